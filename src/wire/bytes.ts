@@ -1,0 +1,215 @@
+/**
+ * Whole bytes in and out: big-endian integers, LEB128 varints, UTF-8 text.
+ *
+ * Writing is our own doing, so a value that does not fit throws. Reading is the network's:
+ * a reader never throws and never leaves its bytes, it turns `failed` and reads zeros.
+ */
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Largest value of a varint here: 2^53 - 1, eight bytes of seven bits at most. */
+export const VARINT_MAX: number = Number.MAX_SAFE_INTEGER
+
+/** A growing run of bytes. Plain data: `bytes` may be longer than `length`. */
+export interface ByteWriter {
+  bytes: Uint8Array
+  length: number
+}
+
+/** A place in bytes that came from elsewhere. */
+export interface ByteReader {
+  readonly bytes: Uint8Array
+  at: number
+  readonly end: number
+  /** A read ran past the end or met a malformed value; everything read since is zero. */
+  failed: boolean
+}
+
+/** An empty writer. @param capacity first size in bytes; it grows by doubling */
+export function createWriter(capacity = 64): ByteWriter {
+  return { bytes: new Uint8Array(capacity), length: 0 }
+}
+
+/** What was written so far, as a copy of exactly its length. */
+export function finish(writer: ByteWriter): Uint8Array {
+  return writer.bytes.slice(0, writer.length)
+}
+
+/** Empties a writer and keeps its memory. */
+export function reset(writer: ByteWriter): void {
+  writer.length = 0
+}
+
+function reserve(writer: ByteWriter, count: number): number {
+  const at = writer.length
+  const need = at + count
+  if (need > writer.bytes.length) {
+    const grown = new Uint8Array(Math.max(need, writer.bytes.length * 2))
+    grown.set(writer.bytes.subarray(0, at))
+    writer.bytes = grown
+  }
+  writer.length = need
+  return at
+}
+
+function inRange(value: number, max: number, name: string): void {
+  if (!Number.isInteger(value) || value < 0 || value > max) {
+    throw new RangeError(`${name} must be an integer from 0 to ${max}: ${value}`)
+  }
+}
+
+/** One byte. @throws RangeError outside 0 to 255 */
+export function writeU8(writer: ByteWriter, value: number): void {
+  inRange(value, 0xff, 'u8')
+  writer.bytes[reserve(writer, 1)] = value
+}
+
+/** Two bytes, big-endian. @throws RangeError outside 0 to 65535 */
+export function writeU16(writer: ByteWriter, value: number): void {
+  inRange(value, 0xffff, 'u16')
+  const at = reserve(writer, 2)
+  writer.bytes[at] = value >>> 8
+  writer.bytes[at + 1] = value & 0xff
+}
+
+/** Four bytes, big-endian. @throws RangeError outside 0 to 2^32 - 1 */
+export function writeU32(writer: ByteWriter, value: number): void {
+  inRange(value, 0xffffffff, 'u32')
+  const at = reserve(writer, 4)
+  writer.bytes[at] = value >>> 24
+  writer.bytes[at + 1] = (value >>> 16) & 0xff
+  writer.bytes[at + 2] = (value >>> 8) & 0xff
+  writer.bytes[at + 3] = value & 0xff
+}
+
+/** LEB128, shortest form, 1 to 8 bytes. @throws RangeError outside 0 to 2^53 - 1 */
+export function writeVarint(writer: ByteWriter, value: number): void {
+  inRange(value, VARINT_MAX, 'varint')
+  let rest = value
+  while (rest >= 0x80) {
+    writer.bytes[reserve(writer, 1)] = (rest % 0x80) | 0x80
+    rest = Math.floor(rest / 0x80)
+  }
+  writer.bytes[reserve(writer, 1)] = rest
+}
+
+/** IEEE 754 double, big-endian. */
+export function writeF64(writer: ByteWriter, value: number): void {
+  const at = reserve(writer, 8)
+  new DataView(writer.bytes.buffer, writer.bytes.byteOffset + at, 8).setFloat64(0, value)
+}
+
+/** The bytes themselves, without a length. */
+export function writeRaw(writer: ByteWriter, bytes: Uint8Array): void {
+  writer.bytes.set(bytes, reserve(writer, bytes.length))
+}
+
+/** A varint length, then the bytes. @throws RangeError above max bytes */
+export function writeBytes(writer: ByteWriter, bytes: Uint8Array, max: number): void {
+  inRange(bytes.length, max, 'length in bytes')
+  writeVarint(writer, bytes.length)
+  writeRaw(writer, bytes)
+}
+
+/** UTF-8 with a varint length in bytes. @throws RangeError above max bytes */
+export function writeText(writer: ByteWriter, text: string, max: number): void {
+  writeBytes(writer, encoder.encode(text), max)
+}
+
+/** Starts to read. The bytes are not copied. */
+export function createReader(bytes: Uint8Array, at = 0, end: number = bytes.length): ByteReader {
+  return { bytes, at, end, failed: false }
+}
+
+/** Nothing failed and nothing is left. */
+export function isDone(reader: ByteReader): boolean {
+  return !reader.failed && reader.at === reader.end
+}
+
+/** Marks the input malformed. @returns 0, to be read in place of the value */
+export function fail(reader: ByteReader): 0 {
+  reader.failed = true
+  reader.at = reader.end
+  return 0
+}
+
+function take(reader: ByteReader, count: number): number {
+  if (reader.failed || count > reader.end - reader.at) {
+    fail(reader)
+    return -1
+  }
+  const at = reader.at
+  reader.at += count
+  return at
+}
+
+/** One byte, or 0 at the end. */
+export function readU8(reader: ByteReader): number {
+  const at = take(reader, 1)
+  return at < 0 ? 0 : reader.bytes[at]!
+}
+
+/** Two bytes, big-endian. */
+export function readU16(reader: ByteReader): number {
+  const at = take(reader, 2)
+  return at < 0 ? 0 : (reader.bytes[at]! << 8) | reader.bytes[at + 1]!
+}
+
+/** Four bytes, big-endian, as a number from 0 to 2^32 - 1. */
+export function readU32(reader: ByteReader): number {
+  const at = take(reader, 4)
+  if (at < 0) return 0
+  const { bytes } = reader
+  return (
+    ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
+  )
+}
+
+/** LEB128 in its shortest form; a longer form or more than 2^53 - 1 is malformed. */
+export function readVarint(reader: ByteReader): number {
+  let value = 0
+  let scale = 1
+  for (let count = 0; count < 8; count++) {
+    const byte = readU8(reader)
+    value += (byte & 0x7f) * scale
+    if (byte < 0x80) {
+      const shortest = byte !== 0 || count === 0
+      return shortest && value <= VARINT_MAX ? value : fail(reader)
+    }
+    scale *= 0x80
+  }
+  return fail(reader)
+}
+
+/** IEEE 754 double, big-endian; NaN and infinities are malformed. */
+export function readF64(reader: ByteReader): number {
+  const at = take(reader, 8)
+  if (at < 0) return 0
+  const value = new DataView(reader.bytes.buffer, reader.bytes.byteOffset + at, 8).getFloat64(0)
+  return Number.isFinite(value) ? value : fail(reader)
+}
+
+/** Exactly count bytes, as a copy. */
+export function readRaw(reader: ByteReader, count: number): Uint8Array {
+  const at = take(reader, count)
+  return at < 0 ? new Uint8Array(0) : reader.bytes.slice(at, at + count)
+}
+
+/** A varint length of at most max, then the bytes, as a copy. */
+export function readBytes(reader: ByteReader, max: number): Uint8Array {
+  const length = readVarint(reader)
+  if (length > max) fail(reader)
+  return readRaw(reader, length)
+}
+
+/** UTF-8 of at most max bytes; malformed UTF-8 is malformed input. */
+export function readText(reader: ByteReader, max: number): string {
+  const bytes = readBytes(reader, max)
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    fail(reader)
+    return ''
+  }
+}
