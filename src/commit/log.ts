@@ -1,0 +1,88 @@
+/**
+ * The log from primary to backup, and the output that waits for it.
+ *
+ * The primary appends the result of every durable change, sends it at once, and holds back
+ * whatever would reveal it: the answer to the sender, the news to the others. An effect that
+ * was held after entry n leaves when the backup has n entries, or at once while the primary
+ * is alone. So what anybody has seen, the backup has: taking over loses nothing.
+ * (Output commit: Elnozahy et al., "A survey of rollback-recovery protocols", 2002.)
+ *
+ * Entries are counted from the beginning of the session and never renumbered; only those
+ * that the backup lacks are kept.
+ */
+
+import { assert } from '../machine.ts'
+
+/** The primary's log with what waits for it. */
+export interface Log<Effect> {
+  /** Entries that are no longer kept; the index of `entries[0]`. */
+  base: number
+  /** Encoded deltas that the backup may lack, oldest first. */
+  entries: Uint8Array[]
+  /** Bytes in `entries`. */
+  bytes: number
+  /** How many entries the backup has told that it holds. */
+  acked: number
+  /** Effects that wait, oldest first. */
+  held: Held<Effect>[]
+}
+
+/** An effect that may leave once the log is safe up to `length` entries. */
+export interface Held<Effect> {
+  length: number
+  effect: Effect
+}
+
+/** A log that continues after `length` entries known to both sides. */
+export function create<Effect>(length: number): Log<Effect> {
+  return { base: length, entries: [], bytes: 0, acked: length, held: [] }
+}
+
+/** How many entries there are in all. */
+export function lengthOf<Effect>(log: Log<Effect>): number {
+  return log.base + log.entries.length
+}
+
+/** Appends one delta. @returns its index */
+export function append<Effect>(log: Log<Effect>, delta: Uint8Array): number {
+  log.entries.push(delta)
+  log.bytes += delta.length
+  return lengthOf(log) - 1
+}
+
+/** Holds an effect behind everything that was appended so far. */
+export function hold<Effect>(log: Log<Effect>, effect: Effect): void {
+  log.held.push({ length: lengthOf(log), effect })
+}
+
+/** The entry at an index, or null if it is not kept or not there yet. */
+export function entryAt<Effect>(log: Log<Effect>, index: number): Uint8Array | null {
+  return log.entries[index - log.base] ?? null
+}
+
+/** The backup holds `length` entries. Less than it said before, or more than there are, changes nothing. */
+export function acknowledge<Effect>(log: Log<Effect>, length: number): boolean {
+  if (length <= log.acked || length > lengthOf(log)) return false
+  log.acked = length
+  return true
+}
+
+/** Forgets entries that nobody needs any more: those before `length`. */
+export function trim<Effect>(log: Log<Effect>, length: number): void {
+  const count = Math.min(length, lengthOf(log)) - log.base
+  if (count <= 0) return
+  for (const entry of log.entries.splice(0, count)) log.bytes -= entry.length
+  log.base += count
+  assert(log.bytes >= 0, 'a log counts its bytes')
+}
+
+/** Hands out, in order, what was held behind no more than `length` entries. */
+export function release<Effect>(
+  log: Log<Effect>,
+  length: number,
+  leave: (effect: Effect) => void,
+): void {
+  let count = 0
+  while (count < log.held.length && log.held[count]!.length <= length) count++
+  for (const { effect } of log.held.splice(0, count)) leave(effect)
+}

@@ -1,0 +1,124 @@
+/**
+ * What members and hubs say to each other, on the ordered stream between them.
+ *
+ * The names follow Dueling Teapots where it has one: GET_ALL_SERVERS is `list`, answered by
+ * one `entry` a session and `last` (LAST_MESSAGE), GET_THIS_SERVER `get`, ADD_SERVER `add`,
+ * CHANGE_SERVER `change`, ARE_YOU_ALIVE `areYouAlive`, YES_I_AM `yes`.
+ */
+
+import { DIGEST_BYTES } from '../wire/digest.ts'
+import {
+  blob,
+  fixed,
+  flag,
+  list,
+  message,
+  record,
+  text,
+  u32,
+  type ValueOf,
+  varint,
+  word,
+} from '../wire/layout.ts'
+
+/** Version of all that is said here. */
+export const HUB_VERSION = 1
+/** Longest name of a game, a room or a player, in bytes of UTF-8. */
+export const NAME_MAX = 64
+/** Most members of one session. */
+export const MEMBERS_MAX = 256
+/** Longest id of a session, in bytes. */
+export const SESSION_ID_MAX = 32
+/** Largest blob that the hub hands from one member to another, in bytes. */
+export const SIGNAL_MAX: number = 64 * 1024
+/** Longest reason, in bytes. */
+export const REASON_MAX = 200
+
+const hash = fixed(DIGEST_BYTES)
+const session = text(SESSION_ID_MAX)
+const name = text(NAME_MAX)
+const request = varint
+
+const register = record({ epoch: varint, primary: varint, backup: varint })
+/** Who is primary and backup (0: nobody) of a session since its epoch. */
+export type Register = ValueOf<typeof register>
+
+const listed = record({ inc: varint, player: varint, hash })
+/** A member that the primary vouches for: it may attach to the hub, and become backup. */
+export type Listed = ValueOf<typeof listed>
+
+const why = word(['add', 'drop', 'takeover', 'handover', 'recover', 'end'])
+/** Why the register changes. */
+export type Why = ValueOf<typeof why>
+
+const entry = record({
+  session,
+  game: name,
+  room: name,
+  register,
+  players: varint,
+  playersMax: varint,
+  standing: word(['open', 'full', 'unreachable']),
+})
+/** One session as the lobby lists it. */
+export type Entry = ValueOf<typeof entry>
+
+/** What the hub keeps on disk of one session. */
+export const stored = record({ entry, members: list(listed, MEMBERS_MAX) })
+
+/** From a member to the hub. `request` comes back in the answer. */
+export const toHub = message({
+  hello: [1, record({ version: varint })],
+  list: [2, record({ request, game: name })],
+  get: [3, record({ request, session })],
+  /** Creates the session unless one of this game and room is there and answers. */
+  add: [4, record({ request, game: name, room: name, playersMax: varint, hash })],
+  /** Compare-and-set: done if `expect` is the epoch, which then rises by one. */
+  change: [
+    5,
+    record({
+      request,
+      session,
+      inc: varint,
+      proof: hash,
+      expect: varint,
+      primary: varint,
+      backup: varint,
+      why,
+    }),
+  ],
+  /** This stream speaks for that member from now on: relay, signals, news. */
+  attach: [6, record({ request, session, inc: varint, proof: hash })],
+  /** The primary's list of members, after each change of the view. */
+  members: [7, record({ session, members: list(listed, MEMBERS_MAX) })],
+  yes: [8, record({ session, epoch: varint, nonce: u32, players: varint })],
+  /** To the primary of a session, from somebody who may not be a member yet. */
+  signal: [9, record({ session, blob: blob(SIGNAL_MAX) })],
+  /** Back to whoever sent a signal. */
+  reply: [10, record({ session, to: varint, blob: blob(SIGNAL_MAX) })],
+  ping: [11, record({ count: varint })],
+})
+/** From a member to the hub. */
+export type ToHub = ValueOf<typeof toHub>
+
+/** From the hub to a member. */
+export const fromHub = message({
+  /** `boot` differs after each start of the hub. */
+  welcome: [1, record({ version: varint, boot: u32 })],
+  entry: [2, record({ request, entry })],
+  last: [3, record({ request })],
+  added: [4, record({ request, created: flag, entry })],
+  /** The answer to get and change (`request` not 0), or news (`request` 0). */
+  register: [5, record({ request, session, ok: flag, register })],
+  attached: [6, record({ request, session, register, present: list(varint, MEMBERS_MAX) })],
+  /** A member's stream came or went: PEER_GONE. */
+  present: [7, record({ session, inc: varint, here: flag })],
+  areYouAlive: [8, record({ session, nonce: u32 })],
+  /** From somebody who asks the primary; answer with `reply` to `from`. */
+  signal: [9, record({ session, from: varint, blob: blob(SIGNAL_MAX) })],
+  reply: [10, record({ session, blob: blob(SIGNAL_MAX) })],
+  pong: [11, record({ count: varint })],
+  refused: [12, record({ request, why: text(REASON_MAX) })],
+})
+/** From the hub to a member. */
+export type FromHub = ValueOf<typeof fromHub>

@@ -1,0 +1,51 @@
+/**
+ * Secrets and what stands for them.
+ *
+ * A process has one secret of 16 random bytes. From it come proofs, one for each purpose, so
+ * that whoever learns the proof for links cannot use it at the register; and of a proof the
+ * others keep only the hash. SHA-256, shortened to 16 bytes.
+ */
+
+import { sha256 } from '@noble/hashes/sha2.js'
+
+/** Bytes of a secret, a proof and a hash. */
+export const DIGEST_BYTES = 16
+
+/** What a proof is good for: links between members, changes of the register, coming back as the same player. */
+export type Purpose = 'link' | 'register' | 'resume'
+
+/** The first 16 bytes of SHA-256. */
+export function digest(bytes: Uint8Array): Uint8Array {
+  return sha256(bytes).slice(0, DIGEST_BYTES)
+}
+
+/** The proof of one purpose that this secret gives. */
+export function proofOf(secret: Uint8Array, purpose: Purpose): Uint8Array {
+  const label = new TextEncoder().encode(purpose)
+  const joined = new Uint8Array(secret.length + label.length)
+  joined.set(secret)
+  joined.set(label, secret.length)
+  return digest(joined)
+}
+
+/** Whether the proof is the one that was hashed. */
+export function proves(proof: Uint8Array, hash: Uint8Array): boolean {
+  return sameBytes(digest(proof), hash)
+}
+
+/** Whether two runs of bytes are equal; takes the same time wherever they differ. */
+export function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
+  if (left.length !== right.length) return false
+  let difference = 0
+  for (let i = 0; i < left.length; i++) difference |= left[i]! ^ right[i]!
+  return difference === 0
+}
+
+/** A 32-bit fingerprint of a text, for comparing schemas: FNV-1a. */
+export function fingerprint(text: string): number {
+  let hash = 0x811c9dc5
+  for (const byte of new TextEncoder().encode(text)) {
+    hash = Math.imul(hash ^ byte, 0x01000193)
+  }
+  return hash >>> 0
+}
