@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest'
+import { check, render } from './checker.ts'
+import type { Model } from './checker.ts'
+
+// Goal: a checker that is known to find what is there, neither less nor more.
+// Method: two small models whose states can be counted by hand, and bugs planted in them.
+
+interface Jugs {
+  three: number
+  five: number
+}
+
+/** Two jugs of three and five litres; the way to four litres takes six steps. */
+function jugs(change: Partial<Model<Jugs>> = {}): Model<Jugs> {
+  return {
+    name: 'jugs',
+    init: () => ({ three: 0, five: 0 }),
+    actions: () => [
+      { label: 'fill three', next: (jug) => void (jug.three = 3) },
+      { label: 'fill five', next: (jug) => void (jug.five = 5) },
+      { label: 'empty three', next: (jug) => void (jug.three = 0) },
+      { label: 'empty five', next: (jug) => void (jug.five = 0) },
+      {
+        label: 'pour three into five',
+        next: (jug) => pour(jug, Math.min(jug.three, 5 - jug.five)),
+      },
+      {
+        label: 'pour five into three',
+        next: (jug) => pour(jug, -Math.min(jug.five, 3 - jug.three)),
+      },
+    ],
+    always: { 'no jug overflows': ({ three, five }) => (three <= 3 && five <= 5) || 'overflow' },
+    ...change,
+  }
+}
+
+function pour(jug: Jugs, amount: number): void {
+  jug.three -= amount
+  jug.five += amount
+}
+
+interface Wire {
+  sent: number
+  under: Set<string>
+  read: string[]
+  lost: number
+  acked: number
+}
+
+/** Two letters over a wire that loses one: `again` says whether a lost one is sent again. */
+function letters(again: boolean): Model<Wire> {
+  return {
+    name: 'letters',
+    init: () => ({ sent: 0, under: new Set(), read: [], lost: 0, acked: 0 }),
+    *actions(wire) {
+      if (wire.sent < 2) yield { label: `post ${wire.sent}`, next: post }
+      for (const letter of wire.under) {
+        yield { label: `deliver ${letter}`, next: (to) => deliver(to, letter) }
+        if (wire.lost === 0) {
+          yield { label: `lose ${letter}`, environment: true, next: (to) => lose(to, letter) }
+        }
+      }
+      if (again && wire.under.size === 0 && wire.read.length < wire.sent) {
+        yield { label: 'post again', next: repost }
+      }
+    },
+    always: {
+      'nothing is read twice': ({ read }) => new Set(read).size === read.length || 'twice',
+    },
+    sometimes: { 'the second first': ({ read }) => read[0] === '1' },
+    settled: { 'all are read': ({ read }) => read.length === 2 || `only ${read.length} of 2` },
+    show: ({ read, under }) => `read [${read.join()}], under way [${[...under].join()}]`,
+  }
+}
+
+function post(wire: Wire): void {
+  wire.under.add(String(wire.sent++))
+}
+
+function deliver(wire: Wire, letter: string): void {
+  wire.under.delete(letter)
+  wire.read.push(letter)
+}
+
+function lose(wire: Wire, letter: string): void {
+  wire.under.delete(letter)
+  wire.lost++
+}
+
+function repost(wire: Wire): void {
+  for (let n = 0; n < wire.sent; n++) if (!wire.read.includes(String(n))) wire.under.add(String(n))
+}
+
+describe('what is found', () => {
+  test('two jugs have exactly 16 states of 24, in rings up to seven steps away', () => {
+    const report = check(jugs(), { statesMax: 1000 })
+    expect(report).toEqual({
+      name: 'jugs',
+      states: 16,
+      edges: 96,
+      depth: 7,
+      complete: true,
+      violation: null,
+      sometimes: {},
+    })
+  })
+
+  test('the shortest of all traces is told', () => {
+    const four = jugs({ always: { 'never four': ({ five }) => five !== 4 || 'there are four' } })
+    const { violation, complete } = check(four, { statesMax: 1000 })
+    expect(complete).toBe(false)
+    expect(violation).toEqual({
+      property: 'never four',
+      why: 'there are four',
+      trace: [
+        'fill five',
+        'pour five into three',
+        'empty three',
+        'pour five into three',
+        'fill five',
+        'pour five into three',
+      ],
+      shown: null,
+    })
+  })
+
+  test('a first state that is already wrong has an empty trace', () => {
+    const { violation } = check(jugs({ always: { never: () => 'wrong' } }), { statesMax: 1 })
+    expect(violation).toMatchObject({ property: 'never', trace: [] })
+  })
+
+  test('a `sometimes` that no state reaches is told as not reached', () => {
+    const model = jugs({
+      sometimes: { 'three full': ({ three }) => three === 3, 'six in all': (jug) => jug.five > 5 },
+    })
+    const report = check(model, { statesMax: 1000 })
+    expect(report.sometimes).toEqual({ 'three full': true, 'six in all': false })
+    expect(render(report)).toContain('sometimes six in all: NOT REACHED')
+  })
+
+  test('what throws is a violation with its trace', () => {
+    const model = jugs({
+      actions: (jug) => [
+        { label: 'fill', next: (to) => void (to.five += 1) },
+        ...(jug.five < 2 ? [] : [{ label: 'break', next: () => void JSON.parse('{') }]),
+      ],
+    })
+    const { violation } = check(model, { statesMax: 1000 })
+    expect(violation).toMatchObject({
+      property: 'nothing throws',
+      why: expect.stringContaining('SyntaxError') as string,
+      trace: ['fill', 'fill', 'break'],
+    })
+  })
+
+  test('an action that changes the state it was made for is caught as a bug of the model', () => {
+    const model = jugs({
+      actions: (jug) => [{ label: 'cheat', next: () => void (jug.five = 3) }],
+    })
+    expect(() => check(model, { statesMax: 10 })).toThrow('an action changed its parent state')
+  })
+})
+
+describe('settled states', () => {
+  test('a loss that nobody mends is found where only the environment could move', () => {
+    const report = check(letters(false), { statesMax: 1000 })
+    expect(render(report)).toBe(
+      [
+        'letters: 13 states (until the violation), 16 edges, depth 4',
+        '  sometimes the second first: reached',
+        'VIOLATED after 4 steps: all are read',
+        '  only 1 of 2',
+        '     = read [], under way []',
+        '  1. post 0',
+        '     = read [], under way [0]',
+        '  2. post 1',
+        '     = read [], under way [0,1]',
+        '  3. deliver 0',
+        '     = read [0], under way [1]',
+        '  4. lose 1',
+        '     = read [0], under way []',
+      ].join('\n'),
+    )
+  })
+
+  test('the same wire with letters posted again has no such state', () => {
+    const report = check(letters(true), { statesMax: 1000 })
+    expect(report).toMatchObject({ complete: true, violation: null })
+    expect(report.sometimes).toEqual({ 'the second first': true })
+  })
+})
+
+describe('bounds', () => {
+  test('a bounded run says that it is not complete', () => {
+    const report = check(jugs(), { statesMax: 5 })
+    expect(report).toMatchObject({ states: 5, complete: false, violation: null })
+    expect(render(report)).toContain('5 states (bounded)')
+  })
+
+  test('a run that fits its bound exactly is complete', () => {
+    expect(check(jugs(), { statesMax: 16 })).toMatchObject({ states: 16, complete: true })
+  })
+
+  test.each([0, -1, 1.5, Number.NaN, 50_000_001])('%d states are refused by name', (statesMax) => {
+    expect(() => check(jugs(), { statesMax })).toThrow(`statesMax must be an integer from 1 to`)
+  })
+
+  test('what `canonical` leaves out does not tell states apart', () => {
+    const report = check(jugs({ canonical: ({ five }) => five }), { statesMax: 1000 })
+    expect(report.states).toBeLessThan(16)
+  })
+
+  test('time is known through the given clock alone', () => {
+    let instant = 100
+    expect(check(jugs(), { statesMax: 100, now: () => (instant += 7) }).ms).toBe(7)
+    expect(check(jugs(), { statesMax: 100 })).not.toHaveProperty('ms')
+  })
+})

@@ -1,0 +1,296 @@
+/**
+ * The model checker: every interleaving of a small scope, breadth first.
+ *
+ * From the first state each enabled action is applied to a copy of its own; a state that was
+ * not seen before joins the next ring. A state is known by its hash (hash.ts says what that
+ * may miss), so memory holds 53 bits, a parent and an ordinal for each state, and whole states
+ * for the ring at work alone. Rings come in order of distance, so the first violation of an
+ * `always` is a shortest one. Its trace is found by walking the parents back and replaying the
+ * ordinals forward; a model must therefore offer the same actions for the same state each time.
+ *
+ * Three kinds of claims:
+ *   always     holds in every state (also: nothing throws, and a state holds plain data only)
+ *   sometimes  holds in at least one state, or the model proves less than one thinks
+ *   settled    holds in every state from which only the environment can move: no action but
+ *              those of the environment leads to another state
+ */
+
+import { HoldfastError, assert } from '../machine.ts'
+import { clone } from './clone.ts'
+import { hash } from './hash.ts'
+import * as seen from './seen.ts'
+
+/** One step that a model may take from a state. */
+export interface Action<State> {
+  /** How a trace tells it, such as `network loses JOIN(3) to 1`. */
+  label: string
+  /** Loss, crash, …: it may happen, but nobody may count on it. */
+  environment?: boolean
+  /** Changes the copy it is given; takes nothing by reference from the state it was made for. */
+  next(state: State): void
+}
+
+/** What to explore, and what must hold there. */
+export interface Model<State> {
+  name: string
+  /** A fresh first state at each call. */
+  init(): State
+  /** All steps that are possible now, in the same order at each call for equal states. */
+  actions(state: State): Iterable<Action<State>>
+  /** True, or a sentence that says what is wrong. */
+  always: Record<string, (state: State) => true | string>
+  sometimes?: Record<string, (state: State) => boolean>
+  settled?: Record<string, (state: State) => true | string>
+  /** What tells states apart, where that is less than the state. */
+  canonical?(state: State): unknown
+  /** One line about a state, shown under each step of a trace. */
+  show?(state: State): string
+}
+
+/** How far to go. */
+export interface Bounds {
+  /** Exploring ends when so many states were seen; from 1 to STATES_MAX. */
+  statesMax: number
+  /** A clock in milliseconds, only to fill in `ms`. */
+  now?: () => number
+}
+
+/** A claim that does not hold, and the way there. */
+export interface Violation {
+  property: string
+  why: string
+  /** The labels of the steps from the first state. */
+  trace: string[]
+  /** With `show`: the line for the first state and then for each step. */
+  shown: string[] | null
+}
+
+/** What exploring found. */
+export interface Report {
+  name: string
+  /** Different states seen, the first included. */
+  states: number
+  /** Actions applied. */
+  edges: number
+  /** Steps to the farthest state seen. */
+  depth: number
+  /** Every reachable state was seen and each property holds in all of them. */
+  complete: boolean
+  violation: Violation | null
+  /** Which of the `sometimes` were reached. */
+  sometimes: Record<string, boolean>
+  ms?: number
+}
+
+/** Most states of one run; 20 bytes each are held to the end. */
+export const STATES_MAX: number = 50_000_000
+/** An action that changes the state it was made for is a bug of the model; so many are watched. */
+const WATCHED_MAX = 5_000
+/** The property that an exception violates. */
+const NO_EXCEPTION = 'nothing throws'
+
+interface Search<State> {
+  readonly model: Model<State>
+  readonly statesMax: number
+  readonly always: [string, (state: State) => true | string][]
+  readonly settled: [string, (state: State) => true | string][]
+  /** The `sometimes` not reached so far. */
+  missing: [string, (state: State) => boolean][]
+  readonly known: seen.Seen
+  /** The states of the next ring, and the number of each. */
+  ring: State[]
+  ringIds: number[]
+  edges: number
+  /** A new state was met and there was no room for it. */
+  cut: boolean
+  fault: Fault | null
+}
+
+interface Fault {
+  property: string
+  why: string
+  /** The state where the trace ends, and the ordinal of one further action or -1. */
+  at: number
+  further: number
+}
+
+/** Explores the model. @throws HoldfastError 'bad-value' for a bad bound or a first state of no plain data */
+export function check<State>(model: Model<State>, bounds: Bounds): Report {
+  const { statesMax, now } = bounds
+  if (!Number.isInteger(statesMax) || statesMax < 1 || statesMax > STATES_MAX) {
+    throw new HoldfastError(
+      'bad-value',
+      `statesMax must be an integer from 1 to ${STATES_MAX}: ${statesMax}`,
+    )
+  }
+  const started = now?.() ?? 0
+  const search = begin(model, statesMax)
+  meet(search, model.init(), -1, 0)
+  let depth = 0
+  while (search.ring.length > 0 && !search.fault && !search.cut) {
+    const { ring, ringIds } = search
+    search.ring = []
+    search.ringIds = []
+    for (let i = 0; i < ring.length && !search.fault && !search.cut; i++) {
+      expand(search, ring[i]!, ringIds[i]!)
+      ring[i] = undefined as State
+    }
+    if (search.ring.length > 0) depth++
+  }
+  const report = conclude(search, depth)
+  if (now) report.ms = now() - started
+  return report
+}
+
+/** The report as lines for a person: the numbers, what was not reached, the trace. */
+export function render(report: Report): string {
+  const { name, states, edges, depth, complete, violation, ms } = report
+  const extent = complete ? 'all of them' : violation ? 'until the violation' : 'bounded'
+  const time = ms === undefined ? '' : `, ${(ms / 1000).toFixed(2)} s`
+  const lines = [`${name}: ${states} states (${extent}), ${edges} edges, depth ${depth}${time}`]
+  for (const [claim, reached] of Object.entries(report.sometimes)) {
+    lines.push(`  sometimes ${claim}: ${reached ? 'reached' : 'NOT REACHED'}`)
+  }
+  if (!violation) return lines.join('\n')
+  lines.push(`VIOLATED after ${violation.trace.length} steps: ${violation.property}`)
+  lines.push(`  ${violation.why}`)
+  const width = String(violation.trace.length).length
+  if (violation.shown) lines.push(`  ${' '.repeat(width)}  = ${violation.shown[0]}`)
+  for (const [i, label] of violation.trace.entries()) {
+    lines.push(`  ${String(i + 1).padStart(width)}. ${label}`)
+    if (violation.shown) lines.push(`  ${' '.repeat(width)}  = ${violation.shown[i + 1]}`)
+  }
+  return lines.join('\n')
+}
+
+function begin<State>(model: Model<State>, statesMax: number): Search<State> {
+  return {
+    model,
+    statesMax,
+    always: Object.entries(model.always),
+    settled: Object.entries(model.settled ?? {}),
+    missing: Object.entries(model.sometimes ?? {}),
+    known: seen.create(),
+    ring: [],
+    ringIds: [],
+    edges: 0,
+    cut: false,
+    fault: null,
+  }
+}
+
+function keyOf<State>(model: Model<State>, state: State): number {
+  return hash(model.canonical ? model.canonical(state) : state)
+}
+
+/** Takes in one state, which an action led to. @returns its number, or that of its like */
+function meet<State>(search: Search<State>, state: State, parent: number, ordinal: number): number {
+  const { model, known } = search
+  const key = keyOf(model, state)
+  const before = seen.find(known, key)
+  if (before >= 0) return before
+  if (known.count === search.statesMax) {
+    search.cut = true
+    return -1
+  }
+  const id = seen.add(known, key, parent, ordinal)
+  search.ring.push(state)
+  search.ringIds.push(id)
+  judge(search, search.always, state, id)
+  if (search.missing.length > 0) {
+    search.missing = search.missing.filter(([, holds]) => !holds(state))
+  }
+  return id
+}
+
+function expand<State>(search: Search<State>, state: State, id: number): void {
+  const { model } = search
+  const watched = id < WATCHED_MAX ? keyOf(model, state) : 0
+  let ordinal = 0
+  let moves = false
+  try {
+    for (const action of model.actions(state)) {
+      search.edges++
+      const copy = clone(state)
+      action.next(copy)
+      const met = meet(search, copy, id, ordinal)
+      if (!action.environment && met !== id) moves = true
+      if (search.fault || search.cut) return
+      ordinal++
+    }
+  } catch (error) {
+    search.fault = { property: NO_EXCEPTION, why: String(error), at: id, further: ordinal }
+    return
+  }
+  if (id < WATCHED_MAX) {
+    assert(watched === keyOf(model, state), `${model.name}: an action changed its parent state`)
+  }
+  if (!moves) judge(search, search.settled, state, id)
+}
+
+function judge<State>(
+  search: Search<State>,
+  claims: Search<State>['always'],
+  state: State,
+  id: number,
+): void {
+  for (const [property, holds] of claims) {
+    const why = holds(state)
+    if (why === true) continue
+    search.fault = { property, why, at: id, further: -1 }
+    return
+  }
+}
+
+function conclude<State>(search: Search<State>, depth: number): Report {
+  const { model, known, fault } = search
+  const missing = new Set(search.missing.map(([claim]) => claim))
+  const claims = Object.keys(model.sometimes ?? {})
+  return {
+    name: model.name,
+    states: known.count,
+    edges: search.edges,
+    depth,
+    complete: !fault && !search.cut,
+    violation: fault && { property: fault.property, why: fault.why, ...retrace(search, fault) },
+    sometimes: Object.fromEntries(claims.map((claim) => [claim, !missing.has(claim)])),
+  }
+}
+
+function retrace<State>(
+  search: Search<State>,
+  fault: Fault,
+): { trace: string[]; shown: string[] | null } {
+  const { model, known } = search
+  const ordinals = fault.further < 0 ? [] : [fault.further]
+  for (let id = fault.at; known.parents[id]! >= 0; id = known.parents[id]!) {
+    ordinals.unshift(known.ordinals[id]!)
+  }
+  const state = model.init()
+  const trace: string[] = []
+  const shown = model.show ? [model.show(state)] : null
+  for (const [step, ordinal] of ordinals.entries()) {
+    const action = nth(model.actions(clone(state)), ordinal)
+    if (!action) {
+      trace.push('(here actions itself throws, or differs from one call to the next)')
+      break
+    }
+    trace.push(action.label)
+    // The last step may be the one that throws.
+    if (fault.further >= 0 && step === ordinals.length - 1) break
+    action.next(state)
+    if (model.show) shown!.push(model.show(state))
+  }
+  if (shown && shown.length <= trace.length) shown.push('(it throws)')
+  return { trace, shown }
+}
+
+function nth<State>(actions: Iterable<Action<State>>, ordinal: number): Action<State> | null {
+  try {
+    let index = 0
+    for (const action of actions) if (index++ === ordinal) return action
+  } catch {
+    return null
+  }
+  return null
+}

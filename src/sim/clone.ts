@@ -1,0 +1,78 @@
+/**
+ * Deep copies of plain data, fast enough for a copy at every edge of a state space.
+ *
+ * A state is a tree of numbers, strings, booleans, null, undefined, arrays, plain objects,
+ * Map, Set and typed arrays. The shallow copies (`{...object}`, `slice`) are the engine's own
+ * fast paths; only what holds further containers is walked again. A reference that occurs
+ * twice becomes two copies: a state that relies on identity is no tree and not for us.
+ */
+
+import { HoldfastError } from '../machine.ts'
+
+type Bag = Record<string, unknown>
+
+// Works for every kind, and copies where a Buffer's own slice would share.
+const sliceTyped = Uint8Array.prototype.slice
+
+/** A copy that shares nothing. @throws HoldfastError 'bad-value' for what is no plain data */
+export function clone<Value>(value: Value): Value {
+  return copy(value) as Value
+}
+
+function copy(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) {
+    if (typeof value === 'function' || typeof value === 'bigint' || typeof value === 'symbol') {
+      notPlain(typeof value)
+    }
+    return value
+  }
+  if (Array.isArray(value)) return copyArray(value as unknown[])
+  if (Object.getPrototypeOf(value) === Object.prototype) return copyObject(value as Bag)
+  if (value instanceof Map) return copyMap(value as Map<unknown, unknown>)
+  if (value instanceof Set) return copySet(value as Set<unknown>)
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    return sliceTyped.call(value)
+  }
+  if (Object.getPrototypeOf(value) === null) {
+    return Object.assign(Object.create(null) as Bag, copyObject(value as Bag))
+  }
+  return notPlain((value as object).constructor.name)
+}
+
+function copyArray(value: readonly unknown[]): unknown[] {
+  const made = value.slice()
+  for (let i = 0; i < made.length; i++) {
+    const item = made[i]
+    if (typeof item === 'object' ? item !== null : isOdd(item)) made[i] = copy(item)
+  }
+  return made
+}
+
+function copyObject(value: Bag): Bag {
+  const made: Bag = { ...value }
+  for (const key in made) {
+    const item = made[key]
+    if (typeof item === 'object' ? item !== null : isOdd(item)) made[key] = copy(item)
+  }
+  return made
+}
+
+function copyMap(value: ReadonlyMap<unknown, unknown>): Map<unknown, unknown> {
+  const made = new Map<unknown, unknown>()
+  for (const [key, item] of value) made.set(copy(key), copy(item))
+  return made
+}
+
+function copySet(value: ReadonlySet<unknown>): Set<unknown> {
+  const made = new Set<unknown>()
+  for (const item of value) made.add(copy(item))
+  return made
+}
+
+function isOdd(value: unknown): boolean {
+  return typeof value === 'function' || typeof value === 'bigint' || typeof value === 'symbol'
+}
+
+function notPlain(what: string): never {
+  throw new HoldfastError('bad-value', `a state holds plain data only: ${what}`)
+}
