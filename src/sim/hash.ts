@@ -1,8 +1,8 @@
 /**
  * A number of 53 bits that stands for a whole state.
  *
- * The state is first written out as a run of 32-bit words: for each value a tag, then its
- * content, with lengths, so that no two different values have the same words. Two lanes of 32
+ * The state is first written out as a run of 32-bit words: for each value a tag with its
+ * length, then its content, so that no two different values have the same words. Two lanes of 32
  * bits with different constants are then run over the words and 53 bits of them are kept,
  * which is as much as a number holds exactly.
  *
@@ -22,12 +22,26 @@
 
 import { HoldfastError } from '../machine.ts'
 
-const enough = 1024
+const WORDS_FIRST = 1024
+/** The low 28 bits of a tag's word hold a length, a small number or a constant. */
+const LOW = 0x0fffffff
+const tagOf = {
+  double: 1 << 28,
+  text: 2 << 28,
+  constant: 3 << 28,
+  array: 4 << 28,
+  object: 5 << 28,
+  end: 6 << 28,
+  map: 7 << 28,
+  set: 8 << 28,
+  typed: 9 << 28,
+} as const
+
 const double = new Float64Array(1)
 const halves = new Int32Array(double.buffer)
 
 // One buffer serves all calls: a hash neither waits nor calls foreign code while it is in use.
-let words = new Int32Array(enough)
+let words = new Int32Array(WORDS_FIRST)
 let at = 0
 // The lanes leave a run through here, since a function returns one number cheaply, not two.
 const lanes = new Int32Array(2)
@@ -56,34 +70,32 @@ function put(value: unknown): void {
     case 'string':
       return putText(value)
     case 'boolean':
-      return push(value ? 0x7e01 : 0x7e00)
+      return push(value ? tagOf.constant | 1 : tagOf.constant)
     case 'undefined':
-      return push(0x7e02)
+      return push(tagOf.constant | 2)
     case 'object':
-      return value === null ? push(0x7e03) : putContainer(value)
+      return value === null ? push(tagOf.constant | 3) : putContainer(value)
     default:
       return notPlain(typeof value)
   }
 }
 
 function putNumber(value: number): void {
-  // Small integers, by far the most, take two words; all else three.
+  // Small whole numbers, by far the most, are one word: themselves, under the tag 0.
   const whole = value | 0
-  if (whole === value) {
-    push(0x7e04)
+  if (whole === value && whole >= 0 && whole <= LOW) {
     push(whole)
     return
   }
   double[0] = value
-  push(0x7e05)
+  push(tagOf.double)
   push(halves[0]!)
   push(halves[1]!)
 }
 
 function putText(value: string): void {
   const length = value.length
-  push(0x7e06)
-  push(length)
+  push(tagOf.text | length)
   for (let i = 0; i < length; i += 2) {
     push(value.charCodeAt(i) | (i + 1 < length ? value.charCodeAt(i + 1) << 16 : 0))
   }
@@ -91,8 +103,7 @@ function putText(value: string): void {
 
 function putContainer(value: object): void {
   if (Array.isArray(value)) {
-    push(0x7e07)
-    push(value.length)
+    push(tagOf.array | value.length)
     for (let i = 0; i < value.length; i++) put(value[i])
     return
   }
@@ -109,15 +120,16 @@ type Bag = Record<string, unknown>
 type TypedArray = ArrayLike<number> & { readonly constructor: { readonly name: string } }
 
 function putObject(value: Bag): void {
-  push(0x7e08)
+  // The count comes last: counting first would walk the keys twice. A key is a text, so that
+  // the tag of the end cannot be taken for one.
   let count = 0
+  push(tagOf.object)
   for (const key in value) {
     putText(key)
     put(value[key])
     count++
   }
-  push(0x7e09)
-  push(count)
+  push(tagOf.end | count)
 }
 
 function putMap(value: ReadonlyMap<unknown, unknown>): void {
@@ -132,7 +144,7 @@ function putMap(value: ReadonlyMap<unknown, unknown>): void {
     one = (one + lanes[0]!) | 0
     two = (two + lanes[1]!) | 0
   }
-  putSums(0x7e0a, value.size, one, two)
+  putSums(tagOf.map, value.size, one, two)
 }
 
 function putSet(value: ReadonlySet<unknown>): void {
@@ -146,20 +158,18 @@ function putSet(value: ReadonlySet<unknown>): void {
     one = (one + lanes[0]!) | 0
     two = (two + lanes[1]!) | 0
   }
-  putSums(0x7e0b, value.size, one, two)
+  putSums(tagOf.set, value.size, one, two)
 }
 
 function putSums(tag: number, size: number, one: number, two: number): void {
-  push(tag)
-  push(size)
+  push(tag | size)
   push(one)
   push(two)
 }
 
 function putTyped(value: TypedArray): void {
-  push(0x7e0c)
+  push(tagOf.typed | value.length)
   putText(value.constructor.name)
-  push(value.length)
   // Bytes are packed four to a word; other kinds are numbers like any.
   if (value instanceof Uint8Array) {
     for (let i = 0; i < value.length; i += 4) {
