@@ -1,0 +1,32 @@
+/**
+ * The checks that other programs make, as tests: so that `npm test` counts them, and a red one
+ * shows the tool's own words.
+ */
+
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+function complaints(program: string, ...args: string[]): string {
+  const options = { cwd: root, encoding: 'utf8' } as const
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], options)
+  return status === 0 ? '' : `${stdout}${stderr}` || `exit ${status}`
+}
+
+test('every file has sound types (tsc)', () => {
+  expect(complaints('node_modules/typescript/bin/tsc', '-b')).toBe('')
+})
+
+test('the linter has nothing to say (oxlint)', () => {
+  expect(complaints('node_modules/oxlint/bin/oxlint')).toBe('')
+})
+
+test('every file is formatted (oxfmt)', () => {
+  expect(complaints('node_modules/oxfmt/bin/oxfmt', '--list-different')).toBe('')
+})
+
+test('nothing is unused: files, exports, dependencies (knip)', () => {
+  expect(complaints('node_modules/knip/bin/knip.js', '--no-progress')).toBe('')
+})

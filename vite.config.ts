@@ -1,0 +1,34 @@
+/**
+ * Builds the pages of the games to dist/pages, from where `holdfast serve` gives them out.
+ *
+ * Every `index.html` in games/ is a page: the lobby on top and one folder for each game. They
+ * import `holdfast` as a user does; the condition makes that the source in this repository.
+ */
+
+import { existsSync, readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { defaultClientConditions, defineConfig } from 'vite'
+
+const games = fileURLToPath(new URL('games/', import.meta.url))
+
+function pages(): string[] {
+  const folders = ['.', ...(existsSync(games) ? readdirSync(games) : [])]
+  return folders.map((folder) => `${games}${folder}/index.html`).filter((page) => existsSync(page))
+}
+
+export default defineConfig({
+  root: games,
+  base: './',
+  resolve: { conditions: ['holdfast-source', ...defaultClientConditions] },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  worker: { format: 'es' },
+  build: {
+    outDir: fileURLToPath(new URL('dist/pages/', import.meta.url)),
+    emptyOutDir: true,
+    target: 'es2022',
+    sourcemap: true,
+    modulePreload: { polyfill: false },
+    // With no page at all there is still something to build: nothing.
+    rolldownOptions: { input: pages().length > 0 ? pages() : 'data:text/javascript,' },
+  },
+})

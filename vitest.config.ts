@@ -1,0 +1,68 @@
+/**
+ * Which tests run in which project. A test file belongs to exactly one: what a folder of its own
+ * does not claim is a unit test. The slow ones come one after the other, for the machine is small
+ * and their clocks are real.
+ */
+
+import { defaultServerConditions } from 'vite'
+import { defineConfig } from 'vitest/config'
+import type { TestProjectInlineConfiguration } from 'vitest/config'
+import { tally } from './tools/tally.ts'
+
+const MINUTE = 60_000
+
+const HOUSE = ['test/*.test.ts']
+const MODELS = ['test/models/**/*.test.ts', 'src/proof/**/*.test.ts']
+const SIM = ['test/sim/**/*.test.ts']
+const DRIVERS = ['test/conformance/**/*.test.ts', 'src/drivers/**/*.test.ts']
+const E2E = ['test/e2e/**/*.test.ts', 'src/cli/**/*.test.ts']
+
+type Options = NonNullable<TestProjectInlineConfiguration['test']>
+
+function project(
+  name: string,
+  groupOrder: number,
+  options: Options,
+): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: { name, pool: 'threads', sequence: { groupOrder }, ...options },
+  }
+}
+
+const projects = [
+  project('unit', 0, {
+    include: ['{src,games,tools,bench,test}/**/*.test.ts'],
+    exclude: ['**/node_modules/**', ...HOUSE, ...MODELS, ...SIM, ...DRIVERS, ...E2E],
+    isolate: false,
+  }),
+  project('house', 0, { include: HOUSE, testTimeout: 2 * MINUTE }),
+  project('models', 0, { include: MODELS, testTimeout: 3 * MINUTE }),
+  project('sim', 0, { include: SIM, testTimeout: 3 * MINUTE }),
+  // Sockets and browsers measure real time: nothing else runs beside them.
+  project('drivers', 1, {
+    include: DRIVERS,
+    pool: 'forks',
+    testTimeout: MINUTE / 2,
+    fileParallelism: false,
+  }),
+  project('e2e', 2, {
+    include: E2E,
+    pool: 'forks',
+    testTimeout: 2 * MINUTE,
+    hookTimeout: MINUTE,
+    fileParallelism: false,
+  }),
+]
+
+const conditions = ['holdfast-source', ...defaultServerConditions]
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  test: {
+    projects,
+    reporters: ['default', tally()],
+  },
+})
