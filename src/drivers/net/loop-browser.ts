@@ -1,0 +1,209 @@
+/**
+ * Time and chance of a browser page.
+ *
+ * A browser lets the timers of a hidden page go off once a second, later once a minute; but it
+ * delivers messages from a worker at once, and does not slow the worker's timers. So one small
+ * worker does the waiting for all alarms: the page tells it how long, it answers when the time
+ * has come. The page asks again only when an alarm comes nearer than what was asked, so an idle
+ * page exchanges no messages at all.
+ *
+ * The worker's source is a string in a Blob, so a bundler has nothing to do. Where a page may
+ * not have it (a Content-Security-Policy without `worker-src blob:`), its own timers do the
+ * work, and `ticks` and `trouble` say so. They also do until the worker has answered once.
+ *
+ * As in Node, no alarm goes off before its instant: a tick that is early asks for the rest.
+ */
+
+import { assert, type Millis } from '../../machine.ts'
+import type { Alarm, Loop } from '../../ports.ts'
+
+/** Random bytes that a browser gives in one piece. */
+const RANDOM_PIECE = 65_536
+/** The longest wait asked of a timer, in milliseconds. */
+const WAIT_MAX = 2 ** 30
+
+/** A wait of zero or less answers without a timer, for nested timers take 4 ms at least. */
+const WORKER_SOURCE = `
+let timer
+const tick = () => postMessage('tick')
+onmessage = ({ data }) => {
+  clearTimeout(timer)
+  if (data > 0) timer = setTimeout(tick, data)
+  else tick()
+}
+postMessage('ready')
+`
+
+/** The part of a Worker that we use. */
+export interface TickWorker {
+  onmessage: ((event: { data: unknown }) => void) | null
+  onerror: ((event: { message?: string }) => void) | null
+  postMessage(delay: number): void
+  terminate(): void
+}
+
+/** Starts a worker from its source. @throws when the page may not have one */
+export type StartWorker = (source: string) => TickWorker
+
+/** The loop of a page. */
+export interface BrowserLoop extends Loop {
+  /** Where ticks come from now. */
+  ticks(): 'worker' | 'timers'
+  /** Why there is no worker, or null. */
+  trouble(): string | null
+  /** Ends the worker; no alarm goes off any more. */
+  close(): void
+}
+
+/** The loop of this page. @param start how to start the worker; a test may plant its own */
+export function createBrowserLoop(start: StartWorker = startBlobWorker): BrowserLoop {
+  return new PageLoop(start)
+}
+
+function startBlobWorker(source: string): TickWorker {
+  const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }))
+  try {
+    return new Worker(url, { name: 'holdfast-ticks' }) as TickWorker
+  } finally {
+    // The worker has taken its source; the URL would keep the Blob for the page's life.
+    setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  }
+}
+
+class PageLoop implements BrowserLoop {
+  readonly #alarms = new Set<PageAlarm>()
+  /** The instant that the ticker was asked for, or Infinity if it was asked for none. */
+  #asked: Millis = Infinity
+  #worker: TickWorker | null = null
+  #ready = false
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #trouble: string | null = null
+  #closed = false
+
+  constructor(start: StartWorker) {
+    try {
+      this.#worker = start(WORKER_SOURCE)
+      this.#worker.onmessage = ({ data }) => (data === 'ready' ? this.#begin() : this.#tick())
+      this.#worker.onerror = (event) => this.#fallBack(event.message ?? 'the worker did not start')
+    } catch (error) {
+      this.#fallBack(String(error))
+    }
+  }
+
+  now(): Millis {
+    return performance.now()
+  }
+
+  random(count: number): Uint8Array {
+    const bytes = new Uint8Array(count)
+    for (let at = 0; at < count; at += RANDOM_PIECE) {
+      crypto.getRandomValues(bytes.subarray(at, at + RANDOM_PIECE))
+    }
+    return bytes
+  }
+
+  alarm(run: () => void): Alarm {
+    return new PageAlarm(this, run)
+  }
+
+  ticks(): 'worker' | 'timers' {
+    return this.#ready ? 'worker' : 'timers'
+  }
+
+  trouble(): string | null {
+    return this.#trouble
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#alarms.clear()
+    this.#worker?.terminate()
+    this.#worker = null
+    clearTimeout(this.#timer)
+  }
+
+  /** An alarm that is set, and maybe nearer than the others. */
+  wake(alarm: PageAlarm): void {
+    if (this.#closed) return
+    this.#alarms.add(alarm)
+    if (alarm.at < this.#asked) this.#ask(alarm.at)
+  }
+
+  /** An alarm that is not set any more. The tick asked for it may come, and finds nothing. */
+  rest(alarm: PageAlarm): void {
+    this.#alarms.delete(alarm)
+  }
+
+  #ask(at: Millis): void {
+    const wait = Math.min(Math.max(Math.ceil(at - performance.now()), 0), WAIT_MAX)
+    this.#asked = at
+    if (this.#ready) {
+      this.#worker?.postMessage(wait)
+    } else {
+      clearTimeout(this.#timer)
+      this.#timer = setTimeout(() => this.#tick(), wait)
+    }
+  }
+
+  #begin(): void {
+    if (this.#closed || this.#trouble !== null) return
+    this.#ready = true
+    clearTimeout(this.#timer)
+    if (this.#asked !== Infinity) this.#ask(this.#asked)
+  }
+
+  #fallBack(why: string): void {
+    this.#trouble = why
+    this.#ready = false
+    this.#worker?.terminate()
+    this.#worker = null
+    if (!this.#closed && this.#asked !== Infinity) this.#ask(this.#asked)
+  }
+
+  #tick(): void {
+    if (this.#closed) return
+    this.#asked = Infinity
+    const now = performance.now()
+    const due = [...this.#alarms].filter((alarm) => alarm.at <= now)
+    // What an alarm sets while it runs waits for the next tick, or a bad one would starve the page.
+    for (const alarm of due.sort((a, b) => a.at - b.at)) {
+      if (alarm.at <= now && this.#alarms.delete(alarm)) this.#run(alarm)
+    }
+    let nearest = Infinity
+    for (const alarm of this.#alarms) nearest = Math.min(nearest, alarm.at)
+    if (nearest < this.#asked) this.#ask(nearest)
+  }
+
+  #run(alarm: PageAlarm): void {
+    try {
+      alarm.run()
+    } catch (error) {
+      // One alarm's bug must not silence the others; it is told as any uncaught error.
+      reportError(error)
+    }
+  }
+}
+
+class PageAlarm implements Alarm {
+  at: Millis = Infinity
+  readonly run: () => void
+  readonly #loop: PageLoop
+
+  constructor(loop: PageLoop, run: () => void) {
+    this.#loop = loop
+    this.run = run
+  }
+
+  /** An instant of Infinity is the same as `cancel`. */
+  set(at: Millis): void {
+    assert(!Number.isNaN(at), 'an alarm needs an instant')
+    this.at = at
+    if (at === Infinity) this.#loop.rest(this)
+    else this.#loop.wake(this)
+  }
+
+  cancel(): void {
+    this.at = Infinity
+    this.#loop.rest(this)
+  }
+}

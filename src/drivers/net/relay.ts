@@ -1,0 +1,127 @@
+/**
+ * Datagrams through the hub, over the one stream that a member has to it.
+ *
+ * A stream delivers everything, in order, however late; a datagram is worth nothing when it is
+ * late. So while more than RELAY_BACKLOG_MAX bytes wait in the stream, datagrams are dropped
+ * and counted, exactly as a full router would do it: link sees loss and slows down, and what is
+ * sent next is fresh.
+ */
+
+import type { PeerId } from '../../machine.ts'
+import { DATAGRAM_MAX } from '../../ports.ts'
+import type { DatagramEvents, Datagrams } from '../../ports.ts'
+import { VARINT_MAX } from '../../wire/bytes.ts'
+import { frameRelay } from '../../wire/relay.ts'
+
+/** Bytes that may wait in the hub's stream when a datagram is put behind them. */
+export const RELAY_BACKLOG_MAX: number = 64 * 1024
+
+/** What happened on one relay, in datagrams since it was made. */
+export interface RelayCounters {
+  sent: number
+  received: number
+  /** Ours or theirs, larger than DATAGRAM_MAX: dropped. */
+  oversize: number
+  /** Dropped because too much waited in the stream, or the stream was closed. */
+  congested: number
+  /** Not sent because the address is not `relay:` and a peer, or the relay is closed. */
+  unreachable: number
+}
+
+/** Datagrams to any member that is connected to the same hub. */
+export interface Relay extends Datagrams {
+  readonly counters: Readonly<RelayCounters>
+  /** The hub has told us our number; from now on it is in `addresses`. */
+  named(me: PeerId): void
+  /** The stream brought a datagram from this peer. The bytes are valid only during the call. */
+  deliver(peer: PeerId, bytes: Uint8Array): void
+  /** The hub says that this peer is not connected to it any more. */
+  gone(peer: PeerId): void
+}
+
+/** The address of a member through the hub, such as `relay:7`. */
+export function relayAddress(peer: PeerId): string {
+  return `relay:${peer}`
+}
+
+/** Reads `relay:7`; null for anything else, and for the hub itself, which takes no datagrams. */
+export function parseRelayAddress(address: string): PeerId | null {
+  const digits = /^relay:([1-9][0-9]{0,15})$/.exec(address)?.[1]
+  const peer = digits === undefined ? Infinity : Number(digits)
+  return peer <= VARINT_MAX ? peer : null
+}
+
+/**
+ * Datagrams over the stream to the hub.
+ *
+ * @param sendFrame  puts one frame on the stream; false if it was not taken
+ * @param backlog    bytes that wait in the stream
+ */
+export function createRelay(
+  sendFrame: (frame: Uint8Array) => boolean,
+  backlog: () => number,
+  events: DatagramEvents,
+): Relay {
+  return new HubRelay(sendFrame, backlog, events)
+}
+
+class HubRelay implements Relay {
+  addresses: readonly string[] = []
+  readonly counters: RelayCounters = {
+    sent: 0,
+    received: 0,
+    oversize: 0,
+    congested: 0,
+    unreachable: 0,
+  }
+  readonly #sendFrame: (frame: Uint8Array) => boolean
+  readonly #backlog: () => number
+  readonly #events: DatagramEvents
+  #open = true
+
+  constructor(
+    sendFrame: (frame: Uint8Array) => boolean,
+    backlog: () => number,
+    events: DatagramEvents,
+  ) {
+    this.#sendFrame = sendFrame
+    this.#backlog = backlog
+    this.#events = events
+  }
+
+  reaches(address: string): boolean {
+    return parseRelayAddress(address) !== null
+  }
+
+  send(to: string, bytes: Uint8Array): void {
+    const peer = parseRelayAddress(to)
+    if (peer === null || !this.#open) {
+      this.counters.unreachable += 1
+    } else if (bytes.length > DATAGRAM_MAX) {
+      this.counters.oversize += 1
+    } else if (this.#backlog() > RELAY_BACKLOG_MAX || !this.#sendFrame(frameRelay(peer, bytes))) {
+      this.counters.congested += 1
+    } else {
+      this.counters.sent += 1
+    }
+  }
+
+  close(): void {
+    this.#open = false
+  }
+
+  named(me: PeerId): void {
+    this.addresses = [relayAddress(me)]
+  }
+
+  deliver(peer: PeerId, bytes: Uint8Array): void {
+    if (!this.#open) return
+    this.counters.received += 1
+    if (bytes.length > DATAGRAM_MAX) this.counters.oversize += 1
+    else this.#events.datagram(relayAddress(peer), bytes)
+  }
+
+  gone(peer: PeerId): void {
+    if (this.#open) this.#events.refused(relayAddress(peer))
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * Datagrams over UDP, for Node.
+ *
+ * One socket for all peers. The addresses are literal, so the socket gets a lookup that answers
+ * at once, and sends go without a callback: both save a turn of the loop for each datagram.
+ *
+ * What the kernel cannot take at once Node would queue, and keep a reference to the bytes. So a
+ * datagram is first copied into a ring of slots, and whenever the ring has gone round while Node
+ * still has something queued, datagrams are dropped until the queue has drained: nothing stale
+ * piles up, and no slot is overwritten while it waits.
+ */
+
+import dgram from 'node:dgram'
+import { isIPv4, isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { HoldfastError } from '../../machine.ts'
+import { DATAGRAM_MAX } from '../../ports.ts'
+import type { DatagramEvents, Datagrams } from '../../ports.ts'
+
+/** Datagrams that may wait for the kernel. */
+const RING_SLOTS = 64
+/** Asked of the kernel for each direction, in bytes; it may grant less. */
+const SOCKET_BUFFER_BYTES: number = 4 * 1024 * 1024
+/** Addresses whose parsed form is remembered. */
+const TARGETS_MAX = 4096
+
+/** Where a UDP socket is to listen. */
+export interface UdpOptions {
+  /** An IPv4 or IPv6 literal of this machine; `0.0.0.0` or `::` for all of them. Default 127.0.0.1. */
+  host?: string
+  /** 0 takes any free port. Default 0. */
+  port?: number
+}
+
+/** What happened on one socket, in datagrams since it was opened. */
+export interface UdpCounters {
+  sent: number
+  received: number
+  /** Ours or theirs, larger than DATAGRAM_MAX: dropped. */
+  oversize: number
+  /** Dropped because the kernel was not keeping up. */
+  congested: number
+  /** Not sent because the address is not ours to reach, or the socket is closed. */
+  unreachable: number
+  /** Errors that the system told of. */
+  errors: number
+}
+
+/** Datagrams over one UDP socket. */
+export interface UdpDatagrams extends Datagrams {
+  readonly counters: Readonly<UdpCounters>
+}
+
+/** An OpenDatagrams whose carrier counts. */
+export type OpenUdp = (events: DatagramEvents) => Promise<UdpDatagrams>
+
+/** The place behind a `udp:` address. */
+export interface UdpPlace {
+  host: string
+  port: number
+  family: 4 | 6
+}
+
+/**
+ * Reads `udp:127.0.0.1:4000` or `udp:[::1]:4000`: an IP literal without a zone and a port from
+ * 1 to 65535 without leading zeros. Anything else is null.
+ */
+export function parseUdpAddress(address: string): UdpPlace | null {
+  const parts = /^udp:(?:\[([0-9a-fA-F:.]{2,45})\]|([0-9.]{7,15})):([1-9][0-9]{0,4})$/.exec(address)
+  if (parts === null) return null
+  const port = Number(parts[3])
+  const host = parts[1] ?? parts[2]!
+  const family = parts[1] === undefined ? 4 : 6
+  if (port > 0xffff || !(family === 4 ? isIPv4(host) : isIPv6(host))) return null
+  return { host, port, family }
+}
+
+/** The address of a place: the opposite of parseUdpAddress. */
+export function udpAddress(host: string, port: number): string {
+  return host.includes(':') ? `udp:[${host}]:${port}` : `udp:${host}:${port}`
+}
+
+/**
+ * Opens a UDP socket when it is called with the events.
+ *
+ * @throws HoldfastError `bad-value` for a host that is no literal or a port out of range; the
+ *   promise rejects with `port-taken`, `denied`, or `unreachable` when the host is not ours
+ */
+export function openUdp(options: UdpOptions = {}): OpenUdp {
+  const { host = '127.0.0.1', port = 0 } = options
+  const family = isIPv4(host) ? 4 : isIPv6(host) ? 6 : 0
+  if (family === 0) {
+    throw new HoldfastError('bad-value', `UDP needs an IP address such as 127.0.0.1: '${host}'`)
+  }
+  if (!Number.isInteger(port) || port < 0 || port > 0xffff) {
+    throw new HoldfastError('bad-value', `a UDP port is a number from 0 to 65535: ${port}`)
+  }
+  return async (events) => {
+    const socket = await bind(host, port, family)
+    grow(socket)
+    return new UdpSocket(socket, family, events)
+  }
+}
+
+function bind(host: string, port: number, family: 4 | 6): Promise<dgram.Socket> {
+  const socket = dgram.createSocket({
+    type: family === 4 ? 'udp4' : 'udp6',
+    // Mapped IPv4 addresses would give one peer two names.
+    ipv6Only: family === 6,
+    lookup: (name, _options, done) => done(null, name, family),
+  })
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => {
+      socket.close()
+      reject(openingError(error, host, port))
+    }
+    socket.once('error', failed)
+    socket.bind({ address: host, port, exclusive: true }, () => {
+      socket.off('error', failed)
+      resolve(socket)
+    })
+  })
+}
+
+function openingError(error: NodeJS.ErrnoException, host: string, port: number): HoldfastError {
+  const place = `UDP port ${port} on ${host}`
+  switch (error.code ?? '') {
+    case 'EADDRINUSE':
+      return new HoldfastError(
+        'port-taken',
+        `${place} is taken by another program; choose another, or 0 for any free one`,
+      )
+    case 'EACCES':
+      return new HoldfastError('denied', `${place} is not allowed to us; choose one above 1023`)
+    case 'EADDRNOTAVAIL':
+      return new HoldfastError('unreachable', `${place}: this machine has no such address`)
+    default:
+      return new HoldfastError('unreachable', `${place} could not be opened: ${error.message}`)
+  }
+}
+
+/** Asks for large buffers, and for less where the system has a lower limit and says so. */
+function grow(socket: dgram.Socket): void {
+  for (const side of ['setRecvBufferSize', 'setSendBufferSize'] as const) {
+    for (let size = SOCKET_BUFFER_BYTES; size >= 64 * 1024; size /= 2) {
+      try {
+        socket[side](size)
+        break
+      } catch {
+        // Some systems refuse a size above their limit, others clip it silently.
+      }
+    }
+  }
+}
+
+class UdpSocket implements UdpDatagrams {
+  readonly addresses: readonly string[]
+  readonly counters: UdpCounters = {
+    sent: 0,
+    received: 0,
+    oversize: 0,
+    congested: 0,
+    unreachable: 0,
+    errors: 0,
+  }
+  readonly #socket: dgram.Socket
+  readonly #events: DatagramEvents
+  readonly #family: 4 | 6
+  readonly #targets = new Map<string, UdpPlace | null>()
+  readonly #ring: Buffer = Buffer.alloc(RING_SLOTS * DATAGRAM_MAX)
+  #slot = 0
+  #open = true
+  #lastHost = ''
+  #lastPort = 0
+  #lastFrom = ''
+
+  constructor(socket: dgram.Socket, family: 4 | 6, events: DatagramEvents) {
+    this.#socket = socket
+    this.#family = family
+    this.#events = events
+    this.addresses = ownAddresses(socket.address(), family)
+    socket.on('message', (bytes, source) => this.#receive(bytes, source.address, source.port))
+    socket.on('error', () => {
+      this.counters.errors += 1
+    })
+  }
+
+  reaches(address: string): boolean {
+    return this.#target(address) !== null
+  }
+
+  send(to: string, bytes: Uint8Array): void {
+    const target = this.#target(to)
+    if (target === null || !this.#open) {
+      this.counters.unreachable += 1
+    } else if (bytes.length > DATAGRAM_MAX) {
+      this.counters.oversize += 1
+    } else if (this.#slot === 0 && this.#socket.getSendQueueCount() > 0) {
+      this.counters.congested += 1
+    } else {
+      const at = this.#slot * DATAGRAM_MAX
+      this.#slot = (this.#slot + 1) % RING_SLOTS
+      this.#ring.set(bytes, at)
+      this.#socket.send(this.#ring, at, bytes.length, target.port, target.host)
+      this.counters.sent += 1
+    }
+  }
+
+  close(): void {
+    if (!this.#open) return
+    this.#open = false
+    this.#socket.close()
+  }
+
+  #target(address: string): UdpPlace | null {
+    const known = this.#targets.get(address)
+    if (known !== undefined) return known
+    const parsed = parseUdpAddress(address)
+    const target = parsed?.family === this.#family ? parsed : null
+    if (this.#targets.size >= TARGETS_MAX) this.#targets.clear()
+    this.#targets.set(address, target)
+    return target
+  }
+
+  #receive(bytes: Buffer, host: string, port: number): void {
+    if (!this.#open) return
+    this.counters.received += 1
+    if (bytes.length > DATAGRAM_MAX) {
+      this.counters.oversize += 1
+      return
+    }
+    if (port !== this.#lastPort || host !== this.#lastHost) {
+      this.#lastHost = host
+      this.#lastPort = port
+      this.#lastFrom = udpAddress(host, port)
+    }
+    this.#events.datagram(this.#lastFrom, bytes)
+  }
+}
+
+/** Addresses that reach other machines come first, the loopback last. */
+function ownAddresses(bound: { address: string; port: number }, family: 4 | 6): readonly string[] {
+  if (bound.address !== '0.0.0.0' && bound.address !== '::') {
+    return [udpAddress(bound.address, bound.port)]
+  }
+  const all = Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter((entry) => entry.family === `IPv${family}` && !entry.address.startsWith('fe80:'))
+    .sort((a, b) => Number(a.internal) - Number(b.internal))
+  return all.map((entry) => udpAddress(entry.address, bound.port))
+}

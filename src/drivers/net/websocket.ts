@@ -1,0 +1,175 @@
+/**
+ * Streams over the standard WebSocket interface, which browsers and package `ws` share. The
+ * constructor comes as an argument, so that a browser bundle does not contain `ws`.
+ */
+
+import { HoldfastError } from '../../machine.ts'
+import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../../ports.ts'
+import type { Connect, Stream, StreamEvents } from '../../ports.ts'
+
+/** How long a connection may take to open, in milliseconds; then it is told as closed. */
+const OPEN_MS = 10_000
+/** Close code of RFC 6455: all is well. */
+const NORMAL = 1000
+/** Our close code for a message that is too big; a browser may not send RFC 6455's own, 1009. */
+const TOO_BIG = 4009
+
+/** The part of the WebSocket interface that we use. */
+export interface WebSocketLike {
+  binaryType: string
+  readonly readyState: number
+  readonly bufferedAmount: number
+  send(bytes: Uint8Array<ArrayBuffer>): void
+  close(code?: number, reason?: string): void
+  addEventListener(type: 'open', run: () => void): void
+  addEventListener(type: 'message', run: (event: { data: unknown }) => void): void
+  addEventListener(type: 'error', run: (event: { message?: unknown }) => void): void
+  addEventListener(type: 'close', run: (event: { code: number; reason: string }) => void): void
+}
+
+/** Makes one WebSocket. @throws when the URL is malformed */
+export type MakeWebSocket = (url: string) => WebSocketLike
+
+/** A stream over a WebSocket, with its counter. */
+export interface WebSocketStream extends Stream {
+  /** Text frames, which we never send: ignored. */
+  readonly texts: number
+}
+
+/** Connects with the WebSocket of the browser. */
+export const connectWebSocket: (url: string, events: StreamEvents) => WebSocketStream = (
+  url,
+  events,
+) => openStream((address) => new WebSocket(address) as WebSocketLike, url, events)
+
+/** A Connect over any implementation of the WebSocket interface. */
+export function connectWith(make: MakeWebSocket): Connect {
+  return (url, events) => openStream(make, url, events)
+}
+
+/**
+ * Refuses a message that no stream takes.
+ *
+ * @throws HoldfastError `bad-value` above STREAM_MESSAGE_MAX bytes
+ */
+export function checkMessage(bytes: Uint8Array): void {
+  if (bytes.length > STREAM_MESSAGE_MAX) {
+    throw new HoldfastError(
+      'bad-value',
+      `a stream message has at most ${STREAM_MESSAGE_MAX} bytes: ${bytes.length}`,
+    )
+  }
+}
+
+/** What a close code and its reason mean, as a sentence for a log. */
+export function closeSentence(code: number, reason: string): string {
+  const meaning: Record<number, string> = {
+    1000: 'the other side closed it',
+    1001: 'the other side is going away',
+    1006: 'the connection broke',
+    1009: 'a message was too big',
+    4009: 'a message was too big',
+    1013: 'the other side is full',
+  }
+  const words = meaning[code] ?? 'it was closed'
+  return reason === '' ? `${words} (${code})` : `${words} (${code}: ${reason})`
+}
+
+function openStream(make: MakeWebSocket, url: string, events: StreamEvents): WebSocketStream {
+  return new ClientStream(make, url, events)
+}
+
+class ClientStream implements WebSocketStream {
+  texts = 0
+  readonly #url: string
+  readonly #events: StreamEvents
+  #state: 'opening' | 'open' | 'closed' = 'opening'
+  #socket: WebSocketLike | null = null
+  #timer: ReturnType<typeof setTimeout> | null = null
+
+  constructor(make: MakeWebSocket, url: string, events: StreamEvents) {
+    this.#url = url
+    this.#events = events
+    try {
+      this.#socket = make(url)
+    } catch (error) {
+      // Told later, for the caller does not have the stream yet.
+      queueMicrotask(() => this.#ended(`${url} cannot be opened: ${String(error)}`))
+      return
+    }
+    this.#timer = setTimeout(() => {
+      this.#socket?.close()
+      this.#ended(`${url} did not answer within ${OPEN_MS} ms`)
+    }, OPEN_MS)
+    this.#listen(this.#socket)
+  }
+
+  /** False also while the stream is not yet open. */
+  send(bytes: Uint8Array): boolean {
+    checkMessage(bytes)
+    const socket = this.#socket
+    if (this.#state !== 'open' || socket === null || socket.readyState !== 1) return false
+    if (socket.bufferedAmount + bytes.length > STREAM_BACKLOG_MAX) return false
+    // Browsers copy, and `ws` copies in order to mask: the caller may use its bytes again.
+    socket.send(bytes as Uint8Array<ArrayBuffer>)
+    return true
+  }
+
+  backlog(): number {
+    return this.#state === 'open' ? (this.#socket?.bufferedAmount ?? 0) : 0
+  }
+
+  close(): void {
+    if (this.#state === 'closed') return
+    this.#settle()
+    this.#socket?.close(NORMAL)
+  }
+
+  #listen(socket: WebSocketLike): void {
+    let trouble = ''
+    socket.binaryType = 'arraybuffer'
+    socket.addEventListener('open', () => {
+      if (this.#state !== 'opening') return
+      this.#state = 'open'
+      this.#disarm()
+      this.#events.opened()
+    })
+    socket.addEventListener('message', (event) => this.#received(event.data))
+    socket.addEventListener('error', (event) => {
+      if (typeof event.message === 'string') trouble = event.message
+    })
+    socket.addEventListener('close', ({ code, reason }) => {
+      const opened = this.#state === 'open'
+      const why = opened ? closeSentence(code, reason) : 'no stream could be opened'
+      this.#ended(trouble === '' ? `${this.#url}: ${why}` : `${this.#url}: ${why}: ${trouble}`)
+    })
+  }
+
+  #received(data: unknown): void {
+    if (this.#state !== 'open') return
+    if (!(data instanceof ArrayBuffer)) {
+      this.texts += 1
+    } else if (data.byteLength > STREAM_MESSAGE_MAX) {
+      this.#socket?.close(TOO_BIG)
+      this.#ended(`${this.#url}: a message of ${data.byteLength} bytes is too big`)
+    } else {
+      this.#events.message(new Uint8Array(data))
+    }
+  }
+
+  #ended(why: string): void {
+    if (this.#state === 'closed') return
+    this.#settle()
+    this.#events.closed(why)
+  }
+
+  #settle(): void {
+    this.#state = 'closed'
+    this.#disarm()
+  }
+
+  #disarm(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+}
