@@ -50,15 +50,16 @@ describe('clone', () => {
 
 describe('hash', () => {
   test('what differs has another number', () => {
-    const values: unknown[] = [
-      ...[0, 1, -1, 0.5, 2 ** 28, 2 ** 31, 2 ** 32, -(2 ** 31), 2 ** 53 - 1, Infinity, NaN],
-      ...['', '0', '1', 'ab', 'ba', 'a\u0000', 'a', '\u0000a', null, undefined, true, false],
-      ...[[], [0], [[]], [[], []], [[[]]], {}, { a: 1 }, { a: 2 }, { b: 1 }, { a: undefined }],
-      ...[new Map(), new Map([[1, 2]]), new Map([[2, 1]]), new Set(), new Set([1]), new Set(['1'])],
-      ...[new Uint8Array(1), new Uint8Array(2), new Int8Array(1), new Uint8Array([0, 1])],
-      ...[{ a: { b: 1 } }, { a: {}, b: 1 }, ['a', 'b'], ['ab'], new Map([['1', 2]])],
-      ...[new Map([[{ a: 1 }, 1]]), new Map([[{ a: 2 }, 1]]), new Set([[1]]), new Set([[2]])],
+    const groups: unknown[][] = [
+      [0, 1, -1, 0.5, 2 ** 28, 2 ** 31, 2 ** 32, -(2 ** 31), 2 ** 53 - 1, Infinity, NaN],
+      ['', '0', '1', 'ab', 'ba', 'a\u0000', 'a', '\u0000a', null, undefined, true, false],
+      [[], [0], [[]], [[], []], [[[]]], {}, { a: 1 }, { a: 2 }, { b: 1 }, { a: undefined }],
+      [new Map(), new Map([[1, 2]]), new Map([[2, 1]]), new Set(), new Set([1]), new Set(['1'])],
+      [new Uint8Array(1), new Uint8Array(2), new Int8Array(1), new Uint8Array([0, 1])],
+      [{ a: { b: 1 } }, { a: {}, b: 1 }, ['a', 'b'], ['ab'], new Map([['1', 2]])],
+      [new Map([[{ a: 1 }, 1]]), new Map([[{ a: 2 }, 1]]), new Set([[1]]), new Set([[2]])],
     ]
+    const values = groups.flat(1)
     const numbers = new Set(values.map(hash))
     expect(numbers.size).toBe(values.length)
   })

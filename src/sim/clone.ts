@@ -11,9 +11,6 @@ import { HoldfastError } from '../machine.ts'
 
 type Bag = Record<string, unknown>
 
-// Works for every kind, and copies where a Buffer's own slice would share.
-const sliceTyped = Uint8Array.prototype.slice
-
 /** A copy that shares nothing. @throws HoldfastError 'bad-value' for what is no plain data */
 export function clone<Value>(value: Value): Value {
   return copy(value) as Value
@@ -31,7 +28,8 @@ function copy(value: unknown): unknown {
   if (value instanceof Map) return copyMap(value as Map<unknown, unknown>)
   if (value instanceof Set) return copySet(value as Set<unknown>)
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    return sliceTyped.call(value)
+    // Works for every kind, and copies where a Buffer's own slice would share.
+    return Uint8Array.prototype.slice.call(value)
   }
   if (Object.getPrototypeOf(value) === null) {
     return Object.assign(Object.create(null) as Bag, copyObject(value as Bag))

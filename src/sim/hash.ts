@@ -75,7 +75,9 @@ function put(value: unknown): void {
       return push(tagOf.constant | 2)
     case 'object':
       return value === null ? push(tagOf.constant | 3) : putContainer(value)
-    default:
+    case 'bigint':
+    case 'function':
+    case 'symbol':
       return notPlain(typeof value)
   }
 }

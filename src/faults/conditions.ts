@@ -1,0 +1,188 @@
+/**
+ * What a network does to datagrams, and what becomes of one of them.
+ *
+ * The same decision serves the simulated network and the conditioner over real sockets. It
+ * is pure but for the generator that it draws from. Half of the round trip is taken each way.
+ */
+
+import { HoldfastError } from '../machine.ts'
+import type { Millis } from '../machine.ts'
+import * as prng from './prng.ts'
+import type { Prng } from './prng.ts'
+
+/** The quality of one direction of a path. */
+export interface Conditions {
+  /** Round trip without jitter; half of it each way; 0 to RTT_MAX. */
+  rttMs: Millis
+  /** Evenly drawn, added to the delay of a datagram: 0 up to this; 0 to JITTER_MAX. */
+  jitterMs: Millis
+  /** Part of the datagrams that vanish, 0 to 1. */
+  lossShare: number
+  /** Part of the datagrams that arrive twice, each copy with jitter of its own, 0 to 1. */
+  duplicateShare: number
+  /** Part of the datagrams that are held back, so that later ones overtake them, 0 to 1. */
+  reorderShare: number
+  /** Mean number of datagrams that vanish in a row; 1 is loss without memory; 1 to BURST_MAX. */
+  burst: number
+}
+
+/** A quiet wire: nothing is lost, nothing takes time. */
+export const PERFECT: Readonly<Conditions> = {
+  rttMs: 0,
+  jitterMs: 0,
+  lossShare: 0,
+  duplicateShare: 0,
+  reorderShare: 0,
+  burst: 1,
+}
+
+/** Longest round trip of a condition, in milliseconds. */
+export const RTT_MAX: Millis = 10_000
+/** Most jitter, in milliseconds. */
+export const JITTER_MAX: Millis = 10_000
+/** Longest mean run of losses. */
+export const BURST_MAX = 100
+/** A datagram that is held back waits this much longer at least, and up to twice that. */
+const HELD_MS: Millis = 20
+
+/** What becomes of one datagram: the delay of each copy. Empty: it is lost. */
+export interface Fate {
+  copies: Millis[]
+}
+
+/** The part of a path that remembers: whether the last datagram vanished. */
+export interface Path {
+  vanishing: boolean
+}
+
+/** A path on which nothing was sent yet. */
+export function createPath(): Path {
+  return { vanishing: false }
+}
+
+/**
+ * Decides one datagram's fate.
+ *
+ * Loss in bursts follows Gilbert's two-state model: in the bad state all is lost, the mean
+ * stay there is `burst` datagrams, and the share of time there is the share of loss.
+ *
+ * @param path remembers runs of losses; without it every loss stands alone
+ */
+export function fate(conditions: Conditions, chance: Prng, path: Path | null = null): Fate {
+  if (vanishes(conditions, chance, path)) return { copies: [] }
+  const copies = [delay(conditions, chance)]
+  if (prng.chance(chance, conditions.duplicateShare)) copies.push(delay(conditions, chance))
+  return { copies }
+}
+
+/**
+ * Reads conditions such as `rtt=120,loss=5%,jitter=30,dup=1%,reorder=2%,burst=3`.
+ *
+ * @param text the words in any order, each at most once; what is not named is as in `base`
+ * @throws HoldfastError 'bad-value' that names the word, its limits and the value
+ */
+export function parse(text: string, base: Readonly<Conditions> = PERFECT): Conditions {
+  const conditions = { ...base }
+  const given = new Set<string>()
+  for (const part of text.split(',')) {
+    if (part.trim() === '') continue
+    const [name = '', value, ...rest] = part.split('=').map((side) => side.trim())
+    const word = WORDS.find((known) => known.name === name)
+    if (!word) {
+      const known = WORDS.map(({ name: each }) => each).join(', ')
+      throw bad(`no condition is called "${name}"; there are ${known}`)
+    }
+    if (value === undefined || rest.length > 0) {
+      throw bad(`condition ${name} is written ${name}=${word.example}: "${part.trim()}"`)
+    }
+    if (given.has(name)) throw bad(`condition ${name} is given twice: "${text}"`)
+    given.add(name)
+    conditions[word.field] = readValue(word, value)
+  }
+  return conditions
+}
+
+/** Conditions as `parse` reads them; what is as on a quiet wire is left out. */
+export function format(conditions: Readonly<Conditions>): string {
+  const parts: string[] = []
+  for (const { name, field, share } of WORDS) {
+    const value = conditions[field]
+    if (value === PERFECT[field]) continue
+    parts.push(`${name}=${share ? `${Number((value * 100).toPrecision(12))}%` : value}`)
+  }
+  return parts.join(',')
+}
+
+/** The same conditions, all within their limits. @throws HoldfastError 'bad-value' that names the field */
+export function verify(conditions: Partial<Conditions>): Conditions {
+  const whole = { ...PERFECT, ...conditions }
+  for (const { field, min, max } of WORDS) {
+    const value = whole[field]
+    if (!(typeof value === 'number' && value >= min && value <= max)) {
+      throw bad(`${field} must be from ${min} to ${max}: ${String(value)}`)
+    }
+  }
+  return whole
+}
+
+interface Word {
+  name: string
+  field: keyof Conditions
+  /** Written in per cent. */
+  share: boolean
+  min: number
+  max: number
+  example: string
+}
+
+const WORDS: readonly Word[] = [
+  { name: 'rtt', field: 'rttMs', share: false, min: 0, max: RTT_MAX, example: '120' },
+  { name: 'loss', field: 'lossShare', share: true, min: 0, max: 1, example: '5%' },
+  { name: 'jitter', field: 'jitterMs', share: false, min: 0, max: JITTER_MAX, example: '30' },
+  { name: 'dup', field: 'duplicateShare', share: true, min: 0, max: 1, example: '1%' },
+  { name: 'reorder', field: 'reorderShare', share: true, min: 0, max: 1, example: '2%' },
+  { name: 'burst', field: 'burst', share: false, min: 1, max: BURST_MAX, example: '3' },
+]
+
+function readValue(word: Word, text: string): number {
+  const { name, share, min, max, example } = word
+  const limits = share ? `from 0% to 100%, such as ${name}=${example}` : unitLimits(word)
+  const match = /^(\d+(?:\.\d+)?)(%|ms)?$/.exec(text)
+  // A bare `loss=5` may mean 5 % or 500 %: asking is kinder than guessing.
+  const unitFits = share ? match?.[2] === '%' : match?.[2] !== '%' && match !== null
+  if (!match || !unitFits) throw bad(`condition ${name} must be ${limits}: "${text}"`)
+  const value = share ? Number(match[1]) / 100 : Number(match[1])
+  if (value < min || value > max) throw bad(`condition ${name} must be ${limits}: "${text}"`)
+  return value
+}
+
+function unitLimits({ name, min, max, example }: Word): string {
+  const unit = name === 'burst' ? 'datagrams' : 'milliseconds'
+  return `from ${min} to ${max} ${unit}, such as ${name}=${example}`
+}
+
+function vanishes(conditions: Conditions, chance: Prng, path: Path | null): boolean {
+  const { lossShare, burst } = conditions
+  if (!path || burst <= 1 || lossShare <= 0 || lossShare >= 1) {
+    return prng.chance(chance, lossShare)
+  }
+  // In balance (1 - loss) * enter = loss * leave. Heavy loss needs longer runs than asked for,
+  // or entering would have to be more than certain.
+  const odds = lossShare / (1 - lossShare)
+  const leave = Math.min(1 / burst, 1 / odds)
+  const enter = odds * leave
+  path.vanishing = path.vanishing ? !prng.chance(chance, leave) : prng.chance(chance, enter)
+  return path.vanishing
+}
+
+function delay(conditions: Conditions, chance: Prng): Millis {
+  const { rttMs, jitterMs, reorderShare } = conditions
+  let sum = rttMs / 2
+  if (jitterMs > 0) sum += prng.next(chance) * jitterMs
+  if (prng.chance(chance, reorderShare)) sum += HELD_MS * (1 + prng.next(chance))
+  return sum
+}
+
+function bad(message: string): HoldfastError {
+  return new HoldfastError('bad-value', message)
+}

@@ -1,0 +1,251 @@
+/**
+ * Faults over time, as plain data: what befalls which node, when and for how long.
+ *
+ * Each step carries its own end, so a step can be taken out and the rest still makes sense;
+ * that is how a failing schedule is made small. `plan` draws one from a seed; a test may as
+ * well write one by hand. The simulated world carries it out.
+ */
+
+import { HoldfastError } from '../machine.ts'
+import type { Millis } from '../machine.ts'
+import * as conditions from './conditions.ts'
+import type { Conditions } from './conditions.ts'
+import * as prng from './prng.ts'
+import type { Prng } from './prng.ts'
+
+/** Bad weather over the whole network; added to what the network does anyway. */
+export interface Weather {
+  kind: 'loss' | 'duplication' | 'jitter' | 'reordering'
+  conditions: Partial<Conditions>
+  ms: Millis
+}
+
+/** What can go wrong. Nodes are named; the hub is a node as well. */
+export type Fault =
+  | Weather
+  /** Nothing passes between the groups; nodes in no group are together one more. */
+  | { kind: 'partition'; groups: string[][]; ms: Millis }
+  /** What `from` sends does not reach `to`; the other way all is well. */
+  | { kind: 'deafness'; from: string; to: string; ms: Millis }
+  /** The process dies; with `silent` the machine dies, and nobody is told. */
+  | { kind: 'crash'; node: string; silent: boolean }
+  /** It starts again with what its store held. Nothing happens if it runs. */
+  | { kind: 'restart'; node: string }
+  /** Its loop runs nothing, then everything late. */
+  | { kind: 'stall'; node: string; ms: Millis }
+  /** Its clock goes at this factor, below 1 for slow. */
+  | { kind: 'slow-clock'; node: string; factor: number; ms: Millis }
+  /** The hub's process dies and is started again after so long. */
+  | { kind: 'outage'; node: string; ms: Millis }
+
+/** The names of all faults. */
+export type FaultKind = Fault['kind']
+
+/** All faults, in the order of the type. */
+export const FAULT_KINDS: readonly FaultKind[] = [
+  'loss',
+  'duplication',
+  'jitter',
+  'reordering',
+  'partition',
+  'deafness',
+  'crash',
+  'restart',
+  'stall',
+  'slow-clock',
+  'outage',
+]
+
+/** One fault and when it begins, in milliseconds from the start of the schedule. */
+export interface Step {
+  at: Millis
+  fault: Fault
+}
+
+/** In the order of time. */
+export type Schedule = Step[]
+
+/** What `plan` may draw. */
+export interface PlanOptions {
+  /** Those that may be hit, at least one. */
+  nodes: readonly string[]
+  /** The one whose outages are drawn; it is in no other fault but partitions and deafness. */
+  hub?: string
+  /** Length of the schedule. */
+  ms: Millis
+  /** Nothing begins or lasts in so much time at the end; by default a third of `ms`. */
+  calmMs?: Millis
+  /** How many faults to draw, restarts not counted; up to STEPS_MAX; by default one in 500 ms. */
+  count?: number
+  /** Which faults; by default all. 'restart' says that what crashed may come back. */
+  kinds?: readonly FaultKind[]
+  /** Most nodes that are down at once; by default 1, the promise of the library. */
+  downMax?: number
+}
+
+/** Most faults of one plan. */
+export const STEPS_MAX = 10_000
+/** A fault that lasts draws its time evenly between these. */
+const LASTS_MIN: Millis = 50
+const LASTS_MAX: Millis = 3_000
+/** A stall is shorter: beyond, it is a crash. */
+const STALL_MAX: Millis = 1_500
+
+/** What has been drawn so far about who is down. */
+interface Drawing {
+  readonly chance: Prng
+  readonly options: PlanOptions
+  readonly end: Millis
+  readonly schedule: Schedule
+  /** When each node that crashed is back; Infinity for one that stays away. */
+  readonly back: Map<string, Millis>
+}
+
+/** Draws a schedule. @throws HoldfastError 'bad-value' for options out of their limits */
+export function plan(chance: Prng, options: PlanOptions): Schedule {
+  const { nodes, ms, calmMs = ms / 3, count = Math.ceil(ms / 500) } = options
+  if (nodes.length === 0) throw bad('a plan needs at least one node: 0')
+  if (!(ms > 0)) throw bad(`the length of a plan must be above 0 ms: ${ms}`)
+  if (!(calmMs >= 0 && calmMs < ms)) throw bad(`calmMs must be from 0 to below ${ms}: ${calmMs}`)
+  if (!(count >= 0 && count <= STEPS_MAX)) {
+    throw bad(`the count of a plan must be from 0 to ${STEPS_MAX}: ${count}`)
+  }
+  const end = ms - calmMs
+  const drawing = { chance, options, end, schedule: [], back: new Map<string, Millis>() }
+  const kinds = drawable(options)
+  const instants = Array.from({ length: count }, () => Math.floor(prng.next(chance) * end))
+  // In the order of time, so that who is down at an instant is known when it is drawn.
+  for (const at of instants.sort((one, two) => one - two)) {
+    if (kinds.length > 0) draw(drawing, at, prng.pick(chance, kinds))
+  }
+  return drawing.schedule.sort((one: Step, two: Step) => one.at - two.at)
+}
+
+/** One fault in words, such as `partition a b | c for 800 ms`. */
+export function tell(fault: Fault): string {
+  switch (fault.kind) {
+    case 'loss':
+    case 'duplication':
+    case 'jitter':
+    case 'reordering': {
+      const weather = conditions.format({ ...conditions.PERFECT, ...fault.conditions })
+      return `${fault.kind} ${weather} for ${fault.ms} ms`
+    }
+    case 'partition': {
+      const groups = fault.groups.map((group) => group.join(' ')).join(' | ')
+      return `partition ${groups} for ${fault.ms} ms`
+    }
+    case 'deafness':
+      return `${fault.to} is deaf to ${fault.from} for ${fault.ms} ms`
+    case 'crash':
+      return fault.silent ? `the machine of ${fault.node} dies` : `crash of ${fault.node}`
+    case 'restart':
+      return `restart of ${fault.node}`
+    case 'stall':
+      return `${fault.node} stalls for ${fault.ms} ms`
+    case 'slow-clock':
+      return `the clock of ${fault.node} goes at ${fault.factor} for ${fault.ms} ms`
+    case 'outage':
+      return `outage of ${fault.node} for ${fault.ms} ms`
+    default:
+      fault satisfies never
+      return ''
+  }
+}
+
+/** A whole schedule, one line a step. */
+export function format(schedule: Readonly<Schedule>): string {
+  const lines = schedule.map(({ at, fault }) => `${String(at).padStart(8)} ms  ${tell(fault)}`)
+  return lines.join('\n')
+}
+
+function drawable(options: PlanOptions): FaultKind[] {
+  const { kinds = FAULT_KINDS, nodes, hub } = options
+  const several = nodes.length + (hub === undefined ? 0 : 1) > 1
+  return kinds.filter((kind) => {
+    if (kind === 'restart') return false
+    if (kind === 'outage') return hub !== undefined
+    return several || (kind !== 'partition' && kind !== 'deafness')
+  })
+}
+
+function draw(drawing: Drawing, at: Millis, kind: FaultKind): void {
+  const { chance, options, end, schedule } = drawing
+  const longest = kind === 'stall' ? STALL_MAX : LASTS_MAX
+  const ms = Math.min(Math.floor(prng.between(chance, LASTS_MIN, longest)), end - at)
+  const node = prng.pick(chance, options.nodes)
+  switch (kind) {
+    case 'loss':
+    case 'duplication':
+    case 'jitter':
+    case 'reordering':
+      return void schedule.push({ at, fault: drawWeather(chance, kind, ms) })
+    case 'partition':
+    case 'deafness':
+      return void schedule.push({ at, fault: drawCut(chance, options, kind, ms) })
+    case 'crash':
+      return drawCrash(drawing, at, node, ms)
+    case 'stall':
+      return void schedule.push({ at, fault: { kind, node, ms } })
+    case 'slow-clock': {
+      const factor = Math.round(prng.between(chance, 0.5, 0.99) * 100) / 100
+      return void schedule.push({ at, fault: { kind, node, factor, ms } })
+    }
+    case 'outage':
+      return void schedule.push({ at, fault: { kind, node: options.hub!, ms } })
+    case 'restart':
+      return
+    default:
+      kind satisfies never
+  }
+}
+
+function drawWeather(chance: Prng, kind: Weather['kind'], ms: Millis): Weather {
+  const share = Math.round(prng.between(chance, 0.02, 0.3) * 100) / 100
+  switch (kind) {
+    case 'loss': {
+      const burst = prng.chance(chance, 0.5) ? 1 : 2 + prng.below(chance, 8)
+      return { kind, conditions: { lossShare: share, burst }, ms }
+    }
+    case 'duplication':
+      return { kind, conditions: { duplicateShare: share }, ms }
+    case 'jitter':
+      return { kind, conditions: { jitterMs: 5 + prng.below(chance, 395) }, ms }
+    case 'reordering':
+      return { kind, conditions: { reorderShare: share }, ms }
+    default:
+      return kind satisfies never
+  }
+}
+
+/** Two are cut from each other, one way or, with all others on one side or the other, both ways. */
+function drawCut(
+  chance: Prng,
+  { nodes, hub }: PlanOptions,
+  kind: 'partition' | 'deafness',
+  ms: Millis,
+): Fault {
+  const everyone = hub === undefined ? [...nodes] : [...nodes, hub]
+  const [from] = everyone.splice(prng.below(chance, everyone.length), 1) as [string]
+  const [to] = everyone.splice(prng.below(chance, everyone.length), 1) as [string]
+  if (kind === 'deafness') return { kind, from, to, ms }
+  const groups = [[from], [to]]
+  for (const name of everyone) groups[prng.below(chance, 2)]!.push(name)
+  return { kind, groups, ms }
+}
+
+function drawCrash(drawing: Drawing, at: Millis, node: string, ms: Millis): void {
+  const { chance, options, schedule, back } = drawing
+  const { kinds = FAULT_KINDS, downMax = 1 } = options
+  const silent = prng.chance(chance, 0.3)
+  const returns = kinds.includes('restart') && prng.chance(chance, 0.7)
+  const down = [...back].filter(([, until]) => until >= at)
+  if (down.length >= downMax || down.some(([name]) => name === node)) return
+  schedule.push({ at, fault: { kind: 'crash', node, silent } })
+  back.set(node, returns ? at + ms : Number.POSITIVE_INFINITY)
+  if (returns) schedule.push({ at: at + ms, fault: { kind: 'restart', node } })
+}
+
+function bad(message: string): HoldfastError {
+  return new HoldfastError('bad-value', message)
+}
