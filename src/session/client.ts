@@ -1,0 +1,119 @@
+/**
+ * The member as a client of its session: the view it has been told, and whom it follows.
+ *
+ * A view is taken from the primary that it names, and only forwards: a larger epoch, or the
+ * same with a version that is not older. A member that finds itself outside comes back with
+ * a new incarnation; what it had not been answered goes with it (T33, T34).
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import type { Gone, PeerMessage, View } from './messages.ts'
+import { submitAgain } from './operations.ts'
+import type { Session, SessionOut } from './state.ts'
+import * as watch from './watch.ts'
+
+/** Without the primary for so long, the application is told (S-4). */
+export const LOST_MS: Millis = 3_000
+/** How often the hub is asked for the register while we lack a primary. */
+export const ASK_MS: Millis = 1_000
+
+/** A full view; one with a larger epoch is TAKE_OVER (T41, T42). */
+export function takeView(
+  session: Session,
+  now: Millis,
+  from: PeerId,
+  view: View,
+  out: SessionOut,
+): void {
+  const { view: known } = session.client
+  const newer = view.epoch > known.epoch || (view.epoch === known.epoch && view.mv >= known.mv)
+  if (view.primary !== from || !newer) return
+  follow(session, now, view, null, out)
+}
+
+/** One member came or went. One that does not fit to what we have asks for the full view. */
+export function takeChange(
+  session: Session,
+  now: Millis,
+  from: PeerId,
+  change: PeerMessage & { kind: 'change' },
+  out: SessionOut,
+): void {
+  const { view } = session.client
+  if (from !== view.primary || change.epoch < view.epoch) return
+  if (change.epoch !== view.epoch || change.mv !== view.mv + 1) {
+    if (change.epoch > view.epoch || change.mv > view.mv) out.send(from, { kind: 'resync' })
+    return
+  }
+  const members = view.members.filter((member) => member.inc !== change.remove)
+  if (change.add) members.push(change.add)
+  follow(session, now, { ...view, mv: change.mv, members }, change.why, out)
+}
+
+/** Starts from the view that came with JOINED, or with being the founder. */
+export function follow(
+  session: Session,
+  now: Millis,
+  view: View,
+  why: Gone | null,
+  out: SessionOut,
+): void {
+  const { client } = session
+  const before = client.view
+  client.view = view
+  if (!view.members.some((member) => member.inc === session.me)) {
+    return out.emit({ kind: 'removed', why: why ?? 'the primary does not know us any more' })
+  }
+  forgetOthers(session)
+  if (view.primary !== before.primary) {
+    session.watches.set(view.primary, watch.create(now, isRelayed(session, view.primary)))
+    submitAgain(session, now, out)
+  }
+  out.emit({ kind: 'view', view, before: before.epoch === 0 ? null : before, why })
+}
+
+function isRelayed(session: Session, peer: PeerId): boolean {
+  return session.watches.get(peer)?.relayed ?? true
+}
+
+function forgetOthers(session: Session): void {
+  const { members } = session.client.view
+  for (const peer of session.watches.keys()) {
+    if (!members.some((member) => member.inc === peer)) session.watches.delete(peer)
+  }
+}
+
+/** Looks after the connection to the primary. */
+export function wake(session: Session, now: Millis, out: SessionOut): void {
+  const { client } = session
+  if (now >= client.againAt) submitAgain(session, now, out)
+  const lost = isLost(session, now)
+  if (lost !== client.lost) {
+    client.lost = lost
+    out.emit({ kind: 'lost', lost })
+  }
+  if (!lost || !session.hub.up || now < client.askAt) return
+  client.askAt = now + ASK_MS
+  out.hub({ kind: 'get', request: 0, session: session.id })
+}
+
+function isLost(session: Session, now: Millis): boolean {
+  const { primary } = session.client.view
+  if (primary === 0 || primary === session.me) return false
+  const seen = session.watches.get(primary)
+  if (!seen) return true
+  // A relayed primary is out of reach as soon as the hub is.
+  if (seen.relayed && !session.hub.up) return true
+  return now - seen.since >= LOST_MS
+}
+
+/** When `wake` is due. */
+export function deadline(session: Session): Millis {
+  const { client } = session
+  const { primary } = client.view
+  if (primary === 0 || primary === session.me) return client.againAt
+  const seen = session.watches.get(primary)
+  const lostAt = client.lost || !seen ? Infinity : seen.since + LOST_MS
+  const askAt = client.lost && session.hub.up ? client.askAt : Infinity
+  return Math.min(client.againAt, lostAt, askAt)
+}

@@ -1,0 +1,106 @@
+/**
+ * The durable state of a session, kept alike by primary and backup: who is here, who may come
+ * back, and what was done for whom. It changes by `apply` alone, at both in the same order.
+ */
+
+import type { PeerId } from '../machine.ts'
+import { decode, encode, type ValueOf } from '../wire/layout.ts'
+import { type Delta, type Member, OUTCOMES_MAX, type Player, snapshotLayout } from './messages.ts'
+
+/** Members, players and their last outcomes. */
+export interface Durable {
+  /** Version of the members; +1 with each change. */
+  mv: number
+  /** The next incarnation to give out. */
+  nextInc: PeerId
+  /** The last candidate for backup; the round goes on behind it. */
+  pointer: PeerId
+  /** In order of their numbers. */
+  members: Map<PeerId, Member>
+  players: Map<number, Player>
+}
+
+/** Encoded durable state of one part. */
+export interface PartState {
+  part: number
+  bytes: Uint8Array
+}
+
+/** A session in which nobody is yet. */
+export function create(): Durable {
+  return { mv: 0, nextInc: 1, pointer: 0, members: new Map(), players: new Map() }
+}
+
+/** Makes one change; changes of parts are not made here. */
+export function apply(durable: Durable, delta: Delta): void {
+  switch (delta.kind) {
+    case 'add':
+      return add(durable, delta.member, delta.resumeHash)
+    case 'remove':
+      if (durable.members.delete(delta.inc)) durable.mv++
+      return
+    case 'pointer':
+      durable.pointer = delta.inc
+      return
+    case 'forget':
+      durable.players.delete(delta.player)
+      return
+    case 'operation':
+      return done(durable, delta.player, delta.seq, delta.outcome)
+    default:
+      delta satisfies never
+  }
+}
+
+function add(durable: Durable, member: Member, resumeHash: Uint8Array): void {
+  durable.members.set(member.inc, member)
+  durable.mv++
+  durable.nextInc = Math.max(durable.nextInc, member.inc + 1)
+  const known = durable.players.get(member.player)
+  if (known) known.resumeHash = resumeHash
+  else {
+    const row = { player: member.player, resumeHash, lastSeq: 0, outcomes: [] }
+    durable.players.set(member.player, row)
+  }
+}
+
+// The number and the effect are one entry of the log, so no takeover can part them (T80).
+function done(durable: Durable, player: number, seq: number, outcome: Uint8Array): void {
+  const row = durable.players.get(player)
+  if (!row) return
+  row.lastSeq = seq
+  row.outcomes.push({ seq, outcome })
+  if (row.outcomes.length > OUTCOMES_MAX) row.outcomes.shift()
+}
+
+/** The stored outcome of an operation, or null if it is not kept any more. */
+export function outcomeOf(durable: Durable, player: number, seq: number): Uint8Array | null {
+  const row = durable.players.get(player)
+  return row?.outcomes.find((outcome) => outcome.seq === seq)?.outcome ?? null
+}
+
+/** All of it with the parts', as bytes. */
+export function snapshot(durable: Durable, parts: PartState[]): Uint8Array {
+  return encode(snapshotLayout, {
+    mv: durable.mv,
+    nextInc: durable.nextInc,
+    pointer: durable.pointer,
+    members: [...durable.members.values()],
+    players: [...durable.players.values()],
+    parts,
+  })
+}
+
+/** From such bytes; null if they are malformed. */
+export function restore(bytes: Uint8Array): { durable: Durable; parts: PartState[] } | null {
+  const value: ValueOf<typeof snapshotLayout> | null = decode(snapshotLayout, bytes)
+  if (!value) return null
+  const durable: Durable = {
+    mv: value.mv,
+    nextInc: value.nextInc,
+    pointer: value.pointer,
+    members: new Map(value.members.map((member) => [member.inc, member])),
+    players: new Map(value.players.map((player) => [player.player, player])),
+  }
+  return { durable, parts: value.parts }
+}

@@ -1,0 +1,132 @@
+/**
+ * Who is here. Only the primary changes the view, and every change is durable before any
+ * member hears of it: else a takeover could bring back somebody whose removal was told (S-1).
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import { proves, sameBytes } from '../wire/digest.ts'
+import { encode } from '../wire/layout.ts'
+import {
+  type Gone,
+  type Join,
+  type Joined,
+  joinedLayout,
+  type Member,
+  SESSION_VERSION,
+} from './messages.ts'
+import { hold } from './output.ts'
+import { record } from './replicate.ts'
+import { dropBackup } from './roles.ts'
+import { serves, type Session, type SessionOut } from './state.ts'
+
+/** The founder becomes the first member (T13). */
+export function enter(
+  session: Session,
+  now: Millis,
+  member: Member,
+  resumeHash: Uint8Array,
+  out: SessionOut,
+): void {
+  record(session, now, { kind: 'add', member, resumeHash }, out)
+  hold(session, { kind: 'came', member }, out)
+}
+
+/** JOIN: somebody asks through the hub to become a member (T14, T15). */
+export function join(
+  session: Session,
+  now: Millis,
+  asker: number,
+  wish: Join,
+  out: SessionOut,
+): void {
+  const denied = refusal(session, wish)
+  if (denied) {
+    const blob = encode(joinedLayout, denied)
+    return out.hub({ kind: 'reply', session: session.id, to: asker, blob })
+  }
+  const { durable } = session.server
+  const known = [...durable.members.values()].find((old) => sameBytes(old.linkHash, wish.linkHash))
+  const fresh = !known || wish.resume !== null
+  const member = fresh ? newMember(session, wish) : known
+  if (fresh) {
+    const { player } = member
+    const before = [...durable.members.values()].find((old) => old.player === player)
+    if (before) remove(session, now, before.inc, 'returned', out)
+    enter(session, now, member, wish.resumeHash, out)
+  }
+  const lastSeq = durable.players.get(member.player)?.lastSeq ?? 0
+  hold(session, { kind: 'reply', to: asker, member, lastSeq }, out)
+}
+
+function refusal(session: Session, wish: Join): Joined | null {
+  const no = (code: (Joined & { kind: 'denied' })['code'], why: string): Joined => ({
+    kind: 'denied',
+    code,
+    why,
+  })
+  if (!serves(session) || session.leaving) return no('notPrimary', 'not the primary')
+  if (wish.version !== SESSION_VERSION) {
+    return no('version', `speaks version ${wish.version}, the session ${SESSION_VERSION}`)
+  }
+  if (wish.schema !== session.schema) {
+    return no('schema', 'the types of this build differ from those of the session')
+  }
+  const { members } = session.server.durable
+  if (members.size >= session.playersMax && resumed(session, wish) === null) {
+    return no('full', `the session is full: ${session.playersMax} players`)
+  }
+  return null
+}
+
+function resumed(session: Session, wish: Join): number | null {
+  if (!wish.resume) return null
+  const row = session.server.durable.players.get(wish.resume.player)
+  return row && proves(wish.resume.proof, row.resumeHash) ? row.player : null
+}
+
+function newMember(session: Session, wish: Join): Member {
+  const inc = session.server.durable.nextInc
+  return {
+    inc,
+    player: resumed(session, wish) ?? inc,
+    name: wish.name,
+    kind: wish.kind,
+    addresses: wish.addresses,
+    linkHash: wish.linkHash,
+    registerHash: wish.registerHash,
+  }
+}
+
+/** Removes a member; a registered backup only after the register has dropped it (S-3b, T31). */
+export function remove(
+  session: Session,
+  now: Millis,
+  inc: PeerId,
+  why: Gone,
+  out: SessionOut,
+): void {
+  const { server } = session
+  if (!serves(session) || !server.durable.members.has(inc) || inc === session.me) return
+  if (inc === server.candidate) server.candidate = 0
+  if (inc === server.backup && server.role !== 'alone') {
+    return dropBackup(session, now, out, why)
+  }
+  record(session, now, { kind: 'remove', inc, why }, out)
+  hold(session, { kind: 'went', inc, why }, out)
+}
+
+/** Whether a process that says it is `inc` may link to us, as far as our view goes. */
+export function admits(
+  session: Session,
+  inc: PeerId,
+  proof: Uint8Array,
+  mv: number,
+): 'yes' | 'wait' | 'no' {
+  const { view } = session.client
+  const known = serves(session)
+    ? session.server.told.get(inc)
+    : view.members.find((member) => member.inc === inc)
+  if (known) return proves(proof, known.linkHash) ? 'yes' : 'no'
+  // A view that we do not have yet may hold it: stay silent, it keeps its data (the gate rule).
+  return mv > (serves(session) ? session.server.toldMv : view.mv) ? 'wait' : 'no'
+}

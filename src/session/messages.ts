@@ -1,0 +1,163 @@
+/**
+ * What members of one session say to each other, and what the log between primary and backup
+ * holds. TAKE_OVER is a `view` with a larger epoch; BECOME_BACKUP is the first `snapshot`.
+ */
+
+import { MEMBERS_MAX, NAME_MAX, REASON_MAX } from '../register/messages.ts'
+import { DIGEST_BYTES } from '../wire/digest.ts'
+import {
+  blob,
+  fixed,
+  list,
+  maybe,
+  message,
+  record,
+  text,
+  u32,
+  u8,
+  type ValueOf,
+  varint,
+  word,
+} from '../wire/layout.ts'
+
+/** Version of all that members say to each other. */
+export const SESSION_VERSION = 1
+/** Most addresses of one member. */
+export const ADDRESSES_MAX = 8
+/** Largest body of an operation, an outcome or a change of a part, in bytes. */
+export const BODY_MAX: number = 16 * 1024
+/** Most changes that one operation makes. */
+export const CHANGES_MAX = 256
+/** Largest piece of a snapshot in one message, in bytes. */
+export const SNAPSHOT_PIECE_MAX: number = 32 * 1024
+/** Outcomes kept for each player, and most operations a client has under way. */
+export const OUTCOMES_MAX = 64
+
+const hash = fixed(DIGEST_BYTES)
+const epoch = varint
+const inc = varint
+
+const member = record({
+  inc,
+  player: varint,
+  name: text(NAME_MAX),
+  kind: word(['node', 'browser']),
+  addresses: list(text(128), ADDRESSES_MAX),
+  linkHash: hash,
+  registerHash: hash,
+})
+/** One member as everybody sees it. `player` is the number of its first incarnation. */
+export type Member = ValueOf<typeof member>
+
+const view = record({
+  epoch,
+  /** Rises by one with each change of the members. */
+  mv: varint,
+  primary: inc,
+  backup: inc,
+  members: list(member, MEMBERS_MAX),
+})
+/** Who is here and who serves. */
+export type View = ValueOf<typeof view>
+
+const change = record({ part: u8, bytes: blob(BODY_MAX) })
+/** One change of the durable state of a part. */
+export type Change = ValueOf<typeof change>
+
+const why = word(['left', 'timeout', 'failed', 'returned', 'replaced'])
+/** Why a member is no longer here. */
+export type Gone = ValueOf<typeof why>
+
+/** One entry of the log. */
+export const deltaLayout = message({
+  add: [1, record({ member, resumeHash: hash })],
+  remove: [2, record({ inc, why })],
+  /** Where the round of candidates for backup goes on. */
+  pointer: [3, record({ inc })],
+  forget: [4, record({ player: varint })],
+  operation: [
+    5,
+    record({
+      player: varint,
+      seq: varint,
+      outcome: blob(BODY_MAX),
+      changes: list(change, CHANGES_MAX),
+    }),
+  ],
+})
+/** One entry of the log: the result of a durable change. */
+export type Delta = ValueOf<typeof deltaLayout>
+
+const outcome = record({ seq: varint, outcome: blob(BODY_MAX) })
+const player = record({
+  player: varint,
+  resumeHash: hash,
+  lastSeq: varint,
+  outcomes: list(outcome, OUTCOMES_MAX),
+})
+/** What is kept of a player across incarnations: the key to come back, and what was done. */
+export type Player = ValueOf<typeof player>
+
+/** The whole durable state, as a new backup gets it. */
+export const snapshotLayout = record({
+  mv: varint,
+  nextInc: varint,
+  pointer: inc,
+  members: list(member, MEMBERS_MAX),
+  players: list(player, MEMBERS_MAX * 4),
+  parts: list(record({ part: u8, bytes: blob(2 ** 26) }), 255),
+})
+
+/** From member to member, on the reliable stream of their link. */
+export const peerLayout = message({
+  view: [1, record({ view })],
+  change: [2, record({ epoch, mv: varint, add: maybe(member), remove: inc, why })],
+  snapshot: [
+    3,
+    record({
+      epoch,
+      length: varint,
+      piece: varint,
+      of: varint,
+      bytes: blob(SNAPSHOT_PIECE_MAX),
+    }),
+  ],
+  replicate: [4, record({ epoch, index: varint, delta: blob(2 ** 20) })],
+  /** The register names you since this epoch: say how long your log is. */
+  confirm: [5, record({ epoch })],
+  /** I hold so many entries of that epoch's log (also the answer to snapshot). */
+  acknowledge: [6, record({ epoch, length: varint })],
+  operation: [7, record({ seq: varint, part: u8, body: blob(BODY_MAX) })],
+  done: [8, outcome],
+  leave: [9, record({})],
+  resync: [10, record({})],
+})
+/** From member to member. */
+export type PeerMessage = ValueOf<typeof peerLayout>
+
+/** From somebody who wants to be a member to the primary, through the hub. */
+export const joinLayout = record({
+  version: varint,
+  /** Fingerprint of the game's types; two builds that differ do not fit. */
+  schema: u32,
+  name: text(NAME_MAX),
+  kind: word(['node', 'browser']),
+  addresses: list(text(128), ADDRESSES_MAX),
+  linkHash: hash,
+  registerHash: hash,
+  resumeHash: hash,
+  resume: maybe(record({ player: varint, proof: hash })),
+})
+/** A wish to become a member. */
+export type Join = ValueOf<typeof joinLayout>
+
+/** The primary's answer to a join, through the hub. */
+export const joinedLayout = message({
+  joined: [1, record({ inc, player: varint, lastSeq: varint, view })],
+  denied: [
+    2,
+    record({ code: word(['version', 'schema', 'full', 'notPrimary']), why: text(REASON_MAX) }),
+  ],
+})
+/** The primary's answer to a join. */
+export type Joined = ValueOf<typeof joinedLayout>

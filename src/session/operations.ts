@@ -1,0 +1,118 @@
+/**
+ * Operations: what a member asks the primary to do, once.
+ *
+ * Each has a number, (player, seq), strictly rising. The primary performs only the next one,
+ * and the number, the outcome and the changes are one entry of the log: after a takeover the
+ * client sends again what has no outcome, and gets the stored outcome or the first one (T80).
+ */
+
+import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import { lengthOf } from '../commit/log.ts'
+import * as durable from './durable.ts'
+import { BODY_MAX, OUTCOMES_MAX, type PeerMessage } from './messages.ts'
+import { hold } from './output.ts'
+import { record } from './replicate.ts'
+import { serves, type Session, type SessionOut } from './state.ts'
+
+/** Above so many bytes that the backup lacks, operations stay with their clients (C-5). */
+export const BACKLOG_MAX: number = 4 * 1024 * 1024
+/** An operation without outcome is sent again after this. */
+export const AGAIN_MS: Millis = 1_000
+
+/** As a client: asks for an operation. @returns its number @throws HoldfastError `overloaded` */
+export function submit(
+  session: Session,
+  now: Millis,
+  part: number,
+  body: Uint8Array,
+  out: SessionOut,
+): number {
+  const { client } = session
+  if (client.pending.length >= OUTCOMES_MAX) {
+    throw new HoldfastError(
+      'overloaded',
+      `${OUTCOMES_MAX} operations wait for the primary already: await some of them first`,
+    )
+  }
+  if (body.length > BODY_MAX) {
+    throw new HoldfastError('bad-value', `an operation takes ${BODY_MAX} bytes: ${body.length}`)
+  }
+  const seq = client.nextSeq++
+  client.pending.push({ seq, part, body, since: now })
+  if (client.againAt === Infinity) client.againAt = now + AGAIN_MS
+  if (client.view.primary !== 0) {
+    out.send(client.view.primary, { kind: 'operation', seq, part, body })
+  }
+  return seq
+}
+
+/** As a client: sends all that has no outcome, oldest first. */
+export function submitAgain(session: Session, now: Millis, out: SessionOut): void {
+  const { client } = session
+  client.againAt = client.pending.length === 0 ? Infinity : now + AGAIN_MS
+  if (client.view.primary === 0) return
+  for (const { seq, part, body } of client.pending) {
+    out.send(client.view.primary, { kind: 'operation', seq, part, body })
+  }
+}
+
+/** As a client: the primary told an outcome. One that was told before is ignored. */
+export function settle(
+  session: Session,
+  message: PeerMessage & { kind: 'done' },
+  out: SessionOut,
+): void {
+  const { client } = session
+  const at = client.pending.findIndex((pending) => pending.seq === message.seq)
+  if (at < 0) return
+  client.pending.splice(at, 1)
+  if (client.pending.length === 0) client.againAt = Infinity
+  out.emit({ kind: 'done', seq: message.seq, outcome: message.outcome })
+}
+
+/** As the primary: performs the next operation of a player, and only that. */
+export function operate(
+  session: Session,
+  now: Millis,
+  from: PeerId,
+  message: PeerMessage & { kind: 'operation' },
+  out: SessionOut,
+): void {
+  const { server } = session
+  if (!serves(session)) return
+  const member = server.durable.members.get(from)
+  const row = member && server.durable.players.get(member.player)
+  if (!member || !row) return
+  const { seq } = message
+  if (seq <= row.lastSeq) {
+    const outcome = durable.outcomeOf(server.durable, member.player, seq)
+    if (outcome)
+      hold(session, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
+    return
+  }
+  if (seq !== row.lastSeq + 1 || server.log.bytes > BACKLOG_MAX) return
+  const performed = out.perform(message.part, message.body, member)
+  const outcome = performed?.outcome ?? new Uint8Array(0)
+  const changes = performed?.changes ?? []
+  record(session, now, { kind: 'operation', player: member.player, seq, outcome, changes }, out)
+  hold(session, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
+  if (performed?.news) {
+    hold(session, { kind: 'broadcast', part: message.part, bytes: performed.news }, out)
+  }
+}
+
+/** As the primary: brings one member's state of a part up to date, behind all that was recorded. */
+export function inform(
+  session: Session,
+  part: number,
+  to: PeerId,
+  bytes: Uint8Array,
+  out: SessionOut,
+): void {
+  if (serves(session)) hold(session, { kind: 'part', part, to, bytes }, out)
+}
+
+/** How many entries the log has had; for tests and metrics. */
+export function logLength(session: Session): number {
+  return lengthOf(session.server.log)
+}

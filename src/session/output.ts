@@ -1,0 +1,123 @@
+/**
+ * What is told, and when: effects that reveal a durable change wait in the log until the
+ * backup has it, then leave in the order they were written.
+ *
+ * How far the log is safe depends on the role alone: to its end while the primary is alone,
+ * as far as the backup has acked it in every role that has, adds or drops a backup.
+ */
+
+import * as commit from '../commit/log.ts'
+import type { PeerId } from '../machine.ts'
+import { encode } from '../wire/layout.ts'
+import { joinedLayout, type View } from './messages.ts'
+import { type Effect, type Role, serves, type Session, type SessionOut } from './state.ts'
+
+/** An effect that leaves when all that was recorded before it is safe. */
+export function hold(session: Session, effect: Effect, out: SessionOut): void {
+  commit.hold(session.server.log, effect)
+  releaseHeld(session, out)
+}
+
+/** Lets go what is safe by now. */
+export function releaseHeld(session: Session, out: SessionOut): void {
+  const { log } = session.server
+  commit.release(log, safeLength(session), (effect) => leave(session, effect, out))
+}
+
+function safeLength(session: Session): number {
+  const { role, log } = session.server
+  if (role === 'alone' || session.variant === 'ack-early') return commit.lengthOf(log)
+  if (role === 'adding' && session.variant === 'commit-while-adding') return commit.lengthOf(log)
+  return log.acked
+}
+
+/** Takes a role, tells, and lets go what is safe in it. */
+export function become(session: Session, role: Role, out: SessionOut): void {
+  session.server.role = role
+  out.emit({ kind: 'role', role })
+  if (serves(session)) releaseHeld(session, out)
+}
+
+function leave(session: Session, effect: Effect, out: SessionOut): void {
+  switch (effect.kind) {
+    case 'send':
+      return out.send(effect.to, effect.message)
+    case 'reply':
+      return welcome(session, effect, out)
+    case 'came':
+    case 'went':
+      return tellMembers(session, effect, out)
+    case 'part':
+      return out.part(effect.part, effect.to, effect.bytes)
+    case 'broadcast':
+      for (const inc of session.server.told.keys()) out.part(effect.part, inc, effect.bytes)
+      return
+    default:
+      effect satisfies never
+  }
+}
+
+// JOINED carries the view as it is when it leaves: since the asking more may have been told.
+function welcome(session: Session, effect: Effect & { kind: 'reply' }, out: SessionOut): void {
+  const { inc, player } = effect.member
+  const blob = encode(joinedLayout, {
+    kind: 'joined',
+    inc,
+    player,
+    lastSeq: effect.lastSeq,
+    view: viewOf(session),
+  })
+  out.hub({ kind: 'reply', session: session.id, to: effect.to, blob })
+}
+
+function tellMembers(
+  session: Session,
+  effect: Effect & { kind: 'came' | 'went' },
+  out: SessionOut,
+): void {
+  const { server } = session
+  const before = [...server.told.keys()]
+  server.toldMv++
+  if (effect.kind === 'came') server.told.set(effect.member.inc, effect.member)
+  else server.told.delete(effect.inc)
+  for (const inc of before) {
+    out.send(inc, {
+      kind: 'change',
+      epoch: server.epoch,
+      mv: server.toldMv,
+      add: effect.kind === 'came' ? effect.member : null,
+      remove: effect.kind === 'went' ? effect.inc : 0,
+      why: effect.kind === 'went' ? effect.why : 'left',
+    })
+  }
+  tellHub(session, out)
+  if (effect.kind === 'came' && effect.member.inc === session.me) tellOne(session, session.me, out)
+}
+
+/** The list of members to the hub, by which it knows who may attach and who may be backup. */
+export function tellHub(session: Session, out: SessionOut): void {
+  const members = [...session.server.told.values()].map((member) => ({
+    inc: member.inc,
+    player: member.player,
+    hash: member.registerHash,
+  }))
+  out.hub({ kind: 'members', session: session.id, members })
+}
+
+/** What the members have been told, by the primary. */
+export function viewOf(session: Session): View {
+  const { server } = session
+  const backup = server.role === 'backedup' || server.role === 'dropping' ? server.backup : 0
+  const members = [...server.told.values()]
+  return { epoch: server.epoch, mv: server.toldMv, primary: session.me, backup, members }
+}
+
+/** The full view to one member. */
+export function tellOne(session: Session, to: PeerId, out: SessionOut): void {
+  out.send(to, { kind: 'view', view: viewOf(session) })
+}
+
+/** The full view to all: after a change of roles, and as TAKE_OVER (T41). */
+export function tellView(session: Session, out: SessionOut): void {
+  for (const inc of session.server.told.keys()) tellOne(session, inc, out)
+}

@@ -1,0 +1,229 @@
+/**
+ * Who serves: the transitions of the server object.
+ *
+ *     alone(e)     a candidate holds my whole log        adding:   CAS(e, me + candidate)
+ *     adding       R = (e+1, me, candidate)              backedup(e+1)
+ *     backedup     the backup is suspected               dropping: CAS(e, me)
+ *     dropping     R = (e+1, me, nobody)                 alone(e+1), all that was held leaves
+ *     backup       the primary is suspected              taking:   CAS(e, me)
+ *     taking       R = (e+1, me, nobody)                 alone(e+1), TAKE_OVER to all
+ *     any          R names others                        idle
+ *
+ * R is the register, and the register is the truth: a request may be answered twice, late or
+ * never, and whoever reads R knows how it ended. From the moment the CAS that adds a backup
+ * is sent until the register has answered the one that drops it, nothing is committed without
+ * that backup: in between either may be believed to serve, and both hold what is committed.
+ *
+ * This is Vertical Paxos II with configurations of two and the directory as their master
+ * (Lamport, Malkhi, Zhou, 2009): write to both, read from either, change through the master.
+ */
+
+import * as commit from '../commit/log.ts'
+import type { Millis, PeerId } from '../machine.ts'
+import type { Register } from '../register/messages.ts'
+import { proofOf } from '../wire/digest.ts'
+import type { Gone, PeerMessage } from './messages.ts'
+import { become, hold, releaseHeld, tellHub, tellView } from './output.ts'
+import { follower, record, sendSnapshot } from './replicate.ts'
+import {
+  idleServer,
+  nextRequest,
+  serves,
+  type Session,
+  type SessionOut,
+  watchAnew,
+} from './state.ts'
+
+/** A change of the register without an answer is asked again after this. */
+export const ATTEMPT_MS: Millis = 250
+
+/** The founder's role, after ADD_SERVER (T13). */
+export function found(session: Session, now: Millis, out: SessionOut): void {
+  session.server = { ...idleServer(now), epoch: 1 }
+  become(session, 'alone', out)
+}
+
+/** A peer is suspected of having failed; what follows depends on the roles (T36, T39). */
+export function suspect(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
+  const { server } = session
+  if (server.role === 'backedup' && peer === server.backup) dropBackup(session, now, out)
+  else if (server.role === 'backup' && peer === server.primary) takeOver(session, now, out)
+}
+
+/** Asks one member to be the backup: its log must be as long as ours before it is registered. */
+export function offer(session: Session, now: Millis, candidate: PeerId, out: SessionOut): void {
+  const { server } = session
+  if (server.role !== 'alone') return
+  record(session, now, { kind: 'pointer', inc: candidate }, out)
+  server.candidate = candidate
+  server.candidateSince = now
+  sendSnapshot(session, out)
+  if (session.variant === 'add-unsynced') addBackup(session, now, out)
+}
+
+/** The follower holds so many entries. An ack of another epoch says nothing of this one. */
+export function acknowledged(
+  session: Session,
+  now: Millis,
+  from: PeerId,
+  message: PeerMessage & { kind: 'acknowledge' },
+  out: SessionOut,
+): void {
+  const { server } = session
+  if (message.epoch !== server.epoch || from !== follower(session) || from === 0) return
+  if (!serves(session)) return
+  if (server.role === 'alone') {
+    if (message.length === commit.lengthOf(server.log)) addBackup(session, now, out)
+    return
+  }
+  if (!commit.acknowledge(server.log, message.length)) return
+  server.unackedSince = message.length === commit.lengthOf(server.log) ? Infinity : now
+  commit.trim(server.log, message.length)
+  releaseHeld(session, out)
+}
+
+function addBackup(session: Session, now: Millis, out: SessionOut): void {
+  const { server } = session
+  server.backup = server.candidate
+  server.candidate = 0
+  server.log.acked = commit.lengthOf(server.log)
+  become(session, 'adding', out)
+  attempt(session, now, 'add', server.backup, out)
+}
+
+/** Asks the register to do without the backup. @param why it shall be removed as a member, if so */
+export function dropBackup(
+  session: Session,
+  now: Millis,
+  out: SessionOut,
+  why: Gone | null = null,
+): void {
+  const { server } = session
+  server.removeAfterDrop ??= why
+  if (server.role !== 'backedup') return
+  if (session.variant === 'drop-without-cas') {
+    server.backup = 0
+    return become(session, 'alone', out)
+  }
+  become(session, 'dropping', out)
+  attempt(session, now, 'drop', 0, out)
+}
+
+function takeOver(session: Session, now: Millis, out: SessionOut): void {
+  if (session.variant === 'take-without-cas') {
+    session.server.epoch++
+    return lead(session, now, out)
+  }
+  become(session, 'taking', out)
+  attempt(session, now, 'takeover', 0, out)
+}
+
+/** The primary was heard again: takes the suspicion back if the register was not asked yet. */
+export function heardPrimary(session: Session, out: SessionOut): void {
+  const { server } = session
+  if (server.role !== 'taking' || server.attempt?.sent !== false) return
+  server.attempt = null
+  become(session, 'backup', out)
+}
+
+function attempt(
+  session: Session,
+  now: Millis,
+  why: 'add' | 'drop' | 'takeover',
+  backup: PeerId,
+  out: SessionOut,
+): void {
+  const { server } = session
+  server.attempt = { why, expect: server.epoch, backup, sent: false, againAt: now }
+  retry(session, now, out)
+}
+
+/** Sends the change under way, again if it must be. Without the hub nobody guesses: it waits. */
+export function retry(session: Session, now: Millis, out: SessionOut): void {
+  const change = session.server.attempt
+  if (!change || now < change.againAt) return
+  change.againAt = now + ATTEMPT_MS
+  if (!session.hub.up) return
+  change.sent = true
+  out.hub({
+    kind: 'change',
+    request: nextRequest(session),
+    session: session.id,
+    inc: session.me,
+    proof: proofOf(session.secret, 'register'),
+    expect: change.expect,
+    primary: session.me,
+    backup: change.backup,
+    why: change.why,
+  })
+}
+
+/** The hub told the register: an answer, or news. The newest epoch is the truth. */
+export function adopt(session: Session, now: Millis, register: Register, out: SessionOut): void {
+  if (register.epoch > session.client.register.epoch) session.client.register = register
+  const { server } = session
+  if (server.role === 'idle' || register.epoch <= server.epoch) return
+  if (register.primary === session.me) return confirmed(session, now, register, out)
+  const { role } = server
+  const waits = role === 'sync' || role === 'backup' || role === 'taking'
+  if (register.backup !== session.me || !waits) return depose(session, now, out)
+  server.epoch = register.epoch
+  server.attempt = null
+  if (role !== 'backup') become(session, 'backup', out)
+}
+
+// The register names me primary: what I asked for was done.
+function confirmed(session: Session, now: Millis, register: Register, out: SessionOut): void {
+  const { server } = session
+  if (server.role === 'sync' || server.role === 'backup') return
+  const dropped = server.backup
+  const taken = server.role === 'taking'
+  server.epoch = register.epoch
+  server.attempt = null
+  server.backup = register.backup
+  if (taken) return lead(session, now, out)
+  if (register.backup === 0) return aloneAgain(session, now, dropped, out)
+  become(session, 'backedup', out)
+  watchAnew(session, now, register.backup)
+  out.send(register.backup, { kind: 'confirm', epoch: server.epoch })
+  tellView(session, out)
+  if (server.removeAfterDrop) dropBackup(session, now, out)
+}
+
+function aloneAgain(session: Session, now: Millis, dropped: PeerId, out: SessionOut): void {
+  const { server } = session
+  server.unackedSince = Infinity
+  server.slowSince = Infinity
+  become(session, 'alone', out)
+  tellView(session, out)
+  const why = server.removeAfterDrop
+  server.removeAfterDrop = null
+  if (!why || !server.durable.members.has(dropped)) return
+  record(session, now, { kind: 'remove', inc: dropped, why }, out)
+  hold(session, { kind: 'went', inc: dropped, why }, out)
+}
+
+// Everything in the log of a backup counts as committed and told; the old primary is gone.
+function lead(session: Session, now: Millis, out: SessionOut): void {
+  const { server } = session
+  const before = server.primary
+  server.primary = 0
+  server.backup = 0
+  server.log = commit.create(commit.lengthOf(server.log))
+  become(session, 'alone', out)
+  if (server.durable.members.has(before)) {
+    record(session, now, { kind: 'remove', inc: before, why: 'failed' }, out)
+  }
+  server.toldMv = server.durable.mv
+  server.told = new Map(server.durable.members)
+  tellView(session, out)
+  tellHub(session, out)
+  for (const inc of server.told.keys()) out.emit({ kind: 'welcome', to: inc })
+}
+
+/** Somebody else serves: what was not released was seen by nobody, and goes. */
+export function depose(session: Session, now: Millis, out: SessionOut): void {
+  if (session.server.role === 'idle') return
+  session.server = idleServer(now)
+  out.emit({ kind: 'role', role: 'idle' })
+}

@@ -1,0 +1,182 @@
+/**
+ * What the server object does by the clock: suspects, removes, looks for a backup.
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import { proofOf } from '../wire/digest.ts'
+import { remove } from './membership.ts'
+import type { Member } from './messages.ts'
+import { tellHub } from './output.ts'
+import { record } from './replicate.ts'
+import * as roles from './roles.ts'
+import { nextRequest, serves, type Session, type SessionOut } from './state.ts'
+import * as watch from './watch.ts'
+
+/** Silent for so long, a member is no candidate for backup (S-3). */
+export const LAGGING_MS: Millis = 1_000
+/** Silent for so long, a member is removed (T31). */
+export const REMOVE_MS: Millis = 10_000
+/** Silent and without a stream to the hub for so long, a member is removed. */
+export const REMOVE_GONE_MS: Millis = 2_500
+/** A candidate that does not answer within this is passed over for a while (T37). */
+export const CANDIDATE_MS: Millis = 2_000
+/** How long it is passed over. */
+export const PASS_OVER_MS: Millis = 10_000
+/** A player without a member may come back within this (S-5). */
+export const GRACE_MS: Millis = 60_000
+/** Acks later than this for SLOW_FOR_MS make a slow backup (C-5). */
+export const SLOW_MS: Millis = 250
+/** See SLOW_MS. */
+export const SLOW_FOR_MS: Millis = 2_000
+/** How often the members are looked over. */
+export const ROUND_MS: Millis = 250
+
+/** Does what is due for the role. */
+export function wake(session: Session, now: Millis, out: SessionOut): void {
+  roles.retry(session, now, out)
+  const { server } = session
+  if (server.role === 'backup') watchPeer(session, now, server.primary, out)
+  if (server.role === 'sync') askRegister(session, now, out)
+  if (!serves(session)) return
+  if (server.role === 'backedup') watchPeer(session, now, server.backup, out)
+  if (now < server.roundAt) return
+  server.roundAt = now + ROUND_MS
+  removeSilent(session, now, out)
+  forgetAbsent(session, now, out)
+  if (server.role === 'alone' && !session.leaving) seekBackup(session, now, out)
+  if (server.role === 'backedup') replaceSlow(session, now, out)
+}
+
+/** When `wake` is due next. */
+export function deadline(session: Session): Millis {
+  const { server } = session
+  let due = server.attempt && session.hub.up ? server.attempt.againAt : Infinity
+  const peer = watched(session)
+  const seen = peer === 0 ? undefined : session.watches.get(peer)
+  if (seen) due = Math.min(due, watch.deadline(seen, session.hub))
+  if (serves(session)) due = Math.min(due, server.roundAt)
+  if (server.role === 'sync') due = Math.min(due, session.client.askAt)
+  return due
+}
+
+/** Whose silence would change our role: the primary's or the backup's, else nobody's (0). */
+export function watched(session: Session): PeerId {
+  const { server } = session
+  if (server.role === 'backup') return server.primary
+  return server.role === 'backedup' ? server.backup : 0
+}
+
+function watchPeer(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
+  const seen = session.watches.get(peer)
+  if (seen && watch.suspects(seen, session.hub, now)) roles.suspect(session, now, peer, out)
+}
+
+// A candidate that was not told how the register decided reads it.
+function askRegister(session: Session, now: Millis, out: SessionOut): void {
+  if (!session.hub.up || now < session.client.askAt) return
+  session.client.askAt = now + LAGGING_MS
+  out.hub({ kind: 'get', request: nextRequest(session), session: session.id })
+}
+
+function removeSilent(session: Session, now: Millis, out: SessionOut): void {
+  for (const inc of session.server.durable.members.keys()) {
+    if (inc === session.me) continue
+    const seen = session.watches.get(inc)
+    if (!seen) {
+      // It has not linked yet: its time runs from now.
+      session.watches.set(inc, watch.create(now, true))
+      continue
+    }
+    const silent = watch.silence(seen, session.hub, now)
+    const limit = seen.gone && seen.relayed ? REMOVE_GONE_MS : REMOVE_MS
+    if (silent > limit) remove(session, now, inc, 'timeout', out)
+  }
+}
+
+function forgetAbsent(session: Session, now: Millis, out: SessionOut): void {
+  const { absent, durable } = session.server
+  const here = new Set([...durable.members.values()].map((member) => member.player))
+  for (const player of durable.players.keys()) {
+    if (here.has(player)) absent.delete(player)
+    else if (!absent.has(player)) absent.set(player, now)
+    else if (now - absent.get(player)! > GRACE_MS) {
+      absent.delete(player)
+      record(session, now, { kind: 'forget', player }, out)
+    }
+  }
+}
+
+/**
+ * T37: the members in order, cycling on from the last one that was asked; not ourselves, not
+ * one that is silent or did not answer lately. A Node process is asked before a browser.
+ */
+function seekBackup(session: Session, now: Millis, out: SessionOut): void {
+  const { server } = session
+  if (server.candidate !== 0) {
+    if (now - server.candidateSince < CANDIDATE_MS) return
+    server.passedOver.set(server.candidate, now + PASS_OVER_MS)
+    server.candidate = 0
+  }
+  const next = nextCandidate(session, now)
+  if (next !== 0 && session.hub.up) roles.offer(session, now, next, out)
+}
+
+/** The next candidate for backup, or 0. */
+export function nextCandidate(session: Session, now: Millis): PeerId {
+  const { server } = session
+  const able = [...server.told.values()].filter((member) => isAble(session, now, member))
+  const best = able.some((member) => member.kind === 'node') ? 'node' : 'browser'
+  const incs = able.filter((member) => member.kind === best).map((member) => member.inc)
+  incs.sort((left, right) => left - right)
+  return incs.find((inc) => inc > server.durable.pointer) ?? incs[0] ?? 0
+}
+
+function isAble(session: Session, now: Millis, member: Member): boolean {
+  const { server } = session
+  const seen = session.watches.get(member.inc)
+  if (!seen || member.inc === session.me || member.inc === server.backup) return false
+  if (!server.durable.members.has(member.inc)) return false
+  if ((server.passedOver.get(member.inc) ?? 0) > now) return false
+  return watch.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
+}
+
+// C-5: a slow backup is replaced through the register, never passed over.
+function replaceSlow(session: Session, now: Millis, out: SessionOut): void {
+  const { server } = session
+  const late = now - server.unackedSince > SLOW_MS
+  if (!late) server.slowSince = Infinity
+  else if (server.slowSince === Infinity) server.slowSince = now
+  if (now - server.slowSince < SLOW_FOR_MS || nextCandidate(session, now) === 0) return
+  server.passedOver.set(server.backup, now + PASS_OVER_MS)
+  roles.dropBackup(session, now, out)
+}
+
+/** YES_I_AM (T24). */
+export function yes(session: Session, nonce: number, out: SessionOut): void {
+  if (!serves(session)) return
+  const { epoch, told } = session.server
+  const players = new Set([...told.values()].map((member) => member.player)).size
+  out.hub({ kind: 'yes', session: session.id, epoch, nonce, players })
+}
+
+/** The hub may have missed changes of the members. */
+export function tellMembersAgain(session: Session, out: SessionOut): void {
+  tellHub(session, out)
+}
+
+/** The last one turns off the light: a primary that leaves alone ends the session. */
+export function end(session: Session, out: SessionOut): void {
+  const { server } = session
+  if (server.role !== 'alone' || server.told.size > 1) return
+  out.hub({
+    kind: 'change',
+    request: nextRequest(session),
+    session: session.id,
+    inc: session.me,
+    proof: proofOf(session.secret, 'register'),
+    expect: server.epoch,
+    primary: session.me,
+    backup: 0,
+    why: 'end',
+  })
+}

@@ -1,0 +1,178 @@
+/**
+ * The session of one process: membership, roles, failure detection, takeover (T1-T49).
+ *
+ * What comes in: messages of other members, the hub's words, silence. What goes out: messages,
+ * requests to the register, and events for the layer above. The rules are in the other files
+ * of this room; here they are put together.
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import type { FromHub } from '../register/messages.ts'
+import { decode } from '../wire/layout.ts'
+import * as client from './client.ts'
+import { join, remove } from './membership.ts'
+import { joinLayout, type PeerMessage } from './messages.ts'
+import { operate, settle } from './operations.ts'
+import { tellOne } from './output.ts'
+import { follow, follower, sendAgain, takeSnapshot } from './replicate.ts'
+import * as roles from './roles.ts'
+import * as server from './server.ts'
+import { serves, type Session, type SessionOut } from './state.ts'
+import * as watch from './watch.ts'
+
+/** A message of another member, or of ourselves, on the reliable stream. */
+export function receive(
+  session: Session,
+  now: Millis,
+  from: PeerId,
+  message: PeerMessage,
+  out: SessionOut,
+): void {
+  switch (message.kind) {
+    case 'view':
+      return client.takeView(session, now, from, message.view, out)
+    case 'change':
+      return client.takeChange(session, now, from, message, out)
+    case 'snapshot':
+      return takeSnapshot(session, now, from, message, out)
+    case 'replicate':
+    case 'confirm':
+      return follow(session, from, message, out)
+    case 'acknowledge':
+      return roles.acknowledged(session, now, from, message, out)
+    case 'operation':
+      return operate(session, now, from, message, out)
+    case 'done':
+      return from === session.client.view.primary ? settle(session, message, out) : undefined
+    case 'leave':
+      return remove(session, now, from, 'left', out)
+    case 'resync':
+      return refresh(session, from, out)
+    default:
+      message satisfies never
+  }
+}
+
+// A member with a new link to us may have missed anything.
+function refresh(session: Session, to: PeerId, out: SessionOut): void {
+  if (!serves(session) || !session.server.told.has(to)) return
+  tellOne(session, to, out)
+  out.emit({ kind: 'welcome', to })
+}
+
+/** The hub says something to this member. */
+export function hubSaid(session: Session, now: Millis, message: FromHub, out: SessionOut): void {
+  switch (message.kind) {
+    case 'register':
+      if (message.session === session.id) roles.adopt(session, now, message.register, out)
+      return
+    case 'attached':
+      for (const [peer, seen] of session.watches) seen.gone = !message.present.includes(peer)
+      return roles.adopt(session, now, message.register, out)
+    case 'present': {
+      const seen = session.watches.get(message.inc)
+      if (seen) seen.gone = !message.here
+      return
+    }
+    case 'areYouAlive':
+      return server.yes(session, message.nonce, out)
+    case 'signal': {
+      const wish = decode(joinLayout, message.blob)
+      if (wish) join(session, now, message.from, wish, out)
+      return
+    }
+    default:
+      // Answers to questions of the layer above.
+      return
+  }
+}
+
+/** The stream to the hub is attached again: ask what we missed, and ask again what we asked. */
+export function hubUp(session: Session, now: Millis, out: SessionOut): void {
+  session.hub = { up: true, since: now }
+  if (session.server.attempt) session.server.attempt.againAt = now
+  if (serves(session)) server.tellMembersAgain(session, out)
+  session.client.askAt = now
+  roles.retry(session, now, out)
+}
+
+/** The stream to the hub is gone: the silence of relayed peers proves nothing from now on. */
+export function hubDown(session: Session): void {
+  session.hub.up = false
+}
+
+/** Something valid came from a peer. */
+export function heard(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
+  const seen = session.watches.get(peer)
+  if (!seen) return
+  watch.heard(seen, now)
+  if (session.server.role === 'taking' && peer === session.server.primary) {
+    roles.heardPrimary(session, out)
+  }
+}
+
+/** A link to a peer is open, directly or through the hub. What an older link carried is lost. */
+export function linked(
+  session: Session,
+  now: Millis,
+  peer: PeerId,
+  relayed: boolean,
+  out: SessionOut,
+): void {
+  session.watches.set(peer, watch.create(now, relayed))
+  if (peer === session.client.view.primary) {
+    out.send(peer, { kind: 'resync' })
+    session.client.againAt = session.client.pending.length > 0 ? now : Infinity
+  }
+  if (serves(session) && peer === follower(session)) sendAgain(session, out)
+}
+
+/** The way to a peer changed between direct and relayed. */
+export function rerouted(session: Session, peer: PeerId, relayed: boolean): void {
+  const seen = session.watches.get(peer)
+  if (seen) seen.relayed = relayed
+}
+
+/** A direct path was closed or refused from the other side: suspected at once (T32, T36, T39). */
+export function closed(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
+  if (session.watches.get(peer)?.relayed !== false) return
+  roles.suspect(session, now, peer, out)
+  if (serves(session)) remove(session, now, peer, 'failed', out)
+}
+
+/** One's own loop stood still for `stalledMs`: nobody could be heard meanwhile. */
+export function stalled(session: Session, now: Millis, stalledMs: Millis): void {
+  for (const seen of session.watches.values()) watch.forgive(seen, now, stalledMs)
+}
+
+/** Does what is due. */
+export function wake(session: Session, now: Millis, out: SessionOut): void {
+  if (session.me === 0) return
+  server.wake(session, now, out)
+  client.wake(session, now, out)
+}
+
+/** When `wake` is due next. */
+export function deadline(session: Session): Millis {
+  if (session.me === 0) return Infinity
+  return Math.min(server.deadline(session), client.deadline(session))
+}
+
+/** The peers we want a link with: the primary and the backup (T12). */
+export function wanted(session: Session): PeerId[] {
+  const { view, register } = session.client
+  const peers = new Set([view.primary, view.backup])
+  if (register.epoch > view.epoch) peers.add(register.primary)
+  if (serves(session)) peers.add(follower(session))
+  peers.delete(0)
+  peers.delete(session.me)
+  return [...peers].filter((peer) => view.members.some((member) => member.inc === peer))
+}
+
+/** Goes, as a client: the primary removes us. A primary just stops, and its backup takes over. */
+export function leave(session: Session, out: SessionOut): void {
+  session.leaving = true
+  const { primary } = session.client.view
+  if (primary !== session.me && primary !== 0) return out.send(primary, { kind: 'leave' })
+  server.end(session, out)
+}

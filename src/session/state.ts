@@ -1,0 +1,247 @@
+/**
+ * What one process knows of its session.
+ *
+ * As in Dueling Teapots every process has both faces at once: a client, which sees only what
+ * was told, and a server object, IDLE until it is called upon. The primary's own client is
+ * told like any other, so there is one way for news to travel.
+ */
+
+import type * as commit from '../commit/log.ts'
+import { create as createLog } from '../commit/log.ts'
+import type { Millis, Out, PeerId } from '../machine.ts'
+import type { Register, ToHub, Why } from '../register/messages.ts'
+import * as durable from './durable.ts'
+import type { Durable, PartState } from './durable.ts'
+import type { Change, Gone, Member, PeerMessage, View } from './messages.ts'
+import { create as createWatch, type HubSight, type Watch } from './watch.ts'
+
+/**
+ * The server object's state. IDLE, BACKUP, ACTIVE_ALONE and ACTIVE_BACKEDUP are the source's
+ * (T11); the others wait for one answer each: `sync` for the register to name us, `adding`,
+ * `dropping` and `taking` for a compare-and-set.
+ */
+export type Role =
+  | 'idle'
+  | 'sync'
+  | 'backup'
+  | 'taking'
+  | 'alone'
+  | 'adding'
+  | 'backedup'
+  | 'dropping'
+
+/** What waits in the log for the backup. */
+export type Effect =
+  | { kind: 'send'; to: PeerId; message: PeerMessage }
+  | { kind: 'reply'; to: number; member: Member; lastSeq: number }
+  | { kind: 'came'; member: Member }
+  | { kind: 'went'; inc: PeerId; why: Gone }
+  | { kind: 'part'; part: number; to: PeerId; bytes: Uint8Array }
+  | { kind: 'broadcast'; part: number; bytes: Uint8Array }
+
+/** A change of the register under way. */
+export interface Attempt {
+  why: Why
+  expect: number
+  backup: PeerId
+  /** It may have reached the hub, so its fate is the register's to tell. */
+  sent: boolean
+  /** When to ask again. */
+  againAt: Millis
+}
+
+/** The server object. */
+export interface Server {
+  role: Role
+  /** Of the register as this role knows it. */
+  epoch: number
+  durable: Durable
+  /** As primary: what the members have been told of the view. */
+  toldMv: number
+  told: Map<PeerId, Member>
+  log: commit.Log<Effect>
+  /** As sync or backup: whose log this is. As primary: 0. */
+  primary: PeerId
+  /** As primary: registered, or being added. */
+  backup: PeerId
+  /** As `alone`: who is being brought up to date. */
+  candidate: PeerId
+  candidateSince: Millis
+  /** Candidates that did not answer, and until when they are passed over. */
+  passedOver: Map<PeerId, Millis>
+  attempt: Attempt | null
+  /** The backup to be removed from the session once the register has dropped it (S-3b). */
+  removeAfterDrop: Gone | null
+  /** Pieces of a snapshot that is coming in. */
+  incoming: { from: PeerId; epoch: number; length: number; of: number; pieces: Uint8Array[] } | null
+  /** The backup's acks have been late since then; Infinity if they are not. */
+  slowSince: Millis
+  /** When the oldest entry that is not acked was appended. */
+  unackedSince: Millis
+  /** Players without a member, and since when: their rows go when the grace ends (S-5). */
+  absent: Map<number, Millis>
+  /** When the members are looked over next. */
+  roundAt: Millis
+}
+
+/** One operation that has no outcome yet. */
+export interface Pending {
+  seq: number
+  part: number
+  body: Uint8Array
+  since: Millis
+}
+
+/** What the member as a client of its session knows. */
+export interface Client {
+  view: View
+  /** Not heard of the primary for long. */
+  lost: boolean
+  /** Oldest first; at most OUTCOMES_MAX. */
+  pending: Pending[]
+  nextSeq: number
+  /** When operations without outcome are sent again. */
+  againAt: Millis
+  /** The newest register that the hub told. */
+  register: Register
+  /** When the hub is asked for the register again, should we need it. */
+  askAt: Millis
+}
+
+/** A bug planted on purpose, so that the model checker can show that it finds it. */
+export type Variant =
+  | 'ack-early'
+  | 'drop-without-cas'
+  | 'take-without-cas'
+  | 'add-unsynced'
+  | 'commit-while-adding'
+  | 'dedup-not-replicated'
+
+/** All of it. */
+export interface Session {
+  id: string
+  me: PeerId
+  player: number
+  /** 16 bytes; what is proved with it is in wire/digest. */
+  secret: Uint8Array
+  playersMax: number
+  schema: number
+  server: Server
+  client: Client
+  watches: Map<PeerId, Watch>
+  hub: HubSight
+  requests: number
+  /** Leaving: nothing new is begun. */
+  leaving: boolean
+  variant: Variant | null
+}
+
+/** How safe what is acknowledged is just now. */
+export type Safety = 'backed-up' | 'alone' | 'waiting' | 'slow'
+
+/** What an operation did, as the part on the primary says. */
+export interface Performed {
+  outcome: Uint8Array
+  changes: Change[]
+  /** What all members are told of it, once it is safe. */
+  news: Uint8Array | null
+}
+
+/** What the session tells the layer above. */
+export type SessionEvent =
+  | { kind: 'view'; view: View; before: View | null; why: Gone | null }
+  | { kind: 'role'; role: Role }
+  | { kind: 'done'; seq: number; outcome: Uint8Array }
+  /** The connection to the primary is lost, or is back. */
+  | { kind: 'lost'; lost: boolean }
+  /** We are not a member any more: come back with a new incarnation. */
+  | { kind: 'removed'; why: string }
+  /** As primary: a member's state of this part must be brought up to date. */
+  | { kind: 'welcome'; to: PeerId }
+
+/** The session's sink. It is its own record: what it appends to the log is the record. */
+export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
+  /** To the hub, in order. */
+  hub(message: ToHub): void
+  /** A part's message to a member that waited for the backup. */
+  part(part: number, to: PeerId, bytes: Uint8Array): void
+  /** Runs an operation on the primary's state of a part, which it does not change yet. */
+  perform(part: number, body: Uint8Array, by: Member): Performed | null
+  /** Makes one change of a part's durable state. */
+  change(change: Change): void
+  /** The durable state of all parts. */
+  collect(): PartState[]
+  /** Replaces the durable state of all parts. */
+  restore(parts: PartState[]): void
+}
+
+/** A process that is no member yet. */
+export function create(
+  now: Millis,
+  options: { secret: Uint8Array; playersMax: number; schema: number; variant?: Variant },
+): Session {
+  return {
+    id: '',
+    me: 0,
+    player: 0,
+    secret: options.secret,
+    playersMax: options.playersMax,
+    schema: options.schema,
+    server: idleServer(now),
+    client: {
+      view: { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] },
+      lost: false,
+      pending: [],
+      nextSeq: 1,
+      againAt: Infinity,
+      register: { epoch: 0, primary: 0, backup: 0 },
+      askAt: now,
+    },
+    watches: new Map(),
+    hub: { up: false, since: now },
+    requests: 0,
+    leaving: false,
+    variant: options.variant ?? null,
+  }
+}
+
+/** A server object that nobody needs just now. */
+export function idleServer(now: Millis): Server {
+  return {
+    role: 'idle',
+    epoch: 0,
+    durable: durable.create(),
+    toldMv: 0,
+    told: new Map(),
+    log: createLog(0),
+    primary: 0,
+    backup: 0,
+    candidate: 0,
+    candidateSince: now,
+    passedOver: new Map(),
+    attempt: null,
+    removeAfterDrop: null,
+    incoming: null,
+    slowSince: Infinity,
+    unackedSince: Infinity,
+    absent: new Map(),
+    roundAt: now,
+  }
+}
+
+/** Whether this process serves as the primary: it takes operations and tells the view. */
+export function serves(session: Session): boolean {
+  const { role } = session.server
+  return role === 'alone' || role === 'adding' || role === 'backedup' || role === 'dropping'
+}
+
+/** A peer's watch, begun anew: its rhythm changes with the role. */
+export function watchAnew(session: Session, now: Millis, peer: PeerId): void {
+  const relayed = session.watches.get(peer)?.relayed ?? true
+  session.watches.set(peer, createWatch(now, relayed))
+}
+
+/** The next number for a request to the hub. */
+export function nextRequest(session: Session): number {
+  return ++session.requests
+}

@@ -1,0 +1,120 @@
+/**
+ * The failure detector: when has a peer been silent for too long?
+ *
+ * Think of somebody who knocks on your wall at intervals of their own. You learn how regular
+ * they are: the longest gap you have met lately, which fades slowly, is what you expect of
+ * them on a bad day. Twice that without a knock, and something has happened over there. So
+ * the bound follows the path: 50 ms where heartbeats come every 10 and nothing ever stalls,
+ * up to a second where little is known or a browser sits behind the relay.
+ *
+ * Three silences prove nothing, and the detector must know them: one's own (a stalled loop
+ * hears nobody: its length is taken off the clocks), the hub's (while one's connection to it
+ * is down, peers reached only through it cannot be heard: their clocks stop), and the moment
+ * before the sockets have been read (so an expired clock is looked at twice).
+ *
+ * A false suspicion costs an epoch, never data. (Chandra and Toueg, 1996, name what such a
+ * detector can promise; the adaptive bound is in the manner of TCP's, RFC 6298.)
+ */
+
+import type { Millis } from '../machine.ts'
+
+/** No bound is shorter. */
+export const BOUND_MIN_MS: Millis = 50
+/** No bound is longer; also the bound before enough is known, and behind the relay. */
+export const BOUND_MAX_MS: Millis = 1_000
+/** Gaps to be measured before the bound adapts. */
+export const SAMPLES_MIN = 20
+/** A late timer of one's own by more than this is a stall. */
+export const STALL_MS: Millis = 25
+/** After the hub's return a relayed peer has so long to return too. */
+export const HUB_GRACE_MS: Millis = 4_000
+/** An expired clock is looked at again after this, when the sockets have been read. */
+export const SECOND_LOOK_MS: Millis = 2
+// The longest gap fades by half in about 350 heartbeats: four seconds at 10 ms.
+const FADE = 0.998
+
+/** What is known of one peer's regularity. */
+export interface Watch {
+  /** When something valid last came from it; stalls of one's own are added. */
+  since: Millis
+  /** When something last came, unadjusted; measures the gaps. */
+  lastHeard: Millis
+  /** The longest gap met lately, fading. */
+  gapMax: Millis
+  samples: number
+  /** It is reached only through the hub. */
+  relayed: boolean
+  /** The hub says that its stream is gone. */
+  gone: boolean
+  /** An expired clock is not believed before this instant. */
+  secondLook: Millis
+}
+
+/** A watch that begins now. */
+export function create(now: Millis, relayed: boolean): Watch {
+  return {
+    since: now,
+    lastHeard: now,
+    gapMax: 0,
+    samples: 0,
+    relayed,
+    gone: false,
+    secondLook: Infinity,
+  }
+}
+
+/** Something valid came. */
+export function heard(watch: Watch, now: Millis): void {
+  const gap = now - watch.lastHeard
+  watch.gapMax = Math.max(gap, watch.gapMax * FADE)
+  watch.samples++
+  watch.since = now
+  watch.lastHeard = now
+  watch.secondLook = Infinity
+}
+
+/** How long it may be silent, in ms. */
+export function bound(watch: Watch): Millis {
+  if (watch.relayed || watch.samples < SAMPLES_MIN) return BOUND_MAX_MS
+  return Math.min(BOUND_MAX_MS, Math.max(BOUND_MIN_MS, 2 * watch.gapMax + 10))
+}
+
+/** One's own loop stood still for so long: nobody could be heard. */
+export function forgive(watch: Watch, now: Millis, stalledMs: Millis): void {
+  watch.since = Math.min(now, watch.since + stalledMs)
+  watch.secondLook = Infinity
+  // The gap that the stall makes says nothing about the peer.
+  watch.lastHeard = Math.min(now, watch.lastHeard + stalledMs)
+}
+
+/** One's connection to the hub. */
+export interface HubSight {
+  up: boolean
+  /** When it last came up. */
+  since: Millis
+}
+
+/** Since when its silence counts; Infinity while it proves nothing. */
+export function silentSince(watch: Watch, hub: HubSight): Millis {
+  if (!watch.relayed) return watch.since
+  if (!hub.up) return Infinity
+  return watch.since >= hub.since ? watch.since : hub.since + HUB_GRACE_MS
+}
+
+/** How long it has been silent, as far as that proves anything. */
+export function silence(watch: Watch, hub: HubSight, now: Millis): Millis {
+  return Math.max(0, now - silentSince(watch, hub))
+}
+
+/** Whether it is to be suspected now. May ask for a second look, which `deadline` then tells. */
+export function suspects(watch: Watch, hub: HubSight, now: Millis): boolean {
+  if (silence(watch, hub, now) < bound(watch)) return false
+  if (watch.secondLook === Infinity) watch.secondLook = now + SECOND_LOOK_MS
+  return now >= watch.secondLook
+}
+
+/** When `suspects` may next turn true. */
+export function deadline(watch: Watch, hub: HubSight): Millis {
+  if (watch.secondLook !== Infinity) return watch.secondLook
+  return silentSince(watch, hub) + bound(watch)
+}
