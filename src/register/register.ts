@@ -55,7 +55,9 @@ export interface Change {
 /** What a directory sends by itself. */
 export type Question = { kind: 'areYouAlive'; session: string; nonce: number }
 /** What others are to be told. */
-export type News = { kind: 'changed'; session: string; register: Register } | { kind: 'ended'; session: string }
+export type News =
+  | { kind: 'changed'; session: string; register: Register }
+  | { kind: 'ended'; session: string }
 
 /** The sink of the directory's verbs; `send` goes to the registered primary's number. */
 export type DirectoryOut = Out<Question, Change, News>

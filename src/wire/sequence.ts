@@ -1,0 +1,27 @@
+/**
+ * Sequence numbers: 16 bits on the wire, plain numbers that only grow inside.
+ *
+ * A number is unwrapped the moment it is read, so nothing above ever compares wrapped ones.
+ * It is safe as long as the two ends are less than half the modulus apart, which the sender
+ * guarantees by never running further ahead of its acknowledgements.
+ */
+
+/** How many numbers 16 bits tell apart. */
+export const SEQUENCE_MODULUS = 65536
+
+/**
+ * The plain number nearest to `near` whose low bits are `low`; exactly half way counts as behind.
+ *
+ * @param low  0 to modulus - 1, as read
+ * @param near  a plain number, may be negative before anything was seen; the result may be too
+ */
+export function unwrap(low: number, near: number, modulus: number = SEQUENCE_MODULUS): number {
+  const ahead = wrap(low - near, modulus)
+  return ahead < modulus / 2 ? near + ahead : near + ahead - modulus
+}
+
+/** The low bits of a plain number: 0 to modulus - 1, for negative ones too. */
+export function wrap(sequence: number, modulus: number = SEQUENCE_MODULUS): number {
+  const rest = sequence % modulus
+  return rest < 0 ? rest + modulus : rest
+}
