@@ -30,6 +30,67 @@ export interface Out<Message, Delta, Event> {
   emit(event: Event): void
 }
 
+/** The view as parts see it. */
+export interface PartView {
+  me: PeerId
+  primary: PeerId
+  epoch: number
+  /** Every member here, in no order. */
+  members: readonly { inc: PeerId; player: number }[]
+}
+
+/** What an operation did on the primary. */
+export interface Effected {
+  /** For the member that asked. */
+  outcome: Uint8Array
+  /** Changes of this part's durable state; `apply` makes them at primary and backup alike. */
+  changes: Uint8Array[]
+  /** What all members are told of it, once it is safe; null if nothing. */
+  news: Uint8Array | null
+}
+
+/** The sink of a part: bytes to one peer on the part's own channel, events to the application. */
+export type PartOut<Event = unknown> = Pick<Out<Uint8Array, Uint8Array, Event>, 'send' | 'emit'>
+
+/**
+ * What a protocol of floor 3 is to the member that runs it. A part implements what it needs:
+ * newest-state parts pull and read, durable parts perform, apply, snapshot and restore.
+ */
+export interface Part<State = never> {
+  /** First byte of its reliable messages, and the channel of its frames: 4 to 255. */
+  readonly channel: number
+  /** A reliable message of a peer (or of ourselves). Hostile. */
+  receive?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
+  /** An unreliable frame of a peer. Hostile; the bytes are valid only during the call. */
+  read?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
+  /** Appends one frame of at most `budget` bytes for packet `seq`. @returns false if there is nothing to say */
+  write?(
+    state: State,
+    now: Millis,
+    to: PeerId,
+    seq: number,
+    writer: { bytes: Uint8Array; length: number },
+    budget: number,
+  ): boolean
+  /** Peers for whom there is something to write since the last call. */
+  dirty?(state: State): Iterable<PeerId>
+  view?(state: State, now: Millis, view: PartView, out: PartOut): void
+  /** A new link to a peer: nothing is known of what it has. */
+  linked?(state: State, now: Millis, peer: PeerId): void
+  acked?(state: State, peer: PeerId, seq: number): void
+  lost?(state: State, peer: PeerId, seq: number): void
+  delivered?(state: State, peer: PeerId, upTo: number): void
+  /** As primary: runs an operation and says what it would change; changes nothing itself. */
+  perform?(state: State, now: Millis, body: Uint8Array, by: PeerId, player: number): Effected
+  /** Makes one change of the durable state. */
+  apply?(state: State, change: Uint8Array): void
+  snapshot?(state: State): Uint8Array
+  /** Replaces the durable state. Bytes of another build may be refused with false. */
+  restore?(state: State, bytes: Uint8Array): boolean
+  /** As primary: what brings a member's view of this part up to date, or null. */
+  welcome?(state: State): Uint8Array | null
+}
+
 /** Marks a bug of ours, never a fault of a peer. Stays on in production. */
 export function assert(condition: unknown, claim: string): asserts condition {
   if (!condition) throw new Error(`holdfast bug: ${claim}`)
