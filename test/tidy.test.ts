@@ -1,0 +1,267 @@
+/**
+ * The order of the house, rule by rule; and each rule is shown a file that breaks it, because a
+ * rule that never complained proves nothing.
+ */
+
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import * as floors from '../tools/tidy/floors.ts'
+import * as house from '../tools/tidy/house.ts'
+import { outside } from '../tools/tidy/outside.ts'
+import * as shape from '../tools/tidy/shape.ts'
+import { parse, shown } from '../tools/tidy/source.ts'
+import type { Complaint, Rule } from '../tools/tidy/source.ts'
+import * as words from '../tools/tidy/words.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const sources = house.sources(root)
+
+function all(rule: Rule): string[] {
+  return sources.flatMap(rule).map(shown)
+}
+
+/** What the rule says of a file with this text. */
+function planted(rule: Rule, path: string, text: string): string[] {
+  return rule(parse(path, text)).map(shown)
+}
+
+function said(complaints: Complaint[]): string[] {
+  return complaints.map(shown)
+}
+
+describe('the house is in order', () => {
+  test('a room imports lower floors and its own files, a game the public doors', () => {
+    expect(sources.length).toBeGreaterThan(10)
+    expect(all(floors.floors)).toEqual([])
+  })
+  test('no imports go in a circle', () => {
+    expect(said(floors.circles(sources))).toEqual([])
+  })
+  test('nothing of Node is reached from the door for browsers', () => {
+    expect(said(floors.nodeReached('src/browser.ts', sources))).toEqual([])
+  })
+  test('clocks, chance, timers, sockets and disks stay outside', () => {
+    expect(all(outside)).toEqual([])
+  })
+  test('machines have no classes', () => {
+    expect(all(shape.classes)).toEqual([])
+  })
+  test('lines and files are short', () => {
+    expect(all(shape.lengths)).toEqual([])
+  })
+  test('functions are short', () => {
+    expect(all(shape.functions)).toEqual([])
+  })
+  test('the root can be taken in at a glance', () => {
+    expect(said(shape.root(readdirSync(root)))).toEqual([])
+  })
+  test('names say something', () => {
+    expect(all(words.names)).toEqual([])
+  })
+  test('every export of src has a docstring', () => {
+    expect(all(words.docstrings)).toEqual([])
+  })
+  test('no note to oneself is left', () => {
+    expect(all(words.notes)).toEqual([])
+  })
+  test('no test hides others, and none is skipped without a reason', () => {
+    expect(all(words.skips)).toEqual([])
+  })
+  test('code and docs name nothing that a reader of the repository does not have', () => {
+    const found = house
+      .written(root)
+      .flatMap((path) => words.workplace(path, house.read(root, path)))
+    expect(said(found)).toEqual([])
+  })
+  test('the lockfile carries no addresses', () => {
+    const lockfile = house.read(root, 'package-lock.json')
+    expect(said(words.addresses('package-lock.json', lockfile))).toEqual([])
+  })
+})
+
+describe('a broken rule about imports is seen', () => {
+  test.each([
+    ['src/link/a.ts', `import { b } from '../commit/b.ts'`, 'neighbour'],
+    ['src/link/a.ts', `import type { B } from '../session/b.ts'`, 'higher floor'],
+    ['src/link/a.ts', `export * from '../api/b.ts'`, 'higher floor'],
+    ['src/link/a.ts', `export { b } from '../api/b.ts'`, 'higher floor'],
+    ['src/link/a.ts', `const b = await import('../api/b.ts')`, 'higher floor'],
+    ['src/link/a.ts', `let b: import('../api/b.ts').B`, 'higher floor'],
+    ['src/link/a.test.ts', `import { b } from '../commit/b.ts'`, 'neighbour'],
+    ['src/link/a.ts', `import { b } from '../../tools/b.ts'`, 'no floor'],
+    ['src/link/a.ts', `import ws from 'ws'`, 'packages'],
+    ['src/api/a.ts', `import { join } from 'holdfast'`, 'the door'],
+    ['src/machine.ts', `import type { B } from './ports.ts'`, 'nothing'],
+    ['src/attic/a.ts', `export {}`, 'no room'],
+    ['games/dots/a.ts', `import { b } from '../../src/api/b.ts'`, 'public doors'],
+  ])('%s: %s', (path, text, why) => {
+    expect(planted(floors.floors, path, text)).toEqual([expect.stringContaining(why)])
+  })
+  test.each([
+    ['src/link/a.ts', `import { b } from './b.ts'\nimport { c } from '../wire/c.ts'`],
+    ['src/link/a.ts', `const b = "import { b } from '../api/b.ts'" // import('../api/b.ts')`],
+    ['src/link/a.test.ts', `import { b } from '../sim/b.ts'`],
+    ['src/drivers/net/a.ts', `import { WebSocketServer } from 'ws'`],
+    ['src/browser.ts', `export * from './index.ts'\nexport * from './api/b.ts'`],
+    ['games/dots/a.ts', `import { join } from 'holdfast'\nimport { b } from './b.ts'`],
+  ])('and a kept one is not: %s: %s', (path, text) => {
+    expect(planted(floors.floors, path, text)).toEqual([])
+  })
+  test('a circle, also of types', () => {
+    const circle = [
+      parse('src/wire/a.ts', `import { b } from './b.ts'`),
+      parse('src/wire/b.ts', `import { c } from './c.ts'`),
+      parse('src/wire/c.ts', `import type { A } from './a.ts'`),
+    ]
+    const way = 'src/wire/a.ts -> src/wire/b.ts -> src/wire/c.ts -> src/wire/a.ts'
+    expect(said(floors.circles(circle))).toEqual([expect.stringContaining(way)])
+    expect(floors.circles(circle.slice(0, 2))).toEqual([])
+  })
+  test('Node behind the door for browsers', () => {
+    const door = parse('src/browser.ts', `export * from './drivers/net/a.ts'`)
+    const inner = parse('src/drivers/net/a.ts', `import { createSocket } from 'node:dgram'`)
+    const found = said(floors.nodeReached('src/browser.ts', [door, inner]))
+    expect(found).toEqual([expect.stringContaining('node:dgram')])
+  })
+})
+
+describe('the outside world is seen where it has no place', () => {
+  test.each([
+    'Date.now()',
+    'new Date()',
+    'performance.now()',
+    'Math.random()',
+    'crypto.getRandomValues(new Uint8Array(1))',
+    'globalThis.crypto.randomUUID()',
+    'setTimeout(() => {}, 1)',
+    'setInterval(() => {}, 1)',
+    'setImmediate(() => {})',
+    'queueMicrotask(() => {})',
+    'process.hrtime()',
+    'const clock = { Date }',
+    'void fetch("/")',
+    'new WebSocket("ws://x")',
+    'const later = setTimeout as unknown',
+    `import { createSocket } from 'node:dgram'`,
+    `export { readFileSync } from 'node:fs'`,
+  ])('%s', (text) => {
+    expect(planted(outside, 'src/session/a.ts', text)).toHaveLength(1)
+    expect(planted(outside, 'games/dots/rules.ts', text)).toHaveLength(1)
+    for (const path of ['src/drivers/a.ts', 'src/cli/a.ts', 'games/dots/view.ts', 'bench/a.ts']) {
+      expect(planted(outside, path, text)).toEqual([])
+    }
+    expect(planted(outside, 'src/session/a.test.ts', text)).toEqual([])
+  })
+  test.each([
+    '// Date.now() is not for us',
+    'const text = "setTimeout"',
+    'function tell(performance: number): number { return performance }',
+    'const record = { process: 1 }; record.process',
+    'let socket: WebSocket | null = null',
+    'Math.floor(1.5)',
+  ])('and only there: %s', (text) => {
+    expect(planted(outside, 'src/session/a.ts', text)).toEqual([])
+  })
+})
+
+describe('a broken rule about shape is seen', () => {
+  const long = `function long(): void {\n${'  void 0\n'.repeat(39)}}\n`
+  test('a class on a floor of machines', () => {
+    expect(planted(shape.classes, 'src/link/a.ts', 'class Link {}')).toHaveLength(1)
+    expect(planted(shape.classes, 'src/link/a.ts', 'const Link = class {}')).toHaveLength(1)
+    expect(planted(shape.classes, 'src/machine.ts', 'class Other {}')).toHaveLength(1)
+    expect(planted(shape.classes, 'src/machine.ts', 'class HoldfastError {}')).toEqual([])
+    expect(planted(shape.classes, 'src/drivers/a.ts', 'class Socket {}')).toEqual([])
+    expect(planted(shape.classes, 'src/api/a.ts', 'class Session {}')).toEqual([])
+  })
+  test('a line of 101 columns', () => {
+    expect(planted(shape.lengths, 'src/a.ts', `// ${'é'.repeat(97)}`)).toEqual([])
+    expect(planted(shape.lengths, 'src/a.ts', `// ${'é'.repeat(98)}`)).toHaveLength(1)
+  })
+  test('a file of 501 lines, a door of 31', () => {
+    expect(planted(shape.lengths, 'src/link/a.ts', '\n'.repeat(500))).toEqual([])
+    expect(planted(shape.lengths, 'src/link/a.ts', '\n'.repeat(501))).toHaveLength(1)
+    expect(planted(shape.lengths, 'src/node.ts', '\n'.repeat(30))).toEqual([])
+    expect(planted(shape.lengths, 'src/node.ts', '\n'.repeat(31))).toHaveLength(1)
+  })
+  test('a function of 41 lines', () => {
+    expect(planted(shape.functions, 'src/link/a.ts', long)).toHaveLength(1)
+    expect(planted(shape.functions, 'src/link/a.ts', long.replace('  void 0\n', ''))).toEqual([])
+    const block = `describe('x', () => {\n${'  void 0\n'.repeat(60)}})\n`
+    const suite = `function suite() {\n${"  test('x', () => {})\n".repeat(60)}}\n`
+    expect(planted(shape.functions, 'src/link/a.test.ts', block + suite)).toEqual([])
+    expect(planted(shape.functions, 'src/link/a.ts', suite)).toHaveLength(1)
+    expect(
+      planted(shape.functions, 'src/link/a.test.ts', block.replace('describe', 'test')),
+    ).toHaveLength(1)
+  })
+  test('a root of 15 entries', () => {
+    const entries = Array.from({ length: 14 }, (_, index) => `entry${index}`)
+    expect(shape.root([...entries, '.git', 'node_modules', 'dist', 'package-lock.json'])).toEqual(
+      [],
+    )
+    expect(shape.root([...entries, 'one-more'])).toHaveLength(1)
+  })
+})
+
+describe('a broken rule about words is seen', () => {
+  test.each(['const linkManager = 1', 'function stringUtils() {}', 'interface LinkHelper {}'])(
+    'an empty name: %s',
+    (text) => {
+      expect(planted(words.names, 'src/link/a.ts', text)).toHaveLength(1)
+    },
+  )
+  test('an empty name of a file', () => {
+    expect(planted(words.names, 'src/utils/a.ts', '')).toHaveLength(1)
+    expect(planted(words.names, 'src/link/helpers.ts', '')).toHaveLength(1)
+  })
+  test.each([
+    'export const a = 1',
+    '// no docstring\nexport function a(): void {}',
+    '/** of another */\nconst b = 1\nexport interface A {}',
+    'export type A = number',
+    'const a = 1\nexport { a }',
+    'export class A {}',
+  ])('an export without a docstring: %s', (text) => {
+    expect(planted(words.docstrings, 'src/link/a.ts', text)).toHaveLength(1)
+  })
+  test.each([
+    '/** One. */\nexport const a = 1',
+    '/** One. */\nexport function a(x: 1): void\nexport function a(x: number): void {}',
+    '/** One. */\nconst a = 1\nexport { a }',
+    `export { a } from './a.ts'\nexport * from './b.ts'`,
+  ])('and only there: %s', (text) => {
+    expect(planted(words.docstrings, 'src/link/a.ts', text)).toEqual([])
+  })
+  test('a note to oneself', () => {
+    expect(planted(words.notes, 'src/link/a.ts', '/* TODO: later */')).toHaveLength(1)
+    expect(planted(words.notes, 'src/link/a.ts', '// FIXME')).toHaveLength(1)
+    expect(planted(words.notes, 'src/link/a.ts', 'const todo = "TODO"')).toEqual([])
+  })
+  test.each([
+    `test.only('a', () => {})`,
+    `test.skip('a', () => {})`,
+    `describe.skip('a', () => {})`,
+    `it.todo('a')`,
+    `test.skipIf(true)('a', () => {})`,
+    `test('a', { skip: true }, () => {})`,
+    `test('a', (context) => context.skip())`,
+  ])('a test that is not run: %s', (text) => {
+    expect(planted(words.skips, 'src/link/a.test.ts', text)).toHaveLength(1)
+  })
+  test('but a reason is one', () => {
+    const text = `test('a', (context) => context.skip('no etcd on this machine'))`
+    expect(planted(words.skips, 'src/link/a.test.ts', text)).toEqual([])
+  })
+  test('a place of ours', () => {
+    expect(words.workplace('docs/a.md', 'see homework/main')).toEqual([])
+    expect(words.workplace('docs/a.md', `see ${['', 'work', 'main'].join('/')}`)).toHaveLength(1)
+    expect(words.workplace('docs/a.md', `after ${['seeds', '002'].join('/')}`)).toHaveLength(1)
+  })
+  test('an address in the lockfile', () => {
+    const line = '      "resolved": "https://registry.example/a.tgz",'
+    expect(words.addresses('package-lock.json', line)).toHaveLength(1)
+    expect(words.addresses('package-lock.json', '"resolved": "packages/a",')).toEqual([])
+  })
+})

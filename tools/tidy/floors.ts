@@ -1,0 +1,168 @@
+/**
+ * Who may import whom. A room of src/ reaches lower floors and its own files, never a neighbour
+ * and never up; a game reaches the public doors and its own files; packages enter where the
+ * outside world does. Types count like code, for what one knows one depends on.
+ */
+
+import { complain, isTest, walk } from './source.ts'
+import type { Complaint, Node, Source } from './source.ts'
+
+/** The floors of src/, from the ground. What has no `/` is a file. */
+export const FLOORS: readonly (readonly string[])[] = [
+  ['machine.ts', 'ports.ts'],
+  ['wire', 'motion', 'faults'],
+  ['link', 'commit', 'register', 'drivers', 'sim'],
+  ['session', 'objects', 'actions', 'pieces', 'mailbox', 'slots', 'rpc'],
+  ['member', 'hub'],
+  ['api'],
+  ['proof'],
+  ['index.ts', 'browser.ts', 'node.ts', 'sim.ts', 'mailbox.ts'],
+  ['cli'],
+]
+
+/** Floors whose rooms are machines: plain data and verbs. */
+export const MACHINES_TOP = 4
+
+/** Packages that compute and nothing else, and so may be used on every floor. */
+const PURE = ['@noble/hashes', 'fast-check', 'vitest']
+
+/** One import of a file, whatever its form. */
+export interface Import {
+  readonly to: string
+  readonly at: number
+}
+
+/** Imports, re-exports, `import type`, `import()` and `import('…').Type` of a file. */
+export function imports(source: Source): Import[] {
+  const found: Import[] = []
+  walk(source.program, (node) => {
+    const to = target(node)
+    if (to !== null) found.push({ to, at: node.start })
+  })
+  return found
+}
+
+function target(node: Node): string | null {
+  switch (node.type) {
+    case 'ImportDeclaration':
+    case 'ExportAllDeclaration':
+    case 'ExportNamedDeclaration':
+    case 'ImportExpression':
+    case 'TSImportType': {
+      const from = node.source
+      return from?.type === 'Literal' && typeof from.value === 'string' ? from.value : null
+    }
+    default:
+      return null
+  }
+}
+
+/** The path that a relative import means; null for a package. */
+export function resolve(from: string, to: string): string | null {
+  if (!to.startsWith('.')) return null
+  const parts = from.split('/').slice(0, -1)
+  for (const part of to.split('/')) {
+    if (part === '..') parts.pop()
+    else if (part !== '.') parts.push(part)
+  }
+  return parts.join('/')
+}
+
+/** The floor of a path in src/ and its room there; null if it stands on none. */
+export function place(path: string): { floor: number; room: string } | null {
+  const [top, room = ''] = path.split('/')
+  if (top !== 'src') return null
+  const floor = FLOORS.findIndex((rooms) => rooms.includes(room))
+  if (floor < 0) return null
+  // The files of the ground belong together, and so do the doors.
+  return { floor, room: room.endsWith('.ts') ? `floor ${floor}` : room }
+}
+
+/** Imports that leave the house's order. */
+export function floors(source: Source): Complaint[] {
+  const { path } = source
+  if (path.startsWith('games/')) return games(source)
+  if (!path.startsWith('src/')) return []
+  const here = place(path.replace(/\.test\.ts$/, '.ts'))
+  if (!here)
+    return [complain(source, 0, 'stands in no room of the house: see tools/tidy/floors.ts')]
+  const complaints: Complaint[] = []
+  for (const { to, at } of imports(source)) {
+    const why = wrong(source, here, to)
+    if (why) complaints.push(complain(source, at, `imports ${to}: ${why}`))
+  }
+  return complaints
+}
+
+function wrong(source: Source, here: { floor: number; room: string }, to: string): string | null {
+  const { path } = source
+  const aim = resolve(path, to)
+  if (aim === null) {
+    const open = here.floor > MACHINES_TOP || here.room === 'drivers' || isTest(path)
+    const pure = PURE.some((name) => to === name || to.startsWith(`${name}/`))
+    if (to === 'holdfast' || to.startsWith('holdfast/')) return 'the door is for those outside'
+    return open || pure ? null : 'packages enter through drivers/'
+  }
+  if (path === 'src/machine.ts') return 'the ground imports nothing'
+  const there = place(aim)
+  if (!there) return isTest(path) && aim.startsWith('test/') ? null : 'it stands on no floor'
+  if (there.room === here.room || there.floor < here.floor) return null
+  // A machine is tested in the simulator, also by its neighbours.
+  if (isTest(path) && there.room === 'sim') return null
+  const which = there.floor === here.floor ? 'a neighbour' : 'a higher floor'
+  return `${there.room} (floor ${there.floor}) is ${which} of ${here.room} (floor ${here.floor})`
+}
+
+function games(source: Source): Complaint[] {
+  const complaints: Complaint[] = []
+  for (const { to, at } of imports(source)) {
+    const aim = resolve(source.path, to)
+    if (aim !== null && !aim.startsWith('games/')) {
+      complaints.push(complain(source, at, `imports ${to}: a game knows only the public doors`))
+    }
+  }
+  return complaints
+}
+
+/** Circles of imports among the files. */
+export function circles(sources: readonly Source[]): Complaint[] {
+  const known = new Map(sources.map((source) => [source.path, source]))
+  const done = new Set<string>()
+  const complaints: Complaint[] = []
+  const visit = (path: string, way: readonly string[]): void => {
+    const source = known.get(path)
+    if (!source || done.has(path)) return
+    for (const { to, at } of imports(source)) {
+      const aim = resolve(path, to) ?? ''
+      const from = [...way, path].indexOf(aim)
+      if (from >= 0) {
+        const circle = [...way, path].slice(from).join(' -> ')
+        complaints.push(complain(source, at, `closes a circle: ${circle} -> ${aim}`))
+      } else visit(aim, [...way, path])
+    }
+    done.add(path)
+  }
+  for (const path of known.keys()) visit(path, [])
+  return complaints
+}
+
+/** What of Node a door for browsers reaches. @param door such as `src/browser.ts` */
+export function nodeReached(door: string, sources: readonly Source[]): Complaint[] {
+  const known = new Map(sources.map((source) => [source.path, source]))
+  const seen = new Set<string>()
+  const complaints: Complaint[] = []
+  const visit = (path: string): void => {
+    const source = known.get(path)
+    if (!source || seen.has(path)) return
+    seen.add(path)
+    for (const { to, at } of imports(source)) {
+      const aim = resolve(path, to)
+      if (aim !== null) visit(aim)
+      else if (/^(node:|ws$|libsql$|prom-client$|cac$)/.test(to)) {
+        complaints.push(complain(source, at, `${to} is not to be had where ${door} leads`))
+      }
+    }
+  }
+  visit(door)
+  return complaints
+}
