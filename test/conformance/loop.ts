@@ -6,7 +6,7 @@ import type { Alarm, Loop } from '../../src/ports.ts'
 /** A loop and how to end it. */
 export interface OpenedLoop {
   loop: Loop
-  close(): void
+  close: () => void
 }
 
 /** Runs the suite against one driver. */

@@ -8,6 +8,8 @@
  * datagram is first copied into a ring of slots, and whenever the ring has gone round while Node
  * still has something queued, datagrams are dropped until the queue has drained: nothing stale
  * piles up, and no slot is overwritten while it waits.
+ *
+ * That nobody listens at a port any more is heard through a second socket: see udp-watch.ts.
  */
 
 import dgram from 'node:dgram'
@@ -16,6 +18,7 @@ import { networkInterfaces } from 'node:os'
 import { HoldfastError } from '../../machine.ts'
 import { DATAGRAM_MAX } from '../../ports.ts'
 import type { DatagramEvents, Datagrams } from '../../ports.ts'
+import { createWatches, type Watches } from './udp-watch.ts'
 
 /** Datagrams that may wait for the kernel. */
 const RING_SLOTS = 64
@@ -23,6 +26,8 @@ const RING_SLOTS = 64
 const SOCKET_BUFFER_BYTES: number = 4 * 1024 * 1024
 /** Addresses whose parsed form is remembered. */
 const TARGETS_MAX = 4096
+/** Sends to one address after which it is watched; strangers who get an answer are not. */
+const WATCHED_AFTER = 4
 
 /** Where a UDP socket is to listen. */
 export interface UdpOptions {
@@ -36,6 +41,8 @@ export interface UdpOptions {
 export interface UdpCounters {
   sent: number
   received: number
+  /** Empty ones, by which others see whether our port is open: dropped. */
+  probes: number
   /** Ours or theirs, larger than DATAGRAM_MAX: dropped. */
   oversize: number
   /** Dropped because the kernel was not keeping up. */
@@ -153,11 +160,14 @@ function grow(socket: dgram.Socket): void {
   }
 }
 
+type Target = UdpPlace & { sends: number }
+
 class UdpSocket implements UdpDatagrams {
   readonly addresses: readonly string[]
   readonly counters: UdpCounters = {
     sent: 0,
     received: 0,
+    probes: 0,
     oversize: 0,
     congested: 0,
     unreachable: 0,
@@ -166,7 +176,8 @@ class UdpSocket implements UdpDatagrams {
   readonly #socket: dgram.Socket
   readonly #events: DatagramEvents
   readonly #family: 4 | 6
-  readonly #targets = new Map<string, UdpPlace | null>()
+  readonly #targets = new Map<string, Target | null>()
+  readonly #watches: Watches
   readonly #ring: Buffer = Buffer.alloc(RING_SLOTS * DATAGRAM_MAX)
   #slot = 0
   #open = true
@@ -178,6 +189,9 @@ class UdpSocket implements UdpDatagrams {
     this.#socket = socket
     this.#family = family
     this.#events = events
+    this.#watches = createWatches((address) => {
+      if (this.#open) events.refused(address)
+    })
     this.addresses = ownAddresses(socket.address(), family)
     socket.on('message', (bytes, source) => this.#receive(bytes, source.address, source.port))
     socket.on('error', () => {
@@ -203,20 +217,23 @@ class UdpSocket implements UdpDatagrams {
       this.#ring.set(bytes, at)
       this.#socket.send(this.#ring, at, bytes.length, target.port, target.host)
       this.counters.sent += 1
+      target.sends += 1
+      if (target.sends > WATCHED_AFTER) this.#watches.probe(to, target)
     }
   }
 
   close(): void {
     if (!this.#open) return
     this.#open = false
+    this.#watches.close()
     this.#socket.close()
   }
 
-  #target(address: string): UdpPlace | null {
+  #target(address: string): Target | null {
     const known = this.#targets.get(address)
     if (known !== undefined) return known
     const parsed = parseUdpAddress(address)
-    const target = parsed?.family === this.#family ? parsed : null
+    const target = parsed?.family === this.#family ? { ...parsed, sends: 0 } : null
     if (this.#targets.size >= TARGETS_MAX) this.#targets.clear()
     this.#targets.set(address, target)
     return target
@@ -225,8 +242,8 @@ class UdpSocket implements UdpDatagrams {
   #receive(bytes: Buffer, host: string, port: number): void {
     if (!this.#open) return
     this.counters.received += 1
-    if (bytes.length > DATAGRAM_MAX) {
-      this.counters.oversize += 1
+    if (bytes.length === 0 || bytes.length > DATAGRAM_MAX) {
+      this.counters[bytes.length === 0 ? 'probes' : 'oversize'] += 1
       return
     }
     if (port !== this.#lastPort || host !== this.#lastHost) {
@@ -234,7 +251,9 @@ class UdpSocket implements UdpDatagrams {
       this.#lastPort = port
       this.#lastFrom = udpAddress(host, port)
     }
-    this.#events.datagram(this.#lastFrom, bytes)
+    // A plain array, for `slice` of a Buffer does not copy as that of any other Uint8Array does.
+    const plain = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+    this.#events.datagram(this.#lastFrom, plain)
   }
 }
 

@@ -1,0 +1,94 @@
+/**
+ * Hears that nobody listens at a UDP port any more.
+ *
+ * When a process dies, the kernel of its machine answers what comes for its port with an ICMP
+ * error. Only a connected socket hears of that, and the socket that serves all peers is not
+ * connected. So each address that we send to regularly gets a second, connected socket, and
+ * while we send there an empty datagram goes out beside every so often. The other side drops
+ * it; if there is no other side any more, the error comes back within a round trip, long before
+ * a timeout could be sure (T36: failure is "ACK timeout or socket write error").
+ *
+ * A firewall may swallow the error, and somebody on the path may forge it. So its absence
+ * proves nothing, and its presence is a suspicion.
+ */
+
+import dgram from 'node:dgram'
+
+/** Least time between two empty datagrams to one address, in milliseconds. */
+const PROBE_MS = 5
+/** Addresses watched at a time; the one that was not sent to for longest makes room. */
+const WATCHES_MAX = 64
+
+const EMPTY = new Uint8Array(0)
+
+/** The connected sockets of one carrier. */
+export interface Watches {
+  /** We send to this address now: look whether somebody is there, if we have not just done so. */
+  probe(address: string, place: { host: string; port: number; family: 4 | 6 }): void
+  close(): void
+}
+
+/** Watches that tell `refused` for an address at most once for each probe. */
+export function createWatches(refused: (address: string) => void): Watches {
+  return new ConnectedWatches(refused)
+}
+
+interface Watch {
+  socket: dgram.Socket
+  probedAt: number
+  connected: boolean
+}
+
+class ConnectedWatches implements Watches {
+  readonly #refused: (address: string) => void
+  /** Least recently used first. */
+  readonly #watches = new Map<string, Watch>()
+
+  constructor(refused: (address: string) => void) {
+    this.#refused = refused
+  }
+
+  probe(address: string, place: { host: string; port: number; family: 4 | 6 }): void {
+    const now = performance.now()
+    const watch = this.#watches.get(address) ?? this.#open(address, place)
+    if (now - watch.probedAt < PROBE_MS) return
+    watch.probedAt = now
+    this.#watches.delete(address)
+    this.#watches.set(address, watch)
+    if (watch.connected) watch.socket.send(EMPTY, (error) => this.#heard(address, error))
+  }
+
+  close(): void {
+    for (const { socket } of this.#watches.values()) socket.close()
+    this.#watches.clear()
+  }
+
+  #open(address: string, place: { host: string; port: number; family: 4 | 6 }): Watch {
+    this.#makeRoom()
+    const { host, port, family } = place
+    const socket = dgram.createSocket({
+      type: family === 4 ? 'udp4' : 'udp6',
+      lookup: (name, _options, done) => done(null, name, family),
+    })
+    const watch: Watch = { socket, probedAt: -Infinity, connected: false }
+    socket.unref()
+    socket.on('error', (error) => this.#heard(address, error))
+    socket.connect(port, host, () => {
+      watch.connected = true
+    })
+    this.#watches.set(address, watch)
+    return watch
+  }
+
+  #makeRoom(): void {
+    if (this.#watches.size < WATCHES_MAX) return
+    const [oldest, watch] = this.#watches.entries().next().value!
+    this.#watches.delete(oldest)
+    watch.socket.close()
+  }
+
+  #heard(address: string, error: NodeJS.ErrnoException | null): void {
+    const watched = this.#watches.has(address)
+    if (watched && error?.code === 'ECONNREFUSED') this.#refused(address)
+  }
+}
