@@ -87,8 +87,8 @@ export interface Part<State = never> {
   snapshot?(state: State): Uint8Array
   /** Replaces the durable state. Bytes of another build may be refused with false. */
   restore?(state: State, bytes: Uint8Array): boolean
-  /** As primary: what brings a member's view of this part up to date, or null. */
-  welcome?(state: State): Uint8Array | null
+  /** As primary: messages that bring a member's view of this part up to date, in order. */
+  welcome?(state: State): Uint8Array[]
 }
 
 /** Marks a bug of ours, never a fault of a peer. Stays on in production. */

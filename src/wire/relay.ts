@@ -9,7 +9,16 @@
  */
 
 import type { PeerId } from '../machine.ts'
-import { createReader, createWriter, finish, readU8, readVarint, writeRaw, writeU8, writeVarint } from './bytes.ts'
+import {
+  createReader,
+  createWriter,
+  finish,
+  readU8,
+  readVarint,
+  writeRaw,
+  writeU8,
+  writeVarint,
+} from './bytes.ts'
 
 /** What stands in one message of a hub stream. */
 export type HubFrame =

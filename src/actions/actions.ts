@@ -1,0 +1,255 @@
+/**
+ * Actions: functions of the game that run on the primary, once, over a table all can read.
+ *
+ * What an action changes in the table is one entry of the log together with its number and
+ * its answer, so neither a takeover nor a message sent twice makes it happen again or not at
+ * all (T80). Decisions belong here: who was hit, what the score is (T49). Members see only
+ * what is safe: the news of a change leaves when the backup has it.
+ */
+
+import type { Effected, Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
+import { decode, encode, flag, list, maybe, message, record, text } from '../wire/layout.ts'
+
+/** The channel of actions. */
+export const ACTIONS_CHANNEL = 5
+/** Longest key of the table, in bytes. */
+export const KEY_MAX = 128
+/** Longest value, as JSON, in bytes. */
+export const VALUE_MAX = 4096
+/** Most keys of the table. */
+export const KEYS_MAX = 10_000
+/** Most changes that one action makes. */
+export const ACTION_CHANGES_MAX = 256
+/** Largest sum of keys and values that one action changes, and one message tells, in bytes. */
+export const NEWS_MAX: number = 32 * 1024
+/** Longest arguments or answer of an action, as JSON, in bytes. */
+export const ARGUMENTS_MAX: number = 8 * 1024
+
+/** What a table holds. */
+export type Value = string | number | boolean | null
+
+/** What an action sees: the table as it is, and as it makes it. */
+export interface Table {
+  get(key: string): Value | undefined
+  set(key: string, value: Value): void
+  delete(key: string): void
+  /** Keys with such a beginning, sorted. */
+  keys(prefix?: string): string[]
+}
+
+/** Who acts. */
+export interface Actor {
+  inc: PeerId
+  player: number
+}
+
+/** An action as the primary runs it. It throws `Refusal` to say no. */
+export type Run = (table: Table, args: unknown, by: Actor) => unknown
+
+/** Thrown by an action that will not do it: nothing changes, and the member is told why. */
+export class Refusal extends Error {}
+
+/** One key with its value as JSON; null removes it. */
+interface Row {
+  key: string
+  value: string | null
+}
+
+const change = record({ key: text(KEY_MAX), value: maybe(text(VALUE_MAX)) })
+const call = record({ name: text(64), args: text(ARGUMENTS_MAX) })
+const answer = record({ ok: flag, text: text(ARGUMENTS_MAX) })
+const rows = list(change, KEYS_MAX)
+const news = message({
+  table: [1, record({ rows })],
+  changes: [2, record({ rows })],
+})
+
+/** The table at one member: as the primary or backup keeps it, and as the member was told. */
+export interface Actions {
+  primary: PeerId
+  kept: Map<string, string>
+  told: Map<string, string>
+}
+
+/** What actions tell the application. */
+export type ActionEvent = { kind: 'table'; keys: string[] }
+
+/** An empty table. */
+export function create(): Actions {
+  return { primary: 0, kept: new Map(), told: new Map() }
+}
+
+/** The body of an operation that runs an action. @throws RangeError if it is too long */
+export function encodeCall(name: string, args: unknown): Uint8Array {
+  return encode(call, { name, args: JSON.stringify(args ?? null) })
+}
+
+/** What came of it; null if the bytes are no answer (a primary without that part). */
+export function decodeAnswer(
+  bytes: Uint8Array,
+): { ok: true; value: unknown } | { ok: false; why: string } | null {
+  const said = decode(answer, bytes)
+  if (!said) return null
+  if (!said.ok) return { ok: false, why: said.text }
+  return isJson(said.text) ? { ok: true, value: JSON.parse(said.text) } : null
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A value of the table as this member was told it. */
+export function read(actions: Actions, key: string): Value | undefined {
+  const kept = actions.told.get(key)
+  return kept === undefined ? undefined : (JSON.parse(kept) as Value)
+}
+
+/** Keys of the told table, sorted. */
+export function keys(actions: Actions, prefix = ''): string[] {
+  return [...actions.told.keys()].filter((key) => key.startsWith(prefix)).sort()
+}
+
+/** The actions of a game as a part of a member. @param runs by name */
+export function actionsPart(runs: ReadonlyMap<string, Run>): Part<Actions> {
+  return {
+    channel: ACTIONS_CHANNEL,
+    receive,
+    view,
+    perform: (state, _now, body, by, player) => perform(state, runs, body, { inc: by, player }),
+    apply,
+    snapshot: (state) => encode(news, { kind: 'table', rows: rowsOf(state.kept) }),
+    restore,
+    welcome,
+  }
+}
+
+function perform(
+  state: Actions,
+  runs: ReadonlyMap<string, Run>,
+  body: Uint8Array,
+  by: Actor,
+): Effected {
+  const said = decode(call, body)
+  const run = said && runs.get(said.name)
+  if (!said || !run) return refused(said ? `no action is called ${said.name}` : 'malformed action')
+  const changes = new Map<string, string | null>()
+  try {
+    const value = run(draft(state.kept, changes), JSON.parse(said.args), by)
+    const rowsMade = [...changes].map(([key, kept]) => ({ key, value: kept }))
+    if (rowsMade.length > ACTION_CHANGES_MAX) {
+      return refused(`an action changes ${ACTION_CHANGES_MAX} keys at most: ${rowsMade.length}`)
+    }
+    const size = rowsMade.reduce((sum, row) => sum + sizeOf(row), 0)
+    if (size > NEWS_MAX) return refused(`an action changes ${NEWS_MAX} bytes at most: ${size}`)
+    return {
+      outcome: encode(answer, { ok: true, text: JSON.stringify(value ?? null) }),
+      changes: rowsMade.map((row) => encode(change, row)),
+      news: rowsMade.length === 0 ? null : encode(news, { kind: 'changes', rows: rowsMade }),
+    }
+  } catch (error) {
+    // A game's function that throws harms nobody: nothing of it is kept, and its caller is told.
+    return refused(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function refused(why: string): Effected {
+  const outcome = encode(answer, { ok: false, text: why.slice(0, 200) })
+  return { outcome, changes: [], news: null }
+}
+
+function draft(kept: Map<string, string>, changes: Map<string, string | null>): Table {
+  const current = (key: string): string | null | undefined =>
+    changes.has(key) ? changes.get(key) : kept.get(key)
+  return {
+    get: (key) => {
+      const value = current(key)
+      return value === undefined || value === null ? undefined : (JSON.parse(value) as Value)
+    },
+    set: (key, value) => {
+      encode(change, { key, value: JSON.stringify(value) })
+      if (current(key) === undefined && kept.size + changes.size >= KEYS_MAX) {
+        throw new RangeError(`the table holds ${KEYS_MAX} keys at most`)
+      }
+      changes.set(key, JSON.stringify(value))
+    },
+    delete: (key) => void changes.set(key, null),
+    keys: (prefix = '') =>
+      [...new Set([...kept.keys(), ...changes.keys()])]
+        .filter((key) => key.startsWith(prefix) && typeof current(key) === 'string')
+        .sort(),
+  }
+}
+
+function apply(state: Actions, bytes: Uint8Array): void {
+  const row = decode(change, bytes)
+  if (row) put(state.kept, row)
+}
+
+function put(table: Map<string, string>, row: Row): void {
+  if (row.value === null) table.delete(row.key)
+  else table.set(row.key, row.value)
+}
+
+function rowsOf(table: Map<string, string>): Row[] {
+  return [...table].map(([key, value]) => ({ key, value }))
+}
+
+function sizeOf(row: Row): number {
+  // At most three bytes of UTF-8 for each unit of a string.
+  return 3 * (row.key.length + (row.value?.length ?? 0)) + 8
+}
+
+function welcome(state: Actions): Uint8Array[] {
+  const messages: Uint8Array[] = []
+  let rowsNow: Row[] = []
+  let size = 0
+  const close = (): void => {
+    const kind = messages.length === 0 ? 'table' : 'changes'
+    messages.push(encode(news, { kind, rows: rowsNow }))
+    rowsNow = []
+    size = 0
+  }
+  for (const row of rowsOf(state.kept)) {
+    if (size + sizeOf(row) > NEWS_MAX) close()
+    rowsNow.push(row)
+    size += sizeOf(row)
+  }
+  close()
+  return messages
+}
+
+function restore(state: Actions, bytes: Uint8Array): boolean {
+  const said = decode(news, bytes)
+  if (said?.kind !== 'table') return false
+  state.kept = new Map()
+  for (const row of said.rows) put(state.kept, row)
+  return true
+}
+
+function view(state: Actions, _now: Millis, seen: PartView): void {
+  state.primary = seen.primary
+}
+
+function receive(
+  state: Actions,
+  _now: Millis,
+  from: PeerId,
+  bytes: Uint8Array,
+  out: PartOut<ActionEvent>,
+): void {
+  const said = decode(news, bytes)
+  if (!said || from !== state.primary) return
+  if (!said.rows.every((row) => row.value === null || isJson(row.value))) return
+  const changed = new Set(said.rows.map((row) => row.key))
+  if (said.kind === 'table') {
+    for (const key of state.told.keys()) changed.add(key)
+    state.told = new Map()
+  }
+  for (const row of said.rows) put(state.told, row)
+  out.emit({ kind: 'table', keys: [...changed] })
+}

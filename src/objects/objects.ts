@@ -1,0 +1,347 @@
+/**
+ * Objects with one owner each: the newest state wins, and nobody waits.
+ *
+ * This is the first, small form: ownership is fixed, a state travels whole and unreliably. An
+ * owner says its objects to the primary, the primary says them on to everybody else, and each
+ * of them goes on saying an object to a peer until a packet that carried its newest state is
+ * acked (B16-B18); when nothing changed nothing is sent. States carry the owner's own count
+ * `oseq`, so that whatever comes late, twice or by way of another primary is ignored (B22).
+ *
+ * An owner's number is never used again. So an object whose owner is not in the view is either
+ * yet to come (a larger number than any seen: the packet was faster than the news) and waits
+ * unseen, or of one who went, and is ignored.
+ */
+
+import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
+import {
+  type ByteReader,
+  type ByteWriter,
+  createReader,
+  readBytes,
+  readU8,
+  readVarint,
+  writeBytes,
+  writeU8,
+  writeVarint,
+} from '../wire/bytes.ts'
+
+/** The channel of objects. */
+export const OBJECTS_CHANNEL = 4
+/** Most objects of one session. */
+export const OBJECTS_MAX = 10_000
+/** Largest state of one object, in bytes. */
+export const STATE_MAX = 800
+/** A destroyed object is remembered so long: nothing older is on its way any more. */
+export const TOMBSTONE_MS: Millis = 60_000
+// creator, count, type, oseq and length at their longest.
+const RECORD_OVERHEAD = 24
+
+/** One object as this member knows it. */
+export interface Replica {
+  /** `creator.count`, unique for ever. */
+  id: string
+  creator: PeerId
+  count: number
+  /** Its place in the game's list of types. */
+  type: number
+  /** Rises with each change by the owner. */
+  oseq: number
+  bytes: Uint8Array
+  dead: boolean
+  diedAt: Millis
+}
+
+/** What one peer is known to have. */
+interface Sight {
+  acked: Map<string, number>
+  /** Objects to be said, longest waiting first. */
+  todo: Set<string>
+  /** What a packet carried, until its verdict. */
+  carried: Map<number, { id: string; oseq: number }[]>
+}
+
+/** All objects of a session at one member. */
+export interface Objects {
+  me: PeerId
+  primary: PeerId
+  types: number
+  replicas: Map<string, Replica>
+  here: Set<PeerId>
+  incMax: PeerId
+  nextCount: number
+  sights: Map<PeerId, Sight>
+  dirty: Set<PeerId>
+  counters: { malformed: number; stale: number; ignored: number }
+}
+
+/** What the objects tell the application. */
+export type ObjectEvent =
+  | { kind: 'object-came'; id: string }
+  | { kind: 'object-changed'; id: string }
+  | { kind: 'object-went'; id: string }
+
+/** No objects yet. @param types how many types the game has */
+export function create(types: number): Objects {
+  return {
+    me: 0,
+    primary: 0,
+    types,
+    replicas: new Map(),
+    here: new Set(),
+    incMax: 0,
+    nextCount: 1,
+    sights: new Map(),
+    dirty: new Set(),
+    counters: { malformed: 0, stale: 0, ignored: 0 },
+  }
+}
+
+/** A new object of ours. @returns its id */
+export function spawn(objects: Objects, type: number, bytes: Uint8Array): string {
+  const { me } = objects
+  const count = objects.nextCount++
+  const id = `${me}.${count}`
+  const replica = { id, creator: me, count, type, oseq: 1, bytes, dead: false, diedAt: 0 }
+  objects.replicas.set(id, replica)
+  announce(objects, replica)
+  return id
+}
+
+/** The newest state of one of ours; the same bytes as before are no change (B17). */
+export function set(objects: Objects, id: string, bytes: Uint8Array): void {
+  const replica = objects.replicas.get(id)
+  if (!replica || replica.creator !== objects.me || replica.dead) return
+  if (sameBytes(replica.bytes, bytes)) return
+  replica.bytes = bytes
+  replica.oseq++
+  announce(objects, replica)
+}
+
+/** Ends one of ours. */
+export function destroy(objects: Objects, now: Millis, id: string): void {
+  const replica = objects.replicas.get(id)
+  if (!replica || replica.creator !== objects.me || replica.dead) return
+  replica.dead = true
+  replica.diedAt = now
+  replica.bytes = new Uint8Array(0)
+  replica.oseq++
+  announce(objects, replica)
+}
+
+/** Whether it is to be seen: alive, and its owner is here. */
+export function isSeen(objects: Objects, replica: Replica): boolean {
+  return !replica.dead && objects.here.has(replica.creator)
+}
+
+// Says a change on: an owner to the primary, the primary to all but the owner.
+function announce(objects: Objects, replica: Replica): void {
+  if (objects.me !== objects.primary) {
+    if (objects.primary !== 0) owe(objects, objects.primary, replica.id)
+    return
+  }
+  for (const peer of objects.here) {
+    if (peer !== objects.me && peer !== replica.creator) owe(objects, peer, replica.id)
+  }
+}
+
+function owe(objects: Objects, peer: PeerId, id: string): void {
+  sightOf(objects, peer).todo.add(id)
+  objects.dirty.add(peer)
+}
+
+function sightOf(objects: Objects, peer: PeerId): Sight {
+  let sight = objects.sights.get(peer)
+  if (!sight) {
+    sight = { acked: new Map(), todo: new Set(), carried: new Map() }
+    objects.sights.set(peer, sight)
+  }
+  return sight
+}
+
+function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, i) => byte === right[i])
+}
+
+function view(objects: Objects, now: Millis, seen: PartView, out: PartOut<ObjectEvent>): void {
+  const before = objects.here
+  const led = objects.primary
+  objects.me = seen.me
+  objects.primary = seen.primary
+  objects.here = new Set(seen.members.map((member) => member.inc))
+  objects.incMax = Math.max(objects.incMax, ...objects.here)
+  for (const peer of objects.sights.keys()) {
+    if (!objects.here.has(peer)) objects.sights.delete(peer)
+  }
+  for (const replica of objects.replicas.values()) {
+    const came = isSeen(objects, replica) && !before.has(replica.creator)
+    if (came && replica.creator !== seen.me) out.emit({ kind: 'object-came', id: replica.id })
+    if (!isGone(objects, replica, now)) continue
+    objects.replicas.delete(replica.id)
+    if (!replica.dead) out.emit({ kind: 'object-went', id: replica.id })
+  }
+  if (led !== seen.primary) oweAll(objects)
+  else for (const peer of objects.here) if (!before.has(peer)) oweAllTo(objects, peer)
+}
+
+function isGone(objects: Objects, replica: Replica, now: Millis): boolean {
+  const ownerGone = !objects.here.has(replica.creator) && replica.creator <= objects.incMax
+  return ownerGone || (replica.dead && now - replica.diedAt > TOMBSTONE_MS)
+}
+
+function oweAll(objects: Objects): void {
+  for (const peer of objects.here) oweAllTo(objects, peer)
+}
+
+function oweAllTo(objects: Objects, peer: PeerId): void {
+  if (peer === objects.me) return
+  const leading = objects.me === objects.primary
+  if (!leading && peer !== objects.primary) return
+  for (const replica of objects.replicas.values()) {
+    const mine = replica.creator === objects.me
+    if (leading ? replica.creator !== peer : mine) owe(objects, peer, replica.id)
+  }
+}
+
+function write(
+  objects: Objects,
+  to: PeerId,
+  seq: number,
+  writer: ByteWriter,
+  budget: number,
+): boolean {
+  const sight = objects.sights.get(to)
+  if (!sight || sight.todo.size === 0) return false
+  const carried: { id: string; oseq: number }[] = []
+  const start = writer.length
+  for (const id of sight.todo) {
+    const replica = objects.replicas.get(id)
+    if (!replica) {
+      sight.todo.delete(id)
+      continue
+    }
+    const room = budget - (writer.length - start)
+    if (replica.bytes.length + RECORD_OVERHEAD > room) break
+    writeRecord(writer, replica)
+    sight.todo.delete(id)
+    carried.push({ id, oseq: replica.oseq })
+  }
+  if (carried.length === 0) return false
+  sight.carried.set(seq, [...(sight.carried.get(seq) ?? []), ...carried])
+  return true
+}
+
+function writeRecord(writer: ByteWriter, replica: Replica): void {
+  writeVarint(writer, replica.creator)
+  writeVarint(writer, replica.count)
+  writeU8(writer, replica.type | (replica.dead ? 0x80 : 0))
+  writeVarint(writer, replica.oseq)
+  writeBytes(writer, replica.bytes, STATE_MAX)
+}
+
+function read(
+  objects: Objects,
+  now: Millis,
+  from: PeerId,
+  bytes: Uint8Array,
+  out: PartOut<ObjectEvent>,
+): void {
+  const reader = createReader(bytes)
+  while (!reader.failed && reader.at < reader.end) {
+    const replica = readRecord(reader, now)
+    if (reader.failed || replica.type >= objects.types) {
+      objects.counters.malformed++
+      return
+    }
+    accept(objects, from, replica, out)
+  }
+}
+
+function readRecord(reader: ByteReader, now: Millis): Replica {
+  const creator = readVarint(reader)
+  const count = readVarint(reader)
+  const type = readU8(reader)
+  const oseq = readVarint(reader)
+  const bytes = readBytes(reader, STATE_MAX)
+  const id = `${creator}.${count}`
+  const dead = type >= 0x80
+  return { id, creator, count, type: type & 0x7f, oseq, bytes, dead, diedAt: now }
+}
+
+function accept(objects: Objects, from: PeerId, said: Replica, out: PartOut<ObjectEvent>): void {
+  const mayTell = from === said.creator || from === objects.primary
+  const gone = !objects.here.has(said.creator) && said.creator <= objects.incMax
+  if (!mayTell || gone || said.creator === objects.me) {
+    objects.counters.ignored++
+    return
+  }
+  const known = objects.replicas.get(said.id)
+  if (known && (known.oseq >= said.oseq || known.dead)) {
+    objects.counters.stale++
+    return
+  }
+  if (!known && objects.replicas.size >= OBJECTS_MAX) {
+    objects.counters.ignored++
+    return
+  }
+  objects.replicas.set(said.id, said)
+  tell(objects, known, said, out)
+  if (objects.me === objects.primary) announce(objects, said)
+}
+
+function tell(
+  objects: Objects,
+  known: Replica | undefined,
+  said: Replica,
+  out: PartOut<ObjectEvent>,
+): void {
+  if (!objects.here.has(said.creator)) return
+  if (said.dead) {
+    if (known) out.emit({ kind: 'object-went', id: said.id })
+  } else out.emit({ kind: known ? 'object-changed' : 'object-came', id: said.id })
+}
+
+function acked(objects: Objects, peer: PeerId, seq: number): void {
+  const sight = objects.sights.get(peer)
+  const carried = sight?.carried.get(seq)
+  if (!sight || !carried) return
+  sight.carried.delete(seq)
+  for (const { id, oseq } of carried) {
+    if ((sight.acked.get(id) ?? 0) < oseq) sight.acked.set(id, oseq)
+    if (objects.replicas.get(id)?.oseq === oseq) sight.todo.delete(id)
+  }
+}
+
+function lost(objects: Objects, peer: PeerId, seq: number): void {
+  const sight = objects.sights.get(peer)
+  const carried = sight?.carried.get(seq)
+  if (!sight || !carried) return
+  sight.carried.delete(seq)
+  for (const { id, oseq } of carried) {
+    if ((sight.acked.get(id) ?? 0) >= oseq) continue
+    sight.todo.add(id)
+    objects.dirty.add(peer)
+  }
+}
+
+function linked(objects: Objects, peer: PeerId): void {
+  objects.sights.delete(peer)
+  if (objects.here.has(peer)) oweAllTo(objects, peer)
+}
+
+function drain(objects: Objects): PeerId[] {
+  const peers = [...objects.dirty]
+  objects.dirty.clear()
+  return peers
+}
+
+/** The objects as a part of a member. */
+export const objectsPart: Part<Objects> = {
+  channel: OBJECTS_CHANNEL,
+  read: (state, now, from, bytes, out) => read(state, now, from, bytes, out),
+  write: (state, _now, to, seq, writer, budget) => write(state, to, seq, writer, budget),
+  dirty: drain,
+  view,
+  linked: (state, _now, peer) => linked(state, peer),
+  acked,
+  lost,
+}
