@@ -127,10 +127,8 @@ export function datagramsConformance(name: string, network: () => OpenParty): vo
 
     test('what is no address is not reached, and sending there never throws', async () => {
       const [a, b] = await pair()
-      for (const address of NOT_ADDRESSES) {
-        expect(a.carrier.reaches(address), address).toBe(false)
-        a.carrier.send(address, Uint8Array.of(1))
-      }
+      expect(NOT_ADDRESSES.filter((address) => a.carrier.reaches(address))).toEqual([])
+      for (const address of NOT_ADDRESSES) a.carrier.send(address, Uint8Array.of(1))
       a.carrier.send(addressOf(b), Uint8Array.of(2))
       await until(() => b.got.length === 1)
     })

@@ -1,0 +1,50 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { WebSocket } from 'ws'
+import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
+import { createMemoryNetwork } from '../../src/drivers/net/memory.ts'
+import { connectWebSocketNode } from '../../src/drivers/net/websocket-node.ts'
+import { acceptStreams, type StreamServer } from '../../src/drivers/net/websocket-server.ts'
+import { connectWebSocket } from '../../src/drivers/net/websocket.ts'
+import type { Connect } from '../../src/ports.ts'
+import { streamConformance, type StreamPlace } from './stream.ts'
+
+async function overWebSocket(connect: Connect): Promise<StreamPlace> {
+  const server = http.createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  let door: StreamServer | null = null
+  return {
+    url: `ws://127.0.0.1:${port}/hub`,
+    emptyUrl: `ws://127.0.0.1:${port}/elsewhere`,
+    badUrl: 'ws://not a host/',
+    connect,
+    listen: (accept) => {
+      door = acceptStreams(server, { path: '/hub', accept })
+    },
+    close: () => {
+      door?.close()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+streamConformance('memory', () => {
+  const network = createMemoryNetwork(createNodeLoop())
+  return Promise.resolve({
+    url: 'memory:hub',
+    emptyUrl: 'memory:nobody',
+    badUrl: 'no url',
+    connect: network.connect,
+    listen: (accept) => void network.listen('memory:hub', accept),
+    close: () => Promise.resolve(),
+  })
+})
+
+streamConformance('WebSocket of package ws', () => overWebSocket(connectWebSocketNode))
+
+// The constructor of a browser, as far as it can be had here: the same interface, as a global.
+streamConformance('WebSocket of the platform', () => {
+  Object.assign(globalThis, { WebSocket: globalThis.WebSocket ?? WebSocket })
+  return overWebSocket(connectWebSocket)
+})
