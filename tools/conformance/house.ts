@@ -1,0 +1,18 @@
+/** The lists and claims of this repository, judged. */
+
+import { read, sources } from '../tidy/house.ts'
+import { claims } from './claims.ts'
+import { COUNTS, readList } from './lists.ts'
+import { judge } from './report.ts'
+import type { Verdict } from './report.ts'
+
+/** Where the page stands. */
+export const PAGE = 'docs/conformance.md'
+
+/** Judges the repository. @param root its path */
+export function verdict(root: string): Verdict {
+  const lists = Object.keys(COUNTS).map((letter) => {
+    return readList(letter, read(root, `tools/requirements/${letter}.md`))
+  })
+  return judge(lists, claims(sources(root)))
+}
