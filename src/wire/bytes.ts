@@ -62,7 +62,8 @@ function inRange(value: number, max: number, name: string): void {
 /** One byte. @throws RangeError outside 0 to 255 */
 export function writeU8(writer: ByteWriter, value: number): void {
   inRange(value, 0xff, 'u8')
-  writer.bytes[reserve(writer, 1)] = value
+  const at = reserve(writer, 1)
+  writer.bytes[at] = value
 }
 
 /** Two bytes, big-endian. @throws RangeError outside 0 to 65535 */
@@ -88,10 +89,10 @@ export function writeVarint(writer: ByteWriter, value: number): void {
   inRange(value, VARINT_MAX, 'varint')
   let rest = value
   while (rest >= 0x80) {
-    writer.bytes[reserve(writer, 1)] = (rest % 0x80) | 0x80
+    writeU8(writer, (rest % 0x80) | 0x80)
     rest = Math.floor(rest / 0x80)
   }
-  writer.bytes[reserve(writer, 1)] = rest
+  writeU8(writer, rest)
 }
 
 /** IEEE 754 double, big-endian. */
@@ -102,7 +103,9 @@ export function writeF64(writer: ByteWriter, value: number): void {
 
 /** The bytes themselves, without a length. */
 export function writeRaw(writer: ByteWriter, bytes: Uint8Array): void {
-  writer.bytes.set(bytes, reserve(writer, bytes.length))
+  // Reserved first: it may replace `bytes`, which JavaScript would have read before.
+  const at = reserve(writer, bytes.length)
+  writer.bytes.set(bytes, at)
 }
 
 /** A varint length, then the bytes. @throws RangeError above max bytes */
