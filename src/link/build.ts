@@ -1,0 +1,191 @@
+/**
+ * Builds one packet: header, the delay of the ack, clocks, then whatever waits.
+ *
+ * Frames are written straight into a buffer that is shared by all links; as a sink may hand
+ * the packet to another link at once (the memory carrier does), buffers are borrowed like
+ * frames of a call stack. When reliable messages and newest state both wait, they take turns
+ * in filling a packet first, so that a long snapshot does not stop motion, nor motion it.
+ */
+
+import { assert } from '../machine.ts'
+import type { Millis } from '../machine.ts'
+import { createWriter } from '../wire/bytes.ts'
+import type { ByteWriter } from '../wire/bytes.ts'
+import { wrap } from '../wire/sequence.ts'
+import { shouldAsk } from './clock.ts'
+import * as frames from './frames.ts'
+import { CHANNEL_MAX, CHANNEL_MIN, FRAME_MAX, PACKET_MAX } from './limits.ts'
+import * as pace from './pace.ts'
+import { writeHeader } from './packet.ts'
+import * as reliable from './reliable.ts'
+import type { Link, LinkSink } from './state.ts'
+import { giveUp } from './verdict.ts'
+import { enter, noteRun, skipResolved, slotOf } from './window.ts'
+
+/**
+ * Why a packet is built. `data` and `ack` are not sent when there is nothing of the kind;
+ * `probe` and `keepalive` leave in any case and ask for an ack.
+ */
+export type Purpose = 'data' | 'ack' | 'probe' | 'keepalive' | 'close'
+
+// Less room than this is not worth a question to the layer above.
+const ROOM_MIN = 16
+const ACK_DELAY_TOLD: Millis = 0.125
+
+const buffers: ByteWriter[] = []
+let borrowed = 0
+
+/**
+ * Builds and emits one packet.
+ *
+ * @returns whether one left; `data` without anything to send also ends `poked`
+ */
+export function build(link: Link, now: Millis, sink: LinkSink, purpose: Purpose): boolean {
+  const writer = (buffers[borrowed] ??= createWriter(2048))
+  borrowed += 1
+  try {
+    return fill(link, now, sink, purpose, writer)
+  } finally {
+    borrowed -= 1
+  }
+}
+
+function fill(
+  link: Link,
+  now: Millis,
+  sink: LinkSink,
+  purpose: Purpose,
+  writer: ByteWriter,
+): boolean {
+  const { sent, clock } = link
+  if (!makeRoom(link, purpose, sink)) return false
+  const sequence = sent.next
+  sent.runCount[slotOf(sent, sequence)] = 0
+  startPacket(link, now, writer)
+  const answers = !Number.isNaN(clock.question)
+  const questions = purpose !== 'close' && shouldAsk(clock, now)
+  if (answers) {
+    const { question, questionAt, shift } = clock
+    frames.writeAnswer(writer, question, questionAt + shift, now + shift)
+  }
+  if (questions) frames.writeQuestion(writer, now)
+  let content = false
+  if (purpose === 'data' || purpose === 'probe') content = writeContent(link, sink, writer)
+  else if (purpose === 'close') frames.writeClose(writer, link.closed ?? 0)
+  if (purpose === 'data' && !content) link.poked = false
+  // An answer leaves even without content, lest it be the reason why a whole piece does not fit.
+  if (purpose === 'data' && !content && !answers) return false
+  const silent = !content && !questions
+  if (silent && (purpose === 'probe' || purpose === 'keepalive')) frames.writePad(writer)
+  if (answers) clock.question = NaN
+  if (questions) clock.asked = clock.askedAt = now
+  const asks = !silent || purpose === 'probe' || purpose === 'keepalive'
+  commit(link, now, writer.length, asks)
+  sink.packet(writer.bytes.subarray(0, writer.length))
+  return true
+}
+
+/** Whether a packet may be numbered now without giving up an older one. */
+export function hasNumber(link: Link): boolean {
+  const { sent, limits } = link
+  if (limits.bug === 'window-ignored') return true
+  return sent.next - sent.oldest < limits.window && isTellable(link)
+}
+
+// Beyond half the modulus the peer could take a new sequence for an old one.
+function isTellable({ sent, limits }: Link): boolean {
+  return sent.next - sent.newestAcked < limits.modulus / 2
+}
+
+// New data waits for the window. What keeps the link alive may not: the oldest packet makes way.
+function makeRoom(link: Link, purpose: Purpose, sink: LinkSink): boolean {
+  if (hasNumber(link)) return true
+  if (purpose === 'data' || !isTellable(link)) return false
+  const { sent } = link
+  link.counters.evicted += 1
+  giveUp(link, sent.oldest, sink)
+  skipResolved(sent)
+  return true
+}
+
+function startPacket(link: Link, now: Millis, writer: ByteWriter): void {
+  const { sent, received, limits } = link
+  const sequence = wrap(sent.next, limits.modulus)
+  const nothing = received.newest < limits.first
+  const ack = nothing ? 65535 : wrap(received.newest, limits.modulus)
+  writer.length = writeHeader(writer.bytes, 0, sequence, ack, received.bits)
+  const held = now - link.newestAt
+  if (held >= ACK_DELAY_TOLD) frames.writeAckDelay(writer, held)
+}
+
+function writeContent(link: Link, sink: LinkSink, writer: ByteWriter): boolean {
+  const start = writer.length
+  const both = link.poked && reliable.nextPiece(link.outgoing, link.limits) > 0
+  if (both) link.reliableFirst = !link.reliableFirst
+  if (both && !link.reliableFirst) pull(link, sink, writer)
+  writePieces(link, writer)
+  writeParts(link, writer)
+  if (link.poked && !(both && !link.reliableFirst)) pull(link, sink, writer)
+  return writer.length > start
+}
+
+function writePieces(link: Link, writer: ByteWriter): void {
+  const { outgoing, limits, sent } = link
+  let before = 0
+  for (;;) {
+    const id = reliable.nextPiece(outgoing, limits)
+    if (id === 0) return
+    const { bytes, flags } = reliable.pieceAt(outgoing, id)!
+    if (writer.length + frames.REL_OVERHEAD + bytes.length > PACKET_MAX) return
+    if (!noteRun(sent, id)) return
+    frames.writePiece(writer, id, before, flags, bytes)
+    if (reliable.sent(outgoing, id, sent.next)) link.counters.retransmitted += 1
+    before = id
+  }
+}
+
+function writeParts({ parted }: Link, writer: ByteWriter): void {
+  let count = 0
+  for (const one of parted.outbox) {
+    if (writer.length + frames.UMSG_OVERHEAD + one.bytes.length > PACKET_MAX) break
+    frames.writePart(writer, one.channel, one.message, one.part, one.parts, one.bytes)
+    count += 1
+  }
+  if (count > 0) parted.outbox.splice(0, count)
+}
+
+function pull(link: Link, sink: LinkSink, writer: ByteWriter): void {
+  const sequence = link.sent.next
+  for (;;) {
+    const start = writer.length
+    const budget = Math.min(FRAME_MAX, PACKET_MAX - start - frames.UNREL_OVERHEAD)
+    if (budget < ROOM_MIN) return
+    writer.length = start + frames.UNREL_OVERHEAD - 1
+    const channel = sink.write(sequence, writer, budget)
+    if (channel < 0) {
+      writer.length = start
+      return
+    }
+    const length = writer.length - start - frames.UNREL_OVERHEAD + 1
+    assert(length <= budget, `a frame of channel ${channel} keeps its ${budget} bytes: ${length}`)
+    assert(channel >= CHANNEL_MIN && channel <= CHANNEL_MAX, `${channel} is a channel`)
+    frames.wrapBody(writer, start, channel)
+  }
+}
+
+function commit(link: Link, now: Millis, size: number, asks: boolean): void {
+  const { counters } = link
+  enter(link.sent, now, size, !asks)
+  counters.sent += 1
+  counters.bytesSent += size
+  link.lastSent = now
+  link.unanswered = 0
+  link.ackAt = Infinity
+  link.newestAt = NaN
+  if (!asks) {
+    counters.bareAcks += 1
+    return
+  }
+  pace.left(link.pace, size)
+  link.loss.probeFrom = now
+}

@@ -1,0 +1,109 @@
+/**
+ * Whose clock, and how it is followed (L9).
+ *
+ * Two ends compare clocks with four time stamps: the asker notes when it asks (t0) and when the
+ * answer comes (t3), the answerer when the question came (t1) and when the answer leaves (t2).
+ * Of the last 16 samples the one with the shortest round trip is nearest the truth, for what
+ * can be wrong about it is at most half its round trip. Questions and answers ride on packets
+ * that leave anyway.
+ *
+ * Session time is the primary's clock. Once set it is never set again: it runs up to 5 % faster
+ * or slower until it agrees, so it never jumps and never goes backwards, also when another
+ * member becomes primary.
+ */
+
+import type { Millis } from '../machine.ts'
+
+const SAMPLES_MAX = 16
+// A fresh link asks with each packet until it knows enough, then now and then.
+const EAGER_SAMPLES = 4
+const ASK_EVERY: Millis = 1000
+const SLEW_MAX = 0.05
+// An error is worked off over about this long, or at SLEW_MAX if it is larger.
+const SLEW_OVER: Millis = 1000
+
+/** What one end knows of the other's clock. */
+export interface ClockSamples {
+  /** What this end adds to its own clock when it answers: session time, if it is primary. */
+  shift: Millis
+  /** When the question that has no answer yet left, or NaN. */
+  asked: Millis
+  /** When the last question left. */
+  askedAt: Millis
+  /** The peer's question that waits for its answer: its t0, or NaN. */
+  question: Millis
+  /** When it came. */
+  questionAt: Millis
+  /** Pairs of round trip and offset, newest last; at most 16. */
+  samples: { trip: Millis; offset: Millis }[]
+}
+
+/** Knows nothing. */
+export function createSamples(): ClockSamples {
+  return { shift: 0, asked: NaN, askedAt: -Infinity, question: NaN, questionAt: 0, samples: [] }
+}
+
+/** Whether a packet that leaves now should carry a question. */
+export function shouldAsk(clock: ClockSamples, now: Millis): boolean {
+  if (clock.samples.length < EAGER_SAMPLES && Number.isNaN(clock.asked)) return true
+  return now - clock.askedAt >= ASK_EVERY
+}
+
+/** Takes the answer to our question; one that was not asked is ignored. */
+export function takeAnswer(
+  clock: ClockSamples,
+  now: Millis,
+  t0: Millis,
+  t1: Millis,
+  t2: Millis,
+): void {
+  if (t0 !== clock.asked) return
+  clock.asked = NaN
+  const trip = now - t0 - (t2 - t1)
+  if (t2 < t1 || trip < 0) return
+  if (clock.samples.length === SAMPLES_MAX) clock.samples.shift()
+  clock.samples.push({ trip, offset: (t1 - t0 + (t2 - now)) / 2 })
+}
+
+/** The peer's clock minus ours by the best of the last samples, or null before the first. */
+export function offsetOf(clock: ClockSamples): Millis | null {
+  let best: { trip: Millis; offset: Millis } | null = null
+  for (const one of clock.samples) if (best === null || one.trip <= best.trip) best = one
+  return best === null ? null : best.offset
+}
+
+/** Session time as one member has it. */
+export interface SessionClock {
+  /** Own clock at the last turn of the wheel. */
+  at: Millis
+  /** Session time then. */
+  time: Millis
+  /** Session milliseconds for each own one since: 0.95 to 1.05. */
+  rate: number
+  /** False until the first `steer`: until then session time is the own clock. */
+  set: boolean
+}
+
+/** Session time is the own clock until it is steered. */
+export function createClock(now: Millis): SessionClock {
+  return { at: now, time: now, rate: 1, set: false }
+}
+
+/** Session time now; never less than before for a later or equal `now`. */
+export function timeAt(clock: SessionClock, now: Millis): Millis {
+  return clock.time + Math.max(0, now - clock.at) * clock.rate
+}
+
+/**
+ * Follows the primary's clock: jumps the first time, afterwards slews at most 5 %.
+ *
+ * @param offset  session time minus the own clock, from `offset(link)`, or 0 for the primary itself
+ */
+export function steer(clock: SessionClock, now: Millis, offset: Millis): void {
+  const time = timeAt(clock, now)
+  clock.at = Math.max(clock.at, now)
+  clock.time = clock.set ? time : now + offset
+  clock.set = true
+  const error = now + offset - clock.time
+  clock.rate = 1 + Math.max(-SLEW_MAX, Math.min(SLEW_MAX, error / SLEW_OVER))
+}

@@ -1,0 +1,70 @@
+/**
+ * The named limits of a link. Those in `Limits` are data of the link itself, so that the model
+ * checker can run the shipped code in a small world: four sequence numbers instead of 65,536,
+ * a window of three packets instead of 128. Both ends must use the same ones; a session always
+ * uses LIMITS.
+ */
+
+import type { Millis } from '../machine.ts'
+import { DATAGRAM_MAX } from '../ports.ts'
+import { SEQUENCE_MODULUS } from '../wire/sequence.ts'
+
+/** Bytes a carrier may put in front of a packet. */
+export const ENVELOPE_MAX = 4
+/** Longest packet that we send, header and all, in bytes. */
+export const PACKET_MAX: number = DATAGRAM_MAX - ENVELOPE_MAX
+/** Longest reliable message of one `send`, in bytes (L10). */
+export const MESSAGE_MAX: number = 64 * 1024
+/**
+ * Most bytes of a message in one packet; longer messages are split (L10). A piece of this size
+ * still fits beside the longest header and the delay of an ack.
+ */
+export const PIECE_MAX = 1200
+/** Most bytes that wait or fly in the reliable queue (L7). */
+export const QUEUE_BYTES_MAX: number = 1024 * 1024
+/** Most messages that wait or fly in the reliable queue (L7). */
+export const QUEUE_MESSAGES_MAX = 4096
+/** Largest frame body that `write` may append, in bytes. */
+export const FRAME_MAX: number = PIECE_MAX
+/** First channel of unreliable frames; the numbers below are kept for the link. */
+export const CHANNEL_MIN = 4
+/** Last channel of unreliable frames. */
+export const CHANNEL_MAX = 255
+/** Nothing heard, or the oldest reliable message unacked, for so long: the link is down (L8). */
+export const LINK_TIMEOUT: Millis = 10_000
+/** Keepalive between members that are not primary and backup (L8). */
+export const KEEPALIVE: Millis = 200
+/** Longest an ack is held back (L6). */
+export const ACK_DELAY_MAX: Millis = 25
+/** After so many packets an ack is due when the carrier has handed over all that has come (L6). */
+export const ACK_SOON_AFTER = 2
+/** After so many packets an ack is sent at once. */
+export const ACK_NOW_AFTER = 16
+
+/** What the model checker makes small. */
+export interface Limits {
+  /** How many sequence numbers the wire tells apart. */
+  readonly modulus: number
+  /** Most packets from the oldest without a verdict to the newest. */
+  readonly window: number
+  /** Packets that each end remembers; at least twice the window. */
+  readonly memory: number
+  /** How far ahead of the oldest unacked piece the sender may run, in pieces. */
+  readonly ahead: number
+  /** How far ahead of the next piece the receiver keeps pieces; no less than `ahead`. */
+  readonly reorder: number
+  /** First sequence number of either end. */
+  readonly first: number
+  /** A bug planted for the model checker to find; sessions never set it. */
+  readonly bug?: 'no-message-ids' | 'window-ignored' | 'dropped-but-acked'
+}
+
+/** The limits of every real link. */
+export const LIMITS: Limits = {
+  modulus: SEQUENCE_MODULUS,
+  window: 128,
+  memory: 256,
+  ahead: 1024,
+  reorder: 1024,
+  first: 0,
+}

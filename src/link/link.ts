@@ -1,0 +1,308 @@
+/**
+ * A link: one peer over lossy datagrams (B2, B3).
+ *
+ * Every packet is numbered and acked as a whole (B24); nothing is ever sent twice, but what a
+ * lost packet carried goes into a new one. Over these packets run one reliable ordered stream
+ * each way and unreliable frames which are pulled from the layer above at the moment a packet
+ * is built, so that what leaves is always the newest state. Between different pairs of peers
+ * there is no order at all (B12).
+ *
+ * The owner calls `receive` for each datagram, `flush` when it has something to send, and
+ * `wake` at `deadline`. The rules are L1 to L10 of docs/protocols/link.md.
+ */
+
+import { HoldfastError } from '../machine.ts'
+import type { Millis } from '../machine.ts'
+import { addFragment } from './assembly.ts'
+import { build, hasNumber } from './build.ts'
+import { offsetOf, takeAnswer } from './clock.ts'
+import { KIND, REL_OVERHEAD, asks, createFrames, nextFrame, rewind } from './frames.ts'
+import type { Frames } from './frames.ts'
+import { ACK_DELAY_MAX, ACK_NOW_AFTER, ACK_SOON_AFTER, LIMITS, LINK_TIMEOUT } from './limits.ts'
+import { KEEPALIVE, PACKET_MAX } from './limits.ts'
+import type { Limits } from './limits.ts'
+import { probeAt } from './loss.ts'
+import * as pace from './pace.ts'
+import { createHeader, isFragment, readHeader } from './packet.ts'
+import * as parts from './parts.ts'
+import * as reliable from './reliable.ts'
+import { createState } from './state.ts'
+import type { Link, LinkSink } from './state.ts'
+import { ackedBy, detectLoss, takeAcks } from './verdict.ts'
+import { accept, standing } from './window.ts'
+import { unwrap } from '../wire/sequence.ts'
+
+export type { Counters, Link, LinkSink } from './state.ts'
+
+// A goodbye is not acked; so many copies of it leave.
+const CLOSE_COPIES = 3
+// One probe packet the first time, two from then on.
+const PROBE_PACKETS = 2
+
+/** What one may choose about a link. */
+export interface LinkOptions {
+  /** A packet leaves at least so often; KEEPALIVE if not given. */
+  keepaliveMs?: Millis
+  /** Only for the model checker; LIMITS if not given. */
+  limits?: Limits
+}
+
+/** A link on which nothing was sent or heard. @throws HoldfastError code `bad-value` */
+export function create(now: Millis, options: LinkOptions = {}): Link {
+  const keepaliveMs = options.keepaliveMs ?? KEEPALIVE
+  checkKeepalive(keepaliveMs)
+  return createState(now, keepaliveMs, options.limits ?? LIMITS)
+}
+
+/**
+ * Queues a reliable message; `flush` sends it.
+ *
+ * @param bytes  copied; at most MESSAGE_MAX
+ * @returns its number, for `delivered`; 0 if the link is closed and nothing was queued
+ * @throws HoldfastError code `overloaded` beyond 1 MB or 4096 messages, `bad-value` if too long
+ */
+export function send(link: Link, now: Millis, bytes: Uint8Array): number {
+  if (link.closed !== null) return 0
+  startWaiting(link, now)
+  return reliable.queue(link.outgoing, now, bytes)
+}
+
+/**
+ * Queues an unreliable message of up to 16 parts; for short newest state use `poke` and `write`.
+ *
+ * @returns false if the link is closed or too much waits already: then nothing of it is sent
+ * @throws HoldfastError code `bad-value` if it is too long or the channel is out of range
+ */
+export function post(link: Link, now: Millis, channel: number, bytes: Uint8Array): boolean {
+  if (link.closed !== null) return false
+  startWaiting(link, now)
+  return parts.post(link.parted, channel, bytes)
+}
+
+/** Unreliable data waits: `write` is asked when the next packet may leave. */
+export function poke(link: Link, now: Millis): void {
+  startWaiting(link, now)
+  link.poked = true
+}
+
+function startWaiting(link: Link, now: Millis): void {
+  if (!hasWaiting(link)) link.waitsSince = now
+}
+
+/** Sets how often a packet leaves at least. @throws HoldfastError code `bad-value` */
+export function setKeepalive(link: Link, keepaliveMs: Millis): void {
+  checkKeepalive(keepaliveMs)
+  link.keepaliveMs = keepaliveMs
+}
+
+function checkKeepalive(keepaliveMs: Millis): void {
+  if (keepaliveMs >= 1 && keepaliveMs <= LINK_TIMEOUT) return
+  const range = `1 to ${LINK_TIMEOUT} ms`
+  throw new HoldfastError('bad-value', `a keepalive lies within ${range}: ${keepaliveMs}`)
+}
+
+/** What this end adds to its own clock when the peer asks for the time: session time (L9). */
+export function setClockShift(link: Link, shift: Millis): void {
+  link.clock.shift = shift
+}
+
+/** The peer's clock (with its shift) minus ours, or null while nothing is known (L9). */
+export function offset(link: Link): Millis | null {
+  return offsetOf(link.clock)
+}
+
+/**
+ * Takes one packet off the network. It is hostile until checked as a whole: a packet with one
+ * malformed frame does nothing at all, and one that cannot be kept whole is not acked (L1).
+ *
+ * @returns false if it was malformed, a duplicate, stale, or refused for lack of room; counted
+ */
+export function receive(link: Link, now: Millis, packet: Uint8Array, sink: LinkSink): boolean {
+  if (link.closed !== null) return false
+  link.counters.received += 1
+  link.counters.bytesReceived += packet.length
+  if (!isFragment(packet)) return receiveWhole(link, now, packet, sink)
+  const whole = addFragment(link.assemblies, packet)
+  if (whole === 'malformed') return refuse(link)
+  return whole === null || receiveWhole(link, now, whole, sink)
+}
+
+function refuse(link: Link): false {
+  link.counters.malformed += 1
+  return false
+}
+
+function receiveWhole(link: Link, now: Millis, packet: Uint8Array, sink: LinkSink): boolean {
+  const { received, limits, counters } = link
+  const header = createHeader()
+  const start = readHeader(packet, 0, header)
+  if (start < 0) return refuse(link)
+  const sequence = unwrap(header.sequence % limits.modulus, received.newest, limits.modulus)
+  const place = sequence < limits.first ? 'stale' : standing(received, sequence)
+  if (place !== 'fresh') {
+    counters[place] += 1
+    return false
+  }
+  const acked = ackedBy(link, header)
+  const frames = createFrames(packet, start, link.incoming.next)
+  const found = inspect(link, frames)
+  if (acked === null || found === MALFORMED) return refuse(link)
+  link.lastHeard = now
+  takeAcks(link, now, acked, header.ackBits, frames.held, sink)
+  detectLoss(link, now, sink)
+  if ((found & NO_ROOM) !== 0 && limits.bug !== 'dropped-but-acked') {
+    counters.droppedForRoom += 1
+    return false
+  }
+  oweAck(link, now, accept(received, sequence), (found & ASKS) !== 0, sequence)
+  rewind(frames, start, link.incoming.next)
+  while (nextFrame(frames)) apply(link, now, frames, sink)
+  if (link.unanswered >= ACK_NOW_AFTER) build(link, now, sink, 'ack')
+  return true
+}
+
+const MALFORMED = -1
+const ASKS = 1
+const NO_ROOM = 2
+
+// Looks at all frames before any of them does anything.
+function inspect({ incoming, limits }: Link, frames: Frames): number {
+  let found = 0
+  let next = incoming.next
+  while (nextFrame(frames)) {
+    if (asks(frames)) found |= ASKS
+    if (frames.kind !== KIND.rel) continue
+    if (frames.id === next) next += 1
+    else if (frames.id >= next + limits.reorder) found |= NO_ROOM
+  }
+  return frames.failed ? MALFORMED : found
+}
+
+// Two packets are acked as soon as all that has come was read, and so is one out of order, for
+// it may tell of a loss; a single one waits for company (L6). Bare acks are never acked.
+function oweAck(
+  link: Link,
+  now: Millis,
+  inOrder: boolean,
+  asking: boolean,
+  sequence: number,
+): void {
+  if (sequence === link.received.newest) link.newestAt = asking ? now : NaN
+  if (!asking) return
+  link.unanswered += 1
+  const soon = link.unanswered >= ACK_SOON_AFTER || !inOrder
+  link.ackAt = Math.min(link.ackAt, soon ? now : now + ACK_DELAY_MAX)
+}
+
+function apply(link: Link, now: Millis, frames: Frames, sink: LinkSink): void {
+  const { clock, incoming, limits } = link
+  switch (frames.kind) {
+    case KIND.rel: {
+      const { id, flags } = frames
+      const bytes = frames.bytes.subarray(frames.from, frames.to)
+      if (limits.bug === 'no-message-ids') {
+        reliable.takeUnchecked(incoming, flags, bytes, sink)
+      } else if (limits.bug !== 'dropped-but-acked' || id < incoming.next + limits.reorder) {
+        if (!reliable.take(incoming, id, flags, bytes, sink)) link.counters.malformed += 1
+      }
+      return
+    }
+    case KIND.unrel:
+      sink.frame(frames.channel, frames.bytes.subarray(frames.from, frames.to))
+      return
+    case KIND.umsg: {
+      const whole = parts.takePart(link.parted, frames)
+      if (whole !== null) sink.frame(frames.channel, whole)
+      return
+    }
+    case KIND.clock:
+      if (frames.flags !== 0) {
+        takeAnswer(clock, now, frames.t0, frames.t1, frames.t2)
+      } else {
+        clock.question = frames.t0
+        clock.questionAt = now
+      }
+      return
+    case KIND.close:
+      link.closed = frames.channel
+  }
+}
+
+/** Sends what waits, as far as window and pacing allow (L7). */
+export function flush(link: Link, now: Millis, sink: LinkSink): void {
+  while (hasWaiting(link) && pace.hasRoom(link.pace)) {
+    if (!pace.mayLeave(link.pace, now, link.rtt.smoothed)) return
+    if (!build(link, now, sink, 'data')) return
+  }
+}
+
+function hasWaiting(link: Link): boolean {
+  if (link.closed !== null) return false
+  if (link.poked || link.parted.outbox.length > 0) return true
+  return reliable.nextPiece(link.outgoing, link.limits) > 0
+}
+
+/** Does what is due: losses, probes, paced data, acks held back, keepalives. */
+export function wake(link: Link, now: Millis, sink: LinkSink): void {
+  if (link.closed !== null) return
+  const { loss, sent } = link
+  if (loss.lostAt <= now) detectLoss(link, now, sink)
+  else if (sent.oldest < sent.next && probeAt(loss, link.rtt) <= now) probe(link, now, sink)
+  flush(link, now, sink)
+  if (link.ackAt <= now && !build(link, now, sink, 'ack')) link.ackAt = Infinity
+  if (link.lastSent + link.keepaliveMs <= now) {
+    link.counters.keepalives += 1
+    // Where it may not leave it was due all the same, or the deadline would stand still.
+    if (!build(link, now, sink, 'keepalive')) link.lastSent = now
+  }
+}
+
+// The oldest pieces go again, for the stream waits for them; window and pacing do not hold a
+// probe back, and it does not itself mark loss (L5).
+function probe(link: Link, now: Millis, sink: LinkSink): void {
+  const { loss, outgoing, counters } = link
+  loss.probes += 1
+  loss.probeFrom = now
+  const packets = Math.min(loss.probes, PROBE_PACKETS)
+  let room = packets * PACKET_MAX
+  for (let id = outgoing.base; id < outgoing.unsent && room > 0; id++) {
+    const piece = reliable.pieceAt(outgoing, id)!
+    room -= piece.bytes.length + REL_OVERHEAD
+    if (room > 0) reliable.sendAgain(outgoing, id)
+  }
+  for (let packet = 0; packet < packets; packet++) {
+    counters.probes += 1
+    build(link, now, sink, 'probe')
+  }
+}
+
+/** When `wake` is due; Infinity if never. A wake at that time moves it on. */
+export function deadline(link: Link): Millis {
+  if (link.closed !== null) return Infinity
+  const { loss, sent } = link
+  let at = Math.min(link.lastSent + link.keepaliveMs, link.ackAt)
+  if (sent.oldest < sent.next) {
+    at = Math.min(at, loss.lostAt < Infinity ? loss.lostAt : probeAt(loss, link.rtt))
+  }
+  if (at > link.waitsSince && pace.hasRoom(link.pace) && hasWaiting(link) && hasNumber(link)) {
+    at = Math.min(at, Math.max(link.waitsSince, pace.leavesAt(link.pace, link.rtt.smoothed)))
+  }
+  return at
+}
+
+/** Says goodbye and falls silent. @param reason  0 to 255, told to the peer */
+export function close(link: Link, now: Millis, reason: number, sink: LinkSink): void {
+  if (link.closed !== null) return
+  link.closed = reason
+  for (let copy = 0; copy < CLOSE_COPIES; copy++) build(link, now, sink, 'close')
+}
+
+/**
+ * Whether the link is of no use any more (L8): closed by either end, nothing heard for
+ * LINK_TIMEOUT, or the oldest reliable message unacked for as long.
+ */
+export function isDown(link: Link, now: Millis): boolean {
+  if (link.closed !== null || now - link.lastHeard >= LINK_TIMEOUT) return true
+  const oldest = reliable.pieceAt(link.outgoing, link.outgoing.base)
+  return oldest !== null && now - oldest.at >= LINK_TIMEOUT
+}

@@ -1,0 +1,77 @@
+/**
+ * Round trips, and when a packet counts as lost (L5, after RFC 9002).
+ *
+ * A packet is lost when a packet sent three or more later was acked, or when any later one was
+ * and this one is older than 9/8 of a round trip. Silence alone loses nothing: when the probe
+ * timer runs out, something is sent that the peer must answer, and the answer tells. Each
+ * probe that stays unanswered doubles the wait, up to one second.
+ */
+
+import type { Millis } from '../machine.ts'
+import { ACK_DELAY_MAX } from './limits.ts'
+
+/** Lost once a packet so many places later has arrived. */
+export const LATER_PACKETS = 3
+const LATER_TIME = 9 / 8
+const GRAIN: Millis = 1
+const PROBE_MAX: Millis = 1000
+// Before the first sample; short enough that a lost first packet is not felt as a hang.
+const FIRST_GUESS: Millis = 100
+
+/** Round trip times in Millis; all 0 but `smoothed` before the first sample. */
+export interface Rtt {
+  samples: number
+  latest: Millis
+  min: Millis
+  smoothed: Millis
+  variation: Millis
+}
+
+/** Timers of loss. */
+export interface Loss {
+  /** When the oldest packet that later ones overtook counts as lost; Infinity if none. */
+  lostAt: Millis
+  /** When the last packet that asks for an answer left, or the last probe was due. */
+  probeFrom: Millis
+  /** Probes in a row without an answer. */
+  probes: number
+}
+
+/** Nothing measured. */
+export function createRtt(): Rtt {
+  return { samples: 0, latest: 0, min: 0, smoothed: FIRST_GUESS, variation: FIRST_GUESS / 2 }
+}
+
+/** Nothing under way. */
+export function createLoss(now: Millis): Loss {
+  return { lostAt: Infinity, probeFrom: now, probes: 0 }
+}
+
+/** Takes one round trip. @param held  how long the peer says it held its ack back */
+export function sample(rtt: Rtt, measured: Millis, held: Millis): void {
+  rtt.samples += 1
+  rtt.latest = Math.max(0, measured)
+  if (rtt.samples === 1) {
+    rtt.min = rtt.latest
+    rtt.smoothed = rtt.latest
+    rtt.variation = rtt.latest / 2
+    return
+  }
+  rtt.min = Math.min(rtt.min, rtt.latest)
+  const delay = Math.min(held, ACK_DELAY_MAX)
+  const adjusted = rtt.latest - delay >= rtt.min ? rtt.latest - delay : rtt.latest
+  rtt.variation += (Math.abs(rtt.smoothed - adjusted) - rtt.variation) / 4
+  rtt.smoothed += (adjusted - rtt.smoothed) / 8
+}
+
+/** How old an overtaken packet may get before it counts as lost. */
+export function patience(rtt: Rtt): Millis {
+  return Math.max(LATER_TIME * Math.max(rtt.smoothed, rtt.latest), GRAIN)
+}
+
+/** When the probe timer runs out. */
+export function probeAt(loss: Loss, rtt: Rtt): Millis {
+  const first = rtt.smoothed + Math.max(4 * rtt.variation, GRAIN) + ACK_DELAY_MAX
+  const wait = Math.min(first * 2 ** Math.min(loss.probes, 10), Math.max(first, PROBE_MAX))
+  return loss.probeFrom + wait
+}

@@ -1,0 +1,103 @@
+/**
+ * How much may be under way, and how fast it leaves (L7).
+ *
+ * A window in bytes: it doubles each round trip until the first loss, then grows by one packet
+ * a round trip; a round with losses takes it to 0.7 of itself, once, and never below two
+ * packets. A bucket of tokens spreads a window over a round trip. The bucket may go into debt
+ * by one packet: then the next one waits until the debt is paid.
+ *
+ * The window only grows while it is what holds us back, or an idle link would earn a burst.
+ */
+
+import type { Millis } from '../machine.ts'
+import { PACKET_MAX } from './limits.ts'
+
+const FIRST_WINDOW: number = 10 * PACKET_MAX
+const SMALLEST_WINDOW: number = 2 * PACKET_MAX
+const LARGEST_WINDOW: number = 128 * PACKET_MAX
+const AFTER_LOSS = 0.7
+const GAIN = 1.25
+const BURST: number = 10 * PACKET_MAX
+// Timers are about this exact, so a bucket must last as long or they would slow us down.
+const TIMER_GRAIN: Millis = 4
+const SHORTEST_TRIP: Millis = 0.05
+
+/** The state of one direction. */
+export interface Pace {
+  /** Bytes that may be under way. */
+  window: number
+  /** Above this the window grows slowly; Infinity until the first loss. */
+  slowFrom: number
+  /** Bytes of packets without a verdict, bare acks not counted. */
+  flying: number
+  /** Losses of packets up to this sequence belong to a round that was already paid for. */
+  paidUpTo: number
+  /** Bytes that may leave now; negative is debt. */
+  tokens: number
+  /** When `tokens` was last filled up. */
+  filledAt: Millis
+}
+
+/** A fresh link: ten packets may leave at once. */
+export function createPace(now: Millis): Pace {
+  return {
+    window: FIRST_WINDOW,
+    slowFrom: Infinity,
+    flying: 0,
+    paidUpTo: -1,
+    tokens: BURST,
+    filledAt: now,
+  }
+}
+
+// Bytes a millisecond.
+function rateOf(pace: Pace, smoothed: Millis): number {
+  return (GAIN * pace.window) / Math.max(smoothed, SHORTEST_TRIP)
+}
+
+/** Whether the window has room. */
+export function hasRoom(pace: Pace): boolean {
+  return pace.flying < pace.window
+}
+
+/** Whether the bucket lets a packet leave now. @param smoothed  round trip */
+export function mayLeave(pace: Pace, now: Millis, smoothed: Millis): boolean {
+  if (now > pace.filledAt) {
+    const rate = rateOf(pace, smoothed)
+    const most = Math.max(BURST, rate * TIMER_GRAIN)
+    pace.tokens = Math.min(most, pace.tokens + rate * (now - pace.filledAt))
+    pace.filledAt = now
+  }
+  return pace.tokens >= 0
+}
+
+/** When the bucket lets a packet leave; in the past if it does already. */
+export function leavesAt(pace: Pace, smoothed: Millis): Millis {
+  if (pace.tokens >= 0) return pace.filledAt
+  // One byte more than the debt, so that rounding cannot wake us a moment too early for ever.
+  return pace.filledAt + (1 - pace.tokens) / rateOf(pace, smoothed)
+}
+
+/** A packet that will get a verdict left. */
+export function left(pace: Pace, size: number): void {
+  pace.flying += size
+  pace.tokens -= size
+}
+
+/** A flying packet arrived. */
+export function arrived(pace: Pace, sequence: number, size: number): void {
+  const full = pace.flying >= pace.window / 2
+  pace.flying -= size
+  if (!full || sequence <= pace.paidUpTo) return
+  const gain = pace.window < pace.slowFrom ? size : (PACKET_MAX * size) / pace.window
+  pace.window = Math.min(LARGEST_WINDOW, pace.window + gain)
+}
+
+/** A flying packet is given up. @param newest  the newest packet sent, where the round ends */
+export function gone(pace: Pace, sequence: number, size: number, newest: number): void {
+  pace.flying -= size
+  if (sequence <= pace.paidUpTo) return
+  pace.paidUpTo = newest
+  pace.window = Math.max(SMALLEST_WINDOW, pace.window * AFTER_LOSS)
+  pace.slowFrom = pace.window
+}

@@ -1,0 +1,165 @@
+/**
+ * Headers of packets and fragments, as in the public reliable 1.0 standard.
+ *
+ *     packet    prefix:8  sequence:16  ack:8 or 16  ack bits:0 to 4 bytes   4 to 9 bytes, then frames
+ *     fragment  1:8  sequence:16  fragment:8  fragments-1:8                 5 bytes, then its share
+ *
+ *     prefix    bit 0      0: a packet; 1: a fragment
+ *               bits 1-4   byte 0-3 of the ack bits is not 0xff and follows
+ *               bit 5      the ack is one byte: sequence - ack, at most 255
+ *               bits 6-7   0
+ *
+ * Everything here is little-endian. Ack bit n stands for sequence ack - n, bit 0 for ack itself;
+ * who has received nothing yet says ack 65535 and no bits. A healthy link elides all ack bits,
+ * so its header is 4 bytes. There is one legal encoding of each header; any other is malformed.
+ * The shares of a packet's fragments, put together, are the packet: the first holds its header.
+ */
+
+/** Shortest and longest header of a packet, in bytes. */
+export const HEADER_MIN = 4
+export const HEADER_MAX = 9
+/** Length of a fragment's header in bytes. */
+export const FRAGMENT_HEADER = 5
+
+const FRAGMENT_BIT = 1
+const SHORT_ACK_BIT = 32
+const RESERVED_BITS = 0xc0
+
+/** What stands in front of a packet. All numbers are as on the wire, wrapped. */
+export interface Header {
+  /** 0 to 65535. */
+  sequence: number
+  /** 0 to 65535. */
+  ack: number
+  /** 32 bits, unsigned. */
+  ackBits: number
+}
+
+/** What stands in front of a fragment. */
+export interface FragmentHeader {
+  /** The sequence of the whole packet, 0 to 65535. */
+  sequence: number
+  /** 0 to count - 1. */
+  index: number
+  /** 1 to 256. */
+  count: number
+}
+
+/** An empty header to read into. */
+export function createHeader(): Header {
+  return { sequence: 0, ack: 0, ackBits: 0 }
+}
+
+/** Whether these bytes start as a fragment does. */
+export function isFragment(bytes: Uint8Array): boolean {
+  return bytes.length > 0 && (bytes[0]! & FRAGMENT_BIT) !== 0
+}
+
+/**
+ * Writes a header in its one legal form.
+ *
+ * @param bytes  with room for HEADER_MAX bytes from `at`
+ * @param sequence  0 to 65535, as are `ack`; @param ackBits  32 bits, signed or unsigned
+ * @returns the place behind the header
+ */
+export function writeHeader(
+  bytes: Uint8Array,
+  at: number,
+  sequence: number,
+  ack: number,
+  ackBits: number,
+): number {
+  const behind = (sequence - ack) & 0xffff
+  let prefix = behind <= 255 ? SHORT_ACK_BIT : 0
+  let end = at + 1
+  bytes[end++] = sequence & 0xff
+  bytes[end++] = sequence >>> 8
+  if (behind <= 255) {
+    bytes[end++] = behind
+  } else {
+    bytes[end++] = ack & 0xff
+    bytes[end++] = ack >>> 8
+  }
+  for (let index = 0; index < 4; index++) {
+    const byte = (ackBits >>> (index * 8)) & 0xff
+    if (byte === 0xff) continue
+    prefix |= 2 << index
+    bytes[end++] = byte
+  }
+  bytes[at] = prefix
+  return end
+}
+
+/**
+ * Reads a header from `at`.
+ *
+ * @param into  filled when the header is well formed
+ * @returns the place behind the header, or -1 if it is malformed or not in its one legal form
+ */
+export function readHeader(bytes: Uint8Array, at: number, into: Header): number {
+  if (bytes.length - at < HEADER_MIN) return -1
+  const prefix = bytes[at]!
+  if ((prefix & (RESERVED_BITS | FRAGMENT_BIT)) !== 0) return -1
+  const sequence = bytes[at + 1]! | (bytes[at + 2]! << 8)
+  let end = at + 3
+  if ((prefix & SHORT_ACK_BIT) !== 0) {
+    into.ack = (sequence - bytes[end++]!) & 0xffff
+  } else {
+    if (bytes.length - end < 2) return -1
+    into.ack = bytes[end]! | (bytes[end + 1]! << 8)
+    end += 2
+    if (((sequence - into.ack) & 0xffff) <= 255) return -1
+  }
+  into.sequence = sequence
+  return readAckBits(bytes, end, prefix, into)
+}
+
+function readAckBits(bytes: Uint8Array, at: number, prefix: number, into: Header): number {
+  let bits = 0
+  let end = at
+  for (let index = 0; index < 4; index++) {
+    let byte = 0xff
+    if ((prefix & (2 << index)) !== 0) {
+      if (end >= bytes.length) return -1
+      byte = bytes[end++]!
+      if (byte === 0xff) return -1
+    }
+    bits |= byte << (index * 8)
+  }
+  into.ackBits = bits >>> 0
+  return end
+}
+
+/** Reads the header of a fragment, or null if it is malformed. @param max  most fragments of a packet */
+export function readFragment(bytes: Uint8Array, max: number): FragmentHeader | null {
+  if (bytes.length <= FRAGMENT_HEADER || bytes[0] !== FRAGMENT_BIT) return null
+  const index = bytes[3]!
+  const count = bytes[4]! + 1
+  if (index >= count || count > max) return null
+  return { sequence: bytes[1]! | (bytes[2]! << 8), index, count }
+}
+
+/**
+ * Splits a whole packet into fragments, for carriers that take less than it is long.
+ *
+ * @param packet  header and payload
+ * @param size  bytes of payload in each fragment but the last
+ * @throws RangeError when it would be more than 256 fragments or the packet has no header
+ */
+export function fragment(packet: Uint8Array, size: number): Uint8Array[] {
+  const header = createHeader()
+  const start = readHeader(packet, 0, header)
+  if (start < 0) throw new RangeError('a packet to split must start with a header')
+  const count = Math.max(1, Math.ceil((packet.length - start) / size))
+  if (count > 256) throw new RangeError(`a packet has at most 256 fragments: ${count}`)
+  const fragments: Uint8Array[] = []
+  for (let index = 0; index < count; index++) {
+    const from = index === 0 ? 0 : start + index * size
+    const share = packet.subarray(from, start + (index + 1) * size)
+    const bytes = new Uint8Array(FRAGMENT_HEADER + share.length)
+    bytes.set([FRAGMENT_BIT, header.sequence & 0xff, header.sequence >>> 8, index, count - 1])
+    bytes.set(share, FRAGMENT_HEADER)
+    fragments.push(bytes)
+  }
+  return fragments
+}

@@ -1,0 +1,273 @@
+/**
+ * The reliable ordered stream: messages cut into pieces on one side, put together on the other.
+ *
+ * A piece has a number of its own that never changes, however many packets carry it: a packet
+ * is never sent again, its unacked pieces go into a new one (L2). The receiver keeps a piece
+ * that came early and passes over one it had, by number; it hands messages up in order, once.
+ * The sender never runs more than `ahead` pieces before the oldest unacked one, which is what
+ * the receiver keeps room for, so between honest ends no packet is refused for lack of room.
+ *
+ * `delivered` is cumulative (L3): an acked packet says that its pieces arrived, not that those
+ * before them did, and only a message whose forerunners all arrived has been applied.
+ */
+
+import { HoldfastError } from '../machine.ts'
+import type { Millis } from '../machine.ts'
+import { createWriter, reset, writeRaw } from '../wire/bytes.ts'
+import type { ByteWriter } from '../wire/bytes.ts'
+import { MESSAGE_MAX, PIECE_MAX, QUEUE_BYTES_MAX, QUEUE_MESSAGES_MAX } from './limits.ts'
+import type { Limits } from './limits.ts'
+
+/** Flags of a piece: the first of its message, the last of it. */
+export const FIRST = 1
+export const LAST = 2
+
+/** Where a piece stands. */
+export const PIECE = { unsent: 0, flying: 1, again: 2, arrived: 3 } as const
+
+/** One piece under way. */
+export interface Piece {
+  bytes: Uint8Array
+  /** FIRST, LAST, both or neither. */
+  flags: number
+  /** One of PIECE. */
+  stage: number
+  /** Newest packet that carries it, or -1. */
+  packet: number
+  /** When it was queued. */
+  at: Millis
+}
+
+/** The sending side. */
+export interface Outgoing {
+  /** Oldest piece not known to have arrived. Pieces are numbered from 1. */
+  base: number
+  /** First piece never sent. */
+  unsent: number
+  /** Number of the next piece. */
+  next: number
+  /** Ring of the pieces from base to next; its length is a power of two. */
+  ring: (Piece | null)[]
+  /** Messages and bytes in the ring; at most QUEUE_MESSAGES_MAX and QUEUE_BYTES_MAX. */
+  messages: number
+  bytes: number
+  /** Pieces to be sent again, and a piece before which there is none. */
+  again: number
+  againFrom: number
+  /** Last message all of which arrived, with all before it; 0 if none. */
+  delivered: number
+}
+
+/** The receiving side. */
+export interface Incoming {
+  /** Next piece in order. */
+  next: number
+  /** Pieces that came early, by number; at most `reorder` and those of one packet more. */
+  early: Map<number, { flags: number; bytes: Uint8Array }>
+  /** Pieces of a message that is not complete; at most MESSAGE_MAX bytes. */
+  partial: ByteWriter
+  /** A message was begun. */
+  open: boolean
+}
+
+/** Nothing queued. */
+export function createOutgoing(): Outgoing {
+  return {
+    base: 1,
+    unsent: 1,
+    next: 1,
+    ring: [null, null],
+    messages: 0,
+    bytes: 0,
+    again: 0,
+    againFrom: 1,
+    delivered: 0,
+  }
+}
+
+/** Nothing received. */
+export function createIncoming(): Incoming {
+  return { next: 1, early: new Map(), partial: createWriter(0), open: false }
+}
+
+/**
+ * Queues a copy of a message.
+ *
+ * @returns its number: that of its last piece
+ * @throws HoldfastError code `bad-value` above MESSAGE_MAX, `overloaded` when the queue is full
+ */
+export function queue(outgoing: Outgoing, now: Millis, bytes: Uint8Array): number {
+  if (bytes.length > MESSAGE_MAX) {
+    const limit = `${MESSAGE_MAX} bytes`
+    throw new HoldfastError('bad-value', `a message has at most ${limit}: ${bytes.length}`)
+  }
+  if (outgoing.messages >= QUEUE_MESSAGES_MAX || outgoing.bytes + bytes.length > QUEUE_BYTES_MAX) {
+    const held = `${outgoing.messages} messages, ${outgoing.bytes} bytes`
+    const limit = `${QUEUE_MESSAGES_MAX} messages or ${QUEUE_BYTES_MAX} bytes`
+    throw new HoldfastError(
+      'overloaded',
+      `the link's queue holds ${held}, at most ${limit}; send less or wait for deliveries`,
+    )
+  }
+  const end = Math.max(1, Math.ceil(bytes.length / PIECE_MAX))
+  for (let index = 0; index < end; index++) {
+    const flags = (index === 0 ? FIRST : 0) | (index === end - 1 ? LAST : 0)
+    const share = bytes.slice(index * PIECE_MAX, (index + 1) * PIECE_MAX)
+    push(outgoing, { bytes: share, flags, stage: PIECE.unsent, packet: -1, at: now })
+  }
+  outgoing.messages += 1
+  outgoing.bytes += bytes.length
+  return outgoing.next - 1
+}
+
+function push(outgoing: Outgoing, piece: Piece): void {
+  const { ring, base, next } = outgoing
+  if (next - base === ring.length) {
+    const wider: (Piece | null)[] = Array.from({ length: ring.length * 2 }, () => null)
+    for (let id = base; id < next; id++) {
+      wider[id & (wider.length - 1)] = ring[id & (ring.length - 1)]!
+    }
+    outgoing.ring = wider
+  }
+  outgoing.ring[next & (outgoing.ring.length - 1)] = piece
+  outgoing.next += 1
+}
+
+/** The piece of that number, or null if it has been delivered or never was. */
+export function pieceAt(outgoing: Outgoing, id: number): Piece | null {
+  if (id < outgoing.base || id >= outgoing.next) return null
+  return outgoing.ring[id & (outgoing.ring.length - 1)] ?? null
+}
+
+/** The piece to send next: the oldest to be sent again, else the first unsent; 0 if there is none. */
+export function nextPiece(outgoing: Outgoing, limits: Limits): number {
+  if (outgoing.again > 0) {
+    let id = Math.max(outgoing.againFrom, outgoing.base)
+    while (id < outgoing.unsent && pieceAt(outgoing, id)!.stage !== PIECE.again) id += 1
+    outgoing.againFrom = id
+    if (id < outgoing.unsent) return id
+  }
+  const { unsent, next, base } = outgoing
+  return unsent < next && unsent < base + limits.ahead ? unsent : 0
+}
+
+/** The packet of this sequence carries the piece. @returns whether it was sent before */
+export function sent(outgoing: Outgoing, id: number, sequence: number): boolean {
+  const piece = pieceAt(outgoing, id)!
+  const repeated = piece.stage === PIECE.again
+  if (repeated) outgoing.again -= 1
+  else outgoing.unsent = id + 1
+  piece.stage = PIECE.flying
+  piece.packet = sequence
+  return repeated
+}
+
+/** A packet that carried the piece is given up: it is sent again unless a newer one carries it. */
+export function given(outgoing: Outgoing, id: number, sequence: number): void {
+  const piece = pieceAt(outgoing, id)
+  if (piece?.packet === sequence) sendAgain(outgoing, id)
+}
+
+/** The piece is to be sent again, if it is flying. */
+export function sendAgain(outgoing: Outgoing, id: number): void {
+  const piece = pieceAt(outgoing, id)
+  if (piece?.stage !== PIECE.flying) return
+  piece.stage = PIECE.again
+  outgoing.again += 1
+  outgoing.againFrom = Math.min(outgoing.againFrom, id)
+}
+
+/** A packet that carried the piece arrived. */
+export function arrivedPiece(outgoing: Outgoing, id: number): void {
+  const piece = pieceAt(outgoing, id)
+  if (piece === null || piece.stage === PIECE.arrived) return
+  if (piece.stage === PIECE.again) outgoing.again -= 1
+  piece.stage = PIECE.arrived
+}
+
+/** Lets go of what arrived, in order. @returns whether `delivered` has grown */
+export function settle(outgoing: Outgoing): boolean {
+  const before = outgoing.delivered
+  for (;;) {
+    const { base, ring } = outgoing
+    const piece = pieceAt(outgoing, base)
+    if (piece?.stage !== PIECE.arrived) return outgoing.delivered > before
+    ring[base & (ring.length - 1)] = null
+    outgoing.base += 1
+    outgoing.bytes -= piece.bytes.length
+    if ((piece.flags & LAST) !== 0) {
+      outgoing.messages -= 1
+      outgoing.delivered = base
+    }
+  }
+}
+
+/** Whether there is room for a piece: it is old, in order, or not too far ahead. */
+export function fits(incoming: Incoming, id: number, limits: Limits): boolean {
+  return id < incoming.next + limits.reorder
+}
+
+/**
+ * Takes one piece of an accepted packet.
+ *
+ * @param bytes  not kept
+ * @param message  told each message that is complete; its bytes are valid only during the call
+ * @returns false if the peer broke the rules: a message without beginning, without end or too long
+ */
+export function take(
+  incoming: Incoming,
+  id: number,
+  flags: number,
+  bytes: Uint8Array,
+  sink: { message(bytes: Uint8Array): void },
+): boolean {
+  if (id < incoming.next) return true
+  if (id > incoming.next) {
+    if (!incoming.early.has(id)) incoming.early.set(id, { flags, bytes: bytes.slice() })
+    return true
+  }
+  incoming.next += 1
+  let sound = append(incoming, flags, bytes, sink)
+  while (incoming.early.size > 0) {
+    const early = incoming.early.get(incoming.next)
+    if (early === undefined) break
+    incoming.early.delete(incoming.next)
+    incoming.next += 1
+    sound = append(incoming, early.flags, early.bytes, sink) && sound
+  }
+  return sound
+}
+
+function append(
+  incoming: Incoming,
+  flags: number,
+  bytes: Uint8Array,
+  sink: { message(bytes: Uint8Array): void },
+): boolean {
+  const { partial } = incoming
+  const begins = (flags & FIRST) !== 0
+  const sound = begins !== incoming.open && partial.length + bytes.length <= MESSAGE_MAX
+  if (begins || !sound) reset(partial)
+  incoming.open = (begins || (sound && incoming.open)) && (flags & LAST) === 0
+  if (begins && (flags & LAST) !== 0) {
+    sink.message(bytes)
+    return sound
+  }
+  if (!begins && !sound) return false
+  writeRaw(partial, bytes)
+  if ((flags & LAST) === 0) return sound
+  const length = partial.length
+  reset(partial)
+  sink.message(partial.bytes.subarray(0, length))
+  return sound
+}
+
+/** Hands a piece up whatever its number: the bug `no-message-ids`, for the model checker. */
+export function takeUnchecked(
+  incoming: Incoming,
+  flags: number,
+  bytes: Uint8Array,
+  sink: { message(bytes: Uint8Array): void },
+): void {
+  append(incoming, flags, bytes, sink)
+}

@@ -1,0 +1,109 @@
+/**
+ * Verdicts: for each packet that asks for an answer exactly one of `acked` and `lost`, and
+ * `acked` once more if the answer comes late (L4). `lost` is a hint on which we act (its pieces
+ * go into a new packet) and which is never taken for proof.
+ */
+
+import type { Millis } from '../machine.ts'
+import { unwrap } from '../wire/sequence.ts'
+import * as loss from './loss.ts'
+import * as pace from './pace.ts'
+import type { Header } from './packet.ts'
+import * as reliable from './reliable.ts'
+import type { Link, LinkSink } from './state.ts'
+import { FATE, RUNS_MAX, skipResolved, slotOf } from './window.ts'
+
+/** The plain number of the packet that a header acks, or null if no such packet was ever sent. */
+export function ackedBy(link: Link, header: Header): number | null {
+  const { sent, limits } = link
+  if (header.ackBits === 0) return sent.newestAcked
+  const acked = unwrap(header.ack % limits.modulus, sent.next - 1, limits.modulus)
+  return acked < sent.next ? acked : null
+}
+
+/**
+ * Takes the acks of one header.
+ *
+ * @param acked  what `ackedBy` made of it
+ * @param held  how long the peer held the newest ack back
+ */
+export function takeAcks(
+  link: Link,
+  now: Millis,
+  acked: number,
+  bits: number,
+  held: Millis,
+  sink: LinkSink,
+): void {
+  const { sent } = link
+  let progress = false
+  for (let rest = bits, sequence = acked; rest !== 0; rest >>>= 1, sequence -= 1) {
+    if ((rest & 1) === 0) continue
+    if (sequence < link.limits.first || sequence < sent.next - sent.fate.length) break
+    const fate = sent.fate[slotOf(sent, sequence)]!
+    if (fate === FATE.acked || fate === FATE.none) continue
+    if (sequence === acked && acked > sent.newestAcked && fate === FATE.flying) {
+      loss.sample(link.rtt, now - sent.at[slotOf(sent, sequence)]!, held)
+    }
+    sent.newestAcked = Math.max(sent.newestAcked, sequence)
+    if (fate === FATE.bare) {
+      sent.fate[slotOf(sent, sequence)] = FATE.acked
+    } else {
+      arrived(link, sequence, fate === FATE.lost, sink)
+      progress = true
+    }
+  }
+  if (!progress) return
+  link.loss.probes = 0
+  skipResolved(sent)
+  if (reliable.settle(link.outgoing)) sink.delivered(link.outgoing.delivered)
+}
+
+function arrived(link: Link, sequence: number, late: boolean, sink: LinkSink): void {
+  const { sent, outgoing } = link
+  const slot = slotOf(sent, sequence)
+  sent.fate[slot] = FATE.acked
+  if (late) link.counters.lateAcked += 1
+  else pace.arrived(link.pace, sequence, sent.size[slot]!)
+  const end = (slot * RUNS_MAX + sent.runCount[slot]!) * 2
+  for (let run = slot * RUNS_MAX * 2; run < end; run += 2) {
+    const from = sent.runs[run]!
+    for (let id = from; id < from + sent.runs[run + 1]!; id++) reliable.arrivedPiece(outgoing, id)
+  }
+  sink.acked(sequence)
+}
+
+/** Gives up what later packets overtook (L5), and notes when the next is to be given up. */
+export function detectLoss(link: Link, now: Millis, sink: LinkSink): void {
+  const { sent } = link
+  const wait = loss.patience(link.rtt)
+  link.loss.lostAt = Infinity
+  for (let sequence = sent.oldest; sequence < sent.newestAcked; sequence++) {
+    const slot = slotOf(sent, sequence)
+    if (sent.fate[slot] !== FATE.flying) continue
+    const lostAt = sent.at[slot]! + wait
+    if (sequence <= sent.newestAcked - loss.LATER_PACKETS || lostAt <= now) {
+      giveUp(link, sequence, sink)
+    } else {
+      link.loss.lostAt = Math.min(link.loss.lostAt, lostAt)
+    }
+  }
+  skipResolved(sent)
+}
+
+/** The packet counts as lost. Its pieces are sent again, the window shrinks. */
+export function giveUp(link: Link, sequence: number, sink: LinkSink): void {
+  const { sent, outgoing } = link
+  const slot = slotOf(sent, sequence)
+  sent.fate[slot] = FATE.lost
+  link.counters.lost += 1
+  pace.gone(link.pace, sequence, sent.size[slot]!, sent.next - 1)
+  const end = (slot * RUNS_MAX + sent.runCount[slot]!) * 2
+  for (let run = slot * RUNS_MAX * 2; run < end; run += 2) {
+    const from = sent.runs[run]!
+    for (let id = from; id < from + sent.runs[run + 1]!; id++) {
+      reliable.given(outgoing, id, sequence)
+    }
+  }
+  sink.lost(sequence)
+}

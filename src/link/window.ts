@@ -1,0 +1,126 @@
+/**
+ * Which packets were sent and what became of them; which were received.
+ *
+ * Both are rings that remember the last `memory` packets. The sender never lets the distance
+ * from its oldest packet without a verdict to its newest exceed `window`, half of the ring, so
+ * a slot is only used again when its packet has had its verdict, and a verdict that comes late
+ * (an ack after `lost`) still finds it. Bare acks take a sequence number but no verdict: nobody
+ * answers them, or two idle peers would talk for ever.
+ */
+
+import type { Millis } from '../machine.ts'
+import type { Limits } from './limits.ts'
+
+/** Runs of consecutive pieces that one packet may carry. */
+export const RUNS_MAX = 4
+
+/** What became of a packet, in `Sent.fate`. */
+export const FATE = { none: 0, flying: 1, acked: 2, lost: 3, bare: 4 } as const
+
+/** Packets sent. The arrays are rings, a packet's slot is its sequence modulo their length. */
+export interface Sent {
+  /** Sequence of the next packet, a plain number. */
+  next: number
+  /** Oldest packet without a verdict; `next` if all have one. */
+  oldest: number
+  /** Newest packet known to have arrived; one before the first if none has. */
+  newestAcked: number
+  /** One of FATE. */
+  fate: Uint8Array
+  /** When it left, in Millis. */
+  at: Float64Array
+  /** Its length. */
+  size: Uint16Array
+  /** Pairs of first piece and count, RUNS_MAX for each packet. */
+  runs: Float64Array
+  /** How many of its runs count. */
+  runCount: Uint8Array
+}
+
+/** Packets received. */
+export interface Received {
+  /** Newest packet accepted; one before the first if none was. */
+  newest: number
+  /** Bit n: packet newest - n was accepted; unsigned. */
+  bits: number
+  /** Ring of the plain sequence numbers accepted, -1 where none. */
+  seen: Float64Array
+}
+
+/** Nothing sent yet. */
+export function createSent({ memory, first }: Limits): Sent {
+  return {
+    next: first,
+    oldest: first,
+    newestAcked: first - 1,
+    fate: new Uint8Array(memory),
+    at: new Float64Array(memory),
+    size: new Uint16Array(memory),
+    runs: new Float64Array(memory * RUNS_MAX * 2),
+    runCount: new Uint8Array(memory),
+  }
+}
+
+/** Nothing received yet. */
+export function createReceived({ memory, first }: Limits): Received {
+  return { newest: first - 1, bits: 0, seen: new Float64Array(memory).fill(-1) }
+}
+
+/** Where the ring keeps this packet. */
+export function slotOf(sent: Sent, sequence: number): number {
+  return sequence % sent.fate.length
+}
+
+/** Enters the packet `sent.next`. Its runs were noted before. @param bare  it gets no verdict */
+export function enter(sent: Sent, now: Millis, size: number, bare: boolean): void {
+  const slot = slotOf(sent, sent.next)
+  sent.fate[slot] = bare ? FATE.bare : FATE.flying
+  sent.at[slot] = now
+  sent.size[slot] = size
+  sent.next += 1
+  skipResolved(sent)
+}
+
+/** Moves `oldest` past all packets that need no verdict any more. */
+export function skipResolved(sent: Sent): void {
+  while (sent.oldest < sent.next && sent.fate[slotOf(sent, sent.oldest)] !== FATE.flying) {
+    sent.oldest += 1
+  }
+}
+
+/** Notes that the packet under construction carries this piece. False when it has no run left. */
+export function noteRun(sent: Sent, piece: number): boolean {
+  const slot = slotOf(sent, sent.next)
+  const count = sent.runCount[slot]!
+  const last = (slot * RUNS_MAX + count - 1) * 2
+  if (count > 0 && sent.runs[last]! + sent.runs[last + 1]! === piece) {
+    sent.runs[last + 1]! += 1
+    return true
+  }
+  if (count === RUNS_MAX) return false
+  sent.runs[last + 2] = piece
+  sent.runs[last + 3] = 1
+  sent.runCount[slot] = count + 1
+  return true
+}
+
+/** Whether a packet may be accepted: neither seen before nor too old to tell. */
+export function standing(received: Received, sequence: number): 'fresh' | 'duplicate' | 'stale' {
+  const { seen, newest } = received
+  if (sequence > newest) return 'fresh'
+  if (sequence <= newest - seen.length || sequence < 0) return 'stale'
+  return seen[sequence % seen.length] === sequence ? 'duplicate' : 'fresh'
+}
+
+/** Enters an accepted packet. @returns whether it came in order, right behind the newest */
+export function accept(received: Received, sequence: number): boolean {
+  const ahead = sequence - received.newest
+  received.seen[sequence % received.seen.length] = sequence
+  if (ahead > 0) {
+    received.bits = ahead < 32 ? ((received.bits << ahead) | 1) >>> 0 : 1
+    received.newest = sequence
+  } else if (ahead > -32) {
+    received.bits = (received.bits | (1 << -ahead)) >>> 0
+  }
+  return ahead === 1
+}
