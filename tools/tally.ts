@@ -7,7 +7,7 @@
  * is skipped there is skipped everywhere.
  */
 
-import type { Reporter, TestModule, TestSuite } from 'vitest/node'
+import type { Reporter } from 'vitest/node'
 
 /** The counts of one run, and the skipped tests by title. */
 export interface Tally {
@@ -16,12 +16,22 @@ export interface Tally {
   skipped: { title: string; reason: string }[]
 }
 
+/** What is asked of one test file of the run. */
+export interface Module {
+  readonly relativeModuleId: string
+  errors(): readonly unknown[]
+  readonly children: {
+    allSuites(): Iterable<{ errors(): readonly unknown[] }>
+    allTests(): Iterable<{ fullName: string; result(): { state: string; note?: string } }>
+  }
+}
+
 /** Sums up a finished run. @param strays errors that belong to no test */
-export function count(modules: readonly TestModule[], strays: number): Tally {
+export function count(modules: readonly Module[], strays: number): Tally {
   const sum: Tally = { passed: 0, failed: strays, skipped: [] }
   for (const module of modules) {
     sum.failed += module.errors().length
-    for (const suite of module.children.allSuites()) sum.failed += suiteErrors(suite)
+    for (const suite of module.children.allSuites()) sum.failed += suite.errors().length
     for (const test of module.children.allTests()) {
       const result = test.result()
       if (result.state === 'passed') sum.passed++
@@ -32,10 +42,6 @@ export function count(modules: readonly TestModule[], strays: number): Tally {
     }
   }
   return sum
-}
-
-function suiteErrors(suite: TestSuite): number {
-  return suite.errors().length
 }
 
 /** The plain line. */

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { count, line } from './tally.ts'
+import type { Module } from './tally.ts'
+
+function module(states: { state: string; note?: string }[], errors = 0, broken = 0): Module {
+  const fill = (length: number): unknown[] => Array.from({ length })
+  return {
+    relativeModuleId: 'a.test.ts',
+    errors: () => fill(errors),
+    children: {
+      allSuites: () => [{ errors: () => fill(broken) }],
+      allTests: () => states.map((state) => ({ fullName: 'it holds', result: () => state })),
+    },
+  }
+}
+
+test('passed and failed tests are counted over all files', () => {
+  const files = [module([{ state: 'passed' }, { state: 'failed' }]), module([{ state: 'passed' }])]
+  expect(line(count(files, 0))).toBe('2 passed, 1 failed')
+})
+
+test('a file that does not load, a hook that throws and a stray error count as failed', () => {
+  expect(line(count([module([], 1), module([{ state: 'passed' }], 0, 1)], 1))).toBe(
+    '1 passed, 3 failed',
+  )
+})
+
+test('a test that never came to its end counts as failed', () => {
+  expect(line(count([module([{ state: 'pending' }])], 0))).toBe('0 passed, 1 failed')
+})
+
+test('a skipped test is named with its reason', () => {
+  const sum = count([module([{ state: 'skipped', note: 'no etcd here' }, { state: 'skipped' }])], 0)
+  expect(line(sum)).toBe('0 passed, 0 failed, 2 skipped')
+  expect(sum.skipped).toEqual([
+    { title: 'a.test.ts: it holds', reason: 'no etcd here' },
+    { title: 'a.test.ts: it holds', reason: 'no reason given' },
+  ])
+})
