@@ -1,0 +1,120 @@
+/**
+ * What all of a world stands on: its time, its chance, its counters and its diary. The rooms
+ * of the world (machines, paths, datagrams, streams) share it and know nothing of each other
+ * but what is here.
+ */
+
+import * as prng from '../faults/prng.ts'
+import type { Prng } from '../faults/prng.ts'
+import type { FaultKind } from '../faults/schedule.ts'
+import { FAULT_KINDS } from '../faults/schedule.ts'
+import type { Millis } from '../machine.ts'
+import * as timeline from './timeline.ts'
+import type { Timeline } from './timeline.ts'
+
+/** What happened in a world so far. */
+export interface Counters {
+  /** Things that ran: alarms, arrivals, and what the world itself did. */
+  events: number
+  /** Datagrams that were given to `send` and fit. */
+  sent: number
+  /** Copies of datagrams that reached somebody. */
+  received: number
+  /** Datagrams that vanished by chance. */
+  lost: number
+  /** Second copies by chance. */
+  duplicated: number
+  /** Datagrams stopped by a partition, by deafness or at a dead machine. */
+  blocked: number
+  /** Datagrams that found nobody listening; the sender may be told. */
+  refused: number
+  /** Datagrams above DATAGRAM_MAX: dropped. */
+  oversize: number
+  /** Datagrams dropped because DATAGRAMS_HELD_MAX waited at a stalled node. */
+  overflowed: number
+  /** Messages that a stream delivered. */
+  messages: number
+  /** Streams that ended otherwise than by `close`. */
+  broken: number
+  /** Faults carried out, by kind. */
+  faults: Record<FaultKind, number>
+}
+
+interface Note {
+  at: Millis
+  who: string
+  what: string | (() => string)
+}
+
+/** The shared state of one world. */
+export interface Ground {
+  readonly timeline: Timeline
+  readonly seed: number | string
+  /** Of the network alone: nodes have chance of their own. */
+  readonly chance: Prng
+  readonly counters: Counters
+  readonly notes: Note[]
+  readonly notesMax: number
+  notesDropped: number
+  /** Says in words what bytes hold, for the diary. */
+  readonly describe: ((bytes: Uint8Array) => string) | null
+}
+
+/** A ground on which nothing has happened. @param notesMax lines of the diary that are kept */
+export function create(
+  seed: number | string,
+  notesMax: number,
+  describe: ((bytes: Uint8Array) => string) | null,
+): Ground {
+  const faults = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0]))
+  return {
+    timeline: timeline.create(),
+    seed,
+    chance: prng.fork(prng.create(seed), 'network'),
+    counters: {
+      events: 0,
+      sent: 0,
+      received: 0,
+      lost: 0,
+      duplicated: 0,
+      blocked: 0,
+      refused: 0,
+      oversize: 0,
+      overflowed: 0,
+      messages: 0,
+      broken: 0,
+      faults: faults as Record<FaultKind, number>,
+    },
+    notes: [],
+    notesMax,
+    notesDropped: 0,
+    describe,
+  }
+}
+
+/** Writes a line into the diary; a function is asked for its words only if somebody reads. */
+export function note(ground: Ground, who: string, what: string | (() => string)): void {
+  const { notes, notesMax } = ground
+  if (notesMax === 0) return
+  notes.push({ at: ground.timeline.now, who, what })
+  if (notes.length < notesMax * 2) return
+  // In large pieces, or each line would move all the others.
+  notes.splice(0, notesMax)
+  ground.notesDropped += notesMax
+}
+
+/** The last lines of the diary: time in milliseconds, who, what. */
+export function transcript(ground: Ground): string[] {
+  const kept = ground.notes.slice(-ground.notesMax)
+  const dropped = ground.notesDropped + ground.notes.length - kept.length
+  const lines = kept.map(({ at, who, what }) => {
+    const words = typeof what === 'string' ? what : what()
+    return `${at.toFixed(3).padStart(12)}  ${who.padEnd(8)}  ${words}`
+  })
+  return dropped > 0 ? [`(${dropped} lines before)`, ...lines] : lines
+}
+
+/** Bytes in words for the diary. */
+export function content(ground: Ground, bytes: Uint8Array): string {
+  return ground.describe ? `${bytes.length} B ${ground.describe(bytes)}` : `${bytes.length} B`
+}

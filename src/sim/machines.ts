@@ -1,0 +1,212 @@
+/**
+ * Machines and the processes on them: a loop, alarms, a clock of its own, a store.
+ *
+ * A process has a life. A crash ends it: what was planned for that life does not happen, and
+ * code of it that is still held somewhere (behind a promise, say) finds loops, sockets and
+ * stores that do nothing. The store belongs to the machine and outlives the process.
+ *
+ * Clocks of two lives never agree: each starts at some instant of its own, as a real
+ * monotonic clock does, so that a protocol that compares two of them is found out.
+ */
+
+import * as prng from '../faults/prng.ts'
+import type { Prng } from '../faults/prng.ts'
+import { assert } from '../machine.ts'
+import type { Millis } from '../machine.ts'
+import type { Alarm, Loop, Store } from '../ports.ts'
+import type { Ground } from './ground.ts'
+import * as timeline from './timeline.ts'
+import type { Entry } from './timeline.ts'
+
+/** One machine with at most one process. */
+export interface Machine {
+  readonly name: string
+  /** Rises with each crash. */
+  life: number
+  /** Its process lives. */
+  running: boolean
+  /** Its system answers: refuses datagrams, resets streams. */
+  powered: boolean
+  /** World time until which its loop stands still. */
+  stalledUntil: Millis
+  /** Datagrams that came while it stood still. */
+  held: number
+  /** The clock showed `shown` at world time `since` and goes at `factor`. */
+  clock: { shown: Millis; since: Millis; factor: number }
+  readonly alarms: Set<SimAlarm>
+  chance: Prng
+  readonly records: Map<string, Uint8Array>
+}
+
+/** Datagrams that a stalled node's system keeps for it. */
+export const DATAGRAMS_HELD_MAX = 256
+/** A clock starts somewhere from 0 to this. */
+const CLOCK_START_MAX: Millis = 1_000_000
+/** After a stall alarms come before what arrived: timers first, then input, is the worse order. */
+const AHEAD = 2 ** 50
+
+/** A machine that is off. */
+export function create(ground: Ground, name: string): Machine {
+  const chance = prng.fork(prng.create(ground.seed), name)
+  const clock = { shown: 0, since: 0, factor: 1 }
+  return {
+    name,
+    life: 0,
+    running: false,
+    powered: false,
+    stalledUntil: 0,
+    held: 0,
+    clock,
+    alarms: new Set(),
+    chance,
+    records: new Map(),
+  }
+}
+
+/** Starts a process. */
+export function start(ground: Ground, machine: Machine): void {
+  machine.running = true
+  machine.powered = true
+  machine.chance = prng.fork(prng.create(ground.seed), `${machine.name} ${machine.life}`)
+  const shown = prng.below(machine.chance, CLOCK_START_MAX)
+  machine.clock = { shown, since: ground.timeline.now, factor: 1 }
+}
+
+/** Ends the process, and with `silent` the machine. */
+export function stop(machine: Machine, silent: boolean): void {
+  machine.running = false
+  machine.powered = !silent
+  machine.life++
+  machine.stalledUntil = 0
+  machine.alarms.clear()
+}
+
+/** Lets the loop stand still. */
+export function stall(ground: Ground, machine: Machine, ms: Millis): void {
+  const { now } = ground.timeline
+  if (machine.stalledUntil <= now) machine.held = 0
+  machine.stalledUntil = Math.max(machine.stalledUntil, now + ms)
+}
+
+/** Puts off what is due while the loop stands still. @returns false if it may run now */
+export function putOff(ground: Ground, machine: Machine, entry: Entry): boolean {
+  if (machine.stalledUntil <= ground.timeline.now) return false
+  if (!entry.late && entry.kind === 'datagram' && ++machine.held > DATAGRAMS_HELD_MAX) {
+    ground.counters.overflowed++
+    return true
+  }
+  if (!entry.late && entry.kind === 'alarm') entry.order -= AHEAD
+  entry.late = true
+  entry.at = machine.stalledUntil
+  timeline.insert(ground.timeline, entry)
+  return true
+}
+
+/** Changes the speed of the clock from now on. */
+export function setClock(ground: Ground, machine: Machine, factor: number): void {
+  machine.clock = { shown: showing(ground, machine), since: ground.timeline.now, factor }
+  for (const alarm of machine.alarms) alarm.set(alarm.due)
+}
+
+/** The loop of the life that runs now. @param slackMs alarms go off up to so much late */
+export function loopOf(ground: Ground, machine: Machine, slackMs: Millis): Loop {
+  const { life } = machine
+  return {
+    now: () => showing(ground, machine),
+    random(count) {
+      const bytes = new Uint8Array(count)
+      prng.fill(machine.chance, bytes)
+      return bytes
+    },
+    alarm: (run) => new SimAlarm(ground, machine, life, run, slackMs),
+  }
+}
+
+/** The store of the machine, for the life that runs now: later nothing is written any more. */
+export function storeOf(machine: Machine): Store {
+  const { life, records } = machine
+  let open = true
+  return {
+    *entries() {
+      for (const key of [...records.keys()].sort()) yield [key, records.get(key)!.slice()] as const
+    },
+    write(changes) {
+      if (!open || life !== machine.life) return
+      for (const [key, value] of changes) {
+        if (value) records.set(key, value.slice())
+        else records.delete(key)
+      }
+    },
+    close: () => void (open = false),
+  }
+}
+
+/** What the machine's clock shows. */
+function showing(ground: Ground, { clock }: Machine): Millis {
+  return clock.shown + (ground.timeline.now - clock.since) * clock.factor
+}
+
+class SimAlarm implements Alarm {
+  due: Millis = Number.POSITIVE_INFINITY
+  readonly #ground: Ground
+  readonly #machine: Machine
+  readonly #life: number
+  readonly #run: () => void
+  readonly #slackMs: Millis
+  /** The one that counts, kept over a cancel; others of this alarm in the timeline are stale. */
+  #entry: Entry | null = null
+
+  constructor(ground: Ground, machine: Machine, life: number, run: () => void, slackMs: Millis) {
+    this.#ground = ground
+    this.#machine = machine
+    this.#life = life
+    this.#run = run
+    this.#slackMs = slackMs
+  }
+
+  set(at: Millis): void {
+    if (this.#life !== this.#machine.life) return
+    assert(!Number.isNaN(at), 'an alarm is set to an instant')
+    if (at === Number.POSITIVE_INFINITY) return this.cancel()
+    this.due = at
+    this.#machine.alarms.add(this)
+    const instant = this.#instant()
+    // An entry that comes too early puts itself back: moving a deadline forward is for free.
+    if (this.#entry && this.#entry.at <= instant) return
+    this.#plan(instant)
+  }
+
+  cancel(): void {
+    this.due = Number.POSITIVE_INFINITY
+    this.#machine.alarms.delete(this)
+  }
+
+  /** When, in the world's time, the machine's clock will show at least `due`. */
+  #instant(): Millis {
+    const { now } = this.#ground.timeline
+    const { shown, since, factor } = this.#machine.clock
+    let instant = since + (this.due - shown) / factor
+    // Rounding may leave the clock a hair short, and the owner would set it again for ever.
+    while (shown + (instant - since) * factor < this.due) {
+      instant += Math.max(1e-9, instant * 2 * Number.EPSILON)
+    }
+    return Math.max(instant, now)
+  }
+
+  #plan(instant: Millis): void {
+    const slack = this.#slackMs > 0 ? prng.next(this.#ground.chance) * this.#slackMs : 0
+    const goOff = (entry: Entry): void => this.#goOff(entry)
+    const { timeline: line } = this.#ground
+    this.#entry = timeline.add(line, instant + slack, goOff, this.#machine, this.#life, 'alarm')
+  }
+
+  #goOff(entry: Entry): void {
+    if (entry !== this.#entry) return
+    this.#entry = null
+    if (this.due === Number.POSITIVE_INFINITY) return
+    const instant = this.#instant()
+    if (instant > this.#ground.timeline.now) return this.#plan(instant)
+    this.cancel()
+    this.#run()
+  }
+}

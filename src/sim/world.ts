@@ -1,0 +1,415 @@
+/**
+ * A world in virtual time: machines, a network between them, and all that can befall both.
+ *
+ *     const world = createWorld({ seed: 7, conditions: 'rtt=40,loss=5%' })
+ *     world.node('a', (node) => startMember(node))     // runs now and at each restart
+ *     world.at(1_000, () => world.crash('a'))
+ *     await world.run(5_000)
+ *
+ * The nodes get the same ports that drivers offer (ports.ts), so the code in them is the code
+ * that is shipped. The same seed and the same calls give the same run, to the last line of the
+ * transcript; nothing here reads a clock or draws chance from elsewhere.
+ *
+ * Code with promises needs `run`, which after each event lets the pending promises go on
+ * before time moves; code without may use `runSync`, which is faster.
+ */
+
+import * as conditions from '../faults/conditions.ts'
+import type { Conditions } from '../faults/conditions.ts'
+import * as schedule from '../faults/schedule.ts'
+import type { Fault, Schedule } from '../faults/schedule.ts'
+import { HoldfastError, assert } from '../machine.ts'
+import type { Millis } from '../machine.ts'
+import type { Connect, Loop, OpenDatagrams, Store } from '../ports.ts'
+import * as datagrams from './datagrams.ts'
+import * as ground from './ground.ts'
+import type { Counters } from './ground.ts'
+import * as machines from './machines.ts'
+import type { Machine } from './machines.ts'
+import * as paths from './paths.ts'
+import * as streams from './streams.ts'
+import type { Accept } from './streams.ts'
+import * as timeline from './timeline.ts'
+import type { Entry } from './timeline.ts'
+
+/** How a world begins. */
+export interface WorldOptions {
+  /** A safe integer or a text. */
+  seed: number | string
+  /** What holds on all paths; by default nothing is lost and nothing takes time. */
+  conditions?: Partial<Conditions> | string
+  /** Alarms go off up to so much late, evenly drawn; by default 0. */
+  slackMs?: Millis
+  /** Lines of the transcript that are kept; by default LINES_MAX, 0 for none. */
+  linesMax?: number
+  /** Says in words what bytes hold, for the transcript. */
+  describe?: (bytes: Uint8Array) => string
+}
+
+/** The ports of one life of a node. After a crash they do nothing. */
+export interface SimNode {
+  readonly name: string
+  /** The address of its first socket: `sim:` and its name. */
+  readonly address: string
+  readonly loop: Loop
+  readonly openDatagrams: OpenDatagrams
+  readonly connect: Connect
+  /** Takes streams at a URL. @returns stops taking @throws HoldfastError 'port-taken' */
+  listen(url: string, accept: Accept): () => void
+  /** What was written survives every crash. */
+  readonly store: Store
+  /** This life has not ended. */
+  alive(): boolean
+  /** Writes a line into the transcript. */
+  note(what: string): void
+}
+
+/** How a node goes down. */
+export interface CrashOptions {
+  /** The machine dies and not the process alone: nobody is told, nothing answers. */
+  silent?: boolean
+}
+
+/** A world. All names of nodes must be known to it, or it throws 'not-found'. */
+export interface World {
+  now(): Millis
+  readonly counters: Readonly<Counters>
+  /** The node of that name in its present life; made and booted if it is new. */
+  node(name: string, boot?: (node: SimNode) => void): SimNode
+  /** Names of all nodes, in the order they were made. */
+  names(): string[]
+  isRunning(name: string): boolean
+  /** Lets so much time pass, and promises go on after each event. */
+  run(ms: Millis): Promise<void>
+  /** As `run`, until the claim holds. @returns whether it did within that time */
+  runUntil(holds: () => boolean, maxMs: Millis): Promise<boolean>
+  /** As `run`, for code without promises. */
+  runSync(ms: Millis): void
+  runUntilSync(holds: () => boolean, maxMs: Millis): boolean
+  /** Does something at an instant of the world's time. */
+  at(instant: Millis, act: () => void): void
+  crash(name: string, options?: CrashOptions): void
+  /** Boots it again; nothing happens if it runs. */
+  restart(name: string): SimNode
+  /** Nothing passes between the groups; who is in none is with all others in none. @returns mends it */
+  partition(groups: readonly (readonly string[])[]): () => void
+  /** What `from` sends does not reach `to`. @returns mends it */
+  deafen(from: string, to: string): () => void
+  /** Mends all partitions and all deafness. */
+  heal(): void
+  /** Its loop runs nothing for so long, then everything late, alarms first. */
+  stall(name: string, ms: Millis): void
+  /** Its clock goes at this factor from now on; 1 is as it should be. */
+  slowClock(name: string, factor: number): void
+  /** What holds from one to the other; `*` is anyone. The last word for a pair counts. */
+  conditions(from: string, to: string, conditions: Partial<Conditions> | string): void
+  /** Worsens all paths. @returns takes it away again */
+  weather(conditions: Partial<Conditions>): () => void
+  /** Carries out a schedule, which starts now. */
+  follow(steps: Readonly<Schedule>): void
+  /** The last lines: time, who, what. */
+  transcript(): readonly string[]
+}
+
+/** Lines of a transcript that are kept unless told otherwise. */
+export const LINES_MAX = 20_000
+/** Most alarms may be late, in milliseconds. */
+export const SLACK_MAX: Millis = 10_000
+/** So much may happen at one instant; beyond, somebody sets alarms for the past again and again. */
+const AT_ONCE_MAX = 1_000_000
+/** Turns of the promise queue after each event; a longer chain of promises goes on after the next. */
+const TURNS = 10
+
+/** Makes a world with nobody in it, at time 0. @throws HoldfastError 'bad-value' */
+export function createWorld(options: WorldOptions): World {
+  const { seed, slackMs = 0, linesMax = LINES_MAX, describe = null } = options
+  if (!(slackMs >= 0 && slackMs <= SLACK_MAX)) {
+    throw new HoldfastError('bad-value', `slackMs must be from 0 to ${SLACK_MAX}: ${slackMs}`)
+  }
+  const base = ground.create(seed, linesMax, describe)
+  const network = paths.create(read(options.conditions ?? {}))
+  const nodes = new Map<string, Machine>()
+  const scene: Scene = {
+    ground: base,
+    paths: network,
+    machines: nodes,
+    sockets: datagrams.create(base, network, nodes),
+    streams: streams.create(base, network),
+    boots: new Map(),
+    present: new Map(),
+    slackMs,
+    atOnce: 0,
+    lastAt: -1,
+  }
+  return { ...timeOf(scene), ...nodesOf(scene), ...faultsOf(scene) }
+}
+
+interface Scene {
+  readonly ground: ground.Ground
+  readonly paths: paths.Paths
+  readonly machines: Map<string, Machine>
+  readonly sockets: datagrams.Sockets
+  readonly streams: streams.Streams
+  readonly boots: Map<string, (node: SimNode) => void>
+  /** The ports of the present or last life of each node. */
+  readonly present: Map<string, SimNode>
+  readonly slackMs: Millis
+  /** Events at the present instant. */
+  atOnce: number
+  lastAt: Millis
+}
+
+type Time = Pick<
+  World,
+  'now' | 'counters' | 'run' | 'runUntil' | 'runSync' | 'runUntilSync' | 'at' | 'transcript'
+>
+
+function timeOf(scene: Scene): Time {
+  const { ground: base } = scene
+  const { timeline: line } = base
+  const runUntil = async (holds: () => boolean, maxMs: Millis): Promise<boolean> => {
+    const end = endOf(line.now, maxMs)
+    await settle()
+    while (!holds()) {
+      const ran = step(scene, end)
+      if (ran === 'nothing') return false
+      if (ran === 'event') await settle()
+    }
+    return true
+  }
+  const runUntilSync = (holds: () => boolean, maxMs: Millis): boolean => {
+    const end = endOf(line.now, maxMs)
+    while (!holds()) if (step(scene, end) === 'nothing') return false
+    return true
+  }
+  const never = (): boolean => false
+  return {
+    now: () => line.now,
+    counters: base.counters,
+    run: async (ms) => void (await runUntil(never, ms)),
+    runUntil,
+    runSync: (ms) => void runUntilSync(never, ms),
+    runUntilSync,
+    at: (instant, act) => void timeline.add(line, instant, act),
+    transcript: () => ground.transcript(base),
+  }
+}
+
+type Nodes = Pick<World, 'node' | 'names' | 'isRunning' | 'crash' | 'restart'>
+
+function nodesOf(scene: Scene): Nodes {
+  return {
+    node(name, boot) {
+      const known = scene.present.get(name)
+      if (known && !boot) return known
+      if (known) throw new HoldfastError('bad-value', `there is a node already: ${name}`)
+      if (!/^[^\s:*|]+$/.test(name)) {
+        throw new HoldfastError(
+          'bad-value',
+          `a node's name has no space and none of : * | "${name}"`,
+        )
+      }
+      scene.machines.set(name, machines.create(scene.ground, name))
+      if (boot) scene.boots.set(name, boot)
+      return begin(scene, name)
+    },
+    names: () => [...scene.machines.keys()],
+    isRunning: (name) => machineOf(scene, name).running,
+    crash: (name, { silent = false } = {}) => crash(scene, name, silent),
+    restart: (name) => restart(scene, name),
+  }
+}
+
+type Faults = Pick<
+  World,
+  'partition' | 'deafen' | 'heal' | 'stall' | 'slowClock' | 'conditions' | 'weather' | 'follow'
+>
+
+function faultsOf(scene: Scene): Faults {
+  const { ground: base, paths: network } = scene
+  const faults: Faults = {
+    partition: (groups) => partition(scene, groups),
+    deafen: (from, to) => {
+      for (const name of [from, to]) machineOf(scene, name)
+      return cut(network, { kind: 'deafness', from, to })
+    },
+    heal: () => network.cuts.clear(),
+    stall: (name, ms) => machines.stall(base, machineOf(scene, name), ms),
+    slowClock(name, factor) {
+      if (!(factor > 0 && factor <= 100)) {
+        throw new HoldfastError('bad-value', `a clock's factor must be above 0 to 100: ${factor}`)
+      }
+      machines.setClock(base, machineOf(scene, name), factor)
+    },
+    conditions(from, to, wire) {
+      for (const name of [from, to]) if (name !== paths.ANYONE) machineOf(scene, name)
+      paths.setConditions(network, from, to, read(wire))
+    },
+    weather: (wire) => paths.addWeather(network, conditions.verify(wire)),
+    follow(steps) {
+      const { timeline: line } = base
+      const start = line.now
+      for (const { at, fault } of steps) {
+        timeline.add(line, start + at, () => befall(scene, faults, fault))
+      }
+    },
+  }
+  return faults
+}
+
+/** The next event by then. Promises get their turn only after what ran. */
+function step(scene: Scene, end: Millis): 'event' | 'stale' | 'nothing' {
+  const { timeline: line, counters } = scene.ground
+  const entry = timeline.take(line, end)
+  if (!entry) {
+    line.now = Math.max(line.now, end)
+    return 'nothing'
+  }
+  const { owner, life } = entry
+  if (owner) {
+    if (life !== timeline.ANY_LIFE && life !== owner.life) return 'stale'
+    if (machines.putOff(scene.ground, owner as Machine, entry)) return 'stale'
+  }
+  counters.events++
+  countAtOnce(scene, entry)
+  entry.run(entry)
+  return 'event'
+}
+
+function countAtOnce(scene: Scene, entry: Entry): void {
+  const { now } = scene.ground.timeline
+  scene.atOnce = now === scene.lastAt ? scene.atOnce + 1 : 0
+  scene.lastAt = now
+  if (scene.atOnce < AT_ONCE_MAX) return
+  const who = entry.owner ? ` of ${(entry.owner as Machine).name}` : ''
+  assert(false, `${AT_ONCE_MAX} events at ${now} ms, the last an ${entry.kind}${who}`)
+}
+
+async function settle(): Promise<void> {
+  const turn = Promise.resolve()
+  for (let count = 0; count < TURNS; count++) await turn
+}
+
+function endOf(now: Millis, ms: Millis): Millis {
+  if (!(ms >= 0)) throw new HoldfastError('bad-value', `a world runs for 0 ms or more: ${ms}`)
+  return now + ms
+}
+
+function begin(scene: Scene, name: string): SimNode {
+  const { ground: base } = scene
+  const machine = scene.machines.get(name)!
+  machines.start(base, machine)
+  ground.note(base, name, machine.life === 0 ? 'starts' : `starts again, life ${machine.life + 1}`)
+  const node = portsOf(scene, machine)
+  scene.present.set(name, node)
+  scene.boots.get(name)?.(node)
+  return node
+}
+
+function portsOf(scene: Scene, machine: Machine): SimNode {
+  const { name, life } = machine
+  return {
+    name,
+    address: `sim:${name}`,
+    loop: machines.loopOf(scene.ground, machine, scene.slackMs),
+    openDatagrams: (events) =>
+      Promise.resolve(datagrams.open(scene.sockets, machine, life, events)),
+    connect: (url, events) => streams.connect(scene.streams, machine, life, url, events),
+    listen: (url, accept) => streams.listen(scene.streams, machine, life, url, accept),
+    store: machines.storeOf(machine),
+    alive: () => machine.life === life,
+    note: (what) => ground.note(scene.ground, name, what),
+  }
+}
+
+function crash(scene: Scene, name: string, silent: boolean): void {
+  const machine = machineOf(scene, name)
+  if (!machine.running) return
+  ground.note(scene.ground, name, silent ? 'its machine dies' : 'crashes')
+  datagrams.closeAll(scene.sockets, machine)
+  // The life ends first: nothing that the ends of streams do may run code of the dead.
+  machines.stop(machine, silent)
+  streams.closeAll(scene.streams, machine, silent)
+}
+
+function restart(scene: Scene, name: string): SimNode {
+  return machineOf(scene, name).running ? scene.present.get(name)! : begin(scene, name)
+}
+
+function partition(scene: Scene, groups: readonly (readonly string[])[]): () => void {
+  const sides = new Map<string, number>()
+  for (const [side, group] of groups.entries()) {
+    for (const name of group) sides.set(machineOf(scene, name).name, side)
+  }
+  return cut(scene.paths, { kind: 'partition', sides })
+}
+
+function cut(network: paths.Paths, made: paths.Cut): () => void {
+  network.cuts.add(made)
+  return () => void network.cuts.delete(made)
+}
+
+/** Carries out one fault and plans its end. A crash of who is down already does not count. */
+function befall(scene: Scene, faults: Faults, fault: Fault): void {
+  const { ground: base } = scene
+  const { timeline: line, counters } = base
+  if ('node' in fault) {
+    const { running } = machineOf(scene, fault.node)
+    if (running === (fault.kind === 'restart')) return
+  }
+  counters.faults[fault.kind]++
+  ground.note(base, 'world', schedule.tell(fault))
+  const mend = strike(scene, faults, fault)
+  if (!mend || !('ms' in fault)) return
+  timeline.add(line, line.now + fault.ms, () => {
+    ground.note(base, 'world', `ends: ${schedule.tell(fault)}`)
+    mend()
+  })
+}
+
+/** @returns what ends it, if it is not over by itself */
+function strike(scene: Scene, faults: Faults, fault: Fault): (() => void) | null {
+  switch (fault.kind) {
+    case 'loss':
+    case 'duplication':
+    case 'jitter':
+    case 'reordering':
+      return faults.weather(fault.conditions)
+    case 'partition':
+      return faults.partition(fault.groups)
+    case 'deafness':
+      return faults.deafen(fault.from, fault.to)
+    case 'crash':
+      crash(scene, fault.node, fault.silent)
+      return null
+    case 'restart':
+      restart(scene, fault.node)
+      return null
+    case 'stall':
+      faults.stall(fault.node, fault.ms)
+      return null
+    case 'slow-clock': {
+      const { life } = machineOf(scene, fault.node)
+      faults.slowClock(fault.node, fault.factor)
+      return () => {
+        if (machineOf(scene, fault.node).life === life) faults.slowClock(fault.node, 1)
+      }
+    }
+    case 'outage':
+      crash(scene, fault.node, false)
+      return () => void restart(scene, fault.node)
+    default:
+      return fault satisfies never
+  }
+}
+
+function machineOf(scene: Scene, name: string): Machine {
+  const machine = scene.machines.get(name)
+  if (machine) return machine
+  const known = [...scene.machines.keys()].join(', ') || 'none'
+  throw new HoldfastError('not-found', `no node is called ${name}; there are ${known}`)
+}
+
+function read(wire: Partial<Conditions> | string): Conditions {
+  return typeof wire === 'string' ? conditions.parse(wire) : conditions.verify(wire)
+}
