@@ -9,7 +9,7 @@
 import type { Millis, PeerId } from '../machine.ts'
 import type { Gone, PeerMessage, View } from './messages.ts'
 import { submitAgain } from './operations.ts'
-import type { Session, SessionOut } from './state.ts'
+import { serves, type Session, type SessionOut } from './state.ts'
 import * as watch from './watch.ts'
 
 /** Without the primary for so long, the application is told (S-4). */
@@ -99,7 +99,9 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
 
 function isLost(session: Session, now: Millis): boolean {
   const { primary } = session.client.view
-  if (primary === 0 || primary === session.me) return false
+  if (primary === 0) return false
+  // Deposed, and the new primary has not been heard yet.
+  if (primary === session.me) return !serves(session)
   const seen = session.watches.get(primary)
   if (!seen) return true
   // A relayed primary is out of reach as soon as the hub is.

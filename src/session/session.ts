@@ -133,11 +133,19 @@ export function rerouted(session: Session, peer: PeerId, relayed: boolean): void
   if (seen) seen.relayed = relayed
 }
 
-/** A direct path was closed or refused from the other side: suspected at once (T32, T36, T39). */
-export function closed(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
-  if (session.watches.get(peer)?.relayed !== false) return
+/**
+ * A peer said goodbye, or its direct path was refused: suspected at once (T32, T36, T39). That
+ * a relay's stream closed says less: it may be back in a moment.
+ */
+export function closed(
+  session: Session,
+  now: Millis,
+  peer: PeerId,
+  why: 'left' | 'failed',
+  out: SessionOut,
+): void {
   roles.suspect(session, now, peer, out)
-  if (serves(session)) remove(session, now, peer, 'failed', out)
+  if (serves(session)) remove(session, now, peer, why, out)
 }
 
 /** One's own loop stood still for `stalledMs`: nobody could be heard meanwhile. */

@@ -1,0 +1,66 @@
+/**
+ * Who gets what: messages and frames to the session or the part they name, and what those
+ * send to the links. The first byte of a message is its channel.
+ */
+
+import type { PartOut, PeerId } from '../machine.ts'
+import type { PeerMessage } from '../session/messages.ts'
+import { peerLayout } from '../session/messages.ts'
+import * as session from '../session/session.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { type Runtime, SESSION_CHANNEL, slotOf } from './state.ts'
+
+/** A reliable message of a peer, or of ourselves. */
+export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void {
+  const { member } = run
+  const channel = bytes[0] ?? -1
+  if (channel === SESSION_CHANNEL) {
+    const message = decode(peerLayout, bytes.subarray(1))
+    if (message) session.receive(member.session, run.now, from, message, run.out)
+    else member.counters.malformed++
+    return
+  }
+  const slot = slotOf(member, channel)
+  if (!slot?.part.receive) return void member.counters.malformed++
+  slot.part.receive(slot.state, run.now, from, bytes.subarray(1), partOut(run, channel))
+}
+
+/** An unreliable frame of a peer. */
+export function takeFrame(run: Runtime, from: PeerId, channel: number, bytes: Uint8Array): void {
+  const slot = slotOf(run.member, channel)
+  if (!slot?.part.read) return void run.member.counters.malformed++
+  slot.part.read(slot.state, run.now, from, bytes, partOut(run, channel))
+}
+
+/** A message of the session, as bytes. */
+export function frameSession(message: PeerMessage): Uint8Array {
+  return framePart(SESSION_CHANNEL, encode(peerLayout, message))
+}
+
+/** A message of a part, as bytes. */
+export function framePart(channel: number, bytes: Uint8Array): Uint8Array {
+  const framed = new Uint8Array(bytes.length + 1)
+  framed[0] = channel
+  framed.set(bytes, 1)
+  return framed
+}
+
+const outs = new WeakMap<Runtime, Map<number, PartOut>>()
+
+/** The sink of one part; made once for each. */
+export function partOut(run: Runtime, channel: number): PartOut {
+  let known = outs.get(run)
+  if (!known) {
+    known = new Map()
+    outs.set(run, known)
+  }
+  let out = known.get(channel)
+  if (!out) {
+    out = {
+      send: (to, bytes) => run.out.part(channel, to, bytes),
+      emit: (event) => run.ports.emit({ kind: 'part', channel, event }),
+    }
+    known.set(channel, out)
+  }
+  return out
+}

@@ -1,0 +1,265 @@
+/**
+ * How a process gets into a session, and back into it.
+ *
+ *     finding   the hub is asked for the game and room: ADD_SERVER creates it or finds it
+ *     asking    the primary is asked through the hub to let us in: JOIN, JOINED
+ *     in        attached to the hub as that member; links follow
+ *
+ * A member that finds itself outside (its primary removed it, or it was the primary and was
+ * deposed) comes back by the same way with a new incarnation and the proof of who it was, so
+ * that it is the same player (T34, T81). Nothing is asked without an answer for ever: after
+ * JOIN_MS the application is told.
+ */
+
+import type { ErrorCode, Millis } from '../machine.ts'
+import { type FromHub, fromHub, HUB_VERSION, type ToHub, toHub } from '../register/messages.ts'
+import * as client from '../session/client.ts'
+import { enter } from '../session/membership.ts'
+import {
+  type Join,
+  type Joined,
+  joinedLayout,
+  joinLayout,
+  type Member as SessionMember,
+  SESSION_VERSION,
+} from '../session/messages.ts'
+import { found } from '../session/roles.ts'
+import * as session from '../session/session.ts'
+import { nextRequest } from '../session/state.ts'
+import { digest, proofOf } from '../wire/digest.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { freshSession, JOIN_MS, type Runtime } from './state.ts'
+
+/** A question on the way in is asked again after this. */
+export const ASK_AGAIN_MS: Millis = 500
+
+/** Says a message to the hub. */
+export function tellHub(run: Runtime, message: ToHub): void {
+  run.ports.hub(encode(toHub, message))
+}
+
+/** The stream to the hub is open. */
+export function hubOpened(run: Runtime): void {
+  run.member.hub = 'open'
+  tellHub(run, { kind: 'hello', version: HUB_VERSION })
+}
+
+/** The stream to the hub is gone. */
+export function hubClosed(run: Runtime): void {
+  const { member } = run
+  const was = member.hub
+  member.hub = 'closed'
+  session.hubDown(member.session)
+  member.askAt = Infinity
+  if (was === 'attached') run.ports.emit({ kind: 'hub', up: false })
+}
+
+/** The hub said something. */
+export function hubSaid(run: Runtime, bytes: Uint8Array): void {
+  const { member } = run
+  const message = decode(fromHub, bytes)
+  if (!message) return void member.counters.malformed++
+  switch (message.kind) {
+    case 'welcome':
+      return greeted(run, message.version)
+    case 'added':
+      return added(run, message)
+    case 'reply':
+      return answered(run, message.blob)
+    case 'attached':
+      return attached(run, message)
+    case 'refused':
+      return refused(run, message.why)
+    default:
+      session.hubSaid(member.session, run.now, message, run.out)
+  }
+}
+
+function greeted(run: Runtime, version: number): void {
+  if (version !== HUB_VERSION) {
+    return fail(run, 'version', `the hub speaks version ${version}, this build ${HUB_VERSION}`)
+  }
+  ask(run)
+}
+
+// Asks the next thing that we need to know on the way in.
+function ask(run: Runtime): void {
+  const { member, now } = run
+  member.askAt = now + ASK_AGAIN_MS
+  if (member.phase === 'in') return attach(run)
+  if (member.phase === 'finding') return find(run)
+  if (member.phase === 'asking') join(run)
+}
+
+function attach(run: Runtime): void {
+  const { session: own } = run.member
+  tellHub(run, {
+    kind: 'attach',
+    request: nextRequest(own),
+    session: own.id,
+    inc: own.me,
+    proof: proofOf(own.secret, 'register'),
+  })
+}
+
+function find(run: Runtime): void {
+  const { wish, session: own } = run.member
+  tellHub(run, {
+    kind: 'add',
+    request: nextRequest(own),
+    game: wish.game,
+    room: wish.room,
+    playersMax: wish.playersMax,
+    hash: digest(proofOf(own.secret, 'register')),
+  })
+}
+
+function join(run: Runtime): void {
+  const { member } = run
+  const { wish, session: own } = member
+  const asked: Join = {
+    version: SESSION_VERSION,
+    schema: wish.schema,
+    name: wish.name,
+    kind: wish.kind,
+    addresses: wish.addresses,
+    ...hashesOf(own.secret),
+    resume: member.resume,
+  }
+  tellHub(run, { kind: 'signal', session: member.found, blob: encode(joinLayout, asked) })
+}
+
+function hashesOf(secret: Uint8Array): Pick<Join, 'linkHash' | 'registerHash' | 'resumeHash'> {
+  return {
+    linkHash: digest(proofOf(secret, 'link')),
+    registerHash: digest(proofOf(secret, 'register')),
+    resumeHash: digest(proofOf(secret, 'resume')),
+  }
+}
+
+function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
+  const { member } = run
+  if (member.phase !== 'finding') return
+  const { entry } = answer
+  member.found = entry.session
+  if (answer.created) return become(run, entry.session)
+  member.phase = 'asking'
+  ask(run)
+}
+
+// We created it: its primary, sole server and first client (T13).
+function become(run: Runtime, id: string): void {
+  const { member, now, out } = run
+  const { session: own, wish } = member
+  own.id = id
+  own.me = 1
+  own.player = 1
+  const { linkHash, registerHash, resumeHash } = hashesOf(own.secret)
+  const self: SessionMember = {
+    inc: 1,
+    player: 1,
+    name: wish.name,
+    kind: wish.kind,
+    addresses: wish.addresses,
+    linkHash,
+    registerHash,
+  }
+  inside(run)
+  found(own, now, out)
+  enter(own, now, self, resumeHash, out)
+}
+
+function answered(run: Runtime, blob: Uint8Array): void {
+  const { member } = run
+  const answer = decode(joinedLayout, blob)
+  if (!answer) return void member.counters.malformed++
+  if (member.phase !== 'asking') return
+  if (answer.kind === 'joined') return welcome(run, answer)
+  if (answer.code === 'notPrimary') return
+  const codes = { version: 'version', schema: 'schema', full: 'full' } as const
+  fail(run, codes[answer.code], answer.why)
+}
+
+function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
+  const { member, now, out } = run
+  const { session: own } = member
+  own.id = member.found
+  own.me = answer.inc
+  own.player = answer.player
+  own.client.nextSeq = Math.max(own.client.nextSeq, answer.lastSeq + 1)
+  inside(run)
+  // The primary's own view reaches us again on the link; until then this one serves.
+  client.follow(own, now, answer.view, null, out)
+}
+
+function inside(run: Runtime): void {
+  const { member } = run
+  const { session: own } = member
+  member.phase = 'in'
+  member.giveUpAt = Infinity
+  member.resume = { player: own.player, proof: proofOf(own.secret, 'resume') }
+  run.ports.emit({ kind: 'joined', inc: own.me, player: own.player })
+  ask(run)
+}
+
+function attached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
+  const { member, now, out } = run
+  if (message.session !== member.session.id) return
+  member.hub = 'attached'
+  member.askAt = Infinity
+  session.hubUp(member.session, now, out)
+  session.hubSaid(member.session, now, message, out)
+  run.ports.emit({ kind: 'hub', up: true })
+}
+
+// The hub has no such session, or no such member in it, or its primary is not there just now.
+function refused(run: Runtime, why: string): void {
+  const { member } = run
+  if (member.phase === 'asking') {
+    // Its primary may be on its way back: look for it again, until the time is up.
+    member.phase = 'finding'
+    return
+  }
+  if (member.phase === 'in' && member.hub === 'open') comeBack(run, why)
+}
+
+/** We are outside: comes back as the same player with a new incarnation. */
+export function comeBack(run: Runtime, why: string): void {
+  const { member, now } = run
+  if (member.phase !== 'in' || member.session.leaving) return
+  member.counters.returns++
+  const { pending, nextSeq } = member.session.client
+  member.session = freshSession(now, member.wish, member.entropy)
+  member.session.client.pending = pending
+  member.session.client.nextSeq = nextSeq
+  member.peers.clear()
+  member.connections.clear()
+  member.loopback.length = 0
+  member.phase = 'finding'
+  member.giveUpAt = now + JOIN_MS * 4
+  run.ports.emit({ kind: 'lost', lost: true })
+  if (member.hub !== 'closed') ask(run)
+  void why
+}
+
+function fail(run: Runtime, code: ErrorCode, why: string): void {
+  run.member.phase = 'out'
+  run.ports.emit({ kind: 'failed', code, why })
+}
+
+/** Asks again what has no answer, and gives up in the end. */
+export function wake(run: Runtime): void {
+  const { member, now } = run
+  if (now >= member.giveUpAt && member.phase !== 'in' && member.phase !== 'out') {
+    const where = `${member.wish.game}/${member.wish.room}`
+    return fail(run, 'timeout', `nobody let us into ${where} within ${JOIN_MS} ms`)
+  }
+  if (now >= member.askAt && member.hub === 'open') ask(run)
+}
+
+/** When `wake` is due. */
+export function deadline(run: Runtime): Millis {
+  const { member } = run
+  if (member.phase === 'out') return Infinity
+  return Math.min(member.giveUpAt, member.hub === 'open' ? member.askAt : Infinity)
+}

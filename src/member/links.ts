@@ -1,0 +1,371 @@
+/**
+ * Links to the peers that matter, and the ways they take.
+ *
+ * A member asks its primary and the backup for a link, on every address it can reach; whoever
+ * is asked answers only those of its view (the gate rule). Packets go where something valid
+ * last came from; a path that falls silent is given up for the next, and one that goes through
+ * the hub is left for a direct one as soon as that answers. The link itself notices nothing:
+ * its numbers and acks are end to end.
+ */
+
+import * as clock from '../link/clock.ts'
+import {
+  connectionOf,
+  ENVELOPE_BYTES,
+  type Handshake,
+  handshakeLayout,
+  LINK_VERSION,
+  wrap,
+} from '../link/handshake.ts'
+import * as link from '../link/link.ts'
+import type { LinkSink } from '../link/link.ts'
+import type { Millis, PeerId } from '../machine.ts'
+import { DATAGRAM_MAX } from '../ports.ts'
+import { admits } from '../session/membership.ts'
+import { watched } from '../session/server.ts'
+import * as session from '../session/session.ts'
+import { proofOf } from '../wire/digest.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { takeFrame, takeMessage } from './dispatch.ts'
+import { drawNumber, isRelay, type Peer, type Runtime } from './state.ts'
+
+/** Between primary and backup on a direct path: a fifth of the detector's shortest bound. */
+export const HEARTBEAT_MS: Millis = 10
+/** Elsewhere (L8). */
+export const KEEPALIVE_MS: Millis = 200
+/** A path silent for so long is given up for the next (L8). */
+export const PATH_DEAD_MS: Millis = 1_000
+/** How often a direct path is tried while packets go through the hub. */
+export const PROBE_MS: Millis = 2_000
+/** A link that nobody wants is closed after this. */
+export const IDLE_MS: Millis = 10_000
+/** First and longest wait for an answer to HELLO. */
+export const HELLO_MS: readonly [Millis, Millis] = [100, 1_000]
+
+/** Why a link is closed: its process leaves, or nobody needs it. */
+export const CLOSE = { leaving: 1, idle: 2 } as const
+
+const envelope = new Uint8Array(DATAGRAM_MAX)
+
+/** A datagram came from an address. */
+export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
+  const { member } = run
+  const connection = connectionOf(bytes)
+  if (connection === 0) {
+    const message = bytes.length > ENVELOPE_BYTES && decode(handshakeLayout, bytes.subarray(4))
+    if (message) return handshake(run, from, message)
+    member.counters.malformed++
+    return
+  }
+  const peer = member.peers.get(member.connections.get(connection) ?? -1)
+  if (!peer?.link) {
+    member.counters.stray++
+    return
+  }
+  if (!link.receive(peer.link, run.now, bytes.subarray(ENVELOPE_BYTES), sinkOf(run, peer))) return
+  if (member.peers.get(peer.inc) !== peer) return
+  if (from !== peer.path) reroute(run, peer, from)
+  session.heard(member.session, run.now, peer.inc, run.out)
+  member.touched.add(peer.inc)
+  if (peer.link.closed !== null) closedByPeer(run, peer, peer.link.closed)
+}
+
+function reroute(run: Runtime, peer: Peer, path: string): void {
+  // What was tried once and answered is better than what is merely open.
+  if (isRelay(path) && !isRelay(peer.path) && heardLately(run, peer)) return
+  peer.path = path
+  session.rerouted(run.member.session, peer.inc, isRelay(path))
+}
+
+function heardLately(run: Runtime, peer: Peer): boolean {
+  return peer.link !== null && run.now - peer.link.lastHeard < PATH_DEAD_MS
+}
+
+function closedByPeer(run: Runtime, peer: Peer, reason: number): void {
+  forget(run, peer)
+  if (reason === CLOSE.leaving) session.closed(run.member.session, run.now, peer.inc, 'left', run.out)
+}
+
+/** The system says that nobody listens at an address: a direct path is closed (T32, T39). */
+export function refused(run: Runtime, address: string): void {
+  for (const peer of [...run.member.peers.values()]) {
+    if (peer.path !== address || isRelay(address) || peer.link === null) continue
+    session.closed(run.member.session, run.now, peer.inc, 'failed', run.out)
+  }
+}
+
+function handshake(run: Runtime, from: string, message: Handshake): void {
+  if (message.kind === 'hello') return answerHello(run, from, message)
+  for (const peer of run.member.peers.values()) {
+    if (peer.link !== null || peer.nonce !== message.nonce) continue
+    if (message.kind === 'accept') return open(run, peer, message.connection, from)
+    run.member.counters.denied++
+    if (message.why !== 'version') run.out.emit({ kind: 'removed', why: 'no member any more' })
+    return
+  }
+}
+
+function answerHello(run: Runtime, from: string, hello: Handshake & { kind: 'hello' }): void {
+  const { member } = run
+  const { session: own } = member
+  const { nonce } = hello
+  if (hello.session !== own.id || hello.to !== own.me) return void member.counters.stray++
+  if (hello.version !== LINK_VERSION) return deny(run, from, nonce, 'version')
+  const verdict = admits(own, hello.inc, hello.proof, hello.mv)
+  if (verdict === 'wait') return
+  if (verdict === 'no') return deny(run, from, nonce, 'notMember')
+  const known = member.peers.get(hello.inc)
+  if (known?.link && known.nonce === nonce) return accept(run, known, from)
+  // Both ask at once: the one with the smaller number gets its way.
+  if (known && !known.link && known.initiator && own.me < hello.inc) return
+  if (known) forget(run, known)
+  const peer = createPeer(run, hello.inc, false)
+  peer.nonce = nonce
+  open(run, peer, freshConnection(run), from)
+  accept(run, peer, from)
+}
+
+function freshConnection(run: Runtime): number {
+  let connection = drawNumber(run.member.entropy)
+  while (run.member.connections.has(connection)) connection = drawNumber(run.member.entropy)
+  return connection
+}
+
+function accept(run: Runtime, peer: Peer, to: string): void {
+  const { nonce, connection } = peer
+  say(run, to, { kind: 'accept', nonce, connection })
+}
+
+function deny(run: Runtime, to: string, nonce: number, why: 'version' | 'notMember'): void {
+  run.member.counters.denied++
+  say(run, to, { kind: 'deny', nonce, why })
+}
+
+function say(run: Runtime, to: string, message: Handshake): void {
+  const bytes = encode(handshakeLayout, message)
+  const wrapped = new Uint8Array(ENVELOPE_BYTES + bytes.length)
+  wrapped.set(bytes, ENVELOPE_BYTES)
+  run.ports.datagram(to, wrapped)
+}
+
+function open(run: Runtime, peer: Peer, connection: number, path: string): void {
+  const { member } = run
+  if (member.connections.has(connection)) return
+  peer.link = link.create(run.now, { keepaliveMs: KEEPALIVE_MS })
+  peer.connection = connection
+  peer.path = path
+  member.connections.set(connection, peer.inc)
+  link.setClockShift(peer.link, clock.timeAt(member.clock, run.now) - run.now)
+  for (const { part, state } of member.slots) part.linked?.(state, run.now, peer.inc)
+  session.linked(member.session, run.now, peer.inc, isRelay(path), run.out)
+}
+
+function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
+  const { view } = run.member.session.client
+  const known = view.members.find((member) => member.inc === inc)
+  const told = run.member.session.server.told.get(inc)
+  const addresses = known?.addresses ?? told?.addresses ?? []
+  const direct = addresses.filter((address) => run.ports.reaches(address))
+  const peer: Peer = {
+    inc,
+    link: null,
+    connection: 0,
+    initiator,
+    nonce: drawNumber(run.member.entropy),
+    helloAt: run.now,
+    tries: 0,
+    paths: [...direct, `relay:${inc}`],
+    path: direct[0] ?? `relay:${inc}`,
+    probeAt: run.now + PROBE_MS,
+    idleSince: Infinity,
+  }
+  run.member.peers.set(inc, peer)
+  return peer
+}
+
+/** Forgets a peer's link without a word. */
+export function forget(run: Runtime, peer: Peer): void {
+  if (run.member.peers.get(peer.inc) === peer) run.member.peers.delete(peer.inc)
+  run.member.connections.delete(peer.connection)
+}
+
+/** Asks for the links that the session wants and lacks, and closes those of members who went. */
+export function tend(run: Runtime): void {
+  const { member } = run
+  const wanted = session.wanted(member.session)
+  for (const inc of wanted) {
+    if (!member.peers.has(inc)) createPeer(run, inc, true)
+  }
+  const { view } = member.session.client
+  for (const peer of [...member.peers.values()]) {
+    const isHere =
+      view.members.some((other) => other.inc === peer.inc) ||
+      member.session.server.told.has(peer.inc)
+    const isWanted = wanted.includes(peer.inc)
+    if (!isHere || (!isWanted && !peer.link)) forget(run, peer)
+    else if (isWanted || !peer.initiator) peer.idleSince = Infinity
+    else if (peer.idleSince === Infinity) peer.idleSince = run.now
+    beat(run, peer)
+  }
+}
+
+// Heartbeats are quick only where a role hangs on them and the path is direct.
+function beat(run: Runtime, peer: Peer): void {
+  if (!peer.link) return
+  const quick = watched(run.member.session) === peer.inc && !isRelay(peer.path)
+  const keepalive = quick ? HEARTBEAT_MS : KEEPALIVE_MS
+  if (peer.link.keepaliveMs === keepalive) return
+  link.setKeepalive(peer.link, keepalive)
+}
+
+/** Does what is due on all links. */
+export function wake(run: Runtime): void {
+  for (const peer of [...run.member.peers.values()]) {
+    if (!peer.link) {
+      if (run.now >= peer.helloAt) hello(run, peer)
+      continue
+    }
+    if (link.deadline(peer.link) <= run.now) link.wake(peer.link, run.now, sinkOf(run, peer))
+  }
+}
+
+/** When `wake` is due. */
+export function deadline(run: Runtime): Millis {
+  let due = Infinity
+  for (const peer of run.member.peers.values()) {
+    due = Math.min(due, peer.link ? link.deadline(peer.link) : peer.helloAt)
+  }
+  return due
+}
+
+// On the best path first, then on all: whichever answers first is taken.
+function hello(run: Runtime, peer: Peer): void {
+  const { session: own } = run.member
+  const [first, longest] = HELLO_MS
+  peer.helloAt = run.now + Math.min(longest, first * 2 ** peer.tries)
+  const paths = peer.tries++ === 0 ? peer.paths.slice(0, 1) : peer.paths
+  for (const path of paths) {
+    say(run, path, {
+      kind: 'hello',
+      version: LINK_VERSION,
+      session: own.id,
+      inc: own.me,
+      to: peer.inc,
+      proof: proofOf(own.secret, 'link'),
+      mv: own.client.view.mv,
+      nonce: peer.nonce,
+    })
+  }
+}
+
+/** Looks over all links, a few times a second: dead paths, dead links, idle links, the clock. */
+export function round(run: Runtime): void {
+  const { member, now } = run
+  steerClock(run)
+  for (const peer of [...member.peers.values()]) {
+    if (!peer.link) continue
+    if (link.isDown(peer.link, now)) forget(run, peer)
+    else if (now - peer.idleSince > IDLE_MS) close(run, peer, CLOSE.idle)
+    else tryPaths(run, peer)
+    link.setClockShift(peer.link, clock.timeAt(member.clock, now) - now)
+  }
+  tend(run)
+}
+
+function tryPaths(run: Runtime, peer: Peer): void {
+  const { now } = run
+  if (peer.paths.length < 2 || now < peer.probeAt) return
+  const silent = peer.link !== null && now - peer.link.lastHeard > PATH_DEAD_MS
+  if (!silent && !isRelay(peer.path)) return
+  peer.probeAt = now + (silent ? PATH_DEAD_MS : PROBE_MS)
+  // The next packet goes the other way; if something comes back that way it is the path.
+  const at = peer.paths.indexOf(peer.path)
+  const other = peer.paths[(at + 1) % peer.paths.length]!
+  if (silent) return reroute(run, peer, other)
+  const kept = peer.path
+  peer.path = other
+  link.poke(peer.link!, now)
+  link.flush(peer.link!, now, sinkOf(run, peer))
+  peer.path = kept
+}
+
+function steerClock(run: Runtime): void {
+  const { member, now } = run
+  const { primary } = member.session.client.view
+  const led = member.peers.get(primary)?.link
+  const offset = led ? link.offset(led) : null
+  if (offset !== null && primary !== member.session.me) clock.steer(member.clock, now, offset)
+}
+
+/** Sends what was written since the last flush. */
+export function flush(run: Runtime): void {
+  const { member } = run
+  for (const inc of member.touched) {
+    const peer = member.peers.get(inc)
+    if (peer?.link) link.flush(peer.link, run.now, sinkOf(run, peer))
+  }
+  member.touched.clear()
+}
+
+/** There is newest state for a peer: it leaves with the next packet that may. */
+export function poke(run: Runtime, to: PeerId): void {
+  const peer = run.member.peers.get(to)
+  if (!peer?.link) return
+  link.poke(peer.link, run.now)
+  run.member.touched.add(to)
+}
+
+/** Queues a reliable message; without an open link it is lost, and a new link makes it good. */
+export function send(run: Runtime, to: PeerId, message: Uint8Array): void {
+  const peer = run.member.peers.get(to)
+  if (!peer?.link) return
+  try {
+    link.send(peer.link, run.now, message)
+    run.member.touched.add(to)
+  } catch {
+    // The peer does not take what it must have: its link is of no use any more.
+    close(run, peer, CLOSE.idle)
+  }
+}
+
+/** Says goodbye on one link. */
+export function close(run: Runtime, peer: Peer, reason: number): void {
+  if (peer.link) link.close(peer.link, run.now, reason, sinkOf(run, peer))
+  forget(run, peer)
+}
+
+const sinks = new WeakMap<Peer, LinkSink>()
+
+function sinkOf(run: Runtime, peer: Peer): LinkSink {
+  let sink = sinks.get(peer)
+  if (!sink) {
+    sink = createSink(run, peer)
+    sinks.set(peer, sink)
+  }
+  return sink
+}
+
+function createSink(run: Runtime, peer: Peer): LinkSink {
+  const { slots } = run.member
+  const { inc } = peer
+  return {
+    packet: (bytes) => run.ports.datagram(peer.path, wrap(envelope, peer.connection, bytes)),
+    message: (bytes) => takeMessage(run, inc, bytes),
+    frame: (channel, bytes) => takeFrame(run, inc, channel, bytes),
+    write: (sequence, writer, budget) => {
+      for (const { part, state } of slots) {
+        if (part.write?.(state, run.now, inc, sequence, writer, budget)) return part.channel
+      }
+      return -1
+    },
+    acked: (sequence) => {
+      for (const { part, state } of slots) part.acked?.(state, inc, sequence)
+    },
+    lost: (sequence) => {
+      for (const { part, state } of slots) part.lost?.(state, inc, sequence)
+    },
+    delivered: (message) => {
+      for (const { part, state } of slots) part.delivered?.(state, inc, message)
+    },
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * A member of a session: routes datagrams, messages, views and outcomes between link, session
+ * and parts. It knows the session, for somebody must say who is here; of the parts it knows
+ * nothing but the interface.
+ *
+ * Each verb takes the instant, does what follows from its input, lets us hear what we sent to
+ * ourselves, and sends what was written meanwhile, once.
+ */
+
+import { assert, type Millis, type PartView } from '../machine.ts'
+import * as clock from '../link/clock.ts'
+import * as operations from '../session/operations.ts'
+import * as session from '../session/session.ts'
+import { serves, type SessionEvent, type SessionOut } from '../session/state.ts'
+import { STALL_MS } from '../session/watch.ts'
+import { framePart, frameSession, partOut, takeMessage } from './dispatch.ts'
+import * as entry from './entry.ts'
+import * as links from './links.ts'
+import { type Member, type MemberPorts, type Runtime, slotOf } from './state.ts'
+
+/** How often links are looked over. */
+export const ROUND_MS: Millis = 250
+// One verb may lead to so many messages to ourselves; more is a circle, and a bug.
+const LOOPBACK_MAX = 100_000
+
+/** Wires a member to its outside. */
+export function wire(member: Member, ports: MemberPorts): Runtime {
+  const run: Runtime = { member, ports, now: 0, out: null as unknown as SessionOut }
+  run.out = createOut(run)
+  return run
+}
+
+function createOut(run: Runtime): SessionOut {
+  const { member } = run
+  return {
+    send: (to, message) => deliver(run, to, frameSession(message)),
+    part: (part, to, bytes) => deliver(run, to, framePart(part, bytes)),
+    hub: (message) => entry.tellHub(run, message),
+    emit: (event) => happened(run, event),
+    perform: (part, body, by) => {
+      const slot = slotOf(member, part)
+      const done = slot?.part.perform?.(slot.state, run.now, body, by.inc, by.player)
+      if (!done) return null
+      return { ...done, changes: done.changes.map((bytes) => ({ part, bytes })) }
+    },
+    change: ({ part, bytes }) => {
+      const slot = slotOf(member, part)
+      slot?.part.apply?.(slot.state, bytes)
+    },
+    collect: () =>
+      member.slots.flatMap(({ part, state }) =>
+        part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],
+      ),
+    restore: (parts) => {
+      for (const { part, bytes } of parts) {
+        const slot = slotOf(member, part)
+        slot?.part.restore?.(slot.state, bytes)
+      }
+    },
+  }
+}
+
+function deliver(run: Runtime, to: number, bytes: Uint8Array): void {
+  const { member } = run
+  if (to !== member.session.me) return links.send(run, to, bytes)
+  member.loopback.push({ channel: bytes[0]!, bytes })
+}
+
+function happened(run: Runtime, event: SessionEvent): void {
+  const { member } = run
+  switch (event.kind) {
+    case 'view': {
+      const { view } = event
+      const seen: PartView = { me: member.session.me, ...view }
+      for (const { part, state } of member.slots) {
+        part.view?.(state, run.now, seen, partOut(run, part.channel))
+      }
+      break
+    }
+    case 'welcome':
+      for (const { part, state } of member.slots) {
+        for (const bytes of part.welcome?.(state) ?? []) {
+          operations.inform(member.session, part.channel, event.to, bytes, run.out)
+        }
+      }
+      return
+    case 'removed':
+      return entry.comeBack(run, event.why)
+    default:
+      break
+  }
+  run.ports.emit(event)
+}
+
+/** A datagram came. The bytes are valid only during the call. */
+export function datagram(run: Runtime, now: Millis, from: string, bytes: Uint8Array): void {
+  begin(run, now)
+  links.datagram(run, from, bytes)
+  end(run)
+}
+
+/** The system says that nobody listens at an address any more. */
+export function refused(run: Runtime, now: Millis, address: string): void {
+  begin(run, now)
+  links.refused(run, address)
+  end(run)
+}
+
+/** The stream to the hub opened. */
+export function hubOpened(run: Runtime, now: Millis): void {
+  begin(run, now)
+  entry.hubOpened(run)
+  end(run)
+}
+
+/** The stream to the hub closed, or would not open. */
+export function hubClosed(run: Runtime, now: Millis): void {
+  begin(run, now)
+  entry.hubClosed(run)
+  end(run)
+}
+
+/** The hub said something. */
+export function hubSaid(run: Runtime, now: Millis, bytes: Uint8Array): void {
+  begin(run, now)
+  entry.hubSaid(run, bytes)
+  end(run)
+}
+
+/** Asks the primary for an operation on a part. @returns its number @throws HoldfastError */
+export function submit(run: Runtime, now: Millis, part: number, body: Uint8Array): number {
+  begin(run, now)
+  const seq = operations.submit(run.member.session, now, part, body, run.out)
+  end(run)
+  return seq
+}
+
+/** Something changed in a part's state from above: what is dirty leaves. */
+export function touched(run: Runtime, now: Millis): void {
+  begin(run, now)
+  end(run)
+}
+
+/** Leaves the session: says so, and closes all links. */
+export function leave(run: Runtime, now: Millis): void {
+  begin(run, now)
+  const { member } = run
+  if (member.phase === 'in') session.leave(member.session, run.out)
+  end(run)
+}
+
+/** Closes all links and stops; what was not sent is lost. */
+export function stop(run: Runtime, now: Millis): void {
+  begin(run, now)
+  const { member } = run
+  for (const peer of [...member.peers.values()]) links.close(run, peer, links.CLOSE.leaving)
+  member.phase = 'out'
+}
+
+/** Does what is due. @param dueAt when the runtime was to call, by which a stall is known */
+export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
+  begin(run, now)
+  const { member } = run
+  if (now - dueAt > STALL_MS) session.stalled(member.session, now, now - dueAt)
+  entry.wake(run)
+  if (now >= member.roundAt) {
+    member.roundAt = now + ROUND_MS
+    links.round(run)
+  }
+  session.wake(member.session, now, run.out)
+  links.wake(run)
+  end(run)
+}
+
+/** When `wake` is due. */
+export function deadline(run: Runtime): Millis {
+  const { member } = run
+  return Math.min(
+    entry.deadline(run),
+    member.phase === 'in' ? member.roundAt : Infinity,
+    session.deadline(member.session),
+    links.deadline(run),
+  )
+}
+
+/** Session time: the primary's clock, which goes on over a change of primary (L9). */
+export function sessionTime(run: Runtime, now: Millis): Millis {
+  return clock.timeAt(run.member.clock, now)
+}
+
+/** Whether this member is the primary just now. */
+export function isPrimary(run: Runtime): boolean {
+  return serves(run.member.session)
+}
+
+function begin(run: Runtime, now: Millis): void {
+  run.now = now
+}
+
+function end(run: Runtime): void {
+  const { member } = run
+  if (member.phase === 'in') links.tend(run)
+  hearOurselves(run)
+  for (const { part, state } of member.slots) {
+    for (const peer of part.dirty?.(state) ?? []) links.poke(run, peer)
+  }
+  links.flush(run)
+}
+
+function hearOurselves(run: Runtime): void {
+  const { member } = run
+  for (let count = 0; member.loopback.length > 0; count++) {
+    assert(count < LOOPBACK_MAX, 'messages to ourselves come to an end')
+    const { bytes } = member.loopback.shift()!
+    takeMessage(run, member.session.me, bytes)
+  }
+}

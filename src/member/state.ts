@@ -1,0 +1,188 @@
+/**
+ * What one member holds: its session, its links, its parts; and the wiring between them,
+ * which is made once, beside the state, and never for each packet.
+ */
+
+import type { Link } from '../link/link.ts'
+import type { SessionClock } from '../link/clock.ts'
+import { createClock } from '../link/clock.ts'
+import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
+import * as session from '../session/state.ts'
+import type { Session, SessionEvent, SessionOut } from '../session/state.ts'
+import { digest } from '../wire/digest.ts'
+
+/** Channel of the session's own messages; parts have 4 to 255. */
+export const SESSION_CHANNEL = 0
+
+/** What a process wants when it joins. */
+export interface Wish {
+  game: string
+  room: string
+  playersMax: number
+  name: string
+  kind: 'node' | 'browser'
+  addresses: string[]
+  /** Fingerprint of the game's types. */
+  schema: number
+  /** Only a session that is there already. */
+  existing: boolean
+}
+
+/** How far a process has got into its session. */
+export type Phase = 'finding' | 'asking' | 'in' | 'out'
+
+/** One peer and the way to it. */
+export interface Peer {
+  inc: PeerId
+  /** Null while the handshake is under way. */
+  link: Link | null
+  connection: number
+  /** We asked for the link. */
+  initiator: boolean
+  nonce: number
+  helloAt: Millis
+  tries: number
+  /** Addresses, best first; the last is the relay's. */
+  paths: string[]
+  /** Where packets go: an address that something valid last came from. */
+  path: string
+  /** When the path to be tried next is tried. */
+  probeAt: Millis
+  /** Since when nobody here wants this link; Infinity while somebody does. */
+  idleSince: Millis
+}
+
+/** Bytes that nobody can guess, drawn from a seed that came from outside. */
+export interface Entropy {
+  seed: Uint8Array
+  count: number
+}
+
+/** One part with its state. */
+export interface Slot {
+  part: Part<unknown>
+  state: unknown
+}
+
+/** All that a member knows. */
+export interface Member {
+  wish: Wish
+  phase: Phase
+  session: Session
+  peers: Map<PeerId, Peer>
+  connections: Map<number, PeerId>
+  slots: Slot[]
+  /** To ourselves: a primary is its own client. */
+  loopback: { channel: number; bytes: Uint8Array }[]
+  /** Peers to whom something was written since the last flush. */
+  touched: Set<PeerId>
+  clock: SessionClock
+  entropy: Entropy
+  hub: 'closed' | 'open' | 'attached'
+  /** The entry of the session that we ask to join. */
+  found: string
+  askAt: Millis
+  giveUpAt: Millis
+  /** To come back as the same player. */
+  resume: { player: number; proof: Uint8Array } | null
+  roundAt: Millis
+  counters: MemberCounters
+}
+
+/** What a member counts. */
+export interface MemberCounters {
+  /** Datagrams and messages that nobody of ours could have sent. */
+  malformed: number
+  /** Datagrams for links that we do not have. */
+  stray: number
+  denied: number
+  /** How often it came back with a new incarnation. */
+  returns: number
+}
+
+/** What a member tells the runtime above. */
+export type MemberEvent =
+  | SessionEvent
+  | { kind: 'joined'; inc: PeerId; player: number }
+  | { kind: 'failed'; code: ErrorCode; why: string }
+  | { kind: 'hub'; up: boolean }
+  | { kind: 'part'; channel: number; event: unknown }
+
+/** The outside of a member. */
+export interface MemberPorts {
+  /** Sends a datagram; valid only during the call. */
+  datagram(to: string, bytes: Uint8Array): void
+  /** Whether some carrier of ours can send to that address. */
+  reaches(address: string): boolean
+  /** Sends a message to the hub; lost when there is no stream. */
+  hub(message: Uint8Array): void
+  /** Queued by the receiver: it may call back into the member only after the verb returned. */
+  emit(event: MemberEvent): void
+}
+
+/** A member with its wiring. */
+export interface Runtime {
+  member: Member
+  ports: MemberPorts
+  /** The instant of the verb under way. */
+  now: Millis
+  out: SessionOut
+}
+
+/** Longest time to get into a session. */
+export const JOIN_MS: Millis = 15_000
+
+/** A process that is not in a session yet. @param seed 16 random bytes or more */
+export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[]): Member {
+  const entropy = { seed, count: 0 }
+  return {
+    wish,
+    phase: 'finding',
+    session: freshSession(now, wish, entropy),
+    peers: new Map(),
+    connections: new Map(),
+    slots,
+    loopback: [],
+    touched: new Set(),
+    clock: createClock(now),
+    entropy,
+    hub: 'closed',
+    found: '',
+    askAt: Infinity,
+    giveUpAt: now + JOIN_MS,
+    resume: null,
+    roundAt: now,
+    counters: { malformed: 0, stray: 0, denied: 0, returns: 0 },
+  }
+}
+
+/** A session for a new incarnation: with a secret of its own. */
+export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session {
+  const { playersMax, schema } = wish
+  return session.create(now, { secret: draw(entropy), playersMax, schema })
+}
+
+/** 16 bytes that were not drawn before. */
+export function draw(entropy: Entropy): Uint8Array {
+  const counted = new Uint8Array(entropy.seed.length + 4)
+  counted.set(entropy.seed)
+  new DataView(counted.buffer).setUint32(entropy.seed.length, entropy.count++)
+  return digest(counted)
+}
+
+/** A number from 1 to 2^32 - 1 that was not drawn before, as far as chance allows. */
+export function drawNumber(entropy: Entropy): number {
+  const bytes = draw(entropy)
+  const number = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
+  return number === 0 ? 1 : number
+}
+
+/** The slot of a channel. */
+export function slotOf(member: Member, channel: number): Slot | null {
+  return member.slots.find((slot) => slot.part.channel === channel) ?? null
+}
+
+/** Whether datagrams to that address go through the hub. */
+export function isRelay(address: string): boolean {
+  return address.startsWith('relay:')
+}
