@@ -14,8 +14,8 @@ const MINUTE = 60_000
 const HOUSE = ['test/*.test.ts']
 const MODELS = ['test/models/**/*.test.ts', 'src/proof/**/*.test.ts']
 const SIM = ['test/sim/**/*.test.ts']
-const DRIVERS = ['test/conformance/**/*.test.ts', 'src/drivers/**/*.test.ts']
-const E2E = ['test/e2e/**/*.test.ts', 'src/cli/**/*.test.ts']
+const DRIVERS = ['test/conformance/**/*.test.ts', 'src/{drivers,cli}/**/*.test.ts']
+const E2E = ['test/e2e/**/*.test.ts']
 
 type Options = NonNullable<TestProjectInlineConfiguration['test']>
 

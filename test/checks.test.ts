@@ -10,7 +10,8 @@ import { expect, test } from 'vitest'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 function complaints(program: string, ...args: string[]): string {
-  const options = { cwd: root, encoding: 'utf8' } as const
+  const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' }
+  const options = { cwd: root, encoding: 'utf8', env } as const
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], options)
   return status === 0 ? '' : `${stdout}${stderr}` || `exit ${status}`
 }
