@@ -61,7 +61,7 @@ function table(list: List, proofs: ReadonlyMap<string, Claim[]>): string {
   const rows = list.requirements.map((requirement) => {
     const { number, kind, what } = requirement
     const cells = [number, kind, what, proof(requirement, proofs.get(number) ?? [])]
-    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('*', '\\*')).join(' | ')} |`
+    return `| ${cells.map((cell) => cell.replaceAll(/[|*]/g, '\\$&')).join(' | ')} |`
   })
   const head = ['| number | kind | what | test, or reason |', '|---|---|---|---|']
   return [`## ${list.title}`, '', list.about, '', ...head, ...rows, ''].join('\n')
