@@ -196,7 +196,8 @@ export function readF64(reader: ByteReader): number {
 /** Exactly count bytes, as a copy. */
 export function readRaw(reader: ByteReader, count: number): Uint8Array {
   const at = take(reader, count)
-  return at < 0 ? new Uint8Array(0) : reader.bytes.slice(at, at + count)
+  // Not slice: that of a Buffer shares its bytes.
+  return at < 0 ? new Uint8Array(0) : new Uint8Array(reader.bytes.subarray(at, at + count))
 }
 
 /** A varint length of at most max, then the bytes, as a copy. */
