@@ -55,7 +55,7 @@ export function addFragment(
     list.push(assembly)
   }
   if (assembly.shares[found.index]) return null
-  assembly.shares[found.index] = bytes.slice(FRAGMENT_HEADER)
+  assembly.shares[found.index] = new Uint8Array(bytes.subarray(FRAGMENT_HEADER))
   assembly.missing -= 1
   if (assembly.missing > 0) return null
   list.splice(list.indexOf(assembly), 1)

@@ -65,7 +65,7 @@ export function post(parted: Parted, channel: number, bytes: Uint8Array): boolea
   const message = parted.next
   parted.next = (message + 1) % 65536
   for (let part = 0; part < parts; part++) {
-    const share = bytes.slice(part * PIECE_MAX, (part + 1) * PIECE_MAX)
+    const share = new Uint8Array(bytes.subarray(part * PIECE_MAX, (part + 1) * PIECE_MAX))
     parted.outbox.push({ channel, message, part, parts, bytes: share })
   }
   return true
@@ -86,7 +86,7 @@ export function takePart(parted: Parted, frame: Frames): Uint8Array | null {
     inbox.push(found)
   }
   if (found.parts[part]) return null
-  found.parts[part] = bytes.slice()
+  found.parts[part] = new Uint8Array(bytes)
   found.missing -= 1
   if (found.missing > 0) return null
   inbox.splice(inbox.indexOf(found), 1)

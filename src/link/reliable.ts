@@ -111,8 +111,9 @@ export function queue(outgoing: Outgoing, now: Millis, bytes: Uint8Array): numbe
   }
   const end = Math.max(1, Math.ceil(bytes.length / PIECE_MAX))
   for (let index = 0; index < end; index++) {
+    // Not slice: that of a Buffer shares its bytes.
     const flags = (index === 0 ? FIRST : 0) | (index === end - 1 ? LAST : 0)
-    const share = bytes.slice(index * PIECE_MAX, (index + 1) * PIECE_MAX)
+    const share = new Uint8Array(bytes.subarray(index * PIECE_MAX, (index + 1) * PIECE_MAX))
     push(outgoing, { bytes: share, flags, stage: PIECE.unsent, packet: -1, at: now })
   }
   outgoing.messages += 1
@@ -223,7 +224,7 @@ export function take(
 ): boolean {
   if (id < incoming.next) return true
   if (id > incoming.next) {
-    if (!incoming.early.has(id)) incoming.early.set(id, { flags, bytes: bytes.slice() })
+    if (!incoming.early.has(id)) incoming.early.set(id, { flags, bytes: new Uint8Array(bytes) })
     return true
   }
   incoming.next += 1

@@ -1,0 +1,59 @@
+// Goal: L9, the peer's clock is known to within half a round trip, and session time is smooth.
+import { expect, test } from 'vitest'
+import { createPair, numbered, run, send } from '../../test/link/pair.ts'
+import { createClock, createSamples, offsetOf, steer, takeAnswer, timeAt } from './clock.ts'
+import * as link from './link.ts'
+
+test('the offset is that of the sample with the shortest round trip of the last 16', () => {
+  const clock = createSamples()
+  for (let round = 0; round < 40; round++) {
+    const trip = round === 30 ? 10 : 50 + round
+    const there = trip * 0.8
+    clock.asked = round * 1000
+    // The peer's clock is 5000 ahead; the way there takes longer than the way back.
+    const t1 = clock.asked + there + 5000
+    takeAnswer(clock, clock.asked + trip + 3, clock.asked, t1, t1 + 3)
+  }
+  expect(clock.samples.length).toBe(16)
+  expect(offsetOf(clock)).toBeCloseTo(5000 + 3)
+})
+
+test('an answer that was not asked for, or that cannot be, is ignored', () => {
+  const clock = createSamples()
+  takeAnswer(clock, 10, 5, 7, 8)
+  clock.asked = 5
+  takeAnswer(clock, 10, 5, 8, 7)
+  clock.asked = 5
+  takeAnswer(clock, 10, 5, 0, 100)
+  expect(clock.samples).toEqual([])
+  expect(offsetOf(clock)).toBe(null)
+})
+
+test('two ends agree on session time within half a round trip of jitter', () => {
+  const pair = createPair(3, { delay: 20, jitter: 10 })
+  link.setClockShift(pair.ends[1].link, 1234)
+  for (let count = 0; count < 20; count++) {
+    send(pair, 0, numbered(count))
+    run(pair, pair.now + 100)
+  }
+  expect(Math.abs(link.offset(pair.ends[0].link)! - 1234)).toBeLessThan(5)
+  expect(Math.abs(link.offset(pair.ends[1].link)!)).toBeLessThan(5)
+})
+
+test('session time is set once, then runs at most 5 % off and never backwards', () => {
+  const clock = createClock(100)
+  expect(timeAt(clock, 150)).toBe(150)
+  steer(clock, 200, 1000)
+  expect(timeAt(clock, 200)).toBe(1200)
+  let before = timeAt(clock, 200)
+  for (let now = 210; now < 9000; now += 10) {
+    steer(clock, now, now < 4000 ? 900 : 1300)
+    const time = timeAt(clock, now)
+    expect(time - before).toBeGreaterThanOrEqual(9.5 - 1e-9)
+    expect(time - before).toBeLessThanOrEqual(10.5 + 1e-9)
+    before = time
+  }
+  // 5 % of the 5 s since the target moved on by 400 ms is 250 ms.
+  expect(timeAt(clock, 9000) - 9000).toBeGreaterThan(1140)
+  expect(timeAt(clock, 5)).toBe(clock.time)
+})
