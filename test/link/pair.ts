@@ -87,9 +87,9 @@ function createEnd(pair: Pair, side: 0 | 1, options: LinkOptions): End {
     accepted: new Set(),
   }
   const sink: LinkSink = {
-    packet: (bytes) => fly(pair, side, bytes.slice()),
-    message: (bytes) => end.messages.push(bytes.slice()),
-    frame: (channel, bytes) => end.frames.push([channel, bytes.slice()]),
+    packet: (bytes) => fly(pair, side, new Uint8Array(bytes)),
+    message: (bytes) => end.messages.push(new Uint8Array(bytes)),
+    frame: (channel, bytes) => end.frames.push([channel, new Uint8Array(bytes)]),
     acked: (sequence) => end.acked.push(sequence),
     lost: (sequence) => end.lost.push(sequence),
     delivered: (message) => end.delivered.push(message),
