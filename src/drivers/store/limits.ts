@@ -1,0 +1,54 @@
+/** What every store takes: the same keys and sizes, so that none accepts what another refuses. */
+
+import { HoldfastError } from '../../machine.ts'
+
+/** Longest key, in UTF-16 units. */
+export const KEY_MAX = 512
+/** Largest value, in bytes: records are small. */
+export const VALUE_MAX: number = 1024 * 1024
+
+/** Changes of one write: null removes. */
+export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
+
+/**
+ * Refuses a write that no store takes, before anything of it is written.
+ *
+ * @throws HoldfastError `bad-value` for a key that is empty, too long, or holds NUL or half a
+ *   surrogate pair, and for a value that is too large
+ */
+export function checkChanges(changes: Changes): void {
+  for (const [key, value] of changes) {
+    if (key === '' || key.length > KEY_MAX) {
+      throw new HoldfastError(
+        'bad-value',
+        `a key of a store has 1 to ${KEY_MAX} characters: ${key.length}`,
+      )
+    }
+    // Neither survives the way into UTF-8 and back, so two keys could become one.
+    if (/\0|\p{Surrogate}/u.test(key)) {
+      throw new HoldfastError('bad-value', `a key of a store is text: ${JSON.stringify(key)}`)
+    }
+    if (value !== null && value.length > VALUE_MAX) {
+      throw new HoldfastError(
+        'bad-value',
+        `a value of a store has at most ${VALUE_MAX} bytes: ${value.length} at '${key}'`,
+      )
+    }
+  }
+}
+
+/** The order of keys: by code point, which is also that of their UTF-8 bytes. */
+export function compareKeys(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length)
+  for (let at = 0; at < shorter; at++) {
+    const left = a.charCodeAt(at)
+    const right = b.charCodeAt(at)
+    if (left !== right) return rank(left) - rank(right)
+  }
+  return a.length - b.length
+}
+
+/** In UTF-16 the surrogates come before U+E000, but the code points they stand for after U+FFFF. */
+function rank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+}

@@ -1,0 +1,40 @@
+/** A store that lives as long as its process: for tests, and where nothing needs to be kept. */
+
+import { HoldfastError } from '../../machine.ts'
+import type { Store } from '../../ports.ts'
+import { checkChanges, compareKeys, type Changes } from './limits.ts'
+
+/** An empty store. */
+export function createMemoryStore(): Store {
+  return new MemoryStore()
+}
+
+class MemoryStore implements Store {
+  readonly #records = new Map<string, Uint8Array>()
+  #open = true
+
+  entries(): Iterable<readonly [key: string, value: Uint8Array]> {
+    this.#check()
+    return [...this.#records]
+      .sort(([a], [b]) => compareKeys(a, b))
+      .map(([key, value]) => [key, new Uint8Array(value)] as const)
+  }
+
+  write(changes: Changes): void {
+    this.#check()
+    checkChanges(changes)
+    for (const [key, value] of changes) {
+      if (value === null) this.#records.delete(key)
+      else this.#records.set(key, new Uint8Array(value))
+    }
+  }
+
+  close(): void {
+    this.#open = false
+    this.#records.clear()
+  }
+
+  #check(): void {
+    if (!this.#open) throw new HoldfastError('store', 'the store is closed')
+  }
+}

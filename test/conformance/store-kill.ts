@@ -1,0 +1,77 @@
+/** Kills a process that writes to a store, and looks at what it left. */
+
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Store } from '../../src/ports.ts'
+import type { Dice } from './until.ts'
+
+const WRITER = fileURLToPath(new URL('store-writer.js', import.meta.url))
+
+/** A store that a child process can open by itself. */
+export interface WriterPlan {
+  /** URL of the built module, since a child process does not run TypeScript on Node 20. */
+  module: string
+  /** The exported function that opens a file. */
+  verb: string
+  file: string
+  habit?: 'early' | 'torn'
+}
+
+/**
+ * Starts a writer, lets it write for a seeded while, kills it.
+ *
+ * @returns the number of the last write that had returned, as far as the writer could say it
+ */
+export function writeAndKill(plan: WriterPlan, random: Dice): Promise<number> {
+  const { module, verb, file, habit } = plan
+  const child = spawn(process.execPath, [WRITER, module, verb, file, habit ?? 'honest'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let errors = ''
+  let last = -1
+  let rest = 1 + random.below(30)
+  child.stderr.on('data', (bytes: Buffer) => (errors += bytes.toString()))
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    last = Number(line.split(' ')[1])
+    rest -= 1
+    if (rest === 0) killAfter(random.next() * 2, () => child.kill('SIGKILL'))
+  })
+  return new Promise((resolve, reject) => {
+    child.on('close', (_code, signal) => {
+      if (signal === 'SIGKILL' && last >= 0) resolve(last)
+      else reject(new Error(`the writer ended by itself: ${errors}`))
+    })
+  })
+}
+
+/** Spins, for no timer is exact below a millisecond, and a write takes less. */
+function killAfter(ms: number, kill: () => void): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+  kill()
+}
+
+/** What is wrong with a store after a kill: a sentence each. @param last the last acknowledged write */
+export function inspect(store: Store, last: number): string[] {
+  const numbers = new Map<string, number>()
+  for (const [key, value] of store.entries()) {
+    numbers.set(key, new DataView(value.buffer, value.byteOffset).getUint32(0))
+  }
+  const wrong: string[] = []
+  const found = numbers.get('part/0') ?? 0
+  if (found < last) wrong.push(`write ${last} was acknowledged, the store has ${found}`)
+  if (found > last + 1) wrong.push(`write ${found} was never begun, ${last} was the last`)
+  const expected = new Map<string, number>()
+  for (let part = 0; part < 8; part++) expected.set(`part/${part}`, found)
+  for (let tail = Math.max(1, found - 9); tail <= found; tail++) expected.set(`tail/${tail}`, tail)
+  if (found === 0) expected.clear()
+  for (const [key, number] of expected) {
+    const has = numbers.get(key)
+    if (has !== number) wrong.push(`${key} of write ${found} holds ${has}`)
+  }
+  for (const key of numbers.keys()) {
+    if (!expected.has(key)) wrong.push(`${key} does not belong to write ${found}`)
+  }
+  return wrong
+}

@@ -1,0 +1,188 @@
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import Database from 'libsql'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../src/drivers/store/memory.ts'
+import { openSqliteStore } from '../../src/drivers/store/sqlite.ts'
+import { HoldfastError } from '../../src/machine.ts'
+import { storeConformance } from './store.ts'
+import { inspect, writeAndKill, type WriterPlan } from './store-kill.ts'
+import { dice } from './until.ts'
+
+const KILLS = 50
+const MODULE = new URL('../../dist/drivers/store/sqlite.js', import.meta.url)
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-store-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+const freshFile = (): string => join(folder, `${++files}.db`)
+
+storeConformance('memory', () => createMemoryStore, { keep: 'it lives in the process alone' })
+storeConformance('SQLite', () => {
+  const file = freshFile()
+  return () => openSqliteStore(file)
+})
+
+/** The message of the error, which must be ours. */
+function complaint(file: string): string {
+  try {
+    openSqliteStore(file).close()
+  } catch (error) {
+    if (error instanceof HoldfastError && error.code === 'store') return error.message
+    throw error
+  }
+  return 'no error'
+}
+
+describe('a SQLite store that is killed', () => {
+  beforeAll(() => {
+    if (!existsSync(MODULE)) throw new Error('run `npx tsc -b` first: child processes need dist/')
+  })
+  const planOf = (habit?: WriterPlan['habit']): WriterPlan => {
+    return { module: MODULE.href, verb: 'openSqliteStore', file: freshFile(), habit }
+  }
+  const killOnce = async (plan: WriterPlan, seed: number): Promise<string[]> => {
+    const last = await writeAndKill(plan, dice(seed))
+    const store = openSqliteStore(plan.file)
+    const wrong = inspect(store, last)
+    store.close()
+    return wrong
+  }
+
+  test(`has every acknowledged write, and none by half, after ${KILLS} kills`, async () => {
+    const plan = planOf()
+    for (let seed = 1; seed <= KILLS; seed++) expect(await killOnce(plan, seed)).toEqual([])
+  })
+
+  test.each(['early', 'torn'] as const)('a planted fault is caught: %s', async (habit) => {
+    const plan = planOf(habit)
+    let wrong: string[] = []
+    for (let seed = 1; seed <= KILLS && wrong.length === 0; seed++) {
+      wrong = await killOnce(plan, seed)
+    }
+    expect(wrong).not.toEqual([])
+  })
+})
+
+describe('a SQLite store', () => {
+  test('in use by another process names that process', async () => {
+    const file = freshFile()
+    const script = `import('${MODULE.href}').then((m) => {
+      m.openSqliteStore(process.argv[1]).write([['a', new Uint8Array(1)]])
+      console.log('open')
+      setInterval(() => {}, 1000)
+    })`
+    const child = spawn(process.execPath, ['-e', script, file])
+    const lines = createInterface({ input: child.stdout })
+    await new Promise((resolve) => lines.once('line', resolve))
+    expect(complaint(file)).toBe(
+      `the data file ${file} cannot be used: it is in use by process ${child.pid}; ` +
+        'stop that, or choose another file',
+    )
+    child.kill('SIGKILL')
+    await new Promise((resolve) => child.once('close', resolve))
+    const store = openSqliteStore(file)
+    expect([...store.entries()]).toHaveLength(1)
+    expect(complaint(file)).toContain('in use by this process')
+    // A second attempt in one process must not release the lock of the first.
+    const other = spawnSync(process.execPath, ['-e', script, file], { encoding: 'utf8' })
+    expect(other.stderr).toContain(`in use by process ${process.pid}`)
+    store.close()
+  })
+
+  test('in a missing folder says which', () => {
+    const file = join(folder, 'no', 'such', 'hub.db')
+    expect(complaint(file)).toContain(`the folder ${join(folder, 'no', 'such')} does not exist`)
+  })
+
+  test('that is a folder, or lies in a file, is told apart', () => {
+    expect(complaint(folder)).toContain('this is not a file')
+    const file = freshFile()
+    writeFileSync(file, '')
+    expect(complaint(join(file, 'hub.db'))).toContain(`the folder ${file} does not exist`)
+  })
+
+  test('leaves alone a file that is not SQLite', () => {
+    for (const content of ['x', 'my diary\n'.repeat(1000), '\0'.repeat(4096), 'SQLite format 3']) {
+      const file = freshFile()
+      writeFileSync(file, content)
+      expect(complaint(file)).toContain('it was not made by Holdfast')
+      expect(readFileSync(file, 'utf8')).toBe(content)
+    }
+  })
+
+  test('leaves alone an SQLite file of another program', () => {
+    for (const sql of ['CREATE TABLE notes (text)', 'PRAGMA application_id = 7']) {
+      const file = freshFile()
+      const other = new Database(file)
+      other.exec(`PRAGMA journal_mode = WAL; ${sql}`)
+      other.close()
+      const before = readFileSync(file)
+      expect(complaint(file)).toContain('it was not made by Holdfast')
+      expect(Buffer.compare(readFileSync(file), before)).toBe(0)
+      expect(existsSync(`${file}-pid`)).toBe(false)
+    }
+  })
+
+  test('of a newer version says both versions', () => {
+    const file = freshFile()
+    openSqliteStore(file).close()
+    const newer = new Database(file)
+    newer.exec('PRAGMA user_version = 7')
+    newer.close()
+    expect(complaint(file)).toContain('its layout has version 7, this Holdfast knows 1')
+  })
+
+  test('whose pages were overwritten is damaged', () => {
+    const file = freshFile()
+    const store = openSqliteStore(file)
+    for (let i = 0; i < 200; i++) store.write([[`key ${i}`, new Uint8Array(500)]])
+    store.close()
+    const damage = `const fs = require('node:fs'); const fd = fs.openSync(process.argv[1], 'r+')
+      for (let at = 4096; at < fs.fstatSync(fd).size; at += 4096)
+        fs.writeSync(fd, Buffer.alloc(4096, 0xab), 0, 4096, at)`
+    spawnSync(process.execPath, ['-e', damage, file])
+    const damaged = openSqliteStore(file)
+    expect(() => damaged.entries()).toThrow(/it is damaged/)
+    damaged.close()
+  })
+
+  test('an empty file becomes a store', () => {
+    const file = freshFile()
+    writeFileSync(file, '')
+    expect(complaint(file)).toBe('no error')
+  })
+
+  test('on a disk that cannot be written says so', () => {
+    const place = join(folder, 'read-only')
+    mkdirSync(place)
+    chmodSync(folder, 0o755)
+    chmodSync(place, 0o555)
+    const script = `import('${MODULE.href}').then((m) => m.openSqliteStore(process.argv[1]))`
+    // Root may write anywhere, so root looks through the eyes of nobody.
+    const who = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+    const path = join(place, 'hub.db')
+    const child = spawnSync(process.execPath, ['-e', script, path], { encoding: 'utf8', ...who })
+    expect(child.stderr).toContain(`${path} cannot be used: it cannot be written (EACCES)`)
+  })
+
+  test('does not take a name for an order to SQLite', () => {
+    const before = process.cwd()
+    process.chdir(folder)
+    for (const name of [':memory:', 'file:hub.db?mode=memory']) openSqliteStore(name).close()
+    process.chdir(before)
+    expect(existsSync(join(folder, ':memory:'))).toBe(true)
+    expect(existsSync(join(folder, 'file:hub.db?mode=memory'))).toBe(true)
+  })
+})
