@@ -252,6 +252,9 @@ export function wake(run: Runtime): void {
   const { member, now } = run
   if (now >= member.giveUpAt && member.phase !== 'in' && member.phase !== 'out') {
     const where = `${member.wish.game}/${member.wish.room}`
+    if (member.hub === 'closed') {
+      return fail(run, 'unreachable', `no hub answered within ${JOIN_MS} ms: is it running?`)
+    }
     return fail(run, 'timeout', `nobody let us into ${where} within ${JOIN_MS} ms`)
   }
   if (now >= member.askAt && member.hub === 'open') ask(run)

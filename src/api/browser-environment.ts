@@ -1,0 +1,23 @@
+/** A page as a place to run in: ticks from a worker, the hub of its own origin. */
+
+import { createBrowserLoop } from '../drivers/net/loop-browser.ts'
+import { connectWebSocket } from '../drivers/net/websocket.ts'
+import type { Environment } from './environment.ts'
+
+let page: Environment | null = null
+
+/** The environment of this page; made at the first call. */
+export function browserEnvironment(): Environment {
+  page ??= {
+    kind: 'browser',
+    loop: createBrowserLoop(),
+    connect: connectWebSocket,
+    carriers: [],
+    defaultServer: location.origin.startsWith('http') ? location.origin : null,
+    onEnd: (run) => {
+      addEventListener('pagehide', run)
+      return () => removeEventListener('pagehide', run)
+    },
+  }
+  return page
+}

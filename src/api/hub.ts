@@ -1,0 +1,120 @@
+/**
+ * The stream to the hub, held open: it is dialled again whenever it closes, and given up when
+ * it is silent, for a dead machine closes nothing.
+ */
+
+import type { Millis } from '../machine.ts'
+import type { Alarm, Connect, Loop, Stream } from '../ports.ts'
+import { toHub } from '../register/messages.ts'
+import { encode } from '../wire/layout.ts'
+import { frameMessage, readFrame } from '../wire/relay.ts'
+
+/** First and longest wait before dialling again. */
+export const DIAL_MS: readonly [Millis, Millis] = [50, 1_000]
+/** How often the hub is pinged. */
+export const PING_MS: Millis = 2_000
+/** Silent for so long, the stream is given up. */
+export const SILENT_MS: Millis = 7_000
+
+/** Whom the connection tells. */
+export interface HubEvents {
+  opened(): void
+  closed(why: string): void
+  message(bytes: Uint8Array): void
+  relayed(peer: number, bytes: Uint8Array): void
+}
+
+/** One hub, whatever becomes of the stream to it. */
+export class HubConnection {
+  readonly #url: string
+  readonly #connect: Connect
+  readonly #loop: Loop
+  readonly #events: HubEvents
+  readonly #alarm: Alarm
+  #stream: Stream | null = null
+  #open = false
+  #ended = false
+  #tries = 0
+  #heardAt: Millis = 0
+  #pings = 0
+
+  constructor(url: string, connect: Connect, loop: Loop, events: HubEvents) {
+    this.#url = url
+    this.#connect = connect
+    this.#loop = loop
+    this.#events = events
+    this.#alarm = loop.alarm(() => this.#tick())
+    this.#dial()
+  }
+
+  /** Sends one frame of wire/relay. @returns false if there is no stream or no room */
+  send(frame: Uint8Array): boolean {
+    return this.#open && this.#stream !== null && this.#stream.send(frame)
+  }
+
+  /** Bytes that wait to leave. */
+  backlog(): number {
+    return this.#stream?.backlog() ?? 0
+  }
+
+  /** Hangs up for good. */
+  end(): void {
+    this.#ended = true
+    this.#alarm.cancel()
+    this.#stream?.close()
+    this.#stream = null
+    this.#open = false
+  }
+
+  #dial(): void {
+    this.#tries++
+    const stream = this.#connect(this.#url, {
+      opened: () => this.#current(stream) && this.#opened(),
+      message: (bytes) => this.#current(stream) && this.#message(bytes),
+      closed: (why) => this.#current(stream) && this.#closed(why),
+    })
+    this.#stream = stream
+    this.#alarm.set(this.#loop.now() + SILENT_MS)
+  }
+
+  #current(stream: Stream): boolean {
+    return !this.#ended && this.#stream === stream
+  }
+
+  #opened(): void {
+    this.#open = true
+    this.#tries = 0
+    this.#heardAt = this.#loop.now()
+    this.#alarm.set(this.#heardAt + PING_MS)
+    this.#events.opened()
+  }
+
+  #message(bytes: Uint8Array): void {
+    this.#heardAt = this.#loop.now()
+    const frame = readFrame(bytes)
+    if (frame?.kind === 'message') this.#events.message(frame.bytes)
+    else if (frame) this.#events.relayed(frame.peer, frame.bytes)
+  }
+
+  #closed(why: string): void {
+    const wasOpen = this.#open
+    this.#open = false
+    this.#stream = null
+    const [first, longest] = DIAL_MS
+    const wait = Math.min(longest, first * 2 ** Math.min(this.#tries, 10))
+    this.#alarm.set(this.#loop.now() + wait)
+    if (wasOpen || this.#tries === 1) this.#events.closed(why)
+  }
+
+  #tick(): void {
+    if (this.#ended) return
+    if (this.#stream === null) return this.#dial()
+    const silent = this.#loop.now() - this.#heardAt
+    if (!this.#open || silent > SILENT_MS) {
+      this.#stream.close()
+      return this.#closed(`silent for ${Math.round(silent)} ms`)
+    }
+    this.send(frameMessage(encode(toHub, { kind: 'ping', count: this.#pings++ })))
+    this.#alarm.set(this.#loop.now() + PING_MS)
+  }
+}

@@ -1,0 +1,157 @@
+/** How one gets a session: `join` and `host`, for any place to run in. */
+
+import * as actions from '../actions/actions.ts'
+import { parse } from '../faults/conditions.ts'
+import { type ErrorCode, HoldfastError, type Part } from '../machine.ts'
+import type { MemberEvent } from '../member/state.ts'
+import * as objects from '../objects/objects.ts'
+import { NAME_MAX } from '../register/messages.ts'
+import type { Environment } from './environment.ts'
+import { Runner } from './runner.ts'
+import { Session } from './session.ts'
+import { type GameType, sortTypes } from './types.ts'
+
+/** What `join` takes. */
+export interface JoinOptions {
+  /** The game, as the lobby lists it: 1 to 64 bytes. */
+  game: string
+  /** Which of its sessions; it is created if nobody is there. Default `main`. */
+  room?: string
+  /** How others see us: 1 to 64 bytes. Default `player`. */
+  name?: string
+  /** The game's types, the same in every build that shall fit. */
+  types?: readonly GameType[]
+  /** Where the hub is, such as `ws://127.0.0.1:8700/hub` or `http://host:8700`; in a page by default its own origin. */
+  server?: string
+  /** Most players, if this call creates the session: 1 to 256. Default 16. */
+  playersMax?: number
+  /** Worse weather on our own links, such as `rtt=120,loss=5%,jitter=30`. */
+  condition?: string
+  /** Gives up joining. */
+  signal?: AbortSignal
+}
+
+/** Most players of a session. */
+export const PLAYERS_MAX = 256
+
+/**
+ * Joins a session, or creates it if nobody is there.
+ *
+ * @throws HoldfastError `bad-value`, `unreachable`, `timeout`, `full`, `version`, `schema`
+ */
+export async function joinIn(environment: Environment, options: JoinOptions): Promise<Session> {
+  const types = sortTypes(options.types ?? [])
+  const parts = {
+    objects: objects.create(types.objects.length),
+    actions: actions.create(),
+  }
+  const session = new Session(types, parts)
+  const door = new Door(session, options)
+  const runner = await Runner.start({
+    environment,
+    url: hubUrl(options.server ?? environment.defaultServer),
+    wish: {
+      game: checkName('game', options.game),
+      room: checkName('room', options.room ?? 'main'),
+      name: checkName('name', options.name ?? 'player'),
+      playersMax: checkPlayers(options.playersMax ?? 16),
+      schema: types.fingerprint,
+      existing: false,
+    },
+    slots: [
+      { part: objects.objectsPart as Part<never>, state: parts.objects },
+      { part: actions.actionsPart(types.runs) as Part<never>, state: parts.actions },
+    ],
+    conditions: options.condition ? parse(options.condition) : null,
+    told: (event) => door.told(event),
+  })
+  session.bind(runner)
+  return door.opened(environment, runner)
+}
+
+// Waits for the first view, and tells the session everything from then on.
+class Door {
+  readonly #session: Session
+  readonly #signal: AbortSignal | undefined
+  readonly #early: MemberEvent[] = []
+  #settle: { resolve: () => void; reject: (error: Error) => void } | null = null
+  #open = false
+
+  constructor(session: Session, options: JoinOptions) {
+    this.#session = session
+    this.#signal = options.signal
+  }
+
+  told(event: MemberEvent): void {
+    if (this.#open) return this.#session.told(event)
+    this.#early.push(event)
+    this.#look()
+  }
+
+  // The session gets what came while it was opened once its runner is known to it.
+  #look(): void {
+    if (!this.#settle) return
+    for (const event of this.#early.splice(0)) {
+      this.#session.told(event)
+      if (event.kind === 'view') this.#open = true
+      if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
+    }
+    if (this.#open) this.#settle.resolve()
+  }
+
+  async opened(environment: Environment, runner: Runner): Promise<Session> {
+    const aborted = (): void => {
+      runner.stop()
+      this.#settle?.reject(failure('left', 'joining was given up'))
+    }
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#settle = { resolve, reject }
+        this.#signal?.addEventListener('abort', aborted)
+        if (this.#signal?.aborted) aborted()
+        this.#look()
+      })
+    } catch (error) {
+      runner.stop()
+      throw error
+    } finally {
+      this.#signal?.removeEventListener('abort', aborted)
+    }
+    environment.onEnd(() => this.#session.end('the process ended'))
+    return this.#session
+  }
+}
+
+function failure(code: ErrorCode, why: string): HoldfastError {
+  return new HoldfastError(code, why)
+}
+
+/** The hub's stream behind what a user writes. @throws HoldfastError code `bad-value` */
+export function hubUrl(server: string | null): string {
+  if (server === null) {
+    throw new HoldfastError('bad-value', 'no server: give `server`, such as ws://127.0.0.1:8700')
+  }
+  let url: URL
+  try {
+    url = new URL(server)
+  } catch {
+    throw new HoldfastError('bad-value', `server is no URL: "${server}"`)
+  }
+  url.protocol = url.protocol.replace(/^http/, 'ws')
+  if (url.protocol !== 'ws:' && url.protocol !== 'wss:') {
+    throw new HoldfastError('bad-value', `server must be ws, wss, http or https: "${server}"`)
+  }
+  if (url.pathname === '/' || url.pathname === '') url.pathname = '/hub'
+  return url.href
+}
+
+function checkName(what: string, name: string): string {
+  const bytes = new TextEncoder().encode(name).length
+  if (bytes > 0 && bytes <= NAME_MAX) return name
+  throw new HoldfastError('bad-value', `${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
+}
+
+function checkPlayers(count: number): number {
+  if (Number.isInteger(count) && count >= 1 && count <= PLAYERS_MAX) return count
+  throw new HoldfastError('bad-value', `playersMax is 1 to ${PLAYERS_MAX}: ${count}`)
+}

@@ -1,0 +1,183 @@
+/**
+ * Runs one member: gives it time, datagrams and the hub's words, and carries out what it says.
+ *
+ * What the member tells is queued until its verb has returned, so whoever listens may call
+ * back at once. Its one deadline is one alarm; how late that goes off tells it of stalls.
+ */
+
+import { condition } from '../drivers/net/conditioner.ts'
+import { combine } from '../drivers/net/carriers.ts'
+import { createRelay, parseRelayAddress, type Relay } from '../drivers/net/relay.ts'
+import type { Conditions } from '../faults/conditions.ts'
+import type { Millis, Part } from '../machine.ts'
+import * as member from '../member/member.ts'
+import {
+  create,
+  type Member,
+  type MemberEvent,
+  type Runtime,
+  type Slot,
+  type Wish,
+} from '../member/state.ts'
+import type { Alarm, DatagramEvents, Datagrams, Loop } from '../ports.ts'
+import { frameMessage } from '../wire/relay.ts'
+import type { Environment } from './environment.ts'
+import { HubConnection } from './hub.ts'
+
+/** What a runner is made of. */
+export interface RunnerOptions {
+  environment: Environment
+  /** The hub's URL, `ws://…/hub`. */
+  url: string
+  wish: Omit<Wish, 'addresses' | 'kind'>
+  slots: { part: Part<never>; state: unknown }[]
+  conditions: Conditions | null
+  /** Something happened; called outside of all verbs. */
+  told: (event: MemberEvent) => void
+}
+
+/** One running member. */
+export class Runner {
+  readonly loop: Loop
+  readonly member: Member
+  readonly #run: Runtime
+  readonly #alarm: Alarm
+  readonly #hub: HubConnection
+  readonly #carriers: Datagrams
+  readonly #told: (event: MemberEvent) => void
+  readonly #queue: MemberEvent[] = []
+  #telling = false
+  #armedAt: Millis = Infinity
+  #stopped = false
+
+  private constructor(options: RunnerOptions, open: Opened) {
+    const { environment } = options
+    const { loop } = environment
+    this.loop = loop
+    this.#told = options.told
+    this.#carriers = open.carriers
+    const wish: Wish = {
+      ...options.wish,
+      kind: environment.kind,
+      addresses: [...open.direct.addresses].slice(0, 8),
+    }
+    this.member = create(loop.now(), wish, loop.random(32), options.slots as unknown as Slot[])
+    this.#run = member.wire(this.member, {
+      datagram: (to, bytes) => this.#carriers.send(to, bytes),
+      reaches: (address) => open.direct.reaches(address),
+      hub: (message) => void this.#hub.send(frameMessage(message)),
+      emit: (event) => void this.#queue.push(event),
+    })
+    this.#alarm = loop.alarm(() => this.#wake())
+    open.attach({
+      datagram: (from, bytes) => this.do((now) => member.datagram(this.#run, now, from, bytes)),
+      refused: (address) => this.do((now) => member.refused(this.#run, now, address)),
+    })
+    this.#hub = new HubConnection(options.url, environment.connect, loop, {
+      opened: () => this.do((now) => member.hubOpened(this.#run, now)),
+      closed: () => this.do((now) => member.hubClosed(this.#run, now)),
+      message: (bytes) => this.do((now) => member.hubSaid(this.#run, now, bytes)),
+      relayed: (peer, bytes) => open.relay.deliver(peer, bytes),
+    })
+    open.toHub = this.#hub
+    this.do(() => {})
+  }
+
+  /** Opens the carriers and starts. @throws HoldfastError when a carrier cannot be opened */
+  static async start(options: RunnerOptions): Promise<Runner> {
+    return new Runner(options, await openCarriers(options))
+  }
+
+  /** Runs a verb, tells what it told, and sets the alarm. */
+  do<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {
+    if (this.#stopped) return undefined
+    try {
+      return verb(this.loop.now(), this.#run)
+    } finally {
+      this.#after()
+    }
+  }
+
+  #after(): void {
+    this.#arm()
+    if (this.#telling) return
+    this.#telling = true
+    try {
+      while (this.#queue.length > 0) this.#told(this.#queue.shift()!)
+    } finally {
+      this.#telling = false
+    }
+  }
+
+  #arm(): void {
+    if (this.#stopped) return
+    const due = member.deadline(this.#run)
+    // An alarm that is too early costs one look; moving it for each packet would cost more.
+    if (due >= this.#armedAt) return
+    this.#armedAt = due
+    if (due < Infinity) this.#alarm.set(due)
+  }
+
+  #wake(): void {
+    const dueAt = this.#armedAt
+    this.#armedAt = Infinity
+    this.do((now) => member.wake(this.#run, now, dueAt))
+  }
+
+  /** Stops for good: links are closed, the hub is hung up. */
+  stop(): void {
+    if (this.#stopped) return
+    this.do((now) => member.stop(this.#run, now))
+    this.#stopped = true
+    this.#alarm.cancel()
+    this.#hub.end()
+    this.#carriers.close()
+  }
+}
+
+interface Opened {
+  carriers: Datagrams
+  direct: Datagrams
+  relay: Relay
+  toHub: HubConnection | null
+  attach(events: DatagramEvents): void
+}
+
+async function openCarriers(options: RunnerOptions): Promise<Opened> {
+  const { environment, conditions } = options
+  let events: DatagramEvents | null = null
+  const forward: DatagramEvents = {
+    datagram: (from, bytes) => events?.datagram(from, bytes),
+    refused: (address) => events?.refused(address),
+  }
+  const wrap = (open: Environment['carriers'][number]): Environment['carriers'][number] =>
+    conditions ? condition(open, environment.loop, conditions) : open
+  const direct = combine(await Promise.all(environment.carriers.map((open) => wrap(open)(forward))))
+  let relay: Relay | null = null
+  const opened: Opened = {
+    carriers: direct,
+    direct,
+    relay: null as unknown as Relay,
+    toHub: null,
+    attach: (to) => void (events = to),
+  }
+  const relayed = await wrap((to) => {
+    relay = createRelay(
+      (frame) => opened.toHub?.send(frame) ?? false,
+      () => opened.toHub?.backlog() ?? 0,
+      to,
+    )
+    return Promise.resolve(relay)
+  })(forward)
+  opened.relay = relay as unknown as Relay
+  opened.carriers = {
+    addresses: direct.addresses,
+    reaches: (address) => direct.reaches(address) || relayed.reaches(address),
+    send: (to, bytes) => (parseRelayAddress(to) === null ? direct : relayed).send(to, bytes),
+    close: () => {
+      direct.close()
+      relayed.close()
+    },
+  }
+  return opened
+}

@@ -1,0 +1,441 @@
+/**
+ * A session as a user holds it.
+ *
+ *     const session = await join({ game: 'dots', types: [Dot] })
+ *     const me = session.create(Dot, { pos: [50, 50], hue: 120 })
+ *     session.on('primary', (member) => banner(`${member.name} is the server now`))
+ *
+ * Any machine in it may die: the server's, its backup's, the hub's. What was acknowledged
+ * stays, and `status` and `safety` say how things stand.
+ */
+
+import * as actions from '../actions/actions.ts'
+import type { Value } from '../actions/actions.ts'
+import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import * as member from '../member/member.ts'
+import type { MemberEvent, Runtime } from '../member/state.ts'
+import * as objects from '../objects/objects.ts'
+import type { Member, View } from '../session/messages.ts'
+import { serves } from '../session/state.ts'
+import {
+  decodeState,
+  encodeState,
+  type Fields,
+  initialState,
+  type StateOf,
+} from '../wire/schema.ts'
+import { Handle, type ObjectHandle } from './handles.ts'
+import type { Runner } from './runner.ts'
+import type { ActionType, ObjectType, Types } from './types.ts'
+
+/** A member as an application sees it. */
+export interface MemberInfo {
+  /** The same for as long as the player takes part, over reconnections and failures. */
+  readonly player: number
+  /** The number of this incarnation. */
+  readonly inc: PeerId
+  readonly name: string
+  readonly kind: 'node' | 'browser'
+}
+
+/** Whether we are in touch. */
+export type Status = 'live' | 'reconnecting' | 'lost'
+/** How safe what is acknowledged is: held twice, held once, waiting to be held twice. */
+export type Safety = 'backed-up' | 'alone' | 'waiting'
+
+/** What may be listened to, and what the listener gets. */
+export interface SessionEvents {
+  status: Status
+  safety: Safety
+  /** Who serves now. */
+  primary: MemberInfo
+  join: MemberInfo
+  leave: MemberInfo
+  /** Any change of `members`. */
+  members: readonly MemberInfo[]
+  /** Objects came, changed or went. */
+  objects: void
+  /** Keys of the table that changed. */
+  table: readonly string[]
+}
+
+/** What came of an action. */
+export type ActionOutcome<Answer> = { ok: true; value: Answer } | { ok: false; why: string }
+
+/** Figures of one's own connection, for a display. */
+export interface SessionFigures {
+  /** Round trip to the primary in ms; 0 for the primary itself; null while unknown. */
+  rttMs: number | null
+  /** `direct`, `relay`, or `none`. */
+  path: 'direct' | 'relay' | 'none'
+  epoch: number
+  role: string
+  returns: number
+}
+
+type Listener<Name extends keyof SessionEvents> = (value: SessionEvents[Name]) => void
+
+/** The parts of a session's member and their states. */
+export interface Parts {
+  objects: objects.Objects
+  actions: actions.Actions
+}
+
+/** See the head of this file. Made by `join` and `host`. */
+export class Session {
+  readonly #types: Types
+  readonly #parts: Parts
+  readonly #listeners = new Map<keyof SessionEvents, Set<Listener<never>>>()
+  readonly #handles = new Map<string, Handle<Fields>>()
+  readonly #mine = new Set<Handle<Fields>>()
+  readonly #acts = new Map<number, (outcome: Uint8Array) => void>()
+  #runner: Runner | null = null
+  #inc: PeerId = 0
+  #player = 0
+  #members: readonly MemberInfo[] = []
+  #status: Status = 'live'
+  #safety: Safety = 'alone'
+  #reason = ''
+
+  /** Not for users: call `join`. */
+  constructor(types: Types, parts: Parts) {
+    this.#types = types
+    this.#parts = parts
+  }
+
+  /** Not for users: the member that this session is the face of. */
+  bind(runner: Runner): void {
+    this.#runner = runner
+  }
+
+  /** Ourselves. */
+  get me(): MemberInfo {
+    const found = this.#members.find((info) => info.inc === this.#inc)
+    return found ?? { player: this.#player, inc: this.#inc, name: '', kind: 'browser' }
+  }
+
+  /** Who is here, oldest first. A new array with each change, so it may be compared. */
+  get members(): readonly MemberInfo[] {
+    return this.#members
+  }
+
+  /** Who serves; null before the first view. */
+  get primary(): MemberInfo | null {
+    return this.#find(this.#view().primary)
+  }
+
+  /** Who would take over; null while there is nobody. */
+  get backup(): MemberInfo | null {
+    return this.#find(this.#view().backup)
+  }
+
+  /** In touch, on the way back, or lost for good. */
+  get status(): Status {
+    return this.#status
+  }
+
+  /** Why the session was lost; empty while it is not. */
+  get reason(): string {
+    return this.#reason
+  }
+
+  /** How safe what is acknowledged is just now. */
+  get safety(): Safety {
+    return this.#safety
+  }
+
+  /** Session time in ms: the primary's clock, never backwards. */
+  now(): number {
+    return this.#use((now, run) => member.sessionTime(run, now)) ?? 0
+  }
+
+  /** Figures for a display. */
+  figures(): SessionFigures {
+    const state = this.#runner?.member
+    const view = this.#view()
+    const own = view.primary === this.#inc
+    const peer = state?.peers.get(view.primary)
+    const rtt = peer?.link && peer.link.rtt.smoothed
+    const relayed = peer?.path.startsWith('relay:')
+    return {
+      rttMs: own ? 0 : (rtt ?? null),
+      path: own || !peer?.link ? 'none' : relayed ? 'relay' : 'direct',
+      epoch: view.epoch,
+      role: state?.session.server.role ?? 'idle',
+      returns: state?.counters.returns ?? 0,
+    }
+  }
+
+  /** Calls the listener at each such event. @returns stops it */
+  on<Name extends keyof SessionEvents>(name: Name, listener: Listener<Name>): () => void {
+    const known = this.#listeners.get(name) ?? new Set()
+    this.#listeners.set(name, known)
+    known.add(listener as Listener<never>)
+    return () => void known.delete(listener as Listener<never>)
+  }
+
+  /**
+   * A new object of ours.
+   *
+   * @param state  fields that are not given start at their type's initial value
+   * @throws HoldfastError `left`, `bad-value` naming the field, `not-found` for a type not given to join
+   */
+  create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>> = {}): ObjectHandle<F> {
+    this.#checkOpen('create')
+    const place = this.#placeOf(type)
+    const whole = { ...initialState(type.schema), ...state }
+    const bytes = encode(type, whole)
+    const id = objects.spawn(this.#parts.objects, place, bytes)
+    const handle = new Handle(this.#host, id, type, whole, true)
+    this.#keep(handle as unknown as Handle<Fields>)
+    this.#mine.add(handle as unknown as Handle<Fields>)
+    this.#use((now, run) => member.touched(run, now))
+    return handle
+  }
+
+  /** All objects of a type that are here, oldest first. */
+  all<F extends Fields>(type: ObjectType<F>): ObjectHandle<F>[] {
+    return [...this.#handles.values()].filter(
+      (handle) => (handle.type as unknown) === type,
+    ) as unknown as ObjectHandle<F>[]
+  }
+
+  /**
+   * Runs an action on the primary, once. The promise waits as long as it must: over a change
+   * of primary, an outage of the hub, a way back. It settles when the outcome is safe.
+   *
+   * @throws HoldfastError `overloaded` with 64 under way, `left` when the session is left first
+   */
+  act<Args, Answer>(type: ActionType<Args, Answer>, args: Args): Promise<ActionOutcome<Answer>> {
+    this.#checkOpen('act')
+    const body = actions.encodeCall(type.name, args)
+    return new Promise((resolve, reject) => {
+      try {
+        const seq = this.#use((now, run) => member.submit(run, now, actions.ACTIONS_CHANNEL, body))
+        if (seq === undefined) throw new HoldfastError('left', 'the session was left')
+        this.#acts.set(seq, (bytes) => {
+          const answer = actions.decodeAnswer(bytes)
+          if (!answer) reject(new HoldfastError('schema', `the primary knows no ${type.name}`))
+          else resolve(answer as ActionOutcome<Answer>)
+        })
+      } catch (error) {
+        reject(error as Error)
+      }
+    })
+  }
+
+  /** A value of the table that actions write. */
+  get(key: string): Value | undefined {
+    return actions.read(this.#parts.actions, key)
+  }
+
+  /** Keys of the table with such a beginning, sorted. */
+  keys(prefix = ''): string[] {
+    return actions.keys(this.#parts.actions, prefix)
+  }
+
+  /** Leaves: tells the others, and waits a moment for what is under way. */
+  async leave(): Promise<void> {
+    if (!this.#runner) return
+    this.#use((now, run) => member.leave(run, now))
+    await this.#settled(500)
+    this.end('left')
+  }
+
+  /** Stops at once, as a closing page must. */
+  end(why: string): void {
+    this.#runner?.stop()
+    this.#runner = null
+    this.#lose(why)
+  }
+
+  /** Not for users: something happened at the member. */
+  told(event: MemberEvent): void {
+    switch (event.kind) {
+      case 'joined':
+        return this.#joined(event.inc, event.player)
+      case 'view':
+        return this.#viewed(event.view, event.before)
+      case 'done':
+        this.#acts.get(event.seq)?.(event.outcome)
+        return void this.#acts.delete(event.seq)
+      case 'lost':
+        return this.#setStatus(event.lost ? 'reconnecting' : 'live')
+      case 'failed':
+        return this.#lose(event.why)
+      case 'part':
+        return this.#partTold(event.event as objects.ObjectEvent | actions.ActionEvent)
+      case 'role':
+      case 'hub':
+        return this.#updateSafety()
+      default:
+        return
+    }
+  }
+
+  readonly #host = {
+    changed: (handle: Handle<Fields>) => {
+      objects.set(this.#parts.objects, handle.id, encode(handle.type, handle.state))
+      this.#use((now, run) => member.touched(run, now))
+    },
+    destroyed: (handle: Handle<Fields>) => {
+      this.#mine.delete(handle)
+      this.#handles.delete(handle.id)
+      this.#use((now, run) => {
+        objects.destroy(this.#parts.objects, now, handle.id)
+        member.touched(run, now)
+      })
+      this.#tell('objects', undefined)
+    },
+    ownerOf: (handle: Handle<Fields>) => this.#find(Number(handle.id.split('.')[0])),
+  }
+
+  #joined(inc: PeerId, player: number): void {
+    this.#inc = inc
+    this.#player = player
+  }
+
+  #viewed(view: View, before: View | null): void {
+    const known = this.#members
+    this.#members = view.members.map(infoOf)
+    this.#comeBack()
+    this.#setStatus('live')
+    const old = before?.members ?? []
+    for (const info of this.#members) {
+      const isOld = before === null || old.some((other) => other.player === info.player)
+      if (!isOld) this.#tell('join', info)
+    }
+    for (const info of known) {
+      if (!this.#members.some((other) => other.player === info.player)) this.#tell('leave', info)
+    }
+    if (before === null || before.mv !== view.mv) this.#tell('members', this.#members)
+    const primary = this.primary
+    if (primary && before?.primary !== view.primary) this.#tell('primary', primary)
+    this.#updateSafety()
+  }
+
+  // With a new incarnation our objects have new ids: the same handles, said anew.
+  #comeBack(): void {
+    for (const handle of this.#mine) {
+      if (handle.id.startsWith(`${this.#inc}.`)) continue
+      this.#handles.delete(handle.id)
+      const bytes = encode(handle.type, handle.state)
+      handle.id = objects.spawn(this.#parts.objects, this.#placeOf(handle.type), bytes)
+      this.#handles.set(handle.id, handle)
+    }
+  }
+
+  #partTold(event: objects.ObjectEvent | actions.ActionEvent): void {
+    if (event.kind === 'table') return this.#tell('table', event.keys)
+    const replica = this.#parts.objects.replicas.get(event.id)
+    const handle = this.#handles.get(event.id)
+    if (event.kind === 'object-went' || !replica) {
+      if (handle && !handle.mine) {
+        handle.alive = false
+        this.#handles.delete(event.id)
+      }
+    } else this.#refresh(replica, handle)
+    this.#tell('objects', undefined)
+  }
+
+  #refresh(replica: objects.Replica, handle: Handle<Fields> | undefined): void {
+    const type = this.#types.objects[replica.type]
+    if (!type || handle?.mine) return
+    const state = decodeState(type.schema, replica.bytes)
+    if (!state) return
+    if (handle) handle.state = state
+    else this.#keep(new Handle(this.#host, replica.id, type, state, false))
+  }
+
+  #keep(handle: Handle<Fields>): void {
+    this.#handles.set(handle.id, handle)
+  }
+
+  #updateSafety(): void {
+    const state = this.#runner?.member
+    if (!state) return
+    const { role } = state.session.server
+    const waits = serves(state.session)
+      ? role === 'dropping' && state.hub !== 'attached'
+      : this.#view().backup !== 0 && this.#status !== 'live'
+    const backed = serves(state.session) ? role === 'backedup' : this.#view().backup !== 0
+    const safety = waits ? 'waiting' : backed ? 'backed-up' : 'alone'
+    if (safety === this.#safety) return
+    this.#safety = safety
+    this.#tell('safety', safety)
+  }
+
+  #setStatus(status: Status): void {
+    if (status === this.#status || this.#status === 'lost') return
+    this.#status = status
+    this.#tell('status', status)
+    this.#updateSafety()
+  }
+
+  #lose(why: string): void {
+    if (this.#status === 'lost') return
+    this.#reason = why
+    this.#setStatus('lost')
+    this.#acts.clear()
+  }
+
+  #placeOf(type: ObjectType<Fields> | ObjectType<never>): number {
+    const place = this.#types.objects.indexOf(type as ObjectType<Fields>)
+    if (place >= 0) return place
+    throw new HoldfastError('not-found', `the type "${type.name}" was not given to join`)
+  }
+
+  #checkOpen(verb: string): void {
+    if (!this.#runner) throw new HoldfastError('left', `cannot ${verb}: the session was left`)
+  }
+
+  #view(): View {
+    const none = { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] }
+    return this.#runner?.member.session.client.view ?? none
+  }
+
+  #find(inc: PeerId): MemberInfo | null {
+    return this.#members.find((info) => info.inc === inc) ?? null
+  }
+
+  #use<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {
+    return this.#runner?.do(verb)
+  }
+
+  #tell<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
+    for (const listener of this.#listeners.get(name) ?? []) (listener as Listener<Name>)(value)
+  }
+
+  #settled(maxMs: number): Promise<void> {
+    const runner = this.#runner
+    if (!runner) return Promise.resolve()
+    return new Promise((resolve) => {
+      const until = runner.loop.now() + maxMs
+      const alarm = runner.loop.alarm(() => {
+        const { session: own, peers } = runner.member
+        const idle =
+          own.client.pending.length === 0 &&
+          own.server.log.held.length === 0 &&
+          [...peers.values()].every(
+            (peer) => !peer.link || peer.link.outgoing.unsent === peer.link.outgoing.base,
+          )
+        if (idle || runner.loop.now() >= until) resolve()
+        else alarm.set(runner.loop.now() + 10)
+      })
+      alarm.set(runner.loop.now() + 20)
+    })
+  }
+}
+
+function infoOf({ inc, player, name, kind }: Member): MemberInfo {
+  return { inc, player, name, kind }
+}
+
+function encode<F extends Fields>(type: ObjectType<F>, state: StateOf<F>): Uint8Array {
+  try {
+    return encodeState(type.schema, state)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new HoldfastError('bad-value', `${type.name}: ${why}`)
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * What a game names once: the types of its objects and its actions. The kind says who has
+ * authority: an object its owner, an action the primary.
+ */
+
+import type { Actor, Run, Table } from '../actions/actions.ts'
+import { HoldfastError } from '../machine.ts'
+import {
+  type Fields,
+  type Schema,
+  schema,
+  schemaFingerprint,
+  type StateOf,
+} from '../wire/schema.ts'
+
+/** Longest name of a type or an action. */
+export const TYPE_NAME_MAX = 32
+/** Most types of objects in a game. */
+export const OBJECT_TYPES_MAX = 128
+
+/** A type of objects. */
+export interface ObjectType<F extends Fields = Fields> {
+  readonly kind: 'object'
+  readonly name: string
+  readonly schema: Schema<F>
+}
+
+/** An action. */
+export interface ActionType<Args = unknown, Answer = unknown> {
+  readonly kind: 'action'
+  readonly name: string
+  readonly run: (table: Table, args: Args, by: Actor) => Answer
+}
+
+/** What `join` takes in `types`. */
+export type GameType = ObjectType<Fields> | ActionType<never, unknown>
+
+/**
+ * A type of objects: its state field by field. Each object has one owner, who sets it; the
+ * newest state reaches everybody, and nobody waits for it.
+ *
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long
+ */
+export function object<F extends Fields>(name: string, fields: F): ObjectType<F> {
+  return { kind: 'object', name: checkName(name), schema: schema(fields) }
+}
+
+/**
+ * An action: runs on the primary, once, also when that changes hands meanwhile. What it
+ * throws is told to whoever asked, and nothing of it is kept. It must not keep the table.
+ *
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long
+ */
+export function action<Args, Answer>(
+  name: string,
+  run: (table: Table, args: Args, by: Actor) => Answer,
+): ActionType<Args, Answer> {
+  return { kind: 'action', name: checkName(name), run }
+}
+
+function checkName(name: string): string {
+  if (name.length > 0 && name.length <= TYPE_NAME_MAX) return name
+  throw new HoldfastError(
+    'bad-value',
+    `the name of a type has 1 to ${TYPE_NAME_MAX} characters: "${name}" has ${name.length}`,
+  )
+}
+
+/** The types of one game, sorted out. */
+export interface Types {
+  objects: readonly ObjectType<Fields>[]
+  runs: ReadonlyMap<string, Run>
+  /** Two builds with different types do not fit. */
+  fingerprint: number
+}
+
+/** Sorts the types of a game. @throws HoldfastError code `bad-value` for a name used twice */
+export function sortTypes(types: readonly GameType[]): Types {
+  const objects: ObjectType<Fields>[] = []
+  const runs = new Map<string, Run>()
+  const names = new Set<string>()
+  for (const type of types) {
+    if (names.has(type.name)) {
+      throw new HoldfastError('bad-value', `two types of this game are called "${type.name}"`)
+    }
+    names.add(type.name)
+    if (type.kind === 'object') objects.push(type)
+    else runs.set(type.name, type.run as Run)
+  }
+  if (objects.length > OBJECT_TYPES_MAX) {
+    throw new HoldfastError(
+      'bad-value',
+      `a game has ${OBJECT_TYPES_MAX} types of objects at most: ${objects.length}`,
+    )
+  }
+  const texts = objects.map((type) => `${type.name} ${type.schema.text}`)
+  return { objects, runs, fingerprint: schemaFingerprint([...texts, ...runs.keys()]) }
+}
+
+/** A change of an object's state: some of its fields. */
+export type Patch<F extends Fields> = Partial<StateOf<F>>

@@ -1,0 +1,16 @@
+/**
+ * The door for browsers.
+ *
+ * @module
+ */
+
+import { browserEnvironment } from './api/browser-environment.ts'
+import { joinIn, type JoinOptions } from './api/join.ts'
+import type { Session } from './api/session.ts'
+
+export * from './index.ts'
+
+/** Joins a session, or creates it if nobody is there. @throws HoldfastError, see its `code` */
+export function join(options: JoinOptions): Promise<Session> {
+  return joinIn(browserEnvironment(), options)
+}

@@ -1,0 +1,28 @@
+/**
+ * The door for Node.
+ *
+ * @module
+ */
+
+import { joinIn, type JoinOptions } from './api/join.ts'
+import { nodeEnvironment } from './api/node-environment.ts'
+import type { Session } from './api/session.ts'
+import type { UdpOptions } from './drivers/net/udp.ts'
+
+export * from './index.ts'
+
+/** What `join` takes on Node besides. */
+export type NodeJoinOptions = JoinOptions & {
+  /** Where to listen for UDP from other Node members; null for the relay alone. Default 127.0.0.1, any port. */
+  udp?: UdpOptions | null
+}
+
+/** Joins a session, or creates it if nobody is there. @throws HoldfastError, see its `code` */
+export function join(options: NodeJoinOptions): Promise<Session> {
+  return joinIn(nodeEnvironment(options.udp), options)
+}
+
+/** Joins as a member that plays no part itself but serves: named `host` unless told otherwise. */
+export function host(options: NodeJoinOptions): Promise<Session> {
+  return join({ name: 'host', ...options })
+}
