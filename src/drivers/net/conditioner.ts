@@ -1,0 +1,236 @@
+/**
+ * Bad weather over any carrier of datagrams, in real time or virtual: what `faults/` decides
+ * for the simulated network is done here to what leaves and, if asked, to what arrives.
+ *
+ *     const weather = createConditioner(loop, parse('rtt=120,loss=5%,jitter=30'))
+ *     const open = weather.condition(openUdp)
+ *     weather.change(parse('rtt=40'))           // a slider: holds for what is sent from now on
+ *
+ * `rtt` is added on top of what the carrier takes by itself, half each way: where only one end
+ * is conditioned, both its sending and its receiving are, so that the whole trip counts.
+ */
+
+import * as faults from '../../faults/conditions.ts'
+import type { Conditions, Path } from '../../faults/conditions.ts'
+import * as prng from '../../faults/prng.ts'
+import type { Prng } from '../../faults/prng.ts'
+import type { Millis } from '../../machine.ts'
+import { DATAGRAM_MAX } from '../../ports.ts'
+import type { Alarm, DatagramEvents, Datagrams, Loop, OpenDatagrams } from '../../ports.ts'
+
+/** Datagrams that one carrier's conditioner holds back; what is beyond is dropped and counted. */
+export const CONDITIONER_QUEUE_MAX = 8192
+
+/** Which way conditions hold. */
+export type Direction = 'both' | 'out' | 'in'
+
+/** What became of datagrams, both ways, since the conditioner was made. */
+export interface ConditionerCounters {
+  /** Copies that went on their way. */
+  passed: number
+  /** Lost by chance. */
+  lost: number
+  /** Second copies by chance. */
+  duplicated: number
+  /** Dropped because CONDITIONER_QUEUE_MAX waited. */
+  overflowed: number
+  /** Given to `send` above DATAGRAM_MAX bytes: dropped. */
+  oversize: number
+}
+
+/** Conditions that may change while carriers run under them. */
+export interface Conditioner {
+  readonly counters: Readonly<ConditionerCounters>
+  /** What holds now. */
+  current(): Readonly<Conditions>
+  /** What holds for datagrams from now on; those held back keep their time. @throws HoldfastError 'bad-value' */
+  change(conditions: Partial<Conditions>): void
+  /** The same carrier under these conditions. @param direction 'both' unless the other end is conditioned as well */
+  condition(open: OpenDatagrams, direction?: Direction): OpenDatagrams
+}
+
+/**
+ * Makes a conditioner.
+ *
+ * @param seed by default drawn from the loop; give one to see the same weather again
+ * @throws HoldfastError 'bad-value' for conditions out of their limits
+ */
+export function createConditioner(
+  loop: Loop,
+  conditions: Partial<Conditions>,
+  seed: number | string = loop.random(8).join(),
+): Conditioner {
+  return new Weather(loop, faults.verify(conditions), prng.create(seed))
+}
+
+/** A carrier under conditions that do not change. */
+export function condition(
+  open: OpenDatagrams,
+  loop: Loop,
+  conditions: Partial<Conditions>,
+): OpenDatagrams {
+  return createConditioner(loop, conditions).condition(open)
+}
+
+class Weather implements Conditioner {
+  readonly counters: ConditionerCounters = {
+    passed: 0,
+    lost: 0,
+    duplicated: 0,
+    overflowed: 0,
+    oversize: 0,
+  }
+  readonly loop: Loop
+  readonly #chance: Prng
+  #conditions: Conditions
+
+  constructor(loop: Loop, conditions: Conditions, chance: Prng) {
+    this.loop = loop
+    this.#conditions = conditions
+    this.#chance = chance
+  }
+
+  current(): Readonly<Conditions> {
+    return this.#conditions
+  }
+
+  change(conditions: Partial<Conditions>): void {
+    this.#conditions = faults.verify(conditions)
+  }
+
+  condition(open: OpenDatagrams, direction: Direction = 'both'): OpenDatagrams {
+    return async (events) => {
+      const carrier = new Conditioned(this, events, direction)
+      carrier.begin(await open(carrier.under))
+      return carrier
+    }
+  }
+
+  /** The delays of the copies of one datagram. */
+  decide(path: Path): Millis[] {
+    const { copies } = faults.fate(this.#conditions, this.#chance, path)
+    if (copies.length === 0) this.counters.lost += 1
+    if (copies.length > 1) this.counters.duplicated += 1
+    return copies
+  }
+}
+
+/** One carrier under conditions. */
+class Conditioned implements Datagrams {
+  /** What the carrier underneath tells. */
+  readonly under: DatagramEvents
+  readonly #weather: Weather
+  readonly #out: Path | null
+  readonly #queue: Queue
+  #carrier: Datagrams | null = null
+  #closed = false
+
+  constructor(weather: Weather, events: DatagramEvents, direction: Direction) {
+    this.#weather = weather
+    this.#queue = new Queue(weather)
+    this.#out = direction === 'in' ? null : faults.createPath()
+    const into = direction === 'out' ? null : faults.createPath()
+    this.under = {
+      datagram: (from, bytes) => {
+        this.#hold(into, bytes, (copy) => this.#closed || events.datagram(from, copy))
+      },
+      refused: (address) => this.#closed || events.refused(address),
+    }
+  }
+
+  begin(carrier: Datagrams): void {
+    this.#carrier = carrier
+  }
+
+  get addresses(): readonly string[] {
+    return this.#carrier?.addresses ?? []
+  }
+
+  reaches(address: string): boolean {
+    return this.#carrier?.reaches(address) ?? false
+  }
+
+  send(to: string, bytes: Uint8Array): void {
+    if (this.#closed) return
+    // Held back it would cost memory, and the carrier would refuse it in the end.
+    if (bytes.length > DATAGRAM_MAX) this.#weather.counters.oversize += 1
+    else this.#hold(this.#out, bytes, (copy) => this.#carrier?.send(to, copy))
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#queue.clear()
+    this.#carrier?.close()
+  }
+
+  #hold(path: Path | null, bytes: Uint8Array, pass: (copy: Uint8Array) => unknown): void {
+    if (path === null) return void pass(bytes)
+    for (const delay of this.#weather.decide(path)) {
+      // No delay is no detour: the quiet wire keeps the carrier's own order and cost.
+      if (delay > 0) this.#queue.add(delay, bytes.slice(), pass)
+      else {
+        this.#weather.counters.passed += 1
+        pass(bytes)
+      }
+    }
+  }
+}
+
+interface Held {
+  at: Millis
+  bytes: Uint8Array
+  pass: (copy: Uint8Array) => unknown
+}
+
+/** Datagrams that wait, by the instant at which they go on. */
+class Queue {
+  readonly #weather: Weather
+  readonly #alarm: Alarm
+  /** The last goes first, so that taking one out moves nothing. */
+  readonly #held: Held[] = []
+
+  constructor(weather: Weather) {
+    this.#weather = weather
+    this.#alarm = weather.loop.alarm(() => this.#release())
+  }
+
+  add(delay: Millis, bytes: Uint8Array, pass: Held['pass']): void {
+    const held = this.#held
+    if (held.length >= CONDITIONER_QUEUE_MAX) {
+      this.#weather.counters.overflowed += 1
+      return
+    }
+    const at = this.#weather.loop.now() + delay
+    // Where the first stands that goes no later: equal instants keep the order of sending.
+    let low = 0
+    let high = held.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (held[middle]!.at > at) low = middle + 1
+      else high = middle
+    }
+    held.splice(low, 0, { at, bytes, pass })
+    if (low === held.length - 1) this.#alarm.set(at)
+  }
+
+  clear(): void {
+    this.#held.length = 0
+    this.#alarm.cancel()
+  }
+
+  #release(): void {
+    const now = this.#weather.loop.now()
+    const held = this.#held
+    // What `pass` adds may be due as well, but never within this call.
+    for (let left = held.length; left > 0; left--) {
+      const next = held.at(-1)
+      if (next === undefined || next.at > now) break
+      held.pop()
+      this.#weather.counters.passed += 1
+      next.pass(next.bytes)
+    }
+    const next = held.at(-1)
+    if (next !== undefined) this.#alarm.set(next.at)
+  }
+}
