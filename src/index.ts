@@ -4,7 +4,7 @@
  * @module
  */
 
-export { Refusal, type Actor, type Table, type Value } from './actions/actions.ts'
+export type { Actor, Table, Value } from './actions/actions.ts'
 export type { ObjectHandle } from './api/handles.ts'
 export type { JoinOptions } from './api/join.ts'
 export {

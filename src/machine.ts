@@ -22,11 +22,11 @@ export const HUB: PeerId = 0
 
 /** The sink of one verb. Effects leave after the verb has returned: records first. */
 export interface Out<Message, Delta, Event> {
-  /** Reliable and ordered, to one peer. Valid only during the call: a sink that keeps it copies it. */
+  /** Reliable and ordered, to one peer. Valid only during the call: who keeps it copies it. */
   send(to: PeerId, message: Message): void
-  /** Must be durable (at the backup, or in the store) before a later send or emit of this call leaves. */
+  /** Must be durable (at the backup, or in the store) before later effects of this call leave. */
   record(delta: Delta): void
-  /** Tells the layer above: between rooms a direct call, to the application queued until the verb has returned. */
+  /** Tells the layer above: a direct call between rooms, queued on its way to the application. */
   emit(event: Event): void
 }
 
@@ -63,7 +63,7 @@ export interface Part<State = never> {
   receive?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
   /** An unreliable frame of a peer. Hostile; the bytes are valid only during the call. */
   read?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
-  /** Appends one frame of at most `budget` bytes for packet `seq`. @returns false if there is nothing to say */
+  /** Appends one frame of at most `budget` bytes for packet `seq`. @returns false for none */
   write?(
     state: State,
     now: Millis,

@@ -13,7 +13,7 @@ export * from './index.ts'
 
 /** What `join` takes on Node besides. */
 export type NodeJoinOptions = JoinOptions & {
-  /** Where to listen for UDP from other Node members; null for the relay alone. Default 127.0.0.1, any port. */
+  /** Where to listen for UDP from other Node members: 127.0.0.1, any port; null for none. */
   udp?: UdpOptions | null
 }
 

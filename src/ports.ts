@@ -19,7 +19,7 @@ export interface Loop {
 
 /** One timer. */
 export interface Alarm {
-  /** Goes off at this instant; replaces an earlier instant; an instant in the past means at once, but never within this call. */
+  /** Goes off at this instant, replacing an earlier one; at once (not in this call) if past. */
   set(at: Millis): void
   /** Does not go off any more. */
   cancel(): void
@@ -28,7 +28,7 @@ export interface Alarm {
 /** Largest datagram that any carrier takes, in bytes. */
 export const DATAGRAM_MAX = 1232
 
-/** Unordered, unreliable, and bounded: a datagram that cannot leave at once is dropped and counted. */
+/** Unordered, unreliable, bounded: a datagram that cannot leave at once is dropped, counted. */
 export interface Datagrams {
   /** Where others reach us, best first, such as `udp:127.0.0.1:4000`; may be empty. */
   readonly addresses: readonly string[]
@@ -74,14 +74,14 @@ export interface StreamEvents {
   closed(why: string): void
 }
 
-/** Starts to open a stream to a URL such as `ws://127.0.0.1:8700/hub`; a failure is told as `closed`. */
+/** Starts to open a stream to a URL like `ws://127.0.0.1:8700/hub`; failure is `closed`. */
 export type Connect = (url: string, events: StreamEvents) => Stream
 
 /** Small records by key, durable when `write` has returned. */
 export interface Store {
   /** All that was written and not removed, in key order. */
   entries(): Iterable<readonly [key: string, value: Uint8Array]>
-  /** All of the changes or, when it throws, none; null removes. Durable on return. @throws HoldfastError code `store` */
+  /** All of the changes or, when it throws `store`, none; null removes. Durable on return. */
   write(changes: readonly (readonly [key: string, value: Uint8Array | null])[]): void
   close(): void
 }

@@ -43,11 +43,8 @@ export interface Actor {
   player: number
 }
 
-/** An action as the primary runs it. It throws `Refusal` to say no. */
+/** An action as the primary runs it. It throws to say no: the member is told the sentence. */
 export type Run = (table: Table, args: unknown, by: Actor) => unknown
-
-/** Thrown by an action that will not do it: nothing changes, and the member is told why. */
-export class Refusal extends Error {}
 
 /** One key with its value as JSON; null removes it. */
 interface Row {

@@ -16,7 +16,7 @@ export interface ObjectHandle<F extends Fields = Fields> {
   readonly alive: boolean
   /** Null for the moment in which its owner is on the way back. */
   readonly owner: MemberInfo | null
-  /** Changes some fields. @throws HoldfastError code `not-owner`, or `bad-value` naming the field */
+  /** Changes some fields. @throws HoldfastError `not-owner`, or `bad-value` naming the field */
   set(patch: Patch<F>): void
   /** Ends it. @throws HoldfastError code `not-owner` */
   destroy(): void

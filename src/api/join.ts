@@ -21,7 +21,7 @@ export interface JoinOptions {
   name?: string
   /** The game's types, the same in every build that shall fit. */
   types?: readonly GameType[]
-  /** Where the hub is, such as `ws://127.0.0.1:8700/hub` or `http://host:8700`; in a page by default its own origin. */
+  /** Where the hub is, such as `http://127.0.0.1:8700`; in a page by default its own origin. */
   server?: string
   /** Most players, if this call creates the session: 1 to 256. Default 16. */
   playersMax?: number

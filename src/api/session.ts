@@ -178,7 +178,7 @@ export class Session {
    * A new object of ours.
    *
    * @param state  fields that are not given start at their type's initial value
-   * @throws HoldfastError `left`, `bad-value` naming the field, `not-found` for a type not given to join
+   * @throws HoldfastError `left`, `bad-value` naming the field, `not-found` for an unknown type
    */
   create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>> = {}): ObjectHandle<F> {
     this.#checkOpen('create')

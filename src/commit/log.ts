@@ -60,7 +60,7 @@ export function entryAt<Effect>(log: Log<Effect>, index: number): Uint8Array | n
   return log.entries[index - log.base] ?? null
 }
 
-/** The backup holds `length` entries. Less than it said before, or more than there are, changes nothing. */
+/** The backup holds `length` entries. Fewer than it said, or more than there are, is ignored. */
 export function acknowledge<Effect>(log: Log<Effect>, length: number): boolean {
   if (length <= log.acked || length > lengthOf(log)) return false
   log.acked = length

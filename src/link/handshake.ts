@@ -45,7 +45,7 @@ export function connectionOf(datagram: Uint8Array): number {
   return ((datagram[0]! << 24) | (datagram[1]! << 16) | (datagram[2]! << 8) | datagram[3]!) >>> 0
 }
 
-/** Puts packets into their envelope; the result is valid until the next call with the same buffer. */
+/** Puts a packet into its envelope; valid until the next call with the same buffer. */
 export function wrap(buffer: Uint8Array, connection: number, packet: Uint8Array): Uint8Array {
   buffer[0] = connection >>> 24
   buffer[1] = connection >>> 16

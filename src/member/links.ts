@@ -83,7 +83,8 @@ function heardLately(run: Runtime, peer: Peer): boolean {
 
 function closedByPeer(run: Runtime, peer: Peer, reason: number): void {
   forget(run, peer)
-  if (reason === CLOSE.leaving) session.closed(run.member.session, run.now, peer.inc, 'left', run.out)
+  if (reason !== CLOSE.leaving) return
+  session.closed(run.member.session, run.now, peer.inc, 'left', run.out)
 }
 
 /** The system says that nobody listens at an address: a direct path is closed (T32, T39). */

@@ -11,7 +11,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 /** Bytes of a secret, a proof and a hash. */
 export const DIGEST_BYTES = 16
 
-/** What a proof is good for: links between members, changes of the register, coming back as the same player. */
+/** What a proof is good for: links, changes of the register, coming back as the same player. */
 export type Purpose = 'link' | 'register' | 'resume'
 
 /** The first 16 bytes of SHA-256. */

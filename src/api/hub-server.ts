@@ -2,7 +2,6 @@
  * A hub on real streams and a real disk: the loop around the machine of `hub/`.
  */
 
-import type { Conditions } from '../faults/conditions.ts'
 import * as hub from '../hub/hub.ts'
 import type { Hub, HubOut } from '../hub/hub.ts'
 import type { Loop, Store, Stream, StreamEvents } from '../ports.ts'
@@ -72,6 +71,3 @@ export function startHub(loop: Loop, store: Store): HubServer {
     close: () => alarm.cancel(),
   }
 }
-
-/** What `--condition` does to relayed datagrams. */
-export type RelayConditions = Conditions | null

@@ -1,0 +1,229 @@
+/**
+ * The HTTP side of `holdfast serve`: the pages, `/health` and `/metrics`. Streams come in on the
+ * same server, by its `upgrade`, and are not handled here.
+ *
+ * The pages may load scripts from here alone, open WebSockets to here alone, and start the one
+ * worker that gives the loop its ticks, which is why `worker-src` has `blob:`.
+ */
+
+import http, { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { HoldfastError } from '../machine.ts'
+import type { Metrics } from './metrics.ts'
+import { readPages, type Page, type Pages } from './pages.ts'
+
+/** How long a request may take to come in whole, in milliseconds. */
+const REQUEST_MS = 10_000
+/** How long a connection may stay without a request, in milliseconds. */
+const IDLE_MS = 5_000
+/** How long answers under way may take when the server closes, in milliseconds. */
+const CLOSE_MS = 2_000
+/** TCP connections at a time; beyond, new ones are closed at once. */
+const SOCKETS_MAX = 16_384
+
+/** What to serve, and where. */
+export interface HttpOptions {
+  /** An IP address or a name of this machine. */
+  host: string
+  /** 0 takes any free port. */
+  port: number
+  /** The built pages. */
+  folder: string
+  /** What `/health` shows; its status is 503 while `ok` is false. */
+  health: () => { ok: boolean } & Record<string, unknown>
+  metrics: Metrics
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  /** For `acceptStreams`. */
+  readonly server: http.Server
+  readonly port: number
+  /** Where a browser on this machine finds it. */
+  readonly url: string
+  /** Accepts no more, lets answers under way finish for a moment, and ends all connections. */
+  close(): Promise<void>
+}
+
+/**
+ * Reads the pages and starts to listen.
+ *
+ * @throws HoldfastError `port-taken`, `denied`, `unreachable` or `bad-value`, with what to do;
+ *   and what readPages throws
+ */
+export async function openHttp(options: HttpOptions): Promise<HttpServer> {
+  const pages = readPages(options.folder)
+  const server = http.createServer(
+    {
+      requestTimeout: REQUEST_MS,
+      headersTimeout: REQUEST_MS,
+      keepAliveTimeout: IDLE_MS,
+      connectionsCheckingInterval: 1000,
+    },
+    (request, response) => {
+      answer(request, response, pages, options).catch(() => fail(response, 500))
+    },
+  )
+  server.maxConnections = SOCKETS_MAX
+  await listen(server, options)
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  const { port } = server.address() as AddressInfo
+  const url = `http://${visibleHost(options.host)}:${port}/`
+  return { server, port, url, close: () => close(server, sockets) }
+}
+
+function listen(server: http.Server, { host, port }: HttpOptions): Promise<void> {
+  if (!Number.isInteger(port) || port < 0 || port > 0xffff) {
+    const why = `a port is a number from 0 to 65535: ${port}; choose one with --port`
+    return Promise.reject(new HoldfastError('bad-value', why))
+  }
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, host, port)))
+    server.listen(port, host, () => {
+      server.removeAllListeners('error')
+      resolve()
+    })
+  })
+}
+
+function listenError(error: NodeJS.ErrnoException, host: string, port: number): HoldfastError {
+  const place = `port ${port} on ${host}`
+  switch (error.code ?? '') {
+    case 'EADDRINUSE':
+      return new HoldfastError(
+        'port-taken',
+        `${place} is taken by another program; stop it, or choose another port with --port ` +
+          '(0 takes any free one)',
+      )
+    case 'EACCES':
+      return new HoldfastError('denied', `${place} is not allowed to us; choose --port above 1023`)
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new HoldfastError(
+        'unreachable',
+        `${host} is no address of this machine; choose another with --host`,
+      )
+    default:
+      return new HoldfastError('unreachable', `${place} could not be opened: ${error.message}`)
+  }
+}
+
+function visibleHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+async function close(server: http.Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const timer = setTimeout(() => {
+    for (const socket of sockets) socket.destroy()
+  }, CLOSE_MS)
+  await closed
+  clearTimeout(timer)
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  pages: Pages,
+  options: HttpOptions,
+): Promise<void> {
+  protect(request, response)
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD')
+    // Its body is of no interest, so the connection is not either.
+    response.setHeader('Connection', 'close')
+    return fail(response, 405)
+  }
+  const [path = ''] = (request.url ?? '').split('?', 1)
+  switch (path) {
+    case '/health': {
+      const health = options.health()
+      return say(response, health.ok ? 200 : 503, 'application/json', JSON.stringify(health))
+    }
+    case '/metrics':
+      return say(response, 200, options.metrics.type, await options.metrics.text())
+    default:
+      return givePage(request, response, pages.find(path))
+  }
+}
+
+function givePage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  found: Page | string | null,
+): void {
+  if (found === null) return fail(response, 404)
+  if (typeof found === 'string') {
+    response.setHeader('Location', found)
+    return fail(response, 308)
+  }
+  response.setHeader('ETag', found.etag)
+  response.setHeader('Cache-Control', found.cache)
+  if (matches(request.headers['if-none-match'], found.etag)) {
+    response.writeHead(304).end()
+    return
+  }
+  response.setHeader('Content-Type', found.type)
+  response.setHeader('Content-Length', found.body.length)
+  // Node leaves the body of a HEAD out by itself.
+  response.writeHead(200).end(found.body)
+}
+
+/** RFC 9110, 13.1.2: a list of validators, compared weakly, or a star. */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return header.split(',').some((each) => {
+    const own = each.trim()
+    return own === '*' || own.replace(/^W\//, '') === etag
+  })
+}
+
+function say(response: ServerResponse, status: number, type: string, text: string): void {
+  response.setHeader('Content-Type', type)
+  response.setHeader('Content-Length', Buffer.byteLength(text))
+  if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store')
+  response.writeHead(status).end(text)
+}
+
+/** A page that only says what is wrong. */
+function fail(response: ServerResponse, status: number): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const title = `${status} ${STATUS_CODES[status]}`
+  const page = `<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1></html>\n`
+  say(response, status, 'text/html; charset=utf-8', page)
+}
+
+function protect(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('Content-Security-Policy', policy(request.headers.host))
+  response.setHeader('X-Content-Type-Options', 'nosniff')
+  response.setHeader('Referrer-Policy', 'no-referrer')
+  response.setHeader('Cross-Origin-Opener-Policy', 'same-origin')
+}
+
+/** Not every browser takes `'self'` to mean the WebSockets of this origin, so they are named. */
+function policy(host: string | undefined): string {
+  const named = host !== undefined && /^[\w.:[\]-]{1,255}$/.test(host)
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "media-src 'self'",
+    "manifest-src 'self'",
+    'worker-src blob:',
+    named ? `connect-src 'self' ws://${host} wss://${host}` : "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}

@@ -1,0 +1,95 @@
+/**
+ * Whole sessions in virtual time: the shipped hub and the shipped Session on the simulator's
+ * machines, so that anything may be killed, cut or stalled, and run again from the seed.
+ *
+ *     const w = world({ seed: 7, conditions: 'loss=10%,jitter=80' })
+ *     const a = await w.join({ game: 'duel' })
+ *     w.kill(a)
+ *     await w.run(5_000)
+ */
+
+import type { Environment } from '../api/environment.ts'
+import { type HubServer, startHub } from '../api/hub-server.ts'
+import { joinIn, type JoinOptions } from '../api/join.ts'
+import type { Session } from '../api/session.ts'
+import type { Millis } from '../machine.ts'
+import { createWorld, type SimNode, type World, type WorldOptions } from '../sim/world.ts'
+
+/** Where the hub of a world listens. */
+export const HUB_URL = 'ws://hub/hub'
+
+/** How one process of a world is made. */
+export interface Place {
+  /** Its name in transcripts; made up if not given. */
+  name?: string
+  /** A browser has no datagrams of its own: all goes through the hub. */
+  kind?: 'node' | 'browser'
+}
+
+/** A world with a hub in it. */
+export interface SessionWorld extends Omit<World, 'node'> {
+  readonly sim: World
+  /** The hub of the moment; null while it is down. */
+  hub(): HubServer | null
+  /** Joins from a process of its own. */
+  join(options: JoinOptions, place?: Place): Promise<Session>
+  /** The machine a session runs on. */
+  nodeOf(session: Session): string
+  /** Kills a session's process: no goodbye, no last word. */
+  kill(session: Session, options?: { silent?: boolean }): void
+  killHub(): void
+  restartHub(): void
+}
+
+/** A world with a hub and nobody else, at time 0. */
+export function world(options: WorldOptions): SessionWorld {
+  const sim = createWorld(options)
+  let hub: HubServer | null = null
+  const nodes = new WeakMap<Session, string>()
+  let count = 0
+  sim.node('hub', (node) => {
+    const started = startHub(node.loop, node.store)
+    hub = started
+    node.listen(HUB_URL, (stream) => started.accept(stream))
+  })
+  return {
+    ...sim,
+    sim,
+    hub: () => (sim.isRunning('hub') ? hub : null),
+    join: async (wish, place = {}) => {
+      const name = place.name ?? `m${++count}`
+      const environment = environmentOf(sim.node(name), place.kind ?? 'node')
+      const joining = joinIn(environment, { ...wish, server: HUB_URL })
+      const session = await driven(sim, joining)
+      nodes.set(session, name)
+      return session
+    },
+    nodeOf: (session) => nodes.get(session) ?? '',
+    kill: (session, how) => sim.crash(nodes.get(session)!, how),
+    killHub: () => sim.crash('hub'),
+    restartHub: () => void sim.restart('hub'),
+  }
+}
+
+/** A simulated machine as a place to run in. */
+export function environmentOf(node: SimNode, kind: 'node' | 'browser'): Environment {
+  return {
+    kind,
+    loop: node.loop,
+    connect: node.connect,
+    carriers: kind === 'node' ? [node.openDatagrams] : [],
+    defaultServer: HUB_URL,
+    onEnd: () => () => {},
+  }
+}
+
+const DRIVE_MAX_MS: Millis = 60_000
+
+// Time passes while somebody waits for a promise.
+async function driven<Value>(sim: World, promise: Promise<Value>): Promise<Value> {
+  let settled = false
+  const watched = promise.finally(() => (settled = true))
+  watched.catch(() => {})
+  await sim.runUntil(() => settled, DRIVE_MAX_MS)
+  return watched
+}

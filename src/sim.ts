@@ -1,0 +1,9 @@
+/**
+ * The door to the simulator and the model checker.
+ *
+ * @module
+ */
+
+export { world, type Place, type SessionWorld } from './proof/world.ts'
+export { check, render, type Action, type Model, type Report } from './sim/checker.ts'
+export { createWorld, type SimNode, type World, type WorldOptions } from './sim/world.ts'
