@@ -57,7 +57,7 @@ export function between(prng: Prng, min: number, max: number): number {
   return min + next(prng) * (max - min)
 }
 
-/** True with this probability. Draws nothing for 0 and 1, so what is switched off costs no chance. */
+/** True with this probability. For 0 and 1 nothing is drawn: what is off costs no chance. */
 export function chance(prng: Prng, probability: number): boolean {
   if (probability <= 0) return false
   return probability >= 1 || next(prng) < probability

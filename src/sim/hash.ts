@@ -46,7 +46,11 @@ let at = 0
 // The lanes leave a run through here, since a function returns one number cheaply, not two.
 const lanes = new Int32Array(2)
 
-/** 53 bits that stand for this value. @throws HoldfastError 'bad-value' for what is no plain data */
+/**
+ * 53 bits that stand for this value.
+ *
+ * @throws HoldfastError 'bad-value' for what is no plain data
+ */
 export function hash(value: unknown): number {
   at = 0
   put(value)

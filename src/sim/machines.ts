@@ -33,11 +33,13 @@ export interface Machine {
   held: number
   /** The clock showed `shown` at world time `since` and goes at `factor`. */
   clock: { shown: Millis; since: Millis; factor: number }
-  readonly alarms: Set<SimAlarm>
+  /** Those that are set. */
+  readonly alarms: Set<Clockwork>
   chance: Prng
   readonly records: Map<string, Uint8Array>
 }
 
+const NEVER = Number.POSITIVE_INFINITY
 /** Datagrams that a stalled node's system keeps for it. */
 export const DATAGRAMS_HELD_MAX = 256
 /** A clock starts somewhere from 0 to this. */
@@ -105,7 +107,7 @@ export function putOff(ground: Ground, machine: Machine, entry: Entry): boolean 
 /** Changes the speed of the clock from now on. */
 export function setClock(ground: Ground, machine: Machine, factor: number): void {
   machine.clock = { shown: showing(ground, machine), since: ground.timeline.now, factor }
-  for (const alarm of machine.alarms) alarm.set(alarm.due)
+  for (const work of machine.alarms) set(work, work.due)
 }
 
 /** The loop of the life that runs now. @param slackMs alarms go off up to so much late */
@@ -118,7 +120,7 @@ export function loopOf(ground: Ground, machine: Machine, slackMs: Millis): Loop 
       prng.fill(machine.chance, bytes)
       return bytes
     },
-    alarm: (run) => new SimAlarm(ground, machine, life, run, slackMs),
+    alarm: (run) => alarmOf(ground, machine, life, run, slackMs),
   }
 }
 
@@ -146,67 +148,71 @@ function showing(ground: Ground, { clock }: Machine): Millis {
   return clock.shown + (ground.timeline.now - clock.since) * clock.factor
 }
 
-class SimAlarm implements Alarm {
-  due: Millis = Number.POSITIVE_INFINITY
-  readonly #ground: Ground
-  readonly #machine: Machine
-  readonly #life: number
-  readonly #run: () => void
-  readonly #slackMs: Millis
+/** What one alarm is about. */
+interface Clockwork {
+  readonly ground: Ground
+  readonly machine: Machine
+  readonly life: number
+  readonly run: () => void
+  readonly slackMs: Millis
+  /** By the machine's clock; Infinity while it is not set. */
+  due: Millis
   /** The one that counts, kept over a cancel; others of this alarm in the timeline are stale. */
-  #entry: Entry | null = null
+  entry: Entry | null
+}
 
-  constructor(ground: Ground, machine: Machine, life: number, run: () => void, slackMs: Millis) {
-    this.#ground = ground
-    this.#machine = machine
-    this.#life = life
-    this.#run = run
-    this.#slackMs = slackMs
-  }
+function alarmOf(
+  ground: Ground,
+  machine: Machine,
+  life: number,
+  run: () => void,
+  slackMs: Millis,
+): Alarm {
+  const work: Clockwork = { ground, machine, life, run, slackMs, due: NEVER, entry: null }
+  return { set: (at) => set(work, at), cancel: () => cancel(work) }
+}
 
-  set(at: Millis): void {
-    if (this.#life !== this.#machine.life) return
-    assert(!Number.isNaN(at), 'an alarm is set to an instant')
-    if (at === Number.POSITIVE_INFINITY) return this.cancel()
-    this.due = at
-    this.#machine.alarms.add(this)
-    const instant = this.#instant()
-    // An entry that comes too early puts itself back: moving a deadline forward is for free.
-    if (this.#entry && this.#entry.at <= instant) return
-    this.#plan(instant)
-  }
+function set(work: Clockwork, at: Millis): void {
+  const { machine, life } = work
+  if (life !== machine.life) return
+  assert(!Number.isNaN(at), 'an alarm is set to an instant')
+  if (at === NEVER) return cancel(work)
+  work.due = at
+  machine.alarms.add(work)
+  const instant = instantOf(work)
+  // An entry that comes too early puts itself back: moving a deadline forward is for free.
+  if (!work.entry || work.entry.at > instant) plan(work, instant)
+}
 
-  cancel(): void {
-    this.due = Number.POSITIVE_INFINITY
-    this.#machine.alarms.delete(this)
-  }
+function cancel(work: Clockwork): void {
+  work.due = NEVER
+  work.machine.alarms.delete(work)
+}
 
-  /** When, in the world's time, the machine's clock will show at least `due`. */
-  #instant(): Millis {
-    const { now } = this.#ground.timeline
-    const { shown, since, factor } = this.#machine.clock
-    let instant = since + (this.due - shown) / factor
-    // Rounding may leave the clock a hair short, and the owner would set it again for ever.
-    while (shown + (instant - since) * factor < this.due) {
-      instant += Math.max(1e-9, instant * 2 * Number.EPSILON)
-    }
-    return Math.max(instant, now)
+/** When, in the world's time, the machine's clock will show at least what is due. */
+function instantOf({ ground, machine, due }: Clockwork): Millis {
+  const { shown, since, factor } = machine.clock
+  let instant = since + (due - shown) / factor
+  // Rounding may leave the clock a hair short, and the owner would set it again for ever.
+  while (shown + (instant - since) * factor < due) {
+    instant += Math.max(1e-9, instant * 2 * Number.EPSILON)
   }
+  return Math.max(instant, ground.timeline.now)
+}
 
-  #plan(instant: Millis): void {
-    const slack = this.#slackMs > 0 ? prng.next(this.#ground.chance) * this.#slackMs : 0
-    const goOff = (entry: Entry): void => this.#goOff(entry)
-    const { timeline: line } = this.#ground
-    this.#entry = timeline.add(line, instant + slack, goOff, this.#machine, this.#life, 'alarm')
-  }
+function plan(work: Clockwork, instant: Millis): void {
+  const { ground, machine, life, slackMs } = work
+  const slack = slackMs > 0 ? prng.next(ground.chance) * slackMs : 0
+  const ring = (entry: Entry): void => goOff(work, entry)
+  work.entry = timeline.add(ground.timeline, instant + slack, ring, machine, life, 'alarm')
+}
 
-  #goOff(entry: Entry): void {
-    if (entry !== this.#entry) return
-    this.#entry = null
-    if (this.due === Number.POSITIVE_INFINITY) return
-    const instant = this.#instant()
-    if (instant > this.#ground.timeline.now) return this.#plan(instant)
-    this.cancel()
-    this.#run()
-  }
+function goOff(work: Clockwork, entry: Entry): void {
+  if (entry !== work.entry) return
+  work.entry = null
+  if (work.due === NEVER) return
+  const instant = instantOf(work)
+  if (instant > work.ground.timeline.now) return plan(work, instant)
+  cancel(work)
+  work.run()
 }

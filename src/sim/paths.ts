@@ -37,7 +37,7 @@ export type Cut =
 
 /** Stands for every machine in a rule. */
 export const ANYONE = '*'
-/** A lost segment of a stream is sent again after so long, or after a round trip if that is more. */
+/** A lost segment of a stream is sent again after so long, or a round trip if that is more. */
 const RESEND_MS: Millis = 200
 /** So often in a row at most a segment is lost by chance. */
 const RESENDS_MAX = 6

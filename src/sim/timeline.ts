@@ -13,7 +13,7 @@ export interface Entry {
   order: number
   /** Whose loop runs it; null for the world itself. */
   readonly owner: Owner | null
-  /** It happens in this life of the owner only; ANY_LIFE where the system, not the process, acts. */
+  /** It happens in this life of the owner only; ANY_LIFE where the system acts. */
   readonly life: number
   readonly kind: 'alarm' | 'datagram' | 'other'
   readonly run: (entry: Entry) => void

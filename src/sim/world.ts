@@ -91,7 +91,11 @@ export interface World {
   crash(name: string, options?: CrashOptions): void
   /** Boots it again; nothing happens if it runs. */
   restart(name: string): SimNode
-  /** Nothing passes between the groups; who is in none is with all others in none. @returns mends it */
+  /**
+   * Nothing passes between the groups; who is in none is with all others in none.
+   *
+   * @returns mends it
+   */
   partition(groups: readonly (readonly string[])[]): () => void
   /** What `from` sends does not reach `to`. @returns mends it */
   deafen(from: string, to: string): () => void
@@ -117,7 +121,7 @@ export const LINES_MAX = 20_000
 export const SLACK_MAX: Millis = 10_000
 /** So much may happen at one instant; beyond, somebody sets alarms for the past again and again. */
 const AT_ONCE_MAX = 1_000_000
-/** Turns of the promise queue after each event; a longer chain of promises goes on after the next. */
+/** Turns of the promise queue after each event; a longer chain goes on after the next. */
 const TURNS = 10
 
 /** Makes a world with nobody in it, at time 0. @throws HoldfastError 'bad-value' */

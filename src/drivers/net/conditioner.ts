@@ -43,9 +43,17 @@ export interface Conditioner {
   readonly counters: Readonly<ConditionerCounters>
   /** What holds now. */
   current(): Readonly<Conditions>
-  /** What holds for datagrams from now on; those held back keep their time. @throws HoldfastError 'bad-value' */
+  /**
+   * Sets what holds for datagrams from now on; those held back keep their time.
+   *
+   * @throws HoldfastError 'bad-value'
+   */
   change(conditions: Partial<Conditions>): void
-  /** The same carrier under these conditions. @param direction 'both' unless the other end is conditioned as well */
+  /**
+   * The same carrier under these conditions.
+   *
+   * @param direction 'both' unless the other end is conditioned as well
+   */
   condition(open: OpenDatagrams, direction?: Direction): OpenDatagrams
 }
 
