@@ -1,0 +1,86 @@
+/**
+ * A link on a UDP socket, as thin as it can be: an envelope of four bytes, acks and timers when
+ * all that has come was read.
+ */
+
+import type { Socket } from 'node:dgram'
+import * as link from '../../src/link/link.ts'
+import type { Link, LinkSink } from '../../src/link/link.ts'
+
+const ENVELOPE = 4
+// The system may still hold a datagram when `send` has returned, so buffers go round.
+const BUFFERS = 1024
+const BUFFER_BYTES = 1232
+
+/** What a measurement adds to a link. */
+export interface Use {
+  write?: LinkSink['write']
+  frame?: LinkSink['frame']
+  message?: LinkSink['message']
+  acked?: LinkSink['acked']
+  delivered?: LinkSink['delivered']
+  /** Before packets are sent: time to queue or poke. */
+  feed?(link: Link, now: number): void
+}
+
+/** A link at work. */
+export interface Carrier {
+  link: Link
+  /** Does what is due, and asks `feed`. */
+  turn(): void
+  stop(): void
+}
+
+const nothing = (): void => {}
+
+/** Runs a link over a connected socket. */
+export function carry(socket: Socket, use: Use): Carrier {
+  const state = link.create(performance.now())
+  const buffers = Array.from({ length: BUFFERS }, () => Buffer.alloc(BUFFER_BYTES))
+  let buffer = 0
+  let planned = false
+  let timer: NodeJS.Timeout | null = null
+  let timerAt = Infinity
+  const sink: LinkSink = {
+    packet: (bytes) => {
+      const out = buffers[buffer++ % BUFFERS]!
+      out.set(bytes, ENVELOPE)
+      socket.send(out, 0, bytes.length + ENVELOPE)
+    },
+    write: use.write ?? ((): number => -1),
+    frame: use.frame ?? nothing,
+    message: use.message ?? nothing,
+    acked: use.acked ?? nothing,
+    lost: nothing,
+    delivered: use.delivered ?? nothing,
+  }
+  const turn = (): void => {
+    planned = false
+    const now = performance.now()
+    use.feed?.(state, now)
+    link.flush(state, now, sink)
+    if (link.deadline(state) <= now) link.wake(state, now, sink)
+    const at = link.deadline(state)
+    if (timer !== null && timerAt <= at) return
+    if (timer !== null) clearTimeout(timer)
+    timerAt = at
+    timer = setTimeout(
+      () => {
+        timer = null
+        turn()
+      },
+      Math.max(0, at - performance.now()),
+    )
+  }
+  socket.on('message', (bytes) => {
+    link.receive(state, performance.now(), bytes.subarray(ENVELOPE), sink)
+    if (planned) return
+    planned = true
+    setImmediate(turn)
+  })
+  const stop = (): void => {
+    if (timer !== null) clearTimeout(timer)
+    state.closed = 0
+  }
+  return { link: state, turn, stop }
+}
