@@ -63,18 +63,23 @@ function fill(
   sent.runCount[slotOf(sent, sequence)] = 0
   startPacket(link, now, writer)
   const answers = !Number.isNaN(clock.question)
-  const questions = purpose !== 'close' && shouldAsk(clock, now)
   if (answers) {
     const { question, questionAt, shift } = clock
     frames.writeAnswer(writer, question, questionAt + shift, now + shift)
   }
-  if (questions) frames.writeQuestion(writer, now)
   let content = false
   if (purpose === 'data' || purpose === 'probe') content = writeContent(link, sink, writer)
   else if (purpose === 'close') frames.writeClose(writer, link.closed ?? 0)
-  if (purpose === 'data' && !content) link.poked = false
-  // An answer leaves even without content, lest it be the reason why a whole piece does not fit.
-  if (purpose === 'data' && !content && !answers) return false
+  if (purpose === 'data' && !content && !answers) {
+    link.poked = false
+    return false
+  }
+  // A lone answer leaves too, for it may be the reason why a whole frame did not fit.
+  const questions =
+    purpose !== 'close' &&
+    shouldAsk(clock, now) &&
+    writer.length + frames.QUESTION_BYTES <= PACKET_MAX
+  if (questions) frames.writeQuestion(writer, now)
   const silent = !content && !questions
   if (silent && (purpose === 'probe' || purpose === 'keepalive')) frames.writePad(writer)
   if (answers) clock.question = NaN

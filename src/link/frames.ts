@@ -46,6 +46,8 @@ export const PARTS_MAX = 16
 export const REL_OVERHEAD = 5
 /** Bytes that a UMSG frame needs beside its part, at most. */
 export const UMSG_OVERHEAD = 7
+/** Bytes of a question in a CLOCK frame. */
+export const QUESTION_BYTES = 9
 /** Bytes that an UNREL frame needs beside its body, at most. */
 export const UNREL_OVERHEAD = 4
 
