@@ -32,6 +32,8 @@ export interface HttpOptions {
   /** What `/health` shows; its status is 503 while `ok` is false. */
   health: () => { ok: boolean } & Record<string, unknown>
   metrics: Metrics
+  /** What `/api/sessions` shows: the sessions that the lobby lists. */
+  sessions: () => readonly object[]
 }
 
 /** A server that listens. */
@@ -42,7 +44,7 @@ export interface HttpServer {
   /** Where a browser on this machine finds it. */
   readonly url: string
   /** Accepts no more, lets answers under way finish for a moment, and ends all connections. */
-  close(): Promise<void>
+  close: () => Promise<void>
 }
 
 /**
@@ -66,14 +68,9 @@ export async function openHttp(options: HttpOptions): Promise<HttpServer> {
   )
   server.maxConnections = SOCKETS_MAX
   await listen(server, options)
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
   const { port } = server.address() as AddressInfo
   const url = `http://${visibleHost(options.host)}:${port}/`
-  return { server, port, url, close: () => close(server, sockets) }
+  return { server, port, url, close: closer(server) }
 }
 
 function listen(server: http.Server, { host, port }: HttpOptions): Promise<void> {
@@ -117,14 +114,33 @@ function visibleHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-async function close(server: http.Server, sockets: ReadonlySet<Socket>): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  server.closeIdleConnections()
-  const timer = setTimeout(() => {
-    for (const socket of sockets) socket.destroy()
-  }, CLOSE_MS)
-  await closed
-  clearTimeout(timer)
+/** Watches the connections of a server, so that it can be closed. @returns closes it */
+function closer(server: http.Server): () => Promise<void> {
+  const sockets = new Set<Socket>()
+  const answering = new Set<Socket>()
+  let closing = false
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    answering.add(socket)
+    response.once('close', () => {
+      answering.delete(socket)
+      if (closing) socket.end()
+    })
+  })
+  return async () => {
+    closing = true
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    // Ended and not destroyed: a stream's last words may still be on their way.
+    for (const socket of sockets) if (!answering.has(socket)) socket.end()
+    const timer = setTimeout(() => {
+      for (const socket of sockets) socket.destroy()
+    }, CLOSE_MS)
+    await closed
+    clearTimeout(timer)
+  }
 }
 
 async function answer(
@@ -146,6 +162,8 @@ async function answer(
       const health = options.health()
       return say(response, health.ok ? 200 : 503, 'application/json', JSON.stringify(health))
     }
+    case '/api/sessions':
+      return say(response, 200, 'application/json', JSON.stringify(options.sessions()))
     case '/metrics':
       return say(response, 200, options.metrics.type, await options.metrics.text())
     default:
@@ -220,7 +238,7 @@ function policy(host: string | undefined): string {
     "font-src 'self'",
     "media-src 'self'",
     "manifest-src 'self'",
-    'worker-src blob:',
+    "worker-src 'self' blob:",
     named ? `connect-src 'self' ws://${host} wss://${host}` : "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",

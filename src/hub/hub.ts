@@ -21,7 +21,7 @@ import {
 } from '../register/messages.ts'
 import * as register from '../register/register.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { frameMessage, frameRelay, readFrame } from '../wire/relay.ts'
+import { frameMessage, readFrame } from '../wire/relay.ts'
 
 /** Longest answer to `list`. */
 export const LIST_MAX = 200
@@ -54,6 +54,8 @@ export interface HubCounters {
   relayedBytes: number
   /** Relayed datagrams whose target is not attached. */
   astray: number
+  /** Relayed datagrams dropped because their target's stream is behind. */
+  congested: number
   malformed: number
   changes: number
   /** Compare-and-sets that failed. */
@@ -63,6 +65,8 @@ export interface HubCounters {
 /** What the hub does outside of itself. Records are durable before later sends leave. */
 export interface HubOut {
   send(connection: number, bytes: Uint8Array): void
+  /** Hands on a datagram, unreliably: what cannot leave at once is dropped. */
+  relay(connection: number, from: PeerId, datagram: Uint8Array): void
   record(change: register.Change): void
   close(connection: number, why: string): void
 }
@@ -79,6 +83,7 @@ export function create(now: Millis, boot: number): Hub {
       relayed: 0,
       relayedBytes: 0,
       astray: 0,
+      congested: 0,
       malformed: 0,
       changes: 0,
       conflicts: 0,
@@ -137,7 +142,7 @@ function relay(hub: Hub, from: Connection, to: PeerId, datagram: Uint8Array, out
   }
   hub.counters.relayed++
   hub.counters.relayedBytes += datagram.length
-  out.send(target, frameRelay(from.inc, datagram))
+  out.relay(target, from.inc, datagram)
 }
 
 function answer(

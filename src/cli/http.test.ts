@@ -1,0 +1,307 @@
+// Goal: the server gives out its folder and nothing else, says what it refuses, and ends well.
+// Method: a real server on loopback; raw TCP where a client would tidy up the request.
+
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { openHttp, type HttpOptions, type HttpServer } from './http.ts'
+import { createMetrics } from './metrics.ts'
+import { readPages } from './pages.ts'
+
+const outside = mkdtempSync(join(tmpdir(), 'holdfast-http-'))
+const folder = join(outside, 'pages')
+const opened: HttpServer[] = []
+
+beforeAll(() => {
+  const files: Record<string, string> = {
+    'secret.txt': 'secret',
+    'pages/index.html': '<title>lobby</title>',
+    'pages/dots/index.html': '<title>dots</title>',
+    'pages/assets/main-AbC123_-.js': 'main()',
+    'pages/assets/logo.svg': '<svg/>',
+    'pages/a b ü.css': 'a {}',
+    'pages/odd.xyz': 'odd',
+  }
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(join(outside, name, '..'), { recursive: true })
+    writeFileSync(join(outside, name), content)
+  }
+  symlinkSync(join(outside, 'secret.txt'), join(folder, 'link.txt'))
+  symlinkSync(outside, join(folder, 'up'))
+})
+afterEach(async () => {
+  for (const server of opened.splice(0)) await server.close()
+})
+afterAll(() => rmSync(outside, { recursive: true }))
+
+async function open(options: Partial<HttpOptions> = {}): Promise<HttpServer> {
+  const server = await openHttp({
+    host: '127.0.0.1',
+    port: 0,
+    folder,
+    health: () => ({ ok: true, sessions: 3 }),
+    metrics: createMetrics(),
+    ...options,
+  })
+  opened.push(server)
+  return server
+}
+
+/** Sends a request as it stands. @returns the whole answer */
+function raw(port: number, request: string | Buffer): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1', () => socket.write(request))
+    let answer = ''
+    socket.on('data', (bytes) => (answer += bytes.toString()))
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(answer))
+  })
+}
+
+function get(port: number, path: string): Promise<string> {
+  return raw(port, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+}
+
+describe('pages', () => {
+  test.each([
+    ['/', 'text/html; charset=utf-8', '<title>lobby</title>'],
+    ['/index.html', 'text/html; charset=utf-8', '<title>lobby</title>'],
+    ['/dots/', 'text/html; charset=utf-8', '<title>dots</title>'],
+    ['/dots/?room=1', 'text/html; charset=utf-8', '<title>dots</title>'],
+    ['/assets/main-AbC123_-.js', 'text/javascript; charset=utf-8', 'main()'],
+    ['/assets/logo.svg', 'image/svg+xml; charset=utf-8', '<svg/>'],
+    ['/a%20b%20%C3%BC.css', 'text/css; charset=utf-8', 'a {}'],
+    ['/odd.xyz', 'application/octet-stream', 'odd'],
+  ])('%s is %s', async (path, type, body) => {
+    const { url } = await open()
+    const response = await fetch(new URL(path, url))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe(type)
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(await response.text()).toBe(body)
+  })
+
+  test('a folder without its slash leads to the one with', async () => {
+    const { url } = await open()
+    const response = await fetch(`${url}dots`, { redirect: 'manual' })
+    expect([response.status, response.headers.get('location')]).toEqual([308, '/dots/'])
+  })
+
+  test('only names with a hash are kept for good', async () => {
+    const { url } = await open()
+    const cache = async (path: string): Promise<string | null> =>
+      (await fetch(`${url}${path}`)).headers.get('cache-control')
+    expect(await cache('assets/main-AbC123_-.js')).toBe('public, max-age=31536000, immutable')
+    expect(await cache('assets/logo.svg')).toBe('no-cache')
+    expect(await cache('')).toBe('no-cache')
+    expect(await cache('none')).toBe('no-store')
+  })
+
+  test('a page that is still the same is not sent again', async () => {
+    const { url } = await open()
+    const etag = (await fetch(url)).headers.get('etag')!
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const response = await fetch(url, { headers: { 'If-None-Match': known } })
+      expect([response.status, await response.text()]).toEqual([304, ''])
+    }
+    const other = await fetch(url, { headers: { 'If-None-Match': '"other"' } })
+    expect(other.status).toBe(200)
+    expect((await fetch(`${url}dots/`)).headers.get('etag')).not.toBe(etag)
+  })
+
+  test('HEAD has the headers of GET and no body', async () => {
+    const { port } = await open()
+    const answer = await raw(port, 'HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/)
+    expect(answer).toMatch(/Content-Length: 20\r\n/i)
+    expect(answer.endsWith('\r\n\r\n')).toBe(true)
+  })
+
+  test('the policy permits our worker and WebSockets of this host, and little else', async () => {
+    const { port } = await open()
+    const policy = /Content-Security-Policy: (.*)\r\n/i
+    const plain = policy.exec(await get(port, '/'))![1]!
+    expect(plain).toContain("default-src 'none'")
+    expect(plain).toContain("script-src 'self';")
+    expect(plain).toContain("worker-src 'self' blob:")
+    expect(plain).toContain("connect-src 'self' ws://localhost wss://localhost;")
+    expect(plain).not.toContain('unsafe')
+    const evil = 'GET / HTTP/1.1\r\nHost: a; script-src *\r\nConnection: close\r\n\r\n'
+    expect(policy.exec(await raw(port, evil))![1]).toBe(
+      plain.replace(' ws://localhost wss://localhost', ''),
+    )
+  })
+})
+
+describe('what is not given out', () => {
+  test.each([
+    '/secret.txt',
+    '/../secret.txt',
+    '/dots/../../secret.txt',
+    '/..%2fsecret.txt',
+    '/%2e%2e/secret.txt',
+    '/%2e%2e%2fsecret.txt',
+    '/..%252fsecret.txt',
+    '/..\\secret.txt',
+    '/..%5csecret.txt',
+    '//etc/passwd',
+    '/%00',
+    '/index.html%00.txt',
+    '/link.txt',
+    '/up/secret.txt',
+    '/up/',
+    '/%',
+    '/%ff',
+    '/__proto__',
+    '/constructor',
+    '/dots/index.html/',
+    'http://localhost/secret.txt',
+    '*',
+    '/'.repeat(5000),
+  ])('%s is not found', async (path) => {
+    const { port } = await open()
+    const answer = await get(port, path)
+    expect(answer).toMatch(/^HTTP\/1.1 404 Not Found\r\n/)
+    expect(answer).not.toMatch(/secret\b.*$/)
+  })
+
+  test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH'])('%s is 405', async (method) => {
+    const { port } = await open()
+    const answer = await raw(
+      port,
+      `${method} / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc`,
+    )
+    expect(answer).toMatch(/^HTTP\/1.1 405 Method Not Allowed\r\n/)
+    expect(answer).toMatch(/Allow: GET, HEAD\r\n/i)
+    expect(answer).toContain('<h1>405 Method Not Allowed</h1>')
+  })
+
+  test('bytes that are no request are answered or closed, and the server goes on', async () => {
+    const { port, url } = await open()
+    let state = 1
+    const bytes = (count: number): Buffer =>
+      Buffer.from(
+        Array.from({ length: count }, () => {
+          state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+          return state >>> 24
+        }),
+      )
+    const end = Buffer.from('\r\n\r\n')
+    const answers = Array.from({ length: 200 }, (_, i) =>
+      raw(port, Buffer.concat([bytes(1 + i * 5), end])),
+    )
+    for (const answer of await Promise.all(answers)) expect(answer).not.toMatch(/ 200 /)
+    expect((await fetch(url)).status).toBe(200)
+  })
+})
+
+describe('/health and /metrics', () => {
+  test('health is JSON, and 503 when it is not well', async () => {
+    let ok = true
+    const { url } = await open({ health: () => ({ ok, sessions: 3 }) })
+    const well = await fetch(`${url}health`)
+    expect([well.status, await well.json()]).toEqual([200, { ok: true, sessions: 3 }])
+    ok = false
+    const ill = await fetch(`${url}health`)
+    expect([ill.status, ill.headers.get('cache-control')]).toEqual([503, 'no-store'])
+  })
+
+  test('a health check that throws is a 500 with nothing of the error', async () => {
+    const { url } = await open({
+      health: () => {
+        throw new Error('private')
+      },
+    })
+    const response = await fetch(`${url}health`)
+    expect(response.status).toBe(500)
+    expect(await response.text()).not.toContain('private')
+  })
+
+  test('metrics show the counters of rooms as they are now, each registry its own', async () => {
+    const metrics = createMetrics()
+    const counters = { accepted: 1, badUpgrades: 0, note: 'no number' }
+    let streams = 5
+    metrics.count('holdfast_streams_total', 'What happened to streams.', () => counters)
+    metrics.gauge('holdfast_streams_open', 'Streams open now.', () => streams)
+    const { url } = await open({ metrics })
+    const read = async (): Promise<string> => (await fetch(`${url}metrics`)).text()
+    expect(await read()).toContain('holdfast_streams_total{what="accepted"} 1\n')
+    counters.accepted = 7
+    counters.badUpgrades = 2
+    streams = 4
+    const text = await read()
+    expect(text).toContain('holdfast_streams_total{what="accepted"} 7\n')
+    expect(text).toContain('holdfast_streams_total{what="bad_upgrades"} 2\n')
+    expect(text).toContain('holdfast_streams_open 4\n')
+    expect(text).toContain('process_cpu_seconds_total')
+    expect(text).not.toContain('note')
+    expect(await createMetrics().text()).not.toContain('holdfast_streams_total')
+    expect((await fetch(`${url}metrics`)).headers.get('content-type')).toContain('version=0.0.4')
+  })
+})
+
+describe('opening and closing', () => {
+  test('a taken port is told with what to do', async () => {
+    const { port } = await open()
+    await expect(open({ port })).rejects.toMatchObject({
+      code: 'port-taken',
+      message:
+        `port ${port} on 127.0.0.1 is taken by another program; ` +
+        'stop it, or choose another port with --port (0 takes any free one)',
+    })
+  })
+
+  test('a host that is not ours, a port out of range, a missing folder say so', async () => {
+    await expect(open({ host: '192.0.2.1' })).rejects.toMatchObject({ code: 'unreachable' })
+    await expect(open({ port: 70_000 })).rejects.toMatchObject({ code: 'bad-value' })
+    await expect(open({ folder: join(folder, 'none') })).rejects.toMatchObject({
+      code: 'not-found',
+      message: expect.stringContaining('npm run build') as string,
+    })
+    expect(() => readPages(join(folder, 'odd.xyz'))).toThrow(/does not exist/)
+  })
+
+  test('an IPv6 host stands in brackets in the URL', async () => {
+    const { url, port } = await open({ host: '::1' })
+    expect(url).toBe(`http://[::1]:${port}/`)
+    expect((await fetch(url)).status).toBe(200)
+  })
+
+  test('closing ends idle connections at once, and frees the port', async () => {
+    const { port, close } = await open()
+    const idle = net.connect(port, '127.0.0.1')
+    const ended = new Promise((resolve) => idle.on('close', resolve))
+    await new Promise((resolve) => idle.on('connect', resolve))
+    await get(port, '/')
+    await close()
+    await ended
+    opened.length = 0
+    await open({ port })
+  })
+
+  test('closing lets an answer under way finish', async () => {
+    const slow = createMetrics()
+    let begun = (): void => {}
+    let finish = (): void => {}
+    const asked = new Promise<void>((resolve) => (begun = resolve))
+    const held = new Promise<void>((resolve) => (finish = resolve))
+    const { url, close } = await open({
+      metrics: {
+        ...slow,
+        text: async () => {
+          begun()
+          await held
+          return 'late'
+        },
+      },
+    })
+    const response = fetch(`${url}metrics`)
+    await asked
+    const closed = close()
+    finish()
+    expect(await (await response).text()).toBe('late')
+    await closed
+  })
+})
