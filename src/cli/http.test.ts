@@ -43,6 +43,7 @@ async function open(options: Partial<HttpOptions> = {}): Promise<HttpServer> {
     folder,
     health: () => ({ ok: true, sessions: 3 }),
     metrics: createMetrics(),
+    sessions: () => [{ name: 'duel' }],
     ...options,
   })
   opened.push(server)
@@ -206,6 +207,13 @@ describe('/health and /metrics', () => {
     ok = false
     const ill = await fetch(`${url}health`)
     expect([ill.status, ill.headers.get('cache-control')]).toEqual([503, 'no-store'])
+  })
+
+  test('the sessions that the lobby lists are JSON, fresh each time', async () => {
+    const { url } = await open()
+    const response = await fetch(`${url}api/sessions`)
+    expect(await response.json()).toEqual([{ name: 'duel' }])
+    expect(response.headers.get('cache-control')).toBe('no-store')
   })
 
   test('a health check that throws is a 500 with nothing of the error', async () => {

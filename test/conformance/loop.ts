@@ -1,4 +1,4 @@
-/** What every Loop keeps to. A driver passes itself in and says, with the reason, what it cannot do. */
+/** What every Loop keeps to. Each driver passes itself in; so far all can do it all. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Alarm, Loop } from '../../src/ports.ts'

@@ -52,7 +52,7 @@ function killAfter(ms: number, kill: () => void): void {
   kill()
 }
 
-/** What is wrong with a store after a kill: a sentence each. @param last the last acknowledged write */
+/** What is wrong with a store after a kill, a sentence each. @param last acknowledged write */
 export function inspect(store: Store, last: number): string[] {
   const numbers = new Map<string, number>()
   for (const [key, value] of store.entries()) {

@@ -31,7 +31,7 @@ const WATCHED_AFTER = 4
 
 /** Where a UDP socket is to listen. */
 export interface UdpOptions {
-  /** An IPv4 or IPv6 literal of this machine; `0.0.0.0` or `::` for all of them. Default 127.0.0.1. */
+  /** An IP literal of this machine; `0.0.0.0` or `::` for all of them. Default 127.0.0.1. */
   host?: string
   /** 0 takes any free port. Default 0. */
   port?: number

@@ -313,7 +313,7 @@ describe('limits', () => {
     expect(told).toEqual(['1 opened'])
   })
 
-  test('thousands of half-open connections from another process leave room for a good client', async () => {
+  test('thousands of half-open connections leave room for a good client', async () => {
     const limit = Number(execFileSync('sh', ['-c', 'ulimit -n']).toString()) || 4500
     const count = Math.min(4000, limit - 500)
     const { door, port, url } = await serve({ waitingMax: 2000, handshakeMs: 2000 })

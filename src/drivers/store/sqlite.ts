@@ -187,9 +187,9 @@ function numberOf(database: Database.Database, query: string): number {
 }
 
 /**
- * Gives up the lock, which must be ours. libsql closes the file only when the last of its statements
- * has been collected as garbage, so the lock is given up before, which SQLite does when it
- * leaves the write-ahead log, goes back to normal locking and reads once.
+ * Gives up the lock, which must be ours. libsql closes the file only when the last of its
+ * statements has been collected as garbage, so the lock is given up before, which SQLite does
+ * when it leaves the write-ahead log, goes back to normal locking and reads once.
  */
 function release(database: Database.Database): void {
   try {
