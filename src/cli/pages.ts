@@ -84,7 +84,7 @@ export function readPages(folder: string): Pages {
     if (files.size > FILES_MAX || bytes > BYTES_MAX) {
       throw new HoldfastError(
         'full',
-        `the folder of pages ${folder} is too large: at most ${FILES_MAX} files, ${BYTES_MAX} bytes`,
+        `the folder of pages ${folder} holds more than ${FILES_MAX} files or ${BYTES_MAX} bytes`,
       )
     }
   }

@@ -34,6 +34,10 @@ onmessage = ({ data }) => {
 postMessage('ready')
 `
 
+/** Browsers say no more than that, except to their console. */
+const NOT_STARTED =
+  "the worker did not start; does the page's Content-Security-Policy have worker-src blob: ?"
+
 /** The part of a Worker that we use. */
 export interface TickWorker {
   onmessage: ((event: { data: unknown }) => void) | null
@@ -84,7 +88,7 @@ class PageLoop implements BrowserLoop {
     try {
       this.#worker = start(WORKER_SOURCE)
       this.#worker.onmessage = ({ data }) => (data === 'ready' ? this.#begin() : this.#tick())
-      this.#worker.onerror = (event) => this.#fallBack(event.message ?? 'the worker did not start')
+      this.#worker.onerror = (event) => this.#fallBack(event.message ?? NOT_STARTED)
     } catch (error) {
       this.#fallBack(String(error))
     }
