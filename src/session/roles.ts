@@ -24,7 +24,7 @@ import type { Register } from '../register/messages.ts'
 import { proofOf } from '../wire/digest.ts'
 import type { Gone, PeerMessage } from './messages.ts'
 import { become, hold, releaseHeld, tellHub, tellView } from './output.ts'
-import { follower, record, sendSnapshot } from './replicate.ts'
+import { follower, record, sendAgain, sendSnapshot } from './replicate.ts'
 import {
   idleServer,
   nextRequest,
@@ -185,7 +185,8 @@ function confirmed(session: Session, now: Millis, register: Register, out: Sessi
   if (register.backup === 0) return aloneAgain(session, now, dropped, out)
   become(session, 'backedup', out)
   watchAnew(session, now, register.backup)
-  out.send(register.backup, { kind: 'confirm', epoch: server.epoch })
+  // The backup may have read the register before us: what we sent in the old epoch it ignored.
+  sendAgain(session, out)
   tellView(session, out)
   if (server.removeAfterDrop) dropBackup(session, now, out)
 }
