@@ -53,6 +53,8 @@ export const UNREL_OVERHEAD = 4
 
 /** A place in a packet and the frame last read there. One serves a whole packet. */
 export interface Frames extends ByteReader {
+  bytes: Uint8Array
+  end: number
   kind: number
   /** REL: FIRST and LAST. CLOCK: 1 for an answer. */
   flags: number
@@ -77,12 +79,15 @@ export interface Frames extends ByteReader {
   held: number
 }
 
-/** Starts to read frames at `at`. @param near  the next piece in order */
-export function createFrames(bytes: Uint8Array, at: number, near: number): Frames {
+/** What a cursor without a packet stands in. */
+export const NO_BYTES: Uint8Array = new Uint8Array(0)
+
+/** A cursor, to be opened on one packet after the other. */
+export function createFrames(): Frames {
   return {
-    bytes,
-    at,
-    end: bytes.length,
+    bytes: NO_BYTES,
+    at: 0,
+    end: 0,
     failed: false,
     kind: 0,
     flags: 0,
@@ -95,10 +100,19 @@ export function createFrames(bytes: Uint8Array, at: number, near: number): Frame
     t0: 0,
     t1: 0,
     t2: 0,
-    near,
+    near: 0,
     first: true,
     held: 0,
   }
+}
+
+/** Starts to read the frames of a packet at `at`. @param near  the next piece in order */
+export function open(frames: Frames, bytes: Uint8Array, at: number, near: number): void {
+  frames.bytes = bytes
+  frames.end = bytes.length
+  frames.failed = false
+  frames.held = 0
+  rewind(frames, at, near)
 }
 
 /** Starts again at `at`. */

@@ -16,7 +16,16 @@ import type { Millis } from '../machine.ts'
 import { addFragment } from './assembly.ts'
 import { build, hasNumber } from './build.ts'
 import { offsetOf, takeAnswer } from './clock.ts'
-import { KIND, REL_OVERHEAD, asks, createFrames, nextFrame, rewind } from './frames.ts'
+import {
+  KIND,
+  NO_BYTES,
+  REL_OVERHEAD,
+  asks,
+  createFrames,
+  nextFrame,
+  open,
+  rewind,
+} from './frames.ts'
 import type { Frames } from './frames.ts'
 import { ACK_DELAY_MAX, ACK_NOW_AFTER, ACK_SOON_AFTER, LIMITS, LINK_TIMEOUT } from './limits.ts'
 import { KEEPALIVE, PACKET_MAX } from './limits.ts'
@@ -24,6 +33,7 @@ import type { Limits } from './limits.ts'
 import { probeAt } from './loss.ts'
 import * as pace from './pace.ts'
 import { createHeader, isFragment, readHeader } from './packet.ts'
+import type { Header } from './packet.ts'
 import * as parts from './parts.ts'
 import * as reliable from './reliable.ts'
 import { createState } from './state.ts'
@@ -132,9 +142,30 @@ function refuse(link: Link): false {
   return false
 }
 
+// Headers and cursors are borrowed like frames of a call stack, for a sink may hand a packet to
+// another link at once.
+const desks: { header: Header; frames: Frames }[] = []
+let borrowed = 0
+
 function receiveWhole(link: Link, now: Millis, packet: Uint8Array, sink: LinkSink): boolean {
+  const desk = (desks[borrowed] ??= { header: createHeader(), frames: createFrames() })
+  borrowed += 1
+  try {
+    return digest(link, now, packet, desk, sink)
+  } finally {
+    borrowed -= 1
+    desk.frames.bytes = NO_BYTES
+  }
+}
+
+function digest(
+  link: Link,
+  now: Millis,
+  packet: Uint8Array,
+  { header, frames }: { header: Header; frames: Frames },
+  sink: LinkSink,
+): boolean {
   const { received, limits, counters } = link
-  const header = createHeader()
   const start = readHeader(packet, 0, header)
   if (start < 0) return refuse(link)
   const sequence = unwrap(header.sequence % limits.modulus, received.newest, limits.modulus)
@@ -144,7 +175,7 @@ function receiveWhole(link: Link, now: Millis, packet: Uint8Array, sink: LinkSin
     return false
   }
   const acked = ackedBy(link, header)
-  const frames = createFrames(packet, start, link.incoming.next)
+  open(frames, packet, start, link.incoming.next)
   const found = inspect(link, frames)
   if (acked === null || found === MALFORMED) return refuse(link)
   link.lastHeard = now

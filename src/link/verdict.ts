@@ -36,6 +36,8 @@ export function takeAcks(
   sink: LinkSink,
 ): void {
   const { sent } = link
+  if (acked === sent.newestAcked && bits === sent.ackBits) return
+  if (acked >= sent.newestAcked) sent.ackBits = bits
   let progress = false
   for (let rest = bits, sequence = acked; rest !== 0; rest >>>= 1, sequence -= 1) {
     if ((rest & 1) === 0) continue

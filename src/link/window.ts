@@ -25,6 +25,8 @@ export interface Sent {
   oldest: number
   /** Newest packet known to have arrived; one before the first if none has. */
   newestAcked: number
+  /** The ack bits that came with the newest ack: the same again tell nothing. */
+  ackBits: number
   /** One of FATE. */
   fate: Uint8Array
   /** When it left, in Millis. */
@@ -53,6 +55,7 @@ export function createSent({ memory, first }: Limits): Sent {
     next: first,
     oldest: first,
     newestAcked: first - 1,
+    ackBits: 0,
     fate: new Uint8Array(memory),
     at: new Float64Array(memory),
     size: new Uint16Array(memory),
