@@ -128,6 +128,11 @@ export class Runner {
   stop(): void {
     if (this.#stopped) return
     this.do((now) => member.stop(this.#run, now))
+    this.crash()
+  }
+
+  /** Stops without a word to anybody, as a process does that is killed. */
+  crash(): void {
     this.#stopped = true
     this.#alarm.cancel()
     this.#hub.end()

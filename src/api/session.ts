@@ -249,6 +249,16 @@ export class Session {
     this.#lose(why)
   }
 
+  /**
+   * Dies without a word, as a process does that is killed: to show and to test what the others
+   * make of it. Nothing can be done with this session afterwards.
+   */
+  crash(): void {
+    this.#runner?.crash()
+    this.#runner = null
+    this.#lose('this process was killed')
+  }
+
   /** Not for users: something happened at the member. */
   told(event: MemberEvent): void {
     switch (event.kind) {

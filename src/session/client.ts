@@ -103,7 +103,7 @@ function isLost(session: Session, now: Millis): boolean {
   // Deposed, and the new primary has not been heard yet.
   if (primary === session.me) return !serves(session)
   const seen = session.watches.get(primary)
-  if (!seen) return true
+  if (!seen) return false
   // A relayed primary is out of reach as soon as the hub is.
   if (seen.relayed && !session.hub.up) return true
   return now - seen.since >= LOST_MS
