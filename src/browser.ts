@@ -4,7 +4,7 @@
  * @module
  */
 
-import { browserEnvironment } from './api/browser-environment.ts'
+import { browserEnvironment } from './drivers/browser.ts'
 import { joinIn, type JoinOptions } from './api/join.ts'
 import type { Session } from './api/session.ts'
 

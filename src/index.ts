@@ -10,13 +10,19 @@ export type { JoinOptions } from './api/join.ts'
 export {
   Session,
   type ActionOutcome,
-  type MemberInfo,
   type Safety,
   type SessionEvents,
   type SessionFigures,
   type Status,
 } from './api/session.ts'
-export { action, object, type ActionType, type GameType, type ObjectType } from './api/types.ts'
+export {
+  action,
+  object,
+  type ActionType,
+  type GameType,
+  type MemberInfo,
+  type ObjectType,
+} from './api/types.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
 export { angle, bool, ranged, text, u16, u32, u8, vec2 } from './wire/schema.ts'
 export type { Field, Fields, StateOf, Vec2 } from './wire/schema.ts'

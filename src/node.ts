@@ -5,7 +5,7 @@
  */
 
 import { joinIn, type JoinOptions } from './api/join.ts'
-import { nodeEnvironment } from './api/node-environment.ts'
+import { nodeEnvironment } from './drivers/node.ts'
 import type { Session } from './api/session.ts'
 import type { UdpOptions } from './drivers/net/udp.ts'
 

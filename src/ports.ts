@@ -85,3 +85,16 @@ export interface Store {
   write(changes: readonly (readonly [key: string, value: Uint8Array | null])[]): void
   close(): void
 }
+
+/** A place to run in: a page, a Node process, a machine of the simulator. */
+export interface Environment {
+  kind: 'node' | 'browser'
+  loop: Loop
+  connect: Connect
+  /** Carriers besides the relay, best first; each is opened anew for every session. */
+  carriers: readonly OpenDatagrams[]
+  /** Where the hub is if nobody says: a page's own origin; null where there is none. */
+  defaultServer: string | null
+  /** Calls when this process is about to end, if that can be known. @returns forgets it */
+  onEnd(run: () => void): () => void
+}

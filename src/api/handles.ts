@@ -2,8 +2,7 @@
 
 import { HoldfastError } from '../machine.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
-import type { MemberInfo } from './session.ts'
-import type { ObjectType, Patch } from './types.ts'
+import type { MemberInfo, ObjectType, Patch } from './types.ts'
 
 /** One object, live. The same object is the same handle for as long as it lives. */
 export interface ObjectHandle<F extends Fields = Fields> {

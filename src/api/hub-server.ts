@@ -1,11 +1,9 @@
-/**
- * A hub on real streams and a real disk: the loop around the machine of `hub/`.
- */
+/** A hub on streams and a store: the loop around the machine of `hub/`. */
 
 import * as hub from '../hub/hub.ts'
 import type { Hub, HubOut } from '../hub/hub.ts'
-import type { Loop, Store, Stream, StreamEvents } from '../ports.ts'
-import { HoldfastError } from '../machine.ts'
+import { HoldfastError, type Millis } from '../machine.ts'
+import type { Alarm, Loop, Store, Stream, StreamEvents } from '../ports.ts'
 import { restore } from '../register/register.ts'
 import { frameRelay } from '../wire/relay.ts'
 
@@ -17,71 +15,83 @@ export type Weather = (deliver: Relay) => Relay
 type Relay = (connection: number, from: number, datagram: Uint8Array) => void
 
 /** A running hub. */
-export interface HubServer {
+export class HubServer {
   readonly hub: Hub
-  /** Takes a stream, as `acceptStreams` gives it. */
-  accept(stream: Stream): StreamEvents
-  /** Ends the loop; streams are the caller's to close. */
-  close(): void
-}
+  readonly #loop: Loop
+  readonly #streams = new Map<number, Stream>()
+  readonly #out: HubOut
+  readonly #alarm: Alarm
+  #count = 0
+  #armedAt: Millis = Infinity
 
-/** Starts a hub from what its store holds. @throws HoldfastError code `store` if that is not ours */
-export function startHub(loop: Loop, store: Store, weather?: Weather): HubServer {
-  const boot = new DataView(loop.random(4).buffer as ArrayBuffer).getUint32(0)
-  const state = hub.create(loop.now(), boot)
-  for (const [key, bytes] of store.entries()) {
-    if (!restore(state.directory, loop.now(), bytes)) {
+  /** Starts from what the store holds. @throws HoldfastError code `store` if that is not ours */
+  constructor(loop: Loop, store: Store, weather: Weather = (deliver) => deliver) {
+    this.#loop = loop
+    const boot = new DataView(loop.random(4).slice().buffer).getUint32(0)
+    this.hub = hub.create(loop.now(), boot)
+    for (const [key, bytes] of store.entries()) {
+      if (restore(this.hub.directory, loop.now(), bytes)) continue
       throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
     }
+    this.#alarm = loop.alarm(() => this.#wake())
+    this.#out = {
+      send: (connection, bytes) => void this.#streams.get(connection)?.send(bytes),
+      relay: weather((...datagram) => this.#relay(...datagram)),
+      // Synchronous: on disk before any later send of the same verb leaves.
+      record: ({ session, bytes }) => store.write([[session, bytes]]),
+      close: (connection) => this.#close(connection),
+    }
+    this.#arm()
   }
-  const streams = new Map<number, Stream>()
-  const deliver: Relay = (connection, from, datagram) => {
-    const stream = streams.get(connection)
-    if (!stream || stream.backlog() > RELAY_BACKLOG_MAX) return void state.counters.congested++
-    stream.send(frameRelay(from, datagram))
+
+  /** Takes a stream, as `acceptStreams` gives it. */
+  accept(stream: Stream): StreamEvents {
+    const connection = ++this.#count
+    this.#streams.set(connection, stream)
+    return {
+      opened: () => {
+        hub.opened(this.hub, connection)
+        this.#arm()
+      },
+      message: (bytes) => {
+        hub.receive(this.hub, this.#loop.now(), connection, bytes, this.#out)
+        this.#arm()
+      },
+      closed: () => this.#forget(connection),
+    }
   }
-  const out: HubOut = {
-    relay: weather ? weather(deliver) : deliver,
-    send: (connection, bytes) => void streams.get(connection)?.send(bytes),
-    // Synchronous: on disk before any later send of the same verb leaves.
-    record: ({ session, bytes }) => store.write([[session, bytes]]),
-    close: (connection) => {
-      streams.get(connection)?.close()
-      streams.delete(connection)
-      hub.closed(state, connection, out)
-    },
+
+  /** Ends the loop; streams are the caller's to close. */
+  close(): void {
+    this.#alarm.cancel()
   }
-  let count = 0
-  const alarm = loop.alarm(() => {
-    hub.wake(state, loop.now(), out)
-    arm()
-  })
-  let armedAt = Infinity
-  const arm = (): void => {
-    const due = hub.deadline(state)
-    if (due === armedAt) return
-    armedAt = due
-    if (due === Infinity) alarm.cancel()
-    else alarm.set(due)
+
+  #relay(connection: number, from: number, datagram: Uint8Array): void {
+    const stream = this.#streams.get(connection)
+    if (!stream || stream.backlog() > RELAY_BACKLOG_MAX) this.hub.counters.congested++
+    else stream.send(frameRelay(from, datagram))
   }
-  arm()
-  return {
-    hub: state,
-    accept: (stream) => {
-      const connection = ++count
-      streams.set(connection, stream)
-      return {
-        opened: () => hub.opened(state, connection),
-        message: (bytes) => {
-          hub.receive(state, loop.now(), connection, bytes, out)
-          arm()
-        },
-        closed: () => {
-          streams.delete(connection)
-          hub.closed(state, connection, out)
-        },
-      }
-    },
-    close: () => alarm.cancel(),
+
+  #close(connection: number): void {
+    this.#streams.get(connection)?.close()
+    this.#forget(connection)
+  }
+
+  #forget(connection: number): void {
+    this.#streams.delete(connection)
+    hub.closed(this.hub, connection, this.#out)
+  }
+
+  #wake(): void {
+    this.#armedAt = Infinity
+    hub.wake(this.hub, this.#loop.now(), this.#out)
+    this.#arm()
+  }
+
+  #arm(): void {
+    const due = hub.deadline(this.hub)
+    if (due >= this.#armedAt) return
+    this.#armedAt = due
+    this.#alarm.set(due)
   }
 }

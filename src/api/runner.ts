@@ -19,9 +19,8 @@ import {
   type Slot,
   type Wish,
 } from '../member/state.ts'
-import type { Alarm, DatagramEvents, Datagrams, Loop } from '../ports.ts'
+import type { Alarm, DatagramEvents, Datagrams, Environment, Loop } from '../ports.ts'
 import { frameMessage } from '../wire/relay.ts'
-import type { Environment } from './environment.ts'
 import { HubConnection } from './hub.ts'
 
 /** What a runner is made of. */

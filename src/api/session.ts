@@ -26,17 +26,7 @@ import {
 } from '../wire/schema.ts'
 import { Handle, type ObjectHandle } from './handles.ts'
 import type { Runner } from './runner.ts'
-import type { ActionType, ObjectType, Types } from './types.ts'
-
-/** A member as an application sees it. */
-export interface MemberInfo {
-  /** The same for as long as the player takes part, over reconnections and failures. */
-  readonly player: number
-  /** The number of this incarnation. */
-  readonly inc: PeerId
-  readonly name: string
-  readonly kind: 'node' | 'browser'
-}
+import type { ActionType, MemberInfo, ObjectType, Types } from './types.ts'
 
 /** Whether we are in touch. */
 export type Status = 'live' | 'reconnecting' | 'lost'

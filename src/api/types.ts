@@ -4,7 +4,7 @@
  */
 
 import type { Actor, Run, Table } from '../actions/actions.ts'
-import { HoldfastError } from '../machine.ts'
+import { HoldfastError, type PeerId } from '../machine.ts'
 import {
   type Fields,
   type Schema,
@@ -99,3 +99,13 @@ export function sortTypes(types: readonly GameType[]): Types {
 
 /** A change of an object's state: some of its fields. */
 export type Patch<F extends Fields> = Partial<StateOf<F>>
+
+/** A member as an application sees it. */
+export interface MemberInfo {
+  /** The same for as long as the player takes part, over reconnections and failures. */
+  readonly player: number
+  /** The number of this incarnation. */
+  readonly inc: PeerId
+  readonly name: string
+  readonly kind: 'node' | 'browser'
+}

@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CAC } from 'cac'
-import { type HubServer, startHub, type Weather } from '../api/hub-server.ts'
+import { HubServer, type Weather } from '../api/hub-server.ts'
 import { createConditioner } from '../drivers/net/conditioner.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
 import { acceptStreams, type StreamServer } from '../drivers/net/websocket-server.ts'
@@ -48,15 +48,23 @@ export function addServe(cli: CAC): void {
     .option('--data <file>', 'File of the register', { default: DATA_DEFAULT })
     .option('--condition <weather>', 'Worsen relayed paths, e.g. "rtt=120,loss=5%,jitter=30"')
     .example('holdfast serve --port 9000 --condition "rtt=80,loss=2%"')
-    .action((given: Record<string, unknown>) => run(given))
+    .action((given: Given) => run(given))
 }
 
-async function run(given: Record<string, unknown>): Promise<void> {
+// A word on the command line that looks like a number comes as one.
+interface Given {
+  port: number | string
+  host: number | string
+  data: number | string
+  condition?: number | string
+}
+
+async function run(given: Given): Promise<void> {
   const serving = await serve({
-    port: Number(given['port']),
-    host: String(given['host']),
-    data: String(given['data']),
-    condition: given['condition'] === undefined ? null : String(given['condition']),
+    port: Number(given.port),
+    host: String(given.host),
+    data: String(given.data),
+    condition: given.condition === undefined ? null : String(given.condition),
   })
   console.log(`Holdfast serves ${serving.url}`)
   console.log('Open it in two windows. Ctrl-C ends it.')
@@ -77,7 +85,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const startedAt = loop.now()
   try {
     const weather = conditions ? await weatherOf(loop, conditions) : undefined
-    const hub = startHub(loop, store, weather)
+    const hub = new HubServer(loop, store, weather)
     const metrics = createMetrics()
     const http = await openHttp({
       host: options.host,
@@ -87,7 +95,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       metrics,
       sessions: () => sessions(hub),
     })
-    const streams = acceptStreams(http.server, { path: '/hub', accept: hub.accept })
+    const streams = acceptStreams(http.server, {
+      path: '/hub',
+      accept: (stream) => hub.accept(stream),
+    })
     measure(metrics, hub, streams)
     if (conditions) console.log(`Relayed paths are worsened: ${format(conditions)}`)
     return { url: http.url, close: () => close(http, streams, hub, () => store.close()) }

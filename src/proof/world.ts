@@ -8,8 +8,8 @@
  *     await w.run(5_000)
  */
 
-import type { Environment } from '../api/environment.ts'
-import { type HubServer, startHub } from '../api/hub-server.ts'
+import type { Environment } from '../ports.ts'
+import { HubServer } from '../api/hub-server.ts'
 import { joinIn, type JoinOptions } from '../api/join.ts'
 import type { Session } from '../api/session.ts'
 import type { Millis } from '../machine.ts'
@@ -48,7 +48,7 @@ export function world(options: WorldOptions): SessionWorld {
   const nodes = new WeakMap<Session, string>()
   let count = 0
   sim.node('hub', (node) => {
-    const started = startHub(node.loop, node.store)
+    const started = new HubServer(node.loop, node.store)
     hub = started
     node.listen(HUB_URL, (stream) => started.accept(stream))
   })

@@ -194,7 +194,8 @@ export function encodeState<F extends Fields>(type: Schema<F>, state: StateOf<F>
     try {
       field.write(writer, state[name])
     } catch (error) {
-      throw new RangeError(`field ${name}: ${error instanceof Error ? error.message : error}`)
+      const why = error instanceof Error ? error.message : String(error)
+      throw new RangeError(`field ${name}: ${why}`)
     }
   }
   return finishBits(writer)

@@ -1,9 +1,9 @@
 /** A Node process as a place to run in: UDP to other Node members, the hub by WebSocket. */
 
-import { createNodeLoop } from '../drivers/net/loop-node.ts'
-import { openUdp, type UdpOptions } from '../drivers/net/udp.ts'
-import { connectWebSocketNode } from '../drivers/net/websocket-node.ts'
-import type { Environment } from './environment.ts'
+import { createNodeLoop } from './net/loop-node.ts'
+import { openUdp, type UdpOptions } from './net/udp.ts'
+import { connectWebSocketNode } from './net/websocket-node.ts'
+import type { Environment } from '../ports.ts'
 
 /** The environment of this process. @param udp where to listen; null for the relay alone */
 export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {

@@ -1,8 +1,8 @@
 /** A page as a place to run in: ticks from a worker, the hub of its own origin. */
 
-import { createBrowserLoop } from '../drivers/net/loop-browser.ts'
-import { connectWebSocket } from '../drivers/net/websocket.ts'
-import type { Environment } from './environment.ts'
+import { createBrowserLoop } from './net/loop-browser.ts'
+import { connectWebSocket } from './net/websocket.ts'
+import type { Environment } from '../ports.ts'
 
 let page: Environment | null = null
 
