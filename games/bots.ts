@@ -1,0 +1,98 @@
+/**
+ * `npm run bots -- GAME`: bots that play a game, each in a process of its own, so that one may
+ * be killed for real. Ctrl-C lets all of them leave as players do.
+ */
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Session } from 'holdfast'
+
+/** What `bots.ts` of a game exports. */
+interface Bots {
+  play(options: {
+    index: number
+    room: string
+    server?: string
+    condition?: string
+  }): Promise<{ session: Session; over: Promise<string> }>
+}
+
+const USAGE = `npm run bots -- GAME [--count 3] [--room main] [--server URL] [--condition WEATHER]
+  GAME         dots
+  --count      how many, 1 to 64; each is a process of its own
+  --room       which session of the game
+  --server     where the hub is; by default http://127.0.0.1:8700
+  --condition  worse weather on their links, such as rtt=120,loss=5%`
+
+/** Most bots of one call. */
+const COUNT_MAX = 64
+
+const options = {
+  count: { type: 'string', default: '3' },
+  room: { type: 'string', default: 'main' },
+  server: { type: 'string' },
+  condition: { type: 'string' },
+  index: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const
+
+type Given = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ options, allowPositionals: true })
+  const [game = ''] = positionals
+  const file = new URL(`./${game}/bots.js`, import.meta.url)
+  const count = Number(values.count)
+  const known = /^[a-z]+$/.test(game) && existsSync(fileURLToPath(file))
+  if (values.help || !known || !Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
+    console.log(USAGE)
+    process.exitCode = values.help ? 0 : 2
+  } else if (values.index === undefined) start(count)
+  else await play((await import(file.href)) as Bots, Number(values.index), values)
+}
+
+/** Starts the processes, and waits for them. */
+function start(count: number): void {
+  const children = Array.from({ length: count }, (_, i) => startOne(i + 1))
+  const end = (): void => {
+    for (const child of children) child.kill('SIGTERM')
+  }
+  process.on('SIGINT', end)
+  process.on('SIGTERM', end)
+}
+
+function startOne(index: number): ChildProcess {
+  const child = fork(process.argv[1]!, [...process.argv.slice(2), '--index', String(index)])
+  child.on('exit', (code, signal) => {
+    const how = signal === 'SIGKILL' ? 'was killed' : `ended${code ? ` with code ${code}` : ''}`
+    console.log(`bot ${index} (process ${child.pid}) ${how}`)
+    if (code) process.exitCode = 1
+  })
+  return child
+}
+
+async function play(bots: Bots, index: number, given: Given): Promise<void> {
+  const { room, server, condition } = given
+  const { session, over } = await bots.play({ index, room, server, condition })
+  console.log(`bot ${index} (process ${process.pid}) plays as player ${session.me.player}`)
+  session.on('primary', (member) => {
+    if (member.inc === session.me.inc) console.log(`bot ${index} is the server now`)
+  })
+  const leave = (): void => void session.leave()
+  process.on('SIGINT', leave)
+  process.on('SIGTERM', leave)
+  // Without the process that started it, a bot would play for ever.
+  process.on('disconnect', leave)
+  const why = await over
+  console.log(`bot ${index}: ${why}`)
+  process.exit(why === 'left' ? 0 : 1)
+}
+
+try {
+  await main()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+}

@@ -1,0 +1,63 @@
+/**
+ * A bot that plays Dots: it strolls, drops a pin now and then, serves when it is its turn, and
+ * dies like a killed process when somebody wishes so.
+ */
+
+import { join, type Session } from 'holdfast'
+import { drop, Dot, Kill, stroll, TYPES } from './rules.ts'
+
+/** How often a bot moves, in milliseconds. */
+const MOVE_MS = 33
+/** How long it strolls between two pins, in milliseconds. */
+const PIN_MS = 7_000
+
+/** Which bot, and where it plays. */
+export interface BotOptions {
+  /** From 1. */
+  index: number
+  room: string
+  server?: string
+  condition?: string
+}
+
+/** Plays until the session is lost. @returns why it was; leave the session to end it */
+export async function play(
+  options: BotOptions,
+): Promise<{ session: Session; over: Promise<string> }> {
+  const { index, room, server, condition } = options
+  const session = await join({
+    game: 'dots',
+    room,
+    server,
+    condition,
+    name: `Bot ${index}`,
+    types: TYPES,
+  })
+  const seed = session.me.player + index
+  const dot = session.create(Dot, { pos: stroll(seed, session.now()) })
+  session.on('objects', () => obey(session))
+  const steps = setInterval(() => dot.set({ pos: stroll(seed, session.now()) }), MOVE_MS)
+  const pins = setInterval(
+    () => {
+      // A bot that waits for its pins does not pile up more of them.
+      if (session.status === 'live') session.act(drop, { at: dot.state.pos }).catch(() => {})
+    },
+    PIN_MS + 500 * (seed % 7),
+  )
+  const over = new Promise<string>((resolve) => {
+    session.on('status', (status) => {
+      if (status !== 'lost') return
+      clearInterval(steps)
+      clearInterval(pins)
+      resolve(session.reason)
+    })
+  })
+  return { session, over }
+}
+
+function obey(session: Session): void {
+  const { me, primary } = session
+  if (primary?.inc !== me.inc) return
+  const meant = session.all(Kill).some(({ state }) => state.target === me.inc)
+  if (meant) process.kill(process.pid, 'SIGKILL')
+}

@@ -1,0 +1,156 @@
+/** What lies over the field: the door, joining, why it failed, being alone, the end. */
+
+import { HoldfastError } from 'holdfast'
+import type { ComponentChild } from 'preact'
+import { Share } from '../share.tsx'
+import { advice } from './news.ts'
+import type { Play } from './play.ts'
+
+/** Longest name that the door takes, in characters: 16 of the longest fit into 64 bytes. */
+const NAME_MAX = 16
+
+/** Where a window stands. */
+export type Stage =
+  | { kind: 'door'; name: string }
+  | { kind: 'joining'; name: string; cancel: () => void }
+  | { kind: 'failed'; name: string; error: unknown }
+  | { kind: 'in'; play: Play }
+
+/** What the cards can do. */
+export interface Acts {
+  join(name: string): void
+  door(name: string): void
+  again(): void
+}
+
+/** The card for this stage; nothing while one plays in company. */
+export function Card(props: {
+  stage: Stage
+  room: string
+  links: Links
+  acts: Acts
+}): ComponentChild {
+  const { stage, acts } = props
+  switch (stage.kind) {
+    case 'door':
+      return <Door name={stage.name} room={props.room} acts={acts} />
+    case 'joining':
+      return (
+        <section class="card" aria-busy="true">
+          <h1>Joining…</h1>
+          <p>
+            Looking for the players of <b>{props.room}</b>.
+          </p>
+          <button type="button" onClick={stage.cancel}>
+            Cancel
+          </button>
+        </section>
+      )
+    case 'failed':
+      return <Failed name={stage.name} error={stage.error} acts={acts} />
+    case 'in':
+      return <During play={stage.play} links={props.links} acts={acts} />
+    default:
+      return stage satisfies never
+  }
+}
+
+/** Links into this room: for others, and for a second window of one's own. */
+export interface Links {
+  share: string
+  second: string
+}
+
+function Door({ name, room, acts }: { name: string; room: string; acts: Acts }): ComponentChild {
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault()
+    const given = new FormData(event.currentTarget as HTMLFormElement).get('name')
+    const wanted = typeof given === 'string' ? given.trim() : ''
+    acts.join(wanted === '' ? name : wanted)
+  }
+  return (
+    <form class="card" onSubmit={submit}>
+      <h1>Join {room === 'main' ? 'the room' : <em>{room}</em>}</h1>
+      <label>
+        Your name
+        <input
+          name="name"
+          defaultValue={name}
+          maxLength={NAME_MAX}
+          autocomplete="off"
+          spellcheck={false}
+          ref={(field) => {
+            if (field && document.activeElement === document.body) field.select()
+          }}
+        />
+      </label>
+      <button type="submit" class="main">
+        Join
+      </button>
+    </form>
+  )
+}
+
+function Failed(props: { name: string; error: unknown; acts: Acts }): ComponentChild {
+  const { name, error, acts } = props
+  const code = error instanceof HoldfastError ? error.code : 'unknown'
+  const text = error instanceof Error ? error.message : String(error)
+  return (
+    <section class="card" role="alert">
+      <h1>{code === 'full' ? 'This room is full' : 'That did not work'}</h1>
+      <p>{advice(code)}</p>
+      <p class="fine">
+        {code}: {text}
+      </p>
+      <div class="row">
+        <button type="button" class="main" onClick={() => acts.join(name)}>
+          Try again
+        </button>
+        <button type="button" onClick={() => acts.door(name)}>
+          Change the name
+        </button>
+        <a href="../">Lobby</a>
+      </div>
+    </section>
+  )
+}
+
+function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild {
+  const { play, links, acts } = props
+  if (play.killed) {
+    return (
+      <section class="card" role="alert">
+        <h1>This window is dead</h1>
+        <p>
+          It was the server, and its wire was cut in the middle of everything. Look at the other
+          windows: they go on.
+        </p>
+        <button type="button" class="main" onClick={() => acts.again()}>
+          Join again
+        </button>
+      </section>
+    )
+  }
+  if (play.session.status === 'lost') {
+    return (
+      <section class="card" role="alert">
+        <h1>The session is lost</h1>
+        <p class="fine">{play.session.reason || 'Nobody could be reached.'}</p>
+        <button type="button" class="main" onClick={() => acts.again()}>
+          Join again
+        </button>
+      </section>
+    )
+  }
+  if (play.session.members.length > 1 || play.session.status !== 'live') return null
+  return (
+    <section class="card aside">
+      <h1>Open this page in a second window</h1>
+      <p>You are alone here. Then kill the server, and see what happens: nothing.</p>
+      <Share link={links.share} />
+      <a class="button main" href={links.second} target="_blank" rel="noopener">
+        Open a second window
+      </a>
+    </section>
+  )
+}

@@ -1,0 +1,161 @@
+/**
+ * The page of Dots. `?room=` says which session, `?name=` joins at once, `?condition=` makes the
+ * weather of this window's links worse (such as `rtt=120,loss=5%`), `?server=` names another hub.
+ *
+ * For tests, `document.body.dataset` says how things stand: `status` (door, joining, failed,
+ * killed, or that of the session), `error`, `safety`, `epoch`, `role`, `me`, `primary`, `backup`
+ * and `members` (players), `pins` (our acknowledged ones), `pinsTotal`, `returns`, `banner`;
+ * and `window.dots` moves, drops and kills.
+ */
+
+import { HoldfastError, join } from 'holdfast'
+import { type ComponentChild, render } from 'preact'
+import { Board } from './board.ts'
+import { type Acts, Card, type Links, type Stage } from './cards.tsx'
+import { prepareToCrash } from './crash.ts'
+import { listen } from './input.ts'
+import { pickName } from './news.ts'
+import { Banner, Header, Side } from './panel.tsx'
+import { Play } from './play.ts'
+import { pinsTotal, TYPES } from './rules.ts'
+
+/** How often figures are read that no event tells, in milliseconds. */
+const LOOK_MS = 250
+const REMEMBERED = 'holdfast.name'
+
+declare global {
+  interface Window {
+    /** For tests and the curious; undefined until joined. */
+    dots?: Play
+  }
+}
+
+const query = new URLSearchParams(location.search)
+const room = query.get('room') || 'main'
+const links: Links = { share: link({}), second: link({ name: pickName(Math.random()) }) }
+let stage: Stage = { kind: 'door', name: query.get('name') || recall() || pickName(Math.random()) }
+
+const acts: Acts = {
+  join: (name) => void enter(name),
+  door: (name) => go({ kind: 'door', name }),
+  again: () => location.assign(link({ name: playing()?.session.me.name ?? '' })),
+}
+
+/** A link into this room, with the hub and the weather of this window. */
+function link(more: { name?: string }): string {
+  const url = new URL(location.href)
+  url.hash = ''
+  url.searchParams.delete('name')
+  url.searchParams.set('room', room)
+  if (more.name) url.searchParams.set('name', more.name)
+  return url.href
+}
+
+function recall(): string | null {
+  try {
+    return localStorage.getItem(REMEMBERED)
+  } catch {
+    return null
+  }
+}
+
+function remember(name: string): void {
+  try {
+    localStorage.setItem(REMEMBERED, name)
+  } catch {
+    // A browser that keeps nothing asks again next time.
+  }
+}
+
+function playing(): Play | null {
+  return stage.kind === 'in' && !stage.play.killed ? stage.play : null
+}
+
+function go(next: Stage): void {
+  stage = next
+  show()
+}
+
+async function enter(name: string): Promise<void> {
+  const giveUp = new AbortController()
+  go({ kind: 'joining', name, cancel: () => giveUp.abort() })
+  if (name !== query.get('name')) remember(name)
+  try {
+    const session = await join({
+      game: 'dots',
+      room,
+      name,
+      types: TYPES,
+      server: query.get('server') || undefined,
+      condition: query.get('condition') || undefined,
+      signal: giveUp.signal,
+    })
+    const play = new Play(session, show)
+    window.dots = play
+    go({ kind: 'in', play })
+    board.show(play)
+    canvas.focus({ preventScroll: true })
+  } catch (error) {
+    go(giveUp.signal.aborted ? { kind: 'door', name } : { kind: 'failed', name, error })
+  }
+}
+
+function Page(): ComponentChild {
+  const play = stage.kind === 'in' ? stage.play : null
+  return (
+    <>
+      <Header room={room} play={play} />
+      <main class="board">
+        <canvas tabIndex={0} aria-label="The field: move with the arrow keys, drop with space" />
+        <Banner play={play} />
+        <Card stage={stage} room={room} links={links} acts={acts} />
+      </main>
+      {play && <Side play={play} />}
+    </>
+  )
+}
+
+function show(): void {
+  render(<Page />, document.querySelector('#page')!)
+  mark()
+}
+
+function mark(): void {
+  const data = document.body.dataset
+  if (stage.kind !== 'in') {
+    data['status'] = stage.kind
+    const { error } = stage.kind === 'failed' ? stage : {}
+    data['error'] = error instanceof HoldfastError ? error.code : ''
+    return
+  }
+  const { play } = stage
+  const { session } = play
+  const figures = session.figures()
+  Object.assign(data, {
+    status: play.killed ? 'killed' : session.status,
+    safety: session.safety,
+    epoch: figures.epoch,
+    role: figures.role,
+    me: session.me.player,
+    primary: session.primary?.player ?? '',
+    backup: session.backup?.player ?? '',
+    members: session.members.map(({ player }) => player).join(','),
+    pins: play.acknowledged,
+    pinsTotal: pinsTotal(session),
+    returns: figures.returns,
+    banner: document.querySelector('.banner')?.textContent ?? '',
+  })
+}
+
+prepareToCrash()
+show()
+const canvas = document.querySelector('canvas')!
+const board = new Board(canvas)
+listen(canvas, board, playing)
+setInterval(() => {
+  playing()?.look()
+  show()
+}, LOOK_MS)
+// A page that the browser kept aside has said goodbye; its session does not come back.
+window.addEventListener('pageshow', (event) => event.persisted && location.reload())
+if (query.get('name')) acts.join(query.get('name')!)

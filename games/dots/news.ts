@@ -1,0 +1,96 @@
+/**
+ * What Dots says: every state of a session as a sentence that a player understands. It claims
+ * no more than is known: "nothing was lost" is said of what had been acknowledged, and that is
+ * what the backup held.
+ */
+
+import type { ErrorCode, MemberInfo, Safety, Status } from 'holdfast'
+
+/** What the sentences need to know of a member. */
+export type Somebody = Pick<MemberInfo, 'name' | 'kind' | 'player'>
+
+/** A member as the owner of what runs: "Ada's window", "Bot 2's process". */
+export function seatOf({ name, kind }: Somebody): string {
+  const whose = /[sxz]$/i.test(name) ? `${name}’` : `${name}’s`
+  return `${whose} ${kind === 'node' ? 'process' : 'window'}`
+}
+
+/**
+ * Somebody else serves now.
+ *
+ * @param before  who served until now; null if that is not known
+ * @param stays  whether who served is still here
+ * @param mine  whether the new server is this window
+ */
+export function succession(
+  before: Somebody | null,
+  now: Somebody,
+  stays: boolean,
+  mine: boolean,
+): string {
+  const who = mine ? 'You are' : `${now.name} is`
+  if (!before) return `${who} the server now.`
+  if (stays)
+    return `${seatOf(before)} is no longer the server. ${who} the server now; nothing was lost.`
+  return `${seatOf(before)} was the server and is gone. ${who} the server now; nothing was lost.`
+}
+
+/** The connection changed. Empty when there is nothing to say. */
+export function connection(before: Status, now: Status, reason: string): string {
+  if (now === 'reconnecting') return 'Connection lost: reconnecting…'
+  if (now === 'lost') return `The session is lost: ${reason || 'nobody could be reached'}.`
+  return before === 'reconnecting' ? 'Back again. You are the same player as before.' : ''
+}
+
+/** A short word for each state of the connection. */
+export const STATUS_WORDS: Readonly<Record<Status, string>> = {
+  live: 'Live',
+  reconnecting: 'Reconnecting',
+  lost: 'Lost',
+}
+
+/** A short word and an explanation for each degree of safety. */
+export const SAFETY_WORDS: Readonly<Record<Safety, readonly [word: string, meaning: string]>> = {
+  'backed-up': ['Backed up', 'Everything acknowledged is on two machines: any one may die.'],
+  alone: ['Alone', 'There is one copy only: no other member can take over yet.'],
+  waiting: ['Waiting', 'Changes wait until a second machine has them.'],
+}
+
+/** What a player can do about a failed join. */
+export function advice(code: ErrorCode | 'unknown'): string {
+  switch (code) {
+    case 'full':
+      return 'Every seat is taken. Try again when somebody has left, or start another room.'
+    case 'unreachable':
+      return 'The server did not answer. Start it with “npm start”, then try again.'
+    case 'timeout':
+      return 'Nobody in that room let us in. Its players may just have gone; try again.'
+    case 'schema':
+      return 'The players there run another build of this game. Reload, or start another room.'
+    case 'version':
+      return 'The server speaks another version. Reload this page to get a build that fits.'
+    case 'bad-value':
+      return 'Something in the address or the name is not allowed.'
+    default:
+      return 'Try again; if it stays so, start another room.'
+  }
+}
+
+const NAMES = `Ada Grace Alan Edsger Barbara Donald Radia Leslie Hedy Claude Mary Niklaus Joan
+  Tony Annie Dennis Jean Ken Katherine Tim Frances Linus Karen Vint Sophie Blaise`.split(/\s+/)
+
+/** A friendly name. @param chance from 0 up to but not including 1 */
+export function pickName(chance: number): string {
+  return NAMES[Math.floor(chance * NAMES.length)] ?? 'Ada'
+}
+
+const ROOMS = `amber birch cedar clover coral dune ember fern flint harbour heather island juniper
+  lagoon maple meadow moss orchard pebble quartz reef river saffron spruce thistle willow`.split(
+  /\s+/,
+)
+
+/** A name for a new room. @param chance from 0 up to but not including 1 */
+export function pickRoom(chance: number): string {
+  const place = Math.floor(chance * ROOMS.length * 90)
+  return `${ROOMS[place % ROOMS.length]}-${10 + Math.floor(place / ROOMS.length)}`
+}

@@ -1,0 +1,185 @@
+/**
+ * The lobby: the games, the sessions that run, and a door into a new one. The list comes from
+ * the hub's register every two seconds; when the hub does not answer, the page says so and
+ * keeps showing what it knew.
+ */
+
+import { type ComponentChild, render } from 'preact'
+import { useState } from 'preact/hooks'
+import { pickRoom } from './dots/news.ts'
+import { type Entry, readEntries } from './entries.ts'
+import { Share } from './share.tsx'
+import { DotsPicture } from './pictures.tsx'
+
+/** How often the list is fetched, in milliseconds. */
+const REFRESH_MS = 2_000
+/** How long one answer may take, in milliseconds. */
+const ANSWER_MS = 4_000
+
+interface Game {
+  id: string
+  title: string
+  about: string
+  picture: () => ComponentChild
+}
+
+const GAMES: readonly Game[] = [
+  {
+    id: 'dots',
+    title: 'Dots',
+    about:
+      'Everybody is a dot, and pins stay where you drop them. Kill the server in the middle of ' +
+      'it: the dots keep moving.',
+    picture: DotsPicture,
+  },
+]
+
+/** What is known of the hub. */
+type Known = { entries: readonly Entry[]; trouble: string; asked: boolean }
+let known: Known = { entries: [], trouble: '', asked: false }
+
+function Lobby(): ComponentChild {
+  const unlisted = known.entries.filter(({ game }) => !GAMES.some(({ id }) => id === game))
+  return (
+    <>
+      <header class="head">
+        <h1>Holdfast</h1>
+        <p>
+          Games without a server of their own: the players’ windows are the server, and any one of
+          them may die.
+        </p>
+      </header>
+      <div role="status" aria-live="polite">
+        {known.trouble && (
+          <p class="trouble">
+            <b>The hub does not answer.</b> Games that run go on; the list below may be old. Trying
+            again… <span class="fine">{known.trouble}</span>
+          </p>
+        )}
+      </div>
+      <main>
+        {GAMES.map((game) => (
+          <GameCard key={game.id} game={game} />
+        ))}
+      </main>
+      {unlisted.length > 0 && (
+        <p class="fine">
+          Other games on this hub: {unlisted.map(({ game, room }) => `${game}/${room}`).join(', ')}
+        </p>
+      )}
+    </>
+  )
+}
+
+function GameCard({ game }: { game: Game }): ComponentChild {
+  const here = known.entries.filter((entry) => entry.game === game.id)
+  const Picture = game.picture
+  return (
+    <article class="game">
+      <div class="picture">
+        <Picture />
+      </div>
+      <div class="words">
+        <h2>{game.title}</h2>
+        <p>{game.about}</p>
+        <NewRoom game={game} />
+      </div>
+      <section class="sessions" aria-label={`Sessions of ${game.title}`}>
+        <h3>Running now</h3>
+        {here.length === 0 ? <Nobody /> : <Sessions game={game} entries={here} />}
+      </section>
+    </article>
+  )
+}
+
+function Nobody(): ComponentChild {
+  const text = known.asked ? 'Nobody plays just now. Start a room and send the link.' : 'Asking…'
+  return <p class="empty">{text}</p>
+}
+
+function Sessions({ game, entries }: { game: Game; entries: readonly Entry[] }): ComponentChild {
+  return (
+    <ul>
+      {entries.map((entry) => (
+        <li key={entry.session}>
+          <span class="room">{entry.room}</span>
+          <span class={`standing ${entry.standing}`}>{entry.standing}</span>
+          <span class="players" title={`epoch ${entry.epoch}`}>
+            {entry.players} of {entry.playersMax}
+          </span>
+          {entry.standing === 'full' ? (
+            <span class="button off" aria-disabled="true">
+              Full
+            </span>
+          ) : (
+            <a class="button" href={linkTo(game, entry.room)}>
+              Join
+            </a>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function NewRoom({ game }: { game: Game }): ComponentChild {
+  const [room, name] = useState(() => pickRoom(Math.random()))
+  const wanted = room.trim()
+  const start = (event: SubmitEvent): void => {
+    event.preventDefault()
+    if (wanted !== '') location.assign(linkTo(game, wanted))
+  }
+  return (
+    <form class="new" onSubmit={start}>
+      <label>
+        Room
+        <input
+          value={room}
+          maxLength={16}
+          spellcheck={false}
+          autocomplete="off"
+          onInput={(event) => name(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="main" disabled={wanted === ''}>
+        Start a new room
+      </button>
+      {wanted !== '' && <Share link={linkTo(game, wanted)} />}
+    </form>
+  )
+}
+
+function linkTo(game: Game, room: string): string {
+  const url = new URL(`./${game.id}/`, location.href)
+  url.searchParams.set('room', room)
+  return url.href
+}
+
+function show(): void {
+  render(<Lobby />, document.querySelector('#page')!)
+}
+
+async function ask(): Promise<readonly Entry[]> {
+  const answer = await fetch('api/sessions', {
+    cache: 'no-store',
+    signal: AbortSignal.timeout(ANSWER_MS),
+  })
+  if (!answer.ok) throw new Error(`it said ${answer.status} ${answer.statusText}`)
+  const entries = readEntries(await answer.json())
+  if (!entries) throw new Error('it sent no list of sessions')
+  return entries
+}
+
+async function refresh(): Promise<void> {
+  try {
+    known = { entries: await ask(), trouble: '', asked: true }
+  } catch (error) {
+    known = { ...known, trouble: error instanceof Error ? error.message : String(error) }
+  }
+  document.body.dataset['hub'] = known.trouble === '' ? 'well' : 'away'
+  show()
+  setTimeout(() => void refresh(), REFRESH_MS)
+}
+
+show()
+void refresh()
