@@ -63,6 +63,12 @@ export interface SessionFigures {
   returns: number
 }
 
+// Somebody waits for the outcome of an action.
+interface Waiting {
+  settle(outcome: Uint8Array): void
+  reject(error: Error): void
+}
+
 type Listener<Name extends keyof SessionEvents> = (value: SessionEvents[Name]) => void
 
 /** The parts of a session's member and their states. */
@@ -78,7 +84,7 @@ export class Session {
   readonly #listeners = new Map<keyof SessionEvents, Set<Listener<never>>>()
   readonly #handles = new Map<string, Handle<Fields>>()
   readonly #mine = new Set<Handle<Fields>>()
-  readonly #acts = new Map<number, (outcome: Uint8Array) => void>()
+  readonly #acts = new Map<number, Waiting>()
   #runner: Runner | null = null
   #inc: PeerId = 0
   #player = 0
@@ -200,15 +206,13 @@ export class Session {
     this.#checkOpen('act')
     const body = actions.encodeCall(type.name, args)
     return new Promise((resolve, reject) => {
+      // Before it is asked: alone, the outcome is told before `submit` returns.
+      const seq = this.#runner!.member.session.client.nextSeq
+      this.#acts.set(seq, { settle: (bytes) => settle(type, bytes, resolve, reject), reject })
       try {
-        const seq = this.#use((now, run) => member.submit(run, now, actions.ACTIONS_CHANNEL, body))
-        if (seq === undefined) throw new HoldfastError('left', 'the session was left')
-        this.#acts.set(seq, (bytes) => {
-          const answer = actions.decodeAnswer(bytes)
-          if (!answer) reject(new HoldfastError('schema', `the primary knows no ${type.name}`))
-          else resolve(answer as ActionOutcome<Answer>)
-        })
+        this.#use((now, run) => member.submit(run, now, actions.ACTIONS_CHANNEL, body))
       } catch (error) {
+        this.#acts.delete(seq)
         reject(error as Error)
       }
     })
@@ -257,8 +261,11 @@ export class Session {
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':
-        this.#acts.get(event.seq)?.(event.outcome)
+        this.#acts.get(event.seq)?.settle(event.outcome)
         return void this.#acts.delete(event.seq)
+      case 'unknown':
+        for (const seq of event.seqs) this.#forget(seq, 'the session does not know us any more')
+        return
       case 'lost':
         return this.#setStatus(event.lost ? 'reconnecting' : 'live')
       case 'failed':
@@ -376,7 +383,12 @@ export class Session {
     if (this.#status === 'lost') return
     this.#reason = why
     this.#setStatus('lost')
-    this.#acts.clear()
+    for (const seq of this.#acts.keys()) this.#forget(seq, why)
+  }
+
+  #forget(seq: number, why: string): void {
+    this.#acts.get(seq)?.reject(new HoldfastError('left', `not known whether it was done: ${why}`))
+    this.#acts.delete(seq)
   }
 
   #placeOf(type: ObjectType<Fields> | ObjectType<never>): number {
@@ -429,6 +441,17 @@ export class Session {
 
 function infoOf({ inc, player, name, kind }: Member): MemberInfo {
   return { inc, player, name, kind }
+}
+
+function settle<Answer>(
+  type: ActionType<never, Answer>,
+  bytes: Uint8Array,
+  resolve: (outcome: ActionOutcome<Answer>) => void,
+  reject: (error: Error) => void,
+): void {
+  const answer = actions.decodeAnswer(bytes)
+  if (answer) resolve(answer as ActionOutcome<Answer>)
+  else reject(new HoldfastError('schema', `the primary knows no action "${type.name}"`))
 }
 
 function encode<F extends Fields>(type: ObjectType<F>, state: StateOf<F>): Uint8Array {

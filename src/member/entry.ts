@@ -23,6 +23,7 @@ import {
   type Member as SessionMember,
   SESSION_VERSION,
 } from '../session/messages.ts'
+import { renumber } from '../session/operations.ts'
 import { found } from '../session/roles.ts'
 import * as session from '../session/session.ts'
 import { nextRequest } from '../session/state.ts'
@@ -154,6 +155,7 @@ function become(run: Runtime, id: string): void {
   own.id = id
   own.me = 1
   own.player = 1
+  renumber(own, false, 0, out)
   const { linkHash, registerHash, resumeHash } = hashesOf(own.secret)
   const self: SessionMember = {
     inc: 1,
@@ -186,7 +188,7 @@ function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
   own.id = member.found
   own.me = answer.inc
   own.player = answer.player
-  own.client.nextSeq = Math.max(own.client.nextSeq, answer.lastSeq + 1)
+  renumber(own, member.resume?.player === answer.player, answer.lastSeq, out)
   inside(run)
   // The primary's own view reaches us again on the link; until then this one serves.
   client.follow(own, now, answer.view, null, out)

@@ -70,6 +70,21 @@ export function settle(
   out.emit({ kind: 'done', seq: message.seq, outcome: message.outcome })
 }
 
+/**
+ * As a client: takes the numbers of the player that we are now. Operations of somebody whom the
+ * session has forgotten are of no use to it: their fate is not known, and that is told.
+ */
+export function renumber(session: Session, same: boolean, lastSeq: number, out: SessionOut): void {
+  const { client } = session
+  if (same) client.nextSeq = Math.max(client.nextSeq, lastSeq + 1)
+  else {
+    const seqs = client.pending.splice(0).map((pending) => pending.seq)
+    client.nextSeq = lastSeq + 1
+    client.againAt = Infinity
+    if (seqs.length > 0) out.emit({ kind: 'unknown', seqs })
+  }
+}
+
 /** As the primary: performs the next operation of a player, and only that. */
 export function operate(
   session: Session,

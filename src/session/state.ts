@@ -152,6 +152,8 @@ export type SessionEvent =
   | { kind: 'view'; view: View; before: View | null; why: Gone | null }
   | { kind: 'role'; role: Role }
   | { kind: 'done'; seq: number; outcome: Uint8Array }
+  /** We came back as somebody else: nobody can tell whether these were done. */
+  | { kind: 'unknown'; seqs: number[] }
   /** The connection to the primary is lost, or is back. */
   | { kind: 'lost'; lost: boolean }
   /** We are not a member any more: come back with a new incarnation. */

@@ -1,0 +1,170 @@
+/**
+ * A hub, windows and Node members as real processes, each of which can be killed.
+ *
+ * A window is a browser process of its own, so that killing it is what closing a laptop's lid
+ * or a crash is: no goodbye, no last word.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Browser, type BrowserServer, chromium, type Page } from 'playwright-core'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const SHOTS = join(ROOT, 'test/e2e/shots')
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** `holdfast serve` in a process of its own, always at the same port and file. */
+export class Hub {
+  readonly port: number
+  readonly url: string
+  readonly folder: string
+  #child: ChildProcess | null = null
+
+  private constructor(port: number, folder: string) {
+    this.port = port
+    this.url = `http://127.0.0.1:${port}`
+    this.folder = folder
+  }
+
+  static async start(): Promise<Hub> {
+    const hub = new Hub(await freePort(), mkdtempSync(join(tmpdir(), 'holdfast-e2e-')))
+    await hub.start()
+    return hub
+  }
+
+  async start(): Promise<void> {
+    const data = join(this.folder, 'hub.db')
+    const script = join(ROOT, 'dist/cli/holdfast.js')
+    const args = [script, 'serve', '--port', String(this.port), '--data', data]
+    this.#child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    await said(this.#child, 'Holdfast serves')
+  }
+
+  /** SIGKILL: nothing is written or said any more. */
+  async kill(): Promise<void> {
+    await killed(this.#child)
+    this.#child = null
+  }
+
+  async end(): Promise<void> {
+    await this.kill()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** One window with one page. */
+export class Window {
+  readonly name: string
+  readonly page: Page
+  readonly #server: BrowserServer
+  readonly #browser: Browser
+  /** What the page complained about. */
+  readonly complaints: string[] = []
+
+  private constructor(name: string, server: BrowserServer, browser: Browser, page: Page) {
+    this.name = name
+    this.#server = server
+    this.#browser = browser
+    this.page = page
+    page.on('pageerror', (error) => this.complaints.push(error.message))
+  }
+
+  static async open(name: string, url: string): Promise<Window> {
+    const server = await chromium.launchServer({
+      executablePath: CHROMIUM,
+      headless: true,
+      args: ARGS,
+    })
+    const browser = await chromium.connect(server.wsEndpoint())
+    const page = await browser.newPage({ viewport: { width: 900, height: 620 } })
+    const opened = new Window(name, server, browser, page)
+    await page.goto(url)
+    return opened
+  }
+
+  /** What the page says of itself, as `data-…` of its body. */
+  async data(): Promise<Record<string, string>> {
+    return this.page.evaluate(() => ({ ...document.body.dataset }) as Record<string, string>)
+  }
+
+  /** Waits until what the page says fits. */
+  async until(what: Record<string, string | RegExp>, maxMs = 30_000): Promise<void> {
+    const wanted = Object.entries(what).map(([name, value]) =>
+      typeof value === 'string' ? { name, text: value } : { name, pattern: value.source },
+    )
+    try {
+      await this.page.waitForFunction(
+        (each: { name: string; text?: string; pattern?: string }[]) =>
+          each.every(({ name, text, pattern }) => {
+            const said = document.body.dataset[name] ?? ''
+            return pattern === undefined ? said === text : new RegExp(pattern).test(said)
+          }),
+        wanted,
+        { timeout: maxMs, polling: 20 },
+      )
+    } catch {
+      const said = JSON.stringify(await this.data())
+      throw new Error(`${this.name} did not come to ${JSON.stringify(wanted)}; it says ${said}`)
+    }
+  }
+
+  async shot(name: string): Promise<void> {
+    mkdirSync(SHOTS, { recursive: true })
+    await this.page.screenshot({ path: join(SHOTS, `${name}.png`) })
+  }
+
+  /** SIGKILL of the whole browser: no goodbye. */
+  async kill(): Promise<void> {
+    await this.#server.kill()
+  }
+
+  async end(): Promise<void> {
+    await this.#browser.close().catch(() => {})
+    await this.#server.close().catch(() => {})
+  }
+}
+
+/** A child's first line with such a text. */
+export function said(child: ChildProcess, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let all = ''
+    child.stdout!.on('data', (chunk: Buffer) => {
+      all += chunk.toString()
+      const line = all.split('\n').find((each) => each.includes(text))
+      if (line) resolve(line)
+    })
+    child.once('exit', (code) => reject(new Error(`it ended with ${code}: ${all}`)))
+  })
+}
+
+/** Kills a child of ours and waits until it is gone. */
+export async function killed(child: ChildProcess | null): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await gone
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => resolve(port))
+    })
+  })
+}

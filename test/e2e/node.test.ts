@@ -1,0 +1,94 @@
+// Goal: three Node members on UDP survive the SIGKILL of any process, the hub's too.
+// Method: real processes; every operation has its own key, so losses and doubles are counted.
+import { afterEach, expect, test } from 'vitest'
+import { Hub } from './harness.ts'
+import { NodeMember, type Report } from './members.ts'
+
+let hub: Hub
+let members: NodeMember[] = []
+
+async function start(room: string, names: string[]): Promise<NodeMember[]> {
+  hub = await Hub.start()
+  for (const name of names) members.push(await NodeMember.start(hub.url, room, name))
+  return members
+}
+
+afterEach(async () => {
+  await Promise.all(members.map((member) => member.kill()))
+  members = []
+  await hub.end()
+})
+
+const isBackedUp = (report: Report): boolean => report.safety === 'backed-up'
+
+async function settledReports(alive: NodeMember[]): Promise<Report[]> {
+  for (const member of alive) member.stopActing()
+  const reports: Report[] = []
+  for (const member of alive) {
+    reports.push(
+      await member.until((report) => {
+        const done = new Map(report.counts)
+        return report.acknowledged.every((key) => done.has(key))
+      }),
+    )
+  }
+  return reports
+}
+
+function expectOnce(reports: Report[]): void {
+  for (const report of reports) {
+    const done = new Map(report.counts)
+    const lost = reports.flatMap((each) => each.acknowledged).filter((key) => !done.has(key))
+    const doubled = report.counts.filter(([, count]) => count !== 1)
+    expect({ lost, doubled }).toEqual({ lost: [], doubled: [] })
+    expect(report.acknowledged.length).toBeGreaterThan(0)
+  }
+}
+
+test('T4, T29, T39, T41: the primary is killed: the backup serves, nothing is lost or doubled', async () => {
+  const [a, b, c] = await start('primary', ['a', 'b', 'c'])
+  const before = await a!.until((report) => isBackedUp(report) && report.members.length === 3)
+  expect(before).toMatchObject({ role: 'backedup', path: 'none', player: 1 })
+  await c!.until((report) => report.path === 'direct')
+  await a!.kill()
+  const next = await b!.until((report) => isBackedUp(report) && report.epoch > before.epoch)
+  expect(next.members).toEqual([2, 3])
+  expect(next.primary).not.toBe(1)
+  const more = next.acknowledged.length
+  await b!.until((report) => report.acknowledged.length > more + 5)
+  const reports = await settledReports([b!, c!])
+  expect(reports.map((report) => report.player)).toEqual([2, 3])
+  expectOnce(reports)
+})
+
+test('T36, T37: the backup is killed: the primary finds another, nothing is lost or doubled', async () => {
+  const [a, b, c] = await start('backup', ['a', 'b', 'c'])
+  const before = await a!.until((report) => isBackedUp(report) && report.members.length === 3)
+  const reports = await Promise.all([b!.report(), c!.report()])
+  const backup = reports.findIndex((report) => report.role === 'backup')
+  const other = [c!, b!][backup]!
+  await [b!, c!][backup]!.kill()
+  const next = await a!.until((report) => isBackedUp(report) && report.epoch >= before.epoch + 2)
+  expect(next.primary).toBe(1)
+  await other.until((report) => report.role === 'backup')
+  expectOnce(await settledReports([a!, other]))
+})
+
+test('T6, T26: the hub is killed and comes back: the members play on, in the same epoch', async () => {
+  const [a, b, c] = await start('hub', ['a', 'b', 'c'])
+  const before = await a!.until((report) => isBackedUp(report) && report.members.length === 3)
+  await hub.kill()
+  const counts = await Promise.all(members.map((member) => member.report()))
+  for (const [i, member] of [a!, b!, c!].entries()) {
+    const done = counts[i]!.acknowledged.length
+    const later = await member.until((report) => report.acknowledged.length > done + 10)
+    expect(later).toMatchObject({ status: 'live', safety: 'backed-up', epoch: before.epoch })
+  }
+  await hub.start()
+  const fourth = await NodeMember.start(hub.url, 'hub', 'd')
+  members.push(fourth)
+  const joined = await fourth.until((report) => report.members.length === 4)
+  expect(joined).toMatchObject({ epoch: before.epoch, player: 4, primary: before.primary })
+  await fourth.until((report) => report.acknowledged.length > 5)
+  expectOnce(await settledReports([a!, b!, c!, fourth]))
+})
