@@ -1,0 +1,26 @@
+// Goal: link.order, link.truth, link.fate and link.live in every interleaving of a small scope.
+// Method: the checker over the shipped link; and each planted bug must be found.
+import { describe, expect, test } from 'vitest'
+import { check } from '../../sim/checker.ts'
+import { GOOD, PLANTED, linkModel } from './link.ts'
+
+describe('link', () => {
+  test('B2, B3: the good link holds its properties in every interleaving, all reached', () => {
+    const report = check(linkModel('link', GOOD), {
+      statesMax: 2_000_000,
+    })
+    expect(report.violation).toBe(null)
+    expect(report.complete).toBe(true)
+    expect(report.states).toBeGreaterThan(60_000)
+    expect(Object.values(report.sometimes)).not.toContain(false)
+  })
+
+  for (const [name, { scope, violates }] of Object.entries(PLANTED)) {
+    test(`${name}: ${scope.limits.bug} violates ${violates}`, () => {
+      const report = check(linkModel(name, scope), {
+        statesMax: 2_000_000,
+      })
+      expect(report.violation?.property).toBe(violates)
+    })
+  }
+})
