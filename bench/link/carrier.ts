@@ -25,10 +25,9 @@ export interface Use {
 
 /** A link at work. */
 export interface Carrier {
-  link: Link
+  readonly link: Link
   /** Does what is due, and asks `feed`. */
-  turn(): void
-  stop(): void
+  readonly turn: () => void
 }
 
 const nothing = (): void => {}
@@ -36,12 +35,39 @@ const nothing = (): void => {}
 /** Runs a link over a connected socket. */
 export function carry(socket: Socket, use: Use): Carrier {
   const state = link.create(performance.now())
-  const buffers = Array.from({ length: BUFFERS }, () => Buffer.alloc(BUFFER_BYTES))
-  let buffer = 0
+  const sink = sinkOf(socket, use)
   let planned = false
   let timer: NodeJS.Timeout | null = null
   let timerAt = Infinity
-  const sink: LinkSink = {
+  const ring = (): void => {
+    timer = null
+    turn()
+  }
+  const turn = (): void => {
+    planned = false
+    const now = performance.now()
+    use.feed?.(state, now)
+    link.flush(state, now, sink)
+    if (link.deadline(state) <= now) link.wake(state, now, sink)
+    const at = link.deadline(state)
+    if (timer !== null && timerAt <= at) return
+    if (timer !== null) clearTimeout(timer)
+    timerAt = at
+    timer = setTimeout(ring, Math.max(0, at - performance.now()))
+  }
+  socket.on('message', (bytes) => {
+    link.receive(state, performance.now(), bytes.subarray(ENVELOPE), sink)
+    if (planned) return
+    planned = true
+    setImmediate(turn)
+  })
+  return { link: state, turn }
+}
+
+function sinkOf(socket: Socket, use: Use): LinkSink {
+  const buffers = Array.from({ length: BUFFERS }, () => Buffer.alloc(BUFFER_BYTES))
+  let buffer = 0
+  return {
     packet: (bytes) => {
       const out = buffers[buffer++ % BUFFERS]!
       out.set(bytes, ENVELOPE)
@@ -54,33 +80,4 @@ export function carry(socket: Socket, use: Use): Carrier {
     lost: nothing,
     delivered: use.delivered ?? nothing,
   }
-  const turn = (): void => {
-    planned = false
-    const now = performance.now()
-    use.feed?.(state, now)
-    link.flush(state, now, sink)
-    if (link.deadline(state) <= now) link.wake(state, now, sink)
-    const at = link.deadline(state)
-    if (timer !== null && timerAt <= at) return
-    if (timer !== null) clearTimeout(timer)
-    timerAt = at
-    timer = setTimeout(
-      () => {
-        timer = null
-        turn()
-      },
-      Math.max(0, at - performance.now()),
-    )
-  }
-  socket.on('message', (bytes) => {
-    link.receive(state, performance.now(), bytes.subarray(ENVELOPE), sink)
-    if (planned) return
-    planned = true
-    setImmediate(turn)
-  })
-  const stop = (): void => {
-    if (timer !== null) clearTimeout(timer)
-    state.closed = 0
-  }
-  return { link: state, turn, stop }
 }
