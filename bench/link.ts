@@ -161,7 +161,7 @@ async function ages(
     for (const { loss, goal } of LOSSES.slice(goals.length)) {
       goals.push(atMost(`age p99 at ${loss * 100} % loss / ws`, null, goal, 'x'))
     }
-    const note = `age was not measured; it needs cc, root and /dev/net/tun: ${why}`
+    const note = `age was not measured (it needs cc, root and /dev/net/tun): ${why}`
     return { table: null, goals, notes: [note] }
   } finally {
     rmSync(folder, { recursive: true })

@@ -99,8 +99,8 @@ function watch(): void {
     setTimeout(
       () => {
         clearInterval(sampling)
-        console.log(JSON.stringify(ages))
-        process.exit()
+        // A pipe takes more than a moment for so much.
+        process.stdout.write(JSON.stringify(ages), () => process.exit())
       },
       seconds * 1000 + SETTLE_MS + 500,
     )

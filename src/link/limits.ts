@@ -25,7 +25,7 @@ export const QUEUE_BYTES_MAX: number = 1024 * 1024
 /** Most messages that wait or fly in the reliable queue (L7). */
 export const QUEUE_MESSAGES_MAX = 4096
 /** Largest frame body that `write` may append, in bytes. */
-export const FRAME_MAX: number = PIECE_MAX
+export const FRAME_MAX = 1200
 /** First channel of unreliable frames; the numbers below are kept for the link. */
 export const CHANNEL_MIN = 4
 /** Last channel of unreliable frames. */

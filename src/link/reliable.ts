@@ -203,11 +203,6 @@ export function settle(outgoing: Outgoing): boolean {
   }
 }
 
-/** Whether there is room for a piece: it is old, in order, or not too far ahead. */
-export function fits(incoming: Incoming, id: number, limits: Limits): boolean {
-  return id < incoming.next + limits.reorder
-}
-
 /**
  * Takes one piece of an accepted packet.
  *
