@@ -34,6 +34,12 @@ const GAMES: readonly Game[] = [
   },
 ]
 
+const STANDINGS: Readonly<Record<Entry['standing'], string>> = {
+  open: 'open',
+  full: 'full',
+  unreachable: 'nobody answers',
+}
+
 /** What is known of the hub. */
 type Known = { entries: readonly Entry[]; trouble: string; asked: boolean }
 let known: Known = { entries: [], trouble: '', asked: false }
@@ -103,9 +109,9 @@ function Sessions({ game, entries }: { game: Game; entries: readonly Entry[] }):
       {entries.map((entry) => (
         <li key={entry.session}>
           <span class="room">{entry.room}</span>
-          <span class={`standing ${entry.standing}`}>{entry.standing}</span>
+          <span class={`standing ${entry.standing}`}>{STANDINGS[entry.standing]}</span>
           <span class="players" title={`epoch ${entry.epoch}`}>
-            {entry.players} of {entry.playersMax}
+            {entry.standing === 'unreachable' ? '' : `${entry.players} of ${entry.playersMax}`}
           </span>
           {entry.standing === 'full' ? (
             <span class="button off" aria-disabled="true">
@@ -113,7 +119,7 @@ function Sessions({ game, entries }: { game: Game; entries: readonly Entry[] }):
             </span>
           ) : (
             <a class="button" href={linkTo(game, entry.room)}>
-              Join
+              {entry.standing === 'unreachable' ? 'Restart' : 'Join'}
             </a>
           )}
         </li>

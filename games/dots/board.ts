@@ -104,9 +104,9 @@ export class Board {
 
   #drawGround(): void {
     const pen = this.#pen
-    pen.fillStyle = 'rgb(255 255 255 / 0.055)'
+    pen.fillStyle = 'rgb(255 255 255 / 0.13)'
     for (let x = MARGIN; x < this.#width; x += GRID) {
-      for (let y = MARGIN; y < this.#height; y += GRID) pen.fillRect(x, y, 1.5, 1.5)
+      for (let y = MARGIN; y < this.#height; y += GRID) pen.fillRect(x, y, 1.6, 1.6)
     }
   }
 

@@ -38,7 +38,7 @@ let stage: Stage = { kind: 'door', name: query.get('name') || recall() || pickNa
 const acts: Acts = {
   join: (name) => void enter(name),
   door: (name) => go({ kind: 'door', name }),
-  again: () => location.assign(link({ name: playing()?.session.me.name ?? '' })),
+  again: () => location.assign(link({ name: nameHere() })),
 }
 
 /** A link into this room, with the hub and the weather of this window. */
@@ -49,6 +49,10 @@ function link(more: { name?: string }): string {
   url.searchParams.set('room', room)
   if (more.name) url.searchParams.set('name', more.name)
   return url.href
+}
+
+function nameHere(): string {
+  return stage.kind === 'in' ? stage.play.session.me.name : stage.name
 }
 
 function recall(): string | null {
@@ -94,7 +98,6 @@ async function enter(name: string): Promise<void> {
     window.dots = play
     go({ kind: 'in', play })
     board.show(play)
-    canvas.focus({ preventScroll: true })
   } catch (error) {
     go(giveUp.signal.aborted ? { kind: 'door', name } : { kind: 'failed', name, error })
   }

@@ -140,7 +140,8 @@ function Killer({ play }: { play: Play }): ComponentChild {
   return (
     <div class="killer">
       <button type="button" class="danger" disabled={!play.killable} onClick={() => play.kill()}>
-        Kill the server{whose && `: ${whose}`}
+        Kill the server
+        {whose && <small>{whose}</small>}
       </button>
       <p>
         {backup

@@ -37,14 +37,14 @@ export class Play {
   #noted = 0
   #primary: MemberInfo | null
   #backup: MemberInfo | null
-  #status: Status
+  // Being let in is no coming back, whatever the session says of itself at first.
+  #status: Status = 'live'
 
   constructor(session: Session, changed: () => void) {
     this.session = session
     this.#changed = changed
     this.#primary = session.primary
     this.#backup = session.backup
-    this.#status = session.status
     this.pins = rules.pins(session)
     this.dot = session.create(rules.Dot, {
       pos: [20 + Math.random() * 60, 20 + Math.random() * 60],
