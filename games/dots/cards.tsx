@@ -146,7 +146,7 @@ function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild
   return (
     <section class="card aside">
       <h1>Open this page in a second window</h1>
-      <p>You are alone here. Then kill the server, and see what happens: nothing.</p>
+      <p>You are alone here. With two of you, kill the server, and watch the game go on.</p>
       <Share link={links.share} />
       <a class="button main" href={links.second} target="_blank" rel="noopener">
         Open a second window

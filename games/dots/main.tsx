@@ -113,9 +113,14 @@ function Page(): ComponentChild {
         <Banner play={play} />
         <Card stage={stage} room={room} links={links} acts={acts} />
       </main>
-      {play && <Side play={play} />}
+      {play && isHere(play) && <Side play={play} />}
     </>
   )
+}
+
+// What a dead window last knew is no news of the others.
+function isHere(play: Play): boolean {
+  return !play.killed && play.session.status !== 'lost'
 }
 
 function show(): void {

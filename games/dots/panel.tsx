@@ -26,18 +26,26 @@ export function Header({ room, play }: { room: string; play: Play | null }): Com
 }
 
 function Figures({ play }: { play: Play }): ComponentChild {
-  const { session } = play
-  const { epoch, rttMs, path } = session.figures()
-  const [safe, meaning] = SAFETY_WORDS[session.safety]
-  const status = play.killed ? 'lost' : session.status
-  const way = play.serves ? 'you are the server' : path === 'none' ? 'no path' : path
+  const status = play.killed ? 'lost' : play.session.status
   return (
     <ul class="figures" aria-label="How things stand">
       <li class={`chip ${status}`} title="Whether this window is in touch with the session">
         <i aria-hidden="true" />
         {play.killed ? 'Killed' : STATUS_WORDS[status]}
       </li>
-      <li class={`chip ${session.safety}`} title={meaning}>
+      {status !== 'lost' && <Standing play={play} />}
+    </ul>
+  )
+}
+
+function Standing({ play }: { play: Play }): ComponentChild {
+  const { safety } = play.session
+  const { epoch, rttMs, path } = play.session.figures()
+  const [safe, meaning] = SAFETY_WORDS[safety]
+  const way = play.serves ? 'you are the server' : path === 'none' ? 'no path' : path
+  return (
+    <>
+      <li class={`chip ${safety}`} title={meaning}>
         <i aria-hidden="true" />
         {safe}
       </li>
@@ -47,7 +55,7 @@ function Figures({ play }: { play: Play }): ComponentChild {
       <li class="figure" title="Round trip to the server, and the way it takes">
         {rttMs !== null && !play.serves && <b>{Math.max(1, Math.round(rttMs))} ms</b>} {way}
       </li>
-    </ul>
+    </>
   )
 }
 
