@@ -27,7 +27,8 @@ export class HubServer {
   /** Starts from what the store holds. @throws HoldfastError code `store` if that is not ours */
   constructor(loop: Loop, store: Store, weather: Weather = (deliver) => deliver) {
     this.#loop = loop
-    const boot = new DataView(loop.random(4).slice().buffer).getUint32(0)
+    const chance = loop.random(4)
+    const boot = new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
     this.hub = hub.create(loop.now(), boot)
     for (const [key, bytes] of store.entries()) {
       if (restore(this.hub.directory, loop.now(), bytes)) continue

@@ -16,6 +16,7 @@ import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
 import * as objects from '../objects/objects.ts'
 import type { Member, View } from '../session/messages.ts'
+import { patience } from '../session/server.ts'
 import { serves } from '../session/state.ts'
 import {
   decodeState,
@@ -61,6 +62,8 @@ export interface SessionFigures {
   epoch: number
   role: string
   returns: number
+  /** Silence in ms after which the peer that our role hangs on is suspected; null for none. */
+  suspectMs: number | null
 }
 
 // Somebody waits for the outcome of an action.
@@ -159,6 +162,7 @@ export class Session {
       epoch: view.epoch,
       role: state?.session.server.role ?? 'idle',
       returns: state?.counters.returns ?? 0,
+      suspectMs: state ? patience(state.session) : null,
     }
   }
 

@@ -199,6 +199,8 @@ function inside(run: Runtime): void {
   const { session: own } = member
   member.phase = 'in'
   member.giveUpAt = Infinity
+  // It let us in a moment ago.
+  own.hub = { up: true, since: run.now }
   member.resume = { player: own.player, proof: proofOf(own.secret, 'resume') }
   run.ports.emit({ kind: 'joined', inc: own.me, player: own.player })
   ask(run)

@@ -324,8 +324,8 @@ export function send(run: Runtime, to: PeerId, message: Uint8Array): void {
     link.send(peer.link, run.now, message)
     run.member.touched.add(to)
   } catch {
-    // The peer does not take what it must have: its link is of no use any more.
-    close(run, peer, CLOSE.idle)
+    // The peer does not take what it must have: a new link begins with all that it lacks.
+    forget(run, peer)
   }
 }
 

@@ -15,8 +15,8 @@ import { type Browser, type BrowserServer, chromium, type Page } from 'playwrigh
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const SHOTS = join(ROOT, 'test/e2e/shots')
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-const ARGS = [
+export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+export const ARGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -89,7 +89,8 @@ export class Window {
       args: ARGS,
     })
     const browser = await chromium.connect(server.wsEndpoint())
-    const page = await browser.newPage({ viewport: { width: 900, height: 620 } })
+    const context = await browser.newContext({ viewport: { width: 900, height: 620 } })
+    const page = await context.newPage()
     const opened = new Window(name, server, browser, page)
     await page.goto(url)
     return opened

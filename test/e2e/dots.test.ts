@@ -1,0 +1,141 @@
+// Goal: windows of Dots survive the death of the server's window, the backup's and the hub.
+// Method: each window is a browser process; killed means SIGKILL; the page says how things stand.
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Hub, Window } from './harness.ts'
+import { Tabs } from './tabs.ts'
+
+let hub: Hub
+let windows: Window[] = []
+let tabs: Tabs | null = null
+
+beforeEach(async () => {
+  hub = await Hub.start()
+})
+
+afterEach(async () => {
+  await Promise.all(windows.map((window) => window.end()))
+  windows = []
+  await tabs?.end()
+  tabs = null
+  await hub.end()
+})
+
+async function open(name: string, room = 'e2e'): Promise<Window> {
+  const window = await Window.open(name, `${hub.url}/dots/?room=${room}&name=${name}`)
+  windows.push(window)
+  await window.until({ status: 'live' })
+  return window
+}
+
+/** Drops pins and waits for their outcomes; the page counts what was acknowledged. */
+function drop(window: Window, count: number): Promise<number> {
+  return window.page.evaluate(async (times) => {
+    const { dots } = globalThis as unknown as { dots: { drop(): Promise<{ ok: boolean }> } }
+    let ok = 0
+    for (let i = 0; i < times; i++) if ((await dots.drop()).ok) ok++
+    return ok
+  }, count)
+}
+
+test('T1, T3, T5, T29: the window of the server is killed: the others play on', async () => {
+  const ada = await open('Ada')
+  await ada.until({ safety: 'alone', role: 'alone', me: '1' })
+  await ada.shot('1-alone')
+  const grace = await open('Grace')
+  await grace.until({ safety: 'backed-up', members: '1,2' })
+  const linus = await open('Linus')
+  await ada.until({ members: '1,2,3', safety: 'backed-up' })
+  await linus.until({ members: '1,2,3', safety: 'backed-up', primary: '1', me: '3' })
+  expect(await drop(ada, 3)).toBe(3)
+  expect(await drop(grace, 4)).toBe(4)
+  expect(await drop(linus, 5)).toBe(5)
+  for (const window of windows) await window.until({ pinsTotal: '12' })
+  await linus.shot('2-three')
+  const before = Number((await linus.data())['epoch'])
+
+  const dropping = drop(linus, 20)
+  await ada.kill()
+  await grace.until({ members: '2,3', safety: 'backed-up', primary: '2', me: '2' })
+  await linus.until({ members: '2,3', safety: 'backed-up', primary: '2', me: '3' })
+  await grace.shot('3-took-over')
+  expect(await dropping).toBe(20)
+  expect(await drop(grace, 6)).toBe(6)
+  for (const window of [grace, linus]) await window.until({ pinsTotal: '38' })
+  expect(Number((await linus.data())['epoch'])).toBe(before + 2)
+
+  expect(windows.flatMap((window) => window.complaints)).toEqual([])
+})
+
+test('T30, T36: the window of the backup is killed: the server plays on with another', async () => {
+  const ada = await open('Ada')
+  const grace = await open('Grace')
+  await ada.until({ safety: 'backed-up', backup: '2' })
+  const linus = await open('Linus')
+  await linus.until({ members: '1,2,3' })
+  const dropping = drop(linus, 20)
+  await grace.kill()
+  await ada.until({ members: '1,3', safety: 'backed-up', backup: '3', primary: '1' })
+  await linus.until({ members: '1,3', safety: 'backed-up', role: 'backup' })
+  expect(await dropping).toBe(20)
+  for (const window of [ada, linus]) await window.until({ pinsTotal: '20' })
+})
+
+test('T24, T33: the hub is killed and comes back: tabs pause, say so, and go on in the epoch', async () => {
+  const ada = await open('Ada')
+  const grace = await open('Grace')
+  await grace.until({ safety: 'backed-up', members: '1,2' })
+  await drop(grace, 2)
+  const { epoch } = await grace.data()
+  await hub.kill()
+  await grace.until({ status: 'reconnecting' })
+  await grace.shot('4-hub-gone')
+  const dropping = drop(grace, 3)
+  await hub.start()
+  for (const window of [ada, grace]) await window.until({ status: 'live', safety: 'backed-up' })
+  expect(await dropping).toBe(3)
+  for (const window of [ada, grace]) {
+    await window.until({ pinsTotal: '5' })
+    expect(await window.data()).toMatchObject({ epoch, members: '1,2', returns: '0' })
+  }
+  await grace.shot('5-hub-back')
+})
+
+test('T12: twenty switches between tabs make no epoch, and a hidden server keeps time', async () => {
+  tabs = await Tabs.start()
+  const ada = await tabs.open(`${hub.url}/dots/?room=e2e&name=Ada`)
+  const other = await tabs.open('about:blank')
+  await tabs.show(ada)
+  const status = (): Promise<unknown> => tabs!.ask(ada, 'document.body.dataset.status')
+  await expect.poll(status, { timeout: 20_000 }).toBe('live')
+  const grace = await open('Grace')
+  await grace.until({ safety: 'backed-up', primary: '1', members: '1,2' })
+  const { epoch } = await grace.data()
+  const seen = new Set<unknown>()
+  for (let i = 0; i < 10; i++) {
+    for (const tab of [other, ada]) {
+      await tabs.show(tab)
+      // A pin from elsewhere goes through the server, whether anybody looks at it or not.
+      expect(await drop(grace, 1)).toBe(1)
+      seen.add(await tabs.ask(ada, 'document.visibilityState'))
+    }
+  }
+  expect([...seen].sort()).toEqual(['hidden', 'visible'])
+  await tabs.show(other)
+  expect(await drop(grace, 40)).toBe(40)
+  expect(await tabs.ask(ada, 'document.visibilityState')).toBe('hidden')
+  expect(await grace.data()).toMatchObject({ epoch, safety: 'backed-up', status: 'live' })
+})
+
+test('T4, T41: any window can kill the server, and the page tells what happened', async () => {
+  const ada = await open('Ada')
+  const grace = await open('Grace')
+  await grace.until({ safety: 'backed-up', members: '1,2' })
+  await grace.page.getByRole('button', { name: /kill the server/i }).click()
+  await grace.until({ members: '2', primary: '2', role: 'alone' })
+  await grace.page
+    .getByRole('status')
+    .getByText(/You are the server now/)
+    .waitFor()
+  await ada.until({ status: 'killed' })
+  await ada.shot('6-killed')
+})
