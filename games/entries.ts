@@ -14,7 +14,7 @@ export interface Entry {
   epoch: number
 }
 
-/** What the hub sent, fullest first; null if that is no list. Entries that are none are left out. */
+/** What the hub sent, fullest first, without what is no entry; null if that is no list. */
 export function readEntries(sent: unknown): Entry[] | null {
   if (!Array.isArray(sent)) return null
   const found = sent.slice(0, ENTRIES_MAX).filter(isEntry)

@@ -12,7 +12,7 @@ export function Share({ link }: { link: string }): ComponentChild {
       await navigator.clipboard.writeText(link)
       say('Copied')
     } catch {
-      // Pages that did not come by HTTPS have no clipboard: the link is marked, to be copied by hand.
+      // Only secure pages have a clipboard: elsewhere the link is marked, to be copied by hand.
       field.current?.select()
       say('Press Ctrl+C')
     }

@@ -33,7 +33,7 @@ export async function play(
     name: `Bot ${index}`,
     types: TYPES,
   })
-  const seed = session.me.player + index
+  const seed = session.me.player
   const dot = session.create(Dot, { pos: stroll(seed, session.now()) })
   session.on('objects', () => obey(session))
   const steps = setInterval(() => dot.set({ pos: stroll(seed, session.now()) }), MOVE_MS)

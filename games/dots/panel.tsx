@@ -143,8 +143,9 @@ function Member({ play, member }: { play: Play; member: MemberInfo }): Component
 }
 
 function Killer({ play }: { play: Play }): ComponentChild {
-  const { primary, backup } = play.session
+  const { primary, backup, me } = play.session
   const whose = play.serves ? 'this window' : primary && seatOf(primary)
+  const next = backup?.inc === me.inc ? 'You take over.' : `${backup?.name} takes over.`
   return (
     <div class="killer">
       <button type="button" class="danger" disabled={!play.killable} onClick={() => play.kill()}>
@@ -153,7 +154,7 @@ function Killer({ play }: { play: Play }): ComponentChild {
       </button>
       <p>
         {backup
-          ? `It dies on the spot, without goodbye. ${backup.inc === play.session.me.inc ? 'You take' : `${backup.name} takes`} over.`
+          ? `It dies on the spot, without goodbye. ${next}`
           : 'Nobody could take over yet: it takes a second player.'}
       </p>
     </div>
