@@ -58,8 +58,8 @@ function Lobby(): ComponentChild {
       <div role="status" aria-live="polite">
         {known.trouble && (
           <p class="trouble">
-            <b>The hub does not answer.</b> Games that run go on; the list below may be old. Trying
-            again… <span class="fine">{known.trouble}</span>
+            <b>The hub does not answer.</b> The list below may be old. Trying again…{' '}
+            <span class="fine">{known.trouble}</span>
           </p>
         )}
       </div>

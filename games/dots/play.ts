@@ -47,7 +47,7 @@ export class Play {
     this.#backup = session.backup
     this.pins = rules.pins(session)
     this.dot = session.create(rules.Dot, {
-      pos: [20 + Math.random() * 60, 20 + Math.random() * 60],
+      pos: [20 + Math.random() * 60, 12 + Math.random() * 24],
     })
     this.#listen()
   }
