@@ -80,7 +80,7 @@ export class HubServer {
 
   #forget(connection: number): void {
     this.#streams.delete(connection)
-    hub.closed(this.hub, connection, this.#out)
+    hub.closed(this.hub, this.#loop.now(), connection, this.#out)
   }
 
   #wake(): void {

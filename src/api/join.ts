@@ -117,7 +117,10 @@ class Door {
     } finally {
       this.#signal?.removeEventListener('abort', aborted)
     }
-    environment.onEnd(() => this.#session.end('the process ended'))
+    const forget = environment.onEnd(() => this.#session.end('the process ended'))
+    this.#session.on('status', (status) => {
+      if (status === 'lost') forget()
+    })
     return this.#session
   }
 }

@@ -5,6 +5,22 @@ import { openUdp, type UdpOptions } from './net/udp.ts'
 import { connectWebSocketNode } from './net/websocket-node.ts'
 import type { Environment } from '../ports.ts'
 
+const atEnd = new Set<() => void>()
+
+function onEnd(run: () => void): () => void {
+  // One listener for all sessions, however many: Node warns of more than ten.
+  if (atEnd.size === 0) process.once('exit', endAll)
+  atEnd.add(run)
+  return () => {
+    atEnd.delete(run)
+    if (atEnd.size === 0) process.removeListener('exit', endAll)
+  }
+}
+
+function endAll(): void {
+  for (const run of [...atEnd]) run()
+}
+
 /** The environment of this process. @param udp where to listen; null for the relay alone */
 export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
   return {
@@ -13,9 +29,6 @@ export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
     connect: connectWebSocketNode,
     carriers: udp ? [openUdp(udp)] : [],
     defaultServer: process.env['HOLDFAST_SERVER'] ?? 'ws://127.0.0.1:8700',
-    onEnd: (run) => {
-      process.once('exit', run)
-      return () => process.removeListener('exit', run)
-    },
+    onEnd,
   }
 }

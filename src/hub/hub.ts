@@ -97,7 +97,7 @@ export function opened(hub: Hub, connection: number): void {
 }
 
 /** A stream is gone: the others of its session hear of it (PEER_GONE). */
-export function closed(hub: Hub, connection: number, out: HubOut): void {
+export function closed(hub: Hub, now: Millis, connection: number, out: HubOut): void {
   const gone = hub.connections.get(connection)
   hub.connections.delete(connection)
   if (!gone || gone.inc === 0) return
@@ -105,6 +105,7 @@ export function closed(hub: Hub, connection: number, out: HubOut): void {
   if (members?.get(gone.inc) !== connection) return
   members.delete(gone.inc)
   if (members.size === 0) hub.attached.delete(gone.session)
+  register.present(hub.directory, now, gone.session, gone.inc, false)
   tell(
     hub,
     gone.session,
@@ -165,7 +166,7 @@ function answer(
     case 'change':
       return change(hub, now, connection, message, out)
     case 'attach':
-      return attach(hub, connection, from, message, out)
+      return attach(hub, now, connection, from, message, out)
     case 'members': {
       const known = message.session === from.session
       if (!known || !setMembers(hub, from, message, out)) hub.counters.malformed++
@@ -244,6 +245,7 @@ function change(
 
 function attach(
   hub: Hub,
+  now: Millis,
   connection: number,
   from: Connection,
   message: ToHub & { kind: 'attach' },
@@ -261,6 +263,7 @@ function attach(
   members.set(inc, connection)
   from.session = session
   from.inc = inc
+  register.present(hub.directory, now, session, inc, true)
   const present = [...members.keys()]
   say(
     connection,

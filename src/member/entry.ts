@@ -60,6 +60,7 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
   const { member } = run
   const message = decode(fromHub, bytes)
   if (!message) return void member.counters.malformed++
+  member.untended = true
   switch (message.kind) {
     case 'welcome':
       return greeted(run, message.version)

@@ -74,6 +74,7 @@ function reroute(run: Runtime, peer: Peer, path: string): void {
   // What was tried once and answered is better than what is merely open.
   if (isRelay(path) && !isRelay(peer.path) && heardLately(run, peer)) return
   peer.path = path
+  run.member.untended = true
   session.rerouted(run.member.session, peer.inc, isRelay(path))
 }
 
@@ -155,6 +156,7 @@ function open(run: Runtime, peer: Peer, connection: number, path: string): void 
   peer.link = link.create(run.now, { keepaliveMs: KEEPALIVE_MS })
   peer.connection = connection
   peer.path = path
+  member.untended = true
   member.connections.set(connection, peer.inc)
   link.setClockShift(peer.link, clock.timeAt(member.clock, run.now) - run.now)
   for (const { part, state } of member.slots) part.linked?.(state, run.now, peer.inc)
@@ -193,6 +195,7 @@ export function forget(run: Runtime, peer: Peer): void {
 /** Asks for the links that the session wants and lacks, and closes those of members who went. */
 export function tend(run: Runtime): void {
   const { member } = run
+  member.untended = false
   const wanted = session.wanted(member.session)
   for (const inc of wanted) {
     if (!member.peers.has(inc)) createPeer(run, inc, true)

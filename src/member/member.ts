@@ -69,8 +69,12 @@ function deliver(run: Runtime, to: number, bytes: Uint8Array): void {
 function happened(run: Runtime, event: SessionEvent): void {
   const { member } = run
   switch (event.kind) {
+    case 'role':
+      member.untended = true
+      break
     case 'view': {
       const { view } = event
+      member.untended = true
       const seen: PartView = { me: member.session.me, ...view }
       for (const { part, state } of member.slots) {
         part.view?.(state, run.now, seen, partOut(run, part.channel))
@@ -145,13 +149,13 @@ export function touched(run: Runtime, now: Millis): void {
 export function leave(run: Runtime, now: Millis): void {
   begin(run, now)
   const { member } = run
-  if (member.phase === 'in') session.leave(member.session, run.out)
+  if (member.phase === 'in' && !member.session.leaving) session.leave(member.session, run.out)
   end(run)
 }
 
 /** Closes all links and stops; what was not sent is lost. */
 export function stop(run: Runtime, now: Millis): void {
-  begin(run, now)
+  leave(run, now)
   const { member } = run
   for (const peer of [...member.peers.values()]) links.close(run, peer, links.CLOSE.leaving)
   member.phase = 'out'
@@ -199,8 +203,8 @@ function begin(run: Runtime, now: Millis): void {
 
 function end(run: Runtime): void {
   const { member } = run
-  if (member.phase === 'in') links.tend(run)
   hearOurselves(run)
+  if (member.untended && member.phase === 'in') links.tend(run)
   for (const { part, state } of member.slots) {
     for (const peer of part.dirty?.(state) ?? []) links.poke(run, peer)
   }

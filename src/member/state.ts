@@ -76,6 +76,8 @@ export interface Member {
   loopback: { channel: number; bytes: Uint8Array }[]
   /** Peers to whom something was written since the last flush. */
   touched: Set<PeerId>
+  /** Who we want links with may have changed. */
+  untended: boolean
   clock: SessionClock
   entropy: Entropy
   hub: 'closed' | 'open' | 'attached'
@@ -144,6 +146,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     slots,
     loopback: [],
     touched: new Set(),
+    untended: true,
     clock: createClock(now),
     entropy,
     hub: 'closed',

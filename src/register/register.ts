@@ -20,6 +20,8 @@ import { type Entry, type Listed, type Register, stored, type Why } from './mess
 export const ASK_MS: Millis = 2_000
 /** Questions without an answer before a session is listed as unreachable. */
 export const MISSED_MAX = 3
+/** A primary without backup whose stream is gone for so long is no session to join any more. */
+export const GONE_MS: Millis = 3_000
 /** An unreachable session is removed after this silence. */
 export const FORGET_MS: Millis = 3_600_000
 /** Most sessions of one register. */
@@ -37,6 +39,8 @@ export interface Row {
   nonce: number
   /** Questions since the last answer. */
   missed: number
+  /** When the primary's stream to the hub was lost; Infinity while it stands. */
+  goneAt: Millis
 }
 
 /** All sessions of one directory. */
@@ -82,7 +86,8 @@ export function create(now: Millis): Directory {
 export function restore(directory: Directory, now: Millis, bytes: Uint8Array): boolean {
   const value = decode(stored, bytes)
   if (!value) return false
-  directory.rows.set(value.entry.session, { ...value, lastYes: now, nonce: 0, missed: 0 })
+  const lately = { lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
+  directory.rows.set(value.entry.session, { ...value, ...lately })
   return true
 }
 
@@ -102,7 +107,7 @@ export function add(
 ): { created: boolean; row: Row } | null {
   for (const row of directory.rows.values()) {
     const same = row.entry.game === wish.game && row.entry.room === wish.room
-    if (same && row.entry.standing !== 'unreachable') return { created: false, row }
+    if (same && !isDead(row, now)) return { created: false, row }
   }
   if (directory.rows.size >= SESSIONS_MAX) return null
   const row: Row = {
@@ -119,6 +124,7 @@ export function add(
     lastYes: now,
     nonce: 0,
     missed: 0,
+    goneAt: Infinity,
   }
   directory.rows.set(session, row)
   keep(row, out)
@@ -148,6 +154,7 @@ export function change(
     primary: demand.primary,
     backup: demand.backup,
   }
+  row.goneAt = Infinity
   row.lastYes = now
   row.missed = 0
   stand(row)
@@ -255,6 +262,24 @@ export function wake(directory: Directory, now: Millis, out: DirectoryOut): void
 /** When `wake` is due. */
 export function deadline(directory: Directory): Millis {
   return directory.rows.size === 0 ? Infinity : directory.askAt
+}
+
+// Nobody can serve it: its primary does not answer, or is gone and has no backup.
+function isDead(row: Row, now: Millis): boolean {
+  if (row.entry.standing === 'unreachable') return true
+  return row.entry.register.backup === 0 && now - row.goneAt > GONE_MS
+}
+
+/** The stream of a member came or went. */
+export function present(
+  directory: Directory,
+  now: Millis,
+  session: string,
+  inc: PeerId,
+  here: boolean,
+): void {
+  const row = directory.rows.get(session)
+  if (row?.entry.register.primary === inc) row.goneAt = here ? Infinity : now
 }
 
 function vouched(row: Row, inc: PeerId, proof: Uint8Array): boolean {
