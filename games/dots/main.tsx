@@ -12,7 +12,6 @@ import { HoldfastError, join } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
 import { Board } from './board.ts'
 import { type Acts, Card, type Links, type Stage } from './cards.tsx'
-import { prepareToCrash } from './crash.ts'
 import { listen } from './input.ts'
 import { pickName } from './news.ts'
 import { Banner, Header, Side } from './panel.tsx'
@@ -155,7 +154,6 @@ function mark(): void {
   })
 }
 
-prepareToCrash()
 show()
 const canvas = document.querySelector('canvas')!
 const board = new Board(canvas)

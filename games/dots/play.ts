@@ -4,7 +4,6 @@
  */
 
 import type { ActionOutcome, MemberInfo, ObjectHandle, Session, Status, Vec2 } from 'holdfast'
-import { crash } from './crash.ts'
 import * as news from './news.ts'
 import * as rules from './rules.ts'
 
@@ -158,8 +157,7 @@ export class Play {
 
   #die(): void {
     this.killed = true
-    crash()
-    this.session.end('killed')
+    this.session.crash()
     this.#changed()
   }
 }

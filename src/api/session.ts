@@ -40,6 +40,8 @@ export interface SessionEvents {
   safety: Safety
   /** Who serves now. */
   primary: MemberInfo
+  /** Who would take over now, if anybody. */
+  backup: MemberInfo | null
   join: MemberInfo
   leave: MemberInfo
   /** Any change of `members`. */
@@ -95,6 +97,8 @@ export class Session {
   #status: Status = 'live'
   #safety: Safety = 'alone'
   #reason = ''
+  // The newest view, also when the session is over.
+  #last: View = { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] }
 
   /** Not for users: call `join`. */
   constructor(types: Types, parts: Parts) {
@@ -240,7 +244,7 @@ export class Session {
     this.end('left')
   }
 
-  /** Stops at once, as a closing page must. */
+  /** Leaves at once: what the others are told may not reach them. For a page that closes. */
   end(why: string): void {
     this.#runner?.stop()
     this.#runner = null
@@ -307,6 +311,7 @@ export class Session {
   }
 
   #viewed(view: View, before: View | null): void {
+    this.#last = view
     const known = this.#members
     this.#members = view.members.map(infoOf)
     this.#comeBack()
@@ -322,6 +327,7 @@ export class Session {
     if (before === null || before.mv !== view.mv) this.#tell('members', this.#members)
     const primary = this.primary
     if (primary && before?.primary !== view.primary) this.#tell('primary', primary)
+    if (before?.backup !== view.backup) this.#tell('backup', this.backup)
     this.#updateSafety()
   }
 
@@ -406,8 +412,7 @@ export class Session {
   }
 
   #view(): View {
-    const none = { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] }
-    return this.#runner?.member.session.client.view ?? none
+    return this.#last
   }
 
   #find(inc: PeerId): MemberInfo | null {

@@ -22,6 +22,7 @@ import type { LinkSink } from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { DATAGRAM_MAX } from '../ports.ts'
 import { admits } from '../session/membership.ts'
+import { LOST_MS } from '../session/client.ts'
 import { watched } from '../session/server.ts'
 import * as session from '../session/session.ts'
 import { proofOf } from '../wire/digest.ts'
@@ -268,12 +269,22 @@ export function round(run: Runtime): void {
   steerClock(run)
   for (const peer of [...member.peers.values()]) {
     if (!peer.link) continue
-    if (link.isDown(peer.link, now)) forget(run, peer)
+    if (link.isDown(peer.link, now) || isDeaf(run, peer)) forget(run, peer)
     else if (now - peer.idleSince > IDLE_MS) close(run, peer, CLOSE.idle)
     else tryPaths(run, peer)
     link.setClockShift(peer.link, clock.timeAt(member.clock, now) - now)
   }
   tend(run)
+}
+
+// A primary that is silent for so long may have forgotten the link: a new one makes it good, and
+// if it has forgotten us altogether it says so.
+function isDeaf(run: Runtime, peer: Peer): boolean {
+  const { session: own, hub } = run.member
+  if (!peer.link || !peer.initiator || peer.inc !== own.client.view.primary) return false
+  if (isRelay(peer.path) && hub !== 'attached') return false
+  const since = Math.max(peer.link.lastHeard, isRelay(peer.path) ? own.hub.since : 0)
+  return run.now - since > LOST_MS
 }
 
 function tryPaths(run: Runtime, peer: Peer): void {

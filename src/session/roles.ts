@@ -36,6 +36,8 @@ import {
 
 /** A change of the register without an answer is asked again after this. */
 export const ATTEMPT_MS: Millis = 250
+/** After a takeover those who wait are served first; then a backup is sought. */
+export const SERVE_FIRST_MS: Millis = 20
 
 /** The founder's role, after ADD_SERVER (T13). */
 export function found(session: Session, now: Millis, out: SessionOut): void {
@@ -169,7 +171,9 @@ export function adopt(session: Session, now: Millis, register: Register, out: Se
   if (register.backup !== session.me || !waits) return depose(session, now, out)
   server.epoch = register.epoch
   server.attempt = null
-  if (role !== 'backup') become(session, 'backup', out)
+  if (role === 'backup') return
+  watchAnew(session, now, server.primary)
+  become(session, 'backup', out)
 }
 
 // The register names me primary: what I asked for was done.
@@ -211,6 +215,7 @@ function lead(session: Session, now: Millis, out: SessionOut): void {
   server.primary = 0
   server.backup = 0
   server.log = commit.create(commit.lengthOf(server.log))
+  server.roundAt = now + SERVE_FIRST_MS
   become(session, 'alone', out)
   if (server.durable.members.has(before)) {
     record(session, now, { kind: 'remove', inc: before, why: 'failed' }, out)
@@ -219,12 +224,15 @@ function lead(session: Session, now: Millis, out: SessionOut): void {
   server.told = new Map(server.durable.members)
   tellView(session, out)
   tellHub(session, out)
-  for (const inc of server.told.keys()) out.emit({ kind: 'welcome', to: inc })
+  out.emit({ kind: 'welcome', to: [...server.told.keys()] })
 }
 
 /** Somebody else serves: what was not released was seen by nobody, and goes. */
 export function depose(session: Session, now: Millis, out: SessionOut): void {
   if (session.server.role === 'idle') return
+  const served = serves(session)
   session.server = idleServer(now)
   out.emit({ kind: 'role', role: 'idle' })
+  // Whoever took over has removed us by rule: there is nothing to wait for (T81).
+  if (served) out.emit({ kind: 'removed', why: 'somebody else serves now' })
 }
