@@ -35,6 +35,8 @@ export interface UdpOptions {
   host?: string
   /** 0 takes any free port. Default 0. */
   port?: number
+  /** Whether to listen for closed ports, as udp-watch.ts does. Default true. */
+  watch?: boolean
 }
 
 /** What happened on one socket, in datagrams since it was opened. */
@@ -94,7 +96,7 @@ export function udpAddress(host: string, port: number): string {
  *   promise rejects with `port-taken`, `denied`, or `unreachable` when the host is not ours
  */
 export function openUdp(options: UdpOptions = {}): OpenUdp {
-  const { host = '127.0.0.1', port = 0 } = options
+  const { host = '127.0.0.1', port = 0, watch = true } = options
   const family = isIPv4(host) ? 4 : isIPv6(host) ? 6 : 0
   if (family === 0) {
     throw new HoldfastError('bad-value', `UDP needs an IP address such as 127.0.0.1: '${host}'`)
@@ -105,7 +107,7 @@ export function openUdp(options: UdpOptions = {}): OpenUdp {
   return async (events) => {
     const socket = await bind(host, port, family)
     grow(socket)
-    return new UdpSocket(socket, family, events)
+    return new UdpSocket(socket, family, events, watch)
   }
 }
 
@@ -177,7 +179,7 @@ class UdpSocket implements UdpDatagrams {
   readonly #events: DatagramEvents
   readonly #family: 4 | 6
   readonly #targets = new Map<string, Target | null>()
-  readonly #watches: Watches
+  readonly #watches: Watches | null
   readonly #ring: Buffer = Buffer.alloc(RING_SLOTS * DATAGRAM_MAX)
   #slot = 0
   #open = true
@@ -185,13 +187,14 @@ class UdpSocket implements UdpDatagrams {
   #lastPort = 0
   #lastFrom = ''
 
-  constructor(socket: dgram.Socket, family: 4 | 6, events: DatagramEvents) {
+  constructor(socket: dgram.Socket, family: 4 | 6, events: DatagramEvents, watch: boolean) {
     this.#socket = socket
     this.#family = family
     this.#events = events
-    this.#watches = createWatches((address) => {
+    const refused = (address: string): void => {
       if (this.#open) events.refused(address)
-    })
+    }
+    this.#watches = watch ? createWatches(refused) : null
     this.addresses = ownAddresses(socket.address(), family)
     socket.on('message', (bytes, source) => this.#receive(bytes, source.address, source.port))
     socket.on('error', () => {
@@ -218,14 +221,14 @@ class UdpSocket implements UdpDatagrams {
       this.#socket.send(this.#ring, at, bytes.length, target.port, target.host)
       this.counters.sent += 1
       target.sends += 1
-      if (target.sends > WATCHED_AFTER) this.#watches.probe(to, target)
+      if (target.sends > WATCHED_AFTER) this.#watches?.probe(to, target)
     }
   }
 
   close(): void {
     if (!this.#open) return
     this.#open = false
-    this.#watches.close()
+    this.#watches?.close()
     this.#socket.close()
   }
 
