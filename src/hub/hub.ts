@@ -235,12 +235,19 @@ function change(
   message: ToHub & { kind: 'change' },
   out: HubOut,
 ): void {
-  const done = register.change(hub.directory, now, message, directoryOut(hub, out))
+  // Who asked waits for nothing but the disk; the others hear of it after.
+  const news: register.News[] = []
+  const directory = directoryOut(hub, out)
+  const done = register.change(hub.directory, now, message, {
+    ...directory,
+    emit: (event) => void news.push(event),
+  })
   const { request, session } = message
   if (!done) return refuse(connection, request, `no session ${session}`, out)
   if (done.ok) hub.counters.changes++
   else hub.counters.conflicts++
   say(connection, { kind: 'register', request, session, ok: done.ok, register: done.register }, out)
+  for (const event of news) directory.emit(event)
 }
 
 function attach(

@@ -9,6 +9,7 @@
 
 import { assert, type Millis, type PartView } from '../machine.ts'
 import * as clock from '../link/clock.ts'
+import type { PeerMessage } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import { serves, type SessionEvent, type SessionOut } from '../session/state.ts'
@@ -32,8 +33,15 @@ export function wire(member: Member, ports: MemberPorts): Runtime {
 
 function createOut(run: Runtime): SessionOut {
   const { member } = run
+  // One message to many is encoded once.
+  let last: PeerMessage | null = null
+  let lastBytes: Uint8Array = new Uint8Array(0)
   return {
-    send: (to, message) => deliver(run, to, frameSession(message)),
+    send: (to, message) => {
+      if (message !== last) lastBytes = frameSession(message)
+      last = message
+      deliver(run, to, lastBytes)
+    },
     part: (part, to, bytes) => deliver(run, to, framePart(part, bytes)),
     hub: (message) => entry.tellHub(run, message),
     emit: (event) => happened(run, event),
@@ -84,7 +92,9 @@ function happened(run: Runtime, event: SessionEvent): void {
     case 'welcome':
       for (const { part, state } of member.slots) {
         for (const bytes of part.welcome?.(state) ?? []) {
-          operations.inform(member.session, part.channel, event.to, bytes, run.out)
+          for (const to of event.to) {
+            operations.inform(member.session, part.channel, to, bytes, run.out)
+          }
         }
       }
       return

@@ -9,7 +9,7 @@
 import * as commit from '../commit/log.ts'
 import type { PeerId } from '../machine.ts'
 import { encode } from '../wire/layout.ts'
-import { joinedLayout, type View } from './messages.ts'
+import { joinedLayout, type PeerMessage, type View } from './messages.ts'
 import { type Effect, type Role, serves, type Session, type SessionOut } from './state.ts'
 
 /** An effect that leaves when all that was recorded before it is safe. */
@@ -80,16 +80,15 @@ function tellMembers(
   server.toldMv++
   if (effect.kind === 'came') server.told.set(effect.member.inc, effect.member)
   else server.told.delete(effect.inc)
-  for (const inc of before) {
-    out.send(inc, {
-      kind: 'change',
-      epoch: server.epoch,
-      mv: server.toldMv,
-      add: effect.kind === 'came' ? effect.member : null,
-      remove: effect.kind === 'went' ? effect.inc : 0,
-      why: effect.kind === 'went' ? effect.why : 'left',
-    })
+  const message: PeerMessage = {
+    kind: 'change',
+    epoch: server.epoch,
+    mv: server.toldMv,
+    add: effect.kind === 'came' ? effect.member : null,
+    remove: effect.kind === 'went' ? effect.inc : 0,
+    why: effect.kind === 'went' ? effect.why : 'left',
   }
+  for (const inc of before) out.send(inc, message)
   tellHub(session, out)
   if (effect.kind === 'came' && effect.member.inc === session.me) tellOne(session, session.me, out)
 }
@@ -119,5 +118,7 @@ export function tellOne(session: Session, to: PeerId, out: SessionOut): void {
 
 /** The full view to all: after a change of roles, and as TAKE_OVER (T41). */
 export function tellView(session: Session, out: SessionOut): void {
-  for (const inc of session.server.told.keys()) tellOne(session, inc, out)
+  // The same message to all, so that it is encoded once.
+  const message = { kind: 'view', view: viewOf(session) } as const
+  for (const inc of session.server.told.keys()) out.send(inc, message)
 }

@@ -127,6 +127,7 @@ function joined(pieces: Uint8Array[]): Uint8Array {
 /** An entry of the primary's log, or its word that the register names us. */
 export function follow(
   session: Session,
+  now: Millis,
   from: PeerId,
   message: PeerMessage & { kind: 'replicate' | 'confirm' },
   out: SessionOut,
@@ -137,7 +138,10 @@ export function follow(
   if (message.epoch > server.epoch || message.kind === 'confirm') {
     // The primary serves in a later epoch than it offered in: the register names us.
     server.epoch = message.epoch
-    if (server.role === 'sync') become(session, 'backup', out)
+    if (server.role === 'sync') {
+      watchAnew(session, now, from)
+      become(session, 'backup', out)
+    }
   }
   if (message.kind === 'replicate' && message.index === commit.lengthOf(server.log)) {
     const delta = decode(deltaLayout, message.delta)

@@ -66,6 +66,12 @@ export function watched(session: Session): PeerId {
   return server.role === 'backedup' ? server.backup : 0
 }
 
+/** How long `watched` may be silent before it is suspected, in ms; null for nobody. */
+export function patience(session: Session): Millis | null {
+  const seen = session.watches.get(watched(session))
+  return seen ? watch.bound(seen) : null
+}
+
 function watchPeer(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
   const seen = session.watches.get(peer)
   if (seen && watch.suspects(seen, session.hub, now)) roles.suspect(session, now, peer, out)

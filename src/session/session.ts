@@ -37,7 +37,7 @@ export function receive(
       return takeSnapshot(session, now, from, message, out)
     case 'replicate':
     case 'confirm':
-      return follow(session, from, message, out)
+      return follow(session, now, from, message, out)
     case 'acknowledge':
       return roles.acknowledged(session, now, from, message, out)
     case 'operation':
@@ -57,7 +57,7 @@ export function receive(
 function refresh(session: Session, to: PeerId, out: SessionOut): void {
   if (!serves(session) || !session.server.told.has(to)) return
   tellOne(session, to, out)
-  out.emit({ kind: 'welcome', to })
+  out.emit({ kind: 'welcome', to: [to] })
 }
 
 /** The hub says something to this member. */

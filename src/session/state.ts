@@ -158,8 +158,8 @@ export type SessionEvent =
   | { kind: 'lost'; lost: boolean }
   /** We are not a member any more: come back with a new incarnation. */
   | { kind: 'removed'; why: string }
-  /** As primary: a member's state of this part must be brought up to date. */
-  | { kind: 'welcome'; to: PeerId }
+  /** As primary: these members' state of all parts must be brought up to date. */
+  | { kind: 'welcome'; to: readonly PeerId[] }
 
 /** The session's sink. It is its own record: what it appends to the log is the record. */
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {

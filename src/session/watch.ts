@@ -28,10 +28,13 @@ export const SAMPLES_MIN = 20
 export const STALL_MS: Millis = 25
 /** After the hub's return a relayed peer has so long to return too. */
 export const HUB_GRACE_MS: Millis = 4_000
-/** An expired clock is looked at again after this, when the sockets have been read. */
-export const SECOND_LOOK_MS: Millis = 2
-// The longest gap fades by half in about 350 heartbeats: four seconds at 10 ms.
-const FADE = 0.998
+/**
+ * An expired clock is looked at again after this. An alarm for an instant that is past goes off
+ * when the sockets have been read, so that no more is needed than to ask for another.
+ */
+export const SECOND_LOOK_MS: Millis = 0
+// The longest gap fades by half in this time, however much is said meanwhile.
+const FADE_MS: Millis = 4_000
 
 /** What is known of one peer's regularity. */
 export interface Watch {
@@ -66,7 +69,8 @@ export function create(now: Millis, relayed: boolean): Watch {
 /** Something valid came. */
 export function heard(watch: Watch, now: Millis): void {
   const gap = now - watch.lastHeard
-  watch.gapMax = Math.max(gap, watch.gapMax * FADE)
+  // The first gap may still be one of the rhythm that the peer had before.
+  if (watch.samples > 0) watch.gapMax = Math.max(gap, watch.gapMax * 0.5 ** (gap / FADE_MS))
   watch.samples++
   watch.since = now
   watch.lastHeard = now
