@@ -139,3 +139,17 @@ test('T4, T41: any window can kill the server, and the page tells what happened'
   await ada.until({ status: 'killed' })
   await ada.shot('6-killed')
 })
+
+test('T34, T81: a server whose window stalls comes back as the same player', async () => {
+  const ada = await open('Ada')
+  const grace = await open('Grace')
+  await grace.until({ safety: 'backed-up', members: '1,2' })
+  await ada.page.evaluate(() => {
+    const until = performance.now() + 2_500
+    while (performance.now() < until);
+  })
+  await grace.until({ primary: '2', members: '2,1', safety: 'backed-up' })
+  await ada.until({ me: '1', status: 'live', primary: '2', role: 'backup', returns: '1' })
+  expect(await drop(ada, 3)).toBe(3)
+  await grace.until({ pinsTotal: '3' })
+})
