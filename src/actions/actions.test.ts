@@ -1,0 +1,124 @@
+// Goal: an action happens once or not at all, and what it says no to leaves no trace.
+import { describe, expect, test } from 'vitest'
+import type { PartOut } from '../machine.ts'
+import * as actions from './actions.ts'
+import { type ActionEvent, type Actions, actionsPart, type Run } from './actions.ts'
+
+const runs = new Map<string, Run>([
+  [
+    'score',
+    (table, args, by) => {
+      const { points } = args as { points: number }
+      if (points < 0) throw new Error('points are not negative')
+      const key = `score.${by.player}`
+      table.set(key, ((table.get(key) as number | undefined) ?? 0) + points)
+      return table.get(key)
+    },
+  ],
+  [
+    'half',
+    (table) => {
+      table.set('half', true)
+      throw new Error('changed my mind')
+    },
+  ],
+  ['clear', (table) => table.keys('score.').forEach((key) => table.delete(key))],
+  ['flood', (table) => Array.from({ length: 300 }, (_, i) => table.set(`k${i}`, i)).length],
+])
+const part = actionsPart(runs)
+
+function perform(
+  state: Actions,
+  name: string,
+  args: unknown,
+): ReturnType<typeof actions.decodeAnswer> {
+  const done = part.perform!(state, 0, actions.encodeCall(name, args), 7, 3)
+  for (const change of done.changes) part.apply!(state, change)
+  return actions.decodeAnswer(done.outcome)
+}
+
+function told(state: Actions, messages: Uint8Array[]): ActionEvent[] {
+  const events: ActionEvent[] = []
+  const out: PartOut<ActionEvent> = { send: () => {}, emit: (event) => void events.push(event) }
+  part.view!(state, 0, { me: 2, primary: 1, epoch: 1, members: [] }, out)
+  for (const bytes of messages) part.receive!(state, 0, 1, bytes, out)
+  return events
+}
+
+describe('actions', () => {
+  test('T49: an action decides on the primary, and its changes and answer go together', () => {
+    const state = actions.create()
+    expect(perform(state, 'score', { points: 5 })).toEqual({ ok: true, value: 5 })
+    expect(perform(state, 'score', { points: 2 })).toEqual({ ok: true, value: 7 })
+    expect(state.kept.get('score.3')).toBe('7')
+  })
+
+  test('an action that throws changes nothing and tells why', () => {
+    const state = actions.create()
+    expect(perform(state, 'score', { points: -1 })).toEqual({
+      ok: false,
+      why: 'points are not negative',
+    })
+    expect(perform(state, 'half', null)).toEqual({ ok: false, why: 'changed my mind' })
+    expect(perform(state, 'nothing', null)).toMatchObject({ ok: false })
+    expect(state.kept.size).toBe(0)
+  })
+
+  test('T7: a backup that applies the same changes has the same table', () => {
+    const primary = actions.create()
+    const backup = actions.create()
+    expect(part.restore!(backup, part.snapshot!(primary))).toBe(true)
+    for (const points of [1, 2, 3]) {
+      const done = part.perform!(primary, 0, actions.encodeCall('score', { points }), 7, 3)
+      for (const change of done.changes) {
+        part.apply!(primary, change)
+        part.apply!(backup, change)
+      }
+    }
+    expect(backup.kept).toEqual(primary.kept)
+    perform(primary, 'clear', null)
+    expect(part.restore!(backup, part.snapshot!(primary))).toBe(true)
+    expect(backup.kept.size).toBe(0)
+  })
+
+  test('a member sees what it was told, by the primary alone', () => {
+    const primary = actions.create()
+    perform(primary, 'score', { points: 4 })
+    const member = actions.create()
+    expect(told(member, part.welcome!(primary))).toEqual([{ kind: 'table', keys: ['score.3'] }])
+    expect(actions.read(member, 'score.3')).toBe(4)
+    const out: PartOut = { send: () => {}, emit: () => {} }
+    part.receive!(member, 0, 9, part.welcome!(actions.create())[0]!, out)
+    expect(actions.keys(member, 'score')).toEqual(['score.3'])
+  })
+
+  test('a table that is longer than one message arrives whole', () => {
+    const primary = actions.create()
+    for (let i = 0; i < 2_000; i++) primary.kept.set(`key.${i}`, JSON.stringify('x'.repeat(40)))
+    const messages = part.welcome!(primary)
+    expect(messages.length).toBeGreaterThan(1)
+    for (const bytes of messages) expect(bytes.length).toBeLessThan(64 * 1024)
+    const member = actions.create()
+    told(member, messages)
+    expect(member.told).toEqual(primary.kept)
+  })
+
+  test('limits are named with their values', () => {
+    const state = actions.create()
+    expect(perform(state, 'flood', null)).toMatchObject({
+      ok: false,
+      why: expect.stringMatching(/256 keys.*300/) as string,
+    })
+  })
+
+  test('hostile news and answers are ignored', () => {
+    const member = actions.create()
+    const junk = [
+      Uint8Array.of(),
+      Uint8Array.of(1, 255, 255),
+      Uint8Array.of(2, 1, 1, 97, 1, 1, 123),
+    ]
+    expect(told(member, junk)).toEqual([])
+    for (const bytes of junk) expect(actions.decodeAnswer(bytes)).toBeNull()
+  })
+})
