@@ -23,7 +23,7 @@ export interface ObjectHandle<F extends Fields = Fields> {
 
 /** What a handle needs of its session. */
 export interface HandleHost {
-  changed(handle: Handle<Fields>): void
+  changed(handle: Handle<Fields>, next: StateOf<Fields>): void
   destroyed(handle: Handle<Fields>): void
   ownerOf(handle: Handle<Fields>): MemberInfo | null
 }
@@ -55,8 +55,10 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
       if (name in this.type.schema.fields) continue
       throw new HoldfastError('bad-value', `${this.type.name} has no field called "${name}"`)
     }
-    this.state = { ...this.state, ...patch }
-    this.#host.changed(this as unknown as Handle<Fields>)
+    const next = { ...this.state, ...patch }
+    // It throws if the state cannot be told to others: then it is not ours either.
+    this.#host.changed(this as unknown as Handle<Fields>, next)
+    this.state = next
   }
 
   destroy(): void {

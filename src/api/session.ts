@@ -289,8 +289,8 @@ export class Session {
   }
 
   readonly #host = {
-    changed: (handle: Handle<Fields>) => {
-      objects.set(this.#parts.objects, handle.id, encode(handle.type, handle.state))
+    changed: (handle: Handle<Fields>, next: StateOf<Fields>) => {
+      objects.set(this.#parts.objects, handle.id, encode(handle.type, next))
       this.#use((now, run) => member.touched(run, now))
     },
     destroyed: (handle: Handle<Fields>) => {

@@ -1,0 +1,188 @@
+// Goal: what a user is promised by `join` and Session, on whole sessions in virtual time.
+import { describe, expect, test } from 'vitest'
+import { action, bool, HoldfastError, object, type Session, u8, vec2 } from '../../src/index.ts'
+import { type SessionWorld, world } from '../../src/proof/world.ts'
+
+const Dot = object('dot', { pos: vec2(0, 100, 0.1), hue: u8 })
+const Flag = object('flag', { up: bool })
+const add = action('add', (table, { by }: { by: number }) => {
+  const sum = ((table.get('sum') as number | undefined) ?? 0) + by
+  table.set('sum', sum)
+  return sum
+})
+const types = [Dot, Flag, add]
+const duel = { game: 'duel', types }
+
+async function three(seed: number): Promise<{ w: SessionWorld; all: Session[] }> {
+  const w = world({ seed, conditions: 'rtt=20,loss=2%' })
+  const all: Session[] = []
+  for (const name of ['Ada', 'Grace', 'Linus']) all.push(await w.join({ ...duel, name }))
+  await w.runUntil(() => all.every((session) => session.safety === 'backed-up'), 10_000)
+  return { w, all }
+}
+
+async function failure(promise: Promise<unknown>): Promise<HoldfastError> {
+  const error = await promise.then(
+    () => null,
+    (why: unknown) => why,
+  )
+  expect(error).toBeInstanceOf(HoldfastError)
+  return error as HoldfastError
+}
+
+describe('a session', () => {
+  test('T13, T18: the first to join serves, the second is its backup, the third is idle', async () => {
+    const { all } = await three(1)
+    expect(all.map((session) => session.figures().role).sort()).toEqual([
+      'backedup',
+      'backup',
+      'idle',
+    ])
+    expect(all[2]!.members.map((member) => member.name)).toEqual(['Ada', 'Grace', 'Linus'])
+    expect(all.map((session) => session.primary!.name)).toEqual(['Ada', 'Ada', 'Ada'])
+  })
+
+  test('T8, T47, T48: what an owner sets, all see, and the newest state wins', async () => {
+    const { w, all } = await three(2)
+    const [ada, grace, linus] = all
+    const dot = ada!.create(Dot, { pos: [10, 20], hue: 3 })
+    for (let i = 0; i < 50; i++) {
+      dot.set({ pos: [i, 20] })
+      await w.run(5)
+    }
+    await w.run(1_000)
+    for (const session of [grace!, linus!]) {
+      const [seen] = session.all(Dot)
+      expect(seen!.state.pos[0]).toBeCloseTo(49)
+      expect(seen!.state.hue).toBe(3)
+      expect(seen!.mine).toBe(false)
+      expect(seen!.owner!.name).toBe('Ada')
+    }
+    dot.destroy()
+    await w.run(1_000)
+    expect(linus!.all(Dot)).toEqual([])
+  })
+
+  test('T80: an action under way when the server dies happens once, and its promise settles', async () => {
+    const { w, all } = await three(3)
+    const [ada, grace, linus] = all
+    const outcomes: unknown[] = []
+    const ask = (session: Session): void =>
+      void session.act(add, { by: 1 }).then((o) => outcomes.push(o))
+    for (let i = 0; i < 20; i++) ask(linus!)
+    w.kill(ada!)
+    for (let i = 0; i < 20; i++) ask(grace!)
+    await w.runUntil(() => outcomes.length === 40, 20_000)
+    expect(outcomes).toHaveLength(40)
+    await w.run(1_000)
+    expect([grace!.get('sum'), linus!.get('sum')]).toEqual([40, 40])
+  })
+
+  test('T3: who leaves is gone for all at once, and a new one may come', async () => {
+    const { w, all } = await three(4)
+    const gone: string[] = []
+    all[0]!.on('leave', (member) => gone.push(member.name))
+    void all[2]!.leave()
+    await w.run(500)
+    expect(gone).toEqual(['Linus'])
+    const fourth = await w.join({ ...duel, name: 'Edsger' })
+    expect(fourth.me.player).toBe(4)
+    await w.run(500)
+    expect(all[0]!.members.map((member) => member.name)).toEqual(['Ada', 'Grace', 'Edsger'])
+  })
+
+  test('a server that leaves hands over within a moment: nothing is lost', async () => {
+    const { w, all } = await three(5)
+    const [ada, grace] = all
+    await Promise.all([ada!.act(add, { by: 5 }), w.run(500)])
+    void ada!.leave()
+    await w.runUntil(() => grace!.primary?.name !== 'Ada', 5_000)
+    await w.run(1_000)
+    expect(grace!.get('sum')).toBe(5)
+    expect(grace!.members.map((member) => member.name)).toEqual(['Grace', 'Linus'])
+  })
+
+  test('T75: sessions of two games and of two rooms do not notice each other', async () => {
+    const w = world({ seed: 6 })
+    const one = await w.join({ ...duel, room: 'one' })
+    const two = await w.join({ ...duel, room: 'two' })
+    const other = await w.join({ game: 'other' })
+    await w.run(2_000)
+    for (const session of [one, two, other]) expect(session.members).toHaveLength(1)
+  })
+})
+
+describe('what is refused says why', () => {
+  test('a full session', async () => {
+    const w = world({ seed: 7 })
+    await w.join({ ...duel, playersMax: 1 })
+    const error = await failure(w.join(duel))
+    expect(error).toMatchObject({ code: 'full' })
+    expect(error.message).toContain('1 players')
+  })
+
+  test('two builds whose types differ', async () => {
+    const w = world({ seed: 8 })
+    await w.join(duel)
+    expect(await failure(w.join({ game: 'duel', types: [Dot] }))).toMatchObject({ code: 'schema' })
+  })
+
+  test('a hub that is not there', async () => {
+    const w = world({ seed: 9 })
+    w.killHub()
+    expect(await failure(w.join(duel))).toMatchObject({ code: 'unreachable' })
+  })
+
+  test('joining that is given up', async () => {
+    const w = world({ seed: 10 })
+    w.killHub()
+    const giveUp = new AbortController()
+    const joining = failure(w.join({ ...duel, signal: giveUp.signal }))
+    giveUp.abort()
+    expect(await joining).toMatchObject({ code: 'left' })
+  })
+
+  test.each([
+    [{ game: '' }, /game has 1 to 64 bytes: 0/],
+    [{ game: 'x'.repeat(65) }, /game has 1 to 64 bytes: 65/],
+    [{ ...duel, name: 'ä'.repeat(33) }, /name has 1 to 64 bytes: 66/],
+    [{ ...duel, playersMax: 0 }, /playersMax is 1 to 256: 0/],
+    [{ ...duel, condition: 'loss=200%' }, /loss/],
+    [{ ...duel, types: [Dot, Dot] }, /two types of this game are called "dot"/],
+  ])('bad options %#', async (options, message) => {
+    const error = await failure(world({ seed: 11 }).join(options))
+    expect(error.code).toBe('bad-value')
+    expect(error.message).toMatch(message)
+  })
+
+  test('setting what is not mine, or what has no such field', async () => {
+    const { w, all } = await three(12)
+    const dot = all[0]!.create(Dot)
+    await w.run(1_000)
+    const [theirs] = all[1]!.all(Dot)
+    expect(() => theirs!.set({ hue: 1 })).toThrow(/cannot set dot 1\.1: it is not mine/)
+    expect(() => dot.set({ hew: 1 } as never)).toThrow(/dot has no field called "hew"/)
+    expect(() => dot.set({ hue: 256 })).toThrow(/dot: field hue: .*255: 256/)
+    expect(dot.state.hue).toBe(0)
+    expect(() => all[0]!.create(object('cube', { up: bool }))).toThrow(/"cube" was not given/)
+  })
+
+  test('64 actions under way: the next is refused, and none is lost', async () => {
+    const { w, all } = await three(13)
+    const linus = all[2]!
+    const settled: number[] = []
+    for (let i = 0; i < 64; i++) void linus.act(add, { by: 1 }).then(() => settled.push(i))
+    expect(await failure(linus.act(add, { by: 1 }))).toMatchObject({ code: 'overloaded' })
+    await w.runUntil(() => settled.length === 64, 10_000)
+    await w.run(500)
+    expect(linus.get('sum')).toBe(64)
+  })
+
+  test('a session that was left', async () => {
+    const w = world({ seed: 14 })
+    const session = await w.join(duel)
+    session.end('test')
+    expect(() => session.create(Dot)).toThrow(/cannot create: the session was left/)
+    expect(session.status).toBe('lost')
+  })
+})
