@@ -1,12 +1,15 @@
 // Goal: windows of Dots survive the death of the server's window, the backup's and the hub.
 // Method: each window is a browser process; killed means SIGKILL; the page says how things stand.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Hub, Window } from './harness.ts'
+import { Hub, killed, Window } from './harness.ts'
 import { Tabs } from './tabs.ts'
 
 let hub: Hub
 let windows: Window[] = []
 let tabs: Tabs | null = null
+let bots: ChildProcess[] = []
 
 beforeEach(async () => {
   hub = await Hub.start()
@@ -15,6 +18,8 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(windows.map((window) => window.end()))
   windows = []
+  await Promise.all(bots.map(killed))
+  bots = []
   await tabs?.end()
   tabs = null
   await hub.end()
@@ -152,4 +157,31 @@ test('T34, T81: a server whose window stalls comes back as the same player', asy
   await ada.until({ me: '1', status: 'live', primary: '2', role: 'backup', returns: '1' })
   expect(await drop(ada, 3)).toBe(3)
   await grace.until({ pinsTotal: '3' })
+})
+
+test('T5, T37: bots on Node serve a window; hub and serving bot die in turn', async () => {
+  const script = fileURLToPath(new URL('../../build/games/bots.js', import.meta.url))
+  const window = await open('Ada', 'mixed')
+  for (const index of ['1', '2', '3']) {
+    const args = [script, 'dots', '--index', index, '--room', 'mixed', '--server', hub.url]
+    bots.push(spawn(process.execPath, args, { stdio: 'ignore' }))
+    await window.until({ members: new RegExp(`,${Number(index) + 1}$`) })
+  }
+  await window.until({ safety: 'backed-up', backup: '2' })
+  await window.page.getByRole('button', { name: /kill the server/i }).click()
+  const other = await open('Grace', 'mixed')
+  await other.until({ primary: '2', safety: 'backed-up', members: '2,3,4,5' })
+  expect(await drop(other, 3)).toBe(3)
+
+  const { epoch } = await other.data()
+  await hub.kill()
+  await other.until({ status: 'reconnecting' })
+  await hub.start()
+  await other.until({ status: 'live', safety: 'backed-up' })
+  expect(await other.data()).toMatchObject({ epoch, members: '2,3,4,5', primary: '2', me: '5' })
+
+  await killed(bots[0]!)
+  await other.until({ primary: /[34]/, safety: 'backed-up', members: '3,4,5' })
+  expect(await drop(other, 3)).toBe(3)
+  await other.shot('7-bots')
 })
