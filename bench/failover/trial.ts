@@ -1,0 +1,56 @@
+/** One trial: the primary's process is killed, and the survivors tell when they are served. */
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { clock } from './clock.ts'
+import type { Crew } from './crew.ts'
+
+const OVER_MS = 10_000
+
+/** Where the time of one trial went, in ms after the kill. */
+export interface Pause {
+  /** How long the backup's detector waited just then; not an instant. */
+  bound: number
+  /** The backup suspected. */
+  suspected: number
+  /** The register had named it. */
+  took: number
+  /** The last survivor heard of it. */
+  led: number
+  /** The last survivor had an operation acknowledged by it. */
+  served: number
+}
+
+/** Kills the primary of a steady crew. The one who replaces it is hired by the caller. */
+export async function trial(crew: Crew): Promise<Pause> {
+  const backup = await crew.steady()
+  crew.forget()
+  // The kill shall not keep step with anybody's heartbeat.
+  await pause(Math.random() * 10)
+  const killed = crew.dismiss(crew.handOf(backup.primary))
+  const survivors = crew.hands
+  const until = killed + OVER_MS
+  const of = (kind: 'led' | 'served'): number[] =>
+    survivors.flatMap(({ told }) =>
+      told.flatMap((said) => (said.kind === kind && said.epoch > backup.epoch ? [said.at] : [])),
+    )
+  while (of('served').length < survivors.length) {
+    await pause(20)
+    if (clock() > until) throw new Error(lateness(crew, OVER_MS))
+  }
+  const { told } = crew.handOf(backup.inc)
+  const role = (name: string): number =>
+    told.flatMap((said) =>
+      said.kind === 'role' && said.role === name && said.at > killed ? [said.at] : [],
+    )[0] ?? NaN
+  return {
+    bound: backup.suspectMs ?? NaN,
+    suspected: role('taking') - killed,
+    took: role('alone') - killed,
+    led: Math.max(...of('led')) - killed,
+    served: Math.max(...of('served')) - killed,
+  }
+}
+
+function lateness(crew: Crew, ms: number): string {
+  return `somebody was not served within ${ms} ms: ${JSON.stringify(crew.hands.map((h) => h.told))}`
+}
