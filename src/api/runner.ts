@@ -113,7 +113,8 @@ export class Runner {
     const due = member.deadline(this.#run)
     // An alarm that is too early costs one look; moving it for each packet would cost more.
     if (due >= this.#armedAt) return
-    this.#armedAt = due
+    // What is due since long ago may have become so just now: it is not late yet.
+    this.#armedAt = Math.max(due, this.loop.now())
     if (due < Infinity) this.#alarm.set(due)
   }
 

@@ -6,10 +6,18 @@
 import * as commit from '../commit/log.ts'
 import { assert, type Millis, type PeerId } from '../machine.ts'
 import { decode, encode } from '../wire/layout.ts'
+import { EPOCH_MAX } from '../register/register.ts'
 import * as durable from './durable.ts'
-import { type Delta, deltaLayout, type PeerMessage, SNAPSHOT_PIECE_MAX } from './messages.ts'
+import {
+  type Delta,
+  deltaLayout,
+  type PeerMessage,
+  SNAPSHOT_PIECE_MAX,
+  SNAPSHOT_PIECES_MAX,
+} from './messages.ts'
 import { become } from './output.ts'
 import { idleServer, serves, type Session, type SessionOut, watchAnew } from './state.ts'
+import { mayLead } from './trust.ts'
 
 /** Makes a durable change as the primary: in the log, in the state, on its way to the backup. */
 export function record(session: Session, now: Millis, delta: Delta, out: SessionOut): void {
@@ -26,9 +34,10 @@ export function record(session: Session, now: Millis, delta: Delta, out: Session
 
 // Nobody follows: no entry is owed to anyone.
 function settle(session: Session): void {
-  const { log } = session.server
-  log.acked = commit.lengthOf(log)
-  commit.trim(log, log.acked)
+  const { server } = session
+  server.log.acked = commit.lengthOf(server.log)
+  server.unackedSince = Infinity
+  commit.trim(server.log, server.log.acked)
 }
 
 /** Who gets the log: the candidate, the backup, or nobody (0). */
@@ -84,8 +93,9 @@ export function takeSnapshot(
   const { server } = session
   const free = server.role === 'idle' || server.role === 'sync'
   const newer = server.role === 'idle' || message.epoch >= server.epoch
-  if (!free || !newer || from === session.me) return
+  if (!free || !newer || from === session.me || !mayLead(session, from)) return
   const { epoch, length, of } = message
+  if (epoch > EPOCH_MAX || of > SNAPSHOT_PIECES_MAX) return
   if (message.piece === 0) server.incoming = { from, epoch, length, of, pieces: [] }
   const { incoming } = server
   if (!incoming || incoming.from !== from || incoming.pieces.length !== message.piece) return
@@ -134,7 +144,7 @@ export function follow(
 ): void {
   const { server } = session
   if ((server.role !== 'sync' && server.role !== 'backup') || from !== server.primary) return
-  if (message.epoch < server.epoch) return
+  if (message.epoch < server.epoch || message.epoch > EPOCH_MAX) return
   if (message.epoch > server.epoch || message.kind === 'confirm') {
     // The primary serves in a later epoch than it offered in: the register names us.
     server.epoch = message.epoch

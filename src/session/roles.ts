@@ -33,6 +33,7 @@ import {
   type SessionOut,
   watchAnew,
 } from './state.ts'
+import { sighted } from './trust.ts'
 
 /** A change of the register without an answer is asked again after this. */
 export const ATTEMPT_MS: Millis = 250
@@ -89,6 +90,7 @@ function addBackup(session: Session, now: Millis, out: SessionOut): void {
   server.backup = server.candidate
   server.candidate = 0
   server.log.acked = commit.lengthOf(server.log)
+  server.unackedSince = Infinity
   become(session, 'adding', out)
   attempt(session, now, 'add', server.backup, out)
 }
@@ -162,7 +164,7 @@ export function retry(session: Session, now: Millis, out: SessionOut): void {
 
 /** The hub told the register: an answer, or news. The newest epoch is the truth. */
 export function adopt(session: Session, now: Millis, register: Register, out: SessionOut): void {
-  if (register.epoch > session.client.register.epoch) session.client.register = register
+  sighted(session, now, register)
   const { server } = session
   if (server.role === 'idle' || register.epoch <= server.epoch) return
   if (register.primary === session.me) return confirmed(session, now, register, out)

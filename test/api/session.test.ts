@@ -78,6 +78,18 @@ describe('a session', () => {
     expect([grace!.get('sum'), linus!.get('sum')]).toEqual([40, 40])
   })
 
+  test('a backup that acks in time is never taken for a slow one', async () => {
+    const { w, all } = await three(15)
+    const [ada, grace, linus] = all
+    w.kill(ada!)
+    await w.runUntil(() => grace!.figures().epoch === 4 && linus!.figures().epoch === 4, 10_000)
+    for (let i = 0; i < 20; i++) {
+      void linus!.act(add, { by: 1 })
+      await w.run(1_000)
+    }
+    expect([grace!, linus!].map((session) => session.figures().epoch)).toEqual([4, 4])
+  })
+
   test('T3: who leaves is gone for all at once, and a new one may come', async () => {
     const { w, all } = await three(4)
     const gone: string[] = []
