@@ -1,0 +1,231 @@
+/**
+ * Captures what the shipped members and the shipped hub send and write during a short session in
+ * virtual time, with all that can happen to one: newcomers, objects, actions, a takeover, an
+ * outage of the hub, a member that was cut off and comes back, goodbyes, strangers.
+ */
+
+import { HubServer } from '../../src/api/hub-server.ts'
+import { joinIn } from '../../src/api/join.ts'
+import type { Session } from '../../src/api/session.ts'
+import { action, object } from '../../src/api/types.ts'
+import { handshakeLayout } from '../../src/link/handshake.ts'
+import type { Datagrams, Stream } from '../../src/ports.ts'
+import { environmentOf, HUB_URL } from '../../src/proof/world.ts'
+import { toHub } from '../../src/register/messages.ts'
+import { joinLayout } from '../../src/session/messages.ts'
+import { createWorld, type SimNode, type World } from '../../src/sim/world.ts'
+import { encode } from '../../src/wire/layout.ts'
+import { frameMessage } from '../../src/wire/relay.ts'
+import { u8, vec2 } from '../../src/wire/schema.ts'
+import type { Sent } from './ledger.ts'
+
+/** The only type of the game, and its schema text as a reader is told it. */
+export const Dot = object('dot', { pos: vec2(0, 100, 0.1), hue: u8 })
+/** The schema text of Dot. */
+export const SCHEMA = '{ pos: vec2 0 100 0.1, hue: u8 }'
+
+const bump = action('bump', (table, args: { key: string; times: number }) => {
+  if (args.times > 20) throw new Error('too many at once')
+  for (let n = 0; n < args.times; n++) table.set(`${args.key}/${n}`, 'x'.repeat(900))
+  return args.times
+})
+const types = [Dot, bump]
+const WAIT_MS = 60_000
+const SESSION_HASH = new Uint8Array(16)
+
+interface Stage {
+  sim: World
+  sent: Sent[]
+  join: (name: string, kind?: 'node' | 'browser') => Promise<Session>
+  until: (what: string, holds: () => boolean) => Promise<void>
+  /** Lets time pass until the promise is settled. */
+  settled: <Result>(promise: Promise<Result>) => Promise<Result>
+}
+
+/** Plays it. @returns all that was sent and written, in order */
+export async function captureSession(): Promise<Sent[]> {
+  const stage = open()
+  const { sim } = stage
+  const ada = await stage.join('ada')
+  const bea = await stage.join('bea')
+  const cy = await stage.join('cy', 'browser')
+  await stage.until('all are backed up', () => ada.safety === 'backed-up' && cy.primary !== null)
+  await stage.until('all see all', () => [ada, bea, cy].every((one) => one.members.length === 3))
+  await play(stage, [ada, bea, cy])
+  sim.crash('ada')
+  await stage.until('bea took over', () => bea.primary === bea.me && bea.safety === 'backed-up')
+  await stage.settled(cy.act(bump, { key: 'cy', times: 2 }))
+  const dee = await stage.join('dee')
+  await outage(stage, bea)
+  await cutOff(stage, dee)
+  await visit(stage, bea)
+  await sim.run(65_000)
+  // Nobody is left who could take over: who remains asks the hub.
+  sim.crash('bea', { silent: true })
+  sim.crash('cy', { silent: true })
+  await sim.run(8_000)
+  void dee.leave()
+  await sim.run(2_000)
+  return stage.sent
+}
+
+function open(): Stage {
+  const sim = createWorld({ seed: 27, conditions: 'rtt=16,jitter=3,loss=2%', linesMax: 0 })
+  const sent: Sent[] = []
+  sim.node('hub', (node) => {
+    const store = {
+      ...node.store,
+      write: (changes: Parameters<SimNode['store']['write']>[0]) => {
+        for (const [, bytes] of changes) {
+          if (bytes) sent.push({ way: 'disk', node: node.name, bytes: bytes.slice() })
+        }
+        node.store.write(changes)
+      },
+    }
+    const hub = new HubServer(node.loop, store)
+    node.listen(HUB_URL, (stream) => hub.accept(stream))
+  })
+  const until = async (what: string, holds: () => boolean): Promise<void> => {
+    if (!(await sim.runUntil(holds, WAIT_MS))) throw new Error(`it never came to pass: ${what}`)
+  }
+  const settled = async <Result>(promise: Promise<Result>): Promise<Result> => {
+    let done = false
+    const watched = promise.finally(() => (done = true))
+    watched.catch(() => {})
+    await until('a promise is settled', () => done)
+    return watched
+  }
+  const join = (name: string, kind: 'node' | 'browser' = 'node'): Promise<Session> => {
+    const environment = environmentOf(tapped(sim.node(name), sent), kind)
+    return settled(joinIn(environment, { game: 'dots', name, types, server: HUB_URL }))
+  }
+  return { sim, sent, join, until, settled }
+}
+
+async function play({ sim, until, settled }: Stage, sessions: Session[]): Promise<void> {
+  const [ada, bea, cy] = sessions as [Session, Session, Session]
+  const dots = sessions.map((one, at) => one.create(Dot, { pos: [10 * at, 5], hue: at }))
+  await until('all see all dots', () => sessions.every((one) => one.all(Dot).length === 3))
+  for (let step = 1; step <= 20; step++) {
+    for (const [at, dot] of dots.entries()) dot.set({ pos: [10 * at + step, step / 2] })
+    await sim.run(50)
+  }
+  const done = [bea.act(bump, { key: 'bea', times: 9 }), cy.act(bump, { key: 'cy', times: 30 })]
+  await settled(Promise.all(done))
+  await sim.run(2_500)
+  cy.create(Dot, { hue: 9 }).destroy()
+  dots[1]!.destroy()
+  await until('a dot is gone', () => ada.all(Dot).length === 2)
+}
+
+async function outage({ sim, until }: Stage, bea: Session): Promise<void> {
+  sim.crash('hub')
+  await sim.run(500)
+  sim.restart('hub')
+  await sim.run(3_000)
+  await until('it goes on', () => bea.safety === 'backed-up' && bea.members.length === 3)
+}
+
+async function cutOff({ sim, until }: Stage, dee: Session): Promise<void> {
+  const { player, inc } = dee.me
+  const mend = sim.partition([['dee'], ['bea', 'cy', 'hub']])
+  await sim.run(12_000)
+  mend()
+  await until('dee is back', () => dee.status === 'live' && dee.me.inc !== inc)
+  if (dee.me.player !== player) throw new Error('dee came back as somebody else')
+}
+
+/** Somebody looks around at the hub, is refused, and knocks at a member's door. */
+async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<void> {
+  const node = tapped(sim.node('eve'), sent)
+  const session = sessionId(sent)
+  const stream = node.connect(HUB_URL, { opened() {}, message() {}, closed() {} })
+  await sim.run(200)
+  const ask = (message: Parameters<typeof toHub.write>[1]): void => {
+    stream.send(frameMessage(encode(toHub, message)))
+  }
+  ask({ kind: 'hello', version: 1 })
+  ask({ kind: 'list', request: 1, game: '' })
+  ask({ kind: 'get', request: 2, session: 'nowhere' })
+  ask({ kind: 'signal', session, blob: wishOfStranger() })
+  const socket = await node.openDatagrams({ datagram() {}, refused() {} })
+  for (const version of [1, 99]) {
+    const proof = SESSION_HASH
+    const hello = { version, session, inc: 99, to: bea.me.inc, proof, mv: 0, nonce: version }
+    const bytes = encode(handshakeLayout, { kind: 'hello', ...hello })
+    socket.send('sim:bea', new Uint8Array([0, 0, 0, 0, ...bytes]))
+  }
+  await sim.run(1_000)
+  stream.close()
+  const fay = await join('fay')
+  await until('fay is here', () => bea.members.length === 4)
+  // Until its link is open it can say nothing.
+  await sim.run(500)
+  void fay.leave()
+  await until('fay has left', () => bea.members.length === 3)
+}
+
+function wishOfStranger(): Uint8Array {
+  return encode(joinLayout, {
+    version: 1,
+    schema: 1,
+    name: 'eve',
+    kind: 'node',
+    addresses: [],
+    linkHash: SESSION_HASH,
+    registerHash: SESSION_HASH,
+    resumeHash: SESSION_HASH,
+    resume: null,
+  })
+}
+
+// The id stands in the first record on disk, behind its length.
+function sessionId(sent: readonly Sent[]): string {
+  const { bytes } = sent.find((one) => one.way === 'disk')!
+  return new TextDecoder().decode(bytes.subarray(1, 1 + bytes[0]!))
+}
+
+/** The ports of a machine, with an ear at each. */
+function tapped(node: SimNode, sent: Sent[]): SimNode {
+  const { name } = node
+  return {
+    ...node,
+    openDatagrams: async (events) => tappedSocket(await node.openDatagrams(events), name, sent),
+    connect: (url, events) => {
+      const stream = node.connect(url, {
+        ...events,
+        opened: () => events.opened(),
+        closed: (why) => events.closed(why),
+        message: (bytes) => {
+          sent.push({ way: 'down', node: name, bytes: bytes.slice() })
+          events.message(bytes)
+        },
+      })
+      return tappedStream(stream, name, sent)
+    },
+  }
+}
+
+function tappedSocket(socket: Datagrams, node: string, sent: Sent[]): Datagrams {
+  return {
+    addresses: socket.addresses,
+    reaches: (address) => socket.reaches(address),
+    send: (to, bytes) => {
+      sent.push({ way: 'datagram', node, bytes: bytes.slice() })
+      socket.send(to, bytes)
+    },
+    close: () => socket.close(),
+  }
+}
+
+function tappedStream(stream: Stream, node: string, sent: Sent[]): Stream {
+  return {
+    send: (bytes) => {
+      const taken = stream.send(bytes)
+      if (taken) sent.push({ way: 'up', node, bytes: bytes.slice() })
+      return taken
+    },
+    backlog: () => stream.backlog(),
+    close: () => stream.close(),
+  }
+}

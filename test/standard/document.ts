@@ -1,0 +1,165 @@
+/**
+ * Reads docs/STANDARD.md as a table of contents for machines: types, limits, layouts, examples.
+ *
+ * Every table whose first row of headings is known here is taken; all else is for people. What
+ * is written wrongly throws, so that a slip in the document cannot hide as a missing check.
+ */
+
+/** How a value stands in bytes, as section 1 of the document writes it. */
+export type Type =
+  | { kind: 'u8' | 'u16' | 'u32' | 'varint' | 'f64' | 'flag' }
+  | { kind: 'bytes' | 'blob' | 'text'; max: number }
+  | { kind: 'word'; words: string[] }
+  | { kind: 'list'; item: Type; max: number }
+  | { kind: 'maybe'; item: Type }
+  | { kind: 'named'; name: string }
+
+/** Named fields, in order. */
+export type Fields = [name: string, type: Type][]
+
+/** Messages told apart by a tag. */
+export type MessageSet = Map<number, { kind: string; fields: Fields }>
+
+/** One line of a table of examples. */
+export interface Example {
+  what: string
+  bytes: Uint8Array
+  /** What it reads as, or null for malformed. */
+  reads: string | null
+  line: string
+}
+
+/** What the document says, for machines. */
+export interface Standard {
+  limits: Map<string, number>
+  records: Map<string, Fields>
+  sets: Map<string, MessageSet>
+  examples: Example[]
+}
+
+const PLAIN = ['u8', 'u16', 'u32', 'varint', 'f64', 'flag'] as const
+
+/** Reads the whole document. @throws Error that shows what it cannot read */
+export function readStandard(markdown: string): Standard {
+  const standard: Standard = {
+    limits: new Map(),
+    records: new Map(),
+    sets: new Map(),
+    examples: [],
+  }
+  const tables = tablesOf(markdown)
+  // Limits first, for types name them.
+  for (const [head, ...rows] of tables) {
+    if (head![0] !== 'limit' && head![0] !== 'version') continue
+    for (const [name, value] of rows) put(standard.limits, name!, count(value!))
+  }
+  for (const [head, ...rows] of tables) {
+    const [first, second, third] = head!
+    if (first === 'record' && second === 'fields') {
+      for (const [name, fields] of rows) put(standard.records, name!, readFields(standard, fields!))
+    } else if (second === 'tag' && third === 'fields') {
+      put(standard.sets, first!, readSet(standard, rows))
+    } else if (first === 'example') {
+      standard.examples.push(...rows.map(readExample))
+    }
+  }
+  return standard
+}
+
+/** Reads a type such as `list(text(NAME_MAX),4)`. @throws Error */
+export function readType(standard: Standard, text: string): Type {
+  const plain = PLAIN.find((kind) => kind === text)
+  if (plain) return { kind: plain }
+  if (/^[A-Z][A-Za-z]*$/.test(text)) return { kind: 'named', name: text }
+  const [, kind, inside] = /^([a-z]+)\((.*)\)$/.exec(text) ?? []
+  switch (kind) {
+    case 'bytes':
+    case 'blob':
+    case 'text':
+      return { kind, max: limit(standard, inside!) }
+    case 'word':
+      return { kind, words: inside!.split('/') }
+    case 'maybe':
+      return { kind, item: readType(standard, inside!) }
+    case 'list': {
+      const comma = inside!.lastIndexOf(',')
+      const item = readType(standard, inside!.slice(0, comma))
+      return { kind, item, max: limit(standard, inside!.slice(comma + 1)) }
+    }
+    default:
+      throw new Error(`the document has no type ${text}`)
+  }
+}
+
+function readFields(standard: Standard, cell: string): Fields {
+  if (cell === 'nothing') return []
+  return bare(cell)
+    .split(' ')
+    .map((field) => {
+      const colon = field.indexOf(':')
+      return [field.slice(0, colon), readType(standard, field.slice(colon + 1))]
+    })
+}
+
+function readSet(standard: Standard, rows: string[][]): MessageSet {
+  const set: MessageSet = new Map()
+  for (const [kind, tag, fields] of rows) {
+    put(set, Number(tag), { kind: kind!, fields: readFields(standard, fields!) })
+  }
+  return set
+}
+
+function readExample([what, hex, reads]: string[]): Example {
+  const digits = hex === 'empty' ? '' : bare(hex!).replaceAll(' ', '')
+  if (!/^([0-9a-f]{2})*$/.test(digits)) throw new Error(`this is no hex: ${hex}`)
+  const malformed = reads!.startsWith('malformed')
+  return {
+    what: what!.replaceAll('`', ''),
+    bytes: new Uint8Array(Buffer.from(digits, 'hex')),
+    reads: malformed ? null : bare(reads!),
+    line: `${what} ${hex}`,
+  }
+}
+
+/** All tables: rows of cells, the headings first. */
+function tablesOf(markdown: string): string[][][] {
+  const tables: string[][][] = []
+  let rows: string[][] = []
+  for (const line of [...markdown.split('\n'), '']) {
+    if (line.startsWith('|'))
+      rows.push(
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      )
+    else if (rows.length > 0) {
+      const [head, , ...rest] = rows
+      tables.push([head!, ...rest])
+      rows = []
+    }
+  }
+  return tables
+}
+
+function bare(cell: string): string {
+  const [, inside] = /^`([^`]*)`$/.exec(cell) ?? []
+  if (inside === undefined) throw new Error(`this should stand between backticks: ${cell}`)
+  return inside
+}
+
+function limit(standard: Standard, text: string): number {
+  const value = standard.limits.get(text) ?? count(text)
+  return value
+}
+
+function count(text: string): number {
+  const value = Number(text.replaceAll(',', ''))
+  if (!Number.isSafeInteger(value)) throw new Error(`the document has no number ${text}`)
+  return value
+}
+
+function put<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  if (map.has(key)) throw new Error(`the document says ${String(key)} twice`)
+  map.set(key, value)
+}

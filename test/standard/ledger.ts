@@ -1,0 +1,233 @@
+/**
+ * Reads a whole capture by the document and keeps count: every datagram and stream message to
+ * its last byte, and what stands inside them (reliable messages out of their pieces, entries of
+ * the log, snapshots, states) as well. Imports nothing of the implementation.
+ */
+
+import type { Standard } from './document.ts'
+import {
+  digest,
+  limit,
+  type Read,
+  readDatagram,
+  readMessage,
+  readObjects,
+  readState,
+  readStream,
+  readWhole,
+} from './reader.ts'
+import { Malformed, type Value } from './values.ts'
+
+/** One thing that was sent, by the name of the process that sent or got it. */
+export type Sent =
+  | { way: 'datagram'; node: string; bytes: Uint8Array }
+  | { way: 'up' | 'down'; node: string; bytes: Uint8Array }
+  | { way: 'disk'; node: string; bytes: Uint8Array }
+
+/** One thing that was read: who sent or got it, and its place in the capture. */
+export interface Met {
+  node: string
+  value: Read
+  at: number
+}
+
+/** What was read. */
+export interface Ledger {
+  /** How often each kind was met, as `Peer view` or `frame REL`. */
+  counts: Map<string, number>
+  /** All of one kind, in order. */
+  met: Map<string, Met[]>
+}
+
+interface Pieces {
+  next: number
+  early: Map<number, Read>
+  open: Uint8Array[]
+}
+
+interface Reading extends Ledger {
+  standard: Standard
+  /** By the schema of the game's only type. */
+  schema: string
+  streams: Map<string, Pieces>
+  snapshots: Map<string, Uint8Array[]>
+  /** The place in the capture. */
+  at: number
+}
+
+/** Reads it all. @throws Malformed that says where, and what it does not understand */
+export function readCapture(standard: Standard, sent: readonly Sent[], schema: string): Ledger {
+  const reading: Reading = {
+    standard,
+    schema,
+    counts: new Map(),
+    met: new Map(),
+    streams: new Map(),
+    snapshots: new Map(),
+    at: 0,
+  }
+  for (const [index, one] of sent.entries()) {
+    reading.at = index
+    try {
+      readSent(reading, one)
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error
+      const hex = Buffer.from(one.bytes.subarray(0, 40)).toString('hex')
+      throw new Malformed(`${one.way} ${index} of ${one.node}: ${error.message}: ${hex}`)
+    }
+  }
+  return reading
+}
+
+function readSent(reading: Reading, { way, node, bytes }: Sent): void {
+  const { standard } = reading
+  if (way === 'disk')
+    return note(reading, 'record Stored', node, readRecord(reading, 'Stored', bytes))
+  if (way === 'datagram') return takeDatagram(reading, node, bytes, true)
+  const message = readStream(standard, way, bytes)
+  note(reading, `stream ${said(message['kind'])}`, node, message)
+  if (message['kind'] === 'relay') {
+    return takeDatagram(reading, node, message['datagram'] as Uint8Array, way === 'up')
+  }
+  const inner = message['message'] as Read
+  note(reading, `${way === 'up' ? 'ToHub' : 'FromHub'} ${said(inner['kind'])}`, node, inner)
+  if (inner['kind'] === 'signal') takeRecord(reading, node, 'Join', inner['blob']!)
+  if (inner['kind'] === 'reply') takeSet(reading, node, 'Joined', inner['blob']!)
+}
+
+function takeDatagram(reading: Reading, node: string, bytes: Uint8Array, own: boolean): void {
+  const { standard } = reading
+  const read = readDatagram(standard, bytes)
+  note(reading, `datagram ${said(read['kind'])}`, node, read)
+  if (read['kind'] === 'handshake') return noteSet(reading, node, 'Handshake', read['message']!)
+  const frames = (read['packet'] as Read)['frames'] as Read[]
+  for (const frame of frames) {
+    note(reading, `frame ${said(frame['kind'])}`, node, frame)
+    if (frame['kind'] === 'UNREL') takeObjects(reading, node, frame)
+  }
+  // What was relayed is read once, where it was sent.
+  if (!own) return
+  const key = `${node} ${said(read['connection'])}`
+  const pieces = reading.streams.get(key) ?? { next: 1, early: new Map(), open: [] }
+  reading.streams.set(key, pieces)
+  for (const message of takePieces(standard, pieces, frames)) takeMessage(reading, node, message)
+}
+
+/** Section 5, REL: the messages that these frames complete. */
+function takePieces(standard: Standard, pieces: Pieces, frames: Read[]): Uint8Array[] {
+  const messages: Uint8Array[] = []
+  let before = 0
+  for (const frame of frames) {
+    if (frame['kind'] !== 'REL') continue
+    const gap = frame['gap'] as number | undefined
+    before = gap === undefined ? nearest(frame['piece'] as number, pieces.next) : before + 1 + gap
+    if (before < 1) throw new Malformed(`piece ${before}`)
+    if (before >= pieces.next + limit(standard, 'REORDER_MAX')) throw new Malformed('too far ahead')
+    if (before >= pieces.next) pieces.early.set(before, frame)
+  }
+  for (;;) {
+    const piece = pieces.early.get(pieces.next)
+    if (!piece) return messages
+    pieces.early.delete(pieces.next++)
+    if ((piece['first'] === true) !== (pieces.open.length === 0)) throw new Malformed('no first')
+    pieces.open.push(piece['bytes'] as Uint8Array)
+    if (piece['last'] === true) messages.push(joined(pieces.open.splice(0)))
+  }
+}
+
+function nearest(low: number, near: number): number {
+  const base = near - (near % 65536) + low
+  const all = [base - 65536, base, base + 65536]
+  return all.reduce((best, one) => (Math.abs(one - near) < Math.abs(best - near) ? one : best))
+}
+
+function joined(parts: Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+function takeMessage(reading: Reading, node: string, bytes: Uint8Array): void {
+  const { channel, message } = readMessage(reading.standard, bytes)
+  const inner = message as Read
+  noteSet(reading, node, channel === 0 ? 'Peer' : 'News', inner)
+  if (channel !== 0) return
+  switch (inner['kind']) {
+    case 'replicate':
+      return takeDelta(reading, node, inner['delta'] as Uint8Array)
+    case 'snapshot':
+      return takeSnapshot(reading, node, inner)
+    case 'operation':
+      if (inner['part'] === 5) takeRecord(reading, node, 'Call', inner['body']!)
+      return
+    case 'done':
+      takeRecord(reading, node, 'Answer', inner['outcome']!)
+      return
+    default:
+  }
+}
+
+function takeDelta(reading: Reading, node: string, bytes: Uint8Array): void {
+  const delta = takeSet(reading, node, 'Delta', bytes)
+  if (delta['kind'] !== 'operation') return
+  takeRecord(reading, node, 'Answer', delta['outcome']!)
+  for (const change of delta['changes'] as Read[]) {
+    takeRecord(reading, node, 'Row', change['bytes']!)
+  }
+}
+
+function takeSnapshot(reading: Reading, node: string, message: Read): void {
+  const pieces = message['piece'] === 0 ? [] : (reading.snapshots.get(node) ?? [])
+  reading.snapshots.set(node, pieces)
+  if (pieces.length !== message['piece']) throw new Malformed('pieces out of order')
+  pieces.push(message['bytes'] as Uint8Array)
+  if (pieces.length < (message['of'] as number)) return
+  const snapshot = takeRecord(reading, node, 'Snapshot', joined(pieces))
+  for (const part of snapshot['parts'] as Read[]) takeSet(reading, node, 'News', part['bytes']!)
+}
+
+function takeObjects(reading: Reading, node: string, frame: Read): void {
+  if (frame['channel'] !== 4) throw new Malformed(`unreliable channel ${said(frame['channel'])}`)
+  for (const record of readObjects(reading.standard, frame['bytes'] as Uint8Array)) {
+    const gone = record['type'] === 0x80
+    note(reading, gone ? 'object destroyed' : 'object', node, record)
+    const state = record['state'] as Uint8Array
+    if (gone && state.length > 0) throw new Malformed('a destroyed object with a state')
+    if (!gone) note(reading, 'state', node, readState(reading.schema, state))
+  }
+}
+
+function readRecord({ standard }: Reading, type: string, bytes: Value): Read {
+  return readWhole(standard, type, bytes as Uint8Array) as Read
+}
+
+function takeRecord(reading: Reading, node: string, type: string, bytes: Value): Read {
+  const read = readRecord(reading, type, bytes)
+  note(reading, `record ${type}`, node, read)
+  return read
+}
+
+function takeSet(reading: Reading, node: string, set: string, bytes: Value): Read {
+  const read = readRecord(reading, set, bytes)
+  noteSet(reading, node, set, read)
+  return read
+}
+
+function noteSet(reading: Reading, node: string, set: string, value: Value): void {
+  const read = value as Read
+  note(reading, `${set} ${said(read['kind'])}`, node, read)
+}
+
+function note({ counts, met, at }: Reading, what: string, node: string, value: Read): void {
+  counts.set(what, (counts.get(what) ?? 0) + 1)
+  const all = met.get(what)
+  if (all) all.push({ node, value, at })
+  else met.set(what, [{ node, value, at }])
+}
+
+function said(value: Value | undefined): string {
+  return typeof value === 'number' || typeof value === 'string' ? `${value}` : ''
+}
+
+/** Whether a proof is the one whose hash was given (section 1.2). */
+export function proves(proof: Value, hash: Value): boolean {
+  return Buffer.from(digest(proof as Uint8Array)).equals(Buffer.from(hash as Uint8Array))
+}

@@ -1,0 +1,295 @@
+/**
+ * An independent reader of what Holdfast sends: written from docs/STANDARD.md alone, it imports
+ * nothing of the implementation. Layouts and limits come from the tables of the document; what
+ * the document says in prose (headers, frames, envelopes, states) is below, section by section.
+ *
+ * All verbs throw Malformed for what the document does not allow.
+ */
+
+import { createHash } from 'node:crypto'
+import { readType, type Standard } from './document.ts'
+import {
+  blob,
+  type Cursor,
+  double,
+  integer,
+  Malformed,
+  readValue,
+  rest,
+  utf8,
+  type Value,
+  varint,
+} from './values.ts'
+
+/** A record that was read. */
+export type Read = { [field: string]: Value }
+
+/** Sections 1, 7 to 13: a value of a type, a record or a message set, to the end of the bytes. */
+export function readWhole(standard: Standard, type: string, bytes: Uint8Array): Value {
+  const cursor = { bytes, at: 0 }
+  const value = readValue(standard, readType(standard, type), cursor)
+  const left = rest(cursor).length
+  if (left > 0) throw new Malformed(`${left} bytes too many`)
+  return value
+}
+
+/** Section 1.2. */
+export function digest(...parts: Uint8Array[]): Uint8Array {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return new Uint8Array(hash.digest()).slice(0, 16)
+}
+
+/** Section 1.2: 32-bit FNV-1a, as four bytes. */
+export function fingerprint(text: Uint8Array): Uint8Array {
+  let hash = 0x811c9dc5n
+  for (const byte of text) hash = ((hash ^ BigInt(byte)) * 0x01000193n) & 0xffffffffn
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(Number(hash))
+  return new Uint8Array(bytes)
+}
+
+/** Section 3. */
+export function readDatagram(standard: Standard, bytes: Uint8Array): Read {
+  const cursor = { bytes, at: 0 }
+  if (bytes.length > limit(standard, 'DATAGRAM_MAX')) throw new Malformed('a datagram too long')
+  if (bytes.length <= 4) throw new Malformed('nothing behind the envelope')
+  const connection = integer(cursor, 4)
+  const inner = rest(cursor)
+  if (connection === 0) {
+    return { kind: 'handshake', message: readWhole(standard, 'Handshake', inner) }
+  }
+  if (inner[0]! % 2 === 1) return { kind: 'fragment', connection, ...readFragment(standard, inner) }
+  return { kind: 'packet', connection, packet: readPacket(standard, inner) }
+}
+
+/** Section 4. */
+export function readPacket(standard: Standard, bytes: Uint8Array): Read {
+  const cursor = { bytes, at: 0 }
+  if (bytes.length > limit(standard, 'PACKET_MAX')) throw new Malformed('a packet too long')
+  if (bytes.length < 4) throw new Malformed('a header too short')
+  const prefix = integer(cursor, 1)
+  if ((prefix & 0b1100_0001) !== 0) throw new Malformed('a reserved bit of the prefix')
+  const sequence = little(cursor)
+  const short = (prefix & 0b0010_0000) !== 0
+  const ack = short ? modulo(sequence - integer(cursor, 1)) : little(cursor)
+  if (!short && modulo(sequence - ack) <= 255) throw new Malformed('a long ack that is near')
+  let bits = 0
+  for (let n = 0; n < 4; n++) {
+    const follows = (prefix & (1 << (n + 1))) !== 0
+    const byte = follows ? integer(cursor, 1) : 0xff
+    if (follows && byte === 0xff) throw new Malformed('a byte of ack bits that says nothing')
+    bits += byte * 256 ** n
+  }
+  return { sequence, ack, bits, frames: readFrames(standard, rest(cursor)) }
+}
+
+/** Section 4: one fragment. */
+export function readFragment(standard: Standard, bytes: Uint8Array): Read {
+  const cursor = { bytes, at: 0 }
+  if (integer(cursor, 1) !== 1) throw new Malformed('no fragment')
+  const sequence = little(cursor)
+  const index = integer(cursor, 1)
+  const count = integer(cursor, 1) + 1
+  const share = rest(cursor)
+  const most = limit(standard, 'FRAGMENT_BYTES_MAX') + (index === 0 ? 9 : 0)
+  if (index >= count || count > limit(standard, 'FRAGMENTS_MAX')) throw new Malformed('index')
+  if (share.length === 0 || share.length > most) throw new Malformed('the length of a share')
+  return { sequence, index, count, share }
+}
+
+function little(cursor: Cursor): number {
+  const low = integer(cursor, 1)
+  return low + 256 * integer(cursor, 1)
+}
+
+function modulo(number: number): number {
+  return ((number % 65536) + 65536) % 65536
+}
+
+/** Section 5: frames to the end. */
+export function readFrames(standard: Standard, bytes: Uint8Array): Read[] {
+  const cursor = { bytes, at: 0 }
+  const frames: Read[] = []
+  while (cursor.at < bytes.length) {
+    const first = !frames.some(({ kind }) => kind === 'REL')
+    frames.push(readFrame(standard, cursor, first))
+  }
+  return frames
+}
+
+function readFrame(standard: Standard, cursor: Cursor, firstPiece: boolean): Read {
+  const byte = integer(cursor, 1)
+  const kind = byte % 16
+  const flags = byte >> 4
+  const allowed = kind === 1 ? 3 : kind === 4 ? 1 : 0
+  if ((flags & ~allowed) !== 0) throw new Malformed(`flags ${flags} of kind ${kind}`)
+  switch (kind) {
+    case 0:
+      return { kind: 'PAD' }
+    case 1: {
+      const ends = { first: (flags & 1) !== 0, last: (flags & 2) !== 0 }
+      const number: Read = firstPiece ? { piece: integer(cursor, 2) } : { gap: varint(cursor) }
+      return { kind: 'REL', ...ends, ...number, bytes: body(standard, cursor, 'PIECE_MAX') }
+    }
+    case 2: {
+      const channel = readChannel(standard, cursor)
+      return { kind: 'UNREL', channel, bytes: body(standard, cursor, 'FRAME_MAX') }
+    }
+    case 3:
+      return readParted(standard, cursor)
+    case 4: {
+      const t0 = double(cursor)
+      if (flags === 0) return { kind: 'CLOCK', t0 }
+      return { kind: 'CLOCK', t0, t1: double(cursor), t2: double(cursor) }
+    }
+    case 6:
+      return { kind: 'CLOSE', reason: integer(cursor, 1) }
+    case 8: {
+      const delay = varint(cursor)
+      if (delay > limit(standard, 'DELAY_MAX')) throw new Malformed(`a delay of ${delay}`)
+      return { kind: 'ACKDELAY', delay }
+    }
+    default:
+      throw new Malformed(`frames have no kind ${kind}`)
+  }
+}
+
+function readParted(standard: Standard, cursor: Cursor): Read {
+  const channel = readChannel(standard, cursor)
+  const message = integer(cursor, 2)
+  const split = integer(cursor, 1)
+  const part = split >> 4
+  const parts = (split % 16) + 1
+  if (part >= parts) throw new Malformed(`part ${part} of ${parts}`)
+  return { kind: 'UMSG', channel, message, part, parts, bytes: body(standard, cursor, 'PIECE_MAX') }
+}
+
+function readChannel(standard: Standard, cursor: Cursor): number {
+  const channel = integer(cursor, 1)
+  if (channel < limit(standard, 'CHANNEL_MIN')) throw new Malformed(`channel ${channel}`)
+  return channel
+}
+
+function body(standard: Standard, cursor: Cursor, most: string): Uint8Array {
+  return blob(cursor, limit(standard, most))
+}
+
+/** Section 6: a reliable message. */
+export function readMessage(standard: Standard, bytes: Uint8Array): Read {
+  if (bytes.length > limit(standard, 'MESSAGE_MAX')) throw new Malformed('a message too long')
+  const cursor = { bytes, at: 0 }
+  const channel = integer(cursor, 1)
+  const set = { 0: 'Peer', 5: 'News' }[channel]
+  if (set === undefined) throw new Malformed(`channel ${channel} has no reliable messages`)
+  return { channel, message: readWhole(standard, set, rest(cursor)) }
+}
+
+/** Section 9: the object records of one frame. */
+export function readObjects(standard: Standard, bytes: Uint8Array): Read[] {
+  const cursor = { bytes, at: 0 }
+  const records: Read[] = []
+  const type = readType(standard, 'ObjectRecord')
+  while (cursor.at < bytes.length) records.push(readValue(standard, type, cursor) as Read)
+  return records
+}
+
+/** Section 11. */
+export function readStream(standard: Standard, way: 'up' | 'down', bytes: Uint8Array): Read {
+  if (bytes.length > limit(standard, 'STREAM_MESSAGE_MAX')) throw new Malformed('too long')
+  const cursor = { bytes, at: 0 }
+  const first = integer(cursor, 1)
+  if (first > 1) throw new Malformed(`a stream message has no kind ${first}`)
+  if (first === 1) return { kind: 'relay', peer: varint(cursor), datagram: rest(cursor) }
+  const set = way === 'up' ? 'ToHub' : 'FromHub'
+  return { kind: 'message', message: readWhole(standard, set, rest(cursor)) }
+}
+
+/** Section 9: a state, by its schema text. */
+export function readState(schema: string, bytes: Uint8Array): Read {
+  const bits = [...bytes].flatMap((byte) => [7, 6, 5, 4, 3, 2, 1, 0].map((n) => (byte >> n) & 1))
+  let at = 0
+  const next = (count: number): number => {
+    if (at + count > bits.length) throw new Malformed('a state past its end')
+    at += count
+    return bits.slice(at - count, at).reduce((sum, bit) => sum * 2 + bit, 0)
+  }
+  const [, inside] = /^\{ (.*) \}$/.exec(schema) ?? []
+  const state: Read = {}
+  for (const field of inside!.split(', ')) {
+    const [name, kind, ...numbers] = field.replace(':', '').split(' ')
+    state[name!] = readField(kind!, numbers.map(Number), next)
+  }
+  if (Math.ceil(at / 8) !== bytes.length) throw new Malformed('a state that is too long')
+  if (bits.slice(at).includes(1)) throw new Malformed('bits that fill the last byte')
+  return state
+}
+
+function readField(kind: string, numbers: number[], next: (count: number) => number): Value {
+  const [first = 0, max = 0, step = 1] = numbers
+  const ranged = (): number => {
+    const steps = Math.round((max - first) / step)
+    const place = next(Math.max(1, steps.toString(2).length))
+    if (place > steps) throw new Malformed(`${place} of ${steps} steps`)
+    return first + place * step
+  }
+  switch (kind) {
+    case 'ranged':
+      return ranged()
+    case 'vec2':
+      return [ranged(), ranged()]
+    case 'angle':
+      return (next(first) / 2 ** first) * 2 * Math.PI
+    case 'u8':
+    case 'u16':
+    case 'u32':
+      return next(Number(kind.slice(1)))
+    case 'bool':
+      return next(1) === 1
+    case 'text': {
+      const length = next(8)
+      if (length > first) throw new Malformed(`a text of ${length} bytes`)
+      return utf8(Uint8Array.from({ length }, () => next(8)))
+    }
+    default:
+      throw new Error(`the document has no field ${kind}`)
+  }
+}
+
+/** A limit of the document. */
+export function limit(standard: Standard, name: string): number {
+  const value = standard.limits.get(name)
+  if (value === undefined) throw new Error(`the document has no limit ${name}`)
+  return value
+}
+
+/** What an example is an example of, read. */
+export function readExample(standard: Standard, what: string, bytes: Uint8Array): Value {
+  const [kind, ...more] = what.split(' ')
+  switch (kind) {
+    case 'datagram':
+      return readDatagram(standard, bytes)
+    case 'packet':
+      return readPacket(standard, bytes)
+    case 'fragment':
+      return readFragment(standard, bytes)
+    case 'frames':
+      return readFrames(standard, bytes)
+    case 'message':
+      return readMessage(standard, bytes)
+    case 'objects':
+      return readObjects(standard, bytes)
+    case 'state':
+      return readState(more.join(' '), bytes)
+    case 'stream':
+      return readStream(standard, more[0] as 'up' | 'down', bytes)
+    case 'digest':
+      return digest(bytes)
+    case 'proof':
+      return digest(bytes, new TextEncoder().encode(more[0]))
+    case 'fingerprint':
+      return fingerprint(bytes)
+    default:
+      return readWhole(standard, what, bytes)
+  }
+}

@@ -1,0 +1,337 @@
+// Goal: docs/STANDARD.md states every byte, neither more nor less than what Holdfast does.
+// Method: a reader that knows only the document reads a captured session and all examples, and
+// is compared with the implementation on values drawn at random and at every limit.
+import { readdirSync, readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import * as actions from '../../src/actions/actions.ts'
+import { TYPE_NAME_MAX, OBJECT_TYPES_MAX } from '../../src/api/types.ts'
+import * as hub from '../../src/hub/hub.ts'
+import * as prng from '../../src/faults/prng.ts'
+import { ASSEMBLIES_MAX, FRAGMENT_BYTES_MAX, FRAGMENTS_MAX } from '../../src/link/assembly.ts'
+import { RELAY_BACKLOG_MAX } from '../../src/api/hub-server.ts'
+import * as storeLimits from '../../src/drivers/store/limits.ts'
+import { PARTS_MAX } from '../../src/link/frames.ts'
+import { handshakeLayout, LINK_VERSION } from '../../src/link/handshake.ts'
+import * as link from '../../src/link/limits.ts'
+import * as objects from '../../src/objects/objects.ts'
+import * as ports from '../../src/ports.ts'
+import * as hubMessages from '../../src/register/messages.ts'
+import { EPOCH_MAX, SESSIONS_MAX } from '../../src/register/register.ts'
+import * as session from '../../src/session/messages.ts'
+import { decode, type Layout } from '../../src/wire/layout.ts'
+import * as schema from '../../src/wire/schema.ts'
+import { captureSession, Dot, SCHEMA } from './capture.ts'
+import { readStandard, type Standard } from './document.ts'
+import { atLimit, drawn, sitesOf } from './draw.ts'
+import { type Ledger, type Met, proves, readCapture, type Sent } from './ledger.ts'
+import { limit, type Read, readExample, readWhole } from './reader.ts'
+import { Malformed, tell, type Value } from './values.ts'
+
+const FOLDER = new URL('./', import.meta.url)
+const text = readFileSync(new URL('../../docs/STANDARD.md', import.meta.url), 'utf8')
+const standard = readStandard(text)
+
+/** What the code has for the names of the document. */
+const LAYOUTS: Record<string, Layout<unknown>> = {
+  Handshake: handshakeLayout,
+  Peer: session.peerLayout,
+  Delta: session.deltaLayout,
+  Snapshot: session.snapshotLayout,
+  Join: session.joinLayout,
+  Joined: session.joinedLayout,
+  ToHub: hubMessages.toHub,
+  FromHub: hubMessages.fromHub,
+  Stored: hubMessages.stored,
+}
+
+const LIMITS: Record<string, number> = {
+  LINK_VERSION,
+  ...pick(session),
+  ...pick(hubMessages),
+  ...pick(ports),
+  ...pick(link),
+  ...pick(hub),
+  ...pick(objects),
+  ...pick(actions),
+  ...pick(schema),
+  ASSEMBLIES_MAX,
+  FRAGMENT_BYTES_MAX,
+  FRAGMENTS_MAX,
+  PARTS_MAX,
+  RELAY_BACKLOG_MAX,
+  OBJECT_TYPES_MAX,
+  EPOCH_MAX,
+  SESSIONS_MAX,
+  REORDER_MAX: link.LIMITS.reorder,
+  STORE_KEY_MAX: storeLimits.KEY_MAX,
+  STORE_VALUE_MAX: storeLimits.VALUE_MAX,
+}
+
+/** Said by layouts without a name of their own, and held by the tests of layouts below. */
+const UNNAMED = ['LAYOUT_VERSION', 'DELAY_MAX', 'ADDRESS_MAX', 'PLAYERS_MAX', 'DELTA_MAX']
+UNNAMED.push('PART_STATE_MAX', 'ACTION_NAME_MAX')
+
+function pick(from: object): Record<string, number> {
+  const numbers = Object.entries(from).filter(([, value]) => typeof value === 'number')
+  return Object.fromEntries(numbers) as Record<string, number>
+}
+
+/** What the reader of the document makes of it, in words; null for malformed. */
+function byDocument(what: string, bytes: Uint8Array): string | null {
+  try {
+    return tell(readExample(standard, what, bytes))
+  } catch (error) {
+    if (error instanceof Malformed) return null
+    throw error
+  }
+}
+
+function byCode(what: string, bytes: Uint8Array): string | null {
+  const value = decode(LAYOUTS[what]!, bytes)
+  return value === null ? null : tell(value as Value)
+}
+
+describe('the document', () => {
+  test('is read by code that knows nothing of the implementation', () => {
+    const own = readdirSync(FOLDER).filter((name) => !/capture|test/.test(name))
+    expect(own).toContain('reader.ts')
+    for (const name of own) {
+      const imports = readFileSync(new URL(name, FOLDER), 'utf8').match(/from '[^']+'/g) ?? []
+      for (const line of imports) expect(line).toMatch(/'(\.\/|node:)/)
+    }
+  })
+  test.each(standard.examples)('example $line', ({ what, bytes, reads }) => {
+    expect(byDocument(what, bytes)).toBe(reads)
+    if (LAYOUTS[what]) expect(byCode(what, bytes)).toBe(reads)
+  })
+  test('the states in it are the code’s', () => {
+    const dot = { pos: [50, 25.5] as const, hue: 200 }
+    const [example] = standard.examples.filter(({ what }) => what === `state ${SCHEMA}`)
+    expect(schema.encodeState(Dot.schema, dot)).toEqual(example!.bytes)
+    expect(Dot.schema.text).toBe(SCHEMA)
+    const mix = { on: schema.bool, turn: schema.angle(6), say: schema.text(4) }
+    const made = schema.schema(mix)
+    const [other] = standard.examples.filter(({ what }) => what === `state ${made.text}`)
+    const state = { on: true, turn: Math.PI, say: 'hi' }
+    expect(schema.encodeState(made, state)).toEqual(other!.bytes)
+    const [print] = standard.examples.filter(({ what }) => what === 'fingerprint')
+    const lines = [`dot ${Dot.schema.text}`, 'bump']
+    expect(`x${schema.schemaFingerprint(lines).toString(16)}`).toBe(print!.reads)
+  })
+  test('every limit and version in it is the code’s', () => {
+    const unknown = [...standard.limits.keys()].filter((name) => LIMITS[name] === undefined)
+    expect(unknown.sort()).toEqual([...UNNAMED].sort())
+    for (const [name, value] of standard.limits) {
+      if (!UNNAMED.includes(name)) expect([name, value]).toEqual([name, LIMITS[name]])
+    }
+    expect(TYPE_NAME_MAX).toBeLessThanOrEqual(limit(standard, 'ACTION_NAME_MAX'))
+  })
+  test('T62, T63: no two kinds of one set share a tag or a name', () => {
+    for (const [name, set] of standard.sets) {
+      const kinds = [...set.values()].map(({ kind }) => kind)
+      expect([name, new Set(kinds).size]).toEqual([name, set.size])
+    }
+    expect(() => readStandard(text.replace('| resync | 10 |', '| resync | 9 |'))).toThrow('twice')
+  })
+})
+
+describe.each(Object.keys(LAYOUTS))('%s', (name) => {
+  const type = { kind: 'named', name } as const
+  const variants = [...(standard.sets.get(name) ?? [[0, null] as const])].map(([tag, entry]) => {
+    const sets = new Map(standard.sets)
+    if (entry) sets.set(name, new Map([[tag, entry]]))
+    return { tag, standard: { ...standard, sets } as Standard }
+  })
+
+  test('values drawn from the document, whole or spoilt, are read alike by the code', () => {
+    const random = prng.create(`standard ${name}`)
+    const chance = (most: number): number => prng.below(random, most)
+    let malformed = 0
+    for (const variant of variants) {
+      for (let round = 0; round < 40; round++) {
+        const bytes = Uint8Array.from(drawn(variant.standard, type, chance))
+        expect(byDocument(name, bytes)).not.toBeNull()
+        expect(byCode(name, bytes)).toBe(byDocument(name, bytes))
+        const spoilt = spoil(bytes, chance)
+        const read = byDocument(name, spoilt)
+        if (read === null) malformed++
+        expect(byCode(name, spoilt)).toBe(read)
+      }
+    }
+    expect(malformed).toBeGreaterThan(0)
+  })
+  test('each limit is taken, and one more is malformed, to document and code', () => {
+    for (const variant of variants) {
+      for (const site of sitesOf(variant.standard, type)) {
+        if (site.max > 2 ** 21) continue
+        for (const beyond of [0, 1]) {
+          const bytes = Uint8Array.from(atLimit(variant.standard, type, site, beyond))
+          const taken = [byDocument(name, bytes), byCode(name, bytes)].map((read) => read !== null)
+          expect([variant.tag, site, taken]).toEqual([
+            variant.tag,
+            site,
+            [beyond === 0, beyond === 0],
+          ])
+        }
+      }
+    }
+  })
+})
+
+/** Another byte somewhere, one too few or one too many. */
+function spoil(bytes: Uint8Array, chance: (most: number) => number): Uint8Array {
+  const how = chance(8)
+  if (how === 0) return bytes.slice(0, chance(bytes.length))
+  if (how === 1) return Uint8Array.from([...bytes, chance(256)])
+  const spoilt = bytes.slice()
+  spoilt[chance(how < 4 ? 1 : bytes.length)] = chance(256)
+  return spoilt
+}
+
+describe('a captured session', () => {
+  let sent: Sent[]
+  let ledger: Ledger
+
+  beforeAll(async () => {
+    sent = await captureSession()
+    ledger = readCapture(standard, sent, SCHEMA)
+  }, 60_000)
+
+  const met = (what: string): Met[] => ledger.met.get(what) ?? []
+
+  test('is read to the last byte, and every kind of message was in it', () => {
+    const kinds = [...standard.sets].flatMap(([set, messages]) =>
+      [...messages.values()].map(({ kind }) => `${set} ${kind}`),
+    )
+    const frames = ['PAD', 'REL', 'UNREL', 'CLOCK', 'CLOSE', 'ACKDELAY'].map(
+      (one) => `frame ${one}`,
+    )
+    const records = ['Join', 'Call', 'Answer', 'Row', 'Snapshot', 'Stored'].map(
+      (one) => `record ${one}`,
+    )
+    const others = ['object', 'object destroyed', 'state', 'stream relay', 'datagram packet']
+    const missing = [...kinds, ...frames, ...records, ...others].filter(
+      (one) => !ledger.counts.has(one),
+    )
+    // A pointer is noted while nobody follows the log, so it travels in snapshots only.
+    expect(missing).toEqual(['Delta pointer'])
+    expect(sent.length).toBeGreaterThan(5_000)
+  })
+  test('T21: the sessions come one a message, and a last message ends them', () => {
+    const [last] = met('FromHub last')
+    const entries = met('FromHub entry').filter(
+      ({ value }) => value['request'] === last!.value['request'],
+    )
+    expect(entries).toHaveLength(1)
+    expect((entries[0]!.value['entry'] as Read)['game']).toBe('dots')
+  })
+  test('T25: every request that the hub took has one answer', () => {
+    const asked = ['list', 'get', 'add', 'change', 'attach'].flatMap((kind) => met(`ToHub ${kind}`))
+    const kinds = ['last', 'added', 'register', 'attached', 'refused']
+    const answers = kinds.flatMap((kind) => met(`FromHub ${kind}`))
+    const key = ({ node, value }: Met): string => `${node} ${tell(value['request']!)}`
+    const answered = new Set(answers.map(key))
+    const alone = asked.filter((one) => one.value['request'] !== 0 && !answered.has(key(one)))
+    // Those that died or were cut off with a question under way.
+    expect(alone.map(({ node }) => node).filter((node) => !['ada', 'dee'].includes(node))).toEqual(
+      [],
+    )
+  })
+  test('what is told of a member is what it said of itself, and its proofs fit its hashes', () => {
+    const members = met('Peer view').flatMap(
+      ({ value }) => (value['view'] as Read)['members'] as Read[],
+    )
+    const byInc = new Map(members.map((member) => [member['inc'], member]))
+    expect(byInc.size).toBeGreaterThanOrEqual(5)
+    let checked = 0
+    for (const { value } of met('Handshake hello')) {
+      const member = byInc.get(value['inc']!)
+      if (!member) continue
+      expect(proves(value['proof']!, member['linkHash']!)).toBe(true)
+      checked++
+    }
+    for (const { value } of [...met('ToHub change'), ...met('ToHub attach')]) {
+      const member = byInc.get(value['inc']!)
+      if (member) expect(proves(value['proof']!, member['registerHash']!)).toBe(true)
+    }
+    expect(checked).toBeGreaterThan(3)
+    const joins = met('record Join').map(({ value }) => value['name'])
+    expect(new Set(joins)).toEqual(new Set(['bea', 'cy', 'dee', 'eve', 'fay']))
+  })
+  test('who came back proved who it was, and has its old player and a new inc', () => {
+    const [again] = met('record Join').filter(({ value }) => value['resume'] !== null)
+    const { player, proof } = again!.value['resume'] as { player: number; proof: Uint8Array }
+    const before = met('Delta add').find(({ value }) => (value['member'] as Read)['inc'] === player)
+    expect(proves(proof, before!.value['resumeHash']!)).toBe(true)
+    const joined = met('Joined joined').filter(({ value }) => value['player'] === player)
+    const incs = new Set(joined.map(({ value }) => value['inc']))
+    expect(incs.size).toBeGreaterThan(1)
+  })
+  test('epochs rise one by one, and each is on disk before a member tells of it', () => {
+    const written = new Map<number, number>()
+    for (const { value, at } of met('record Stored')) {
+      const { epoch } = (value['entry'] as Read)['register'] as { epoch: number }
+      if (!written.has(epoch)) written.set(epoch, at)
+    }
+    expect([...written.keys()]).toEqual([1, 2, 3, 4])
+    for (const { value, at } of met('Peer view')) {
+      const { epoch } = value['view'] as { epoch: number }
+      expect(written.get(epoch)).toBeLessThan(at)
+    }
+  })
+  test('the newest state that was sent of a dot is the one that its owner set', () => {
+    const own = met('object').filter(({ node, value }) => node === 'bea' && value['creator'] === 2)
+    const newest = own.reduce((best, one) =>
+      (one.value['oseq'] as number) > (best.value['oseq'] as number) ? one : best,
+    )
+    const bytes = schema.encodeState(Dot.schema, { pos: [30, 10], hue: 1 })
+    expect(newest.value['state']).toEqual(bytes)
+  })
+  test('an action’s entry of the log has its number, its answer and its changes', () => {
+    const [entry] = met('Delta operation').filter(({ value }) => value['player'] === 2)
+    expect(entry!.value['seq']).toBe(1)
+    const answer = readWhole(standard, 'Answer', entry!.value['outcome'] as Uint8Array)
+    expect(tell(answer)).toBe('ok=true text="9"')
+    expect(entry!.value['changes']).toHaveLength(9)
+    const refused = met('record Answer').filter(({ value }) => value['ok'] === false)
+    expect(refused[0]!.value['text']).toBe('too many at once')
+  })
+
+  test('a byte that deviates is reported, with its place', () => {
+    const plant = (at: number, change: (bytes: Uint8Array) => void): Sent[] =>
+      sent.map((one, index) => {
+        if (index !== at) return one
+        const bytes = one.bytes.slice()
+        change(bytes)
+        return { ...one, bytes }
+      })
+    const find = (holds: (bytes: Uint8Array) => boolean): number =>
+      sent.findIndex(({ way, bytes }) => way === 'datagram' && holds(bytes))
+    const packet = find((bytes) => bytes[3] !== 0)
+    const hello = find((bytes) => bytes[4] === 1 && bytes.slice(0, 4).every((byte) => byte === 0))
+    const attach = sent.findIndex(({ way, bytes }) => way === 'up' && bytes[1] === 6)
+    const planted: [at: number, change: (bytes: Uint8Array) => void, why: string][] = [
+      [packet, (bytes) => void (bytes[4]! |= 0x40), 'a reserved bit'],
+      [hello, (bytes) => void (bytes[4] = 4), 'Handshake has no tag 4'],
+      [attach, (bytes) => void (bytes[3] = 33), '33 bytes where 32 are allowed'],
+    ]
+    for (const [at, change, why] of planted) {
+      expect(at).toBeGreaterThanOrEqual(0)
+      expect(() => readCapture(standard, plant(at, change), SCHEMA)).toThrow(why)
+      expect(() => readCapture(standard, plant(at, change), SCHEMA)).toThrow(` ${at} of `)
+    }
+  })
+  test.each([
+    ['type:u8 oseq:varint', 'type:u16 oseq:varint', 'past the end'],
+    ['| operation | 7 | `seq:varint part:u8', '| operation | 7 | `part:u8 seq:u16', 'too many'],
+    ['| done | 8 |', '| done | 18 |', 'Peer has no tag 8'],
+    ['| attached | 6 | `request:varint', '| attached | 6 | `request:flag', 'a flag of 2'],
+    ['| DATAGRAM_MAX | 1,232 |', '| DATAGRAM_MAX | 1,200 |', 'a datagram too long'],
+    ['| Row | `key:text(KEY_MAX)', '| Row | `key:text(4)', 'where 4 are allowed'],
+    ['room:text(NAME_MAX) register', 'room:blob(2) register', 'where 2 are allowed'],
+  ])('a document that says something else is found out: %s', (said, other, why) => {
+    expect(text).toContain(said)
+    const changed = text.replace(said, other)
+    expect(() => readCapture(readStandard(changed), sent, SCHEMA)).toThrow(why)
+  })
+})
