@@ -17,9 +17,6 @@ export type Millis = number
  */
 export type PeerId = number
 
-/** The hub's place in the number space of peers. */
-export const HUB: PeerId = 0
-
 /** The sink of one verb. Effects leave after the verb has returned: records first. */
 export interface Out<Message, Delta, Event> {
   /** Reliable and ordered, to one peer. Valid only during the call: who keeps it copies it. */

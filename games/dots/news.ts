@@ -54,6 +54,7 @@ export const SAFETY_WORDS: Readonly<Record<Safety, readonly [word: string, meani
   'backed-up': ['Backed up', 'Everything acknowledged is on two machines: any one may die.'],
   alone: ['Alone', 'There is one copy only: no other member can take over yet.'],
   waiting: ['Waiting', 'Changes wait until a second machine has them.'],
+  slow: ['Slow', 'The second machine is behind: changes take long to be safe.'],
 }
 
 /** What a player can do about a failed join. */

@@ -31,8 +31,8 @@ import type { ActionType, MemberInfo, ObjectType, Types } from './types.ts'
 
 /** Whether we are in touch. */
 export type Status = 'live' | 'reconnecting' | 'lost'
-/** How safe what is acknowledged is: held twice, held once, waiting to be held twice. */
-export type Safety = 'backed-up' | 'alone' | 'waiting'
+/** How safe what is acknowledged is: held twice, once, waiting for it, or late with it. */
+export type Safety = 'backed-up' | 'alone' | 'waiting' | 'slow'
 
 /** What may be listened to, and what the listener gets. */
 export interface SessionEvents {
@@ -281,6 +281,7 @@ export class Session {
       case 'part':
         return this.#partTold(event.event as objects.ObjectEvent | actions.ActionEvent)
       case 'role':
+      case 'slow':
       case 'hub':
         return this.#updateSafety()
       default:
@@ -376,7 +377,8 @@ export class Session {
       ? role === 'dropping' && state.hub !== 'attached'
       : this.#view().backup !== 0 && this.#status !== 'live'
     const backed = serves(state.session) ? role === 'backedup' : this.#view().backup !== 0
-    const safety = waits ? 'waiting' : backed ? 'backed-up' : 'alone'
+    const held = state.session.server.slow ? 'slow' : 'backed-up'
+    const safety = waits ? 'waiting' : backed ? held : 'alone'
     if (safety === this.#safety) return
     this.#safety = safety
     this.#tell('safety', safety)

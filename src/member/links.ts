@@ -272,6 +272,7 @@ export function round(run: Runtime): void {
     if (link.isDown(peer.link, now) || isDeaf(run, peer)) forget(run, peer)
     else if (now - peer.idleSince > IDLE_MS) close(run, peer, CLOSE.idle)
     else tryPaths(run, peer)
+    session.measured(member.session, peer.inc, peer.link.rtt.smoothed || 0)
     link.setClockShift(peer.link, clock.timeAt(member.clock, now) - now)
   }
   tend(run)

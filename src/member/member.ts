@@ -12,7 +12,7 @@ import * as clock from '../link/clock.ts'
 import type { PeerMessage } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
-import { serves, type SessionEvent, type SessionOut } from '../session/state.ts'
+import type { SessionEvent, SessionOut } from '../session/state.ts'
 import { STALL_MS } from '../session/watch.ts'
 import { framePart, frameSession, partOut, takeMessage } from './dispatch.ts'
 import * as entry from './entry.ts'
@@ -200,11 +200,6 @@ export function deadline(run: Runtime): Millis {
 /** Session time: the primary's clock, which goes on over a change of primary (L9). */
 export function sessionTime(run: Runtime, now: Millis): Millis {
   return clock.timeAt(run.member.clock, now)
-}
-
-/** Whether this member is the primary just now. */
-export function isPrimary(run: Runtime): boolean {
-  return serves(run.member.session)
 }
 
 function begin(run: Runtime, now: Millis): void {

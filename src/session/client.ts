@@ -2,14 +2,16 @@
  * The member as a client of its session: the view it has been told, and whom it follows.
  *
  * A view is taken from the primary that it names, and only forwards: a larger epoch, or the
- * same with a version that is not older. A member that finds itself outside comes back with
+ * same with a version that is not older. And it is taken only from somebody who may lead (trust.ts). A member that finds itself outside comes back with
  * a new incarnation; what it had not been answered goes with it (T33, T34).
  */
 
 import type { Millis, PeerId } from '../machine.ts'
+import { EPOCH_MAX } from '../register/register.ts'
 import type { Gone, PeerMessage, View } from './messages.ts'
 import { submitAgain } from './operations.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
+import { mayLead } from './trust.ts'
 import * as watch from './watch.ts'
 
 /** Without the primary for so long, the application is told (S-4). */
@@ -27,8 +29,8 @@ export function takeView(
 ): void {
   const { view: known } = session.client
   const newer = view.epoch > known.epoch || (view.epoch === known.epoch && view.mv >= known.mv)
-  if (view.primary !== from || !newer) return
-  follow(session, now, view, null, out)
+  if (view.primary !== from || !newer || view.epoch > EPOCH_MAX) return
+  if (mayLead(session, from)) follow(session, now, view, null, out)
 }
 
 /** One member came or went. One that does not fit to what we have asks for the full view. */
@@ -61,6 +63,7 @@ export function follow(
   const { client } = session
   const before = client.view
   client.view = view
+  if (view.epoch >= client.register.epoch) client.resyncAt = Infinity
   if (!view.members.some((member) => member.inc === session.me)) {
     return out.emit({ kind: 'removed', why: why ?? 'the primary does not know us any more' })
   }
@@ -87,6 +90,10 @@ function forgetOthers(session: Session): void {
 export function wake(session: Session, now: Millis, out: SessionOut): void {
   const { client } = session
   if (now >= client.againAt) submitAgain(session, now, out)
+  if (now >= client.resyncAt) {
+    client.resyncAt = now + ASK_MS
+    out.send(client.register.primary, { kind: 'resync' })
+  }
   const lost = isLost(session, now)
   if (lost !== client.lost) {
     client.lost = lost
@@ -113,9 +120,10 @@ function isLost(session: Session, now: Millis): boolean {
 export function deadline(session: Session): Millis {
   const { client } = session
   const { primary } = client.view
-  if (primary === 0 || primary === session.me) return client.againAt
+  const ownAt = Math.min(client.againAt, client.resyncAt)
+  if (primary === 0 || primary === session.me) return ownAt
   const seen = session.watches.get(primary)
   const lostAt = client.lost || !seen ? Infinity : seen.since + LOST_MS
   const askAt = client.lost && session.hub.up ? client.askAt : Infinity
-  return Math.min(client.againAt, lostAt, askAt)
+  return Math.min(ownAt, lostAt, askAt)
 }

@@ -12,9 +12,10 @@ import {
   type Joined,
   joinedLayout,
   type Member,
+  PLAYERS_KEPT_MAX,
   SESSION_VERSION,
 } from './messages.ts'
-import { hold } from './output.ts'
+import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
 import { dropBackup } from './roles.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
@@ -39,6 +40,8 @@ export function join(
   wish: Join,
   out: SessionOut,
 ): void {
+  // Whoever asks and hears nothing asks again.
+  if (session.server.log.held.length >= HELD_MAX) return
   const denied = refusal(session, wish)
   if (denied) {
     const blob = encode(joinedLayout, denied)
@@ -74,6 +77,10 @@ function refusal(session: Session, wish: Join): Joined | null {
   const { members } = session.server.durable
   if (members.size >= session.playersMax && resumed(session, wish) === null) {
     return no('full', `the session is full: ${session.playersMax} players`)
+  }
+  const { players } = session.server.durable
+  if (players.size >= PLAYERS_KEPT_MAX && resumed(session, wish) === null) {
+    return no('full', `${PLAYERS_KEPT_MAX} players came and went within a minute: ask again later`)
   }
   return null
 }

@@ -30,6 +30,10 @@ export const BODY_MAX: number = 16 * 1024
 export const CHANGES_MAX = 256
 /** Largest piece of a snapshot in one message, in bytes. */
 export const SNAPSHOT_PIECE_MAX: number = 32 * 1024
+/** Most pieces of one snapshot. */
+export const SNAPSHOT_PIECES_MAX = 2048
+/** Players that are kept, those included who may come back. */
+export const PLAYERS_KEPT_MAX: number = MEMBERS_MAX * 4
 /** Outcomes kept for each player, and most operations a client has under way. */
 export const OUTCOMES_MAX = 64
 
@@ -104,7 +108,7 @@ export const snapshotLayout = record({
   nextInc: varint,
   pointer: inc,
   members: list(member, MEMBERS_MAX),
-  players: list(player, MEMBERS_MAX * 4),
+  players: list(player, PLAYERS_KEPT_MAX),
   parts: list(record({ part: u8, bytes: blob(2 ** 26) }), 255),
 })
 

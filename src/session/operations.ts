@@ -7,10 +7,9 @@
  */
 
 import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
-import { lengthOf } from '../commit/log.ts'
 import * as durable from './durable.ts'
 import { BODY_MAX, OUTCOMES_MAX, type PeerMessage } from './messages.ts'
-import { hold } from './output.ts'
+import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
 
@@ -94,7 +93,7 @@ export function operate(
   out: SessionOut,
 ): void {
   const { server } = session
-  if (!serves(session)) return
+  if (!serves(session) || server.log.held.length >= HELD_MAX) return
   const member = server.durable.members.get(from)
   const row = member && server.durable.players.get(member.player)
   if (!member || !row) return
@@ -125,9 +124,4 @@ export function inform(
   out: SessionOut,
 ): void {
   if (serves(session)) hold(session, { kind: 'part', part, to, bytes }, out)
-}
-
-/** How many entries the log has had; for tests and metrics. */
-export function logLength(session: Session): number {
-  return lengthOf(session.server.log)
 }

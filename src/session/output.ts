@@ -12,6 +12,9 @@ import { encode } from '../wire/layout.ts'
 import { joinedLayout, type PeerMessage, type View } from './messages.ts'
 import { type Effect, type Role, serves, type Session, type SessionOut } from './state.ts'
 
+/** With so many effects that wait for the backup, nothing is answered that would add to them. */
+export const HELD_MAX = 32_768
+
 /** An effect that leaves when all that was recorded before it is safe. */
 export function hold(session: Session, effect: Effect, out: SessionOut): void {
   commit.hold(session.server.log, effect)
@@ -79,7 +82,7 @@ function tellMembers(
   const before = [...server.told.keys()]
   server.toldMv++
   if (effect.kind === 'came') server.told.set(effect.member.inc, effect.member)
-  else server.told.delete(effect.inc)
+  else forget(server, effect.inc)
   const message: PeerMessage = {
     kind: 'change',
     epoch: server.epoch,
@@ -91,6 +94,11 @@ function tellMembers(
   for (const inc of before) out.send(inc, message)
   tellHub(session, out)
   if (effect.kind === 'came' && effect.member.inc === session.me) tellOne(session, session.me, out)
+}
+
+function forget(server: Session['server'], inc: PeerId): void {
+  server.told.delete(inc)
+  server.refreshed.delete(inc)
 }
 
 /** The list of members to the hub, by which it knows who may attach and who may be backup. */

@@ -149,10 +149,16 @@ function isAble(session: Session, now: Millis, member: Member): boolean {
 // C-5: a slow backup is replaced through the register, never passed over.
 function replaceSlow(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
-  const late = now - server.unackedSince > SLOW_MS
+  const rttMs = session.watches.get(server.backup)?.rttMs ?? 0
+  const late = now - server.unackedSince > Math.max(SLOW_MS, 4 * rttMs)
   if (!late) server.slowSince = Infinity
   else if (server.slowSince === Infinity) server.slowSince = now
-  if (now - server.slowSince < SLOW_FOR_MS || nextCandidate(session, now) === 0) return
+  const slow = now - server.slowSince >= SLOW_FOR_MS
+  if (slow !== server.slow) {
+    server.slow = slow
+    out.emit({ kind: 'slow', slow })
+  }
+  if (!slow || nextCandidate(session, now) === 0) return
   server.passedOver.set(server.backup, now + PASS_OVER_MS)
   roles.dropBackup(session, now, out)
 }

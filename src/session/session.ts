@@ -20,6 +20,11 @@ import * as server from './server.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
 import * as watch from './watch.ts'
 
+/** In this time a member is brought up to date at most REFRESHES_MAX times. */
+export const REFRESH_MS: Millis = 1_000
+/** See REFRESH_MS. */
+export const REFRESHES_MAX = 8
+
 /** A message of another member, or of ourselves, on the reliable stream. */
 export function receive(
   session: Session,
@@ -47,17 +52,28 @@ export function receive(
     case 'leave':
       return remove(session, now, from, 'left', out)
     case 'resync':
-      return refresh(session, from, out)
+      return refresh(session, now, from, out)
     default:
       message satisfies never
   }
 }
 
 // A member with a new link to us may have missed anything.
-function refresh(session: Session, to: PeerId, out: SessionOut): void {
-  if (!serves(session) || !session.server.told.has(to)) return
+function refresh(session: Session, now: Millis, to: PeerId, out: SessionOut): void {
+  if (!serves(session) || !session.server.told.has(to) || !mayRefresh(session, now, to)) return
   tellOne(session, to, out)
   out.emit({ kind: 'welcome', to: [to] })
+}
+
+// One byte asks for all we have; who means well needs it once for each link.
+function mayRefresh(session: Session, now: Millis, to: PeerId): boolean {
+  const { refreshed } = session.server
+  let known = refreshed.get(to)
+  if (!known || now - known.since >= REFRESH_MS) {
+    known = { since: now, count: 0 }
+    refreshed.set(to, known)
+  }
+  return ++known.count <= REFRESHES_MAX
 }
 
 /** The hub says something to this member. */
@@ -120,7 +136,9 @@ export function linked(
   out: SessionOut,
 ): void {
   session.watches.set(peer, watch.create(now, relayed))
-  if (peer === session.client.view.primary) {
+  const { view, register } = session.client
+  const named = register.epoch > view.epoch && peer === register.primary
+  if (peer === view.primary || named) {
     out.send(peer, { kind: 'resync' })
     session.client.againAt = session.client.pending.length > 0 ? now : Infinity
   }
@@ -131,6 +149,12 @@ export function linked(
 export function rerouted(session: Session, peer: PeerId, relayed: boolean): void {
   const seen = session.watches.get(peer)
   if (seen) seen.relayed = relayed
+}
+
+/** The round trip of a peer's link was measured. */
+export function measured(session: Session, peer: PeerId, rttMs: Millis): void {
+  const seen = session.watches.get(peer)
+  if (seen) seen.rttMs = rttMs
 }
 
 /**

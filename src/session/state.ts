@@ -76,8 +76,12 @@ export interface Server {
   incoming: { from: PeerId; epoch: number; length: number; of: number; pieces: Uint8Array[] } | null
   /** The backup's acks have been late since then; Infinity if they are not. */
   slowSince: Millis
+  /** They have been for so long that it was told. */
+  slow: boolean
   /** When the oldest entry that is not acked was appended. */
   unackedSince: Millis
+  /** As primary: how often each member was refreshed in the last second. */
+  refreshed: Map<PeerId, { since: Millis; count: number }>
   /** Players without a member, and since when: their rows go when the grace ends (S-5). */
   absent: Map<number, Millis>
   /** When the members are looked over next. */
@@ -104,6 +108,8 @@ export interface Client {
   againAt: Millis
   /** The newest register that the hub told. */
   register: Register
+  /** When the primary that it names is asked for its view; Infinity if we have that. */
+  resyncAt: Millis
   /** When the hub is asked for the register again, should we need it. */
   askAt: Millis
 }
@@ -136,9 +142,6 @@ export interface Session {
   variant: Variant | null
 }
 
-/** How safe what is acknowledged is just now. */
-export type Safety = 'backed-up' | 'alone' | 'waiting' | 'slow'
-
 /** What an operation did, as the part on the primary says. */
 export interface Performed {
   outcome: Uint8Array
@@ -158,6 +161,8 @@ export type SessionEvent =
   | { kind: 'lost'; lost: boolean }
   /** We are not a member any more: come back with a new incarnation. */
   | { kind: 'removed'; why: string }
+  /** As primary: the backup acks late and nobody is there to replace it, or it is well again. */
+  | { kind: 'slow'; slow: boolean }
   /** As primary: these members' state of all parts must be brought up to date. */
   | { kind: 'welcome'; to: readonly PeerId[] }
 
@@ -197,6 +202,7 @@ export function create(
       nextSeq: 1,
       againAt: Infinity,
       register: { epoch: 0, primary: 0, backup: 0 },
+      resyncAt: Infinity,
       askAt: now,
     },
     watches: new Map(),
@@ -225,7 +231,9 @@ export function idleServer(now: Millis): Server {
     removeAfterDrop: null,
     incoming: null,
     slowSince: Infinity,
+    slow: false,
     unackedSince: Infinity,
+    refreshed: new Map(),
     absent: new Map(),
     roundAt: now,
   }

@@ -45,6 +45,8 @@ export interface Watch {
   /** The longest gap met lately, fading. */
   gapMax: Millis
   samples: number
+  /** Round trip of its link, smoothed; 0 until known. */
+  rttMs: Millis
   /** It is reached only through the hub. */
   relayed: boolean
   /** The hub says that its stream is gone. */
@@ -60,6 +62,7 @@ export function create(now: Millis, relayed: boolean): Watch {
     lastHeard: now,
     gapMax: 0,
     samples: 0,
+    rttMs: 0,
     relayed,
     gone: false,
     secondLook: Infinity,
