@@ -51,7 +51,7 @@ export class HubServer {
     this.#streams.set(connection, stream)
     return {
       opened: () => {
-        hub.opened(this.hub, connection)
+        hub.opened(this.hub, this.#loop.now(), connection)
         this.#arm()
       },
       message: (bytes) => {

@@ -15,11 +15,14 @@ import {
   type FromHub,
   fromHub,
   HUB_VERSION,
+  MEMBERS_MAX,
   type Register,
   type ToHub,
   toHub,
 } from '../register/messages.ts'
 import * as register from '../register/register.ts'
+import * as allowance from './allowance.ts'
+import type { Allowance } from './allowance.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { frameMessage, readFrame } from '../wire/relay.ts'
 
@@ -33,6 +36,11 @@ export interface Connection {
   session: string
   /** Of the member it speaks for, or 0. */
   inc: PeerId
+  /** The session whose primary it asked last: that one may reply. */
+  asked: string
+  /** Sessions that it created. */
+  created: number
+  allowance: Allowance
 }
 
 /** All the hub knows. */
@@ -41,6 +49,8 @@ export interface Hub {
   /** Differs after each start. */
   boot: number
   connections: Map<number, Connection>
+  /** Streams that have not said hello, and since when; oldest first. */
+  mute: Map<number, Millis>
   /** For each session its attached members' streams. */
   attached: Map<string, Map<PeerId, number>>
   /** Counts sessions that were created since the start. */
@@ -57,6 +67,11 @@ export interface HubCounters {
   /** Relayed datagrams dropped because their target's stream is behind. */
   congested: number
   malformed: number
+  /** Replies, lists of members and answers by whom they are not for. */
+  forged: number
+  /** Streams that were closed for saying too much, or no hello. */
+  flooding: number
+  mute: number
   changes: number
   /** Compare-and-sets that failed. */
   conflicts: number
@@ -77,6 +92,7 @@ export function create(now: Millis, boot: number): Hub {
     directory: register.create(now),
     boot,
     connections: new Map(),
+    mute: new Map(),
     attached: new Map(),
     created: 0,
     counters: {
@@ -85,6 +101,9 @@ export function create(now: Millis, boot: number): Hub {
       astray: 0,
       congested: 0,
       malformed: 0,
+      forged: 0,
+      flooding: 0,
+      mute: 0,
       changes: 0,
       conflicts: 0,
     },
@@ -92,14 +111,23 @@ export function create(now: Millis, boot: number): Hub {
 }
 
 /** A stream is open. */
-export function opened(hub: Hub, connection: number): void {
-  hub.connections.set(connection, { greeted: false, session: '', inc: 0 })
+export function opened(hub: Hub, now: Millis, connection: number): void {
+  hub.mute.set(connection, now)
+  hub.connections.set(connection, {
+    greeted: false,
+    session: '',
+    inc: 0,
+    asked: '',
+    created: 0,
+    allowance: allowance.create(now),
+  })
 }
 
 /** A stream is gone: the others of its session hear of it (PEER_GONE). */
 export function closed(hub: Hub, now: Millis, connection: number, out: HubOut): void {
   const gone = hub.connections.get(connection)
   hub.connections.delete(connection)
+  hub.mute.delete(connection)
   if (!gone || gone.inc === 0) return
   const members = hub.attached.get(gone.session)
   if (members?.get(gone.inc) !== connection) return
@@ -126,6 +154,10 @@ export function receive(
   if (!from) return
   const frame = readFrame(bytes)
   if (frame?.kind === 'relay') return relay(hub, from, frame.peer, frame.bytes, out)
+  if (!allowance.spend(from.allowance, now, bytes.length, from.inc !== 0)) {
+    hub.counters.flooding++
+    return out.close(connection, 'too many messages')
+  }
   const message = frame && decode(toHub, frame.bytes)
   if (!message || (!from.greeted && message.kind !== 'hello')) {
     hub.counters.malformed++
@@ -162,21 +194,21 @@ function answer(
     case 'get':
       return get(hub, connection, message, out)
     case 'add':
-      return add(hub, now, connection, message, out)
+      return add(hub, now, connection, from, message, out)
     case 'change':
       return change(hub, now, connection, message, out)
     case 'attach':
       return attach(hub, now, connection, from, message, out)
     case 'members': {
       const known = message.session === from.session
-      if (!known || !setMembers(hub, from, message, out)) hub.counters.malformed++
+      if (!known || !setMembers(hub, from, message, out)) hub.counters.forged++
       return
     }
     case 'yes':
       register.yes(hub.directory, now, message, from.session === message.session ? from.inc : 0)
       return
     case 'signal':
-      return signal(hub, connection, message, out)
+      return signal(hub, connection, from, message, out)
     case 'reply':
       return reply(hub, from, message, out)
     case 'ping':
@@ -188,8 +220,10 @@ function answer(
 
 function greet(hub: Hub, connection: number, from: Connection, version: number, out: HubOut): void {
   say(connection, { kind: 'welcome', version: HUB_VERSION, boot: hub.boot }, out)
-  if (version === HUB_VERSION) from.greeted = true
-  else out.close(connection, `speaks version ${version}, this hub ${HUB_VERSION}`)
+  if (version === HUB_VERSION) {
+    from.greeted = true
+    hub.mute.delete(connection)
+  } else out.close(connection, `speaks version ${version}, this hub ${HUB_VERSION}`)
 }
 
 // GET_ALL_SERVERS: one message for each session, ended by LAST_MESSAGE (T21).
@@ -213,19 +247,35 @@ function add(
   hub: Hub,
   now: Millis,
   connection: number,
+  from: Connection,
   message: ToHub & { kind: 'add' },
   out: HubOut,
 ): void {
+  const unfit = unfitWish(from, message)
+  if (unfit) return refuse(connection, message.request, unfit, out)
   const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
   const added = register.add(hub.directory, now, message, id, directoryOut(hub, out))
   if (!added) {
     const why = `this hub holds ${register.SESSIONS_MAX} sessions already`
     return refuse(connection, message.request, why, out)
   }
-  if (added.created) hub.created++
+  if (added.created) {
+    hub.created++
+    from.created++
+  }
   const { created } = added
   const entry: Entry = added.row.entry
   say(connection, { kind: 'added', request: message.request, created, entry }, out)
+}
+
+function unfitWish(from: Connection, wish: ToHub & { kind: 'add' }): string | null {
+  const { game, room, playersMax } = wish
+  if (game === '' || room === '') return 'a session needs a game and a room'
+  if (playersMax < 1 || playersMax > MEMBERS_MAX) {
+    return `a session takes 1 to ${MEMBERS_MAX} players: ${playersMax}`
+  }
+  if (from.created < allowance.SESSIONS_PER_STREAM) return null
+  return `one stream creates ${allowance.SESSIONS_PER_STREAM} sessions at most`
 }
 
 function change(
@@ -299,6 +349,7 @@ function setMembers(
 function signal(
   hub: Hub,
   connection: number,
+  from: Connection,
   message: ToHub & { kind: 'signal' },
   out: HubOut,
 ): void {
@@ -308,26 +359,37 @@ function signal(
   if (primary === undefined || primary === null) {
     return refuse(connection, 0, `the primary of session ${session} is not attached`, out)
   }
+  from.asked = session
   say(primary, { kind: 'signal', session, from: connection, blob }, out)
 }
 
 function reply(hub: Hub, from: Connection, message: ToHub & { kind: 'reply' }, out: HubOut): void {
-  if (from.inc === 0 || from.session !== message.session) {
-    hub.counters.malformed++
+  const { session } = message
+  const primary = register.find(hub.directory, session)?.entry.register.primary
+  if (from.session !== session || from.inc === 0 || from.inc !== primary) {
+    hub.counters.forged++
     return
   }
-  if (!hub.connections.has(message.to)) return
-  say(message.to, { kind: 'reply', session: message.session, blob: message.blob }, out)
+  if (hub.connections.get(message.to)?.asked !== session) return
+  say(message.to, { kind: 'reply', session, blob: message.blob }, out)
 }
 
-/** Asks the primaries whether they live. */
+/** Asks the primaries whether they live, and closes streams that never said hello. */
 export function wake(hub: Hub, now: Millis, out: HubOut): void {
+  for (const [connection, since] of hub.mute) {
+    if (now - since < allowance.HELLO_MS) break
+    hub.mute.delete(connection)
+    hub.counters.mute++
+    out.close(connection, `no hello within ${allowance.HELLO_MS} ms`)
+  }
   register.wake(hub.directory, now, directoryOut(hub, out))
 }
 
 /** When `wake` is due. */
 export function deadline(hub: Hub): Millis {
-  return register.deadline(hub.directory)
+  const [oldest] = hub.mute.values()
+  const muteAt = oldest === undefined ? Infinity : oldest + allowance.HELLO_MS
+  return Math.min(muteAt, register.deadline(hub.directory))
 }
 
 function directoryOut(hub: Hub, out: HubOut): register.DirectoryOut {
