@@ -1,0 +1,65 @@
+/**
+ * All models of the shipped machines, by room and name, for tests and for `holdfast explore`.
+ */
+
+import { check, type Model, type Report } from '../../sim/checker.ts'
+import * as link from './link.ts'
+import { createModel } from './session.ts'
+import * as session from './session-scopes.ts'
+
+/** One model with its scope. */
+export interface NamedModel {
+  name: string
+  says: string
+  /** Takes minutes: explored only when asked for. */
+  deep: boolean
+  /** A bug is planted, and this claim breaks first. */
+  violates: string | null
+  /** Explores it. @param now a clock in milliseconds, to fill in `ms` */
+  explore(now?: () => number): Report
+}
+
+/** Most states of one exploration. */
+export const STATES_MAX = 10_000_000
+
+/** Rooms that have models, and those. */
+export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
+  link: linkModels(),
+  session: sessionModels(),
+}
+
+function linkModels(): NamedModel[] {
+  const planted = Object.entries(link.PLANTED).map(([name, { scope, violates }]) =>
+    named(name, `${scope.limits.bug}`, () => link.linkModel(name, scope), { violates }),
+  )
+  return [
+    named('L1', 'two messages, a loss and a double', () => link.linkModel('L1', link.GOOD)),
+    named('L1-deep', 'three messages, a loss', () => link.linkModel('L1-deep', link.DEEP), {
+      deep: true,
+    }),
+    ...planted,
+  ]
+}
+
+function sessionModels(): NamedModel[] {
+  const good = Object.entries(session.GOOD).map(([name, { scope, says, deep }]) =>
+    named(name, says, () => createModel(scope), { deep }),
+  )
+  const planted = Object.entries(session.PLANTED).map(([name, { scope, says, violates }]) => {
+    const [first] = violates[0]!
+    return named(name, says, () => createModel({ ...scope, claims: [first] }), { violates: first })
+  })
+  return [...good, ...planted]
+}
+
+function named<State>(
+  name: string,
+  says: string,
+  model: () => Model<State>,
+  more: { deep?: boolean; violates?: string } = {},
+): NamedModel {
+  const { deep = false, violates = null } = more
+  const explore = (now?: () => number): Report =>
+    check(model(), now ? { statesMax: STATES_MAX, now } : { statesMax: STATES_MAX })
+  return { name, says, deep, violates, explore }
+}

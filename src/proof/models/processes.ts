@@ -1,0 +1,222 @@
+/**
+ * Processes of the session's model: the shipped session machine with a list of what was done
+ * in place of parts, and time that stands still.
+ *
+ * What a client is told leaves the model at once and is judged there: the claims are about
+ * all that could be seen, so nobody needs to see it. Left out are therefore the client's face,
+ * and with it the watches: suspicion comes from outside, at any time.
+ */
+
+import { digest, proofOf } from '../../wire/digest.ts'
+import { decode } from '../../wire/layout.ts'
+import type { PeerId } from '../../machine.ts'
+import type { Register, ToHub } from '../../register/messages.ts'
+import { clone } from '../../sim/clone.ts'
+import * as membership from '../../session/membership.ts'
+import type { Join, Member, PeerMessage } from '../../session/messages.ts'
+import { joinedLayout, SESSION_VERSION } from '../../session/messages.ts'
+import { operate } from '../../session/operations.ts'
+import * as roles from '../../session/roles.ts'
+import * as machine from '../../session/session.ts'
+import * as session from '../../session/state.ts'
+import type { Session, SessionOut, Variant } from '../../session/state.ts'
+
+/** One process: its session, and the operations that were done there, in order. */
+export interface Process {
+  session: Session
+  done: number[]
+}
+
+/** What happens to a process. */
+export type Input =
+  | { kind: 'receive'; from: PeerId; message: PeerMessage }
+  | { kind: 'register'; register: Register }
+  /** `id` is unique among all clients. */
+  | { kind: 'operation'; from: PeerId; seq: number; id: number }
+  | { kind: 'suspect'; peer: PeerId }
+  | { kind: 'heard' }
+  | { kind: 'offer'; peer: PeerId }
+  | { kind: 'remove'; peer: PeerId }
+  | { kind: 'relinked'; peer: PeerId }
+  | { kind: 'hub'; up: boolean }
+  | { kind: 'join'; asker: number }
+
+/** What members were told, of which nothing may ever be taken back. */
+export type Told =
+  | { kind: 'done'; to: PeerId; seq: number; outcome: number }
+  | { kind: 'view'; mv: number; members: PeerId[] }
+  | { kind: 'joined'; asker: number; inc: PeerId }
+
+/** What a process did outside of itself, in order. */
+export interface Effects {
+  sent: { to: PeerId; message: PeerMessage }[]
+  hub: ToHub[]
+  told: Told[]
+}
+
+/** The one session of a model. */
+export const SESSION_ID = 's'
+const PART = 5
+const LIMITS = { playersMax: 8, schema: 0 }
+
+/** The secret of the process with that number, in its life with that number. */
+export function secretOf(asker: number): Uint8Array {
+  return new Uint8Array(16).fill(asker + 1)
+}
+
+/** A process that is no member. */
+export function fresh(asker: number, variant: Variant | null): Process {
+  const options = { secret: secretOf(asker), ...LIMITS }
+  const made = session.create(0, variant ? { ...options, variant } : options)
+  made.id = SESSION_ID
+  made.hub = { up: true, since: 0 }
+  return { session: made, done: [] }
+}
+
+/** The founder with himself as the only member. */
+export function founder(variant: Variant | null): { process: Process; effects: Effects } {
+  const process = fresh(0, variant)
+  const { session: own } = process
+  own.me = 1
+  own.player = 1
+  const { effects, out } = sink(process)
+  roles.found(own, 0, out)
+  const self: Member = { inc: 1, player: 1, ...describe(0) }
+  membership.enter(own, 0, self, self.linkHash, out)
+  normalise(process)
+  return { process, effects }
+}
+
+/** What becomes of a process; the one that is given stays as it is. */
+export function step(before: Process, input: Input): { process: Process; effects: Effects } {
+  const process = clone(before)
+  const { effects, out } = sink(process)
+  take(process.session, input, out)
+  normalise(process)
+  return { process, effects }
+}
+
+function take(own: Session, input: Input, out: SessionOut): void {
+  switch (input.kind) {
+    case 'receive':
+      return machine.receive(own, 0, input.from, input.message, out)
+    case 'register': {
+      const { register } = input
+      const said = {
+        kind: 'register',
+        request: 0,
+        session: SESSION_ID,
+        ok: true,
+        register,
+      } as const
+      return machine.hubSaid(own, 0, said, out)
+    }
+    case 'operation': {
+      const body = Uint8Array.of(input.id)
+      const message = { kind: 'operation', seq: input.seq, part: PART, body } as const
+      return operate(own, 0, input.from, message, out)
+    }
+    case 'suspect':
+      return roles.suspect(own, 0, input.peer, out)
+    case 'heard':
+      return roles.heardPrimary(own, out)
+    case 'offer':
+      return roles.offer(own, 0, input.peer, out)
+    case 'remove':
+      return membership.remove(own, 0, input.peer, 'timeout', out)
+    case 'relinked':
+      return machine.linked(own, 0, input.peer, false, out)
+    case 'hub':
+      return input.up ? machine.hubUp(own, 0, out) : machine.hubDown(own)
+    case 'join':
+      return membership.join(own, 0, input.asker, wishOf(input.asker), out)
+    default:
+      input satisfies never
+  }
+}
+
+function wishOf(asker: number): Join {
+  const { linkHash } = describe(asker)
+  return {
+    version: SESSION_VERSION,
+    schema: LIMITS.schema,
+    ...describe(asker),
+    resumeHash: linkHash,
+    resume: null,
+  }
+}
+
+function describe(asker: number): Omit<Member, 'inc' | 'player'> {
+  const secret = secretOf(asker)
+  return {
+    name: 'p',
+    kind: 'node',
+    addresses: [],
+    linkHash: digest(proofOf(secret, 'link')),
+    registerHash: digest(proofOf(secret, 'register')),
+  }
+}
+
+function sink(process: Process): { effects: Effects; out: SessionOut } {
+  const effects: Effects = { sent: [], hub: [], told: [] }
+  const out: SessionOut = {
+    send: (to, message) => sent(process, effects, to, message),
+    hub: (message) => {
+      if (message.kind === 'reply') return replied(effects, message.to, message.blob)
+      if (message.kind === 'change' || message.kind === 'members') {
+        effects.hub.push('request' in message ? { ...message, request: 0 } : message)
+      }
+    },
+    emit: () => {},
+    part: () => {},
+    perform: (part, body) => {
+      const outcome = Uint8Array.of(process.done.length + 1)
+      return { outcome, changes: [{ part, bytes: body }], news: null }
+    },
+    change: ({ bytes }) => void process.done.push(bytes[0]!),
+    collect: () => [{ part: PART, bytes: Uint8Array.from(process.done) }],
+    restore: (parts) => void (process.done = [...parts[0]!.bytes]),
+  }
+  return { effects, out }
+}
+
+function sent(process: Process, effects: Effects, to: PeerId, message: PeerMessage): void {
+  const { server, me } = process.session
+  switch (message.kind) {
+    case 'done':
+      effects.told.push({ kind: 'done', to, seq: message.seq, outcome: message.outcome[0]! })
+      return
+    case 'view':
+    case 'change': {
+      const last = effects.told.at(-1)
+      if (last?.kind === 'view' && last.mv === server.toldMv) return
+      effects.told.push({ kind: 'view', mv: server.toldMv, members: [...server.told.keys()] })
+      return
+    }
+    case 'resync':
+    case 'leave':
+    case 'operation':
+      return
+    default:
+      if (to !== me) effects.sent.push({ to, message })
+  }
+}
+
+function replied(effects: Effects, asker: number, blob: Uint8Array): void {
+  const answer = decode(joinedLayout, blob)
+  if (answer?.kind === 'joined') effects.told.push({ kind: 'joined', asker, inc: answer.inc })
+}
+
+// What no verb of the model reads, or what only the clock and the client would change.
+function normalise(process: Process): void {
+  const own = process.session
+  const { server, client } = own
+  own.requests = 0
+  own.watches.clear()
+  client.register = { epoch: 0, primary: 0, backup: 0 }
+  client.againAt = Infinity
+  client.askAt = 0
+  client.resyncAt = Infinity
+  server.unackedSince = Infinity
+  if (server.attempt) server.attempt.againAt = roles.ATTEMPT_MS
+}

@@ -1,0 +1,194 @@
+/**
+ * The scopes in which the session is explored, and the bugs planted to show that the claims
+ * can fail. The numbers of states are what was counted when the scope was written down.
+ */
+
+import type { Scope } from './session-tables.ts'
+
+/** A scope in which all holds. */
+export interface GoodScope {
+  scope: Scope
+  /** It says less than it seems if fewer are seen. */
+  states: number
+  /** Minutes rather than seconds. */
+  deep: boolean
+  says: string
+}
+
+/** A bug on purpose, and what finds it. */
+export interface PlantedScope {
+  scope: Scope
+  says: string
+  /** Each claim that breaks and after how many steps, judged alone; the first is the nearest. */
+  violates: readonly (readonly [claim: string, steps: number])[]
+}
+
+const THREE = { members: 3, operations: 1, offers: 2 } as const
+const TWO = { members: 2, operations: 2, offers: 2 } as const
+
+/** Scopes that hold, by name. */
+export const GOOD: Record<string, GoodScope> = {
+  F1: {
+    says: 'three processes, one operation, one crash, two suspicions',
+    scope: { name: 'F1', ...THREE, suspicions: 2, crashes: 1 },
+    states: 500_000,
+    deep: false,
+  },
+  F2: {
+    says: 'two processes, two operations, one crash, three suspicions',
+    scope: { name: 'F2', ...TWO, suspicions: 3, crashes: 1 },
+    states: 80_000,
+    deep: false,
+  },
+  'F2-clients': {
+    says: 'the two operations are of two clients, in either order',
+    scope: { name: 'F2-clients', ...TWO, clients: 2, suspicions: 2, crashes: 1 },
+    states: 54_000,
+    deep: false,
+  },
+  F3: {
+    says: 'a process starts again and is let in under a new number',
+    scope: {
+      name: 'F3',
+      members: 2,
+      operations: 1,
+      resends: 1,
+      suspicions: 2,
+      offers: 2,
+      crashes: 1,
+      restarts: 1,
+      joins: 2,
+    },
+    states: 49_000,
+    deep: false,
+  },
+  F4: {
+    says: 'a primary removes members, the registered backup among them',
+    scope: { name: 'F4', ...THREE, offers: 1, suspicions: 2, removals: 1 },
+    states: 110_000,
+    deep: false,
+  },
+  F5: {
+    says: 'a network that does more harm than a link lets through',
+    scope: { name: 'F5', ...TWO, operations: 1, suspicions: 2, losses: 1, doubles: 1, relinks: 1 },
+    states: 100_000,
+    deep: false,
+  },
+  F6: {
+    says: 'streams to the hub break, with requests and answers under way',
+    scope: { name: 'F6', ...TWO, operations: 1, suspicions: 2, breaks: 1 },
+    states: 55_000,
+    deep: false,
+  },
+  'F1-deep': {
+    says: 'F1 with operations sent again',
+    scope: { name: 'F1-deep', ...THREE, resends: 1, suspicions: 2, crashes: 1 },
+    states: 1_400_000,
+    deep: true,
+  },
+  'F2-deep': {
+    says: 'F2 with more candidates, and operations sent again',
+    scope: { name: 'F2-deep', ...TWO, offers: 3, resends: 1, suspicions: 3, crashes: 1 },
+    states: 700_000,
+    deep: true,
+  },
+  'F4-deep': {
+    says: 'F4 with a second candidate',
+    scope: { name: 'F4-deep', ...THREE, suspicions: 1, removals: 1 },
+    states: 840_000,
+    deep: true,
+  },
+  'F5-deep': {
+    says: 'F5 with two operations',
+    scope: { name: 'F5-deep', ...TWO, suspicions: 2, losses: 1, doubles: 1, relinks: 1 },
+    states: 570_000,
+    deep: true,
+  },
+  'F6-deep': {
+    says: 'F6 with a crash, two breaks and operations sent again',
+    scope: {
+      name: 'F6-deep',
+      ...TWO,
+      operations: 1,
+      resends: 1,
+      suspicions: 2,
+      breaks: 2,
+      crashes: 1,
+    },
+    states: 690_000,
+    deep: true,
+  },
+}
+
+const BASE = { ...THREE, resends: 1, suspicions: 2, crashes: 1 } as const
+
+/** Planted bugs by name. */
+export const PLANTED: Record<string, PlantedScope> = {
+  'F-X1': {
+    says: 'the primary acknowledges before the backup has it',
+    scope: { name: 'F-X1', ...BASE, variant: 'ack-early' },
+    violates: [
+      ['commit.hidden', 5],
+      ['commit.kept', 9],
+    ],
+  },
+  'F-X1-fork': {
+    says: 'as F-X1, with operations of two clients',
+    scope: { name: 'F-X1-fork', ...BASE, operations: 2, clients: 2, variant: 'ack-early' },
+    violates: [['commit.fork', 10]],
+  },
+  'F-X1-view': {
+    says: 'as F-X1, with the removal of a member in place of an operation',
+    scope: { name: 'F-X1-view', ...BASE, operations: 0, removals: 1, variant: 'ack-early' },
+    violates: [['view.linear', 9]],
+  },
+  'F-X2': {
+    says: 'the primary drops its backup without the register',
+    scope: { name: 'F-X2', ...BASE, variant: 'drop-without-cas' },
+    violates: [
+      ['commit.hidden', 7],
+      ['commit.kept', 11],
+    ],
+  },
+  'F-X3': {
+    says: 'the backup takes over without the register',
+    scope: { name: 'F-X3', ...BASE, variant: 'take-without-cas' },
+    violates: [
+      ['role.register', 6],
+      ['commit.hidden', 7],
+      ['role.unique', 10],
+      ['commit.kept', 11],
+    ],
+  },
+  'F-X4': {
+    says: 'a backup is registered before it has caught up',
+    scope: { name: 'F-X4', ...BASE, variant: 'add-unsynced' },
+    violates: [['commit.hidden', 4]],
+  },
+  'F-X5': {
+    says: 'the primary commits alone while a backup is being added',
+    scope: { name: 'F-X5', ...BASE, variant: 'commit-while-adding' },
+    violates: [
+      ['commit.hidden', 5],
+      ['commit.kept', 9],
+    ],
+  },
+  'F-X6': {
+    says: 'the numbers of what was done are not replicated',
+    scope: { name: 'F-X6', ...BASE, variant: 'dedup-not-replicated' },
+    violates: [['once', 11]],
+  },
+  'F-X7': {
+    says: 'a process that starts again empty keeps its identity',
+    scope: {
+      name: 'F-X7',
+      ...TWO,
+      operations: 1,
+      suspicions: 2,
+      crashes: 1,
+      restarts: 1,
+      variant: 'keep-identity',
+    },
+    violates: [['commit.kept', 11]],
+  },
+}

@@ -1,0 +1,44 @@
+// Goal: role.unique, role.register, commit.kept, commit.fork, commit.hidden, once and
+// view.linear hold in every interleaving of small scopes of the shipped session.
+// Method: the checker over `session/` with `commit/` and `register/`; each claim fails for a
+// planted bug, after as few steps as are known to be enough.
+import { describe, expect, test } from 'vitest'
+import { check } from '../../sim/checker.ts'
+import { createModel } from './session.ts'
+import { GOOD, PLANTED } from './session-scopes.ts'
+
+const STATES_MAX = 3_000_000
+
+describe('session', () => {
+  for (const [name, { scope, says, states, deep }] of Object.entries(GOOD)) {
+    if (deep) continue
+    test(`T29, T43: ${name} holds in every interleaving: ${says}`, () => {
+      const report = check(createModel(scope), { statesMax: STATES_MAX })
+      expect(report.violation).toBe(null)
+      expect(report.complete).toBe(true)
+      expect(report.states).toBeGreaterThanOrEqual(states)
+      expect(Object.entries(report.sometimes).filter(([, reached]) => !reached)).toEqual([])
+    })
+  }
+})
+
+const PROVES: Record<string, string> = {
+  'F-X1': 'T78: ',
+  'F-X2': 'T77: ',
+  'F-X3': 'T77: ',
+  'F-X6': 'T80: ',
+  'F-X7': 'T79: ',
+}
+
+describe('a planted bug is found', () => {
+  for (const [name, { scope, says, violates }] of Object.entries(PLANTED)) {
+    for (const [claim, steps] of violates) {
+      test(`${PROVES[name] ?? ''}${name} breaks ${claim} after ${steps} steps: ${says}`, () => {
+        const model = createModel({ ...scope, claims: [claim] })
+        const { violation } = check(model, { statesMax: STATES_MAX })
+        expect(violation?.property).toBe(claim)
+        expect(violation?.trace.length).toBe(steps)
+      })
+    }
+  }
+})
