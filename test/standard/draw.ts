@@ -118,8 +118,7 @@ function writeNamed(draw: Draw, name: string, bytes: number[]): void {
   writeFields(draw, set.get(tag)!.fields, bytes)
 }
 
-/** Bytes of one message of a set. */
-export function writeFields(draw: Draw, fields: Fields, bytes: number[]): void {
+function writeFields(draw: Draw, fields: Fields, bytes: number[]): void {
   for (const [, type] of fields) write(draw, type, bytes)
 }
 

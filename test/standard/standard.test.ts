@@ -5,14 +5,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as actions from '../../src/actions/actions.ts'
 import { TYPE_NAME_MAX, OBJECT_TYPES_MAX } from '../../src/api/types.ts'
+import * as allowance from '../../src/hub/allowance.ts'
 import * as hub from '../../src/hub/hub.ts'
 import * as prng from '../../src/faults/prng.ts'
 import { ASSEMBLIES_MAX, FRAGMENT_BYTES_MAX, FRAGMENTS_MAX } from '../../src/link/assembly.ts'
 import { RELAY_BACKLOG_MAX } from '../../src/api/hub-server.ts'
 import * as storeLimits from '../../src/drivers/store/limits.ts'
-import { PARTS_MAX } from '../../src/link/frames.ts'
+import { createFrames, nextFrame, open, PARTS_MAX } from '../../src/link/frames.ts'
 import { handshakeLayout, LINK_VERSION } from '../../src/link/handshake.ts'
 import * as link from '../../src/link/limits.ts'
+import { createHeader, readHeader } from '../../src/link/packet.ts'
 import * as objects from '../../src/objects/objects.ts'
 import * as ports from '../../src/ports.ts'
 import * as hubMessages from '../../src/register/messages.ts'
@@ -51,6 +53,7 @@ const LIMITS: Record<string, number> = {
   ...pick(ports),
   ...pick(link),
   ...pick(hub),
+  ...pick(allowance),
   ...pick(objects),
   ...pick(actions),
   ...pick(schema),
@@ -68,7 +71,7 @@ const LIMITS: Record<string, number> = {
 }
 
 /** Said by layouts without a name of their own, and held by the tests of layouts below. */
-const UNNAMED = ['LAYOUT_VERSION', 'DELAY_MAX', 'ADDRESS_MAX', 'PLAYERS_MAX', 'DELTA_MAX']
+const UNNAMED = ['LAYOUT_VERSION', 'DELAY_MAX', 'ADDRESS_MAX', 'DELTA_MAX']
 UNNAMED.push('PART_STATE_MAX', 'ACTION_NAME_MAX')
 
 function pick(from: object): Record<string, number> {
@@ -177,6 +180,25 @@ describe.each(Object.keys(LAYOUTS))('%s', (name) => {
     }
   })
 })
+
+/** Whether the code takes a packet, but for what it knows of others. */
+function packetByCode(bytes: Uint8Array): boolean {
+  const header = createHeader()
+  const start = bytes.length > link.PACKET_MAX ? -1 : readHeader(bytes, 0, header)
+  if (start < 0) return false
+  const frames = createFrames()
+  // Far from the first piece, so that none has a number below 1.
+  open(frames, bytes, start, 1_000_000)
+  while (nextFrame(frames)) continue
+  return !frames.failed
+}
+
+function objectsByCode(bytes: Uint8Array): boolean {
+  const state = objects.create(objects.OBJECTS_MAX)
+  const out = { send: () => {}, emit: () => {} }
+  objects.objectsPart.read!(state, 0, 1, bytes, out)
+  return state.counters.malformed === 0
+}
 
 /** Another byte somewhere, one too few or one too many. */
 function spoil(bytes: Uint8Array, chance: (most: number) => number): Uint8Array {
@@ -295,6 +317,51 @@ describe('a captured session', () => {
     expect(entry!.value['changes']).toHaveLength(9)
     const refused = met('record Answer').filter(({ value }) => value['ok'] === false)
     expect(refused[0]!.value['text']).toBe('too many at once')
+  })
+
+  test('packets and objects, spoilt, are taken by the code as by the document', () => {
+    const random = prng.create('standard packets')
+    const chance = (most: number): number => prng.below(random, most)
+    const packets = sent.flatMap(({ way, bytes }) =>
+      way === 'datagram' && bytes.subarray(0, 4).some((byte) => byte > 0) ? [bytes.slice(4)] : [],
+    )
+    const malformed = { packet: 0, objects: 0 }
+    const compare = (what: 'packet' | 'objects', bytes: Uint8Array): void => {
+      const taken = byDocument(what, bytes) !== null
+      if (!taken) malformed[what]++
+      const code = what === 'packet' ? packetByCode(bytes) : objectsByCode(bytes)
+      if (code !== taken) expect([what, bytes, code]).toEqual([what, bytes, taken])
+    }
+    for (let round = 0; round < 2_000; round++) {
+      const packet = prng.pick(random, packets)
+      compare('packet', spoil(packet, chance))
+      const [frame] = met('frame UNREL').slice(round % 100)
+      compare('objects', spoil(frame!.value['bytes'] as Uint8Array, chance))
+    }
+    expect(malformed.packet).toBeGreaterThan(300)
+    expect(malformed.objects).toBeGreaterThan(300)
+  })
+  test('states drawn bit by bit are read alike by the code', () => {
+    const { angle, bool, ranged, u16, u32, vec2 } = schema
+    const fields = { t: schema.text(3), a: ranged(-1, 1, 0.25), b: vec2(0, 7, 1), c: angle(3) }
+    const type = schema.schema({ ...fields, d: bool, e: u16, f: u32, g: schema.u8 })
+    const random = prng.create('standard states')
+    let read = 0
+    for (let round = 0; round < 2_000; round++) {
+      // One byte and the text, then 70 bits and two that fill the last byte.
+      const length = prng.below(random, 5)
+      const bytes = new Uint8Array(1 + length + 9)
+      prng.fill(random, bytes)
+      bytes[0] = length
+      for (let at = 1; at <= length; at++) bytes[at]! &= 0x7f
+      if (prng.below(random, 4) > 0) bytes[bytes.length - 1]! &= 0xfc
+      const said = byDocument(`state ${type.text}`, bytes)
+      const state = schema.decodeState(type, bytes)
+      expect(state && tell(state as unknown as Value)).toBe(said)
+      if (said !== null) read++
+    }
+    expect(read).toBeGreaterThan(300)
+    expect(read).toBeLessThan(1_500)
   })
 
   test('a byte that deviates is reported, with its place', () => {
