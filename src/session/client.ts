@@ -113,7 +113,7 @@ function isLost(session: Session, now: Millis): boolean {
   if (!seen) return false
   // A relayed primary is out of reach as soon as the hub is.
   if (seen.relayed && !session.hub.up) return true
-  return now - seen.since >= LOST_MS
+  return now >= seen.since + LOST_MS
 }
 
 /** When `wake` is due. */

@@ -55,7 +55,7 @@ export function deadline(session: Session): Millis {
   const seen = peer === 0 ? undefined : session.watches.get(peer)
   if (seen) due = Math.min(due, watch.deadline(seen, session.hub))
   if (serves(session)) due = Math.min(due, server.roundAt)
-  if (server.role === 'sync') due = Math.min(due, session.client.askAt)
+  if (server.role === 'sync' && session.hub.up) due = Math.min(due, session.client.askAt)
   return due
 }
 

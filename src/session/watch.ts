@@ -115,13 +115,22 @@ export function silence(watch: Watch, hub: HubSight, now: Millis): Millis {
 
 /** Whether it is to be suspected now. May ask for a second look, which `deadline` then tells. */
 export function suspects(watch: Watch, hub: HubSight, now: Millis): boolean {
-  if (silence(watch, hub, now) < bound(watch)) return false
+  if (now < expiry(watch, hub)) {
+    watch.secondLook = Infinity
+    return false
+  }
   if (watch.secondLook === Infinity) watch.secondLook = now + SECOND_LOOK_MS
   return now >= watch.secondLook
 }
 
 /** When `suspects` may next turn true. */
 export function deadline(watch: Watch, hub: HubSight): Millis {
-  if (watch.secondLook !== Infinity) return watch.secondLook
+  const due = expiry(watch, hub)
+  // A second look is off when the silence proves nothing any more.
+  return watch.secondLook === Infinity ? due : Math.max(due, watch.secondLook)
+}
+
+// The same sum for `suspects` and `deadline`: two that round differently make a loop of wakes.
+function expiry(watch: Watch, hub: HubSight): Millis {
   return silentSince(watch, hub) + bound(watch)
 }
