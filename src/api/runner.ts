@@ -20,6 +20,7 @@ import {
   type Wish,
 } from '../member/state.ts'
 import type { Alarm, DatagramEvents, Datagrams, Environment, Loop } from '../ports.ts'
+import { ADDRESSES_MAX } from '../session/messages.ts'
 import { frameMessage } from '../wire/relay.ts'
 import { HubConnection } from './hub.ts'
 
@@ -58,7 +59,7 @@ export class Runner {
     const wish: Wish = {
       ...options.wish,
       kind: environment.kind,
-      addresses: [...open.direct.addresses].slice(0, 8),
+      addresses: [...open.direct.addresses].slice(0, ADDRESSES_MAX),
     }
     this.member = create(loop.now(), wish, loop.random(32), options.slots as unknown as Slot[])
     this.#run = member.wire(this.member, {

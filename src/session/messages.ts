@@ -22,8 +22,10 @@ import {
 
 /** Version of all that members say to each other. */
 export const SESSION_VERSION = 1
-/** Most addresses of one member. */
-export const ADDRESSES_MAX = 8
+/** Most addresses of one member: a view of 256 members must fit one message of a link. */
+export const ADDRESSES_MAX = 2
+/** Longest address, in bytes: `udp:`, an IPv6 literal in brackets, a port. */
+export const ADDRESS_MAX = 52
 /** Largest body of an operation, an outcome or a change of a part, in bytes. */
 export const BODY_MAX: number = 16 * 1024
 /** Most changes that one operation makes. */
@@ -46,7 +48,7 @@ const member = record({
   player: varint,
   name: text(NAME_MAX),
   kind: word(['node', 'browser']),
-  addresses: list(text(128), ADDRESSES_MAX),
+  addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
   linkHash: hash,
   registerHash: hash,
 })
@@ -146,7 +148,7 @@ export const joinLayout = record({
   schema: u32,
   name: text(NAME_MAX),
   kind: word(['node', 'browser']),
-  addresses: list(text(128), ADDRESSES_MAX),
+  addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
   linkHash: hash,
   registerHash: hash,
   resumeHash: hash,

@@ -8,13 +8,15 @@
 
 import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as durable from './durable.ts'
-import { BODY_MAX, OUTCOMES_MAX, type PeerMessage } from './messages.ts'
+import { BODY_MAX, CHANGES_MAX, OUTCOMES_MAX, type PeerMessage } from './messages.ts'
 import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
-import { serves, type Session, type SessionOut } from './state.ts'
+import { type Performed, serves, type Session, type SessionOut } from './state.ts'
 
 /** Above so many bytes that the backup lacks, operations stay with their clients (C-5). */
 export const BACKLOG_MAX: number = 4 * 1024 * 1024
+/** Most bytes that one operation changes. */
+export const CHANGES_BYTES_MAX: number = 40 * 1024
 /** An operation without outcome is sent again after this. */
 export const AGAIN_MS: Millis = 1_000
 
@@ -69,6 +71,14 @@ export function settle(
   out.emit({ kind: 'done', seq: message.seq, outcome: message.outcome })
 }
 
+// An entry of the log must fit one message of a link: a part that made a longer one did nothing.
+function bounded(performed: Performed | null): Performed | null {
+  const changes = performed?.changes ?? []
+  const size = changes.reduce((sum, change) => sum + change.bytes.length, 0)
+  const fits = size <= CHANGES_BYTES_MAX && changes.length <= CHANGES_MAX
+  return fits && (performed?.outcome.length ?? 0) <= BODY_MAX ? performed : null
+}
+
 /**
  * As a client: takes the numbers of the player that we are now. Operations of somebody whom the
  * session has forgotten are of no use to it: their fate is not known, and that is told.
@@ -105,7 +115,7 @@ export function operate(
     return
   }
   if (seq !== row.lastSeq + 1 || server.log.bytes > BACKLOG_MAX) return
-  const performed = out.perform(message.part, message.body, member)
+  const performed = bounded(out.perform(message.part, message.body, member))
   const outcome = performed?.outcome ?? new Uint8Array(0)
   const changes = performed?.changes ?? []
   record(session, now, { kind: 'operation', player: member.player, seq, outcome, changes }, out)

@@ -71,7 +71,7 @@ const LIMITS: Record<string, number> = {
 }
 
 /** Said by layouts without a name of their own, and held by the tests of layouts below. */
-const UNNAMED = ['LAYOUT_VERSION', 'DELAY_MAX', 'ADDRESS_MAX', 'DELTA_MAX']
+const UNNAMED = ['LAYOUT_VERSION', 'DELAY_MAX', 'DELTA_MAX']
 UNNAMED.push('PART_STATE_MAX', 'ACTION_NAME_MAX')
 
 function pick(from: object): Record<string, number> {

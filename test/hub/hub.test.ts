@@ -1,0 +1,233 @@
+// Goal: the directory says who serves, to everybody alike, and changes it for whoever may.
+// Method: the hub's machine with streams by hand and a disk that is a Map.
+import { describe, expect, test } from 'vitest'
+import type { Why } from '../../src/register/messages.ts'
+import { ASK_MS } from '../../src/register/register.ts'
+import { Desk, listed, proof } from './desk.ts'
+
+function change(
+  session: string,
+  inc: number,
+  wish: { expect: number; primary: number; backup: number; why: Why },
+  id: number = inc,
+): {
+  kind: 'change'
+  request: number
+  session: string
+  inc: number
+  proof: Uint8Array
+} & typeof wish {
+  return { kind: 'change', request: 9, session, inc, proof: proof(id), ...wish }
+}
+
+describe('the directory', () => {
+  test('T20: ADD_SERVER gives a session an id that is never used again', () => {
+    const desk = new Desk()
+    const ids = [desk.session(1, 'a').id, desk.session(1, 'b').id]
+    desk.restart()
+    ids.push(desk.session(1, 'c').id)
+    expect(new Set(ids).size).toBe(3)
+    expect(desk.hub.directory.rows.get(ids[0]!)?.entry).toMatchObject({
+      register: { epoch: 1, primary: 1, backup: 0 },
+      players: 1,
+    })
+  })
+
+  test('T19, T21, T22: the list is one entry a session and a last message; one can be asked for', () => {
+    const desk = new Desk()
+    const { id } = desk.session(2, 'a')
+    desk.session(1, 'b')
+    const stranger = desk.open()
+    const answers = desk.say(stranger, { kind: 'list', request: 5, game: 'g' })
+    expect(answers.map((answer) => answer.kind)).toEqual(['entry', 'entry', 'last'])
+    expect(desk.say(stranger, { kind: 'list', request: 6, game: 'other' })).toEqual([
+      { kind: 'last', request: 6 },
+    ])
+    expect(desk.say(stranger, { kind: 'get', request: 7, session: id })).toMatchObject([
+      { kind: 'register', request: 7, ok: true, register: { epoch: 1, primary: 1, backup: 0 } },
+    ])
+    expect(desk.say(stranger, { kind: 'get', request: 8, session: 'none' })).toMatchObject([
+      { kind: 'refused', request: 8, why: 'no session none' },
+    ])
+  })
+
+  test('T23, T25: a change is answered, told to all attached, and on disk before either', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    const [one, two] = streams
+    const add = change(id, 1, { expect: 1, primary: 1, backup: 2, why: 'add' })
+    const heard = desk.heard.get(two!)!.length
+    const answers = desk.say(one!, add)
+    const register = { epoch: 2, primary: 1, backup: 2 }
+    expect(answers).toContainEqual({
+      kind: 'register',
+      request: 9,
+      session: id,
+      ok: true,
+      register,
+    })
+    expect(desk.heard.get(two!)!.slice(heard)).toMatchObject([{ request: 0, register }])
+    desk.restart()
+    expect(desk.hub.directory.rows.get(id)?.entry.register).toEqual(register)
+  })
+
+  test('a change that comes twice is done once, and its answer shows the register', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    const add = change(id, 1, { expect: 1, primary: 1, backup: 2, why: 'add' })
+    desk.say(streams[0]!, add)
+    expect(desk.say(streams[0]!, add)).toMatchObject([
+      { kind: 'register', ok: false, register: { epoch: 2, primary: 1, backup: 2 } },
+    ])
+    expect(desk.hub.counters).toMatchObject({ changes: 1, conflicts: 1 })
+  })
+
+  test('T77: of primary and backup that both want to go on alone, one gets its way', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    const [one, two] = streams
+    desk.say(one!, change(id, 1, { expect: 1, primary: 1, backup: 2, why: 'add' }))
+    const take = change(id, 2, { expect: 2, primary: 2, backup: 0, why: 'takeover' })
+    const drop = change(id, 1, { expect: 2, primary: 1, backup: 0, why: 'drop' })
+    expect(desk.say(two!, take).at(-1)).toMatchObject({ ok: true })
+    expect(desk.say(one!, drop).at(-1)).toMatchObject({
+      ok: false,
+      register: { epoch: 3, primary: 2, backup: 0 },
+    })
+  })
+
+  test.each<[string, number, Parameters<typeof change>[2], number]>([
+    ['a stranger with a wrong secret', 2, { expect: 2, primary: 2, backup: 0, why: 'takeover' }, 9],
+    [
+      'a member that is not the backup',
+      3,
+      { expect: 2, primary: 3, backup: 0, why: 'takeover' },
+      3,
+    ],
+    [
+      'the backup in the name of another',
+      2,
+      { expect: 2, primary: 3, backup: 0, why: 'takeover' },
+      2,
+    ],
+    [
+      'the backup as if it were the primary',
+      2,
+      { expect: 2, primary: 2, backup: 3, why: 'add' },
+      2,
+    ],
+    [
+      'the primary with a backup that is no member',
+      1,
+      { expect: 2, primary: 1, backup: 7, why: 'add' },
+      1,
+    ],
+    [
+      'the primary with a change that is not spoken',
+      1,
+      { expect: 2, primary: 2, backup: 0, why: 'recover' },
+      1,
+    ],
+    [
+      'somebody who ends what is not theirs',
+      3,
+      { expect: 2, primary: 3, backup: 0, why: 'end' },
+      3,
+    ],
+  ])('T28: the register is not changed by %s', (_who, inc, wish, id) => {
+    const desk = new Desk()
+    const { id: session, streams } = desk.session(3)
+    desk.say(streams[0]!, change(session, 1, { expect: 1, primary: 1, backup: 2, why: 'add' }))
+    const stranger = desk.open()
+    expect(desk.say(stranger, change(session, inc, wish, id)).at(-1)).toMatchObject({ ok: false })
+    expect(desk.hub.directory.rows.get(session)?.entry.register.epoch).toBe(2)
+  })
+
+  test('T79: an empty process with the number of the backup, but not its secret, is nobody', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    desk.say(streams[0]!, change(id, 1, { expect: 1, primary: 1, backup: 2, why: 'add' }))
+    desk.close(streams[1]!)
+    const restarted = desk.open()
+    expect(desk.attach(restarted, id, 2, 8)).toMatchObject([{ kind: 'refused' }])
+    const take = change(id, 2, { expect: 2, primary: 2, backup: 0, why: 'takeover' }, 8)
+    expect(desk.say(restarted, take)).toMatchObject([{ ok: false }])
+  })
+
+  test('T24: a primary that does not answer is unreachable, and one late word restores it', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(1)
+    const standing = (): string => desk.hub.directory.rows.get(id)!.entry.standing
+    desk.pass(ASK_MS * 3)
+    expect(standing()).toBe('open')
+    desk.pass(ASK_MS * 3)
+    expect(standing()).toBe('unreachable')
+    const question = desk.heard.get(streams[0]!)!.findLast((said) => said.kind === 'areYouAlive')
+    const nonce = question?.kind === 'areYouAlive' ? question.nonce : 0
+    desk.say(streams[0]!, { kind: 'yes', session: id, epoch: 1, nonce, players: 1 })
+    expect(standing()).toBe('open')
+    for (let i = 0; i < 10; i++) {
+      desk.pass(ASK_MS)
+      desk.say(streams[0]!, { kind: 'yes', session: id, epoch: 1, nonce, players: 1 })
+    }
+    expect(standing()).toBe('open')
+  })
+
+  test('after an hour of silence a session is removed, from the disk too', () => {
+    const desk = new Desk()
+    desk.session(1)
+    expect(desk.disk.size).toBe(1)
+    desk.pass(3_700_000)
+    expect([desk.disk.size, desk.hub.directory.rows.size]).toEqual([0, 0])
+  })
+
+  test('the room of a lone server that is gone is free again after three seconds', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(1)
+    desk.close(streams[0]!)
+    desk.pass(2_000)
+    const wish = { game: 'g', room: 'main', playersMax: 4, hash: listed(5).hash }
+    const asker = desk.open()
+    const found = desk.say(asker, { kind: 'add', request: 1, ...wish })
+    expect(found).toMatchObject([{ created: false, entry: { session: id } }])
+    desk.pass(2_000)
+    const made = desk.say(asker, { kind: 'add', request: 2, ...wish })
+    expect(made).toMatchObject([{ created: true }])
+  })
+})
+
+describe('signals and relay', () => {
+  test('T14: who is no member yet reaches the primary, and the primary answers', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    const stranger = desk.open()
+    desk.say(stranger, { kind: 'signal', session: id, blob: Uint8Array.of(1) })
+    const asked = desk.heard.get(streams[0]!)!.at(-1)
+    expect(asked).toMatchObject({ kind: 'signal', from: stranger })
+    const blob = Uint8Array.of(2)
+    desk.say(streams[0]!, { kind: 'reply', session: id, to: stranger, blob })
+    expect(desk.heard.get(stranger)!.at(-1)).toEqual({ kind: 'reply', session: id, blob })
+  })
+
+  test('a datagram goes to the member it names, in the same session, and nowhere else', () => {
+    const desk = new Desk()
+    const one = desk.session(2, 'one')
+    const two = desk.session(2, 'two')
+    desk.bytes(one.streams[0]!, Uint8Array.of(1, 2, 42))
+    expect(desk.relayed).toEqual([{ to: one.streams[1], from: 1, bytes: Uint8Array.of(42) }])
+    desk.bytes(desk.open(), Uint8Array.of(1, 2, 42))
+    desk.bytes(two.streams[0]!, Uint8Array.of(1, 9, 42))
+    expect(desk.relayed).toHaveLength(1)
+    expect(desk.hub.counters.astray).toBe(2)
+  })
+
+  test('PEER_GONE: the others hear that a stream went, and that it is back', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    desk.close(streams[1]!)
+    const news = desk.heard.get(streams[0]!)!
+    expect(news.at(-1)).toEqual({ kind: 'present', session: id, inc: 2, here: false })
+    desk.attach(desk.open(), id, 2)
+    expect(news.at(-1)).toEqual({ kind: 'present', session: id, inc: 2, here: true })
+  })
+})

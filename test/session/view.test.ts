@@ -1,0 +1,32 @@
+// Goal: the longest messages of a session fit the messages of a link.
+import { expect, test } from 'vitest'
+import { MESSAGE_MAX } from '../../src/link/limits.ts'
+import { MEMBERS_MAX, NAME_MAX, SIGNAL_MAX } from '../../src/register/messages.ts'
+import {
+  ADDRESS_MAX,
+  ADDRESSES_MAX,
+  joinedLayout,
+  type Member,
+  peerLayout,
+  type View,
+} from '../../src/session/messages.ts'
+import { encode } from '../../src/wire/layout.ts'
+
+const longest = (inc: number): Member => ({
+  inc,
+  player: inc,
+  name: 'n'.repeat(NAME_MAX),
+  kind: 'browser',
+  addresses: Array.from({ length: ADDRESSES_MAX }, () => 'a'.repeat(ADDRESS_MAX)),
+  linkHash: new Uint8Array(16),
+  registerHash: new Uint8Array(16),
+})
+
+test('T40: the view of a full session with the longest names and addresses fits one message', () => {
+  const incs = Array.from({ length: MEMBERS_MAX }, (_, i) => 2_000_000 + i)
+  const members = incs.map(longest)
+  const view: View = { epoch: 2 ** 21 - 1, mv: 2 ** 40, primary: 1, backup: 2, members }
+  expect(encode(peerLayout, { kind: 'view', view }).length + 1).toBeLessThan(MESSAGE_MAX)
+  const joined = { kind: 'joined', inc: 1, player: 1, lastSeq: 2 ** 40, view } as const
+  expect(encode(joinedLayout, joined).length).toBeLessThan(SIGNAL_MAX)
+})
