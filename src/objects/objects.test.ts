@@ -204,4 +204,21 @@ describe('objects', () => {
     expect(new Set(views).size).toBe(1)
     expect(views[0]).not.toBe('')
   })
+
+  // Seed 300 of the simulation: the packet came before the view, and was acked.
+  test('what a new primary says faster than its view is kept until that is here', () => {
+    const all = meet([1, 2, 3])
+    const [old, next, client] = [all.get(1)!, all.get(2)!, all.get(3)!]
+    const id = objects.spawn(old, 0, Uint8Array.of(1))
+    settle(all)
+    objects.set(old, id, Uint8Array.of(2))
+    const [toNext] = packets(all, new Map()).filter((packet) => packet.to === 2)
+    deliver(all, toNext!)
+    const members = [1, 2, 3].map((inc) => ({ inc, player: inc }))
+    objectsPart.view!(next, 0, { me: 2, primary: 2, epoch: 2, members }, out)
+    for (const packet of packets(new Map([[2, next]]), new Map())) deliver(all, packet)
+    expect(client.replicas.get(id)?.bytes).toEqual(Uint8Array.of(1))
+    objectsPart.view!(client, 0, { me: 3, primary: 2, epoch: 2, members }, out)
+    expect(client.replicas.get(id)?.bytes).toEqual(Uint8Array.of(2))
+  })
 })

@@ -70,6 +70,8 @@ export interface Objects {
   incMax: PeerId
   nextCount: number
   sights: Map<PeerId, Sight>
+  /** What a member says who leads as soon as its view is here: that packet was faster. */
+  early: Map<PeerId, Map<string, Replica>>
   dirty: Set<PeerId>
   counters: { malformed: number; stale: number; ignored: number }
 }
@@ -91,6 +93,7 @@ export function create(types: number): Objects {
     incMax: 0,
     nextCount: 1,
     sights: new Map(),
+    early: new Map(),
     dirty: new Set(),
     counters: { malformed: 0, stale: 0, ignored: 0 },
   }
@@ -179,8 +182,24 @@ function view(objects: Objects, now: Millis, seen: PartView, out: PartOut<Object
     objects.replicas.delete(replica.id)
     if (!replica.dead) out.emit({ kind: 'object-went', id: replica.id })
   }
-  if (led !== seen.primary) oweAll(objects)
-  else for (const peer of objects.here) if (!before.has(peer)) oweAllTo(objects, peer)
+  if (led !== seen.primary) {
+    oweAll(objects)
+    takeEarly(objects, out)
+  } else for (const peer of objects.here) if (!before.has(peer)) oweAllTo(objects, peer)
+}
+
+// The link has acked what we did not believe then, and nobody would say it again.
+function takeEarly(objects: Objects, out: PartOut<ObjectEvent>): void {
+  const said = objects.early.get(objects.primary)
+  objects.early.clear()
+  for (const replica of said?.values() ?? []) accept(objects, objects.primary, replica, out)
+}
+
+function keepEarly(objects: Objects, from: PeerId, said: Replica): void {
+  const kept = objects.early.get(from) ?? new Map<string, Replica>()
+  objects.early.set(from, kept)
+  const known = kept.get(said.id)
+  if (known ? known.oseq < said.oseq : kept.size < OBJECTS_MAX) kept.set(said.id, said)
 }
 
 function isGone(objects: Objects, replica: Replica, now: Millis): boolean {
@@ -270,6 +289,7 @@ function readRecord(reader: ByteReader, now: Millis): Replica {
 function accept(objects: Objects, from: PeerId, said: Replica, out: PartOut<ObjectEvent>): void {
   const mayTell = from === said.creator || from === objects.primary
   const gone = !objects.here.has(said.creator) && said.creator <= objects.incMax
+  if (!mayTell && objects.here.has(from)) keepEarly(objects, from, said)
   if (!mayTell || gone || said.creator === objects.me) {
     objects.counters.ignored++
     return
