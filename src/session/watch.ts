@@ -24,6 +24,8 @@ export const BOUND_MIN_MS: Millis = 50
 export const BOUND_MAX_MS: Millis = 1_000
 /** Gaps to be measured before the bound adapts. */
 export const SAMPLES_MIN = 20
+/** And for so long it must have been heard: who just took a role has code to load and stalls. */
+export const LEARN_MS: Millis = 2_000
 /** A late timer of one's own by more than this is a stall. */
 export const STALL_MS: Millis = 25
 /** After the hub's return a relayed peer has so long to return too. */
@@ -40,6 +42,8 @@ const FADE_MS: Millis = 4_000
 export interface Watch {
   /** When something valid last came from it; stalls of one's own are added. */
   since: Millis
+  /** When it began; stalls of one's own do not move it. */
+  begun: Millis
   /** When something last came, unadjusted; measures the gaps. */
   lastHeard: Millis
   /** The longest gap met lately, fading. */
@@ -59,6 +63,7 @@ export interface Watch {
 export function create(now: Millis, relayed: boolean): Watch {
   return {
     since: now,
+    begun: now,
     lastHeard: now,
     gapMax: 0,
     samples: 0,
@@ -83,6 +88,7 @@ export function heard(watch: Watch, now: Millis): void {
 /** How long it may be silent, in ms. */
 export function bound(watch: Watch): Millis {
   if (watch.relayed || watch.samples < SAMPLES_MIN) return BOUND_MAX_MS
+  if (watch.lastHeard - watch.begun < LEARN_MS) return BOUND_MAX_MS
   return Math.min(BOUND_MAX_MS, Math.max(BOUND_MIN_MS, 2 * watch.gapMax + 10))
 }
 
@@ -119,7 +125,10 @@ export function suspects(watch: Watch, hub: HubSight, now: Millis): boolean {
     watch.secondLook = Infinity
     return false
   }
-  if (watch.secondLook === Infinity) watch.secondLook = now + SECOND_LOOK_MS
+  if (watch.secondLook === Infinity) {
+    watch.secondLook = now + SECOND_LOOK_MS
+    return false
+  }
   return now >= watch.secondLook
 }
 

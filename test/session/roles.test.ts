@@ -1,0 +1,274 @@
+// Goal: the transitions of the server object, one by one, as the source and our rules have them.
+// Method: the shipped session machine, its messages handed over by hand; time stands still.
+import { expect, test } from 'vitest'
+import type { Register } from '../../src/register/messages.ts'
+import * as client from '../../src/session/client.ts'
+import { nextCandidate } from '../../src/session/server.ts'
+import * as machine from '../../src/session/session.ts'
+import type { Session, SessionEvent, SessionOut } from '../../src/session/state.ts'
+import * as watch from '../../src/session/watch.ts'
+import {
+  type Effects,
+  founder,
+  fresh,
+  type Input,
+  type Process,
+  step,
+} from '../../src/proof/models/processes.ts'
+
+/** Processes by number; messages between them wait until they are handed over. */
+class Crew {
+  readonly processes = new Map<number, Process>()
+  readonly waiting: { from: number; to: number; message: Effects['sent'][number]['message'] }[] = []
+  readonly asked: Effects['hub'] = []
+  readonly told: Effects['told'] = []
+
+  constructor(count: number) {
+    const { process, effects } = founder(null)
+    this.processes.set(1, process)
+    this.#note(1, effects)
+    for (let inc = 2; inc <= count; inc++) {
+      const member = fresh(inc - 1, null)
+      member.session.me = inc
+      this.processes.set(inc, member)
+      this.give(1, { kind: 'join', asker: inc - 1 })
+    }
+  }
+
+  session(inc: number): Session {
+    return this.processes.get(inc)!.session
+  }
+
+  role(inc: number): string {
+    return this.session(inc).server.role
+  }
+
+  give(inc: number, input: Input): void {
+    const { process, effects } = step(this.processes.get(inc)!, input)
+    this.processes.set(inc, process)
+    this.#note(inc, effects)
+  }
+
+  /** Hands over everything, and what that leads to. */
+  deliver(): void {
+    for (let next = this.waiting.shift(); next; next = this.waiting.shift()) {
+      const { from, to, message } = next
+      this.give(to, { kind: 'receive', from, message })
+    }
+  }
+
+  register(register: Register, ...incs: number[]): void {
+    for (const inc of incs) this.give(inc, { kind: 'register', register })
+  }
+
+  /** Brings 2 to be the registered backup of 1. */
+  backUp(): void {
+    this.give(1, { kind: 'offer', peer: 2 })
+    this.deliver()
+    this.register({ epoch: 2, primary: 1, backup: 2 }, 1)
+    this.deliver()
+    this.told.length = 0
+  }
+
+  #note(from: number, effects: Effects): void {
+    for (const { to, message } of effects.sent) this.waiting.push({ from, to, message })
+    this.asked.push(...effects.hub)
+    this.told.push(...effects.told)
+  }
+}
+
+const operation: Input = { kind: 'operation', from: 3, seq: 1, id: 7 }
+const outcomes = (crew: Crew): number => crew.told.filter((told) => told.kind === 'done').length
+
+test('T11, T13, T15: the founder is active alone, and who joins is on its list, idle', () => {
+  const crew = new Crew(3)
+  expect([1, 2, 3].map((inc) => crew.role(inc))).toEqual(['alone', 'idle', 'idle'])
+  expect([...crew.session(1).server.told.keys()]).toEqual([1, 2, 3])
+})
+
+test('T16, T17, T38: one that is asked takes the state and acks; the register makes it backup', () => {
+  const crew = new Crew(3)
+  crew.give(1, { kind: 'offer', peer: 2 })
+  expect(crew.waiting.map(({ to, message }) => [to, message.kind])).toEqual([[2, 'snapshot']])
+  crew.deliver()
+  expect([crew.role(1), crew.role(2)]).toEqual(['adding', 'sync'])
+  expect(crew.asked.at(-1)).toMatchObject({ kind: 'change', why: 'add', expect: 1, backup: 2 })
+  crew.register({ epoch: 2, primary: 1, backup: 2 }, 1)
+  crew.deliver()
+  expect([crew.role(1), crew.role(2), crew.role(3)]).toEqual(['backedup', 'backup', 'idle'])
+})
+
+test('T35, T78: every change is acked by the backup, and told to nobody before', () => {
+  const crew = new Crew(3)
+  crew.backUp()
+  crew.give(1, operation)
+  expect(crew.waiting.map(({ to, message }) => [to, message.kind])).toEqual([[2, 'replicate']])
+  expect(outcomes(crew)).toBe(0)
+  crew.deliver()
+  expect(outcomes(crew)).toBe(1)
+  expect(crew.processes.get(2)!.done).toEqual([7])
+})
+
+test('T36: a silent backup is dropped through the register; until then nothing more is told', () => {
+  const crew = new Crew(3)
+  crew.backUp()
+  crew.give(1, operation)
+  crew.waiting.length = 0
+  crew.give(1, { kind: 'suspect', peer: 2 })
+  expect(crew.role(1)).toBe('dropping')
+  expect(outcomes(crew)).toBe(0)
+  crew.register({ epoch: 3, primary: 1, backup: 0 }, 1)
+  expect(crew.role(1)).toBe('alone')
+  expect(outcomes(crew)).toBe(1)
+})
+
+test('T39, T41: a silent primary: its backup asks the register, then tells all that it serves', () => {
+  const crew = new Crew(3)
+  crew.backUp()
+  crew.give(2, { kind: 'suspect', peer: 1 })
+  expect(crew.role(2)).toBe('taking')
+  expect(crew.told).toEqual([])
+  crew.register({ epoch: 3, primary: 2, backup: 0 }, 2)
+  expect(crew.role(2)).toBe('alone')
+  expect(crew.told.at(-1)).toMatchObject({ kind: 'view', members: [2, 3] })
+})
+
+test('T77: when both suspect each other the register decides, and the loser steps down', () => {
+  const crew = new Crew(3)
+  crew.backUp()
+  crew.give(1, operation)
+  crew.waiting.length = 0
+  crew.give(1, { kind: 'suspect', peer: 2 })
+  crew.give(2, { kind: 'suspect', peer: 1 })
+  expect([crew.role(1), crew.role(2)]).toEqual(['dropping', 'taking'])
+  crew.register({ epoch: 3, primary: 2, backup: 0 }, 1, 2)
+  expect([crew.role(1), crew.role(2)]).toEqual(['idle', 'alone'])
+  expect(outcomes(crew)).toBe(0)
+})
+
+test('T79: a backup that comes back empty takes nothing up in the middle and acks nothing', () => {
+  const crew = new Crew(3)
+  crew.backUp()
+  const restarted = fresh(1, null)
+  restarted.session.me = 2
+  crew.processes.set(2, restarted)
+  crew.give(1, operation)
+  crew.deliver()
+  expect([crew.role(2), outcomes(crew)]).toEqual(['idle', 0])
+})
+
+test('T80: an operation that comes again after a takeover gets the first outcome, and no second effect', () => {
+  const crew = new Crew(3)
+  crew.backUp()
+  crew.give(1, operation)
+  crew.deliver()
+  crew.give(2, { kind: 'suspect', peer: 1 })
+  crew.register({ epoch: 3, primary: 2, backup: 0 }, 2)
+  crew.give(2, operation)
+  expect(crew.processes.get(2)!.done).toEqual([7])
+  const told = crew.told.filter((each) => each.kind === 'done')
+  expect(told).toHaveLength(2)
+  expect(told[1]).toEqual(told[0])
+})
+
+test('S-3b: a removed member that is the backup is dropped first, and removed when it is', () => {
+  const crew = new Crew(3)
+  crew.backUp()
+  crew.give(1, { kind: 'remove', peer: 2 })
+  expect(crew.role(1)).toBe('dropping')
+  expect([...crew.session(1).server.durable.members.keys()]).toEqual([1, 2, 3])
+  crew.register({ epoch: 3, primary: 1, backup: 0 }, 1)
+  expect([...crew.session(1).server.told.keys()]).toEqual([1, 3])
+})
+
+test('the directory is down: nobody takes over, and a primary that is heard again stays', () => {
+  const crew = new Crew(3)
+  crew.backUp()
+  crew.give(2, { kind: 'hub', up: false })
+  crew.asked.length = 0
+  crew.give(2, { kind: 'suspect', peer: 1 })
+  expect([crew.role(2), crew.asked]).toEqual(['taking', []])
+  crew.give(2, { kind: 'heard' })
+  expect(crew.role(2)).toBe('backup')
+})
+
+function withWatches(session: Session, silent: number[]): Session {
+  for (const inc of session.server.told.keys()) {
+    if (inc === session.me) continue
+    const seen = watch.create(0, true)
+    watch.heard(seen, silent.includes(inc) ? 0 : 5_000)
+    session.watches.set(inc, seen)
+  }
+  return session
+}
+
+test('T37: the next backup is the next on the list that goes round, not itself, not a silent one', () => {
+  const primary = withWatches(new Crew(5).session(1), [3])
+  const chosen: number[] = []
+  for (let i = 0; i < 6; i++) {
+    chosen.push(nextCandidate(primary, 5_000))
+    primary.server.durable.pointer = chosen.at(-1)!
+  }
+  expect(chosen).toEqual([2, 4, 5, 2, 4, 5])
+  primary.server.passedOver.set(4, 9_000)
+  primary.server.durable.pointer = 2
+  expect(nextCandidate(primary, 5_000)).toBe(5)
+})
+
+function listening(): {
+  out: SessionOut
+  sent: [to: number, kind: string][]
+  events: SessionEvent[]
+} {
+  const sent: [number, string][] = []
+  const events: SessionEvent[] = []
+  const out: SessionOut = {
+    send: (to, message) => void sent.push([to, message.kind]),
+    emit: (event) => void events.push(event),
+    hub: () => {},
+    part: () => {},
+    perform: () => null,
+    change: () => {},
+    collect: () => [],
+    restore: () => {},
+  }
+  return { out, sent, events }
+}
+
+test('T42, T44: a client goes on asking, and asks the new primary for all that has no outcome', () => {
+  const crew = new Crew(3)
+  const own = crew.session(3)
+  const members = [...crew.session(1).server.told.values()]
+  const { out, sent } = listening()
+  client.follow(own, 0, { epoch: 2, mv: 3, primary: 1, backup: 2, members }, null, out)
+  machine.linked(own, 0, 1, false, out)
+  own.client.pending.push({ seq: 1, part: 5, body: Uint8Array.of(7), since: 0 })
+  machine.receive(
+    own,
+    0,
+    2,
+    { kind: 'view', view: { epoch: 3, mv: 4, primary: 2, backup: 0, members: members.slice(1) } },
+    out,
+  )
+  expect(own.client.view.primary).toBe(2)
+  expect(sent.at(-1)).toEqual([2, 'operation'])
+  machine.receive(own, 0, 1, { kind: 'done', seq: 1, outcome: Uint8Array.of(1) }, out)
+  expect(own.client.pending).toHaveLength(1)
+  machine.receive(own, 0, 2, { kind: 'done', seq: 1, outcome: Uint8Array.of(1) }, out)
+  expect(own.client.pending).toHaveLength(0)
+})
+
+test('T31, T45, T67: who is silent for ten seconds is removed; what was done for it is kept a while', () => {
+  const crew = new Crew(3)
+  const primary = withWatches(crew.session(1), [3])
+  const { out } = listening()
+  machine.wake(primary, 10_100, out)
+  expect([...primary.server.durable.members.keys()]).toEqual([1, 2])
+  expect([...primary.server.durable.players.keys()]).toEqual([1, 2, 3])
+})
+
+test('T32: a member whose path is closed is removed at once', () => {
+  const primary = withWatches(new Crew(3).session(1), [])
+  machine.closed(primary, 5_000, 3, 'failed', listening().out)
+  expect([...primary.server.told.keys()]).toEqual([1, 2])
+})

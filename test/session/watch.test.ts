@@ -1,0 +1,72 @@
+// Goal: a failure is noticed in time, and what is no failure is not taken for one.
+import { describe, expect, test } from 'vitest'
+import * as watch from '../../src/session/watch.ts'
+import type { HubSight, Watch } from '../../src/session/watch.ts'
+
+const UP: HubSight = { up: true, since: 0 }
+
+/** Heard every `gap` ms until `until`. */
+function steady(gap: number, until: number, relayed = false): Watch {
+  const seen = watch.create(0, relayed)
+  for (let now = gap; now <= until; now += gap) watch.heard(seen, now)
+  return seen
+}
+
+/** When it is suspected if it is silent from now on, looked at whenever it says. */
+function suspectedAt(seen: Watch, from: number, hub = UP): number {
+  for (let now = from, looks = 0; looks < 100; looks++) {
+    if (watch.suspects(seen, hub, now)) return now
+    now = Math.max(now, watch.deadline(seen, hub))
+  }
+  return Infinity
+}
+
+describe('the failure detector', () => {
+  test('T39: on a quiet path with heartbeats every 10 ms silence is suspected after 50', () => {
+    const at = suspectedAt(steady(10, 2_000), 2_000)
+    expect(at - 2_000).toBeLessThanOrEqual(watch.BOUND_MIN_MS + watch.SECOND_LOOK_MS)
+    expect(at - 2_000).toBeGreaterThanOrEqual(watch.BOUND_MIN_MS)
+  })
+
+  test('the bound follows the longest gap met lately, and forgets it', () => {
+    const seen = steady(10, 1_000)
+    watch.heard(seen, 1_060)
+    expect(watch.bound(seen)).toBeGreaterThan(100)
+    for (let now = 1_070; now < 40_000; now += 10) watch.heard(seen, now)
+    expect(watch.bound(seen)).toBe(watch.BOUND_MIN_MS)
+  })
+
+  test('where little is known, and behind the relay, it waits for a second', () => {
+    expect(watch.bound(steady(10, 100))).toBe(watch.BOUND_MAX_MS)
+    expect(watch.bound(steady(10, 2_000, true))).toBe(watch.BOUND_MAX_MS)
+  })
+
+  test('an expired clock is looked at twice: what waits in the socket comes first', () => {
+    const seen = steady(10, 2_000)
+    expect(watch.suspects(seen, UP, 2_051)).toBe(false)
+    watch.heard(seen, 2_052)
+    expect(watch.suspects(seen, UP, 2_053)).toBe(false)
+  })
+
+  test('a stall of our own is taken off the clocks', () => {
+    const seen = steady(10, 2_000)
+    watch.forgive(seen, 7_000, 4_990)
+    expect(watch.suspects(seen, UP, 7_000)).toBe(false)
+    expect(suspectedAt(seen, 7_000)).toBeGreaterThanOrEqual(7_040)
+    expect(suspectedAt(seen, 7_000)).toBeLessThan(7_100)
+  })
+
+  test('while the hub is out of reach the silence of a relayed peer proves nothing', () => {
+    const seen = steady(100, 2_000, true)
+    expect(suspectedAt(seen, 60_000, { up: false, since: 0 })).toBe(Infinity)
+    const back: HubSight = { up: true, since: 60_000 }
+    const at = suspectedAt(seen, 60_000, back)
+    expect(at).toBeGreaterThanOrEqual(60_000 + watch.HUB_GRACE_MS)
+    watch.heard(seen, 60_500)
+    expect(suspectedAt(seen, 60_500, back)).toBeLessThan(62_000)
+  })
+
+  test('a direct peer is watched whether the hub is there or not', () => {
+    expect(suspectedAt(steady(10, 2_000), 2_000, { up: false, since: 0 })).toBeLessThan(2_100)
+  })
+})
