@@ -45,7 +45,7 @@ describe('reliable stream', () => {
     expect(numbersOf(pair, 1)).toEqual([0])
   })
 
-  test('L3, B55: delivered waits for every earlier message, though a later packet is acked', () => {
+  test('B55: delivered (L3) waits for every earlier message, though a later packet is acked', () => {
     const pair = createPair()
     pair.fate = (from, _bytes, index) => (from === 0 && index === 0 ? 0 : 1)
     send(pair, 0, numbered(0))

@@ -72,6 +72,13 @@ describe('objects', () => {
     for (const state of all.values()) expect(seen(state)).toBe('2.1=7')
   })
 
+  test('T46: the primary says on what it cannot read', () => {
+    const all = meet([1, 2, 3])
+    objects.spawn(all.get(2)!, 1, Uint8Array.of(255, 0, 255, 17))
+    settle(all)
+    expect(seen(all.get(3)!)).toBe('2.1=255,0,255,17')
+  })
+
   test('B17: when nothing changed nothing is sent', () => {
     const all = meet([1, 2])
     const id = objects.spawn(all.get(2)!, 0, Uint8Array.of(7))

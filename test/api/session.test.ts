@@ -42,7 +42,31 @@ describe('a session', () => {
     expect(all.map((session) => session.primary!.name)).toEqual(['Ada', 'Ada', 'Ada'])
   })
 
-  test('T8, T47, T48: what an owner sets, all see, and the newest state wins', async () => {
+  test('T10, T12: every process has a client and a server: each serves when its turn comes', async () => {
+    const { w, all } = await three(16)
+    const dead: string[] = []
+    while (dead.length < 2) {
+      const [first] = all.filter((session) => session.status === 'live')
+      const primary = all.find((session) => session.me.inc === first!.primary!.inc)!
+      dead.push(primary.me.name)
+      w.kill(primary)
+      all.splice(all.indexOf(primary), 1)
+      const serves = (): boolean => all[0]!.primary!.name !== primary.me.name
+      expect(await w.runUntil(serves, 10_000)).toBe(true)
+      await w.runUntil(() => all.length === 1 || all[0]!.safety === 'backed-up', 10_000)
+    }
+    expect(all[0]!.figures().role).toBe('alone')
+    expect(new Set([...dead, all[0]!.me.name]).size).toBe(3)
+  })
+
+  test('T14: the clocks of all members agree, as far as the path is alike both ways', async () => {
+    const { w, all } = await three(17)
+    await w.run(3_000)
+    const times = all.map((session) => session.now())
+    expect(Math.max(...times) - Math.min(...times)).toBeLessThan(5)
+  })
+
+  test('T48: what an owner sets, all see, and the newest state wins', async () => {
     const { w, all } = await three(2)
     const [ada, grace, linus] = all
     const dot = ada!.create(Dot, { pos: [10, 20], hue: 3 })

@@ -159,6 +159,23 @@ test('T34, T81: a server whose window stalls comes back as the same player', asy
   await grace.until({ pinsTotal: '3' })
 })
 
+test('T2: the lobby lists the rooms there are, and one joins or starts another', async () => {
+  await open('Ada', 'old-room')
+  const lobby = await Window.open('lobby', hub.url)
+  windows.push(lobby)
+  await lobby.page.getByText('old-room').waitFor()
+  await lobby.shot('8-lobby')
+  await lobby.page.getByRole('link', { name: /join/i }).first().click()
+  await lobby.page.getByRole('button', { name: /join/i }).click()
+  await lobby.until({ status: 'live', members: '1,2' })
+
+  await lobby.page.goto(hub.url)
+  await lobby.page.getByRole('textbox', { name: 'Room', exact: true }).fill('new-room')
+  await lobby.page.getByText(/start a new room/i).click()
+  await lobby.page.getByRole('button', { name: /join/i }).click()
+  await lobby.until({ status: 'live', members: '1', role: 'alone' })
+})
+
 test('T5, T37: bots on Node serve a window; hub and serving bot die in turn', async () => {
   const script = fileURLToPath(new URL('../../build/games/bots.js', import.meta.url))
   const window = await open('Ada', 'mixed')
