@@ -207,7 +207,7 @@ export function tend(run: Runtime): void {
       view.members.some((other) => other.inc === peer.inc) ||
       member.session.server.told.has(peer.inc)
     const isWanted = wanted.includes(peer.inc)
-    if (!isHere || (!isWanted && !peer.link)) forget(run, peer)
+    if (!isWanted && (!isHere || !peer.link)) forget(run, peer)
     else if (isWanted || !peer.initiator) peer.idleSince = Infinity
     else if (peer.idleSince === Infinity) peer.idleSince = run.now
     beat(run, peer)

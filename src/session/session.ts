@@ -194,11 +194,11 @@ export function deadline(session: Session): Millis {
 export function wanted(session: Session): PeerId[] {
   const { view, register } = session.client
   const peers = new Set([view.primary, view.backup])
-  if (register.epoch > view.epoch) peers.add(register.primary)
   if (serves(session)) peers.add(follower(session))
-  peers.delete(0)
-  peers.delete(session.me)
-  return [...peers].filter((peer) => view.members.some((member) => member.inc === peer))
+  const known = [...peers].filter((peer) => view.members.some((member) => member.inc === peer))
+  // Whom the register names may have joined since our view: the hub knows the way to it.
+  const named = register.epoch > view.epoch ? register.primary : 0
+  return [...new Set([...known, named])].filter((peer) => peer !== 0 && peer !== session.me)
 }
 
 /** Goes, as a client: the primary removes us. A primary just stops, and its backup takes over. */
