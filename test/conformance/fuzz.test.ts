@@ -1,0 +1,81 @@
+// Goal: random bytes into every socket harm nobody.
+// Method: a hub and two Node members of one process, on real sockets.
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join as joinPath } from 'node:path'
+import { expect, test } from 'vitest'
+import { action } from '../../src/api/types.ts'
+import { HubServer } from '../../src/api/hub-server.ts'
+import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
+import { acceptStreams } from '../../src/drivers/net/websocket-server.ts'
+import { openSqliteStore } from '../../src/drivers/store/sqlite.ts'
+import { openHttp } from '../../src/cli/http.ts'
+import { createMetrics } from '../../src/cli/metrics.ts'
+import { join, type Session } from '../../src/node.ts'
+import { intoStreams, intoTcp, intoUdp } from '../fuzz/sockets.ts'
+import { until } from './until.ts'
+
+const count = action('count', (table, _args: null) => {
+  const next = Number(table.get('count') ?? 0) + 1
+  table.set('count', next)
+  return next
+})
+
+async function freePort(): Promise<number> {
+  const socket = createSocket('udp4')
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const { port } = socket.address()
+  socket.close()
+  return port
+}
+
+test('5,000 hostile messages into UDP, WebSocket and TCP: two members play on in the same epoch', async () => {
+  const folder = mkdtempSync(joinPath(tmpdir(), 'holdfast-fuzz-'))
+  const pages = joinPath(folder, 'pages')
+  mkdirSync(pages)
+  const store = openSqliteStore(joinPath(folder, 'hub.db'))
+  const hub = new HubServer(createNodeLoop(), store)
+  const http = await openHttp({
+    host: '127.0.0.1',
+    port: 0,
+    folder: pages,
+    health: () => ({ ok: true }),
+    metrics: createMetrics(),
+    sessions: () => [],
+  })
+  const streams = acceptStreams(http.server, { path: '/hub', accept: (one) => hub.accept(one) })
+  const options = { game: 'fuzz', types: [count], server: http.url }
+  const ports = [await freePort(), await freePort()]
+  const sessions: Session[] = []
+  for (const port of ports) sessions.push(await join({ ...options, udp: { port } }))
+  try {
+    await until(() => sessions.every((session) => session.safety === 'backed-up'))
+    const before = sessions.map((session) => [session.me.inc, session.figures().epoch])
+    const hostile = Promise.all([
+      intoUdp(1, ports, 2_500),
+      intoStreams(2, http.url, 1_500),
+      intoTcp(3, Number(new URL(http.url).port), 1_000),
+    ])
+    let done = false
+    void hostile.finally(() => (done = true)).catch(() => {})
+    let acts = 0
+    while (!done) {
+      const outcome = await sessions[acts % 2]!.act(count, null)
+      expect(outcome).toEqual({ ok: true, value: ++acts })
+    }
+    await hostile
+    expect(sessions.map((session) => [session.me.inc, session.figures().epoch])).toEqual(before)
+    expect(hub.hub.counters.malformed).toBeGreaterThan(50)
+    await until(() => hub.hub.connections.size === 2)
+  } finally {
+    for (const session of sessions) session.end('done')
+    streams.close()
+    await http.close()
+    hub.close()
+    store.close()
+    rmSync(folder, { recursive: true })
+  }
+})

@@ -1,0 +1,311 @@
+/**
+ * A session in virtual time with three good members, a fourth that lies, and a stranger; and the
+ * claims that must hold of the good ones whatever the others do.
+ */
+
+import * as actions from '../../src/actions/actions.ts'
+import { Runner } from '../../src/api/runner.ts'
+import { action, sortTypes } from '../../src/api/types.ts'
+import { fork, type Prng } from '../../src/faults/prng.ts'
+import { create as chaosOf, chance, next, pick } from '../../src/faults/prng.ts'
+import * as link from '../../src/link/link.ts'
+import type { Part } from '../../src/machine.ts'
+import * as links from '../../src/member/links.ts'
+import * as member from '../../src/member/member.ts'
+import type { Peer, Runtime } from '../../src/member/state.ts'
+import * as objects from '../../src/objects/objects.ts'
+import type { Datagrams } from '../../src/ports.ts'
+import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
+import type { PeerMessage } from '../../src/session/messages.ts'
+import { HELD_MAX } from '../../src/session/output.ts'
+import { datagram, type Knowledge, mutated, noise, peerBytes, remember } from './hostile.ts'
+
+/** Adds one to the count of whoever calls, and answers with it. */
+const count = action('count', (table, _args: null, by) => {
+  const key = `player ${by.player}`
+  const next = Number(table.get(key) ?? 0) + 1
+  table.set(key, next)
+  return next
+})
+const types = sortTypes([count as never])
+const CALL = actions.encodeCall('count', null)
+/** Operations that a good member has under way. */
+const UNDER_WAY = 4
+/** Messages of the liar to one peer that may wait; more would only close its link. */
+const WAITING_MAX = 64
+
+/** One member on a machine of the world. */
+export class Fuzzed {
+  readonly runner: Runner
+  readonly parts: { objects: objects.Objects; actions: actions.Actions }
+  /** Outcomes that came. */
+  acked = 0
+  /** Times that an outcome was not the next number. */
+  wrong = 0
+  /** Views that it was told. */
+  views = 0
+  #asked = 0
+
+  private constructor(runner: Runner, parts: Fuzzed['parts']) {
+    this.runner = runner
+    this.parts = parts
+  }
+
+  /** Joins from a machine of its own. A `browser` is the last to be asked to be backup. */
+  static async join(
+    scene: SessionWorld,
+    name: string,
+    kind: 'node' | 'browser',
+    sent: (bytes: Uint8Array) => void = () => {},
+  ): Promise<Fuzzed> {
+    const parts = { objects: objects.create(1), actions: actions.create() }
+    const node = scene.sim.node(name)
+    let self: Fuzzed | null = null
+    const runner = await Runner.start({
+      environment: {
+        ...environmentOf(node, kind),
+        carriers: [async (events) => spied(await node.openDatagrams(events), sent)],
+      },
+      url: HUB_URL,
+      wish: {
+        game: 'fuzz',
+        room: 'main',
+        name,
+        playersMax: 8,
+        schema: types.fingerprint,
+        existing: false,
+      },
+      slots: [
+        { part: objects.objectsPart as Part<never>, state: parts.objects },
+        { part: actions.actionsPart(types.runs) as Part<never>, state: parts.actions },
+      ],
+      conditions: null,
+      told: (event) => {
+        if (event.kind === 'done') self?.done(event.outcome)
+        if (event.kind === 'view' && self) self.views++
+      },
+    })
+    self = new Fuzzed(runner, parts)
+    return self
+  }
+
+  /** Its session. */
+  get session(): Runner['member']['session'] {
+    return this.runner.member.session
+  }
+
+  /** Its own number. */
+  get inc(): number {
+    return this.session.me
+  }
+
+  /** Keeps operations under way. */
+  act(): void {
+    while (this.#asked - this.acked < UNDER_WAY) {
+      this.#asked++
+      this.runner.do((now, run) => member.submit(run, now, actions.ACTIONS_CHANNEL, CALL))
+    }
+  }
+
+  /** Whether all that was asked is answered. */
+  idle(): boolean {
+    return this.#asked === this.acked
+  }
+
+  private done(outcome: Uint8Array): void {
+    const answer = actions.decodeAnswer(outcome)
+    this.acked++
+    if (!answer?.ok || answer.value !== this.acked) this.wrong++
+  }
+}
+
+function spied(carrier: Datagrams, sent: (bytes: Uint8Array) => void): Datagrams {
+  return {
+    addresses: carrier.addresses,
+    reaches: (address) => carrier.reaches(address),
+    send: (to, bytes) => {
+      sent(bytes)
+      carrier.send(to, bytes)
+    },
+    close: () => carrier.close(),
+  }
+}
+
+/** All of it. */
+export interface Scene {
+  world: SessionWorld
+  chaos: Prng
+  good: Fuzzed[]
+  liar: Fuzzed
+  stranger: Datagrams
+  known: Knowledge
+  /** Packets and messages that were sent to harm. */
+  sent: number
+  epoch: number
+}
+
+/** A session that is whole: primary, backup, an ordinary member and a liar, all linked. */
+export async function scene(seed: number): Promise<Scene> {
+  const made = world({ seed, linesMax: 0, conditions: 'rtt=4' })
+  const chaos = fork(chaosOf(seed), 'fuzz')
+  const known: Knowledge = { numbers: [0], session: '', samples: [] }
+  const good: Fuzzed[] = []
+  for (const name of ['a', 'b', 'c']) {
+    good.push(await Fuzzed.join(made, name, 'node'))
+    await made.sim.run(500)
+  }
+  let packets = 0
+  const liar = await Fuzzed.join(made, 'liar', 'browser', (bytes) => {
+    if (packets++ % 8 === 0) remember(chaos, known, bytes)
+  })
+  await made.sim.run(6_000)
+  const stranger = await made.sim.node('stranger').openDatagrams({
+    datagram: () => {},
+    refused: () => {},
+  })
+  const { epoch } = good[0]!.session.client.view
+  return { world: made, chaos, good, liar, stranger, known, sent: 0, epoch }
+}
+
+/** Sends so many hostile packets and messages, while the good members act. */
+export function rage(scene: Scene, packets: number): void {
+  const { good, world: made } = scene
+  const until = scene.sent + packets
+  while (scene.sent < until) {
+    look(scene)
+    for (const one of good) one.act()
+    for (let i = 0; i < 25 && scene.sent < until; i++) {
+      if (chance(scene.chaos, 0.5)) shout(scene)
+      else whisper(scene)
+    }
+    made.sim.runSync(10)
+  }
+}
+
+// What the liar sees of the others it uses.
+function look({ good, liar, known, chaos }: Scene): void {
+  const { session } = liar
+  const { view } = session.client
+  known.session = session.id
+  const near = [view.epoch - 1, view.epoch, view.epoch + 1, view.mv, view.mv + 1, session.me]
+  known.numbers = [...near, ...good.map((one) => one.inc)].filter((number) => number >= 0)
+  // It has links to primary and backup; a register of its own making gives it others.
+  const primary = pick(chaos, good).inc
+  session.client.register = { epoch: view.epoch + 1, primary, backup: 0 }
+}
+
+// A stranger's datagram to anybody.
+function shout(scene: Scene): void {
+  const { chaos, known, stranger, liar } = scene
+  const connections = [...liar.runner.member.connections.keys()]
+  const name = pick(chaos, ['a', 'b', 'c'])
+  stranger.send(`sim:${name}`, datagram(chaos, known, connections).slice(0, 1232))
+  scene.sent += 1
+}
+
+// Words of the liar on a link of its own.
+function whisper(scene: Scene): void {
+  const { chaos, known, liar } = scene
+  scene.sent += 1
+  liar.runner.do((now, run) => {
+    const open = [...run.member.peers.values()].filter((peer) => peer.link !== null)
+    if (open.length === 0) return
+    const peer = pick(chaos, open)
+    const way = next(chaos)
+    if (way < 0.7) speak(run, peer, peerBytes(chaos, known, liar.inc))
+    else if (way < 0.9) frame(scene, now, peer)
+    else run.ports.datagram(peer.path, mutated(chaos, known))
+    member.touched(run, now)
+  })
+}
+
+function speak(run: Runtime, peer: Peer, bytes: Uint8Array): void {
+  const { outgoing } = peer.link!
+  if (outgoing.next - outgoing.base < WAITING_MAX) links.send(run, peer.inc, bytes)
+}
+
+function frame({ chaos }: Scene, now: number, peer: Peer): void {
+  const channel = pick(chaos, [4, 5, 6, 255])
+  const bytes = noise(chaos, chance(chaos, 0.05) ? 4_000 : 100)
+  if (bytes.length > 0) link.post(peer.link!, now, channel, bytes)
+}
+
+/** The liar says one thing to one member, over a link that it makes for that if need be. */
+export async function tell(
+  scene: Scene,
+  to: number,
+  message: PeerMessage,
+  waitMs = 300,
+): Promise<void> {
+  const { liar } = scene
+  const { client } = liar.session
+  if (!liar.runner.member.peers.get(to)?.link) {
+    client.register = { epoch: client.view.epoch + 1, primary: to, backup: 0 }
+    liar.runner.do((now, run) => member.touched(run, now))
+    await scene.world.sim.run(500)
+  }
+  liar.runner.do((now, run) => {
+    if (!run.member.peers.get(to)?.link) throw new Error(`the liar has no link to ${to}`)
+    run.out.send(to, message)
+    member.touched(run, now)
+  })
+  await scene.world.sim.run(waitMs)
+}
+
+/** What must hold of the good members; throws nothing, says what is wrong. */
+export function complaints(scene: Scene): string[] {
+  const { good, world: made, epoch } = scene
+  const found: string[] = []
+  const claim = (holds: boolean, what: string): void => void (holds || found.push(what))
+  claim(
+    made.sim.runUntilSync(() => good.every((one) => one.idle()), 20_000),
+    'all is answered',
+  )
+  made.sim.runSync(500)
+  for (const [i, one] of good.entries()) {
+    const { client, server } = one.session
+    const at = (what: string): string => `${'abc'[i]}: ${what}`
+    claim(one.inc === i + 1, at(`keeps its number: ${one.inc}`))
+    claim(one.wrong === 0, at(`each outcome is the next: ${one.wrong} are not`))
+    claim(client.view.epoch === epoch, at(`epoch ${client.view.epoch} is ${epoch}`))
+    claim(client.view.primary === 1, at(`follows 1: ${client.view.primary}`))
+    claim(!client.lost, at('is in touch'))
+    const numbers = good.map((_, player) => tableOf(one, player + 1)).join()
+    const acked = good.map((other) => other.acked).join()
+    claim(numbers === acked, at(`table ${numbers}, acknowledged ${acked}`))
+    claim(server.log.held.length < HELD_MAX, at(`held ${server.log.held.length}`))
+    bounded(one, (holds, what) => claim(holds, at(what)))
+  }
+  const roles = good.map((one) => one.session.server.role).join()
+  claim(roles === 'backedup,backup,idle', `roles ${roles}`)
+  return found
+}
+
+function tableOf(one: Fuzzed, player: number): number {
+  return Number(actions.read(one.parts.actions, `player ${player}`) ?? 0)
+}
+
+function bounded(one: Fuzzed, claim: (holds: boolean, what: string) => void): void {
+  const { peers, connections, loopback, touched } = one.runner.member
+  const { watches, server } = one.session
+  claim(peers.size <= 4, `peers ${peers.size}`)
+  claim(connections.size <= 4, `connections ${connections.size}`)
+  claim(watches.size <= 4, `watches ${watches.size}`)
+  claim(loopback.length === 0 && touched.size <= 4, 'nothing is left over')
+  claim(server.refreshed.size <= 4, `refreshed ${server.refreshed.size}`)
+  claim(server.incoming === null, 'no snapshot is half here')
+  claim(server.durable.players.size <= 64, `players ${server.durable.players.size}`)
+  claim(one.parts.objects.replicas.size <= objects.OBJECTS_MAX, 'objects')
+  for (const { link: open } of peers.values()) {
+    if (!open) continue
+    claim(open.outgoing.bytes <= 1024 * 1024, `queue ${open.outgoing.bytes}`)
+    claim(open.incoming.early.size <= open.limits.reorder, `early ${open.incoming.early.size}`)
+  }
+}
+
+/** What was refused at the good members: malformed, stray, denied. */
+export function refused({ good }: Scene): { malformed: number; stray: number; denied: number } {
+  const sum = (name: 'malformed' | 'stray' | 'denied'): number =>
+    good.reduce((total, one) => total + one.runner.member.counters[name], 0)
+  return { malformed: sum('malformed'), stray: sum('stray'), denied: sum('denied') }
+}

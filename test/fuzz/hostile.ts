@@ -1,0 +1,296 @@
+/**
+ * What a hostile process sends: nonsense, near misses, and well-formed lies.
+ *
+ * Lies are made of the layouts themselves: every number may be one that matters in the scene or
+ * one at the edge of its range, every list empty, usual or as long as it may be. So they get past
+ * the decoders, and what is tried is what stands behind.
+ */
+
+import type { Prng } from '../../src/faults/prng.ts'
+import { below, chance, fill, pick, word } from '../../src/faults/prng.ts'
+import { handshakeLayout } from '../../src/link/handshake.ts'
+import { writeHeader } from '../../src/link/packet.ts'
+import type { PeerMessage, View } from '../../src/session/messages.ts'
+import { ADDRESS_MAX, ADDRESSES_MAX, deltaLayout, peerLayout } from '../../src/session/messages.ts'
+import { toHub } from '../../src/register/messages.ts'
+import { encode } from '../../src/wire/layout.ts'
+import { frameMessage, frameRelay } from '../../src/wire/relay.ts'
+
+/** What a liar knows of its victims. */
+export interface Knowledge {
+  /** Numbers that matter: members, epochs. */
+  numbers: readonly number[]
+  session: string
+  /** Bytes that once meant something; mutated, they are near misses. */
+  samples: Uint8Array[]
+}
+
+/** Samples that are kept to be mutated. */
+export const SAMPLES_MAX = 256
+
+const EDGES = [0, 1, 2, 127, 128, 255, 256, 65_535, 2 ** 21 - 1, 2 ** 21, 2 ** 31, 2 ** 32 - 1]
+const HUGE = [2 ** 32, 2 ** 40, 2 ** 53 - 2, 2 ** 53 - 1]
+
+/** Random bytes, up to `max`. */
+export function noise(chaos: Prng, max: number): Uint8Array {
+  const bytes = new Uint8Array(below(chaos, max + 1))
+  fill(chaos, bytes)
+  return bytes
+}
+
+/** A number that matters, one at an edge, or any. */
+export function number(chaos: Prng, known: Knowledge): number {
+  if (chance(chaos, 0.6)) return pick(chaos, known.numbers)
+  if (chance(chaos, 0.5)) return pick(chaos, EDGES)
+  return chance(chaos, 0.5) ? pick(chaos, HUGE) : word(chaos)
+}
+
+/** Remembers bytes that were really sent, to be mutated. */
+export function remember(chaos: Prng, known: Knowledge, bytes: Uint8Array): void {
+  const at = known.samples.length < SAMPLES_MAX ? known.samples.length : below(chaos, SAMPLES_MAX)
+  known.samples[at] = bytes.slice()
+}
+
+/** What was really sent, with a few bytes changed, cut or added. */
+export function mutated(chaos: Prng, known: Knowledge): Uint8Array {
+  if (known.samples.length === 0) return noise(chaos, 64)
+  const bytes = pick(chaos, known.samples).slice()
+  for (let flips = below(chaos, 4); flips > 0 && bytes.length > 0; flips--) {
+    bytes[below(chaos, bytes.length)] = word(chaos) & 0xff
+  }
+  return chance(chaos, 0.2) ? bytes.subarray(0, below(chaos, bytes.length + 1)) : bytes
+}
+
+function hash(chaos: Prng): Uint8Array {
+  const bytes = new Uint8Array(16)
+  fill(chaos, bytes)
+  return bytes
+}
+
+function member(chaos: Prng, known: Knowledge): View['members'][number] {
+  return {
+    inc: number(chaos, known),
+    player: number(chaos, known),
+    name: pick(chaos, ['', 'x'.repeat(64), '\u0000', '<b>', '\u202e']),
+    kind: pick(chaos, ['node', 'browser']),
+    addresses: Array.from({ length: below(chaos, ADDRESSES_MAX + 1) }, () =>
+      pick(chaos, ['', 'sim:hub', 'relay:1', 'udp:127.0.0.1:9', 'x'.repeat(ADDRESS_MAX)]),
+    ),
+    linkHash: hash(chaos),
+    registerHash: hash(chaos),
+  }
+}
+
+function members(chaos: Prng, known: Knowledge): View['members'] {
+  // Not too many of the longest, or they would fill the link and nothing else would get through.
+  const length = chance(chaos, 0.02) ? 256 : below(chaos, 4)
+  return Array.from({ length }, () => member(chaos, known))
+}
+
+/** A message of the session that its receiver can read. @param me the liar's number */
+export function lie(chaos: Prng, known: Knowledge, me: number): PeerMessage {
+  const n = (): number => number(chaos, known)
+  switch (below(chaos, 10)) {
+    case 0: {
+      const primary = chance(chaos, 0.7) ? me : n()
+      const view = { epoch: n(), mv: n(), primary, backup: n(), members: members(chaos, known) }
+      return { kind: 'view', view }
+    }
+    case 1: {
+      const add = chance(chaos, 0.5) ? member(chaos, known) : null
+      const why = pick(chaos, ['left', 'timeout', 'failed', 'returned', 'replaced'] as const)
+      return { kind: 'change', epoch: n(), mv: n(), add, remove: n(), why }
+    }
+    case 2: {
+      const of = chance(chaos, 0.5) ? 1 : n()
+      const piece = chance(chaos, 0.7) ? 0 : n()
+      return { kind: 'snapshot', epoch: n(), length: n(), piece, of, bytes: noise(chaos, 400) }
+    }
+    case 3:
+      return { kind: 'replicate', epoch: n(), index: n(), delta: delta(chaos, known) }
+    case 4:
+      return { kind: 'confirm', epoch: n() }
+    case 5:
+      return { kind: 'acknowledge', epoch: n(), length: n() }
+    case 6:
+      return {
+        kind: 'operation',
+        seq: n(),
+        part: pick(chaos, [0, 4, 5, 6, 255]),
+        body: noise(chaos, 60),
+      }
+    case 7:
+      return { kind: 'done', seq: n(), outcome: noise(chaos, 60) }
+    case 8:
+      return { kind: 'resync' }
+    default:
+      return chance(chaos, 0.02) ? { kind: 'leave' } : { kind: 'resync' }
+  }
+}
+
+function delta(chaos: Prng, known: Knowledge): Uint8Array {
+  const n = (): number => number(chaos, known)
+  switch (below(chaos, 4)) {
+    case 0:
+      return encode(deltaLayout, { kind: 'remove', inc: n(), why: 'left' })
+    case 1:
+      return encode(deltaLayout, {
+        kind: 'add',
+        member: member(chaos, known),
+        resumeHash: hash(chaos),
+      })
+    case 2:
+      return encode(deltaLayout, {
+        kind: 'operation',
+        player: n(),
+        seq: n(),
+        outcome: noise(chaos, 20),
+        changes: [{ part: 5, bytes: noise(chaos, 20) }],
+      })
+    default:
+      return noise(chaos, 40)
+  }
+}
+
+/** A reliable message with its channel in front: a lie of the session, or words of a part. */
+export function peerBytes(chaos: Prng, known: Knowledge, me: number): Uint8Array {
+  if (chance(chaos, 0.7)) return framed(0, encode(peerLayout, lie(chaos, known, me)))
+  if (chance(chaos, 0.5)) return framed(pick(chaos, [0, 1, 4, 5, 255]), noise(chaos, 80))
+  return noise(chaos, 40)
+}
+
+function framed(channel: number, bytes: Uint8Array): Uint8Array {
+  const all = new Uint8Array(bytes.length + 1)
+  all[0] = channel
+  all.set(bytes, 1)
+  return all
+}
+
+/** A datagram of a stranger: noise, a handshake, or a packet for some link. */
+export function datagram(
+  chaos: Prng,
+  known: Knowledge,
+  connections: readonly number[],
+): Uint8Array {
+  const kind = below(chaos, 4)
+  if (kind === 0) return noise(chaos, chance(chaos, 0.1) ? 1232 : 60)
+  if (kind === 1) return mutated(chaos, known)
+  if (kind === 2) return enveloped(0, handshake(chaos, known))
+  const connection = connections.length > 0 ? pick(chaos, connections) : word(chaos)
+  return enveloped(chance(chaos, 0.5) ? connection : word(chaos), packet(chaos))
+}
+
+function enveloped(connection: number, bytes: Uint8Array): Uint8Array {
+  const all = new Uint8Array(bytes.length + 4)
+  new DataView(all.buffer).setUint32(0, connection)
+  all.set(bytes, 4)
+  return all
+}
+
+function handshake(chaos: Prng, known: Knowledge): Uint8Array {
+  const n = (): number => number(chaos, known)
+  switch (below(chaos, 4)) {
+    case 0:
+      return encode(handshakeLayout, {
+        kind: 'accept',
+        nonce: word(chaos),
+        connection: word(chaos),
+      })
+    case 1:
+      return encode(handshakeLayout, { kind: 'deny', nonce: word(chaos), why: 'notMember' })
+    default:
+      return encode(handshakeLayout, {
+        kind: 'hello',
+        version: chance(chaos, 0.8) ? 1 : n(),
+        session: chance(chaos, 0.8) ? known.session : 'x'.repeat(32),
+        inc: n(),
+        to: n(),
+        proof: hash(chaos),
+        mv: n(),
+        nonce: word(chaos),
+      })
+  }
+}
+
+// A legal header, and behind it the beginning of frames that may be legal too.
+function packet(chaos: Prng): Uint8Array {
+  const bytes = new Uint8Array(9 + 200)
+  const sequence = below(chaos, 65_536)
+  const ack = chance(chaos, 0.7) ? (sequence - below(chaos, 200)) & 0xffff : below(chaos, 65_536)
+  let end = writeHeader(bytes, 0, sequence, ack, word(chaos))
+  for (let frames = below(chaos, 4); frames > 0; frames--) {
+    const body = noise(chaos, 30)
+    bytes[end++] = pick(chaos, [0, 0x31, 0x11, 0x21, 0x01, 2, 3, 4, 0x14, 5, 6, 8, 0xff])
+    bytes[end++] = word(chaos) & 0xff
+    bytes[end++] = word(chaos) & 0xff
+    bytes[end++] = body.length
+    bytes.set(body, end)
+    end += body.length
+  }
+  return bytes.slice(0, end)
+}
+
+/** A message on a stream to the hub. */
+export function hubBytes(chaos: Prng, known: Knowledge): Uint8Array {
+  if (chance(chaos, 0.15)) return noise(chaos, 80)
+  if (chance(chaos, 0.15)) return frameRelay(number(chaos, known), noise(chaos, 100))
+  if (chance(chaos, 0.15)) return mutated(chaos, known)
+  return frameMessage(wish(chaos, known))
+}
+
+const anyText = (chaos: Prng, known: Knowledge): string =>
+  pick(chaos, [known.session, '', 'fuzz', 'x'.repeat(32), '\u0000', '__proto__'])
+
+function wish(chaos: Prng, known: Knowledge): Uint8Array {
+  const n = (): number => number(chaos, known)
+  const text = (): string => anyText(chaos, known)
+  const request = n()
+  const session = text()
+  const proof = hash(chaos)
+  switch (below(chaos, 12)) {
+    case 0:
+      return encode(toHub, { kind: 'hello', version: chance(chaos, 0.9) ? 1 : n() })
+    case 1:
+      return encode(toHub, { kind: 'list', request, game: text() })
+    case 2:
+      return encode(toHub, { kind: 'get', request, session })
+    case 3: {
+      const playersMax = n()
+      return encode(toHub, {
+        kind: 'add',
+        request,
+        game: text(),
+        room: text(),
+        playersMax,
+        hash: proof,
+      })
+    }
+    case 4: {
+      const why = pick(chaos, ['add', 'drop', 'takeover', 'handover', 'recover', 'end'] as const)
+      const asked = { request, session, inc: n(), proof, expect: n(), primary: n(), backup: n() }
+      return encode(toHub, { kind: 'change', ...asked, why })
+    }
+    case 5:
+      return encode(toHub, { kind: 'attach', request, session, inc: n(), proof })
+    case 6: {
+      const length = chance(chaos, 0.1) ? 256 : below(chaos, 4)
+      const listed = Array.from({ length }, () => ({ inc: n(), player: n(), hash: hash(chaos) }))
+      return encode(toHub, { kind: 'members', session, members: listed })
+    }
+    case 7:
+      return encode(toHub, {
+        kind: 'yes',
+        session,
+        epoch: n(),
+        nonce: word(chaos),
+        players: n(),
+      })
+    case 8:
+      return encode(toHub, { kind: 'signal', session, blob: noise(chaos, 200) })
+    case 9:
+    case 10:
+      return encode(toHub, { kind: 'reply', session, to: n(), blob: noise(chaos, 200) })
+    default:
+      return encode(toHub, { kind: 'ping', count: n() })
+  }
+}

@@ -1,0 +1,192 @@
+/** A hub, one good session on it, and streams that send whatever they like. */
+
+import { fork, type Prng } from '../../src/faults/prng.ts'
+import { create as chaosOf, below, chance, pick } from '../../src/faults/prng.ts'
+import * as hub from '../../src/hub/hub.ts'
+import type { HubOut } from '../../src/hub/hub.ts'
+import { type FromHub, fromHub, type ToHub, toHub } from '../../src/register/messages.ts'
+import { digest, proofOf } from '../../src/wire/digest.ts'
+import { decode, encode } from '../../src/wire/layout.ts'
+import { frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
+import { hubBytes, type Knowledge, remember } from './hostile.ts'
+
+/** The good session's members by number are the streams of the same numbers. */
+export const GOOD = [1, 2]
+const SECRETS = GOOD.map((inc) => new Uint8Array(16).fill(inc))
+const BAD_MAX = 16
+
+/** A hub with its streams. */
+export interface Desk {
+  hub: hub.Hub
+  out: HubOut
+  now: number
+  chaos: Prng
+  known: Knowledge
+  /** What each good stream was told. */
+  told: Map<number, FromHub[]>
+  relayed: { to: number; from: number }[]
+  /** Streams of strangers that are open. */
+  bad: Set<number>
+  nextStream: number
+  /** Words on disk. */
+  records: number
+}
+
+/** A hub with the session of two members, both attached. */
+export function desk(seed: number): Desk {
+  const made: Desk = {
+    hub: hub.create(0, 7),
+    out: null as unknown as HubOut,
+    now: 0,
+    chaos: fork(chaosOf(seed), 'hub'),
+    known: { numbers: [0, 1, 2, 3], session: '', samples: [] },
+    told: new Map(GOOD.map((stream) => [stream, []])),
+    relayed: [],
+    bad: new Set(),
+    nextStream: 100,
+    records: 0,
+  }
+  made.out = outOf(made)
+  for (const stream of GOOD) {
+    hub.opened(made.hub, 0, stream)
+    say(made, stream, { kind: 'hello', version: 1 })
+  }
+  const [one, two] = SECRETS.map((secret) => digest(proofOf(secret, 'register')))
+  say(made, 1, { kind: 'add', request: 1, game: 'fuzz', room: 'main', playersMax: 8, hash: one! })
+  const added = last(made, 1, 'added')
+  const { session } = added!.entry
+  made.known.session = session
+  attach(made, 1)
+  say(made, 1, {
+    kind: 'members',
+    session,
+    members: [
+      { inc: 1, player: 1, hash: one! },
+      { inc: 2, player: 2, hash: two! },
+    ],
+  })
+  attach(made, 2)
+  return made
+}
+
+function attach(made: Desk, inc: number): void {
+  const proof = proofOf(SECRETS[inc - 1]!, 'register')
+  say(made, inc, { kind: 'attach', request: 2, session: made.known.session, inc, proof })
+}
+
+function outOf(made: Desk): HubOut {
+  return {
+    send: (stream, bytes) => {
+      const frame = readFrame(bytes)
+      const message = frame?.kind === 'message' ? decode(fromHub, frame.bytes) : null
+      if (!message) throw new Error('the hub says what nobody can read')
+      made.told.get(stream)?.push(message)
+    },
+    relay: (to, from) => void made.relayed.push({ to, from }),
+    record: () => void made.records++,
+    close: (stream) => {
+      made.bad.delete(stream)
+      hub.closed(made.hub, made.now, stream, made.out)
+    },
+  }
+}
+
+/** A stream says something. */
+export function say(made: Desk, stream: number, message: ToHub): void {
+  const bytes = frameMessage(encode(toHub, message))
+  // Nobody else sees a proof.
+  const secret = message.kind === 'attach' || message.kind === 'change'
+  if (GOOD.includes(stream) && !secret) remember(made.chaos, made.known, bytes)
+  hub.receive(made.hub, made.now, stream, bytes, made.out)
+}
+
+/** The last message of a kind that a good stream was told. */
+export function last<Kind extends FromHub['kind']>(
+  made: Desk,
+  stream: number,
+  kind: Kind,
+): (FromHub & { kind: Kind }) | undefined {
+  const fits = (message: FromHub): message is FromHub & { kind: Kind } => message.kind === kind
+  return made.told.get(stream)!.filter(fits).at(-1)
+}
+
+/** Opens one more stream of a stranger. */
+export function open(made: Desk): number {
+  const stream = made.nextStream++
+  made.bad.add(stream)
+  hub.opened(made.hub, made.now, stream)
+  return stream
+}
+
+/** So many hostile messages on ever new streams, while the primary answers the hub's questions. */
+export function storm(made: Desk, messages: number): void {
+  const { chaos } = made
+  for (let i = 0; i < messages; i++) {
+    made.now += 1
+    if (made.bad.size < BAD_MAX) greet(made, open(made))
+    const stream = pick(chaos, [...made.bad])
+    if (chance(chaos, 0.002)) made.out.close(stream, 'gone')
+    else if (below(chaos, 20) === 0) greet(made, stream)
+    else hub.receive(made.hub, made.now, stream, hubBytes(chaos, made.known), made.out)
+    if (hub.deadline(made.hub) <= made.now) hub.wake(made.hub, made.now, made.out)
+    answerQuestions(made)
+    made.relayed = made.relayed.filter(({ to }) => GOOD.includes(to))
+  }
+}
+
+function greet(made: Desk, stream: number): void {
+  if (chance(made.chaos, 0.9)) say(made, stream, { kind: 'hello', version: 1 })
+}
+
+function answerQuestions(made: Desk): void {
+  const heard = made.told.get(1)!
+  for (const message of heard.splice(0)) {
+    if (message.kind !== 'areYouAlive') continue
+    const { session, nonce } = message
+    say(made, 1, { kind: 'yes', session, epoch: 1, nonce, players: 2 })
+  }
+  made.told.get(2)!.length = 0
+}
+
+/** What must hold of the good session and of the hub's size; says what does not. */
+export function complaints(made: Desk): string[] {
+  const found: string[] = []
+  const claim = (holds: boolean, what: string): void => void (holds || found.push(what))
+  const { session } = made.known
+  const row = made.hub.directory.rows.get(session)
+  const register = row && JSON.stringify(row.entry.register)
+  claim(register === '{"epoch":1,"primary":1,"backup":0}', `register ${register}`)
+  claim(row?.entry.standing === 'open', `standing ${row?.entry.standing}`)
+  claim(row?.members.length === 2, `members ${row?.members.length}`)
+  claim([...(made.hub.attached.get(session) ?? [])].join() === '1,1,2,2', 'both are attached')
+  claim(made.relayed.length === 0, `relayed to the good ones: ${made.relayed.length}`)
+  const streams = made.bad.size + GOOD.length
+  claim(made.hub.connections.size === streams, `streams ${made.hub.connections.size}`)
+  claim(made.hub.mute.size <= made.bad.size, `mute ${made.hub.mute.size}`)
+  claim(made.hub.directory.rows.size <= 10_000, `sessions ${made.hub.directory.rows.size}`)
+  knock(made, claim)
+  return found
+}
+
+// Somebody new asks the primary, who answers; nobody else may.
+function knock(made: Desk, claim: (holds: boolean, what: string) => void): void {
+  const { session } = made.known
+  const stream = made.nextStream++
+  const told: FromHub[] = []
+  made.told.set(stream, told)
+  hub.opened(made.hub, made.now, stream)
+  say(made, stream, { kind: 'hello', version: 1 })
+  say(made, stream, { kind: 'signal', session, blob: new Uint8Array([1]) })
+  const asked = last(made, 1, 'signal')
+  claim(asked?.from === stream, 'the primary hears who asks')
+  say(made, 2, { kind: 'reply', session, to: stream, blob: new Uint8Array([2]) })
+  say(made, 1, { kind: 'reply', session, to: stream, blob: new Uint8Array([3]) })
+  const blobs = told.flatMap((message) => (message.kind === 'reply' ? [message.blob[0]] : []))
+  claim(blobs.join() === '3', `only the primary answers: ${blobs.join()}`)
+  const { relayed } = made.hub.counters
+  hub.receive(made.hub, made.now, 2, frameRelay(1, new Uint8Array(9)), made.out)
+  claim(made.hub.counters.relayed === relayed + 1, 'the members reach one another')
+  made.relayed.length = 0
+  made.told.delete(stream)
+  hub.closed(made.hub, made.now, stream, made.out)
+}
