@@ -220,7 +220,7 @@ export function writePad(writer: ByteWriter): void {
   writeU8(writer, KIND.pad)
 }
 
-/** A piece of a reliable message. @param before  the piece written before it in this packet, or 0 */
+/** A piece of a reliable message. @param before  the piece before it in this packet, or 0 */
 export function writePiece(
   writer: ByteWriter,
   id: number,

@@ -1,7 +1,7 @@
 /**
  * Headers of packets and fragments, as in the public reliable 1.0 standard.
  *
- *     packet    prefix:8  sequence:16  ack:8 or 16  ack bits:0 to 4 bytes   4 to 9 bytes, then frames
+ *     packet    prefix:8  sequence:16  ack:8 or 16  ack bits:0 to 4 bytes   4 to 9, then frames
  *     fragment  1:8  sequence:16  fragment:8  fragments-1:8                 5 bytes, then its share
  *
  *     prefix    bit 0      0: a packet; 1: a fragment
@@ -15,8 +15,9 @@
  * The shares of a packet's fragments, put together, are the packet: the first holds its header.
  */
 
-/** Shortest and longest header of a packet, in bytes. */
+/** Shortest header of a packet, in bytes. */
 export const HEADER_MIN = 4
+/** Longest header of a packet, in bytes. */
 export const HEADER_MAX = 9
 /** Length of a fragment's header in bytes. */
 export const FRAGMENT_HEADER = 5
@@ -130,7 +131,7 @@ function readAckBits(bytes: Uint8Array, at: number, prefix: number, into: Header
   return end
 }
 
-/** Reads the header of a fragment, or null if it is malformed. @param max  most fragments of a packet */
+/** Reads the header of a fragment, null if malformed. @param max  most fragments of a packet */
 export function readFragment(bytes: Uint8Array, max: number): FragmentHeader | null {
   if (bytes.length <= FRAGMENT_HEADER || bytes[0] !== FRAGMENT_BIT) return null
   const index = bytes[3]!

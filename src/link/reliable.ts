@@ -18,8 +18,9 @@ import type { ByteWriter } from '../wire/bytes.ts'
 import { MESSAGE_MAX, PIECE_MAX, QUEUE_BYTES_MAX, QUEUE_MESSAGES_MAX } from './limits.ts'
 import type { Limits } from './limits.ts'
 
-/** Flags of a piece: the first of its message, the last of it. */
+/** Flag of a piece: the first of its message. */
 export const FIRST = 1
+/** Flag of a piece: the last of its message. */
 export const LAST = 2
 
 /** Where a piece stands. */
@@ -140,7 +141,7 @@ export function pieceAt(outgoing: Outgoing, id: number): Piece | null {
   return outgoing.ring[id & (outgoing.ring.length - 1)] ?? null
 }
 
-/** The piece to send next: the oldest to be sent again, else the first unsent; 0 if there is none. */
+/** The piece to send next: the oldest to be sent again, else the first unsent; 0 for none. */
 export function nextPiece(outgoing: Outgoing, limits: Limits): number {
   if (outgoing.again > 0) {
     let id = Math.max(outgoing.againFrom, outgoing.base)

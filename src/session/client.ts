@@ -2,8 +2,8 @@
  * The member as a client of its session: the view it has been told, and whom it follows.
  *
  * A view is taken from the primary that it names, and only forwards: a larger epoch, or the
- * same with a version that is not older. And it is taken only from somebody who may lead (trust.ts). A member that finds itself outside comes back with
- * a new incarnation; what it had not been answered goes with it (T33, T34).
+ * same with a version that is not older; and only from somebody who may lead (trust.ts). A
+ * member that finds itself outside comes back with a new incarnation, as the same player (T34).
  */
 
 import type { Millis, PeerId } from '../machine.ts'

@@ -9,7 +9,7 @@ import * as link from '../../src/link/link.ts'
 import type { Link, LinkOptions, LinkSink } from '../../src/link/link.ts'
 import { writeRaw } from '../../src/wire/bytes.ts'
 
-/** Numbers in [0, 1) from a seed (a linear congruence, whose high bits are mixed well enough here). */
+/** Numbers in [0, 1) from a seed: a linear congruence, whose high bits are mixed well enough. */
 export function chance(seed: number): () => number {
   let state = (Math.imul(seed, 2654435761) ^ 0x5bd1e995) >>> 0
   return () => {

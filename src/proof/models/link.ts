@@ -305,5 +305,7 @@ function essenceOf(side: Link, now: Millis): unknown {
 function show({ now, sender, receiver, got, network }: LinkWorld): string {
   const flying = network.map(({ to, sequence }) => `${to === 'receiver' ? 'p' : 'a'}${sequence}`)
   const fates = [...sender.sent.fate.subarray(0, 8)].join('')
-  return `${now} ms, got [${got.join(' ')}], next ${receiver.incoming.next}, fates ${fates}, flying ${flying.join(' ')}`
+  const { next } = receiver.incoming
+  const under = flying.join(' ')
+  return `${now} ms, got [${got.join(' ')}], next ${next}, fates ${fates}, flying ${under}`
 }

@@ -73,7 +73,7 @@ export interface Seen {
   broken: string
 }
 
-/** What happened at least once on some way; kept beside the states, which it need not tell apart. */
+/** What happened at least once on some way; beside the states, which it need not tell apart. */
 export interface Passed {
   tookOver: boolean
   dropped: boolean
