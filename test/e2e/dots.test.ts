@@ -124,7 +124,7 @@ test('T12: twenty switches between tabs make no epoch, and a hidden server keeps
       seen.add(await tabs.ask(ada, 'document.visibilityState'))
     }
   }
-  expect([...seen].sort()).toEqual(['hidden', 'visible'])
+  expect(seen).toEqual(new Set(['hidden', 'visible']))
   await tabs.show(other)
   expect(await drop(grace, 40)).toBe(40)
   expect(await tabs.ask(ada, 'document.visibilityState')).toBe('hidden')

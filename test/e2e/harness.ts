@@ -98,7 +98,9 @@ export class Window {
 
   /** What the page says of itself, as `data-…` of its body. */
   async data(): Promise<Record<string, string>> {
-    return this.page.evaluate(() => ({ ...document.body.dataset }) as Record<string, string>)
+    return this.page.evaluate(
+      () => Object.fromEntries(Object.entries(document.body.dataset)) as Record<string, string>,
+    )
   }
 
   /** Waits until what the page says fits. */
