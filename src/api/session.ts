@@ -111,6 +111,11 @@ export class Session {
     this.#runner = runner
   }
 
+  /** Not for users: what the member knows, for proofs; null once the session was left. */
+  get member(): Runner['member'] | null {
+    return this.#runner?.member ?? null
+  }
+
   /** Ourselves. */
   get me(): MemberInfo {
     const found = this.#members.find((info) => info.inc === this.#inc)

@@ -1,0 +1,134 @@
+/**
+ * What must be true of a session after trouble and peace, whatever the trouble was.
+ *
+ * A session whose registered primary lives, or whose registered backup does, goes on: all that
+ * was acknowledged is there exactly once, and all its members agree. One that lost both, or a
+ * primary that had no backup yet, is lost: then nobody who was in it may say that all is well.
+ */
+
+import type { Register } from '../register/messages.ts'
+import { count, type Trial } from './diary.ts'
+import { Dot, isIn, type Life, serving } from './lives.ts'
+import type { Session } from '../api/session.ts'
+import type { PeerId } from '../machine.ts'
+
+type Inside = Life & { session: Session }
+
+/** The lives of one session, and its register. */
+interface Group {
+  id: string
+  register: Register | null
+  lives: Inside[]
+  /** Neither its primary nor its backup lives. */
+  lost: boolean
+}
+
+function groups(trial: Trial): Group[] {
+  const rows = trial.world.hub()?.hub.directory.rows
+  const inside = trial.lives.filter((life) => isIn(life))
+  const ids = new Set(inside.map((life) => life.session.member!.session.id))
+  return [...ids].map((id) => {
+    const lives = inside.filter((life) => life.session.member!.session.id === id)
+    const register = rows?.get(id)?.entry.register ?? null
+    const heirs = register ? [register.primary, register.backup] : []
+    const lost = !lives.some((life) => heirs.includes(life.session.member!.session.me))
+    return { id, register, lives, lost }
+  })
+}
+
+/** Whether everything is as it shall stay. */
+export function settled(trial: Trial): boolean {
+  return groups(trial).every((group) => faults(group).length === 0)
+}
+
+/** Whether a session that can be served is not. */
+export function unserved(trial: Trial): boolean {
+  return groups(trial).some((group) => !group.lost && !group.lives.some((life) => serving(life)))
+}
+
+/** Looks into the accounts, and writes down what is wrong. */
+export function judge(trial: Trial): void {
+  const { account } = trial
+  for (const group of groups(trial)) {
+    if (group.lost) count(trial, 'session lost')
+    for (const fault of faults(group)) account.wrong.add(`${group.id}: ${fault}`)
+    if (!group.lost) for (const fault of books(group)) account.wrong.add(`${group.id}: ${fault}`)
+  }
+}
+
+function faults(group: Group): string[] {
+  if (group.lost) {
+    return group.lives
+      .filter((life) => life.session.status === 'live')
+      .map((life) => `${life.name} says live, but primary and backup are dead`)
+  }
+  const primary = group.lives.find((life) => serving(life))
+  if (!primary) return [`role.live: nobody serves, register ${JSON.stringify(group.register)}`]
+  return group.lives.flatMap((life) => differences(group, primary, life))
+}
+
+function differences(group: Group, primary: Inside, life: Inside): string[] {
+  const { session, name } = life
+  const found: string[] = []
+  const same = (what: string, mine: unknown, right: unknown): void => {
+    const [one, other] = [JSON.stringify(mine), JSON.stringify(right)]
+    if (one !== other) found.push(`${name} has ${what} ${one}, ${primary.name} ${other}`)
+  }
+  const incs = (of: Session): PeerId[] => of.members.map(({ inc }) => inc).sort((a, b) => a - b)
+  same('status', session.status, 'live')
+  same('player', session.me.player, life.player)
+  same('members', incs(session), incs(primary.session))
+  same('members', incs(session).length, group.lives.length)
+  same('primary', session.primary?.inc, primary.session.me.inc)
+  same('epoch', session.figures().epoch, group.register?.epoch)
+  same('register', primary.session.me.inc, group.register?.primary)
+  same('operations under way', session.member!.session.client.pending.length, 0)
+  if (found.length > 0) return found
+  same('table', tableOf(session), tableOf(primary.session))
+  const dots = group.lives.map((other) => [other.player, other.dot?.state.moves ?? -1] as const)
+  same(
+    'dots',
+    dotsOf(session),
+    dots.sort(([one], [other]) => one - other),
+  )
+  return found
+}
+
+function tableOf(session: Session): [string, unknown][] {
+  return session.keys().map((key) => [key, session.get(key)])
+}
+
+function dotsOf(session: Session): (readonly [number, number])[] {
+  const dots = session.all(Dot).map((dot) => [dot.owner?.player ?? 0, dot.state.moves] as const)
+  return dots.sort(([one], [other]) => one - other)
+}
+
+// commit.kept, once and commit.hidden, as far as anybody outside can tell.
+function books(group: Group): string[] {
+  const [first] = group.lives
+  if (!first) return []
+  const found: string[] = []
+  const table = new Map(tableOf(first.session))
+  const rows = new Map<string, number>()
+  for (const [key, value] of table) {
+    if (!key.startsWith('done ')) continue
+    const who = key.split(' ')[1]!
+    rows.set(who, (rows.get(who) ?? 0) + 1)
+    if (value !== 1) found.push(`once: ${key} was done ${String(value)} times`)
+  }
+  for (const [who, sum] of rows) {
+    const counted = table.get(`count ${who}`)
+    if (counted !== sum) found.push(`once: ${who} counts ${String(counted)} of ${sum} done`)
+  }
+  for (const life of group.lives) {
+    for (const seq of life.answered.keys()) {
+      if (table.get(`done ${life.name} ${seq}`) === 1) continue
+      found.push(`commit.kept: ${life.name} was answered ${seq}, which is not done`)
+    }
+    for (const [key, value] of life.shown) {
+      if (Number(table.get(key) ?? -1) >= value) continue
+      found.push(`commit.hidden: ${life.name} was shown ${key} = ${value}, which is not so`)
+    }
+  }
+  return found
+}

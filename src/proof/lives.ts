@@ -1,0 +1,149 @@
+/**
+ * The processes of a simulated run: each joins, adds to its counter by actions, moves a dot,
+ * and remembers what it was answered and what it was shown.
+ */
+
+import { action, object, type ActionType, type ObjectType } from '../api/types.ts'
+import { joinIn } from '../api/join.ts'
+import type { Session } from '../api/session.ts'
+import type { ObjectHandle } from '../api/handles.ts'
+import { serves } from '../session/state.ts'
+import type { SimNode } from '../sim/world.ts'
+import { u16 } from '../wire/schema.ts'
+import type { Actor } from './seeds.ts'
+import { environmentOf } from './world.ts'
+
+/** The dot of a player: how often it moved. */
+export const Dot: ObjectType<{ moves: typeof u16 }> = object('dot', { moves: u16 })
+
+/** Adds one to the counter of `who` and writes down that `seq` was done, each time it is. */
+export const add: ActionType<{ who: string; seq: number }, number> = action(
+  'add',
+  (table, { who, seq }: { who: string; seq: number }) => {
+    const count = Number(table.get(`count ${who}`) ?? 0) + 1
+    table.set(`count ${who}`, count)
+    table.set(`done ${who} ${seq}`, Number(table.get(`done ${who} ${seq}`) ?? 0) + 1)
+    return count
+  },
+)
+
+/** One life of one process. */
+export interface Life {
+  /** The machine and which of its lives, such as `m3.1`. */
+  name: string
+  node: SimNode
+  kind: Actor['kind']
+  session: Session | null
+  dot: ObjectHandle<{ moves: typeof u16 }> | null
+  /** The session that it is in, and its player there, which stays. */
+  home: string
+  player: number
+  /** How often its session was lost with all that was in it, and it began in another. */
+  moved: number
+  asked: number
+  /** Answers by the number it asked with. */
+  answered: Map<number, number>
+  /** Rows of the table that it was ever shown, with the newest value. */
+  shown: Map<string, number>
+  /** Why it did not get in. */
+  failed: string
+  /** It served at some time. */
+  served: boolean
+}
+
+/** Whether its process runs and is in a session. */
+export function isIn(life: Life): life is Life & { session: Session } {
+  return life.node.alive() && life.session !== null && life.session.status !== 'lost'
+}
+
+/** Starts a life on a machine. @param tell hears what happens, in words */
+export function live(
+  node: SimNode,
+  kind: Actor['kind'],
+  count: number,
+  tell: (what: string) => void,
+): Life {
+  const life: Life = {
+    name: `${node.name}.${count}`,
+    node,
+    kind,
+    session: null,
+    dot: null,
+    home: '',
+    player: 0,
+    moved: 0,
+    asked: 0,
+    answered: new Map(),
+    shown: new Map(),
+    failed: '',
+    served: false,
+  }
+  const options = { game: 'proof', name: life.name, types: [Dot, add], server: 'ws://hub/hub' }
+  joinIn(environmentOf(node, kind), options).then(
+    (session) => {
+      if (node.alive()) begin(life, session, tell)
+    },
+    (error: unknown) => {
+      life.failed = String(error)
+      if (node.alive()) tell(`does not get in: ${life.failed}`)
+    },
+  )
+  return life
+}
+
+function begin(life: Life, session: Session, tell: (what: string) => void): void {
+  life.session = session
+  look(life)
+  life.dot = session.create(Dot, { moves: 0 })
+  tell(`is in as ${session.me.inc}`)
+  session.on('status', (status) => tell(`is ${status} ${session.reason}`))
+  session.on('safety', (safety) => tell(`is told: ${safety}`))
+  session.on('primary', (member) => tell(`follows ${member.inc}`))
+  session.on('members', (members) => {
+    look(life)
+    tell(`sees ${members.map((member) => member.inc).join(' ')} as ${session.me.inc}`)
+  })
+  session.on('table', (keys) => {
+    look(life)
+    for (const key of keys) {
+      const value = session.get(key)
+      if (value !== undefined) life.shown.set(key, Number(value))
+    }
+  })
+}
+
+// What a lost session said is lost with it: in another one all begins anew.
+function look(life: Life): void {
+  const id = life.session?.member?.session.id ?? ''
+  if (id === life.home || id === '') return
+  if (life.home !== '') life.moved++
+  life.home = id
+  life.player = life.session!.me.player
+  life.answered.clear()
+  life.shown.clear()
+}
+
+/** Asks for one more, unless many are under way. */
+export function ask(life: Life): void {
+  if (!isIn(life) || life.session.member!.session.client.pending.length >= 16) return
+  const seq = ++life.asked
+  life.session.act(add, { who: life.name, seq }).then(
+    (outcome) => {
+      look(life)
+      if (outcome.ok && life.node.alive()) life.answered.set(seq, outcome.value)
+    },
+    () => {},
+  )
+}
+
+/** Moves its dot. */
+export function move(life: Life): void {
+  if (isIn(life) && life.dot?.alive) life.dot.set({ moves: (life.dot.state.moves + 1) % 65_536 })
+}
+
+/** As a primary: of which session, in which epoch; null if it does not serve. */
+export function serving(life: Life): { session: string; epoch: number; inc: number } | null {
+  const own = life.node.alive() ? life.session?.member?.session : undefined
+  if (!own || !serves(own)) return null
+  return { session: own.id, epoch: own.server.epoch, inc: own.me }
+}

@@ -1,0 +1,82 @@
+/**
+ * What a seed stands for: who takes part, in what weather, and what befalls them when.
+ *
+ * A drawing is plain data. It is made from the seed alone, so a seed that failed fails again,
+ * and a step taken out of its schedule leaves a drawing that may be run as well.
+ */
+
+import type { Conditions } from '../faults/conditions.ts'
+import * as conditions from '../faults/conditions.ts'
+import * as prng from '../faults/prng.ts'
+import type { Prng } from '../faults/prng.ts'
+import { FAULT_KINDS, type FaultKind, plan, type Schedule } from '../faults/schedule.ts'
+import type { Millis } from '../machine.ts'
+
+/** Faults begin and end within so much time. */
+export const TROUBLE_MS: Millis = 10_000
+/** Members of a run. */
+export const MEMBERS: readonly [min: number, max: number] = [2, 8]
+
+/** One process, and when it comes. */
+export interface Actor {
+  name: string
+  kind: 'node' | 'browser'
+  /** From the start. */
+  at: Millis
+}
+
+/** One run. */
+export interface Drawing {
+  seed: number
+  actors: Actor[]
+  conditions: Conditions
+  /** Begins when all are in. */
+  schedule: Schedule
+}
+
+/** What a seed stands for. */
+export function draw(seed: number): Drawing {
+  const chance = prng.create(seed)
+  const [least, most] = MEMBERS
+  const span = most - least + 1
+  // Small sessions are the more delicate ones.
+  const count = least + Math.min(prng.below(chance, span), prng.below(chance, span))
+  const nodes = prng.next(chance)
+  const actors: Actor[] = Array.from({ length: count }, (_none, i) => ({
+    name: `m${i + 1}`,
+    kind: prng.chance(chance, nodes) ? 'node' : 'browser',
+    at: i === 0 ? 0 : 100 + prng.below(chance, 1_500),
+  }))
+  const weather = drawConditions(chance)
+  const schedule = plan(chance, {
+    nodes: actors.map(({ name }) => name),
+    hub: 'hub',
+    ms: TROUBLE_MS,
+    calmMs: 500,
+    count: 1 + prng.below(chance, 8),
+    kinds: drawKinds(chance),
+  })
+  return { seed, actors, conditions: weather, schedule }
+}
+
+// Quiet weather in two of five runs, so that what faults do alone is seen too.
+function drawConditions(chance: Prng): Conditions {
+  const rttMs = prng.below(chance, 120)
+  if (prng.chance(chance, 0.4)) return { ...conditions.PERFECT, rttMs }
+  return {
+    ...conditions.PERFECT,
+    rttMs,
+    jitterMs: prng.below(chance, 150),
+    lossShare: prng.between(chance, 0, 0.3),
+    duplicateShare: prng.between(chance, 0, 0.05),
+    reorderShare: prng.between(chance, 0, 0.05),
+  }
+}
+
+// Some kinds only: with all of them in each run few would be met alone. Crashes count thrice.
+function drawKinds(chance: Prng): FaultKind[] {
+  const some = FAULT_KINDS.filter((kind) => kind !== 'crash' && prng.chance(chance, 0.35))
+  const crashes: FaultKind[] = prng.chance(chance, 0.75) ? ['crash', 'crash', 'crash'] : []
+  const back: FaultKind[] = prng.chance(chance, 0.6) ? ['restart'] : []
+  return [...some.filter((kind) => kind !== 'restart'), ...crashes, ...back]
+}

@@ -1,0 +1,200 @@
+/**
+ * One seeded run: all come in, then there is trouble for ten seconds, then peace, and at the
+ * end the accounts are looked into (judge.ts). What must hold at every instant is looked at
+ * after each event of the world.
+ */
+
+import * as prng from '../faults/prng.ts'
+import { tell as tellFault } from '../faults/schedule.ts'
+import { format } from '../faults/conditions.ts'
+import type { Millis } from '../machine.ts'
+import type { Variant } from '../session/state.ts'
+import type { Counters } from '../sim/ground.ts'
+import { count, tell, type Trial } from './diary.ts'
+import { judge, settled, unserved } from './judge.ts'
+import { ask, isIn, type Life, live, move, serving } from './lives.ts'
+import { type Drawing, TROUBLE_MS } from './seeds.ts'
+import { world } from './world.ts'
+
+/** All must be in by then. */
+export const ENTRY_MS: Millis = 30_000
+/** Peace lasts so long at most; what is not in order by then stays so. */
+export const PEACE_MS: Millis = 45_000
+/** After peace has settled in the network somebody must serve within this. */
+export const SERVE_MS: Millis = 5_000
+const TICK_MS: Millis = 100
+const LOOK_MS: Millis = 50
+
+/** What came of a run. */
+export interface Result {
+  seed: number
+  /** What does not hold, in sentences; empty if all does. */
+  wrong: string[]
+  /** What happened at least once. */
+  reached: Record<string, number>
+  faults: Counters['faults']
+  /** Time from peace until all was in order; Infinity if never. */
+  settledMs: Millis
+  virtualMs: Millis
+  events: number
+  /** What a person wants to know, in order. */
+  story: string[]
+}
+
+/** Runs what a seed stands for. @param plant a bug for all members, to see whether it is found */
+export async function run(drawing: Drawing, plant: Variant | null = null): Promise<Result> {
+  const trial = start(drawing, plant)
+  const { world: w } = trial
+  const first = Math.max(...drawing.actors.map(({ at }) => at))
+  await w.run(first + 1)
+  const allIn = (): boolean => trial.lives.every((life) => isIn(life))
+  const entered = await w.runUntil(() => watch(trial) && allIn(), ENTRY_MS)
+  if (!entered) trial.account.wrong.add(`not all are in after ${ENTRY_MS} ms`)
+  trouble(trial)
+  await w.runUntil(() => watch(trial) && false, TROUBLE_MS)
+  const peace = w.now()
+  tell(trial, 'world', 'peace')
+  w.heal()
+  w.conditions('*', '*', 'rtt=20')
+  const done = await w.runUntil(() => watch(trial) && isSettled(trial), PEACE_MS)
+  judge(trial)
+  return conclude(trial, done ? w.now() - peace : Infinity)
+}
+
+function start(drawing: Drawing, plant: Variant | null): Trial {
+  const { seed, conditions, actors } = drawing
+  const w = world({ seed, conditions, linesMax: 0 })
+  const trial: Trial = {
+    drawing,
+    plant,
+    world: w,
+    lives: [],
+    account: {
+      wrong: new Set(),
+      reached: {},
+      primaries: new Map(),
+      roles: new Map(),
+      backups: new Map(),
+      outage: null,
+      calmAt: Infinity,
+      lookedAt: -Infinity,
+    },
+    story: [],
+  }
+  tell(trial, 'world', `${actors.length} members, ${format(conditions) || 'quiet weather'}`)
+  for (const { name, kind, at } of actors) {
+    w.at(at, () => {
+      w.sim.node(name, (node) => {
+        const count = trial.lives.filter((life) => life.node.name === name).length + 1
+        const who = `${name}.${count}`
+        tell(trial, who, `starts (${kind})`)
+        trial.lives.push(live(node, kind, count, (what) => tell(trial, who, what)))
+      })
+    })
+  }
+  return trial
+}
+
+// The schedule, and meanwhile everybody acts.
+function trouble(trial: Trial): void {
+  const { world: w, drawing } = trial
+  const begun = w.now()
+  w.follow(drawing.schedule)
+  for (const { at, fault } of drawing.schedule) {
+    w.at(begun + at, () => tell(trial, 'world', tellFault(fault)))
+    if (fault.kind !== 'outage') continue
+    w.at(begun + at - 1, () => (trial.account.outage = epochs(trial)))
+    w.at(begun + at + fault.ms + 3_000, () => survived(trial))
+  }
+  const chance = prng.fork(prng.create(drawing.seed), 'acts')
+  for (let at = 0; at < TROUBLE_MS; at += TICK_MS) {
+    w.at(begun + at, () => {
+      for (const life of trial.lives) {
+        move(life)
+        if (prng.chance(chance, 0.3)) ask(life)
+      }
+    })
+  }
+}
+
+function epochs(trial: Trial): string {
+  return trial.lives.map((life) => `${serving(life)?.session}/${serving(life)?.epoch}`).join(' ')
+}
+
+function survived(trial: Trial): void {
+  const { account } = trial
+  if (account.outage !== null && account.outage === epochs(trial)) {
+    if (/\d/.test(account.outage)) count(trial, 'hub outage survived in the same epoch')
+  }
+  account.outage = null
+}
+
+/** Looks at what must hold at every instant. @returns true, for use in a condition */
+export function watch(trial: Trial): true {
+  const { account } = trial
+  for (const life of trial.lives) {
+    const own = life.node.alive() ? life.session?.member?.session : undefined
+    if (!own) continue
+    own.variant = trial.plant
+    const { role } = own.server
+    const before = account.roles.get(life)
+    if (role !== before) {
+      account.roles.set(life, role)
+      changed(trial, life, before ?? 'idle', role)
+    }
+    const serves = serving(life)
+    if (!serves) continue
+    life.served = true
+    const key = `${serves.session} epoch ${serves.epoch}`
+    const other = account.primaries.get(key)
+    if (other === undefined) account.primaries.set(key, serves.inc)
+    else if (other !== serves.inc) {
+      account.wrong.add(`role.unique: ${other} and ${serves.inc} both served in ${key}`)
+    }
+    const { backup } = own.server
+    if (role !== 'backedup') continue
+    const last = account.backups.get(serves.session)
+    account.backups.set(serves.session, backup)
+    if (last !== undefined && last !== backup) count(trial, 'backup replaced')
+  }
+  return true
+}
+
+function changed(trial: Trial, life: Life, before: string, role: string): void {
+  const own = life.session!.member!.session
+  tell(trial, life.name, `(${own.me}) ${before} -> ${role}, epoch ${own.server.epoch}`)
+  if (before === 'taking' && role === 'alone') count(trial, 'takeover')
+  if (before === 'dropping' && role === 'alone') count(trial, 'backup dropped')
+  if (before === 'backedup' && role === 'idle') count(trial, 'primary deposed')
+}
+
+function isSettled(trial: Trial): boolean {
+  const { account, world: w, lives } = trial
+  // A look at everything costs much: some times in a second is enough.
+  if (w.now() - account.lookedAt < LOOK_MS) return false
+  account.lookedAt = w.now()
+  const calm = lives.every((life) => !isIn(life) || life.session.member!.hub === 'attached')
+  if (calm) account.calmAt = Math.min(account.calmAt, w.now())
+  if (w.now() > account.calmAt + SERVE_MS && unserved(trial)) {
+    account.wrong.add(`role.live: nobody serves ${SERVE_MS} ms after all reach the hub again`)
+  }
+  return settled(trial)
+}
+
+function conclude(trial: Trial, settledMs: Millis): Result {
+  const { world: w, account, story, drawing } = trial
+  for (const life of trial.lives) {
+    const returns = life.session?.member?.counters.returns ?? 0
+    if (life.served && returns > 0) count(trial, 'deposed primary returned')
+  }
+  return {
+    seed: drawing.seed,
+    wrong: [...account.wrong],
+    reached: account.reached,
+    faults: w.counters.faults,
+    settledMs,
+    virtualMs: w.now(),
+    events: w.counters.events,
+    story,
+  }
+}
