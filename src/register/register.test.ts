@@ -1,0 +1,111 @@
+// Goal: the register changes by compare-and-set alone, for those who may, and forgets nothing.
+// Method: the machine by itself; a crash is a directory made anew from the records.
+import { describe, expect, test } from 'vitest'
+import { digest, proofOf } from '../wire/digest.ts'
+import * as register from './register.ts'
+import { type Change, type Demand, type Directory, EPOCH_MAX } from './register.ts'
+
+const secret = (inc: number): Uint8Array => new Uint8Array(16).fill(inc)
+const proof = (inc: number): Uint8Array => proofOf(secret(inc), 'register')
+const hash = (inc: number): Uint8Array => digest(proof(inc))
+
+class Desk {
+  directory: Directory = register.create(0)
+  readonly records = new Map<string, Uint8Array>()
+  readonly out: register.DirectoryOut = {
+    send: () => {},
+    record: (change) => this.#keep(change),
+    emit: () => {},
+  }
+
+  constructor() {
+    const wish = { game: 'g', room: 'r', playersMax: 3, hash: hash(1) }
+    register.add(this.directory, 0, wish, 's', this.out)
+    const members = [1, 2, 3].map((inc) => ({ inc, player: inc, hash: hash(inc) }))
+    register.setMembers(this.directory, 's', 1, members, this.out)
+  }
+
+  #keep({ session, bytes }: Change): void {
+    if (bytes) this.records.set(session, bytes)
+    else this.records.delete(session)
+  }
+
+  change(demand: Partial<Demand>): boolean {
+    const inc = demand.inc ?? 1
+    const whole = { session: 's', inc, proof: proof(inc), primary: inc, backup: 0, expect: 1 }
+    const asked = { ...whole, why: 'drop' as const, ...demand }
+    return register.change(this.directory, 0, asked, this.out)?.ok ?? false
+  }
+
+  now(): string {
+    const { epoch, primary, backup } = register.find(this.directory, 's')!.entry.register
+    return `${epoch} ${primary} ${backup}`
+  }
+
+  restart(): void {
+    this.directory = register.create(0)
+    for (const bytes of this.records.values()) register.restore(this.directory, 0, bytes)
+  }
+}
+
+describe('the register', () => {
+  test('T23: it changes only for whoever knows the epoch, and the epoch rises by one', () => {
+    const desk = new Desk()
+    expect(desk.change({ why: 'add', backup: 2, expect: 2 })).toBe(false)
+    expect(desk.change({ why: 'add', backup: 2 })).toBe(true)
+    expect(desk.change({ why: 'add', backup: 2 })).toBe(false)
+    expect(desk.now()).toBe('2 1 2')
+  })
+
+  test('T28: nobody changes it without the secret of a member that may', () => {
+    const desk = new Desk()
+    desk.change({ why: 'add', backup: 2 })
+    const tried: Partial<Demand>[] = [
+      { why: 'takeover', inc: 2, proof: proof(3) },
+      { why: 'takeover', inc: 3 },
+      { why: 'takeover', inc: 1 },
+      { why: 'takeover', inc: 2, primary: 3 },
+      { why: 'takeover', inc: 2, backup: 3 },
+      { why: 'drop', inc: 2 },
+      { why: 'drop', inc: 1, primary: 2 },
+      { why: 'add', inc: 1, backup: 9 },
+      { why: 'add', inc: 2, backup: 3 },
+      { why: 'end', inc: 2 },
+      { why: 'handover', inc: 1, primary: 2 },
+      { why: 'recover', inc: 3 },
+    ]
+    for (const demand of tried) expect(desk.change({ expect: 2, ...demand })).toBe(false)
+    expect(desk.now()).toBe('2 1 2')
+    expect(desk.change({ why: 'takeover', inc: 2, expect: 2 })).toBe(true)
+    expect(desk.now()).toBe('3 2 0')
+  })
+
+  test('all that was answered is there after a crash', () => {
+    const desk = new Desk()
+    desk.change({ why: 'add', backup: 2 })
+    desk.restart()
+    expect(desk.now()).toBe('2 1 2')
+    expect(desk.change({ why: 'takeover', inc: 2, expect: 2 })).toBe(true)
+    desk.restart()
+    expect(desk.now()).toBe('3 2 0')
+    expect(desk.change({ why: 'drop', inc: 1, expect: 3 })).toBe(false)
+  })
+
+  test('a record that is none of ours is refused', () => {
+    expect(register.restore(register.create(0), 0, Uint8Array.of(1, 2, 3))).toBe(false)
+  })
+
+  test('epochs end below the largest', () => {
+    const desk = new Desk()
+    register.find(desk.directory, 's')!.entry.register.epoch = EPOCH_MAX
+    expect(desk.change({ why: 'drop', expect: EPOCH_MAX })).toBe(false)
+  })
+
+  test('the list of members is taken from the registered primary alone', () => {
+    const desk = new Desk()
+    const members = [{ inc: 9, player: 9, hash: hash(9) }]
+    expect(register.setMembers(desk.directory, 's', 2, members, desk.out)).toBe(false)
+    expect(register.admits(desk.directory, 's', 9, proof(9))).toBe(false)
+    expect(register.admits(desk.directory, 's', 2, proof(2))).toBe(true)
+  })
+})
