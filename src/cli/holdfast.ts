@@ -4,7 +4,9 @@
 import { readFileSync } from 'node:fs'
 import { cac } from 'cac'
 import { HoldfastError } from '../machine.ts'
+import { addExplore } from './explore.ts'
 import { addServe } from './serve.ts'
+import { addSim } from './sim.ts'
 
 const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
@@ -12,6 +14,8 @@ const { version } = JSON.parse(
 
 const cli = cac('holdfast')
 addServe(cli)
+addSim(cli)
+addExplore(cli)
 cli.option('--debug', 'Show where an error came from')
 cli.help()
 cli.version(version)
