@@ -103,7 +103,12 @@ function handshake(run: Runtime, from: string, message: Handshake): void {
     if (peer.link !== null || peer.nonce !== message.nonce) continue
     if (message.kind === 'accept') return open(run, peer, message.connection, from)
     run.member.counters.denied++
-    if (message.why !== 'version') run.out.emit({ kind: 'removed', why: 'no member any more' })
+    const { view, register } = run.member.session.client
+    const leads = peer.inc === view.primary || peer.inc === register.primary
+    // Only who leads knows who is in; a backup that denies may know no better yet.
+    if (leads && message.why !== 'version') {
+      run.out.emit({ kind: 'removed', why: 'no member any more' })
+    }
     return
   }
 }
