@@ -13,7 +13,7 @@ export function start(script: string, words: readonly (string | number)[]): Chil
   return adopt(fork(path, words.map(String)))
 }
 
-/** Starts a hub as a user would. @returns its child and its URL @throws Error if it does not serve */
+/** Starts a hub as a user would. @throws Error if it does not serve */
 export async function serve(
   data: string,
   ms: number,

@@ -32,7 +32,13 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('5,000 hostile messages into UDP, WebSocket and TCP: two members play on in the same epoch', async () => {
+interface Place {
+  url: string
+  hub: HubServer
+  close(): Promise<void>
+}
+
+async function startPlace(): Promise<Place> {
   const folder = mkdtempSync(joinPath(tmpdir(), 'holdfast-fuzz-'))
   const pages = joinPath(folder, 'pages')
   mkdirSync(pages)
@@ -47,35 +53,49 @@ test('5,000 hostile messages into UDP, WebSocket and TCP: two members play on in
     sessions: () => [],
   })
   const streams = acceptStreams(http.server, { path: '/hub', accept: (one) => hub.accept(one) })
-  const options = { game: 'fuzz', types: [count], server: http.url }
-  const ports = [await freePort(), await freePort()]
-  const sessions: Session[] = []
-  for (const port of ports) sessions.push(await join({ ...options, udp: { port } }))
-  try {
-    await until(() => sessions.every((session) => session.safety === 'backed-up'))
-    const before = sessions.map((session) => [session.me.inc, session.figures().epoch])
-    const hostile = Promise.all([
-      intoUdp(1, ports, 2_500),
-      intoStreams(2, http.url, 1_500),
-      intoTcp(3, Number(new URL(http.url).port), 1_000),
-    ])
-    let done = false
-    void hostile.finally(() => (done = true)).catch(() => {})
-    let acts = 0
-    while (!done) {
-      const outcome = await sessions[acts % 2]!.act(count, null)
-      expect(outcome).toEqual({ ok: true, value: ++acts })
-    }
-    await hostile
-    expect(sessions.map((session) => [session.me.inc, session.figures().epoch])).toEqual(before)
-    expect(hub.hub.counters.malformed).toBeGreaterThan(50)
-    await until(() => hub.hub.connections.size === 2)
-  } finally {
-    for (const session of sessions) session.end('done')
+  const close = async (): Promise<void> => {
     streams.close()
     await http.close()
     hub.close()
     store.close()
     rmSync(folder, { recursive: true })
+  }
+  return { url: http.url, hub, close }
+}
+
+// Acts at each member in turn for as long as the others rage. Each outcome must be the next.
+async function actDuring(sessions: readonly Session[], rage: Promise<unknown>): Promise<void> {
+  let done = false
+  void rage.finally(() => (done = true)).catch(() => {})
+  let acts = 0
+  while (!done) {
+    const outcome = await sessions[acts % sessions.length]!.act(count, null)
+    expect(outcome).toEqual({ ok: true, value: ++acts })
+  }
+  await rage
+}
+
+test('5,000 hostile messages into UDP, WebSocket and TCP: two members play on in the same epoch', async () => {
+  const { url, hub, close } = await startPlace()
+  const ports = [await freePort(), await freePort()]
+  const sessions: Session[] = []
+  try {
+    for (const port of ports) {
+      sessions.push(await join({ game: 'fuzz', types: [count], server: url, udp: { port } }))
+    }
+    await until(() => sessions.every((session) => session.safety === 'backed-up'))
+    const before = sessions.map((session) => [session.me.inc, session.figures().epoch])
+    const rage = [
+      intoUdp(1, ports, 2_500),
+      intoStreams(2, url, 1_500),
+      intoTcp(3, Number(new URL(url).port), 1_000),
+    ]
+    await actDuring(sessions, Promise.all(rage))
+    expect(sessions.map((session) => [session.me.inc, session.figures().epoch])).toEqual(before)
+    expect(hub.hub.counters.malformed).toBeGreaterThan(50)
+    await until(() => hub.hub.connections.size === 2)
+  } finally {
+    for (const session of sessions) session.end('done')
+    await close()
   }
 })

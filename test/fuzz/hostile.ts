@@ -12,7 +12,7 @@ import { handshakeLayout } from '../../src/link/handshake.ts'
 import { writeHeader } from '../../src/link/packet.ts'
 import type { PeerMessage, View } from '../../src/session/messages.ts'
 import { ADDRESS_MAX, ADDRESSES_MAX, deltaLayout, peerLayout } from '../../src/session/messages.ts'
-import { toHub } from '../../src/register/messages.ts'
+import { type ToHub, toHub } from '../../src/register/messages.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameMessage, frameRelay } from '../../src/wire/relay.ts'
 
@@ -242,55 +242,58 @@ const anyText = (chaos: Prng, known: Knowledge): string =>
   pick(chaos, [known.session, '', 'fuzz', 'x'.repeat(32), '\u0000', '__proto__'])
 
 function wish(chaos: Prng, known: Knowledge): Uint8Array {
+  const session = anyText(chaos, known)
+  return encode(
+    toHub,
+    chance(chaos, 0.5) ? asked(chaos, known, session) : told(chaos, known, session),
+  )
+}
+
+// What anybody may ask.
+function asked(chaos: Prng, known: Knowledge, session: string): ToHub {
   const n = (): number => number(chaos, known)
-  const text = (): string => anyText(chaos, known)
   const request = n()
-  const session = text()
-  const proof = hash(chaos)
-  switch (below(chaos, 12)) {
+  const game = anyText(chaos, known)
+  const hashed = hash(chaos)
+  switch (below(chaos, 6)) {
     case 0:
-      return encode(toHub, { kind: 'hello', version: chance(chaos, 0.9) ? 1 : n() })
+      return { kind: 'hello', version: chance(chaos, 0.9) ? 1 : n() }
     case 1:
-      return encode(toHub, { kind: 'list', request, game: text() })
+      return { kind: 'list', request, game }
     case 2:
-      return encode(toHub, { kind: 'get', request, session })
+      return { kind: 'get', request, session }
     case 3: {
-      const playersMax = n()
-      return encode(toHub, {
-        kind: 'add',
-        request,
-        game: text(),
-        room: text(),
-        playersMax,
-        hash: proof,
-      })
+      const room = anyText(chaos, known)
+      return { kind: 'add', request, game, room, playersMax: n(), hash: hashed }
     }
-    case 4: {
-      const why = pick(chaos, ['add', 'drop', 'takeover', 'handover', 'recover', 'end'] as const)
-      const asked = { request, session, inc: n(), proof, expect: n(), primary: n(), backup: n() }
-      return encode(toHub, { kind: 'change', ...asked, why })
-    }
-    case 5:
-      return encode(toHub, { kind: 'attach', request, session, inc: n(), proof })
-    case 6: {
-      const length = chance(chaos, 0.1) ? 256 : below(chaos, 4)
-      const listed = Array.from({ length }, () => ({ inc: n(), player: n(), hash: hash(chaos) }))
-      return encode(toHub, { kind: 'members', session, members: listed })
-    }
-    case 7:
-      return encode(toHub, {
-        kind: 'yes',
-        session,
-        epoch: n(),
-        nonce: word(chaos),
-        players: n(),
-      })
-    case 8:
-      return encode(toHub, { kind: 'signal', session, blob: noise(chaos, 200) })
-    case 9:
-    case 10:
-      return encode(toHub, { kind: 'reply', session, to: n(), blob: noise(chaos, 200) })
+    case 4:
+      return { kind: 'signal', session, blob: noise(chaos, 200) }
     default:
-      return encode(toHub, { kind: 'ping', count: n() })
+      return { kind: 'ping', count: n() }
+  }
+}
+
+// What only members, and mostly the primary alone, may say.
+function told(chaos: Prng, known: Knowledge, session: string): ToHub {
+  const n = (): number => number(chaos, known)
+  const request = n()
+  const proof = hash(chaos)
+  switch (below(chaos, 5)) {
+    case 0: {
+      const why = pick(chaos, ['add', 'drop', 'takeover', 'handover', 'recover', 'end'] as const)
+      const change = { expect: n(), primary: n(), backup: n(), why }
+      return { kind: 'change', request, session, inc: n(), proof, ...change }
+    }
+    case 1:
+      return { kind: 'attach', request, session, inc: n(), proof }
+    case 2: {
+      const length = chance(chaos, 0.1) ? 256 : below(chaos, 4)
+      const members = Array.from({ length }, () => ({ inc: n(), player: n(), hash: hash(chaos) }))
+      return { kind: 'members', session, members }
+    }
+    case 3:
+      return { kind: 'yes', session, epoch: n(), nonce: word(chaos), players: n() }
+    default:
+      return { kind: 'reply', session, to: n(), blob: noise(chaos, 200) }
   }
 }
