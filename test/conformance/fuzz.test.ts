@@ -35,7 +35,7 @@ async function freePort(): Promise<number> {
 interface Place {
   url: string
   hub: HubServer
-  close(): Promise<void>
+  close: () => Promise<void>
 }
 
 async function startPlace(): Promise<Place> {
