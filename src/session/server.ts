@@ -3,7 +3,6 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import { proofOf } from '../wire/digest.ts'
 import { remove } from './membership.ts'
 import type { Member } from './messages.ts'
 import { tellHub } from './output.ts'
@@ -41,6 +40,7 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
   if (server.role === 'backedup') watchPeer(session, now, server.backup, out)
   if (now < server.roundAt) return
   server.roundAt = now + ROUND_MS
+  welcomeAll(session, out)
   removeSilent(session, now, out)
   forgetAbsent(session, now, out)
   if (server.role === 'alone' && !session.leaving) seekBackup(session, now, out)
@@ -70,6 +70,13 @@ export function watched(session: Session): PeerId {
 export function patience(session: Session): Millis | null {
   const seen = session.watches.get(watched(session))
   return seen ? watch.bound(seen) : null
+}
+
+function welcomeAll(session: Session, out: SessionOut): void {
+  const { server } = session
+  if (server.unwelcomed.length === 0) return
+  out.emit({ kind: 'welcome', to: server.unwelcomed.filter((inc) => server.told.has(inc)) })
+  server.unwelcomed = []
 }
 
 function watchPeer(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
@@ -185,7 +192,7 @@ export function end(session: Session, out: SessionOut): void {
     request: nextRequest(session),
     session: session.id,
     inc: session.me,
-    proof: proofOf(session.secret, 'register'),
+    proof: session.proofs.register,
     expect: server.epoch,
     primary: session.me,
     backup: 0,
