@@ -94,7 +94,7 @@ function report(
   const served = (found: Found): number[] => found.pauses.map((one) => one.served)
   const rows = [row('heartbeat 10, bound 50: kill to served', served(deaf))]
   rows.push(row('  pause minus detector', over(deaf)))
-  if (ears) rows.push(row('and closed ports heard: kill to served', served(ears)))
+  if (ears) rows.push(row('as shipped, closed ports heard: kill to served', served(ears)))
   rows.push(row('bare sockets, heartbeat 10, bound 50: kill to noticed', floors))
   if (anchor) rows.push(row('etcd, 3 servers, 10/50: kill to a write', anchor))
   const goals = goalsOf(deaf, ears)
@@ -121,9 +121,12 @@ function goalsOf(deaf: Found, ears: Found | null): Goal[] {
   const epochs = deaf.calms.reduce((total, one) => total + one.epochs, 0)
   const name = `false suspicions in ${Math.round(watched)} s`
   const acked = deaf.balance.acked + (ears?.balance.acked ?? 0)
+  const shipped = ears?.pauses.map((one) => one.served) ?? null
   return [
-    atMost('pause, median', quantile(pauses, 0.5), MEDIAN_GOAL_MS, 'ms'),
-    atMost('pause, max', Math.max(...pauses), MAX_GOAL_MS, 'ms'),
+    atMost('pause by heartbeat alone, median', quantile(pauses, 0.5), MEDIAN_GOAL_MS, 'ms'),
+    atMost('pause by heartbeat alone, max', Math.max(...pauses), MAX_GOAL_MS, 'ms'),
+    atMost('pause as shipped, median', shipped && quantile(shipped, 0.5), MEDIAN_GOAL_MS, 'ms'),
+    atMost('pause as shipped, max', shipped && Math.max(...shipped), MAX_GOAL_MS, 'ms'),
     atMost(`lost of ${acked} acknowledged`, sum('lost'), 0, 'operations'),
     atMost('doubled', sum('doubled'), 0, 'operations'),
     atMost(name, watched > 0 ? epochs : null, 0, 'epochs'),
