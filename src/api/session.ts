@@ -282,7 +282,7 @@ export class Session {
       case 'lost':
         return this.#setStatus(event.lost ? 'reconnecting' : 'live')
       case 'failed':
-        return this.#lose(event.why)
+        return this.end(event.why)
       case 'part':
         return this.#partTold(event.event as objects.ObjectEvent | actions.ActionEvent)
       case 'role':

@@ -247,6 +247,11 @@ export function comeBack(run: Runtime, why: string): void {
   void why
 }
 
+/** Nobody serves the session any more, and nobody will. */
+export function giveUp(run: Runtime): void {
+  fail(run, 'unreachable', 'the server and its backup are gone: what they held is lost')
+}
+
 function fail(run: Runtime, code: ErrorCode, why: string): void {
   run.member.phase = 'out'
   run.ports.emit({ kind: 'failed', code, why })

@@ -100,6 +100,8 @@ function happened(run: Runtime, event: SessionEvent): void {
       return
     case 'removed':
       return entry.comeBack(run, event.why)
+    case 'abandoned':
+      return entry.giveUp(run)
     default:
       break
   }

@@ -16,6 +16,8 @@ import * as watch from './watch.ts'
 
 /** Without the primary for so long, the application is told (S-4). */
 export const LOST_MS: Millis = 3_000
+/** Primary and backup gone from the hub for so long: nobody will serve this session any more. */
+export const GIVE_UP_MS: Millis = 30_000
 /** How often the hub is asked for the register while we lack a primary. */
 export const ASK_MS: Millis = 1_000
 
@@ -97,11 +99,22 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
   const lost = isLost(session, now)
   if (lost !== client.lost) {
     client.lost = lost
+    client.lostAt = now
     out.emit({ kind: 'lost', lost })
   }
   if (!lost || !session.hub.up || now < client.askAt) return
   client.askAt = now + ASK_MS
   out.hub({ kind: 'get', request: 0, session: session.id })
+  if (isAbandoned(session, now)) out.emit({ kind: 'abandoned' })
+}
+
+// Both that could serve are gone from the hub for so long that they will not come back (T30).
+function isAbandoned(session: Session, now: Millis): boolean {
+  const { client, hub, watches } = session
+  const { primary, backup } = client.register
+  if (now - Math.max(client.lostAt, hub.since) < GIVE_UP_MS) return false
+  const isGone = (inc: PeerId): boolean => watches.get(inc)?.gone ?? true
+  return primary !== session.me && isGone(primary) && (backup === 0 || isGone(backup))
 }
 
 function isLost(session: Session, now: Millis): boolean {

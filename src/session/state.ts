@@ -104,6 +104,8 @@ export interface Client {
   view: View
   /** Not heard of the primary for long. */
   lost: boolean
+  /** When it was lost, or found again. */
+  lostAt: Millis
   /** Oldest first; at most OUTCOMES_MAX. */
   pending: Pending[]
   nextSeq: number
@@ -162,6 +164,8 @@ export type SessionEvent =
   | { kind: 'unknown'; seqs: number[] }
   /** The connection to the primary is lost, or is back. */
   | { kind: 'lost'; lost: boolean }
+  /** Primary and backup are gone for good: what they alone held is lost. */
+  | { kind: 'abandoned' }
   /** We are not a member any more: come back with a new incarnation. */
   | { kind: 'removed'; why: string }
   /** As primary: the backup acks late and nobody is there to replace it, or it is well again. */
@@ -205,6 +209,7 @@ export function create(
     client: {
       view: { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] },
       lost: false,
+      lostAt: now,
       pending: [],
       nextSeq: 1,
       againAt: Infinity,
