@@ -26,11 +26,6 @@ import type { Allowance } from './allowance.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { frameMessage, readFrame } from '../wire/relay.ts'
 
-/**
- * Who asks for a change is answered at once; the others hear of it so much later. Their primary
- * tells them sooner, and it must not wait while they all read what it is about to say.
- */
-export const NEWS_MS: Millis = 20
 /** Longest answer to `list`. */
 export const LIST_MAX = 200
 
@@ -58,9 +53,6 @@ export interface Hub {
   mute: Map<number, Millis>
   /** For each session its attached members' streams. */
   attached: Map<string, Map<PeerId, number>>
-  /** Registers that changed and were told only to who asked, and when all hear of them. */
-  news: Map<string, Register>
-  newsAt: Millis
   /** Counts sessions that were created since the start. */
   created: number
   counters: HubCounters
@@ -102,8 +94,6 @@ export function create(now: Millis, boot: number): Hub {
     connections: new Map(),
     mute: new Map(),
     attached: new Map(),
-    news: new Map(),
-    newsAt: Infinity,
     created: 0,
     counters: {
       relayed: 0,
@@ -211,7 +201,7 @@ function answer(
       return attach(hub, now, connection, from, message, out)
     case 'members': {
       const known = message.session === from.session
-      if (!known || !setMembers(hub, now, from, message, out)) hub.counters.forged++
+      if (!known || !setMembers(hub, from, message, out)) hub.counters.forged++
       return
     }
     case 'yes':
@@ -264,7 +254,7 @@ function add(
   const unfit = unfitWish(from, message)
   if (unfit) return refuse(connection, message.request, unfit, out)
   const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
-  const added = register.add(hub.directory, now, message, id, directoryOut(hub, now, out))
+  const added = register.add(hub.directory, now, message, id, directoryOut(hub, out))
   if (!added) {
     const why = `this hub holds ${register.SESSIONS_MAX} sessions already`
     return refuse(connection, message.request, why, out)
@@ -295,12 +285,19 @@ function change(
   message: ToHub & { kind: 'change' },
   out: HubOut,
 ): void {
-  const done = register.change(hub.directory, now, message, directoryOut(hub, now, out))
+  // Who asked waits for nothing but the disk; the others hear of it after.
+  const news: register.News[] = []
+  const directory = directoryOut(hub, out)
+  const done = register.change(hub.directory, now, message, {
+    ...directory,
+    emit: (event) => void news.push(event),
+  })
   const { request, session } = message
   if (!done) return refuse(connection, request, `no session ${session}`, out)
   if (done.ok) hub.counters.changes++
   else hub.counters.conflicts++
   say(connection, { kind: 'register', request, session, ok: done.ok, register: done.register }, out)
+  for (const event of news) directory.emit(event)
 }
 
 function attach(
@@ -341,13 +338,12 @@ function closedBefore(hub: Hub, from: Connection, connection: number): void {
 
 function setMembers(
   hub: Hub,
-  now: Millis,
   from: Connection,
   message: ToHub & { kind: 'members' },
   out: HubOut,
 ): boolean {
   const { session, members } = message
-  return register.setMembers(hub.directory, session, from.inc, members, directoryOut(hub, now, out))
+  return register.setMembers(hub.directory, session, from.inc, members, directoryOut(hub, out))
 }
 
 function signal(
@@ -386,18 +382,17 @@ export function wake(hub: Hub, now: Millis, out: HubOut): void {
     hub.counters.mute++
     out.close(connection, `no hello within ${allowance.HELLO_MS} ms`)
   }
-  register.wake(hub.directory, now, directoryOut(hub, now, out))
-  if (now >= hub.newsAt) tellNews(hub, out)
+  register.wake(hub.directory, now, directoryOut(hub, out))
 }
 
 /** When `wake` is due. */
 export function deadline(hub: Hub): Millis {
   const [oldest] = hub.mute.values()
   const muteAt = oldest === undefined ? Infinity : oldest + allowance.HELLO_MS
-  return Math.min(muteAt, hub.newsAt, register.deadline(hub.directory))
+  return Math.min(muteAt, register.deadline(hub.directory))
 }
 
-function directoryOut(hub: Hub, now: Millis, out: HubOut): register.DirectoryOut {
+function directoryOut(hub: Hub, out: HubOut): register.DirectoryOut {
   return {
     record: (kept) => out.record(kept),
     send: (to, question) => {
@@ -405,19 +400,13 @@ function directoryOut(hub: Hub, now: Millis, out: HubOut): register.DirectoryOut
       if (stream !== undefined) say(stream, question, out)
     },
     emit: (news) => {
-      if (news.kind === 'ended') return void hub.news.delete(news.session)
-      hub.news.set(news.session, news.register)
-      hub.newsAt = Math.min(hub.newsAt, now + NEWS_MS)
+      if (news.kind === 'changed') tellRegister(hub, news.session, news.register, out)
     },
   }
 }
 
-function tellNews(hub: Hub, out: HubOut): void {
-  for (const [session, changed] of hub.news) {
-    tell(hub, session, { kind: 'register', request: 0, session, ok: true, register: changed }, out)
-  }
-  hub.news.clear()
-  hub.newsAt = Infinity
+function tellRegister(hub: Hub, session: string, changed: Register, out: HubOut): void {
+  tell(hub, session, { kind: 'register', request: 0, session, ok: true, register: changed }, out)
 }
 
 function tell(hub: Hub, session: string, news: FromHub, out: HubOut, but: PeerId = 0): void {

@@ -22,7 +22,7 @@ import * as commit from '../commit/log.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import type { Register } from '../register/messages.ts'
 import type { Gone, PeerMessage } from './messages.ts'
-import { become, hold, releaseHeld, tellView } from './output.ts'
+import { become, hold, releaseHeld, tellHub, tellView } from './output.ts'
 import { follower, record, sendAgain, sendSnapshot } from './replicate.ts'
 import {
   idleServer,
@@ -224,7 +224,8 @@ function lead(session: Session, now: Millis, out: SessionOut): void {
   server.toldMv = server.durable.mv
   server.told = new Map(server.durable.members)
   tellView(session, out)
-  // They know who serves; the hub, and what they may have missed of the parts, can wait a moment.
+  tellHub(session, out)
+  // They know who serves; what they may have missed of the parts can wait for a moment.
   server.unwelcomed = [...server.told.keys()]
 }
 

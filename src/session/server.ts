@@ -72,11 +72,9 @@ export function patience(session: Session): Millis | null {
   return seen ? watch.bound(seen) : null
 }
 
-/** After a takeover: tells the hub who is here, and brings the parts of all up to date. */
-export function welcomeAll(session: Session, out: SessionOut): void {
+function welcomeAll(session: Session, out: SessionOut): void {
   const { server } = session
   if (server.unwelcomed.length === 0) return
-  tellHub(session, out)
   out.emit({ kind: 'welcome', to: server.unwelcomed.filter((inc) => server.told.has(inc)) })
   server.unwelcomed = []
 }

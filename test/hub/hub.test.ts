@@ -66,7 +66,6 @@ describe('the directory', () => {
       ok: true,
       register,
     })
-    desk.pass(200)
     expect(desk.heard.get(two!)!.slice(heard)).toMatchObject([{ request: 0, register }])
     desk.restart()
     expect(desk.hub.directory.rows.get(id)?.entry.register).toEqual(register)

@@ -17,7 +17,6 @@ import type { Join, Member, PeerMessage } from '../../session/messages.ts'
 import { joinedLayout, SESSION_VERSION } from '../../session/messages.ts'
 import { operate } from '../../session/operations.ts'
 import * as roles from '../../session/roles.ts'
-import { welcomeAll } from '../../session/server.ts'
 import * as machine from '../../session/session.ts'
 import * as session from '../../session/state.ts'
 import type { Session, SessionOut, Variant } from '../../session/state.ts'
@@ -93,8 +92,6 @@ export function step(before: Process, input: Input): { process: Process; effects
   const process = clone(before)
   const { effects, out } = sink(process)
   take(process.session, input, out)
-  // What a new primary puts off for a moment happens at once where time stands still.
-  welcomeAll(process.session, out)
   normalise(process)
   return { process, effects }
 }
