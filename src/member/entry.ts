@@ -26,8 +26,8 @@ import {
 import { renumber } from '../session/operations.ts'
 import { found } from '../session/roles.ts'
 import * as session from '../session/session.ts'
-import { nextRequest, type Session } from '../session/state.ts'
-import { digest } from '../wire/digest.ts'
+import { nextRequest } from '../session/state.ts'
+import { digest, proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { freshSession, JOIN_MS, type Runtime } from './state.ts'
 
@@ -100,7 +100,7 @@ function attach(run: Runtime): void {
     request: nextRequest(own),
     session: own.id,
     inc: own.me,
-    proof: own.proofs.register,
+    proof: proofOf(own.secret, 'register'),
   })
 }
 
@@ -112,7 +112,7 @@ function find(run: Runtime): void {
     game: wish.game,
     room: wish.room,
     playersMax: wish.playersMax,
-    hash: digest(own.proofs.register),
+    hash: digest(proofOf(own.secret, 'register')),
   })
 }
 
@@ -125,17 +125,17 @@ function join(run: Runtime): void {
     name: wish.name,
     kind: wish.kind,
     addresses: wish.addresses,
-    ...hashesOf(own),
+    ...hashesOf(own.secret),
     resume: member.resume,
   }
   tellHub(run, { kind: 'signal', session: member.found, blob: encode(joinLayout, asked) })
 }
 
-function hashesOf({ proofs }: Session): Pick<Join, 'linkHash' | 'registerHash' | 'resumeHash'> {
+function hashesOf(secret: Uint8Array): Pick<Join, 'linkHash' | 'registerHash' | 'resumeHash'> {
   return {
-    linkHash: digest(proofs.link),
-    registerHash: digest(proofs.register),
-    resumeHash: digest(proofs.resume),
+    linkHash: digest(proofOf(secret, 'link')),
+    registerHash: digest(proofOf(secret, 'register')),
+    resumeHash: digest(proofOf(secret, 'resume')),
   }
 }
 
@@ -157,7 +157,7 @@ function become(run: Runtime, id: string): void {
   own.me = 1
   own.player = 1
   renumber(own, false, 0, out)
-  const { linkHash, registerHash, resumeHash } = hashesOf(own)
+  const { linkHash, registerHash, resumeHash } = hashesOf(own.secret)
   const self: SessionMember = {
     inc: 1,
     player: 1,
@@ -202,7 +202,7 @@ function inside(run: Runtime): void {
   member.giveUpAt = Infinity
   // It let us in a moment ago.
   own.hub = { up: true, since: run.now }
-  member.resume = { player: own.player, proof: own.proofs.resume }
+  member.resume = { player: own.player, proof: proofOf(own.secret, 'resume') }
   run.ports.emit({ kind: 'joined', inc: own.me, player: own.player })
   ask(run)
 }

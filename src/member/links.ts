@@ -25,6 +25,7 @@ import { admits } from '../session/membership.ts'
 import { LOST_MS } from '../session/client.ts'
 import { watched } from '../session/server.ts'
 import * as session from '../session/session.ts'
+import { proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { takeFrame, takeMessage } from './dispatch.ts'
 import { drawNumber, isRelay, type Peer, type Runtime } from './state.ts'
@@ -260,7 +261,7 @@ function hello(run: Runtime, peer: Peer): void {
       session: own.id,
       inc: own.me,
       to: peer.inc,
-      proof: own.proofs.link,
+      proof: proofOf(own.secret, 'link'),
       mv: own.client.view.mv,
       nonce: peer.nonce,
     })

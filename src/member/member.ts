@@ -210,8 +210,6 @@ function begin(run: Runtime, now: Millis): void {
 
 function end(run: Runtime): void {
   const { member } = run
-  // Others first: what we tell ourselves leads to work that they need not wait for.
-  links.flush(run)
   hearOurselves(run)
   if (member.untended && member.phase === 'in') links.tend(run)
   for (const { part, state } of member.slots) {

@@ -21,6 +21,7 @@
 import * as commit from '../commit/log.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import type { Register } from '../register/messages.ts'
+import { proofOf } from '../wire/digest.ts'
 import type { Gone, PeerMessage } from './messages.ts'
 import { become, hold, releaseHeld, tellHub, tellView } from './output.ts'
 import { follower, record, sendAgain, sendSnapshot } from './replicate.ts'
@@ -153,7 +154,7 @@ export function retry(session: Session, now: Millis, out: SessionOut): void {
     request: nextRequest(session),
     session: session.id,
     inc: session.me,
-    proof: session.proofs.register,
+    proof: proofOf(session.secret, 'register'),
     expect: change.expect,
     primary: session.me,
     backup: change.backup,
@@ -225,8 +226,7 @@ function lead(session: Session, now: Millis, out: SessionOut): void {
   server.told = new Map(server.durable.members)
   tellView(session, out)
   tellHub(session, out)
-  // They know who serves; what they may have missed of the parts can wait for a moment.
-  server.unwelcomed = [...server.told.keys()]
+  out.emit({ kind: 'welcome', to: [...server.told.keys()] })
 }
 
 /** Somebody else serves: what was not released was seen by nobody, and goes. */

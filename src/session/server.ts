@@ -3,6 +3,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
+import { proofOf } from '../wire/digest.ts'
 import { remove } from './membership.ts'
 import type { Member } from './messages.ts'
 import { tellHub } from './output.ts'
@@ -40,7 +41,6 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
   if (server.role === 'backedup') watchPeer(session, now, server.backup, out)
   if (now < server.roundAt) return
   server.roundAt = now + ROUND_MS
-  welcomeAll(session, out)
   removeSilent(session, now, out)
   forgetAbsent(session, now, out)
   if (server.role === 'alone' && !session.leaving) seekBackup(session, now, out)
@@ -70,13 +70,6 @@ export function watched(session: Session): PeerId {
 export function patience(session: Session): Millis | null {
   const seen = session.watches.get(watched(session))
   return seen ? watch.bound(seen) : null
-}
-
-function welcomeAll(session: Session, out: SessionOut): void {
-  const { server } = session
-  if (server.unwelcomed.length === 0) return
-  out.emit({ kind: 'welcome', to: server.unwelcomed.filter((inc) => server.told.has(inc)) })
-  server.unwelcomed = []
 }
 
 function watchPeer(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
@@ -192,7 +185,7 @@ export function end(session: Session, out: SessionOut): void {
     request: nextRequest(session),
     session: session.id,
     inc: session.me,
-    proof: session.proofs.register,
+    proof: proofOf(session.secret, 'register'),
     expect: server.epoch,
     primary: session.me,
     backup: 0,

@@ -10,7 +10,6 @@ import type * as commit from '../commit/log.ts'
 import { create as createLog } from '../commit/log.ts'
 import type { Millis, Out, PeerId } from '../machine.ts'
 import type { Register, ToHub, Why } from '../register/messages.ts'
-import { type Purpose, proofOf } from '../wire/digest.ts'
 import * as durable from './durable.ts'
 import type { Durable, PartState } from './durable.ts'
 import type { Change, Gone, Member, PeerMessage, View } from './messages.ts'
@@ -87,8 +86,6 @@ export interface Server {
   absent: Map<number, Millis>
   /** When the members are looked over next. */
   roundAt: Millis
-  /** Members whose state of the parts is brought up to date at the next round. */
-  unwelcomed: PeerId[]
 }
 
 /** One operation that has no outcome yet. */
@@ -133,8 +130,8 @@ export interface Session {
   id: string
   me: PeerId
   player: number
-  /** What this incarnation's secret proves, made once: a takeover has no time for it. */
-  proofs: Readonly<Record<Purpose, Uint8Array>>
+  /** 16 bytes; what is proved with it is in wire/digest. */
+  secret: Uint8Array
   playersMax: number
   schema: number
   server: Server
@@ -198,11 +195,7 @@ export function create(
     id: '',
     me: 0,
     player: 0,
-    proofs: {
-      link: proofOf(options.secret, 'link'),
-      register: proofOf(options.secret, 'register'),
-      resume: proofOf(options.secret, 'resume'),
-    },
+    secret: options.secret,
     playersMax: options.playersMax,
     schema: options.schema,
     server: idleServer(now),
@@ -248,7 +241,6 @@ export function idleServer(now: Millis): Server {
     refreshed: new Map(),
     absent: new Map(),
     roundAt: now,
-    unwelcomed: [],
   }
 }
 
