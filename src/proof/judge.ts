@@ -125,6 +125,9 @@ function books(group: Group): string[] {
       if (table.get(`done ${life.name} ${seq}`) === 1) continue
       found.push(`commit.kept: ${life.name} was answered ${seq}, which is not done`)
     }
+    for (const seq of life.unseen) {
+      found.push(`answer.shown: ${life.name} was answered ${seq} before it saw what that did`)
+    }
     for (const [key, value] of life.shown) {
       if (Number(table.get(key) ?? -1) >= value) continue
       found.push(`commit.hidden: ${life.name} was shown ${key} = ${value}, which is not so`)

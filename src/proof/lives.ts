@@ -43,6 +43,8 @@ export interface Life {
   asked: number
   /** Answers by the number it asked with. */
   answered: Map<number, number>
+  /** Numbers that were answered before the table showed what they did. */
+  unseen: number[]
   /** Rows of the table that it was ever shown, with the newest value. */
   shown: Map<string, number>
   /** Why it did not get in. */
@@ -74,6 +76,7 @@ export function live(
     moved: 0,
     asked: 0,
     answered: new Map(),
+    unseen: [],
     shown: new Map(),
     failed: '',
     served: false,
@@ -120,6 +123,7 @@ function look(life: Life): void {
   life.home = id
   life.player = life.session!.me.player
   life.answered.clear()
+  life.unseen.length = 0
   life.shown.clear()
 }
 
@@ -130,7 +134,9 @@ export function ask(life: Life): void {
   life.session.act(add, { who: life.name, seq }).then(
     (outcome) => {
       look(life)
-      if (outcome.ok && life.node.alive()) life.answered.set(seq, outcome.value)
+      if (!outcome.ok || !life.node.alive()) return
+      life.answered.set(seq, outcome.value)
+      if (life.session?.get(`done ${life.name} ${seq}`) !== 1) life.unseen.push(seq)
     },
     () => {},
   )

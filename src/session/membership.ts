@@ -49,9 +49,9 @@ export function join(
   }
   const { durable } = session.server
   const known = [...durable.members.values()].find((old) => sameBytes(old.linkHash, wish.linkHash))
-  const fresh = !known || wish.resume !== null
-  const member = fresh ? newMember(session, wish) : known
-  if (fresh) {
+  const member = known ?? newMember(session, wish)
+  // Who is known already asks again, for our answer was lost: its proof of who it was is spent.
+  if (!known) {
     const { player } = member
     const before = [...durable.members.values()].find((old) => old.player === player)
     if (before) remove(session, now, before.inc, 'returned', out)

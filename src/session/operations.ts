@@ -119,10 +119,11 @@ export function operate(
   const outcome = performed?.outcome ?? new Uint8Array(0)
   const changes = performed?.changes ?? []
   record(session, now, { kind: 'operation', player: member.player, seq, outcome, changes }, out)
-  hold(session, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
+  // News first: who is answered has seen what it did.
   if (performed?.news) {
     hold(session, { kind: 'broadcast', part: message.part, bytes: performed.news }, out)
   }
+  hold(session, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
 }
 
 /** As the primary: brings one member's state of a part up to date, behind all that was recorded. */

@@ -1,13 +1,16 @@
 // Goal: the rules of membership (S-1 to S-5) and of the log (C-1 to C-5), one by one.
 // Method: the shipped verbs, with messages handed over by hand; time is an argument.
 import { describe, expect, test } from 'vitest'
-import type { Member, PeerMessage } from '../../src/session/messages.ts'
+import { join } from '../../src/session/membership.ts'
+import { type Join, type Member, SESSION_VERSION } from '../../src/session/messages.ts'
+import type { PeerMessage } from '../../src/session/messages.ts'
 import * as client from '../../src/session/client.ts'
 import { BACKLOG_MAX } from '../../src/session/operations.ts'
 import * as server from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
 import type { SessionEvent, SessionOut } from '../../src/session/state.ts'
 import * as watch from '../../src/session/watch.ts'
+import { digest, proofOf, type Purpose } from '../../src/wire/digest.ts'
 import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
 
 const operation = (seq: number): Input => ({ kind: 'operation', from: 1, seq, id: seq })
@@ -122,6 +125,32 @@ describe('membership', () => {
     expect([lost(2_999), lost(3_000)]).toEqual([false, true])
     machine.heard(session, 3_100, 1, out)
     expect(lost(3_101)).toBe(false)
+  })
+
+  test('S-4: who comes back and lost our answer asks again, and is still the same player', () => {
+    const { session } = new Primary(false).process
+    const secret = (byte: number): Uint8Array => new Uint8Array(16).fill(byte)
+    const hashOf = (byte: number, purpose: Purpose): Uint8Array => {
+      return digest(proofOf(secret(byte), purpose))
+    }
+    const wish = (byte: number, resume: Join['resume']): Join => ({
+      version: SESSION_VERSION,
+      schema: session.schema,
+      name: 'p',
+      kind: 'node',
+      addresses: [],
+      linkHash: hashOf(byte, 'link'),
+      registerHash: hashOf(byte, 'register'),
+      resumeHash: hashOf(byte, 'resume'),
+      resume,
+    })
+    join(session, 0, 9, wish(70, null), out)
+    const player = session.server.durable.nextInc - 1
+    const back = wish(71, { player, proof: proofOf(secret(70), 'resume') })
+    for (let times = 0; times < 3; times++) join(session, 0, 9, back, out)
+    const { members } = session.server.durable
+    expect([...members.values()].at(-1)).toMatchObject({ inc: player + 1, player })
+    expect(members.size).toBe(4)
   })
 
   test('S-5: what was done for a player who went is kept for a minute, then forgotten', () => {

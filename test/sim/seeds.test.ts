@@ -40,6 +40,8 @@ describe('seeded sessions', () => {
 describe('runs that failed', () => {
   const runs: [seed: number, what: string][] = [
     [300, 'T41: the first packet of a new primary comes before its view'],
+    [343, 'T80: an outcome that the old primary stored is told before what it did was seen'],
+    [610, 'T34, T81: the answer to who came back is lost, and it asks again'],
     [496, 'T42: the new primary joined after the last view that a member got'],
   ]
   for (const [seed, what] of runs) {

@@ -218,5 +218,6 @@ function normalise(process: Process): void {
   client.askAt = 0
   client.resyncAt = Infinity
   server.unackedSince = Infinity
+  server.refreshed.clear()
   if (server.attempt) server.attempt.againAt = roles.ATTEMPT_MS
 }
