@@ -97,6 +97,7 @@ export function assert(condition: unknown, claim: string): asserts condition {
 export type ErrorCode =
   | 'bad-value'
   | 'denied'
+  | 'elsewhere'
   | 'full'
   | 'left'
   | 'no-such-game'

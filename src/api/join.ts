@@ -9,6 +9,7 @@ import { NAME_MAX } from '../register/messages.ts'
 import type { Environment } from '../ports.ts'
 import { Runner } from './runner.ts'
 import { Session } from './session.ts'
+import { parseToken } from './token.ts'
 import { type GameType, sortTypes } from './types.ts'
 
 /** What `join` takes. */
@@ -25,6 +26,8 @@ export interface JoinOptions {
   server?: string
   /** Most players, if this call creates the session: 1 to 256. Default 16. */
   playersMax?: number
+  /** Comes back as the player whose `session.token` this is, if that is not too long ago. */
+  token?: string
   /** Worse weather on our own links, such as `rtt=120,loss=5%,jitter=30`. */
   condition?: string
   /** Gives up joining. */
@@ -37,7 +40,8 @@ export const PLAYERS_MAX = 256
 /**
  * Joins a session, or creates it if nobody is there.
  *
- * @throws HoldfastError `bad-value`, `unreachable`, `timeout`, `full`, `version`, `schema`
+ * @throws HoldfastError `bad-value`, `unreachable`, `timeout`, `full`, `version`, `schema`,
+ *   `elsewhere`
  */
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Session> {
   const types = sortTypes(options.types ?? [])
@@ -56,7 +60,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
       name: checkName('name', options.name ?? 'player'),
       playersMax: checkPlayers(options.playersMax ?? 16),
       schema: types.fingerprint,
-      existing: false,
+      resume: options.token === undefined ? null : parseToken(options.token),
     },
     slots: [
       { part: objects.objectsPart as Part<never>, state: parts.objects },

@@ -11,7 +11,7 @@
 
 import * as actions from '../actions/actions.ts'
 import type { Value } from '../actions/actions.ts'
-import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import { type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
 import * as objects from '../objects/objects.ts'
@@ -27,6 +27,7 @@ import {
 } from '../wire/schema.ts'
 import { Handle, type ObjectHandle } from './handles.ts'
 import type { Runner } from './runner.ts'
+import { formatToken } from './token.ts'
 import type { ActionType, MemberInfo, ObjectType, Types } from './types.ts'
 
 /** Whether we are in touch. */
@@ -97,6 +98,8 @@ export class Session {
   #status: Status = 'live'
   #safety: Safety = 'alone'
   #reason = ''
+  #code: ErrorCode | null = null
+  #token = ''
   // The newest view, also when the session is over.
   #last: View = { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] }
 
@@ -142,9 +145,22 @@ export class Session {
     return this.#status
   }
 
-  /** Why the session was lost; empty while it is not. */
+  /** Why the session was lost, as a sentence; empty while it is not. */
   get reason(): string {
     return this.#reason
+  }
+
+  /** The same as a code, such as `elsewhere`; null while it is not lost. */
+  get code(): ErrorCode | null {
+    return this.#code
+  }
+
+  /**
+   * By which another process comes back as this player: `join({ token })`. It stays valid while
+   * the player is here and for a minute after. Whoever has it is this player: keep it private.
+   */
+  get token(): string {
+    return this.#token
   }
 
   /** How safe what is acknowledged is just now. */
@@ -253,7 +269,7 @@ export class Session {
   end(why: string): void {
     this.#runner?.stop()
     this.#runner = null
-    this.#lose(why)
+    this.#lose('left', why)
   }
 
   /**
@@ -263,7 +279,7 @@ export class Session {
   crash(): void {
     this.#runner?.crash()
     this.#runner = null
-    this.#lose('this process was killed')
+    this.#lose('left', 'this process was killed')
   }
 
   /** Not for users: something happened at the member. */
@@ -282,7 +298,7 @@ export class Session {
       case 'lost':
         return this.#setStatus(event.lost ? 'reconnecting' : 'live')
       case 'failed':
-        return this.end(event.why)
+        return this.#fail(event.code, event.why)
       case 'part':
         return this.#partTold(event.event as objects.ObjectEvent | actions.ActionEvent)
       case 'role':
@@ -314,6 +330,8 @@ export class Session {
   #joined(inc: PeerId, player: number): void {
     this.#inc = inc
     this.#player = player
+    const resume = this.#runner?.member.resume
+    if (resume) this.#token = formatToken(resume)
   }
 
   #viewed(view: View, before: View | null): void {
@@ -396,9 +414,15 @@ export class Session {
     this.#updateSafety()
   }
 
-  #lose(why: string): void {
+  #fail(code: ErrorCode, why: string): void {
+    this.#lose(code, why)
+    this.end(why)
+  }
+
+  #lose(code: ErrorCode, why: string): void {
     if (this.#status === 'lost') return
     this.#reason = why
+    this.#code = code
     this.#setStatus('lost')
     for (const seq of this.#acts.keys()) this.#forget(seq, why)
   }

@@ -26,10 +26,10 @@ import {
 import { renumber } from '../session/operations.ts'
 import { found } from '../session/roles.ts'
 import * as session from '../session/session.ts'
-import { nextRequest } from '../session/state.ts'
+import { nextRequest, type Session } from '../session/state.ts'
 import { digest, proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { freshSession, JOIN_MS, type Runtime } from './state.ts'
+import { freshSession, JOIN_MS, type Resume, type Runtime } from './state.ts'
 
 /** A question on the way in is asked again after this. */
 export const ASK_AGAIN_MS: Millis = 500
@@ -71,7 +71,7 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
     case 'attached':
       return attached(run, message)
     case 'refused':
-      return refused(run, message.why)
+      return refused(run)
     default:
       session.hubSaid(member.session, run.now, message, run.out)
   }
@@ -126,7 +126,7 @@ function join(run: Runtime): void {
     kind: wish.kind,
     addresses: wish.addresses,
     ...hashesOf(own.secret),
-    resume: member.resume,
+    resume: member.resume?.session === member.found ? member.resume : null,
   }
   tellHub(run, { kind: 'signal', session: member.found, blob: encode(joinLayout, asked) })
 }
@@ -157,19 +157,17 @@ function become(run: Runtime, id: string): void {
   own.me = 1
   own.player = 1
   renumber(own, false, 0, out)
-  const { linkHash, registerHash, resumeHash } = hashesOf(own.secret)
   const self: SessionMember = {
     inc: 1,
     player: 1,
     name: wish.name,
     kind: wish.kind,
     addresses: wish.addresses,
-    linkHash,
-    registerHash,
+    ...hashesOf(own.secret),
   }
   inside(run)
   found(own, now, out)
-  enter(own, now, self, resumeHash, out)
+  enter(own, now, self, out)
 }
 
 function answered(run: Runtime, blob: Uint8Array): void {
@@ -178,9 +176,7 @@ function answered(run: Runtime, blob: Uint8Array): void {
   if (!answer) return void member.counters.malformed++
   if (member.phase !== 'asking') return
   if (answer.kind === 'joined') return welcome(run, answer)
-  if (answer.code === 'notPrimary') return
-  const codes = { version: 'version', schema: 'schema', full: 'full' } as const
-  fail(run, codes[answer.code], answer.why)
+  if (answer.code !== 'notPrimary') fail(run, answer.code, answer.why)
 }
 
 function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
@@ -189,7 +185,7 @@ function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
   own.id = member.found
   own.me = answer.inc
   own.player = answer.player
-  renumber(own, member.resume?.player === answer.player, answer.lastSeq, out)
+  renumber(own, isSame(member.resume, own), answer.lastSeq, out)
   inside(run)
   // The primary's own view reaches us again on the link; until then this one serves.
   client.follow(own, now, answer.view, null, out)
@@ -202,9 +198,15 @@ function inside(run: Runtime): void {
   member.giveUpAt = Infinity
   // It let us in a moment ago.
   own.hub = { up: true, since: run.now }
-  member.resume = { player: own.player, proof: proofOf(own.secret, 'resume') }
+  // The proof of the player's first secret stays the player's: whoever lost an answer asks again.
+  const proof = isSame(member.resume, own) ? member.resume.proof : proofOf(own.secret, 'resume')
+  member.resume = { session: own.id, player: own.player, proof, inc: own.me }
   run.ports.emit({ kind: 'joined', inc: own.me, player: own.player })
   ask(run)
+}
+
+function isSame(resume: Resume | null, own: Session): resume is Resume {
+  return resume?.session === own.id && resume.player === own.player
 }
 
 function attached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
@@ -218,18 +220,18 @@ function attached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
 }
 
 // The hub has no such session, or no such member in it, or its primary is not there just now.
-function refused(run: Runtime, why: string): void {
+function refused(run: Runtime): void {
   const { member } = run
   if (member.phase === 'asking') {
     // Its primary may be on its way back: look for it again, until the time is up.
     member.phase = 'finding'
     return
   }
-  if (member.phase === 'in' && member.hub === 'open') comeBack(run, why)
+  if (member.phase === 'in' && member.hub === 'open') comeBack(run)
 }
 
 /** We are outside: comes back as the same player with a new incarnation. */
-export function comeBack(run: Runtime, why: string): void {
+export function comeBack(run: Runtime): void {
   const { member, now } = run
   if (member.phase !== 'in' || member.session.leaving) return
   member.counters.returns++
@@ -244,7 +246,11 @@ export function comeBack(run: Runtime, why: string): void {
   member.giveUpAt = now + JOIN_MS * 4
   run.ports.emit({ kind: 'lost', lost: true })
   if (member.hub !== 'closed') ask(run)
-  void why
+}
+
+/** The same player came in from another place, and the newest wins (S-5). */
+export function elsewhere(run: Runtime): void {
+  fail(run, 'elsewhere', 'this player plays elsewhere now')
 }
 
 /** Nobody serves the session any more, and nobody will. */

@@ -99,7 +99,7 @@ function happened(run: Runtime, event: SessionEvent): void {
       }
       return
     case 'removed':
-      return entry.comeBack(run, event.why)
+      return event.why === 'returned' ? entry.elsewhere(run) : entry.comeBack(run)
     case 'abandoned':
       return entry.giveUp(run)
     default:

@@ -24,8 +24,17 @@ export interface Wish {
   addresses: string[]
   /** Fingerprint of the game's types. */
   schema: number
-  /** Only a session that is there already. */
-  existing: boolean
+  /** Who it was before, if it comes back by a token. */
+  resume: Resume | null
+}
+
+/** By which a player comes back as the same: the proof stays, the incarnation changes. */
+export interface Resume {
+  session: string
+  player: number
+  proof: Uint8Array
+  /** The incarnation it was; 0 for a new process. */
+  inc: PeerId
 }
 
 /** How far a process has got into its session. */
@@ -86,7 +95,7 @@ export interface Member {
   askAt: Millis
   giveUpAt: Millis
   /** To come back as the same player. */
-  resume: { player: number; proof: Uint8Array } | null
+  resume: Resume | null
   roundAt: Millis
   counters: MemberCounters
 }
@@ -153,7 +162,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     found: '',
     askAt: Infinity,
     giveUpAt: now + JOIN_MS,
-    resume: null,
+    resume: wish.resume,
     roundAt: now,
     counters: { malformed: 0, stray: 0, denied: 0, returns: 0 },
   }

@@ -35,7 +35,7 @@ export function create(): Durable {
 export function apply(durable: Durable, delta: Delta): void {
   switch (delta.kind) {
     case 'add':
-      return add(durable, delta.member, delta.resumeHash)
+      return add(durable, delta.member)
     case 'remove':
       if (durable.members.delete(delta.inc)) durable.mv++
       return
@@ -52,16 +52,13 @@ export function apply(durable: Durable, delta: Delta): void {
   }
 }
 
-function add(durable: Durable, member: Member, resumeHash: Uint8Array): void {
+function add(durable: Durable, member: Member): void {
   durable.members.set(member.inc, member)
   durable.mv++
   durable.nextInc = Math.max(durable.nextInc, member.inc + 1)
-  const known = durable.players.get(member.player)
-  if (known) known.resumeHash = resumeHash
-  else {
-    const row = { player: member.player, resumeHash, lastSeq: 0, outcomes: [] }
-    durable.players.set(member.player, row)
-  }
+  const { player, resumeHash } = member
+  if (durable.players.has(player)) return
+  durable.players.set(player, { player, resumeHash, lastSeq: 0, outcomes: [] })
 }
 
 // The number and the effect are one entry of the log, so no takeover can part them (T80).

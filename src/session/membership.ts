@@ -12,6 +12,7 @@ import {
   type Joined,
   joinedLayout,
   type Member,
+  type Player,
   PLAYERS_KEPT_MAX,
   SESSION_VERSION,
 } from './messages.ts'
@@ -21,14 +22,8 @@ import { dropBackup } from './roles.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
 
 /** The founder becomes the first member (T13). */
-export function enter(
-  session: Session,
-  now: Millis,
-  member: Member,
-  resumeHash: Uint8Array,
-  out: SessionOut,
-): void {
-  record(session, now, { kind: 'add', member, resumeHash }, out)
+export function enter(session: Session, now: Millis, member: Member, out: SessionOut): void {
+  record(session, now, { kind: 'add', member }, out)
   hold(session, { kind: 'came', member }, out)
 }
 
@@ -48,14 +43,13 @@ export function join(
     return out.hub({ kind: 'reply', session: session.id, to: asker, blob })
   }
   const { durable } = session.server
-  const known = [...durable.members.values()].find((old) => sameBytes(old.linkHash, wish.linkHash))
+  // Who is known already asks again, for our answer was lost.
+  const known = knownAs(session, wish)
   const member = known ?? newMember(session, wish)
-  // Who is known already asks again, for our answer was lost: its proof of who it was is spent.
   if (!known) {
-    const { player } = member
-    const before = [...durable.members.values()].find((old) => old.player === player)
-    if (before) remove(session, now, before.inc, 'returned', out)
-    enter(session, now, member, wish.resumeHash, out)
+    const before = [...durable.members.values()].filter((old) => old.player === member.player)
+    for (const { inc } of before) remove(session, now, inc, 'returned', out)
+    enter(session, now, member, out)
   }
   const lastSeq = durable.players.get(member.player)?.lastSeq ?? 0
   hold(session, { kind: 'reply', to: asker, member, lastSeq }, out)
@@ -74,7 +68,9 @@ function refusal(session: Session, wish: Join): Joined | null {
   if (wish.schema !== session.schema) {
     return no('schema', 'the types of this build differ from those of the session')
   }
+  if (knownAs(session, wish)) return null
   const { members } = session.server.durable
+  if (playsElsewhere(session, wish)) return no('elsewhere', 'this player plays elsewhere now')
   if (members.size >= session.playersMax && resumed(session, wish) === null) {
     return no('full', `the session is full: ${session.playersMax} players`)
   }
@@ -85,22 +81,39 @@ function refusal(session: Session, wish: Join): Joined | null {
   return null
 }
 
-function resumed(session: Session, wish: Join): number | null {
+function knownAs(session: Session, wish: Join): Member | undefined {
+  const { members } = session.server.durable
+  return [...members.values()].find((here) => sameBytes(here.linkHash, wish.linkHash))
+}
+
+// Whose player it proves to be; null for a new one, and for one whose row was forgotten (S-5).
+function resumed(session: Session, wish: Join): Player | null {
   if (!wish.resume) return null
   const row = session.server.durable.players.get(wish.resume.player)
-  return row && proves(wish.resume.proof, row.resumeHash) ? row.player : null
+  return row && proves(wish.resume.proof, row.resumeHash) ? row : null
+}
+
+// The newest incarnation of a player wins; an older one that comes back by itself is told (S-5).
+function playsElsewhere(session: Session, wish: Join): boolean {
+  const row = resumed(session, wish)
+  if (!row || !wish.resume || wish.resume.inc === 0) return false
+  const { inc } = wish.resume
+  const { members } = session.server.durable
+  return [...members.values()].some((here) => here.player === row.player && here.inc > inc)
 }
 
 function newMember(session: Session, wish: Join): Member {
   const inc = session.server.durable.nextInc
+  const row = resumed(session, wish)
   return {
     inc,
-    player: resumed(session, wish) ?? inc,
+    player: row?.player ?? inc,
     name: wish.name,
     kind: wish.kind,
     addresses: wish.addresses,
     linkHash: wish.linkHash,
     registerHash: wish.registerHash,
+    resumeHash: row?.resumeHash ?? wish.resumeHash,
   }
 }
 

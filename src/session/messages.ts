@@ -51,6 +51,8 @@ const member = record({
   addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
   linkHash: hash,
   registerHash: hash,
+  /** Of the proof by which this player comes back; stays over its incarnations. */
+  resumeHash: hash,
 })
 /** One member as everybody sees it. `player` is the number of its first incarnation. */
 export type Member = ValueOf<typeof member>
@@ -76,7 +78,7 @@ export type Gone = ValueOf<typeof why>
 
 /** One entry of the log. */
 export const deltaLayout = message({
-  add: [1, record({ member, resumeHash: hash })],
+  add: [1, record({ member })],
   remove: [2, record({ inc, why })],
   /** Where the round of candidates for backup goes on. */
   pointer: [3, record({ inc })],
@@ -152,7 +154,8 @@ export const joinLayout = record({
   linkHash: hash,
   registerHash: hash,
   resumeHash: hash,
-  resume: maybe(record({ player: varint, proof: hash })),
+  /** `inc` is who comes back, 0 for a new process that holds the player's token. */
+  resume: maybe(record({ player: varint, proof: hash, inc })),
 })
 /** A wish to become a member. */
 export type Join = ValueOf<typeof joinLayout>
@@ -162,7 +165,10 @@ export const joinedLayout = message({
   joined: [1, record({ inc, player: varint, lastSeq: varint, view })],
   denied: [
     2,
-    record({ code: word(['version', 'schema', 'full', 'notPrimary']), why: text(REASON_MAX) }),
+    record({
+      code: word(['version', 'schema', 'full', 'notPrimary', 'elsewhere']),
+      why: text(REASON_MAX),
+    }),
   ],
 })
 /** The primary's answer to a join. */

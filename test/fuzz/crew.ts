@@ -73,7 +73,7 @@ export class Fuzzed {
         name,
         playersMax: 8,
         schema: types.fingerprint,
-        existing: false,
+        resume: null,
       },
       slots: [
         { part: objects.objectsPart as Part<never>, state: parts.objects },

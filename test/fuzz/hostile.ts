@@ -78,6 +78,7 @@ function member(chaos: Prng, known: Knowledge): View['members'][number] {
     ),
     linkHash: hash(chaos),
     registerHash: hash(chaos),
+    resumeHash: hash(chaos),
   }
 }
 
@@ -137,7 +138,6 @@ function delta(chaos: Prng, known: Knowledge): Uint8Array {
       return encode(deltaLayout, {
         kind: 'add',
         member: member(chaos, known),
-        resumeHash: hash(chaos),
       })
     case 2:
       return encode(deltaLayout, {

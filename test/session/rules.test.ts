@@ -1,8 +1,14 @@
 // Goal: the rules of membership (S-1 to S-5) and of the log (C-1 to C-5), one by one.
 // Method: the shipped verbs, with messages handed over by hand; time is an argument.
 import { describe, expect, test } from 'vitest'
-import { join } from '../../src/session/membership.ts'
-import { type Join, type Member, SESSION_VERSION } from '../../src/session/messages.ts'
+import { join, remove } from '../../src/session/membership.ts'
+import {
+  type Join,
+  type Joined,
+  joinedLayout,
+  type Member,
+  SESSION_VERSION,
+} from '../../src/session/messages.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import * as client from '../../src/session/client.ts'
 import { BACKLOG_MAX } from '../../src/session/operations.ts'
@@ -11,6 +17,7 @@ import * as machine from '../../src/session/session.ts'
 import type { SessionEvent, SessionOut } from '../../src/session/state.ts'
 import * as watch from '../../src/session/watch.ts'
 import { digest, proofOf, type Purpose } from '../../src/wire/digest.ts'
+import { decode } from '../../src/wire/layout.ts'
 import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
 
 const operation = (seq: number): Input => ({ kind: 'operation', from: 1, seq, id: seq })
@@ -75,10 +82,14 @@ class Backup {
 
 const sent: { to: number; message: PeerMessage }[] = []
 const events: SessionEvent[] = []
+const replies: Joined[] = []
 const out: SessionOut = {
   send: (to, message) => void sent.push({ to, message }),
   emit: (event) => void events.push(event),
-  hub: () => {},
+  hub: (message) => {
+    const answer = message.kind === 'reply' ? decode(joinedLayout, message.blob) : null
+    if (answer) replies.push(answer)
+  },
   part: () => {},
   perform: () => null,
   change: () => {},
@@ -88,6 +99,25 @@ const out: SessionOut = {
 
 function viewOf(primary: Primary): { members: Member[] } {
   return { members: [...primary.process.session.server.told.values()] }
+}
+
+function secretProof(byte: number, purpose: Purpose): Uint8Array {
+  return proofOf(new Uint8Array(16).fill(byte), purpose)
+}
+
+/** The wish of a process with a secret of such bytes. */
+function wishOf(byte: number, resume: Join['resume'] = null): Join {
+  return {
+    version: SESSION_VERSION,
+    schema: 0,
+    name: 'p',
+    kind: 'node',
+    addresses: [],
+    linkHash: digest(secretProof(byte, 'link')),
+    registerHash: digest(secretProof(byte, 'register')),
+    resumeHash: digest(secretProof(byte, 'resume')),
+    resume,
+  }
 }
 
 describe('membership', () => {
@@ -129,28 +159,40 @@ describe('membership', () => {
 
   test('S-4: who comes back and lost our answer asks again, and is still the same player', () => {
     const { session } = new Primary(false).process
-    const secret = (byte: number): Uint8Array => new Uint8Array(16).fill(byte)
-    const hashOf = (byte: number, purpose: Purpose): Uint8Array => {
-      return digest(proofOf(secret(byte), purpose))
-    }
-    const wish = (byte: number, resume: Join['resume']): Join => ({
-      version: SESSION_VERSION,
-      schema: session.schema,
-      name: 'p',
-      kind: 'node',
-      addresses: [],
-      linkHash: hashOf(byte, 'link'),
-      registerHash: hashOf(byte, 'register'),
-      resumeHash: hashOf(byte, 'resume'),
-      resume,
-    })
-    join(session, 0, 9, wish(70, null), out)
+    join(session, 0, 9, wishOf(70), out)
     const player = session.server.durable.nextInc - 1
-    const back = wish(71, { player, proof: proofOf(secret(70), 'resume') })
-    for (let times = 0; times < 3; times++) join(session, 0, 9, back, out)
+    const resume = { player, proof: secretProof(70, 'resume'), inc: player }
+    for (let times = 0; times < 3; times++) join(session, 0, 9, wishOf(71, resume), out)
     const { members } = session.server.durable
     expect([...members.values()].at(-1)).toMatchObject({ inc: player + 1, player })
     expect(members.size).toBe(4)
+    remove(session, 0, player + 1, 'timeout', out)
+    join(session, 0, 9, wishOf(71, resume), out)
+    expect([...members.values()].at(-1)).toMatchObject({ inc: player + 2, player })
+  })
+
+  test('S-5: of two that are one player the newest wins, and the older is told', () => {
+    const { session } = new Primary(false).process
+    join(session, 0, 9, wishOf(70), out)
+    const player = session.server.durable.nextInc - 1
+    const proof = secretProof(70, 'resume')
+    join(session, 0, 10, wishOf(71, { player, proof, inc: 0 }), out)
+    const incs = (): number[] => [...session.server.durable.members.keys()]
+    expect(incs()).toEqual([1, 2, 3, player + 1])
+    replies.length = 0
+    join(session, 0, 9, wishOf(72, { player, proof, inc: player }), out)
+    expect(replies.map((reply) => reply.kind === 'denied' && reply.code)).toEqual(['elsewhere'])
+    expect(incs()).toEqual([1, 2, 3, player + 1])
+    remove(session, 0, player + 1, 'left', out)
+    join(session, 0, 9, wishOf(72, { player, proof, inc: player }), out)
+    expect([...session.server.durable.members.values()].at(-1)).toMatchObject({ player })
+  })
+
+  test('S-5: with a wrong proof one is somebody new', () => {
+    const { session } = new Primary(false).process
+    join(session, 0, 9, wishOf(70, { player: 2, proof: secretProof(70, 'resume'), inc: 0 }), out)
+    const { members } = session.server.durable
+    expect([...members.values()].map(({ player }) => player)).toEqual([1, 2, 3, 4])
   })
 
   test('S-5: what was done for a player who went is kept for a minute, then forgotten', () => {

@@ -284,7 +284,7 @@ describe('a captured session', () => {
     const [again] = met('record Join').filter(({ value }) => value['resume'] !== null)
     const { player, proof } = again!.value['resume'] as { player: number; proof: Uint8Array }
     const before = met('Delta add').find(({ value }) => (value['member'] as Read)['inc'] === player)
-    expect(proves(proof, before!.value['resumeHash']!)).toBe(true)
+    expect(proves(proof, (before!.value['member'] as Read)['resumeHash']!)).toBe(true)
     const joined = met('Joined joined').filter(({ value }) => value['player'] === player)
     const incs = new Set(joined.map(({ value }) => value['inc']))
     expect(incs.size).toBeGreaterThan(1)

@@ -82,7 +82,7 @@ export function founder(variant: Variant | null): { process: Process; effects: E
   const { effects, out } = sink(process)
   roles.found(own, 0, out)
   const self: Member = { inc: 1, player: 1, ...describe(0) }
-  membership.enter(own, 0, self, self.linkHash, out)
+  membership.enter(own, 0, self, out)
   normalise(process)
   return { process, effects }
 }
@@ -136,12 +136,10 @@ function take(own: Session, input: Input, out: SessionOut): void {
 }
 
 function wishOf(asker: number): Join {
-  const { linkHash } = describe(asker)
   return {
     version: SESSION_VERSION,
     schema: LIMITS.schema,
     ...describe(asker),
-    resumeHash: linkHash,
     resume: null,
   }
 }
@@ -154,6 +152,7 @@ function describe(asker: number): Omit<Member, 'inc' | 'player'> {
     addresses: [],
     linkHash: digest(proofOf(secret, 'link')),
     registerHash: digest(proofOf(secret, 'register')),
+    resumeHash: digest(proofOf(secret, 'resume')),
   }
 }
 
