@@ -97,4 +97,6 @@ export interface Environment {
   defaultServer: string | null
   /** Calls when this process is about to end, if that can be known. @returns forgets it */
   onEnd(run: () => void): () => void
+  /** Calls when it is about to be stopped for a while. @returns forgets it */
+  onFreeze(run: () => void): () => void
 }

@@ -121,9 +121,12 @@ class Door {
     } finally {
       this.#signal?.removeEventListener('abort', aborted)
     }
-    const forget = environment.onEnd(() => this.#session.end('the process ended'))
+    const forget = [
+      environment.onEnd(() => this.#session.end('the process ended')),
+      environment.onFreeze(() => void this.#session.handOver()),
+    ]
     this.#session.on('status', (status) => {
-      if (status === 'lost') forget()
+      if (status === 'lost') for (const one of forget) one()
     })
     return this.#session
   }

@@ -69,6 +69,9 @@ export interface SessionFigures {
   suspectMs: number | null
 }
 
+// Whoever leaves waits so long, for a hand-over and for the last word to be acked.
+const LEAVE_MS: Millis = 1_500
+
 // Somebody waits for the outcome of an action.
 interface Waiting {
   settle(outcome: Uint8Array): void
@@ -257,11 +260,21 @@ export class Session {
     return actions.keys(this.#parts.actions, prefix)
   }
 
-  /** Leaves: tells the others, and waits a moment for what is under way. */
+  /**
+   * As the server: gives that role to the backup; nothing stands still and nobody is removed. A
+   * page does this by itself when it freezes, and whoever serves when it leaves.
+   *
+   * @returns false if we do not serve, or nobody could take it
+   */
+  handOver(): boolean {
+    return this.#use((now, run) => member.handOver(run, now)) ?? false
+  }
+
+  /** Leaves: hands over if we serve, tells the others, waits a moment for what is under way. */
   async leave(): Promise<void> {
     if (!this.#runner) return
     this.#use((now, run) => member.leave(run, now))
-    await this.#settled(500)
+    await this.#settled(LEAVE_MS)
     this.end('left')
   }
 
@@ -465,7 +478,9 @@ export class Session {
       const until = runner.loop.now() + maxMs
       const alarm = runner.loop.alarm(() => {
         const { session: own, peers } = runner.member
+        const serving = own.client.view.primary === own.me && own.client.view.members.length > 1
         const idle =
+          !serving &&
           own.client.pending.length === 0 &&
           own.server.log.held.length === 0 &&
           [...peers.values()].every(

@@ -18,6 +18,10 @@ export function browserEnvironment(): Environment {
       addEventListener('pagehide', run)
       return () => removeEventListener('pagehide', run)
     },
+    onFreeze: (run) => {
+      document.addEventListener('freeze', run)
+      return () => document.removeEventListener('freeze', run)
+    },
   }
   return page
 }

@@ -30,5 +30,7 @@ export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
     carriers: udp ? [openUdp(udp)] : [],
     defaultServer: process.env['HOLDFAST_SERVER'] ?? 'ws://127.0.0.1:8700',
     onEnd,
+    // A process that is stopped is not told before.
+    onFreeze: () => () => {},
   }
 }

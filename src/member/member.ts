@@ -157,11 +157,19 @@ export function touched(run: Runtime, now: Millis): void {
   end(run)
 }
 
+/** As the primary: gives the role to the backup. @returns whether there is one to take it */
+export function handOver(run: Runtime, now: Millis): boolean {
+  begin(run, now)
+  const begun = session.handOver(run.member.session, now, run.out)
+  end(run)
+  return begun
+}
+
 /** Leaves the session: says so, and closes all links. */
 export function leave(run: Runtime, now: Millis): void {
   begin(run, now)
   const { member } = run
-  if (member.phase === 'in' && !member.session.leaving) session.leave(member.session, run.out)
+  if (member.phase === 'in' && !member.session.leaving) session.leave(member.session, now, run.out)
   end(run)
 }
 
@@ -177,7 +185,7 @@ export function stop(run: Runtime, now: Millis): void {
 export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   begin(run, now)
   const { member } = run
-  if (now - dueAt > STALL_MS) session.stalled(member.session, now, now - dueAt)
+  if (now - dueAt > STALL_MS) session.stalled(member.session, now, now - dueAt, run.out)
   entry.wake(run)
   if (now >= member.roundAt) {
     member.roundAt = now + ROUND_MS

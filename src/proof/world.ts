@@ -80,6 +80,7 @@ export function environmentOf(node: SimNode, kind: 'node' | 'browser'): Environm
     carriers: kind === 'node' ? [node.openDatagrams] : [],
     defaultServer: HUB_URL,
     onEnd: () => () => {},
+    onFreeze: () => () => {},
   }
 }
 

@@ -176,14 +176,19 @@ function mayChange(row: Row, demand: Demand): boolean {
       return register.backup === demand.inc && mine && demand.backup === 0
     case 'end':
       return register.primary === demand.inc
-    // Handing over and recovering are not spoken yet: nobody may.
     case 'handover':
+      return register.primary === demand.inc && isHeir(register, demand)
+    // Recovering is not spoken yet: nobody may.
     case 'recover':
       return false
     default:
       demand.why satisfies never
       return false
   }
+}
+
+function isHeir(register: Register, demand: Demand): boolean {
+  return register.backup !== 0 && demand.primary === register.backup && demand.backup === 0
 }
 
 /** GET_ALL_SERVERS of one game, or of all games if the name is empty. */

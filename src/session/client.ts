@@ -72,6 +72,8 @@ export function follow(
   forgetOthers(session)
   if (view.primary !== before.primary) {
     session.watches.set(view.primary, watch.create(now, isRelayed(session, view.primary)))
+    client.handedAt = -Infinity
+    if (session.leaving) out.send(view.primary, { kind: 'leave' })
     submitAgain(session, now, out)
   }
   out.emit({ kind: 'view', view, before: before.epoch === 0 ? null : before, why })
@@ -121,7 +123,7 @@ function isLost(session: Session, now: Millis): boolean {
   const { primary } = session.client.view
   if (primary === 0) return false
   // Deposed, and the new primary has not been heard yet.
-  if (primary === session.me) return !serves(session)
+  if (primary === session.me) return !serves(session) && now >= handedUntil(session)
   const seen = session.watches.get(primary)
   if (!seen) return false
   // A relayed primary is out of reach as soon as the hub is.
@@ -129,12 +131,21 @@ function isLost(session: Session, now: Millis): boolean {
   return now >= seen.since + LOST_MS
 }
 
+// Until when we wait for the word of whom we gave our role.
+function handedUntil(session: Session): Millis {
+  return session.server.role === 'handing' ? Infinity : session.client.handedAt + LOST_MS
+}
+
 /** When `wake` is due. */
 export function deadline(session: Session): Millis {
   const { client } = session
   const { primary } = client.view
   const ownAt = Math.min(client.againAt, client.resyncAt)
-  if (primary === 0 || primary === session.me) return ownAt
+  if (primary === session.me) {
+    const lostAt = client.lost || serves(session) ? Infinity : handedUntil(session)
+    return Math.min(ownAt, Math.max(lostAt, 0))
+  }
+  if (primary === 0) return ownAt
   const seen = session.watches.get(primary)
   const lostAt = client.lost || !seen ? Infinity : seen.since + LOST_MS
   const askAt = client.lost && session.hub.up ? client.askAt : Infinity

@@ -19,7 +19,7 @@ import {
 import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
 import { dropBackup } from './roles.ts'
-import { serves, type Session, type SessionOut } from './state.ts'
+import { serves, takes, type Session, type SessionOut } from './state.ts'
 
 /** The founder becomes the first member (T13). */
 export function enter(session: Session, now: Millis, member: Member, out: SessionOut): void {
@@ -61,7 +61,7 @@ function refusal(session: Session, wish: Join): Joined | null {
     code,
     why,
   })
-  if (!serves(session) || session.leaving) return no('notPrimary', 'not the primary')
+  if (!takes(session) || session.leaving) return no('notPrimary', 'not the primary')
   if (wish.version !== SESSION_VERSION) {
     return no('version', `speaks version ${wish.version}, the session ${SESSION_VERSION}`)
   }
@@ -126,7 +126,7 @@ export function remove(
   out: SessionOut,
 ): void {
   const { server } = session
-  if (!serves(session) || !server.durable.members.has(inc) || inc === session.me) return
+  if (!takes(session) || !server.durable.members.has(inc) || inc === session.me) return
   if (inc === server.candidate) server.candidate = 0
   if (inc === server.backup && server.role !== 'alone') {
     return dropBackup(session, now, out, why)

@@ -139,6 +139,8 @@ export const peerLayout = message({
   done: [8, outcome],
   leave: [9, record({})],
   resync: [10, record({})],
+  /** The register names you the primary since this epoch: I handed over. */
+  stepDown: [11, record({ epoch })],
 })
 /** From member to member. */
 export type PeerMessage = ValueOf<typeof peerLayout>

@@ -11,7 +11,7 @@ import * as durable from './durable.ts'
 import { BODY_MAX, CHANGES_MAX, OUTCOMES_MAX, type PeerMessage } from './messages.ts'
 import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
-import { type Performed, serves, type Session, type SessionOut } from './state.ts'
+import { type Performed, serves, takes, type Session, type SessionOut } from './state.ts'
 
 /** Above so many bytes that the backup lacks, operations stay with their clients (C-5). */
 export const BACKLOG_MAX: number = 4 * 1024 * 1024
@@ -103,7 +103,7 @@ export function operate(
   out: SessionOut,
 ): void {
   const { server } = session
-  if (!serves(session) || server.log.held.length >= HELD_MAX) return
+  if (!takes(session) || server.log.held.length >= HELD_MAX) return
   const member = server.durable.members.get(from)
   const row = member && server.durable.players.get(member.player)
   if (!member || !row) return

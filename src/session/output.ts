@@ -27,6 +27,12 @@ export function releaseHeld(session: Session, out: SessionOut): void {
   commit.release(log, safeLength(session), (effect) => leave(session, effect, out))
 }
 
+/** Lets go all of it: the next primary has the whole log. */
+export function releaseAll(session: Session, out: SessionOut): void {
+  const { log } = session.server
+  commit.release(log, commit.lengthOf(log), (effect) => leave(session, effect, out))
+}
+
 function safeLength(session: Session): number {
   const { role, log } = session.server
   if (role === 'alone' || session.variant === 'ack-early') return commit.lengthOf(log)

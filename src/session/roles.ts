@@ -7,6 +7,7 @@
  *     dropping     R = (e+1, me, nobody)                 alone(e+1), all that was held leaves
  *     backup       the primary is suspected              taking:   CAS(e, me)
  *     taking       R = (e+1, me, nobody)                 alone(e+1), TAKE_OVER to all
+ *     backup       R = (e+1, me, nobody): handed over    alone(e+1), TAKE_OVER to all
  *     any          R names others                        idle
  *
  * R is the register, and the register is the truth: a request may be answered twice, late or
@@ -21,28 +22,20 @@
 import * as commit from '../commit/log.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import type { Register } from '../register/messages.ts'
-import { proofOf } from '../wire/digest.ts'
+import { attempt } from './attempts.ts'
+import { proceed, stepDown } from './handover.ts'
 import type { Gone, PeerMessage } from './messages.ts'
 import { become, hold, releaseHeld, tellHub, tellView } from './output.ts'
 import { follower, record, sendAgain, sendSnapshot } from './replicate.ts'
-import {
-  idleServer,
-  nextRequest,
-  serves,
-  type Session,
-  type SessionOut,
-  watchAnew,
-} from './state.ts'
+import { idleServer, serves, type Session, type SessionOut, watchAnew } from './state.ts'
 import { sighted } from './trust.ts'
 
-/** A change of the register without an answer is asked again after this. */
-export const ATTEMPT_MS: Millis = 250
 /** After a takeover those who wait are served first; then a backup is sought. */
 export const SERVE_FIRST_MS: Millis = 20
 
 /** The founder's role, after ADD_SERVER (T13). */
 export function found(session: Session, now: Millis, out: SessionOut): void {
-  session.server = { ...idleServer(now), epoch: 1 }
+  session.server = { ...idleServer(now), epoch: 1, servesSince: now }
   become(session, 'alone', out)
 }
 
@@ -83,6 +76,7 @@ export function acknowledged(
   server.unackedSince = message.length === commit.lengthOf(server.log) ? Infinity : now
   commit.trim(server.log, message.length)
   releaseHeld(session, out)
+  proceed(session, now, out)
 }
 
 function addBackup(session: Session, now: Millis, out: SessionOut): void {
@@ -92,7 +86,7 @@ function addBackup(session: Session, now: Millis, out: SessionOut): void {
   server.log.acked = commit.lengthOf(server.log)
   server.unackedSince = Infinity
   become(session, 'adding', out)
-  attempt(session, now, 'add', server.backup, out)
+  attempt(session, now, { why: 'add', primary: session.me, backup: server.backup }, out)
 }
 
 /** Asks the register to do without the backup. @param why it shall be removed as a member, if so */
@@ -110,16 +104,16 @@ export function dropBackup(
     return become(session, 'alone', out)
   }
   become(session, 'dropping', out)
-  attempt(session, now, 'drop', 0, out)
+  attempt(session, now, { why: 'drop', primary: session.me, backup: 0 }, out)
 }
 
 function takeOver(session: Session, now: Millis, out: SessionOut): void {
   if (session.variant === 'take-without-cas') {
     session.server.epoch++
-    return lead(session, now, out)
+    return lead(session, now, 'failed', out)
   }
   become(session, 'taking', out)
-  attempt(session, now, 'takeover', 0, out)
+  attempt(session, now, { why: 'takeover', primary: session.me, backup: 0 }, out)
 }
 
 /** The primary was heard again: takes the suspicion back if the register was not asked yet. */
@@ -130,38 +124,6 @@ export function heardPrimary(session: Session, out: SessionOut): void {
   become(session, 'backup', out)
 }
 
-function attempt(
-  session: Session,
-  now: Millis,
-  why: 'add' | 'drop' | 'takeover',
-  backup: PeerId,
-  out: SessionOut,
-): void {
-  const { server } = session
-  server.attempt = { why, expect: server.epoch, backup, sent: false, againAt: now }
-  retry(session, now, out)
-}
-
-/** Sends the change under way, again if it must be. Without the hub nobody guesses: it waits. */
-export function retry(session: Session, now: Millis, out: SessionOut): void {
-  const change = session.server.attempt
-  if (!change || now < change.againAt) return
-  change.againAt = now + ATTEMPT_MS
-  if (!session.hub.up) return
-  change.sent = true
-  out.hub({
-    kind: 'change',
-    request: nextRequest(session),
-    session: session.id,
-    inc: session.me,
-    proof: proofOf(session.secret, 'register'),
-    expect: change.expect,
-    primary: session.me,
-    backup: change.backup,
-    why: change.why,
-  })
-}
-
 /** The hub told the register: an answer, or news. The newest epoch is the truth. */
 export function adopt(session: Session, now: Millis, register: Register, out: SessionOut): void {
   sighted(session, now, register)
@@ -169,6 +131,8 @@ export function adopt(session: Session, now: Millis, register: Register, out: Se
   if (server.role === 'idle' || register.epoch <= server.epoch) return
   if (register.primary === session.me) return confirmed(session, now, register, out)
   const { role } = server
+  const handed = role === 'handing' && register.primary === server.backup
+  if (handed && register.epoch === server.epoch + 1) return stepDown(session, now, register, out)
   const waits = role === 'sync' || role === 'backup' || role === 'taking'
   if (register.backup !== session.me || !waits) return depose(session, now, out)
   server.epoch = register.epoch
@@ -178,16 +142,30 @@ export function adopt(session: Session, now: Millis, register: Register, out: Se
   become(session, 'backup', out)
 }
 
-// The register names me primary: what I asked for was done.
+/** STEP_DOWN of our primary: the register names us, whatever the hub's word is waiting for. */
+export function handed(
+  session: Session,
+  now: Millis,
+  from: PeerId,
+  epoch: number,
+  out: SessionOut,
+): void {
+  const { server } = session
+  if (server.role !== 'backup' || from !== server.primary || epoch !== server.epoch + 1) return
+  adopt(session, now, { epoch, primary: session.me, backup: 0 }, out)
+}
+
+// The register names me primary: what I asked for was done, or what my primary did for me.
 function confirmed(session: Session, now: Millis, register: Register, out: SessionOut): void {
   const { server } = session
-  if (server.role === 'sync' || server.role === 'backup') return
   const dropped = server.backup
-  const taken = server.role === 'taking'
+  const { role } = server
   server.epoch = register.epoch
   server.attempt = null
   server.backup = register.backup
-  if (taken) return lead(session, now, out)
+  if (role === 'taking') return lead(session, now, 'failed', out)
+  // Handed over: also to one that has not heard yet that it is the backup, but holds it all.
+  if (role === 'backup' || role === 'sync') return lead(session, now, null, out)
   if (register.backup === 0) return aloneAgain(session, now, dropped, out)
   become(session, 'backedup', out)
   watchAnew(session, now, register.backup)
@@ -210,8 +188,9 @@ function aloneAgain(session: Session, now: Millis, dropped: PeerId, out: Session
   hold(session, { kind: 'went', inc: dropped, why }, out)
 }
 
-// Everything in the log of a backup counts as committed and told; the old primary is gone.
-function lead(session: Session, now: Millis, out: SessionOut): void {
+// Everything in the log of a backup counts as committed and told. An old primary that did not
+// hand over is gone.
+function lead(session: Session, now: Millis, why: Gone | null, out: SessionOut): void {
   const { server } = session
   const before = server.primary
   server.primary = 0
@@ -219,8 +198,9 @@ function lead(session: Session, now: Millis, out: SessionOut): void {
   server.log = commit.create(commit.lengthOf(server.log))
   server.roundAt = now + SERVE_FIRST_MS
   become(session, 'alone', out)
-  if (server.durable.members.has(before)) {
-    record(session, now, { kind: 'remove', inc: before, why: 'failed' }, out)
+  server.servesSince = now
+  if (why && server.durable.members.has(before)) {
+    record(session, now, { kind: 'remove', inc: before, why }, out)
   }
   server.toldMv = server.durable.mv
   server.told = new Map(server.durable.members)

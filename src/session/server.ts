@@ -4,6 +4,8 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { proofOf } from '../wire/digest.ts'
+import { retry } from './attempts.ts'
+import { handOver, proceed } from './handover.ts'
 import { remove } from './membership.ts'
 import type { Member } from './messages.ts'
 import { tellHub } from './output.ts'
@@ -28,12 +30,19 @@ export const GRACE_MS: Millis = 60_000
 export const SLOW_MS: Millis = 250
 /** See SLOW_MS. */
 export const SLOW_FOR_MS: Millis = 2_000
+/** A loop that stands still for so long, again and again, serves badly. */
+export const STALL_BAD_MS: Millis = 250
+/** So long, before the role is given away. */
+export const STALLS_MS: Millis = 2_000
+/** Who has just been given the role does not give it back within this. */
+export const KEEP_ROLE_MS: Millis = 30_000
 /** How often the members are looked over. */
 export const ROUND_MS: Millis = 250
 
 /** Does what is due for the role. */
 export function wake(session: Session, now: Millis, out: SessionOut): void {
-  roles.retry(session, now, out)
+  retry(session, now, out)
+  proceed(session, now, out)
   const { server } = session
   if (server.role === 'backup') watchPeer(session, now, server.primary, out)
   if (server.role === 'sync') askRegister(session, now, out)
@@ -41,9 +50,10 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
   if (server.role === 'backedup') watchPeer(session, now, server.backup, out)
   if (now < server.roundAt) return
   server.roundAt = now + ROUND_MS
+  if (session.leaving && handOver(session, now, out)) return
   removeSilent(session, now, out)
   forgetAbsent(session, now, out)
-  if (server.role === 'alone' && !session.leaving) seekBackup(session, now, out)
+  if (server.role === 'alone') seekBackup(session, now, out)
   if (server.role === 'backedup') replaceSlow(session, now, out)
 }
 
@@ -55,6 +65,7 @@ export function deadline(session: Session): Millis {
   const seen = peer === 0 ? undefined : session.watches.get(peer)
   if (seen) due = Math.min(due, watch.deadline(seen, session.hub))
   if (serves(session)) due = Math.min(due, server.roundAt)
+  if (server.role === 'backedup') due = Math.min(due, server.handoverUntil ?? Infinity)
   if (server.role === 'sync' && session.hub.up) due = Math.min(due, session.client.askAt)
   return due
 }
@@ -161,6 +172,19 @@ function replaceSlow(session: Session, now: Millis, out: SessionOut): void {
   if (!slow || nextCandidate(session, now) === 0) return
   server.passedOver.set(server.backup, now + PASS_OVER_MS)
   roles.dropBackup(session, now, out)
+}
+
+/**
+ * One's own loop stood still. When it goes on doing so the role moves to the backup, if that
+ * keeps up: a tab that is throttled or a machine that is overloaded would slow everybody.
+ */
+export function stalled(session: Session, now: Millis, ms: Millis, out: SessionOut): void {
+  const { server } = session
+  if (ms < STALL_BAD_MS) return
+  if (now - server.stalledAt > STALLS_MS) server.stallsSince = now
+  server.stalledAt = now
+  const bad = now - server.stallsSince >= STALLS_MS
+  if (bad && !server.slow && now - server.servesSince >= KEEP_ROLE_MS) handOver(session, now, out)
 }
 
 /** YES_I_AM (T24). */

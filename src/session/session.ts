@@ -9,7 +9,9 @@
 import type { Millis, PeerId } from '../machine.ts'
 import type { FromHub } from '../register/messages.ts'
 import { decode } from '../wire/layout.ts'
+import { retry } from './attempts.ts'
 import * as client from './client.ts'
+import { handOver } from './handover.ts'
 import { join, remove } from './membership.ts'
 import { joinLayout, type PeerMessage } from './messages.ts'
 import { operate, settle } from './operations.ts'
@@ -24,6 +26,8 @@ import * as watch from './watch.ts'
 export const REFRESH_MS: Millis = 1_000
 /** See REFRESH_MS. */
 export const REFRESHES_MAX = 8
+
+export { handOver }
 
 /** A message of another member, or of ourselves, on the reliable stream. */
 export function receive(
@@ -53,6 +57,8 @@ export function receive(
       return remove(session, now, from, 'left', out)
     case 'resync':
       return refresh(session, now, from, out)
+    case 'stepDown':
+      return roles.handed(session, now, from, message.epoch, out)
     default:
       message satisfies never
   }
@@ -109,7 +115,7 @@ export function hubUp(session: Session, now: Millis, out: SessionOut): void {
   if (session.server.attempt) session.server.attempt.againAt = now
   if (serves(session)) server.tellMembersAgain(session, out)
   session.client.askAt = now
-  roles.retry(session, now, out)
+  retry(session, now, out)
 }
 
 /** The stream to the hub is gone: the silence of relayed peers proves nothing from now on. */
@@ -173,8 +179,9 @@ export function closed(
 }
 
 /** One's own loop stood still for `stalledMs`: nobody could be heard meanwhile. */
-export function stalled(session: Session, now: Millis, stalledMs: Millis): void {
+export function stalled(session: Session, now: Millis, stalledMs: Millis, out: SessionOut): void {
   for (const seen of session.watches.values()) watch.forgive(seen, now, stalledMs)
+  server.stalled(session, now, stalledMs, out)
 }
 
 /** Does what is due. */
@@ -201,10 +208,10 @@ export function wanted(session: Session): PeerId[] {
   return [...new Set([...known, named])].filter((peer) => peer !== 0 && peer !== session.me)
 }
 
-/** Goes, as a client: the primary removes us. A primary just stops, and its backup takes over. */
-export function leave(session: Session, out: SessionOut): void {
+/** Goes: the primary removes us. A primary hands over first, and the last one ends the session. */
+export function leave(session: Session, now: Millis, out: SessionOut): void {
   session.leaving = true
   const { primary } = session.client.view
   if (primary !== session.me && primary !== 0) return out.send(primary, { kind: 'leave' })
-  server.end(session, out)
+  if (!handOver(session, now, out)) server.end(session, out)
 }

@@ -18,7 +18,7 @@ import { create as createWatch, type HubSight, type Watch } from './watch.ts'
 /**
  * The server object's state. IDLE, BACKUP, ACTIVE_ALONE and ACTIVE_BACKEDUP are the source's
  * (T11); the others wait for one answer each: `sync` for the register to name us, `adding`,
- * `dropping` and `taking` for a compare-and-set.
+ * `dropping`, `taking` and `handing` for a compare-and-set.
  */
 export type Role =
   | 'idle'
@@ -29,6 +29,7 @@ export type Role =
   | 'adding'
   | 'backedup'
   | 'dropping'
+  | 'handing'
 
 /** What waits in the log for the backup. */
 export type Effect =
@@ -43,6 +44,7 @@ export type Effect =
 export interface Attempt {
   why: Why
   expect: number
+  primary: PeerId
   backup: PeerId
   /** It may have reached the hub, so its fate is the register's to tell. */
   sent: boolean
@@ -86,6 +88,13 @@ export interface Server {
   absent: Map<number, Millis>
   /** When the members are looked over next. */
   roundAt: Millis
+  /** Since when this process is the primary. */
+  servesSince: Millis
+  /** The role is being given to the backup, until then at most; null if it is not. */
+  handoverUntil: Millis | null
+  /** Since when one's own loop stands still again and again; Infinity if it does not. */
+  stallsSince: Millis
+  stalledAt: Millis
 }
 
 /** One operation that has no outcome yet. */
@@ -103,6 +112,8 @@ export interface Client {
   lost: boolean
   /** When it was lost, or found again. */
   lostAt: Millis
+  /** When we handed our own role over; -Infinity if we did not, or are led again. */
+  handedAt: Millis
   /** Oldest first; at most OUTCOMES_MAX. */
   pending: Pending[]
   nextSeq: number
@@ -124,6 +135,7 @@ export type Variant =
   | 'add-unsynced'
   | 'commit-while-adding'
   | 'dedup-not-replicated'
+  | 'hand-over-early'
 
 /** All of it. */
 export interface Session {
@@ -203,6 +215,7 @@ export function create(
       view: { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] },
       lost: false,
       lostAt: now,
+      handedAt: -Infinity,
       pending: [],
       nextSeq: 1,
       againAt: Infinity,
@@ -241,6 +254,10 @@ export function idleServer(now: Millis): Server {
     refreshed: new Map(),
     absent: new Map(),
     roundAt: now,
+    servesSince: now,
+    handoverUntil: null,
+    stallsSince: Infinity,
+    stalledAt: -Infinity,
   }
 }
 
@@ -248,6 +265,11 @@ export function idleServer(now: Millis): Server {
 export function serves(session: Session): boolean {
   const { role } = session.server
   return role === 'alone' || role === 'adding' || role === 'backedup' || role === 'dropping'
+}
+
+/** Whether it takes anything new: not while its role is on the way to the backup. */
+export function takes(session: Session): boolean {
+  return serves(session) && session.server.handoverUntil === null
 }
 
 /** A peer's watch, begun anew: its rhythm changes with the role. */

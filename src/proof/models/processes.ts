@@ -16,6 +16,8 @@ import * as membership from '../../session/membership.ts'
 import type { Join, Member, PeerMessage } from '../../session/messages.ts'
 import { joinedLayout, SESSION_VERSION } from '../../session/messages.ts'
 import { operate } from '../../session/operations.ts'
+import { ATTEMPT_MS } from '../../session/attempts.ts'
+import { handOver, HANDOVER_MS, proceed } from '../../session/handover.ts'
 import * as roles from '../../session/roles.ts'
 import * as machine from '../../session/session.ts'
 import * as session from '../../session/state.ts'
@@ -40,6 +42,9 @@ export type Input =
   | { kind: 'relinked'; peer: PeerId }
   | { kind: 'hub'; up: boolean }
   | { kind: 'join'; asker: number }
+  | { kind: 'hand-over' }
+  /** It took too long, and the primary keeps its role. */
+  | { kind: 'keep-role' }
 
 /** What members were told, of which nothing may ever be taken back. */
 export type Told =
@@ -130,6 +135,10 @@ function take(own: Session, input: Input, out: SessionOut): void {
       return input.up ? machine.hubUp(own, 0, out) : machine.hubDown(own)
     case 'join':
       return membership.join(own, 0, input.asker, wishOf(input.asker), out)
+    case 'hand-over':
+      return void handOver(own, 0, out)
+    case 'keep-role':
+      return proceed(own, HANDOVER_MS, out)
     default:
       input satisfies never
   }
@@ -216,7 +225,8 @@ function normalise(process: Process): void {
   client.againAt = Infinity
   client.askAt = 0
   client.resyncAt = Infinity
+  client.handedAt = -Infinity
   server.unackedSince = Infinity
   server.refreshed.clear()
-  if (server.attempt) server.attempt.againAt = roles.ATTEMPT_MS
+  if (server.attempt) server.attempt.againAt = ATTEMPT_MS
 }

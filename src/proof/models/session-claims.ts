@@ -141,6 +141,7 @@ export function sometimes(tables: Tables): NonNullable<Model<Scene>['sometimes']
   if (scope.resends) {
     claims['an operation acknowledged in two epochs'] = () => tables.passed.twoEpochs
   }
+  if (scope.handovers) claims['handed over'] = () => tables.passed.handedOver
   if (scope.restarts) claims['a newcomer let in'] = () => tables.passed.joined
   return claims
 }

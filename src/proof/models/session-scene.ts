@@ -100,6 +100,7 @@ function note(tables: Tables, before: number, after: number): void {
   const { passed } = tables
   if (was === 'taking' && role === 'alone') passed.tookOver = true
   if (was === 'dropping' && role === 'alone') passed.dropped = true
+  if (was === 'backup' && role === 'alone') passed.handedOver = true
   if (was !== 'idle' && was !== 'sync' && was !== 'backup' && role === 'idle') passed.deposed = true
 }
 

@@ -80,6 +80,24 @@ export const GOOD: Record<string, GoodScope> = {
     states: 56_000,
     deep: false,
   },
+  'hand-over': {
+    says: 'a primary gives its role to the backup, which is given it back',
+    scope: { name: 'hand-over', ...TWO, operations: 1, suspicions: 1, handovers: 2, relinks: 1 },
+    states: 24_000,
+    deep: false,
+  },
+  'hand-over-3': {
+    says: 'a primary hands over and somebody dies meanwhile',
+    scope: { name: 'hand-over-3', ...THREE, offers: 1, suspicions: 1, handovers: 1, crashes: 1 },
+    states: 23_000,
+    deep: false,
+  },
+  'hand-over-hub': {
+    says: 'a primary hands over while streams to the hub break',
+    scope: { name: 'hand-over-hub', ...TWO, operations: 1, suspicions: 1, handovers: 1, breaks: 1 },
+    states: 63_000,
+    deep: false,
+  },
   'F1-deep': {
     says: 'F1 with operations sent again',
     scope: { name: 'F1-deep', ...THREE, resends: 1, suspicions: 2, crashes: 1 },
@@ -120,6 +138,7 @@ export const GOOD: Record<string, GoodScope> = {
   },
 }
 
+const HANDING = { ...TWO, suspicions: 1, crashes: 1, handovers: 1 } as const
 const BASE = { ...THREE, resends: 1, suspicions: 2, crashes: 1 } as const
 
 /** Planted bugs by name. */
@@ -178,6 +197,14 @@ export const PLANTED: Record<string, PlantedScope> = {
     scope: { name: 'F-X6', ...BASE, variant: 'dedup-not-replicated' },
     violates: [['once', 11]],
   },
+  'hand-over-early': {
+    says: 'a primary hands over before the backup has its whole log',
+    scope: { name: 'hand-over-early', ...HANDING, variant: 'hand-over-early' },
+    violates: [
+      ['commit.hidden', 9],
+      ['commit.kept', 11],
+    ],
+  },
   'F-X7': {
     says: 'a process that starts again empty keeps its identity',
     scope: {
@@ -189,6 +216,6 @@ export const PLANTED: Record<string, PlantedScope> = {
       restarts: 1,
       variant: 'keep-identity',
     },
-    violates: [['commit.kept', 11]],
+    violates: [['commit.kept', 4]],
   },
 }

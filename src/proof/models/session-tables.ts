@@ -34,6 +34,8 @@ export interface Budgets {
   relinks: number
   /** Streams to the hub that break, and are opened again. */
   breaks: number
+  /** Primaries that begin to give their role to the backup. */
+  handovers: number
 }
 
 /** How much may happen in one model; what is not given does not happen. */
@@ -78,6 +80,7 @@ export interface Passed {
   tookOver: boolean
   dropped: boolean
   deposed: boolean
+  handedOver: boolean
   twoEpochs: boolean
   joined: boolean
 }
@@ -137,12 +140,20 @@ export function budgetsOf(scope: Scope): Budgets {
     doubles: scope.doubles ?? 0,
     relinks: scope.relinks ?? 0,
     breaks: scope.breaks ?? 0,
+    handovers: scope.handovers ?? 0,
   }
 }
 
 /** Nothing has happened. */
 export function nothing(): Passed {
-  return { tookOver: false, dropped: false, deposed: false, twoEpochs: false, joined: false }
+  return {
+    tookOver: false,
+    dropped: false,
+    deposed: false,
+    handedOver: false,
+    twoEpochs: false,
+    joined: false,
+  }
 }
 
 /** The bug that the shipped machine plants itself, if any. */

@@ -130,6 +130,7 @@ function* ofProcess(tables: Tables, scene: Scene, i: number): Iterable<Action<Sc
   if (left.crashes > 0) {
     yield { label: `${who} crashes`, environment: true, next: (copy) => crash(copy, i) }
   }
+  if (server.role === 'backedup') yield* handOver(tables, scene, i)
   if (session.me === 0) yield* newcomer(tables, scene, i)
   else yield* connections(tables, scene, i)
 }
@@ -155,6 +156,16 @@ function* ofPrimary(tables: Tables, scene: Scene, i: number): Iterable<Action<Sc
     if (left.removals > 0) {
       yield spend(tables, i, 'removals', `${who} removes ${peer}`, { kind: 'remove', peer })
     }
+  }
+}
+
+function* handOver(tables: Tables, scene: Scene, i: number): Iterable<Action<Scene>> {
+  const who = nameOf(tables, scene, i)
+  if (processOf(tables, scene, i).session.server.handoverUntil !== null) {
+    const next = (copy: Scene): void => act(tables, copy, i, { kind: 'keep-role' })
+    yield { label: `${who} keeps its role after all`, next }
+  } else if (scene.left.handovers > 0) {
+    yield spend(tables, i, 'handovers', `${who} hands over`, { kind: 'hand-over' })
   }
 }
 

@@ -1,0 +1,52 @@
+/**
+ * Hand-over: the primary gives its role to the backup and nothing stands still.
+ *
+ *     backedup   nothing new is taken until the backup holds the whole log
+ *     handing    CAS(e, backup)
+ *     R = (e+1, backup, nobody)    idle: the same member, and a client of the new primary
+ *
+ * The backup leads as soon as it reads R, or hears STEP_DOWN: it lacks nothing then. What was
+ * sent to the old primary meanwhile its clients send again, as after any change of primary.
+ */
+
+import * as commit from '../commit/log.ts'
+import type { Millis } from '../machine.ts'
+import type { Register } from '../register/messages.ts'
+import { become, releaseAll } from './output.ts'
+import { attempt } from './attempts.ts'
+import { idleServer, type Session, type SessionOut } from './state.ts'
+
+/** A backup that has not acked the whole log within this keeps us in our role. */
+export const HANDOVER_MS: Millis = 1_000
+
+/** Begins to give the role away. @returns whether there is a backup to take it */
+export function handOver(session: Session, now: Millis, out: SessionOut): boolean {
+  const { server } = session
+  if (server.role !== 'backedup' || !session.hub.up) return false
+  server.handoverUntil ??= now + HANDOVER_MS
+  proceed(session, now, out)
+  return true
+}
+
+/** Goes on once the backup holds all there is; gives up when that takes too long. */
+export function proceed(session: Session, now: Millis, out: SessionOut): void {
+  const { server } = session
+  if (server.handoverUntil === null || server.role !== 'backedup') return
+  if (now >= server.handoverUntil) {
+    server.handoverUntil = null
+    return
+  }
+  const owed = commit.lengthOf(server.log) - server.log.acked
+  if (owed > 0 && session.variant !== 'hand-over-early') return
+  become(session, 'handing', out)
+  attempt(session, now, { why: 'handover', primary: server.backup, backup: 0 }, out)
+}
+
+/** The register names our backup: we go on as its client. */
+export function stepDown(session: Session, now: Millis, register: Register, out: SessionOut): void {
+  releaseAll(session, out)
+  session.server = idleServer(now)
+  session.client.handedAt = now
+  out.send(register.primary, { kind: 'stepDown', epoch: register.epoch })
+  out.emit({ kind: 'role', role: 'idle' })
+}
