@@ -120,6 +120,7 @@ export function actionsPart(runs: ReadonlyMap<string, Run>): Part<Actions> {
     perform: (state, _now, body, by, player) => perform(state, runs, body, { inc: by, player }),
     apply,
     snapshot: (state) => encode(news, { kind: 'table', rows: rowsOf(state.kept) }),
+    told: (state) => encode(news, { kind: 'table', rows: rowsOf(state.told) }),
     restore,
     welcome,
   }

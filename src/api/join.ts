@@ -28,6 +28,11 @@ export interface JoinOptions {
   playersMax?: number
   /** Comes back as the player whose `session.token` this is, if that is not too long ago. */
   token?: string
+  /**
+   * When the server and its backup are gone at once, the others go on with what they were told,
+   * after some 15 seconds (default). False: then the session ends; what is lost is never partial.
+   */
+  recover?: boolean
   /** Worse weather on our own links, such as `rtt=120,loss=5%,jitter=30`. */
   condition?: string
   /** Gives up joining. */
@@ -60,6 +65,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
       name: checkName('name', options.name ?? 'player'),
       playersMax: checkPlayers(options.playersMax ?? 16),
       schema: types.fingerprint,
+      recovers: options.recover ?? true,
       resume: options.token === undefined ? null : parseToken(options.token),
     },
     slots: [

@@ -51,10 +51,35 @@ export interface SessionEvents {
   objects: void
   /** Keys of the table that changed. */
   table: readonly string[]
+  recovered: Recovery
+  healed: Healing
 }
 
 /** What came of an action. */
 export type ActionOutcome<Answer> = { ok: true; value: Answer } | { ok: false; why: string }
+
+/** The server and its backup were gone at once, and the others went on. */
+export interface Recovery {
+  readonly epoch: number
+  /** Whose copy of the table it is now: nobody who is left had seen more. Null if it went since. */
+  readonly witness: MemberInfo | null
+  /** The server and the backup that are gone: what they alone knew is lost. */
+  readonly gone: readonly { readonly player: number; readonly name: string }[]
+  /** Members that did not answer in time: they come back by themselves, if they live. */
+  readonly silent: number
+}
+
+/** We were out of touch, and are back. */
+export interface Healing {
+  /** For how long, in ms. */
+  readonly awayMs: number
+  /** Whether we are still the same player; if not, we were away for more than a minute. */
+  readonly same: boolean
+  /** Actions that had no outcome yet, and were asked for again. */
+  readonly resent: number
+  /** Actions that were recorded and are no more: the others recovered the session without us. */
+  readonly lost: number
+}
 
 /** Figures of one's own connection, for a display. */
 export interface SessionFigures {
@@ -103,6 +128,8 @@ export class Session {
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
+  // What there is to tell when we are back.
+  #away = { since: 0, same: true, lost: 0 }
   // The newest view, also when the session is over.
   #last: View = { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] }
 
@@ -299,7 +326,11 @@ export class Session {
   told(event: MemberEvent): void {
     switch (event.kind) {
       case 'joined':
-        return this.#joined(event.inc, event.player)
+        return this.#joined(event.inc, event.player, event.lost)
+      case 'recovered': {
+        const { epoch, gone, silent } = event
+        return this.#tell('recovered', { epoch, witness: this.#find(event.witness), gone, silent })
+      }
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':
@@ -316,6 +347,7 @@ export class Session {
         return this.#partTold(event.event as objects.ObjectEvent | actions.ActionEvent)
       case 'role':
       case 'slow':
+      case 'leased':
       case 'hub':
         return this.#updateSafety()
       default:
@@ -340,7 +372,9 @@ export class Session {
     ownerOf: (handle: Handle<Fields>) => this.#find(Number(handle.id.split('.')[0])),
   }
 
-  #joined(inc: PeerId, player: number): void {
+  #joined(inc: PeerId, player: number, lost: number): void {
+    this.#away.lost += lost
+    this.#away.same &&= this.#player === 0 || this.#player === player
     this.#inc = inc
     this.#player = player
     const resume = this.#runner?.member.resume
@@ -410,7 +444,7 @@ export class Session {
     if (!state) return
     const { role } = state.session.server
     const waits = serves(state.session)
-      ? role === 'dropping' && state.hub !== 'attached'
+      ? !state.session.server.leased || (role === 'dropping' && state.hub !== 'attached')
       : this.#view().backup !== 0 && this.#status !== 'live'
     const backed = serves(state.session) ? role === 'backedup' : this.#view().backup !== 0
     const held = state.session.server.slow ? 'slow' : 'backed-up'
@@ -422,9 +456,20 @@ export class Session {
 
   #setStatus(status: Status): void {
     if (status === this.#status || this.#status === 'lost') return
+    const before = this.#status
     this.#status = status
+    if (status === 'reconnecting') this.#away.since = this.#runner?.loop.now() ?? 0
     this.#tell('status', status)
     this.#updateSafety()
+    if (before === 'reconnecting' && status === 'live') this.#heal()
+  }
+
+  #heal(): void {
+    const { since, same, lost } = this.#away
+    this.#away = { since: 0, same: true, lost: 0 }
+    const resent = this.#runner?.member.session.client.pending.length ?? 0
+    const awayMs = (this.#runner?.loop.now() ?? since) - since
+    this.#tell('healed', { awayMs, same, resent, lost })
   }
 
   #fail(code: ErrorCode, why: string): void {
@@ -505,8 +550,12 @@ function settle<Answer>(
   reject: (error: Error) => void,
 ): void {
   const answer = actions.decodeAnswer(bytes)
-  if (answer) resolve(answer as ActionOutcome<Answer>)
-  else reject(new HoldfastError('schema', `the primary knows no action "${type.name}"`))
+  if (answer) return resolve(answer as ActionOutcome<Answer>)
+  const [code, why] =
+    bytes.length === 0
+      ? (['left', 'it was done, but its answer was lost with the server and its backup'] as const)
+      : (['schema', 'the primary knows no such action'] as const)
+  reject(new HoldfastError(code, `action "${type.name}": ${why}`))
 }
 
 function encode<F extends Fields>(type: ObjectType<F>, state: StateOf<F>): Uint8Array {

@@ -28,5 +28,6 @@ export function parseToken(text: string): Resume {
   }
   const pairs = found['proof']!.match(/../g)!
   const proof = Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16))
-  return { session: found['session']!, player: Number(found['player']), proof, inc: 0 }
+  const player = Number(found['player'])
+  return { session: found['session']!, player, proof, inc: 0, settled: 0 }
 }

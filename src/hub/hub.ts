@@ -285,6 +285,13 @@ function change(
   message: ToHub & { kind: 'change' },
   out: HubOut,
 ): void {
+  const row = register.find(hub.directory, message.session)
+  const speaks = hub.attached.get(message.session)?.get(message.inc) === connection
+  if (row && message.why === 'recover' && !speaks) {
+    const { request, session } = message
+    const known = row.entry.register
+    return say(connection, { kind: 'register', request, session, ok: false, register: known }, out)
+  }
   // Who asked waits for nothing but the disk; the others hear of it after.
   const news: register.News[] = []
   const directory = directoryOut(hub, out)

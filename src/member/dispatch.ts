@@ -20,9 +20,14 @@ export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void
     else member.counters.malformed++
     return
   }
-  const slot = slotOf(member, channel)
-  if (!slot?.part.receive) return void member.counters.malformed++
-  slot.part.receive(slot.state, run.now, from, bytes.subarray(1), partOut(run, channel))
+  takeNews(run, from, channel, bytes.subarray(1))
+}
+
+/** News of a part, in a message of its own or in one of the session. */
+export function takeNews(run: Runtime, from: PeerId, channel: number, bytes: Uint8Array): void {
+  const slot = slotOf(run.member, channel)
+  if (!slot?.part.receive) return void run.member.counters.malformed++
+  slot.part.receive(slot.state, run.now, from, bytes, partOut(run, channel))
 }
 
 /** An unreliable frame of a peer. */

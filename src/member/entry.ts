@@ -24,6 +24,7 @@ import {
   SESSION_VERSION,
 } from '../session/messages.ts'
 import { renumber } from '../session/operations.ts'
+import { settledOf } from '../session/recovery.ts'
 import { found } from '../session/roles.ts'
 import * as session from '../session/session.ts'
 import { nextRequest, type Session } from '../session/state.ts'
@@ -112,6 +113,7 @@ function find(run: Runtime): void {
     game: wish.game,
     room: wish.room,
     playersMax: wish.playersMax,
+    recovers: wish.recovers,
     hash: digest(proofOf(own.secret, 'register')),
   })
 }
@@ -165,9 +167,9 @@ function become(run: Runtime, id: string): void {
     addresses: wish.addresses,
     ...hashesOf(own.secret),
   }
-  inside(run)
+  inside(run, 0)
   found(own, now, out)
-  enter(own, now, self, out)
+  enter(own, now, self, 0, out)
 }
 
 function answered(run: Runtime, blob: Uint8Array): void {
@@ -185,13 +187,16 @@ function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
   own.id = member.found
   own.me = answer.inc
   own.player = answer.player
-  renumber(own, isSame(member.resume, own), answer.lastSeq, out)
-  inside(run)
+  const same = isSame(member.resume, own)
+  // What was recorded for us and told to us, and the session that was recovered does not have.
+  const lost = same ? Math.max(0, member.recorded - answer.lastSeq) : 0
+  renumber(own, same, answer.lastSeq, out)
+  inside(run, lost)
   // The primary's own view reaches us again on the link; until then this one serves.
   client.follow(own, now, answer.view, null, out)
 }
 
-function inside(run: Runtime): void {
+function inside(run: Runtime, lost: number): void {
   const { member } = run
   const { session: own } = member
   member.phase = 'in'
@@ -200,8 +205,8 @@ function inside(run: Runtime): void {
   own.hub = { up: true, since: run.now }
   // The proof of the player's first secret stays the player's: whoever lost an answer asks again.
   const proof = isSame(member.resume, own) ? member.resume.proof : proofOf(own.secret, 'resume')
-  member.resume = { session: own.id, player: own.player, proof, inc: own.me }
-  run.ports.emit({ kind: 'joined', inc: own.me, player: own.player })
+  member.resume = { session: own.id, player: own.player, proof, inc: own.me, settled: 0 }
+  run.ports.emit({ kind: 'joined', inc: own.me, player: own.player, lost })
   ask(run)
 }
 
@@ -235,7 +240,9 @@ export function comeBack(run: Runtime): void {
   const { member, now } = run
   if (member.phase !== 'in' || member.session.leaving) return
   member.counters.returns++
-  const { pending, nextSeq } = member.session.client
+  const { pending, nextSeq, told } = member.session.client
+  if (member.resume) member.resume.settled = settledOf(member.session.client)
+  member.recorded = told.seqs.get(member.session.player) ?? 0
   member.session = freshSession(now, member.wish, member.entropy)
   member.session.client.pending = pending
   member.session.client.nextSeq = nextSeq

@@ -14,7 +14,7 @@ import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import type { SessionEvent, SessionOut } from '../session/state.ts'
 import { STALL_MS } from '../session/watch.ts'
-import { framePart, frameSession, partOut, takeMessage } from './dispatch.ts'
+import { framePart, frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
 import * as entry from './entry.ts'
 import * as links from './links.ts'
 import { type Member, type MemberPorts, type Runtime, slotOf } from './state.ts'
@@ -59,6 +59,11 @@ function createOut(run: Runtime): SessionOut {
       member.slots.flatMap(({ part, state }) =>
         part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],
       ),
+    news: (part, from, bytes) => takeNews(run, from, part, bytes),
+    told: () =>
+      member.slots.flatMap(({ part, state }) =>
+        part.told ? [{ part: part.channel, bytes: part.told(state) }] : [],
+      ),
     restore: (parts) => {
       for (const { part, bytes } of parts) {
         const slot = slotOf(member, part)
@@ -93,10 +98,11 @@ function happened(run: Runtime, event: SessionEvent): void {
       for (const { part, state } of member.slots) {
         for (const bytes of part.welcome?.(state) ?? []) {
           for (const to of event.to) {
-            operations.inform(member.session, part.channel, to, bytes, run.out)
+            operations.inform(member.session, run.now, part.channel, to, bytes, run.out)
           }
         }
       }
+      for (const to of event.to) operations.stand(member.session, run.now, to, run.out)
       return
     case 'removed':
       return event.why === 'returned' ? entry.elsewhere(run) : entry.comeBack(run)

@@ -24,6 +24,8 @@ export interface Wish {
   addresses: string[]
   /** Fingerprint of the game's types. */
   schema: number
+  /** Its members may recover it when primary and backup are gone at once. */
+  recovers: boolean
   /** Who it was before, if it comes back by a token. */
   resume: Resume | null
 }
@@ -35,6 +37,8 @@ export interface Resume {
   proof: Uint8Array
   /** The incarnation it was; 0 for a new process. */
   inc: PeerId
+  /** Its operations up to this one have outcomes that it knows. */
+  settled: number
 }
 
 /** How far a process has got into its session. */
@@ -96,6 +100,8 @@ export interface Member {
   giveUpAt: Millis
   /** To come back as the same player. */
   resume: Resume | null
+  /** The last of our operations that the session told us to be recorded, before we came back. */
+  recorded: number
   roundAt: Millis
   counters: MemberCounters
 }
@@ -114,7 +120,8 @@ export interface MemberCounters {
 /** What a member tells the runtime above. */
 export type MemberEvent =
   | SessionEvent
-  | { kind: 'joined'; inc: PeerId; player: number }
+  /** `lost`: so many of our operations were recorded, and the session knows nothing of them. */
+  | { kind: 'joined'; inc: PeerId; player: number; lost: number }
   | { kind: 'failed'; code: ErrorCode; why: string }
   | { kind: 'hub'; up: boolean }
   | { kind: 'part'; channel: number; event: unknown }
@@ -163,6 +170,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     askAt: Infinity,
     giveUpAt: now + JOIN_MS,
     resume: wish.resume,
+    recorded: 0,
     roundAt: now,
     counters: { malformed: 0, stray: 0, denied: 0, returns: 0 },
   }
@@ -170,8 +178,8 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
 
 /** A session for a new incarnation: with a secret of its own. */
 export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session {
-  const { playersMax, schema } = wish
-  return session.create(now, { secret: draw(entropy), playersMax, schema })
+  const { playersMax, schema, recovers } = wish
+  return session.create(now, { secret: draw(entropy), playersMax, schema, recovers })
 }
 
 /** 16 bytes that were not drawn before. */

@@ -64,7 +64,7 @@ const entry = record({
 export type Entry = ValueOf<typeof entry>
 
 /** What the hub keeps on disk of one session. */
-export const stored = record({ entry, members: list(listed, MEMBERS_MAX) })
+export const stored = record({ entry, members: list(listed, MEMBERS_MAX), recovers: flag })
 
 /** From a member to the hub. `request` comes back in the answer. */
 export const toHub = message({
@@ -72,7 +72,7 @@ export const toHub = message({
   list: [2, record({ request, game: name })],
   get: [3, record({ request, session })],
   /** Creates the session unless one of this game and room is there and answers. */
-  add: [4, record({ request, game: name, room: name, playersMax: varint, hash })],
+  add: [4, record({ request, game: name, room: name, playersMax: varint, recovers: flag, hash })],
   /** Compare-and-set: done if `expect` is the epoch, which then rises by one. */
   change: [
     5,
@@ -113,7 +113,8 @@ export const fromHub = message({
   attached: [6, record({ request, session, register, present: list(varint, MEMBERS_MAX) })],
   /** A member's stream came or went: PEER_GONE. */
   present: [7, record({ session, inc: varint, here: flag })],
-  areYouAlive: [8, record({ session, nonce: u32 })],
+  /** `heard` is the nonce of the last YES_I_AM that came; 0 if none has. */
+  areYouAlive: [8, record({ session, nonce: u32, heard: u32 })],
   /** From somebody who asks the primary; answer with `reply` to `from`. */
   signal: [9, record({ session, from: varint, blob: blob(SIGNAL_MAX) })],
   reply: [10, record({ session, blob: blob(SIGNAL_MAX) })],

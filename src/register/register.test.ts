@@ -19,7 +19,7 @@ class Desk {
   }
 
   constructor() {
-    const wish = { game: 'g', room: 'r', playersMax: 3, hash: hash(1) }
+    const wish = { game: 'g', room: 'r', playersMax: 3, recovers: false, hash: hash(1) }
     register.add(this.directory, 0, wish, 's', this.out)
     const members = [1, 2, 3].map((inc) => ({ inc, player: inc, hash: hash(inc) }))
     register.setMembers(this.directory, 's', 1, members, this.out)
@@ -71,13 +71,23 @@ describe('the register', () => {
       { why: 'add', inc: 1, backup: 9 },
       { why: 'add', inc: 2, backup: 3 },
       { why: 'end', inc: 2 },
-      { why: 'handover', inc: 1, primary: 2 },
+      { why: 'handover', inc: 2, primary: 2 },
+      { why: 'handover', inc: 1, primary: 3 },
+      { why: 'handover', inc: 1, primary: 2, backup: 3 },
       { why: 'recover', inc: 3 },
     ]
     for (const demand of tried) expect(desk.change({ expect: 2, ...demand })).toBe(false)
     expect(desk.now()).toBe('2 1 2')
     expect(desk.change({ why: 'takeover', inc: 2, expect: 2 })).toBe(true)
     expect(desk.now()).toBe('3 2 0')
+  })
+
+  test('T4: a primary may hand over to its backup, and to nobody else', () => {
+    const desk = new Desk()
+    desk.change({ why: 'add', backup: 2 })
+    expect(desk.change({ why: 'handover', inc: 1, primary: 2, expect: 2 })).toBe(true)
+    expect(desk.now()).toBe('3 2 0')
+    expect(desk.change({ why: 'handover', inc: 2, primary: 3, expect: 3 })).toBe(false)
   })
 
   test('all that was answered is there after a crash', () => {

@@ -22,6 +22,8 @@ export const ASK_MS: Millis = 2_000
 export const MISSED_MAX = 3
 /** A primary without backup whose stream is gone for so long is no session to join any more. */
 export const GONE_MS: Millis = 3_000
+/** After so long without YES_I_AM a member may recover the session: the lease is over by then. */
+export const RECOVER_MS: Millis = 15_000
 /** An unreachable session is removed after this silence. */
 export const FORGET_MS: Millis = 3_600_000
 /** Most sessions of one register. */
@@ -33,6 +35,12 @@ export const EPOCH_MAX: number = 2 ** 21 - 1
 export interface Row {
   entry: Entry
   members: Listed[]
+  /** Its members may recover it. */
+  recovers: boolean
+  /** Members whose streams are here. */
+  present: Set<PeerId>
+  /** The nonce of the last YES_I_AM. */
+  heard: number
   /** When the primary last said YES_I_AM, or when this process started to know it. */
   lastYes: Millis
   /** The nonce of the question under way. */
@@ -57,7 +65,7 @@ export interface Change {
 }
 
 /** What a directory sends by itself. */
-export type Question = { kind: 'areYouAlive'; session: string; nonce: number }
+export type Question = { kind: 'areYouAlive'; session: string; nonce: number; heard: number }
 /** What others are to be told. */
 export type News =
   | { kind: 'changed'; session: string; register: Register }
@@ -86,9 +94,15 @@ export function create(now: Millis): Directory {
 export function restore(directory: Directory, now: Millis, bytes: Uint8Array): boolean {
   const value = decode(stored, bytes)
   if (!value) return false
-  const lately = { lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
-  directory.rows.set(value.entry.session, { ...value, ...lately })
+  directory.rows.set(value.entry.session, { ...value, ...lately(now) })
   return true
+}
+
+// What nobody needs to know after a restart.
+function lately(
+  now: Millis,
+): Pick<Row, 'present' | 'heard' | 'lastYes' | 'nonce' | 'missed' | 'goneAt'> {
+  return { present: new Set(), heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
 }
 
 /**
@@ -101,7 +115,7 @@ export function restore(directory: Directory, now: Millis, bytes: Uint8Array): b
 export function add(
   directory: Directory,
   now: Millis,
-  wish: { game: string; room: string; playersMax: number; hash: Uint8Array },
+  wish: { game: string; room: string; playersMax: number; recovers: boolean; hash: Uint8Array },
   session: string,
   out: DirectoryOut,
 ): { created: boolean; row: Row } | null {
@@ -121,10 +135,8 @@ export function add(
       standing: 'open',
     },
     members: [{ inc: 1, player: 1, hash: wish.hash }],
-    lastYes: now,
-    nonce: 0,
-    missed: 0,
-    goneAt: Infinity,
+    recovers: wish.recovers,
+    ...lately(now),
   }
   directory.rows.set(session, row)
   keep(row, out)
@@ -144,7 +156,9 @@ export function change(
   const row = directory.rows.get(demand.session)
   if (!row) return null
   const { register } = row.entry
-  if (demand.expect !== register.epoch || !mayChange(row, demand)) return { ok: false, register }
+  if (demand.expect !== register.epoch || !mayChange(row, now, demand)) {
+    return { ok: false, register }
+  }
   if (demand.why === 'end') {
     remove(directory, row, out)
     return { ok: true, register }
@@ -163,7 +177,7 @@ export function change(
   return { ok: true, register: row.entry.register }
 }
 
-function mayChange(row: Row, demand: Demand): boolean {
+function mayChange(row: Row, now: Millis, demand: Demand): boolean {
   const { register } = row.entry
   if (register.epoch >= EPOCH_MAX || !vouched(row, demand.inc, demand.proof)) return false
   const mine = demand.primary === demand.inc
@@ -178,9 +192,8 @@ function mayChange(row: Row, demand: Demand): boolean {
       return register.primary === demand.inc
     case 'handover':
       return register.primary === demand.inc && isHeir(register, demand)
-    // Recovering is not spoken yet: nobody may.
     case 'recover':
-      return false
+      return mine && mayRecover(row, now, demand)
     default:
       demand.why satisfies never
       return false
@@ -189,6 +202,12 @@ function mayChange(row: Row, demand: Demand): boolean {
 
 function isHeir(register: Register, demand: Demand): boolean {
   return register.backup !== 0 && demand.primary === register.backup && demand.backup === 0
+}
+
+// Only from a member whose stream is here, so that nothing it asked before is still under way.
+function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
+  if (!row.recovers || backup !== 0 || inc === row.entry.register.primary) return false
+  return row.present.has(inc) && now - row.lastYes > RECOVER_MS
 }
 
 /** GET_ALL_SERVERS of one game, or of all games if the name is empty. */
@@ -242,6 +261,7 @@ export function yes(
   const { register } = row?.entry ?? {}
   if (!row || register?.primary !== from || register.epoch !== answer.epoch) return false
   row.lastYes = now
+  row.heard = answer.nonce
   row.missed = 0
   stand(row)
   return true
@@ -260,7 +280,8 @@ export function wake(directory: Directory, now: Millis, out: DirectoryOut): void
     row.nonce = directory.nonce = (directory.nonce + 1) >>> 0
     stand(row)
     const { session, register } = row.entry
-    out.send(register.primary, { kind: 'areYouAlive', session, nonce: row.nonce })
+    const { nonce, heard } = row
+    out.send(register.primary, { kind: 'areYouAlive', session, nonce, heard })
   }
 }
 
@@ -271,6 +292,8 @@ export function deadline(directory: Directory): Millis {
 
 // Nobody can serve it: its primary does not answer, or is gone and has no backup.
 function isDead(row: Row, now: Millis): boolean {
+  // Those who are left will serve it.
+  if (row.recovers && row.present.size > 0) return false
   if (row.entry.standing === 'unreachable') return true
   return row.entry.register.backup === 0 && now - row.goneAt > GONE_MS
 }
@@ -284,7 +307,10 @@ export function present(
   here: boolean,
 ): void {
   const row = directory.rows.get(session)
-  if (row?.entry.register.primary === inc) row.goneAt = here ? Infinity : now
+  if (!row) return
+  if (here) row.present.add(inc)
+  else row.present.delete(inc)
+  if (row.entry.register.primary === inc) row.goneAt = here ? Infinity : now
 }
 
 function vouched(row: Row, inc: PeerId, proof: Uint8Array): boolean {
@@ -304,7 +330,8 @@ function stand(row: Row): void {
 }
 
 function keep(row: Row, out: DirectoryOut): void {
-  const bytes = encode(stored, { entry: row.entry, members: row.members })
+  const { entry, members, recovers } = row
+  const bytes = encode(stored, { entry, members, recovers })
   out.record({ session: row.entry.session, bytes })
 }
 

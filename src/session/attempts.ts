@@ -21,7 +21,8 @@ export function attempt(
   out: SessionOut,
 ): void {
   const { server } = session
-  server.attempt = { ...change, expect: server.epoch, sent: false, againAt: now }
+  const fresh = { sent: false, sentAt: Infinity, request: 0, againAt: now }
+  server.attempt = { ...change, expect: server.epoch, ...fresh }
   retry(session, now, out)
 }
 
@@ -32,9 +33,11 @@ export function retry(session: Session, now: Millis, out: SessionOut): void {
   change.againAt = now + ATTEMPT_MS
   if (!session.hub.up) return
   change.sent = true
+  change.sentAt = Math.min(change.sentAt, now)
+  change.request = nextRequest(session)
   out.hub({
     kind: 'change',
-    request: nextRequest(session),
+    request: change.request,
     session: session.id,
     inc: session.me,
     proof: proofOf(session.secret, 'register'),

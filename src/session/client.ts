@@ -9,7 +9,9 @@
 import type { Millis, PeerId } from '../machine.ts'
 import { EPOCH_MAX } from '../register/register.ts'
 import type { Gone, PeerMessage, View } from './messages.ts'
+import { PROMISE_MS } from './lease.ts'
 import { submitAgain } from './operations.ts'
+import { seek } from './recovery.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
 import { mayLead } from './trust.ts'
 import * as watch from './watch.ts'
@@ -90,6 +92,47 @@ function forgetOthers(session: Session): void {
   }
 }
 
+/** An operation changed a part. News come in the order of the log, each once. */
+export function takeNews(
+  session: Session,
+  from: PeerId,
+  message: PeerMessage & { kind: 'news' },
+  out: SessionOut,
+): void {
+  const { view, told } = session.client
+  if (from !== view.primary) return
+  const { index, player, seq, part, bytes } = message
+  told.index = Math.max(told.index, index)
+  told.seqs.set(player, Math.max(told.seqs.get(player) ?? 0, seq))
+  out.news(part, from, bytes)
+}
+
+/** All parts were brought up to date. */
+export function takeStanding(
+  session: Session,
+  from: PeerId,
+  { index, seqs }: PeerMessage & { kind: 'standing' },
+): void {
+  const { client } = session
+  if (from !== client.view.primary) return
+  client.told = { index, seqs: new Map(seqs.map(({ player, seq }) => [player, seq])) }
+}
+
+/** The primary wants to know that we leave the session to it. */
+export function promise(
+  session: Session,
+  now: Millis,
+  from: PeerId,
+  at: number,
+  out: SessionOut,
+): void {
+  const { client, server } = session
+  // Who has asked the register already cannot promise that it will not be granted.
+  if (from !== client.view.primary || server.role === 'recovering') return
+  client.promisedUntil = now + PROMISE_MS
+  out.send(from, { kind: 'promise', at })
+}
+
 /** Looks after the connection to the primary. */
 export function wake(session: Session, now: Millis, out: SessionOut): void {
   const { client } = session
@@ -107,7 +150,8 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
   if (!lost || !session.hub.up || now < client.askAt) return
   client.askAt = now + ASK_MS
   out.hub({ kind: 'get', request: 0, session: session.id })
-  if (isAbandoned(session, now)) out.emit({ kind: 'abandoned' })
+  if (isAbandoned(session, now)) return out.emit({ kind: 'abandoned' })
+  seek(session, now, out)
 }
 
 // Both that could serve are gone from the hub for so long that they will not come back (T30).

@@ -35,7 +35,7 @@ export function create(): Durable {
 export function apply(durable: Durable, delta: Delta): void {
   switch (delta.kind) {
     case 'add':
-      return add(durable, delta.member)
+      return add(durable, delta.member, delta.settled)
     case 'remove':
       if (durable.members.delete(delta.inc)) durable.mv++
       return
@@ -52,13 +52,15 @@ export function apply(durable: Durable, delta: Delta): void {
   }
 }
 
-function add(durable: Durable, member: Member): void {
+function add(durable: Durable, member: Member, settled: number): void {
   durable.members.set(member.inc, member)
   durable.mv++
   durable.nextInc = Math.max(durable.nextInc, member.inc + 1)
   const { player, resumeHash } = member
-  if (durable.players.has(player)) return
-  durable.players.set(player, { player, resumeHash, lastSeq: 0, outcomes: [] })
+  const known = durable.players.get(player)
+  // A session that was recovered may know less of a player than the player does.
+  if (known) known.lastSeq = Math.max(known.lastSeq, settled)
+  else durable.players.set(player, { player, resumeHash, lastSeq: settled, outcomes: [] })
 }
 
 // The number and the effect are one entry of the log, so no takeover can part them (T80).

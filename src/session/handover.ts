@@ -13,6 +13,7 @@ import * as commit from '../commit/log.ts'
 import type { Millis } from '../machine.ts'
 import type { Register } from '../register/messages.ts'
 import { become, releaseAll } from './output.ts'
+import { record } from './replicate.ts'
 import { attempt } from './attempts.ts'
 import { idleServer, type Session, type SessionOut } from './state.ts'
 
@@ -23,7 +24,10 @@ export const HANDOVER_MS: Millis = 1_000
 export function handOver(session: Session, now: Millis, out: SessionOut): boolean {
   const { server } = session
   if (server.role !== 'backedup' || !session.hub.up) return false
-  server.handoverUntil ??= now + HANDOVER_MS
+  if (server.handoverUntil !== null) return true
+  // Its ack says when the backup heard of us last, from which it counts its lease.
+  record(session, now, { kind: 'pointer', inc: server.durable.pointer }, out)
+  server.handoverUntil = now + HANDOVER_MS
   proceed(session, now, out)
   return true
 }
@@ -38,13 +42,13 @@ export function proceed(session: Session, now: Millis, out: SessionOut): void {
   }
   const owed = commit.lengthOf(server.log) - server.log.acked
   if (owed > 0 && session.variant !== 'hand-over-early') return
-  become(session, 'handing', out)
+  become(session, now, 'handing', out)
   attempt(session, now, { why: 'handover', primary: server.backup, backup: 0 }, out)
 }
 
 /** The register names our backup: we go on as its client. */
 export function stepDown(session: Session, now: Millis, register: Register, out: SessionOut): void {
-  releaseAll(session, out)
+  releaseAll(session, now, out)
   session.server = idleServer(now)
   session.client.handedAt = now
   out.send(register.primary, { kind: 'stepDown', epoch: register.epoch })

@@ -22,9 +22,15 @@ import { dropBackup } from './roles.ts'
 import { serves, takes, type Session, type SessionOut } from './state.ts'
 
 /** The founder becomes the first member (T13). */
-export function enter(session: Session, now: Millis, member: Member, out: SessionOut): void {
-  record(session, now, { kind: 'add', member }, out)
-  hold(session, { kind: 'came', member }, out)
+export function enter(
+  session: Session,
+  now: Millis,
+  member: Member,
+  settled: number,
+  out: SessionOut,
+): void {
+  record(session, now, { kind: 'add', member, settled }, out)
+  hold(session, now, { kind: 'came', member }, out)
 }
 
 /** JOIN: somebody asks through the hub to become a member (T14, T15). */
@@ -46,13 +52,16 @@ export function join(
   // Who is known already asks again, for our answer was lost.
   const known = knownAs(session, wish)
   const member = known ?? newMember(session, wish)
+  const lastSeq = durable.players.get(member.player)?.lastSeq ?? 0
   if (!known) {
     const before = [...durable.members.values()].filter((old) => old.player === member.player)
     for (const { inc } of before) remove(session, now, inc, 'returned', out)
-    enter(session, now, member, out)
+    // Nobody removes the primary; whom it gives its role to does.
+    if (before.some(({ inc }) => inc === session.me)) session.server.yields = true
+    const settled = member.player === wish.resume?.player ? wish.resume.settled : 0
+    enter(session, now, member, settled, out)
   }
-  const lastSeq = durable.players.get(member.player)?.lastSeq ?? 0
-  hold(session, { kind: 'reply', to: asker, member, lastSeq }, out)
+  hold(session, now, { kind: 'reply', to: asker, member, lastSeq }, out)
 }
 
 function refusal(session: Session, wish: Join): Joined | null {
@@ -132,7 +141,7 @@ export function remove(
     return dropBackup(session, now, out, why)
   }
   record(session, now, { kind: 'remove', inc, why }, out)
-  hold(session, { kind: 'went', inc, why }, out)
+  hold(session, now, { kind: 'went', inc, why }, out)
 }
 
 /** Whether a process that says it is `inc` may link to us, as far as our view goes. */

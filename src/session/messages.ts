@@ -8,6 +8,7 @@ import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
   blob,
   fixed,
+  flag,
   list,
   maybe,
   message,
@@ -28,6 +29,8 @@ export const ADDRESSES_MAX = 2
 export const ADDRESS_MAX = 52
 /** Largest body of an operation, an outcome or a change of a part, in bytes. */
 export const BODY_MAX: number = 16 * 1024
+/** Largest news of an operation, in bytes. */
+export const NEWS_MAX: number = 60 * 1024
 /** Most changes that one operation makes. */
 export const CHANGES_MAX = 256
 /** Largest piece of a snapshot in one message, in bytes. */
@@ -78,7 +81,8 @@ export type Gone = ValueOf<typeof why>
 
 /** One entry of the log. */
 export const deltaLayout = message({
-  add: [1, record({ member })],
+  /** `settled`: its player has the outcomes of its operations up to that one. */
+  add: [1, record({ member, settled: varint })],
   remove: [2, record({ inc, why })],
   /** Where the round of candidates for backup goes on. */
   pointer: [3, record({ inc })],
@@ -95,6 +99,10 @@ export const deltaLayout = message({
 })
 /** One entry of the log: the result of a durable change. */
 export type Delta = ValueOf<typeof deltaLayout>
+
+/** Up to which operation of each player one is. */
+const seqs = list(record({ player: varint, seq: varint }), PLAYERS_KEPT_MAX)
+const parts = list(record({ part: u8, bytes: blob(2 ** 26) }), 255)
 
 const outcome = record({ seq: varint, outcome: blob(BODY_MAX) })
 const player = record({
@@ -113,7 +121,7 @@ export const snapshotLayout = record({
   pointer: inc,
   members: list(member, MEMBERS_MAX),
   players: list(player, PLAYERS_KEPT_MAX),
-  parts: list(record({ part: u8, bytes: blob(2 ** 26) }), 255),
+  parts,
 })
 
 /** From member to member, on the reliable stream of their link. */
@@ -141,7 +149,39 @@ export const peerLayout = message({
   resync: [10, record({})],
   /** The register names you the primary since this epoch: I handed over. */
   stepDown: [11, record({ epoch })],
+  /** An operation changed a part: entry `index` of the log, by that operation of that player. */
+  news: [
+    12,
+    record({ index: varint, player: varint, seq: varint, part: u8, bytes: blob(NEWS_MAX) }),
+  ],
+  /** You were brought up to date as far as this. */
+  standing: [13, record({ index: varint, seqs })],
+  /** Do you promise not to recover the session for a while? `at` is ours and comes back. */
+  askPromise: [14, record({ at: varint })],
+  promise: [15, record({ at: varint })],
+  /** I recover the session: how much were you told (or all of it)? */
+  inquire: [16, record({ epoch, whole: flag })],
+  /** So far in the log, and of our own operations we know the outcome up to this one. */
+  witness: [17, record({ epoch, index: varint, settled: varint })],
+  /** A piece of all that we were told. */
+  testimony: [18, record({ epoch, piece: varint, of: varint, bytes: blob(SNAPSHOT_PIECE_MAX) })],
+  /** The session goes on with the copy of `witness`; so many did not answer. */
+  recovered: [
+    19,
+    record({
+      epoch,
+      witness: inc,
+      gone: list(record({ player: varint, name: text(NAME_MAX) }), MEMBERS_MAX),
+      silent: varint,
+    }),
+  ],
 })
+/** What all hear after a recovery. */
+export type Recovered = PeerMessage & { kind: 'recovered' }
+
+/** All that a member was told of the durable state. */
+export const testimonyLayout = record({ index: varint, seqs, parts })
+
 /** From member to member. */
 export type PeerMessage = ValueOf<typeof peerLayout>
 
@@ -156,8 +196,11 @@ export const joinLayout = record({
   linkHash: hash,
   registerHash: hash,
   resumeHash: hash,
-  /** `inc` is who comes back, 0 for a new process that holds the player's token. */
-  resume: maybe(record({ player: varint, proof: hash, inc })),
+  /**
+   * `inc` is who comes back, 0 for a new process that holds the player's token; `settled` the
+   * last of its operations whose outcome it knows, all before included.
+   */
+  resume: maybe(record({ player: varint, proof: hash, inc, settled: varint })),
 })
 /** A wish to become a member. */
 export type Join = ValueOf<typeof joinLayout>

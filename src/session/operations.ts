@@ -6,6 +6,7 @@
  * client sends again what has no outcome, and gets the stored outcome or the first one (T80).
  */
 
+import * as commit from '../commit/log.ts'
 import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as durable from './durable.ts'
 import { BODY_MAX, CHANGES_MAX, OUTCOMES_MAX, type PeerMessage } from './messages.ts'
@@ -17,6 +18,8 @@ import { type Performed, serves, takes, type Session, type SessionOut } from './
 export const BACKLOG_MAX: number = 4 * 1024 * 1024
 /** Most bytes that one operation changes. */
 export const CHANGES_BYTES_MAX: number = 40 * 1024
+// The outcome where no part takes the operation: no part's own, and not the empty one.
+const NOBODY = Uint8Array.of(0)
 /** An operation without outcome is sent again after this. */
 export const AGAIN_MS: Millis = 1_000
 
@@ -109,30 +112,46 @@ export function operate(
   if (!member || !row) return
   const { seq } = message
   if (seq <= row.lastSeq) {
-    const outcome = durable.outcomeOf(server.durable, member.player, seq)
-    if (outcome)
-      hold(session, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
+    // One that was recovered has no outcome any more: the empty one says that it was done.
+    const outcome = durable.outcomeOf(server.durable, member.player, seq) ?? new Uint8Array(0)
+    hold(session, now, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
     return
   }
   if (seq !== row.lastSeq + 1 || server.log.bytes > BACKLOG_MAX) return
   const performed = bounded(out.perform(message.part, message.body, member))
-  const outcome = performed?.outcome ?? new Uint8Array(0)
+  const outcome = performed?.outcome ?? NOBODY
   const changes = performed?.changes ?? []
   record(session, now, { kind: 'operation', player: member.player, seq, outcome, changes }, out)
   // News first: who is answered has seen what it did.
   if (performed?.news) {
-    hold(session, { kind: 'broadcast', part: message.part, bytes: performed.news }, out)
+    const { part } = message
+    const { player } = member
+    const index = commit.lengthOf(server.log)
+    const news = { kind: 'news', index, player, seq, part, bytes: performed.news } as const
+    hold(session, now, { kind: 'broadcast', news }, out)
   }
-  hold(session, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
+  hold(session, now, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
 }
 
 /** As the primary: brings one member's state of a part up to date, behind all that was recorded. */
 export function inform(
   session: Session,
+  now: Millis,
   part: number,
   to: PeerId,
   bytes: Uint8Array,
   out: SessionOut,
 ): void {
-  if (serves(session)) hold(session, { kind: 'part', part, to, bytes }, out)
+  if (serves(session)) hold(session, now, { kind: 'part', part, to, bytes }, out)
+}
+
+/** As the primary: how far in the log a member is that was brought up to date just now. */
+export function stand(session: Session, now: Millis, to: PeerId, out: SessionOut): void {
+  const { server } = session
+  if (!serves(session)) return
+  const seqs = [...server.durable.players.values()].map(({ player, lastSeq: seq }) => {
+    return { player, seq }
+  })
+  const message = { kind: 'standing', index: commit.lengthOf(server.log), seqs } as const
+  hold(session, now, { kind: 'send', to, message }, out)
 }

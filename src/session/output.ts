@@ -3,12 +3,14 @@
  * backup has it, then leave in the order they were written.
  *
  * How far the log is safe depends on the role alone: to its end while the primary is alone,
- * as far as the backup has acked it in every role that has, adds or drops a backup.
+ * as far as the backup has acked it in every role that has, adds or drops a backup. Where the
+ * session may be recovered without us, nothing leaves once our lease is over (lease.ts).
  */
 
 import * as commit from '../commit/log.ts'
-import type { PeerId } from '../machine.ts'
+import type { Millis, PeerId } from '../machine.ts'
 import { encode } from '../wire/layout.ts'
+import * as leases from './lease.ts'
 import { joinedLayout, type PeerMessage, type View } from './messages.ts'
 import { type Effect, type Role, serves, type Session, type SessionOut } from './state.ts'
 
@@ -16,21 +18,30 @@ import { type Effect, type Role, serves, type Session, type SessionOut } from '.
 export const HELD_MAX = 32_768
 
 /** An effect that leaves when all that was recorded before it is safe. */
-export function hold(session: Session, effect: Effect, out: SessionOut): void {
+export function hold(session: Session, now: Millis, effect: Effect, out: SessionOut): void {
   commit.hold(session.server.log, effect)
-  releaseHeld(session, out)
+  releaseHeld(session, now, out)
 }
 
 /** Lets go what is safe by now. */
-export function releaseHeld(session: Session, out: SessionOut): void {
+export function releaseHeld(session: Session, now: Millis, out: SessionOut): void {
   const { log } = session.server
-  commit.release(log, safeLength(session), (effect) => leave(session, effect, out))
+  if (log.held.length === 0 || !mayTell(session, now)) return
+  commit.release(log, safeLength(session), (effect) => leave(session, now, effect, out))
+}
+
+/** Whether nobody can have recovered the session without us. */
+export function mayTell(session: Session, now: Millis): boolean {
+  const { lease, told } = session.server
+  if (!lease.counts || now < lease.until) return true
+  const others = [...told.keys()].filter((inc) => inc !== session.me)
+  return leases.holds(lease, now, others)
 }
 
 /** Lets go all of it: the next primary has the whole log. */
-export function releaseAll(session: Session, out: SessionOut): void {
+export function releaseAll(session: Session, now: Millis, out: SessionOut): void {
   const { log } = session.server
-  commit.release(log, commit.lengthOf(log), (effect) => leave(session, effect, out))
+  commit.release(log, commit.lengthOf(log), (effect) => leave(session, now, effect, out))
 }
 
 function safeLength(session: Session): number {
@@ -41,13 +52,13 @@ function safeLength(session: Session): number {
 }
 
 /** Takes a role, tells, and lets go what is safe in it. */
-export function become(session: Session, role: Role, out: SessionOut): void {
+export function become(session: Session, now: Millis, role: Role, out: SessionOut): void {
   session.server.role = role
   out.emit({ kind: 'role', role })
-  if (serves(session)) releaseHeld(session, out)
+  if (serves(session)) releaseHeld(session, now, out)
 }
 
-function leave(session: Session, effect: Effect, out: SessionOut): void {
+function leave(session: Session, now: Millis, effect: Effect, out: SessionOut): void {
   switch (effect.kind) {
     case 'send':
       return out.send(effect.to, effect.message)
@@ -55,11 +66,11 @@ function leave(session: Session, effect: Effect, out: SessionOut): void {
       return welcome(session, effect, out)
     case 'came':
     case 'went':
-      return tellMembers(session, effect, out)
+      return tellMembers(session, now, effect, out)
     case 'part':
       return out.part(effect.part, effect.to, effect.bytes)
     case 'broadcast':
-      for (const inc of session.server.told.keys()) out.part(effect.part, inc, effect.bytes)
+      for (const inc of session.server.told.keys()) out.send(inc, effect.news)
       return
     default:
       effect satisfies never
@@ -81,6 +92,7 @@ function welcome(session: Session, effect: Effect & { kind: 'reply' }, out: Sess
 
 function tellMembers(
   session: Session,
+  now: Millis,
   effect: Effect & { kind: 'came' | 'went' },
   out: SessionOut,
 ): void {
@@ -88,7 +100,7 @@ function tellMembers(
   const before = [...server.told.keys()]
   server.toldMv++
   if (effect.kind === 'came') server.told.set(effect.member.inc, effect.member)
-  else forget(server, effect.inc)
+  else forget(server, now, effect.inc)
   const message: PeerMessage = {
     kind: 'change',
     epoch: server.epoch,
@@ -102,7 +114,8 @@ function tellMembers(
   if (effect.kind === 'came' && effect.member.inc === session.me) tellOne(session, session.me, out)
 }
 
-function forget(server: Session['server'], inc: PeerId): void {
+function forget(server: Session['server'], now: Millis, inc: PeerId): void {
+  leases.removed(server.lease, now, inc)
   server.told.delete(inc)
   server.refreshed.delete(inc)
 }

@@ -16,6 +16,7 @@ import {
   SNAPSHOT_PIECES_MAX,
 } from './messages.ts'
 import { become } from './output.ts'
+import * as pieces from './pieces.ts'
 import { idleServer, serves, type Session, type SessionOut, watchAnew } from './state.ts'
 import { mayLead } from './trust.ts'
 
@@ -51,17 +52,9 @@ export function sendSnapshot(session: Session, out: SessionOut): void {
   settle(session)
   const { server } = session
   const bytes = durable.snapshot(server.durable, out.collect())
-  const of = Math.max(1, Math.ceil(bytes.length / SNAPSHOT_PIECE_MAX))
-  for (let piece = 0; piece < of; piece++) {
-    const from = piece * SNAPSHOT_PIECE_MAX
-    out.send(server.candidate, {
-      kind: 'snapshot',
-      epoch: server.epoch,
-      length: commit.lengthOf(server.log),
-      piece,
-      of,
-      bytes: bytes.slice(from, from + SNAPSHOT_PIECE_MAX),
-    })
+  const length = commit.lengthOf(server.log)
+  for (const piece of pieces.cut(bytes, SNAPSHOT_PIECE_MAX)) {
+    out.send(server.candidate, { kind: 'snapshot', epoch: server.epoch, length, ...piece })
   }
 }
 
@@ -94,20 +87,20 @@ export function takeSnapshot(
   const free = server.role === 'idle' || server.role === 'sync'
   const newer = server.role === 'idle' || message.epoch >= server.epoch
   if (!free || !newer || from === session.me || !mayLead(session, from)) return
-  const { epoch, length, of } = message
-  if (epoch > EPOCH_MAX || of > SNAPSHOT_PIECES_MAX) return
-  if (message.piece === 0) server.incoming = { from, epoch, length, of, pieces: [] }
+  const { epoch, length } = message
+  if (epoch > EPOCH_MAX || message.of > SNAPSHOT_PIECES_MAX) return
   const { incoming } = server
-  if (!incoming || incoming.from !== from || incoming.pieces.length !== message.piece) return
-  if (incoming.epoch !== epoch || incoming.length !== length || incoming.of !== of) return
-  incoming.pieces.push(message.bytes)
-  if (incoming.pieces.length === of) finishSnapshot(session, now, out)
+  const same = incoming?.from === from && incoming.epoch === epoch && incoming.length === length
+  const taken = pieces.take(same ? incoming.pieces : null, message)
+  server.incoming = taken && { from, epoch, length, pieces: taken }
+  const bytes = taken && pieces.whole(taken)
+  if (bytes) finishSnapshot(session, now, bytes, out)
 }
 
-function finishSnapshot(session: Session, now: Millis, out: SessionOut): void {
+function finishSnapshot(session: Session, now: Millis, bytes: Uint8Array, out: SessionOut): void {
   const { incoming } = session.server
   assert(incoming, 'a snapshot is finished once')
-  const restored = durable.restore(joined(incoming.pieces))
+  const restored = durable.restore(bytes)
   session.server.incoming = null
   if (!restored) return
   const { from, epoch, length } = incoming
@@ -117,21 +110,12 @@ function finishSnapshot(session: Session, now: Millis, out: SessionOut): void {
     durable: restored.durable,
     log: commit.create(length),
     primary: from,
+    ackedAt: now,
   }
   out.restore(restored.parts)
   watchAnew(session, now, from)
-  become(session, 'sync', out)
+  become(session, now, 'sync', out)
   out.send(from, { kind: 'acknowledge', epoch, length })
-}
-
-function joined(pieces: Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
-  }
-  return bytes
 }
 
 /** An entry of the primary's log, or its word that the register names us. */
@@ -150,7 +134,7 @@ export function follow(
     server.epoch = message.epoch
     if (server.role === 'sync') {
       watchAnew(session, now, from)
-      become(session, 'backup', out)
+      become(session, now, 'backup', out)
     }
   }
   if (message.kind === 'replicate' && message.index === commit.lengthOf(server.log)) {
@@ -161,6 +145,7 @@ export function follow(
     make(session, delta, out)
   }
   const length = commit.lengthOf(server.log)
+  server.ackedAt = now
   out.send(from, { kind: 'acknowledge', epoch: message.epoch, length })
 }
 

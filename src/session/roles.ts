@@ -9,6 +9,7 @@
  *     taking       R = (e+1, me, nobody)                 alone(e+1), TAKE_OVER to all
  *     backup       R = (e+1, me, nobody): handed over    alone(e+1), TAKE_OVER to all
  *     any          R names others                        idle
+ *     handing, recovering, gathering                     see handover.ts and recovery.ts
  *
  * R is the register, and the register is the truth: a request may be answered twice, late or
  * never, and whoever reads R knows how it ended. From the moment the CAS that adds a backup
@@ -24,8 +25,10 @@ import type { Millis, PeerId } from '../machine.ts'
 import type { Register } from '../register/messages.ts'
 import { attempt } from './attempts.ts'
 import { proceed, stepDown } from './handover.ts'
-import type { Gone, PeerMessage } from './messages.ts'
-import { become, hold, releaseHeld, tellHub, tellView } from './output.ts'
+import * as leases from './lease.ts'
+import { gather } from './recovery.ts'
+import type { Gone, Member, PeerMessage } from './messages.ts'
+import { become, hold, releaseHeld, tellHub, tellOne, tellView } from './output.ts'
 import { follower, record, sendAgain, sendSnapshot } from './replicate.ts'
 import { idleServer, serves, type Session, type SessionOut, watchAnew } from './state.ts'
 import { sighted } from './trust.ts'
@@ -35,8 +38,9 @@ export const SERVE_FIRST_MS: Millis = 20
 
 /** The founder's role, after ADD_SERVER (T13). */
 export function found(session: Session, now: Millis, out: SessionOut): void {
-  session.server = { ...idleServer(now), epoch: 1, servesSince: now }
-  become(session, 'alone', out)
+  const lease = leases.create(session.recovers, now + leases.LEASE_MS)
+  session.server = { ...idleServer(now), epoch: 1, servesSince: now, lease }
+  become(session, now, 'alone', out)
 }
 
 /** A peer is suspected of having failed; what follows depends on the roles (T36, T39). */
@@ -75,7 +79,7 @@ export function acknowledged(
   if (!commit.acknowledge(server.log, message.length)) return
   server.unackedSince = message.length === commit.lengthOf(server.log) ? Infinity : now
   commit.trim(server.log, message.length)
-  releaseHeld(session, out)
+  releaseHeld(session, now, out)
   proceed(session, now, out)
 }
 
@@ -85,7 +89,7 @@ function addBackup(session: Session, now: Millis, out: SessionOut): void {
   server.candidate = 0
   server.log.acked = commit.lengthOf(server.log)
   server.unackedSince = Infinity
-  become(session, 'adding', out)
+  become(session, now, 'adding', out)
   attempt(session, now, { why: 'add', primary: session.me, backup: server.backup }, out)
 }
 
@@ -101,9 +105,9 @@ export function dropBackup(
   if (server.role !== 'backedup') return
   if (session.variant === 'drop-without-cas') {
     server.backup = 0
-    return become(session, 'alone', out)
+    return become(session, now, 'alone', out)
   }
-  become(session, 'dropping', out)
+  become(session, now, 'dropping', out)
   attempt(session, now, { why: 'drop', primary: session.me, backup: 0 }, out)
 }
 
@@ -112,16 +116,16 @@ function takeOver(session: Session, now: Millis, out: SessionOut): void {
     session.server.epoch++
     return lead(session, now, 'failed', out)
   }
-  become(session, 'taking', out)
+  become(session, now, 'taking', out)
   attempt(session, now, { why: 'takeover', primary: session.me, backup: 0 }, out)
 }
 
 /** The primary was heard again: takes the suspicion back if the register was not asked yet. */
-export function heardPrimary(session: Session, out: SessionOut): void {
+export function heardPrimary(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
   if (server.role !== 'taking' || server.attempt?.sent !== false) return
   server.attempt = null
-  become(session, 'backup', out)
+  become(session, now, 'backup', out)
 }
 
 /** The hub told the register: an answer, or news. The newest epoch is the truth. */
@@ -139,7 +143,7 @@ export function adopt(session: Session, now: Millis, register: Register, out: Se
   server.attempt = null
   if (role === 'backup') return
   watchAnew(session, now, server.primary)
-  become(session, 'backup', out)
+  become(session, now, 'backup', out)
 }
 
 /** STEP_DOWN of our primary: the register names us, whatever the hub's word is waiting for. */
@@ -159,15 +163,17 @@ export function handed(
 function confirmed(session: Session, now: Millis, register: Register, out: SessionOut): void {
   const { server } = session
   const dropped = server.backup
-  const { role } = server
+  const { role, attempt: asked } = server
+  if (role === 'recovering') return recover(session, now, register, out)
+  if (asked) leases.renew(server.lease, asked.sentAt)
   server.epoch = register.epoch
-  server.attempt = null
   server.backup = register.backup
   if (role === 'taking') return lead(session, now, 'failed', out)
   // Handed over: also to one that has not heard yet that it is the backup, but holds it all.
   if (role === 'backup' || role === 'sync') return lead(session, now, null, out)
+  server.attempt = null
   if (register.backup === 0) return aloneAgain(session, now, dropped, out)
-  become(session, 'backedup', out)
+  become(session, now, 'backedup', out)
   watchAnew(session, now, register.backup)
   // The backup may have read the register before us: what we sent in the old epoch it ignored.
   sendAgain(session, out)
@@ -179,13 +185,20 @@ function aloneAgain(session: Session, now: Millis, dropped: PeerId, out: Session
   const { server } = session
   server.unackedSince = Infinity
   server.slowSince = Infinity
-  become(session, 'alone', out)
+  become(session, now, 'alone', out)
   tellView(session, out)
   const why = server.removeAfterDrop
   server.removeAfterDrop = null
   if (!why || !server.durable.members.has(dropped)) return
   record(session, now, { kind: 'remove', inc: dropped, why }, out)
-  hold(session, { kind: 'went', inc: dropped, why }, out)
+  hold(session, now, { kind: 'went', inc: dropped, why }, out)
+}
+
+function recover(session: Session, now: Millis, register: Register, out: SessionOut): void {
+  const { server } = session
+  server.lease = leases.create(true, (server.attempt?.sentAt ?? now) + leases.LEASE_MS)
+  server.attempt = null
+  gather(session, now, register, out)
 }
 
 // Everything in the log of a backup counts as committed and told. An old primary that did not
@@ -193,20 +206,40 @@ function aloneAgain(session: Session, now: Millis, dropped: PeerId, out: Session
 function lead(session: Session, now: Millis, why: Gone | null, out: SessionOut): void {
   const { server } = session
   const before = server.primary
+  // Who was handed the role does not know when; it was after its last ack.
+  const heardAt = why ? (server.attempt?.sentAt ?? now) : server.ackedAt
+  server.lease = leases.create(session.recovers, heardAt + leases.LEASE_MS)
+  server.attempt = null
   server.primary = 0
   server.backup = 0
   server.log = commit.create(commit.lengthOf(server.log))
   server.roundAt = now + SERVE_FIRST_MS
-  become(session, 'alone', out)
+  become(session, now, 'alone', out)
   server.servesSince = now
   if (why && server.durable.members.has(before)) {
     record(session, now, { kind: 'remove', inc: before, why }, out)
   }
+  const former = formerOnes(server.durable.members)
+  for (const inc of former) {
+    record(session, now, { kind: 'remove', inc, why: 'returned' }, out)
+  }
   server.toldMv = server.durable.mv
   server.told = new Map(server.durable.members)
   tellView(session, out)
+  for (const inc of former) tellOne(session, inc, out)
   tellHub(session, out)
   out.emit({ kind: 'welcome', to: [...server.told.keys()] })
+}
+
+// Of two that are one player the newest stays.
+function formerOnes(members: ReadonlyMap<PeerId, Member>): PeerId[] {
+  const newest = new Map<number, PeerId>()
+  for (const { inc, player } of members.values()) {
+    newest.set(player, Math.max(inc, newest.get(player) ?? 0))
+  }
+  return [...members.values()]
+    .filter(({ inc, player }) => inc !== newest.get(player))
+    .map(({ inc }) => inc)
 }
 
 /** Somebody else serves: what was not released was seen by nobody, and goes. */

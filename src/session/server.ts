@@ -6,9 +6,11 @@ import type { Millis, PeerId } from '../machine.ts'
 import { proofOf } from '../wire/digest.ts'
 import { retry } from './attempts.ts'
 import { handOver, proceed } from './handover.ts'
+import * as leases from './lease.ts'
 import { remove } from './membership.ts'
 import type { Member } from './messages.ts'
-import { tellHub } from './output.ts'
+import { mayTell, releaseHeld, tellHub } from './output.ts'
+import * as recovery from './recovery.ts'
 import { record } from './replicate.ts'
 import * as roles from './roles.ts'
 import { nextRequest, serves, type Session, type SessionOut } from './state.ts'
@@ -46,11 +48,13 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
   if (server.role === 'backup') watchPeer(session, now, server.primary, out)
   if (server.role === 'sync') askRegister(session, now, out)
+  recovery.wake(session, now, out)
   if (!serves(session)) return
   if (server.role === 'backedup') watchPeer(session, now, server.backup, out)
   if (now < server.roundAt) return
   server.roundAt = now + ROUND_MS
-  if (session.leaving && handOver(session, now, out)) return
+  lookAtLease(session, now, out)
+  if ((session.leaving || server.yields) && handOver(session, now, out)) return
   removeSilent(session, now, out)
   forgetAbsent(session, now, out)
   if (server.role === 'alone') seekBackup(session, now, out)
@@ -65,6 +69,7 @@ export function deadline(session: Session): Millis {
   const seen = peer === 0 ? undefined : session.watches.get(peer)
   if (seen) due = Math.min(due, watch.deadline(seen, session.hub))
   if (serves(session)) due = Math.min(due, server.roundAt)
+  if (server.gathering) due = Math.min(due, server.gathering.until)
   if (server.role === 'backedup') due = Math.min(due, server.handoverUntil ?? Infinity)
   if (server.role === 'sync' && session.hub.up) due = Math.min(due, session.client.askAt)
   return due
@@ -188,11 +193,45 @@ export function stalled(session: Session, now: Millis, ms: Millis, out: SessionO
 }
 
 /** YES_I_AM (T24). */
-export function yes(session: Session, nonce: number, out: SessionOut): void {
-  if (!serves(session)) return
+export function yes(
+  session: Session,
+  now: Millis,
+  { nonce, heard }: { nonce: number; heard: number },
+  out: SessionOut,
+): void {
+  if (!serves(session) && session.server.role !== 'gathering') return
+  leases.reached(session.server.lease, heard)
+  leases.saidYes(session.server.lease, now, nonce)
+  releaseHeld(session, now, out)
   const { epoch, told } = session.server
   const players = new Set([...told.values()].map((member) => member.player)).size
   out.hub({ kind: 'yes', session: session.id, epoch, nonce, players })
+}
+
+/** A member promises not to recover the session. */
+export function promised(
+  session: Session,
+  now: Millis,
+  from: PeerId,
+  at: number,
+  out: SessionOut,
+): void {
+  if (!serves(session) || !session.server.told.has(from)) return
+  leases.promised(session.server.lease, now, from, at)
+  releaseHeld(session, now, out)
+}
+
+// The hub is silent: as long as all promise not to recover the session, it is ours.
+function lookAtLease(session: Session, now: Millis, out: SessionOut): void {
+  const { server } = session
+  if (leases.asks(server.lease, now)) {
+    const message = { kind: 'askPromise', at: Math.floor(now) } as const
+    for (const inc of server.told.keys()) if (inc !== session.me) out.send(inc, message)
+  }
+  const leased = mayTell(session, now)
+  if (leased === server.leased) return
+  server.leased = leased
+  out.emit({ kind: 'leased', leased })
 }
 
 /** The hub may have missed changes of the members. */

@@ -17,6 +17,7 @@ import { joinLayout, type PeerMessage } from './messages.ts'
 import { operate, settle } from './operations.ts'
 import { tellOne } from './output.ts'
 import { follow, follower, sendAgain, takeSnapshot } from './replicate.ts'
+import * as recovery from './recovery.ts'
 import * as roles from './roles.ts'
 import * as server from './server.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
@@ -59,6 +60,22 @@ export function receive(
       return refresh(session, now, from, out)
     case 'stepDown':
       return roles.handed(session, now, from, message.epoch, out)
+    case 'news':
+      return client.takeNews(session, from, message, out)
+    case 'standing':
+      return client.takeStanding(session, from, message)
+    case 'askPromise':
+      return client.promise(session, now, from, message.at, out)
+    case 'promise':
+      return server.promised(session, now, from, message.at, out)
+    case 'inquire':
+      return recovery.answer(session, from, message, out)
+    case 'witness':
+      return recovery.witnessed(session, now, from, message, out)
+    case 'testimony':
+      return recovery.testified(session, now, from, message, out)
+    case 'recovered':
+      return from === session.client.view.primary ? out.emit(message) : undefined
     default:
       message satisfies never
   }
@@ -66,7 +83,8 @@ export function receive(
 
 // A member with a new link to us may have missed anything.
 function refresh(session: Session, now: Millis, to: PeerId, out: SessionOut): void {
-  if (!serves(session) || !session.server.told.has(to) || !mayRefresh(session, now, to)) return
+  const leads = serves(session) || session.server.role === 'gathering'
+  if (!leads || !session.server.told.has(to) || !mayRefresh(session, now, to)) return
   tellOne(session, to, out)
   out.emit({ kind: 'welcome', to: [to] })
 }
@@ -86,7 +104,9 @@ function mayRefresh(session: Session, now: Millis, to: PeerId): boolean {
 export function hubSaid(session: Session, now: Millis, message: FromHub, out: SessionOut): void {
   switch (message.kind) {
     case 'register':
-      if (message.session === session.id) roles.adopt(session, now, message.register, out)
+      if (message.session !== session.id) return
+      roles.adopt(session, now, message.register, out)
+      if (!message.ok) recovery.refused(session, now, message.request, out)
       return
     case 'attached':
       for (const [peer, seen] of session.watches) seen.gone = !message.present.includes(peer)
@@ -97,7 +117,7 @@ export function hubSaid(session: Session, now: Millis, message: FromHub, out: Se
       return
     }
     case 'areYouAlive':
-      return server.yes(session, message.nonce, out)
+      return server.yes(session, now, message, out)
     case 'signal': {
       const wish = decode(joinLayout, message.blob)
       if (wish) join(session, now, message.from, wish, out)
@@ -129,7 +149,7 @@ export function heard(session: Session, now: Millis, peer: PeerId, out: SessionO
   if (!seen) return
   watch.heard(seen, now)
   if (session.server.role === 'taking' && peer === session.server.primary) {
-    roles.heardPrimary(session, out)
+    roles.heardPrimary(session, now, out)
   }
 }
 
@@ -149,6 +169,7 @@ export function linked(
     session.client.againAt = session.client.pending.length > 0 ? now : Infinity
   }
   if (serves(session) && peer === follower(session)) sendAgain(session, out)
+  recovery.ask(session, peer, out)
 }
 
 /** The way to a peer changed between direct and relayed. */

@@ -10,15 +10,19 @@ import type * as commit from '../commit/log.ts'
 import { create as createLog } from '../commit/log.ts'
 import type { Millis, Out, PeerId } from '../machine.ts'
 import type { Register, ToHub, Why } from '../register/messages.ts'
+import { create as createLease, type Lease } from './lease.ts'
 import * as durable from './durable.ts'
 import type { Durable, PartState } from './durable.ts'
-import type { Change, Gone, Member, PeerMessage, View } from './messages.ts'
+import type { Change, Gone, Member, PeerMessage, Recovered, View } from './messages.ts'
+import type { Incoming } from './pieces.ts'
+import type { Gathering } from './recovery.ts'
 import { create as createWatch, type HubSight, type Watch } from './watch.ts'
 
 /**
  * The server object's state. IDLE, BACKUP, ACTIVE_ALONE and ACTIVE_BACKEDUP are the source's
  * (T11); the others wait for one answer each: `sync` for the register to name us, `adding`,
- * `dropping`, `taking` and `handing` for a compare-and-set.
+ * `dropping`, `taking`, `handing` and `recovering` for a compare-and-set; `gathering` for what
+ * the others know.
  */
 export type Role =
   | 'idle'
@@ -30,6 +34,8 @@ export type Role =
   | 'backedup'
   | 'dropping'
   | 'handing'
+  | 'recovering'
+  | 'gathering'
 
 /** What waits in the log for the backup. */
 export type Effect =
@@ -38,7 +44,7 @@ export type Effect =
   | { kind: 'came'; member: Member }
   | { kind: 'went'; inc: PeerId; why: Gone }
   | { kind: 'part'; part: number; to: PeerId; bytes: Uint8Array }
-  | { kind: 'broadcast'; part: number; bytes: Uint8Array }
+  | { kind: 'broadcast'; news: PeerMessage & { kind: 'news' } }
 
 /** A change of the register under way. */
 export interface Attempt {
@@ -48,6 +54,10 @@ export interface Attempt {
   backup: PeerId
   /** It may have reached the hub, so its fate is the register's to tell. */
   sent: boolean
+  /** When it was sent first. */
+  sentAt: Millis
+  /** The number of the newest request. */
+  request: number
   /** When to ask again. */
   againAt: Millis
 }
@@ -74,8 +84,16 @@ export interface Server {
   attempt: Attempt | null
   /** The backup to be removed from the session once the register has dropped it (S-3b). */
   removeAfterDrop: Gone | null
-  /** Pieces of a snapshot that is coming in. */
-  incoming: { from: PeerId; epoch: number; length: number; of: number; pieces: Uint8Array[] } | null
+  /** A snapshot that is coming in. */
+  incoming: { from: PeerId; epoch: number; length: number; pieces: Incoming } | null
+  /** As a primary that recovers: what the others know. */
+  gathering: Gathering | null
+  /** Until when we may tell what we commit. */
+  lease: Lease
+  /** It was held when we looked last. */
+  leased: boolean
+  /** As backup: when the last ack was sent. */
+  ackedAt: Millis
   /** The backup's acks have been late since then; Infinity if they are not. */
   slowSince: Millis
   /** They have been for so long that it was told. */
@@ -90,6 +108,8 @@ export interface Server {
   roundAt: Millis
   /** Since when this process is the primary. */
   servesSince: Millis
+  /** Our own player is here anew: we give our role away and go. */
+  yields: boolean
   /** The role is being given to the backup, until then at most; null if it is not. */
   handoverUntil: Millis | null
   /** Since when one's own loop stands still again and again; Infinity if it does not. */
@@ -125,6 +145,12 @@ export interface Client {
   resyncAt: Millis
   /** When the hub is asked for the register again, should we need it. */
   askAt: Millis
+  /** How far in the log we were told, and up to which operation of each player. */
+  told: { index: number; seqs: Map<number, number> }
+  /** Until then we have promised not to recover the session. */
+  promisedUntil: Millis
+  /** When we may ask to recover it again. */
+  seekAt: Millis
 }
 
 /** A bug planted on purpose, so that the model checker can show that it finds it. */
@@ -146,6 +172,8 @@ export interface Session {
   secret: Uint8Array
   playersMax: number
   schema: number
+  /** A member may recover it when primary and backup are gone at once. */
+  recovers: boolean
   server: Server
   client: Client
   watches: Map<PeerId, Watch>
@@ -179,6 +207,10 @@ export type SessionEvent =
   | { kind: 'removed'; why: string }
   /** As primary: the backup acks late and nobody is there to replace it, or it is well again. */
   | { kind: 'slow'; slow: boolean }
+  /** As primary: what we commit may be told again, or not until the hub is heard again. */
+  | { kind: 'leased'; leased: boolean }
+  /** Primary and backup were gone at once, and the session goes on without what they alone knew. */
+  | Recovered
   /** As primary: these members' state of all parts must be brought up to date. */
   | { kind: 'welcome'; to: readonly PeerId[] }
 
@@ -186,6 +218,10 @@ export type SessionEvent =
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
   /** To the hub, in order. */
   hub(message: ToHub): void
+  /** News of a part for ourselves, from the primary. */
+  news(part: number, from: PeerId, bytes: Uint8Array): void
+  /** What we were told of the durable state of all parts, in the form of `collect`. */
+  told(): PartState[]
   /** A part's message to a member that waited for the backup. */
   part(part: number, to: PeerId, bytes: Uint8Array): void
   /** Runs an operation on the primary's state of a part, which it does not change yet. */
@@ -198,11 +234,18 @@ export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 
   restore(parts: PartState[]): void
 }
 
+/** What makes a session. */
+export interface SessionOptions {
+  /** 16 bytes that nobody can guess. */
+  secret: Uint8Array
+  playersMax: number
+  schema: number
+  recovers?: boolean
+  variant?: Variant
+}
+
 /** A process that is no member yet. */
-export function create(
-  now: Millis,
-  options: { secret: Uint8Array; playersMax: number; schema: number; variant?: Variant },
-): Session {
+export function create(now: Millis, options: SessionOptions): Session {
   return {
     id: '',
     me: 0,
@@ -210,6 +253,7 @@ export function create(
     secret: options.secret,
     playersMax: options.playersMax,
     schema: options.schema,
+    recovers: options.recovers ?? false,
     server: idleServer(now),
     client: {
       view: { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] },
@@ -222,6 +266,9 @@ export function create(
       register: { epoch: 0, primary: 0, backup: 0 },
       resyncAt: Infinity,
       askAt: now,
+      told: { index: 0, seqs: new Map() },
+      promisedUntil: -Infinity,
+      seekAt: -Infinity,
     },
     watches: new Map(),
     hub: { up: false, since: now },
@@ -248,6 +295,10 @@ export function idleServer(now: Millis): Server {
     attempt: null,
     removeAfterDrop: null,
     incoming: null,
+    gathering: null,
+    lease: createLease(false, now),
+    leased: true,
+    ackedAt: -Infinity,
     slowSince: Infinity,
     slow: false,
     unackedSince: Infinity,
@@ -255,6 +306,7 @@ export function idleServer(now: Millis): Server {
     absent: new Map(),
     roundAt: now,
     servesSince: now,
+    yields: false,
     handoverUntil: null,
     stallsSince: Infinity,
     stalledAt: -Infinity,

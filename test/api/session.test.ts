@@ -114,25 +114,6 @@ describe('a session', () => {
     expect([grace!, linus!].map((session) => session.figures().epoch)).toEqual([4, 4])
   })
 
-  test('T30: when server and backup die together the session ends, and says why', async () => {
-    const { w, all } = await three(18)
-    const [server, backup] = ['backedup', 'backup'].map((role) =>
-      all.find((session) => session.figures().role === role)!,
-    )
-    const survivor = all.find((session) => session !== server && session !== backup)!
-    w.kill(server!)
-    w.kill(backup!)
-    const acting = failure(survivor.act(add, { by: 1 }))
-    await w.run(10_000)
-    expect(survivor.status).toBe('reconnecting')
-    await w.run(30_000)
-    expect(survivor.status).toBe('lost')
-    expect(survivor.reason).toMatch(/server and its backup are gone/)
-    expect((await acting).message).toMatch(/not known whether it was done/)
-    const next = await w.join({ ...duel, name: 'Edsger' })
-    expect(next.me.player).toBe(1)
-  })
-
   test('T3: who leaves is gone for all at once, and a new one may come', async () => {
     const { w, all } = await three(4)
     const gone: string[] = []

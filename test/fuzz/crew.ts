@@ -72,6 +72,7 @@ export class Fuzzed {
         room: 'main',
         name,
         playersMax: 8,
+        recovers: false,
         schema: types.fingerprint,
         resume: null,
       },

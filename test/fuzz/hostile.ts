@@ -138,6 +138,7 @@ function delta(chaos: Prng, known: Knowledge): Uint8Array {
       return encode(deltaLayout, {
         kind: 'add',
         member: member(chaos, known),
+        settled: n(),
       })
     case 2:
       return encode(deltaLayout, {
@@ -264,7 +265,7 @@ function asked(chaos: Prng, known: Knowledge, session: string): ToHub {
       return { kind: 'get', request, session }
     case 3: {
       const room = anyText(chaos, known)
-      return { kind: 'add', request, game, room, playersMax: n(), hash: hashed }
+      return { kind: 'add', request, game, room, playersMax: n(), recovers: false, hash: hashed }
     }
     case 4:
       return { kind: 'signal', session, blob: noise(chaos, 200) }

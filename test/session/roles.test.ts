@@ -231,6 +231,8 @@ function listening(): {
     change: () => {},
     collect: () => [],
     restore: () => {},
+    news: () => {},
+    told: () => [],
   }
   return { out, sent, events }
 }

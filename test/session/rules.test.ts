@@ -95,6 +95,8 @@ const out: SessionOut = {
   change: () => {},
   collect: () => [],
   restore: () => {},
+  news: () => {},
+  told: () => [],
 }
 
 function viewOf(primary: Primary): { members: Member[] } {
@@ -161,7 +163,7 @@ describe('membership', () => {
     const { session } = new Primary(false).process
     join(session, 0, 9, wishOf(70), out)
     const player = session.server.durable.nextInc - 1
-    const resume = { player, proof: secretProof(70, 'resume'), inc: player }
+    const resume = { player, proof: secretProof(70, 'resume'), inc: player, settled: 0 }
     for (let times = 0; times < 3; times++) join(session, 0, 9, wishOf(71, resume), out)
     const { members } = session.server.durable
     expect([...members.values()].at(-1)).toMatchObject({ inc: player + 1, player })
@@ -176,21 +178,27 @@ describe('membership', () => {
     join(session, 0, 9, wishOf(70), out)
     const player = session.server.durable.nextInc - 1
     const proof = secretProof(70, 'resume')
-    join(session, 0, 10, wishOf(71, { player, proof, inc: 0 }), out)
+    join(session, 0, 10, wishOf(71, { player, proof, inc: 0, settled: 0 }), out)
     const incs = (): number[] => [...session.server.durable.members.keys()]
     expect(incs()).toEqual([1, 2, 3, player + 1])
     replies.length = 0
-    join(session, 0, 9, wishOf(72, { player, proof, inc: player }), out)
+    join(session, 0, 9, wishOf(72, { player, proof, inc: player, settled: 0 }), out)
     expect(replies.map((reply) => reply.kind === 'denied' && reply.code)).toEqual(['elsewhere'])
     expect(incs()).toEqual([1, 2, 3, player + 1])
     remove(session, 0, player + 1, 'left', out)
-    join(session, 0, 9, wishOf(72, { player, proof, inc: player }), out)
+    join(session, 0, 9, wishOf(72, { player, proof, inc: player, settled: 0 }), out)
     expect([...session.server.durable.members.values()].at(-1)).toMatchObject({ player })
   })
 
   test('S-5: with a wrong proof one is somebody new', () => {
     const { session } = new Primary(false).process
-    join(session, 0, 9, wishOf(70, { player: 2, proof: secretProof(70, 'resume'), inc: 0 }), out)
+    join(
+      session,
+      0,
+      9,
+      wishOf(70, { player: 2, proof: secretProof(70, 'resume'), inc: 0, settled: 0 }),
+      out,
+    )
     const { members } = session.server.durable
     expect([...members.values()].map(({ player }) => player)).toEqual([1, 2, 3, 4])
   })

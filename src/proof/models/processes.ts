@@ -87,7 +87,7 @@ export function founder(variant: Variant | null): { process: Process; effects: E
   const { effects, out } = sink(process)
   roles.found(own, 0, out)
   const self: Member = { inc: 1, player: 1, ...describe(0) }
-  membership.enter(own, 0, self, out)
+  membership.enter(own, 0, self, 0, out)
   normalise(process)
   return { process, effects }
 }
@@ -124,7 +124,7 @@ function take(own: Session, input: Input, out: SessionOut): void {
     case 'suspect':
       return roles.suspect(own, 0, input.peer, out)
     case 'heard':
-      return roles.heardPrimary(own, out)
+      return roles.heardPrimary(own, 0, out)
     case 'offer':
       return roles.offer(own, 0, input.peer, out)
     case 'remove':
@@ -183,6 +183,8 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
     },
     change: ({ bytes }) => void process.done.push(bytes[0]!),
     collect: () => [{ part: PART, bytes: Uint8Array.from(process.done) }],
+    news: () => {},
+    told: () => [],
     restore: (parts) => void (process.done = [...parts[0]!.bytes]),
   }
   return { effects, out }

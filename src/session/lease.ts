@@ -1,0 +1,121 @@
+/**
+ * The lease of a primary whose session may be recovered without it.
+ *
+ * When primary and backup die together a member may take the session over, by `recover` at the
+ * register, once the hub has not heard YES_I_AM for RECOVER_MS. So a primary that is only cut off
+ * must have stopped telling what it commits by then. It may tell
+ *   - for LEASE_MS after it sent the last YES_I_AM that is known to have arrived, or
+ *   - as long as everybody who could recover has promised not to, for PROMISE_MS after the
+ *     question was sent: so a session in good health outlives an outage of the hub.
+ * Both are counted on the primary's own clock from an instant before the other side began to
+ * count, so no clocks are compared; they only must not run at rates that differ by a third.
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+
+/** A YES_I_AM that arrived is good for so long. */
+export const LEASE_MS: Millis = 10_000
+/** So long a member does not recover after it has promised. */
+export const PROMISE_MS: Millis = 5_000
+/** Without a word of the hub for so long, promises are asked for, and again so often. */
+export const UNEASY_MS: Millis = 4_000
+/** See UNEASY_MS. */
+export const ASK_PROMISES_MS: Millis = 1_000
+/** Most YES_I_AM under way that are remembered. */
+const SENT_MAX = 16
+
+/** A bug planted on purpose. */
+export type LeaseBug = 'no-lease' | 'promise-for-ever'
+
+/** What the right to tell hangs on. */
+export interface Lease {
+  /** The session may be recovered; else nobody can take it from us without the register's word. */
+  counts: boolean
+  /** From the last word that reached the hub. */
+  until: Millis
+  /** When each YES_I_AM was sent, by its nonce. */
+  sent: Map<number, Millis>
+  /** The hub has a list of members that we gave it: nobody else can recover. */
+  known: boolean
+  /** Members that were removed, and when: the hub may not know yet. */
+  removed: Map<PeerId, Millis>
+  /** Until when each member has promised not to recover. */
+  promises: Map<PeerId, Millis>
+  askAt: Millis
+}
+
+/** A lease until then. */
+export function create(counts: boolean, until: Millis): Lease {
+  return {
+    counts,
+    until,
+    sent: new Map(),
+    known: false,
+    removed: new Map(),
+    promises: new Map(),
+    askAt: until - LEASE_MS + UNEASY_MS,
+  }
+}
+
+/** Whether what is committed may be told now. @param others all members but the primary */
+export function holds(
+  lease: Lease,
+  now: Millis,
+  others: Iterable<PeerId>,
+  bug: LeaseBug | null = null,
+): boolean {
+  if (!lease.counts || bug === 'no-lease' || now < lease.until) return true
+  if (!lease.known || lease.removed.size > 0) return false
+  for (const inc of others) {
+    const until = lease.promises.get(inc)
+    if (until === undefined) return false
+    if (now >= until && bug !== 'promise-for-ever') return false
+  }
+  return true
+}
+
+/** YES_I_AM leaves for the hub. */
+export function saidYes(lease: Lease, now: Millis, nonce: number): void {
+  lease.sent.delete(nonce)
+  lease.sent.set(nonce, now)
+  for (const oldest of lease.sent.keys()) {
+    if (lease.sent.size <= SENT_MAX) return
+    lease.sent.delete(oldest)
+  }
+}
+
+/** The hub says which YES_I_AM reached it last, and with it every list that was sent before. */
+export function reached(lease: Lease, nonce: number): void {
+  const sentAt = lease.sent.get(nonce)
+  if (sentAt === undefined) return
+  renew(lease, sentAt)
+  lease.known = true
+  for (const [inc, at] of lease.removed) if (at < sentAt) lease.removed.delete(inc)
+}
+
+/** The hub heard of us at that instant or later. */
+export function renew(lease: Lease, sentAt: Millis): void {
+  if (sentAt + LEASE_MS <= lease.until) return
+  lease.until = sentAt + LEASE_MS
+  lease.askAt = sentAt + UNEASY_MS
+}
+
+/** A member answers the question for a promise that was sent at that instant. */
+export function promised(lease: Lease, now: Millis, from: PeerId, sentAt: Millis): void {
+  if (sentAt > now) return
+  const until = sentAt + PROMISE_MS
+  if ((lease.promises.get(from) ?? 0) < until) lease.promises.set(from, until)
+}
+
+/** A member is no more; as far as the hub knows it may still recover. */
+export function removed(lease: Lease, now: Millis, inc: PeerId): void {
+  lease.promises.delete(inc)
+  lease.removed.set(inc, now)
+}
+
+/** Whether to ask for promises now. */
+export function asks(lease: Lease, now: Millis): boolean {
+  if (!lease.counts || now < lease.askAt) return false
+  lease.askAt = now + ASK_PROMISES_MS
+  return true
+}

@@ -1,0 +1,42 @@
+/** Long runs of bytes, cut for messages and put together again. */
+
+/** One piece. */
+export interface Piece {
+  piece: number
+  of: number
+  bytes: Uint8Array
+}
+
+/** Pieces that came so far, in order. */
+export interface Incoming {
+  of: number
+  pieces: Uint8Array[]
+}
+
+/** Cuts bytes into pieces; nothing is one empty piece. */
+export function* cut(bytes: Uint8Array, size: number): Iterable<Piece> {
+  const of = Math.max(1, Math.ceil(bytes.length / size))
+  for (let piece = 0; piece < of; piece++) {
+    yield { piece, of, bytes: bytes.slice(piece * size, (piece + 1) * size) }
+  }
+}
+
+/** Takes the next piece; the first begins anew, one that does not fit is ignored. */
+export function take(known: Incoming | null, next: Piece): Incoming | null {
+  if (next.piece === 0) return { of: next.of, pieces: [next.bytes] }
+  if (!known || known.of !== next.of || known.pieces.length !== next.piece) return known
+  known.pieces.push(next.bytes)
+  return known
+}
+
+/** All of it, or null while something is missing. */
+export function whole({ of, pieces }: Incoming): Uint8Array | null {
+  if (pieces.length < of) return null
+  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    all.set(piece, at)
+    at += piece.length
+  }
+  return all
+}

@@ -1,0 +1,264 @@
+/**
+ * Recovery: primary and backup are gone at once, and those who are left go on.
+ *
+ *     idle         lost for long, the session allows it     recovering: CAS(e, me)
+ *     recovering   R = (e+1, me, nobody)                     gathering
+ *     gathering    all have answered, or 2 s are over        alone(e+1), RECOVERED to all
+ *
+ * The register decides who recovers, and lets nobody before the old primary's lease is over. Then
+ * all who are here are asked how much they have been told (Mazewar's State Inquiry, put to a new
+ * use): news come in the order of the log, so of two members one has seen all that the other has,
+ * and the copy of the one who has seen most is the session from now on. What anybody saw who
+ * answers survives; what was committed and shown to nobody who is left is lost. Whoever does not
+ * answer is removed, and comes back as the same player.
+ */
+
+import * as commit from '../commit/log.ts'
+import { assert, type Millis, type PeerId } from '../machine.ts'
+import { MEMBERS_MAX, type Register } from '../register/messages.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { attempt } from './attempts.ts'
+import type { Durable } from './durable.ts'
+import {
+  type Gone,
+  type Member,
+  type PeerMessage,
+  type Player,
+  SNAPSHOT_PIECE_MAX,
+  SNAPSHOT_PIECES_MAX,
+  testimonyLayout,
+} from './messages.ts'
+import { become, hold, tellHub, tellView } from './output.ts'
+import * as pieces from './pieces.ts'
+import { record } from './replicate.ts'
+import { type Client, idleServer, type Session, type SessionOut } from './state.ts'
+import { mayLead } from './trust.ts'
+
+/** Lost for so long, a member begins to ask whether it may recover the session. */
+export const SEEK_MS: Millis = 8_000
+/** A refused member asks again after this. */
+export const SEEK_AGAIN_MS: Millis = 1_000
+/** All that are here have so long to say what they know. */
+export const GATHER_MS: Millis = 2_000
+
+/** What a recovering primary hears. */
+export interface Gathering {
+  until: Millis
+  /** How far each member was told, and how many of its operations it had answers for. */
+  answers: Map<PeerId, { index: number; settled: number }>
+  /** Whose copy was asked for; 0 while nobody's is. */
+  witness: PeerId
+  incoming: pieces.Incoming | null
+  /** Primary and backup that are gone. */
+  gone: Member[]
+}
+
+/** As a client without anybody who serves: asks the register for the session. */
+export function seek(session: Session, now: Millis, out: SessionOut): void {
+  const { client, server } = session
+  if (!session.recovers || !client.lost || server.role !== 'idle' || session.leaving) return
+  if (now < Math.max(client.lostAt + SEEK_MS, client.seekAt, client.promisedUntil)) return
+  if (!session.hub.up || client.register.primary === session.me) return
+  client.seekAt = now + SEEK_AGAIN_MS
+  const { epoch, primary, backup } = client.register
+  session.server = { ...idleServer(now), epoch, primary, backup }
+  become(session, now, 'recovering', out)
+  attempt(session, now, { why: 'recover', primary: session.me, backup: 0 }, out)
+}
+
+/** The register did not let us, and nothing that we asked is under way any more. */
+export function refused(session: Session, now: Millis, request: number, out: SessionOut): void {
+  const { server } = session
+  if (server.role !== 'recovering' || server.attempt?.request !== request) return
+  session.server = idleServer(now)
+  become(session, now, 'idle', out)
+}
+
+/** The register names us: those who are left are the session. */
+export function gather(session: Session, now: Millis, register: Register, out: SessionOut): void {
+  const { client } = session
+  const { view } = client
+  const { server } = session
+  const heads = [view.primary, view.backup, server.primary, server.backup]
+  const isGone = ({ inc }: Member): boolean => inc !== session.me && heads.includes(inc)
+  const here = view.members.filter((member) => !isGone(member))
+  server.epoch = register.epoch
+  server.primary = 0
+  server.backup = 0
+  server.durable = durableOf(session, here)
+  server.toldMv = server.durable.mv
+  server.told = new Map(server.durable.members)
+  server.gathering = {
+    until: now + GATHER_MS,
+    answers: new Map([[session.me, ownAnswer(session)]]),
+    witness: 0,
+    incoming: null,
+    gone: view.members.filter(isGone),
+  }
+  become(session, now, 'gathering', out)
+  tellHub(session, out)
+  tellView(session, out)
+  for (const { inc } of here) if (inc !== session.me) ask(session, inc, out)
+  decide(session, now, out)
+}
+
+// Numbers that the dead gave to somebody we never heard of are not given again.
+function durableOf(session: Session, here: readonly Member[]): Durable {
+  const { members, mv } = session.client.view
+  const last = Math.max(...members.map(({ inc }) => inc))
+  const rows = members.map(({ player, resumeHash }): [number, Player] => {
+    return [player, { player, resumeHash, lastSeq: 0, outcomes: [] }]
+  })
+  return {
+    mv: mv + members.length - here.length,
+    nextInc: last + MEMBERS_MAX,
+    pointer: session.me,
+    members: new Map(here.map((member) => [member.inc, member])),
+    players: new Map(rows),
+  }
+}
+
+function ownAnswer({ client }: Session): { index: number; settled: number } {
+  return { index: client.told.index, settled: settledOf(client) }
+}
+
+/** The last of our operations whose outcome we know, all before it included. */
+export function settledOf(client: Client): number {
+  return (client.pending[0]?.seq ?? client.nextSeq) - 1
+}
+
+/** Asks a member what it knows; one whose link is new is asked again. */
+export function ask(session: Session, inc: PeerId, out: SessionOut): void {
+  const { gathering, epoch } = session.server
+  if (!gathering) return
+  const whole = gathering.witness === inc
+  if (whole || !gathering.answers.has(inc)) out.send(inc, { kind: 'inquire', epoch, whole })
+}
+
+/** As a member: says how much we were told, or all of it. */
+export function answer(
+  session: Session,
+  from: PeerId,
+  message: PeerMessage & { kind: 'inquire' },
+  out: SessionOut,
+): void {
+  if (!mayLead(session, from)) return
+  const { epoch } = message
+  if (!message.whole) return out.send(from, { kind: 'witness', epoch, ...ownAnswer(session) })
+  const bytes = testimonyOf(session, out)
+  for (const piece of pieces.cut(bytes, SNAPSHOT_PIECE_MAX)) {
+    out.send(from, { kind: 'testimony', epoch, ...piece })
+  }
+}
+
+function testimonyOf(session: Session, out: SessionOut): Uint8Array {
+  const { told } = session.client
+  const seqs = [...told.seqs].map(([player, seq]) => ({ player, seq }))
+  return encode(testimonyLayout, { index: told.index, seqs, parts: out.told() })
+}
+
+/** A member says how much it was told. */
+export function witnessed(
+  session: Session,
+  now: Millis,
+  from: PeerId,
+  message: PeerMessage & { kind: 'witness' },
+  out: SessionOut,
+): void {
+  const { gathering, told, epoch } = session.server
+  if (!gathering || !told.has(from) || message.epoch !== epoch) return
+  const { index, settled } = message
+  gathering.answers.set(from, { index, settled })
+  decide(session, now, out)
+}
+
+/** Time passed: who has not answered by now is not waited for. */
+export function wake(session: Session, now: Millis, out: SessionOut): void {
+  const { gathering } = session.server
+  if (!gathering || now < gathering.until) return
+  if (gathering.witness !== 0) {
+    gathering.answers.delete(gathering.witness)
+    gathering.witness = 0
+  }
+  choose(session, now, gathering, out)
+}
+
+function decide(session: Session, now: Millis, out: SessionOut): void {
+  const { gathering, told } = session.server
+  if (!gathering || gathering.witness !== 0) return
+  if (gathering.answers.size >= told.size) choose(session, now, gathering, out)
+}
+
+// Whoever was told most; of several the one with the smallest number, ourselves first of all.
+function choose(session: Session, now: Millis, gathering: Gathering, out: SessionOut): void {
+  const own = gathering.answers.get(session.me)
+  assert(own, 'who gathers has answered itself')
+  let [witness, most] = [session.me, own.index]
+  for (const [inc, { index }] of gathering.answers) {
+    if (index > most) [witness, most] = [inc, index]
+  }
+  if (witness === session.me) return conclude(session, now, testimonyOf(session, out), out)
+  gathering.witness = witness
+  gathering.incoming = null
+  gathering.until = now + GATHER_MS
+  ask(session, witness, out)
+}
+
+/** A piece of a member's copy. */
+export function testified(
+  session: Session,
+  now: Millis,
+  from: PeerId,
+  message: PeerMessage & { kind: 'testimony' },
+  out: SessionOut,
+): void {
+  const { gathering, epoch } = session.server
+  if (!gathering || from !== gathering.witness || message.epoch !== epoch) return
+  if (message.of > SNAPSHOT_PIECES_MAX) return
+  gathering.incoming = pieces.take(gathering.incoming, message)
+  const bytes = gathering.incoming && pieces.whole(gathering.incoming)
+  if (bytes) conclude(session, now, bytes, out)
+}
+
+function conclude(session: Session, now: Millis, bytes: Uint8Array, out: SessionOut): void {
+  const { server } = session
+  const { gathering } = server
+  const copy = decode(testimonyLayout, bytes)
+  assert(gathering, 'a recovery is concluded once')
+  // A malformed copy is as good as none.
+  if (!copy) return wake(session, gathering.until, out)
+  const witness = gathering.witness || session.me
+  for (const { player, seq } of copy.seqs) countUpTo(server.durable, player, seq)
+  for (const [inc, { settled }] of gathering.answers) {
+    const member = server.durable.members.get(inc)
+    if (member) countUpTo(server.durable, member.player, settled)
+  }
+  server.log = commit.create(copy.index + 1)
+  server.gathering = null
+  out.restore(copy.parts)
+  become(session, now, 'alone', out)
+  const silent = [...server.told.keys()].filter((inc) => !gathering.answers.has(inc))
+  for (const inc of silent) removeSilently(session, now, inc, 'failed', out)
+  tellView(session, out)
+  out.emit({ kind: 'welcome', to: [...server.told.keys()] })
+  const { epoch } = server
+  const gone = gathering.gone.map(({ player, name }) => ({ player, name }))
+  const message = { kind: 'recovered', epoch, witness, gone, silent: silent.length } as const
+  for (const inc of server.told.keys()) hold(session, now, { kind: 'send', to: inc, message }, out)
+}
+
+function countUpTo({ players }: Durable, player: number, seq: number): void {
+  const row = players.get(player)
+  if (row) row.lastSeq = Math.max(row.lastSeq, seq)
+}
+
+function removeSilently(
+  session: Session,
+  now: Millis,
+  inc: PeerId,
+  why: Gone,
+  out: SessionOut,
+): void {
+  record(session, now, { kind: 'remove', inc, why }, out)
+  hold(session, now, { kind: 'went', inc, why }, out)
+}

@@ -1,0 +1,282 @@
+// Goal: nothing a failure can take: a player comes back as the same, a role changes hands without
+// a pause, and when server and backup die at once what anybody saw goes on.
+// Method: whole sessions in virtual time.
+import { describe, expect, test } from 'vitest'
+import { action, type JoinOptions, type Session, type SessionEvents } from '../../src/index.ts'
+import { type Place, type SessionWorld, world } from '../../src/proof/world.ts'
+
+const add = action('add', (table, { by }: { by: number }) => {
+  const sum = ((table.get('sum') as number | undefined) ?? 0) + by
+  table.set('sum', sum)
+  return sum
+})
+const duel = { game: 'duel', types: [add] }
+const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger']
+
+async function crew(
+  seed: number,
+  count: number,
+  more: Partial<JoinOptions> = {},
+  kind: NonNullable<Place['kind']> = 'node',
+): Promise<{ w: SessionWorld; all: Session[] }> {
+  const w = world({ seed, conditions: 'rtt=20' })
+  const all: Session[] = []
+  for (const name of NAMES.slice(0, count)) {
+    all.push(await w.join({ ...duel, name, ...more }, { kind }))
+  }
+  await w.runUntil(() => all.every((session) => session.safety === 'backed-up'), 10_000)
+  return { w, all }
+}
+
+function inRole(all: Session[], role: string): Session {
+  return all.find((session) => session.figures().role === role)!
+}
+
+function heard<Name extends keyof SessionEvents>(
+  session: Session,
+  name: Name,
+): SessionEvents[Name][] {
+  const events: SessionEvents[Name][] = []
+  session.on(name, (event) => events.push(event))
+  return events
+}
+
+async function settled(w: SessionWorld, promises: Promise<unknown>[]): Promise<string[]> {
+  const done: string[] = []
+  promises.forEach((promise, i) =>
+    promise.then(
+      (value) => (done[i] = JSON.stringify(value)),
+      (error: unknown) => (done[i] = String(error)),
+    ),
+  )
+  await w.runUntil(() => promises.every((_, i) => done[i] !== undefined), 60_000)
+  return done
+}
+
+describe('coming back', () => {
+  test('T34: a new process with the token is the same player, and goes on counting', async () => {
+    const { w, all } = await crew(31, 3)
+    const linus = all[2]!
+    await settled(w, [linus.act(add, { by: 1 }), linus.act(add, { by: 1 })])
+    const { token, me } = linus
+    w.kill(linus)
+    const again = await w.join({ ...duel, name: 'Linus', token })
+    expect(again.me).toMatchObject({ player: me.player, name: 'Linus' })
+    expect(again.me.inc).toBeGreaterThan(me.inc)
+    expect(again.members.map(({ player }) => player)).toEqual([1, 2, 3])
+    expect(await settled(w, [again.act(add, { by: 1 })])).toEqual(['{"ok":true,"value":3}'])
+    expect(again.token).toBe(token)
+  })
+
+  test('T34: the same player opened twice: the newest plays on, the older is told', async () => {
+    const { w, all } = await crew(32, 3)
+    const linus = all[2]!
+    const again = await w.join({ ...duel, name: 'Linus', token: linus.token })
+    await w.runUntil(() => linus.status === 'lost', 5_000)
+    expect([linus.status, linus.code]).toEqual(['lost', 'elsewhere'])
+    expect(linus.reason).toMatch(/plays elsewhere/)
+    await w.run(15_000)
+    expect(again.status).toBe('live')
+    expect(again.members.map(({ player }) => player).sort()).toEqual([1, 2, 3])
+  })
+
+  test('T34: the server itself opened twice gives its role away and goes', async () => {
+    const { w, all } = await crew(33, 3)
+    const server = inRole(all, 'backedup')
+    const again = await w.join({ ...duel, name: 'Ada', token: server.token })
+    await w.runUntil(() => server.status === 'lost', 10_000)
+    expect(server.code).toBe('elsewhere')
+    await w.run(5_000)
+    expect(again.members.map(({ player }) => player).sort()).toEqual([1, 2, 3])
+    expect([again.status, again.me.player]).toEqual(['live', server.me.player])
+  })
+
+  test('S-5: after a minute away one is somebody new, and is told', async () => {
+    const { w, all } = await crew(34, 3)
+    const linus = all[2]!
+    const healed = heard(linus, 'healed')
+    w.partition([[w.nodeOf(linus)], [w.nodeOf(all[0]!), w.nodeOf(all[1]!), 'hub']])
+    await w.run(80_000)
+    w.heal()
+    await w.runUntil(() => healed.length > 0, 10_000)
+    expect(healed[0]).toMatchObject({ same: false, lost: 0 })
+    expect(linus.me.player).toBeGreaterThan(3)
+  })
+
+  test('T33: a cut of 30 seconds is healed with what was asked meanwhile', async () => {
+    const { w, all } = await crew(35, 3)
+    const linus = all[2]!
+    const healed = heard(linus, 'healed')
+    w.partition([[w.nodeOf(linus)], [w.nodeOf(all[0]!), w.nodeOf(all[1]!), 'hub']])
+    await w.run(4_000)
+    const asked = [linus.act(add, { by: 1 }), linus.act(add, { by: 1 })]
+    await w.run(26_000)
+    w.heal()
+    expect(await settled(w, asked)).toEqual(['{"ok":true,"value":1}', '{"ok":true,"value":2}'])
+    expect(healed).toMatchObject([{ same: true, resent: 2, lost: 0 }])
+    expect(linus.me.player).toBe(3)
+  })
+
+  test('a token that is none is refused by its text', async () => {
+    const w = world({ seed: 36, conditions: '' })
+    await expect(w.join({ ...duel, token: 'rubbish' })).rejects.toMatchObject({ code: 'bad-value' })
+  })
+})
+
+describe('hand-over', () => {
+  test('T4, T5: the server gives its role to the backup; nobody waits and nobody goes', async () => {
+    const { w, all } = await crew(41, 3)
+    const server = inRole(all, 'backedup')
+    const backup = inRole(all, 'backup')
+    const statuses = all.map((session) => heard(session, 'status'))
+    const asked = all.flatMap((session) => [1, 2, 3].map(() => session.act(add, { by: 1 })))
+    expect(server.handOver()).toBe(true)
+    expect(await settled(w, asked)).toHaveLength(9)
+    await w.run(1_000)
+    expect(all.map((session) => session.primary!.inc)).toEqual(all.map(() => backup.me.inc))
+    expect(all.map((session) => session.get('sum'))).toEqual([9, 9, 9])
+    expect(statuses).toEqual([[], [], []])
+    expect(all.map((session) => session.members.length)).toEqual([3, 3, 3])
+  })
+
+  test('T3: a server that leaves hands over first', async () => {
+    const { w, all } = await crew(42, 3)
+    const server = inRole(all, 'backedup')
+    const backup = inRole(all, 'backup').me.inc
+    const others = all.filter((session) => session !== server)
+    const statuses = others.map((session) => heard(session, 'status'))
+    let left = false
+    void server.leave().then(() => (left = true))
+    await w.runUntil(() => left, 5_000)
+    await w.runUntil(() => others.every(({ members }) => members.length === 2), 5_000)
+    expect(others.map((session) => session.primary!.inc)).toEqual([backup, backup])
+    expect(statuses).toEqual([[], []])
+  })
+
+  test('without a backup there is nobody to hand over to', async () => {
+    const { all } = await crew(43, 1)
+    expect(all[0]!.handOver()).toBe(false)
+  })
+
+  test('T5: a server whose loop stands still again and again hands over', async () => {
+    const { w, all } = await crew(44, 3, {}, 'browser')
+    const server = inRole(all, 'backedup')
+    await w.run(31_000)
+    for (let i = 0; i < 10; i++) {
+      w.stall(w.nodeOf(server), 300)
+      await w.run(350)
+    }
+    await w.run(2_000)
+    const { primary } = all.find((session) => session !== server)!
+    expect(primary!.inc).not.toBe(server.me.inc)
+    expect(server.status).toBe('live')
+    expect(server.me.inc).toBe(1)
+  })
+})
+
+describe('recovery', () => {
+  test('T30: server and backup die at once: the others go on with all they saw', async () => {
+    const { w, all } = await crew(51, 4)
+    const [server, backup] = [inRole(all, 'backedup'), inRole(all, 'backup')]
+    const rest = all.filter((session) => session !== server && session !== backup)
+    await settled(
+      w,
+      rest.map((session) => session.act(add, { by: 1 })),
+    )
+    await w.run(100)
+    const reports = rest.map((session) => heard(session, 'recovered'))
+    const players = rest.map(({ me }) => me.player)
+    w.kill(server)
+    w.kill(backup)
+    const asked = rest.map((session) => session.act(add, { by: 1 }))
+    expect((await settled(w, asked)).sort()).toEqual([
+      '{"ok":true,"value":3}',
+      '{"ok":true,"value":4}',
+    ])
+    await w.run(1_000)
+    expect(rest.map((session) => session.get('sum'))).toEqual([4, 4])
+    expect(rest.map(({ me }) => me.player)).toEqual(players)
+    expect(rest.map(({ members }) => members.length)).toEqual([2, 2])
+    for (const report of reports) {
+      expect(report).toHaveLength(1)
+      expect(report[0]).toMatchObject({ silent: 0 })
+      expect(report[0]!.gone.map(({ name }) => name).sort()).toEqual(
+        [server.me.name, backup.me.name].sort(),
+      )
+    }
+    await w.runUntil(() => rest.every(({ safety }) => safety === 'backed-up'), 10_000)
+    expect(rest.map(({ safety }) => safety)).toEqual(['backed-up', 'backed-up'])
+  })
+
+  test('T30: the copy of whoever saw most is the one that counts', async () => {
+    const { w, all } = await crew(52, 4)
+    const [server, backup] = [inRole(all, 'backedup'), inRole(all, 'backup')]
+    const [deaf, well] = all.filter((session) => session !== server && session !== backup)
+    w.partition([[w.nodeOf(deaf!)], [w.nodeOf(server), w.nodeOf(backup), w.nodeOf(well!)]])
+    expect(await settled(w, [well!.act(add, { by: 7 })])).toEqual(['{"ok":true,"value":7}'])
+    w.kill(server)
+    w.kill(backup)
+    w.heal()
+    await w.runUntil(() => [deaf!, well!].every(({ members }) => members.length === 2), 30_000)
+    await w.run(1_000)
+    expect([deaf!.get('sum'), well!.get('sum')]).toEqual([7, 7])
+  })
+
+  test('T30: where it is not wanted the session ends, and says why', async () => {
+    const { w, all } = await crew(53, 3, { recover: false })
+    const [server, backup] = [inRole(all, 'backedup'), inRole(all, 'backup')]
+    const survivor = all.find((session) => session !== server && session !== backup)!
+    w.kill(server)
+    w.kill(backup)
+    const acting = settled(w, [survivor.act(add, { by: 1 })])
+    await w.run(10_000)
+    expect(survivor.status).toBe('reconnecting')
+    await w.run(30_000)
+    expect([survivor.status, survivor.code]).toEqual(['lost', 'unreachable'])
+    expect(survivor.reason).toMatch(/server and its backup are gone/)
+    expect(await acting).toEqual([expect.stringMatching(/not known whether it was done/)])
+    const next = await w.join({ ...duel, name: 'Barbara' })
+    expect(next.me.player).toBe(1)
+  })
+
+  test('T43: a server that is cut off from hub and members tells nothing once they may go on', async () => {
+    const { w, all } = await crew(54, 4)
+    const [server, backup] = [inRole(all, 'backedup'), inRole(all, 'backup')]
+    const rest = all.filter((session) => session !== server && session !== backup)
+    const heads = [w.nodeOf(server), w.nodeOf(backup)]
+    w.partition([heads, [...rest.map((session) => w.nodeOf(session)), 'hub']])
+    await w.run(12_000)
+    expect(server.safety).toBe('waiting')
+    let told = false
+    void server.act(add, { by: 100 }).then(() => (told = true))
+    await w.runUntil(() => rest.every(({ members }) => members.length === 2), 30_000)
+    expect(told).toBe(false)
+    await settled(
+      w,
+      rest.map((session) => session.act(add, { by: 1 })),
+    )
+    w.heal()
+    await w.runUntil(() => told && all.every(({ members }) => members.length === 4), 40_000)
+    await w.run(2_000)
+    expect(all.map((session) => session.get('sum'))).toEqual([102, 102, 102, 102])
+    expect(all.map(({ me }) => me.player).sort()).toEqual([1, 2, 3, 4])
+  })
+
+  test('T29: while the hub is away, a session whose members promise to stay goes on', async () => {
+    const { w, all } = await crew(55, 3)
+    await w.run(5_000)
+    w.killHub()
+    await w.run(40_000)
+    const [server] = all.filter((session) => session.figures().role === 'backedup')
+    expect(server!.safety).toBe('backed-up')
+    expect(
+      await settled(
+        w,
+        all.map((session) => session.act(add, { by: 1 })),
+      ),
+    ).toHaveLength(3)
+    w.restartHub()
+    await w.run(20_000)
+    expect(all.map((session) => session.figures().epoch)).toEqual([2, 2, 2])
+  })
+})
