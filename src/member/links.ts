@@ -212,11 +212,17 @@ export function tend(run: Runtime): void {
       view.members.some((other) => other.inc === peer.inc) ||
       member.session.server.told.has(peer.inc)
     const isWanted = wanted.includes(peer.inc)
-    if (!isWanted && (!isHere || !peer.link)) forget(run, peer)
+    if (!isWanted && (!isHere || !peer.link)) dismiss(run, peer)
     else if (isWanted || !peer.initiator) peer.idleSince = Infinity
     else if (peer.idleSince === Infinity) peer.idleSince = run.now
     beat(run, peer)
   }
+}
+
+// Who was removed is to hear it: once now, and if that is lost when it knocks again.
+function dismiss(run: Runtime, peer: Peer): void {
+  if (peer.link) link.flush(peer.link, run.now, sinkOf(run, peer))
+  forget(run, peer)
 }
 
 // Heartbeats are quick only where a role hangs on them and the path is direct.
