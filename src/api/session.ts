@@ -11,23 +11,20 @@
 
 import * as actions from '../actions/actions.ts'
 import type { Value } from '../actions/actions.ts'
+import { parse } from '../faults/conditions.ts'
 import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
+import type { AgeFigures, Stage } from '../motion/ages.ts'
 import * as objects from '../objects/objects.ts'
 import type { Member, View } from '../session/messages.ts'
 import { patience } from '../session/server.ts'
 import { serves } from '../session/state.ts'
-import {
-  decodeState,
-  encodeState,
-  type Fields,
-  initialState,
-  type StateOf,
-} from '../wire/schema.ts'
+import { changed, decodeState, type Fields, initialState, type StateOf } from '../wire/schema.ts'
 import { Handle, type ObjectHandle } from './handles.ts'
 import type { Runner } from './runner.ts'
-import type { ActionType, MemberInfo, ObjectType, Types } from './types.ts'
+import { type ActionType, encode, type MemberInfo, type ObjectType, type Types } from './types.ts'
+import { Viewer } from './viewer.ts'
 
 /** Whether we are in touch. */
 export type Status = 'live' | 'reconnecting' | 'lost'
@@ -90,6 +87,7 @@ export class Session {
   readonly #handles = new Map<string, Handle<Fields>>()
   readonly #mine = new Set<Handle<Fields>>()
   readonly #acts = new Map<number, Waiting>()
+  readonly #viewer = new Viewer(() => this.#runner?.sessionTime() ?? NaN)
   #runner: Runner | null = null
   #inc: PeerId = 0
   #player = 0
@@ -175,6 +173,34 @@ export class Session {
     }
   }
 
+  /**
+   * How old data of types with motion is at each stage of its way to this member (T73): sent by
+   * its owner, received and sent by the server, received and shown here. A few times a second an
+   * update carries the instants; `shown` is the first `view` after one came.
+   */
+  ages(): Record<Stage, AgeFigures> {
+    return this.#viewer.figures()
+  }
+
+  /**
+   * The warping factor F of this viewer, for all types; null for what each type says.
+   *
+   * @throws HoldfastError code `bad-value` unless it is from 0 to below 1
+   */
+  warp(factor: number | null): void {
+    this.#viewer.warp(factor)
+  }
+
+  /**
+   * Changes the weather on one's own links, as `condition` of `join` does; null for none.
+   *
+   * @throws HoldfastError `left`, or `bad-value` that names the word
+   */
+  condition(text: string | null): void {
+    this.#checkOpen('condition')
+    this.#runner!.condition(text === null ? null : parse(text))
+  }
+
   /** Calls the listener at each such event. @returns stops it */
   on<Name extends keyof SessionEvents>(name: Name, listener: Listener<Name>): () => void {
     const known = this.#listeners.get(name) ?? new Set()
@@ -192,7 +218,7 @@ export class Session {
   create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>> = {}): ObjectHandle<F> {
     this.#checkOpen('create')
     const place = this.#placeOf(type)
-    const whole = { ...initialState(type.schema), ...state }
+    const whole = changed(initialState(type.schema), state)
     const bytes = encode(type, whole)
     const id = objects.spawn(this.#parts.objects, place, bytes)
     const handle = new Handle(this.#host, id, type, whole, true)
@@ -245,7 +271,7 @@ export class Session {
   async leave(): Promise<void> {
     if (!this.#runner) return
     this.#use((now, run) => member.leave(run, now))
-    await this.#settled(500)
+    await this.#runner?.settled(500)
     this.end('left')
   }
 
@@ -295,6 +321,7 @@ export class Session {
   }
 
   readonly #host = {
+    viewer: this.#viewer,
     changed: (handle: Handle<Fields>, next: StateOf<Fields>) => {
       objects.set(this.#parts.objects, handle.id, encode(handle.type, next))
       this.#use((now, run) => member.touched(run, now))
@@ -366,7 +393,7 @@ export class Session {
     if (!type || handle?.mine) return
     const state = decodeState(type.schema, replica.bytes)
     if (!state) return
-    if (handle) handle.state = state
+    if (handle) handle.told(state, this.#viewer.now())
     else this.#keep(new Handle(this.#host, replica.id, type, state, false))
   }
 
@@ -433,26 +460,6 @@ export class Session {
   #tell<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) (listener as Listener<Name>)(value)
   }
-
-  #settled(maxMs: number): Promise<void> {
-    const runner = this.#runner
-    if (!runner) return Promise.resolve()
-    return new Promise((resolve) => {
-      const until = runner.loop.now() + maxMs
-      const alarm = runner.loop.alarm(() => {
-        const { session: own, peers } = runner.member
-        const idle =
-          own.client.pending.length === 0 &&
-          own.server.log.held.length === 0 &&
-          [...peers.values()].every(
-            (peer) => !peer.link || peer.link.outgoing.unsent === peer.link.outgoing.base,
-          )
-        if (idle || runner.loop.now() >= until) resolve()
-        else alarm.set(runner.loop.now() + 10)
-      })
-      alarm.set(runner.loop.now() + 20)
-    })
-  }
 }
 
 function infoOf({ inc, player, name, kind }: Member): MemberInfo {
@@ -468,13 +475,4 @@ function settle<Answer>(
   const answer = actions.decodeAnswer(bytes)
   if (answer) resolve(answer as ActionOutcome<Answer>)
   else reject(new HoldfastError('schema', `the primary knows no action "${type.name}"`))
-}
-
-function encode<F extends Fields>(type: ObjectType<F>, state: StateOf<F>): Uint8Array {
-  try {
-    return encodeState(type.schema, state)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new HoldfastError('bad-value', `${type.name}: ${why}`)
-  }
 }
