@@ -1,12 +1,9 @@
-/**
- * What browsers and Node share of the public API.
- *
- * @module
- */
+/** @module What browsers and Node share of the public API. */
 
 export type { Actor, Table, Value } from './actions/actions.ts'
 export type { ObjectHandle } from './api/handles.ts'
 export type { JoinOptions } from './api/join.ts'
+export type { Follow, MotionOptions } from './api/motion.ts'
 export {
   Session,
   type ActionOutcome,
@@ -21,8 +18,10 @@ export {
   type ActionType,
   type GameType,
   type MemberInfo,
+  type ObjectOptions,
   type ObjectType,
 } from './api/types.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
+export type { AgeFigures, AgeSample, Stage } from './motion/ages.ts'
 export { angle, bool, ranged, text, u16, u32, u8, vec2 } from './wire/schema.ts'
-export type { Field, Fields, StateOf, Vec2 } from './wire/schema.ts'
+export type { Field, FieldKind, Fields, StateOf, Vec2 } from './wire/schema.ts'

@@ -1,20 +1,31 @@
 /** What a user holds of an object: its state, and if it is theirs, the means to change it. */
 
-import { HoldfastError } from '../machine.ts'
-import type { Fields, StateOf } from '../wire/schema.ts'
+import { HoldfastError, type Millis } from '../machine.ts'
+import * as motion from '../motion/motion.ts'
+import { changed, type Fields, type StateOf } from '../wire/schema.ts'
+import { rowOf, viewOf } from './motion.ts'
 import type { MemberInfo, ObjectType, Patch } from './types.ts'
+import type { Viewer } from './viewer.ts'
 
 /** One object, live. The same object is the same handle for as long as it lives. */
 export interface ObjectHandle<F extends Fields = Fields> {
   /** Unique in the session; changes only if its owner came back with a new incarnation. */
   readonly id: string
   readonly type: ObjectType<F>
-  /** The newest state that is known here. */
+  /** The newest state that is known here. It never changes: a new one takes its place. */
   readonly state: StateOf<F>
   readonly mine: boolean
   readonly alive: boolean
   /** Null for the moment in which its owner is on the way back. */
   readonly owner: MemberInfo | null
+  /**
+   * What to draw now: the state with its places moved on to session time, and eased into what
+   * came last. What is one's own, or of a type without motion, is drawn as its state.
+   *
+   * @param into  an object that an earlier call returned, to be used again; what is returned
+   *   counts, for a state is never written to
+   */
+  view(into?: StateOf<F>): StateOf<F>
   /** Changes some fields. @throws HoldfastError `not-owner`, or `bad-value` naming the field */
   set(patch: Patch<F>): void
   /** Ends it. @throws HoldfastError code `not-owner` */
@@ -26,6 +37,7 @@ export interface HandleHost {
   changed(handle: Handle<Fields>, next: StateOf<Fields>): void
   destroyed(handle: Handle<Fields>): void
   ownerOf(handle: Handle<Fields>): MemberInfo | null
+  readonly viewer: Viewer
 }
 
 /** See ObjectHandle. */
@@ -36,6 +48,9 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   readonly mine: boolean
   alive = true
   readonly #host: HandleHost
+  readonly #motion: motion.Motion | null
+  // Something came that was not shown yet.
+  #fresh = false
 
   constructor(host: HandleHost, id: string, type: ObjectType<F>, state: StateOf<F>, mine: boolean) {
     this.#host = host
@@ -43,6 +58,29 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     this.type = type
     this.state = state
     this.mine = mine
+    this.#motion = type.course && !mine ? motion.create(type.course.tracks) : null
+    this.told(state, host.viewer.now())
+  }
+
+  /** Not for users: a newer state came, made at that session time. */
+  told(state: StateOf<F>, sampledAt: Millis): void {
+    this.state = state
+    if (!this.#motion) return
+    rowOf(this.type.course!, 'position', state, this.#motion.position)
+    rowOf(this.type.course!, 'velocity', state, this.#motion.velocity)
+    motion.take(this.#motion, this.#host.viewer.now(), sampledAt)
+    this.#fresh = true
+  }
+
+  view(into?: StateOf<F>): StateOf<F> {
+    const { course } = this.type
+    if (!this.#motion || !course) return this.state
+    const now = this.#host.viewer.now()
+    if (Number.isNaN(now)) return this.state
+    if (this.#fresh) this.#host.viewer.shown(this.#motion.sampledAt, now)
+    this.#fresh = false
+    motion.look(this.#motion, now, this.#host.viewer.factor ?? course.warp, course.snap)
+    return viewOf(course, this.#motion, this.state, into) as StateOf<F>
   }
 
   get owner(): MemberInfo | null {
@@ -55,7 +93,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
       if (name in this.type.schema.fields) continue
       throw new HoldfastError('bad-value', `${this.type.name} has no field called "${name}"`)
     }
-    const next = { ...this.state, ...patch }
+    const next = changed<F>(this.state, patch)
     // It throws if the state cannot be told to others: then it is not ours either.
     this.#host.changed(this as unknown as Handle<Fields>, next)
     this.state = next

@@ -5,10 +5,10 @@
  * back at once. Its one deadline is one alarm; how late that goes off tells it of stalls.
  */
 
-import { condition } from '../drivers/net/conditioner.ts'
+import { type Conditioner, createConditioner } from '../drivers/net/conditioner.ts'
 import { combine } from '../drivers/net/carriers.ts'
 import { createRelay, parseRelayAddress, type Relay } from '../drivers/net/relay.ts'
-import type { Conditions } from '../faults/conditions.ts'
+import { type Conditions, PERFECT } from '../faults/conditions.ts'
 import type { Millis, Part } from '../machine.ts'
 import * as member from '../member/member.ts'
 import {
@@ -44,6 +44,7 @@ export class Runner {
   readonly #alarm: Alarm
   readonly #hub: HubConnection
   readonly #carriers: Datagrams
+  readonly #weather: Conditioner
   readonly #told: (event: MemberEvent) => void
   readonly #queue: MemberEvent[] = []
   #telling = false
@@ -56,6 +57,7 @@ export class Runner {
     this.loop = loop
     this.#told = options.told
     this.#carriers = open.carriers
+    this.#weather = open.weather
     const wish: Wish = {
       ...options.wish,
       kind: environment.kind,
@@ -86,6 +88,16 @@ export class Runner {
   /** Opens the carriers and starts. @throws HoldfastError when a carrier cannot be opened */
   static async start(options: RunnerOptions): Promise<Runner> {
     return new Runner(options, await openCarriers(options))
+  }
+
+  /** Session time; NaN while it is not known. */
+  sessionTime(): Millis {
+    return member.knowsTime(this.#run) ? member.sessionTime(this.#run, this.loop.now()) : NaN
+  }
+
+  /** Changes the weather on our own links; null for none. */
+  condition(conditions: Conditions | null): void {
+    this.#weather.change(conditions ?? PERFECT)
   }
 
   /** Runs a verb, tells what it told, and sets the alarm. */
@@ -125,6 +137,33 @@ export class Runner {
     this.do((now) => member.wake(this.#run, now, dueAt))
   }
 
+  /** Settles when nothing of ours is under way any more, or after that time. */
+  settled(maxMs: Millis): Promise<void> {
+    return new Promise((resolve) => {
+      const until = this.loop.now() + maxMs
+      const alarm = this.loop.alarm(() => {
+        if (this.#isIdle() || this.loop.now() >= until) resolve()
+        else alarm.set(this.loop.now() + 10)
+      })
+      alarm.set(this.loop.now() + 20)
+    })
+  }
+
+  #isIdle(): boolean {
+    const { session, peers } = this.member
+    const { view, pending } = session.client
+    // Who serves others hands over before it goes.
+    const serving = view.primary === session.me && view.members.length > 1
+    return (
+      !serving &&
+      pending.length === 0 &&
+      session.server.log.held.length === 0 &&
+      [...peers.values()].every(
+        (peer) => !peer.link || peer.link.outgoing.unsent === peer.link.outgoing.base,
+      )
+    )
+  }
+
   /** Stops for good: links are closed, the hub is hung up. */
   stop(): void {
     if (this.#stopped) return
@@ -145,6 +184,7 @@ interface Opened {
   carriers: Datagrams
   direct: Datagrams
   relay: Relay
+  weather: Conditioner
   toHub: HubConnection | null
   attach(events: DatagramEvents): void
 }
@@ -156,18 +196,20 @@ async function openCarriers(options: RunnerOptions): Promise<Opened> {
     datagram: (from, bytes) => events?.datagram(from, bytes),
     refused: (address) => events?.refused(address),
   }
-  const wrap = (open: Environment['carriers'][number]): Environment['carriers'][number] =>
-    conditions ? condition(open, environment.loop, conditions) : open
-  const direct = combine(await Promise.all(environment.carriers.map((open) => wrap(open)(forward))))
+  const weather = createConditioner(environment.loop, conditions ?? PERFECT)
+  const direct = combine(
+    await Promise.all(environment.carriers.map((open) => weather.condition(open)(forward))),
+  )
   let relay: Relay | null = null
   const opened: Opened = {
     carriers: direct,
     direct,
     relay: null as unknown as Relay,
+    weather,
     toHub: null,
     attach: (to) => void (events = to),
   }
-  const relayed = await wrap((to) => {
+  const relayed = await weather.condition((to) => {
     relay = createRelay(
       (frame) => opened.toHub?.send(frame) ?? false,
       () => opened.toHub?.backlog() ?? 0,

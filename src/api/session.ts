@@ -11,24 +11,21 @@
 
 import * as actions from '../actions/actions.ts'
 import type { Value } from '../actions/actions.ts'
+import { parse } from '../faults/conditions.ts'
 import { type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
+import type { AgeFigures, Stage } from '../motion/ages.ts'
 import * as objects from '../objects/objects.ts'
 import type { Member, View } from '../session/messages.ts'
 import { patience } from '../session/server.ts'
 import { serves } from '../session/state.ts'
-import {
-  decodeState,
-  encodeState,
-  type Fields,
-  initialState,
-  type StateOf,
-} from '../wire/schema.ts'
+import { changed, decodeState, type Fields, initialState, type StateOf } from '../wire/schema.ts'
 import { Handle, type ObjectHandle } from './handles.ts'
 import type { Runner } from './runner.ts'
 import { formatToken } from './token.ts'
-import type { ActionType, MemberInfo, ObjectType, Types } from './types.ts'
+import { type ActionType, encode, type MemberInfo, type ObjectType, type Types } from './types.ts'
+import { Viewer } from './viewer.ts'
 
 /** Whether we are in touch. */
 export type Status = 'live' | 'reconnecting' | 'lost'
@@ -119,6 +116,7 @@ export class Session {
   readonly #handles = new Map<string, Handle<Fields>>()
   readonly #mine = new Set<Handle<Fields>>()
   readonly #acts = new Map<number, Waiting>()
+  readonly #viewer = new Viewer(() => this.#runner?.sessionTime() ?? NaN)
   #runner: Runner | null = null
   #inc: PeerId = 0
   #player = 0
@@ -221,6 +219,34 @@ export class Session {
     }
   }
 
+  /**
+   * How old data of types with motion is at each stage of its way to this member (T73): sent by
+   * its owner, received and sent by the server, received and shown here. A few times a second an
+   * update carries the instants; `shown` is the first `view` after one came.
+   */
+  ages(): Record<Stage, AgeFigures> {
+    return this.#viewer.figures()
+  }
+
+  /**
+   * The warping factor F of this viewer, for all types; null for what each type says.
+   *
+   * @throws HoldfastError code `bad-value` unless it is from 0 to below 1
+   */
+  warp(factor: number | null): void {
+    this.#viewer.warp(factor)
+  }
+
+  /**
+   * Changes the weather on one's own links, as `condition` of `join` does; null for none.
+   *
+   * @throws HoldfastError `left`, or `bad-value` that names the word
+   */
+  condition(text: string | null): void {
+    this.#checkOpen('condition')
+    this.#runner!.condition(text === null ? null : parse(text))
+  }
+
   /** Calls the listener at each such event. @returns stops it */
   on<Name extends keyof SessionEvents>(name: Name, listener: Listener<Name>): () => void {
     const known = this.#listeners.get(name) ?? new Set()
@@ -238,7 +264,7 @@ export class Session {
   create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>> = {}): ObjectHandle<F> {
     this.#checkOpen('create')
     const place = this.#placeOf(type)
-    const whole = { ...initialState(type.schema), ...state }
+    const whole = changed(initialState(type.schema), state)
     const bytes = encode(type, whole)
     const id = objects.spawn(this.#parts.objects, place, bytes)
     const handle = new Handle(this.#host, id, type, whole, true)
@@ -301,7 +327,7 @@ export class Session {
   async leave(): Promise<void> {
     if (!this.#runner) return
     this.#use((now, run) => member.leave(run, now))
-    await this.#settled(LEAVE_MS)
+    await this.#runner?.settled(LEAVE_MS)
     this.end('left')
   }
 
@@ -356,6 +382,7 @@ export class Session {
   }
 
   readonly #host = {
+    viewer: this.#viewer,
     changed: (handle: Handle<Fields>, next: StateOf<Fields>) => {
       objects.set(this.#parts.objects, handle.id, encode(handle.type, next))
       this.#use((now, run) => member.touched(run, now))
@@ -431,7 +458,7 @@ export class Session {
     if (!type || handle?.mine) return
     const state = decodeState(type.schema, replica.bytes)
     if (!state) return
-    if (handle) handle.state = state
+    if (handle) handle.told(state, this.#viewer.now())
     else this.#keep(new Handle(this.#host, replica.id, type, state, false))
   }
 
@@ -444,7 +471,7 @@ export class Session {
     if (!state) return
     const { role } = state.session.server
     const waits = serves(state.session)
-      ? !state.session.server.leased || (role === 'dropping' && state.hub !== 'attached')
+      ? !state.session.server.leased || role === 'dropping'
       : this.#view().backup !== 0 && this.#status !== 'live'
     const backed = serves(state.session) ? role === 'backedup' : this.#view().backup !== 0
     const held = state.session.server.slow ? 'slow' : 'backed-up'
@@ -515,28 +542,6 @@ export class Session {
   #tell<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) (listener as Listener<Name>)(value)
   }
-
-  #settled(maxMs: number): Promise<void> {
-    const runner = this.#runner
-    if (!runner) return Promise.resolve()
-    return new Promise((resolve) => {
-      const until = runner.loop.now() + maxMs
-      const alarm = runner.loop.alarm(() => {
-        const { session: own, peers } = runner.member
-        const serving = own.client.view.primary === own.me && own.client.view.members.length > 1
-        const idle =
-          !serving &&
-          own.client.pending.length === 0 &&
-          own.server.log.held.length === 0 &&
-          [...peers.values()].every(
-            (peer) => !peer.link || peer.link.outgoing.unsent === peer.link.outgoing.base,
-          )
-        if (idle || runner.loop.now() >= until) resolve()
-        else alarm.set(runner.loop.now() + 10)
-      })
-      alarm.set(runner.loop.now() + 20)
-    })
-  }
 }
 
 function infoOf({ inc, player, name, kind }: Member): MemberInfo {
@@ -556,13 +561,4 @@ function settle<Answer>(
       ? (['left', 'it was done, but its answer was lost with the server and its backup'] as const)
       : (['schema', 'the primary knows no such action'] as const)
   reject(new HoldfastError(code, `action "${type.name}": ${why}`))
-}
-
-function encode<F extends Fields>(type: ObjectType<F>, state: StateOf<F>): Uint8Array {
-  try {
-    return encodeState(type.schema, state)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new HoldfastError('bad-value', `${type.name}: ${why}`)
-  }
 }

@@ -6,12 +6,14 @@
 import type { Actor, Run, Table } from '../actions/actions.ts'
 import { HoldfastError, type PeerId } from '../machine.ts'
 import {
+  encodeState,
   type Fields,
   type Schema,
   schema,
   schemaFingerprint,
   type StateOf,
 } from '../wire/schema.ts'
+import { type Course, courseOf, type MotionOptions } from './motion.ts'
 
 /** Longest name of a type or an action. */
 export const TYPE_NAME_MAX = 32
@@ -23,6 +25,14 @@ export interface ObjectType<F extends Fields = Fields> {
   readonly kind: 'object'
   readonly name: string
   readonly schema: Schema<F>
+  /** How it moves between updates; null if it does not. */
+  readonly course: Course | null
+}
+
+/** What `object` takes besides. */
+export interface ObjectOptions<F extends Fields> {
+  /** Which fields go on by which velocities, so that `view` shows them between updates. */
+  readonly motion?: MotionOptions<F>
 }
 
 /** An action. */
@@ -39,10 +49,26 @@ export type GameType = ObjectType<Fields> | ActionType<never, unknown>
  * A type of objects: its state field by field. Each object has one owner, who sets it; the
  * newest state reaches everybody, and nobody waits for it.
  *
- * @throws HoldfastError code `bad-value` for a name that is empty or too long
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long, or a motion whose
+ *   fields do not fit
  */
-export function object<F extends Fields>(name: string, fields: F): ObjectType<F> {
-  return { kind: 'object', name: checkName(name), schema: schema(fields) }
+export function object<F extends Fields>(
+  name: string,
+  fields: F,
+  options: ObjectOptions<NoInfer<F>> = {},
+): ObjectType<F> {
+  const course = courseOf(name, fields, options.motion as MotionOptions<Fields> | undefined)
+  return { kind: 'object', name: checkName(name), schema: schema(fields), course }
+}
+
+/** The bytes of a state. @throws HoldfastError code `bad-value` that names type and field */
+export function encode<F extends Fields>(type: ObjectType<F>, state: StateOf<F>): Uint8Array {
+  try {
+    return encodeState(type.schema, state)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new HoldfastError('bad-value', `${type.name}: ${why}`)
+  }
 }
 
 /**
@@ -93,8 +119,12 @@ export function sortTypes(types: readonly GameType[]): Types {
       `a game has ${OBJECT_TYPES_MAX} types of objects at most: ${objects.length}`,
     )
   }
-  const texts = objects.map((type) => `${type.name} ${type.schema.text}`)
+  const texts = objects.map(textOf)
   return { objects, runs, fingerprint: schemaFingerprint([...texts, ...runs.keys()]) }
+}
+
+function textOf({ name, schema: { text }, course }: ObjectType<Fields>): string {
+  return course ? `${name} ${text} ${course.text}` : `${name} ${text}`
 }
 
 /** A change of an object's state: some of its fields. */

@@ -129,6 +129,11 @@ export function verify(conditions: Partial<Conditions>): Conditions {
   return whole
 }
 
+/** Whether nothing is done to any datagram. */
+export function isPerfect(conditions: Readonly<Conditions>): boolean {
+  return WORDS.every(({ field }) => field === 'burst' || conditions[field] === PERFECT[field])
+}
+
 interface Word {
   name: string
   field: keyof Conditions

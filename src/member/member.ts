@@ -218,6 +218,12 @@ export function sessionTime(run: Runtime, now: Millis): Millis {
   return clock.timeAt(run.member.clock, now)
 }
 
+/** Whether session time is known: before, it is the own clock. */
+export function knowsTime({ member }: Runtime): boolean {
+  const { me, client } = member.session
+  return member.clock.set || (me !== 0 && client.view.primary === me)
+}
+
 function begin(run: Runtime, now: Millis): void {
   run.now = now
 }

@@ -21,8 +21,12 @@ import {
 } from './bits.ts'
 import { fingerprint } from './digest.ts'
 
+/** The kinds of values. */
+export type FieldKind = 'ranged' | 'vec2' | 'angle' | 'integer' | 'bool' | 'text'
+
 /** One kind of value. */
-export interface Field<Value> {
+export interface Field<Value, Kind extends FieldKind = FieldKind> {
+  readonly kind: Kind
   /** Says all that both sides must agree on; part of the schema's fingerprint. */
   readonly text: string
   readonly initial: Value
@@ -32,7 +36,7 @@ export interface Field<Value> {
 
 /** Named fields. */
 export type Fields = Record<string, Field<unknown>>
-/** The values of named fields. */
+/** The values of named fields. A state never changes: a new one takes its place. */
 export type StateOf<F extends Fields> = {
   [Name in keyof F]: F[Name] extends Field<infer Value> ? Value : never
 }
@@ -46,13 +50,14 @@ export const FIELDS_MAX = 64
 export const TEXT_MAX = 255
 
 /** A number from min to max, in steps. @throws RangeError if that needs more than 32 bits */
-export function ranged(min: number, max: number, step: number): Field<number> {
+export function ranged(min: number, max: number, step: number): Field<number, 'ranged'> {
   const steps = Math.round((max - min) / step)
   const bits = Math.max(1, Math.ceil(Math.log2(steps + 1)))
   if (!(max > min) || !(step > 0) || bits > BITS_MAX) {
     throw new RangeError(`a range needs min < max and at most 32 bits: ${min} to ${max} by ${step}`)
   }
   return {
+    kind: 'ranged',
     text: `ranged ${min} ${max} ${step}`,
     initial: Math.min(max, Math.max(min, 0)),
     write: (writer, value) => {
@@ -68,11 +73,12 @@ export function ranged(min: number, max: number, step: number): Field<number> {
 }
 
 /** Two numbers from min to max, in steps. */
-export function vec2(min: number, max: number, step: number): Field<Vec2> {
+export function vec2(min: number, max: number, step: number): Field<Vec2, 'vec2'> {
   const one = ranged(min, max, step)
   return {
+    kind: 'vec2',
     text: `vec2 ${min} ${max} ${step}`,
-    initial: [one.initial, one.initial],
+    initial: Object.freeze([one.initial, one.initial] as const),
     write: (writer, value) => {
       if (!Array.isArray(value) || value.length !== 2) {
         throw new RangeError(`must be two numbers [x, y]: ${JSON.stringify(value)}`)
@@ -80,18 +86,19 @@ export function vec2(min: number, max: number, step: number): Field<Vec2> {
       one.write(writer, value[0] as number)
       one.write(writer, value[1] as number)
     },
-    read: (reader) => [one.read(reader), one.read(reader)],
+    read: (reader) => Object.freeze([one.read(reader), one.read(reader)] as const),
   }
 }
 
 /** A direction in radians, 0 to 2π, in so many bits; any angle is taken round the circle. */
-export function angle(bits: number): Field<number> {
+export function angle(bits: number): Field<number, 'angle'> {
   if (!Number.isInteger(bits) || bits < 1 || bits > 24) {
     throw new RangeError(`an angle takes 1 to 24 bits: ${bits}`)
   }
   const steps = 2 ** bits
   const turn = 2 * Math.PI
   return {
+    kind: 'angle',
     text: `angle ${bits}`,
     initial: 0,
     write: (writer, value) => {
@@ -102,8 +109,9 @@ export function angle(bits: number): Field<number> {
   }
 }
 
-function integer(bits: number): Field<number> {
+function integer(bits: number): Field<number, 'integer'> {
   return {
+    kind: 'integer',
     text: `u${bits}`,
     initial: 0,
     write: (writer, value) => writeBits(writer, value, bits),
@@ -112,14 +120,15 @@ function integer(bits: number): Field<number> {
 }
 
 /** An integer from 0 to 255. */
-export const u8: Field<number> = integer(8)
+export const u8: Field<number, 'integer'> = integer(8)
 /** An integer from 0 to 65535. */
-export const u16: Field<number> = integer(16)
+export const u16: Field<number, 'integer'> = integer(16)
 /** An integer from 0 to 2^32 - 1. */
-export const u32: Field<number> = integer(32)
+export const u32: Field<number, 'integer'> = integer(32)
 
 /** True or false, in one bit. */
-export const bool: Field<boolean> = {
+export const bool: Field<boolean, 'bool'> = {
+  kind: 'bool',
   text: 'bool',
   initial: false,
   write: (writer, value) => writeBits(writer, value ? 1 : 0, 1),
@@ -127,11 +136,12 @@ export const bool: Field<boolean> = {
 }
 
 /** Text of at most so many bytes of UTF-8. */
-export function text(max: number): Field<string> {
+export function text(max: number): Field<string, 'text'> {
   if (!Number.isInteger(max) || max < 1 || max > TEXT_MAX) {
     throw new RangeError(`a text takes 1 to ${TEXT_MAX} bytes: ${max}`)
   }
   return {
+    kind: 'text',
     text: `text ${max}`,
     initial: '',
     write: (writer, value) => {
@@ -184,7 +194,19 @@ export function schema<F extends Fields>(fields: F): Schema<F> {
 /** The state that a type starts from. */
 export function initialState<F extends Fields>(type: Schema<F>): StateOf<F> {
   const entries = Object.entries(type.fields).map(([name, field]) => [name, field.initial])
-  return Object.fromEntries(entries) as StateOf<F>
+  return Object.freeze(Object.fromEntries(entries)) as StateOf<F>
+}
+
+/** The state with some fields changed. It keeps no array that the caller may write to. */
+export function changed<F extends Fields>(
+  state: StateOf<F>,
+  patch: Partial<StateOf<F>>,
+): StateOf<F> {
+  const next: Record<string, unknown> = { ...state, ...patch }
+  for (const [name, value] of Object.entries(patch)) {
+    if (Array.isArray(value)) next[name] = Object.freeze([...(value as unknown[])])
+  }
+  return Object.freeze(next) as StateOf<F>
 }
 
 /** The whole state as bytes. @throws RangeError that names the field, the limit and the value */
@@ -209,7 +231,7 @@ export function decodeState<F extends Fields>(
   const reader = createBitReader(bytes)
   const state: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(type.fields)) state[name] = field.read(reader)
-  return bitsAreDone(reader) ? (state as StateOf<F>) : null
+  return bitsAreDone(reader) ? (Object.freeze(state) as StateOf<F>) : null
 }
 
 /** What tells two builds of a game apart: the texts of all their types. */

@@ -60,13 +60,40 @@ export async function captureSession(): Promise<Sent[]> {
   await cutOff(stage, dee)
   await visit(stage, bea)
   await sim.run(65_000)
-  // Nobody is left who could take over: who remains asks the hub.
-  sim.crash('bea', { silent: true })
-  sim.crash('cy', { silent: true })
-  await sim.run(8_000)
-  void dee.leave()
-  await sim.run(2_000)
+  const gil = await stage.join('gil')
+  const all = [bea, cy, dee, gil]
+  await handOver(stage, bea, all)
+  const left = await disaster(stage, all)
+  for (const session of left) void session.leave()
+  await sim.run(4_000)
   return stage.sent
+}
+
+async function handOver({ until }: Stage, from: Session, all: Session[]): Promise<void> {
+  await until('bea has a backup', () => from.figures().role === 'backedup')
+  from.handOver()
+  await until('all follow', () => all.every((one) => one.primary && one.primary !== from.me))
+  const safe = (): boolean => all.every((one) => one.safety === 'backed-up')
+  await until(
+    'all see it',
+    () => safe() && all.every(({ primary }) => primary!.inc !== from.me.inc),
+  )
+}
+
+/** Server and backup die at once, and of the others one has not seen all. */
+async function disaster({ sim, until, settled }: Stage, all: Session[]): Promise<Session[]> {
+  const heads = all.filter((one) => ['backedup', 'backup'].includes(one.figures().role))
+  const left = all.filter((one) => !heads.includes(one))
+  const [deaf, well] = left as [Session, Session]
+  const [deafName, ...names] = [deaf, well, ...heads].map((one) => one.me.name)
+  const mend = sim.partition([[deafName!], [...names, 'hub']])
+  await settled(well.act(bump, { key: 'seen', times: 3 }))
+  await sim.run(900)
+  for (const { me } of heads) sim.crash(me.name, { silent: true })
+  mend()
+  await until('both go on', () => left.every(({ members }) => members.length === 2))
+  await until('both have it', () => left.every((one) => one.get('seen/0') !== undefined))
+  return left
 }
 
 function open(): Stage {
@@ -120,7 +147,7 @@ async function play({ sim, until, settled }: Stage, sessions: Session[]): Promis
 
 async function outage({ sim, until }: Stage, bea: Session): Promise<void> {
   sim.crash('hub')
-  await sim.run(500)
+  await sim.run(12_000)
   sim.restart('hub')
   await sim.run(3_000)
   await until('it goes on', () => bea.safety === 'backed-up' && bea.members.length === 3)

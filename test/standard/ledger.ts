@@ -154,7 +154,11 @@ function takeMessage(reading: Reading, node: string, bytes: Uint8Array): void {
     case 'replicate':
       return takeDelta(reading, node, inner['delta'] as Uint8Array)
     case 'snapshot':
+    case 'testimony':
       return takeSnapshot(reading, node, inner)
+    case 'news':
+      if (inner['part'] === 5) takeSet(reading, node, 'News', inner['bytes'] as Uint8Array)
+      return
     case 'operation':
       if (inner['part'] === 5) takeRecord(reading, node, 'Call', inner['body']!)
       return
@@ -180,7 +184,8 @@ function takeSnapshot(reading: Reading, node: string, message: Read): void {
   if (pieces.length !== message['piece']) throw new Malformed('pieces out of order')
   pieces.push(message['bytes'] as Uint8Array)
   if (pieces.length < (message['of'] as number)) return
-  const snapshot = takeRecord(reading, node, 'Snapshot', joined(pieces))
+  const type = message['kind'] === 'snapshot' ? 'Snapshot' : 'Testimony'
+  const snapshot = takeRecord(reading, node, type, joined(pieces))
   for (const part of snapshot['parts'] as Read[]) takeSet(reading, node, 'News', part['bytes']!)
 }
 

@@ -39,6 +39,7 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   Peer: session.peerLayout,
   Delta: session.deltaLayout,
   Snapshot: session.snapshotLayout,
+  Testimony: session.testimonyLayout,
   Join: session.joinLayout,
   Joined: session.joinedLayout,
   ToHub: hubMessages.toHub,
@@ -72,7 +73,7 @@ const LIMITS: Record<string, number> = {
 
 /** Said by layouts without a name of their own, and held by the tests of layouts below. */
 const UNNAMED = ['LAYOUT_VERSION', 'DELAY_MAX', 'DELTA_MAX']
-UNNAMED.push('PART_STATE_MAX', 'ACTION_NAME_MAX')
+UNNAMED.push('PART_STATE_MAX', 'ACTION_NAME_MAX', 'NEWS_BYTES_MAX')
 
 function pick(from: object): Record<string, number> {
   const numbers = Object.entries(from).filter(([, value]) => typeof value === 'number')
@@ -228,9 +229,8 @@ describe('a captured session', () => {
     const frames = ['PAD', 'REL', 'UNREL', 'CLOCK', 'CLOSE', 'ACKDELAY'].map(
       (one) => `frame ${one}`,
     )
-    const records = ['Join', 'Call', 'Answer', 'Row', 'Snapshot', 'Stored'].map(
-      (one) => `record ${one}`,
-    )
+    const names = ['Join', 'Call', 'Answer', 'Row', 'Snapshot', 'Testimony', 'Stored']
+    const records = names.map((one) => `record ${one}`)
     const others = ['object', 'object destroyed', 'state', 'stream relay', 'datagram packet']
     const missing = [...kinds, ...frames, ...records, ...others].filter(
       (one) => !ledger.counts.has(one),

@@ -3,7 +3,7 @@ import { PERFECT, parse } from '../../faults/conditions.ts'
 import type { Datagrams } from '../../ports.ts'
 import { createWorld } from '../../sim/world.ts'
 import type { World } from '../../sim/world.ts'
-import { CONDITIONER_QUEUE_MAX, condition, createConditioner } from './conditioner.ts'
+import { CONDITIONER_QUEUE_MAX, createConditioner } from './conditioner.ts'
 import type { Conditioner, Direction } from './conditioner.ts'
 
 // Goal: conditions over a carrier do what they say, whichever way, also while they change.
@@ -160,15 +160,24 @@ describe('while it runs', () => {
     expect(runs[0].heard).toEqual(runs[1].heard)
   })
 
-  test('a carrier can be conditioned once for all', async () => {
+  test('fair weather draws no chance, and is changed for bad and back', async () => {
     const world = createWorld({ seed: 1 })
     const { loop, openDatagrams } = world.node('a')
+    let drawn = 0
+    const counted = { ...loop, random: (count: number) => (drawn++, loop.random(count)) }
+    const weather = createConditioner(counted, {})
     const heard: number[] = []
     const events = { datagram: () => heard.push(world.now()), refused() {} }
-    const a = await condition(openDatagrams, loop, { rttMs: 30 })(events)
+    const a = await weather.condition(openDatagrams)(events)
     a.send('sim:a', new Uint8Array([1]))
     world.runSync(100)
-    expect(heard).toEqual([30])
-    expect(() => condition(openDatagrams, loop, { rttMs: -1 })).toThrow('rttMs must be from 0')
+    expect([heard, drawn]).toEqual([[0], 0])
+    weather.change({ rttMs: 30 })
+    a.send('sim:a', new Uint8Array([1]))
+    weather.change(PERFECT)
+    a.send('sim:a', new Uint8Array([1]))
+    world.runSync(100)
+    expect([heard, drawn]).toEqual([[0, 100, 115], 1])
+    expect(() => createConditioner(loop, { rttMs: -1 })).toThrow('rttMs must be from 0')
   })
 })

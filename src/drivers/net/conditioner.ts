@@ -60,24 +60,15 @@ export interface Conditioner {
 /**
  * Makes a conditioner.
  *
- * @param seed by default drawn from the loop; give one to see the same weather again
+ * @param seed if none, one is drawn from the loop; give one to see the same weather again
  * @throws HoldfastError 'bad-value' for conditions out of their limits
  */
 export function createConditioner(
   loop: Loop,
   conditions: Partial<Conditions>,
-  seed: number | string = loop.random(8).join(),
+  seed: number | string | null = null,
 ): Conditioner {
-  return new Weather(loop, faults.verify(conditions), prng.create(seed))
-}
-
-/** A carrier under conditions that do not change. */
-export function condition(
-  open: OpenDatagrams,
-  loop: Loop,
-  conditions: Partial<Conditions>,
-): OpenDatagrams {
-  return createConditioner(loop, conditions).condition(open)
+  return new Weather(loop, faults.verify(conditions), seed)
 }
 
 class Weather implements Conditioner {
@@ -89,13 +80,17 @@ class Weather implements Conditioner {
     oversize: 0,
   }
   readonly loop: Loop
-  readonly #chance: Prng
+  readonly #seed: number | string | null
+  #chance: Prng | null = null
   #conditions: Conditions
+  /** Nothing is done to datagrams. */
+  quiet: boolean
 
-  constructor(loop: Loop, conditions: Conditions, chance: Prng) {
+  constructor(loop: Loop, conditions: Conditions, seed: number | string | null) {
     this.loop = loop
+    this.#seed = seed
     this.#conditions = conditions
-    this.#chance = chance
+    this.quiet = faults.isPerfect(conditions)
   }
 
   current(): Readonly<Conditions> {
@@ -104,6 +99,7 @@ class Weather implements Conditioner {
 
   change(conditions: Partial<Conditions>): void {
     this.#conditions = faults.verify(conditions)
+    this.quiet = faults.isPerfect(this.#conditions)
   }
 
   condition(open: OpenDatagrams, direction: Direction = 'both'): OpenDatagrams {
@@ -116,6 +112,8 @@ class Weather implements Conditioner {
 
   /** The delays of the copies of one datagram. */
   decide(path: Path): Millis[] {
+    // Drawn late: fair weather takes no chance from anybody.
+    this.#chance ??= prng.create(this.#seed ?? this.loop.random(8).join())
     const { copies } = faults.fate(this.#conditions, this.#chance, path)
     if (copies.length === 0) this.counters.lost += 1
     if (copies.length > 1) this.counters.duplicated += 1
@@ -174,6 +172,10 @@ class Conditioned implements Datagrams {
 
   #hold(path: Path | null, bytes: Uint8Array, pass: (copy: Uint8Array) => unknown): void {
     if (path === null) return void pass(bytes)
+    if (this.#weather.quiet) {
+      this.#weather.counters.passed += 1
+      return void pass(bytes)
+    }
     for (const delay of this.#weather.decide(path)) {
       // No delay is no detour: the quiet wire keeps the carrier's own order and cost.
       if (delay > 0) this.#queue.add(delay, bytes.slice(), pass)

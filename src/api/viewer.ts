@@ -1,0 +1,34 @@
+/** How one member sees what moves: at what time, how warped, and how old it is. */
+
+import type { Millis } from '../machine.ts'
+import * as ages from '../motion/ages.ts'
+import { checkFactor } from './motion.ts'
+
+/** One viewer of a session. */
+export class Viewer {
+  /** Session time; NaN while it is not known. */
+  readonly now: () => Millis
+  /** For all types; null for what each type says. */
+  factor: number | null = null
+  readonly ages: ages.Ages = ages.create()
+
+  constructor(now: () => Millis) {
+    this.now = now
+  }
+
+  /** Data made at that session time is shown for the first time. */
+  shown(madeAt: Millis, now: Millis): void {
+    ages.note(this.ages, 'shown', madeAt, now - madeAt)
+  }
+
+  /** What was measured at each stage. */
+  figures(): Record<ages.Stage, ages.AgeFigures> {
+    const all = ages.STAGES.map((stage) => [stage, ages.figures(this.ages[stage])] as const)
+    return Object.fromEntries(all) as Record<ages.Stage, ages.AgeFigures>
+  }
+
+  /** Sets the factor. @throws HoldfastError code `bad-value` */
+  warp(factor: number | null): void {
+    this.factor = factor === null ? null : checkFactor('the warping factor', factor)
+  }
+}
