@@ -4,14 +4,16 @@ export type { Actor, Table, Value } from './actions/actions.ts'
 export type { ObjectHandle } from './api/handles.ts'
 export type { JoinOptions } from './api/join.ts'
 export type { Follow, MotionOptions } from './api/motion.ts'
-export {
-  Session,
-  type ActionOutcome,
-  type Safety,
-  type SessionEvents,
-  type SessionFigures,
-  type Status,
-} from './api/session.ts'
+export type {
+  ActionOutcome,
+  Healing,
+  Recovery,
+  Safety,
+  SessionEvents,
+  SessionFigures,
+  Status,
+} from './api/events.ts'
+export { Session } from './api/session.ts'
 export {
   action,
   object,

@@ -17,7 +17,8 @@ const SHAPE = new RegExp(
 
 /** As text, such as `k3f-1.7.00ff…`. */
 export function formatToken({ session, player, proof }: Resume): string {
-  return `${session}.${player}.${[...proof].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+  const hex = [...proof].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `${session}.${player}.${hex}`
 }
 
 /** From text. @throws HoldfastError code `bad-value` */

@@ -32,7 +32,6 @@ export function wire(member: Member, ports: MemberPorts): Runtime {
 }
 
 function createOut(run: Runtime): SessionOut {
-  const { member } = run
   // One message to many is encoded once.
   let last: PeerMessage | null = null
   let lastBytes: Uint8Array = new Uint8Array(0)
@@ -45,6 +44,16 @@ function createOut(run: Runtime): SessionOut {
     part: (part, to, bytes) => deliver(run, to, framePart(part, bytes)),
     hub: (message) => entry.tellHub(run, message),
     emit: (event) => happened(run, event),
+    news: (part, from, bytes) => takeNews(run, from, part, bytes),
+    ...partsOf(run),
+  }
+}
+
+function partsOf(
+  run: Runtime,
+): Pick<SessionOut, 'perform' | 'change' | 'collect' | 'told' | 'restore'> {
+  const { member } = run
+  return {
     perform: (part, body, by) => {
       const slot = slotOf(member, part)
       const done = slot?.part.perform?.(slot.state, run.now, body, by.inc, by.player)
@@ -59,7 +68,6 @@ function createOut(run: Runtime): SessionOut {
       member.slots.flatMap(({ part, state }) =>
         part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],
       ),
-    news: (part, from, bytes) => takeNews(run, from, part, bytes),
     told: () =>
       member.slots.flatMap(({ part, state }) =>
         part.told ? [{ part: part.channel, bytes: part.told(state) }] : [],

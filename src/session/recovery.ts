@@ -31,7 +31,7 @@ import {
 import { become, hold, tellHub, tellView } from './output.ts'
 import * as pieces from './pieces.ts'
 import { record } from './replicate.ts'
-import { type Client, idleServer, type Session, type SessionOut } from './state.ts'
+import { type Client, type Gathering, idleServer, type Session, type SessionOut } from './state.ts'
 import { mayLead } from './trust.ts'
 
 /** Lost for so long, a member begins to ask whether it may recover the session. */
@@ -40,18 +40,6 @@ export const SEEK_MS: Millis = 8_000
 export const SEEK_AGAIN_MS: Millis = 1_000
 /** All that are here have so long to say what they know. */
 export const GATHER_MS: Millis = 2_000
-
-/** What a recovering primary hears. */
-export interface Gathering {
-  until: Millis
-  /** How far each member was told, and how many of its operations it had answers for. */
-  answers: Map<PeerId, { index: number; settled: number }>
-  /** Whose copy was asked for; 0 while nobody's is. */
-  witness: PeerId
-  incoming: pieces.Incoming | null
-  /** Primary and backup that are gone. */
-  gone: Member[]
-}
 
 /** As a client without anybody who serves: asks the register for the session. */
 export function seek(session: Session, now: Millis, out: SessionOut): void {

@@ -11,7 +11,7 @@ import type { FromHub } from '../register/messages.ts'
 import { decode } from '../wire/layout.ts'
 import { retry } from './attempts.ts'
 import * as client from './client.ts'
-import { handOver } from './handover.ts'
+import * as handover from './handover.ts'
 import { join, remove } from './membership.ts'
 import { joinLayout, type PeerMessage } from './messages.ts'
 import { operate, settle } from './operations.ts'
@@ -27,8 +27,6 @@ import * as watch from './watch.ts'
 export const REFRESH_MS: Millis = 1_000
 /** See REFRESH_MS. */
 export const REFRESHES_MAX = 8
-
-export { handOver }
 
 /** A message of another member, or of ourselves, on the reliable stream. */
 export function receive(
@@ -64,6 +62,21 @@ export function receive(
       return client.takeNews(session, from, message, out)
     case 'standing':
       return client.takeStanding(session, from, message)
+    default:
+      return receiveOfRecovery(session, now, from, message, out)
+  }
+}
+
+type OfRecovery = 'askPromise' | 'promise' | 'inquire' | 'witness' | 'testimony' | 'recovered'
+
+function receiveOfRecovery(
+  session: Session,
+  now: Millis,
+  from: PeerId,
+  message: PeerMessage & { kind: OfRecovery },
+  out: SessionOut,
+): void {
+  switch (message.kind) {
     case 'askPromise':
       return client.promise(session, now, from, message.at, out)
     case 'promise':
@@ -229,10 +242,15 @@ export function wanted(session: Session): PeerId[] {
   return [...new Set([...known, named])].filter((peer) => peer !== 0 && peer !== session.me)
 }
 
+/** As the primary: gives the role to the backup. @returns whether there is one to take it */
+export function handOver(session: Session, now: Millis, out: SessionOut): boolean {
+  return handover.handOver(session, now, out)
+}
+
 /** Goes: the primary removes us. A primary hands over first, and the last one ends the session. */
 export function leave(session: Session, now: Millis, out: SessionOut): void {
   session.leaving = true
   const { primary } = session.client.view
   if (primary !== session.me && primary !== 0) return out.send(primary, { kind: 'leave' })
-  if (!handOver(session, now, out)) server.end(session, out)
+  if (!handover.handOver(session, now, out)) server.end(session, out)
 }

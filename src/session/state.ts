@@ -15,7 +15,6 @@ import * as durable from './durable.ts'
 import type { Durable, PartState } from './durable.ts'
 import type { Change, Gone, Member, PeerMessage, Recovered, View } from './messages.ts'
 import type { Incoming } from './pieces.ts'
-import type { Gathering } from './recovery.ts'
 import { create as createWatch, type HubSight, type Watch } from './watch.ts'
 
 /**
@@ -60,6 +59,18 @@ export interface Attempt {
   request: number
   /** When to ask again. */
   againAt: Millis
+}
+
+/** What a recovering primary hears. */
+export interface Gathering {
+  until: Millis
+  /** How far each member was told, and how many of its operations it had answers for. */
+  answers: Map<PeerId, { index: number; settled: number }>
+  /** Whose copy was asked for; 0 while nobody's is. */
+  witness: PeerId
+  incoming: Incoming | null
+  /** Primary and backup that are gone. */
+  gone: Member[]
 }
 
 /** The server object. */

@@ -32,6 +32,10 @@ function inRole(all: Session[], role: string): Session {
   return all.find((session) => session.figures().role === role)!
 }
 
+function players(session: Session): number[] {
+  return session.members.map(({ player }) => player).sort((one, other) => one - other)
+}
+
 function heard<Name extends keyof SessionEvents>(
   session: Session,
   name: Name,
@@ -43,12 +47,12 @@ function heard<Name extends keyof SessionEvents>(
 
 async function settled(w: SessionWorld, promises: Promise<unknown>[]): Promise<string[]> {
   const done: string[] = []
-  promises.forEach((promise, i) =>
+  for (const [i, promise] of promises.entries()) {
     promise.then(
       (value) => (done[i] = JSON.stringify(value)),
       (error: unknown) => (done[i] = String(error)),
-    ),
-  )
+    )
+  }
   await w.runUntil(() => promises.every((_, i) => done[i] !== undefined), 60_000)
   return done
 }
@@ -77,7 +81,7 @@ describe('coming back', () => {
     expect(linus.reason).toMatch(/plays elsewhere/)
     await w.run(15_000)
     expect(again.status).toBe('live')
-    expect(again.members.map(({ player }) => player).sort()).toEqual([1, 2, 3])
+    expect(players(again)).toEqual([1, 2, 3])
   })
 
   test('T34: the server itself opened twice gives its role away and goes', async () => {
@@ -87,7 +91,7 @@ describe('coming back', () => {
     await w.runUntil(() => server.status === 'lost', 10_000)
     expect(server.code).toBe('elsewhere')
     await w.run(5_000)
-    expect(again.members.map(({ player }) => player).sort()).toEqual([1, 2, 3])
+    expect(players(again)).toEqual([1, 2, 3])
     expect([again.status, again.me.player]).toEqual(['live', server.me.player])
   })
 
@@ -259,7 +263,7 @@ describe('recovery', () => {
     await w.runUntil(() => told && all.every(({ members }) => members.length === 4), 40_000)
     await w.run(2_000)
     expect(all.map((session) => session.get('sum'))).toEqual([102, 102, 102, 102])
-    expect(all.map(({ me }) => me.player).sort()).toEqual([1, 2, 3, 4])
+    expect(players(all[0]!)).toEqual([1, 2, 3, 4])
   })
 
   test('T29: while the hub is away, a session whose members promise to stay goes on', async () => {

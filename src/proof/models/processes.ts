@@ -10,7 +10,7 @@
 import { digest, proofOf } from '../../wire/digest.ts'
 import { decode } from '../../wire/layout.ts'
 import type { PeerId } from '../../machine.ts'
-import type { Register, ToHub } from '../../register/messages.ts'
+import type { FromHub, Register, ToHub } from '../../register/messages.ts'
 import { clone } from '../../sim/clone.ts'
 import * as membership from '../../session/membership.ts'
 import type { Join, Member, PeerMessage } from '../../session/messages.ts'
@@ -105,17 +105,8 @@ function take(own: Session, input: Input, out: SessionOut): void {
   switch (input.kind) {
     case 'receive':
       return machine.receive(own, 0, input.from, input.message, out)
-    case 'register': {
-      const { register } = input
-      const said = {
-        kind: 'register',
-        request: 0,
-        session: SESSION_ID,
-        ok: true,
-        register,
-      } as const
-      return machine.hubSaid(own, 0, said, out)
-    }
+    case 'register':
+      return machine.hubSaid(own, 0, said(input.register), out)
     case 'operation': {
       const body = Uint8Array.of(input.id)
       const message = { kind: 'operation', seq: input.seq, part: PART, body } as const
@@ -142,6 +133,10 @@ function take(own: Session, input: Input, out: SessionOut): void {
     default:
       input satisfies never
   }
+}
+
+function said(register: Register): FromHub {
+  return { kind: 'register', request: 0, session: SESSION_ID, ok: true, register }
 }
 
 function wishOf(asker: number): Join {

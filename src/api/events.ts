@@ -1,0 +1,67 @@
+/** What a session tells, and what it shows of itself. */
+
+import type { MemberInfo } from './types.ts'
+
+/** Whether we are in touch. */
+export type Status = 'live' | 'reconnecting' | 'lost'
+/** How safe what is acknowledged is: held twice, once, waiting for it, or late with it. */
+export type Safety = 'backed-up' | 'alone' | 'waiting' | 'slow'
+
+/** What may be listened to, and what the listener gets. */
+export interface SessionEvents {
+  status: Status
+  safety: Safety
+  /** Who serves now. */
+  primary: MemberInfo
+  /** Who would take over now, if anybody. */
+  backup: MemberInfo | null
+  join: MemberInfo
+  leave: MemberInfo
+  /** Any change of `members`. */
+  members: readonly MemberInfo[]
+  /** Objects came, changed or went. */
+  objects: void
+  /** Keys of the table that changed. */
+  table: readonly string[]
+  recovered: Recovery
+  healed: Healing
+}
+
+/** What came of an action. */
+export type ActionOutcome<Answer> = { ok: true; value: Answer } | { ok: false; why: string }
+
+/** The server and its backup were gone at once, and the others went on. */
+export interface Recovery {
+  readonly epoch: number
+  /** Whose copy of the table it is now: nobody who is left had seen more. Null if it went since. */
+  readonly witness: MemberInfo | null
+  /** The server and the backup that are gone: what they alone knew is lost. */
+  readonly gone: readonly { readonly player: number; readonly name: string }[]
+  /** Members that did not answer in time: they come back by themselves, if they live. */
+  readonly silent: number
+}
+
+/** We were out of touch, and are back. */
+export interface Healing {
+  /** For how long, in ms. */
+  readonly awayMs: number
+  /** Whether we are still the same player; if not, we were away for more than a minute. */
+  readonly same: boolean
+  /** Actions that had no outcome yet, and were asked for again. */
+  readonly resent: number
+  /** Actions that were recorded and are no more: the others recovered the session without us. */
+  readonly lost: number
+}
+
+/** Figures of one's own connection, for a display. */
+export interface SessionFigures {
+  /** Round trip to the primary in ms; 0 for the primary itself; null while unknown. */
+  rttMs: number | null
+  /** `direct`, `relay`, or `none`. */
+  path: 'direct' | 'relay' | 'none'
+  epoch: number
+  role: string
+  returns: number
+  /** Silence in ms after which the peer that our role hangs on is suspected; null for none. */
+  suspectMs: number | null
+}
