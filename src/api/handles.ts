@@ -49,37 +49,54 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   alive = true
   readonly #host: HandleHost
   readonly #motion: motion.Motion | null
-  // Something came that was not shown yet.
-  #fresh = false
+  // What came is measured, and was not shown yet.
+  #measured = false
 
-  constructor(host: HandleHost, id: string, type: ObjectType<F>, state: StateOf<F>, mine: boolean) {
+  constructor(
+    host: HandleHost,
+    id: string,
+    type: ObjectType<F>,
+    state: StateOf<F>,
+    mine: boolean,
+    madeAt: Millis = NaN,
+  ) {
     this.#host = host
     this.id = id
     this.type = type
     this.state = state
     this.mine = mine
-    this.#motion = type.course && !mine ? motion.create(type.course.tracks) : null
-    this.told(state, host.viewer.now())
+    this.#motion = type.course && !mine ? motion.create(type.course.followed) : null
+    this.told(state, madeAt, null)
   }
 
-  /** Not for users: a newer state came, made at that session time. */
-  told(state: StateOf<F>, sampledAt: Millis): void {
+  /** Not for users: a newer state came, made at that session time, so old at each stage. */
+  told(state: StateOf<F>, madeAt: Millis, ages: readonly Millis[] | null): void {
     this.state = state
-    if (!this.#motion) return
-    rowOf(this.type.course!, 'position', state, this.#motion.position)
-    rowOf(this.type.course!, 'velocity', state, this.#motion.velocity)
-    motion.take(this.#motion, this.#host.viewer.now(), sampledAt)
-    this.#fresh = true
+    const { course } = this.type
+    if (!this.#motion || !course) return
+    const { viewer } = this.#host
+    const { came } = this.#motion
+    rowOf(course, 'position', state, came.position)
+    rowOf(course, 'velocity', state, came.velocity)
+    const now = viewer.now()
+    const factor = viewer.factor ?? course.warp
+    motion.take(this.#motion, now, Number.isNaN(madeAt) ? now : madeAt, factor, course.snap)
+    if (ages) viewer.received(madeAt, ages)
+    if (ages) this.#measured = true
   }
 
   view(into?: StateOf<F>): StateOf<F> {
     const { course } = this.type
     if (!this.#motion || !course) return this.state
-    const now = this.#host.viewer.now()
-    if (Number.isNaN(now)) return this.state
-    if (this.#fresh) this.#host.viewer.shown(this.#motion.sampledAt, now)
-    this.#fresh = false
-    motion.look(this.#motion, now, this.#host.viewer.factor ?? course.warp, course.snap)
+    const { viewer } = this.#host
+    const now = viewer.now()
+    // Without the time nothing moves.
+    if (Number.isNaN(now) && Number.isNaN(this.#motion.shownAt)) return this.state
+    if (!Number.isNaN(now)) {
+      motion.look(this.#motion, now, viewer.factor ?? course.warp)
+      if (this.#measured) viewer.shown(this.#motion.trail.sampledAt, now)
+      this.#measured = false
+    }
     return viewOf(course, this.#motion, this.state, into) as StateOf<F>
   }
 

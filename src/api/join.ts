@@ -51,7 +51,7 @@ export const PLAYERS_MAX = 256
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Session> {
   const types = sortTypes(options.types ?? [])
   const parts = {
-    objects: objects.create(types.objects.length),
+    objects: objects.create(types.objects.map((type) => type.course !== null)),
     actions: actions.create(),
   }
   const session = new Session(types, parts)

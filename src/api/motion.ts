@@ -6,7 +6,8 @@
  */
 
 import { HoldfastError } from '../machine.ts'
-import type { Motion, TrackKind } from '../motion/motion.ts'
+import type { Motion } from '../motion/motion.ts'
+import type { Track, TrackKind } from '../motion/trail.ts'
 import type { Field, FieldKind, Fields, StateOf } from '../wire/schema.ts'
 
 /** The warping factor of a type that names none. */
@@ -40,16 +41,14 @@ export interface MotionOptions<F extends Fields> {
 }
 
 /** A field that is followed. */
-interface Followed {
+interface Followed extends Track {
   readonly position: string
   readonly velocity: string
-  readonly kind: TrackKind
 }
 
 /** The motion of a type, checked. */
 export interface Course {
   readonly followed: readonly Followed[]
-  readonly tracks: readonly TrackKind[]
   /** Fields that are shown as they are. */
   readonly others: readonly string[]
   readonly warp: number
@@ -74,7 +73,6 @@ export function courseOf(
   if (!(snap > 0)) throw bad(`${type}: snap is a distance above 0: ${snap}`)
   return {
     followed,
-    tracks: followed.map(({ kind }) => kind),
     others: Object.keys(fields).filter((name) => !(name in follow)),
     warp: checkFactor(`${type}: warp`, options.warp ?? WARP_DEFAULT),
     snap,
@@ -91,7 +89,8 @@ function followedOf(type: string, fields: Fields, position: string, velocity: st
   if (fields[velocity]?.kind !== wanted || velocity === position) {
     throw bad(`${type}: the velocity of ${position} is another field, ${wanted}: "${velocity}"`)
   }
-  return { position, velocity, kind }
+  const { min = -Infinity, max = Infinity } = fields[position]!
+  return { position, velocity, kind, min, max }
 }
 
 const TRACKS: Readonly<Record<string, TrackKind>> = { vec2: 'plane', ranged: 'line', angle: 'turn' }

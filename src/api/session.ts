@@ -204,7 +204,7 @@ export class Session {
     const place = this.#placeOf(type)
     const whole = changed(initialState(type.schema), state)
     const bytes = encode(type, whole)
-    const id = objects.spawn(this.#parts.objects, place, bytes)
+    const id = objects.spawn(this.#parts.objects, place, bytes, this.#viewer.now())
     const handle = new Handle(this.#host, id, type, whole, true)
     this.#keep(handle as unknown as Handle<Fields>)
     this.#mine.add(handle as unknown as Handle<Fields>)
@@ -322,7 +322,8 @@ export class Session {
   readonly #host = {
     viewer: this.#viewer,
     changed: (handle: Handle<Fields>, next: StateOf<Fields>) => {
-      objects.set(this.#parts.objects, handle.id, encode(handle.type, next))
+      const bytes = encode(handle.type, next)
+      objects.set(this.#parts.objects, handle.id, bytes, this.#viewer.now())
       this.#use((now, run) => member.touched(run, now))
     },
     destroyed: (handle: Handle<Fields>) => {
@@ -373,7 +374,8 @@ export class Session {
       if (handle.id.startsWith(`${this.#inc}.`)) continue
       this.#handles.delete(handle.id)
       const bytes = encode(handle.type, handle.state)
-      handle.id = objects.spawn(this.#parts.objects, this.#placeOf(handle.type), bytes)
+      const place = this.#placeOf(handle.type)
+      handle.id = objects.spawn(this.#parts.objects, place, bytes, this.#viewer.now())
       this.#handles.set(handle.id, handle)
     }
   }
@@ -387,17 +389,22 @@ export class Session {
         handle.alive = false
         this.#handles.delete(event.id)
       }
-    } else this.#refresh(replica, handle)
+    } else this.#refresh(replica, handle, event.kind === 'object-changed' ? event.ages : null)
     this.#tell('objects', undefined)
   }
 
-  #refresh(replica: objects.Replica, handle: Handle<Fields> | undefined): void {
+  #refresh(
+    replica: objects.Replica,
+    handle: Handle<Fields> | undefined,
+    ages: readonly Millis[] | null,
+  ): void {
     const type = this.#types.objects[replica.type]
     if (!type || handle?.mine) return
     const state = decodeState(type.schema, replica.bytes)
     if (!state) return
-    if (handle) handle.told(state, this.#viewer.now())
-    else this.#keep(new Handle(this.#host, replica.id, type, state, false))
+    const { madeAt } = replica
+    if (handle) handle.told(state, madeAt, ages)
+    else this.#keep(new Handle(this.#host, replica.id, type, state, false, madeAt))
   }
 
   #keep(handle: Handle<Fields>): void {

@@ -16,6 +16,11 @@ export class Viewer {
     this.now = now
   }
 
+  /** Data made at that session time came, so old at the stages up to here. */
+  received(madeAt: Millis, found: readonly Millis[]): void {
+    for (const [at, age] of found.entries()) ages.note(this.ages, ages.STAGES[at]!, madeAt, age)
+  }
+
   /** Data made at that session time is shown for the first time. */
   shown(madeAt: Millis, now: Millis): void {
     ages.note(this.ages, 'shown', madeAt, now - madeAt)

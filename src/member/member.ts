@@ -234,6 +234,8 @@ export function knowsTime({ member }: Runtime): boolean {
 
 function begin(run: Runtime, now: Millis): void {
   run.now = now
+  const offset = knowsTime(run) ? sessionTime(run, now) - now : NaN
+  for (const { part, state } of run.member.slots) part.clock?.(state, offset)
 }
 
 function end(run: Runtime): void {

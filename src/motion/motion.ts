@@ -1,81 +1,139 @@
 /**
- * One moving object as one viewer shows it: samples come late and now and then, frames come all
- * the time, and what is shown neither jumps nor lags.
+ * One moving object as one viewer shows it. Samples come late and now and then, frames come all
+ * the time, and what is shown neither jumps nor lags for long.
  *
- * All numbers of an object stand in one row: two for each place in the plane, one for each place
- * on a line or angle. Times are session time in ms, velocities are per second.
+ * What is shown is the goal and an error. A sample bends the goal away from what is shown, which
+ * is then in error by the difference, in place and in velocity; so it goes on as it was, and the
+ * error dies away as a critically damped spring does. The source's formula (warp.ts) changes the
+ * velocity at once and only then smooths; this changes it gently, and follows a goal that is
+ * nearer the truth.
+ *
+ * F keeps its meaning: 0 shows the goal itself, and an error lasts as long on the whole as by the
+ * source's formula (the sum over time is the same). The error is a function of time alone, so any
+ * rate of frames shows the same.
  */
 
 import type { Millis } from '../machine.ts'
+import * as trails from './trail.ts'
+import type { Track, Trail } from './trail.ts'
 
-/** What is followed: a place in the plane, a place on a line, or an angle in radians. */
-export type TrackKind = 'plane' | 'line' | 'turn'
-
-/** No sample is extrapolated further than this; then what is shown stands still. */
-export const REACH_MS: Millis = 250
 /** The frame for which a factor is given. */
 export const FRAME_MS: Millis = 1000 / 60
 
+// With a first push of PUSH times stiffness the error's sum over time is (2 - PUSH) / STIFFNESS
+// of that of an exponential: the two must give 1.
+const STIFFNESS = 1.5
+const PUSH = 0.5
+
 /** The motion of one object. */
 export interface Motion {
-  readonly tracks: readonly TrackKind[]
-  /** How far a sample is extrapolated. */
-  readonly reach: Millis
-  /** When the newest sample was made; NaN before the first. */
-  sampledAt: Millis
-  readonly position: Float64Array
-  readonly velocity: Float64Array
+  readonly trail: Trail
+  /** Filled by whoever calls `take`. */
+  readonly came: { readonly position: Float64Array; readonly velocity: Float64Array }
   /** When `shown` was true; NaN before the first look. */
   shownAt: Millis
   readonly shown: Float64Array
-  /** What `shown` lacks to the goal. */
+  /** What is shown minus the goal, and its change a second. */
   readonly error: Float64Array
+  readonly drift: Float64Array
 }
 
-/** Nothing is known yet. */
-export function create(tracks: readonly TrackKind[], reach: Millis = REACH_MS): Motion {
-  const size = tracks.reduce((sum, kind) => sum + widthOf(kind), 0)
+/** Nothing is known yet. @param reach only for examples with long delays */
+export function create(tracks: readonly Track[], reach?: Millis): Motion {
+  const trail = trails.create(tracks, reach)
+  const row = (): Float64Array => new Float64Array(trail.goal.length)
   return {
-    tracks,
-    reach,
-    sampledAt: NaN,
-    position: new Float64Array(size),
-    velocity: new Float64Array(size),
+    trail,
+    came: { position: row(), velocity: row() },
     shownAt: NaN,
-    shown: new Float64Array(size),
-    error: new Float64Array(size),
+    shown: row(),
+    error: row(),
+    drift: row(),
   }
-}
-
-/** How many numbers a track has. */
-export function widthOf(kind: TrackKind): number {
-  return kind === 'plane' ? 2 : 1
-}
-
-/** A sample came. `motion.position` and `motion.velocity` are to be filled by the caller. */
-export function take(motion: Motion, now: Millis, sampledAt: Millis): void {
-  void now
-  motion.sampledAt = sampledAt
 }
 
 /**
- * What is to be shown now, in `motion.shown`.
+ * A sample came, in `motion.came`.
  *
- * @param factor  what share of an error is left after a 60th of a second
- * @param snap  an error beyond it is a teleport
+ * @param now  NaN while session time is not known: then the sample is only kept
+ * @param factor  as of `look`
+ * @param snap  an error beyond this distance is a teleport and shown at once
  */
-export function look(motion: Motion, now: Millis, factor: number, snap: number): void {
-  const { position, velocity, shown, shownAt } = motion
-  const since = Math.min(motion.reach, Math.max(0, now - motion.sampledAt)) / 1000
-  const kept = factor ** ((now - shownAt) / FRAME_MS)
-  let at = 0
-  for (const kind of motion.tracks) {
-    const end = at + widthOf(kind)
-    for (; at < end; at++) {
-      const goal = position[at]! + velocity[at]! * since
-      const error = shown[at]! + (velocity[at]! * (now - shownAt)) / 1000 - goal
-      shown[at] = Math.abs(error) < snap ? goal + error * kept : goal
-    }
+export function take(
+  motion: Motion,
+  now: Millis,
+  sampledAt: Millis,
+  factor: number,
+  snap: number,
+): void {
+  const { trail, came, shown, error, drift } = motion
+  const wasShown = now >= motion.shownAt
+  if (wasShown) look(motion, now, factor)
+  else motion.shownAt = NaN
+  for (let at = 0; at < drift.length; at++) drift[at]! += trail.pace[at]!
+  trails.append(trail, sampledAt, came.position, came.velocity)
+  trails.aim(trail, now)
+  const push = PUSH * stiffnessOf(factor)
+  for (let at = 0; at < error.length; at++) {
+    error[at] = shown[at]! - trail.goal[at]!
+    drift[at]! -= trail.pace[at]!
   }
+  roundTurns(trail, error, -Math.PI)
+  if (!wasShown || factor === 0 || isBeyond(motion, snap)) {
+    error.fill(0)
+    drift.fill(0)
+  } else for (let at = 0; at < error.length; at++) drift[at]! -= push * error[at]!
+}
+
+/**
+ * What is to be shown now, in `motion.shown`. The first look shows the goal.
+ *
+ * @param factor  from 0 to below 1: about what share of an error is left after FRAME_MS
+ */
+export function look(motion: Motion, now: Millis, factor: number): void {
+  const { trail, shown, error } = motion
+  trails.aim(trail, now)
+  if (factor > 0 && now > motion.shownAt) decay(motion, (now - motion.shownAt) / 1000, factor)
+  if (factor === 0) {
+    error.fill(0)
+    motion.drift.fill(0)
+  }
+  for (let at = 0; at < shown.length; at++) shown[at] = trail.goal[at]! + error[at]!
+  roundTurns(trail, shown, 0)
   motion.shownAt = now
+}
+
+function stiffnessOf(factor: number): number {
+  return (STIFFNESS * -Math.log(factor) * 1000) / FRAME_MS
+}
+
+function decay({ error, drift }: Motion, seconds: number, factor: number): void {
+  const stiffness = stiffnessOf(factor)
+  const left = Math.exp(-stiffness * seconds)
+  for (let at = 0; at < error.length; at++) {
+    const pull = (drift[at]! + stiffness * error[at]!) * seconds
+    error[at] = (error[at]! + pull) * left
+    drift[at] = (drift[at]! - stiffness * pull) * left
+  }
+}
+
+// Angles go from `first` once round: so an error is on the short arc.
+function roundTurns({ tracks }: Trail, row: Float64Array, first: number): void {
+  const turn = 2 * Math.PI
+  let at = 0
+  for (const { kind } of tracks) {
+    if (kind === 'turn') row[at]! -= turn * Math.floor((row[at]! - first) / turn)
+    at += trails.widthOf(kind)
+  }
+}
+
+function isBeyond({ trail, error }: Motion, snap: number): boolean {
+  let at = 0
+  for (const { kind } of trail.tracks) {
+    const wide = kind === 'plane'
+    const distance = wide ? Math.hypot(error[at]!, error[at + 1]!) : Math.abs(error[at]!)
+    if (kind !== 'turn' && distance > snap) return true
+    at += trails.widthOf(kind)
+  }
+  return false
 }

@@ -21,7 +21,7 @@ function meet(incs: PeerId[], primary = 1): Map<PeerId, Objects> {
   const all = new Map<PeerId, Objects>()
   const members = incs.map((inc) => ({ inc, player: inc }))
   for (const me of incs) {
-    const state = objects.create(2)
+    const state = objects.create([false, false])
     objectsPart.view!(state, 0, { me, primary, epoch: 1, members }, out)
     all.set(me, state)
   }

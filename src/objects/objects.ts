@@ -10,6 +10,9 @@
  * An owner's number is never used again. So an object whose owner is not in the view is either
  * yet to come (a larger number than any seen: the packet was faster than the news) and waits
  * unseen, or of one who went, and is ignored.
+ *
+ * A state of a type with motion says when it was made, in session time; a few of them also say
+ * how old they were at each stage of the way, so that a viewer knows what the way costs (T73).
  */
 
 import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
@@ -17,6 +20,7 @@ import {
   type ByteReader,
   type ByteWriter,
   createReader,
+  fail,
   readBytes,
   readU8,
   readVarint,
@@ -24,6 +28,7 @@ import {
   writeU8,
   writeVarint,
 } from '../wire/bytes.ts'
+import { AGES_MAX, agesAt, readStamp, STAMP_BYTES_MAX, writeStamp } from './stamp.ts'
 
 /** The channel of objects. */
 export const OBJECTS_CHANNEL = 4
@@ -31,6 +36,10 @@ export const OBJECTS_CHANNEL = 4
 export const OBJECTS_MAX = 10_000
 /** Largest state of one object, in bytes. */
 export const STATE_MAX = 800
+/** One update of an object in so many milliseconds says its ages. */
+const MEASURE_EVERY_MS: Millis = 200
+/** A sample that is further ahead of session time counts as made when it came. */
+export const AHEAD_MAX_MS: Millis = 100
 /** A destroyed object is remembered so long: nothing older is on its way any more. */
 export const TOMBSTONE_MS: Millis = 60_000
 // creator, count, type, oseq and length at their longest.
@@ -47,6 +56,12 @@ export interface Replica {
   /** Rises with each change by the owner. */
   oseq: number
   bytes: Uint8Array
+  /** When this state was made, in session time; NaN if that is not known. */
+  madeAt: Millis
+  /** How old it was at the stages behind it; null if it is not measured. */
+  ages: readonly Millis[] | null
+  /** When the last state that is measured was made. Only of our own. */
+  measuredAt: Millis
   dead: boolean
   diedAt: Millis
 }
@@ -64,7 +79,10 @@ interface Sight {
 export interface Objects {
   me: PeerId
   primary: PeerId
-  types: number
+  /** Of each type, whether its states say when they were made. */
+  timed: readonly boolean[]
+  /** Session time minus our clock; NaN while it is not known. */
+  offset: Millis
   replicas: Map<string, Replica>
   here: Set<PeerId>
   incMax: PeerId
@@ -73,21 +91,23 @@ export interface Objects {
   /** What a member says who leads as soon as its view is here: that packet was faster. */
   early: Map<PeerId, Map<string, Replica>>
   dirty: Set<PeerId>
-  counters: { malformed: number; stale: number; ignored: number }
+  counters: { malformed: number; stale: number; ignored: number; ahead: number }
 }
 
 /** What the objects tell the application. */
 export type ObjectEvent =
   | { kind: 'object-came'; id: string }
-  | { kind: 'object-changed'; id: string }
+  /** `ages`: at the four stages from its owner to us, if it was measured. */
+  | { kind: 'object-changed'; id: string; ages: readonly Millis[] | null }
   | { kind: 'object-went'; id: string }
 
-/** No objects yet. @param types how many types the game has */
-export function create(types: number): Objects {
+/** No objects yet. @param timed  of each type of the game, whether it has motion */
+export function create(timed: readonly boolean[]): Objects {
   return {
     me: 0,
     primary: 0,
-    types,
+    timed,
+    offset: NaN,
     replicas: new Map(),
     here: new Set(),
     incMax: 0,
@@ -95,29 +115,64 @@ export function create(types: number): Objects {
     sights: new Map(),
     early: new Map(),
     dirty: new Set(),
-    counters: { malformed: 0, stale: 0, ignored: 0 },
+    counters: { malformed: 0, stale: 0, ignored: 0, ahead: 0 },
   }
 }
 
-/** A new object of ours. @returns its id */
-export function spawn(objects: Objects, type: number, bytes: Uint8Array): string {
-  const { me } = objects
+/** A new object of ours. @param madeAt  session time, or NaN @returns its id */
+export function spawn(
+  objects: Objects,
+  type: number,
+  bytes: Uint8Array,
+  madeAt: Millis = NaN,
+): string {
   const count = objects.nextCount++
-  const id = `${me}.${count}`
-  const replica = { id, creator: me, count, type, oseq: 1, bytes, dead: false, diedAt: 0 }
-  objects.replicas.set(id, replica)
+  const replica: Replica = {
+    id: `${objects.me}.${count}`,
+    creator: objects.me,
+    count,
+    type,
+    oseq: 1,
+    bytes,
+    madeAt,
+    ages: null,
+    measuredAt: NaN,
+    dead: false,
+    diedAt: 0,
+  }
+  objects.replicas.set(replica.id, replica)
   announce(objects, replica)
-  return id
+  return replica.id
 }
 
-/** The newest state of one of ours; the same bytes as before are no change (B17). */
-export function set(objects: Objects, id: string, bytes: Uint8Array): void {
+/**
+ * The newest state of one of ours; the same bytes as before are no change (B17).
+ *
+ * @param madeAt  when it was made: session time, or NaN
+ */
+export function set(objects: Objects, id: string, bytes: Uint8Array, madeAt: Millis = NaN): void {
   const replica = objects.replicas.get(id)
   if (!replica || replica.creator !== objects.me || replica.dead) return
   if (sameBytes(replica.bytes, bytes)) return
   replica.bytes = bytes
+  replica.madeAt = madeAt
+  measure(objects, replica)
   replica.oseq++
   announce(objects, replica)
+}
+
+// The first update after a while is measured; a new object says nothing of the way.
+function measure(objects: Objects, replica: Replica): void {
+  replica.ages = null
+  if (!objects.timed[replica.type] || Number.isNaN(replica.madeAt)) return
+  if (replica.madeAt - replica.measuredAt < MEASURE_EVERY_MS) return
+  replica.measuredAt = replica.madeAt
+  // Between an owner and a primary in one process there is no way.
+  replica.ages = leads(objects) ? [0, 0] : []
+}
+
+function leads(objects: Objects): boolean {
+  return objects.me === objects.primary
 }
 
 /** Ends one of ours. */
@@ -138,7 +193,7 @@ export function isSeen(objects: Objects, replica: Replica): boolean {
 
 // Says a change on: an owner to the primary, the primary to all but the owner.
 function announce(objects: Objects, replica: Replica): void {
-  if (objects.me !== objects.primary) {
+  if (!leads(objects)) {
     if (objects.primary !== 0) owe(objects, objects.primary, replica.id)
     return
   }
@@ -223,6 +278,7 @@ function oweAllTo(objects: Objects, peer: PeerId): void {
 
 function write(
   objects: Objects,
+  now: Millis,
   to: PeerId,
   seq: number,
   writer: ByteWriter,
@@ -239,8 +295,9 @@ function write(
       continue
     }
     const room = budget - (writer.length - start)
-    if (replica.bytes.length + RECORD_OVERHEAD > room) break
-    writeRecord(writer, replica)
+    const overhead = RECORD_OVERHEAD + (objects.timed[replica.type] ? STAMP_BYTES_MAX : 0)
+    if (replica.bytes.length + overhead > room) break
+    writeRecord(objects, now, writer, replica)
     sight.todo.delete(id)
     carried.push({ id, oseq: replica.oseq })
   }
@@ -249,12 +306,15 @@ function write(
   return true
 }
 
-function writeRecord(writer: ByteWriter, replica: Replica): void {
+function writeRecord(objects: Objects, now: Millis, writer: ByteWriter, replica: Replica): void {
   writeVarint(writer, replica.creator)
   writeVarint(writer, replica.count)
   writeU8(writer, replica.type | (replica.dead ? 0x80 : 0))
   writeVarint(writer, replica.oseq)
   writeBytes(writer, replica.bytes, STATE_MAX)
+  if (!objects.timed[replica.type]) return
+  const ages = agesAt(replica, now + objects.offset, leads(objects) ? AGES_MAX : 1)
+  writeStamp(writer, replica.madeAt, ages)
 }
 
 function read(
@@ -266,24 +326,48 @@ function read(
 ): void {
   const reader = createReader(bytes)
   while (!reader.failed && reader.at < reader.end) {
-    const replica = readRecord(reader, now)
-    if (reader.failed || replica.type >= objects.types) {
+    const replica = readRecord(objects, reader, now)
+    if (reader.failed) {
       objects.counters.malformed++
       return
     }
+    place(objects, now, replica)
     accept(objects, from, replica, out)
   }
 }
 
-function readRecord(reader: ByteReader, now: Millis): Replica {
+function readRecord(objects: Objects, reader: ByteReader, now: Millis): Replica {
   const creator = readVarint(reader)
   const count = readVarint(reader)
-  const type = readU8(reader)
+  const typed = readU8(reader)
+  const type = typed & 0x7f
+  if (type >= objects.timed.length) fail(reader)
   const oseq = readVarint(reader)
   const bytes = readBytes(reader, STATE_MAX)
-  const id = `${creator}.${count}`
-  const dead = type >= 0x80
-  return { id, creator, count, type: type & 0x7f, oseq, bytes, dead, diedAt: now }
+  const stamp = objects.timed[type] ? readStamp(reader) : null
+  return {
+    id: `${creator}.${count}`,
+    creator,
+    count,
+    type,
+    oseq,
+    bytes,
+    madeAt: stamp?.madeAt ?? NaN,
+    ages: stamp?.ages ?? null,
+    measuredAt: NaN,
+    dead: typed >= 0x80,
+    diedAt: now,
+  }
+}
+
+// What comes from a clock that runs ahead must not be extrapolated by it.
+function place(objects: Objects, now: Millis, said: Replica): void {
+  const time = now + objects.offset
+  if (said.madeAt > time + AHEAD_MAX_MS) {
+    objects.counters.ahead++
+    said.madeAt = time
+  }
+  said.ages = agesAt(said, time, leads(objects) ? 2 : AGES_MAX + 1)
 }
 
 function accept(objects: Objects, from: PeerId, said: Replica, out: PartOut<ObjectEvent>): void {
@@ -305,7 +389,8 @@ function accept(objects: Objects, from: PeerId, said: Replica, out: PartOut<Obje
   }
   objects.replicas.set(said.id, said)
   tell(objects, known, said, out)
-  if (objects.me === objects.primary) announce(objects, said)
+  if (!leads(objects)) said.ages = null
+  if (leads(objects)) announce(objects, said)
 }
 
 function tell(
@@ -317,7 +402,15 @@ function tell(
   if (!objects.here.has(said.creator)) return
   if (said.dead) {
     if (known) out.emit({ kind: 'object-went', id: said.id })
-  } else out.emit({ kind: known ? 'object-changed' : 'object-came', id: said.id })
+  } else if (!known) out.emit({ kind: 'object-came', id: said.id })
+  else out.emit({ kind: 'object-changed', id: said.id, ages: allAges(objects, said) })
+}
+
+// A primary hands on to itself at once.
+function allAges(objects: Objects, { ages }: Replica): readonly Millis[] | null {
+  const [sent, received] = ages ?? []
+  if (!leads(objects) || sent === undefined || received === undefined) return ages
+  return [sent, received, received, received]
 }
 
 function acked(objects: Objects, peer: PeerId, seq: number): void {
@@ -358,7 +451,8 @@ function drain(objects: Objects): PeerId[] {
 export const objectsPart: Part<Objects> = {
   channel: OBJECTS_CHANNEL,
   read: (state, now, from, bytes, out) => read(state, now, from, bytes, out),
-  write: (state, _now, to, seq, writer, budget) => write(state, to, seq, writer, budget),
+  write,
+  clock: (state, offset) => void (state.offset = offset),
   dirty: drain,
   view,
   linked: (state, _now, peer) => linked(state, peer),

@@ -29,6 +29,9 @@ export interface Field<Value, Kind extends FieldKind = FieldKind> {
   readonly kind: Kind
   /** Says all that both sides must agree on; part of the schema's fingerprint. */
   readonly text: string
+  /** Between which numbers a value stays, where that is so. */
+  readonly min?: number
+  readonly max?: number
   readonly initial: Value
   write(writer: BitWriter, value: Value): void
   read(reader: BitReader): Value
@@ -59,6 +62,8 @@ export function ranged(min: number, max: number, step: number): Field<number, 'r
   return {
     kind: 'ranged',
     text: `ranged ${min} ${max} ${step}`,
+    min,
+    max,
     initial: Math.min(max, Math.max(min, 0)),
     write: (writer, value) => {
       const place = Math.round((finite(value) - min) / step)
@@ -78,6 +83,8 @@ export function vec2(min: number, max: number, step: number): Field<Vec2, 'vec2'
   return {
     kind: 'vec2',
     text: `vec2 ${min} ${max} ${step}`,
+    min,
+    max,
     initial: Object.freeze([one.initial, one.initial] as const),
     write: (writer, value) => {
       if (!Array.isArray(value) || value.length !== 2) {

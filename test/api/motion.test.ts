@@ -1,6 +1,8 @@
 // Goal: what a user is promised of motion: how a type names it, and what `view` gives.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
-import type { MotionOptions } from '../../src/index.ts'
+import type { MotionOptions, ObjectHandle } from '../../src/index.ts'
 import { angle, bool, object, ranged, type Session, u8, vec2 } from '../../src/index.ts'
 import { sortTypes } from '../../src/api/types.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
@@ -143,5 +145,168 @@ describe('a viewer', () => {
     expect(grace!.all(Pot)[0]!.state.pos[0]).toBeCloseTo(6)
     grace!.end('test')
     expect(() => grace!.condition(null)).toThrow(/the session was left/)
+  })
+})
+
+/** A pot that its owner flies at 60 frames a second, seen by all others each frame. */
+interface Flight {
+  w: SessionWorld
+  all: Session[]
+  pot: ObjectHandle<typeof fields>
+  /** Flies for so many frames. @param seen called each frame after all have moved */
+  fly: (frames: number, seen?: (frame: number) => void) => Promise<void>
+}
+
+async function flight(seed: number, names: string[], conditions: string): Promise<Flight> {
+  const w = world({ seed, conditions })
+  const all: Session[] = []
+  for (const name of names) all.push(await w.join({ game: 'duel', types, name }))
+  await w.run(3_000)
+  const pot = all.at(-1)!.create(Pot, { pos: [-60, 0], vel: [6, 0] })
+  let frame = 0
+  const fly: Flight['fly'] = async (frames, seen) => {
+    for (let n = 0; n < frames; n++) {
+      pot.set({ pos: [-60 + frame++ * 0.1, 0] })
+      for (const session of all) for (const one of session.all(Pot)) one.view()
+      seen?.(frame)
+      await w.run(1000 / 60)
+    }
+  }
+  await fly(60)
+  return { w, all, pot, fly }
+}
+
+describe('what is shown of others', () => {
+  test('T50: it is where the thing is now, and not where it was when it was sent', async () => {
+    const { all, pot, fly } = await flight(6, ['Ada', 'Grace', 'Linus'], 'rtt=80,jitter=10')
+    const [theirs] = all[1]!.all(Pot)
+    const lags: number[] = []
+    const errors: number[] = []
+    await fly(300, () => {
+      lags.push(pot.state.pos[0] - theirs!.state.pos[0])
+      errors.push(Math.abs(pot.state.pos[0] - theirs!.view().pos[0]))
+    })
+    // 80 ms by way of the server, at 6 a second.
+    expect(Math.min(...lags)).toBeGreaterThan(0.45)
+    expect(Math.max(...errors)).toBeLessThan(0.1)
+  })
+
+  test('T9, T72: each frame shows something new, and what came is shown in that frame', async () => {
+    const { all, fly } = await flight(7, ['Ada', 'Grace'], 'rtt=40')
+    const [theirs] = all[0]!.all(Pot)
+    const places: number[] = []
+    let came = 0
+    let late = 0
+    all[0]!.on('objects', () => came++)
+    await fly(120, () => {
+      const { count } = all[0]!.ages().shown
+      if (came > 0) late += all[0]!.ages().clientReceive.count > count ? 1 : 0
+      places.push(theirs!.view().pos[0])
+    })
+    expect(came).toBeGreaterThan(100)
+    expect(late).toBe(0)
+    for (const [at, place] of places.slice(1).entries()) expect(place).toBeGreaterThan(places[at]!)
+  })
+
+  test('it survives a change of the server, whose clock it goes by', async () => {
+    const { w, all, pot, fly } = await flight(8, ['Ada', 'Grace', 'Linus'], 'rtt=40')
+    const [theirs] = all[1]!.all(Pot)
+    w.kill(all.shift()!)
+    const errors: number[] = []
+    await fly(180, () => errors.push(Math.abs(pot.state.pos[0] - theirs!.view().pos[0])))
+    expect(all[0]!.primary!.name).toBe('Grace')
+    expect(Math.max(...errors)).toBeLessThan(1.5)
+    expect(Math.max(...errors.slice(60))).toBeLessThan(0.1)
+  })
+
+  test('a factor of zero shows each update at once, as the viewer likes', async () => {
+    const jumps = async (factor: number | null): Promise<number> => {
+      const { all, pot, fly } = await flight(9, ['Ada', 'Grace'], 'rtt=100')
+      all[0]!.warp(factor)
+      const [theirs] = all[0]!.all(Pot)
+      let last = theirs!.view().pos[1]
+      let most = 0
+      pot.set({ vel: [6, 15] })
+      await fly(20, () => {
+        const [, y] = theirs!.view().pos
+        most = Math.max(most, Math.abs(y - last))
+        last = y
+      })
+      return most
+    }
+    expect(await jumps(0)).toBeGreaterThan(0.5)
+    expect(await jumps(null)).toBeLessThan(0.4)
+  })
+
+  test('`view(into)` allocates nothing', async () => {
+    const { all } = await flight(10, ['Ada', 'Grace'], 'rtt=20')
+    const [theirs] = all[0]!.all(Pot)
+    const into = theirs!.view()
+    const { pos } = into
+    const collect = collector()
+    const views = (count: number): number => {
+      let same = 0
+      for (let n = 0; n < count; n++) {
+        const view = theirs!.view(into)
+        if (view === into && view.pos === pos) same++
+      }
+      return same
+    }
+    views(20_000)
+    collect()
+    const before = process.memoryUsage().heapUsed
+    expect(views(1_000_000)).toBe(1_000_000)
+    collect()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(500_000)
+  })
+})
+
+// Node has a door to its collector when it is asked while it runs.
+function collector(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+}
+
+describe('the ages', () => {
+  test('T69, T73: five stages are measured; none waits for a loop', async () => {
+    const { all, fly } = await flight(11, ['Ada', 'Grace', 'Linus'], 'rtt=40')
+    await fly(300)
+    const { clientSend, serverReceive, serverSend, clientReceive, shown } = all[1]!.ages()
+    const means = [clientSend, serverReceive, serverSend, clientReceive].map(({ mean }) => mean)
+    for (const [at, wanted] of [0, 20, 20, 40].entries()) {
+      expect(Math.abs(means[at]! - wanted)).toBeLessThan(1)
+    }
+    // Up to one frame later, and none when frame and packet meet.
+    expect(shown.mean).toBeGreaterThan(clientReceive.mean - 1)
+    expect(shown.p99).toBeLessThan(clientReceive.p99 + 18)
+    for (const stage of [clientSend, shown]) {
+      // Five in a second.
+      expect(stage.count).toBeGreaterThan(25)
+      expect(stage.recent).toHaveLength(stage.count)
+      expect(stage.recent.at(-1)!.at - stage.recent[0]!.at).toBeGreaterThan(4_000)
+    }
+    // The server sees as well, and its owner, for whom there is no way, measures nothing.
+    expect(all[0]!.ages().shown.count).toBeGreaterThan(25)
+    expect(all[2]!.ages().clientSend).toMatchObject({ count: 0, mean: NaN, recent: [] })
+  })
+
+  test('T70: on paths of 20 ms what is shown is 80 ms old at most on average', async () => {
+    const { all, fly } = await flight(12, ['Ada', 'Grace', 'Linus'], 'rtt=40,jitter=6,loss=1%')
+    await fly(600)
+    expect(all[1]!.ages().shown.mean).toBeLessThan(80)
+  })
+
+  test('T74: at 60 updates a second from each of eight, none is older than from one', async () => {
+    const names = ['Ada', 'Bea', 'Cy', 'Dee', 'Eve', 'Fay', 'Gus', 'Hal']
+    const { all, fly } = await flight(13, names, 'rtt=40')
+    await fly(120)
+    const alone = all[1]!.ages().clientReceive
+    const pots = all.map((session) => session.create(Pot))
+    await fly(300, (frame) => {
+      for (const pot of pots) pot.set({ pos: [0, frame / 10] })
+    })
+    const busy = all[1]!.ages().clientReceive
+    expect(busy.count).toBeGreaterThan(alone.count + 150)
+    expect(busy.p99).toBeLessThan(alone.p99 + 2)
   })
 })

@@ -58,7 +58,7 @@ export class Fuzzed {
     kind: 'node' | 'browser',
     sent: (bytes: Uint8Array) => void = () => {},
   ): Promise<Fuzzed> {
-    const parts = { objects: objects.create(1), actions: actions.create() }
+    const parts = { objects: objects.create([true]), actions: actions.create() }
     const node = scene.sim.node(name)
     let self: Fuzzed | null = null
     const runner = await Runner.start({

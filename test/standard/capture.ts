@@ -17,19 +17,29 @@ import { createWorld, type SimNode, type World } from '../../src/sim/world.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameMessage } from '../../src/wire/relay.ts'
 import { u8, vec2 } from '../../src/wire/schema.ts'
-import type { Sent } from './ledger.ts'
+import type { Sent, TypeText } from './ledger.ts'
 
-/** The only type of the game, and its schema text as a reader is told it. */
+/** The types of the game. */
 export const Dot = object('dot', { pos: vec2(0, 100, 0.1), hue: u8 })
+const Pot = object(
+  'pot',
+  { pos: vec2(-64, 64, 0.01), vel: vec2(-20, 20, 0.05) },
+  { motion: { follow: { pos: 'vel' } } },
+)
 /** The schema text of Dot. */
 export const SCHEMA = '{ pos: vec2 0 100 0.1, hue: u8 }'
+/** All types as a reader is told them. */
+export const TYPES: readonly TypeText[] = [
+  { schema: SCHEMA, moves: false },
+  { schema: '{ pos: vec2 -64 64 0.01, vel: vec2 -20 20 0.05 }', moves: true },
+]
 
 const bump = action('bump', (table, args: { key: string; times: number }) => {
   if (args.times > 20) throw new Error('too many at once')
   for (let n = 0; n < args.times; n++) table.set(`${args.key}/${n}`, 'x'.repeat(900))
   return args.times
 })
-const types = [Dot, bump]
+const types = [Dot, Pot, bump]
 const WAIT_MS = 60_000
 const SESSION_HASH = new Uint8Array(16)
 
@@ -133,9 +143,11 @@ function open(): Stage {
 async function play({ sim, until, settled }: Stage, sessions: Session[]): Promise<void> {
   const [ada, bea, cy] = sessions as [Session, Session, Session]
   const dots = sessions.map((one, at) => one.create(Dot, { pos: [10 * at, 5], hue: at }))
+  const pots = sessions.map((one, at) => one.create(Pot, { pos: [at, 0], vel: [2, 0] }))
   await until('all see all dots', () => sessions.every((one) => one.all(Dot).length === 3))
   for (let step = 1; step <= 20; step++) {
     for (const [at, dot] of dots.entries()) dot.set({ pos: [10 * at + step, step / 2] })
+    for (const [at, pot] of pots.entries()) pot.set({ pos: [at + step / 10, 0] })
     await sim.run(50)
   }
   const done = [bea.act(bump, { key: 'bea', times: 9 }), cy.act(bump, { key: 'cy', times: 30 })]
@@ -143,6 +155,7 @@ async function play({ sim, until, settled }: Stage, sessions: Session[]): Promis
   await sim.run(2_500)
   cy.create(Dot, { hue: 9 }).destroy()
   dots[1]!.destroy()
+  pots[1]!.destroy()
   await until('a dot is gone', () => ada.all(Dot).length === 2)
 }
 

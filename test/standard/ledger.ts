@@ -45,10 +45,15 @@ interface Pieces {
   open: Uint8Array[]
 }
 
+/** A type of the game: the text of its schema, and whether it has motion. */
+export interface TypeText {
+  schema: string
+  moves: boolean
+}
+
 interface Reading extends Ledger {
   standard: Standard
-  /** By the schema of the game's only type. */
-  schema: string
+  types: readonly TypeText[]
   streams: Map<string, Pieces>
   snapshots: Map<string, Uint8Array[]>
   /** The place in the capture. */
@@ -56,10 +61,14 @@ interface Reading extends Ledger {
 }
 
 /** Reads it all. @throws Malformed that says where, and what it does not understand */
-export function readCapture(standard: Standard, sent: readonly Sent[], schema: string): Ledger {
+export function readCapture(
+  standard: Standard,
+  sent: readonly Sent[],
+  types: readonly TypeText[],
+): Ledger {
   const reading: Reading = {
     standard,
-    schema,
+    types,
     counts: new Map(),
     met: new Map(),
     streams: new Map(),
@@ -191,12 +200,17 @@ function takeSnapshot(reading: Reading, node: string, message: Read): void {
 
 function takeObjects(reading: Reading, node: string, frame: Read): void {
   if (frame['channel'] !== 4) throw new Malformed(`unreliable channel ${said(frame['channel'])}`)
-  for (const record of readObjects(reading.standard, frame['bytes'] as Uint8Array)) {
-    const gone = record['type'] === 0x80
+  const moving = reading.types.flatMap(({ moves }, at) => (moves ? [at] : []))
+  for (const record of readObjects(reading.standard, frame['bytes'] as Uint8Array, moving)) {
+    const gone = (record['type'] as number) >= 0x80
+    const stamp = record['stamp'] as Read | undefined
     note(reading, gone ? 'object destroyed' : 'object', node, record)
+    if (stamp) note(reading, `stamp with ${(stamp['ages'] as number[]).length}`, node, record)
     const state = record['state'] as Uint8Array
     if (gone && state.length > 0) throw new Malformed('a destroyed object with a state')
-    if (!gone) note(reading, 'state', node, readState(reading.schema, state))
+    const type = reading.types[(record['type'] as number) % 128]
+    if (!type) throw new Malformed('a type that the game does not have')
+    if (!gone) note(reading, 'state', node, readState(type.schema, state))
   }
 }
 

@@ -185,13 +185,29 @@ export function readMessage(standard: Standard, bytes: Uint8Array): Read {
   return { channel, message: readWhole(standard, set, rest(cursor)) }
 }
 
-/** Section 9: the object records of one frame. */
-export function readObjects(standard: Standard, bytes: Uint8Array): Read[] {
+/** Section 9: the object records of one frame. @param moving  the types that have motion */
+export function readObjects(
+  standard: Standard,
+  bytes: Uint8Array,
+  moving: readonly number[] = [],
+): Read[] {
   const cursor = { bytes, at: 0 }
   const records: Read[] = []
-  const type = readType(standard, 'ObjectRecord')
-  while (cursor.at < bytes.length) records.push(readValue(standard, type, cursor) as Read)
+  while (cursor.at < bytes.length) {
+    const record = readValue(standard, readType(standard, 'ObjectRecord'), cursor) as Read
+    const isMoving = moving.includes((record['type'] as number) % 128)
+    if (isMoving) record['stamp'] = readStamp(standard, cursor)
+    records.push(record)
+  }
   return records
+}
+
+function readStamp(standard: Standard, cursor: Cursor): Read {
+  const stamp = readValue(standard, readType(standard, 'Stamp'), cursor) as Read
+  for (const age of stamp['ages'] as number[]) {
+    if (age > limit(standard, 'AGE_MAX')) throw new Malformed(`an age of ${age}`)
+  }
+  return stamp
 }
 
 /** Section 11. */
@@ -278,7 +294,7 @@ export function readExample(standard: Standard, what: string, bytes: Uint8Array)
     case 'message':
       return readMessage(standard, bytes)
     case 'objects':
-      return readObjects(standard, bytes)
+      return readObjects(standard, bytes, more.map(Number))
     case 'state':
       return readState(more.join(' '), bytes)
     case 'stream':

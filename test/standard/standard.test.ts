@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as actions from '../../src/actions/actions.ts'
-import { TYPE_NAME_MAX, OBJECT_TYPES_MAX } from '../../src/api/types.ts'
+import { action, object, OBJECT_TYPES_MAX, sortTypes, TYPE_NAME_MAX } from '../../src/api/types.ts'
 import * as allowance from '../../src/hub/allowance.ts'
 import * as hub from '../../src/hub/hub.ts'
 import * as prng from '../../src/faults/prng.ts'
@@ -16,13 +16,14 @@ import { handshakeLayout, LINK_VERSION } from '../../src/link/handshake.ts'
 import * as link from '../../src/link/limits.ts'
 import { createHeader, readHeader } from '../../src/link/packet.ts'
 import * as objects from '../../src/objects/objects.ts'
+import * as stamp from '../../src/objects/stamp.ts'
 import * as ports from '../../src/ports.ts'
 import * as hubMessages from '../../src/register/messages.ts'
 import { EPOCH_MAX, SESSIONS_MAX } from '../../src/register/register.ts'
 import * as session from '../../src/session/messages.ts'
 import { decode, type Layout } from '../../src/wire/layout.ts'
 import * as schema from '../../src/wire/schema.ts'
-import { captureSession, Dot, SCHEMA } from './capture.ts'
+import { captureSession, Dot, SCHEMA, TYPES } from './capture.ts'
 import { readStandard, type Standard } from './document.ts'
 import { atLimit, drawn, sitesOf } from './draw.ts'
 import { type Ledger, type Met, proves, readCapture, type Sent } from './ledger.ts'
@@ -56,6 +57,7 @@ const LIMITS: Record<string, number> = {
   ...pick(hub),
   ...pick(allowance),
   ...pick(objects),
+  ...pick(stamp),
   ...pick(actions),
   ...pick(schema),
   ASSEMBLIES_MAX,
@@ -118,9 +120,15 @@ describe('the document', () => {
     const [other] = standard.examples.filter(({ what }) => what === `state ${made.text}`)
     const state = { on: true, turn: Math.PI, say: 'hi' }
     expect(schema.encodeState(made, state)).toEqual(other!.bytes)
-    const [print] = standard.examples.filter(({ what }) => what === 'fingerprint')
-    const lines = [`dot ${Dot.schema.text}`, 'bump']
-    expect(`x${schema.schemaFingerprint(lines).toString(16)}`).toBe(print!.reads)
+    const prints = standard.examples.filter(({ what }) => what === 'fingerprint')
+    const { angle, ranged } = schema
+    const place = { at: ranged(0, 10, 1), go: ranged(-5, 5, 1) }
+    const fields = { ...place, turn: angle(8), spin: ranged(-4, 4, 0.1) }
+    const follow = { at: 'go', turn: 'spin' } as const
+    const games = [[Dot, action('bump', () => 0)], [object('pot', fields, { motion: { follow } })]]
+    expect(
+      games.map((types) => `x${sortTypes(types).fingerprint.toString(16).padStart(8, '0')}`),
+    ).toEqual(prints.map(({ reads }) => reads))
   })
   test('every limit and version in it is the code’s', () => {
     const unknown = [...standard.limits.keys()].filter((name) => LIMITS[name] === undefined)
@@ -195,7 +203,7 @@ function packetByCode(bytes: Uint8Array): boolean {
 }
 
 function objectsByCode(bytes: Uint8Array): boolean {
-  const state = objects.create(objects.OBJECTS_MAX)
+  const state = objects.create(Array.from({ length: 128 }, (_, type) => type === 1))
   const out = { send: () => {}, emit: () => {} }
   objects.objectsPart.read!(state, 0, 1, bytes, out)
   return state.counters.malformed === 0
@@ -217,7 +225,7 @@ describe('a captured session', () => {
 
   beforeAll(async () => {
     sent = await captureSession()
-    ledger = readCapture(standard, sent, SCHEMA)
+    ledger = readCapture(standard, sent, TYPES)
   }, 60_000)
 
   const met = (what: string): Met[] => ledger.met.get(what) ?? []
@@ -232,6 +240,7 @@ describe('a captured session', () => {
     const names = ['Join', 'Call', 'Answer', 'Row', 'Snapshot', 'Testimony', 'Stored']
     const records = names.map((one) => `record ${one}`)
     const others = ['object', 'object destroyed', 'state', 'stream relay', 'datagram packet']
+    others.push('stamp with 0', 'stamp with 1', 'stamp with 3')
     const missing = [...kinds, ...frames, ...records, ...others].filter(
       (one) => !ledger.counts.has(one),
     )
@@ -327,7 +336,7 @@ describe('a captured session', () => {
     )
     const malformed = { packet: 0, objects: 0 }
     const compare = (what: 'packet' | 'objects', bytes: Uint8Array): void => {
-      const taken = byDocument(what, bytes) !== null
+      const taken = byDocument(what === 'objects' ? 'objects 1' : what, bytes) !== null
       if (!taken) malformed[what]++
       const code = what === 'packet' ? packetByCode(bytes) : objectsByCode(bytes)
       if (code !== taken) expect([what, bytes, code]).toEqual([what, bytes, taken])
@@ -384,12 +393,12 @@ describe('a captured session', () => {
     ]
     for (const [at, change, why] of planted) {
       expect(at).toBeGreaterThanOrEqual(0)
-      expect(() => readCapture(standard, plant(at, change), SCHEMA)).toThrow(why)
-      expect(() => readCapture(standard, plant(at, change), SCHEMA)).toThrow(` ${at} of `)
+      expect(() => readCapture(standard, plant(at, change), TYPES)).toThrow(why)
+      expect(() => readCapture(standard, plant(at, change), TYPES)).toThrow(` ${at} of `)
     }
   })
   test.each([
-    ['type:u8 oseq:varint', 'type:u16 oseq:varint', 'past the end'],
+    ['type:u8 oseq:varint', 'type:u16 oseq:varint', 'where 3 are allowed'],
     ['| operation | 7 | `seq:varint part:u8', '| operation | 7 | `part:u8 seq:u16', 'too many'],
     ['| done | 8 |', '| done | 48 |', 'Peer has no tag 8'],
     ['| attached | 6 | `request:varint', '| attached | 6 | `request:flag', 'a flag of 2'],
@@ -399,6 +408,6 @@ describe('a captured session', () => {
   ])('a document that says something else is found out: %s', (said, other, why) => {
     expect(text).toContain(said)
     const changed = text.replace(said, other)
-    expect(() => readCapture(readStandard(changed), sent, SCHEMA)).toThrow(why)
+    expect(() => readCapture(readStandard(changed), sent, TYPES)).toThrow(why)
   })
 })
