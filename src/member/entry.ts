@@ -250,6 +250,8 @@ export function comeBack(run: Runtime): void {
   member.connections.clear()
   member.loopback.length = 0
   member.phase = 'finding'
+  // Open, but for nobody: what gets no answer is asked again.
+  if (member.hub === 'attached') member.hub = 'open'
   member.giveUpAt = now + JOIN_MS * 4
   run.ports.emit({ kind: 'lost', lost: true })
   if (member.hub !== 'closed') ask(run)

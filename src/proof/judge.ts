@@ -1,9 +1,9 @@
 /**
  * What must be true of a session after trouble and peace, whatever the trouble was.
  *
- * A session whose registered primary lives, or whose registered backup does, goes on: all that
- * was acknowledged is there exactly once, and all its members agree. One that lost both, or a
- * primary that had no backup yet, is lost: then nobody who was in it may say that all is well.
+ * A session goes on, whoever died, as long as one of its members lives: all that was acknowledged
+ * to one who lives is there exactly once, and all agree. One that lost both its primary and its
+ * backup, or a primary that had no backup yet, is recovered by those who are left.
  */
 
 import type { Register } from '../register/messages.ts'
@@ -43,7 +43,13 @@ export function settled(trial: Trial): boolean {
 
 /** Whether a session that can be served is not. */
 export function unserved(trial: Trial): boolean {
-  return groups(trial).some((group) => !group.lost && !group.lives.some((life) => serving(life)))
+  const recovers = (life: Inside): boolean => {
+    return ['recovering', 'gathering'].includes(life.session.member!.session.server.role)
+  }
+  return groups(trial).some((group) => {
+    if (group.lost || group.lives.some((life) => recovers(life))) return false
+    return !group.lives.some((life) => serving(life))
+  })
 }
 
 /** Looks into the accounts, and writes down what is wrong. */
@@ -58,9 +64,7 @@ export function judge(trial: Trial): void {
 
 function faults(group: Group): string[] {
   if (group.lost) {
-    return group.lives
-      .filter((life) => life.session.status === 'live')
-      .map((life) => `${life.name} says live, but primary and backup are dead`)
+    return group.lives.map((life) => `${life.name} waits: primary and backup are dead`)
   }
   const primary = group.lives.find((life) => serving(life))
   if (!primary) return [`role.live: nobody serves, register ${JSON.stringify(group.register)}`]
@@ -77,6 +81,11 @@ function differences(group: Group, primary: Inside, life: Inside): string[] {
   const incs = (of: Session): PeerId[] => of.members.map(({ inc }) => inc).sort((a, b) => a - b)
   same('status', session.status, 'live')
   same('player', session.me.player, life.player)
+  // Who was away when a session was recovered is nobody's memory.
+  const remembered = !group.lives.some((other) => other.recovered.has(life.home))
+  if (life.former?.home === life.home && remembered) {
+    same('player of the life before', life.player, life.former.player)
+  }
   same('members', incs(session), incs(primary.session))
   same('members', incs(session).length, group.lives.length)
   same('primary', session.primary?.inc, primary.session.me.inc)

@@ -51,6 +51,10 @@ export interface Life {
   failed: string
   /** It served at some time. */
   served: boolean
+  /** Who it was in the life before, if it came back with that token. */
+  former: { home: string; player: number } | null
+  /** Sessions it was in that were recovered. */
+  recovered: Set<string>
 }
 
 /** Whether its process runs and is in a session. */
@@ -64,6 +68,7 @@ export function live(
   kind: Actor['kind'],
   count: number,
   tell: (what: string) => void,
+  before: Life | null = null,
 ): Life {
   const life: Life = {
     name: `${node.name}.${count}`,
@@ -80,8 +85,11 @@ export function live(
     shown: new Map(),
     failed: '',
     served: false,
+    former: before && before.home !== '' ? { home: before.home, player: before.player } : null,
+    recovered: new Set(),
   }
-  const options = { game: 'proof', name: life.name, types: [Dot, add], server: 'ws://hub/hub' }
+  const wish = { game: 'proof', name: life.name, types: [Dot, add], server: 'ws://hub/hub' }
+  const options = before?.session ? { ...wish, token: before.session.token } : wish
   joinIn(environmentOf(node, kind), options).then(
     (session) => {
       if (node.alive()) begin(life, session, tell)
@@ -106,6 +114,11 @@ function begin(life: Life, session: Session, tell: (what: string) => void): void
     look(life)
     tell(`sees ${members.map((member) => member.inc).join(' ')} as ${session.me.inc}`)
   })
+  session.on('recovered', ({ gone }) => {
+    life.recovered.add(life.home)
+    tell(`goes on without ${gone.map(({ name }) => name).join(' and ')}`)
+  })
+  session.on('healed', ({ same, lost }) => tell(`healed, ${same ? 'same' : 'new'}, lost ${lost}`))
   session.on('table', (keys) => {
     look(life)
     for (const key of keys) {
@@ -140,6 +153,16 @@ export function ask(life: Life): void {
     },
     () => {},
   )
+}
+
+/** Gives its role away, if it serves. */
+export function handOver(life: Life): void {
+  if (isIn(life)) life.session.handOver()
+}
+
+/** Goes for good. */
+export function leave(life: Life): void {
+  if (isIn(life)) void life.session.leave()
 }
 
 /** Moves its dot. */

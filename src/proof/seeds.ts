@@ -32,6 +32,19 @@ export interface Drawing {
   conditions: Conditions
   /** Begins when all are in. */
   schedule: Schedule
+  /** What the members do of their own will meanwhile; older drawings have none. */
+  turns?: Turn[]
+  /** A process that starts again comes back with the token of the life before. */
+  keepsTokens?: boolean
+}
+
+/** Something that befalls whoever has that role then. */
+export interface Turn {
+  at: Millis
+  /** `heads`: the server and its backup die at once. */
+  kind: 'hand-over' | 'leave' | 'heads'
+  /** Which member leaves: a share of those that are there. */
+  who: number
 }
 
 /** What a seed stands for. */
@@ -56,7 +69,21 @@ export function draw(seed: number): Drawing {
     count: 1 + prng.below(chance, 8),
     kinds: drawKinds(chance),
   })
-  return { seed, actors, conditions: weather, schedule }
+  const will = prng.fork(prng.create(seed), 'turns')
+  const turns = drawTurns(will)
+  return { seed, actors, conditions: weather, schedule, turns, keepsTokens: prng.chance(will, 0.5) }
+}
+
+function drawTurns(chance: Prng): Turn[] {
+  const turns: Turn[] = []
+  const add = (kind: Turn['kind']): void => {
+    turns.push({ at: prng.below(chance, TROUBLE_MS), kind, who: prng.next(chance) })
+  }
+  if (prng.chance(chance, 0.4)) add('hand-over')
+  if (prng.chance(chance, 0.2)) add('hand-over')
+  if (prng.chance(chance, 0.2)) add('leave')
+  if (prng.chance(chance, 0.15)) add('heads')
+  return turns
 }
 
 // Quiet weather in two of five runs, so that what faults do alone is seen too.

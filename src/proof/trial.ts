@@ -12,8 +12,8 @@ import type { Variant } from '../session/state.ts'
 import type { Counters } from '../sim/ground.ts'
 import { count, tell, type Trial } from './diary.ts'
 import { judge, settled, unserved } from './judge.ts'
-import { ask, isIn, type Life, live, move, serving } from './lives.ts'
-import { type Drawing, TROUBLE_MS } from './seeds.ts'
+import { ask, handOver, isIn, leave, type Life, live, move, serving } from './lives.ts'
+import { type Drawing, TROUBLE_MS, type Turn } from './seeds.ts'
 import { world } from './world.ts'
 
 /** All must be in by then. */
@@ -88,7 +88,8 @@ function start(drawing: Drawing, plant: Variant | null): Trial {
         const count = trial.lives.filter((life) => life.node.name === name).length + 1
         const who = `${name}.${count}`
         tell(trial, who, `starts (${kind})`)
-        trial.lives.push(live(node, kind, count, (what) => tell(trial, who, what)))
+        const before = drawing.keepsTokens ? (trial.lives.findLast(isOf(name)) ?? null) : null
+        trial.lives.push(live(node, kind, count, (what) => tell(trial, who, what), before))
       })
     })
   }
@@ -106,6 +107,7 @@ function trouble(trial: Trial): void {
     w.at(begun + at - 1, () => (trial.account.outage = epochs(trial)))
     w.at(begun + at + fault.ms + 3_000, () => survived(trial))
   }
+  for (const each of drawing.turns ?? []) w.at(begun + each.at, () => turn(trial, each))
   const chance = prng.fork(prng.create(drawing.seed), 'acts')
   for (let at = 0; at < TROUBLE_MS; at += TICK_MS) {
     w.at(begun + at, () => {
@@ -115,6 +117,24 @@ function trouble(trial: Trial): void {
       }
     })
   }
+}
+
+function isOf(name: string): (life: Life) => boolean {
+  return (life) => life.node.name === name
+}
+
+function turn(trial: Trial, { kind, who }: Turn): void {
+  const here = trial.lives.filter((life) => isIn(life))
+  const heads = here.filter((life) => {
+    return ['backedup', 'backup'].includes(life.session!.member!.session.server.role)
+  })
+  tell(trial, 'world', kind)
+  if (kind === 'leave')
+    return here.length > 1 ? leave(here[Math.floor(who * here.length)]!) : undefined
+  if (kind === 'hand-over') return heads.forEach((life) => handOver(life))
+  if (heads.length !== 2) return
+  for (const { node } of heads) trial.world.sim.crash(node.name, { silent: true })
+  count(trial, 'server and backup died at once')
 }
 
 function epochs(trial: Trial): string {
@@ -164,6 +184,8 @@ function changed(trial: Trial, life: Life, before: string, role: string): void {
   const own = life.session!.member!.session
   tell(trial, life.name, `(${own.me}) ${before} -> ${role}, epoch ${own.server.epoch}`)
   if (before === 'taking' && role === 'alone') count(trial, 'takeover')
+  if (before === 'backup' && role === 'alone') count(trial, 'hand-over')
+  if (before === 'gathering' && role === 'alone') count(trial, 'session recovered')
   if (before === 'dropping' && role === 'alone') count(trial, 'backup dropped')
   if (before === 'backedup' && role === 'idle') count(trial, 'primary deposed')
 }
@@ -186,6 +208,8 @@ function conclude(trial: Trial, settledMs: Millis): Result {
   for (const life of trial.lives) {
     const returns = life.session?.member?.counters.returns ?? 0
     if (life.served && returns > 0) count(trial, 'deposed primary returned')
+    const back = life.former?.home === life.home && life.former.player === life.player
+    if (back) count(trial, 'the same player in a new process')
   }
   return {
     seed: drawing.seed,

@@ -20,6 +20,8 @@ import * as watch from './watch.ts'
 export const LOST_MS: Millis = 3_000
 /** Primary and backup gone from the hub for so long: nobody will serve this session any more. */
 export const GIVE_UP_MS: Millis = 30_000
+/** Who asked to be brought up to date and was not asks again. */
+export const TELL_AGAIN_MS: Millis = 3_000
 /** How often the hub is asked for the register while we lack a primary. */
 export const ASK_MS: Millis = 1_000
 
@@ -92,7 +94,10 @@ function forgetOthers(session: Session): void {
   }
 }
 
-/** An operation changed a part. News come in the order of the log, each once. */
+/**
+ * An operation changed a part, or (index 0) we are brought up to date. Behind a new link what
+ * comes first may leave a gap: it waits for that.
+ */
 export function takeNews(
   session: Session,
   from: PeerId,
@@ -102,6 +107,11 @@ export function takeNews(
   const { view, told } = session.client
   if (from !== view.primary) return
   const { index, player, seq, part, bytes } = message
+  if (index === 0) {
+    told.whole = false
+    return out.news(part, from, bytes)
+  }
+  if (told.waiting) return
   told.index = Math.max(told.index, index)
   told.seqs.set(player, Math.max(told.seqs.get(player) ?? 0, seq))
   out.news(part, from, bytes)
@@ -115,7 +125,8 @@ export function takeStanding(
 ): void {
   const { client } = session
   if (from !== client.view.primary) return
-  client.told = { index, seqs: new Map(seqs.map(({ player, seq }) => [player, seq])) }
+  const upTo = new Map(seqs.map(({ player, seq }) => [player, seq]))
+  client.told = { index, seqs: upTo, whole: true, waiting: false, askAt: Infinity }
 }
 
 /** The primary wants to know that we leave the session to it. */
@@ -128,7 +139,10 @@ export function promise(
 ): void {
   const { client, server } = session
   // Who has asked the register already cannot promise that it will not be granted.
-  if (from !== client.view.primary || server.role === 'recovering') return
+  const asked = server.role === 'recovering' && session.variant !== 'promise-while-asking'
+  // Nor who knows that the register names somebody else by now, and be it ourselves.
+  const outdated = client.register.epoch > client.view.epoch
+  if (from !== client.view.primary || asked || outdated) return
   client.promisedUntil = now + PROMISE_MS
   out.send(from, { kind: 'promise', at })
 }
@@ -141,17 +155,26 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
     client.resyncAt = now + ASK_MS
     out.send(client.register.primary, { kind: 'resync' })
   }
+  if (now >= client.told.askAt) askToBeTold(session, now, client.view.primary, out)
   const lost = isLost(session, now)
   if (lost !== client.lost) {
     client.lost = lost
     client.lostAt = now
     out.emit({ kind: 'lost', lost })
   }
+  if (lost) seek(session, now, out)
   if (!lost || !session.hub.up || now < client.askAt) return
   client.askAt = now + ASK_MS
   out.hub({ kind: 'get', request: 0, session: session.id })
-  if (isAbandoned(session, now)) return out.emit({ kind: 'abandoned' })
-  seek(session, now, out)
+  if (isAbandoned(session, now)) out.emit({ kind: 'abandoned' })
+}
+
+/** All that we lack of the view and the parts: the link to the primary is new. */
+export function askToBeTold(session: Session, now: Millis, from: PeerId, out: SessionOut): void {
+  const { told } = session.client
+  told.waiting = true
+  told.askAt = now + TELL_AGAIN_MS
+  out.send(from, { kind: 'resync' })
 }
 
 // Both that could serve are gone from the hub for so long that they will not come back (T30).
@@ -184,7 +207,7 @@ function handedUntil(session: Session): Millis {
 export function deadline(session: Session): Millis {
   const { client } = session
   const { primary } = client.view
-  const ownAt = Math.min(client.againAt, client.resyncAt)
+  const ownAt = Math.min(client.againAt, client.resyncAt, client.told.askAt)
   if (primary === session.me) {
     const lostAt = client.lost || serves(session) ? Infinity : handedUntil(session)
     return Math.min(ownAt, Math.max(lostAt, 0))

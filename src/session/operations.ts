@@ -142,7 +142,9 @@ export function inform(
   bytes: Uint8Array,
   out: SessionOut,
 ): void {
-  if (serves(session)) hold(session, now, { kind: 'part', part, to, bytes }, out)
+  if (!serves(session)) return
+  const message = { kind: 'news', index: 0, player: 0, seq: 0, part, bytes } as const
+  hold(session, now, { kind: 'send', to, message }, out)
 }
 
 /** As the primary: how far in the log a member is that was brought up to date just now. */

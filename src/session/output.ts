@@ -34,8 +34,9 @@ export function releaseHeld(session: Session, now: Millis, out: SessionOut): voi
 export function mayTell(session: Session, now: Millis): boolean {
   const { lease, told } = session.server
   if (!lease.counts || now < lease.until) return true
+  // Who they are is looked up only when it matters.
   const others = [...told.keys()].filter((inc) => inc !== session.me)
-  return leases.holds(lease, now, others)
+  return leases.holds(lease, now, others, session.variant)
 }
 
 /** Lets go all of it: the next primary has the whole log. */
@@ -67,8 +68,6 @@ function leave(session: Session, now: Millis, effect: Effect, out: SessionOut): 
     case 'came':
     case 'went':
       return tellMembers(session, now, effect, out)
-    case 'part':
-      return out.part(effect.part, effect.to, effect.bytes)
     case 'broadcast':
       for (const inc of session.server.told.keys()) out.send(inc, effect.news)
       return

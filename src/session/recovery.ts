@@ -44,11 +44,14 @@ export const GATHER_MS: Millis = 2_000
 /** As a client without anybody who serves: asks the register for the session. */
 export function seek(session: Session, now: Millis, out: SessionOut): void {
   const { client, server } = session
-  if (!session.recovers || !client.lost || server.role !== 'idle' || session.leaving) return
+  const free = server.role === 'idle' || server.role === 'sync'
+  if (!session.recovers || !client.lost || !free || session.leaving) return
   if (now < Math.max(client.lostAt + SEEK_MS, client.seekAt, client.promisedUntil)) return
-  if (!session.hub.up || client.register.primary === session.me) return
+  const { register } = client
+  // Whom the register names serves without more ado.
+  if (!session.hub.up || [register.primary, register.backup].includes(session.me)) return
   client.seekAt = now + SEEK_AGAIN_MS
-  const { epoch, primary, backup } = client.register
+  const { epoch, primary, backup } = register
   session.server = { ...idleServer(now), epoch, primary, backup }
   become(session, now, 'recovering', out)
   attempt(session, now, { why: 'recover', primary: session.me, backup: 0 }, out)
@@ -107,7 +110,8 @@ function durableOf(session: Session, here: readonly Member[]): Durable {
 }
 
 function ownAnswer({ client }: Session): { index: number; settled: number } {
-  return { index: client.told.index, settled: settledOf(client) }
+  const { index, whole } = client.told
+  return { index: whole ? index : 0, settled: settledOf(client) }
 }
 
 /** The last of our operations whose outcome we know, all before it included. */

@@ -221,8 +221,8 @@ export function promised(
   releaseHeld(session, now, out)
 }
 
-// The hub is silent: as long as all promise not to recover the session, it is ours.
-function lookAtLease(session: Session, now: Millis, out: SessionOut): void {
+/** The hub is silent: as long as all promise not to recover the session, it is ours. */
+export function lookAtLease(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
   if (leases.asks(server.lease, now)) {
     const message = { kind: 'askPromise', at: Math.floor(now) } as const

@@ -178,7 +178,7 @@ export function linked(
   const { view, register } = session.client
   const named = register.epoch > view.epoch && peer === register.primary
   if (peer === view.primary || named) {
-    out.send(peer, { kind: 'resync' })
+    client.askToBeTold(session, now, peer, out)
     session.client.againAt = session.client.pending.length > 0 ? now : Infinity
   }
   if (serves(session) && peer === follower(session)) sendAgain(session, out)

@@ -42,7 +42,6 @@ export type Effect =
   | { kind: 'reply'; to: number; member: Member; lastSeq: number }
   | { kind: 'came'; member: Member }
   | { kind: 'went'; inc: PeerId; why: Gone }
-  | { kind: 'part'; part: number; to: PeerId; bytes: Uint8Array }
   | { kind: 'broadcast'; news: PeerMessage & { kind: 'news' } }
 
 /** A change of the register under way. */
@@ -156,12 +155,25 @@ export interface Client {
   resyncAt: Millis
   /** When the hub is asked for the register again, should we need it. */
   askAt: Millis
-  /** How far in the log we were told, and up to which operation of each player. */
-  told: { index: number; seqs: Map<number, number> }
+  told: Told
   /** Until then we have promised not to recover the session. */
   promisedUntil: Millis
   /** When we may ask to recover it again. */
   seekAt: Millis
+}
+
+/** What we were told of the durable state. */
+export interface Told {
+  /** How far in the log; it means something only when it is whole. */
+  index: number
+  /** Up to which operation of each player. */
+  seqs: Map<number, number>
+  /** False while we are being brought up to date: then there may be gaps. */
+  whole: boolean
+  /** The link to the primary is new: news count only behind what brings us up to date. */
+  waiting: boolean
+  /** When that is asked for again. */
+  askAt: Millis
 }
 
 /** A bug planted on purpose, so that the model checker can show that it finds it. */
@@ -173,6 +185,9 @@ export type Variant =
   | 'commit-while-adding'
   | 'dedup-not-replicated'
   | 'hand-over-early'
+  | 'no-lease'
+  | 'promise-for-ever'
+  | 'promise-while-asking'
 
 /** All of it. */
 export interface Session {
@@ -233,7 +248,7 @@ export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 
   news(part: number, from: PeerId, bytes: Uint8Array): void
   /** What we were told of the durable state of all parts, in the form of `collect`. */
   told(): PartState[]
-  /** A part's message to a member that waited for the backup. */
+  /** A message of a part to a member, which waits for nothing. */
   part(part: number, to: PeerId, bytes: Uint8Array): void
   /** Runs an operation on the primary's state of a part, which it does not change yet. */
   perform(part: number, body: Uint8Array, by: Member): Performed | null
@@ -277,7 +292,7 @@ export function create(now: Millis, options: SessionOptions): Session {
       register: { epoch: 0, primary: 0, backup: 0 },
       resyncAt: Infinity,
       askAt: now,
-      told: { index: 0, seqs: new Map() },
+      told: { index: 0, seqs: new Map(), whole: false, waiting: true, askAt: Infinity },
       promisedUntil: -Infinity,
       seekAt: -Infinity,
     },

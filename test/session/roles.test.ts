@@ -226,12 +226,12 @@ function listening(): {
     send: (to, message) => void sent.push([to, message.kind]),
     emit: (event) => void events.push(event),
     hub: () => {},
-    part: () => {},
     perform: () => null,
     change: () => {},
     collect: () => [],
     restore: () => {},
     news: () => {},
+    part: () => {},
     told: () => [],
   }
   return { out, sent, events }

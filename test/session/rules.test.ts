@@ -90,12 +90,12 @@ const out: SessionOut = {
     const answer = message.kind === 'reply' ? decode(joinedLayout, message.blob) : null
     if (answer) replies.push(answer)
   },
-  part: () => {},
   perform: () => null,
   change: () => {},
   collect: () => [],
   restore: () => {},
   news: () => {},
+  part: () => {},
   told: () => [],
 }
 

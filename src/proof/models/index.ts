@@ -3,6 +3,7 @@
  */
 
 import { check, type Model, type Report } from '../../sim/checker.ts'
+import * as lease from './lease.ts'
 import * as link from './link.ts'
 import { createModel } from './session.ts'
 import * as session from './session-scopes.ts'
@@ -25,7 +26,7 @@ export const STATES_MAX = 10_000_000
 /** Rooms that have models, and those. */
 export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   link: linkModels(),
-  session: sessionModels(),
+  session: [...sessionModels(), ...leaseModels()],
 }
 
 function linkModels(): NamedModel[] {
@@ -49,6 +50,16 @@ function sessionModels(): NamedModel[] {
     const [first] = violates[0]!
     return named(name, says, () => createModel({ ...scope, claims: [first] }), { violates: first })
   })
+  return [...good, ...planted]
+}
+
+function leaseModels(): NamedModel[] {
+  const good = lease.GOOD.map(({ scope, says, deep }) =>
+    named(scope.name, says, () => lease.leaseModel(scope), { deep }),
+  )
+  const planted = lease.PLANTED.map(({ scope, says }) =>
+    named(scope.name, says, () => lease.leaseModel(scope), { violates: 'lease.safe' }),
+  )
   return [...good, ...planted]
 }
 

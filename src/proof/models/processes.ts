@@ -171,7 +171,6 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
       }
     },
     emit: () => {},
-    part: () => {},
     perform: (part, body) => {
       const outcome = Uint8Array.of(process.done.length + 1)
       return { outcome, changes: [{ part, bytes: body }], news: null }
@@ -179,6 +178,7 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
     change: ({ bytes }) => void process.done.push(bytes[0]!),
     collect: () => [{ part: PART, bytes: Uint8Array.from(process.done) }],
     news: () => {},
+    part: () => {},
     told: () => [],
     restore: (parts) => void (process.done = [...parts[0]!.bytes]),
   }
