@@ -12,7 +12,10 @@ export const SOMETIMES: readonly string[] = [
   'primary deposed',
   'deposed primary returned',
   'hub outage survived in the same epoch',
-  'session lost',
+  'session recovered',
+  'hand-over',
+  'server and backup died at once',
+  'the same player in a new process',
 ]
 
 /** What came of many seeds. */

@@ -7,7 +7,7 @@
  */
 
 import type { Register } from '../register/messages.ts'
-import { count, type Trial } from './diary.ts'
+import type { Trial } from './diary.ts'
 import { Dot, isIn, type Life, serving } from './lives.ts'
 import type { Session } from '../api/session.ts'
 import type { PeerId } from '../machine.ts'
@@ -56,7 +56,6 @@ export function unserved(trial: Trial): boolean {
 export function judge(trial: Trial): void {
   const { account } = trial
   for (const group of groups(trial)) {
-    if (group.lost) count(trial, 'session lost')
     for (const fault of faults(group)) account.wrong.add(`${group.id}: ${fault}`)
     if (!group.lost) for (const fault of books(group)) account.wrong.add(`${group.id}: ${fault}`)
   }
@@ -80,10 +79,10 @@ function differences(group: Group, primary: Inside, life: Inside): string[] {
   }
   const incs = (of: Session): PeerId[] => of.members.map(({ inc }) => inc).sort((a, b) => a - b)
   same('status', session.status, 'live')
-  same('player', session.me.player, life.player)
-  // Who was away when a session was recovered is nobody's memory.
-  const remembered = !group.lives.some((other) => other.recovered.has(life.home))
-  if (life.former?.home === life.home && remembered) {
+  // Whom only the dead knew, or who was away, is nobody's memory after a recovery: it is told so.
+  const recovered = group.lives.some((other) => other.recovered.has(life.home))
+  if (!life.anew || !recovered) same('player', session.me.player, life.player)
+  if (life.former?.home === life.home && !recovered) {
     same('player of the life before', life.player, life.former.player)
   }
   same('members', incs(session), incs(primary.session))
@@ -94,7 +93,9 @@ function differences(group: Group, primary: Inside, life: Inside): string[] {
   same('operations under way', session.member!.session.client.pending.length, 0)
   if (found.length > 0) return found
   same('table', tableOf(session), tableOf(primary.session))
-  const dots = group.lives.map((other) => [other.player, other.dot?.state.moves ?? -1] as const)
+  const dots = group.lives.map((other) => {
+    return [other.session.me.player, other.dot?.state.moves ?? -1] as const
+  })
   same(
     'dots',
     dotsOf(session),
@@ -130,10 +131,14 @@ function books(group: Group): string[] {
     if (counted !== sum) found.push(`once: ${who} counts ${String(counted)} of ${sum} done`)
   }
   for (const life of group.lives) {
-    for (const seq of life.answered.keys()) {
-      if (table.get(`done ${life.name} ${seq}`) === 1) continue
-      found.push(`commit.kept: ${life.name} was answered ${seq}, which is not done`)
+    // Who was not there when the others recovered the session is told what that lost of its own.
+    const missing = [...life.answered.keys()].filter((seq) => {
+      return table.get(`done ${life.name} ${seq}`) !== 1
+    })
+    if (missing.length > life.named) {
+      found.push(`commit.kept: ${life.name} was answered ${missing.join(' ')}: not done, not named`)
     }
+    if (life.named > 0) continue
     for (const seq of life.unseen) {
       found.push(`answer.shown: ${life.name} was answered ${seq} before it saw what that did`)
     }

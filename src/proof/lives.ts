@@ -53,6 +53,10 @@ export interface Life {
   served: boolean
   /** Who it was in the life before, if it came back with that token. */
   former: { home: string; player: number } | null
+  /** Operations of which it was told that a recovery lost them. */
+  named: number
+  /** It was told that it came back as somebody new. */
+  anew: boolean
   /** Sessions it was in that were recovered. */
   recovered: Set<string>
 }
@@ -86,6 +90,8 @@ export function live(
     failed: '',
     served: false,
     former: before && before.home !== '' ? { home: before.home, player: before.player } : null,
+    named: 0,
+    anew: false,
     recovered: new Set(),
   }
   const wish = { game: 'proof', name: life.name, types: [Dot, add], server: 'ws://hub/hub' }
@@ -118,7 +124,11 @@ function begin(life: Life, session: Session, tell: (what: string) => void): void
     life.recovered.add(life.home)
     tell(`goes on without ${gone.map(({ name }) => name).join(' and ')}`)
   })
-  session.on('healed', ({ same, lost }) => tell(`healed, ${same ? 'same' : 'new'}, lost ${lost}`))
+  session.on('healed', ({ same, lost }) => {
+    life.named += lost
+    life.anew ||= !same
+    tell(`healed, ${same ? 'same' : 'new'}, lost ${lost}`)
+  })
   session.on('table', (keys) => {
     look(life)
     for (const key of keys) {

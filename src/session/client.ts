@@ -8,7 +8,13 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { EPOCH_MAX } from '../register/register.ts'
-import type { Gone, PeerMessage, View } from './messages.ts'
+import {
+  type Gone,
+  type Member,
+  type PeerMessage,
+  PLAYERS_KEPT_MAX,
+  type View,
+} from './messages.ts'
 import { PROMISE_MS } from './lease.ts'
 import { submitAgain } from './operations.ts'
 import { seek } from './recovery.ts'
@@ -20,6 +26,8 @@ import * as watch from './watch.ts'
 export const LOST_MS: Millis = 3_000
 /** Primary and backup gone from the hub for so long: nobody will serve this session any more. */
 export const GIVE_UP_MS: Millis = 30_000
+/** So long a member that went is remembered: the grace in which it may come back (S-5). */
+export const FORMER_MS: Millis = 60_000
 /** Who asked to be brought up to date and was not asks again. */
 export const TELL_AGAIN_MS: Millis = 3_000
 /** How often the hub is asked for the register while we lack a primary. */
@@ -74,6 +82,7 @@ export function follow(
     return out.emit({ kind: 'removed', why: why ?? 'the primary does not know us any more' })
   }
   forgetOthers(session)
+  rememberFormer(session, now, before.members)
   if (view.primary !== before.primary) {
     session.watches.set(view.primary, watch.create(now, isRelayed(session, view.primary)))
     client.handedAt = -Infinity
@@ -85,6 +94,16 @@ export function follow(
 
 function isRelayed(session: Session, peer: PeerId): boolean {
   return session.watches.get(peer)?.relayed ?? true
+}
+
+// Should we have to recover the session, they are still who they were.
+function rememberFormer(session: Session, now: Millis, before: readonly Member[]): void {
+  const { view, former } = session.client
+  for (const { player, resumeHash } of before) former.set(player, { resumeHash, since: now })
+  for (const { player } of view.members) former.delete(player)
+  for (const [player, { since }] of former) {
+    if (now - since > FORMER_MS || former.size > PLAYERS_KEPT_MAX) former.delete(player)
+  }
 }
 
 function forgetOthers(session: Session): void {

@@ -96,8 +96,11 @@ export function gather(session: Session, now: Millis, register: Register, out: S
 // Numbers that the dead gave to somebody we never heard of are not given again.
 function durableOf(session: Session, here: readonly Member[]): Durable {
   const { members, mv } = session.client.view
-  const last = Math.max(...members.map(({ inc }) => inc))
-  const rows = members.map(({ player, resumeHash }): [number, Player] => {
+  const last = Math.max(...members.map(({ inc }) => inc), ...session.client.former.keys())
+  const former = [...session.client.former].map(([player, { resumeHash }]) => {
+    return { player, resumeHash }
+  })
+  const rows = [...former, ...members].map(({ player, resumeHash }): [number, Player] => {
     return [player, { player, resumeHash, lastSeq: 0, outcomes: [] }]
   })
   return {

@@ -156,6 +156,8 @@ export interface Client {
   /** When the hub is asked for the register again, should we need it. */
   askAt: Millis
   told: Told
+  /** Players whose last member went, and when: they may come back, to whoever leads then. */
+  former: Map<number, { resumeHash: Uint8Array; since: Millis }>
   /** Until then we have promised not to recover the session. */
   promisedUntil: Millis
   /** When we may ask to recover it again. */
@@ -293,6 +295,7 @@ export function create(now: Millis, options: SessionOptions): Session {
       resyncAt: Infinity,
       askAt: now,
       told: { index: 0, seqs: new Map(), whole: false, waiting: true, askAt: Infinity },
+      former: new Map(),
       promisedUntil: -Infinity,
       seekAt: -Infinity,
     },
