@@ -72,6 +72,8 @@ export interface Part<State = never> {
   /** Peers for whom there is something to write since the last call. */
   dirty?(state: State): Iterable<PeerId>
   view?(state: State, now: Millis, view: PartView, out: PartOut): void
+  /** We are in another session: nothing of the one before holds any more. */
+  reset?(state: State, out: PartOut): void
   /** At the beginning of each verb: session time minus the own clock; NaN while not known. */
   clock?(state: State, offset: Millis): void
   /** A new link to a peer: nothing is known of what it has. */

@@ -120,6 +120,7 @@ export function actionsPart(runs: ReadonlyMap<string, Run>): Part<Actions> {
     perform: (state, _now, body, by, player) => perform(state, runs, body, { inc: by, player }),
     apply,
     snapshot: (state) => encode(news, { kind: 'table', rows: rowsOf(state.kept) }),
+    reset,
     told: (state) => encode(news, { kind: 'table', rows: rowsOf(state.told) }),
     restore,
     welcome,
@@ -227,6 +228,13 @@ function restore(state: Actions, bytes: Uint8Array): boolean {
   state.kept = new Map()
   for (const row of said.rows) put(state.kept, row)
   return true
+}
+
+function reset(state: Actions, out: PartOut<ActionEvent>): void {
+  const gone = [...state.told.keys()]
+  state.kept = new Map()
+  state.told = new Map()
+  if (gone.length > 0) out.emit({ kind: 'table', keys: gone })
 }
 
 function view(state: Actions, _now: Millis, seen: PartView): void {

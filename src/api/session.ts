@@ -370,8 +370,12 @@ export class Session {
 
   // With a new incarnation our objects have new ids: the same handles, said anew.
   #comeBack(): void {
+    const { replicas } = this.#parts.objects
+    for (const [id, handle] of this.#handles) {
+      if (!replicas.has(id) && !handle.mine) this.#went(handle)
+    }
     for (const handle of this.#mine) {
-      if (handle.id.startsWith(`${this.#inc}.`)) continue
+      if (handle.id.startsWith(`${this.#inc}.`) && replicas.has(handle.id)) continue
       this.#handles.delete(handle.id)
       const bytes = encode(handle.type, handle.state)
       const place = this.#placeOf(handle.type)
@@ -380,15 +384,17 @@ export class Session {
     }
   }
 
+  #went(handle: Handle<Fields>): void {
+    handle.alive = false
+    this.#handles.delete(handle.id)
+  }
+
   #partTold(event: objects.ObjectEvent | actions.ActionEvent): void {
     if (event.kind === 'table') return this.#tell('table', event.keys)
     const replica = this.#parts.objects.replicas.get(event.id)
     const handle = this.#handles.get(event.id)
     if (event.kind === 'object-went' || !replica) {
-      if (handle && !handle.mine) {
-        handle.alive = false
-        this.#handles.delete(event.id)
-      }
+      if (handle && !handle.mine) this.#went(handle)
     } else this.#refresh(replica, handle, event.kind === 'object-changed' ? event.ages : null)
     this.#tell('objects', undefined)
   }

@@ -128,9 +128,16 @@ export function closed(hub: Hub, now: Millis, connection: number, out: HubOut): 
   const gone = hub.connections.get(connection)
   hub.connections.delete(connection)
   hub.mute.delete(connection)
-  if (!gone || gone.inc === 0) return
+  if (gone) detach(hub, now, connection, gone, out)
+}
+
+// The stream speaks for nobody any more.
+function detach(hub: Hub, now: Millis, connection: number, from: Connection, out: HubOut): void {
+  const gone = { session: from.session, inc: from.inc }
+  from.session = ''
+  from.inc = 0
   const members = hub.attached.get(gone.session)
-  if (members?.get(gone.inc) !== connection) return
+  if (gone.inc === 0 || members?.get(gone.inc) !== connection) return
   members.delete(gone.inc)
   if (members.size === 0) hub.attached.delete(gone.session)
   register.present(hub.directory, now, gone.session, gone.inc, false)
@@ -251,6 +258,8 @@ function add(
   message: ToHub & { kind: 'add' },
   out: HubOut,
 ): void {
+  // Who looks for a session is in none: it was removed from the one that it was in.
+  detach(hub, now, connection, from, out)
   const unfit = unfitWish(from, message)
   if (unfit) return refuse(connection, message.request, unfit, out)
   const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`

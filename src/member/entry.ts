@@ -30,6 +30,7 @@ import * as session from '../session/session.ts'
 import { nextRequest, type Session } from '../session/state.ts'
 import { digest, proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
+import { partOut } from './dispatch.ts'
 import { freshSession, JOIN_MS, type Resume, type Runtime } from './state.ts'
 
 /** A question on the way in is asked again after this. */
@@ -199,6 +200,10 @@ function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
 function inside(run: Runtime, lost: number): void {
   const { member } = run
   const { session: own } = member
+  if (member.home !== '' && member.home !== own.id) {
+    for (const { part, state } of member.slots) part.reset?.(state, partOut(run, part.channel))
+  }
+  member.home = own.id
   member.phase = 'in'
   member.giveUpAt = Infinity
   // It let us in a moment ago.

@@ -100,6 +100,8 @@ export interface Member {
   giveUpAt: Millis
   /** To come back as the same player. */
   resume: Resume | null
+  /** The session that the parts' states are of. */
+  home: string
   /** The last of our operations that the session told us to be recorded, before we came back. */
   recorded: number
   roundAt: Millis
@@ -170,6 +172,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     askAt: Infinity,
     giveUpAt: now + JOIN_MS,
     resume: wish.resume,
+    home: '',
     recorded: 0,
     roundAt: now,
     counters: { malformed: 0, stray: 0, denied: 0, returns: 0 },

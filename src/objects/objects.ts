@@ -119,6 +119,11 @@ export function create(timed: readonly boolean[]): Objects {
   }
 }
 
+function reset(objects: Objects): void {
+  const { timed, offset, counters } = objects
+  Object.assign(objects, { ...create(timed), offset, counters })
+}
+
 /** A new object of ours. @param madeAt  session time, or NaN @returns its id */
 export function spawn(
   objects: Objects,
@@ -373,7 +378,9 @@ function place(objects: Objects, now: Millis, said: Replica): void {
 function accept(objects: Objects, from: PeerId, said: Replica, out: PartOut<ObjectEvent>): void {
   const mayTell = from === said.creator || from === objects.primary
   const gone = !objects.here.has(said.creator) && said.creator <= objects.incMax
-  if (!mayTell && objects.here.has(from)) keepEarly(objects, from, said)
+  // Also from somebody newer than our view: a link to it is there because the register names it.
+  const isKnown = objects.here.has(from) || from > objects.incMax
+  if (!mayTell && isKnown) keepEarly(objects, from, said)
   if (!mayTell || gone || said.creator === objects.me) {
     objects.counters.ignored++
     return
@@ -454,6 +461,7 @@ export const objectsPart: Part<Objects> = {
   write,
   clock: (state, offset) => void (state.offset = offset),
   dirty: drain,
+  reset,
   view,
   linked: (state, _now, peer) => linked(state, peer),
   acked,

@@ -293,9 +293,13 @@ export function deadline(directory: Directory): Millis {
 // Nobody can serve it: its primary does not answer, or is gone and has no backup.
 function isDead(row: Row, now: Millis): boolean {
   // Those who are left will serve it.
-  if (row.recovers && row.present.size > 0) return false
+  if (row.recovers && row.members.some(({ inc }) => mayFollow(row, inc))) return false
   if (row.entry.standing === 'unreachable') return true
   return row.entry.register.backup === 0 && now - row.goneAt > GONE_MS
+}
+
+function mayFollow(row: Row, inc: PeerId): boolean {
+  return inc !== row.entry.register.primary && row.present.has(inc)
 }
 
 /** The stream of a member came or went. */

@@ -67,6 +67,8 @@ export function settle(
   out: SessionOut,
 ): void {
   const { client } = session
+  // It would come before what it did is seen; asked for again, it comes after.
+  if (client.told.waiting) return
   const at = client.pending.findIndex((pending) => pending.seq === message.seq)
   if (at < 0) return
   client.pending.splice(at, 1)

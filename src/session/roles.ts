@@ -103,6 +103,7 @@ export function dropBackup(
 ): void {
   const { server } = session
   server.removeAfterDrop ??= why
+  server.handoverUntil = null
   if (server.role !== 'backedup') return
   if (session.variant === 'drop-without-cas') {
     server.backup = 0

@@ -256,6 +256,7 @@ test('T42, T44: a client goes on asking, and asks the new primary for all that h
   expect(sent.at(-1)).toEqual([2, 'operation'])
   machine.receive(own, 0, 1, { kind: 'done', seq: 1, outcome: Uint8Array.of(1) }, out)
   expect(own.client.pending).toHaveLength(1)
+  machine.receive(own, 0, 2, { kind: 'standing', index: 0, seqs: [] }, out)
   machine.receive(own, 0, 2, { kind: 'done', seq: 1, outcome: Uint8Array.of(1) }, out)
   expect(own.client.pending).toHaveLength(0)
 })
