@@ -200,10 +200,6 @@ function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
 function inside(run: Runtime, lost: number): void {
   const { member } = run
   const { session: own } = member
-  if (member.home !== '' && member.home !== own.id) {
-    for (const { part, state } of member.slots) part.reset?.(state, partOut(run, part.channel))
-  }
-  member.home = own.id
   member.phase = 'in'
   member.giveUpAt = Infinity
   // It let us in a moment ago.
@@ -212,6 +208,10 @@ function inside(run: Runtime, lost: number): void {
   const proof = isSame(member.resume, own) ? member.resume.proof : proofOf(own.secret, 'resume')
   member.resume = { session: own.id, player: own.player, proof, inc: own.me, settled: 0 }
   run.ports.emit({ kind: 'joined', inc: own.me, player: own.player, lost })
+  if (member.home !== '' && member.home !== own.id) {
+    for (const { part, state } of member.slots) part.reset?.(state, partOut(run, part.channel))
+  }
+  member.home = own.id
   ask(run)
 }
 
