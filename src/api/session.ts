@@ -176,7 +176,8 @@ export class Session {
   }
 
   /**
-   * Changes the weather on one's own links, as `condition` of `join` does; null for none.
+   * Changes the weather on one's own links, as `condition` of `join` does; null for none. A delay
+   * that jumps by more than the detector bears looks like a death, and may change who serves.
    *
    * @throws HoldfastError `left`, or `bad-value` that names the word
    */
