@@ -6,7 +6,7 @@
 
 import { type ComponentChild, render } from 'preact'
 import { useState } from 'preact/hooks'
-import { pickRoom } from './dots/news.ts'
+import { pickRoom } from './news.ts'
 import { type Entry, readEntries } from './entries.ts'
 import { Share } from './share.tsx'
 import { DotsPicture } from './pictures.tsx'

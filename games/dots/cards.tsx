@@ -3,7 +3,7 @@
 import { HoldfastError } from 'holdfast'
 import type { ComponentChild } from 'preact'
 import { Share } from '../share.tsx'
-import { advice } from './news.ts'
+import { advice } from '../news.ts'
 import type { Play } from './play.ts'
 
 /** Longest name that the door takes, in characters: 16 of the longest fit into 64 bytes. */

@@ -2,7 +2,7 @@
 
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
-import { SAFETY_WORDS, seatOf, STATUS_WORDS } from './news.ts'
+import { SAFETY_WORDS, seatOf, STATUS_WORDS } from '../news.ts'
 import type { Note, Play } from './play.ts'
 import * as rules from './rules.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import type { ActionOutcome, MemberInfo, ObjectHandle, Session, Status, Vec2 } from 'holdfast'
-import * as news from './news.ts'
+import * as news from '../news.ts'
 import * as rules from './rules.ts'
 
 /** Sentences that are kept. */
