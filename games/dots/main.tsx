@@ -159,7 +159,7 @@ const canvas = document.querySelector('canvas')!
 const board = new Board(canvas)
 listen(canvas, board, playing)
 setInterval(() => {
-  playing()?.look()
+  playing()?.story.look()
   show()
 }, LOOK_MS)
 // A page that the browser kept aside has said goodbye; its session does not come back.

@@ -8,11 +8,9 @@ import { SessionCourt } from './court.ts'
 import { createMind, think } from './rules/brain.ts'
 import { GLAZES } from './rules/glazes.ts'
 import { STEP_MS } from './rules/pot.ts'
-import { decisions, Kill, typesOf } from './rules/things.ts'
+import { decisions, Kill, PLAYERS_MAX, typesOf } from './rules/things.ts'
 import { Seat } from './seat.ts'
 
-/** Most players of a game; who comes later is told that it is full. */
-export const PLAYERS_MAX = 12
 /** Which bot, and where it plays. */
 export interface BotOptions {
   /** From 1. */

@@ -8,7 +8,7 @@
 import type { ObjectHandle, Session } from 'holdfast'
 import { type CubeHandle, Flights } from './flights.ts'
 import { SPOTS } from './rules/arena.ts'
-import type { Danger, Rival, Sight } from './rules/brain.ts'
+import { assisted, type Danger, type Rival, type Sight } from './rules/brain.ts'
 import * as flight from './rules/flight.ts'
 import type { Claim } from './rules/match.ts'
 import { distance, scale, TURN, wayOf } from './rules/plane.ts'
@@ -54,6 +54,8 @@ export class Seat {
   /** What the player wants; read at each step. */
   intent: Intent = IDLE
   body: Body
+  /** How much a throw is helped to aim, in radians. */
+  assist = 0
   /** Hits of ours that the server counted. */
   counted = 0
   readonly #decisions: Decisions
@@ -120,7 +122,7 @@ export class Seat {
     }
     if (moved) {
       this.pot.set(onWire(this.body))
-      if (stands && this.intent.fire) this.throw()
+      if (stands && this.intent.fire) this.throw(this.#helped())
       this.#watch()
       this.#askForTea(now)
     }
@@ -131,7 +133,7 @@ export class Seat {
   throw(aim: number = this.body.aim): boolean {
     const now = this.session.now()
     const cube = this.#cubes.find((each) => isBack(each, now))
-    if (!cube || !this.stands || now - this.#thrownAt < flight.THROW_MS) return false
+    if (this.#left || !cube || !this.stands || now - this.#thrownAt < flight.THROW_MS) return false
     const thrown = flight.rounded(now, this.body.pos, aim)
     const way = flight.trace(thrown)
     cube.set({ ...thrown, ends: Math.ceil(way.ms) })
@@ -174,6 +176,10 @@ export class Seat {
     if (this.session.status === 'lost') return
     this.pot.destroy()
     for (const cube of this.#cubes) cube.destroy()
+  }
+
+  #helped(): number {
+    return this.assist === 0 ? this.body.aim : assisted(this.body, this.rivals(), this.assist)
   }
 
   #others(): Other[] {

@@ -57,7 +57,11 @@ describe('a cube', () => {
   })
 
   test('meets who moves on as they move', () => {
-    const [from, at, vel]: Vec2[] = [[-14, -6], [-14, 2], [5, 0]] as Vec2[]
+    const [from, at, vel]: Vec2[] = [
+      [-14, -6],
+      [-14, 2],
+      [5, 0],
+    ] as Vec2[]
     const led = flight.lead(from!, at!, vel!)!
     const way = flight.trace({ pos: from!, aim: led.aim })
     const ms = flight.timeFor(distance(from!, led.at))

@@ -22,6 +22,9 @@ import { AIM_BITS, PLACE_STEP } from './flight.ts'
 import { type Claim, type Counted, type Court, hit, pour } from './match.ts'
 import type { Standing } from './standing.ts'
 
+/** Most players of a game; who comes later is told that it is full. */
+export const PLAYERS_MAX = 12
+
 /** A pot: where it is, how it moves, where its spout points, and which glaze it has. */
 export const Pot: ObjectType<{
   pos: Field<Vec2>
@@ -29,13 +32,17 @@ export const Pot: ObjectType<{
   aim: Field<number>
   spin: Field<number>
   glaze: Field<number>
-}> = object('pot', {
-  pos: vec2(-20, 20, PLACE_STEP),
-  vel: vec2(-16, 16, 1 / 16),
-  aim: angle(10),
-  spin: ranged(-12, 12, 1 / 8),
-  glaze: u8,
-})
+}> = object(
+  'pot',
+  {
+    pos: vec2(-20, 20, PLACE_STEP),
+    vel: vec2(-16, 16, 1 / 16),
+    aim: angle(10),
+    spin: ranged(-12, 12, 1 / 8),
+    glaze: u8,
+  },
+  { motion: { follow: { pos: 'vel', aim: 'spin' }, warp: 0.85, snap: 5 } },
+)
 
 /**
  * One of the cubes of a pot. It lies in the bowl until it is thrown, and is thrown anew when its

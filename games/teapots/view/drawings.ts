@@ -4,14 +4,23 @@ import * as THREE from 'three'
 
 type Pen = CanvasRenderingContext2D
 
-/** A square canvas as a texture. @param paint  draws on it, `size` pixels wide */
-export function painted(size: number, paint: (pen: Pen, size: number) => void): THREE.Texture {
+/**
+ * A square canvas as a texture.
+ *
+ * @param paint  draws on it, `size` pixels wide
+ * @param sharp  whether it is looked at from the side
+ */
+export function painted(
+  size: number,
+  paint: (pen: Pen, size: number) => void,
+  sharp = false,
+): THREE.Texture {
   const canvas = document.createElement('canvas')
   canvas.width = canvas.height = size
   paint(canvas.getContext('2d')!, size)
   const texture = new THREE.CanvasTexture(canvas)
   texture.colorSpace = THREE.SRGBColorSpace
-  texture.anisotropy = 8
+  if (sharp) texture.anisotropy = 8
   return texture
 }
 
@@ -216,11 +225,25 @@ export function paintWood(pen: Pen, size: number): void {
     pen.fillStyle = 'rgb(0 0 0 / 0.5)'
     pen.fillRect(0, plank * wide, size, 2.5)
   }
-  const shade = pen.createRadialGradient(size / 2, size / 2, size * 0.2, size / 2, size / 2, size / 2)
-  shade.addColorStop(0, 'rgb(0 0 0 / 0)')
-  shade.addColorStop(1, 'rgb(10 5 2 / 0.92)')
+  shadeOf(pen, size, 0.5, [
+    [0.2, 0],
+    [1, 0.94],
+  ])
+  // The tray stands in the light and throws its shadow to the side.
+  pen.translate(size * 0.012, size * 0.018)
+  shadeOf(pen, size, 0.19, [
+    [0.62, 0.8],
+    [0.78, 0.45],
+    [1, 0],
+  ])
+}
+
+function shadeOf(pen: Pen, size: number, radius: number, stops: [number, number][]): void {
+  const half = size / 2
+  const shade = pen.createRadialGradient(half, half, 0, half, half, size * radius)
+  for (const [at, dark] of stops) shade.addColorStop(at, `rgb(10 5 2 / ${dark})`)
   pen.fillStyle = shade
-  pen.fillRect(0, 0, size, size)
+  pen.fillRect(-size, -size, size * 3, size * 3)
 }
 
 /** A soft round spot, white in the middle. */

@@ -79,7 +79,8 @@ export function poseOf(stands: boolean, ago: number): Pose {
   const share = Math.min(1, Math.max(0, ago / LAND_MS))
   const up = DROP_HEIGHT * (1 - share) * (1 - share * share)
   const since = ago - LAND_MS
-  const squash = since > 0 && since < 500 ? 1 - 0.2 * Math.exp(-since / 90) * Math.cos(since / 38) : 1
+  const squash =
+    since > 0 && since < 500 ? 1 - 0.2 * Math.exp(-since / 90) * Math.cos(since / 38) : 1
   return { over: 0, up, squash, lidOff: 0 }
 }
 

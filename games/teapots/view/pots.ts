@@ -10,7 +10,7 @@ import { glazeOf } from '../rules/glazes.ts'
 import { painted, paintSpot } from './drawings.ts'
 import type { Gait, Pose } from './gait.ts'
 import type { Materials } from './materials.ts'
-import { merged } from './props.ts'
+import { merged, turned } from './props.ts'
 
 /** Most pots that are drawn. */
 export const POTS_MAX = 32
@@ -65,7 +65,9 @@ export class Pots {
     this.#gold = instanced(goldGeometry(), materials.metal, true)
     this.#shadows = instanced(flat(3.4), shade('#1c0e05', 0.62), false)
     this.#puddles = instanced(flat(4.6), shade('#7a3d12', 0.72), false)
-    this.#bells = instanced(bellGeometry(), glass(), false)
+    this.#bells = instanced(turned(BELL, '#ffffff'), glass(), false)
+    // Materials are made for meshes with colours of their own, before there is a pot.
+    for (const mesh of [this.#bodies, this.#lids]) mesh.setColorAt(0, this.#colour)
     this.#shadows.renderOrder = 1
     this.#puddles.renderOrder = 2
     scene.add(this.#puddles, this.#shadows, this.#bodies, this.#lids, this.#gold, this.#bells)
@@ -204,14 +206,9 @@ function goldGeometry(): THREE.BufferGeometry {
   ])
 }
 
-function bellGeometry(): THREE.BufferGeometry {
-  const outline = [[1.75, 0.02], [1.82, 0.06], [1.7, 0.12], [1.68, 1.2], [1.5, 1.9], [1.05, 2.4],
-    [0.4, 2.65], [0.14, 2.68], [0.12, 2.8], [0.22, 2.95], [0.16, 3.08], [0, 3.12]]
-  return new THREE.LatheGeometry(
-    outline.map(([radius, height]) => new THREE.Vector2(radius, height)),
-    36,
-  )
-}
+const BELL =
+  '1.75 0.02, 1.82 0.06, 1.7 0.12, 1.68 1.2, 1.5 1.9, 1.05 2.4, 0.4 2.65, 0.14 2.68, 0.12 2.8, ' +
+  '0.22 2.95, 0.16 3.08, 0 3.12'
 
 // Glass is seen where one looks along it.
 function glass(): THREE.Material {
@@ -257,7 +254,10 @@ function chinaOf({ finish }: Materials): THREE.Material {
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = shader.vertexShader
       .replace('#include <common>', `#include <common>${HANDED}attribute float style;`)
-      .replace('#include <begin_vertex>', '#include <begin_vertex>\nvOn = position; vStyle = style;')
+      .replace(
+        '#include <begin_vertex>',
+        '#include <begin_vertex>\nvOn = position; vStyle = style;',
+      )
     shader.fragmentShader = shader.fragmentShader
       .replace('#include <common>', `#include <common>${HANDED}${PATTERN}`)
       .replace('#include <color_fragment>', 'diffuseColor.rgb = patterned(vColor.rgb);')

@@ -5,7 +5,7 @@
  */
 
 import * as THREE from 'three'
-import { mergeGeometries } from 'three/addons/utils/BufferGeometryUtils.js'
+import { mergeGeometries, mergeVertices } from 'three/addons/utils/BufferGeometryUtils.js'
 import { OBSTACLES, type Obstacle, TRAY_RADIUS } from '../rules/arena.ts'
 import { paint } from './materials.ts'
 
@@ -18,7 +18,8 @@ interface Parts {
 
 const PORCELAIN = '#f6f1e6'
 const TEA = '#7c3f16'
-const ROUND = 40
+/** Corners of a whole round. */
+const ROUND = 28
 
 /** Everything that stands on the tray, and the rim. */
 export function createProps(): { glazed: Geometry; metal: Geometry } {
@@ -35,10 +36,10 @@ export function createProps(): { glazed: Geometry; metal: Geometry } {
 /** One geometry of many; only places, normals and colours are kept. */
 export function merged(parts: readonly Geometry[]): Geometry {
   const bare = parts.map((part) => {
-    const plain = part.index ? part.toNonIndexed() : part
-    plain.deleteAttribute('uv')
-    if (!plain.getAttribute('color')) paint(plain, '#ffffff')
-    return plain
+    part.deleteAttribute('uv')
+    if (!part.getAttribute('color')) paint(part, '#ffffff')
+    // Corners that are shared are worked out once.
+    return part.index ? part : mergeVertices(part)
   })
   return mergeGeometries(bare)
 }
@@ -57,14 +58,19 @@ function placed(parts: Parts, at: readonly [number, number], turn: number): Part
   return { glazed: parts.glazed.map(move), metal: parts.metal.map(move) }
 }
 
-/** A shape turned on a wheel. @param outline  radius and height, from the bottom up */
-function turned(outline: readonly (readonly [number, number])[], colour: string): Geometry {
-  const points = outline.map(([radius, height]) => new THREE.Vector2(radius, height))
+/** A shape turned on a wheel. @param outline  radius and height of each corner, upwards */
+export function turned(outline: string, colour: string): Geometry {
+  const points = outline.split(', ').map((corner) => {
+    const [radius, height] = corner.split(' ').map(Number)
+    return new THREE.Vector2(radius, height)
+  })
   return paint(new THREE.LatheGeometry(points, ROUND), colour)
 }
 
 function ring(radius: number, thick: number, height: number): Geometry {
-  return new THREE.TorusGeometry(radius, thick, 8, 64).rotateX(Math.PI / 2).translate(0, height, 0)
+  return new THREE.TorusGeometry(radius, thick, 6, Math.round(ROUND * 1.6))
+    .rotateX(Math.PI / 2)
+    .translate(0, height, 0)
 }
 
 function lid(radius: number, height: number, colour: string): Geometry {
@@ -72,29 +78,36 @@ function lid(radius: number, height: number, colour: string): Geometry {
   return paint(disc.translate(0, height, 0), colour)
 }
 
+const ICING = '#f9dfe0'
+/** From where to where a layer goes, its radius and colour. */
+const LAYERS: readonly (readonly [from: number, to: number, radius: number, colour: string])[] = [
+  [1.1, 1.55, 2.12, '#d9a45c'],
+  [1.55, 1.68, 2.16, '#b8323c'],
+  [1.68, 2.1, 2.12, '#d9a45c'],
+  [2.1, 2.24, 2.17, '#fff4e2'],
+  [2.24, 2.64, 2.1, '#d39c55'],
+]
+
 // Three layers of sponge on a stand, with cream that runs down and cherries round a candle.
 function cake(): Parts {
+  const stand =
+    '0 0, 1.5 0, 1.35 0.12, 0.5 0.3, 0.42 0.75, 0.9 0.9, 2.62 0.98, 2.7 1.1, 2.62 1.12, 0 1.06'
   const glazed = [
-    turned([[0, 0], [1.5, 0], [1.35, 0.12], [0.5, 0.3], [0.42, 0.75], [0.9, 0.9], [2.62, 0.98],
-      [2.7, 1.1], [2.62, 1.12], [0, 1.06]], PORCELAIN),
+    turned(stand, PORCELAIN),
+    ...LAYERS.map(layer),
+    turned('2.16 2.5, 2.2 2.62, 2.12 2.78, 1.9 2.84, 0 2.84', ICING),
+    paint(new THREE.CylinderGeometry(0.1, 0.1, 1.1, 14).translate(0, 3.35, 0), '#fbe9b7'),
+    paint(new THREE.CylinderGeometry(0.02, 0.02, 0.16, 6).translate(0, 3.95, 0), '#3a2a20'),
   ]
-  const layers: [from: number, to: number, radius: number, colour: string][] = [
-    [1.1, 1.55, 2.12, '#d9a45c'],
-    [1.55, 1.68, 2.16, '#b8323c'],
-    [1.68, 2.1, 2.12, '#d9a45c'],
-    [2.1, 2.24, 2.17, '#fff4e2'],
-    [2.24, 2.64, 2.1, '#d39c55'],
-  ]
-  for (const [from, to, radius, colour] of layers) {
-    glazed.push(turned([[radius - 0.06, from], [radius, from + 0.05], [radius, to - 0.05],
-      [radius - 0.06, to], [0, to]], colour))
-  }
-  glazed.push(turned([[2.16, 2.5], [2.2, 2.62], [2.12, 2.78], [1.9, 2.84], [0, 2.84]], '#f9dfe0'))
   for (let i = 0; i < 18; i++) glazed.push(drip((i / 18) * 2 * Math.PI, 0.16 + 0.3 * wobble(i)))
   for (let i = 0; i < 8; i++) glazed.push(...cherry((i / 8) * 2 * Math.PI + 0.2))
-  glazed.push(paint(new THREE.CylinderGeometry(0.1, 0.1, 1.1, 14).translate(0, 3.35, 0), '#fbe9b7'))
-  glazed.push(paint(new THREE.CylinderGeometry(0.02, 0.02, 0.16, 6).translate(0, 3.95, 0), '#3a2a20'))
   return { glazed, metal: [ring(2.66, 0.05, 1.12), ring(1.46, 0.05, 0.06)] }
+}
+
+function layer([from, to, radius, colour]: (typeof LAYERS)[number]): Geometry {
+  const inner = radius - 0.06
+  const sides = `${inner} ${from}, ${radius} ${from + 0.05}, ${radius} ${to - 0.05}`
+  return turned(`${sides}, ${inner} ${to}, 0 ${to}`, colour)
 }
 
 // Looks like chance, and is the same in every window.
@@ -104,7 +117,7 @@ function wobble(place: number): number {
 
 function drip(way: number, long: number): Geometry {
   const drop = new THREE.CapsuleGeometry(0.17, long, 4, 10).scale(1, 1, 0.55)
-  return paint(drop.rotateY(Math.PI / 2 - way), '#f9dfe0').translate(
+  return paint(drop.rotateY(Math.PI / 2 - way), ICING).translate(
     Math.cos(way) * 2.12,
     2.62 - long / 2,
     Math.sin(way) * 2.12,
@@ -123,11 +136,10 @@ function cherry(way: number): Geometry[] {
 
 function cup(band: string): Parts {
   const glazed = [
-    turned([[0, 0.02], [0.9, 0.02], [1.0, 0.1], [1.75, 0.28], [1.9, 0.38], [1.84, 0.4], [0.95, 0.2],
-      [0, 0.2]], PORCELAIN),
-    turned([[0.5, 0.22], [0.56, 0.34], [0.86, 0.5], [1.12, 0.9], [1.2, 1.28]], PORCELAIN),
-    turned([[1.2, 1.28], [1.25, 1.5], [1.2, 1.5], [1.16, 1.3]], band),
-    turned([[1.17, 1.3], [1.05, 0.9], [0.7, 0.5], [0, 0.42]].reverse() as [number, number][], PORCELAIN),
+    turned('0 0.02, 0.9 0.02, 1.0 0.1, 1.75 0.28, 1.9 0.38, 1.84 0.4, 0.95 0.2, 0 0.2', PORCELAIN),
+    turned('0.5 0.22, 0.56 0.34, 0.86 0.5, 1.12 0.9, 1.2 1.28', PORCELAIN),
+    turned('1.2 1.28, 1.25 1.5, 1.2 1.5, 1.16 1.3', band),
+    turned('0 0.42, 0.7 0.5, 1.05 0.9, 1.17 1.3', PORCELAIN),
     lid(1.14, 1.24, TEA),
     paint(handle(0.4, 0.09).translate(1.42, 0.98, 0), PORCELAIN),
   ]
@@ -135,13 +147,15 @@ function cup(band: string): Parts {
 }
 
 function handle(radius: number, thick: number): Geometry {
-  return new THREE.TorusGeometry(radius, thick, 10, 24)
+  return new THREE.TorusGeometry(radius, thick, 8, Math.round(ROUND / 2))
 }
 
 function bowl(): Parts {
   const glazed = [
-    turned([[0, 0.02], [0.7, 0.02], [0.75, 0.14], [1.15, 0.4], [1.42, 0.85], [1.46, 1.15],
-      [1.38, 1.15], [1.3, 0.85], [0, 0.5]], '#8fb0d8'),
+    turned(
+      '0 0.02, 0.7 0.02, 0.75 0.14, 1.15 0.4, 1.42 0.85, 1.46 1.15, 1.38 1.15, 1.3 0.85, 0 0.5',
+      '#8fb0d8',
+    ),
   ]
   for (let i = 0; i < 16; i++) {
     const way = i * 2.4
@@ -155,8 +169,8 @@ function bowl(): Parts {
 }
 
 function jug(): Parts {
-  const body: (readonly [number, number])[] = [[0, 0.02], [0.8, 0.02], [0.85, 0.12], [1.2, 0.55],
-    [1.3, 0.95], [1.05, 1.5], [0.86, 1.85], [1.0, 2.25], [0.94, 2.25], [0.8, 1.85]]
+  const body =
+    '0 0.02, 0.8 0.02, 0.85 0.12, 1.2 0.55, 1.3 0.95, 1.05 1.5, 0.86 1.85, 1 2.25, 0.94 2.25'
   const lip = new THREE.ConeGeometry(0.34, 0.62, 20).rotateZ(-1.95).scale(1, 0.8, 0.85)
   return {
     glazed: [
@@ -164,7 +178,7 @@ function jug(): Parts {
       lid(0.84, 1.98, '#fffbf2'),
       paint(lip.translate(0.96, 2.1, 0), PORCELAIN),
       paint(handle(0.52, 0.1).scale(0.85, 1.15, 1).translate(-1.22, 1.3, 0), PORCELAIN),
-      turned([[1.29, 0.8], [1.315, 0.92], [1.27, 1.05]], '#4f6fa8'),
+      turned('1.29 0.8, 1.315 0.92, 1.27 1.05', '#4f6fa8'),
     ],
     metal: [ring(0.97, 0.03, 2.26)],
   }
@@ -172,12 +186,11 @@ function jug(): Parts {
 
 function macarons(colour: string): Parts {
   const glazed: Geometry[] = []
-  const shell: (readonly [number, number])[] = [[0.78, 0], [0.98, 0.05], [1.0, 0.14], [0.9, 0.3],
-    [0.55, 0.42], [0, 0.45]]
+  const shell = '0.78 0, 0.98 0.05, 1.0 0.14, 0.9 0.3, 0.55 0.42, 0 0.45'
   const one = (at: number, tint: string, tilt: number): void => {
     const parts = [
       turned(shell, tint).rotateX(Math.PI).translate(0, 0.45, 0),
-      turned([[0.86, 0.42], [0.92, 0.5], [0.86, 0.58]], '#fff6e6'),
+      turned('0.86 0.42, 0.92 0.5, 0.86 0.58', '#fff6e6'),
       turned(shell, tint).translate(0, 0.56, 0),
     ]
     for (const part of parts) glazed.push(part.rotateZ(tilt).translate(tilt * -1.4, at, 0))
@@ -195,18 +208,22 @@ function spoon(a: readonly [number, number], b: readonly [number, number]): Part
   const shaft = new THREE.CapsuleGeometry(0.13, long - 1.2, 6, 12).rotateZ(Math.PI / 2)
   shaft.scale(1, 0.7, 1).translate(long / 2 + 0.5, 0.24, 0)
   const end = new THREE.SphereGeometry(0.3, 18, 10).scale(1.3, 0.4, 0.9).translate(long, 0.22, 0)
-  const bottom = new THREE.SphereGeometry(0.55, 20, 8).scale(1.35, 0.25, 0.8).translate(0.25, 0.2, 0)
+  const bottom = new THREE.SphereGeometry(0.55, 20, 8)
+    .scale(1.35, 0.25, 0.8)
+    .translate(0.25, 0.2, 0)
   return { glazed: [], metal: [scoop, bottom, shaft, end] }
 }
 
 function rim({ glazed, metal }: Parts): void {
   const at = TRAY_RADIUS + 0.55
-  const wood = new THREE.TorusGeometry(at, 0.62, 14, 128).rotateX(Math.PI / 2).scale(1, 1.35, 1)
+  const wood = new THREE.TorusGeometry(at, 0.62, 10, ROUND * 3.5)
+    .rotateX(Math.PI / 2)
+    .scale(1, 1.35, 1)
   glazed.push(paint(wood.translate(0, 0.12, 0), '#5b3219'))
   metal.push(ring(at - 0.46, 0.09, 0.62), ring(at + 0.62, 0.1, 0.3))
   for (let i = 0; i < 12; i++) {
     const way = ((i + 0.5) / 12) * 2 * Math.PI
-    const stud = new THREE.SphereGeometry(0.2, 12, 8).scale(1, 0.6, 1)
+    const stud = new THREE.SphereGeometry(0.2, 10, 6).scale(1, 0.6, 1)
     metal.push(stud.translate(Math.cos(way) * at, 0.97, Math.sin(way) * at))
   }
 }

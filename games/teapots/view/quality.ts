@@ -10,16 +10,18 @@ export interface Degree {
   shadows: boolean
   /** Sparks at once. */
   sparks: number
+  /** Shortest time from one frame to the next, in milliseconds: what is left is for the duel. */
+  apart: number
 }
 
 /** All degrees, from plain to fine. */
 export const DEGREES: readonly Degree[] = [
-  { ratio: 0.45, shadows: false, sparks: 60 },
-  { ratio: 0.7, shadows: false, sparks: 120 },
-  { ratio: 1, shadows: false, sparks: 220 },
-  { ratio: 1, shadows: true, sparks: 300 },
-  { ratio: 1.5, shadows: true, sparks: 400 },
-  { ratio: 2, shadows: true, sparks: 500 },
+  { ratio: 0.45, shadows: false, sparks: 60, apart: 48 },
+  { ratio: 0.7, shadows: false, sparks: 120, apart: 0 },
+  { ratio: 1, shadows: false, sparks: 220, apart: 0 },
+  { ratio: 1, shadows: true, sparks: 300, apart: 0 },
+  { ratio: 1.5, shadows: true, sparks: 400, apart: 0 },
+  { ratio: 2, shadows: true, sparks: 500, apart: 0 },
 ]
 
 /** A frame that takes longer is slow, in milliseconds. */
@@ -51,7 +53,8 @@ export function createGovernor(degree: number, top: number = DEGREES.length - 1)
 export function took(governor: Governor, ms: number): boolean {
   // A pause is no slow frame: the window was hidden, or somebody looked elsewhere.
   if (ms > 1_000) return false
-  governor.sum += ms
+  const { apart } = DEGREES[governor.degree]!
+  governor.sum += apart > 0 ? Math.max(0, ms - apart) : ms
   if (++governor.frames < WINDOW) return false
   const mean = governor.sum / governor.frames
   governor.frames = 0

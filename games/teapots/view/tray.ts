@@ -6,6 +6,9 @@ import { paintCloth, painted, paintSpot, paintWood } from './drawings.ts'
 import type { Materials } from './materials.ts'
 import { createProps } from './props.ts'
 
+/** How far the wood of the table reaches. */
+const WOOD_RADIUS = 74
+
 /** The table, and its candle that flickers. */
 export interface Tray {
   flicker(seconds: number): void
@@ -14,7 +17,7 @@ export interface Tray {
 /** Puts the table into the scene. */
 export function addTray(scene: THREE.Scene, materials: Materials): Tray {
   const fine = materials.finish === 'fine'
-  addTable(scene, materials, fine ? 1024 : 512)
+  addTable(scene, materials, fine)
   const { glazed, metal } = createProps()
   for (const [geometry, material] of [
     [glazed, materials.glazed],
@@ -28,30 +31,20 @@ export function addTray(scene: THREE.Scene, materials: Materials): Tray {
   return addCandle(scene, fine)
 }
 
-function addTable(scene: THREE.Scene, materials: Materials, size: number): void {
+function addTable(scene: THREE.Scene, materials: Materials, fine: boolean): void {
+  const size = fine ? 1024 : 512
+  // Nothing is drawn under the tray, and its shadow is painted on the wood.
   const wood = new THREE.Mesh(
-    new THREE.CircleGeometry(74, 48).rotateX(-Math.PI / 2),
-    new THREE.MeshLambertMaterial({ map: painted(size, paintWood) }),
+    new THREE.RingGeometry(TRAY_RADIUS, WOOD_RADIUS, 48, 1).rotateX(-Math.PI / 2),
+    new THREE.MeshBasicMaterial({ map: painted(size, paintWood, fine) }),
   )
   wood.position.y = -0.7
   const cloth = new THREE.Mesh(
-    new THREE.CircleGeometry(TRAY_RADIUS + 0.3, 96).rotateX(-Math.PI / 2),
-    materials.cloth(painted(size * 2, paintCloth)),
+    new THREE.CircleGeometry(TRAY_RADIUS + 0.3, fine ? 96 : 48).rotateX(-Math.PI / 2),
+    materials.cloth(painted(size * 2, paintCloth, fine)),
   )
   cloth.receiveShadow = true
-  // The tray's own shadow on the wood is as soft as a spot.
-  const shadow = new THREE.Mesh(
-    new THREE.PlaneGeometry(58, 58).rotateX(-Math.PI / 2),
-    new THREE.MeshBasicMaterial({
-      map: painted(128, paintSpot),
-      color: '#000000',
-      transparent: true,
-      opacity: 0.75,
-      depthWrite: false,
-    }),
-  )
-  shadow.position.set(1.5, -0.68, 2)
-  scene.add(wood, shadow, cloth)
+  scene.add(wood, cloth)
 }
 
 function addCandle(scene: THREE.Scene, fine: boolean): Tray {
