@@ -6,10 +6,10 @@
 
 import { type ComponentChild, render } from 'preact'
 import { useState } from 'preact/hooks'
-import { pickRoom } from './dots/news.ts'
+import { pickRoom } from './news.ts'
 import { type Entry, readEntries } from './entries.ts'
 import { Share } from './share.tsx'
-import { DotsPicture } from './pictures.tsx'
+import { DotsPicture, TeapotsPicture } from './pictures.tsx'
 
 /** How often the list is fetched, in milliseconds. */
 const REFRESH_MS = 2_000
@@ -31,6 +31,14 @@ const GAMES: readonly Game[] = [
       'Everybody is a dot, and pins stay where you drop them. Kill the server in the middle of ' +
       'it: the dots keep moving.',
     picture: DotsPicture,
+  },
+  {
+    id: 'teapots',
+    title: 'Dueling Teapots',
+    about:
+      'Sugar cubes fly over the tea table, round the cake and off the rim. Three hits topple a ' +
+      'pot; whoever serves may die in the middle of it.',
+    picture: TeapotsPicture,
   },
 ]
 

@@ -40,3 +40,89 @@ export function DotsPicture(): ComponentChild {
     </svg>
   )
 }
+
+const POT =
+  'M-26 -4 C -42 -20 -58 -2 -50 14 C -46 24 -34 30 -24 28 C -20 38 20 38 26 24 ' +
+  'C 38 22 44 4 62 -14 C 50 -18 40 -12 32 -2 C 26 -14 -18 -16 -26 -4 Z ' +
+  'M -30 6 C -28 12 -28 16 -27 20 C -40 20 -46 8 -40 2 C -36 -2 -32 2 -30 6 Z'
+const LID = 'M-22 -9 C -18 -20 18 -20 24 -9 C 10 -14 -8 -14 -22 -9 Z'
+
+function Pot(props: { at: string; colour: string; lid?: string }): ComponentChild {
+  return (
+    <g transform={props.at}>
+      <ellipse cx="2" cy="36" rx="36" ry="7" fill="#000" opacity="0.25" />
+      <path d={POT} fill={props.colour} fill-rule="evenodd" />
+      <path d="M-22 4 C -12 12 20 12 30 3" fill="none" stroke="#f3e6cd" stroke-width="5" />
+      <path d="M-24 13 C -12 21 20 21 28 13" fill="none" stroke="#e3b75f" stroke-width="1.6" />
+      <g transform={props.lid}>
+        <path d={LID} fill={props.colour} />
+        <circle cx="1" cy="-20" r="4.5" fill="#e3b75f" />
+      </g>
+      <path
+        d="M-12 -2 C -16 4 -16 12 -13 18"
+        fill="none"
+        stroke="#fff"
+        stroke-width="3"
+        stroke-linecap="round"
+        opacity="0.5"
+      />
+    </g>
+  )
+}
+
+const CUBES: readonly [x: number, y: number, turn: number][] = [
+  [136, 58, 20],
+  [164, 49, 50],
+  [190, 56, 75],
+]
+
+const DROPS: readonly [x: number, y: number, radius: number][] = [
+  [226, 62, 3.5],
+  [238, 50, 2.5],
+  [252, 64, 3],
+  [216, 76, 2],
+  [262, 54, 2],
+]
+
+function Flying(): ComponentChild {
+  return (
+    <>
+      {CUBES.map(([x, y, turn]) => (
+        <g key={x} transform={`translate(${x} ${y}) rotate(${turn})`}>
+          <rect x="-6" y="-6" width="12" height="12" rx="2" fill="#fffdf6" stroke="#d8c9ae" />
+        </g>
+      ))}
+      {DROPS.map(([x, y, radius]) => (
+        <circle key={x} cx={x} cy={y} r={radius} fill="#a5602a" />
+      ))}
+    </>
+  )
+}
+
+/** Two teapots on a tray; one throws sugar, the other spills tea. */
+export function TeapotsPicture(): ComponentChild {
+  return (
+    <svg viewBox="0 0 320 180" role="img" aria-label="Two teapots duel with sugar cubes">
+      <rect width="320" height="180" fill="#22120a" />
+      <ellipse cx="160" cy="128" rx="176" ry="74" fill="#5b3219" />
+      <ellipse cx="160" cy="124" rx="166" ry="67" fill="#efe2c9" />
+      <ellipse cx="160" cy="124" rx="150" ry="58" fill="none" stroke="#4f6fa8" stroke-width="2.5" />
+      <ellipse cx="160" cy="124" rx="143" ry="54" fill="none" stroke="#b9564a" />
+      <path
+        d="M110 84 C 136 40 186 36 214 76"
+        fill="none"
+        stroke="#b5533c"
+        stroke-width="2.5"
+        stroke-dasharray="0.1 8"
+        stroke-linecap="round"
+      />
+      <Pot at="translate(78 104)" colour="#d94f43" />
+      <Pot
+        at="translate(244 108) scale(-1 1) rotate(-9)"
+        colour="#3f74c9"
+        lid="translate(-14 -22) rotate(-24)"
+      />
+      <Flying />
+    </svg>
+  )
+}

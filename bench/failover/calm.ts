@@ -1,8 +1,8 @@
 /** Nobody dies: whoever is suspected all the same is suspected falsely, and costs an epoch. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { end, start } from './children.ts'
-import { clock } from './clock.ts'
+import { end, start } from '../processes/children.ts'
+import { clock } from '../processes/clock.ts'
 import type { Crew } from './crew.ts'
 
 /** One stretch of time in which nobody died. */
@@ -18,7 +18,9 @@ export interface Calm {
 
 /** Watches a crew for `ms`, beside so many busy processes. */
 export async function calm(crew: Crew, ms: number, busy: number): Promise<Calm> {
-  const load = Array.from({ length: busy }, () => start('busy.js', [ms + 5_000]))
+  const load = Array.from({ length: busy }, () =>
+    start(new URL('./busy.js', import.meta.url), [ms + 5_000]),
+  )
   const begin = clock()
   try {
     const before = await epochOf(crew)

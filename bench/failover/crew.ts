@@ -8,8 +8,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { BOUND_MIN_MS } from '../../src/session/watch.ts'
-import { end, heard, serve, start } from './children.ts'
-import { clock } from './clock.ts'
+import { end, heard, serve, start } from '../processes/children.ts'
+import { clock } from '../processes/clock.ts'
 import type { Asked, Figures, Row, Said } from './words.ts'
 
 /** How many play. */
@@ -70,7 +70,12 @@ export class Crew {
   async hire(): Promise<void> {
     const ledger = join(this.#folder, `ledger-${this.#ears}-${this.#ledgers.length}`)
     this.#ledgers.push(ledger)
-    const child = start('member.js', [this.#url, ledger, this.#every, this.#ears])
+    const child = start(new URL('./member.js', import.meta.url), [
+      this.#url,
+      ledger,
+      this.#every,
+      this.#ears,
+    ])
     const told: Said[] = []
     child.on('message', (said: Said) => {
       if (said.kind !== 'figures') told.push(said)

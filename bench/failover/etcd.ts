@@ -9,8 +9,8 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { adopt, end } from './children.ts'
-import { clock } from './clock.ts'
+import { adopt, end } from '../processes/children.ts'
+import { clock } from '../processes/clock.ts'
 
 const SERVERS = 3
 const OVER_MS = 10_000

@@ -9,8 +9,8 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { HEARTBEAT_MS } from '../../src/member/links.ts'
 import { BOUND_MIN_MS } from '../../src/session/watch.ts'
-import { end, start } from './children.ts'
-import { clock } from './clock.ts'
+import { end, start } from '../processes/children.ts'
+import { clock } from '../processes/clock.ts'
 
 const WARM_MS = 400
 const OVER_MS = 2_000
@@ -25,7 +25,7 @@ export async function floor(): Promise<number> {
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   const { port } = socket.address() as AddressInfo
-  const child = start('beat.js', [port, HEARTBEAT_MS])
+  const child = start(new URL('./beat.js', import.meta.url), [port, HEARTBEAT_MS])
   try {
     await once(socket, 'message')
     await pause(WARM_MS + Math.random() * HEARTBEAT_MS)

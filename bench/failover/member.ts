@@ -12,7 +12,7 @@ import { openSync, writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { action, join } from '../../src/node.ts'
 import type { MemberEvent } from '../../src/member/state.ts'
-import { clock } from './clock.ts'
+import { clock } from '../processes/clock.ts'
 import type { Asked, Figures, Row, Said } from './words.ts'
 
 const [url, ledger, everyText, ears] = process.argv.slice(2) as [string, string, string, string]

@@ -1,7 +1,7 @@
 /** One trial: the primary's process is killed, and the survivors tell when they are served. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { clock } from './clock.ts'
+import { clock } from '../processes/clock.ts'
 import type { Crew } from './crew.ts'
 
 const OVER_MS = 10_000

@@ -1,9 +1,8 @@
-/** What lies over the field: the door, joining, why it failed, being alone, the end. */
+/** What lies over the field: the door, what all games say, and being alone. */
 
-import { HoldfastError } from 'holdfast'
 import type { ComponentChild } from 'preact'
+import { Dead, Failed, Joining, Lost } from '../cards.tsx'
 import { Share } from '../share.tsx'
-import { advice } from './news.ts'
 import type { Play } from './play.ts'
 
 /** Longest name that the door takes, in characters: 16 of the longest fit into 64 bytes. */
@@ -35,19 +34,15 @@ export function Card(props: {
     case 'door':
       return <Door name={stage.name} room={props.room} acts={acts} />
     case 'joining':
-      return (
-        <section class="card" aria-busy="true">
-          <h1>Joining…</h1>
-          <p>
-            Looking for the players of <b>{props.room}</b>.
-          </p>
-          <button type="button" onClick={stage.cancel}>
-            Cancel
-          </button>
-        </section>
-      )
+      return <Joining room={props.room} cancel={stage.cancel} />
     case 'failed':
-      return <Failed name={stage.name} error={stage.error} acts={acts} />
+      return (
+        <Failed
+          error={stage.error}
+          again={() => acts.join(stage.name)}
+          door={() => acts.door(stage.name)}
+        />
+      )
     case 'in':
       return <During play={stage.play} links={props.links} acts={acts} />
     default:
@@ -91,56 +86,11 @@ function Door({ name, room, acts }: { name: string; room: string; acts: Acts }):
   )
 }
 
-function Failed(props: { name: string; error: unknown; acts: Acts }): ComponentChild {
-  const { name, error, acts } = props
-  const code = error instanceof HoldfastError ? error.code : 'unknown'
-  const text = error instanceof Error ? error.message : String(error)
-  return (
-    <section class="card" role="alert">
-      <h1>{code === 'full' ? 'This room is full' : 'That did not work'}</h1>
-      <p>{advice(code)}</p>
-      <p class="fine">
-        {code}: {text}
-      </p>
-      <div class="row">
-        <button type="button" class="main" onClick={() => acts.join(name)}>
-          Try again
-        </button>
-        <button type="button" onClick={() => acts.door(name)}>
-          Change the name
-        </button>
-        <a href="../">Lobby</a>
-      </div>
-    </section>
-  )
-}
-
 function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild {
   const { play, links, acts } = props
-  if (play.killed) {
-    return (
-      <section class="card" role="alert">
-        <h1>This window is dead</h1>
-        <p>
-          It was the server, and its wire was cut in the middle of everything. Look at the other
-          windows: they go on.
-        </p>
-        <button type="button" class="main" onClick={() => acts.again()}>
-          Join again
-        </button>
-      </section>
-    )
-  }
+  if (play.killed) return <Dead again={() => acts.again()} />
   if (play.session.status === 'lost') {
-    return (
-      <section class="card" role="alert">
-        <h1>The session is lost</h1>
-        <p class="fine">{play.session.reason || 'Nobody could be reached.'}</p>
-        <button type="button" class="main" onClick={() => acts.again()}>
-          Join again
-        </button>
-      </section>
-    )
+    return <Lost session={play.session} again={() => acts.again()} />
   }
   if (play.session.members.length > 1 || play.session.status !== 'live') return null
   return (

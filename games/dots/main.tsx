@@ -13,7 +13,7 @@ import { type ComponentChild, render } from 'preact'
 import { Board } from './board.ts'
 import { type Acts, Card, type Links, type Stage } from './cards.tsx'
 import { listen } from './input.ts'
-import { pickName } from './news.ts'
+import { pickName } from '../news.ts'
 import { Banner, Header, Side } from './panel.tsx'
 import { Play } from './play.ts'
 import { pinsTotal, TYPES } from './rules.ts'
@@ -159,7 +159,7 @@ const canvas = document.querySelector('canvas')!
 const board = new Board(canvas)
 listen(canvas, board, playing)
 setInterval(() => {
-  playing()?.look()
+  playing()?.story.look()
   show()
 }, LOOK_MS)
 // A page that the browser kept aside has said goodbye; its session does not come back.

@@ -2,12 +2,9 @@
 
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
-import { SAFETY_WORDS, seatOf, STATUS_WORDS } from './news.ts'
-import type { Note, Play } from './play.ts'
+import { SAFETY_WORDS, seatOf, STATUS_WORDS } from '../news.ts'
+import type { Play } from './play.ts'
 import * as rules from './rules.ts'
-
-/** How long a sentence stays large, in milliseconds. */
-const BANNER_MS = 9_000
 
 /** How things stand, in one row. */
 export function Header({ room, play }: { room: string; play: Play | null }): ComponentChild {
@@ -61,7 +58,7 @@ function Standing({ play }: { play: Play }): ComponentChild {
 
 /** The newest sentence that matters; it is read out, and goes after a while. */
 export function Banner({ play }: { play: Play | null }): ComponentChild {
-  const note = play && current(play)
+  const note = play?.story.banner
   return (
     <div class="banner" role="status" aria-live="polite">
       {note && (
@@ -71,13 +68,6 @@ export function Banner({ play }: { play: Play | null }): ComponentChild {
       )}
     </div>
   )
-}
-
-function current({ notes, session, killed }: Play): Note | null {
-  const note = notes.find(({ kind }) => kind !== 'quiet')
-  if (!note || killed) return null
-  const lasts = note.kind === 'bad' && session.status !== 'live'
-  return lasts || performance.now() - note.at < BANNER_MS ? note : null
 }
 
 /** Who is here, what happened, and the button. */
@@ -96,12 +86,14 @@ export function Side({ play }: { play: Play }): ComponentChild {
       <Killer play={play} />
       <h2>What happened</h2>
       <ol class="notes">
-        {play.notes.map((note) => (
+        {play.story.notes.map((note) => (
           <li key={note.id} class={note.kind}>
             {note.text}
           </li>
         ))}
-        {play.notes.length === 0 && <li class="none">Nothing yet. Move, and click to pin.</li>}
+        {play.story.notes.length === 0 && (
+          <li class="none">Nothing yet. Move, and click to pin.</li>
+        )}
       </ol>
       <p class="keys">
         Move: pointer, arrows or <kbd>WASD</kbd>. Pin: click, tap or <kbd>space</kbd>.

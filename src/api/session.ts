@@ -160,7 +160,8 @@ export class Session {
   /**
    * How old data of types with motion is at each stage of its way to this member (T73): sent by
    * its owner, received and sent by the server, received and shown here. A few times a second an
-   * update carries the instants; `shown` is the first `view` after one came.
+   * update carries the instants; `shown` is the first `view` after one came. Made anew at each
+   * call: a display asks a few times a second.
    */
   ages(): Record<Stage, AgeFigures> {
     return this.#viewer.figures()
@@ -176,7 +177,8 @@ export class Session {
   }
 
   /**
-   * Changes the weather on one's own links, as `condition` of `join` does; null for none.
+   * Changes the weather on one's own links, as `condition` of `join` does; null for none. A delay
+   * that jumps by more than the detector bears looks like a death, and may change who serves.
    *
    * @throws HoldfastError `left`, or `bad-value` that names the word
    */

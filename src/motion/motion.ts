@@ -22,8 +22,8 @@ export const FRAME_MS: Millis = 1000 / 60
 
 // With a first push of PUSH times stiffness the error's sum over time is (2 - PUSH) / STIFFNESS
 // of that of an exponential: the two must give 1.
-const STIFFNESS = 1.5
-const PUSH = 0.5
+const STIFFNESS = 1.75
+const PUSH = 0.25
 
 /** The motion of one object. */
 export interface Motion {

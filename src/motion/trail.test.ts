@@ -98,11 +98,11 @@ describe('the goal', () => {
     expect([...trail.pace]).toEqual([0, 1])
   })
 
-  test('forgets the bend when nothing came for long', () => {
+  test.each([1_100, 400])('forgets the bend when the next instant is %d after 500', (next) => {
     const trail = follow((t) => [5 * Math.cos(2 * t), 5 * Math.sin(2 * t)], 50, 500)
     expect(trail.bend[0]).toBeGreaterThan(1)
-    append(trail, 1_100, [0, 0], [10, 0])
-    expect(goalAt(trail, 1_200)).toEqual([1, 0])
+    append(trail, next, [0, 0], [10, 0])
+    expect(goalAt(trail, next + 100)).toEqual([1, 0])
   })
 
   test('is a number, and near, whatever comes and whenever', () => {

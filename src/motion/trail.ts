@@ -94,7 +94,7 @@ export function append(
   trail.velocity.set(velocity)
   const span = sampledAt - trail.basisAt
   if (span >= 0 && span < SPAN_MIN) return
-  if (span <= SPAN_MAX) measure(trail, span / 1000)
+  if (span >= SPAN_MIN && span <= SPAN_MAX) measure(trail, span / 1000)
   else {
     trail.bend.fill(0)
     trail.change.fill(0)

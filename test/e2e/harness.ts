@@ -82,11 +82,11 @@ export class Window {
     page.on('pageerror', (error) => this.complaints.push(error.message))
   }
 
-  static async open(name: string, url: string): Promise<Window> {
+  static async open(name: string, url: string, more: string[] = []): Promise<Window> {
     const server = await chromium.launchServer({
       executablePath: CHROMIUM,
       headless: true,
-      args: ARGS,
+      args: [...ARGS, ...more],
     })
     const browser = await chromium.connect(server.wsEndpoint())
     const context = await browser.newContext({ viewport: { width: 900, height: 620 } })

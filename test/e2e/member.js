@@ -12,6 +12,7 @@ const note = action('note', (table, args, by) => {
 const session = await join({ game: 'notes', room, name, types: [note], server })
 const acknowledged = []
 let acting = true
+let rests = false
 
 function say() {
   const { epoch, role, path } = session.figures()
@@ -19,7 +20,18 @@ function say() {
   const { status, safety, me } = session
   const members = session.members.map((member) => member.player)
   const primary = session.primary?.player
-  const line = { name, status, safety, epoch, role, path, members, primary, player: me.player }
+  const line = {
+    name,
+    status,
+    safety,
+    epoch,
+    role,
+    path,
+    members,
+    primary,
+    player: me.player,
+    rests,
+  }
   process.send({ ...line, acknowledged: [...acknowledged], counts })
 }
 
@@ -30,6 +42,7 @@ async function act() {
     // A session's table is bounded, and a test is short: a few hundred are plenty.
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
+  rests = true
 }
 
 process.on('message', (what) => {

@@ -15,6 +15,8 @@ export interface Report {
   members: number[]
   primary: number
   player: number
+  /** It acts no more, and nothing of it is under way. */
+  rests: boolean
   /** Keys of operations whose outcome it was told. */
   acknowledged: string[]
   /** Keys of operations that the table holds, and how often they were done. */

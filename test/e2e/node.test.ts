@@ -23,16 +23,17 @@ const isBackedUp = (report: Report): boolean => report.safety === 'backed-up'
 
 async function settledReports(alive: NodeMember[]): Promise<Report[]> {
   for (const member of alive) member.stopActing()
-  const reports: Report[] = []
+  const acknowledged: string[] = []
+  // The last operation of each is under way until it says that it rests.
   for (const member of alive) {
-    reports.push(
-      await member.until((report) => {
-        const done = new Map(report.counts)
-        return report.acknowledged.every((key) => done.has(key))
-      }),
-    )
+    acknowledged.push(...(await member.until((report) => report.rests)).acknowledged)
   }
-  return reports
+  const hasAll = (report: Report): boolean => {
+    const done = new Map(report.counts)
+    return acknowledged.every((key) => done.has(key))
+  }
+  // What is missing for seconds is lost: the comparison says what it is.
+  return Promise.all(alive.map((one) => one.until(hasAll, 5_000).catch(() => one.report())))
 }
 
 function expectOnce(reports: Report[]): void {

@@ -18,7 +18,8 @@ import type { Datagrams } from '../../src/ports.ts'
 import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import { HELD_MAX } from '../../src/session/output.ts'
-import { datagram, type Knowledge, mutated, noise, peerBytes, remember } from './hostile.ts'
+import { datagram, type Knowledge, mutated, noise, objectBytes } from './hostile.ts'
+import { peerBytes, remember } from './hostile.ts'
 
 /** Adds one to the count of whoever calls, and answers with it. */
 const count = action('count', (table, _args: null, by) => {
@@ -225,7 +226,11 @@ function speak(run: Runtime, peer: Peer, bytes: Uint8Array): void {
   if (outgoing.next - outgoing.base < WAITING_MAX) links.send(run, peer.inc, bytes)
 }
 
-function frame({ chaos }: Scene, now: number, peer: Peer): void {
+function frame({ chaos, known, liar }: Scene, now: number, peer: Peer): void {
+  if (chance(chaos, 0.5)) {
+    link.post(peer.link!, now, objects.OBJECTS_CHANNEL, objectBytes(chaos, known, liar.inc))
+    return
+  }
   const channel = pick(chaos, [4, 5, 6, 255])
   const bytes = noise(chaos, chance(chaos, 0.05) ? 4_000 : 100)
   if (bytes.length > 0) link.post(peer.link!, now, channel, bytes)
@@ -296,7 +301,10 @@ function bounded(one: Fuzzed, claim: (holds: boolean, what: string) => void): vo
   claim(server.refreshed.size <= 4, `refreshed ${server.refreshed.size}`)
   claim(server.incoming === null, 'no snapshot is half here')
   claim(server.durable.players.size <= 64, `players ${server.durable.players.size}`)
-  claim(one.parts.objects.replicas.size <= objects.OBJECTS_MAX, 'objects')
+  const { replicas, offset } = one.parts.objects
+  claim(replicas.size <= objects.OBJECTS_MAX, 'objects')
+  const latest = one.runner.loop.now() + offset + objects.AHEAD_MAX_MS
+  for (const { madeAt } of replicas.values()) claim(!(madeAt > latest), `made at ${madeAt}`)
   for (const { link: open } of peers.values()) {
     if (!open) continue
     claim(open.outgoing.bytes <= 1024 * 1024, `queue ${open.outgoing.bytes}`)

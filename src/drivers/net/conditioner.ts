@@ -138,7 +138,9 @@ class Conditioned implements Datagrams {
     const into = direction === 'out' ? null : faults.createPath()
     this.under = {
       datagram: (from, bytes) => {
-        this.#hold(into, bytes, (copy) => this.#closed || events.datagram(from, copy))
+        if (this.#closed) return
+        if (this.#passes(into)) return events.datagram(from, bytes)
+        this.#hold(into!, bytes, (copy) => this.#closed || events.datagram(from, copy))
       },
       refused: (address) => this.#closed || events.refused(address),
     }
@@ -160,7 +162,8 @@ class Conditioned implements Datagrams {
     if (this.#closed) return
     // Held back it would cost memory, and the carrier would refuse it in the end.
     if (bytes.length > DATAGRAM_MAX) this.#weather.counters.oversize += 1
-    else this.#hold(this.#out, bytes, (copy) => this.#carrier?.send(to, copy))
+    else if (this.#passes(this.#out)) this.#carrier?.send(to, bytes)
+    else this.#hold(this.#out!, bytes, (copy) => this.#carrier?.send(to, copy))
   }
 
   close(): void {
@@ -170,12 +173,14 @@ class Conditioned implements Datagrams {
     this.#carrier?.close()
   }
 
-  #hold(path: Path | null, bytes: Uint8Array, pass: (copy: Uint8Array) => unknown): void {
-    if (path === null) return void pass(bytes)
-    if (this.#weather.quiet) {
-      this.#weather.counters.passed += 1
-      return void pass(bytes)
-    }
+  // In fair weather a datagram is neither copied nor looked at.
+  #passes(path: Path | null): boolean {
+    if (path !== null && !this.#weather.quiet) return false
+    if (path !== null) this.#weather.counters.passed += 1
+    return true
+  }
+
+  #hold(path: Path, bytes: Uint8Array, pass: (copy: Uint8Array) => unknown): void {
     for (const delay of this.#weather.decide(path)) {
       // No delay is no detour: the quiet wire keeps the carrier's own order and cost.
       if (delay > 0) this.#queue.add(delay, bytes.slice(), pass)

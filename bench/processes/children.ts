@@ -7,10 +7,9 @@ import { fileURLToPath } from 'node:url'
 
 const living = new Set<ChildProcess>()
 
-/** Starts a script of this folder. What it prints is seen. */
-export function start(script: string, words: readonly (string | number)[]): ChildProcess {
-  const path = fileURLToPath(new URL(`./${script}`, import.meta.url))
-  return adopt(fork(path, words.map(String)))
+/** Starts a script. What it prints is seen. */
+export function start(script: URL, words: readonly (string | number)[]): ChildProcess {
+  return adopt(fork(fileURLToPath(script), words.map(String)))
 }
 
 /** Starts a hub as a user would. @throws Error if it does not serve */

@@ -1,5 +1,5 @@
 /**
- * What Dots says: every state of a session as a sentence that a player understands. It claims
+ * What the games say: every state of a session as a sentence that a player understands. It claims
  * no more than is known: "nothing was lost" is said of what had been acknowledged, and that is
  * what the backup held.
  */

@@ -1,0 +1,78 @@
+/** Cards that all games lay over their field: joining, why it failed, the end. */
+
+import { HoldfastError, type Session } from 'holdfast'
+import type { ComponentChild } from 'preact'
+import { advice } from './news.ts'
+
+/** Joining takes a moment. */
+export function Joining({ room, cancel }: { room: string; cancel: () => void }): ComponentChild {
+  return (
+    <section class="card" aria-busy="true">
+      <h1>Joining…</h1>
+      <p>
+        Looking for the players of <b>{room}</b>.
+      </p>
+      <button type="button" onClick={cancel}>
+        Cancel
+      </button>
+    </section>
+  )
+}
+
+/** Joining failed: why, and what can be done. */
+export function Failed(props: {
+  error: unknown
+  again: () => void
+  door: () => void
+}): ComponentChild {
+  const { error, again, door } = props
+  const code = error instanceof HoldfastError ? error.code : 'unknown'
+  const text = error instanceof Error ? error.message : String(error)
+  return (
+    <section class="card" role="alert">
+      <h1>{code === 'full' ? 'This room is full' : 'That did not work'}</h1>
+      <p>{advice(code)}</p>
+      <p class="fine">
+        {code}: {text}
+      </p>
+      <div class="row">
+        <button type="button" class="main" onClick={again}>
+          Try again
+        </button>
+        <button type="button" onClick={door}>
+          Change the name
+        </button>
+        <a href="../">Lobby</a>
+      </div>
+    </section>
+  )
+}
+
+/** This window was killed. */
+export function Dead({ again }: { again: () => void }): ComponentChild {
+  return (
+    <section class="card" role="alert">
+      <h1>This window is dead</h1>
+      <p>
+        It was the server, and its wire was cut in the middle of everything. Look at the other
+        windows: they go on.
+      </p>
+      <button type="button" class="main" onClick={again}>
+        Join again
+      </button>
+    </section>
+  )
+}
+
+/** The session is lost for good. */
+export function Lost({ session, again }: { session: Session; again: () => void }): ComponentChild {
+  return (
+    <section class="card" role="alert">
+      <h1>The session is lost</h1>
+      <p class="fine">{session.reason || 'Nobody could be reached.'}</p>
+      <button type="button" class="main" onClick={again}>
+        Join again
+      </button>
+    </section>
+  )
+}

@@ -1,0 +1,98 @@
+/**
+ * What a window tells of its session: who came and went, who serves now, whether it is in touch.
+ * The newest sentence that matters stands large for a while.
+ */
+
+import type { MemberInfo, Session, Status } from 'holdfast'
+import * as news from './news.ts'
+
+/** Sentences that are kept. */
+const NOTES_MAX = 6
+/** How long a sentence stays large, in milliseconds. */
+const BANNER_MS = 9_000
+
+/** A sentence about the session. Those that matter are shown large for a while. */
+export interface Note {
+  id: number
+  text: string
+  kind: 'quiet' | 'good' | 'bad'
+  at: number
+}
+
+/** See the head of this file. */
+export class Story {
+  notes: readonly Note[] = []
+  /** Whether nothing more is to be told. */
+  over = false
+  readonly #session: Session
+  readonly #changed: () => void
+  #noted = 0
+  #primary: MemberInfo | null
+  #backup: MemberInfo | null
+  // Being let in is no coming back, whatever the session says of itself at first.
+  #status: Status = 'live'
+
+  constructor(session: Session, changed: () => void) {
+    this.#session = session
+    this.#changed = changed
+    this.#primary = session.primary
+    this.#backup = session.backup
+    this.#listen()
+  }
+
+  /** The sentence that stands large now. */
+  get banner(): Note | null {
+    const note = this.notes.find(({ kind }) => kind !== 'quiet')
+    if (!note || this.over) return null
+    const lasts = note.kind === 'bad' && this.#session.status !== 'live'
+    return lasts || performance.now() - note.at < BANNER_MS ? note : null
+  }
+
+  /** Says a sentence. */
+  note(text: string, kind: Note['kind']): void {
+    if (text === '') return
+    const note = { id: this.#noted++, text, kind, at: performance.now() }
+    this.notes = [note, ...this.notes].slice(0, NOTES_MAX)
+    this.#changed()
+  }
+
+  /** Looks for what no event tells. */
+  look(): void {
+    const { backup, me, status } = this.#session
+    if (backup && backup.inc !== this.#backup?.inc && status === 'live') {
+      const mine = backup.inc === me.inc
+      this.note(`${mine ? 'You are' : `${backup.name} is`} the backup now.`, 'quiet')
+    }
+    this.#backup = backup
+  }
+
+  #listen(): void {
+    const session = this.#session
+    session.on('status', (status) => this.#stands(status))
+    session.on('primary', (member) => this.#succeeded(member))
+    session.on('join', (member) => this.note(`${member.name} joined.`, 'quiet'))
+    session.on('leave', (member) => {
+      // Whoever served is spoken of when somebody else does.
+      if (member.player !== this.#primary?.player) this.note(`${member.name} left.`, 'quiet')
+    })
+    session.on('members', () => this.#changed())
+    session.on('safety', () => this.#changed())
+  }
+
+  #stands(status: Status): void {
+    if (this.over) return
+    const text = news.connection(this.#status, status, this.#session.reason)
+    this.#status = status
+    this.note(text, status === 'live' ? 'good' : 'bad')
+    this.#changed()
+  }
+
+  #succeeded(now: MemberInfo): void {
+    const before = this.#primary
+    this.#primary = now
+    if (before?.inc === now.inc) return
+    const stays = this.#session.members.some(({ player }) => player === before?.player)
+    const mine = now.inc === this.#session.me.inc
+    this.note(news.succession(before, now, stays, mine), 'good')
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * A bot that plays Dueling Teapots: it sits down, aims, dodges, serves when it is its turn, and
+ * dies like a killed process when somebody wishes so.
+ */
+
+import { join, type Session } from 'holdfast'
+import { SessionCourt } from './court.ts'
+import { createMind, think } from './rules/brain.ts'
+import { GLAZES } from './rules/glazes.ts'
+import { STEP_MS } from './rules/pot.ts'
+import { decisions, Kill, PLAYERS_MAX, typesOf } from './rules/things.ts'
+import { Seat } from './seat.ts'
+
+/** Which bot, and where it plays. */
+export interface BotOptions {
+  /** From 1. */
+  index: number
+  room: string
+  server?: string
+  condition?: string
+}
+
+const NAMES = `Earl Grey,Lady Assam,Oolong,Matcha,Rooibos,Lapsang,Chai,Keemun,Darjeeling,Sencha
+  Ceylon,Pekoe`.split(/,|\n\s+/)
+/** The worst bot and the best; the others are in between. */
+const SKILL_MIN = 0.35
+const SKILL_MAX = 0.8
+
+/** Plays until the session is lost. @returns why it was; leave the session to end it */
+export async function play(
+  options: BotOptions,
+): Promise<{ session: Session; over: Promise<string> }> {
+  const { index, room, server, condition } = options
+  const court = new SessionCourt()
+  const decided = decisions(court)
+  const session = await join({
+    game: 'teapots',
+    room,
+    server,
+    condition,
+    name: nameOf(index),
+    types: typesOf(decided),
+    playersMax: PLAYERS_MAX,
+  })
+  court.session = session
+  const seat = new Seat(session, decided, (index * 5) % GLAZES.length)
+  const mind = createMind(session.me.player * 7919, skillOf(index))
+  session.on('objects', () => obey(session))
+  const steps = setInterval(() => {
+    if (session.status === 'live') seat.intent = think(mind, seat.sight())
+    seat.advance(performance.now())
+  }, STEP_MS)
+  const over = new Promise<string>((resolve) => {
+    session.on('status', (status) => {
+      if (status !== 'lost') return
+      clearInterval(steps)
+      resolve(session.reason)
+    })
+  })
+  return { session, over }
+}
+
+function nameOf(index: number): string {
+  const again = Math.floor((index - 1) / NAMES.length)
+  const name = NAMES[(index - 1) % NAMES.length]!
+  return again === 0 ? name : `${name} ${again + 1}`
+}
+
+function skillOf(index: number): number {
+  return SKILL_MIN + ((index * 0.618) % 1) * (SKILL_MAX - SKILL_MIN)
+}
+
+function obey(session: Session): void {
+  const { me, primary } = session
+  if (primary?.inc !== me.inc) return
+  const meant = session.all(Kill).some(({ state }) => state.target === me.inc)
+  if (meant) process.kill(process.pid, 'SIGKILL')
+}

@@ -1,0 +1,195 @@
+/** What lies over the table: the door with its glazes, and how to play. */
+
+import type { ComponentChild } from 'preact'
+import { Dead, Failed, Joining, Lost } from '../cards.tsx'
+import { Share } from '../share.tsx'
+import type { Play } from './play.ts'
+import { GLAZES } from './rules/glazes.ts'
+
+/** Longest name that the door takes, in characters: 16 of the longest fit into 64 bytes. */
+const NAME_MAX = 16
+
+/** Where a window stands. */
+export type Stage =
+  | { kind: 'door' }
+  | { kind: 'joining'; cancel: () => void }
+  | { kind: 'failed'; error: unknown; watch: boolean }
+  | { kind: 'in'; play: Play }
+
+/** Who joins: what the door asks. */
+export interface Guest {
+  name: string
+  glaze: number
+}
+
+/** What the cards can do. */
+export interface Acts {
+  join(guest: Guest, watch: boolean): void
+  door(): void
+  again(): void
+  sit(): void
+}
+
+/** Links into this room: for others, and for a second window of one's own. */
+export interface Links {
+  share: string
+  second: string
+}
+
+/** The card for this stage; nothing while one plays in company. */
+export function Card(props: {
+  stage: Stage
+  guest: Guest
+  room: string
+  links: Links
+  acts: Acts
+}): ComponentChild {
+  const { stage, guest, acts, room } = props
+  switch (stage.kind) {
+    case 'door':
+      return <Door guest={guest} room={room} acts={acts} />
+    case 'joining':
+      return <Joining room={room} cancel={stage.cancel} />
+    case 'failed':
+      return (
+        <Failed
+          error={stage.error}
+          again={() => acts.join(guest, stage.watch)}
+          door={() => acts.door()}
+        />
+      )
+    case 'in':
+      return <During play={stage.play} links={props.links} acts={acts} />
+    default:
+      return stage satisfies never
+  }
+}
+
+function Door({ guest, room, acts }: { guest: Guest; room: string; acts: Acts }): ComponentChild {
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault()
+    const watch = (event.submitter as HTMLButtonElement | null)?.value === 'watch'
+    acts.join(guestOf(new FormData(event.currentTarget as HTMLFormElement), guest), watch)
+  }
+  return (
+    <form class="card door" onSubmit={submit}>
+      <p class="over">Dueling Teapots</p>
+      <h1>Take a seat {room === 'main' ? 'at the table' : <At room={room} />}</h1>
+      <label>
+        Your name
+        <input
+          name="name"
+          defaultValue={guest.name}
+          maxLength={NAME_MAX}
+          autocomplete="off"
+          spellcheck={false}
+        />
+      </label>
+      <Glazes chosen={guest.glaze} />
+      <div class="row">
+        <button type="submit" class="main" value="play">
+          Join
+        </button>
+        <button type="submit" value="watch">
+          Only watch
+        </button>
+      </div>
+      <Rules />
+    </form>
+  )
+}
+
+function At({ room }: { room: string }): ComponentChild {
+  return (
+    <>
+      at <em>{room}</em>
+    </>
+  )
+}
+
+function guestOf(form: FormData, before: Guest): Guest {
+  const given = form.get('name')
+  const wanted = typeof given === 'string' ? given.trim() : ''
+  const glaze = Number(form.get('glaze') ?? before.glaze)
+  return { name: wanted === '' ? before.name : wanted, glaze }
+}
+
+function Glazes({ chosen }: { chosen: number }): ComponentChild {
+  return (
+    <fieldset class="glazes">
+      <legend>Your glaze</legend>
+      {GLAZES.map(({ name, colour }, place) => (
+        <label key={name} title={name} style={{ '--glaze': colour }}>
+          <input
+            type="radio"
+            name="glaze"
+            value={place}
+            defaultChecked={place === chosen}
+            aria-label={name}
+          />
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function Rules(): ComponentChild {
+  return (
+    <p class="fine rules">
+      Three hits topple a pot. A cube that bounces first is worth more. <kbd>WASD</kbd> or arrows
+      glide, <kbd>space</kbd> or a click throws, the mouse aims.
+    </p>
+  )
+}
+
+function During({ play, links, acts }: { play: Play; links: Links; acts: Acts }): ComponentChild {
+  const { session } = play
+  if (play.killed) return <Dead again={() => acts.again()} />
+  if (session.status === 'lost') return <Lost session={session} again={() => acts.again()} />
+  if (!play.seat) return <Watching play={play} acts={acts} />
+  if (session.members.length > 1 || session.status !== 'live') return null
+  return (
+    <section class="card aside">
+      <h1>You have the table to yourself</h1>
+      <p>Send somebody the link, open a second window, or let bots join from a shell.</p>
+      <Share link={links.share} />
+      <div class="row">
+        <a class="button main" href={links.second} target="_blank" rel="noopener">
+          Open a second window
+        </a>
+        <code class="fine">npm run bots -- teapots</code>
+      </div>
+    </section>
+  )
+}
+
+function Watching({ play, acts }: { play: Play; acts: Acts }): ComponentChild {
+  const nobody = play.standings.length === 0
+  return (
+    <section class="card aside slim">
+      <p>{nobody ? 'Nobody plays just now. You watch an empty table.' : 'You watch.'}</p>
+      <button type="button" class="main" onClick={() => acts.sit()}>
+        Take a pot
+      </button>
+    </section>
+  )
+}
+
+/** Without WebGL there is no table to be seen. */
+export function NoPicture(): ComponentChild {
+  return (
+    <section class="card" role="alert">
+      <h1>This browser cannot draw the table</h1>
+      <p>
+        Dueling Teapots draws with WebGL, which is off or missing here. Turn on hardware
+        acceleration in the browser’s settings, or try another browser.
+      </p>
+      <div class="row">
+        <a class="button main" href="../dots/">
+          Play Dots, which needs none
+        </a>
+        <a href="../">Lobby</a>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,42 @@
+/**
+ * Who this window was the last time: name, glaze, and one day the token by which a session knows
+ * a player again. The one place where a page of this game keeps anything.
+ */
+
+import { pickName } from '../news.ts'
+import type { Guest } from './cards.tsx'
+import { GLAZES } from './rules/glazes.ts'
+
+const NAME = 'holdfast.name'
+const GLAZE = 'holdfast.glaze'
+
+/** The guest of the last time, or a new one. @param name  a name that was asked for, if any */
+export function recallGuest(name: string | null): Guest {
+  const glaze = Number(recall(GLAZE) ?? Math.floor(Math.random() * GLAZES.length))
+  return {
+    name: name || recall(NAME) || pickName(Math.random()),
+    glaze: Number.isInteger(glaze) ? glaze : 0,
+  }
+}
+
+/** Remembers who joined. */
+export function rememberGuest({ name, glaze }: Guest): void {
+  keep(NAME, name)
+  keep(GLAZE, String(glaze))
+}
+
+function recall(key: string): string | null {
+  try {
+    return localStorage.getItem(key)
+  } catch {
+    return null
+  }
+}
+
+function keep(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value)
+  } catch {
+    // A browser that keeps nothing asks again next time.
+  }
+}

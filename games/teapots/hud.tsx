@@ -1,0 +1,265 @@
+/** What stands around the table: header, banner, scores, one's own bowl. */
+
+import type { MemberInfo } from 'holdfast'
+import type { ComponentChild } from 'preact'
+import { SAFETY_WORDS, STATUS_WORDS } from '../news.ts'
+import type { Play } from './play.ts'
+import { CUBES_MAX } from './rules/flight.ts'
+import { glazeOf } from './rules/glazes.ts'
+import * as rows from './rules/standing.ts'
+import { Pot } from './rules/things.ts'
+
+/** What the header can do. */
+export interface Switches {
+  muted: boolean
+  mute(): void
+  panel: boolean
+  togglePanel(): void
+}
+
+/** How things stand, in one row. */
+export function Header(props: {
+  room: string
+  play: Play | null
+  switches: Switches
+}): ComponentChild {
+  const { room, play, switches } = props
+  return (
+    <header class="top">
+      <a class="brand" href="../" title="Back to the lobby">
+        <Mark />
+        <span>Dueling Teapots</span>
+      </a>
+      <span class="room" title="The room you are in">
+        {room}
+      </span>
+      {play && <Figures play={play} />}
+      <Buttons switches={switches} isIn={play !== null} />
+    </header>
+  )
+}
+
+function Buttons({ switches, isIn }: { switches: Switches; isIn: boolean }): ComponentChild {
+  const sound = switches.muted ? 'Sound on' : 'Mute'
+  return (
+    <span class="switches">
+      <button
+        type="button"
+        class="round"
+        aria-pressed={switches.muted}
+        aria-label={sound}
+        title={sound}
+        onClick={() => switches.mute()}
+      >
+        <Speaker muted={switches.muted} />
+      </button>
+      {isIn && (
+        <button
+          type="button"
+          class="lid"
+          aria-expanded={switches.panel}
+          aria-label="Under the lid"
+          onClick={() => switches.togglePanel()}
+        >
+          Under the lid
+        </button>
+      )}
+    </span>
+  )
+}
+
+const POT =
+  'M8 9c-4-3-6 1-5 4s4 5 6 5c1 2 3 3 6 3s5-1 6-3c3-1 4-6 9-9-3-1-6 0-8 2-1-2-3-4-7-4S9 7 8 9Zm0 2' +
+  'c0 2 0 3 1 5-3-1-5-3-4-5 0-1 2-1 3 0Zm7-8a2 2 0 0 1 1 4h-2a2 2 0 0 1 1-4Z'
+
+function Mark(): ComponentChild {
+  return (
+    <svg class="mark" viewBox="0 0 32 24" aria-hidden="true">
+      <path fill="currentColor" d={POT} />
+    </svg>
+  )
+}
+
+const WAVES = 'M16 9c1.5 1.5 1.5 4.5 0 6m2.5-9c3.5 3.5 3.5 8.5 0 12'
+
+function Speaker({ muted }: { muted: boolean }): ComponentChild {
+  return (
+    <svg
+      viewBox="0 0 24 24"
+      width="18"
+      height="18"
+      aria-hidden="true"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="2"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+    >
+      <path d="M4 10v4h3l5 4V6L7 10H4Z" fill="currentColor" />
+      <path d={muted ? 'm16 9 5 6m0-6-5 6' : WAVES} />
+    </svg>
+  )
+}
+
+function Figures({ play }: { play: Play }): ComponentChild {
+  const { session } = play
+  const status = play.killed ? 'lost' : session.status
+  const { rttMs, role } = session.figures()
+  const [safe, meaning] = SAFETY_WORDS[session.safety]
+  return (
+    <ul class="figures" aria-label="How things stand">
+      <li class={`chip ${status}`} title="Whether this window is in touch with the session">
+        <i aria-hidden="true" />
+        {play.killed ? 'Killed' : STATUS_WORDS[status]}
+      </li>
+      {status !== 'lost' && (
+        <>
+          <li class={`chip ${session.safety}`} title={meaning}>
+            <i aria-hidden="true" />
+            {safe}
+          </li>
+          <li class="figure" title="What this window does for the session">
+            {play.serves ? 'you are the server' : role === 'backup' ? 'you are the backup' : ''}
+          </li>
+          {rttMs !== null && !play.serves && (
+            <li class="figure" title="Round trip to the server">
+              <b>{Math.max(1, Math.round(rttMs))} ms</b>
+            </li>
+          )}
+        </>
+      )}
+    </ul>
+  )
+}
+
+/** The newest sentence that matters; it is read out, and goes after a while. */
+export function Banner({ play }: { play: Play | null }): ComponentChild {
+  const note = play?.story.banner
+  return (
+    <div class="banner" role="status" aria-live="polite">
+      {note && (
+        <p key={note.id} class={note.kind}>
+          {note.text}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Who has how many points, and who only watches. */
+export function Scores({ play }: { play: Play }): ComponentChild {
+  const { session } = play
+  const all = play.standings
+  const watching = session.members.filter(({ player }) => all.every((row) => row.player !== player))
+  const round = rows.round(session)
+  return (
+    <section class="scores" aria-label="Scores">
+      <h2>
+        Round {round.number} <small>first to {rows.POINTS_TO_WIN}</small>
+      </h2>
+      <ol>
+        {all.map((row) => (
+          <Score key={row.player} play={play} row={row} />
+        ))}
+      </ol>
+      {all.length === 0 && <p class="none">Nobody has a pot yet.</p>}
+      {watching.length > 0 && (
+        <p class="none">Watching: {watching.map(({ name }) => name).join(', ')}</p>
+      )}
+    </section>
+  )
+}
+
+function Score({ play, row }: { play: Play; row: rows.Standing }): ComponentChild {
+  const { me, members } = play.session
+  const member = members.find(({ player }) => player === row.player)
+  if (!member) return null
+  const lies = row.tea === 0
+  return (
+    <li class={`${row.player === me.player ? 'mine' : ''} ${lies ? 'lies' : ''}`}>
+      <span class="dot" aria-hidden="true" style={{ background: colourOf(play, row.player) }} />
+      <span class="name">{member.name}</span>
+      <Badges play={play} member={member} />
+      {row.streak >= rows.BOIL_STREAK && (
+        <b class="boil" title={`${row.streak} pots in a row: on the boil`}>
+          {row.streak}
+        </b>
+      )}
+      {row.cups > 0 && (
+        <span class="cups" title={`${row.cups} rounds won`}>
+          {'☕'.repeat(Math.min(3, row.cups))}
+        </span>
+      )}
+      <span class="points" title={`best streak ${row.best}`}>
+        {row.points}
+      </span>
+    </li>
+  )
+}
+
+/** What a member does for the session. */
+export function Badges({ play, member }: { play: Play; member: MemberInfo }): ComponentChild {
+  const { primary, backup } = play.session
+  if (member.inc === primary?.inc) {
+    return (
+      <b class="badge server" title="Orders what everybody does">
+        server
+      </b>
+    )
+  }
+  if (member.inc !== backup?.inc) return null
+  return (
+    <b class="badge backup" title="Has a copy of everything; takes over if the server dies">
+      backup
+    </b>
+  )
+}
+
+function colourOf({ session }: Play, player: number): string {
+  const pot = session.all(Pot).find(({ owner }) => owner?.player === player)
+  return pot ? glazeOf(pot.state.glaze).colour : '#888'
+}
+
+/** The winner of the last round, while there is time to cheer. */
+export function Winner({ play }: { play: Play }): ComponentChild {
+  const { session } = play
+  const now = session.now()
+  const round = rows.round(session)
+  if (!rows.isCheering(round, now)) return null
+  const winner = session.members.find(({ player }) => player === round.winner)
+  const mine = winner?.inc === session.me.inc
+  return (
+    <div class="winner" role="status">
+      <p class="over">Round {round.number - 1}</p>
+      <h2>{mine ? 'You win the cup' : `${winner?.name ?? 'Somebody'} wins the cup`}</h2>
+      <p>The next pot is poured in {Math.max(1, Math.ceil((round.from - now) / 1000))}…</p>
+    </div>
+  )
+}
+
+/** One's own tea and cubes. */
+export function Bowl({ play }: { play: Play }): ComponentChild {
+  const { seat, session } = play
+  const row = seat?.standing
+  if (!seat || !row) return null
+  if (row.tea === 0) {
+    const left = Math.max(0, rows.LIE_MS - (session.now() - row.since))
+    return <p class="bowl toppled">Toppled! Back in {Math.max(1, Math.ceil(left / 1000))}…</p>
+  }
+  const { ready } = seat
+  const count = (most: number): number[] => Array.from({ length: most }, (_, i) => i)
+  return (
+    <div class="bowl" role="img" aria-label={`${row.tea} tea, ${ready} cubes`}>
+      <span class="drops">
+        {count(rows.TEA_MAX).map((i) => (
+          <i key={i} class={i < row.tea ? 'full' : ''} />
+        ))}
+      </span>
+      <span class="cubes">
+        {count(CUBES_MAX).map((i) => (
+          <i key={i} class={i < ready ? 'full' : ''} />
+        ))}
+      </span>
+    </div>
+  )
+}

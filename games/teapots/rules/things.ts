@@ -1,0 +1,80 @@
+/**
+ * What the game says to others: pots, cubes and the wish to kill a server are objects of their
+ * owners; sitting down and hitting are actions, decided on the server.
+ */
+
+import {
+  action,
+  type ActionType,
+  angle,
+  type Field,
+  type GameType,
+  object,
+  type ObjectType,
+  ranged,
+  u16,
+  u32,
+  u8,
+  type Vec2,
+  vec2,
+} from 'holdfast'
+import { AIM_BITS, PLACE_STEP } from './flight.ts'
+import { type Claim, type Counted, type Court, hit, pour } from './match.ts'
+import type { Standing } from './standing.ts'
+
+/** Most players of a game; who comes later is told that it is full. */
+export const PLAYERS_MAX = 12
+
+/** A pot: where it is, how it moves, where its spout points, and which glaze it has. */
+export const Pot: ObjectType<{
+  pos: Field<Vec2>
+  vel: Field<Vec2>
+  aim: Field<number>
+  spin: Field<number>
+  glaze: Field<number>
+}> = object(
+  'pot',
+  {
+    pos: vec2(-20, 20, PLACE_STEP),
+    vel: vec2(-16, 16, 1 / 16),
+    aim: angle(10),
+    spin: ranged(-12, 12, 1 / 8),
+    glaze: u8,
+  },
+  { motion: { follow: { pos: 'vel', aim: 'spin' }, warp: 0.85, snap: 5 } },
+)
+
+/**
+ * One of the cubes of a pot. It lies in the bowl until it is thrown, and is thrown anew when its
+ * flight is over: `at` is when, 0 for never, and `ends` is how long it flew or may fly.
+ */
+export const Cube: ObjectType<{
+  at: Field<number>
+  pos: Field<Vec2>
+  aim: Field<number>
+  ends: Field<number>
+}> = object('cube', { at: u32, pos: vec2(-20, 20, PLACE_STEP), aim: angle(AIM_BITS), ends: u16 })
+
+/** Asks one incarnation to die on the spot, as a killed process does; whoever serves obeys. */
+export const Kill: ObjectType<{ target: Field<number> }> = object('kill', { target: u32 })
+
+/** What is decided on the server. */
+export interface Decisions {
+  /** Sits down, or is filled again. */
+  pour: ActionType<null, Standing>
+  /** Counts a hit. */
+  hit: ActionType<Claim, Counted>
+}
+
+/** The decisions, as this member makes them when it serves. */
+export function decisions(court: Court): Decisions {
+  return {
+    pour: action('pour', (table, _args: null, by) => pour(table, court, by)),
+    hit: action('hit', (table, args: Claim, by) => hit(table, args, court, by)),
+  }
+}
+
+/** All types of the game, for `join`. */
+export function typesOf({ pour: filling, hit: hitting }: Decisions): GameType[] {
+  return [Pot, Cube, Kill, filling, hitting] as GameType[]
+}

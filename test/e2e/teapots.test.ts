@@ -1,0 +1,182 @@
+// Goal: a duel of teapots goes on, ids, scores and all, whoever's window dies.
+// Method: each window is a browser process; killed means SIGKILL; pots that must play do so by
+// themselves, and the page says how things stand. Nobody looks, so few frames are drawn.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Hub, killed, Window } from './harness.ts'
+
+let hub: Hub
+let windows: Window[] = []
+let bots: ChildProcess[] = []
+
+beforeEach(async () => {
+  hub = await Hub.start()
+})
+
+afterEach(async () => {
+  await Promise.all(windows.map((window) => window.end()))
+  windows = []
+  await Promise.all(bots.map(killed))
+  bots = []
+  await hub.end()
+})
+
+function urlOf(more = ''): string {
+  return `${hub.url}/teapots/?room=e2e&frames=3${more}`
+}
+
+async function open(name: string, more = ''): Promise<Window> {
+  const window = await Window.open(name, urlOf(`&name=${name}${more}`))
+  windows.push(window)
+  await window.until({ status: 'live' })
+  return window
+}
+
+function addBot(index: number): void {
+  const script = fileURLToPath(new URL('../../build/games/bots.js', import.meta.url))
+  const given = ['--index', String(index), '--room', 'e2e', '--server', hub.url]
+  bots.push(spawn(process.execPath, [script, 'teapots', ...given], { stdio: 'ignore' }))
+}
+
+/** Lets these pots play by themselves, or not any more. */
+async function play(players: readonly Window[], on: boolean): Promise<void> {
+  for (const { page } of players) {
+    await page.evaluate((wanted) => {
+      const { teapots } = globalThis as unknown as { teapots: { autopilot: boolean } }
+      teapots.autopilot = wanted
+    }, on)
+  }
+}
+
+async function figure(window: Window, name: string): Promise<number> {
+  return Number((await window.data())[name])
+}
+
+/** Waits until so many hits count, then until all windows say the same of all hits. */
+async function hits(players: readonly Window[], more: number): Promise<number> {
+  const wanted = (await figure(players[0]!, 'hits')) + more
+  await play(players, true)
+  await expect.poll(() => figure(players[0]!, 'hits'), { timeout: 40_000 }).toBeGreaterThan(wanted)
+  await play(players, false)
+  let said: Record<string, string>[] = []
+  const agree = async (): Promise<number> => {
+    said = await Promise.all(players.map((window) => window.data()))
+    return new Set(said.map((data) => `${data['hits']} ${data['points']} ${data['flying']}`)).size
+  }
+  await expect.poll(agree, { timeout: 20_000 }).toBe(1)
+  return Number(said[0]!['hits'])
+}
+
+async function counted(players: readonly Window[]): Promise<number> {
+  const all = await Promise.all(players.map((window) => figure(window, 'counted')))
+  return all.reduce((sum, one) => sum + one, 0)
+}
+
+test('T1, T8: three windows and two bots see one another move', async () => {
+  const all = [await open('Ada'), await open('Grace'), await open('Linus')]
+  for (const index of [1, 2]) {
+    addBot(index)
+    await all[0]!.until({ members: new RegExp(`,${index + 3}$`) })
+  }
+  for (const window of all) await window.until({ pots: '1,2,3,4,5', safety: 'backed-up' })
+  for (const window of all) {
+    const places = async (): Promise<string[]> => (await window.data())['places']!.split(' ')
+    const before = await places()
+    const moved = async (): Promise<boolean> => {
+      const now = await places()
+      return [3, 4].every((bot) => now[bot] !== before[bot])
+    }
+    await expect.poll(moved, { timeout: 20_000 }).toBe(true)
+  }
+  await all[2]!.shot('teapots-1-five')
+  expect(windows.flatMap((window) => window.complaints)).toEqual([])
+})
+
+test('T3, T5, T29, T49: every hit counts once, also when the window of the server is killed', async () => {
+  const ada = await open('Ada')
+  const grace = await open('Grace')
+  const linus = await open('Linus')
+  for (const window of [ada, grace, linus]) {
+    await window.until({ members: '1,2,3', pots: '1,2,3', safety: 'backed-up', primary: '1' })
+  }
+  const first = await hits([ada, grace, linus], 2)
+  expect(await counted([ada, grace, linus])).toBe(first)
+  const adas = await figure(ada, 'counted')
+
+  await play([grace, linus], true)
+  await ada.kill()
+  for (const window of [grace, linus]) {
+    await window.until({ members: '2,3', primary: '2', safety: 'backed-up', pots: '2,3' })
+  }
+  expect([(await grace.data())['me'], (await linus.data())['me']]).toEqual(['2', '3'])
+  await grace.page
+    .getByRole('status')
+    .getByText(/You are the server now/)
+    .waitFor()
+  const second = await hits([grace, linus], 2)
+  expect(second).toBeGreaterThan(first)
+  expect(adas + (await counted([grace, linus]))).toBe(second)
+  await grace.shot('teapots-2-took-over')
+  expect(windows.flatMap((window) => window.complaints)).toEqual([])
+})
+
+test('T30, T36, T37: the window of the backup is killed: scores stay, and play goes on', async () => {
+  const ada = await open('Ada')
+  const grace = await open('Grace')
+  await ada.until({ safety: 'backed-up', backup: '2' })
+  const linus = await open('Linus')
+  for (const window of [ada, grace, linus]) await window.until({ pots: '1,2,3' })
+  const first = await hits([ada, grace, linus], 1)
+  const graces = await figure(grace, 'counted')
+  await grace.kill()
+  for (const window of [ada, linus]) {
+    await window.until({ members: '1,3', backup: '3', safety: 'backed-up', primary: '1' })
+  }
+  expect(await figure(linus, 'hits')).toBe(first)
+  const second = await hits([ada, linus], 1)
+  expect(graces + (await counted([ada, linus]))).toBe(second)
+})
+
+test('T2: the lobby lists the table; one joins with a glaze, watches, or is told that it is full', async () => {
+  const lobby = await Window.open('lobby', hub.url)
+  windows.push(lobby)
+  const card = lobby.page.getByRole('article').filter({ hasText: 'Dueling Teapots' })
+  await card.getByText('Nobody plays just now').waitFor()
+  const ada = await open('Ada', '&players=3')
+  await ada.page.getByText('You have the table to yourself').waitFor()
+  await card.getByText('e2e').waitFor()
+  await lobby.shot('teapots-3-lobby')
+
+  await card.getByRole('link', { name: /join/i }).click()
+  await lobby.page.getByRole('radio', { name: 'Plum' }).check({ force: true })
+  await lobby.shot('teapots-4-door')
+  await lobby.page.getByRole('button', { name: 'Join' }).click()
+  await lobby.until({ status: 'live', members: '1,2', pots: '1,2' })
+
+  const watcher = await open('Grace', '&watch')
+  await watcher.page.getByText('You watch.').waitFor()
+  await watcher.until({ members: '1,2,3', pots: '1,2', tea: '' })
+  const late = await Window.open('Late', urlOf('&name=Late'))
+  windows.push(late)
+  await late.page.getByText('This room is full').waitFor()
+  expect((await late.data())['error']).toBe('full')
+  await watcher.page.getByRole('button', { name: 'Take a pot' }).click()
+  await watcher.until({ pots: '1,2,3', tea: '3' })
+})
+
+test('T4, T41: any window can kill the server under the lid, and without WebGL the page says so', async () => {
+  const ada = await open('Ada')
+  const grace = await open('Grace')
+  await grace.until({ safety: 'backed-up', members: '1,2' })
+  await grace.page.getByRole('button', { name: 'Under the lid' }).click()
+  await grace.shot('teapots-5-panel')
+  await grace.page.getByRole('button', { name: /kill the server/i }).click()
+  await grace.until({ members: '2', primary: '2', role: 'alone', pots: '2' })
+  await ada.until({ status: 'killed' })
+  await ada.page.getByText('This window is dead').waitFor()
+
+  const blind = await Window.open('Blind', urlOf(), ['--disable-3d-apis'])
+  windows.push(blind)
+  await blind.page.getByText('This browser cannot draw the table').waitFor()
+})
