@@ -17,7 +17,7 @@ import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
 import * as objects from '../objects/objects.ts'
-import type { Member, View } from '../session/messages.ts'
+import type { View } from '../session/messages.ts'
 import { patience } from '../session/server.ts'
 import { serves } from '../session/state.ts'
 import { changed, decodeState, type Fields, initialState, type StateOf } from '../wire/schema.ts'
@@ -352,7 +352,9 @@ export class Session {
   #viewed(view: View, before: View | null): void {
     this.#last = view
     const known = this.#members
-    this.#members = view.members.map(infoOf)
+    this.#members = view.members.map(({ inc, player, name, kind }) => {
+      return { inc, player, name, kind }
+    })
     this.#comeBack()
     this.#setStatus('live')
     const old = before?.members ?? []
@@ -495,8 +497,4 @@ export class Session {
   #tell<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
     for (const listener of this.#listeners.get(name) ?? []) (listener as Listener<Name>)(value)
   }
-}
-
-function infoOf({ inc, player, name, kind }: Member): MemberInfo {
-  return { inc, player, name, kind }
 }

@@ -313,5 +313,6 @@ function show(scene: LeaseScene): string {
   const members = scene.sessions.slice(1).map(({ me, server: own }) => `${me} ${own.role}`)
   const may = told(scene) ? 'may tell' : 'is silent'
   const words = `lease until ${lease.until}, promises [${given.join(', ')}]`
-  return `${scene.now} ms, register (${epoch}, ${primary}); 1 ${may}, ${words}; ${members.join(', ')}`
+  const who = `register (${epoch}, ${primary}); 1 ${may}`
+  return `${scene.now} ms, ${who}, ${words}; ${members.join(', ')}`
 }
