@@ -92,6 +92,7 @@ function members(chaos: Prng, known: Knowledge): View['members'] {
 /** A message of the session that its receiver can read. @param me the liar's number */
 export function lie(chaos: Prng, known: Knowledge, me: number): PeerMessage {
   const n = (): number => number(chaos, known)
+  if (chance(chaos, 0.3)) return lieOfRecovery(chaos, n)
   switch (below(chaos, 10)) {
     case 0: {
       const primary = chance(chaos, 0.7) ? me : n()
@@ -128,6 +129,23 @@ export function lie(chaos: Prng, known: Knowledge, me: number): PeerMessage {
     default:
       return chance(chaos, 0.02) ? { kind: 'leave' } : { kind: 'resync' }
   }
+}
+
+function lieOfRecovery(chaos: Prng, n: () => number): PeerMessage {
+  const seqs = Array.from({ length: below(chaos, 4) }, () => ({ player: n(), seq: n() }))
+  const part = pick(chaos, [0, 4, 5, 6, 255])
+  const lies: PeerMessage[] = [
+    { kind: 'stepDown', epoch: n() },
+    { kind: 'news', index: n(), player: n(), seq: n(), part, bytes: noise(chaos, 60) },
+    { kind: 'standing', index: n(), seqs },
+    { kind: 'askPromise', at: n() },
+    { kind: 'promise', at: n() },
+    { kind: 'inquire', epoch: n(), whole: chance(chaos, 0.5) },
+    { kind: 'witness', epoch: n(), index: n(), settled: n() },
+    { kind: 'testimony', epoch: n(), piece: n(), of: n(), bytes: noise(chaos, 200) },
+    { kind: 'recovered', epoch: n(), witness: n(), gone: [], silent: n() },
+  ]
+  return pick(chaos, lies)
 }
 
 function delta(chaos: Prng, known: Knowledge): Uint8Array {
