@@ -64,14 +64,15 @@ export function Dead({ again }: { again: () => void }): ComponentChild {
   )
 }
 
-/** The session is lost for good. */
+/** The session is lost for good, or another window of ours has it. */
 export function Lost({ session, again }: { session: Session; again: () => void }): ComponentChild {
+  const elsewhere = session.code === 'elsewhere'
   return (
     <section class="card" role="alert">
-      <h1>The session is lost</h1>
+      <h1>{elsewhere ? 'You play in another window' : 'The session is lost'}</h1>
       <p class="fine">{session.reason || 'Nobody could be reached.'}</p>
       <button type="button" class="main" onClick={again}>
-        Join again
+        {elsewhere ? 'Join as somebody else' : 'Join again'}
       </button>
     </section>
   )

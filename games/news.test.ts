@@ -20,10 +20,25 @@ describe('a new server is announced', () => {
 })
 
 test('the connection is spoken of when it breaks, comes back and is lost', () => {
-  expect(news.connection('live', 'reconnecting', '')).toBe('Connection lost: reconnecting…')
-  expect(news.connection('reconnecting', 'live', '')).toContain('Back again')
-  expect(news.connection('live', 'live', '')).toBe('')
-  expect(news.connection('live', 'lost', 'the room is gone')).toContain('the room is gone')
+  expect(news.connection('reconnecting', '')).toBe('Connection lost: reconnecting…')
+  expect(news.connection('live', '')).toBe('')
+  expect(news.connection('lost', 'the room is gone')).toContain('the room is gone')
+  const healed = { awayMs: 12_400, same: true, resent: 1, lost: 0 }
+  expect(news.healing(healed)).toBe(
+    'Back again after 12 seconds. You are the same player as before.',
+  )
+  expect(news.healing({ ...healed, same: false, awayMs: 500 })).toContain('you are new here')
+  expect(news.healing({ ...healed, lost: 3 })).toContain('3 of your moves were undone')
+})
+
+test('a disaster is told with who is gone, whose copy it is, and what is lost', () => {
+  const witness = { ...ada, inc: 7 }
+  const gone = [{ player: 2, name: 'Grace' }, bots]
+  expect(news.recovery({ epoch: 9, witness, gone, silent: 0 })).toBe(
+    'Grace and Bots went at once. The session goes on with what Ada knew; ' +
+      'what they alone knew is lost.',
+  )
+  expect(news.recovery({ epoch: 9, witness: null, gone: [], silent: 2 })).toContain('2 did not')
 })
 
 test('every chance gives a name and a room', () => {

@@ -4,7 +4,7 @@
  * what the backup held.
  */
 
-import type { ErrorCode, MemberInfo, Safety, Status } from 'holdfast'
+import type { ErrorCode, Healing, MemberInfo, Recovery, Safety, Status } from 'holdfast'
 
 /** What the sentences need to know of a member. */
 export type Somebody = Pick<MemberInfo, 'name' | 'kind' | 'player'>
@@ -36,10 +36,30 @@ export function succession(
 }
 
 /** The connection changed. Empty when there is nothing to say. */
-export function connection(before: Status, now: Status, reason: string): string {
+export function connection(now: Status, reason: string): string {
   if (now === 'reconnecting') return 'Connection lost: reconnecting…'
   if (now === 'lost') return `The session is lost: ${reason || 'nobody could be reached'}.`
-  return before === 'reconnecting' ? 'Back again. You are the same player as before.' : ''
+  return ''
+}
+
+/** We were out of touch, and are back. */
+export function healing({ awayMs, same, lost }: Healing): string {
+  const away = awayMs < 2_000 ? '' : ` after ${Math.round(awayMs / 1000)} seconds`
+  const who = same
+    ? 'You are the same player as before.'
+    : 'You were away too long: you are new here.'
+  const gone =
+    lost === 0 ? '' : ` ${lost} of your moves were undone: the others went on without us.`
+  return `Back again${away}. ${who}${gone}`
+}
+
+/** Server and backup were gone at once, and the others went on with what they knew. */
+export function recovery({ gone, witness, silent }: Recovery): string {
+  const who = gone.map(({ name }) => name).join(' and ') || 'The server and its backup'
+  const copy = witness ? `what ${witness.name} knew` : 'what was known'
+  const rest = silent === 0 ? '' : ` ${silent} did not answer and may come back.`
+  const copies = `The session goes on with ${copy}; what they alone knew is lost.`
+  return `${who} went at once. ${copies}${rest}`
 }
 
 /** A short word for each state of the connection. */
@@ -70,6 +90,8 @@ export function advice(code: ErrorCode | 'unknown'): string {
       return 'The players there run another build of this game. Reload, or start another room.'
     case 'version':
       return 'The server speaks another version. Reload this page to get a build that fits.'
+    case 'elsewhere':
+      return 'You play in another window already. Join anew to be somebody else here.'
     case 'bad-value':
       return 'Something in the address or the name is not allowed.'
     default:
@@ -77,7 +99,7 @@ export function advice(code: ErrorCode | 'unknown'): string {
   }
 }
 
-const NAMES = `Ada Grace Alan Edsger Barbara Donald Radia Leslie Hedy Claude Mary Niklaus Joan
+const NAMES = `Ada Grace Alan Edsger Barbara Donald Radia Leslie Hedy Emmy Mary Niklaus Joan
   Tony Annie Dennis Jean Ken Katherine Tim Frances Linus Karen Vint Sophie Blaise`.split(/\s+/)
 
 /** A friendly name. @param chance from 0 up to but not including 1 */

@@ -29,8 +29,6 @@ export class Story {
   #noted = 0
   #primary: MemberInfo | null
   #backup: MemberInfo | null
-  // Being let in is no coming back, whatever the session says of itself at first.
-  #status: Status = 'live'
 
   constructor(session: Session, changed: () => void) {
     this.#session = session
@@ -69,6 +67,11 @@ export class Story {
   #listen(): void {
     const session = this.#session
     session.on('status', (status) => this.#stands(status))
+    session.on('healed', (healing) => {
+      const good = healing.same && healing.lost === 0
+      this.note(news.healing(healing), good ? 'good' : 'bad')
+    })
+    session.on('recovered', (recovery) => this.note(news.recovery(recovery), 'bad'))
     session.on('primary', (member) => this.#succeeded(member))
     session.on('join', (member) => this.note(`${member.name} joined.`, 'quiet'))
     session.on('leave', (member) => {
@@ -81,9 +84,7 @@ export class Story {
 
   #stands(status: Status): void {
     if (this.over) return
-    const text = news.connection(this.#status, status, this.#session.reason)
-    this.#status = status
-    this.note(text, status === 'live' ? 'good' : 'bad')
+    this.note(news.connection(status, this.#session.reason), 'bad')
     this.#changed()
   }
 

@@ -14,6 +14,7 @@ import { Board } from './board.ts'
 import { type Acts, Card, type Links, type Stage } from './cards.tsx'
 import { listen } from './input.ts'
 import { pickName } from '../news.ts'
+import { forgetToken, joinAgain, keepToken, recallToken } from '../token.ts'
 import { Banner, Header, Side } from './panel.tsx'
 import { Play } from './play.ts'
 import { pinsTotal, TYPES } from './rules.ts'
@@ -37,7 +38,11 @@ let stage: Stage = { kind: 'door', name: query.get('name') || recall() || pickNa
 const acts: Acts = {
   join: (name) => void enter(name),
   door: (name) => go({ kind: 'door', name }),
-  again: () => location.assign(link({ name: nameHere() })),
+  again: () => {
+    const elsewhere = stage.kind === 'in' && stage.play.session.code === 'elsewhere'
+    if (elsewhere) forgetToken('dots', room)
+    location.assign(link({ name: nameHere() }))
+  },
 }
 
 /** A link into this room, with the hub and the weather of this window. */
@@ -84,15 +89,18 @@ async function enter(name: string): Promise<void> {
   go({ kind: 'joining', name, cancel: () => giveUp.abort() })
   if (name !== query.get('name')) remember(name)
   try {
-    const session = await join({
-      game: 'dots',
-      room,
-      name,
-      types: TYPES,
-      server: query.get('server') || undefined,
-      condition: query.get('condition') || undefined,
-      signal: giveUp.signal,
-    })
+    const session = await joinAgain('dots', room, (token) =>
+      join({
+        game: 'dots',
+        room,
+        name,
+        token,
+        types: TYPES,
+        server: query.get('server') || undefined,
+        condition: query.get('condition') || undefined,
+        signal: giveUp.signal,
+      }),
+    )
     const play = new Play(session, show)
     window.dots = play
     go({ kind: 'in', play })
@@ -159,9 +167,11 @@ const canvas = document.querySelector('canvas')!
 const board = new Board(canvas)
 listen(canvas, board, playing)
 setInterval(() => {
-  playing()?.story.look()
+  const play = playing()
+  play?.story.look()
+  if (play && isHere(play)) keepToken('dots', room, play.session.token)
   show()
 }, LOOK_MS)
 // A page that the browser kept aside has said goodbye; its session does not come back.
 window.addEventListener('pageshow', (event) => event.persisted && location.reload())
-if (query.get('name')) acts.join(query.get('name')!)
+if (query.get('name') || recallToken('dots', room)) acts.join(nameHere())

@@ -23,8 +23,8 @@ export interface BotOptions {
 const NAMES = `Earl Grey,Lady Assam,Oolong,Matcha,Rooibos,Lapsang,Chai,Keemun,Darjeeling,Sencha
   Ceylon,Pekoe`.split(/,|\n\s+/)
 /** The worst bot and the best; the others are in between. */
-const SKILL_MIN = 0.35
-const SKILL_MAX = 0.8
+const SKILL_MIN = 0.2
+const SKILL_MAX = 0.75
 
 /** Plays until the session is lost. @returns why it was; leave the session to end it */
 export async function play(

@@ -26,6 +26,8 @@ export interface Guest {
 export interface Acts {
   join(guest: Guest, watch: boolean): void
   door(): void
+  /** Another glaze is tried on. */
+  glaze(glaze: number): void
   again(): void
   sit(): void
 }
@@ -85,7 +87,7 @@ function Door({ guest, room, acts }: { guest: Guest; room: string; acts: Acts })
           spellcheck={false}
         />
       </label>
-      <Glazes chosen={guest.glaze} />
+      <Glazes chosen={guest.glaze} choose={(glaze) => acts.glaze(glaze)} />
       <div class="row">
         <button type="submit" class="main" value="play">
           Join
@@ -114,7 +116,7 @@ function guestOf(form: FormData, before: Guest): Guest {
   return { name: wanted === '' ? before.name : wanted, glaze }
 }
 
-function Glazes({ chosen }: { chosen: number }): ComponentChild {
+function Glazes(props: { chosen: number; choose: (glaze: number) => void }): ComponentChild {
   return (
     <fieldset class="glazes">
       <legend>Your glaze</legend>
@@ -124,7 +126,8 @@ function Glazes({ chosen }: { chosen: number }): ComponentChild {
             type="radio"
             name="glaze"
             value={place}
-            defaultChecked={place === chosen}
+            defaultChecked={place === props.chosen}
+            onChange={() => props.choose(place)}
             aria-label={name}
           />
         </label>

@@ -103,6 +103,8 @@ function drawSource(plot: uPlot): void {
   ctx.stroke()
   ctx.fillStyle = 'rgb(255 255 255 / 0.7)'
   ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`
+  ctx.textAlign = 'left'
+  ctx.textBaseline = 'bottom'
   ctx.fillText('300 ms: the source, 2001', bbox.left + 6, y - 5)
   ctx.restore()
 }

@@ -1,6 +1,5 @@
 /**
- * Who this window was the last time: name, glaze, and one day the token by which a session knows
- * a player again. The one place where a page of this game keeps anything.
+ * Who this window was the last time: name and glaze, and whether its tab only watched.
  */
 
 import { pickName } from '../news.ts'
@@ -9,6 +8,7 @@ import { GLAZES } from './rules/glazes.ts'
 
 const NAME = 'holdfast.name'
 const GLAZE = 'holdfast.glaze'
+const WATCHES = 'holdfast.watches'
 
 /** The guest of the last time, or a new one. @param name  a name that was asked for, if any */
 export function recallGuest(name: string | null): Guest {
@@ -25,17 +25,28 @@ export function rememberGuest({ name, glaze }: Guest): void {
   keep(GLAZE, String(glaze))
 }
 
-function recall(key: string): string | null {
+/** Whether this tab only watched when it was left. */
+export function recallWatching(): boolean {
+  return recall(WATCHES, () => sessionStorage) === 'yes'
+}
+
+/** Remembers whether this tab only watches. */
+export function rememberWatching(watches: boolean): void {
+  keep(WATCHES, watches ? 'yes' : 'no', () => sessionStorage)
+}
+
+// Where nothing may be kept, asking for the store throws.
+function recall(key: string, store = (): Storage => localStorage): string | null {
   try {
-    return localStorage.getItem(key)
+    return store().getItem(key)
   } catch {
     return null
   }
 }
 
-function keep(key: string, value: string): void {
+function keep(key: string, value: string, store = (): Storage => localStorage): void {
   try {
-    localStorage.setItem(key, value)
+    store().setItem(key, value)
   } catch {
     // A browser that keeps nothing asks again next time.
   }

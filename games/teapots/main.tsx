@@ -2,27 +2,26 @@
  * The page of Dueling Teapots. `?room=` says which session, `?name=` joins at once, `?watch`
  * without a pot, `?condition=` makes the weather of this window's links worse (such as
  * `rtt=120,loss=5%`), `?server=` names another hub, `?players=` how many may join if this window
- * opens the room, `?finish=plain` or `fine` how it is drawn, `?frames=` how often a second at most.
+ * opens the room, `?finish=plain` or `fine` how it is drawn, `?frames=` how often at most.
  *
- * For tests, `document.body.dataset` says how things stand: `status` (door, joining, failed,
- * killed, or that of the session), `error`, `safety`, `epoch`, `role`, `me`, `primary`, `backup`
- * and `members` (players), `pots` (players that are drawn), `places`, `flying`
- * (cubes), `tea`, `points`, `hits` (of all),
- * `counted` (our own hits), `returns`, `banner`, `frames`, `degree`; and `window.teapots` plays.
+ * For tests, `document.body.dataset` says how things stand: `status` (door, joining, failed, or
+ * that of marks.ts, with the rest of what it says), `error`, `banner`, `frames`, `degree` and
+ * `cost` of the picture; and `window.teapots` plays.
  */
 
-import { HoldfastError, join } from 'holdfast'
+import { HoldfastError, join, type JoinOptions } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
 import { pickName } from '../news.ts'
+import { forgetToken, joinAgain, keepToken, recallToken } from '../token.ts'
 import { type Acts, Card, type Guest, type Links, NoPicture, type Stage as At } from './cards.tsx'
 import { SessionCourt } from './court.ts'
-import { recallGuest, rememberGuest } from './guest.ts'
+import { recallGuest, recallWatching, rememberGuest, rememberWatching } from './guest.ts'
 import { Banner, Bowl, Header, Scores, Winner } from './hud.tsx'
 import { Input } from './input.ts'
+import { marksOf } from './marks.ts'
 import { Panel } from './panel.tsx'
 import { Play } from './play.ts'
-import { decisions, PLAYERS_MAX, Pot, typesOf } from './rules/things.ts'
-import * as rows from './rules/standing.ts'
+import { decisions, PLAYERS_MAX, typesOf } from './rules/things.ts'
 import { Sound } from './sound.ts'
 import { tick } from './ticker.ts'
 import { Touch } from './touch.tsx'
@@ -53,7 +52,12 @@ let frames = 0
 const acts: Acts = {
   join: (who, watch) => void enter(who, watch),
   door: () => go({ kind: 'door' }),
-  again: () => location.assign(link({ name: guest.name })),
+  glaze: (glaze) => (guest = { ...guest, glaze }),
+  again: () => {
+    const elsewhere = at.kind === 'in' && at.play.session.code === 'elsewhere'
+    if (elsewhere) forgetToken('teapots', room)
+    location.assign(link({ name: guest.name }))
+  },
   sit: () => at.kind === 'in' && at.play.sit(guest.glaze),
 }
 
@@ -76,6 +80,17 @@ function go(next: At): void {
   show()
 }
 
+function wish({ name }: Guest): JoinOptions {
+  return {
+    game: 'teapots',
+    room,
+    name,
+    playersMax: Number(query.get('players')) || PLAYERS_MAX,
+    server: query.get('server') || undefined,
+    condition: query.get('condition') || undefined,
+  }
+}
+
 async function enter(who: Guest, watch: boolean): Promise<void> {
   const giveUp = new AbortController()
   guest = who
@@ -84,16 +99,9 @@ async function enter(who: Guest, watch: boolean): Promise<void> {
   const court = new SessionCourt()
   const decided = decisions(court)
   try {
-    const session = await join({
-      game: 'teapots',
-      room,
-      name: who.name,
-      types: typesOf(decided),
-      playersMax: Number(query.get('players')) || PLAYERS_MAX,
-      server: query.get('server') || undefined,
-      condition: query.get('condition') || undefined,
-      signal: giveUp.signal,
-    })
+    const session = await joinAgain('teapots', room, (token) =>
+      join({ ...wish(who), token, types: typesOf(decided), signal: giveUp.signal }),
+    )
     court.session = session
     session.on('primary', () => sound.bell())
     begin(new Play(session, decided, show), watch)
@@ -152,44 +160,19 @@ function show(): void {
 }
 
 function mark(): void {
-  const data = document.body.dataset
-  data['frames'] = String(frames)
-  data['degree'] = String(stage?.degree ?? -1)
-  if (at.kind !== 'in') {
-    data['status'] = at.kind
-    const { error } = at.kind === 'failed' ? at : {}
-    data['error'] = error instanceof HoldfastError ? error.code : ''
-    return
-  }
-  const { play } = at
-  const { session, seat } = play
-  const figures = session.figures()
-  const pots = session
-    .all(Pot)
-    .map((pot) => [pot.owner?.player ?? 0, pot.state] as const)
-    .sort(([a], [b]) => a - b)
-  Object.assign(data, {
-    status: play.killed ? 'killed' : session.status,
-    safety: session.safety,
-    epoch: figures.epoch,
-    role: figures.role,
-    me: session.me.player,
-    primary: session.primary?.player ?? '',
-    backup: session.backup?.player ?? '',
-    members: session.members.map(({ player }) => player).join(','),
-    pots: pots.map(([player]) => player).join(','),
-    places: pots.map(([, { pos }]) => pos.map(Math.round).join('/')).join(' '),
-    flying: play.flights.at(session.now()).length,
-    tea: seat?.standing?.tea ?? '',
-    points: play.standings
-      .map(({ player, points }) => `${player}:${points}`)
-      .sort()
-      .join(','),
-    hits: rows.hitsTotal(session),
-    counted: seat?.counted ?? 0,
-    returns: figures.returns,
-    banner: document.querySelector('.banner')?.textContent ?? '',
-  })
+  const { error } = at.kind === 'failed' ? at : {}
+  Object.assign(
+    document.body.dataset,
+    {
+      status: at.kind,
+      error: error instanceof HoldfastError ? error.code : '',
+      banner: document.querySelector('.banner')?.textContent ?? '',
+      frames,
+      degree: stage?.degree ?? '',
+      cost: stage?.cost ?? '',
+    },
+    at.kind === 'in' && marksOf(at.play),
+  )
 }
 
 /** The stage, or null where there is no WebGL. */
@@ -228,7 +211,7 @@ function frame(): void {
     play.assist = input.assist
     sound.ear = play.seat?.body.pos ?? [0, 0]
   }
-  picture?.draw(play, now - drawnAt, play?.lateAt(now) ?? 0)
+  picture?.draw(play ?? guest.glaze, now - drawnAt, play?.lateAt(now) ?? 0)
   drawnAt = now
 }
 
@@ -236,7 +219,12 @@ show()
 tick(() => playing()?.advance(performance.now()))
 if (picture) requestAnimationFrame(frame)
 setInterval(() => {
-  playing()?.story.look()
+  const play = playing()
+  play?.story.look()
+  if (play && play.session.status !== 'lost') {
+    keepToken('teapots', room, play.session.token)
+    rememberWatching(play.seat === null)
+  }
   show()
 }, LOOK_MS)
 for (const touched of ['pointerdown', 'keydown']) {
@@ -244,4 +232,7 @@ for (const touched of ['pointerdown', 'keydown']) {
 }
 // A page that the browser kept aside has said goodbye; its session does not come back.
 window.addEventListener('pageshow', (event) => event.persisted && location.reload())
-if (query.get('name') && stage) acts.join(guest, query.has('watch'))
+// A tab that was loaded anew goes on as it was.
+const wasHere = recallToken('teapots', room) !== undefined
+if (stage && wasHere) acts.join(guest, recallWatching())
+else if (stage && query.get('name')) acts.join(guest, query.has('watch'))

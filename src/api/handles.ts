@@ -93,6 +93,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     // Without the time nothing moves.
     if (Number.isNaN(now) && Number.isNaN(this.#motion.shownAt)) return this.state
     if (!Number.isNaN(now)) {
+      // It came before the time was known: how old it was nobody can say.
+      if (Number.isNaN(this.#motion.trail.sampledAt)) this.told(this.state, now, null)
       motion.look(this.#motion, now, viewer.factor ?? course.warp)
       if (this.#measured) viewer.shown(this.#motion.trail.sampledAt, now)
       this.#measured = false

@@ -310,3 +310,21 @@ describe('the ages', () => {
     expect(busy.p99).toBeLessThan(alone.p99 + 2)
   })
 })
+
+test('what came before the time was known is shown where it is, and goes on from there', async () => {
+  const w = world({ seed: 12, conditions: 'rtt=20' })
+  const sessions: Session[] = []
+  const drawn: number[][] = []
+  for (const name of ['Ada', 'Grace', 'Linus', 'Hedy']) {
+    const session = await w.join({ game: 'duel', types, name })
+    sessions.push(session)
+    session.on('objects', () => drawn.push(...session.all(Pot).map((pot) => [...pot.view().pos])))
+    session.create(Pot, { pos: [3, 4], vel: [1, 0] })
+    for (let i = 0; i < 20; i++) {
+      await w.run(5)
+      for (const each of sessions) drawn.push(...each.all(Pot).map((pot) => [...pot.view().pos]))
+    }
+  }
+  expect(drawn.length).toBeGreaterThan(100)
+  expect(drawn.filter((pos) => !pos.every(Number.isFinite))).toEqual([])
+})

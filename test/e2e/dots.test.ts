@@ -170,8 +170,9 @@ test('T2: the lobby lists the rooms there are, and one joins or starts another',
   await lobby.until({ status: 'live', members: '1,2' })
 
   await lobby.page.goto(hub.url)
-  await lobby.page.getByRole('textbox', { name: 'Room', exact: true }).fill('new-room')
-  await lobby.page.getByText(/start a new room/i).click()
+  const card = lobby.page.getByRole('article').filter({ hasText: 'Everybody is a dot' })
+  await card.getByRole('textbox', { name: 'Room', exact: true }).fill('new-room')
+  await card.getByText(/start a new room/i).click()
   await lobby.page.getByRole('button', { name: /join/i }).click()
   await lobby.until({ status: 'live', members: '1', role: 'alone' })
 })

@@ -121,7 +121,7 @@ test('T3, T5, T29, T49: every hit counts once, also when the window of the serve
   expect(windows.flatMap((window) => window.complaints)).toEqual([])
 })
 
-test('T30, T36, T37: the window of the backup is killed: scores stay, and play goes on', async () => {
+test('T30, T34, T36, T37: the window of the backup is killed, another is loaded anew: scores stay', async () => {
   const ada = await open('Ada')
   const grace = await open('Grace')
   await ada.until({ safety: 'backed-up', backup: '2' })
@@ -136,14 +136,19 @@ test('T30, T36, T37: the window of the backup is killed: scores stay, and play g
   expect(await figure(linus, 'hits')).toBe(first)
   const second = await hits([ada, linus], 1)
   expect(graces + (await counted([ada, linus]))).toBe(second)
+
+  const { points } = await ada.data()
+  await linus.page.reload()
+  for (const window of [ada, linus]) await window.until({ members: /^(1,3|3,1)$/, pots: '1,3' })
+  expect(await linus.data()).toMatchObject({ me: '3', points })
 })
 
-test('T2: the lobby lists the table; one joins with a glaze, watches, or is told that it is full', async () => {
+test('T2: the lobby lists the table; one joins with a glaze to watch, then to play; a full one says so', async () => {
   const lobby = await Window.open('lobby', hub.url)
   windows.push(lobby)
   const card = lobby.page.getByRole('article').filter({ hasText: 'Dueling Teapots' })
   await card.getByText('Nobody plays just now').waitFor()
-  const ada = await open('Ada', '&players=3')
+  const ada = await open('Ada', '&players=2')
   await ada.page.getByText('You have the table to yourself').waitFor()
   await card.getByText('e2e').waitFor()
   await lobby.shot('teapots-3-lobby')
@@ -151,18 +156,16 @@ test('T2: the lobby lists the table; one joins with a glaze, watches, or is told
   await card.getByRole('link', { name: /join/i }).click()
   await lobby.page.getByRole('radio', { name: 'Plum' }).check({ force: true })
   await lobby.shot('teapots-4-door')
-  await lobby.page.getByRole('button', { name: 'Join' }).click()
-  await lobby.until({ status: 'live', members: '1,2', pots: '1,2' })
+  await lobby.page.getByRole('button', { name: 'Only watch' }).click()
+  await lobby.page.getByText('You watch.').waitFor()
+  await lobby.until({ status: 'live', members: '1,2', pots: '1', tea: '' })
 
-  const watcher = await open('Grace', '&watch')
-  await watcher.page.getByText('You watch.').waitFor()
-  await watcher.until({ members: '1,2,3', pots: '1,2', tea: '' })
   const late = await Window.open('Late', urlOf('&name=Late'))
   windows.push(late)
   await late.page.getByText('This room is full').waitFor()
   expect((await late.data())['error']).toBe('full')
-  await watcher.page.getByRole('button', { name: 'Take a pot' }).click()
-  await watcher.until({ pots: '1,2,3', tea: '3' })
+  await lobby.page.getByRole('button', { name: 'Take a pot' }).click()
+  await lobby.until({ pots: '1,2', tea: '3' })
 })
 
 test('T4, T41: any window can kill the server under the lid, and without WebGL the page says so', async () => {

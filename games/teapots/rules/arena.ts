@@ -7,7 +7,7 @@ import type { Vec2 } from 'holdfast'
 import { along, distance, dot, length, nearestOn, scale, subtract, unit, wayOf } from './plane.ts'
 
 /** From the middle to the rim, in units; a pot is about two and a half wide. */
-export const TRAY_RADIUS = 18
+export const TRAY_RADIUS = 16
 /** How far a pot reaches. */
 export const POT_RADIUS = 1.2
 /** How far a cube reaches. */
@@ -28,21 +28,21 @@ function round(kind: Obstacle['kind'], at: Vec2, radius: number): Obstacle {
 /** All that stands on the tray. */
 export const OBSTACLES: readonly Obstacle[] = [
   round('cake', [0, 0], 2.7),
-  round('cup', [-9.2, -5.4], 1.9),
-  round('cup', [9.2, 5.4], 1.9),
-  round('bowl', [8.6, -6.6], 1.5),
-  round('jug', [-8.6, 6.6], 1.4),
-  round('macaron', [0.9, -7.4], 1.05),
-  round('macaron', [-1.2, 7.6], 1.05),
-  { kind: 'spoon', a: [-5.4, -11.6], b: [0.2, -13], radius: 0.45 },
-  { kind: 'spoon', a: [5.4, 11.4], b: [-0.4, 13], radius: 0.45 },
+  round('cup', [-8.2, -4.9], 1.9),
+  round('cup', [8.2, 4.9], 1.9),
+  round('bowl', [7.6, -6], 1.5),
+  round('jug', [-7.6, 6], 1.4),
+  round('macaron', [0.8, -6.7], 1.05),
+  round('macaron', [-1, 6.9], 1.05),
+  { kind: 'spoon', a: [-4.9, -10.4], b: [0.4, -11.6], radius: 0.45 },
+  { kind: 'spoon', a: [4.9, 10.4], b: [-0.4, 11.6], radius: 0.45 },
 ]
 
 const SPOTS_COUNT = 12
 
 /** Where pots are put down: a ring of places near the rim, clear of everything. */
 export const SPOTS: readonly Vec2[] = Array.from({ length: SPOTS_COUNT }, (_, i) =>
-  scale(wayOf(((i + 0.5) / SPOTS_COUNT) * 2 * Math.PI), 15.4),
+  scale(wayOf(((i + 0.5) / SPOTS_COUNT) * 2 * Math.PI), 13.6),
 )
 
 /** Something that is touched: how deep, and which way is out. */

@@ -140,7 +140,7 @@ function approach(mind: Mind, { me }: Sight, rival: Rival): Vec2 {
   const far = length(to) - mind.room
   const inwards = scale(way, Math.max(-1, Math.min(1, far / 3)))
   const round: Vec2 = [-way[1] * mind.side, way[0] * mind.side]
-  return bounded(add(add(inwards, scale(round, 0.75)), clearance(me)))
+  return bounded(add(add(inwards, scale(round, 1.1)), clearance(me)))
 }
 
 function stroll(mind: Mind, { now, me }: Sight): Vec2 {
@@ -196,7 +196,7 @@ function aimAt(mind: Mind, { now, me }: Sight, rival: Rival): number | null {
     mind.bank = null
     // Who moves across is harder to hit.
     const across = Math.abs(dot(rival.vel, unit([-(led.at[1] - me.pos[1]), led.at[0] - me.pos[0]])))
-    return led.aim + mind.slip * (0.1 + 0.018 * across)
+    return led.aim + mind.slip * (0.2 + 0.05 * across)
   }
   if (now >= mind.bankAt) {
     mind.bankAt = now + BANK_MS
@@ -223,7 +223,7 @@ function pulls(mind: Mind, { now, me, cubes }: Sight, wanted: number, rival: Riv
   if (cubes === 0 || now < mind.fireAt || rival.safe) return false
   if (Math.abs(turnTo(me.aim, wanted)) > 0.07) return false
   // Keeps a cube back now and then, as people do.
-  const wait = cubes > 1 ? between(mind.chance, 300, 1_300) : between(mind.chance, 700, 2_000)
+  const wait = cubes > 1 ? between(mind.chance, 500, 1_900) : between(mind.chance, 1_000, 2_800)
   mind.fireAt = now + wait * (1.45 - mind.skill)
   return true
 }

@@ -11,7 +11,7 @@ import type { Table, Value } from 'holdfast'
 /** Hits that a pot takes before it topples. */
 export const TEA_MAX = 3
 /** Points that win the round. */
-export const POINTS_TO_WIN = 30
+export const POINTS_TO_WIN = 40
 /** How long a winner is cheered before the next round, in milliseconds. */
 export const CHEER_MS = 8_000
 /** How long a toppled pot lies, in milliseconds. */

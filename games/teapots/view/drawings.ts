@@ -1,6 +1,7 @@
 /** Pictures that are painted at the start: the cloth on the tray, the wood around it. */
 
 import * as THREE from 'three'
+import { TRAY_RADIUS } from '../rules/arena.ts'
 
 type Pen = CanvasRenderingContext2D
 
@@ -36,17 +37,38 @@ function scatter(seed: number): () => number {
 /** The cloth: linen with a woven grain, an embroidered border, lace in the middle. */
 export function paintCloth(pen: Pen, size: number): void {
   const half = size / 2
-  pen.fillStyle = '#efe2c9'
+  pen.fillStyle = '#f6ead2'
   pen.fillRect(0, 0, size, size)
   weave(pen, size)
   pen.translate(half, half)
-  const unit = half / 18.2
+  const unit = half / (TRAY_RADIUS + 0.3)
   pen.lineCap = 'round'
   ringOf(pen, unit)
   sprigs(pen, unit)
   doily(pen, unit)
-  teaRing(pen, unit * 11.4, unit * 1.4, unit * 1.5)
-  teaRing(pen, unit * -6.3, unit * -10.2, unit * 1.35)
+  teaRing(pen, unit * 10.2, unit * 0.4, unit * 1.5)
+  teaRing(pen, unit * -4.6, unit * -8, unit * 1.35)
+  pen.setTransform(1, 0, 0, 1, 0, 0)
+  sunlight(pen, size)
+}
+
+// The late sun comes in by a window: six panes of light, and the rest in warm shade. It is drawn
+// small and enlarged, so that its edges are soft.
+function sunlight(pen: Pen, size: number): void {
+  const small = document.createElement('canvas')
+  small.width = small.height = 112
+  const brush = small.getContext('2d')!
+  brush.fillStyle = '#e0d2bd'
+  brush.fillRect(0, 0, 112, 112)
+  brush.fillStyle = '#fffdf6'
+  brush.transform(1, 0.32, -0.42, 0.94, 52, 17)
+  for (const x of [-27, 3]) {
+    for (const y of [-4, 21, 46]) brush.fillRect(x, y, 26, 21)
+  }
+  pen.globalCompositeOperation = 'multiply'
+  pen.imageSmoothingQuality = 'high'
+  pen.drawImage(small, 0, 0, size, size)
+  pen.globalCompositeOperation = 'source-over'
 }
 
 function weave(pen: Pen, size: number): void {
@@ -72,9 +94,9 @@ function ringOf(pen: Pen, unit: number): void {
     pen.arc(0, 0, radius * unit, 0, 7)
     pen.stroke()
   }
-  circle(17.45, 0.5, BLUE)
-  circle(16.95, 0.09, RED)
-  circle(14.15, 0.07, BLUE)
+  circle(15.5, 0.45, BLUE)
+  circle(15.05, 0.09, RED)
+  circle(12.4, 0.07, BLUE)
   // Scallops between the two.
   const count = 48
   pen.strokeStyle = BLUE
@@ -83,9 +105,9 @@ function ringOf(pen: Pen, unit: number): void {
     const middle = ((i + 0.5) / count) * 2 * Math.PI
     pen.beginPath()
     pen.arc(
-      Math.cos(middle) * 16.75 * unit,
-      Math.sin(middle) * 16.75 * unit,
-      (16.75 * Math.PI * unit) / count,
+      Math.cos(middle) * 14.85 * unit,
+      Math.sin(middle) * 14.85 * unit,
+      (14.85 * Math.PI * unit) / count,
       middle + Math.PI / 2,
       middle - Math.PI / 2,
     )
@@ -98,7 +120,7 @@ function sprigs(pen: Pen, unit: number): void {
   for (let i = 0; i < count; i++) {
     pen.save()
     pen.rotate((i / count) * 2 * Math.PI)
-    pen.translate(14.95 * unit, 0)
+    pen.translate(13.15 * unit, 0)
     leaf(pen, unit, 0.45, 0.62)
     leaf(pen, unit, -0.45, 0.62)
     if (i % 2 === 0) flower(pen, unit, i % 4 === 0 ? RED : BLUE)
@@ -210,7 +232,7 @@ export function paintWood(pen: Pen, size: number): void {
   const planks = 9
   const wide = size / planks
   for (let plank = 0; plank < planks; plank++) {
-    const light = 15 + 5 * chance()
+    const light = 20 + 6 * chance()
     pen.fillStyle = `hsl(${19 + 5 * chance()} 42% ${light}%)`
     pen.fillRect(0, plank * wide, size, wide)
     for (let i = 0; i < 70; i++) {
@@ -231,7 +253,7 @@ export function paintWood(pen: Pen, size: number): void {
   ])
   // The tray stands in the light and throws its shadow to the side.
   pen.translate(size * 0.012, size * 0.018)
-  shadeOf(pen, size, 0.19, [
+  shadeOf(pen, size, 0.17, [
     [0.62, 0.8],
     [0.78, 0.45],
     [1, 0],

@@ -26,6 +26,8 @@ const LABEL_HEIGHT = 3.2
 const PUDDLE_MS = 900
 /** How long before a pot can be hit its bell is lifted. */
 const BELL_MS = 350
+/** Where a pot stands that is only looked at. */
+const SAMPLE: Vec2 = [2.6, 7.4]
 /** How far one's own aim is dotted, in milliseconds of flight. */
 const AIM_MS = 560
 
@@ -62,14 +64,19 @@ export class Picture {
     this.#sparks = new Sparks(stage.scene)
   }
 
-  /** Draws one frame. @param late  milliseconds since the last step of our own pot */
-  draw(play: Play | null, ms: number, late: number): void {
+  /**
+   * Draws one frame.
+   *
+   * @param play  the match, or the glaze of a pot to be looked at
+   * @param late  milliseconds since the last step of our own pot
+   */
+  draw(play: Play | number, ms: number, late: number): void {
     const seconds = ms / 1000
     this.#clock += seconds
     this.#tray.flicker(this.#clock)
     this.#sparks.most = this.#stage.sparks
-    if (play) this.#drawPlay(play, seconds, late)
-    else this.#drawEmpty(seconds)
+    if (typeof play === 'number') this.#drawSample(play, seconds)
+    else this.#drawPlay(play, seconds, late)
     this.#sparks.advance(seconds, this.#stage.pixels)
     this.#stage.draw(ms)
   }
@@ -83,10 +90,23 @@ export class Picture {
     this.#labels.clear()
   }
 
-  #drawEmpty(seconds: number): void {
-    this.#pots.show([])
+  // Nobody plays: one pot turns on the table, to be looked at.
+  #drawSample(glaze: number, seconds: number): void {
+    const look: PotLook = {
+      pos: SAMPLE,
+      aim: 0.5 + 0.5 * this.#clock,
+      glaze,
+      pose: poseOf(true, 60_000),
+      gait: createGait(),
+      rattle: 0,
+      bell: 0,
+      puddle: 0,
+    }
+    this.#breathe({ streak: 0, player: 0 }, look)
+    this.#pots.show([look])
+    this.#cubes.show([], 0, () => {})
     this.#cubes.aim([])
-    this.#stage.look(null, seconds)
+    this.#stage.lookClosely(SAMPLE, seconds)
   }
 
   #drawPlay(play: Play, seconds: number, late: number): void {
@@ -144,7 +164,10 @@ export class Picture {
   }
 
   // Steam from the spout: a wisp now and then, a plume on the boil.
-  #breathe({ streak, player }: rows.Standing, { pos, aim, pose }: PotLook): void {
+  #breathe(
+    { streak, player }: Pick<rows.Standing, 'streak' | 'player'>,
+    { pos, aim, pose }: PotLook,
+  ): void {
     const boils = streak >= rows.BOIL_STREAK
     if (pose.up > 0.2 || Math.random() > (boils ? 0.4 : 0.045)) return
     const tip = along(pos, wayOf(aim), 1.95)

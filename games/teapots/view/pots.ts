@@ -53,7 +53,7 @@ export class Pots {
   readonly #colour = new THREE.Color()
 
   constructor(scene: THREE.Scene, materials: Materials) {
-    const segments = materials.finish === 'fine' ? 9 : 5
+    const segments = materials.finish === 'fine' ? 8 : 5
     const china = chinaOf(materials)
     const body = standing(new TeapotGeometry(SIZE, segments, true, false, true))
     const lid = standing(new TeapotGeometry(SIZE, segments, false, true, false))
@@ -197,12 +197,12 @@ function goldGeometry(): THREE.BufferGeometry {
     new THREE.TorusGeometry(radius, thick, 8, 40).rotateX(Math.PI / 2).translate(0, height, 0)
   const unit = (2 * SIZE) / 3.15
   return merged([
-    ring(1.42 * unit, 0.045, 2.4 * unit),
+    ring(1.45 * unit, 0.045, 2.44 * unit),
     ring(1.5 * unit, 0.05, 0.06),
-    new THREE.TorusGeometry(0.17, 0.04, 8, 20)
+    new THREE.TorusGeometry(0.145, 0.035, 8, 20)
       .rotateX(Math.PI / 2)
-      .rotateZ(-0.5)
-      .translate(3.28 * unit, 2.39 * unit, 0),
+      .rotateZ(-0.25)
+      .translate(3.2 * unit, 2.4 * unit, 0),
   ])
 }
 

@@ -203,14 +203,12 @@ function macarons(colour: string): Parts {
 // Lies along x from its bowl to its end.
 function spoon(a: readonly [number, number], b: readonly [number, number]): Parts {
   const long = Math.hypot(b[0] - a[0], b[1] - a[1])
-  const scoop = new THREE.SphereGeometry(0.62, 24, 12, 0, 2 * Math.PI, Math.PI / 2, Math.PI / 2)
+  const scoop = new THREE.SphereGeometry(0.62, 32, 12, 0, 2 * Math.PI, Math.PI / 2, Math.PI / 2)
   scoop.scale(1.35, 0.5, 0.8).translate(0.25, 0.36, 0)
   const shaft = new THREE.CapsuleGeometry(0.13, long - 1.2, 6, 12).rotateZ(Math.PI / 2)
   shaft.scale(1, 0.7, 1).translate(long / 2 + 0.5, 0.24, 0)
   const end = new THREE.SphereGeometry(0.3, 18, 10).scale(1.3, 0.4, 0.9).translate(long, 0.22, 0)
-  const bottom = new THREE.SphereGeometry(0.55, 20, 8)
-    .scale(1.35, 0.25, 0.8)
-    .translate(0.25, 0.2, 0)
+  const bottom = new THREE.SphereGeometry(0.6, 32, 8).scale(1.35, 0.25, 0.8).translate(0.25, 0.2, 0)
   return { glazed: [], metal: [scoop, bottom, shaft, end] }
 }
 

@@ -28,7 +28,7 @@ interface Kind {
 const KINDS = {
   steam: kind(true, ['#fff6ea'], 1.3, 0.35, 1.5, -1.1, 1.2, 0.17),
   dust: kind(true, ['#ffffff'], 0.4, 0.34, 0.1, 0, 3, 0.4),
-  tea: kind(false, ['#8a4a1c', '#a9642c', '#6d3511'], 0.75, 0.19, 0.05, 17, 0.6, 1),
+  tea: kind(false, ['#9a5220', '#c27a35', '#7d3f15'], 0.75, 0.26, 0.07, 17, 0.6, 1),
   crumb: kind(false, ['#fffdf4', '#f4ead6'], 0.6, 0.15, 0.06, 16, 1.2, 1),
   confetti: kind(
     false,
@@ -81,7 +81,7 @@ export class Sparks {
 
   constructor(scene: THREE.Scene) {
     this.#solid = new THREE.InstancedMesh(
-      new THREE.BoxGeometry(1, 1, 1),
+      new THREE.IcosahedronGeometry(0.6, 0),
       new THREE.MeshLambertMaterial(),
       MOST,
     )

@@ -10,7 +10,8 @@ import { createMaterials, createRoom, type Finish, type Materials } from './mate
 import { createGovernor, DEGREES, type Governor, took } from './quality.ts'
 
 /** How one looks down, as a share of straight down; and how wide one sees, in degrees. */
-const SLOPE = new THREE.Vector3(0, 0.83, 0.62).normalize()
+const SLOPE = new THREE.Vector3(0, 0.8, 0.64).normalize()
+const CLOSE_SLOPE = new THREE.Vector3(0, 0.47, 0.85).normalize()
 const WIDE = 34
 /** How much of the tray a narrow picture shows, in units from side to side. */
 const NARROW_WIDTH = 21
@@ -27,10 +28,12 @@ export class Stage {
   readonly #sun: THREE.DirectionalLight
   readonly #target = new THREE.Vector3()
   readonly #spot = new THREE.Vector3()
+  readonly #slope = SLOPE.clone()
   #width = 1
   #height = 1
   #shake = 0
   #orbit = 0
+  #far = 0
 
   /** @throws where there is no WebGL */
   constructor(canvas: HTMLCanvasElement, wish: Finish | null) {
@@ -53,6 +56,12 @@ export class Stage {
   /** What is drawn now, for a display. */
   get degree(): number {
     return this.#governor.degree
+  }
+
+  /** What the last frame took to draw: strokes and triangles. */
+  get cost(): string {
+    const { calls, triangles } = this.renderer.info.render
+    return `${calls} strokes, ${triangles} triangles`
   }
 
   /** Sparks that there may be. */
@@ -80,15 +89,34 @@ export class Stage {
   look(at: Vec2 | null, seconds: number): void {
     const { aspect } = this.camera
     const share = THREE.MathUtils.clamp((1.45 - aspect) / 0.8, 0, 1)
-    const follow = at ? 0.16 + 0.72 * share : 0
-    this.#spot.set((at?.[0] ?? 0) * follow, 0, (at?.[1] ?? 0) * follow * 0.9 + 0.6)
-    this.#target.lerp(this.#spot, 1 - Math.exp(-FOLLOW * seconds))
+    const [x, y] = at ?? [0, 0]
+    // A narrow picture follows to the sides; below the table there is room for thumbs.
+    this.#spot.set(x * (0.16 + 0.4 * share), 0, y * (0.14 + 0.16 * share) + 0.6 + 4.5 * share)
     this.#orbit = at ? this.#orbit * Math.exp(-2 * seconds) : this.#orbit + 0.05 * seconds
-    const far = this.#distance(share)
-    this.camera.position.copy(SLOPE).multiplyScalar(far)
+    this.#shake *= Math.exp(-9 * seconds)
+    this.camera.clearViewOffset()
+    this.#stand(SLOPE, this.#distance(share), seconds)
+  }
+
+  /** Looks closely at one place, beside or above which something is written. */
+  lookClosely(at: Vec2, seconds: number): void {
+    const wide = this.camera.aspect > 1.1
+    this.#spot.set(at[0], 1.1, at[1])
+    this.#orbit = 0.32 * Math.sin(performance.now() * 0.00017)
+    const [x, y] = wide ? [this.#width * 0.22, 0] : [0, this.#height * 0.29]
+    this.camera.setViewOffset(this.#width, this.#height, -x, y, this.#width, this.#height)
+    this.#stand(CLOSE_SLOPE, wide ? 17 : 23, seconds)
+  }
+
+  // Goes there softly, but for the first time at once.
+  #stand(slope: THREE.Vector3, far: number, seconds: number): void {
+    const share = this.#far === 0 ? 1 : 1 - Math.exp(-FOLLOW * seconds)
+    this.#target.lerp(this.#spot, share)
+    this.#far += (far - this.#far) * share
+    this.#slope.lerp(slope, share).normalize()
+    this.camera.position.copy(this.#slope).multiplyScalar(this.#far)
     this.camera.position.applyAxisAngle(THREE.Object3D.DEFAULT_UP, this.#orbit)
     this.camera.position.add(this.#target)
-    this.#shake *= Math.exp(-9 * seconds)
     const jolt = this.#shake * Math.sin(performance.now() * 0.06)
     this.camera.position.x += jolt
     this.camera.position.y += jolt * 0.6
@@ -120,7 +148,7 @@ export class Stage {
   // Far enough to see all of the tray, or as much as a narrow picture shows well.
   #distance(narrow: number): number {
     const half = THREE.MathUtils.degToRad(WIDE / 2)
-    const tall = (TRAY_RADIUS + 0.2) / Math.tan(half) / 1.02
+    const tall = (TRAY_RADIUS * 0.93) / Math.tan(half)
     const wide = THREE.MathUtils.lerp(2 * TRAY_RADIUS + 3, NARROW_WIDTH, narrow)
     const across = wide / 2 / Math.tan(half) / this.camera.aspect
     return narrow === 0 ? Math.max(tall, across) : across
@@ -137,7 +165,7 @@ export class Stage {
     sun.position.set(-15, 26, -13)
     sun.shadow.mapSize.set(2048, 2048)
     sun.shadow.bias = -0.0004
-    sun.shadow.normalBias = 0.03
+    sun.shadow.normalBias = 0.07
     sun.shadow.radius = 5
     const area = sun.shadow.camera
     area.left = area.bottom = -21
