@@ -64,16 +64,37 @@ export function Dead({ again }: { again: () => void }): ComponentChild {
   )
 }
 
-/** The session is lost for good, or another window of ours has it. */
+/** The session is lost for good. */
 export function Lost({ session, again }: { session: Session; again: () => void }): ComponentChild {
-  const elsewhere = session.code === 'elsewhere'
   return (
     <section class="card" role="alert">
-      <h1>{elsewhere ? 'You play in another window' : 'The session is lost'}</h1>
+      <h1>The session is lost</h1>
       <p class="fine">{session.reason || 'Nobody could be reached.'}</p>
       <button type="button" class="main" onClick={again}>
-        {elsewhere ? 'Join as somebody else' : 'Join again'}
+        Join again
       </button>
+    </section>
+  )
+}
+
+/** The same player came in by another window. */
+export function Elsewhere(props: { again: () => void; anew: () => void }): ComponentChild {
+  return (
+    <section class="card" role="alert">
+      <h1>You play elsewhere now</h1>
+      <p>
+        You came in from another window or device, and one player plays in one place. You can take
+        the game back to this window; the other one stops then.
+      </p>
+      <div class="row">
+        <button type="button" class="main" onClick={props.again}>
+          Play here again
+        </button>
+        <button type="button" onClick={props.anew}>
+          Join as somebody new
+        </button>
+        <a href="../">Lobby</a>
+      </div>
     </section>
   )
 }

@@ -25,20 +25,28 @@ test('the connection is spoken of when it breaks, comes back and is lost', () =>
   expect(news.connection('lost', 'the room is gone')).toContain('the room is gone')
   const healed = { awayMs: 12_400, same: true, resent: 1, lost: 0 }
   expect(news.healing(healed)).toBe(
-    'Back again after 12 seconds. You are the same player as before.',
+    'Back again after 12 seconds. You are the same player as before. ' +
+      'One of your moves was asked for again.',
   )
-  expect(news.healing({ ...healed, same: false, awayMs: 500 })).toContain('you are new here')
-  expect(news.healing({ ...healed, lost: 3 })).toContain('3 of your moves were undone')
+  expect(news.healing({ ...healed, same: false, awayMs: 500 })).toContain('a new player now')
+  expect(news.healing({ ...healed, lost: 3 })).toContain('3 of your moves were lost')
 })
 
 test('a disaster is told with who is gone, whose copy it is, and what is lost', () => {
   const witness = { ...ada, inc: 7 }
   const gone = [{ player: 2, name: 'Grace' }, bots]
   expect(news.recovery({ epoch: 9, witness, gone, silent: 0 })).toBe(
-    'Grace and Bots went at once. The session goes on with what Ada knew; ' +
-      'what they alone knew is lost.',
+    'Grace and Bots went at once. The game goes on with Ada’s copy, the newest of those left; ' +
+      'what nobody else had seen is lost.',
   )
   expect(news.recovery({ epoch: 9, witness: null, gone: [], silent: 2 })).toContain('2 did not')
+})
+
+test('who waits for the others is told so, and who comes back who they are', () => {
+  expect(news.waiting(true)).toMatch(/^The server and its backup do not answer/)
+  expect(news.waiting(false)).toMatch(/^The server does not answer/)
+  expect(news.welcome(true)).toContain('same player')
+  expect(news.welcome(false)).toContain('new player')
 })
 
 test('every chance gives a name and a room', () => {

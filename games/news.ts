@@ -35,6 +35,23 @@ export function succession(
   return `${seatOf(before)} was the server and is gone. ${who} the server now; nothing was lost.`
 }
 
+/**
+ * Nobody orders what we do, although the hub is in reach: who could is gone.
+ *
+ * @param backup  whether there was one
+ */
+export function waiting(backup: boolean): string {
+  const who = backup ? 'The server and its backup do' : 'The server does'
+  return `${who} not answer. If they stay away, the others go on without them in a few seconds.`
+}
+
+/** A tab was loaded anew or opened by a personal link. */
+export function welcome(same: boolean): string {
+  return same
+    ? 'Here you are again: the same player as before.'
+    : 'You were away for too long: you are a new player now.'
+}
+
 /** The connection changed. Empty when there is nothing to say. */
 export function connection(now: Status, reason: string): string {
   if (now === 'reconnecting') return 'Connection lost: reconnecting…'
@@ -43,23 +60,29 @@ export function connection(now: Status, reason: string): string {
 }
 
 /** We were out of touch, and are back. */
-export function healing({ awayMs, same, lost }: Healing): string {
+export function healing({ awayMs, same, resent, lost }: Healing): string {
   const away = awayMs < 2_000 ? '' : ` after ${Math.round(awayMs / 1000)} seconds`
   const who = same
     ? 'You are the same player as before.'
-    : 'You were away too long: you are new here.'
-  const gone =
-    lost === 0 ? '' : ` ${lost} of your moves were undone: the others went on without us.`
-  return `Back again${away}. ${who}${gone}`
+    : 'That was too long: you are a new player now.'
+  const asked = resent === 0 ? '' : ` ${moves(resent)} asked for again.`
+  const gone = lost === 0 ? '' : ` ${moves(lost)} lost: the others went on without us.`
+  return `Back again${away}. ${who}${asked}${gone}`
+}
+
+function moves(count: number): string {
+  return count === 1 ? 'One of your moves was' : `${count} of your moves were`
 }
 
 /** Server and backup were gone at once, and the others went on with what they knew. */
 export function recovery({ gone, witness, silent }: Recovery): string {
-  const who = gone.map(({ name }) => name).join(' and ') || 'The server and its backup'
-  const copy = witness ? `what ${witness.name} knew` : 'what was known'
+  const names = gone.map(({ name }) => name).join(' and ') || 'The server and its backup'
+  const whose = witness ? `${witness.name}’s copy` : 'a copy'
   const rest = silent === 0 ? '' : ` ${silent} did not answer and may come back.`
-  const copies = `The session goes on with ${copy}; what they alone knew is lost.`
-  return `${who} went at once. ${copies}${rest}`
+  return (
+    `${names} went${gone.length === 1 ? '' : ' at once'}. The game goes on with ${whose}, the ` +
+    `newest of those left; what nobody else had seen is lost.${rest}`
+  )
 }
 
 /** A short word for each state of the connection. */
@@ -90,8 +113,6 @@ export function advice(code: ErrorCode | 'unknown'): string {
       return 'The players there run another build of this game. Reload, or start another room.'
     case 'version':
       return 'The server speaks another version. Reload this page to get a build that fits.'
-    case 'elsewhere':
-      return 'You play in another window already. Join anew to be somebody else here.'
     case 'bad-value':
       return 'Something in the address or the name is not allowed.'
     default:

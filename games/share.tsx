@@ -1,10 +1,11 @@
-/** The link to a room, to be copied, also where the clipboard is not to be had. */
+/** Links to be copied, also where the clipboard is not to be had. */
 
 import { type ComponentChild, createRef } from 'preact'
 import { useState } from 'preact/hooks'
 
-/** A field with the link and a button that copies it. */
-export function Share({ link }: { link: string }): ComponentChild {
+/** A field with the link and a button that copies it. @param label  says what it is */
+export function Share(props: { link: string; label?: string }): ComponentChild {
+  const { link, label = 'Link to this room' } = props
   const field = createRef<HTMLInputElement>()
   const [said, say] = useState('Copy')
   const copy = async (): Promise<void> => {
@@ -20,10 +21,23 @@ export function Share({ link }: { link: string }): ComponentChild {
   }
   return (
     <div class="share">
-      <input ref={field} readOnly value={link} aria-label="Link to this room" />
+      <input ref={field} readOnly value={link} aria-label={label} />
       <button type="button" onClick={() => void copy()} aria-live="polite">
         {said}
       </button>
     </div>
+  )
+}
+
+/** The link by which one plays on elsewhere. */
+export function Personal({ link }: { link: string }): ComponentChild {
+  return (
+    <>
+      <Share link={link} label="Your personal link" />
+      <p class="fine">
+        <b>Private:</b> whoever opens this link plays on as you, and this window stops. Open it
+        where you want to go on.
+      </p>
+    </>
   )
 }

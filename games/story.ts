@@ -10,6 +10,8 @@ import * as news from './news.ts'
 const NOTES_MAX = 6
 /** How long a sentence stays large, in milliseconds. */
 const BANNER_MS = 9_000
+/** How long it is only said that the connection is lost, in milliseconds. */
+const PATIENCE_MS = 2_500
 
 /** A sentence about the session. Those that matter are shown large for a while. */
 export interface Note {
@@ -29,6 +31,8 @@ export class Story {
   #noted = 0
   #primary: MemberInfo | null
   #backup: MemberInfo | null
+  #brokenAt = 0
+  #waits = false
 
   constructor(session: Session, changed: () => void) {
     this.#session = session
@@ -57,11 +61,20 @@ export class Story {
   /** Looks for what no event tells. */
   look(): void {
     const { backup, me, status } = this.#session
+    if (status === 'reconnecting') this.#wait()
     if (backup && backup.inc !== this.#backup?.inc && status === 'live') {
       const mine = backup.inc === me.inc
       this.note(`${mine ? 'You are' : `${backup.name} is`} the backup now.`, 'quiet')
     }
     this.#backup = backup
+  }
+
+  // Whoever is backup takes over within a second: after more than that it is gone too.
+  #wait(): void {
+    if (this.#waits || performance.now() - this.#brokenAt < PATIENCE_MS) return
+    if (!this.#session.figures().hub) return
+    this.#waits = true
+    this.note(news.waiting(this.#backup !== null), 'bad')
   }
 
   #listen(): void {
@@ -84,6 +97,8 @@ export class Story {
 
   #stands(status: Status): void {
     if (this.over) return
+    this.#brokenAt = performance.now()
+    this.#waits = false
     this.note(news.connection(status, this.#session.reason), 'bad')
     this.#changed()
   }
@@ -94,6 +109,8 @@ export class Story {
     if (before?.inc === now.inc) return
     const stays = this.#session.members.some(({ player }) => player === before?.player)
     const mine = now.inc === this.#session.me.inc
-    this.note(news.succession(before, now, stays, mine), 'good')
+    // Who was not the backup may have gone on with less than everything.
+    const certain = stays || now.inc === this.#backup?.inc
+    this.note(news.succession(certain ? before : null, now, stays, mine), 'good')
   }
 }

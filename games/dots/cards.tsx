@@ -1,7 +1,7 @@
 /** What lies over the field: the door, what all games say, and being alone. */
 
 import type { ComponentChild } from 'preact'
-import { Dead, Failed, Joining, Lost } from '../cards.tsx'
+import { Dead, Elsewhere, Failed, Joining, Lost } from '../cards.tsx'
 import { Share } from '../share.tsx'
 import type { Play } from './play.ts'
 
@@ -20,6 +20,7 @@ export interface Acts {
   join(name: string): void
   door(name: string): void
   again(): void
+  anew(): void
 }
 
 /** The card for this stage; nothing while one plays in company. */
@@ -89,6 +90,9 @@ function Door({ name, room, acts }: { name: string; room: string; acts: Acts }):
 function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild {
   const { play, links, acts } = props
   if (play.killed) return <Dead again={() => acts.again()} />
+  if (play.session.code === 'elsewhere') {
+    return <Elsewhere again={() => acts.again()} anew={() => acts.anew()} />
+  }
   if (play.session.status === 'lost') {
     return <Lost session={play.session} again={() => acts.again()} />
   }

@@ -13,8 +13,8 @@ import { type ComponentChild, render } from 'preact'
 import { Board } from './board.ts'
 import { type Acts, Card, type Links, type Stage } from './cards.tsx'
 import { listen } from './input.ts'
-import { pickName } from '../news.ts'
-import { forgetToken, joinAgain, keepToken, recallToken } from '../token.ts'
+import { pickName, welcome } from '../news.ts'
+import { type Kept, personalLink, Tab } from '../tab.ts'
 import { Banner, Header, Side } from './panel.tsx'
 import { Play } from './play.ts'
 import { pinsTotal, TYPES } from './rules.ts'
@@ -33,14 +33,20 @@ declare global {
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
 const links: Links = { share: link({}), second: link({ name: pickName(Math.random()) }) }
-let stage: Stage = { kind: 'door', name: query.get('name') || recall() || pickName(Math.random()) }
+const tab = new Tab('dots', room)
+const wasHere = tab.player
+let stage: Stage = { kind: 'door', name: firstName() }
 
 const acts: Acts = {
   join: (name) => void enter(name),
   door: (name) => go({ kind: 'door', name }),
   again: () => {
-    const elsewhere = stage.kind === 'in' && stage.play.session.code === 'elsewhere'
-    if (elsewhere) forgetToken('dots', room)
+    if (stage.kind === 'in' && stage.play.session.code === 'elsewhere')
+      tab.keep(playerOf(stage.play))
+    location.assign(link({ name: nameHere() }))
+  },
+  anew: () => {
+    tab.forget()
     location.assign(link({ name: nameHere() }))
   },
 }
@@ -53,6 +59,21 @@ function link(more: { name?: string }): string {
   url.searchParams.set('room', room)
   if (more.name) url.searchParams.set('name', more.name)
   return url.href
+}
+
+function firstName(): string {
+  return wasHere?.who['name'] || query.get('name') || recall() || pickName(Math.random())
+}
+
+/** Who plays here, for a window that goes on as the same. */
+function playerOf({ session }: Play): Kept {
+  return { token: session.token, who: { name: session.me.name } }
+}
+
+async function leave({ session }: Play): Promise<void> {
+  await session.leave()
+  tab.forget()
+  location.assign('../')
 }
 
 function nameHere(): string {
@@ -89,7 +110,7 @@ async function enter(name: string): Promise<void> {
   go({ kind: 'joining', name, cancel: () => giveUp.abort() })
   if (name !== query.get('name')) remember(name)
   try {
-    const session = await joinAgain('dots', room, (token) =>
+    const { session, way } = await tab.join((token) =>
       join({
         game: 'dots',
         room,
@@ -102,6 +123,7 @@ async function enter(name: string): Promise<void> {
       }),
     )
     const play = new Play(session, show)
+    if (way !== 'new') play.story.note(welcome(way === 'back'), way === 'back' ? 'good' : 'bad')
     window.dots = play
     go({ kind: 'in', play })
     board.show(play)
@@ -112,15 +134,16 @@ async function enter(name: string): Promise<void> {
 
 function Page(): ComponentChild {
   const play = stage.kind === 'in' ? stage.play : null
+  const here = play && isHere(play) ? play : null
   return (
     <>
-      <Header room={room} play={play} />
+      <Header room={room} play={play} leave={here && (() => void leave(here))} />
       <main class="board">
         <canvas tabIndex={0} aria-label="The field: move with the arrow keys, drop with space" />
         <Banner play={play} />
         <Card stage={stage} room={room} links={links} acts={acts} />
       </main>
-      {play && isHere(play) && <Side play={play} />}
+      {here && <Side play={here} personal={personalLink(links.share, playerOf(here))} />}
     </>
   )
 }
@@ -169,9 +192,9 @@ listen(canvas, board, playing)
 setInterval(() => {
   const play = playing()
   play?.story.look()
-  if (play && isHere(play)) keepToken('dots', room, play.session.token)
+  if (play && isHere(play)) tab.keep(playerOf(play))
   show()
 }, LOOK_MS)
 // A page that the browser kept aside has said goodbye; its session does not come back.
 window.addEventListener('pageshow', (event) => event.persisted && location.reload())
-if (query.get('name') || recallToken('dots', room)) acts.join(nameHere())
+if (query.get('name') || wasHere) acts.join(nameHere())

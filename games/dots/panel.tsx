@@ -2,18 +2,25 @@
 
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
+import { Exit } from '../exit.tsx'
 import { SAFETY_WORDS, seatOf, STATUS_WORDS } from '../news.ts'
+import { Personal } from '../share.tsx'
 import type { Play } from './play.ts'
 import * as rules from './rules.ts'
 
 /** How things stand, in one row. */
-export function Header({ room, play }: { room: string; play: Play | null }): ComponentChild {
+export function Header(props: {
+  room: string
+  play: Play | null
+  leave: (() => void) | null
+}): ComponentChild {
+  const { room, play } = props
   return (
     <header class="top">
-      <a class="brand" href="../" title="Back to the lobby">
+      <Exit class="brand" leave={props.leave}>
         <span class="mark" aria-hidden="true" />
         Dots
-      </a>
+      </Exit>
       <span class="room" title="The room you are in">
         {room}
       </span>
@@ -71,7 +78,7 @@ export function Banner({ play }: { play: Play | null }): ComponentChild {
 }
 
 /** Who is here, what happened, and the button. */
-export function Side({ play }: { play: Play }): ComponentChild {
+export function Side({ play, personal }: { play: Play; personal: string }): ComponentChild {
   const { members } = play.session
   return (
     <aside class="side">
@@ -95,6 +102,10 @@ export function Side({ play }: { play: Play }): ComponentChild {
           <li class="none">Nothing yet. Move, and click to pin.</li>
         )}
       </ol>
+      <details class="personal">
+        <summary>Continue on another device</summary>
+        <Personal link={personal} />
+      </details>
       <p class="keys">
         Move: pointer, arrows or <kbd>WASD</kbd>. Pin: click, tap or <kbd>space</kbd>.
       </p>

@@ -1,7 +1,7 @@
 /** What lies over the table: the door with its glazes, and how to play. */
 
 import type { ComponentChild } from 'preact'
-import { Dead, Failed, Joining, Lost } from '../cards.tsx'
+import { Dead, Elsewhere, Failed, Joining, Lost } from '../cards.tsx'
 import { Share } from '../share.tsx'
 import type { Play } from './play.ts'
 import { GLAZES } from './rules/glazes.ts'
@@ -29,6 +29,7 @@ export interface Acts {
   /** Another glaze is tried on. */
   glaze(glaze: number): void
   again(): void
+  anew(): void
   sit(): void
 }
 
@@ -148,6 +149,9 @@ function Rules(): ComponentChild {
 function During({ play, links, acts }: { play: Play; links: Links; acts: Acts }): ComponentChild {
   const { session } = play
   if (play.killed) return <Dead again={() => acts.again()} />
+  if (session.code === 'elsewhere') {
+    return <Elsewhere again={() => acts.again()} anew={() => acts.anew()} />
+  }
   if (session.status === 'lost') return <Lost session={session} again={() => acts.again()} />
   if (!play.seat) return <Watching play={play} acts={acts} />
   if (session.members.length > 1 || session.status !== 'live') return null

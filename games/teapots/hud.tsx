@@ -2,6 +2,7 @@
 
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
+import { Exit } from '../exit.tsx'
 import { SAFETY_WORDS, STATUS_WORDS } from '../news.ts'
 import type { Play } from './play.ts'
 import { CUBES_MAX } from './rules/flight.ts'
@@ -22,14 +23,15 @@ export function Header(props: {
   room: string
   play: Play | null
   switches: Switches
+  leave: (() => void) | null
 }): ComponentChild {
   const { room, play, switches } = props
   return (
     <header class="top">
-      <a class="brand" href="../" title="Back to the lobby">
+      <Exit class="brand" leave={props.leave}>
         <Mark />
         <span>Dueling Teapots</span>
-      </a>
+      </Exit>
       <span class="room" title="The room you are in">
         {room}
       </span>

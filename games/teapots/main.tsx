@@ -11,11 +11,11 @@
 
 import { HoldfastError, join, type JoinOptions } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
-import { pickName } from '../news.ts'
-import { forgetToken, joinAgain, keepToken, recallToken } from '../token.ts'
+import { pickName, welcome } from '../news.ts'
+import { type Kept, personalLink, Tab } from '../tab.ts'
 import { type Acts, Card, type Guest, type Links, NoPicture, type Stage as At } from './cards.tsx'
 import { SessionCourt } from './court.ts'
-import { recallGuest, recallWatching, rememberGuest, rememberWatching } from './guest.ts'
+import { recallGuest, rememberGuest } from './guest.ts'
 import { Banner, Bowl, Header, Scores, Winner } from './hud.tsx'
 import { Input } from './input.ts'
 import { marksOf } from './marks.ts'
@@ -44,7 +44,9 @@ const room = query.get('room') || 'main'
 const links: Links = { share: link({}), second: link({ name: pickName(Math.random()) }) }
 const canvas = document.querySelector<HTMLCanvasElement>('#table')!
 const sound = new Sound()
-let guest: Guest = recallGuest(query.get('name'))
+const tab = new Tab('teapots', room)
+const wasHere = tab.player
+let guest = recallGuest(wasHere?.who['name'] ?? query.get('name'), wasHere?.who['glaze'])
 let at: At = { kind: 'door' }
 let panel = false
 let frames = 0
@@ -54,8 +56,11 @@ const acts: Acts = {
   door: () => go({ kind: 'door' }),
   glaze: (glaze) => (guest = { ...guest, glaze }),
   again: () => {
-    const elsewhere = at.kind === 'in' && at.play.session.code === 'elsewhere'
-    if (elsewhere) forgetToken('teapots', room)
+    if (at.kind === 'in' && at.play.session.code === 'elsewhere') tab.keep(playerOf(at.play))
+    location.assign(link({ name: guest.name }))
+  },
+  anew: () => {
+    tab.forget()
     location.assign(link({ name: guest.name }))
   },
   sit: () => at.kind === 'in' && at.play.sit(guest.glaze),
@@ -69,6 +74,19 @@ function link(more: { name?: string }): string {
   url.searchParams.set('room', room)
   if (more.name) url.searchParams.set('name', more.name)
   return url.href
+}
+
+/** Who plays here, for a window that goes on as the same. */
+function playerOf({ session, seat }: Play): Kept {
+  const { name, glaze } = guest
+  const watch = seat ? '' : 'yes'
+  return { token: session.token, who: { name, glaze: String(glaze), watch } }
+}
+
+async function leave({ session }: Play): Promise<void> {
+  await session.leave()
+  tab.forget()
+  location.assign('../')
 }
 
 function playing(): Play | null {
@@ -99,12 +117,14 @@ async function enter(who: Guest, watch: boolean): Promise<void> {
   const court = new SessionCourt()
   const decided = decisions(court)
   try {
-    const session = await joinAgain('teapots', room, (token) =>
+    const { session, way } = await tab.join((token) =>
       join({ ...wish(who), token, types: typesOf(decided), signal: giveUp.signal }),
     )
     court.session = session
     session.on('primary', () => sound.bell())
-    begin(new Play(session, decided, show), watch)
+    const play = new Play(session, decided, show)
+    if (way !== 'new') play.story.note(welcome(way === 'back'), way === 'back' ? 'good' : 'bad')
+    begin(play, watch)
   } catch (error) {
     go(giveUp.signal.aborted ? { kind: 'door' } : { kind: 'failed', error, watch })
   }
@@ -119,24 +139,28 @@ function begin(play: Play, watch: boolean): void {
   canvas.focus({ preventScroll: true })
 }
 
+function mute(): void {
+  sound.muted = !sound.muted
+  show()
+}
+
+function togglePanel(): void {
+  panel = !panel
+  show()
+}
+
 function Page(): ComponentChild {
   const play = at.kind === 'in' ? at.play : null
   const here = play && !play.killed && play.session.status !== 'lost' ? play : null
-  const switches = {
-    muted: sound.muted,
-    mute: () => {
-      sound.muted = !sound.muted
-      show()
-    },
-    panel,
-    togglePanel: () => {
-      panel = !panel
-      show()
-    },
-  }
+  const switches = { muted: sound.muted, mute, panel, togglePanel }
   return (
     <>
-      <Header room={room} play={play} switches={switches} />
+      <Header
+        room={room}
+        play={play}
+        switches={switches}
+        leave={here && (() => void leave(here))}
+      />
       {here && <Scores play={here} />}
       <Banner play={play} />
       {here && <Winner play={here} />}
@@ -148,7 +172,12 @@ function Page(): ComponentChild {
         <NoPicture />
       )}
       {here && panel && (
-        <Panel play={here} share={links.share} close={() => switches.togglePanel()} />
+        <Panel
+          play={here}
+          share={links.share}
+          personal={personalLink(links.share, playerOf(here))}
+          close={togglePanel}
+        />
       )}
     </>
   )
@@ -221,10 +250,7 @@ if (picture) requestAnimationFrame(frame)
 setInterval(() => {
   const play = playing()
   play?.story.look()
-  if (play && play.session.status !== 'lost') {
-    keepToken('teapots', room, play.session.token)
-    rememberWatching(play.seat === null)
-  }
+  if (play && play.session.status !== 'lost') tab.keep(playerOf(play))
   show()
 }, LOOK_MS)
 for (const touched of ['pointerdown', 'keydown']) {
@@ -233,6 +259,5 @@ for (const touched of ['pointerdown', 'keydown']) {
 // A page that the browser kept aside has said goodbye; its session does not come back.
 window.addEventListener('pageshow', (event) => event.persisted && location.reload())
 // A tab that was loaded anew goes on as it was.
-const wasHere = recallToken('teapots', room) !== undefined
-if (stage && wasHere) acts.join(guest, recallWatching())
+if (stage && wasHere) acts.join(guest, wasHere.who['watch'] === 'yes')
 else if (stage && query.get('name')) acts.join(guest, query.has('watch'))

@@ -6,7 +6,7 @@
 import { type ComponentChild, createRef } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { seatOf } from '../news.ts'
-import { Share } from '../share.tsx'
+import { Personal, Share } from '../share.tsx'
 import type { Chart, STAGE_WORDS, StageName } from './chart.ts'
 import { Badges } from './hud.tsx'
 import type { Play } from './play.ts'
@@ -17,7 +17,12 @@ const CHART_MS = 250
 const WARP = 0.85
 
 /** The panel. */
-export function Panel(props: { play: Play; share: string; close: () => void }): ComponentChild {
+export function Panel(props: {
+  play: Play
+  share: string
+  personal: string
+  close: () => void
+}): ComponentChild {
   const { play } = props
   return (
     <aside class="panel" aria-label="Under the lid">
@@ -34,6 +39,10 @@ export function Panel(props: { play: Play; share: string; close: () => void }): 
       <section>
         <h3>Invite</h3>
         <Share link={props.share} />
+      </section>
+      <section>
+        <h3>Continue on another device</h3>
+        <Personal link={props.personal} />
       </section>
       <Notes play={play} />
     </aside>

@@ -62,6 +62,8 @@ export interface SessionFigures {
   epoch: number
   role: string
   returns: number
+  /** Whether the hub is in reach. */
+  hub: boolean
   /** Silence in ms after which the peer that our role hangs on is suspected; null for none. */
   suspectMs: number | null
 }

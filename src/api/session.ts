@@ -145,14 +145,14 @@ export class Session {
     const view = this.#view()
     const own = view.primary === this.#inc
     const peer = state?.peers.get(view.primary)
-    const rtt = peer?.link && peer.link.rtt.smoothed
     const relayed = peer?.path.startsWith('relay:')
     return {
-      rttMs: own ? 0 : (rtt ?? null),
+      rttMs: own ? 0 : (peer?.link?.rtt.smoothed ?? null),
       path: own || !peer?.link ? 'none' : relayed ? 'relay' : 'direct',
       epoch: view.epoch,
       role: state?.session.server.role ?? 'idle',
       returns: state?.counters.returns ?? 0,
+      hub: state?.hub === 'attached',
       suspectMs: state ? patience(state.session) : null,
     }
   }
@@ -279,8 +279,8 @@ export class Session {
   }
 
   /**
-   * Dies without a word, as a process does that is killed: to show and to test what the others
-   * make of it. Nothing can be done with this session afterwards.
+   * Dies without a word, as a process that is killed: to show and to test what the others make
+   * of it. Nothing can be done with this session afterwards.
    */
   crash(): void {
     this.#runner?.crash()
