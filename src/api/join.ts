@@ -129,7 +129,7 @@ class Door {
     }
     const forget = [
       environment.onEnd(() => this.#session.end('the process ended')),
-      environment.onFreeze(() => void this.#session.handOver()),
+      environment.onFreeze(() => this.#session.freeze()),
     ]
     this.#session.on('status', (status) => {
       if (status === 'lost') for (const one of forget) one()

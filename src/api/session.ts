@@ -18,11 +18,11 @@ import type { MemberEvent, Runtime } from '../member/state.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
 import * as objects from '../objects/objects.ts'
 import type { View } from '../session/messages.ts'
-import { patience } from '../session/server.ts'
 import { serves } from '../session/state.ts'
 import { changed, decodeState, type Fields, initialState, type StateOf } from '../wire/schema.ts'
 import { settle } from './answers.ts'
 import type { ActionOutcome, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
+import { figuresOf } from './figures.ts'
 import { Handle, type ObjectHandle } from './handles.ts'
 import type { Runner } from './runner.ts'
 import { formatToken } from './token.ts'
@@ -141,50 +141,7 @@ export class Session {
 
   /** Figures for a display. */
   figures(): SessionFigures {
-    const state = this.#runner?.member
-    const view = this.#view()
-    const own = view.primary === this.#inc
-    const peer = state?.peers.get(view.primary)
-    const relayed = peer?.path.startsWith('relay:')
-    return {
-      rttMs: own ? 0 : (peer?.link?.rtt.smoothed ?? null),
-      path: own || !peer?.link ? 'none' : relayed ? 'relay' : 'direct',
-      epoch: view.epoch,
-      role: state?.session.server.role ?? 'idle',
-      returns: state?.counters.returns ?? 0,
-      hub: state?.hub === 'attached',
-      suspectMs: state ? patience(state.session) : null,
-    }
-  }
-
-  /**
-   * How old data of types with motion is at each stage of its way to this member (T73): sent by
-   * its owner, received and sent by the server, received and shown here. A few times a second an
-   * update carries the instants; `shown` is the first `view` after one came. Made anew at each
-   * call: a display asks a few times a second.
-   */
-  ages(): Record<Stage, AgeFigures> {
-    return this.#viewer.figures()
-  }
-
-  /**
-   * The warping factor F of this viewer, for all types; null for what each type says.
-   *
-   * @throws HoldfastError code `bad-value` unless it is from 0 to below 1
-   */
-  warp(factor: number | null): void {
-    this.#viewer.warp(factor)
-  }
-
-  /**
-   * Changes the weather on one's own links, as `condition` of `join` does; null for none. A delay
-   * that jumps by more than the detector bears looks like a death, and may change who serves.
-   *
-   * @throws HoldfastError `left`, or `bad-value` that names the word
-   */
-  condition(text: string | null): void {
-    this.#checkOpen('condition')
-    this.#runner!.condition(text === null ? null : parse(text))
+    return figuresOf(this.#runner?.member ?? null, this.#view(), this.#inc)
   }
 
   /** Calls the listener at each such event. @returns stops it */
@@ -260,7 +217,12 @@ export class Session {
    * @returns false if we do not serve, or nobody could take it
    */
   handOver(): boolean {
-    return this.#use((now, run) => member.handOver(run, now)) ?? false
+    return this.#use((now, run) => member.handOver(run, now, false)) ?? false
+  }
+
+  /** Not for users: this process is about to be stopped for a while. */
+  freeze(): void {
+    this.#use((now, run) => member.handOver(run, now, true))
   }
 
   /** Leaves: hands over if we serve, tells the others, waits a moment for what is under way. */

@@ -172,9 +172,9 @@ export function touched(run: Runtime, now: Millis): void {
 }
 
 /** As the primary: gives the role to the backup. @returns whether there is one to take it */
-export function handOver(run: Runtime, now: Millis): boolean {
+export function handOver(run: Runtime, now: Millis, atOnce: boolean): boolean {
   begin(run, now)
-  const begun = session.handOver(run.member.session, now, run.out)
+  const begun = session.handOver(run.member.session, now, run.out, atOnce)
   end(run)
   return begun
 }

@@ -20,13 +20,24 @@ import { idleServer, type Session, type SessionOut } from './state.ts'
 /** A backup that has not acked the whole log within this keeps us in our role. */
 export const HANDOVER_MS: Millis = 1_000
 
-/** Begins to give the role away. @returns whether there is a backup to take it */
-export function handOver(session: Session, now: Millis, out: SessionOut): boolean {
+/**
+ * Begins to give the role away.
+ *
+ * @param atOnce there is no time for an answer: a page that freezes. The new primary may then have
+ *   to wait for the hub's next word before it tells what it commits.
+ * @returns whether there is a backup to take it
+ */
+export function handOver(
+  session: Session,
+  now: Millis,
+  out: SessionOut,
+  atOnce: boolean = false,
+): boolean {
   const { server } = session
   if (server.role !== 'backedup' || !session.hub.up) return false
   if (server.handoverUntil !== null) return true
   // Its ack says when the backup heard of us last, from which it counts its lease.
-  record(session, now, { kind: 'pointer', inc: server.durable.pointer }, out)
+  if (!atOnce) record(session, now, { kind: 'pointer', inc: server.durable.pointer }, out)
   server.handoverUntil = now + HANDOVER_MS
   proceed(session, now, out)
   return true

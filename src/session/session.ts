@@ -243,8 +243,8 @@ export function wanted(session: Session): PeerId[] {
 }
 
 /** As the primary: gives the role to the backup. @returns whether there is one to take it */
-export function handOver(session: Session, now: Millis, out: SessionOut): boolean {
-  return handover.handOver(session, now, out)
+export function handOver(session: Session, now: Millis, out: SessionOut, atOnce: boolean): boolean {
+  return handover.handOver(session, now, out, atOnce)
 }
 
 /** Goes: the primary removes us. A primary hands over first, and the last one ends the session. */

@@ -143,6 +143,20 @@ describe('hand-over', () => {
     expect(all.map((session) => session.members.length)).toEqual([3, 3, 3])
   })
 
+  test('T5: a server that is about to freeze hands over at once, and is a member when it thaws', async () => {
+    const { w, all } = await crew(45, 3)
+    await w.run(1_000)
+    const server = inRole(all, 'backedup')
+    const backup = inRole(all, 'backup')
+    server.freeze()
+    expect(server.figures().role).toBe('handing')
+    w.stall(w.nodeOf(server), 6_000)
+    await w.runUntil(() => backup.primary!.inc === backup.me.inc, 500)
+    expect(backup.primary!.inc).toBe(backup.me.inc)
+    await w.run(8_000)
+    expect([server.status, server.me.inc, server.primary!.inc]).toEqual(['live', 1, backup.me.inc])
+  })
+
   test('T3: a server that leaves hands over first', async () => {
     const { w, all } = await crew(42, 3)
     const server = inRole(all, 'backedup')
