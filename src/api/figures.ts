@@ -10,14 +10,14 @@ import type { SessionFigures } from './events.ts'
 export function figuresOf(member: Member | null, view: View, inc: PeerId): SessionFigures {
   const own = view.primary === inc
   const peer = member?.peers.get(view.primary)
-  const rtt = peer?.link && peer.link.rtt.smoothed
   const relayed = peer?.path.startsWith('relay:')
   return {
-    rttMs: own ? 0 : (rtt ?? null),
+    rttMs: own ? 0 : (peer?.link?.rtt.smoothed ?? null),
     path: own || !peer?.link ? 'none' : relayed ? 'relay' : 'direct',
     epoch: view.epoch,
     role: member?.session.server.role ?? 'idle',
     returns: member?.counters.returns ?? 0,
+    hub: member?.hub === 'attached',
     suspectMs: member ? patience(member.session) : null,
   }
 }

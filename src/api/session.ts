@@ -144,6 +144,36 @@ export class Session {
     return figuresOf(this.#runner?.member ?? null, this.#view(), this.#inc)
   }
 
+  /**
+   * How old data of types with motion is at each stage of its way to this member (T73): sent by
+   * its owner, received and sent by the server, received and shown here. A few times a second an
+   * update carries the instants; `shown` is the first `view` after one came. Made anew at each
+   * call: a display asks a few times a second.
+   */
+  ages(): Record<Stage, AgeFigures> {
+    return this.#viewer.figures()
+  }
+
+  /**
+   * The warping factor F of this viewer, for all types; null for what each type says.
+   *
+   * @throws HoldfastError code `bad-value` unless it is from 0 to below 1
+   */
+  warp(factor: number | null): void {
+    this.#viewer.warp(factor)
+  }
+
+  /**
+   * Changes the weather on one's own links, as `condition` of `join` does; null for none. A delay
+   * that jumps by more than the detector bears looks like a death, and may change who serves.
+   *
+   * @throws HoldfastError `left`, or `bad-value` that names the word
+   */
+  condition(text: string | null): void {
+    this.#checkOpen('condition')
+    this.#runner!.condition(text === null ? null : parse(text))
+  }
+
   /** Calls the listener at each such event. @returns stops it */
   on<Name extends keyof SessionEvents>(name: Name, listener: Listener<Name>): () => void {
     const known = this.#listeners.get(name) ?? new Set()
