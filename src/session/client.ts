@@ -86,6 +86,11 @@ export function follow(
   if (view.primary !== before.primary) {
     session.watches.set(view.primary, watch.create(now, isRelayed(session, view.primary)))
     client.handedAt = -Infinity
+    // A new primary tells what we may lack behind its view; what comes before could leave a gap.
+    if (before.primary !== 0) {
+      client.told.waiting = true
+      client.told.askAt = now + TELL_AGAIN_MS
+    }
     if (session.leaving) out.send(view.primary, { kind: 'leave' })
     submitAgain(session, now, out)
   }

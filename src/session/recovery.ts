@@ -20,7 +20,6 @@ import { decode, encode } from '../wire/layout.ts'
 import { attempt } from './attempts.ts'
 import type { Durable } from './durable.ts'
 import {
-  type Gone,
   type Member,
   type PeerMessage,
   type Player,
@@ -233,7 +232,7 @@ function conclude(session: Session, now: Millis, bytes: Uint8Array, out: Session
   out.restore(copy.parts)
   become(session, now, 'alone', out)
   const silent = [...server.told.keys()].filter((inc) => !gathering.answers.has(inc))
-  for (const inc of silent) removeSilently(session, now, inc, 'failed', out)
+  for (const inc of silent) dismiss(session, now, inc, out)
   tellView(session, out)
   out.emit({ kind: 'welcome', to: [...server.told.keys()] })
   const { epoch } = server
@@ -247,13 +246,7 @@ function countUpTo({ players }: Durable, player: number, seq: number): void {
   if (row) row.lastSeq = Math.max(row.lastSeq, seq)
 }
 
-function removeSilently(
-  session: Session,
-  now: Millis,
-  inc: PeerId,
-  why: Gone,
-  out: SessionOut,
-): void {
-  record(session, now, { kind: 'remove', inc, why }, out)
-  hold(session, now, { kind: 'went', inc, why }, out)
+function dismiss(session: Session, now: Millis, inc: PeerId, out: SessionOut): void {
+  record(session, now, { kind: 'remove', inc, why: 'failed' }, out)
+  hold(session, now, { kind: 'went', inc, why: 'failed' }, out)
 }
