@@ -126,6 +126,7 @@ async function enter(name: string): Promise<void> {
     if (way !== 'new') play.story.note(welcome(way === 'back'), way === 'back' ? 'good' : 'bad')
     window.dots = play
     go({ kind: 'in', play })
+    tab.keep(playerOf(play))
     board.show(play)
   } catch (error) {
     go(giveUp.signal.aborted ? { kind: 'door', name } : { kind: 'failed', name, error })

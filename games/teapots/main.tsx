@@ -125,6 +125,7 @@ async function enter(who: Guest, watch: boolean): Promise<void> {
     const play = new Play(session, decided, show)
     if (way !== 'new') play.story.note(welcome(way === 'back'), way === 'back' ? 'good' : 'bad')
     begin(play, watch)
+    tab.keep(playerOf(play))
   } catch (error) {
     go(giveUp.signal.aborted ? { kind: 'door' } : { kind: 'failed', error, watch })
   }

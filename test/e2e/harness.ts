@@ -6,7 +6,7 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -125,8 +125,7 @@ export class Window {
   }
 
   async shot(name: string): Promise<void> {
-    mkdirSync(SHOTS, { recursive: true })
-    await this.page.screenshot({ path: join(SHOTS, `${name}.png`) })
+    keepShot(name, await this.page.screenshot())
   }
 
   /** SIGKILL of the whole browser: no goodbye. */
@@ -138,6 +137,12 @@ export class Window {
     await this.#browser.close().catch(() => {})
     await this.#server.close().catch(() => {})
   }
+}
+
+/** Keeps a picture, to be looked at. */
+export function keepShot(name: string, picture: Uint8Array): void {
+  mkdirSync(SHOTS, { recursive: true })
+  writeFileSync(join(SHOTS, `${name}.png`), picture)
 }
 
 /** A child's first line with such a text. */

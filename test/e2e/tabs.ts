@@ -8,7 +8,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import WebSocket from 'ws'
-import { ARGS, CHROMIUM } from './harness.ts'
+import { ARGS, CHROMIUM, keepShot } from './harness.ts'
+
+/** How often a page is asked whether it has come to what is waited for, in milliseconds. */
+const POLL_MS = 50
 
 interface Answer {
   id?: number
@@ -21,6 +24,7 @@ export class Tabs {
   readonly #socket: WebSocket
   readonly #folder: string
   readonly #waiting = new Map<number, (result: Record<string, never>) => void>()
+  readonly #sessions = new Map<string, string>()
   #count = 0
 
   private constructor(child: ChildProcess, socket: WebSocket, folder: string) {
@@ -35,7 +39,12 @@ export class Tabs {
 
   static async start(): Promise<Tabs> {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-tabs-'))
-    const own = ['--headless=new', '--remote-debugging-port=0', `--user-data-dir=${folder}`]
+    const own = [
+      '--headless=new',
+      '--window-size=1200,800',
+      '--remote-debugging-port=0',
+      `--user-data-dir=${folder}`,
+    ]
     const child = spawn(CHROMIUM, [...ARGS, ...own, 'about:blank'], {
       stdio: ['ignore', 'ignore', 'pipe'],
       // A group of its own, so that all of its processes can be ended.
@@ -67,12 +76,76 @@ export class Tabs {
 
   /** The value of an expression in a tab. */
   async ask(tab: string, expression: string): Promise<unknown> {
-    const attach = { targetId: tab, flatten: true }
-    const { sessionId } = await this.#send('Target.attachToTarget', attach)
     const asked = { expression, returnByValue: true, awaitPromise: true }
-    const answer = await this.#send('Runtime.evaluate', asked, sessionId as unknown as string)
-    await this.#send('Target.detachFromTarget', { sessionId })
+    const answer = await this.#tell(tab, 'Runtime.evaluate', asked)
     return (answer['result'] as { value?: unknown } | undefined)?.value
+  }
+
+  /** What the page says of itself, as `data-…` of its body; nothing while it is loaded. */
+  async data(tab: string): Promise<Record<string, string>> {
+    const said = await this.ask(tab, '({ ...document.body?.dataset })')
+    return (said ?? {}) as Record<string, string>
+  }
+
+  /** Waits until what the page says fits. */
+  async until(tab: string, what: Record<string, string | RegExp>, maxMs = 40_000): Promise<void> {
+    const giveUpAt = performance.now() + maxMs
+    for (;;) {
+      const said = await this.data(tab)
+      const fits = Object.entries(what).every(([name, value]) => {
+        const text = said[name] ?? ''
+        return typeof value === 'string' ? text === value : value.test(text)
+      })
+      if (fits) return
+      if (performance.now() > giveUpAt) {
+        throw new Error(`no tab came to ${shown(what)}; it says ${shown(said)}`)
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  }
+
+  /** Waits until a button or link with such a text is there, and presses it. */
+  async press(tab: string, text: string): Promise<void> {
+    const find = `[...document.querySelectorAll('button, a')].find((each) =>
+      each.textContent.includes(${JSON.stringify(text)}) && !each.disabled)`
+    await this.sees(tab, `!!${find}`)
+    await this.ask(tab, `${find}.click()`)
+  }
+
+  /** Waits until an expression is true in the tab. */
+  async sees(tab: string, expression: string, maxMs = 40_000): Promise<void> {
+    const giveUpAt = performance.now() + maxMs
+    while ((await this.ask(tab, expression)) !== true) {
+      if (performance.now() > giveUpAt) {
+        const text = await this.ask(tab, 'document.body.innerText')
+        throw new Error(`no tab came to ${expression}; it shows ${shown(text)}`)
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  }
+
+  async reload(tab: string): Promise<void> {
+    await this.#tell(tab, 'Page.reload', {})
+  }
+
+  /** Freezes a tab, as a browser does with one that nobody looks at. @returns when it is over */
+  async freeze(tab: string, ms: number): Promise<void> {
+    await this.#tell(tab, 'Page.setWebLifecycleState', { state: 'frozen' })
+    await new Promise((resolve) => setTimeout(resolve, ms))
+    await this.#tell(tab, 'Page.setWebLifecycleState', { state: 'active' })
+  }
+
+  /** A picture of a tab, which is brought to the front for it. */
+  async shot(tab: string, name: string): Promise<void> {
+    await this.show(tab)
+    await this.ask(tab, 'new Promise((done) => requestAnimationFrame(() => done()))')
+    const { data } = await this.#tell(tab, 'Page.captureScreenshot', {})
+    keepShot(name, Buffer.from(data as unknown as string, 'base64'))
+  }
+
+  /** Closes a tab, as a user does. */
+  async close(tab: string): Promise<void> {
+    await this.#send('Target.closeTarget', { targetId: tab })
   }
 
   async end(): Promise<void> {
@@ -84,6 +157,19 @@ export class Tabs {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20 })
   }
 
+  async #tell(tab: string, method: string, params: object): Promise<Record<string, never>> {
+    let session = this.#sessions.get(tab)
+    if (session === undefined) {
+      const { sessionId } = await this.#send('Target.attachToTarget', {
+        targetId: tab,
+        flatten: true,
+      })
+      session = sessionId as unknown as string
+      this.#sessions.set(tab, session)
+    }
+    return this.#send(method, params, session)
+  }
+
   #send(method: string, params: object, sessionId?: string): Promise<Record<string, never>> {
     const id = ++this.#count
     return new Promise((resolve) => {
@@ -91,4 +177,8 @@ export class Tabs {
       this.#socket.send(JSON.stringify({ id, method, params, sessionId }))
     })
   }
+}
+
+function shown(what: unknown): string {
+  return JSON.stringify(what, (_, value: unknown) => (value instanceof RegExp ? `${value}` : value))
 }
