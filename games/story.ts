@@ -12,6 +12,8 @@ const NOTES_MAX = 6
 const BANNER_MS = 9_000
 /** How long it is only said that the connection is lost, in milliseconds. */
 const PATIENCE_MS = 2_500
+/** News that come so soon after being back are of the time before, in milliseconds. */
+const JUST_MS = 1_000
 
 /** A sentence about the session. Those that matter are shown large for a while. */
 export interface Note {
@@ -32,6 +34,7 @@ export class Story {
   #primary: MemberInfo | null
   #backup: MemberInfo | null
   #brokenAt = 0
+  #healedAt = -Infinity
   #waits = false
 
   constructor(session: Session, changed: () => void) {
@@ -82,6 +85,7 @@ export class Story {
     session.on('status', (status) => this.#stands(status))
     session.on('healed', (healing) => {
       const good = healing.same && healing.lost === 0
+      this.#healedAt = performance.now()
       this.note(news.healing(healing), good ? 'good' : 'bad')
     })
     session.on('recovered', (recovery) => this.note(news.recovery(recovery), 'bad'))
@@ -111,6 +115,9 @@ export class Story {
     const mine = now.inc === this.#session.me.inc
     // Who was not the backup may have gone on with less than everything.
     const certain = stays || now.inc === this.#backup?.inc
-    this.note(news.succession(certain ? before : null, now, stays, mine), 'good')
+    // To who was away it matters more what became of them.
+    const isOld = !mine && performance.now() - this.#healedAt < JUST_MS
+    const text = news.succession(certain ? before : null, now, stays, mine)
+    this.note(text, isOld ? 'quiet' : 'good')
   }
 }
