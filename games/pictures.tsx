@@ -102,7 +102,12 @@ function Flying(): ComponentChild {
 /** Two teapots on a tray; one throws sugar, the other spills tea. */
 export function TeapotsPicture(): ComponentChild {
   return (
-    <svg viewBox="0 0 320 180" role="img" aria-label="Two teapots duel with sugar cubes">
+    <svg
+      viewBox="0 0 320 180"
+      preserveAspectRatio="xMidYMid slice"
+      role="img"
+      aria-label="Two teapots duel with sugar cubes"
+    >
       <rect width="320" height="180" fill="#22120a" />
       <ellipse cx="160" cy="128" rx="176" ry="74" fill="#5b3219" />
       <ellipse cx="160" cy="124" rx="166" ry="67" fill="#efe2c9" />
@@ -120,7 +125,7 @@ export function TeapotsPicture(): ComponentChild {
       <Pot
         at="translate(244 108) scale(-1 1) rotate(-9)"
         colour="#3f74c9"
-        lid="translate(-14 -22) rotate(-24)"
+        lid="translate(-6 -15) rotate(-16)"
       />
       <Flying />
     </svg>

@@ -222,6 +222,23 @@ function colourOf({ session }: Play, player: number): string {
   return pot ? glazeOf(pot.state.glaze).colour : '#888'
 }
 
+/** Who toppled whom. */
+export function Feed({ play }: { play: Play }): ComponentChild {
+  const { me, members } = play.session
+  const nameOf = (player: number): string =>
+    members.find((member) => member.player === player)?.name ?? 'Somebody'
+  return (
+    <ul class="feed" aria-live="off">
+      {play.feed.map(({ number, by, victim, bounces }) => (
+        <li key={number} class={by === me.player || victim === me.player ? 'mine' : ''}>
+          <b>{nameOf(by)}</b> <i>toppled</i> <b>{nameOf(victim)}</b>
+          {bounces > 0 && <i> off the {bounces > 1 ? 'second bounce' : 'bounce'}</i>}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 /** The winner of the last round, while there is time to cheer. */
 export function Winner({ play }: { play: Play }): ComponentChild {
   const { session } = play

@@ -16,7 +16,7 @@ import { type Kept, personalLink, Tab } from '../tab.ts'
 import { type Acts, Card, type Guest, type Links, NoPicture, type Stage as At } from './cards.tsx'
 import { SessionCourt } from './court.ts'
 import { recallGuest, rememberGuest } from './guest.ts'
-import { Banner, Bowl, Header, Scores, Winner } from './hud.tsx'
+import { Banner, Bowl, Feed, Header, Scores, Winner } from './hud.tsx'
 import { Input } from './input.ts'
 import { marksOf } from './marks.ts'
 import { Panel } from './panel.tsx'
@@ -163,6 +163,7 @@ function Page(): ComponentChild {
         leave={here && (() => void leave(here))}
       />
       {here && <Scores play={here} />}
+      {here && <Feed play={here} />}
       <Banner play={play} />
       {here && <Winner play={here} />}
       {here && <Bowl play={here} />}
@@ -259,6 +260,11 @@ for (const touched of ['pointerdown', 'keydown']) {
 }
 // A page that the browser kept aside has said goodbye; its session does not come back.
 window.addEventListener('pageshow', (event) => event.persisted && location.reload())
-// A tab that was loaded anew goes on as it was.
-if (stage && wasHere) acts.join(guest, wasHere.who['watch'] === 'yes')
-else if (stage && query.get('name')) acts.join(guest, query.has('watch'))
+// A tab that was loaded anew goes on as it was. The first frames are the slowest by far, and who
+// joins must not be silent: so first the table is drawn.
+function arrive(): void {
+  if (frames < 2 && !document.hidden) return void setTimeout(arrive, 30)
+  if (wasHere) acts.join(guest, wasHere.who['watch'] === 'yes')
+  else if (query.get('name')) acts.join(guest, query.has('watch'))
+}
+if (stage) arrive()

@@ -14,8 +14,17 @@ import { Seat } from './seat.ts'
 
 /** How long a wish to kill the server stands, in milliseconds. */
 const KILL_MS = 3_000
+/** How long it is told who toppled whom, in milliseconds, and how many at once. */
+const FEED_MS = 5_000
+const FEED_MAX = 4
 /** How well a pot plays that is left to itself. */
 const AUTOPILOT_SKILL = 0.75
+
+/** Somebody toppled somebody, for a list of what just happened. */
+export interface Topple extends rows.Blow {
+  /** On the page's own clock, in milliseconds. */
+  seenAt: number
+}
 
 /** See the head of this file. */
 export class Play {
@@ -32,6 +41,8 @@ export class Play {
   readonly #changed: () => void
   readonly #watching: Flights
   #autopilot: Mind | null = null
+  #feed: Topple[] = []
+  #blows: number
   #late = 0
   #advancedAt = 0
 
@@ -42,7 +53,8 @@ export class Play {
     this.#watching = new Flights(session)
     this.story = new Story(session, changed)
     session.on('objects', () => this.#obey())
-    session.on('table', () => this.#changed())
+    this.#blows = rows.hitsTotal(session)
+    session.on('table', () => this.#hear())
   }
 
   /** The cubes in the air. */
@@ -66,6 +78,12 @@ export class Play {
     const { members } = this.session
     const players = members.map(({ player }) => player)
     return rows.standings(this.session, players, this.session.now())
+  }
+
+  /** Who toppled whom a moment ago, newest first. */
+  get feed(): readonly Topple[] {
+    const now = performance.now()
+    return this.#feed.filter(({ seenAt }) => now - seenAt < FEED_MS)
   }
 
   /** Whether our pot plays by itself. */
@@ -119,6 +137,15 @@ export class Play {
     if (this.serves) return this.#die()
     const wish = this.session.create(Kill, { target: primary.inc })
     setTimeout(() => wish.alive && this.session.status !== 'lost' && wish.destroy(), KILL_MS)
+  }
+
+  #hear(): void {
+    const seenAt = performance.now()
+    for (const blow of rows.blowsAfter(this.session, this.#blows)) {
+      this.#blows = blow.number
+      if (blow.tea === 0) this.#feed = [{ ...blow, seenAt }, ...this.#feed].slice(0, FEED_MAX)
+    }
+    this.#changed()
   }
 
   #obey(): void {

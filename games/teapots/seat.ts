@@ -5,7 +5,7 @@
  * It decides nothing: where its pot is, it says; what hit whom, the server does.
  */
 
-import type { ObjectHandle, Session } from 'holdfast'
+import type { Session } from 'holdfast'
 import { type CubeHandle, Flights } from './flights.ts'
 import { SPOTS } from './rules/arena.ts'
 import { assisted, type Danger, type Rival, type Sight } from './rules/brain.ts'
@@ -16,6 +16,7 @@ import { type Body, bodyAt, IDLE, type Intent, type Other, step, STEP_MS } from 
 import { struck } from './rules/pot.ts'
 import * as rows from './rules/standing.ts'
 import { Cube, type Decisions, Pot } from './rules/things.ts'
+import { type PotHandle, Views } from './views.ts'
 
 /** Steps that are caught up with; after a longer pause the pot goes on from where it was. */
 const STEPS_MAX = 15
@@ -25,9 +26,6 @@ const ASK_MS = 400
 const BLOW = 6.5
 /** A flight is looked at in steps of so many milliseconds. */
 const LOOK_MS = 8
-
-/** A handle of a pot. */
-export type PotHandle = ObjectHandle<typeof Pot.schema.fields>
 
 /** A throw of our own that may still hit. */
 interface Own {
@@ -58,6 +56,7 @@ export class Seat {
   assist = 0
   /** Hits of ours that the server counted. */
   counted = 0
+  readonly #views = new Views()
   readonly #decisions: Decisions
   readonly #events: SeatEvents
   readonly #cubes: CubeHandle[] = []
@@ -163,7 +162,7 @@ export class Seat {
     for (const pot of this.session.all(Pot)) {
       const row = pot.owner && !pot.mine && rows.standing(this.session, pot.owner.player, now)
       if (!row || row.tea === 0) continue
-      const { pos, vel } = pot.view()
+      const { pos, vel } = this.#views.of(pot)
       found.push({ player: row.player, pos, vel, safe: now < row.since + rows.SAFE_MS })
     }
     return found
@@ -183,7 +182,7 @@ export class Seat {
   }
 
   #others(): Other[] {
-    return this.session.all(Pot).flatMap((pot) => (pot.mine ? [] : pot.view()))
+    return this.session.all(Pot).flatMap((pot) => (pot.mine ? [] : this.#views.of(pot)))
   }
 
   // What we see is what we hit: our own cubes against the pots as they are drawn here.

@@ -22,7 +22,7 @@ const free = fc
   .map(([far, way]) => freeAt(scale(wayOf(way), far), arena.CUBE_RADIUS))
 
 describe('the tray', () => {
-  test('T49: every place where pots are put down is clear of everything', () => {
+  test('every place where pots are put down is clear of everything', () => {
     for (const spot of arena.SPOTS) {
       expect(arena.touches(spot, arena.POT_RADIUS + 0.3)).toEqual([])
     }

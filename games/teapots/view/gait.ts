@@ -48,7 +48,7 @@ export function sway(gait: Gait, vel: Vec2, seconds: number): void {
       gait.lean[axis] += (gait.speed[axis] * dt) / 2
     }
   }
-  gait.vel = vel
+  gait.vel = [vel[0], vel[1]]
 }
 
 /** It was hit by something that came this way. */

@@ -10,8 +10,8 @@ import { glazeOf } from '../rules/glazes.ts'
 import { along, wayOf } from '../rules/plane.ts'
 import * as rows from '../rules/standing.ts'
 import { Pot } from '../rules/things.ts'
-import type { PotHandle } from '../seat.ts'
 import type { Sound } from '../sound.ts'
+import { type PotHandle, Views } from '../views.ts'
 import { type CubeSight, Cubes } from './cubes.ts'
 import { createGait, type Gait, knock, poseOf, sway } from './gait.ts'
 import type { Label, Labels } from './labels.ts'
@@ -28,6 +28,8 @@ const PUDDLE_MS = 900
 const BELL_MS = 350
 /** Where a pot stands that is only looked at. */
 const SAMPLE: Vec2 = [2.6, 7.4]
+/** After so long without a frame nobody looked. */
+const AWAY_SECONDS = 1.5
 /** How far one's own aim is dotted, in milliseconds of flight. */
 const AIM_MS = 560
 
@@ -47,6 +49,7 @@ export class Picture {
   readonly #pots: Pots
   readonly #cubes: Cubes
   readonly #sparks: Sparks
+  readonly #views = new Views()
   #seen = new Map<number, Seen>()
   #air = new Map<string, CubeSight>()
   #blows = -1
@@ -112,7 +115,7 @@ export class Picture {
   #drawPlay(play: Play, seconds: number, late: number): void {
     const { session, seat } = play
     const now = session.now()
-    this.#listen(play, now)
+    this.#listen(play, now, seconds > AWAY_SECONDS)
     const next = new Map<number, Seen>()
     for (const pot of session.all(Pot)) {
       const row = pot.owner && rows.standing(session, pot.owner.player, now)
@@ -137,7 +140,7 @@ export class Picture {
   ): Seen {
     const known = this.#seen.get(row.player)
     const gait = known?.gait ?? createGait()
-    const body = pot.mine ? play.seat!.body : pot.view()
+    const body = pot.mine ? play.seat!.body : this.#views.of(pot)
     const ahead = pot.mine ? late / 1000 : 0
     const stands = row.tea > 0
     const ago = now - row.since
@@ -207,10 +210,11 @@ export class Picture {
   }
 
   // What the table says happened since the last frame.
-  #listen(play: Play, now: number): void {
+  #listen(play: Play, now: number, away: boolean): void {
     const { session } = play
     const total = rows.hitsTotal(session)
-    if (this.#blows < 0) this.#blows = total
+    // What happened while nobody looked is not shown all at once.
+    if (this.#blows < 0 || away) this.#blows = total
     for (const blow of rows.blowsAfter(session, this.#blows)) this.#strike(play, blow)
     this.#blows = Math.max(this.#blows, total)
     const round = rows.round(session)

@@ -121,7 +121,7 @@ export class Sparks {
 
   /** Lets them fly for so long, and draws them. @param pixels  height of the picture */
   advance(seconds: number, pixels: number): void {
-    this.#sparks = this.#sparks.filter((spark) => fly(spark, Math.min(0.1, seconds)))
+    this.#sparks = this.#sparks.filter((spark) => fly(spark, Math.min(0.3, seconds)))
     let solid = 0
     let soft = 0
     for (const spark of this.#sparks) {

@@ -15,6 +15,8 @@ const CLOSE_SLOPE = new THREE.Vector3(0, 0.47, 0.85).normalize()
 const WIDE = 34
 /** How much of the tray a narrow picture shows, in units from side to side. */
 const NARROW_WIDTH = 21
+/** The plane that a pointer aims at: about the middle of a pot. */
+const AIMED = new THREE.Plane(new THREE.Vector3(0, 1, 0), -0.6)
 /** How soon the picture follows, as a share of the way in a second. */
 const FOLLOW = 3.4
 
@@ -29,6 +31,8 @@ export class Stage {
   readonly #target = new THREE.Vector3()
   readonly #spot = new THREE.Vector3()
   readonly #slope = SLOPE.clone()
+  readonly #ray = new THREE.Raycaster()
+  readonly #pointed = new THREE.Vector2()
   #width = 1
   #height = 1
   #shake = 0
@@ -91,7 +95,7 @@ export class Stage {
     const share = THREE.MathUtils.clamp((1.45 - aspect) / 0.8, 0, 1)
     const [x, y] = at ?? [0, 0]
     // A narrow picture follows to the sides; below the table there is room for thumbs.
-    this.#spot.set(x * (0.16 + 0.4 * share), 0, y * (0.14 + 0.16 * share) + 0.6 + 4.5 * share)
+    this.#spot.set(x * (0.16 + 0.4 * share), 0, y * (0.14 + 0.16 * share) + 1.1 + 4 * share)
     this.#orbit = at ? this.#orbit * Math.exp(-2 * seconds) : this.#orbit + 0.05 * seconds
     this.#shake *= Math.exp(-9 * seconds)
     this.camera.clearViewOffset()
@@ -137,18 +141,16 @@ export class Stage {
 
   /** The place of the tray under a point of the canvas, in CSS pixels; null beside the table. */
   placeAt(x: number, y: number): Vec2 | null {
-    const ray = new THREE.Raycaster()
-    const at = new THREE.Vector2((x / this.#width) * 2 - 1, 1 - (y / this.#height) * 2)
-    ray.setFromCamera(at, this.camera)
-    const plane = new THREE.Plane(THREE.Object3D.DEFAULT_UP, -0.6)
-    const met = ray.ray.intersectPlane(plane, this.#spot)
+    this.#pointed.set((x / this.#width) * 2 - 1, 1 - (y / this.#height) * 2)
+    this.#ray.setFromCamera(this.#pointed, this.camera)
+    const met = this.#ray.ray.intersectPlane(AIMED, this.#spot)
     return met && [met.x, met.z]
   }
 
   // Far enough to see all of the tray, or as much as a narrow picture shows well.
   #distance(narrow: number): number {
     const half = THREE.MathUtils.degToRad(WIDE / 2)
-    const tall = (TRAY_RADIUS * 0.93) / Math.tan(half)
+    const tall = (TRAY_RADIUS * 0.965) / Math.tan(half)
     const wide = THREE.MathUtils.lerp(2 * TRAY_RADIUS + 3, NARROW_WIDTH, narrow)
     const across = wide / 2 / Math.tan(half) / this.camera.aspect
     return narrow === 0 ? Math.max(tall, across) : across
