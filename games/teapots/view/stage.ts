@@ -95,10 +95,12 @@ export class Stage {
     const share = THREE.MathUtils.clamp((1.45 - aspect) / 0.8, 0, 1)
     const [x, y] = at ?? [0, 0]
     // A narrow picture follows to the sides; below the table there is room for thumbs.
-    this.#spot.set(x * (0.16 + 0.4 * share), 0, y * (0.14 + 0.16 * share) + 1.1 + 4 * share)
+    this.#spot.set(x * (0.16 + 0.4 * share), 0, y * (0.14 + 0.16 * share) + 1.5 + 3.6 * share)
     this.#orbit = at ? this.#orbit * Math.exp(-2 * seconds) : this.#orbit + 0.05 * seconds
     this.#shake *= Math.exp(-9 * seconds)
-    this.camera.clearViewOffset()
+    // The scores stand to the right, so the table is a little to the left.
+    const aside = aspect > 1.25 ? 0.035 * this.#width : 0
+    this.#shift(aside, 0)
     this.#stand(SLOPE, this.#distance(share), seconds)
   }
 
@@ -108,8 +110,13 @@ export class Stage {
     this.#spot.set(at[0], 1.1, at[1])
     this.#orbit = 0.32 * Math.sin(performance.now() * 0.00017)
     const [x, y] = wide ? [this.#width * 0.22, 0] : [0, this.#height * 0.29]
-    this.camera.setViewOffset(this.#width, this.#height, -x, y, this.#width, this.#height)
+    this.#shift(-x, y)
     this.#stand(CLOSE_SLOPE, wide ? 17 : 23, seconds)
+  }
+
+  // Moves the picture to the left and up, by CSS pixels.
+  #shift(x: number, y: number): void {
+    this.camera.setViewOffset(this.#width, this.#height, x, y, this.#width, this.#height)
   }
 
   // Goes there softly, but for the first time at once.
