@@ -4,7 +4,7 @@
  * `status` (that of the session, or killed), `safety`, `epoch`, `role`, `me`, `primary`, `backup`
  * and `members` (players), `pots` (players whose pots are here), `places` (of those), `flying`
  * (cubes), `tea` (ours), `points` (of each), `hits` (of all), `counted` (hits of this page),
- * `returns`.
+ * `claims` (of it, not answered yet), `returns`.
  */
 
 import type { Play } from './play.ts'
@@ -36,6 +36,7 @@ export function marksOf(play: Play): Record<string, string | number> {
     points: points.sort().join(','),
     hits: hitsTotal(session),
     counted: seat?.counted ?? 0,
+    claims: seat?.claims ?? 0,
     returns,
   }
 }

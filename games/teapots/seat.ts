@@ -54,8 +54,9 @@ export class Seat {
   body: Body
   /** How much a throw is helped to aim, in radians. */
   assist = 0
-  /** Hits of ours that the server counted. */
+  /** Hits of ours that the server counted, and claims that it has not answered. */
   counted = 0
+  claims = 0
   readonly #views = new Views()
   readonly #decisions: Decisions
   readonly #events: SeatEvents
@@ -210,12 +211,15 @@ export class Seat {
   }
 
   async #claim(claim: Claim): Promise<void> {
+    this.claims++
     try {
       const outcome = await this.session.act(this.#decisions.hit, claim)
       if (outcome.ok) this.counted++
       else this.#events.refused(outcome.why)
     } catch {
       // The session is lost, and says so itself.
+    } finally {
+      this.claims--
     }
   }
 

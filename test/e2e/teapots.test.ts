@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 function urlOf(more = ''): string {
-  return `${hub.url}/teapots/?room=e2e&frames=3${more}`
+  return `${hub.url}/teapots/?room=e2e&frames=2${more}`
 }
 
 async function open(name: string, more = ''): Promise<Window> {
@@ -53,19 +53,19 @@ async function figure(window: Window, name: string): Promise<number> {
   return Number((await window.data())[name])
 }
 
-/** Waits until so many hits count, then until all windows say the same of all hits. */
+/** Waits until so many more hits count and nothing is in the air; all windows say the same. */
 async function hits(players: readonly Window[], more: number): Promise<number> {
   const wanted = (await figure(players[0]!, 'hits')) + more
   await play(players, true)
   await expect.poll(() => figure(players[0]!, 'hits'), { timeout: 40_000 }).toBeGreaterThan(wanted)
   await play(players, false)
-  let said: Record<string, string>[] = []
-  const agree = async (): Promise<number> => {
-    said = await Promise.all(players.map((window) => window.data()))
-    return new Set(said.map((data) => `${data['hits']} ${data['points']} ${data['flying']}`)).size
+  const differences = async (): Promise<number> => {
+    const said = await Promise.all(players.map((window) => window.data()))
+    const busy = said.filter(({ flying, claims }) => flying !== '0' || claims !== '0').length
+    return busy + new Set(said.map((data) => `${data['hits']} ${data['points']}`)).size - 1
   }
-  await expect.poll(agree, { timeout: 20_000 }).toBe(1)
-  return Number(said[0]!['hits'])
+  await expect.poll(differences, { timeout: 20_000 }).toBe(0)
+  return figure(players[0]!, 'hits')
 }
 
 async function counted(players: readonly Window[]): Promise<number> {
