@@ -103,7 +103,9 @@ export class Story {
     if (this.over) return
     this.#brokenAt = performance.now()
     this.#waits = false
-    this.note(news.connection(status, this.#session.reason), 'bad')
+    const { code, reason } = this.#session
+    // A card says that, and nothing is lost.
+    if (code !== 'elsewhere') this.note(news.connection(status, reason), 'bad')
     this.#changed()
   }
 

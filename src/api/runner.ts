@@ -24,6 +24,11 @@ import { ADDRESSES_MAX } from '../session/messages.ts'
 import { frameMessage } from '../wire/relay.ts'
 import { HubConnection } from './hub.ts'
 
+/** Nothing done for so long: we stood still, as a page does that its browser froze. */
+const STOOD_MS: Millis = 1_000
+/** Who notices so soon after that to be out of touch was so all the time. */
+const NOTICED_MS: Millis = 3_000
+
 /** What a runner is made of. */
 export interface RunnerOptions {
   environment: Environment
@@ -50,6 +55,8 @@ export class Runner {
   #telling = false
   #armedAt: Millis = Infinity
   #stopped = false
+  #didAt: Millis = 0
+  #stood = { from: -Infinity, until: -Infinity }
 
   private constructor(options: RunnerOptions, open: Opened) {
     const { environment } = options
@@ -70,6 +77,7 @@ export class Runner {
       hub: (message) => void this.#hub.send(frameMessage(message)),
       emit: (event) => void this.#queue.push(event),
     })
+    this.#didAt = loop.now()
     this.#alarm = loop.alarm(() => this.#wake())
     open.attach({
       datagram: (from, bytes) => this.do((now) => member.datagram(this.#run, now, from, bytes)),
@@ -100,11 +108,20 @@ export class Runner {
     this.#weather.change(conditions ?? PERFECT)
   }
 
+  /** Since when we are out of touch, if we notice it now. */
+  outOfTouchSince(): Millis {
+    const now = this.loop.now()
+    return now - this.#stood.until < NOTICED_MS ? this.#stood.from : now
+  }
+
   /** Runs a verb, tells what it told, and sets the alarm. */
   do<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {
     if (this.#stopped) return undefined
+    const now = this.loop.now()
+    if (now - this.#didAt > STOOD_MS) this.#stood = { from: this.#didAt, until: now }
+    this.#didAt = now
     try {
-      return verb(this.loop.now(), this.#run)
+      return verb(now, this.#run)
     } finally {
       this.#after()
     }

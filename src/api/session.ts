@@ -432,7 +432,7 @@ export class Session {
     if (status === this.#status || this.#status === 'lost') return
     const before = this.#status
     this.#status = status
-    if (status === 'reconnecting') this.#away.since = this.#runner?.loop.now() ?? 0
+    if (status === 'reconnecting') this.#away.since = this.#runner?.outOfTouchSince() ?? 0
     this.#tell('status', status)
     this.#updateSafety()
     if (before === 'reconnecting' && status === 'live') this.#heal()

@@ -121,6 +121,16 @@ describe('coming back', () => {
     expect(linus.me.player).toBe(3)
   })
 
+  test('T33: who stood still was away for all of that time', async () => {
+    const { w, all } = await crew(37, 3)
+    const linus = all[2]!
+    const healed = heard(linus, 'healed')
+    w.stall(w.nodeOf(linus), 15_000)
+    await w.runUntil(() => healed.length > 0, 30_000)
+    expect(healed[0]).toMatchObject({ same: true, lost: 0 })
+    expect(healed[0]!.awayMs).toBeGreaterThanOrEqual(15_000)
+  })
+
   test('a token that is none is refused by its text', async () => {
     const w = world({ seed: 36, conditions: '' })
     await expect(w.join({ ...duel, token: 'rubbish' })).rejects.toMatchObject({ code: 'bad-value' })
