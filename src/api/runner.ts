@@ -27,7 +27,7 @@ import { HubConnection } from './hub.ts'
 /** Nothing done for so long: we stood still, as a page does that its browser froze. */
 const STOOD_MS: Millis = 1_000
 /** Who notices so soon after that to be out of touch was so all the time. */
-const NOTICED_MS: Millis = 3_000
+const NOTICED_MS: Millis = 5_000
 
 /** What a runner is made of. */
 export interface RunnerOptions {
