@@ -47,7 +47,15 @@ export interface Effected {
 }
 
 /** The sink of a part: bytes to one peer on the part's own channel, events to the application. */
-export type PartOut<Event = unknown> = Pick<Out<Uint8Array, Uint8Array, Event>, 'send' | 'emit'>
+export interface PartOut<Event = unknown> {
+  /**
+   * Reliable and ordered, to one peer; kept until the call has returned.
+   *
+   * @returns its number on the link, for `delivered`; 0 if there is no link and nothing was sent
+   */
+  send(to: PeerId, message: Uint8Array): number
+  emit(event: Event): void
+}
 
 /**
  * What a protocol of floor 3 is to the member that runs it. A part implements what it needs:
@@ -70,7 +78,13 @@ export interface Part<State = never> {
     budget: number,
   ): boolean
   /** Peers for whom there is something to write since the last call. */
-  dirty?(state: State): Iterable<PeerId>
+  dirty?(state: State, now: Millis): Iterable<PeerId>
+  /** At the end of each verb: sends what is owed by now. */
+  flush?(state: State, now: Millis, out: PartOut): void
+  /** Does what is due. */
+  wake?(state: State, now: Millis, out: PartOut): void
+  /** When `wake` is due; Infinity if never. */
+  deadline?(state: State): Millis
   view?(state: State, now: Millis, view: PartView, out: PartOut): void
   /** We are in another session: nothing of the one before holds any more. */
   reset?(state: State, out: PartOut): void
@@ -80,6 +94,7 @@ export interface Part<State = never> {
   linked?(state: State, now: Millis, peer: PeerId): void
   acked?(state: State, peer: PeerId, seq: number): void
   lost?(state: State, peer: PeerId, seq: number): void
+  /** All reliable messages of the link up to that number have come (L3). */
   delivered?(state: State, peer: PeerId, upTo: number): void
   /** As primary: runs an operation and says what it would change; changes nothing itself. */
   perform?(state: State, now: Millis, body: Uint8Array, by: PeerId, player: number): Effected

@@ -39,7 +39,7 @@ function perform(
 
 function told(state: Actions, messages: Uint8Array[]): ActionEvent[] {
   const events: ActionEvent[] = []
-  const out: PartOut<ActionEvent> = { send: () => {}, emit: (event) => void events.push(event) }
+  const out: PartOut<ActionEvent> = { send: () => 0, emit: (event) => void events.push(event) }
   part.view!(state, 0, { me: 2, primary: 1, epoch: 1, members: [] }, out)
   for (const bytes of messages) part.receive!(state, 0, 1, bytes, out)
   return events
@@ -87,7 +87,7 @@ describe('actions', () => {
     const member = actions.create()
     expect(told(member, part.welcome!(primary))).toEqual([{ kind: 'table', keys: ['score.3'] }])
     expect(actions.read(member, 'score.3')).toBe(4)
-    const out: PartOut = { send: () => {}, emit: () => {} }
+    const out: PartOut = { send: () => 0, emit: () => {} }
     part.receive!(member, 0, 9, part.welcome!(actions.create())[0]!, out)
     expect(actions.keys(member, 'score')).toEqual(['score.3'])
   })

@@ -342,16 +342,21 @@ export function poke(run: Runtime, to: PeerId): void {
   run.member.touched.add(to)
 }
 
-/** Queues a reliable message; without an open link it is lost, and a new link makes it good. */
-export function send(run: Runtime, to: PeerId, message: Uint8Array): void {
+/**
+ * Queues a reliable message; without an open link it is lost, and a new link makes it good.
+ *
+ * @returns its number on the link; 0 if nothing was queued
+ */
+export function send(run: Runtime, to: PeerId, message: Uint8Array): number {
   const peer = run.member.peers.get(to)
-  if (!peer?.link) return
+  if (!peer?.link) return 0
   try {
-    link.send(peer.link, run.now, message)
     run.member.touched.add(to)
+    return link.send(peer.link, run.now, message)
   } catch {
     // The peer does not take what it must have: a new link begins with all that it lacks.
     forget(run, peer)
+    return 0
   }
 }
 

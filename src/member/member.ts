@@ -81,10 +81,11 @@ function partsOf(
   }
 }
 
-function deliver(run: Runtime, to: number, bytes: Uint8Array): void {
+function deliver(run: Runtime, to: number, bytes: Uint8Array): number {
   const { member } = run
   if (to !== member.session.me) return links.send(run, to, bytes)
   member.loopback.push({ channel: bytes[0]!, bytes })
+  return 0
 }
 
 function happened(run: Runtime, event: SessionEvent): void {
@@ -206,6 +207,9 @@ export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
     links.round(run)
   }
   session.wake(member.session, now, run.out)
+  for (const { part, state } of member.slots) {
+    part.wake?.(state, now, partOut(run, part.channel))
+  }
   links.wake(run)
   end(run)
 }
@@ -218,6 +222,7 @@ export function deadline(run: Runtime): Millis {
     member.phase === 'in' ? member.roundAt : Infinity,
     session.deadline(member.session),
     links.deadline(run),
+    ...member.slots.map(({ part, state }) => part.deadline?.(state) ?? Infinity),
   )
 }
 
@@ -243,7 +248,8 @@ function end(run: Runtime): void {
   hearOurselves(run)
   if (member.untended && member.phase === 'in') links.tend(run)
   for (const { part, state } of member.slots) {
-    for (const peer of part.dirty?.(state) ?? []) links.poke(run, peer)
+    part.flush?.(state, run.now, partOut(run, part.channel))
+    for (const peer of part.dirty?.(state, run.now) ?? []) links.poke(run, peer)
   }
   links.flush(run)
 }

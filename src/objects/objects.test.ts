@@ -8,7 +8,7 @@ import * as objects from './objects.ts'
 import { type ObjectEvent, objectsPart, type Objects } from './objects.ts'
 
 const events: ObjectEvent[] = []
-const out: PartOut<ObjectEvent> = { send: () => {}, emit: (event) => void events.push(event) }
+const out: PartOut<ObjectEvent> = { send: () => 0, emit: (event) => void events.push(event) }
 
 interface Packet {
   from: PeerId
@@ -31,7 +31,7 @@ function meet(incs: PeerId[], primary = 1): Map<PeerId, Objects> {
 function packets(all: Map<PeerId, Objects>, seqs: Map<PeerId, number>): Packet[] {
   const made: Packet[] = []
   for (const [from, state] of all) {
-    for (const to of objectsPart.dirty!(state)) {
+    for (const to of objectsPart.dirty!(state, 0)) {
       const writer = createWriter()
       const seq = (seqs.get(from) ?? 0) + 1
       if (!objectsPart.write!(state, 0, to, seq, writer, 1_000)) continue

@@ -12,7 +12,7 @@ const [PRIMARY, OWNER, VIEWER] = [1, 2, 3]
 let all: Map<PeerId, Objects>
 let events: ObjectEvent[]
 let seq: number
-const out: PartOut<ObjectEvent> = { send: () => {}, emit: (event) => void events.push(event) }
+const out: PartOut<ObjectEvent> = { send: () => 0, emit: (event) => void events.push(event) }
 
 // The clocks are 1000, 2000 and 3000 behind session time.
 const clockOf = (inc: PeerId, time: Millis): Millis => time - 1000 * inc

@@ -251,7 +251,7 @@ export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 
   /** What we were told of the durable state of all parts, in the form of `collect`. */
   told(): PartState[]
   /** A message of a part to a member, which waits for nothing. */
-  part(part: number, to: PeerId, bytes: Uint8Array): void
+  part(part: number, to: PeerId, bytes: Uint8Array): number
   /** Runs an operation on the primary's state of a part, which it does not change yet. */
   perform(part: number, body: Uint8Array, by: Member): Performed | null
   /** Makes one change of a part's durable state. */

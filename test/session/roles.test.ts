@@ -231,7 +231,7 @@ function listening(): {
     collect: () => [],
     restore: () => {},
     news: () => {},
-    part: () => {},
+    part: () => 0,
     told: () => [],
   }
   return { out, sent, events }

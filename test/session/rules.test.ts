@@ -95,7 +95,7 @@ const out: SessionOut = {
   collect: () => [],
   restore: () => {},
   news: () => {},
-  part: () => {},
+  part: () => 0,
   told: () => [],
 }
 

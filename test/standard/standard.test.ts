@@ -204,7 +204,7 @@ function packetByCode(bytes: Uint8Array): boolean {
 
 function objectsByCode(bytes: Uint8Array): boolean {
   const state = objects.create(Array.from({ length: 128 }, (_, type) => type === 1))
-  const out = { send: () => {}, emit: () => {} }
+  const out = { send: () => 0, emit: () => {} }
   objects.objectsPart.read!(state, 0, 1, bytes, out)
   return state.counters.malformed === 0
 }

@@ -268,7 +268,7 @@ function outOf(scene: LeaseScene, from: PeerId): SessionOut {
     },
     emit: nothing,
     news: nothing,
-    part: nothing,
+    part: () => 0,
     told: () => [],
     perform: () => null,
     change: nothing,

@@ -178,7 +178,7 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
     change: ({ bytes }) => void process.done.push(bytes[0]!),
     collect: () => [{ part: PART, bytes: Uint8Array.from(process.done) }],
     news: () => {},
-    part: () => {},
+    part: () => 0,
     told: () => [],
     restore: (parts) => void (process.done = [...parts[0]!.bytes]),
   }
