@@ -2,7 +2,8 @@
  * The page of Dueling Teapots. `?room=` says which session, `?name=` joins at once, `?watch`
  * without a pot, `?condition=` makes the weather of this window's links worse (such as
  * `rtt=120,loss=5%`), `?server=` names another hub, `?players=` how many may join if this window
- * opens the room, `?finish=plain` or `fine` how it is drawn, `?frames=` how often at most.
+ * opens the room, `?finish=plain` or `fine` how it is drawn, `?frames=` how often a second at
+ * most, 0 for a window that nobody looks at.
  *
  * For tests, `document.body.dataset` says how things stand: `status` (door, joining, failed, or
  * that of marks.ts, with the rest of what it says), `error`, `banner`, `frames`, `degree` and
@@ -31,6 +32,8 @@ import { Stage } from './view/stage.ts'
 
 /** How often figures are read that no event tells, in milliseconds. */
 const LOOK_MS = 200
+/** Frames that are drawn before one joins. */
+const FIRST_FRAMES = 2
 
 declare global {
   interface Window {
@@ -168,7 +171,7 @@ function Page(): ComponentChild {
       {here && <Winner play={here} />}
       {here && <Bowl play={here} />}
       {here?.seat && <Touch input={input} />}
-      {stage ? (
+      {stage || !isDrawn ? (
         <Card stage={at} guest={guest} room={room} links={links} acts={acts} />
       ) : (
         <NoPicture />
@@ -208,6 +211,7 @@ function mark(): void {
 
 /** The stage, or null where there is no WebGL. */
 function openStage(): Stage | null {
+  if (!isDrawn) return null
   const finish = query.get('finish')
   try {
     return new Stage(canvas, finish === 'plain' || finish === 'fine' ? finish : null)
@@ -216,6 +220,8 @@ function openStage(): Stage | null {
   }
 }
 
+// A window that nobody looks at plays all the same.
+const isDrawn = query.get('frames') !== '0'
 const stage = openStage()
 const labels = new Labels(document.querySelector<HTMLElement>('#labels')!)
 const picture = stage && new Picture(stage, labels, sound)
@@ -235,7 +241,8 @@ let drawnAt = performance.now()
 function frame(): void {
   requestAnimationFrame(frame)
   const now = performance.now()
-  if (now - drawnAt < Math.max(apart, stage?.apart ?? 0)) return
+  const soon = frames < FIRST_FRAMES ? 0 : Math.max(apart, stage?.apart ?? 0)
+  if (now - drawnAt < soon) return
   const play = playing()
   frames++
   if (play) {
@@ -263,8 +270,8 @@ window.addEventListener('pageshow', (event) => event.persisted && location.reloa
 // A tab that was loaded anew goes on as it was. The first frames are the slowest by far, and who
 // joins must not be silent: so first the table is drawn.
 function arrive(): void {
-  if (frames < 2 && !document.hidden) return void setTimeout(arrive, 30)
+  if (stage && frames < FIRST_FRAMES && !document.hidden) return void setTimeout(arrive, 30)
   if (wasHere) acts.join(guest, wasHere.who['watch'] === 'yes')
   else if (query.get('name')) acts.join(guest, query.has('watch'))
 }
-if (stage) arrive()
+if (stage || !isDrawn) arrive()
