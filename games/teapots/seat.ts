@@ -69,6 +69,7 @@ export class Seat {
   #poured = -1
   #blows: number
   #left = false
+  readonly #deaf: () => void
 
   constructor(
     session: Session,
@@ -85,7 +86,7 @@ export class Seat {
     this.body = bodyAt(spot)
     this.pot = session.create(Pot, { ...onWire(this.body), glaze })
     for (let i = 0; i < flight.CUBES_MAX; i++) this.#cubes.push(session.create(Cube))
-    session.on('table', () => this.#feel())
+    this.#deaf = session.on('table', () => this.#feel())
   }
 
   /** How we stand; null until the server has filled our pot. */
@@ -173,6 +174,7 @@ export class Seat {
   leave(): void {
     if (this.#left) return
     this.#left = true
+    this.#deaf()
     if (this.session.status === 'lost') return
     this.pot.destroy()
     for (const cube of this.#cubes) cube.destroy()
