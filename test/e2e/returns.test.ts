@@ -54,7 +54,7 @@ async function open(url: string, room = ''): Promise<string> {
 }
 
 function visit(room: string, more: string, server = hub.url): Promise<string> {
-  return open(`${server}/teapots/?frames=3&finish=plain&room=${room}${more}`, room)
+  return open(`${server}/teapots/?frames=0&room=${room}${more}`, room)
 }
 
 async function enter(room: string, name: string, more = '', server = hub.url): Promise<string> {
