@@ -97,6 +97,10 @@ export class Story {
     })
     session.on('members', () => this.#changed())
     session.on('safety', () => this.#changed())
+    session.on('backup', () => {
+      this.look()
+      this.#changed()
+    })
   }
 
   #stands(status: Status): void {

@@ -417,10 +417,12 @@ export class Session {
     const state = this.#runner?.member
     if (!state) return
     const { role } = state.session.server
+    const isSeen = this.#view().backup !== 0
     const waits = serves(state.session)
       ? !state.session.server.leased || role === 'dropping'
-      : this.#view().backup !== 0 && this.#status !== 'live'
-    const backed = serves(state.session) ? role === 'backedup' : this.#view().backup !== 0
+      : isSeen && this.#status !== 'live'
+    // Nothing is called backed up before `backup` says by whom.
+    const backed = isSeen && (!serves(state.session) || role === 'backedup')
     const held = state.session.server.slow ? 'slow' : 'backed-up'
     const safety = waits ? 'waiting' : backed ? held : 'alone'
     if (safety === this.#safety) return

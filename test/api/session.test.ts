@@ -59,6 +59,16 @@ describe('a session', () => {
     expect(new Set([...dead, all[0]!.me.name]).size).toBe(3)
   })
 
+  test('what is called backed up names its backup, at the server too', async () => {
+    const w = world({ seed: 5, conditions: 'rtt=20' })
+    const ada = await w.join({ ...duel, name: 'Ada' })
+    const told: unknown[] = []
+    ada.on('safety', (safety) => told.push([safety, ada.backup?.name]))
+    await w.join({ ...duel, name: 'Grace' })
+    await w.runUntil(() => ada.safety === 'backed-up', 10_000)
+    expect(told).toEqual([['backed-up', 'Grace']])
+  })
+
   test('T14: the clocks of all members agree, as far as the path is alike both ways', async () => {
     const { w, all } = await three(17)
     await w.run(3_000)

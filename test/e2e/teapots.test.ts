@@ -38,7 +38,8 @@ async function three(): Promise<[ada: Window, grace: Window, linus: Window]> {
   const ada = await open('Ada')
   const others = await Promise.all([open('Grace'), open('Linus')])
   for (const window of [ada, ...others]) {
-    await window.until({ members: '1,2,3', pots: '1,2,3', safety: 'backed-up', primary: '1' })
+    const whole = { members: '1,2,3', pots: '1,2,3', safety: 'backed-up', primary: '1' }
+    await window.until({ ...whole, backup: /[23]/ })
   }
   const { backup } = await ada.data()
   const first = (await others[0].data())['me'] === backup
