@@ -25,5 +25,6 @@ export {
 } from './api/types.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
 export type { AgeFigures, AgeSample, Stage } from './motion/ages.ts'
-export { angle, bool, ranged, text, u16, u32, u8, vec2 } from './wire/schema.ts'
-export type { Field, FieldKind, Fields, StateOf, Vec2 } from './wire/schema.ts'
+export { angle, bool, bytes, i16, i8, quaternion, ranged } from './wire/schema.ts'
+export { text, u16, u32, u8, vec2, vec3 } from './wire/schema.ts'
+export type { Field, FieldKind, Fields, Quaternion, StateOf, Vec2, Vec3 } from './wire/schema.ts'

@@ -1,19 +1,28 @@
 /**
- * Bits in and out, most significant first. What is written is ours and throws when it does
- * not fit; what is read is the network's: past the end a reader has `failed` and reads zeros.
+ * Bits in and out, most significant first, within a run of whole bytes. What is written is ours
+ * and throws when it does not fit; what is read is the network's: past the end a reader has
+ * `failed` and reads zeros.
  */
 
-/** A growing run of bits. */
+/** A growing run of bits. It begins at a whole byte. */
 export interface BitWriter {
   bytes: Uint8Array
-  /** Bits written so far. */
+  /** Whole bytes written so far. */
   length: number
+  /** The bits that fill no byte yet, as a number, and how many they are: 0 to 7. */
+  rest: number
+  held: number
 }
 
 /** A place in bits that came from elsewhere. */
 export interface BitReader {
-  readonly bytes: Uint8Array
+  bytes: Uint8Array
+  /** The next byte to be taken, and the one behind the last. */
   at: number
+  end: number
+  /** The bits of the last byte taken that were not read yet, and how many they are: 0 to 7. */
+  rest: number
+  held: number
   failed: boolean
 }
 
@@ -22,66 +31,88 @@ export const BITS_MAX = 32
 
 /** An empty writer. */
 export function createBitWriter(capacity = 32): BitWriter {
-  return { bytes: new Uint8Array(capacity), length: 0 }
-}
-
-/** What was written, the last byte filled up with zeros. */
-export function finishBits(writer: BitWriter): Uint8Array {
-  return writer.bytes.slice(0, Math.ceil(writer.length / 8))
+  return { bytes: new Uint8Array(capacity), length: 0, rest: 0, held: 0 }
 }
 
 /** Writes an unsigned number of 1 to 32 bits. @throws RangeError if it does not fit */
 export function writeBits(writer: BitWriter, value: number, bits: number): void {
-  if (!Number.isInteger(value) || value < 0 || value >= 2 ** bits) {
+  if (value >>> 0 !== value || (bits < 32 && value >>> bits !== 0)) {
     throw new RangeError(`${bits} bits hold integers from 0 to ${2 ** bits - 1}: ${value}`)
   }
-  const need = Math.ceil((writer.length + bits) / 8)
-  if (need > writer.bytes.length) {
-    const grown = new Uint8Array(Math.max(need, writer.bytes.length * 2))
-    grown.set(writer.bytes)
-    writer.bytes = grown
+  if (writer.length + 5 > writer.bytes.length) grow(writer)
+  if (bits > 24) {
+    put(writer, value >>> 16, bits - 16)
+    put(writer, value & 0xffff, 16)
+  } else {
+    put(writer, value, bits)
   }
-  let left = bits
-  while (left > 0) {
-    const room = 8 - (writer.length & 7)
-    const count = Math.min(room, left)
-    const part = Math.floor(value / 2 ** (left - count)) % 2 ** count
-    const index = writer.length >>> 3
-    // A reused writer may hold old bits: clear what this part will cover.
-    const kept = room === 8 ? 0 : writer.bytes[index]!
-    writer.bytes[index] = kept | (part << (room - count))
-    writer.length += count
-    left -= count
+}
+
+// At most 24 bits: with the 7 that may be held they fit a positive number of 32 bits.
+function put(writer: BitWriter, value: number, bits: number): void {
+  const all = (writer.rest << bits) | value
+  let held = writer.held + bits
+  while (held >= 8) {
+    held -= 8
+    writer.bytes[writer.length++] = all >>> held
   }
+  writer.rest = all & ((1 << held) - 1)
+  writer.held = held
+}
+
+function grow(writer: BitWriter): void {
+  const grown = new Uint8Array(Math.max(writer.length + 5, writer.bytes.length * 2))
+  grown.set(writer.bytes)
+  writer.bytes = grown
+}
+
+/** Fills the last byte with zeros. */
+export function padBits(writer: BitWriter): void {
+  if (writer.held > 0) writeBits(writer, 0, 8 - writer.held)
+}
+
+/** What was written, the last byte filled up with zeros. */
+export function finishBits(writer: BitWriter): Uint8Array {
+  padBits(writer)
+  return writer.bytes.slice(0, writer.length)
 }
 
 /** Starts to read. The bytes are not copied. */
 export function createBitReader(bytes: Uint8Array): BitReader {
-  return { bytes, at: 0, failed: false }
+  return { bytes, at: 0, end: bytes.length, rest: 0, held: 0, failed: false }
 }
 
 /** Reads an unsigned number of 1 to 32 bits. */
 export function readBits(reader: BitReader, bits: number): number {
-  if (reader.failed || reader.at + bits > reader.bytes.length * 8) {
-    reader.failed = true
-    return 0
-  }
-  let value = 0
-  let left = bits
-  while (left > 0) {
-    const room = 8 - (reader.at & 7)
-    const count = Math.min(room, left)
-    const byte = reader.bytes[reader.at >>> 3]!
-    value = value * 2 ** count + ((byte >>> (room - count)) & (2 ** count - 1))
-    reader.at += count
-    left -= count
-  }
-  return value
+  if (bits <= 24) return take(reader, bits)
+  const high = take(reader, bits - 16)
+  const low = take(reader, 16)
+  return reader.failed ? 0 : high * 0x10000 + low
 }
 
-/** Whether all was read: nothing is left but zeros that fill the last byte. */
-export function bitsAreDone(reader: BitReader): boolean {
-  if (reader.failed || Math.ceil(reader.at / 8) !== reader.bytes.length) return false
-  const rest = (8 - (reader.at & 7)) & 7
-  return rest === 0 || readBits(reader, rest) === 0
+function take(reader: BitReader, bits: number): number {
+  let { rest, held } = reader
+  while (held < bits) {
+    if (reader.at >= reader.end) return failBits(reader)
+    rest = (rest << 8) | reader.bytes[reader.at++]!
+    held += 8
+  }
+  held -= bits
+  reader.rest = rest & ((1 << held) - 1)
+  reader.held = held
+  return rest >>> held
+}
+
+/** Marks the input malformed. @returns 0, to be read in place of the value */
+export function failBits(reader: BitReader): 0 {
+  reader.failed = true
+  reader.at = reader.end
+  reader.rest = 0
+  reader.held = 0
+  return 0
+}
+
+/** Whether nothing failed and the bits that fill the last byte are zeros. */
+export function bitsAreWhole(reader: BitReader): boolean {
+  return !reader.failed && reader.rest === 0
 }

@@ -6,36 +6,27 @@
  * Numbers are quantised to the step the game asks for and stand in as few bits as that needs;
  * types are inferred. A value outside its range is clamped, for a game's physics overshoots;
  * one that is no number at all throws and names its field.
+ *
+ * A state is kept quantised, a change is what changes there, and a message carries any of the
+ * fields. Which ones a mask says: bit i stands for field i, in the order of the schema.
  */
 
 import {
   type BitReader,
-  bitsAreDone,
+  bitsAreWhole,
   type BitWriter,
-  BITS_MAX,
   createBitReader,
   createBitWriter,
   finishBits,
+  padBits,
   readBits,
   writeBits,
 } from './bits.ts'
+import { type ByteReader, type ByteWriter, fail } from './bytes.ts'
 import { fingerprint } from './digest.ts'
+import type { Field, Quantised } from './fields.ts'
 
-/** The kinds of values. */
-export type FieldKind = 'ranged' | 'vec2' | 'angle' | 'integer' | 'bool' | 'text'
-
-/** One kind of value. */
-export interface Field<Value, Kind extends FieldKind = FieldKind> {
-  readonly kind: Kind
-  /** Says all that both sides must agree on; part of the schema's fingerprint. */
-  readonly text: string
-  /** Between which numbers a value stays, where that is so. */
-  readonly min?: number
-  readonly max?: number
-  readonly initial: Value
-  write(writer: BitWriter, value: Value): void
-  read(reader: BitReader): Value
-}
+export * from './fields.ts'
 
 /** Named fields. */
 export type Fields = Record<string, Field<unknown>>
@@ -44,141 +35,14 @@ export type StateOf<F extends Fields> = {
   [Name in keyof F]: F[Name] extends Field<infer Value> ? Value : never
 }
 
-/** Two numbers, as an array. */
-export type Vec2 = readonly [x: number, y: number]
+/** Most fields of one type: a mask is one number of 32 bits. */
+export const FIELDS_MAX = 32
 
-/** Most fields of one type. */
-export const FIELDS_MAX = 64
-/** Longest text of a field, in bytes of UTF-8. */
-export const TEXT_MAX = 255
-
-/** A number from min to max, in steps. @throws RangeError if that needs more than 32 bits */
-export function ranged(min: number, max: number, step: number): Field<number, 'ranged'> {
-  const steps = Math.round((max - min) / step)
-  const bits = Math.max(1, Math.ceil(Math.log2(steps + 1)))
-  if (!(max > min) || !(step > 0) || bits > BITS_MAX) {
-    throw new RangeError(`a range needs min < max and at most 32 bits: ${min} to ${max} by ${step}`)
-  }
-  return {
-    kind: 'ranged',
-    text: `ranged ${min} ${max} ${step}`,
-    min,
-    max,
-    initial: Math.min(max, Math.max(min, 0)),
-    write: (writer, value) => {
-      const place = Math.round((finite(value) - min) / step)
-      writeBits(writer, Math.min(steps, Math.max(0, place)), bits)
-    },
-    read: (reader) => {
-      const place = readBits(reader, bits)
-      if (place > steps) reader.failed = true
-      return min + place * step
-    },
-  }
-}
-
-/** Two numbers from min to max, in steps. */
-export function vec2(min: number, max: number, step: number): Field<Vec2, 'vec2'> {
-  const one = ranged(min, max, step)
-  return {
-    kind: 'vec2',
-    text: `vec2 ${min} ${max} ${step}`,
-    min,
-    max,
-    initial: Object.freeze([one.initial, one.initial] as const),
-    write: (writer, value) => {
-      if (!Array.isArray(value) || value.length !== 2) {
-        throw new RangeError(`must be two numbers [x, y]: ${JSON.stringify(value)}`)
-      }
-      one.write(writer, value[0] as number)
-      one.write(writer, value[1] as number)
-    },
-    read: (reader) => Object.freeze([one.read(reader), one.read(reader)] as const),
-  }
-}
-
-/** A direction in radians, 0 to 2π, in so many bits; any angle is taken round the circle. */
-export function angle(bits: number): Field<number, 'angle'> {
-  if (!Number.isInteger(bits) || bits < 1 || bits > 24) {
-    throw new RangeError(`an angle takes 1 to 24 bits: ${bits}`)
-  }
-  const steps = 2 ** bits
-  const turn = 2 * Math.PI
-  return {
-    kind: 'angle',
-    text: `angle ${bits}`,
-    initial: 0,
-    write: (writer, value) => {
-      const place = Math.round((finite(value) / turn) * steps) % steps
-      writeBits(writer, (place + steps) % steps, bits)
-    },
-    read: (reader) => (readBits(reader, bits) / steps) * turn,
-  }
-}
-
-function integer(bits: number): Field<number, 'integer'> {
-  return {
-    kind: 'integer',
-    text: `u${bits}`,
-    initial: 0,
-    write: (writer, value) => writeBits(writer, value, bits),
-    read: (reader) => readBits(reader, bits),
-  }
-}
-
-/** An integer from 0 to 255. */
-export const u8: Field<number, 'integer'> = integer(8)
-/** An integer from 0 to 65535. */
-export const u16: Field<number, 'integer'> = integer(16)
-/** An integer from 0 to 2^32 - 1. */
-export const u32: Field<number, 'integer'> = integer(32)
-
-/** True or false, in one bit. */
-export const bool: Field<boolean, 'bool'> = {
-  kind: 'bool',
-  text: 'bool',
-  initial: false,
-  write: (writer, value) => writeBits(writer, value ? 1 : 0, 1),
-  read: (reader) => readBits(reader, 1) === 1,
-}
-
-/** Text of at most so many bytes of UTF-8. */
-export function text(max: number): Field<string, 'text'> {
-  if (!Number.isInteger(max) || max < 1 || max > TEXT_MAX) {
-    throw new RangeError(`a text takes 1 to ${TEXT_MAX} bytes: ${max}`)
-  }
-  return {
-    kind: 'text',
-    text: `text ${max}`,
-    initial: '',
-    write: (writer, value) => {
-      const bytes = new TextEncoder().encode(value)
-      if (bytes.length > max) throw new RangeError(`takes ${max} bytes: ${bytes.length}`)
-      writeBits(writer, bytes.length, 8)
-      for (const byte of bytes) writeBits(writer, byte, 8)
-    },
-    read: (reader) => readText(reader, max),
-  }
-}
-
-function readText(reader: BitReader, max: number): string {
-  const length = readBits(reader, 8)
-  if (length > max) reader.failed = true
-  const bytes = new Uint8Array(reader.failed ? 0 : length)
-  for (let i = 0; i < bytes.length; i++) bytes[i] = readBits(reader, 8)
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    reader.failed = true
-    return ''
-  }
-}
-
-function finite(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw new RangeError(`must be a finite number: ${String(value)}`)
-  }
-  return value
+/** A field with its place in a quantised state. */
+export interface Column {
+  readonly name: string
+  readonly field: Field<unknown>
+  readonly at: number
 }
 
 /** A type's fields, ready to encode. */
@@ -186,21 +50,183 @@ export interface Schema<F extends Fields> {
   readonly fields: F
   /** Says all that both sides must agree on. */
   readonly text: string
+  readonly names: readonly string[]
+  /** The fields in order: field i of a mask is the i-th. */
+  readonly columns: readonly Column[]
+  /** Places in a quantised state. */
+  readonly size: number
+  /** The most bytes that `writeFields` writes. */
+  readonly bytesMax: number
 }
 
-/** Names the fields of a type. @throws RangeError with more than 64 fields, or none */
+/** Names the fields of a type. @throws RangeError with more than 32 fields, or none */
 export function schema<F extends Fields>(fields: F): Schema<F> {
   const names = Object.keys(fields)
   if (names.length === 0 || names.length > FIELDS_MAX) {
     throw new RangeError(`a type has 1 to ${FIELDS_MAX} fields: ${names.length}`)
   }
+  const columns: Column[] = []
+  let size = 0
+  let bits = names.length
+  for (const name of names) {
+    const field = fields[name]!
+    columns.push({ name, field, at: size })
+    size += field.size
+    bits += field.bits
+  }
   const said = names.map((name) => `${name}: ${fields[name]!.text}`)
-  return { fields, text: `{ ${said.join(', ')} }` }
+  const bytesMax = Math.ceil(bits / 8)
+  return { fields, text: `{ ${said.join(', ')} }`, names, columns, size, bytesMax }
+}
+
+/** The mask of all fields. */
+export function allFields(type: Schema<Fields>): number {
+  return 2 ** type.columns.length - 1
+}
+
+/** A state, quantised. @throws RangeError that names the field, what it takes and the value */
+export function quantise<F extends Fields>(type: Schema<F>, state: StateOf<F>): Quantised {
+  const quantised: Quantised = []
+  for (const column of type.columns) quantiseField(column, state[column.name], quantised)
+  return quantised
+}
+
+function quantiseField({ name, field, at }: Column, value: unknown, into: Quantised): void {
+  try {
+    field.quantise(value, into, at)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new RangeError(`field ${name}: ${why}`)
+  }
+}
+
+// Nothing of `into` may change if a later field throws, so a patch is quantised here first.
+const draft: Quantised = []
+
+/**
+ * Takes a change into a quantised state. Names that are no field are passed over.
+ *
+ * @returns the mask of the fields whose quantised value is another than before
+ * @throws RangeError that names the field, what it takes and the value; `into` is then as it was
+ */
+export function quantiseInto<F extends Fields>(
+  type: Schema<F>,
+  patch: Partial<StateOf<F>>,
+  into: Quantised,
+): number {
+  const { columns } = type
+  let mask = 0
+  for (let i = 0; i < columns.length; i++) {
+    const column = columns[i]!
+    const value = patch[column.name]
+    if (value === undefined && !(column.name in patch)) continue
+    quantiseField(column, value, draft)
+    if (differs(column, draft, into)) mask |= 1 << i
+  }
+  for (let i = 0; i < columns.length; i++) {
+    if ((mask & (1 << i)) === 0) continue
+    const { at, field } = columns[i]!
+    for (let place = at; place < at + field.size; place++) into[place] = draft[place]!
+  }
+  return mask >>> 0
+}
+
+/** The mask of the fields in which two quantised states differ. */
+export function differing(type: Schema<Fields>, a: Quantised, b: Quantised): number {
+  const { columns } = type
+  let mask = 0
+  for (let i = 0; i < columns.length; i++) if (differs(columns[i]!, a, b)) mask |= 1 << i
+  return mask >>> 0
+}
+
+function differs({ at, field }: Column, a: Quantised, b: Quantised): boolean {
+  for (let place = at; place < at + field.size; place++) if (a[place] !== b[place]) return true
+  return false
+}
+
+/** The state that was quantised, frozen. */
+export function valueOf<F extends Fields>(type: Schema<F>, from: Quantised): StateOf<F> {
+  const state: Record<string, unknown> = {}
+  for (const { name, field, at } of type.columns) state[name] = field.valueAt(from, at)
+  return Object.freeze(state) as StateOf<F>
+}
+
+/** A new frozen state: the masked fields as they are quantised, the others taken over. */
+export function updated<F extends Fields>(
+  type: Schema<F>,
+  state: StateOf<F>,
+  from: Quantised,
+  mask: number,
+): StateOf<F> {
+  const next: Record<string, unknown> = {}
+  for (const [i, { name, field, at }] of type.columns.entries()) {
+    next[name] = mask & (1 << i) ? field.valueAt(from, at) : state[name]
+  }
+  return Object.freeze(next) as StateOf<F>
+}
+
+// One pair for all calls: a call is over before the next begins, and makes no garbage.
+const bitsOut: BitWriter = createBitWriter(0)
+const bitsIn: BitReader = createBitReader(new Uint8Array(0))
+
+/**
+ * Writes some fields: the mask in as many bits as there are fields, the masked fields in order,
+ * and zeros that fill the last byte.
+ *
+ * @throws RangeError if the mask is empty or names a field that there is not
+ */
+export function writeFields(
+  writer: ByteWriter,
+  type: Schema<Fields>,
+  from: Quantised,
+  mask: number,
+): void {
+  if (mask === 0) throw new RangeError('a message of fields carries at least one: 0')
+  const { columns } = type
+  bitsOut.bytes = writer.bytes
+  bitsOut.length = writer.length
+  bitsOut.rest = 0
+  bitsOut.held = 0
+  writeBits(bitsOut, mask, columns.length)
+  for (let i = 0; i < columns.length; i++) {
+    if ((mask & (1 << i)) === 0) continue
+    const { field, at } = columns[i]!
+    field.write(bitsOut, from, at)
+  }
+  padBits(bitsOut)
+  writer.bytes = bitsOut.bytes
+  writer.length = bitsOut.length
+}
+
+/**
+ * Reads some fields into a quantised state. If they are malformed, the reader has failed and
+ * `into` may be partly written.
+ *
+ * @returns the mask of the fields that were read; 0 if they are malformed
+ */
+export function readFields(reader: ByteReader, type: Schema<Fields>, into: Quantised): number {
+  if (reader.failed) return 0
+  const { columns } = type
+  bitsIn.bytes = reader.bytes
+  bitsIn.at = reader.at
+  bitsIn.end = reader.end
+  bitsIn.rest = 0
+  bitsIn.held = 0
+  bitsIn.failed = false
+  const mask = readBits(bitsIn, columns.length)
+  for (let i = 0; i < columns.length && !bitsIn.failed; i++) {
+    if ((mask & (1 << i)) === 0) continue
+    const { field, at } = columns[i]!
+    field.read(bitsIn, into, at)
+  }
+  if (mask === 0 || !bitsAreWhole(bitsIn)) return fail(reader)
+  reader.at = bitsIn.at
+  return mask
 }
 
 /** The state that a type starts from. */
 export function initialState<F extends Fields>(type: Schema<F>): StateOf<F> {
-  const entries = Object.entries(type.fields).map(([name, field]) => [name, field.initial])
+  const entries = type.columns.map(({ name, field }) => [name, field.initial])
   return Object.freeze(Object.fromEntries(entries)) as StateOf<F>
 }
 
@@ -212,21 +238,16 @@ export function changed<F extends Fields>(
   const next: Record<string, unknown> = { ...state, ...patch }
   for (const [name, value] of Object.entries(patch)) {
     if (Array.isArray(value)) next[name] = Object.freeze([...(value as unknown[])])
+    if (value instanceof Uint8Array) next[name] = new Uint8Array(value)
   }
   return Object.freeze(next) as StateOf<F>
 }
 
 /** The whole state as bytes. @throws RangeError that names the field, the limit and the value */
 export function encodeState<F extends Fields>(type: Schema<F>, state: StateOf<F>): Uint8Array {
+  const quantised = quantise(type, state)
   const writer = createBitWriter()
-  for (const [name, field] of Object.entries(type.fields)) {
-    try {
-      field.write(writer, state[name])
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      throw new RangeError(`field ${name}: ${why}`)
-    }
-  }
+  for (const { field, at } of type.columns) field.write(writer, quantised, at)
   return finishBits(writer)
 }
 
@@ -236,9 +257,10 @@ export function decodeState<F extends Fields>(
   bytes: Uint8Array,
 ): StateOf<F> | null {
   const reader = createBitReader(bytes)
-  const state: Record<string, unknown> = {}
-  for (const [name, field] of Object.entries(type.fields)) state[name] = field.read(reader)
-  return bitsAreDone(reader) ? (Object.freeze(state) as StateOf<F>) : null
+  const quantised: Quantised = []
+  for (const { field, at } of type.columns) field.read(reader, quantised, at)
+  const whole = bitsAreWhole(reader) && reader.at === reader.end
+  return whole ? valueOf(type, quantised) : null
 }
 
 /** What tells two builds of a game apart: the texts of all their types. */

@@ -254,22 +254,53 @@ function readField(kind: string, numbers: number[], next: (count: number) => num
       return ranged()
     case 'vec2':
       return [ranged(), ranged()]
+    case 'vec3':
+      return [ranged(), ranged(), ranged()]
+    case 'quaternion':
+      return readQuaternion(first, next)
     case 'angle':
       return (next(first) / 2 ** first) * 2 * Math.PI
     case 'u8':
     case 'u16':
     case 'u32':
       return next(Number(kind.slice(1)))
+    case 'i8':
+      return next(8) - 2 ** 7
+    case 'i16':
+      return next(16) - 2 ** 15
     case 'bool':
       return next(1) === 1
-    case 'text': {
-      const length = next(8)
-      if (length > first) throw new Malformed(`a text of ${length} bytes`)
-      return utf8(Uint8Array.from({ length }, () => next(8)))
-    }
+    case 'text':
+      return utf8(readRun(8, first, next))
+    case 'bytes':
+      return readRun(first.toString(2).length, first, next)
     default:
       throw new Error(`the document has no field ${kind}`)
   }
+}
+
+function readRun(bits: number, most: number, next: (count: number) => number): Uint8Array {
+  const length = next(bits)
+  if (length > most) throw new Malformed(`${length} bytes of ${most}`)
+  return Uint8Array.from({ length }, () => next(8))
+}
+
+function readQuaternion(bits: number, next: (count: number) => number): number[] {
+  const most = 2 ** (bits - 1) - 1
+  const place = next(2)
+  const others = [0, 1, 2].map(() => {
+    const n = next(bits)
+    if (n > 2 * most) throw new Malformed(`${n} of ${2 * most} steps`)
+    return n - most
+  })
+  const squares = others.map((m) => m * m)
+  const left = 2 * most * most - squares.reduce((sum, one) => sum + one, 0)
+  for (const [at, squared] of squares.entries()) {
+    if (squared > left || (squared === left && at < place)) throw new Malformed('not the largest')
+  }
+  const signs = others.map(Math.sign).toSpliced(place, 0, 1)
+  const all = squares.toSpliced(place, 0, left)
+  return all.map((squared, at) => signs[at]! * Math.sqrt(squared / (2 * most * most)))
 }
 
 /** A limit of the document. */

@@ -373,6 +373,27 @@ describe('a captured session', () => {
     expect(read).toBeLessThan(1_500)
   })
 
+  test('fields of the other kinds are read alike by the code', () => {
+    const { bytes: raw, i16, i8, quaternion, vec3 } = schema
+    const type = schema.schema({ a: raw(3), b: vec3(-4, 3, 1.4), c: i8, d: i16, e: quaternion(4) })
+    const random = prng.create('standard fields')
+    let read = 0
+    for (let round = 0; round < 4_000; round++) {
+      // Two bits and the bytes, then 47 bits and seven that fill the last byte.
+      const length = prng.below(random, 4)
+      const made = new Uint8Array(length + 7)
+      prng.fill(random, made)
+      made[0] = (made[0]! & 0x3f) | (length << 6)
+      if (prng.below(random, 4) > 0) made[made.length - 1]! &= 0x80
+      const said = byDocument(`state ${type.text}`, made)
+      const state = schema.decodeState(type, made)
+      expect(state && tell(state as unknown as Value)).toBe(said)
+      if (said !== null) read++
+    }
+    expect(read).toBeGreaterThan(300)
+    expect(read).toBeLessThan(2_000)
+  })
+
   test('a byte that deviates is reported, with its place', () => {
     const plant = (at: number, change: (bytes: Uint8Array) => void): Sent[] =>
       sent.map((one, index) => {

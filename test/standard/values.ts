@@ -63,7 +63,7 @@ export function double(cursor: Cursor): number {
 /** UTF-8. @throws Malformed */
 export function utf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     throw new Malformed('text that is no UTF-8')
   }
