@@ -1,8 +1,9 @@
 /** Child processes that are ended by their number whatever happens, and waited for with a limit. */
 
-import { fork, spawn } from 'node:child_process'
+import { fork, spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const living = new Set<ChildProcess>()
@@ -11,6 +12,24 @@ const living = new Set<ChildProcess>()
 export function start(script: URL, words: readonly (string | number)[]): ChildProcess {
   return adopt(fork(fileURLToPath(script), words.map(String)))
 }
+
+/** The same, on some of the processors alone where the system can do that, such as `1-3`. */
+export function startOn(
+  processors: string,
+  script: URL,
+  words: readonly (string | number)[],
+): ChildProcess {
+  if (!mayPin()) return start(script, words)
+  const options = { execPath: 'taskset', execArgv: ['-c', processors, process.execPath] }
+  return adopt(fork(fileURLToPath(script), words.map(String), options))
+}
+
+/** Whether processes can be given processors of their own. */
+export function mayPin(): boolean {
+  pins ??= cpus().length > 1 && spawnSync('taskset', ['--version']).status === 0
+  return pins
+}
+let pins: boolean | null = null
 
 /** Starts a hub as a user would. @throws Error if it does not serve */
 export async function serve(

@@ -1,0 +1,147 @@
+/** One contender in one setting: a server, processes of clients, and what they found. */
+
+import type { ChildProcess } from 'node:child_process'
+import { cpus } from 'node:os'
+import { end, heard, startOn } from '../processes/children.ts'
+import { clock } from '../processes/clock.ts'
+import { BIN } from './words.ts'
+import type { Asked, ClientsSaid, ServerSaid, Setting, Shown, Window, Wire } from './words.ts'
+import { TICK_MS } from './workload.ts'
+
+/** Processes of clients. */
+const CREWS = 2
+/** Clients in each of them that draw. */
+const SCREENS = 2
+const OPEN_MS = 60_000
+/** Before the first tick. */
+const HEAD_MS = 500
+/** After the last. */
+const ANSWER_MS = 20_000
+/** Servers and clients do not share a processor, so far as the system lets us say so. */
+const SERVER_CORE = '0'
+const CLIENT_CORES = `1-${Math.max(1, cpus().length - 1)}`
+
+/** What was measured: a tick and a client each. */
+export interface Found {
+  /** Of all processes that serve, in ms a tick. */
+  cpuMs: number
+  /** Part of it in which the bench itself said who sees what. */
+  interestMs: number
+  down: Wire
+  up: Wire
+  shown: { name: string; p50: number; p99: number }[]
+  missing: number
+  has: number
+  /** How late the server's ticks began, at worst but one of a hundred. */
+  lateMs: number
+  /** Share of a processor that the clients used. */
+  load: number
+}
+
+/** How long is measured. */
+export interface Length {
+  warmTicks: number
+  ticks: number
+}
+
+type Served = ServerSaid & { kind: 'served' }
+type Saw = ClientsSaid & { kind: 'saw' }
+
+/** Colyseus. */
+export async function colyseus(setting: Setting, length: Length): Promise<Found> {
+  const words = JSON.stringify(setting)
+  const server = startOn(SERVER_CORE, script('colyseus-server'), [words])
+  const { port } = await heard(server, isServing, 'the server', OPEN_MS)
+  const url = `ws://127.0.0.1:${port}`
+  const crews: ChildProcess[] = []
+  for (const [first, count] of shares(setting.clients, 0)) {
+    const crew = startOn(CLIENT_CORES, script('colyseus-clients'), [
+      words,
+      url,
+      first,
+      count,
+      SCREENS,
+    ])
+    await heard(crew, isJoined, 'the clients', OPEN_MS)
+    crews.push(crew)
+  }
+  return measure(setting, length, [server], crews)
+}
+
+function script(name: string): URL {
+  return new URL(`./${name}.js`, import.meta.url)
+}
+
+function shares(clients: number, from: number): [first: number, count: number][] {
+  const each = Math.ceil(clients / CREWS)
+  return Array.from({ length: CREWS }, (_, crew) => [
+    from + crew * each,
+    Math.min(each, clients - crew * each),
+  ])
+}
+
+async function measure(
+  setting: Setting,
+  { warmTicks, ticks }: Length,
+  servers: readonly ChildProcess[],
+  crews: readonly ChildProcess[],
+): Promise<Found> {
+  const window: Window = { at: clock() + HEAD_MS, from: warmTicks, to: warmTicks + ticks }
+  const ms = HEAD_MS + window.to * TICK_MS + ANSWER_MS
+  const served = Promise.all(servers.map((one) => heard(one, isServed, 'the server', ms)))
+  const saw = Promise.all(crews.map((one) => heard(one, isSaw, 'the clients', ms)))
+  for (const child of [...servers, ...crews]) child.send({ kind: 'begin', window } satisfies Asked)
+  const [serving, seeing] = await Promise.all([served, saw])
+  await Promise.all([...crews, ...servers].map(end))
+  return foundIn(setting, ticks, serving, seeing)
+}
+
+const isServing = (said: ServerSaid): said is ServerSaid & { kind: 'serves' } =>
+  said.kind === 'serves'
+const isServed = (said: ServerSaid): said is Served => said.kind === 'served'
+const isJoined = (said: ClientsSaid): said is ClientsSaid & { kind: 'joined' } =>
+  said.kind === 'joined'
+const isSaw = (said: ClientsSaid): said is Saw => said.kind === 'saw'
+
+function foundIn(
+  { clients }: Setting,
+  ticks: number,
+  served: readonly Served[],
+  saw: readonly Saw[],
+): Found {
+  const wire = (way: 'down' | 'up'): Wire => ({
+    bytes: sum(saw.map((one) => one[way].bytes)) / ticks / clients,
+    packets: sum(saw.map((one) => one[way].packets)) / ticks / clients,
+  })
+  const ways = saw[0]!.shown.map(({ name }) => name)
+  return {
+    cpuMs: sum(served.map((one) => one.cpuMs)) / ticks,
+    interestMs: sum(served.map((one) => one.interestMs)),
+    down: wire('down'),
+    up: wire('up'),
+    shown: ways.map((name, way) => ({ name, ...quantiles(saw.map((one) => one.shown[way]!)) })),
+    missing: sum(saw.map((one) => one.missing)) / sum(saw.map((one) => one.wanted)),
+    has: mean(saw.map((one) => one.has)),
+    lateMs: Math.max(...served.map((one) => one.lateMs)),
+    load: sum(saw.map((one) => one.cpuMs)) / (ticks * TICK_MS),
+  }
+}
+
+function quantiles(all: readonly Shown[]): { p50: number; p99: number } {
+  const bins = all[0]!.bins.map((_, bin) => sum(all.map((one) => one.bins[bin]!)))
+  const count = sum(bins)
+  const at = (share: number): number => {
+    let rest = share * count
+    const bin = bins.findIndex((many) => (rest -= many) <= 0)
+    return (bin + 1) * BIN
+  }
+  return { p50: at(0.5), p99: at(0.99) }
+}
+
+function sum(list: readonly number[]): number {
+  return list.reduce((total, one) => total + one, 0)
+}
+
+function mean(list: readonly number[]): number {
+  return sum(list) / list.length
+}

@@ -1,0 +1,61 @@
+/** What the bench, its servers and its clients say to each other. */
+
+/** One setting, the same for all contenders. */
+export interface Setting {
+  seed: number
+  clients: number
+  objects: number
+  /** All objects, or those near a client. */
+  sees: 'all' | 'near'
+  /** Loss in percent, both ways, where the carrier is a datagram. */
+  loss: number
+}
+
+/** Which ticks are measured; the first tick is at `at` on the clock of the machine. */
+export interface Window {
+  at: number
+  from: number
+  to: number
+}
+
+/** From the bench to a server or clients. */
+export type Asked = { kind: 'begin'; window: Window }
+
+/** From a server to the bench. */
+export type ServerSaid =
+  | { kind: 'serves'; port: number }
+  | { kind: 'served'; cpuMs: number; interestMs: number; lateMs: number }
+
+/** Bytes of one direction: on the wire, and what the headers below the carrier add by our count. */
+export interface Wire {
+  bytes: number
+  /** TCP segments or UDP datagrams, bare acks included. */
+  packets: number
+}
+
+/** Errors of one way of showing, in bins of BIN units; the last holds what is beyond. */
+export interface Shown {
+  name: string
+  bins: number[]
+}
+
+/** From a process of clients to the bench. */
+export type ClientsSaid =
+  | { kind: 'joined' }
+  | {
+      kind: 'saw'
+      down: Wire
+      up: Wire
+      cpuMs: number
+      shown: Shown[]
+      /** How often something was to be seen, and how often it was not there. */
+      wanted: number
+      missing: number
+      /** Objects that one client has at the end, on average. */
+      has: number
+    }
+
+/** Width of a bin of errors, in units. */
+export const BIN = 0.002
+/** How many bins there are. */
+export const BINS = 8192
