@@ -32,6 +32,8 @@ export interface PartView {
   me: PeerId
   primary: PeerId
   epoch: number
+  /** Every member has a link to every other; else to primary and backup alone (B8). */
+  mesh: boolean
   /** Every member here, in no order. */
   members: readonly { inc: PeerId; player: number }[]
 }

@@ -5,7 +5,7 @@ import { parse } from '../faults/conditions.ts'
 import { type ErrorCode, HoldfastError, type Part } from '../machine.ts'
 import type { MemberEvent } from '../member/state.ts'
 import * as objects from '../objects/objects.ts'
-import { NAME_MAX } from '../register/messages.ts'
+import { NAME_MAX, type Topology } from '../register/messages.ts'
 import type { Environment } from '../ports.ts'
 import { Runner } from './runner.ts'
 import { Session } from './session.ts'
@@ -33,6 +33,12 @@ export interface JoinOptions {
    * after some 15 seconds (default). False: then the session ends; what is lost is never partial.
    */
   recover?: boolean
+  /**
+   * Who has links, if this call creates the session. `star` (default): each member to the server
+   * and its backup, and the server passes everything on. `mesh`: each to all others, directly
+   * where both have addresses; soonest there, and dearer by the square of the members.
+   */
+  topology?: Topology
   /** Worse weather on our own links, such as `rtt=120,loss=5%,jitter=30`. */
   condition?: string
   /** Gives up joining. */
@@ -66,6 +72,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
       playersMax: checkPlayers(options.playersMax ?? 16),
       schema: types.fingerprint,
       recovers: options.recover ?? true,
+      topology: checkTopology(options.topology ?? 'star'),
       resume: options.token === undefined ? null : parseToken(options.token),
     },
     slots: [
@@ -165,6 +172,11 @@ function checkName(what: string, name: string): string {
   const bytes = new TextEncoder().encode(name).length
   if (bytes > 0 && bytes <= NAME_MAX) return name
   throw new HoldfastError('bad-value', `${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
+}
+
+function checkTopology(topology: string): Topology {
+  if (topology === 'star' || topology === 'mesh') return topology
+  throw new HoldfastError('bad-value', `topology is star or mesh: "${topology}"`)
 }
 
 function checkPlayers(count: number): number {

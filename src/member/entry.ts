@@ -115,6 +115,7 @@ function find(run: Runtime): void {
     room: wish.room,
     playersMax: wish.playersMax,
     recovers: wish.recovers,
+    topology: wish.topology,
     hash: digest(proofOf(own.secret, 'register')),
   })
 }
@@ -147,6 +148,7 @@ function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
   if (member.phase !== 'finding') return
   const { entry } = answer
   member.found = entry.session
+  member.session.topology = entry.topology
   if (answer.created) return become(run, entry.session)
   member.phase = 'asking'
   ask(run)

@@ -1,8 +1,8 @@
 /**
  * Links to the peers that matter, and the ways they take.
  *
- * A member asks its primary and the backup for a link, on every address it can reach; whoever
- * is asked answers only those of its view (the gate rule). Packets go where something valid
+ * A member asks its primary and the backup for a link, and in a mesh everybody, on every address
+ * it can reach; whoever is asked answers only those of its view (the gate rule). Packets go where something valid
  * last came from; a path that falls silent is given up for the next, and one that goes through
  * the hub is left for a direct one as soon as that answers. The link itself notices nothing:
  * its numbers and acks are end to end.
@@ -40,6 +40,8 @@ export const PATH_DEAD_MS: Millis = 1_000
 export const PROBE_MS: Millis = 2_000
 /** A link that nobody wants is closed after this. */
 export const IDLE_MS: Millis = 10_000
+/** Who is to be asked for a link itself asks if that does not come for so long. */
+export const ASKED_MS: Millis = 1_000
 /** First and longest wait for an answer to HELLO. */
 export const HELLO_MS: readonly [Millis, Millis] = [100, 1_000]
 
@@ -202,21 +204,35 @@ export function forget(run: Runtime, peer: Peer): void {
 export function tend(run: Runtime): void {
   const { member } = run
   member.untended = false
-  const wanted = session.wanted(member.session)
-  for (const inc of wanted) {
+  const needed = session.wanted(member.session)
+  const meshed = session.meshed(member.session)
+  for (const inc of needed) {
     if (!member.peers.has(inc)) createPeer(run, inc, true)
   }
+  for (const inc of meshed) {
+    if (!member.peers.has(inc)) createPeer(run, inc, true).helloAt += waitsFor(run, inc)
+  }
+  const wanted = new Set([...needed, ...meshed])
   const { view } = member.session.client
   for (const peer of [...member.peers.values()]) {
     const isHere =
       view.members.some((other) => other.inc === peer.inc) ||
       member.session.server.told.has(peer.inc)
-    const isWanted = wanted.includes(peer.inc)
+    const isWanted = wanted.has(peer.inc)
     if (!isWanted && (!isHere || !peer.link)) dismiss(run, peer)
     else if (isWanted || !peer.initiator) peer.idleSince = Infinity
     else if (peer.idleSince === Infinity) peer.idleSince = run.now
     beat(run, peer)
   }
+}
+
+// Two that ask each other at once may each drop the link that the other keeps. So in a mesh one
+// of them asks: whom nobody needs the one that needs; of two others the older, for the younger
+// has it in its first view and need not be waited for.
+function waitsFor({ member }: Runtime, inc: PeerId): Millis {
+  const { me, client } = member.session
+  const { primary, backup } = client.view
+  return me === primary || me === backup || me > inc ? ASKED_MS : 0
 }
 
 // Who was removed is to hear it: once now, and if that is lost when it knocks again.

@@ -97,7 +97,8 @@ function happened(run: Runtime, event: SessionEvent): void {
     case 'view': {
       const { view } = event
       member.untended = true
-      const seen: PartView = { me: member.session.me, ...view }
+      const { me, topology } = member.session
+      const seen: PartView = { me, mesh: topology === 'mesh', ...view }
       for (const { part, state } of member.slots) {
         part.view?.(state, run.now, seen, partOut(run, part.channel))
       }

@@ -7,6 +7,7 @@ import type { Link } from '../link/link.ts'
 import type { SessionClock } from '../link/clock.ts'
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
+import type { Topology } from '../register/messages.ts'
 import * as session from '../session/state.ts'
 import type { Session, SessionEvent, SessionOut } from '../session/state.ts'
 import { digest } from '../wire/digest.ts'
@@ -26,6 +27,8 @@ export interface Wish {
   schema: number
   /** Its members may recover it when primary and backup are gone at once. */
   recovers: boolean
+  /** Who shall have links, if this process opens the session. */
+  topology: Topology
   /** Who it was before, if it comes back by a token. */
   resume: Resume | null
 }

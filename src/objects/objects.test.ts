@@ -22,7 +22,7 @@ function meet(incs: PeerId[], primary = 1): Map<PeerId, Objects> {
   const members = incs.map((inc) => ({ inc, player: inc }))
   for (const me of incs) {
     const state = objects.create([false, false])
-    objectsPart.view!(state, 0, { me, primary, epoch: 1, members }, out)
+    objectsPart.view!(state, 0, { me, primary, epoch: 1, mesh: false, members }, out)
     all.set(me, state)
   }
   return all
@@ -129,7 +129,12 @@ describe('objects', () => {
     objects.spawn(all.get(2)!, 0, Uint8Array.of(1))
     const late = packets(all, new Map())
     settle(all)
-    const left = { primary: 1, epoch: 1, members: [1, 3].map((inc) => ({ inc, player: inc })) }
+    const left = {
+      primary: 1,
+      epoch: 1,
+      mesh: false,
+      members: [1, 3].map((inc) => ({ inc, player: inc })),
+    }
     for (const me of [1, 3]) objectsPart.view!(all.get(me)!, 0, { me, ...left }, out)
     deliver(all, late[0]!)
     expect([seen(all.get(1)!), seen(all.get(3)!)]).toEqual(['', ''])
@@ -143,7 +148,7 @@ describe('objects', () => {
     deliver(all, { ...packet!, to: 1 })
     expect(seen(all.get(1)!)).toBe('')
     const members = [1, 2, 3].map((inc) => ({ inc, player: inc }))
-    objectsPart.view!(all.get(1)!, 0, { me: 1, primary: 1, epoch: 1, members }, out)
+    objectsPart.view!(all.get(1)!, 0, { me: 1, primary: 1, epoch: 1, mesh: false, members }, out)
     expect(seen(all.get(1)!)).toBe('3.1=9')
   })
 
@@ -163,7 +168,7 @@ describe('objects', () => {
     const members = [2, 3].map((inc) => ({ inc, player: inc }))
     all.delete(1)
     for (const [me, state] of all) {
-      objectsPart.view!(state, 0, { me, primary: 2, epoch: 2, members }, out)
+      objectsPart.view!(state, 0, { me, primary: 2, epoch: 2, mesh: false, members }, out)
     }
     settle(all)
     for (const state of all.values()) expect(seen(state)).toBe('2.1=2 3.1=3')
@@ -222,10 +227,10 @@ describe('objects', () => {
     const [toNext] = packets(all, new Map()).filter((packet) => packet.to === 2)
     deliver(all, toNext!)
     const members = [1, 2, 3].map((inc) => ({ inc, player: inc }))
-    objectsPart.view!(next, 0, { me: 2, primary: 2, epoch: 2, members }, out)
+    objectsPart.view!(next, 0, { me: 2, primary: 2, epoch: 2, mesh: false, members }, out)
     for (const packet of packets(new Map([[2, next]]), new Map())) deliver(all, packet)
     expect(client.replicas.get(id)?.bytes).toEqual(Uint8Array.of(1))
-    objectsPart.view!(client, 0, { me: 3, primary: 2, epoch: 2, members }, out)
+    objectsPart.view!(client, 0, { me: 3, primary: 2, epoch: 2, mesh: false, members }, out)
     expect(client.replicas.get(id)?.bytes).toEqual(Uint8Array.of(2))
   })
 })

@@ -25,7 +25,7 @@ beforeEach(() => {
   const members = [1, 2, 3].map((inc) => ({ inc, player: inc }))
   for (const { inc } of members) {
     const state = objects.create([false, true])
-    objectsPart.view!(state, 0, { me: inc, primary: 1, epoch: 1, members }, out)
+    objectsPart.view!(state, 0, { me: inc, primary: 1, epoch: 1, mesh: false, members }, out)
     objectsPart.clock!(state, 1000 * inc)
     all.set(inc, state)
   }

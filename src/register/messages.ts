@@ -51,6 +51,10 @@ const why = word(['add', 'drop', 'takeover', 'handover', 'recover', 'end'])
 /** Why the register changes. */
 export type Why = ValueOf<typeof why>
 
+const topology = word(['star', 'mesh'])
+/** Who has links: each member to primary and backup, or to all others (B8, B9). */
+export type Topology = ValueOf<typeof topology>
+
 const entry = record({
   session,
   game: name,
@@ -59,6 +63,7 @@ const entry = record({
   players: varint,
   playersMax: varint,
   standing: word(['open', 'full', 'unreachable']),
+  topology,
 })
 /** One session as the lobby lists it. */
 export type Entry = ValueOf<typeof entry>
@@ -72,7 +77,18 @@ export const toHub = message({
   list: [2, record({ request, game: name })],
   get: [3, record({ request, session })],
   /** Creates the session unless one of this game and room is there and answers. */
-  add: [4, record({ request, game: name, room: name, playersMax: varint, recovers: flag, hash })],
+  add: [
+    4,
+    record({
+      request,
+      game: name,
+      room: name,
+      playersMax: varint,
+      recovers: flag,
+      topology,
+      hash,
+    }),
+  ],
   /** Compare-and-set: done if `expect` is the epoch, which then rises by one. */
   change: [
     5,

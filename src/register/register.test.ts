@@ -19,7 +19,14 @@ class Desk {
   }
 
   constructor() {
-    const wish = { game: 'g', room: 'r', playersMax: 3, recovers: false, hash: hash(1) }
+    const wish = {
+      game: 'g',
+      room: 'r',
+      playersMax: 3,
+      recovers: false,
+      topology: 'star' as const,
+      hash: hash(1),
+    }
     register.add(this.directory, 0, wish, 's', this.out)
     const members = [1, 2, 3].map((inc) => ({ inc, player: inc, hash: hash(inc) }))
     register.setMembers(this.directory, 's', 1, members, this.out)

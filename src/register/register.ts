@@ -14,7 +14,14 @@
 import type { Millis, Out, PeerId } from '../machine.ts'
 import { proves } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { type Entry, type Listed, type Register, stored, type Why } from './messages.ts'
+import {
+  type Entry,
+  type Listed,
+  type Register,
+  stored,
+  type Topology,
+  type Why,
+} from './messages.ts'
 
 /** How often each primary is asked ARE_YOU_ALIVE. */
 export const ASK_MS: Millis = 2_000
@@ -85,6 +92,16 @@ export interface Demand {
   why: Why
 }
 
+/** What whoever opens a session wants of it, and the hash of its own proof. */
+export interface Wish {
+  game: string
+  room: string
+  playersMax: number
+  recovers: boolean
+  topology: Topology
+  hash: Uint8Array
+}
+
 /** An empty directory. */
 export function create(now: Millis): Directory {
   return { rows: new Map(), askAt: now + ASK_MS, nonce: 0 }
@@ -115,7 +132,7 @@ function lately(
 export function add(
   directory: Directory,
   now: Millis,
-  wish: { game: string; room: string; playersMax: number; recovers: boolean; hash: Uint8Array },
+  wish: Wish,
   session: string,
   out: DirectoryOut,
 ): { created: boolean; row: Row } | null {
@@ -133,6 +150,7 @@ export function add(
       players: 1,
       playersMax: wish.playersMax,
       standing: 'open',
+      topology: wish.topology,
     },
     members: [{ inc: 1, player: 1, hash: wish.hash }],
     recovers: wish.recovers,

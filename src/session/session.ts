@@ -231,7 +231,7 @@ export function deadline(session: Session): Millis {
   return Math.min(server.deadline(session), client.deadline(session))
 }
 
-/** The peers we want a link with: the primary and the backup (T12). */
+/** The peers that we need a link with for our role: the primary and the backup (T12). */
 export function wanted(session: Session): PeerId[] {
   const { view, register } = session.client
   const peers = new Set([view.primary, view.backup])
@@ -240,6 +240,16 @@ export function wanted(session: Session): PeerId[] {
   // Whom the register names may have joined since our view: the hub knows the way to it.
   const named = register.epoch > view.epoch ? register.primary : 0
   return [...new Set([...known, named])].filter((peer) => peer !== 0 && peer !== session.me)
+}
+
+/**
+ * In a mesh, all other members of our view (B8). No message of the session travels there but
+ * to the primary and the backup, so these links change no role and remove nobody.
+ */
+export function meshed(session: Session): PeerId[] {
+  if (session.topology !== 'mesh') return []
+  const { members } = session.client.view
+  return members.map(({ inc }) => inc).filter((inc) => inc !== session.me)
 }
 
 /** As the primary: gives the role to the backup. @returns whether there is one to take it */

@@ -9,7 +9,7 @@
 import type * as commit from '../commit/log.ts'
 import { create as createLog } from '../commit/log.ts'
 import type { Millis, Out, PeerId } from '../machine.ts'
-import type { Register, ToHub, Why } from '../register/messages.ts'
+import type { Register, ToHub, Topology, Why } from '../register/messages.ts'
 import { create as createLease, type Lease } from './lease.ts'
 import * as durable from './durable.ts'
 import type { Durable, PartState } from './durable.ts'
@@ -202,6 +202,8 @@ export interface Session {
   schema: number
   /** A member may recover it when primary and backup are gone at once. */
   recovers: boolean
+  /** As the register has it, the same for all members. */
+  topology: Topology
   server: Server
   client: Client
   watches: Map<PeerId, Watch>
@@ -282,6 +284,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     playersMax: options.playersMax,
     schema: options.schema,
     recovers: options.recovers ?? false,
+    topology: 'star',
     server: idleServer(now),
     client: {
       view: { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] },

@@ -74,6 +74,7 @@ export class Fuzzed {
         name,
         playersMax: 8,
         recovers: false,
+        topology: 'star',
         schema: types.fingerprint,
         resume: null,
       },

@@ -300,7 +300,16 @@ function asked(chaos: Prng, known: Knowledge, session: string): ToHub {
       return { kind: 'get', request, session }
     case 3: {
       const room = anyText(chaos, known)
-      return { kind: 'add', request, game, room, playersMax: n(), recovers: false, hash: hashed }
+      return {
+        kind: 'add',
+        request,
+        game,
+        room,
+        playersMax: n(),
+        recovers: false,
+        topology: 'star',
+        hash: hashed,
+      }
     }
     case 4:
       return { kind: 'signal', session, blob: noise(chaos, 200) }

@@ -52,7 +52,14 @@ export function desk(seed: number): Desk {
     say(made, stream, { kind: 'hello', version: 1 })
   }
   const [one, two] = SECRETS.map((secret) => digest(proofOf(secret, 'register')))
-  const wish = { game: 'fuzz', room: 'main', playersMax: 8, recovers: true, hash: one! }
+  const wish = {
+    game: 'fuzz',
+    room: 'main',
+    playersMax: 8,
+    recovers: true,
+    topology: 'star' as const,
+    hash: one!,
+  }
   say(made, 1, { kind: 'add', request: 1, ...wish })
   const added = last(made, 1, 'added')
   const { session } = added!.entry

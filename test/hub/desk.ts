@@ -85,7 +85,14 @@ export class Desk {
   /** A session of process 1 with more members, attached. @returns its id and the streams */
   session(members: number, room = 'main'): { id: string; streams: number[] } {
     const streams = Array.from({ length: members }, () => this.open())
-    const wish = { game: 'g', room, playersMax: 4, recovers: false, hash: digest(proof(1)) }
+    const wish = {
+      game: 'g',
+      room,
+      playersMax: 4,
+      recovers: false,
+      topology: 'star' as const,
+      hash: digest(proof(1)),
+    }
     const [added] = this.say(streams[0]!, { kind: 'add', request: 1, ...wish })
     const id = added?.kind === 'added' ? added.entry.session : ''
     this.attach(streams[0]!, id, 1)

@@ -186,7 +186,14 @@ describe('the directory', () => {
     const { id, streams } = desk.session(1)
     desk.close(streams[0]!)
     desk.pass(2_000)
-    const wish = { game: 'g', room: 'main', playersMax: 4, recovers: false, hash: listed(5).hash }
+    const wish = {
+      game: 'g',
+      room: 'main',
+      playersMax: 4,
+      recovers: false,
+      topology: 'star' as const,
+      hash: listed(5).hash,
+    }
     const asker = desk.open()
     const found = desk.say(asker, { kind: 'add', request: 1, ...wish })
     expect(found).toMatchObject([{ created: false, entry: { session: id } }])

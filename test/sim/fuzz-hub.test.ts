@@ -50,7 +50,16 @@ test('one stream creates 64 sessions and no more; none without a name or for 0 o
   say(made, stream, { kind: 'hello', version: 1 })
   const add = (game: string, room: string, playersMax: number): string => {
     const hash = new Uint8Array(16)
-    say(made, stream, { kind: 'add', request: 1, game, room, playersMax, recovers: false, hash })
+    say(made, stream, {
+      kind: 'add',
+      request: 1,
+      game,
+      room,
+      playersMax,
+      recovers: false,
+      topology: 'star',
+      hash,
+    })
     return made.told.get(stream)!.at(-1)!.kind
   }
   expect([add('', 'a', 8), add('a', '', 8), add('a', 'a', 0), add('a', 'a', 257)]).toEqual(

@@ -170,7 +170,14 @@ function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
     return { inc: member.inc, player: member.player, hash: member.registerHash }
   })
   const out = { send() {}, record() {}, emit() {} }
-  const wish = { game: 'g', room: 'r', playersMax: 8, recovers: true, hash: listed[0]!.hash }
+  const wish = {
+    game: 'g',
+    room: 'r',
+    playersMax: 8,
+    recovers: true,
+    topology: 'star' as const,
+    hash: listed[0]!.hash,
+  }
   register.add(directory, 0, wish, SESSION_ID, out)
   register.setMembers(directory, SESSION_ID, 1, listed, out)
   for (const inc of incs) register.present(directory, 0, SESSION_ID, inc, true)

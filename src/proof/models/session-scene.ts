@@ -55,7 +55,14 @@ export function begin(tables: Tables): Scene {
 function foundDirectory(founder: Process): Directory {
   const directory = register.create(0)
   const [self] = founder.session.server.durable.members.values()
-  const wish = { game: 'g', room: 'r', playersMax: 8, recovers: false, hash: self!.registerHash }
+  const wish = {
+    game: 'g',
+    room: 'r',
+    playersMax: 8,
+    recovers: false,
+    topology: 'star' as const,
+    hash: self!.registerHash,
+  }
   register.add(directory, 0, wish, SESSION_ID, { send() {}, record() {}, emit() {} })
   return directory
 }
