@@ -288,6 +288,11 @@ export function wake(link: Link, now: Millis, sink: LinkSink): void {
   }
 }
 
+/** Sends a packet that asks for an ack, whatever waits or not: to try a path. */
+export function knock(link: Link, now: Millis, sink: LinkSink): void {
+  if (link.closed === null) build(link, now, sink, 'keepalive')
+}
+
 // The oldest pieces go again, for the stream waits for them; window and pacing do not hold a
 // probe back, and it does not itself mark loss (L5).
 function probe(link: Link, now: Millis, sink: LinkSink): void {

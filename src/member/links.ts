@@ -2,10 +2,10 @@
  * Links to the peers that matter, and the ways they take.
  *
  * A member asks its primary and the backup for a link, and in a mesh everybody, on every address
- * it can reach; whoever is asked answers only those of its view (the gate rule). Packets go where something valid
- * last came from; a path that falls silent is given up for the next, and one that goes through
- * the hub is left for a direct one as soon as that answers. The link itself notices nothing:
- * its numbers and acks are end to end.
+ * it can reach; whoever is asked answers only those of its view (the gate rule). Packets go where
+ * something valid last came from; a path that falls silent is given up for the next, and one that
+ * goes through the hub is left for a direct one as soon as that answers. The link itself notices
+ * nothing: its numbers and acks are end to end.
  */
 
 import * as clock from '../link/clock.ts'
@@ -67,7 +67,8 @@ export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
   }
   if (!link.receive(peer.link, run.now, bytes.subarray(ENVELOPE_BYTES), sinkOf(run, peer))) return
   if (member.peers.get(peer.inc) !== peer) return
-  if (from !== peer.path) reroute(run, peer, from)
+  if (from === peer.path) peer.pathAt = run.now
+  else reroute(run, peer, from)
   session.heard(member.session, run.now, peer.inc, run.out)
   member.touched.add(peer.inc)
   if (peer.link.closed !== null) closedByPeer(run, peer, peer.link.closed)
@@ -75,14 +76,11 @@ export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
 
 function reroute(run: Runtime, peer: Peer, path: string): void {
   // What was tried once and answered is better than what is merely open.
-  if (isRelay(path) && !isRelay(peer.path) && heardLately(run, peer)) return
+  if (isRelay(path) && !isRelay(peer.path) && run.now - peer.pathAt < PATH_DEAD_MS) return
   peer.path = path
+  peer.pathAt = run.now
   run.member.untended = true
   session.rerouted(run.member.session, peer.inc, isRelay(path))
-}
-
-function heardLately(run: Runtime, peer: Peer): boolean {
-  return peer.link !== null && run.now - peer.link.lastHeard < PATH_DEAD_MS
 }
 
 function closedByPeer(run: Runtime, peer: Peer, reason: number): void {
@@ -164,6 +162,7 @@ function open(run: Runtime, peer: Peer, connection: number, path: string): void 
   peer.link = link.create(run.now, { keepaliveMs: KEEPALIVE_MS })
   peer.connection = connection
   peer.path = path
+  peer.pathAt = run.now
   member.untended = true
   member.connections.set(connection, peer.inc)
   link.setClockShift(peer.link, clock.timeAt(member.clock, run.now) - run.now)
@@ -187,6 +186,7 @@ function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
     tries: 0,
     paths: [...direct, `relay:${inc}`],
     path: direct[0] ?? `relay:${inc}`,
+    pathAt: run.now,
     probeAt: run.now + PROBE_MS,
     idleSince: Infinity,
   }
@@ -321,14 +321,13 @@ function tryPaths(run: Runtime, peer: Peer): void {
   const silent = peer.link !== null && now - peer.link.lastHeard > PATH_DEAD_MS
   if (!silent && !isRelay(peer.path)) return
   peer.probeAt = now + (silent ? PATH_DEAD_MS : PROBE_MS)
-  // The next packet goes the other way; if something comes back that way it is the path.
+  // One packet goes the other way; if something comes back that way it is the path.
   const at = peer.paths.indexOf(peer.path)
   const other = peer.paths[(at + 1) % peer.paths.length]!
   if (silent) return reroute(run, peer, other)
   const kept = peer.path
   peer.path = other
-  link.poke(peer.link!, now)
-  link.flush(peer.link!, now, sinkOf(run, peer))
+  link.knock(peer.link!, now, sinkOf(run, peer))
   peer.path = kept
 }
 

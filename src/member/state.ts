@@ -62,6 +62,8 @@ export interface Peer {
   paths: string[]
   /** Where packets go: an address that something valid last came from. */
   path: string
+  /** When something valid last came from there. What comes another way says nothing of this one. */
+  pathAt: Millis
   /** When the path to be tried next is tried. */
   probeAt: Millis
   /** Since when nobody here wants this link; Infinity while somebody does. */

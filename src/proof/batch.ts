@@ -16,6 +16,7 @@ export const SOMETIMES: readonly string[] = [
   'hand-over',
   'server and backup died at once',
   'the same player in a new process',
+  'a mesh',
 ]
 
 /** What came of many seeds. */

@@ -91,6 +91,10 @@ function differences(group: Group, primary: Inside, life: Inside): string[] {
   same('epoch', session.figures().epoch, group.register?.epoch)
   same('register', primary.session.me.inc, group.register?.primary)
   same('operations under way', session.member!.session.client.pending.length, 0)
+  if (session.member!.session.topology === 'mesh') {
+    const others = incs(primary.session).filter((inc) => inc !== session.me.inc)
+    same('links', linkedOf(session), others)
+  }
   if (found.length > 0) return found
   same('table', tableOf(session), tableOf(primary.session))
   const dots = group.lives.map((other) => {
@@ -102,6 +106,11 @@ function differences(group: Group, primary: Inside, life: Inside): string[] {
     dots.sort(([one], [other]) => one - other),
   )
   return found
+}
+
+function linkedOf(session: Session): PeerId[] {
+  const open = [...session.member!.peers.values()].filter(({ link }) => link !== null)
+  return open.map(({ inc }) => inc).sort((a, b) => a - b)
 }
 
 function tableOf(session: Session): [string, unknown][] {

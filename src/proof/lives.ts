@@ -7,11 +7,12 @@ import { action, object, type ActionType, type ObjectType } from '../api/types.t
 import { joinIn } from '../api/join.ts'
 import type { Session } from '../api/session.ts'
 import type { ObjectHandle } from '../api/handles.ts'
+import type { Topology } from '../register/messages.ts'
 import { serves } from '../session/state.ts'
 import type { SimNode } from '../sim/world.ts'
 import { u16 } from '../wire/schema.ts'
 import type { Actor } from './seeds.ts'
-import { environmentOf } from './world.ts'
+import { environmentOf, HUB_URL } from './world.ts'
 
 /** The dot of a player: how often it moved. */
 export const Dot: ObjectType<{ moves: typeof u16 }> = object('dot', { moves: u16 })
@@ -26,6 +27,8 @@ export const add: ActionType<{ who: string; seq: number }, number> = action(
     return count
   },
 )
+
+const WISH = { game: 'proof', types: [Dot, add], server: HUB_URL }
 
 /** One life of one process. */
 export interface Life {
@@ -69,7 +72,7 @@ export function isIn(life: Life): life is Life & { session: Session } {
 /** Starts a life on a machine. @param tell hears what happens, in words */
 export function live(
   node: SimNode,
-  kind: Actor['kind'],
+  { kind, topology }: { kind: Actor['kind']; topology: Topology },
   count: number,
   tell: (what: string) => void,
   before: Life | null = null,
@@ -94,7 +97,7 @@ export function live(
     anew: false,
     recovered: new Set(),
   }
-  const wish = { game: 'proof', name: life.name, types: [Dot, add], server: 'ws://hub/hub' }
+  const wish = { ...WISH, name: life.name, topology }
   const options = before?.session ? { ...wish, token: before.session.token } : wish
   joinIn(environmentOf(node, kind), options).then(
     (session) => {

@@ -11,6 +11,7 @@ import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import { FAULT_KINDS, type FaultKind, plan, type Schedule } from '../faults/schedule.ts'
 import type { Millis } from '../machine.ts'
+import type { Topology } from '../register/messages.ts'
 
 /** Faults begin and end within so much time. */
 export const TROUBLE_MS: Millis = 10_000
@@ -36,6 +37,8 @@ export interface Drawing {
   turns?: Turn[]
   /** A process that starts again comes back with the token of the life before. */
   keepsTokens?: boolean
+  /** Who has links; in older drawings a star. */
+  topology?: Topology
 }
 
 /** Something that befalls whoever has that role then. */
@@ -71,7 +74,9 @@ export function draw(seed: number): Drawing {
   })
   const will = prng.fork(prng.create(seed), 'turns')
   const turns = drawTurns(will)
-  return { seed, actors, conditions: weather, schedule, turns, keepsTokens: prng.chance(will, 0.5) }
+  const keepsTokens = prng.chance(will, 0.5)
+  const topology = prng.chance(will, 0.4) ? 'mesh' : 'star'
+  return { seed, actors, conditions: weather, schedule, turns, keepsTokens, topology }
 }
 
 function drawTurns(chance: Prng): Turn[] {

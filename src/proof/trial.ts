@@ -62,7 +62,7 @@ export async function run(drawing: Drawing, plant: Variant | null = null): Promi
 }
 
 function start(drawing: Drawing, plant: Variant | null): Trial {
-  const { seed, conditions, actors } = drawing
+  const { seed, conditions, actors, topology = 'star' } = drawing
   const w = world({ seed, conditions, linesMax: 0 })
   const trial: Trial = {
     drawing,
@@ -81,7 +81,9 @@ function start(drawing: Drawing, plant: Variant | null): Trial {
     },
     story: [],
   }
-  tell(trial, 'world', `${actors.length} members, ${format(conditions) || 'quiet weather'}`)
+  const weather = format(conditions) || 'quiet weather'
+  tell(trial, 'world', `${actors.length} members in a ${topology}, ${weather}`)
+  if (topology === 'mesh') count(trial, 'a mesh')
   for (const { name, kind, at } of actors) {
     w.at(at, () => {
       w.sim.node(name, (node) => {
@@ -89,7 +91,9 @@ function start(drawing: Drawing, plant: Variant | null): Trial {
         const who = `${name}.${count}`
         tell(trial, who, `starts (${kind})`)
         const before = drawing.keepsTokens ? (trial.lives.findLast(isOf(name)) ?? null) : null
-        trial.lives.push(live(node, kind, count, (what) => tell(trial, who, what), before))
+        trial.lives.push(
+          live(node, { kind, topology }, count, (what) => tell(trial, who, what), before),
+        )
       })
     })
   }

@@ -32,6 +32,9 @@ export interface Desk {
   records: number
 }
 
+const ROOM = { game: 'fuzz', room: 'main', playersMax: 8 }
+const WISH = { ...ROOM, recovers: true, topology: 'star' } as const
+
 /** A hub with the session of two members, both attached. */
 export function desk(seed: number): Desk {
   const made: Desk = {
@@ -52,14 +55,7 @@ export function desk(seed: number): Desk {
     say(made, stream, { kind: 'hello', version: 1 })
   }
   const [one, two] = SECRETS.map((secret) => digest(proofOf(secret, 'register')))
-  const wish = {
-    game: 'fuzz',
-    room: 'main',
-    playersMax: 8,
-    recovers: true,
-    topology: 'star' as const,
-    hash: one!,
-  }
+  const wish = { ...WISH, hash: one! }
   say(made, 1, { kind: 'add', request: 1, ...wish })
   const added = last(made, 1, 'added')
   const { session } = added!.entry
