@@ -39,7 +39,7 @@ const heardAt = (session: Session, inc: number): number =>
   session.member!.peers.get(inc)!.link!.lastHeard
 
 describe('who has links', () => {
-  test('B8: in a mesh each member has a direct link to each other', async () => {
+  test('in a mesh each member has a direct link to each other', async () => {
     const { all } = await four(1, 'mesh')
     expect(all.map((session) => linksOf(session))).toEqual([
       { open: [2, 3, 4], relayed: [] },
@@ -59,7 +59,7 @@ describe('who has links', () => {
     ])
   })
 
-  test('B8: a browser in a mesh has its links through the hub', async () => {
+  test('a browser in a mesh has its links through the hub', async () => {
     const { all } = await four(3, 'mesh', ['Linus', 'Edsger'])
     expect(linksOf(all[2]!)).toEqual({ open: [1, 2, 4], relayed: [1, 2, 4] })
     expect(linksOf(all[0]!)).toEqual({ open: [2, 3, 4], relayed: [3, 4] })
