@@ -6,7 +6,8 @@
  */
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { fatal: true })
+// A mark at the beginning is part of a text like any other.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Largest value of a varint here: 2^53 - 1, eight bytes of seven bits at most. */
 export const VARINT_MAX: number = Number.MAX_SAFE_INTEGER

@@ -6,7 +6,8 @@
  * that hold equal values hold equal numbers, and a change is what changes a number.
  */
 
-import { type BitReader, type BitWriter, BITS_MAX, failBits, readBits, writeBits } from './bits.ts'
+import { type BitReader, type BitWriter, failBits, readBits, writeBits } from './bits.ts'
+import { bitsFor, createScale, numberAt, placeOf, readPlace, type Scale } from './scale.ts'
 
 /** The kinds of values. */
 export type FieldKind =
@@ -34,6 +35,8 @@ export interface Field<Value, Kind extends FieldKind = FieldKind> {
   /** Between which numbers a value stays, where that is so. */
   readonly min?: number
   readonly max?: number
+  /** The steps of a kind that is one number in steps. */
+  readonly scale?: Scale
   readonly initial: Value
   /** Places in a quantised state. */
   readonly size: number
@@ -60,50 +63,13 @@ export const TEXT_MAX = 255
 /** Most bytes of a field of bytes. */
 export const BYTES_MAX = 512
 
-/** A range in steps. */
-interface Scale {
-  readonly min: number
-  readonly step: number
-  /** The highest place; the lowest is 0. */
-  readonly steps: number
-  readonly bits: number
-}
-
-// Beyond, neighbouring steps are one and the same double.
-const PLACES_MAX = 2 ** 50
-
-function scaleOf(min: number, max: number, step: number): Scale {
-  const steps = Math.round((max - min) / step)
-  if (!(max > min) || !(step > 0) || !(steps < 2 ** BITS_MAX)) {
-    throw new RangeError(`a range needs min < max and at most 32 bits: ${min} to ${max} by ${step}`)
-  }
-  if (!(Math.max(Math.abs(min), Math.abs(max)) / step <= PLACES_MAX)) {
-    throw new RangeError(`steps are too small for numbers so large: ${min} to ${max} by ${step}`)
-  }
-  return { min, step, steps, bits: bitsOf(steps) }
-}
-
-// The fewest bits that hold a number, at least 1.
-function bitsOf(largest: number): number {
-  return Math.max(1, 32 - Math.clz32(largest))
-}
-
-function placeOf(scale: Scale, value: unknown): number {
-  const place = Math.round((finite(value) - scale.min) / scale.step)
-  return place > 0 ? (place < scale.steps ? place : scale.steps) : 0
-}
-
-function readPlace(reader: BitReader, steps: number, bits: number): number {
-  const place = readBits(reader, bits)
-  return place <= steps ? place : failBits(reader)
-}
-
 /** A number from min to max, in steps. @throws RangeError if that needs more than 32 bits */
 export function ranged(min: number, max: number, step: number): Field<number, 'ranged'> {
-  const scale = scaleOf(min, max, step)
+  const scale = createScale(min, max, step)
   const { steps, bits } = scale
   return {
     kind: 'ranged',
+    scale,
     text: `ranged ${min} ${max} ${step}`,
     min,
     max,
@@ -111,9 +77,9 @@ export function ranged(min: number, max: number, step: number): Field<number, 'r
     size: 1,
     bits,
     quantise: (value, into, at) => {
-      into[at] = placeOf(scale, value)
+      into[at] = placeOf(scale, finite(value))
     },
-    valueAt: (from, at) => min + (from[at] as number) * step,
+    valueAt: (from, at) => numberAt(scale, from[at] as number),
     write: (writer, from, at) => writeBits(writer, from[at] as number, bits),
     read: (reader, into, at) => {
       into[at] = readPlace(reader, steps, bits)
@@ -123,12 +89,12 @@ export function ranged(min: number, max: number, step: number): Field<number, 'r
 
 /** Two numbers from min to max, in steps. @throws RangeError as `ranged` */
 export function vec2(min: number, max: number, step: number): Field<Vec2, 'vec2'> {
-  return vector('vec2', 2, 'two numbers [x, y]', scaleOf(min, max, step), min, max)
+  return vector('vec2', 2, 'two numbers [x, y]', createScale(min, max, step))
 }
 
 /** Three numbers from min to max, in steps. @throws RangeError as `ranged` */
 export function vec3(min: number, max: number, step: number): Field<Vec3, 'vec3'> {
-  return vector('vec3', 3, 'three numbers [x, y, z]', scaleOf(min, max, step), min, max)
+  return vector('vec3', 3, 'three numbers [x, y, z]', createScale(min, max, step))
 }
 
 function vector<Value extends readonly number[], Kind extends FieldKind>(
@@ -136,10 +102,8 @@ function vector<Value extends readonly number[], Kind extends FieldKind>(
   size: number,
   wanted: string,
   scale: Scale,
-  min: number,
-  max: number,
 ): Field<Value, Kind> {
-  const { step, steps, bits } = scale
+  const { min, max, step, steps, bits } = scale
   const zero = Math.min(max, Math.max(min, 0))
   return {
     kind,
@@ -151,11 +115,11 @@ function vector<Value extends readonly number[], Kind extends FieldKind>(
     bits: size * bits,
     quantise: (value, into, at) => {
       checkLength(value, size, wanted)
-      for (let i = 0; i < size; i++) into[at + i] = placeOf(scale, value[i])
+      for (let i = 0; i < size; i++) into[at + i] = placeOf(scale, finite(value[i]))
     },
     valueAt: (from, at) => {
       const value: number[] = []
-      for (let i = 0; i < size; i++) value.push(min + (from[at + i] as number) * step)
+      for (let i = 0; i < size; i++) value.push(numberAt(scale, from[at + i] as number))
       return frozen<Value>(value)
     },
     write: (writer, from, at) => {
@@ -387,7 +351,7 @@ export function bytes(max: number): Field<Uint8Array, 'bytes'> {
   if (!Number.isInteger(max) || max < 1 || max > BYTES_MAX) {
     throw new RangeError(`a field of bytes takes 1 to ${BYTES_MAX}: ${max}`)
   }
-  const lengthBits = bitsOf(max)
+  const lengthBits = bitsFor(max)
   return {
     kind: 'bytes',
     text: `bytes ${max}`,

@@ -25,6 +25,7 @@ import {
 import { type ByteReader, type ByteWriter, fail } from './bytes.ts'
 import { fingerprint } from './digest.ts'
 import type { Field, Quantised } from './fields.ts'
+import { placeOf, readPlace, type Scale } from './scale.ts'
 
 export * from './fields.ts'
 
@@ -43,6 +44,8 @@ export interface Column {
   readonly name: string
   readonly field: Field<unknown>
   readonly at: number
+  /** Numbers in steps are done here rather than by their field: it is twice as fast. */
+  readonly scale: Scale | null
 }
 
 /** A type's fields, ready to encode. */
@@ -70,7 +73,7 @@ export function schema<F extends Fields>(fields: F): Schema<F> {
   let bits = names.length
   for (const name of names) {
     const field = fields[name]!
-    columns.push({ name, field, at: size })
+    columns.push({ name, field, at: size, scale: field.scale ?? null })
     size += field.size
     bits += field.bits
   }
@@ -91,9 +94,13 @@ export function quantise<F extends Fields>(type: Schema<F>, state: StateOf<F>): 
   return quantised
 }
 
-function quantiseField({ name, field, at }: Column, value: unknown, into: Quantised): void {
+function quantiseField({ name, field, at, scale }: Column, value: unknown, into: Quantised): void {
   try {
-    field.quantise(value, into, at)
+    if (scale !== null && typeof value === 'number' && Number.isFinite(value)) {
+      into[at] = placeOf(scale, value)
+    } else {
+      field.quantise(value, into, at)
+    }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new RangeError(`field ${name}: ${why}`)
@@ -190,8 +197,9 @@ export function writeFields(
   writeBits(bitsOut, mask, columns.length)
   for (let i = 0; i < columns.length; i++) {
     if ((mask & (1 << i)) === 0) continue
-    const { field, at } = columns[i]!
-    field.write(bitsOut, from, at)
+    const { field, at, scale } = columns[i]!
+    if (scale !== null) writeBits(bitsOut, from[at] as number, scale.bits)
+    else field.write(bitsOut, from, at)
   }
   padBits(bitsOut)
   writer.bytes = bitsOut.bytes
@@ -216,8 +224,9 @@ export function readFields(reader: ByteReader, type: Schema<Fields>, into: Quant
   const mask = readBits(bitsIn, columns.length)
   for (let i = 0; i < columns.length && !bitsIn.failed; i++) {
     if ((mask & (1 << i)) === 0) continue
-    const { field, at } = columns[i]!
-    field.read(bitsIn, into, at)
+    const { field, at, scale } = columns[i]!
+    if (scale !== null) into[at] = readPlace(bitsIn, scale.steps, scale.bits)
+    else field.read(bitsIn, into, at)
   }
   if (mask === 0 || !bitsAreWhole(bitsIn)) return fail(reader)
   reader.at = bitsIn.at

@@ -1,0 +1,54 @@
+/**
+ * Numbers in steps: a range is divided into places, and the number of a place is what is kept and
+ * written.
+ */
+
+import { type BitReader, BITS_MAX, failBits, readBits } from './bits.ts'
+
+/** A range in steps. */
+export interface Scale {
+  readonly min: number
+  readonly max: number
+  readonly step: number
+  /** The highest place; the lowest is 0. */
+  readonly steps: number
+  /** The fewest bits that hold a place. */
+  readonly bits: number
+}
+
+// Beyond, neighbouring steps are one and the same double.
+const PLACES_MAX = 2 ** 50
+
+/** A range in steps. @throws RangeError if that needs more than 32 bits */
+export function createScale(min: number, max: number, step: number): Scale {
+  const steps = Math.round((max - min) / step)
+  if (!(max > min) || !(step > 0) || !(steps < 2 ** BITS_MAX)) {
+    throw new RangeError(`a range needs min < max and at most 32 bits: ${min} to ${max} by ${step}`)
+  }
+  if (!(Math.max(Math.abs(min), Math.abs(max)) / step <= PLACES_MAX)) {
+    throw new RangeError(`steps are too small for numbers so large: ${min} to ${max} by ${step}`)
+  }
+  return { min, max, step, steps, bits: bitsFor(steps) }
+}
+
+/** The fewest bits that hold a number of at most 32 bits; at least 1. */
+export function bitsFor(largest: number): number {
+  return Math.max(1, 32 - Math.clz32(largest))
+}
+
+/** The place nearest to a number; beyond the range the last one. NaN has none. */
+export function placeOf(scale: Scale, value: number): number {
+  const place = Math.round((value - scale.min) / scale.step)
+  return place > 0 ? (place < scale.steps ? place : scale.steps) : 0
+}
+
+/** The number at a place. */
+export function numberAt(scale: Scale, place: number): number {
+  return scale.min + place * scale.step
+}
+
+/** Reads a place. One above the highest is malformed. */
+export function readPlace(reader: BitReader, steps: number, bits: number): number {
+  const place = readBits(reader, bits)
+  return place <= steps ? place : failBits(reader)
+}
