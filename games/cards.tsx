@@ -3,6 +3,18 @@
 import { HoldfastError, type Session } from 'holdfast'
 import type { ComponentChild } from 'preact'
 import { advice } from './news.ts'
+import type { Player } from './player.ts'
+
+/** Longest name that a door takes, in characters: 16 of the longest fit into 64 bytes. */
+export const NAME_MAX = 16
+
+/** What can be done when it is over here. */
+export interface Returns {
+  /** Joins again. */
+  again(): void
+  /** Joins as somebody new. */
+  anew(): void
+}
 
 /** Joining takes a moment. */
 export function Joining({ room, cancel }: { room: string; cancel: () => void }): ComponentChild {
@@ -48,8 +60,17 @@ export function Failed(props: {
   )
 }
 
-/** This window was killed. */
-export function Dead({ again }: { again: () => void }): ComponentChild {
+/** It is over for this window, and why; null while it is not. */
+export function over({ session, killed }: Player, acts: Returns): ComponentChild {
+  const again = (): void => acts.again()
+  if (killed) return <Dead again={again} />
+  if (session.code === 'elsewhere') return <Elsewhere again={again} anew={() => acts.anew()} />
+  if (session.status === 'lost') return <Lost session={session} again={again} />
+  return null
+}
+
+// This window was killed.
+function Dead({ again }: { again: () => void }): ComponentChild {
   return (
     <section class="card" role="alert">
       <h1>This window is dead</h1>
@@ -64,8 +85,8 @@ export function Dead({ again }: { again: () => void }): ComponentChild {
   )
 }
 
-/** The session is lost for good. */
-export function Lost({ session, again }: { session: Session; again: () => void }): ComponentChild {
+// The session is lost for good.
+function Lost({ session, again }: { session: Session; again: () => void }): ComponentChild {
   return (
     <section class="card" role="alert">
       <h1>The session is lost</h1>
@@ -77,8 +98,8 @@ export function Lost({ session, again }: { session: Session; again: () => void }
   )
 }
 
-/** The same player came in by another window. */
-export function Elsewhere(props: { again: () => void; anew: () => void }): ComponentChild {
+// The same player came in by another window.
+function Elsewhere(props: { again: () => void; anew: () => void }): ComponentChild {
   return (
     <section class="card" role="alert">
       <h1>You play elsewhere now</h1>

@@ -4,7 +4,8 @@
  */
 
 import { join, type Session } from 'holdfast'
-import { drop, Dot, Kill, stroll, TYPES } from './rules.ts'
+import { obey } from '../kill.ts'
+import { drop, Dot, stroll, TYPES } from './rules.ts'
 
 /** How often a bot moves, in milliseconds. */
 const MOVE_MS = 33
@@ -35,7 +36,7 @@ export async function play(
   })
   const seed = session.me.player
   const dot = session.create(Dot, { pos: stroll(seed, session.now()) })
-  session.on('objects', () => obey(session))
+  obey(session, () => process.kill(process.pid, 'SIGKILL'))
   const steps = setInterval(() => dot.set({ pos: stroll(seed, session.now()) }), MOVE_MS)
   const pins = setInterval(
     () => {
@@ -53,11 +54,4 @@ export async function play(
     })
   })
   return { session, over }
-}
-
-function obey(session: Session): void {
-  const { me, primary } = session
-  if (primary?.inc !== me.inc) return
-  const meant = session.all(Kill).some(({ state }) => state.target === me.inc)
-  if (meant) process.kill(process.pid, 'SIGKILL')
 }

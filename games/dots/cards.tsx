@@ -1,12 +1,10 @@
 /** What lies over the field: the door, what all games say, and being alone. */
 
 import type { ComponentChild } from 'preact'
-import { Dead, Elsewhere, Failed, Joining, Lost } from '../cards.tsx'
+import { Failed, Joining, NAME_MAX, over, type Returns } from '../cards.tsx'
+import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
 import type { Play } from './play.ts'
-
-/** Longest name that the door takes, in characters: 16 of the longest fit into 64 bytes. */
-const NAME_MAX = 16
 
 /** Where a window stands. */
 export type Stage =
@@ -16,11 +14,9 @@ export type Stage =
   | { kind: 'in'; play: Play }
 
 /** What the cards can do. */
-export interface Acts {
+export interface Acts extends Returns {
   join(name: string): void
   door(name: string): void
-  again(): void
-  anew(): void
 }
 
 /** The card for this stage; nothing while one plays in company. */
@@ -49,12 +45,6 @@ export function Card(props: {
     default:
       return stage satisfies never
   }
-}
-
-/** Links into this room: for others, and for a second window of one's own. */
-export interface Links {
-  share: string
-  second: string
 }
 
 function Door({ name, room, acts }: { name: string; room: string; acts: Acts }): ComponentChild {
@@ -89,13 +79,8 @@ function Door({ name, room, acts }: { name: string; room: string; acts: Acts }):
 
 function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild {
   const { play, links, acts } = props
-  if (play.killed) return <Dead again={() => acts.again()} />
-  if (play.session.code === 'elsewhere') {
-    return <Elsewhere again={() => acts.again()} anew={() => acts.anew()} />
-  }
-  if (play.session.status === 'lost') {
-    return <Lost session={play.session} again={() => acts.again()} />
-  }
+  const end = over(play, acts)
+  if (end) return end
   if (play.session.members.length > 1 || play.session.status !== 'live') return null
   return (
     <section class="card aside">

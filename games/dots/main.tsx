@@ -11,17 +11,19 @@
 import { HoldfastError, join } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
 import { Board } from './board.ts'
-import { type Acts, Card, type Links, type Stage } from './cards.tsx'
+import { type Acts, Card, type Stage } from './cards.tsx'
 import { listen } from './input.ts'
+import { linkInto, linksInto } from '../links.ts'
 import { pickName, welcome } from '../news.ts'
+import { recall, remember } from '../recall.ts'
+import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
-import { Banner, Header, Side } from './panel.tsx'
+import { Header, Side } from './panel.tsx'
 import { Play } from './play.ts'
 import { pinsTotal, TYPES } from './rules.ts'
 
 /** How often figures are read that no event tells, in milliseconds. */
 const LOOK_MS = 250
-const REMEMBERED = 'holdfast.name'
 
 declare global {
   interface Window {
@@ -32,7 +34,7 @@ declare global {
 
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
-const links: Links = { share: link({}), second: link({ name: pickName(Math.random()) }) }
+const links = linksInto(room)
 const tab = new Tab('dots', room)
 const wasHere = tab.player
 let stage: Stage = { kind: 'door', name: firstName() }
@@ -43,26 +45,16 @@ const acts: Acts = {
   again: () => {
     if (stage.kind === 'in' && stage.play.session.code === 'elsewhere')
       tab.keep(playerOf(stage.play))
-    location.assign(link({ name: nameHere() }))
+    location.assign(linkInto(room, nameHere()))
   },
   anew: () => {
     tab.forget()
-    location.assign(link({ name: nameHere() }))
+    location.assign(linkInto(room, nameHere()))
   },
 }
 
-/** A link into this room, with the hub and the weather of this window. */
-function link(more: { name?: string }): string {
-  const url = new URL(location.href)
-  url.hash = ''
-  url.searchParams.delete('name')
-  url.searchParams.set('room', room)
-  if (more.name) url.searchParams.set('name', more.name)
-  return url.href
-}
-
 function firstName(): string {
-  return wasHere?.who['name'] || query.get('name') || recall() || pickName(Math.random())
+  return wasHere?.who['name'] || query.get('name') || recall('name') || pickName(Math.random())
 }
 
 /** Who plays here, for a window that goes on as the same. */
@@ -80,22 +72,6 @@ function nameHere(): string {
   return stage.kind === 'in' ? stage.play.session.me.name : stage.name
 }
 
-function recall(): string | null {
-  try {
-    return localStorage.getItem(REMEMBERED)
-  } catch {
-    return null
-  }
-}
-
-function remember(name: string): void {
-  try {
-    localStorage.setItem(REMEMBERED, name)
-  } catch {
-    // A browser that keeps nothing asks again next time.
-  }
-}
-
 function playing(): Play | null {
   return stage.kind === 'in' && !stage.play.killed ? stage.play : null
 }
@@ -108,7 +84,7 @@ function go(next: Stage): void {
 async function enter(name: string): Promise<void> {
   const giveUp = new AbortController()
   go({ kind: 'joining', name, cancel: () => giveUp.abort() })
-  if (name !== query.get('name')) remember(name)
+  if (name !== query.get('name')) remember('name', name)
   try {
     const { session, way } = await tab.join((token) =>
       join({
@@ -135,23 +111,19 @@ async function enter(name: string): Promise<void> {
 
 function Page(): ComponentChild {
   const play = stage.kind === 'in' ? stage.play : null
-  const here = play && isHere(play) ? play : null
+  // What a dead window last knew is no news of the others.
+  const here = play?.isHere ? play : null
   return (
     <>
       <Header room={room} play={play} leave={here && (() => void leave(here))} />
       <main class="board">
         <canvas tabIndex={0} aria-label="The field: move with the arrow keys, drop with space" />
-        <Banner play={play} />
+        <Banner player={play} />
         <Card stage={stage} room={room} links={links} acts={acts} />
       </main>
       {here && <Side play={here} personal={personalLink(links.share, playerOf(here))} />}
     </>
   )
-}
-
-// What a dead window last knew is no news of the others.
-function isHere(play: Play): boolean {
-  return !play.killed && play.session.status !== 'lost'
 }
 
 function show(): void {
@@ -193,7 +165,7 @@ listen(canvas, board, playing)
 setInterval(() => {
   const play = playing()
   play?.story.look()
-  if (play && isHere(play)) tab.keep(playerOf(play))
+  if (play?.isHere) tab.keep(playerOf(play))
   show()
 }, LOOK_MS)
 // A page that the browser kept aside has said goodbye; its session does not come back.

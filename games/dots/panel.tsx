@@ -1,10 +1,10 @@
-/** What stands around the field: header, banner, the list of members, what happened. */
+/** What stands around the field: header, the list of members, what happened. */
 
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
 import { Exit } from '../exit.tsx'
-import { SAFETY_WORDS, seatOf, STATUS_WORDS } from '../news.ts'
 import { Personal } from '../share.tsx'
+import { Badges, Figures, Killer, Notes } from '../signs.tsx'
 import type { Play } from './play.ts'
 import * as rules from './rules.ts'
 
@@ -24,35 +24,20 @@ export function Header(props: {
       <span class="room" title="The room you are in">
         {room}
       </span>
-      {play && <Figures play={play} />}
+      {play && (
+        <Figures player={play}>
+          <Own play={play} />
+        </Figures>
+      )}
     </header>
   )
 }
 
-function Figures({ play }: { play: Play }): ComponentChild {
-  const status = play.killed ? 'lost' : play.session.status
-  return (
-    <ul class="figures" aria-label="How things stand">
-      <li class={`chip ${status}`} title="Whether this window is in touch with the session">
-        <i aria-hidden="true" />
-        {play.killed ? 'Killed' : STATUS_WORDS[status]}
-      </li>
-      {status !== 'lost' && <Standing play={play} />}
-    </ul>
-  )
-}
-
-function Standing({ play }: { play: Play }): ComponentChild {
-  const { safety } = play.session
+function Own({ play }: { play: Play }): ComponentChild {
   const { epoch, rttMs, path } = play.session.figures()
-  const [safe, meaning] = SAFETY_WORDS[safety]
   const way = play.serves ? 'you are the server' : path === 'none' ? 'no path' : path
   return (
     <>
-      <li class={`chip ${safety}`} title={meaning}>
-        <i aria-hidden="true" />
-        {safe}
-      </li>
       <li class="figure" title="Rises whenever a role changes hands">
         epoch <b>{epoch}</b>
       </li>
@@ -60,20 +45,6 @@ function Standing({ play }: { play: Play }): ComponentChild {
         {rttMs !== null && !play.serves && <b>{Math.max(1, Math.round(rttMs))} ms</b>} {way}
       </li>
     </>
-  )
-}
-
-/** The newest sentence that matters; it is read out, and goes after a while. */
-export function Banner({ play }: { play: Play | null }): ComponentChild {
-  const note = play?.story.banner
-  return (
-    <div class="banner" role="status" aria-live="polite">
-      {note && (
-        <p key={note.id} class={note.kind}>
-          {note.text}
-        </p>
-      )}
-    </div>
   )
 }
 
@@ -90,18 +61,9 @@ export function Side({ play, personal }: { play: Play; personal: string }): Comp
           <Member key={member.player} play={play} member={member} />
         ))}
       </ul>
-      <Killer play={play} />
+      <Killer player={play} />
       <h2>What happened</h2>
-      <ol class="notes">
-        {play.story.notes.map((note) => (
-          <li key={note.id} class={note.kind}>
-            {note.text}
-          </li>
-        ))}
-        {play.story.notes.length === 0 && (
-          <li class="none">Nothing yet. Move, and click to pin.</li>
-        )}
-      </ol>
+      <Notes story={play.story} none="Nothing yet. Move, and click to pin." />
       <details class="personal">
         <summary>Continue on another device</summary>
         <Personal link={personal} />
@@ -114,52 +76,15 @@ export function Side({ play, personal }: { play: Play; personal: string }): Comp
 }
 
 function Member({ play, member }: { play: Play; member: MemberInfo }): ComponentChild {
-  const { primary, backup, me } = play.session
   const count = rules.countOf(play.session, member.player)
   return (
     <li>
       <span class="dot" aria-hidden="true" style={{ background: rules.colourOf(member.player) }} />
       <span class="name">{member.name}</span>
-      <span class="badges">
-        {member.inc === primary?.inc && (
-          <b class="badge server" title="Orders what everybody does">
-            server
-          </b>
-        )}
-        {member.inc === backup?.inc && (
-          <b class="badge backup" title="Has a copy of everything; takes over if the server dies">
-            backup
-          </b>
-        )}
-        {member.inc === me.inc && <b class="badge you">you</b>}
-        {member.kind === 'node' && (
-          <b class="badge" title="A process without a window">
-            node
-          </b>
-        )}
-      </span>
+      <Badges session={play.session} member={member} />
       <span class="pins" title={`${count} pins dropped`}>
         {count}
       </span>
     </li>
-  )
-}
-
-function Killer({ play }: { play: Play }): ComponentChild {
-  const { primary, backup, me } = play.session
-  const whose = play.serves ? 'this window' : primary && seatOf(primary)
-  const next = backup?.inc === me.inc ? 'You take over.' : `${backup?.name} takes over.`
-  return (
-    <div class="killer">
-      <button type="button" class="danger" disabled={!play.killable} onClick={() => play.kill()}>
-        Kill the server
-        {whose && <small>{whose}</small>}
-      </button>
-      <p>
-        {backup
-          ? `It dies on the spot, without goodbye. ${next}`
-          : 'Nobody could take over yet: it takes a second player.'}
-      </p>
-    </div>
   )
 }

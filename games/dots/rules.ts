@@ -8,7 +8,8 @@
  */
 
 import { action, type ActionType, type Actor, object, type ObjectType, type Table } from 'holdfast'
-import { type Field, u32, type Value, vec2, type Vec2 } from 'holdfast'
+import { type Field, type Value, vec2, type Vec2 } from 'holdfast'
+import { Kill } from '../kill.ts'
 
 /** Pins that stay; with one more, the oldest goes. */
 export const PINS_MAX = 60
@@ -25,12 +26,6 @@ const GLIDE_MS = 45
 export const Dot: ObjectType<{ pos: Field<Vec2> }> = object('dot', {
   pos: vec2(FIELD[0], FIELD[1], 0.05),
 })
-
-/**
- * Asks one incarnation to die on the spot. Whoever serves obeys if it is meant: so any window
- * can kill the server, and it is a real death, in the middle of whatever it was doing.
- */
-export const Kill: ObjectType<{ target: Field<number> }> = object('kill', { target: u32 })
 
 /** What came of a pin. */
 export interface Dropped {

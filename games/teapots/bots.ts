@@ -4,11 +4,12 @@
  */
 
 import { join, type Session } from 'holdfast'
+import { obey } from '../kill.ts'
 import { SessionCourt } from './court.ts'
 import { createMind, think } from './rules/brain.ts'
 import { GLAZES } from './rules/glazes.ts'
 import { STEP_MS } from './rules/pot.ts'
-import { decisions, Kill, PLAYERS_MAX, typesOf } from './rules/things.ts'
+import { decisions, PLAYERS_MAX, typesOf } from './rules/things.ts'
 import { Seat } from './seat.ts'
 
 /** Which bot, and where it plays. */
@@ -45,7 +46,7 @@ export async function play(
   court.session = session
   const seat = new Seat(session, decided, (index * 5) % GLAZES.length)
   const mind = createMind(session.me.player * 7919, skillOf(index))
-  session.on('objects', () => obey(session))
+  obey(session, () => process.kill(process.pid, 'SIGKILL'))
   const steps = setInterval(() => {
     if (session.status === 'live') seat.intent = think(mind, seat.sight())
     seat.advance(performance.now())
@@ -68,11 +69,4 @@ function nameOf(index: number): string {
 
 function skillOf(index: number): number {
   return SKILL_MIN + ((index * 0.618) % 1) * (SKILL_MAX - SKILL_MIN)
-}
-
-function obey(session: Session): void {
-  const { me, primary } = session
-  if (primary?.inc !== me.inc) return
-  const meant = session.all(Kill).some(({ state }) => state.target === me.inc)
-  if (meant) process.kill(process.pid, 'SIGKILL')
 }

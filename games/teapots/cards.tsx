@@ -1,13 +1,11 @@
 /** What lies over the table: the door with its glazes, and how to play. */
 
 import type { ComponentChild } from 'preact'
-import { Dead, Elsewhere, Failed, Joining, Lost } from '../cards.tsx'
+import { Failed, Joining, NAME_MAX, over, type Returns } from '../cards.tsx'
+import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
 import type { Play } from './play.ts'
 import { GLAZES } from './rules/glazes.ts'
-
-/** Longest name that the door takes, in characters: 16 of the longest fit into 64 bytes. */
-const NAME_MAX = 16
 
 /** Where a window stands. */
 export type Stage =
@@ -23,20 +21,12 @@ export interface Guest {
 }
 
 /** What the cards can do. */
-export interface Acts {
+export interface Acts extends Returns {
   join(guest: Guest, watch: boolean): void
   door(): void
   /** Another glaze is tried on. */
   glaze(glaze: number): void
-  again(): void
-  anew(): void
   sit(): void
-}
-
-/** Links into this room: for others, and for a second window of one's own. */
-export interface Links {
-  share: string
-  second: string
 }
 
 /** The card for this stage; nothing while one plays in company. */
@@ -148,11 +138,8 @@ function Rules(): ComponentChild {
 
 function During({ play, links, acts }: { play: Play; links: Links; acts: Acts }): ComponentChild {
   const { session } = play
-  if (play.killed) return <Dead again={() => acts.again()} />
-  if (session.code === 'elsewhere') {
-    return <Elsewhere again={() => acts.again()} anew={() => acts.anew()} />
-  }
-  if (session.status === 'lost') return <Lost session={session} again={() => acts.again()} />
+  const end = over(play, acts)
+  if (end) return end
   if (!play.seat) return <Watching play={play} acts={acts} />
   if (session.members.length > 1 || session.status !== 'live') return null
   return (

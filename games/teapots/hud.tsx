@@ -1,9 +1,8 @@
-/** What stands around the table: header, banner, scores, one's own bowl. */
+/** What stands around the table: header, scores, one's own bowl. */
 
-import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
 import { Exit } from '../exit.tsx'
-import { SAFETY_WORDS, STATUS_WORDS } from '../news.ts'
+import { Figures, Role } from '../signs.tsx'
 import type { Play } from './play.ts'
 import { CUBES_MAX } from './rules/flight.ts'
 import { glazeOf } from './rules/glazes.ts'
@@ -35,7 +34,11 @@ export function Header(props: {
       <span class="room" title="The room you are in">
         {room}
       </span>
-      {play && <Figures play={play} />}
+      {play && (
+        <Figures player={play}>
+          <Own play={play} />
+        </Figures>
+      )}
       <Buttons switches={switches} isIn={play !== null} />
     </header>
   )
@@ -103,48 +106,19 @@ function Speaker({ muted }: { muted: boolean }): ComponentChild {
   )
 }
 
-function Figures({ play }: { play: Play }): ComponentChild {
-  const { session } = play
-  const status = play.killed ? 'lost' : session.status
-  const { rttMs, role } = session.figures()
-  const [safe, meaning] = SAFETY_WORDS[session.safety]
+function Own({ play }: { play: Play }): ComponentChild {
+  const { rttMs, role } = play.session.figures()
   return (
-    <ul class="figures" aria-label="How things stand">
-      <li class={`chip ${status}`} title="Whether this window is in touch with the session">
-        <i aria-hidden="true" />
-        {play.killed ? 'Killed' : STATUS_WORDS[status]}
+    <>
+      <li class="figure" title="What this window does for the session">
+        {play.serves ? 'you are the server' : role === 'backup' ? 'you are the backup' : ''}
       </li>
-      {status !== 'lost' && (
-        <>
-          <li class={`chip ${session.safety}`} title={meaning}>
-            <i aria-hidden="true" />
-            {safe}
-          </li>
-          <li class="figure" title="What this window does for the session">
-            {play.serves ? 'you are the server' : role === 'backup' ? 'you are the backup' : ''}
-          </li>
-          {rttMs !== null && !play.serves && (
-            <li class="figure" title="Round trip to the server">
-              <b>{Math.max(1, Math.round(rttMs))} ms</b>
-            </li>
-          )}
-        </>
+      {rttMs !== null && !play.serves && (
+        <li class="figure" title="Round trip to the server">
+          <b>{Math.max(1, Math.round(rttMs))} ms</b>
+        </li>
       )}
-    </ul>
-  )
-}
-
-/** The newest sentence that matters; it is read out, and goes after a while. */
-export function Banner({ play }: { play: Play | null }): ComponentChild {
-  const note = play?.story.banner
-  return (
-    <div class="banner" role="status" aria-live="polite">
-      {note && (
-        <p key={note.id} class={note.kind}>
-          {note.text}
-        </p>
-      )}
-    </div>
+    </>
   )
 }
 
@@ -181,7 +155,7 @@ function Score({ play, row }: { play: Play; row: rows.Standing }): ComponentChil
     <li class={`${row.player === me.player ? 'mine' : ''} ${lies ? 'lies' : ''}`}>
       <span class="dot" aria-hidden="true" style={{ background: colourOf(play, row.player) }} />
       <span class="name">{member.name}</span>
-      <Badges play={play} member={member} />
+      <Role session={play.session} member={member} />
       {row.streak >= rows.BOIL_STREAK && (
         <b class="boil" title={`${row.streak} pots in a row: on the boil`}>
           {row.streak}
@@ -196,24 +170,6 @@ function Score({ play, row }: { play: Play; row: rows.Standing }): ComponentChil
         {row.points}
       </span>
     </li>
-  )
-}
-
-/** What a member does for the session. */
-export function Badges({ play, member }: { play: Play; member: MemberInfo }): ComponentChild {
-  const { primary, backup } = play.session
-  if (member.inc === primary?.inc) {
-    return (
-      <b class="badge server" title="Orders what everybody does">
-        server
-      </b>
-    )
-  }
-  if (member.inc !== backup?.inc) return null
-  return (
-    <b class="badge backup" title="Has a copy of everything; takes over if the server dies">
-      backup
-    </b>
   )
 }
 

@@ -4,19 +4,10 @@
  */
 
 import type { Vec2 } from 'holdfast'
+import { Keys } from '../keys.ts'
 import { length, unit } from './rules/plane.ts'
 import type { Intent } from './rules/pot.ts'
 
-const WAYS: Readonly<Record<string, Vec2>> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-  KeyA: [-1, 0],
-  KeyD: [1, 0],
-  KeyW: [0, -1],
-  KeyS: [0, 1],
-}
 /** So long after it moved last a mouse still aims, in milliseconds. */
 const MOUSE_MS = 2_500
 /** A stick that is pushed less lies still. */
@@ -32,7 +23,7 @@ export class Input {
   held = false
   /** How much a throw is helped to aim just now. */
   assist = ASSIST.keys
-  readonly #keys = new Set<string>()
+  readonly #keys: Keys
   readonly #aimAt: (x: number, y: number) => number | null
   #mouse: Vec2 | null = null
   #mouseAt = -Infinity
@@ -47,7 +38,8 @@ export class Input {
     aimAt: (x: number, y: number) => number | null,
   ) {
     this.#aimAt = aimAt
-    this.#listenKeys(active)
+    this.#keys = new Keys(active, () => (this.#tapped = true))
+    window.addEventListener('blur', () => this.#letGo())
     this.#listenMouse(canvas)
   }
 
@@ -60,9 +52,8 @@ export class Input {
   /** What the player wants now. */
   read(now: number): Intent {
     const pad = readPad()
-    const keys = wayOf(this.#keys)
-    const move = pick(keys, this.stick, pad.move)
-    const holds = this.#keys.has('Space') || this.#pressed || this.held
+    const move = pick(this.#keys.way, this.stick, pad.move)
+    const holds = this.#keys.space || this.#pressed || this.held
     const fire = holds || this.#tapped || pad.fire
     this.#tapped = false
     const aim = this.#aim(now, pad)
@@ -83,21 +74,10 @@ export class Input {
     return null
   }
 
-  #listenKeys(active: () => boolean): void {
-    window.addEventListener('keydown', (event) => {
-      if (!active() || isElsewhere(event)) return
-      if (event.code !== 'Space' && !(event.code in WAYS)) return
-      event.preventDefault()
-      this.#keys.add(event.code)
-      if (event.code === 'Space' && !event.repeat) this.#tapped = true
-    })
-    window.addEventListener('keyup', (event) => this.#keys.delete(event.code))
-    window.addEventListener('blur', () => {
-      this.#keys.clear()
-      this.#pressed = false
-      this.held = false
-      this.stick = [0, 0]
-    })
+  #letGo(): void {
+    this.#pressed = false
+    this.held = false
+    this.stick = [0, 0]
   }
 
   #listenMouse(canvas: HTMLElement): void {
@@ -122,15 +102,6 @@ function pick(...ways: Vec2[]): Vec2 {
   return ways.find((way) => length(way) > DEAD) ?? [0, 0]
 }
 
-function wayOf(keys: ReadonlySet<string>): Vec2 {
-  let [x, y] = [0, 0]
-  for (const key of keys) {
-    x += WAYS[key]?.[0] ?? 0
-    y += WAYS[key]?.[1] ?? 0
-  }
-  return [Math.sign(x), Math.sign(y)]
-}
-
 interface Pad {
   move: Vec2
   aim: Vec2
@@ -143,13 +114,4 @@ function readPad(): Pad {
   const [x = 0, y = 0, lookX = 0, lookY = 0] = pad.axes
   const fire = [0, 5, 7].some((button) => pad.buttons[button]?.pressed)
   return { move: [x, y], aim: [lookX, lookY], fire }
-}
-
-// Keys with a modifier are the browser's; in a field or on a button they have a meaning already.
-function isElsewhere(event: KeyboardEvent): boolean {
-  if (event.ctrlKey || event.metaKey || event.altKey) return true
-  const typing = 'input:not([type=range]), select, textarea'
-  if (!(event.target instanceof Element)) return false
-  if (event.target.closest(typing)) return true
-  return event.code === 'Space' && event.target.closest('button, a, input') !== null
 }

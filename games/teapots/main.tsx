@@ -12,12 +12,14 @@
 
 import { HoldfastError, join, type JoinOptions } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
-import { pickName, welcome } from '../news.ts'
+import { linkInto, linksInto } from '../links.ts'
+import { welcome } from '../news.ts'
+import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
-import { type Acts, Card, type Guest, type Links, NoPicture, type Stage as At } from './cards.tsx'
+import { type Acts, Card, type Guest, NoPicture, type Stage as At } from './cards.tsx'
 import { SessionCourt } from './court.ts'
 import { recallGuest, rememberGuest } from './guest.ts'
-import { Banner, Bowl, Feed, Header, Scores, Winner } from './hud.tsx'
+import { Bowl, Feed, Header, Scores, Winner } from './hud.tsx'
 import { Input } from './input.ts'
 import { marksOf } from './marks.ts'
 import { Panel } from './panel.tsx'
@@ -44,7 +46,7 @@ declare global {
 
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
-const links: Links = { share: link({}), second: link({ name: pickName(Math.random()) }) }
+const links = linksInto(room)
 const canvas = document.querySelector<HTMLCanvasElement>('#table')!
 const sound = new Sound()
 const tab = new Tab('teapots', room)
@@ -60,23 +62,13 @@ const acts: Acts = {
   glaze: (glaze) => (guest = { ...guest, glaze }),
   again: () => {
     if (at.kind === 'in' && at.play.session.code === 'elsewhere') tab.keep(playerOf(at.play))
-    location.assign(link({ name: guest.name }))
+    location.assign(linkInto(room, guest.name))
   },
   anew: () => {
     tab.forget()
-    location.assign(link({ name: guest.name }))
+    location.assign(linkInto(room, guest.name))
   },
   sit: () => at.kind === 'in' && at.play.sit(guest.glaze),
-}
-
-/** A link into this room, with the hub and the weather of this window. */
-function link(more: { name?: string }): string {
-  const url = new URL(location.href)
-  url.hash = ''
-  for (const word of ['name', 'watch']) url.searchParams.delete(word)
-  url.searchParams.set('room', room)
-  if (more.name) url.searchParams.set('name', more.name)
-  return url.href
 }
 
 /** Who plays here, for a window that goes on as the same. */
@@ -155,7 +147,7 @@ function togglePanel(): void {
 
 function Page(): ComponentChild {
   const play = at.kind === 'in' ? at.play : null
-  const here = play && !play.killed && play.session.status !== 'lost' ? play : null
+  const here = play?.isHere ? play : null
   const switches = { muted: sound.muted, mute, panel, togglePanel }
   return (
     <>
@@ -167,7 +159,7 @@ function Page(): ComponentChild {
       />
       {here && <Scores play={here} />}
       {here && <Feed play={here} />}
-      <Banner play={play} />
+      <Banner player={play} />
       {here && <Winner play={here} />}
       {here && <Bowl play={here} />}
       {here?.seat && <Touch input={input} />}
@@ -259,7 +251,7 @@ if (picture) requestAnimationFrame(frame)
 setInterval(() => {
   const play = playing()
   play?.story.look()
-  if (play && play.session.status !== 'lost') tab.keep(playerOf(play))
+  if (play?.isHere) tab.keep(playerOf(play))
   show()
 }, LOOK_MS)
 for (const touched of ['pointerdown', 'keydown']) {

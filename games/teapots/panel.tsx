@@ -5,10 +5,9 @@
 
 import { type ComponentChild, createRef } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { seatOf } from '../news.ts'
 import { Personal, Share } from '../share.tsx'
+import { Badges, Killer, Notes } from '../signs.tsx'
 import type { Chart, STAGE_WORDS, StageName } from './chart.ts'
-import { Badges } from './hud.tsx'
 import type { Play } from './play.ts'
 
 /** How often the chart is drawn, in milliseconds. */
@@ -44,14 +43,16 @@ export function Panel(props: {
         <h3>Continue on another device</h3>
         <Personal link={props.personal} />
       </section>
-      <Notes play={play} />
+      <section>
+        <h3>What happened</h3>
+        <Notes story={play.story} none="Nothing yet." />
+      </section>
     </aside>
   )
 }
 
 function Serving({ play }: { play: Play }): ComponentChild {
   const { session } = play
-  const { me } = session
   const { epoch, role, path } = session.figures()
   return (
     <section>
@@ -60,9 +61,7 @@ function Serving({ play }: { play: Play }): ComponentChild {
         {session.members.map((member) => (
           <li key={member.player}>
             <span class="name">{member.name}</span>
-            <Badges play={play} member={member} />
-            {member.inc === me.inc && <b class="badge you">you</b>}
-            {member.kind === 'node' && <b class="badge">node</b>}
+            <Badges session={session} member={member} />
           </li>
         ))}
       </ul>
@@ -70,26 +69,8 @@ function Serving({ play }: { play: Play }): ComponentChild {
         Epoch {epoch}, role {role}
         {path === 'none' ? '' : `, path ${path}`}.
       </p>
-      <Killer play={play} />
+      <Killer player={play} />
     </section>
-  )
-}
-
-function Killer({ play }: { play: Play }): ComponentChild {
-  const { primary, backup, me } = play.session
-  const next = backup?.inc === me.inc ? 'You take over.' : `${backup?.name} takes over.`
-  return (
-    <>
-      <button type="button" class="danger" disabled={!play.killable} onClick={() => play.kill()}>
-        Kill the server
-        {primary && <small>{play.serves ? 'this window' : seatOf(primary)}</small>}
-      </button>
-      <p class="fine">
-        {backup
-          ? `It dies on the spot, without goodbye. ${next}`
-          : 'Nobody could take over yet: it takes a second player.'}
-      </p>
-    </>
   )
 }
 
@@ -219,22 +200,5 @@ function Slider(props: {
         {unit === '' ? '' : ` ${unit}`}
       </output>
     </label>
-  )
-}
-
-function Notes({ play }: { play: Play }): ComponentChild {
-  const { notes } = play.story
-  return (
-    <section>
-      <h3>What happened</h3>
-      <ol class="notes">
-        {notes.map((note) => (
-          <li key={note.id} class={note.kind}>
-            {note.text}
-          </li>
-        ))}
-        {notes.length === 0 && <li class="none">Nothing yet.</li>}
-      </ol>
-    </section>
   )
 }

@@ -1,6 +1,6 @@
 /**
- * What the game says to others: pots, cubes and the wish to kill a server are objects of their
- * owners; sitting down and hitting are actions, decided on the server.
+ * What the game says to others: pots and cubes are objects of their owners; sitting down and
+ * hitting are actions, decided on the server.
  */
 
 import {
@@ -18,6 +18,7 @@ import {
   type Vec2,
   vec2,
 } from 'holdfast'
+import { Kill } from '../../kill.ts'
 import { AIM_BITS, PLACE_STEP } from './flight.ts'
 import { type Claim, type Counted, type Court, hit, pour } from './match.ts'
 import type { Standing } from './standing.ts'
@@ -54,9 +55,6 @@ export const Cube: ObjectType<{
   aim: Field<number>
   ends: Field<number>
 }> = object('cube', { at: u32, pos: vec2(-20, 20, PLACE_STEP), aim: angle(AIM_BITS), ends: u16 })
-
-/** Asks one incarnation to die on the spot, as a killed process does; whoever serves obeys. */
-export const Kill: ObjectType<{ target: Field<number> }> = object('kill', { target: u32 })
 
 /** What is decided on the server. */
 export interface Decisions {

@@ -1,0 +1,59 @@
+/** The keys that all games are played with: arrows or WASD, and the space bar. */
+
+import type { Vec2 } from 'holdfast'
+
+const WAYS: Readonly<Record<string, Vec2>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+  KeyA: [-1, 0],
+  KeyD: [1, 0],
+  KeyW: [0, -1],
+  KeyS: [0, 1],
+}
+
+/** Which of them are held. */
+export class Keys {
+  readonly #held = new Set<string>()
+
+  /**
+   * @param active  whether there is something to be played
+   * @param struck  the space bar went down
+   */
+  constructor(active: () => boolean, struck: () => void) {
+    window.addEventListener('keydown', (event) => {
+      const { code, repeat } = event
+      if (!active() || isElsewhere(event) || !(code === 'Space' || code in WAYS)) return
+      event.preventDefault()
+      this.#held.add(code)
+      if (code === 'Space' && !repeat) struck()
+    })
+    window.addEventListener('keyup', ({ code }) => this.#held.delete(code))
+    window.addEventListener('blur', () => this.#held.clear())
+  }
+
+  /** Where they point: -1, 0 or 1 on each axis. */
+  get way(): Vec2 {
+    let [x, y] = [0, 0]
+    for (const key of this.#held) {
+      x += WAYS[key]?.[0] ?? 0
+      y += WAYS[key]?.[1] ?? 0
+    }
+    return [Math.sign(x), Math.sign(y)]
+  }
+
+  /** Whether the space bar is held. */
+  get space(): boolean {
+    return this.#held.has('Space')
+  }
+}
+
+// Keys with a modifier are the browser's; in a field or on a button they have a meaning already.
+function isElsewhere(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey) return true
+  const typing = 'input:not([type=range]), select, textarea'
+  if (!(event.target instanceof Element)) return false
+  if (event.target.closest(typing)) return true
+  return event.code === 'Space' && event.target.closest('button, a, input, summary') !== null
+}

@@ -1,0 +1,24 @@
+/** Links into the room that a page is in, with the hub and the weather of its window. */
+
+import { pickName } from './news.ts'
+
+/** For others, and for a second window of one's own. */
+export interface Links {
+  share: string
+  second: string
+}
+
+/** The links that a page shows. */
+export function linksInto(room: string): Links {
+  return { share: linkInto(room), second: linkInto(room, pickName(Math.random())) }
+}
+
+/** A link into this room. @param name  who joins by it at once */
+export function linkInto(room: string, name?: string): string {
+  const url = new URL(location.href)
+  url.hash = ''
+  for (const word of ['name', 'watch']) url.searchParams.delete(word)
+  url.searchParams.set('room', room)
+  if (name) url.searchParams.set('name', name)
+  return url.href
+}

@@ -1,0 +1,118 @@
+/** Signs of how a session stands, the same in every game. */
+
+import type { MemberInfo, Session } from 'holdfast'
+import type { ComponentChild, ComponentChildren } from 'preact'
+import { SAFETY_WORDS, seatOf, STATUS_WORDS } from './news.ts'
+import type { Player } from './player.ts'
+import type { Story } from './story.ts'
+
+/** In touch? Safe? @param children  figures of the game's own choice, while in touch */
+export function Figures(props: { player: Player; children: ComponentChildren }): ComponentChild {
+  const { session, killed } = props.player
+  const status = killed ? 'lost' : session.status
+  const [safe, meaning] = SAFETY_WORDS[session.safety]
+  return (
+    <ul class="figures" aria-label="How things stand">
+      <li class={`chip ${status}`} title="Whether this window is in touch with the session">
+        <i aria-hidden="true" />
+        {killed ? 'Killed' : STATUS_WORDS[status]}
+      </li>
+      {status !== 'lost' && (
+        <>
+          <li class={`chip ${session.safety}`} title={meaning}>
+            <i aria-hidden="true" />
+            {safe}
+          </li>
+          {props.children}
+        </>
+      )}
+    </ul>
+  )
+}
+
+/** The newest sentence that matters; it is read out, and goes after a while. */
+export function Banner({ player }: { player: Player | null }): ComponentChild {
+  const note = player?.story.banner
+  return (
+    <div class="banner" role="status" aria-live="polite">
+      {note && (
+        <p key={note.id} class={note.kind}>
+          {note.text}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What a member does for the session. */
+export function Role(props: { session: Session; member: MemberInfo }): ComponentChild {
+  const { session, member } = props
+  if (member.inc === session.primary?.inc) {
+    return (
+      <b class="badge server" title="Orders what everybody does">
+        server
+      </b>
+    )
+  }
+  if (member.inc !== session.backup?.inc) return null
+  return (
+    <b class="badge backup" title="Has a copy of everything; takes over if the server dies">
+      backup
+    </b>
+  )
+}
+
+/** What there is to say of a member beside its name. */
+export function Badges(props: { session: Session; member: MemberInfo }): ComponentChild {
+  const { session, member } = props
+  return (
+    <span class="badges">
+      <Role session={session} member={member} />
+      {member.inc === session.me.inc && <b class="badge you">you</b>}
+      {member.kind === 'node' && (
+        <b class="badge" title="A process without a window">
+          node
+        </b>
+      )}
+    </span>
+  )
+}
+
+/** The button that kills whoever serves. */
+export function Killer({ player }: { player: Player }): ComponentChild {
+  const { primary, backup, me } = player.session
+  const whose = player.serves ? 'this window' : primary && seatOf(primary)
+  const next = backup?.inc === me.inc ? 'You take over.' : `${backup?.name} takes over.`
+  return (
+    <div class="killer">
+      <button
+        type="button"
+        class="danger"
+        disabled={!player.killable}
+        onClick={() => player.kill()}
+      >
+        Kill the server
+        {whose && <small>{whose}</small>}
+      </button>
+      <p>
+        {backup
+          ? `It dies on the spot, without goodbye. ${next}`
+          : 'Nobody could take over yet: it takes a second player.'}
+      </p>
+    </div>
+  )
+}
+
+/** What happened. @param none  what to say when nothing did */
+export function Notes({ story, none }: { story: Story; none: string }): ComponentChild {
+  return (
+    <ol class="notes">
+      {story.notes.map((note) => (
+        <li key={note.id} class={note.kind}>
+          {note.text}
+        </li>
+      ))}
+      {story.notes.length === 0 && <li class="none">{none}</li>}
+    </ol>
+  )
+}
