@@ -109,6 +109,7 @@ export class Picture {
     this.#pots.show([look])
     this.#cubes.show([], 0, () => {})
     this.#cubes.aim([])
+    this.#labels.show([])
     this.#stage.lookClosely(SAMPLE, seconds)
   }
 
