@@ -1,33 +1,14 @@
 // Goal: windows of Dots survive the death of the server's window, the backup's and the hub.
 // Method: each window is a browser process; killed means SIGKILL; the page says how things stand.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Hub, killed, Window } from './harness.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { Crew } from './crew.ts'
+import { killed, type Window } from './harness.ts'
 import { Tabs } from './tabs.ts'
 
-let hub: Hub
-let windows: Window[] = []
-let tabs: Tabs | null = null
-let bots: ChildProcess[] = []
-
-beforeEach(async () => {
-  hub = await Hub.start()
-})
-
-afterEach(async () => {
-  await Promise.all(windows.map((window) => window.end()))
-  windows = []
-  await Promise.all(bots.map(killed))
-  bots = []
-  await tabs?.end()
-  tabs = null
-  await hub.end()
-})
+const crew = Crew.forEachTest()
 
 async function open(name: string, room = 'e2e'): Promise<Window> {
-  const window = await Window.open(name, `${hub.url}/dots/?room=${room}&name=${name}`)
-  windows.push(window)
+  const window = await crew.open(name, `/dots/?room=${room}&name=${name}`)
   await window.until({ status: 'live' })
   return window
 }
@@ -54,7 +35,7 @@ test('T1, T3, T5, T29: the window of the server is killed: the others play on', 
   expect(await drop(ada, 3)).toBe(3)
   expect(await drop(grace, 4)).toBe(4)
   expect(await drop(linus, 5)).toBe(5)
-  for (const window of windows) await window.until({ pinsTotal: '12' })
+  for (const window of crew.windows) await window.until({ pinsTotal: '12' })
   await linus.shot('2-three')
   const before = Number((await linus.data())['epoch'])
 
@@ -68,7 +49,7 @@ test('T1, T3, T5, T29: the window of the server is killed: the others play on', 
   for (const window of [grace, linus]) await window.until({ pinsTotal: '38' })
   expect(Number((await linus.data())['epoch'])).toBe(before + 2)
 
-  expect(windows.flatMap((window) => window.complaints)).toEqual([])
+  expect(crew.complaints).toEqual([])
 })
 
 test('T30, T36: the window of the backup is killed: the server plays on with another', async () => {
@@ -91,11 +72,11 @@ test('T24, T33: the hub is killed and comes back: tabs pause, say so, and go on 
   await grace.until({ safety: 'backed-up', members: '1,2' })
   await drop(grace, 2)
   const { epoch } = await grace.data()
-  await hub.kill()
+  await crew.hub.kill()
   await grace.until({ status: 'reconnecting' })
   await grace.shot('4-hub-gone')
   const dropping = drop(grace, 3)
-  await hub.start()
+  await crew.hub.start()
   for (const window of [ada, grace]) await window.until({ status: 'live', safety: 'backed-up' })
   expect(await dropping).toBe(3)
   for (const window of [ada, grace]) {
@@ -106,11 +87,12 @@ test('T24, T33: the hub is killed and comes back: tabs pause, say so, and go on 
 })
 
 test('T12: twenty switches between tabs make no epoch, and a hidden server keeps time', async () => {
-  tabs = await Tabs.start()
-  const ada = await tabs.open(`${hub.url}/dots/?room=e2e&name=Ada`)
+  const tabs = await Tabs.start()
+  onTestFinished(() => tabs.end())
+  const ada = await tabs.open(`${crew.hub.url}/dots/?room=e2e&name=Ada`)
   const other = await tabs.open('about:blank')
   await tabs.show(ada)
-  const status = (): Promise<unknown> => tabs!.ask(ada, 'document.body.dataset.status')
+  const status = (): Promise<unknown> => tabs.ask(ada, 'document.body.dataset.status')
   await expect.poll(status, { timeout: 20_000 }).toBe('live')
   const grace = await open('Grace')
   await grace.until({ safety: 'backed-up', primary: '1', members: '1,2' })
@@ -161,15 +143,14 @@ test('T34, T81: a server whose window stalls comes back as the same player', asy
 
 test('T2: the lobby lists the rooms there are, and one joins or starts another', async () => {
   await open('Ada', 'old-room')
-  const lobby = await Window.open('lobby', hub.url)
-  windows.push(lobby)
+  const lobby = await crew.open('lobby')
   await lobby.page.getByText('old-room').waitFor()
   await lobby.shot('8-lobby')
   await lobby.page.getByRole('link', { name: /join/i }).first().click()
   await lobby.page.getByRole('button', { name: /join/i }).click()
   await lobby.until({ status: 'live', members: '1,2' })
 
-  await lobby.page.goto(hub.url)
+  await lobby.page.goto(crew.hub.url)
   const card = lobby.page.getByRole('article').filter({ hasText: 'Everybody is a dot' })
   await card.getByRole('textbox', { name: 'Room', exact: true }).fill('new-room')
   await card.getByText(/start a new room/i).click()
@@ -178,12 +159,10 @@ test('T2: the lobby lists the rooms there are, and one joins or starts another',
 })
 
 test('T5, T37: bots on Node serve a window; hub and serving bot die in turn', async () => {
-  const script = fileURLToPath(new URL('../../build/games/bots.js', import.meta.url))
   const window = await open('Ada', 'mixed')
-  for (const index of ['1', '2', '3']) {
-    const args = [script, 'dots', '--index', index, '--room', 'mixed', '--server', hub.url]
-    bots.push(spawn(process.execPath, args, { stdio: 'ignore' }))
-    await window.until({ members: new RegExp(`,${Number(index) + 1}$`) })
+  for (const index of [1, 2, 3]) {
+    crew.addBot('dots', index, 'mixed')
+    await window.until({ members: new RegExp(`,${index + 1}$`) })
   }
   await window.until({ safety: 'backed-up', backup: '2' })
   await window.page.getByRole('button', { name: /kill the server/i }).click()
@@ -192,13 +171,13 @@ test('T5, T37: bots on Node serve a window; hub and serving bot die in turn', as
   expect(await drop(other, 3)).toBe(3)
 
   const { epoch } = await other.data()
-  await hub.kill()
+  await crew.hub.kill()
   await other.until({ status: 'reconnecting' })
-  await hub.start()
+  await crew.hub.start()
   await other.until({ status: 'live', safety: 'backed-up' })
   expect(await other.data()).toMatchObject({ epoch, members: '2,3,4,5', primary: '2', me: '5' })
 
-  await killed(bots[0]!)
+  await killed(crew.bots[0]!)
   await other.until({ primary: /[34]/, safety: 'backed-up', members: '3,4,5' })
   expect(await drop(other, 3)).toBe(3)
   await other.shot('7-bots')

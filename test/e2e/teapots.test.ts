@@ -1,34 +1,16 @@
 // Goal: a duel of teapots goes on, ids, scores and all, whoever's window dies.
 // Method: each window is a browser process; killed means SIGKILL; pots that must play do so by
 // themselves, and the page says how things stand. What nobody looks at is not drawn.
-import { type ChildProcess, spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Hub, killed, Window } from './harness.ts'
+import { expect, test } from 'vitest'
+import { Crew } from './crew.ts'
+import type { Window } from './harness.ts'
 
-let hub: Hub
-let windows: Window[] = []
-let bots: ChildProcess[] = []
+const PAGE = '/teapots/?room=e2e'
 
-beforeEach(async () => {
-  hub = await Hub.start()
-})
-
-afterEach(async () => {
-  await Promise.all(windows.map((window) => window.end()))
-  windows = []
-  await Promise.all(bots.map(killed))
-  bots = []
-  await hub.end()
-})
-
-function urlOf(more = ''): string {
-  return `${hub.url}/teapots/?room=e2e${more}`
-}
+const crew = Crew.forEachTest()
 
 async function open(name: string, more = '&frames=0'): Promise<Window> {
-  const window = await Window.open(name, urlOf(`&name=${name}${more}`))
-  windows.push(window)
+  const window = await crew.open(name, `${PAGE}&name=${name}${more}`)
   await window.until({ status: 'live' })
   return window
 }
@@ -44,12 +26,6 @@ async function three(): Promise<[ada: Window, grace: Window, linus: Window]> {
   const { backup } = await ada.data()
   const first = (await others[0].data())['me'] === backup
   return first ? [ada, others[0], others[1]] : [ada, others[1], others[0]]
-}
-
-function addBot(index: number): void {
-  const script = fileURLToPath(new URL('../../build/games/bots.js', import.meta.url))
-  const given = ['--index', String(index), '--room', 'e2e', '--server', hub.url]
-  bots.push(spawn(process.execPath, [script, 'teapots', ...given], { stdio: 'ignore' }))
 }
 
 /** Lets these pots play by themselves, or not any more. */
@@ -88,7 +64,7 @@ async function counted(players: readonly Window[]): Promise<number> {
 
 test('T1, T8: three windows and two bots see one another move', async () => {
   const all = await Promise.all([open('Ada', '&frames=4'), open('Grace'), open('Linus')])
-  for (const index of [1, 2]) addBot(index)
+  for (const index of [1, 2]) crew.addBot('teapots', index, 'e2e')
   for (const window of all) await window.until({ pots: '1,2,3,4,5', safety: 'backed-up' })
   for (const window of all) {
     const places = async (): Promise<string[]> => (await window.data())['places']!.split(' ')
@@ -100,7 +76,7 @@ test('T1, T8: three windows and two bots see one another move', async () => {
     await expect.poll(moved, { timeout: 20_000 }).toBe(true)
   }
   await all[0].shot('teapots-1-five')
-  expect(windows.flatMap((window) => window.complaints)).toEqual([])
+  expect(crew.complaints).toEqual([])
 })
 
 test('T3, T5, T29, T49: every hit counts once, also when the window of the server is killed', async () => {
@@ -124,7 +100,7 @@ test('T3, T5, T29, T49: every hit counts once, also when the window of the serve
   const second = await hits([grace, linus], 1)
   expect(second).toBeGreaterThan(first)
   expect(adas + (await counted([grace, linus]))).toBe(second)
-  expect(windows.flatMap((window) => window.complaints)).toEqual([])
+  expect(crew.complaints).toEqual([])
 })
 
 test('T30, T34, T36, T37: the window of the backup is killed, another is loaded anew: scores stay', async () => {
@@ -149,8 +125,7 @@ test('T30, T34, T36, T37: the window of the backup is killed, another is loaded 
 })
 
 test('T2: the lobby lists the table; one joins with a glaze to watch, then to play; a full one says so', async () => {
-  const lobby = await Window.open('lobby', hub.url)
-  windows.push(lobby)
+  const lobby = await crew.open('lobby')
   const card = lobby.page.getByRole('article').filter({ hasText: 'Dueling Teapots' })
   await card.getByText('Nobody plays just now').waitFor()
   const ada = await open('Ada', '&frames=0&players=2')
@@ -165,8 +140,7 @@ test('T2: the lobby lists the table; one joins with a glaze to watch, then to pl
   await lobby.page.getByText('You watch.').waitFor()
   await lobby.until({ status: 'live', members: '1,2', pots: '1', tea: '' })
 
-  const late = await Window.open('Late', urlOf('&frames=0&name=Late'))
-  windows.push(late)
+  const late = await crew.open('Late', `${PAGE}&frames=0&name=Late`)
   await late.page.getByText('This room is full').waitFor()
   expect((await late.data())['error']).toBe('full')
   await lobby.page.getByRole('button', { name: 'Take a pot' }).click()
@@ -184,7 +158,6 @@ test('T4, T41: any window can kill the server under the lid, and without WebGL t
   await ada.until({ status: 'killed' })
   await ada.page.getByText('This window is dead').waitFor()
 
-  const blind = await Window.open('Blind', urlOf(), ['--disable-3d-apis'])
-  windows.push(blind)
+  const blind = await crew.open('Blind', PAGE, ['--disable-3d-apis'])
   await blind.page.getByText('This browser cannot draw the table').waitFor()
 })

@@ -1,0 +1,57 @@
+/** A hub for each test of a file, with the windows and bots of that test: all end with it. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach } from 'vitest'
+import { Hub, killed, Window } from './harness.ts'
+
+/** See the head of this file. */
+export class Crew {
+  windows: Window[] = []
+  bots: ChildProcess[] = []
+  #hub: Hub | null = null
+
+  /** Call it once, at the head of a file. */
+  static forEachTest(): Crew {
+    const crew = new Crew()
+    beforeEach(async () => {
+      crew.#hub = await Hub.start()
+    })
+    afterEach(() => crew.#end())
+    return crew
+  }
+
+  get hub(): Hub {
+    return this.#hub!
+  }
+
+  /** What the pages complained about. */
+  get complaints(): string[] {
+    return this.windows.flatMap((window) => window.complaints)
+  }
+
+  /** Opens a window. @param path  of the page, from the hub's root */
+  async open(name: string, path = '/', more: string[] = []): Promise<Window> {
+    const window = await Window.open(name, `${this.hub.url}${path}`, more)
+    this.windows.push(window)
+    return window
+  }
+
+  /** A bot as a process. @param index from 1 */
+  addBot(game: string, index: number, room: string): ChildProcess {
+    const script = fileURLToPath(new URL('../../build/games/bots.js', import.meta.url))
+    const given = ['--index', String(index), '--room', room, '--server', this.hub.url]
+    const bot = spawn(process.execPath, [script, game, ...given], { stdio: 'ignore' })
+    this.bots.push(bot)
+    return bot
+  }
+
+  async #end(): Promise<void> {
+    await Promise.all(this.windows.map((window) => window.end()))
+    await Promise.all(this.bots.map(killed))
+    this.windows = []
+    this.bots = []
+    await this.#hub?.end()
+    this.#hub = null
+  }
+}
