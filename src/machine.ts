@@ -36,6 +36,8 @@ export interface PartView {
   mesh: boolean
   /** Every member here, in no order. */
   members: readonly { inc: PeerId; player: number }[]
+  /** Who is not here any more left for good; else they may come back. */
+  left: boolean
 }
 
 /** What an operation did on the primary. */

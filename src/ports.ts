@@ -13,6 +13,8 @@ export interface Loop {
   now(): Millis
   /** Fresh random bytes, fit for secrets (in the simulator: seeded). */
   random(count: number): Uint8Array
+  /** Calls when the code that runs now has returned, before anything else happens. */
+  soon(run: () => void): void
   /** A timer of one shot. `run` is called once for each `set`, at or soon after that instant. */
   alarm(run: () => void): Alarm
 }

@@ -1,5 +1,6 @@
 /** What a session tells, and what it shows of itself. */
 
+import type { ObjectHandle } from './handles.ts'
 import type { MemberInfo } from './types.ts'
 
 /** Whether we are in touch. */
@@ -19,12 +20,23 @@ export interface SessionEvents {
   leave: MemberInfo
   /** Any change of `members`. */
   members: readonly MemberInfo[]
-  /** Objects came, changed or went. */
+  /** Objects came, changed, changed hands or went. */
   objects: void
+  /** Somebody asks for an object of ours whose type says `take: 'ask'`; unheard it is refused. */
+  asked: Asking
   /** Keys of the table that changed. */
   table: readonly string[]
   recovered: Recovery
   healed: Healing
+}
+
+/** A member asks for an object of ours. The first answer counts. */
+export interface Asking {
+  readonly object: ObjectHandle
+  readonly by: MemberInfo
+  /** Lets them have it, as it is at this moment. */
+  grant(): void
+  refuse(): void
 }
 
 /** What came of an action. */

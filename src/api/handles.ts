@@ -1,23 +1,38 @@
-/** What a user holds of an object: its state, and if it is theirs, the means to change it. */
+/** What a user holds of an object: its state, who owns it, and the means to change that. */
 
-import { HoldfastError, type Millis } from '../machine.ts'
+import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as motion from '../motion/motion.ts'
-import { changed, type Fields, type StateOf } from '../wire/schema.ts'
-import { rowOf, viewOf } from './motion.ts'
+import * as objects from '../objects/objects.ts'
+import type { Answer, Replica, Version } from '../objects/objects.ts'
+import {
+  differing,
+  type Fields,
+  type Quantised,
+  quantiseInto,
+  type StateOf,
+  updated,
+  valueOf,
+} from '../wire/schema.ts'
+import { foresees, rowOf, viewOf } from './motion.ts'
 import type { MemberInfo, ObjectType, Patch } from './types.ts'
 import type { Viewer } from './viewer.ts'
 
 /** One object, live. The same object is the same handle for as long as it lives. */
 export interface ObjectHandle<F extends Fields = Fields> {
-  /** Unique in the session; changes only if its owner came back with a new incarnation. */
+  /** Unique in the session, for ever: it stays when the object changes hands. */
   readonly id: string
   readonly type: ObjectType<F>
   /** The newest state that is known here. It never changes: a new one takes its place. */
   readonly state: StateOf<F>
+  /** Whether we own it, and may change it. */
   readonly mine: boolean
   readonly alive: boolean
-  /** Null for the moment in which its owner is on the way back. */
+  /** Null for the moment in which it is with nobody. */
   readonly owner: MemberInfo | null
+  /** Its owner is away and may come back; meanwhile the server keeps it. */
+  readonly away: boolean
+  /** Rises with each change of owner: by (epoch, count). */
+  readonly version: Version
   /**
    * What to draw now: the state with its places moved on to session time, and eased into what
    * came last. What is one's own, or of a type without motion, is drawn as its state.
@@ -30,71 +45,154 @@ export interface ObjectHandle<F extends Fields = Fields> {
   set(patch: Patch<F>): void
   /** Ends it. @throws HoldfastError code `not-owner` */
   destroy(): void
+  /**
+   * Asks to own it. Settles when that is decided, over a change of server too: `refused` if its
+   * type or its owner does not let us, or somebody else was quicker.
+   *
+   * @throws HoldfastError code `left` when the session ends first
+   */
+  take(): Promise<Answer>
+  /** Gives it to a member with the state it has now. @throws HoldfastError code `not-owner` */
+  give(to: MemberInfo): Promise<Answer>
 }
 
 /** What a handle needs of its session. */
 export interface HandleHost {
-  changed(handle: Handle<Fields>, next: StateOf<Fields>): void
-  destroyed(handle: Handle<Fields>): void
-  ownerOf(handle: Handle<Fields>): MemberInfo | null
   readonly viewer: Viewer
+  readonly me: PeerId
+  readonly player: number
+  find(inc: PeerId): MemberInfo | null
+  /** Runs a verb of the objects; undefined when the session was left. */
+  turn<Result>(verb: (turn: objects.Turn) => Result): Result | undefined
+  /** What changed leaves soon. */
+  touch(): void
+  ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<Answer>
+  /** Ours changed. */
+  changed(handle: Handle<Fields>): void
 }
 
 /** See ObjectHandle. */
 export class Handle<F extends Fields> implements ObjectHandle<F> {
-  id: string
   readonly type: ObjectType<F>
   state: StateOf<F>
-  readonly mine: boolean
   alive = true
+  #replica: Replica
   readonly #host: HandleHost
-  readonly #motion: motion.Motion | null
+  #motion: motion.Motion | null
+  // Ours as it goes on while we are on the way back, until it is given to us again.
+  #kept: Quantised | null = null
   // What came is measured, and was not shown yet.
   #measured = false
 
-  constructor(
-    host: HandleHost,
-    id: string,
-    type: ObjectType<F>,
-    state: StateOf<F>,
-    mine: boolean,
-    madeAt: Millis = NaN,
-  ) {
+  constructor(host: HandleHost, type: ObjectType<F>, replica: Replica) {
     this.#host = host
-    this.id = id
     this.type = type
-    this.state = state
-    this.mine = mine
-    this.#motion = type.course && !mine ? motion.create(type.course.followed) : null
-    this.told(state, madeAt, null)
+    this.#replica = replica
+    this.state = valueOf(type.schema, replica.fields)
+    this.#motion = type.course ? motion.create(type.course.followed, type.course.reach) : null
+    this.#took(null)
   }
 
-  /** Not for users: a newer state came, made at that session time, so old at each stage. */
-  told(state: StateOf<F>, madeAt: Millis, ages: readonly Millis[] | null): void {
-    this.state = state
+  get id(): string {
+    return objects.idOf(this.#replica.key)
+  }
+
+  /** Not for users. */
+  get replica(): Replica {
+    return this.#replica
+  }
+
+  get mine(): boolean {
+    if (this.#kept) return this.alive
+    return this.alive && this.#replica.owner === this.#host.me && !this.#replica.giving
+  }
+
+  get owner(): MemberInfo | null {
+    return this.#host.find(this.#kept ? this.#host.me : this.#replica.owner)
+  }
+
+  get away(): boolean {
+    return this.alive && !this.#kept && this.#replica.former !== 0
+  }
+
+  get version(): Version {
+    return this.replica.version
+  }
+
+  /** Not for users: a newer state came, with these fields, so old at each stage. */
+  told(mask: number, ages: readonly Millis[] | null): void {
+    if (this.#kept) return
+    this.state = updated(this.type.schema, this.state, this.replica.fields, mask)
+    this.#took(ages)
+  }
+
+  /** Not for users: we are on the way back, and it was ours. */
+  keep(): void {
+    this.#kept ??= [...this.#replica.fields]
+  }
+
+  /** Not for users: whether it waits to be given back. */
+  get isKept(): boolean {
+    return this.#kept !== null
+  }
+
+  /** Not for users: what stands for it from now on. */
+  rebind(replica: Replica): void {
+    this.#replica = replica
+    this.owned(0)
+  }
+
+  // Given back, it goes on as we have it; with somebody else for good, it goes on as they have it.
+  #release(): boolean {
+    const { me, player } = this.#host
+    const { owner, former } = this.#replica
+    if (!this.#kept || (owner !== me && former === player)) return false
+    const kept = this.#kept
+    this.#kept = null
+    if (owner === me) this.#put(kept, differing(this.type.schema, this.#replica.fields, kept))
+    this.state = valueOf(this.type.schema, this.#replica.fields)
+    return true
+  }
+
+  /** Not for users: it has another owner. */
+  owned(before: PeerId): void {
+    if (this.#kept && !this.#release()) return
+    const { course } = this.type
+    const mine = before === this.#host.me || this.replica.owner === this.#host.me
+    // What we moved ourselves was not shown by its motion.
+    if (course && mine) this.#motion = motion.create(course.followed, course.reach)
+    if (mine) this.#took(null)
+  }
+
+  #took(ages: readonly Millis[] | null): void {
     const { course } = this.type
     if (!this.#motion || !course) return
     const { viewer } = this.#host
-    const { came } = this.#motion
-    rowOf(course, 'position', state, came.position)
-    rowOf(course, 'velocity', state, came.velocity)
+    this.#sample(this.state)
     const now = viewer.now()
+    const { madeAt } = this.replica
     const factor = viewer.factor ?? course.warp
     motion.take(this.#motion, now, Number.isNaN(madeAt) ? now : madeAt, factor, course.snap)
     if (ages) viewer.received(madeAt, ages)
     if (ages) this.#measured = true
   }
 
+  #sample(state: StateOf<F>): void {
+    const { came } = this.#motion!
+    rowOf(this.type.course!, 'position', state, came.position)
+    rowOf(this.type.course!, 'velocity', state, came.velocity)
+  }
+
   view(into?: StateOf<F>): StateOf<F> {
     const { course } = this.type
-    if (!this.#motion || !course) return this.state
+    if (!this.#motion || !course || this.mine) return this.state
     const { viewer } = this.#host
     const now = viewer.now()
     // Without the time nothing moves.
     if (Number.isNaN(now) && Number.isNaN(this.#motion.shownAt)) return this.state
     if (!Number.isNaN(now)) {
       // It came before the time was known: how old it was nobody can say.
-      if (Number.isNaN(this.#motion.trail.sampledAt)) this.told(this.state, now, null)
+      if (Number.isNaN(this.#motion.trail.sampledAt)) this.#took(null)
       motion.look(this.#motion, now, viewer.factor ?? course.warp)
       if (this.#measured) viewer.shown(this.#motion.trail.sampledAt, now)
       this.#measured = false
@@ -102,31 +200,71 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     return viewOf(course, this.#motion, this.state, into) as StateOf<F>
   }
 
-  get owner(): MemberInfo | null {
-    return this.#host.ownerOf(this as unknown as Handle<Fields>)
-  }
-
   set(patch: Patch<F>): void {
     this.#check('set')
+    const { type, replica } = this
     for (const name of Object.keys(patch)) {
-      if (name in this.type.schema.fields) continue
-      throw new HoldfastError('bad-value', `${this.type.name} has no field called "${name}"`)
+      if (name in type.schema.fields) continue
+      throw new HoldfastError('bad-value', `${type.name} has no field called "${name}"`)
     }
-    const next = changed<F>(this.state, patch)
-    // It throws if the state cannot be told to others: then it is not ours either.
-    this.#host.changed(this as unknown as Handle<Fields>, next)
-    this.state = next
+    const fields = [...(this.#kept ?? replica.fields)]
+    const mask = quantised(type, patch, fields)
+    if (mask === 0) return
+    this.state = updated(type.schema, this.state, fields, mask)
+    if (this.#kept) this.#kept = fields
+    else this.#put(fields, mask)
+    this.#host.changed(this as unknown as Handle<Fields>)
+  }
+
+  #put(fields: Quantised, mask: number): void {
+    const { type } = this
+    const now = this.#host.viewer.now()
+    const waits = this.#motion ? foresees(type.course!, this.#motion, this.state, mask, now) : false
+    const said = this.#host.turn((turn) => {
+      return objects.set(turn, this.#replica, fields, mask, now, waits)
+    })
+    // From here the others go on.
+    if (said && type.course?.within) this.#took(null)
+    this.#host.touch()
   }
 
   destroy(): void {
     this.#check('destroy')
+    this.#host.turn((turn) => objects.destroy(turn, this.replica))
     this.alive = false
-    this.#host.destroyed(this as unknown as Handle<Fields>)
+    this.#host.touch()
+  }
+
+  take(): Promise<Answer> {
+    if (!this.alive) return Promise.resolve('gone')
+    if (this.mine) return Promise.resolve('granted')
+    return this.#host.ask(this as unknown as Handle<Fields>, 'take', this.#host.me)
+  }
+
+  give(to: MemberInfo): Promise<Answer> {
+    this.#check('give')
+    if (to.inc === this.#host.me) return Promise.resolve('granted')
+    if (!this.#host.find(to.inc)) return Promise.resolve('refused')
+    return this.#host.ask(this as unknown as Handle<Fields>, 'give', to.inc)
   }
 
   #check(verb: string): void {
     const what = `${this.type.name} ${this.id}`
-    if (!this.mine) throw new HoldfastError('not-owner', `cannot ${verb} ${what}: it is not mine`)
     if (!this.alive) throw new HoldfastError('not-found', `cannot ${verb} ${what}: it is destroyed`)
+    if (!this.mine) throw new HoldfastError('not-owner', `cannot ${verb} ${what}: it is not mine`)
+  }
+}
+
+/** A change in quantised fields; its mask. @throws HoldfastError `bad-value` naming the field */
+export function quantised<F extends Fields>(
+  type: ObjectType<F>,
+  patch: Patch<F>,
+  into: Quantised,
+): number {
+  try {
+    return quantiseInto(type.schema, patch, into)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new HoldfastError('bad-value', `${type.name}: ${why}`)
   }
 }

@@ -57,9 +57,10 @@ export const PLAYERS_MAX = 256
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Session> {
   const types = sortTypes(options.types ?? [])
   const parts = {
-    objects: objects.create(types.objects.map((type) => type.course !== null)),
+    objects: objects.create(),
     actions: actions.create(),
   }
+  const rules = types.objects.map((type) => type.rules)
   const session = new Session(types, parts)
   const door = new Door(session, options)
   const runner = await Runner.start({
@@ -76,11 +77,12 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
       resume: options.token === undefined ? null : parseToken(options.token),
     },
     slots: [
-      { part: objects.objectsPart as Part<never>, state: parts.objects },
+      { part: objects.objectsPart(rules) as Part<never>, state: parts.objects },
       { part: actions.actionsPart(types.runs) as Part<never>, state: parts.actions },
     ],
     conditions: options.condition ? parse(options.condition) : null,
     told: (event) => door.told(event),
+    toldAll: () => session.toldAll(),
   })
   session.bind(runner)
   return door.opened(environment, runner)

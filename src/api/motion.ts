@@ -6,12 +6,17 @@
  */
 
 import { HoldfastError } from '../machine.ts'
+import type { Millis } from '../machine.ts'
 import type { Motion } from '../motion/motion.ts'
-import type { Track, TrackKind } from '../motion/trail.ts'
+import * as trails from '../motion/trail.ts'
+import { REACH_MS, type Track, type TrackKind } from '../motion/trail.ts'
 import type { Field, FieldKind, Fields, StateOf } from '../wire/schema.ts'
 
 /** The warping factor of a type that names none. */
 export const WARP_DEFAULT = 0.85
+
+// Who says nothing as long as the others reckon well may be reckoned with for longer.
+const REACH_RECKONED_MS: Millis = 1_000
 
 type NamesOf<F extends Fields, Kind extends FieldKind> = {
   [Name in keyof F]: F[Name] extends Field<unknown, Kind> ? Name : never
@@ -38,6 +43,11 @@ export interface MotionOptions<F extends Fields> {
   readonly warp?: number
   /** An error beyond this distance is a teleport and is shown at once; none if not given. */
   readonly snap?: number
+  /**
+   * As long as all followed places are within this of where the others think they are, in the unit
+   * of each, nothing is said (dead reckoning); 0, if not given: every change is said.
+   */
+  readonly within?: number
 }
 
 /** A field that is followed. */
@@ -53,6 +63,11 @@ export interface Course {
   readonly others: readonly string[]
   readonly warp: number
   readonly snap: number
+  readonly within: number
+  /** So far a sample is extrapolated. */
+  readonly reach: Millis
+  /** The columns of places and velocities, as a mask. */
+  readonly mask: number
   /** What both sides must agree on. */
   readonly text: string
 }
@@ -71,11 +86,20 @@ export function courseOf(
   if (followed.length === 0) throw bad(`${type}: motion follows no field: give \`follow\``)
   const snap = options.snap ?? Infinity
   if (!(snap > 0)) throw bad(`${type}: snap is a distance above 0: ${snap}`)
+  const within = options.within ?? 0
+  if (!(within >= 0)) throw bad(`${type}: within is a distance from 0: ${within}`)
+  const names = Object.keys(fields)
+  const mask = followed.reduce((sum, { position, velocity }) => {
+    return sum | (1 << names.indexOf(position)) | (1 << names.indexOf(velocity))
+  }, 0)
   return {
     followed,
     others: Object.keys(fields).filter((name) => !(name in follow)),
     warp: checkFactor(`${type}: warp`, options.warp ?? WARP_DEFAULT),
     snap,
+    within,
+    reach: within > 0 ? REACH_RECKONED_MS : REACH_MS,
+    mask: mask >>> 0,
     text: `follow { ${followed.map((one) => `${one.position}: ${one.velocity}`).join(', ')} }`,
   }
 }
@@ -103,6 +127,34 @@ export function checkFactor(what: string, factor: number): number {
 
 function bad(message: string): HoldfastError {
   return new HoldfastError('bad-value', message)
+}
+
+/** Whether the others, who go on from what was said last, are near enough to this state now. */
+export function foresees(
+  course: Course,
+  { trail }: Motion,
+  state: StateOf<Fields>,
+  mask: number,
+  now: Millis,
+): boolean {
+  const { within, followed } = course
+  const lately = now - trail.sampledAt < course.reach
+  if (within === 0 || !lately || (mask & ~course.mask) !== 0) return false
+  trails.aim(trail, now)
+  let at = 0
+  for (const { position, kind } of followed) {
+    const value = state[position] as number | readonly [number, number]
+    const [x, y] = typeof value === 'number' ? [value, 0] : value
+    const across = short(kind, x - trail.goal[at++]!)
+    const down = kind === 'plane' ? y - trail.goal[at++]! : 0
+    if (Math.hypot(across, down) > within) return false
+  }
+  return true
+}
+
+function short(kind: TrackKind, difference: number): number {
+  const turn = 2 * Math.PI
+  return kind === 'turn' ? difference - turn * Math.round(difference / turn) : difference
 }
 
 /** Writes the places, or the velocities, of a state into a row of numbers. */

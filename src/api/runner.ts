@@ -39,6 +39,8 @@ export interface RunnerOptions {
   conditions: Conditions | null
   /** Something happened; called outside of all verbs. */
   told: (event: MemberEvent) => void
+  /** All that one verb brought was told. */
+  toldAll: () => void
 }
 
 /** One running member. */
@@ -51,6 +53,8 @@ export class Runner {
   readonly #carriers: Datagrams
   readonly #weather: Conditioner
   readonly #told: (event: MemberEvent) => void
+  readonly #toldAll: () => void
+  #touched = false
   readonly #queue: MemberEvent[] = []
   #telling = false
   #armedAt: Millis = Infinity
@@ -63,6 +67,7 @@ export class Runner {
     const { loop } = environment
     this.loop = loop
     this.#told = options.told
+    this.#toldAll = options.toldAll
     this.#carriers = open.carriers
     this.#weather = open.weather
     const wish: Wish = {
@@ -132,10 +137,23 @@ export class Runner {
     if (this.#telling) return
     this.#telling = true
     try {
-      while (this.#queue.length > 0) this.#told(this.#queue.shift()!)
+      while (this.#queue.length > 0) {
+        while (this.#queue.length > 0) this.#told(this.#queue.shift()!)
+        this.#toldAll()
+      }
     } finally {
       this.#telling = false
     }
+  }
+
+  /** Something of ours changed: it leaves when the code at hand has returned. */
+  touch(): void {
+    if (this.#touched || this.#stopped) return
+    this.#touched = true
+    this.loop.soon(() => {
+      this.#touched = false
+      this.do((now) => member.touched(this.#run, now))
+    })
   }
 
   #arm(): void {

@@ -13,20 +13,23 @@ import * as actions from '../actions/actions.ts'
 import type { Value } from '../actions/actions.ts'
 import { parse } from '../faults/conditions.ts'
 import { type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import { partOut } from '../member/dispatch.ts'
 import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
 import * as objects from '../objects/objects.ts'
 import type { View } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
-import { changed, decodeState, type Fields, initialState, type StateOf } from '../wire/schema.ts'
+import type { Fields, StateOf } from '../wire/schema.ts'
 import { settle } from './answers.ts'
 import type { ActionOutcome, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf } from './figures.ts'
-import { Handle, type ObjectHandle } from './handles.ts'
+import { Belongings } from './belongings.ts'
+import type { Collection } from './collection.ts'
+import type { ObjectHandle } from './handles.ts'
 import type { Runner } from './runner.ts'
 import { formatToken } from './token.ts'
-import { type ActionType, encode, type MemberInfo, type ObjectType, type Types } from './types.ts'
+import type { ActionType, MemberInfo, ObjectType, Types } from './types.ts'
 import { Viewer } from './viewer.ts'
 
 // Whoever leaves waits so long, for a hand-over and for the last word to be acked.
@@ -48,12 +51,11 @@ export interface Parts {
 
 /** See the head of this file. Made by `join` and `host`. */
 export class Session {
-  readonly #types: Types
   readonly #parts: Parts
   readonly #listeners = new Map<keyof SessionEvents, Set<Listener<never>>>()
-  readonly #handles = new Map<string, Handle<Fields>>()
-  readonly #mine = new Set<Handle<Fields>>()
   readonly #acts = new Map<number, Waiting>()
+  readonly #belongings: Belongings
+  readonly #rules: objects.Types
   readonly #viewer = new Viewer(() => this.#runner?.sessionTime() ?? NaN)
   #runner: Runner | null = null
   #inc: PeerId = 0
@@ -71,8 +73,31 @@ export class Session {
 
   /** Not for users: call `join`. */
   constructor(types: Types, parts: Parts) {
-    this.#types = types
     this.#parts = parts
+    this.#rules = types.objects.map(({ rules }) => rules)
+    const player = (): number => this.#player
+    this.#belongings = new Belongings({
+      types: types.objects,
+      state: parts.objects,
+      viewer: this.#viewer,
+      get player() {
+        return player()
+      },
+      find: (inc) => this.#find(inc),
+      turn: (verb) => this.#use((now, run) => verb(this.#turn(now, run))),
+      touch: () => this.#runner?.touch(),
+      changed: () => this.#tell('objects', undefined),
+      asked: (asking) => {
+        this.#tell('asked', asking)
+        return (this.#listeners.get('asked')?.size ?? 0) > 0
+      },
+    })
+  }
+
+  #turn(now: Millis, run: Runtime): objects.Turn {
+    const types = this.#rules
+    const out = partOut(run, objects.OBJECTS_CHANNEL)
+    return { objects: this.#parts.objects, types, now, out }
   }
 
   /** Not for users: the member that this session is the face of. */
@@ -190,22 +215,12 @@ export class Session {
    */
   create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>> = {}): ObjectHandle<F> {
     this.#checkOpen('create')
-    const place = this.#placeOf(type)
-    const whole = changed(initialState(type.schema), state)
-    const bytes = encode(type, whole)
-    const id = objects.spawn(this.#parts.objects, place, bytes, this.#viewer.now())
-    const handle = new Handle(this.#host, id, type, whole, true)
-    this.#keep(handle as unknown as Handle<Fields>)
-    this.#mine.add(handle as unknown as Handle<Fields>)
-    this.#use((now, run) => member.touched(run, now))
-    return handle
+    return this.#belongings.create(type, state)
   }
 
-  /** All objects of a type that are here, oldest first. */
-  all<F extends Fields>(type: ObjectType<F>): ObjectHandle<F>[] {
-    return [...this.#handles.values()].filter(
-      (handle) => (handle.type as unknown) === type,
-    ) as unknown as ObjectHandle<F>[]
+  /** All objects of a type that are here, oldest first. @throws HoldfastError code `not-found` */
+  all<F extends Fields>(type: ObjectType<F>): Collection<F> {
+    return this.#belongings.all(type)
   }
 
   /**
@@ -313,25 +328,6 @@ export class Session {
     }
   }
 
-  readonly #host = {
-    viewer: this.#viewer,
-    changed: (handle: Handle<Fields>, next: StateOf<Fields>) => {
-      const bytes = encode(handle.type, next)
-      objects.set(this.#parts.objects, handle.id, bytes, this.#viewer.now())
-      this.#use((now, run) => member.touched(run, now))
-    },
-    destroyed: (handle: Handle<Fields>) => {
-      this.#mine.delete(handle)
-      this.#handles.delete(handle.id)
-      this.#use((now, run) => {
-        objects.destroy(this.#parts.objects, now, handle.id)
-        member.touched(run, now)
-      })
-      this.#tell('objects', undefined)
-    },
-    ownerOf: (handle: Handle<Fields>) => this.#find(Number(handle.id.split('.')[0])),
-  }
-
   #joined(inc: PeerId, player: number, lost: number): void {
     this.#away.lost += lost
     this.#away.same &&= this.#player === 0 || this.#player === player
@@ -347,7 +343,7 @@ export class Session {
     this.#members = view.members.map(({ inc, player, name, kind }) => {
       return { inc, player, name, kind }
     })
-    this.#comeBack()
+    this.#belongings.renewed()
     this.#setStatus('live')
     const old = before?.members ?? []
     for (const info of this.#members) {
@@ -364,53 +360,14 @@ export class Session {
     this.#updateSafety()
   }
 
-  // With a new incarnation our objects have new ids: the same handles, said anew.
-  #comeBack(): void {
-    const { replicas } = this.#parts.objects
-    for (const [id, handle] of this.#handles) {
-      if (!replicas.has(id) && !handle.mine) this.#went(handle)
-    }
-    for (const handle of this.#mine) {
-      if (handle.id.startsWith(`${this.#inc}.`) && replicas.has(handle.id)) continue
-      this.#handles.delete(handle.id)
-      const bytes = encode(handle.type, handle.state)
-      const place = this.#placeOf(handle.type)
-      handle.id = objects.spawn(this.#parts.objects, place, bytes, this.#viewer.now())
-      this.#handles.set(handle.id, handle)
-    }
-  }
-
-  #went(handle: Handle<Fields>): void {
-    handle.alive = false
-    this.#handles.delete(handle.id)
-  }
-
   #partTold(event: objects.ObjectEvent | actions.ActionEvent): void {
-    if (event.kind === 'table') return this.#tell('table', event.keys)
-    const replica = this.#parts.objects.replicas.get(event.id)
-    const handle = this.#handles.get(event.id)
-    if (event.kind === 'object-went' || !replica) {
-      if (handle && !handle.mine) this.#went(handle)
-    } else this.#refresh(replica, handle, event.kind === 'object-changed' ? event.ages : null)
-    this.#tell('objects', undefined)
+    if (event.kind === 'table') this.#tell('table', event.keys)
+    else this.#belongings.told(event)
   }
 
-  #refresh(
-    replica: objects.Replica,
-    handle: Handle<Fields> | undefined,
-    ages: readonly Millis[] | null,
-  ): void {
-    const type = this.#types.objects[replica.type]
-    if (!type || handle?.mine) return
-    const state = decodeState(type.schema, replica.bytes)
-    if (!state) return
-    const { madeAt } = replica
-    if (handle) handle.told(state, madeAt, ages)
-    else this.#keep(new Handle(this.#host, replica.id, type, state, false, madeAt))
-  }
-
-  #keep(handle: Handle<Fields>): void {
-    this.#handles.set(handle.id, handle)
+  /** Not for users: all that one verb brought was told. */
+  toldAll(): void {
+    this.#belongings.settled()
   }
 
   #updateSafety(): void {
@@ -459,17 +416,12 @@ export class Session {
     this.#code = code
     this.#setStatus('lost')
     for (const seq of this.#acts.keys()) this.#forget(seq, why)
+    this.#belongings.end(code, why)
   }
 
   #forget(seq: number, why: string): void {
     this.#acts.get(seq)?.reject(new HoldfastError('left', `not known whether it was done: ${why}`))
     this.#acts.delete(seq)
-  }
-
-  #placeOf(type: ObjectType<Fields> | ObjectType<never>): number {
-    const place = this.#types.objects.indexOf(type as ObjectType<Fields>)
-    if (place >= 0) return place
-    throw new HoldfastError('not-found', `the type "${type.name}" was not given to join`)
   }
 
   #checkOpen(verb: string): void {

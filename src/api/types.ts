@@ -6,14 +6,15 @@
 import type { Actor, Run, Table } from '../actions/actions.ts'
 import { HoldfastError, type PeerId } from '../machine.ts'
 import {
-  encodeState,
   type Fields,
   type Schema,
   schema,
   schemaFingerprint,
   type StateOf,
 } from '../wire/schema.ts'
+import { STATE_MAX, type TypeRules } from '../objects/objects.ts'
 import { type Course, courseOf, type MotionOptions } from './motion.ts'
+import { type OwningOptions, rulesOf } from './rules.ts'
 
 /** Longest name of a type or an action. */
 export const TYPE_NAME_MAX = 32
@@ -27,10 +28,11 @@ export interface ObjectType<F extends Fields = Fields> {
   readonly schema: Schema<F>
   /** How it moves between updates; null if it does not. */
   readonly course: Course | null
+  readonly rules: TypeRules
 }
 
 /** What `object` takes besides. */
-export interface ObjectOptions<F extends Fields> {
+export interface ObjectOptions<F extends Fields> extends OwningOptions<F> {
   /** Which fields go on by which velocities, so that `view` shows them between updates. */
   readonly motion?: MotionOptions<F>
 }
@@ -58,17 +60,14 @@ export function object<F extends Fields>(
   options: ObjectOptions<NoInfer<F>> = {},
 ): ObjectType<F> {
   const course = courseOf(name, fields, options.motion as MotionOptions<Fields> | undefined)
-  return { kind: 'object', name: checkName(name), schema: schema(fields), course }
-}
-
-/** The bytes of a state. @throws HoldfastError code `bad-value` that names type and field */
-export function encode<F extends Fields>(type: ObjectType<F>, state: StateOf<F>): Uint8Array {
-  try {
-    return encodeState(type.schema, state)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new HoldfastError('bad-value', `${type.name}: ${why}`)
+  const compiled = schema(fields)
+  const whole = compiled as unknown as Schema<Fields>
+  if (compiled.bytesMax > STATE_MAX) {
+    const limit = `its state has at most ${STATE_MAX} bytes`
+    throw new HoldfastError('bad-value', `${name}: ${limit}: ${compiled.bytesMax}`)
   }
+  const rules = rulesOf(name, whole, options as OwningOptions<Fields>, course !== null)
+  return { kind: 'object', name: checkName(name), schema: compiled, course, rules }
 }
 
 /**

@@ -98,7 +98,8 @@ function happened(run: Runtime, event: SessionEvent): void {
       const { view } = event
       member.untended = true
       const { me, topology } = member.session
-      const seen: PartView = { me, mesh: topology === 'mesh', ...view }
+      const left = event.why === 'left'
+      const seen: PartView = { me, mesh: topology === 'mesh', left, ...view }
       for (const { part, state } of member.slots) {
         part.view?.(state, run.now, seen, partOut(run, part.channel))
       }

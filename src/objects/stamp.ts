@@ -1,10 +1,14 @@
 /**
  * When the state of an object with motion was made, and how old it was on its way (T73).
  *
- *     madeAt:varint  ages:list(varint,3)      all in eighths of a millisecond
+ *     entry   madeAt:varint                               all in eighths of a millisecond
+ *     update  step:varint  ages:list(varint,3), if any
  *
- * `madeAt` is session time, 0 if its owner does not know that. Ages stand in few records: those
- * of the stages that the state has behind it, sent by its owner, received and sent by the primary.
+ * `madeAt` is session time, 0 if its owner does not know that. An update says how far its instant
+ * is from the one before in the frame, which begins at 0: the step is 0 or 1 where the instant is
+ * not known, else 2 * (zigzag(difference) + 1); odd with ages behind it. Ages stand in few updates:
+ * those of the stages that the state has behind it, sent by its owner, received and sent by the
+ * primary.
  */
 
 import type { Millis } from '../machine.ts'
@@ -28,20 +32,54 @@ export function agesAt(
   return ages?.length === stage - 1 && age * EIGHTHS <= AGE_MAX ? [...ages, age] : null
 }
 
-/** Writes the stamp. @param madeAt  session time, or NaN */
-export function writeStamp(
-  writer: ByteWriter,
-  madeAt: Millis,
-  ages: readonly Millis[] | null,
-): void {
-  writeVarint(writer, madeAt >= 0 ? Math.max(1, Math.round(madeAt * EIGHTHS)) : 0)
-  writeVarint(writer, ages?.length ?? 0)
-  for (const age of ages ?? []) writeVarint(writer, Math.round(age * EIGHTHS))
+/** When a whole state was made. @param madeAt  session time, or NaN */
+export function writeStamp(writer: ByteWriter, madeAt: Millis): void {
+  writeVarint(writer, eighthsOf(madeAt))
 }
 
-/** Reads the stamp; `madeAt` is NaN if its owner did not know. */
-export function readStamp(reader: ByteReader): { madeAt: Millis; ages: Millis[] } {
-  const madeAt = readVarint(reader) / EIGHTHS || NaN
+/** Session time, or NaN if its owner did not know. */
+export function readStamp(reader: ByteReader): Millis {
+  return readVarint(reader) / EIGHTHS || NaN
+}
+
+function eighthsOf(madeAt: Millis): number {
+  return madeAt >= 0 ? Math.max(1, Math.round(madeAt * EIGHTHS)) : 0
+}
+
+/** Writes the stamp of an update behind one of that instant. @returns the instant to go on from */
+export function writeNextStamp(
+  writer: ByteWriter,
+  before: Millis,
+  madeAt: Millis,
+  ages: readonly Millis[] | null,
+): Millis {
+  const eighths = eighthsOf(madeAt)
+  const difference = eighths - Math.round(before * EIGHTHS)
+  const zigzag = difference < 0 ? -difference * 2 - 1 : difference * 2
+  writeVarint(writer, (eighths === 0 ? 0 : 2 * (zigzag + 1)) + (ages === null ? 0 : 1))
+  if (ages !== null) {
+    writeVarint(writer, ages.length)
+    for (const age of ages) writeVarint(writer, Math.round(age * EIGHTHS))
+  }
+  return eighths === 0 ? before : eighths / EIGHTHS
+}
+
+/** Reads the stamp of an update; `last` is the instant to go on from. */
+export function readNextStamp(
+  reader: ByteReader,
+  before: Millis,
+): { madeAt: Millis; last: Millis; ages: Millis[] | null } {
+  const step = readVarint(reader)
+  const ages = step % 2 === 1 ? readAges(reader) : null
+  if (step < 2) return { madeAt: NaN, last: before, ages }
+  const zigzag = Math.floor(step / 2) - 1
+  const difference = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
+  const eighths = Math.round(before * EIGHTHS) + difference
+  if (eighths < 1 || eighths > Number.MAX_SAFE_INTEGER / 8) fail(reader)
+  return { madeAt: eighths / EIGHTHS, last: eighths / EIGHTHS, ages }
+}
+
+function readAges(reader: ByteReader): Millis[] {
   const length = readVarint(reader)
   if (length > AGES_MAX) fail(reader)
   const ages: Millis[] = []
@@ -50,5 +88,5 @@ export function readStamp(reader: ByteReader): { madeAt: Millis; ages: Millis[] 
     if (age > AGE_MAX) fail(reader)
     ages.push(age / EIGHTHS)
   }
-  return { madeAt, ages }
+  return ages
 }

@@ -120,6 +120,7 @@ export function loopOf(ground: Ground, machine: Machine, slackMs: Millis): Loop 
       prng.fill(machine.chance, bytes)
       return bytes
     },
+    soon: (run) => alarmOf(ground, machine, life, run, 0).set(showing(ground, machine)),
     alarm: (run) => alarmOf(ground, machine, life, run, slackMs),
   }
 }

@@ -307,7 +307,8 @@ describe('the ages', () => {
     })
     const busy = all[1]!.ages().clientReceive
     expect(busy.count).toBeGreaterThan(alone.count + 150)
-    expect(busy.p99).toBeLessThan(alone.p99 + 2)
+    // The server gathers what comes within some milliseconds, once for each way.
+    expect(busy.p99).toBeLessThan(alone.p99 + 8)
   })
 })
 

@@ -57,6 +57,16 @@ export function loopConformance(name: string, open: () => Promise<OpenedLoop>): 
       for (const { asked, at } of rings) expect(at).toBeGreaterThanOrEqual(asked)
     })
 
+    test('soon is when the code at hand has returned, in order, before any alarm', async () => {
+      const order: string[] = []
+      await new Promise<void>((resolve) => {
+        loop.alarm(() => resolve(void order.push('alarm'))).set(loop.now())
+        for (const name of ['one', 'other']) loop.soon(() => order.push(name))
+        order.push('code')
+      })
+      expect(order).toEqual(['code', 'one', 'other', 'alarm'])
+    })
+
     test('an instant in the past goes off soon, but not within the call', async () => {
       let rung = false
       await new Promise<void>((resolve) => {

@@ -106,6 +106,10 @@ class PageLoop implements BrowserLoop {
     return bytes
   }
 
+  soon(run: () => void): void {
+    queueMicrotask(run)
+  }
+
   alarm(run: () => void): Alarm {
     return new PageAlarm(this, run)
   }

@@ -25,6 +25,7 @@ export function createNodeLoop(): Loop {
   return {
     now: () => performance.now(),
     random: (count) => randomFillSync(new Uint8Array(count)),
+    soon: (run) => queueMicrotask(run),
     alarm: (run) => new NodeAlarm(run),
   }
 }

@@ -1,0 +1,63 @@
+/** All objects of one type, as they come and go. */
+
+import type { Fields } from '../wire/schema.ts'
+import type { ObjectHandle } from './handles.ts'
+
+/**
+ * All objects of a type that are here, oldest first, as they are now: an array that never changes.
+ * The same one is returned until an object of the type comes, changes, changes hands or goes; so it
+ * may be compared, as React and Preact do.
+ *
+ *     for (const pot of session.all(Pot)) draw(pot.view())
+ *     const cards = useSyncExternalStore(session.all(Card).subscribe, session.all(Card).snapshot)
+ */
+export interface Collection<F extends Fields> extends ReadonlyArray<ObjectHandle<F>> {
+  /** What `session.all` returns by now. The same function for each type, and needs no `this`. */
+  readonly snapshot: () => Collection<F>
+  /** Calls after each change, once for all that came together. @returns stops it */
+  readonly subscribe: (listener: () => void) => () => void
+}
+
+/** The objects of one type at a session. */
+export class Gathering<F extends Fields> {
+  readonly #handles = new Set<ObjectHandle<F>>()
+  readonly #listeners = new Set<() => void>()
+  #snapshot: Collection<F> | null = null
+
+  readonly snapshot = (): Collection<F> => {
+    if (this.#snapshot) return this.#snapshot
+    const { snapshot, subscribe } = this
+    // They are no items, and nobody wants to see them in a list.
+    const ways = { snapshot: { value: snapshot }, subscribe: { value: subscribe } }
+    const items = Object.defineProperties([...this.#handles], ways)
+    this.#snapshot = Object.freeze(items) as unknown as Collection<F>
+    return this.#snapshot
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** One came. */
+  add(handle: ObjectHandle<F>): void {
+    this.#handles.add(handle)
+    this.#snapshot = null
+  }
+
+  /** One went. */
+  delete(handle: ObjectHandle<F>): void {
+    this.#handles.delete(handle)
+    this.#snapshot = null
+  }
+
+  /** One changed, or changed hands. */
+  touch(): void {
+    this.#snapshot = null
+  }
+
+  /** Says that something did. */
+  tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}

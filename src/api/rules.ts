@@ -1,0 +1,109 @@
+/**
+ * What a type of objects says of itself besides its fields: who may take it, what becomes of it
+ * when its owner goes, who sees it; checked, and in the form in which the objects room wants it.
+ */
+
+import { HoldfastError, type PeerId } from '../machine.ts'
+import type { SightRule, TakePolicy, TypeRules } from '../objects/objects.ts'
+import { type Field, type Fields, type Schema, type StateOf, valueOf } from '../wire/schema.ts'
+
+/** Who looks at an object. */
+export interface Onlooker {
+  readonly inc: PeerId
+  /** The same for as long as the player takes part. */
+  readonly player: number
+}
+
+/** Sees those that are within a radius of its eyes; made by `near`. */
+export interface Near {
+  readonly field: string
+  readonly radius: number
+}
+
+/** What `object` takes about ownership and sight. */
+export interface OwningOptions<F extends Fields> {
+  /**
+   * Who may take it from its owner: anybody (`free`), whom the owner's `on('asked')` lets (`ask`),
+   * nobody (`fixed`, if not given). Its owner may always give it away.
+   */
+  readonly take?: TakePolicy
+  /** What becomes of it when its owner left, or did not come back within a minute: `destroy`. */
+  readonly onOwnerLeave?: 'destroy' | 'keep'
+  /** The server moves it from who owns many to who owns few, now and then. */
+  readonly balance?: boolean
+  /** When not all that changed can leave at once: one of twice the weight waits half as long; 1. */
+  readonly weight?: number
+  /** A vec2 field from which its owner looks around: it sees what is `near` to that. */
+  readonly eyes?: Extract<keyof F, string>
+  /**
+   * Who is told of it: `near('pos', 40)`, or a rule of the game; everybody, if not given. A rule is
+   * asked when the object changes, and once a second. Its owner and the server always know it.
+   */
+  readonly visibleTo?: Near | ((state: StateOf<F>, onlooker: Onlooker) => boolean)
+}
+
+/**
+ * Seen by those whose eyes are within the radius of that vec2 field, and by those without eyes; it
+ * is found by a grid, so it may be seen up to half a radius further.
+ */
+export function near(field: string, radius: number): Near {
+  return { field, radius }
+}
+
+/** Checks and sorts them out. @throws HoldfastError code `bad-value` that names type and option */
+export function rulesOf(
+  type: string,
+  schema: Schema<Fields>,
+  options: OwningOptions<Fields>,
+  timed: boolean,
+): TypeRules {
+  const { take = 'fixed', onOwnerLeave = 'destroy', balance = false, weight = 1, eyes } = options
+  oneOf(type, 'take', take, ['free', 'ask', 'fixed'])
+  oneOf(type, 'onOwnerLeave', onOwnerLeave, ['destroy', 'keep'])
+  if (!(weight > 0 && weight < Infinity)) throw bad(`${type}: weight is above 0: ${weight}`)
+  if (eyes !== undefined && options.visibleTo) {
+    throw bad(`${type}: what has eyes is seen by all: it has no visibleTo`)
+  }
+  return {
+    schema,
+    timed,
+    take,
+    onOwnerLeave,
+    balance,
+    weight,
+    sight: options.visibleTo ? sightOf(type, schema, options.visibleTo) : null,
+    eyes: eyes === undefined ? -1 : columnOf(type, schema, 'eyes', eyes),
+  }
+}
+
+function sightOf(
+  type: string,
+  schema: Schema<Fields>,
+  visibleTo: NonNullable<OwningOptions<Fields>['visibleTo']>,
+): SightRule {
+  if (typeof visibleTo === 'function') {
+    return {
+      kind: 'rule',
+      sees: (fields, inc, player) => visibleTo(valueOf(schema, fields), { inc, player }),
+    }
+  }
+  const { field, radius } = visibleTo
+  if (!(radius > 0)) throw bad(`${type}: near takes a radius above 0: ${String(radius)}`)
+  return { kind: 'near', column: columnOf(type, schema, 'near', field), radius }
+}
+
+function columnOf(type: string, schema: Schema<Fields>, what: string, name: string): number {
+  const column = schema.names.indexOf(name)
+  const field: Field<unknown> | undefined = schema.columns[column]?.field
+  if (field?.kind === 'vec2') return column
+  throw bad(`${type}: ${what} goes by a vec2 field: "${name}" is ${field ? field.kind : 'no field'}`)
+}
+
+function oneOf(type: string, what: string, value: string, values: readonly string[]): void {
+  if (values.includes(value)) return
+  throw bad(`${type}: ${what} is one of ${values.join(', ')}: "${value}"`)
+}
+
+function bad(message: string): HoldfastError {
+  return new HoldfastError('bad-value', message)
+}

@@ -1,0 +1,302 @@
+/**
+ * What a member makes of what it is told. The whole protocol is these rules:
+ *
+ *   A1  that an object stands counts if its version is newer than ours; an object that we do not
+ *       know has the oldest there is, so a MIGRATE creates it and an old CREATE is nothing (B41-B48)
+ *   A2  that it is gone counts from our version on
+ *   A3  an update counts for the version that it is of, if its oseq is newer (B21, B22, B50)
+ *
+ * and A4 on grants, in owning.ts. An object that stands in the version we have counts as an update
+ * of all fields: so a new primary says, behind the old one or ahead of it.
+ *
+ * Who may say what: in a star the primary everything, and to it each member what it owns or was
+ * granted; in a mesh each owner what it owns.
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import type { Quantised } from '../wire/schema.ts'
+import { unwrap } from '../wire/sequence.ts'
+import { announce } from './duty.ts'
+import { moved } from './interest.ts'
+import { encodeEntry, KIND, type Said } from './messages.ts'
+import { changed } from './queue.ts'
+import { agesAt, AGES_MAX } from './stamp.ts'
+import {
+  isSeen,
+  leads,
+  type Objects,
+  OBJECTS_MAX,
+  place,
+  type Replica,
+  type Turn,
+} from './state.ts'
+import { compare, FIRST, type Version } from './version.ts'
+
+/** A sample that is further ahead of session time counts as made when it came. */
+export const AHEAD_MAX_MS: Millis = 100
+
+/** One update as it stands in a frame. */
+export interface Update {
+  key: number
+  version: Version
+  type: number
+  /** Low 16 bits of its oseq. */
+  low: number
+  mask: number
+  /** Valid until the next one is read. */
+  fields: Quantised
+  madeAt: Millis
+  ages: readonly Millis[] | null
+}
+
+/** Somebody says how an object stands, or that it is gone. */
+export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
+  const { objects } = turn
+  const known = objects.replicas.get(said.key)
+  if (!maySay(turn, from, said, known)) {
+    objects.counters.ignored++
+    return
+  }
+  if (leads(objects)) confirm(objects, said)
+  const order = known ? orderOf(objects, said, known) : 1
+  if (said.dead) takeDeath(turn, said, known, order)
+  else if (order > 0) takeVersion(turn, from, said, known)
+  else if (order === 0 && isNewer(said, known!)) takeWhole(turn, said, known!)
+  else objects.counters.stale++
+}
+
+function orderOf({ variant }: Objects, said: Said, known: Replica): number {
+  if (variant !== 'no-counter' && variant !== 'host-sends-migrate') {
+    return compare(said.version, known.version)
+  }
+  // Without the counter a member can go only by whether it has the object.
+  if (said.dead) return 0
+  return known.dead || compare(said.version, FIRST) > 0 ? 1 : -1
+}
+
+function isNewer(said: Said, known: Replica): boolean {
+  if (known.dead) return false
+  return known.hidden ? said.oseq >= known.oseq : said.oseq > known.oseq
+}
+
+// The grantee tells of what it was granted: the next may be granted.
+function confirm(objects: Objects, said: Said): void {
+  const grant = objects.grants.get(said.key)
+  if (grant && compare(said.version, grant.version) >= 0) objects.grants.delete(said.key)
+}
+
+function maySay(
+  { objects, now }: Turn,
+  from: PeerId,
+  said: Said,
+  known: Replica | undefined,
+): boolean {
+  if (objects.went.has(from) || said.version.epoch > objects.epoch + EPOCHS_AHEAD) return false
+  if (objects.variant === 'host-sends-migrate') return true
+  if (!objects.mesh && !leads(objects)) return from === objects.primary && !isOurs(objects, said)
+  if (said.owner !== from) return false
+  if (said.version.epoch === 0 && said.version.count === 0) return said.creator === from
+  if (!leads(objects)) return true
+  if (known && compare(said.version, known.version) <= 0) {
+    return compare(said.version, known.version) < 0 || known.owner === from
+  }
+  const grant = objects.grants.get(said.key)
+  if (grant && grant.to === from && compare(grant.version, said.version) === 0) return true
+  return isOfBefore(objects, now, said.version) || objects.variant === 'no-epoch'
+}
+
+/** A grant of a primary before us, of which we may know nothing: for a while after it. */
+export function isOfBefore({ reign }: Objects, now: Millis, version: Version): boolean {
+  return version.epoch < reign.from && now - reign.at < BEFORE_MS
+}
+
+// What was granted before has been told by then, or its grantee was removed.
+const BEFORE_MS: Millis = 60_000
+
+// Of ours we alone speak.
+function isOurs({ me, replicas }: Objects, said: Said): boolean {
+  const known = replicas.get(said.key)
+  return said.owner === me && (!known || compare(said.version, known.version) >= 0)
+}
+
+// In a mesh a grantee may have heard of a new primary before we did.
+const EPOCHS_AHEAD = 1_000
+
+function takeDeath(turn: Turn, said: Said, known: Replica | undefined, order: number): void {
+  const { objects } = turn
+  if (order < 0 || (known?.dead && order === 0 && known.owner === said.owner)) {
+    objects.counters.stale++
+    return
+  }
+  const replica = known ?? place(objects, said.creator, said.count, said.type)
+  bury(turn, replica, said.version, said.owner)
+}
+
+/** It is gone in that version, and somebody says so to all. */
+export function bury(turn: Turn, replica: Replica, version: Version, author: PeerId): void {
+  const { objects, now, out } = turn
+  const seen = isSeen(replica)
+  const before = replica.owner
+  if (!replica.dead) objects.living--
+  const mine = !replica.dead && before === objects.me && author !== objects.me
+  Object.assign(replica, { version, owner: author, dead: true, hidden: false, former: 0 })
+  Object.assign(replica, { fields: [], changedAt: [], written: null })
+  Object.assign(replica, { adopted: null, giving: false, since: now, ages: null })
+  moved(turn, replica, before)
+  announce(turn, replica)
+  if (objects.variant === 'no-tombstone') objects.replicas.delete(replica.key)
+  objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
+  if (mine) out.emit({ kind: 'object-owner', key: replica.key, before, lost: null })
+  if (seen) out.emit({ kind: 'object-went', key: replica.key })
+}
+
+/** How often what is kept for a while is looked through. */
+export const LOOK_MS: Millis = 1_000
+
+function takeVersion(
+  turn: Turn,
+  from: PeerId,
+  said: Said,
+  known: Replica | undefined,
+): void {
+  const { objects } = turn
+  if (known) speakUp(turn, from, said, known)
+  if (objects.variant === 'migrate-creates-nothing' && said.version !== FIRST) {
+    if (!known || known.dead) return
+  }
+  if ((!known || known.dead) && objects.living >= OBJECTS_MAX) {
+    objects.counters.ignored++
+    return
+  }
+  const replica = known ?? place(objects, said.creator, said.count, said.type)
+  stand(turn, replica, said)
+}
+
+// Its owner went, and the primary adopted it in an older state than the one we have.
+function speakUp({ objects, types }: Turn, from: PeerId, said: Said, known: Replica): void {
+  const orphan = isSeen(known) && !objects.here.has(known.owner)
+  if (!orphan || from !== objects.primary || said.owner !== from) return
+  if (known.oseq <= said.oseq || known.type !== said.type) return
+  objects.outbox.push({ to: from, bytes: encodeEntry(KIND.orphans, types, known) })
+}
+
+/** What a new version of an object needs. */
+export type Stand = Pick<
+  Said,
+  'type' | 'version' | 'owner' | 'former' | 'oseq' | 'fields' | 'madeAt'
+>
+
+/** An object stands in a new version from now on. */
+export function stand(turn: Turn, replica: Replica, said: Stand): void {
+  const { objects, now, out } = turn
+  const seen = isSeen(replica)
+  const before = replica.owner
+  const mine = !replica.dead && before === objects.me
+  const lost = mine && said.owner !== objects.me ? replica.fields : null
+  if (replica.dead) objects.living++
+  const { type, version, owner, former, oseq, fields } = said
+  Object.assign(replica, { type, version, owner, former, oseq, fields: [...fields] })
+  Object.assign(replica, { dead: false, hidden: false, written: null, saidAt: now })
+  Object.assign(replica, { adopted: null, giving: false, ages: null, since: now })
+  replica.changedAt = turn.types[type]!.schema.columns.map(() => oseq)
+  timed(turn, replica, said.madeAt, null)
+  moved(turn, replica, before)
+  announce(turn, replica)
+  const { key } = replica
+  if (!seen) return out.emit({ kind: 'object-came', key })
+  out.emit({ kind: 'object-changed', key, mask: ALL, ages: null })
+  if (before !== owner) out.emit({ kind: 'object-owner', key, before, lost })
+}
+
+// Of a whole state every field may have changed.
+const ALL = 0xffffffff
+
+// The version that we have, in a newer state.
+function takeWhole(turn: Turn, said: Said, replica: Replica): void {
+  const { hidden } = replica
+  replica.hidden = false
+  refresh(turn, replica, said.oseq, ALL, said.fields)
+  replica.former = said.former
+  timed(turn, replica, said.madeAt, null)
+  tellChanged(turn, replica, ALL, hidden)
+}
+
+/** Somebody says what changed. */
+export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
+  const { objects } = turn
+  const replica = objects.replicas.get(update.key)
+  if (!replica || replica.dead || replica.hidden || replica.type !== update.type) {
+    objects.counters.stale++
+    return
+  }
+  if (from !== (objects.mesh || leads(objects) ? replica.owner : objects.primary)) {
+    objects.counters.ignored++
+    return
+  }
+  const other = compare(update.version, replica.version) !== 0
+  const oseq = unwrap(update.low, replica.oseq)
+  const old = oseq <= replica.oseq && objects.variant !== 'accept-older'
+  if ((other && objects.variant !== 'update-without-version') || old || replica.owner === objects.me) {
+    objects.counters.stale++
+    return
+  }
+  refresh(turn, replica, oseq, update.mask, update.fields)
+  timed(turn, replica, update.madeAt, update.ages)
+  moved(turn, replica)
+  tellChanged(turn, replica, update.mask, false)
+  if (!leads(objects)) replica.ages = null
+}
+
+/** Takes over the fields of a newer state, and marks which changed. */
+export function refresh(
+  turn: Turn,
+  replica: Replica,
+  oseq: number,
+  mask: number,
+  from: Quantised,
+): void {
+  const { objects, types, now } = turn
+  const { fields, changedAt } = replica
+  const { columns } = types[replica.type]!.schema
+  for (let i = 0; i < columns.length; i++) {
+    if ((mask & (1 << i)) === 0) continue
+    const { at, field } = columns[i]!
+    for (let place = at; place < at + field.size; place++) {
+      if (fields[place] === from[place]) continue
+      fields[place] = from[place]!
+      changedAt[i] = oseq
+    }
+  }
+  replica.oseq = oseq
+  replica.written = null
+  changed(objects, now, replica)
+}
+
+// What comes from a clock that runs ahead must not be extrapolated by it.
+function timed(
+  turn: Turn,
+  replica: Replica,
+  madeAt: Millis,
+  ages: readonly Millis[] | null,
+): void {
+  const { objects, types, now } = turn
+  if (!types[replica.type]!.timed) return
+  const time = now + objects.offset
+  if (madeAt > time + AHEAD_MAX_MS) objects.counters.ahead++
+  replica.madeAt = madeAt > time + AHEAD_MAX_MS ? time : madeAt
+  const { madeAt: counted } = replica
+  replica.ages = agesAt({ madeAt: counted, ages }, time, leads(objects) ? 2 : AGES_MAX + 1)
+}
+
+function tellChanged({ objects, out }: Turn, replica: Replica, mask: number, came: boolean): void {
+  const { key } = replica
+  if (came) out.emit({ kind: 'object-came', key })
+  else out.emit({ kind: 'object-changed', key, mask, ages: allAges(objects, replica) })
+}
+
+// A primary hands on to itself at once.
+function allAges(objects: Objects, { ages }: Replica): readonly Millis[] | null {
+  const [sent, received] = ages ?? []
+  if (!leads(objects) || sent === undefined || received === undefined) return ages
+  return [sent, received, received, received]
+}

@@ -1,0 +1,233 @@
+/**
+ * The duty rule: who speaks for an object sees to it that everybody who may know it has been told
+ * its newest version (B13, B14, B19, B38-B40). It replaces all special cases for newcomers,
+ * new links and new primaries: then there is only more to tell.
+ *
+ * In a star the primary speaks for all objects towards everybody but their owners, and a member
+ * for its own towards the primary. In a mesh each owner speaks for its own towards all. An update
+ * goes to a peer only when it has the version that the update is of: `delivered` opens that gate,
+ * which means that every message up to that one has come (B55), never that a packet was acked.
+ */
+
+import type { PeerId } from '../machine.ts'
+import { type ByteWriter, finish } from '../wire/bytes.ts'
+import { BATCH_BYTES, begin, ENTRY_OVERHEAD, KIND, writeEntry, writeName } from './messages.ts'
+import {
+  at,
+  GATE,
+  leads,
+  type Objects,
+  type Replica,
+  type Sight,
+  type Turn,
+  type Types,
+} from './state.ts'
+import { enqueue } from './queue.ts'
+import { FIRST } from './version.ts'
+
+/** Messages of entries that may be on their way to one peer. */
+export const BATCHES_MAX = 32
+
+/** A peer of whom nothing is known. */
+export function createSight(): Sight {
+  const size = 8
+  return {
+    linked: false,
+    newcomer: false,
+    follows: false,
+    gate: new Uint8Array(size),
+    acked: new Uint32Array(size),
+    sent: new Uint32Array(size),
+    seen: new Uint8Array(size),
+    owed: [],
+    awaited: [],
+    todo: [],
+    queued: new Uint8Array(size),
+    since: new Float64Array(size),
+    carried: new Map(),
+    nextAt: 0,
+    behind: false,
+    censusDue: false,
+    cells: new Map(),
+    eyes: new Map(),
+  }
+}
+
+/** Makes room for a slot. */
+export function reach(sight: Sight, slot: number): void {
+  if (slot < sight.gate.length) return
+  const size = Math.max(slot + 1, sight.gate.length * 2)
+  sight.gate = widen(sight.gate, size)
+  sight.acked = widen(sight.acked, size)
+  sight.sent = widen(sight.sent, size)
+  sight.seen = widen(sight.seen, size)
+  sight.queued = widen(sight.queued, size)
+  sight.since = widen(sight.since, size)
+}
+
+function widen<Row extends Uint8Array | Uint32Array | Float64Array>(row: Row, size: number): Row {
+  const wide = new (row.constructor as new (length: number) => Row)(size)
+  wide.set(row)
+  return wide
+}
+
+/** Nothing is known any more of what that peer has. What it may see stays. */
+export function forgetAll(sight: Sight): void {
+  sight.follows = false
+  sight.gate.fill(GATE.none)
+  sight.acked.fill(0)
+  sight.sent.fill(0)
+  sight.queued.fill(0)
+  sight.owed.length = 0
+  sight.todo.length = 0
+  sight.awaited.length = 0
+  sight.carried.clear()
+}
+
+/** Whether we speak for that object towards that peer. */
+export function speaksFor(objects: Objects, replica: Replica, peer: PeerId): boolean {
+  if (objects.variant === 'host-sends-migrate') return hostSpeaks(objects, replica, peer)
+  if (objects.mesh) return replica.owner === objects.me
+  if (leads(objects)) return replica.owner !== peer
+  return replica.owner === objects.me && peer === objects.primary
+}
+
+// The source's first form: the host tells of every change of owner, its creator of the object.
+function hostSpeaks(objects: Objects, replica: Replica, peer: PeerId): boolean {
+  if (replica.owner === objects.me && (replica.dead || replica.version === FIRST)) return true
+  return leads(objects) && replica.version !== FIRST && !replica.dead && peer !== objects.me
+}
+
+/** A new version of an object stands here: all to whom we speak for it are told. */
+export function announce(turn: Turn, replica: Replica): void {
+  const { objects } = turn
+  replica.serial = objects.nextSerial++
+  for (const [peer, sight] of objects.sights) {
+    reach(sight, replica.slot)
+    sight.acked[replica.slot] = 0
+    sight.sent[replica.slot] = 0
+    sight.queued[replica.slot] = 0
+    owe(turn, peer, sight, replica)
+  }
+}
+
+/** Tells that peer all that is ours to tell. */
+export function oweAll(turn: Turn, peer: PeerId, sight: Sight): void {
+  for (const replica of turn.objects.replicas.values()) owe(turn, peer, sight, replica)
+}
+
+/** Sees to it that a peer is told how an object stands, if that is for us to tell. */
+export function owe(turn: Turn, peer: PeerId, sight: Sight, replica: Replica): void {
+  const { objects } = turn
+  const { slot } = replica
+  reach(sight, slot)
+  if (!mayTell(turn, peer, sight, replica)) {
+    sight.gate[slot] = GATE.none
+    return
+  }
+  const gate = sight.gate[slot]!
+  const knows = gate !== GATE.none
+  // Who never heard of an object that never changed hands hears of it from nobody else either.
+  if (replica.dead && !knows && sight.newcomer && replica.version === FIRST) return
+  const hides = !replica.dead && !mayKnow(turn.types, objects, replica, peer, sight)
+  if (hides && (!knows || gate === GATE.hidden)) return
+  const listed = gate === GATE.owed || gate === GATE.hiding
+  sight.gate[slot] = hides ? GATE.hiding : GATE.owed
+  if (!listed) sight.owed.push(slot)
+}
+
+// In a star a member hears only its primary: what comes before it knows that is lost.
+function mayTell({ objects }: Turn, peer: PeerId, sight: Sight, replica: Replica): boolean {
+  if (!sight.linked || !objects.here.has(peer)) return false
+  if (!objects.mesh && leads(objects) && !sight.follows) return false
+  return speaksFor(objects, replica, peer)
+}
+
+function mayKnow(
+  types: Types,
+  objects: Objects,
+  replica: Replica,
+  peer: PeerId,
+  sight: Sight,
+): boolean {
+  if (types[replica.type]!.sight === null || peer === objects.primary) return true
+  return sight.seen[replica.slot] === 1
+}
+
+/** Sends what is owed, a few messages at a time to each peer. */
+export function flush(turn: Turn): void {
+  const { objects, out } = turn
+  for (const { to, bytes } of objects.outbox.splice(0)) out.send(to, bytes)
+  for (const [peer, sight] of objects.sights) {
+    if (!sight.linked) continue
+    while (sight.owed.length > 0 && sight.awaited.length < BATCHES_MAX) {
+      if (!sendBatch(turn, peer, sight)) break
+    }
+    if (sight.censusDue && sight.owed.length === 0 && sight.linked) {
+      sight.censusDue = false
+      out.send(peer, finish(begin(KIND.census)))
+    }
+  }
+}
+
+function sendBatch({ objects, types, out }: Turn, peer: PeerId, sight: Sight): boolean {
+  const tell = begin(KIND.tell)
+  const hidden = begin(KIND.hide)
+  const told: number[] = []
+  let taken = 0
+  for (const slot of sight.owed) {
+    const replica = at(objects, slot)
+    if (replica && sight.gate[slot] === GATE.owed) {
+      if (!fits(tell, types, replica, told.length)) break
+      writeEntry(tell, types, replica)
+      sight.gate[slot] = GATE.told
+      told.push(slot, replica.serial, replica.oseq)
+    } else if (replica && sight.gate[slot] === GATE.hiding) {
+      if (hidden.length > BATCH_BYTES) break
+      writeName(hidden, replica, replica.version)
+      sight.gate[slot] = GATE.hidden
+    }
+    taken++
+  }
+  sight.owed.splice(0, taken)
+  if (hidden.length > 1 && out.send(peer, finish(hidden)) === 0) sight.linked = false
+  if (told.length === 0 || !sight.linked) return sight.linked
+  const message = out.send(peer, finish(tell))
+  if (message > 0) sight.awaited.push({ message, told })
+  else sight.linked = false
+  return sight.linked
+}
+
+function fits(writer: ByteWriter, types: Types, replica: Replica, told: number): boolean {
+  if (told === 0) return true
+  return writer.length + types[replica.type]!.schema.bytesMax + ENTRY_OVERHEAD <= BATCH_BYTES
+}
+
+/** All messages up to that one have come: their objects may be updated (L3, B14, B40). */
+export function delivered(objects: Objects, now: number, peer: PeerId, upTo: number): void {
+  const sight = objects.sights.get(peer)
+  if (!sight) return
+  while (sight.awaited.length > 0 && sight.awaited[0]!.message <= upTo) {
+    open(objects, now, peer, sight, sight.awaited.shift()!.told)
+  }
+}
+
+/** The objects that a message told are known to the peer from now on. */
+export function open(
+  objects: Objects,
+  now: number,
+  peer: PeerId,
+  sight: Sight,
+  told: readonly number[],
+): void {
+  for (let i = 0; i < told.length; i += 3) {
+    const slot = told[i]!
+    const replica = at(objects, slot)
+    if (!replica || replica.serial !== told[i + 1] || sight.gate[slot] !== GATE.told) continue
+    sight.gate[slot] = GATE.open
+    sight.acked[slot] = Math.max(sight.acked[slot]!, told[i + 2]!)
+    if (!replica.dead && replica.oseq > sight.acked[slot]!) {
+      enqueue(objects, now, peer, sight, slot)
+    }
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The reliable messages of objects, as bytes.
+ *
+ *     TELL, ORPHANS  entry*                          what stands; what is left of members who went
+ *     HIDE           (creator count version)*        not for your eyes any more
+ *     FOLLOW         epoch                           you are my primary: tell me all
+ *     CENSUS                                         you know all that I know: what else is there?
+ *     REQUEST        number creator count version what:u8 to entry?
+ *     ASK, DECLINE   creator count version by        may they have it? no
+ *     GRANT          version entry                   it is yours, go on from this
+ *     REFUSE         number
+ *
+ * Numbers are varints. An entry is an object with its whole state, or that it is gone:
+ *
+ *     creator count version(epoch count) owner type:u8 (0x80: gone)
+ *     oseq  then, if it lives: former fields stamp?
+ */
+
+import {
+  type ByteReader,
+  type ByteWriter,
+  createWriter,
+  fail,
+  finish,
+  readU8,
+  readVarint,
+  writeU8,
+  writeVarint,
+} from '../wire/bytes.ts'
+import type { Millis, PeerId } from '../machine.ts'
+import { allFields, type Quantised, readFields, writeFields } from '../wire/schema.ts'
+import { readStamp, STAMP_BYTES_MAX, writeStamp } from './stamp.ts'
+import { COUNT_MAX, CREATOR_MAX, keyOf, OSEQ_MAX, type Replica, type Types } from './state.ts'
+import { readVersion, type Version, writeVersion } from './version.ts'
+
+/** First byte of each message. */
+export const KIND = {
+  tell: 1,
+  orphans: 2,
+  hide: 3,
+  follow: 4,
+  census: 5,
+  request: 6,
+  ask: 7,
+  decline: 8,
+  grant: 9,
+  refuse: 10,
+} as const
+
+/** Bytes of entries in one message, as long as more than one fits. */
+export const BATCH_BYTES = 1_000
+/** All of an entry but its fields, at its longest. */
+export const ENTRY_OVERHEAD: number = 48 + STAMP_BYTES_MAX
+
+const GONE = 0x80
+
+/** What somebody says of an object: all of it. */
+export interface Said {
+  key: number
+  creator: PeerId
+  count: number
+  version: Version
+  owner: PeerId
+  type: number
+  dead: boolean
+  oseq: number
+  former: number
+  fields: Quantised
+  madeAt: Millis
+}
+
+/** A message that begins with its kind. */
+export function begin(kind: number): ByteWriter {
+  const writer = createWriter(128)
+  writeU8(writer, kind)
+  return writer
+}
+
+/** Which object, in which version. */
+export function writeName(writer: ByteWriter, replica: Replica, version: Version): void {
+  writeVarint(writer, replica.creator)
+  writeVarint(writer, replica.count)
+  writeVersion(writer, version)
+}
+
+/** Key and version that stand next; the reader fails on numbers that nobody gives. */
+export function readName(reader: ByteReader): { key: number; version: Version } {
+  const creator = readVarint(reader)
+  const count = readVarint(reader)
+  if (creator < 1 || creator >= CREATOR_MAX || count < 1 || count > COUNT_MAX) fail(reader)
+  return { key: keyOf(creator, count), version: readVersion(reader) }
+}
+
+/** All of an object. */
+export function writeEntry(writer: ByteWriter, types: Types, replica: Replica): void {
+  const { schema, timed } = types[replica.type]!
+  writeName(writer, replica, replica.version)
+  writeVarint(writer, replica.owner)
+  writeU8(writer, replica.type | (replica.dead ? GONE : 0))
+  writeVarint(writer, replica.oseq)
+  if (replica.dead) return
+  writeVarint(writer, replica.former)
+  writeFields(writer, schema, replica.fields, allFields(schema))
+  if (timed) writeStamp(writer, replica.madeAt)
+}
+
+/** What `writeEntry` wrote; on anything else the reader has failed. */
+export function readEntry(reader: ByteReader, types: Types): Said {
+  const { key, version } = readName(reader)
+  const owner = readVarint(reader)
+  const typed = readU8(reader)
+  const oseq = readVarint(reader)
+  const rules = types[typed & ~GONE]
+  if (!rules || oseq > OSEQ_MAX || owner >= CREATOR_MAX) fail(reader)
+  const said: Said = {
+    key,
+    creator: Math.floor(key / 2 ** 32),
+    count: key % 2 ** 32,
+    version,
+    owner,
+    type: typed & ~GONE,
+    dead: typed >= GONE,
+    oseq,
+    former: 0,
+    fields: [],
+    madeAt: NaN,
+  }
+  if (said.dead || !rules || reader.failed) return said
+  said.former = readVarint(reader)
+  if (readFields(reader, rules.schema, said.fields) !== allFields(rules.schema)) fail(reader)
+  if (rules.timed) said.madeAt = readStamp(reader)
+  return said
+}
+
+/** Nothing but a kind and some numbers. */
+export function plain(kind: number, ...numbers: number[]): Uint8Array {
+  const writer = begin(kind)
+  for (const number of numbers) writeVarint(writer, number)
+  return finish(writer)
+}
+
+/** ASK and DECLINE. */
+export function encodeAsk(kind: number, replica: Replica, by: PeerId): Uint8Array {
+  const writer = begin(kind)
+  writeName(writer, replica, replica.version)
+  writeVarint(writer, by)
+  return finish(writer)
+}
+
+/** One entry behind a kind. */
+export function encodeEntry(kind: number, types: Types, replica: Replica): Uint8Array {
+  const writer = begin(kind)
+  writeEntry(writer, types, replica)
+  return finish(writer)
+}
+
+/** REQUEST. @param state  with the state, as who gives sends it */
+export function encodeRequest(
+  types: Types,
+  number: number,
+  replica: Replica,
+  request: { what: 'take' | 'give'; to: PeerId; from: Version },
+): Uint8Array {
+  const writer = begin(KIND.request)
+  writeVarint(writer, number)
+  writeName(writer, replica, request.from)
+  writeU8(writer, request.what === 'give' ? 1 : 0)
+  writeVarint(writer, request.to)
+  if (request.what === 'give') writeEntry(writer, types, replica)
+  return finish(writer)
+}
+
+/** GRANT. */
+export function encodeGrant(types: Types, version: Version, base: Replica): Uint8Array {
+  const writer = begin(KIND.grant)
+  writeVersion(writer, version)
+  writeEntry(writer, types, base)
+  return finish(writer)
+}

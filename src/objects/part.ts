@@ -1,0 +1,326 @@
+/**
+ * The objects as a part of a member: the messages to the rooms' verbs, views, links, what is due.
+ */
+
+import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
+import { type ByteReader, createReader, finish, isDone, readU8, readVarint } from '../wire/bytes.ts'
+import { LOOK_MS, takeSaid } from './accept.ts'
+import { createSight, delivered, flush, forgetAll, oweAll } from './duty.ts'
+import { beginToSee, lookAgain } from './interest.ts'
+import { BATCH_BYTES, begin, KIND, plain, readEntry, readName, writeEntry } from './messages.ts'
+import {
+  balance,
+  BALANCE_MS,
+  decide,
+  declined,
+  endGrace,
+  grantAgain,
+  REFUSED,
+  settleView,
+  takeOrphan,
+} from './owning.ts'
+import { drain, leavesAt } from './queue.ts'
+import { reckon } from './reckoning.ts'
+import { answer, askAgain, settle, takeGrant } from './requests.ts'
+import {
+  create,
+  forget,
+  leads,
+  type ObjectEvent,
+  type Objects,
+  type Sight,
+  type Turn,
+  type Types,
+} from './state.ts'
+import { acked, lost, read, write } from './updates.ts'
+
+/** The channel of objects. */
+export const OBJECTS_CHANNEL = 4
+/** A destroyed object is remembered so long: nothing older is on its way any more (B49). */
+export const TOMBSTONE_MS: Millis = 60_000
+/** Members that went whose players are remembered. */
+const WENT_MAX = 256
+
+/** The part, for a game with these types. */
+export function objectsPart(types: Types): Part<Objects> {
+  const turn = (objects: Objects, now: Millis, out: PartOut): Turn => {
+    return { objects, types, now, out: out as PartOut<ObjectEvent> }
+  }
+  return {
+    channel: OBJECTS_CHANNEL,
+    receive: (state, now, from, bytes, out) => receive(turn(state, now, out), from, bytes),
+    read: (state, now, from, bytes, out) => read(turn(state, now, out), from, bytes),
+    write: (state, now, to, seq, writer, budget) => {
+      return write(state, types, now, to, seq, writer, budget)
+    },
+    dirty: drain,
+    flush: (state, now, out) => flush(turn(state, now, out)),
+    wake: (state, now, out) => wake(turn(state, now, out)),
+    deadline: (state) => Math.min(state.lookAt, state.balanceAt, leavesAt(state), state.unsaidAt),
+    clock: (state, offset) => void (state.offset = offset),
+    reset: (state, out) => reset(turn(state, 0, out)),
+    view: (state, now, view, out) => viewed(turn(state, now, out), view),
+    linked: (state, now, peer) => linked(state, types, now, peer),
+    acked,
+    lost,
+    delivered: (state, peer, upTo) => delivered(state, 0, peer, upTo),
+  }
+}
+
+function reset({ objects, out }: Turn): void {
+  for (const number of objects.requests.keys()) {
+    out.emit({ kind: 'object-answer', request: number, answer: 'gone' })
+  }
+  const { offset, counters, variant, nextRequest } = objects
+  Object.assign(objects, { ...create(), offset, counters, variant, nextRequest })
+}
+
+// Hostile: what is malformed is counted, and so is what is not for us.
+function receive(turn: Turn, from: PeerId, bytes: Uint8Array): void {
+  const { objects } = turn
+  const reader = createReader(bytes)
+  const kind = readU8(reader)
+  if (reader.failed || !(known(kind) && take(turn, from, kind, reader))) {
+    objects.counters.malformed++
+  }
+}
+
+function known(kind: number): boolean {
+  return kind >= KIND.tell && kind <= KIND.refuse
+}
+
+// Returns whether it was well formed.
+function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
+  const { objects } = turn
+  switch (kind) {
+    case KIND.tell:
+    case KIND.orphans:
+      return entries(turn, from, kind, reader)
+    case KIND.hide:
+      return hide(turn, from, reader)
+    case KIND.follow:
+      return followed(turn, from, readVarint(reader), reader)
+    case KIND.census:
+      if (from === objects.primary) counted(turn)
+      return isDone(reader)
+    case KIND.refuse: {
+      const [number, why] = [readVarint(reader), readVarint(reader)]
+      if (from === objects.primary && isDone(reader)) {
+        answer(turn, number, why === REFUSED.gone ? 'gone' : 'refused')
+      }
+      return isDone(reader)
+    }
+    default:
+      return takeOwning(turn, from, kind, reader)
+  }
+}
+
+function takeOwning(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
+  const { objects, types, out } = turn
+  if (kind === KIND.grant) {
+    const version = { epoch: readVarint(reader), count: readVarint(reader) }
+    const base = readEntry(reader, types)
+    if (!isDone(reader)) return false
+    takeGrant(turn, from, version, base)
+    settleKey(turn, base.key)
+    return true
+  }
+  const number = kind === KIND.request ? readVarint(reader) : 0
+  const { key } = readName(reader)
+  if (kind === KIND.request) return requested(turn, from, number, key, reader)
+  const by = readVarint(reader)
+  if (!isDone(reader)) return false
+  if (kind === KIND.decline) {
+    if (leads(objects)) declined(turn, from, key)
+    else objects.counters.ignored++
+  } else if (from === objects.primary && objects.replicas.get(key)?.owner === objects.me) {
+    out.emit({ kind: 'object-asked', key, by })
+  } else objects.counters.ignored++
+  return true
+}
+
+function requested(
+  turn: Turn,
+  from: PeerId,
+  number: number,
+  key: number,
+  reader: ByteReader,
+): boolean {
+  const { objects, types } = turn
+  const what = readU8(reader) === 1 ? 'give' : 'take'
+  const to = readVarint(reader)
+  const entry = what === 'give' ? readEntry(reader, types) : null
+  if (!isDone(reader) || (entry && entry.key !== key)) return false
+  if (leads(objects)) decide(turn, { from, number, key, what, to, entry })
+  else objects.counters.ignored++
+  return true
+}
+
+function entries(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
+  const { objects, types } = turn
+  while (!reader.failed && reader.at < reader.end) {
+    const said = readEntry(reader, types)
+    if (reader.failed) return false
+    if (kind === KIND.tell) takeSaid(turn, from, said)
+    else if (leads(objects)) takeOrphan(turn, said)
+    else objects.counters.ignored++
+    settleKey(turn, said.key)
+  }
+  return !reader.failed
+}
+
+function settleKey(turn: Turn, key: number): void {
+  const replica = turn.objects.replicas.get(key)
+  if (replica && turn.objects.requests.size > 0) settle(turn, replica)
+}
+
+// Whoever speaks for it does not let us see it any more; what we know of it stays, unseen.
+function hide(turn: Turn, from: PeerId, reader: ByteReader): boolean {
+  const { objects, out } = turn
+  while (!reader.failed && reader.at < reader.end) {
+    const { key } = readName(reader)
+    if (reader.failed) return false
+    const replica = objects.replicas.get(key)
+    const speaks = from === objects.primary || from === replica?.owner
+    if (!replica || replica.dead || replica.hidden || !speaks || replica.owner === objects.me) {
+      objects.counters.ignored++
+      continue
+    }
+    replica.hidden = true
+    out.emit({ kind: 'object-went', key })
+  }
+  return !reader.failed
+}
+
+// A peer knows that we lead: now what we tell it counts.
+function followed(turn: Turn, from: PeerId, epoch: number, reader: ByteReader): boolean {
+  const { objects } = turn
+  const sight = objects.sights.get(from)
+  if (!isDone(reader)) return false
+  if (!leads(objects) || epoch < objects.reign.from || !sight) {
+    objects.counters.ignored++
+    return true
+  }
+  if (!objects.mesh) forgetAll(sight)
+  sight.follows = true
+  sight.censusDue = true
+  if (!objects.mesh) oweAll(turn, from, sight)
+  grantAgain(turn, from)
+  return true
+}
+
+// The primary has told all that it knows: so we do, and what we do not have is not there.
+function counted(turn: Turn): void {
+  tellOrphans(turn)
+  turn.out.emit({ kind: 'objects-told' })
+}
+
+// What we have of members who went, to the primary that has told us all it knows.
+function tellOrphans(turn: Turn): void {
+  const { objects, types } = turn
+  if (objects.variant === 'no-orphans') return
+  let writer = begin(KIND.orphans)
+  for (const replica of objects.replicas.values()) {
+    if (objects.here.has(replica.owner) || replica.hidden) continue
+    if (replica.dead && objects.variant === 'no-tombstone-duty') continue
+    writeEntry(writer, types, replica)
+    if (writer.length < BATCH_BYTES) continue
+    objects.outbox.push({ to: objects.primary, bytes: finish(writer) })
+    writer = begin(KIND.orphans)
+  }
+  if (writer.length > 1) objects.outbox.push({ to: objects.primary, bytes: finish(writer) })
+}
+
+function viewed(turn: Turn, view: PartView): void {
+  const { objects, now } = turn
+  if (objects.me !== 0 && objects.me !== view.me) reset(turn)
+  const other = objects.primary !== view.primary
+  const first = objects.me === 0
+  Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
+  if (other && leads(objects)) objects.reign = { from: view.epoch, at: now }
+  const { came, gone } = compareMembers(objects, view)
+  for (const peer of gone) objects.sights.delete(peer)
+  if (other && !objects.mesh) for (const sight of objects.sights.values()) forgetAll(sight)
+  for (const peer of came) if (peer !== objects.me) meet(turn, peer, !first)
+  if (other) follow(turn)
+  if (leads(objects)) {
+    settleView(turn, view.left ?? false)
+    if (gone.length > 0) for (const sight of objects.sights.values()) sight.censusDue = sight.follows
+  }
+  objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
+  objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
+}
+
+function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gone: PeerId[] } {
+  const here = new Map(view.members.map(({ inc, player }) => [inc, player]))
+  const came = [...here.keys()].filter((inc) => !objects.here.has(inc))
+  const gone = [...objects.here.keys()].filter((inc) => !here.has(inc))
+  for (const inc of gone) objects.went.set(inc, objects.here.get(inc)!)
+  for (const inc of objects.went.keys()) {
+    if (objects.went.size <= WENT_MAX) break
+    objects.went.delete(inc)
+  }
+  objects.here = here
+  return { came, gone }
+}
+
+function meet(turn: Turn, peer: PeerId, newcomer: boolean): void {
+  const { objects } = turn
+  const sight = sightOf(objects, peer)
+  sight.newcomer = newcomer && !sight.follows
+  beginToSee(turn, peer, sight)
+  oweAll(turn, peer, sight)
+}
+
+function sightOf(objects: Objects, peer: PeerId): Sight {
+  let sight = objects.sights.get(peer)
+  if (!sight) objects.sights.set(peer, (sight = createSight()))
+  return sight
+}
+
+// Our primary is another: it is to tell us all, and hears all of ours and what we asked for.
+function follow(turn: Turn): void {
+  const { objects } = turn
+  const { primary } = objects
+  if (leads(objects)) {
+    askAgain(turn)
+    turn.out.emit({ kind: 'objects-told' })
+    return
+  }
+  const sight = objects.sights.get(primary)
+  if (!sight?.linked) return
+  objects.outbox.push({ to: primary, bytes: plain(KIND.follow, objects.epoch) })
+  if (!objects.mesh) oweAll(turn, primary, sight)
+  askAgain(turn)
+}
+
+function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void {
+  const sight = sightOf(objects, peer)
+  if (sight.linked) sight.newcomer = false
+  forgetAll(sight)
+  sight.linked = true
+  // Nothing of this tells the application anything.
+  const out = { send: () => 0, emit: () => {} }
+  const turn: Turn = { objects, types, now, out }
+  if (!objects.here.has(peer)) return
+  oweAll(turn, peer, sight)
+  if (peer === objects.primary) follow(turn)
+}
+
+function wake(turn: Turn): void {
+  const { objects, now } = turn
+  reckon(turn)
+  if (now >= objects.balanceAt) {
+    objects.balanceAt = now + BALANCE_MS
+    balance(turn)
+  }
+  if (now < objects.lookAt) return
+  objects.lookAt = now + LOOK_MS
+  lookAgain(turn)
+  if (leads(objects)) endGrace(turn)
+  for (const replica of [...objects.replicas.values()]) {
+    if (!replica.dead || now - replica.since < TOMBSTONE_MS) continue
+    objects.grants.delete(replica.key)
+    forget(objects, replica)
+  }
+}

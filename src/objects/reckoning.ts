@@ -1,0 +1,46 @@
+/**
+ * Dead reckoning: what moves as the others think need not be said (B17).
+ *
+ * The others move an object on by what was said of it last. Its owner knows how, and as long as
+ * that is near enough to where the object is, a change stays unsaid. It is said at the latest after
+ * UNSAID_MS; so the others end with the exact state, and are never without news for so long that
+ * they would stop to reckon.
+ */
+
+import type { Millis } from '../machine.ts'
+import { changed } from './queue.ts'
+import type { Objects, Replica, Turn } from './state.ts'
+
+/** A change is said at the latest after this: sooner than a viewer stops to extrapolate. */
+export const UNSAID_MS: Millis = 700
+
+/** What is ours is said as it is now. */
+export function say(objects: Objects, now: Millis, replica: Replica): void {
+  objects.unsaid.delete(replica.key)
+  replica.saidAt = now
+  changed(objects, now, replica)
+}
+
+/** Says what was left unsaid for long enough. */
+export function reckon({ objects, now }: Turn): void {
+  if (now < objects.unsaidAt) return
+  objects.unsaidAt = Infinity
+  for (const key of objects.unsaid) {
+    const replica = objects.replicas.get(key)
+    if (replica && now - replica.saidAt < UNSAID_MS) {
+      objects.unsaidAt = Math.min(objects.unsaidAt, replica.saidAt + UNSAID_MS)
+      continue
+    }
+    objects.unsaid.delete(key)
+    if (replica && !replica.dead && replica.owner === objects.me) say(objects, now, replica)
+  }
+}
+
+/** A change stays unsaid for now, if something was said lately. @returns whether it does */
+export function wait(objects: Objects, now: Millis, replica: Replica): boolean {
+  const due = replica.saidAt + UNSAID_MS
+  if (now >= due) return false
+  objects.unsaid.add(replica.key)
+  objects.unsaidAt = Math.min(objects.unsaidAt, due)
+  return true
+}

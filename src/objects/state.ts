@@ -1,0 +1,374 @@
+/**
+ * What one member knows of a session's objects, as plain data; and what it must know of their
+ * types, which is the game's and stands beside the state.
+ */
+
+import type { Millis, PartOut, PeerId } from '../machine.ts'
+import type { Fields, Quantised, Schema } from '../wire/schema.ts'
+import { FIRST, type Version } from './version.ts'
+
+/** Most objects of one session that live. */
+export const OBJECTS_MAX = 10_000
+/** Largest state of one object, in bytes. */
+export const STATE_MAX = 800
+/** Objects are numbered by their creator from 1 to this. */
+export const COUNT_MAX: number = 2 ** 32 - 1
+/** An object changes so often at most. */
+export const OSEQ_MAX: number = 2 ** 32 - 1
+/** Members are numbered below this. */
+export const CREATOR_MAX: number = 2 ** 20
+
+/** Who may take an object from its owner: anybody, whom the owner lets, nobody. */
+export type TakePolicy = 'free' | 'ask' | 'fixed'
+
+/** What the objects need to know of one type of the game. */
+export interface TypeRules {
+  readonly schema: Schema<Fields>
+  /** Its states say when they were made. */
+  readonly timed: boolean
+  readonly take: TakePolicy
+  /** What becomes of it when its owner does not come back. */
+  readonly onOwnerLeave: 'destroy' | 'keep'
+  /** The primary may move it to who has fewest (B27). */
+  readonly balance: boolean
+  /** Of two that wait, one of twice the weight goes when it has waited half as long. */
+  readonly weight: number
+  /** Who sees it; null for everybody. */
+  readonly sight: SightRule | null
+  /** The column of the vec2 from which its owner looks around; -1 for none. */
+  readonly eyes: number
+}
+
+/** Who sees an object of a type. */
+export type SightRule =
+  /** Whose eyes are within the radius of its place, a vec2 in that column. */
+  | { readonly kind: 'near'; readonly column: number; readonly radius: number }
+  /** Whom the game lets. */
+  | {
+      readonly kind: 'rule'
+      readonly sees: (fields: Quantised, viewer: PeerId, player: number) => boolean
+    }
+
+/** The types of a game, in their order there. */
+export type Types = readonly TypeRules[]
+
+/** One object as this member knows it; also one that is gone, for a while. */
+export interface Replica {
+  /** Creator and count in one number. */
+  readonly key: number
+  readonly creator: PeerId
+  readonly count: number
+  /** Its place in what is kept for each peer. */
+  slot: number
+  /** Rises with each version here: by which one tells what a slot held when a packet left. */
+  serial: number
+  type: number
+  version: Version
+  /** Who may change it; of one that is gone, who says so. */
+  owner: PeerId
+  /** The player whose it was, if it waits for them with the primary; else 0. */
+  former: number
+  dead: boolean
+  /** It lives, and its owner does not let us see it. */
+  hidden: boolean
+  /** Rises with each change by the owner, over all versions. */
+  oseq: number
+  fields: Quantised
+  /** For each field the oseq with which it changed last. */
+  changedAt: number[]
+  /** When this state was made, in session time; NaN if that is not known. */
+  madeAt: Millis
+  /** How old it was at the stages behind it; null if it is not measured. */
+  ages: readonly Millis[] | null
+  /** When the last state that is measured was made. Only of our own. */
+  measuredAt: Millis
+  /** When it went, or when it was adopted; by our clock. */
+  since: Millis
+  /** As its adopter: the version and oseq that it was adopted with. */
+  adopted: { readonly version: Version; readonly oseq: number } | null
+  /** Its cell in the grid of its type; -1 for none. */
+  cell: number
+  /** Ours, given away and not yet gone: it may not be changed. */
+  giving: boolean
+  /** Ours: when its state was said last, by our clock. */
+  saidAt: Millis
+  /** An update as it was written last, for peers that lack the same. */
+  written: { readonly oseq: number; readonly mask: number; readonly bytes: Uint8Array } | null
+}
+
+/** How far a peer is with an object. */
+export const GATE = { none: 0, owed: 1, told: 2, open: 3, hiding: 4, hidden: 5 } as const
+
+/** What one peer has of the objects, slot by slot. */
+export interface Sight {
+  /** There is a link, as far as we know. */
+  linked: boolean
+  /** It came while we were here, and this is its first link: it knows only what it was told. */
+  newcomer: boolean
+  /** It said that it follows us, so what we tell it as its primary counts. */
+  follows: boolean
+  gate: Uint8Array
+  /** The newest oseq that the peer has. */
+  acked: Uint32Array
+  /** The newest oseq that is on its way in an update. */
+  sent: Uint32Array
+  /** Whether the peer may see it, for types with a rule. */
+  seen: Uint8Array
+  /** Slots to be told reliably, in order. */
+  owed: number[]
+  /** What a message told, until it is delivered: slot, serial and oseq of each. */
+  awaited: { message: number; told: number[] }[]
+  /** Slots with something new. */
+  todo: number[]
+  queued: Uint8Array
+  /** Since when each has waited. */
+  since: Float64Array
+  /** What a packet carried, until its verdict: slot, serial and oseq of each. */
+  carried: Map<number, number[]>
+  /** Before this no update leaves, so that changes gather. */
+  nextAt: Millis
+  /** The last time not all that waited went. */
+  behind: boolean
+  /** It is to be asked for what it has of members who went, once all is told. */
+  censusDue: boolean
+  /** Cells that its eyes see, by type with a grid; none for who has no eyes and sees all. */
+  cells: Map<number, Set<number>>
+  /** Cells that its eyes are in, by type with a grid. */
+  eyes: Map<number, number[]>
+}
+
+/** A grant that the grantee has not confirmed by telling of its object. */
+export interface Grant {
+  version: Version
+  to: PeerId
+  at: Millis
+}
+
+/** What we asked the primary for. */
+export interface Request {
+  key: number
+  what: 'take' | 'give'
+  to: PeerId
+  /** The version that it would change. */
+  from: Version
+}
+
+/** A bug that may be planted, by its number in docs/protocols/objects.md. */
+export type ObjectsVariant =
+  | 'host-sends-migrate'
+  | 'no-counter'
+  | 'no-tombstone'
+  | 'migrate-creates-nothing'
+  | 'update-without-version'
+  | 'no-epoch'
+  | 'no-orphans'
+  | 'no-tombstone-duty'
+  | 'no-tombstone-adoption'
+  | 'gate-by-packet'
+  | 'only-fresh'
+  | 'accept-older'
+  | 'order-by-link'
+  | 'inherited-acks'
+
+/** All objects of a session at one member. */
+export interface Objects {
+  me: PeerId
+  primary: PeerId
+  epoch: number
+  /** As primary: the epoch in which we became it, and when. */
+  reign: { from: number; at: Millis }
+  mesh: boolean
+  /** Session time minus our clock; NaN while it is not known. */
+  offset: Millis
+  replicas: Map<number, Replica>
+  /** The key at each slot; -1 for a free one. */
+  slots: number[]
+  free: number[]
+  living: number
+  nextSerial: number
+  nextCount: number
+  /** Who is here, and the player of each. */
+  here: Map<PeerId, number>
+  /** The players of those who went, for as long as something of theirs may turn up. */
+  went: Map<PeerId, number>
+  sights: Map<PeerId, Sight>
+  /** Those with something to write. */
+  dirty: Set<PeerId>
+  /** Keys of ours that changed as the others reckon, and of which nothing was said. */
+  unsaid: Set<number>
+  /** When the first of them is due. */
+  unsaidAt: Millis
+  /** Messages that leave with the next flush. */
+  outbox: { to: PeerId; bytes: Uint8Array }[]
+  /** As primary: by key. */
+  grants: Map<number, Grant>
+  /** As primary: owners that were asked on behalf of another, by key. */
+  asked: Map<number, { by: PeerId; request: number }>
+  /** Ours, by number. */
+  requests: Map<number, Request>
+  nextRequest: number
+  /** As primary: who is to be balanced next, and when. */
+  balanceAt: Millis
+  /** When tombstones and grants are looked through next. */
+  lookAt: Millis
+  /** With grids: slots by cell, by type. */
+  cells: Map<number, Map<number, Set<number>>>
+  /** Slots of the objects that are somebody's eyes. */
+  eyes: Map<PeerId, Set<number>>
+  counters: ObjectCounters
+  variant: ObjectsVariant | null
+}
+
+/** What is counted. */
+export interface ObjectCounters {
+  /** Frames and messages that nobody of ours could have sent. */
+  malformed: number
+  /** What was older than what we have. */
+  stale: number
+  /** What its sender may not say. */
+  ignored: number
+  /** States from a clock that runs ahead. */
+  ahead: number
+}
+
+/** What the objects tell the application. */
+export type ObjectEvent =
+  | { kind: 'object-came'; key: number }
+  /** `mask` of the fields that changed; `ages` at the four stages to us, if it was measured. */
+  | { kind: 'object-changed'; key: number; mask: number; ages: readonly Millis[] | null }
+  | { kind: 'object-went'; key: number }
+  /** Somebody else owns it now; `lost` what we had changed and nobody else has seen, or null. */
+  | { kind: 'object-owner'; key: number; before: PeerId; lost: Quantised | null }
+  | { kind: 'object-asked'; key: number; by: PeerId }
+  | { kind: 'object-answer'; request: number; answer: Answer }
+  /** Our primary has told us all that it knew when we began to follow it. */
+  | { kind: 'objects-told' }
+
+/** What came of a request. */
+export type Answer = 'granted' | 'refused' | 'gone'
+
+/** What one verb works on. */
+export interface Turn {
+  readonly objects: Objects
+  readonly types: Types
+  readonly now: Millis
+  readonly out: PartOut<ObjectEvent>
+}
+
+/** No objects yet. */
+export function create(): Objects {
+  return {
+    me: 0,
+    primary: 0,
+    epoch: 0,
+    reign: { from: 0, at: 0 },
+    mesh: false,
+    offset: NaN,
+    replicas: new Map(),
+    slots: [],
+    free: [],
+    living: 0,
+    nextSerial: 1,
+    nextCount: 1,
+    here: new Map(),
+    went: new Map(),
+    sights: new Map(),
+    dirty: new Set(),
+    unsaid: new Set(),
+    unsaidAt: Infinity,
+    outbox: [],
+    grants: new Map(),
+    asked: new Map(),
+    requests: new Map(),
+    nextRequest: 1,
+    balanceAt: Infinity,
+    lookAt: Infinity,
+    cells: new Map(),
+    eyes: new Map(),
+    counters: { malformed: 0, stale: 0, ignored: 0, ahead: 0 },
+    variant: null,
+  }
+}
+
+/** Creator and count in one number. */
+export function keyOf(creator: PeerId, count: number): number {
+  return creator * 2 ** 32 + count
+}
+
+/** `creator.count`, unique in a session for ever. */
+export function idOf(key: number): string {
+  return `${Math.floor(key / 2 ** 32)}.${key % 2 ** 32}`
+}
+
+/** An object that is new here, in a slot of its own. */
+export function place(objects: Objects, creator: PeerId, count: number, type: number): Replica {
+  const key = keyOf(creator, count)
+  const slot = objects.free.pop() ?? objects.slots.length
+  objects.slots[slot] = key
+  const replica: Replica = {
+    key,
+    creator,
+    count,
+    slot,
+    serial: objects.nextSerial++,
+    type,
+    version: FIRST,
+    owner: 0,
+    former: 0,
+    dead: true,
+    hidden: false,
+    oseq: 0,
+    fields: [],
+    changedAt: [],
+    madeAt: NaN,
+    ages: null,
+    measuredAt: NaN,
+    since: 0,
+    adopted: null,
+    cell: -1,
+    giving: false,
+    saidAt: -Infinity,
+    written: null,
+  }
+  objects.replicas.set(key, replica)
+  return replica
+}
+
+/** Nothing of it is kept. */
+export function forget(objects: Objects, replica: Replica): void {
+  objects.replicas.delete(replica.key)
+  objects.slots[replica.slot] = -1
+  objects.free.push(replica.slot)
+  for (const sight of objects.sights.values()) {
+    if (replica.slot < sight.gate.length) clearSlot(sight, replica.slot)
+  }
+}
+
+function clearSlot(sight: Sight, slot: number): void {
+  sight.gate[slot] = GATE.none
+  sight.acked[slot] = 0
+  sight.sent[slot] = 0
+  sight.seen[slot] = 0
+  sight.queued[slot] = 0
+}
+
+/** The object at a slot, or null. */
+export function at(objects: Objects, slot: number): Replica | null {
+  const key = objects.slots[slot] ?? -1
+  return key < 0 ? null : (objects.replicas.get(key) ?? null)
+}
+
+/** Whether we are the primary. */
+export function leads(objects: Objects): boolean {
+  return objects.me !== 0 && objects.me === objects.primary
+}
+
+/** Whether it lives and may be shown. */
+export function isSeen(replica: Replica): boolean {
+  return !replica.dead && !replica.hidden
+}
+
+/** Whether it is ours to change. */
+export function isMine(objects: Objects, replica: Replica): boolean {
+  return !replica.dead && replica.owner === objects.me && !replica.giving
+}

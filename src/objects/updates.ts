@@ -1,0 +1,246 @@
+/**
+ * Updates: the newest state of what changed, pulled into packets (B15-B18, B20-B22).
+ *
+ * An update carries all fields that the peer is not known to have, not only those that changed
+ * since the last one; so whichever of them arrives makes the peer complete, and one that comes
+ * out of order can be ignored for good (B56). It leaves when something changed since the last
+ * send, or when a packet that carried it is lost.
+ *
+ *     update  head [type:u8] [creator version] oseq:u16 fields stamp?
+ *     head    zigzag(count - count before) * 4 + 2 (another type) + 1 (another creator or version)
+ *
+ * An update says of itself what the one before it in the frame does not; a frame begins with
+ * creator 0, version (0, 0), count 0, type 0. `oseq` is its low 16 bits.
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import {
+  type ByteReader,
+  type ByteWriter,
+  createReader,
+  createWriter,
+  finish,
+  readU16,
+  readU8,
+  readVarint,
+  reset,
+  writeRaw,
+  writeU16,
+  writeU8,
+  writeVarint,
+} from '../wire/bytes.ts'
+import { type Quantised, readFields, writeFields } from '../wire/schema.ts'
+import { takeUpdate, type Update } from './accept.ts'
+import { again } from './queue.ts'
+import { agesAt, AGES_MAX, readNextStamp, STAMP_BYTES_MAX, writeNextStamp } from './stamp.ts'
+import {
+  at,
+  COUNT_MAX,
+  CREATOR_MAX,
+  GATE,
+  keyOf,
+  leads,
+  type Objects,
+  type Replica,
+  type Sight,
+  type Turn,
+  type Types,
+} from './state.ts'
+import { FIRST, readVersion, type Version, writeVersion } from './version.ts'
+
+// Head, type, creator, version and oseq at their longest.
+const UPDATE_OVERHEAD: number = 6 + 1 + 3 + 16 + 2 + STAMP_BYTES_MAX
+
+/** What the update before said. */
+interface Before {
+  creator: PeerId
+  count: number
+  version: Version
+  type: number
+  madeAt: Millis
+}
+
+function atFirst(): Before {
+  return { creator: 0, count: 0, version: FIRST, type: 0, madeAt: 0 }
+}
+
+/** Appends updates for that peer. @returns whether there were any */
+export function write(
+  objects: Objects,
+  types: Types,
+  now: Millis,
+  peer: PeerId,
+  seq: number,
+  writer: ByteWriter,
+  budget: number,
+): boolean {
+  const sight = objects.sights.get(peer)
+  if (!sight || sight.todo.length === 0) return false
+  if (sight.behind) rank(objects, types, now, sight)
+  const end = writer.length + budget
+  const carried: number[] = []
+  const before = atFirst()
+  let taken = 0
+  for (const slot of sight.todo) {
+    const replica = sight.queued[slot] === 1 ? at(objects, slot) : null
+    const mask = replica && sight.gate[slot] === GATE.open ? lacks(objects, sight, replica) : 0
+    if (replica && mask !== 0) {
+      const room = types[replica.type]!.schema.bytesMax + UPDATE_OVERHEAD
+      if (writer.length + room > end) break
+      writeUpdate(objects, types, now, writer, replica, mask, before)
+      sight.sent[slot] = replica.oseq
+      carried.push(slot, replica.serial, replica.oseq)
+    }
+    sight.queued[slot] = 0
+    taken++
+  }
+  sight.todo.splice(0, taken)
+  sight.behind = sight.todo.length > 0
+  if (carried.length === 0) return false
+  const known = sight.carried.get(seq)
+  if (known) known.push(...carried)
+  else sight.carried.set(seq, carried)
+  return true
+}
+
+// Who waited longest goes first, and the heavier of two that waited as long.
+function rank(objects: Objects, types: Types, now: Millis, sight: Sight): void {
+  const urgency = (slot: number): number => {
+    const replica = at(objects, slot)
+    return replica ? (now - sight.since[slot]! + 1) * types[replica.type]!.weight : Infinity
+  }
+  const ranked = sight.todo.map((slot) => ({ slot, urgency: urgency(slot) }))
+  ranked.sort((a, b) => b.urgency - a.urgency)
+  for (const [place, { slot }] of ranked.entries()) sight.todo[place] = slot
+}
+
+/** Mask of the fields that a peer is not known to have; 0 if what it lacks is on its way. */
+function lacks(objects: Objects, sight: Sight, replica: Replica): number {
+  const { slot, oseq, changedAt } = replica
+  if (oseq <= sight.acked[slot]! || oseq === sight.sent[slot]!) return 0
+  const base = objects.variant === 'only-fresh' ? sight.sent[slot]! : sight.acked[slot]!
+  let mask = 0
+  for (let field = 0; field < changedAt.length; field++) {
+    if (changedAt[field]! > base) mask |= 1 << field
+  }
+  return mask >>> 0
+}
+
+function writeUpdate(
+  objects: Objects,
+  types: Types,
+  now: Millis,
+  writer: ByteWriter,
+  replica: Replica,
+  mask: number,
+  before: Before,
+): void {
+  const { creator, count, version, type } = replica
+  const step = count - before.count
+  const strange = creator !== before.creator || !same(version, before.version)
+  const zigzag = step < 0 ? -step * 2 - 1 : step * 2
+  writeVarint(writer, zigzag * 4 + (type === before.type ? 0 : 2) + (strange ? 1 : 0))
+  if (type !== before.type) writeU8(writer, type)
+  if (strange) {
+    writeVarint(writer, creator)
+    writeVersion(writer, version)
+  }
+  writeRaw(writer, body(types, replica, mask))
+  Object.assign(before, { creator, count, version, type })
+  if (!types[type]!.timed) return
+  const ages = agesAt(replica, now + objects.offset, leads(objects) ? AGES_MAX : 1)
+  before.madeAt = writeNextStamp(writer, before.madeAt, replica.madeAt, ages)
+}
+
+function same(a: Version, b: Version): boolean {
+  return a === b || (a.epoch === b.epoch && a.count === b.count)
+}
+
+const scratch = createWriter(1024)
+
+// Most peers lack the same.
+function body(types: Types, replica: Replica, mask: number): Uint8Array {
+  const { written, oseq } = replica
+  if (written?.oseq === oseq && written.mask === mask) return written.bytes
+  reset(scratch)
+  writeU16(scratch, oseq % 65536)
+  writeFields(scratch, types[replica.type]!.schema, replica.fields, mask)
+  replica.written = { oseq, mask, bytes: finish(scratch) }
+  return replica.written.bytes
+}
+
+const fieldsOf = new WeakMap<object, Quantised>()
+
+/** Takes a frame of updates; a malformed one is counted, and what came before its fault holds. */
+export function read(turn: Turn, from: PeerId, bytes: Uint8Array): void {
+  const reader = createReader(bytes)
+  const before = atFirst()
+  while (!reader.failed && reader.at < reader.end) {
+    const update = readUpdate(reader, turn.types, before)
+    if (update === null) {
+      turn.objects.counters.malformed++
+      return
+    }
+    takeUpdate(turn, from, update)
+  }
+}
+
+function readUpdate(reader: ByteReader, types: Types, before: Before): Update | null {
+  const head = readVarint(reader)
+  const zigzag = Math.floor(head / 4)
+  before.count += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
+  if ((head & 2) !== 0) before.type = readU8(reader)
+  if ((head & 1) !== 0) {
+    before.creator = readVarint(reader)
+    before.version = readVersion(reader)
+  }
+  const { creator, count, version, type } = before
+  const rules = types[type]
+  const named = creator > 0 && creator < CREATOR_MAX && count > 0 && count <= COUNT_MAX
+  if (!rules || !named || reader.failed) return null
+  const low = readU16(reader)
+  let fields = fieldsOf.get(rules)
+  if (!fields) fieldsOf.set(rules, (fields = []))
+  const mask = readFields(reader, rules.schema, fields)
+  const stamp = rules.timed ? readNextStamp(reader, before.madeAt) : null
+  if (reader.failed) return null
+  if (stamp) before.madeAt = stamp.last
+  return {
+    key: keyOf(creator, count),
+    version,
+    type,
+    low,
+    mask,
+    fields,
+    madeAt: stamp?.madeAt ?? NaN,
+    ages: stamp?.ages ?? null,
+  }
+}
+
+/** A packet arrived: what it carried is known to the peer. */
+export function acked(objects: Objects, peer: PeerId, seq: number): void {
+  const sight = objects.sights.get(peer)
+  const carried = sight?.carried.get(seq)
+  if (!sight || !carried) return
+  sight.carried.delete(seq)
+  for (let i = 0; i < carried.length; i += 3) {
+    const slot = carried[i]!
+    if (at(objects, slot)?.serial !== carried[i + 1]) continue
+    if (sight.acked[slot]! < carried[i + 2]!) sight.acked[slot] = carried[i + 2]!
+  }
+}
+
+/** A packet is taken for lost: what it carried goes again, in its newest form. */
+export function lost(objects: Objects, peer: PeerId, seq: number): void {
+  const sight = objects.sights.get(peer)
+  const carried = sight?.carried.get(seq)
+  if (!sight || !carried) return
+  sight.carried.delete(seq)
+  for (let i = 0; i < carried.length; i += 3) {
+    const slot = carried[i]!
+    if (at(objects, slot)?.serial !== carried[i + 1]) continue
+    // What was sent since goes its own way.
+    if (sight.sent[slot] !== carried[i + 2]! || sight.acked[slot]! >= carried[i + 2]!) continue
+    again(objects, peer, sight, slot)
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Who spoke last: the version of an object's ownership (B43, B51).
+ *
+ * It starts at (0, 0) and rises with each change of owner. A grant is counted by the primary that
+ * makes it, behind that primary's epoch; so two primaries never hand out the same version, and one
+ * that was deposed is beaten by any grant of its successor.
+ */
+
+import { type ByteReader, type ByteWriter, readVarint, writeVarint } from '../wire/bytes.ts'
+
+/** Plain data, never changed in place. */
+export interface Version {
+  readonly epoch: number
+  readonly count: number
+}
+
+/** Of an object that never changed hands. */
+export const FIRST: Version = Object.freeze({ epoch: 0, count: 0 })
+
+/** Below 0 if a is older, 0 if they are the same, above 0 if a is newer. */
+export function compare(a: Version, b: Version): number {
+  return a.epoch - b.epoch || a.count - b.count
+}
+
+/** The version of a grant in an epoch, newer than one that is known. */
+export function after(known: Version, epoch: number): Version {
+  return { epoch, count: known.count + 1 }
+}
+
+/** Two varints. */
+export function writeVersion(writer: ByteWriter, version: Version): void {
+  writeVarint(writer, version.epoch)
+  writeVarint(writer, version.count)
+}
+
+/** The version that stands next. */
+export function readVersion(reader: ByteReader): Version {
+  const epoch = readVarint(reader)
+  return { epoch, count: readVarint(reader) }
+}
