@@ -181,7 +181,8 @@ export class Belongings {
         this.#waiting.set(nextRequest, { resolve, reject })
         return objects.request(turn, replica, what, to)
       })
-      if (asked === undefined) reject(new HoldfastError('left', `cannot ${what}: the session was left`))
+      if (asked === undefined)
+        reject(new HoldfastError('left', `cannot ${what}: the session was left`))
       this.#house.touch()
     })
   }

@@ -96,7 +96,9 @@ function columnOf(type: string, schema: Schema<Fields>, what: string, name: stri
   const column = schema.names.indexOf(name)
   const field: Field<unknown> | undefined = schema.columns[column]?.field
   if (field?.kind === 'vec2') return column
-  throw bad(`${type}: ${what} goes by a vec2 field: "${name}" is ${field ? field.kind : 'no field'}`)
+  throw bad(
+    `${type}: ${what} goes by a vec2 field: "${name}" is ${field ? field.kind : 'no field'}`,
+  )
 }
 
 function oneOf(type: string, what: string, value: string, values: readonly string[]): void {

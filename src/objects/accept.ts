@@ -153,12 +153,7 @@ export function bury(turn: Turn, replica: Replica, version: Version, author: Pee
 /** How often what is kept for a while is looked through. */
 export const LOOK_MS: Millis = 1_000
 
-function takeVersion(
-  turn: Turn,
-  from: PeerId,
-  said: Said,
-  known: Replica | undefined,
-): void {
+function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): void {
   const { objects } = turn
   if (known) speakUp(turn, from, said, known)
   if (objects.variant === 'migrate-creates-nothing' && said.version !== FIRST) {
@@ -236,7 +231,11 @@ export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
   const other = compare(update.version, replica.version) !== 0
   const oseq = unwrap(update.low, replica.oseq)
   const old = oseq <= replica.oseq && objects.variant !== 'accept-older'
-  if ((other && objects.variant !== 'update-without-version') || old || replica.owner === objects.me) {
+  if (
+    (other && objects.variant !== 'update-without-version') ||
+    old ||
+    replica.owner === objects.me
+  ) {
     objects.counters.stale++
     return
   }
@@ -273,12 +272,7 @@ export function refresh(
 }
 
 // What comes from a clock that runs ahead must not be extrapolated by it.
-function timed(
-  turn: Turn,
-  replica: Replica,
-  madeAt: Millis,
-  ages: readonly Millis[] | null,
-): void {
+function timed(turn: Turn, replica: Replica, madeAt: Millis, ages: readonly Millis[] | null): void {
   const { objects, types, now } = turn
   if (!types[replica.type]!.timed) return
   const time = now + objects.offset

@@ -24,12 +24,7 @@ export type { Version } from './version.ts'
 const MEASURE_EVERY_MS: Millis = 200
 
 /** A new object of ours. @param madeAt  session time, or NaN */
-export function spawn(
-  turn: Turn,
-  type: number,
-  fields: Quantised,
-  madeAt: Millis = NaN,
-): Replica {
+export function spawn(turn: Turn, type: number, fields: Quantised, madeAt: Millis = NaN): Replica {
   const { objects } = turn
   const replica = place(objects, objects.me, objects.nextCount++, type)
   const { me: owner } = objects

@@ -152,7 +152,8 @@ export function settleView(turn: Turn, left: boolean): void {
 function adopt(turn: Turn, replica: Replica, player: number): void {
   const { objects, types } = turn
   if (replica.dead) {
-    if (objects.variant !== 'no-tombstone-adoption') bury(turn, replica, replica.version, objects.me)
+    if (objects.variant !== 'no-tombstone-adoption')
+      bury(turn, replica, replica.version, objects.me)
     return
   }
   const former = replica.former || player

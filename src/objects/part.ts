@@ -245,7 +245,8 @@ function viewed(turn: Turn, view: PartView): void {
   if (other) follow(turn)
   if (leads(objects)) {
     settleView(turn, view.left ?? false)
-    if (gone.length > 0) for (const sight of objects.sights.values()) sight.censusDue = sight.follows
+    if (gone.length > 0)
+      for (const sight of objects.sights.values()) sight.censusDue = sight.follows
   }
   objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
   objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity

@@ -51,7 +51,8 @@ export function drain(objects: Objects, now: Millis): PeerId[] {
 /** When something may leave that waits; Infinity for nothing. */
 export function leavesAt(objects: Objects): Millis {
   let due = Infinity
-  for (const peer of objects.dirty) due = Math.min(due, objects.sights.get(peer)?.nextAt ?? Infinity)
+  for (const peer of objects.dirty)
+    due = Math.min(due, objects.sights.get(peer)?.nextAt ?? Infinity)
   return due
 }
 

@@ -87,7 +87,8 @@ export function takeGrant(turn: Turn, from: PeerId, version: Version, base: Said
     return
   }
   const replica = known ?? place(objects, base.creator, base.count, base.type)
-  const order = known && !known.dead ? compare(known.version, base.version) || known.oseq - base.oseq : -1
+  const order =
+    known && !known.dead ? compare(known.version, base.version) || known.oseq - base.oseq : -1
   const fresher = order >= 0 && known ? { ...known, madeAt: known.madeAt } : base
   stand(turn, replica, { ...fresher, version, owner: objects.me, former: 0 })
 }

@@ -141,7 +141,8 @@ describe('a viewer', () => {
     expect(() => grace!.condition('fog=1')).toThrow(/no condition is called "fog"/)
     grace!.condition(null)
     pot.set({ pos: [6, 6] })
-    await w.run(15)
+    // It goes when the way knows the object: B14.
+    await w.run(80)
     expect(grace!.all(Pot)[0]!.state.pos[0]).toBeCloseTo(6)
     grace!.end('test')
     expect(() => grace!.condition(null)).toThrow(/the session was left/)

@@ -5,7 +5,7 @@
 
 import * as actions from '../../src/actions/actions.ts'
 import { Runner } from '../../src/api/runner.ts'
-import { action, sortTypes } from '../../src/api/types.ts'
+import { action, object, sortTypes } from '../../src/api/types.ts'
 import { fork, type Prng } from '../../src/faults/prng.ts'
 import { create as chaosOf, chance, next, pick } from '../../src/faults/prng.ts'
 import * as link from '../../src/link/link.ts'
@@ -13,8 +13,10 @@ import type { Part } from '../../src/machine.ts'
 import * as links from '../../src/member/links.ts'
 import * as member from '../../src/member/member.ts'
 import type { Peer, Runtime } from '../../src/member/state.ts'
+import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'
 import * as objects from '../../src/objects/objects.ts'
 import type { Datagrams } from '../../src/ports.ts'
+import { u8, vec2 } from '../../src/wire/schema.ts'
 import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import { HELD_MAX } from '../../src/session/output.ts'
@@ -28,7 +30,14 @@ const count = action('count', (table, _args: null, by) => {
   table.set(key, next)
   return next
 })
-const types = sortTypes([count as never])
+const follow = { pos: 'vel' } as const
+const Thing = object(
+  'thing',
+  { pos: vec2(0, 1, 0.1), vel: vec2(-1, 1, 0.1), n: u8 },
+  { motion: { follow } },
+)
+const types = sortTypes([count as never, Thing])
+const rules = types.objects.map((type) => type.rules)
 const CALL = actions.encodeCall('count', null)
 /** Operations that a good member has under way. */
 const UNDER_WAY = 4
@@ -59,7 +68,7 @@ export class Fuzzed {
     kind: 'node' | 'browser',
     sent: (bytes: Uint8Array) => void = () => {},
   ): Promise<Fuzzed> {
-    const parts = { objects: objects.create([true]), actions: actions.create() }
+    const parts = { objects: objects.create(), actions: actions.create() }
     const node = scene.sim.node(name)
     let self: Fuzzed | null = null
     const runner = await Runner.start({
@@ -79,7 +88,7 @@ export class Fuzzed {
         resume: null,
       },
       slots: [
-        { part: objects.objectsPart as Part<never>, state: parts.objects },
+        { part: objects.objectsPart(rules) as Part<never>, state: parts.objects },
         { part: actions.actionsPart(types.runs) as Part<never>, state: parts.actions },
       ],
       conditions: null,
@@ -87,6 +96,7 @@ export class Fuzzed {
         if (event.kind === 'done') self?.done(event.outcome)
         if (event.kind === 'view' && self) self.views++
       },
+      toldAll: () => {},
     })
     self = new Fuzzed(runner, parts)
     return self
@@ -304,7 +314,7 @@ function bounded(one: Fuzzed, claim: (holds: boolean, what: string) => void): vo
   claim(server.durable.players.size <= 64, `players ${server.durable.players.size}`)
   const { replicas, offset } = one.parts.objects
   claim(replicas.size <= objects.OBJECTS_MAX, 'objects')
-  const latest = one.runner.loop.now() + offset + objects.AHEAD_MAX_MS
+  const latest = one.runner.loop.now() + offset + AHEAD_MAX_MS
   for (const { madeAt } of replicas.values()) claim(!(madeAt > latest), `made at ${madeAt}`)
   for (const { link: open } of peers.values()) {
     if (!open) continue

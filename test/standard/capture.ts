@@ -21,7 +21,7 @@ import type { Sent, TypeText } from './ledger.ts'
 
 /** The types of the game. */
 export const Dot = object('dot', { pos: vec2(0, 100, 0.1), hue: u8 })
-const Pot = object(
+export const Pot = object(
   'pot',
   { pos: vec2(-64, 64, 0.01), vel: vec2(-20, 20, 0.05) },
   { motion: { follow: { pos: 'vel' } } },

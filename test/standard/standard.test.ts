@@ -23,7 +23,7 @@ import { EPOCH_MAX, SESSIONS_MAX } from '../../src/register/register.ts'
 import * as session from '../../src/session/messages.ts'
 import { decode, type Layout } from '../../src/wire/layout.ts'
 import * as schema from '../../src/wire/schema.ts'
-import { captureSession, Dot, SCHEMA, TYPES } from './capture.ts'
+import { captureSession, Dot, Pot, SCHEMA, TYPES } from './capture.ts'
 import { readStandard, type Standard } from './document.ts'
 import { atLimit, drawn, sitesOf } from './draw.ts'
 import { type Ledger, type Met, proves, readCapture, type Sent } from './ledger.ts'
@@ -202,10 +202,12 @@ function packetByCode(bytes: Uint8Array): boolean {
   return !frames.failed
 }
 
+const RULES = [Dot, Pot].map(({ rules }) => rules)
+
 function objectsByCode(bytes: Uint8Array): boolean {
-  const state = objects.create(Array.from({ length: 128 }, (_, type) => type === 1))
+  const state = objects.create()
   const out = { send: () => 0, emit: () => {} }
-  objects.objectsPart.read!(state, 0, 1, bytes, out)
+  objects.objectsPart(RULES).read!(state, 0, 1, bytes, out)
   return state.counters.malformed === 0
 }
 
