@@ -1,6 +1,7 @@
 /** What a session tells, and what it shows of itself. */
 
 import type { ObjectHandle } from './handles.ts'
+import type { ByteRates } from './traffic.ts'
 import type { MemberInfo } from './types.ts'
 
 /** Whether we are in touch. */
@@ -74,6 +75,8 @@ export interface SessionFigures {
   epoch: number
   role: string
   returns: number
+  /** Bytes of datagrams of the last two seconds, each second, without the carrier's headers. */
+  bytesPerSecond: ByteRates
   /** Whether the hub is in reach. */
   hub: boolean
   /** Silence in ms after which the peer that our role hangs on is suspected; null for none. */

@@ -1,13 +1,14 @@
 /** Figures of one's own connection, out of what the member knows. */
 
 import type { PeerId } from '../machine.ts'
-import type { Member } from '../member/state.ts'
 import type { View } from '../session/messages.ts'
 import { patience } from '../session/server.ts'
 import type { SessionFigures } from './events.ts'
+import type { Runner } from './runner.ts'
 
-/** As they are now. @param member null once the session was left */
-export function figuresOf(member: Member | null, view: View, inc: PeerId): SessionFigures {
+/** As they are now. @param runner null once the session was left */
+export function figuresOf(runner: Runner | null, view: View, inc: PeerId): SessionFigures {
+  const member = runner?.member ?? null
   const own = view.primary === inc
   const peer = member?.peers.get(view.primary)
   const relayed = peer?.path.startsWith('relay:')
@@ -17,6 +18,7 @@ export function figuresOf(member: Member | null, view: View, inc: PeerId): Sessi
     epoch: view.epoch,
     role: member?.session.server.role ?? 'idle',
     returns: member?.counters.returns ?? 0,
+    bytesPerSecond: runner?.bytesPerSecond ?? { in: 0, out: 0 },
     hub: member?.hub === 'attached',
     suspectMs: member ? patience(member.session) : null,
   }

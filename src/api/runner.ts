@@ -23,6 +23,7 @@ import type { Alarm, DatagramEvents, Datagrams, Environment, Loop } from '../por
 import { ADDRESSES_MAX } from '../session/messages.ts'
 import { frameMessage } from '../wire/relay.ts'
 import { HubConnection } from './hub.ts'
+import { type ByteRates, Traffic } from './traffic.ts'
 
 /** Nothing done for so long: we stood still, as a page does that its browser froze. */
 const STOOD_MS: Millis = 1_000
@@ -56,6 +57,7 @@ export class Runner {
   readonly #toldAll: () => void
   #touched = false
   readonly #queue: MemberEvent[] = []
+  readonly #traffic: Traffic
   #telling = false
   #armedAt: Millis = Infinity
   #stopped = false
@@ -70,6 +72,7 @@ export class Runner {
     this.#toldAll = options.toldAll
     this.#carriers = open.carriers
     this.#weather = open.weather
+    this.#traffic = new Traffic(loop.now())
     const wish: Wish = {
       ...options.wish,
       kind: environment.kind,
@@ -77,7 +80,10 @@ export class Runner {
     }
     this.member = create(loop.now(), wish, loop.random(32), options.slots as unknown as Slot[])
     this.#run = member.wire(this.member, {
-      datagram: (to, bytes) => this.#carriers.send(to, bytes),
+      datagram: (to, bytes) => {
+        this.#traffic.sent(this.#run.now, bytes.length)
+        this.#carriers.send(to, bytes)
+      },
       reaches: (address) => open.direct.reaches(address),
       hub: (message) => void this.#hub.send(frameMessage(message)),
       emit: (event) => void this.#queue.push(event),
@@ -85,7 +91,7 @@ export class Runner {
     this.#didAt = loop.now()
     this.#alarm = loop.alarm(() => this.#wake())
     open.attach({
-      datagram: (from, bytes) => this.do((now) => member.datagram(this.#run, now, from, bytes)),
+      datagram: (from, bytes) => this.do((now) => this.#receive(now, from, bytes)),
       refused: (address) => this.do((now) => member.refused(this.#run, now, address)),
     })
     this.#hub = new HubConnection(options.url, environment.connect, loop, {
@@ -98,6 +104,11 @@ export class Runner {
     this.do(() => {})
   }
 
+  #receive(now: Millis, from: string, bytes: Uint8Array): void {
+    this.#traffic.received(now, bytes.length)
+    member.datagram(this.#run, now, from, bytes)
+  }
+
   /** Opens the carriers and starts. @throws HoldfastError when a carrier cannot be opened */
   static async start(options: RunnerOptions): Promise<Runner> {
     return new Runner(options, await openCarriers(options))
@@ -106,6 +117,11 @@ export class Runner {
   /** Session time; NaN while it is not known. */
   sessionTime(): Millis {
     return member.knowsTime(this.#run) ? member.sessionTime(this.#run, this.loop.now()) : NaN
+  }
+
+  /** What goes out and comes in. */
+  get bytesPerSecond(): ByteRates {
+    return this.#traffic.rates(this.loop.now())
   }
 
   /** Changes the weather on our own links; null for none. */

@@ -166,7 +166,7 @@ export class Session {
 
   /** Figures for a display. */
   figures(): SessionFigures {
-    return figuresOf(this.#runner?.member ?? null, this.#view(), this.#inc)
+    return figuresOf(this.#runner, this.#view(), this.#inc)
   }
 
   /**

@@ -95,6 +95,11 @@ describe('a session', () => {
     dot.destroy()
     await w.run(1_000)
     expect(linus!.all(Dot)).toEqual([])
+    const rates = all.map((session) => session.figures().bytesPerSecond)
+    const [came, sent] = [rates.reduce((a, b) => a + b.in, 0), rates.reduce((a, b) => a + b.out, 0)]
+    // What one sends another gets, but for what is lost.
+    expect(came / sent).toBeGreaterThan(0.9)
+    expect(came / sent).toBeLessThan(1.02)
   })
 
   test('T80: an action under way when the server dies happens once, and its promise settles', async () => {
