@@ -51,11 +51,14 @@ export function writeBits(writer: BitWriter, value: number, bits: number): void 
 // At most 24 bits: with the 7 that may be held they fit a positive number of 32 bits.
 function put(writer: BitWriter, value: number, bits: number): void {
   const all = (writer.rest << bits) | value
+  const { bytes } = writer
   let held = writer.held + bits
+  let at = writer.length
   while (held >= 8) {
     held -= 8
-    writer.bytes[writer.length++] = all >>> held
+    bytes[at++] = all >>> held
   }
+  writer.length = at
   writer.rest = all & ((1 << held) - 1)
   writer.held = held
 }

@@ -146,8 +146,9 @@ export function angle(bits: number): Field<number, 'angle'> {
     size: 1,
     bits,
     quantise: (value, into, at) => {
-      const turns = (finite(value) % TURN) / TURN
-      into[at] = Math.round(turns * steps) & (steps - 1)
+      const turns = finite(value) / TURN
+      const part = turns - Math.floor(turns)
+      into[at] = Math.round(part * steps) & (steps - 1)
     },
     valueAt: (from, at) => ((from[at] as number) / steps) * TURN,
     write: (writer, from, at) => writeBits(writer, from[at] as number, bits),
