@@ -2,7 +2,7 @@
 
 import * as prng from '../../src/faults/prng.ts'
 import { FRAME_MS } from '../../src/motion/motion.ts'
-import { decodeState, encodeState, schema, vec2 } from '../../src/wire/schema.ts'
+import { quantise, schema, valueOf, vec2 } from '../../src/wire/schema.ts'
 import { METHODS, type Range, type Sample, type Viewer } from './methods.ts'
 import { type PathName, PATHS, type Step, STEPS } from './paths.ts'
 
@@ -45,11 +45,11 @@ function sent(steps: readonly Step[], rate: number, chance: prng.Prng): Sample[]
   const samples: Sample[] = []
   for (let at = 0; at < steps.length; at += STEPS / rate) {
     const [x, y, vx, vy] = steps[at]!
-    const bytes = encodeState(Wire, { place: [x, y], velocity: [vx, vy] })
+    const state = valueOf(Wire, quantise(Wire, { place: [x, y], velocity: [vx, vy] }))
     const madeAt = (at / STEPS) * 1000
     const comesAt = madeAt + prng.between(chance, ...ONE_WAY_MS)
     if (prng.chance(chance, LOSS)) continue
-    samples.push({ madeAt, comesAt, ...decodeState(Wire, bytes)! })
+    samples.push({ madeAt, comesAt, ...state })
   }
   return samples.toSorted((a, b) => a.comesAt - b.comesAt)
 }

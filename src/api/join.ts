@@ -71,7 +71,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
       room: checkName('room', options.room ?? 'main'),
       name: checkName('name', options.name ?? 'player'),
       playersMax: checkPlayers(options.playersMax ?? 16),
-      schema: types.fingerprint,
+      types: types.text,
       recovers: options.recover ?? true,
       topology: checkTopology(options.topology ?? 'star'),
       resume: options.token === undefined ? null : parseToken(options.token),

@@ -5,13 +5,7 @@
 
 import type { Actor, Run, Table } from '../actions/actions.ts'
 import { HoldfastError, type PeerId } from '../machine.ts'
-import {
-  type Fields,
-  type Schema,
-  schema,
-  schemaFingerprint,
-  type StateOf,
-} from '../wire/schema.ts'
+import { type Fields, type Schema, schema, type StateOf } from '../wire/schema.ts'
 import { STATE_MAX, type TypeRules } from '../objects/objects.ts'
 import { type Course, courseOf, type MotionOptions } from './motion.ts'
 import { type OwningOptions, rulesOf } from './rules.ts'
@@ -95,8 +89,8 @@ function checkName(name: string): string {
 export interface Types {
   objects: readonly ObjectType<Fields>[]
   runs: ReadonlyMap<string, Run>
-  /** Two builds with different types do not fit. */
-  fingerprint: number
+  /** All that two builds must agree on, a line for each type and action. */
+  text: string
 }
 
 /** Sorts the types of a game. @throws HoldfastError code `bad-value` for a name used twice */
@@ -119,7 +113,7 @@ export function sortTypes(types: readonly GameType[]): Types {
     )
   }
   const texts = objects.map(textOf)
-  return { objects, runs, fingerprint: schemaFingerprint([...texts, ...runs.keys()]) }
+  return { objects, runs, text: [...texts, ...runs.keys()].join('\n') }
 }
 
 function textOf({ name, schema: { text }, course }: ObjectType<Fields>): string {

@@ -28,6 +28,7 @@ import { settledOf } from '../session/recovery.ts'
 import { found } from '../session/roles.ts'
 import * as session from '../session/session.ts'
 import { nextRequest, type Session } from '../session/state.ts'
+import { differenceOf } from '../wire/difference.ts'
 import { digest, proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { partOut } from './dispatch.ts'
@@ -125,7 +126,7 @@ function join(run: Runtime): void {
   const { wish, session: own } = member
   const asked: Join = {
     version: SESSION_VERSION,
-    schema: wish.schema,
+    schema: own.schema,
     name: wish.name,
     kind: wish.kind,
     addresses: wish.addresses,
@@ -181,6 +182,9 @@ function answered(run: Runtime, blob: Uint8Array): void {
   if (!answer) return void member.counters.malformed++
   if (member.phase !== 'asking') return
   if (answer.kind === 'joined') return welcome(run, answer)
+  if (answer.kind === 'unfit') {
+    return fail(run, 'schema', differenceOf(member.wish.types, answer.types))
+  }
   if (answer.code !== 'notPrimary') fail(run, answer.code, answer.why)
 }
 

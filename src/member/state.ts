@@ -23,8 +23,8 @@ export interface Wish {
   name: string
   kind: 'node' | 'browser'
   addresses: string[]
-  /** Fingerprint of the game's types. */
-  schema: number
+  /** The game's types, as text. */
+  types: string
   /** Its members may recover it when primary and backup are gone at once. */
   recovers: boolean
   /** Who shall have links, if this process opens the session. */
@@ -186,8 +186,8 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
 
 /** A session for a new incarnation: with a secret of its own. */
 export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session {
-  const { playersMax, schema, recovers } = wish
-  return session.create(now, { secret: draw(entropy), playersMax, schema, recovers })
+  const { playersMax, types, recovers } = wish
+  return session.create(now, { secret: draw(entropy), playersMax, types, recovers })
 }
 
 /** 16 bytes that were not drawn before. */

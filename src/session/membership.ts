@@ -4,6 +4,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
+import { TYPES_MAX } from '../wire/difference.ts'
 import { proves, sameBytes } from '../wire/digest.ts'
 import { encode } from '../wire/layout.ts'
 import {
@@ -74,9 +75,7 @@ function refusal(session: Session, wish: Join): Joined | null {
   if (wish.version !== SESSION_VERSION) {
     return no('version', `speaks version ${wish.version}, the session ${SESSION_VERSION}`)
   }
-  if (wish.schema !== session.schema) {
-    return no('schema', 'the types of this build differ from those of the session')
-  }
+  if (wish.schema !== session.schema) return unfit(session)
   if (knownAs(session, wish)) return null
   const { members } = session.server.durable
   if (playsElsewhere(session, wish)) return no('elsewhere', 'this player plays elsewhere now')
@@ -88,6 +87,12 @@ function refusal(session: Session, wish: Join): Joined | null {
     return no('full', `${PLAYERS_KEPT_MAX} players came and went within a minute: ask again later`)
   }
   return null
+}
+
+function unfit({ types }: Session): Joined {
+  if (new TextEncoder().encode(types).length <= TYPES_MAX) return { kind: 'unfit', types }
+  const why = 'the types of this build and of the session differ, and are too long to compare'
+  return { kind: 'denied', code: 'schema', why }
 }
 
 function knownAs(session: Session, wish: Join): Member | undefined {

@@ -4,6 +4,7 @@
  */
 
 import { MEMBERS_MAX, NAME_MAX, REASON_MAX } from '../register/messages.ts'
+import { TYPES_MAX } from '../wire/difference.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
   blob,
@@ -215,6 +216,8 @@ export const joinedLayout = message({
       why: text(REASON_MAX),
     }),
   ],
+  /** Its types, for who has others: they say which differ. */
+  unfit: [3, record({ types: text(TYPES_MAX) })],
 })
 /** The primary's answer to a join. */
 export type Joined = ValueOf<typeof joinedLayout>

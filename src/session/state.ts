@@ -15,6 +15,7 @@ import * as durable from './durable.ts'
 import type { Durable, PartState } from './durable.ts'
 import type { Change, Gone, Member, PeerMessage, Recovered, View } from './messages.ts'
 import type { Incoming } from './pieces.ts'
+import { fingerprint } from '../wire/digest.ts'
 import { create as createWatch, type HubSight, type Watch } from './watch.ts'
 
 /**
@@ -199,6 +200,8 @@ export interface Session {
   /** 16 bytes; what is proved with it is in wire/digest. */
   secret: Uint8Array
   playersMax: number
+  /** The game's types as text, and their fingerprint. */
+  types: string
   schema: number
   /** A member may recover it when primary and backup are gone at once. */
   recovers: boolean
@@ -269,7 +272,8 @@ export interface SessionOptions {
   /** 16 bytes that nobody can guess. */
   secret: Uint8Array
   playersMax: number
-  schema: number
+  /** The game's types, as text. */
+  types: string
   recovers?: boolean
   variant?: Variant
 }
@@ -282,7 +286,8 @@ export function create(now: Millis, options: SessionOptions): Session {
     player: 0,
     secret: options.secret,
     playersMax: options.playersMax,
-    schema: options.schema,
+    types: options.types,
+    schema: fingerprint(options.types),
     recovers: options.recovers ?? false,
     topology: 'star',
     server: idleServer(now),

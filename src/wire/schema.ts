@@ -23,7 +23,6 @@ import {
   writeBits,
 } from './bits.ts'
 import { type ByteReader, type ByteWriter, fail } from './bytes.ts'
-import { fingerprint } from './digest.ts'
 import type { Field, Quantised } from './fields.ts'
 import { placeOf, readPlace, type Scale } from './scale.ts'
 
@@ -256,19 +255,6 @@ export function initialState<F extends Fields>(type: Schema<F>): StateOf<F> {
   return Object.freeze(Object.fromEntries(entries)) as StateOf<F>
 }
 
-/** The state with some fields changed. It keeps no array that the caller may write to. */
-export function changed<F extends Fields>(
-  state: StateOf<F>,
-  patch: Partial<StateOf<F>>,
-): StateOf<F> {
-  const next: Record<string, unknown> = { ...state, ...patch }
-  for (const [name, value] of Object.entries(patch)) {
-    if (Array.isArray(value)) next[name] = Object.freeze([...(value as unknown[])])
-    if (value instanceof Uint8Array) next[name] = new Uint8Array(value)
-  }
-  return Object.freeze(next) as StateOf<F>
-}
-
 /** The whole state as bytes. @throws RangeError that names the field, the limit and the value */
 export function encodeState<F extends Fields>(type: Schema<F>, state: StateOf<F>): Uint8Array {
   const quantised = quantise(type, state)
@@ -287,9 +273,4 @@ export function decodeState<F extends Fields>(
   for (const { field, at } of type.columns) field.read(reader, quantised, at)
   const whole = bitsAreWhole(reader) && reader.at === reader.end
   return whole ? valueOf(type, quantised) : null
-}
-
-/** What tells two builds of a game apart: the texts of all their types. */
-export function schemaFingerprint(texts: string[]): number {
-  return fingerprint(texts.join('\n'))
 }

@@ -1,6 +1,7 @@
 // Goal: what a user is promised by `join` and Session, on whole sessions in virtual time.
 import { describe, expect, test } from 'vitest'
-import { action, bool, HoldfastError, object, type Session, u8, vec2 } from '../../src/index.ts'
+import { action, bool, HoldfastError, object, u8, vec2 } from '../../src/index.ts'
+import type { GameType, Session } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
 const Dot = object('dot', { pos: vec2(0, 100, 0.1), hue: u8 })
@@ -172,10 +173,31 @@ describe('what is refused says why', () => {
     expect(error.message).toContain('1 players')
   })
 
-  test('two builds whose types differ', async () => {
+  test('two builds whose types differ, and in what they differ first', async () => {
     const w = world({ seed: 8 })
     await w.join(duel)
-    expect(await failure(w.join({ game: 'duel', types: [Dot] }))).toMatchObject({ code: 'schema' })
+    const finer = object('dot', { pos: vec2(0, 100, 0.05), hue: u8 })
+    const more = object('flag', { up: bool, hue: u8 })
+    const moving = object(
+      'dot',
+      { pos: vec2(0, 100, 0.1), vel: vec2(-9, 9, 0.1), hue: u8 },
+      { motion: { follow: { pos: 'vel' } } },
+    )
+    const others: [types: readonly GameType[], first: string][] = [
+      [[finer, Flag, add], 'type "dot", field "pos": vec2 0 100 0.05 here, vec2 0 100 0.1 there'],
+      [[Dot, more, add], 'type "flag", field "hue": u8 here, none there'],
+      [[moving, Flag, add], 'type "dot", field "vel": vec2 -9 9 0.1 here, none there'],
+      [[Dot, add], 'type "flag" is there and not here'],
+      [[Dot, Flag], 'action "add" is there and not here'],
+      [[Flag, Dot, add], 'the same types and actions stand in another order'],
+    ]
+    for (const [types, first] of others) {
+      const message = `this build and the session do not fit: ${first}`
+      expect(await failure(w.join({ game: 'duel', types }))).toMatchObject({
+        code: 'schema',
+        message,
+      })
+    }
   })
 
   test('a hub that is not there', async () => {

@@ -84,7 +84,7 @@ export class Fuzzed {
         playersMax: 8,
         recovers: false,
         topology: 'star',
-        schema: types.fingerprint,
+        types: types.text,
         resume: null,
       },
       slots: [

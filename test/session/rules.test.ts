@@ -16,7 +16,8 @@ import * as server from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
 import type { SessionEvent, SessionOut } from '../../src/session/state.ts'
 import * as watch from '../../src/session/watch.ts'
-import { digest, proofOf, type Purpose } from '../../src/wire/digest.ts'
+import { digest, fingerprint, proofOf, type Purpose } from '../../src/wire/digest.ts'
+import { TYPES_MAX } from '../../src/wire/difference.ts'
 import { decode } from '../../src/wire/layout.ts'
 import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
 
@@ -111,7 +112,7 @@ function secretProof(byte: number, purpose: Purpose): Uint8Array {
 function wishOf(byte: number, resume: Join['resume'] = null): Join {
   return {
     version: SESSION_VERSION,
-    schema: 0,
+    schema: fingerprint(''),
     name: 'p',
     kind: 'node',
     addresses: [],
@@ -157,6 +158,19 @@ describe('membership', () => {
     expect([lost(2_999), lost(3_000)]).toEqual([false, true])
     machine.heard(session, 3_100, 1, out)
     expect(lost(3_101)).toBe(false)
+  })
+
+  test('who has other types is told ours, and if they are too long only that they differ', () => {
+    const { session } = new Primary(false).process
+    const answer = (types: string): Joined => {
+      session.types = types
+      replies.length = 0
+      join(session, 0, 9, { ...wishOf(70), schema: 1 }, out)
+      return replies[0]!
+    }
+    expect(answer('dot { hue: u8 }')).toEqual({ kind: 'unfit', types: 'dot { hue: u8 }' })
+    expect(answer('é'.repeat(TYPES_MAX / 2)).kind).toBe('unfit')
+    expect(answer('é'.repeat(TYPES_MAX / 2 + 1))).toMatchObject({ kind: 'denied', code: 'schema' })
   })
 
   test('S-4: who comes back and lost our answer asks again, and is still the same player', () => {

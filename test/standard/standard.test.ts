@@ -21,6 +21,8 @@ import * as ports from '../../src/ports.ts'
 import * as hubMessages from '../../src/register/messages.ts'
 import { EPOCH_MAX, SESSIONS_MAX } from '../../src/register/register.ts'
 import * as session from '../../src/session/messages.ts'
+import { TYPES_MAX } from '../../src/wire/difference.ts'
+import { fingerprint } from '../../src/wire/digest.ts'
 import { decode, type Layout } from '../../src/wire/layout.ts'
 import * as schema from '../../src/wire/schema.ts'
 import { captureSession, Dot, Pot, SCHEMA, TYPES } from './capture.ts'
@@ -60,6 +62,7 @@ const LIMITS: Record<string, number> = {
   ...pick(stamp),
   ...pick(actions),
   ...pick(schema),
+  TYPES_MAX,
   ASSEMBLIES_MAX,
   FRAGMENT_BYTES_MAX,
   FRAGMENTS_MAX,
@@ -127,7 +130,7 @@ describe('the document', () => {
     const follow = { at: 'go', turn: 'spin' } as const
     const games = [[Dot, action('bump', () => 0)], [object('pot', fields, { motion: { follow } })]]
     expect(
-      games.map((types) => `x${sortTypes(types).fingerprint.toString(16).padStart(8, '0')}`),
+      games.map((types) => `x${fingerprint(sortTypes(types).text).toString(16).padStart(8, '0')}`),
     ).toEqual(prints.map(({ reads }) => reads))
   })
   test('every limit and version in it is the code’s', () => {

@@ -7,7 +7,7 @@
  * and with it the watches: suspicion comes from outside, at any time.
  */
 
-import { digest, proofOf } from '../../wire/digest.ts'
+import { digest, fingerprint, proofOf } from '../../wire/digest.ts'
 import { decode } from '../../wire/layout.ts'
 import type { PeerId } from '../../machine.ts'
 import type { FromHub, Register, ToHub } from '../../register/messages.ts'
@@ -62,7 +62,7 @@ export interface Effects {
 /** The one session of a model. */
 export const SESSION_ID = 's'
 const PART = 5
-const LIMITS = { playersMax: 8, schema: 0 }
+const LIMITS = { playersMax: 8, types: '' }
 
 /** The secret of the process with that number, in its life with that number. */
 export function secretOf(asker: number): Uint8Array {
@@ -142,7 +142,7 @@ function said(register: Register): FromHub {
 function wishOf(asker: number): Join {
   return {
     version: SESSION_VERSION,
-    schema: LIMITS.schema,
+    schema: fingerprint(LIMITS.types),
     ...describe(asker),
     resume: null,
   }
