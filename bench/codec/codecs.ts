@@ -1,4 +1,4 @@
-/** Each codec with the things of the bench, on the side that encodes and on the one that decodes. */
+/** Each codec with the things of the bench, where they are encoded and where they are decoded. */
 
 import * as wire from '../../src/wire/bytes.ts'
 import * as schema from '../../src/wire/schema.ts'

@@ -188,7 +188,8 @@ async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<v
   ask({ kind: 'hello', version: 1 })
   ask({ kind: 'list', request: 1, game: '' })
   ask({ kind: 'get', request: 2, session: 'nowhere' })
-  ask({ kind: 'signal', session, blob: wishOfStranger() })
+  // One of another version is denied, one with other types is told ours.
+  for (const version of [9, 1]) ask({ kind: 'signal', session, blob: wishOfStranger(version) })
   const socket = await node.openDatagrams({ datagram() {}, refused() {} })
   // More than once: the network loses some.
   for (const version of [1, 99, 1, 99, 1, 99]) {
@@ -207,9 +208,9 @@ async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<v
   await until('fay has left', () => bea.members.length === 3)
 }
 
-function wishOfStranger(): Uint8Array {
+function wishOfStranger(version: number): Uint8Array {
   return encode(joinLayout, {
-    version: 1,
+    version,
     schema: 1,
     name: 'eve',
     kind: 'node',
