@@ -7,7 +7,15 @@
  */
 
 import { type BitReader, type BitWriter, failBits, readBits, writeBits } from './bits.ts'
-import { bitsFor, createScale, numberAt, placeOf, readPlace, type Scale } from './scale.ts'
+import {
+  bitsFor,
+  createCircle,
+  createScale,
+  numberAt,
+  placeOf,
+  readPlace,
+  type Scale,
+} from './scale.ts'
 
 /** The kinds of values. */
 export type FieldKind =
@@ -65,15 +73,36 @@ export const BYTES_MAX = 512
 
 /** A number from min to max, in steps. @throws RangeError if that needs more than 32 bits */
 export function ranged(min: number, max: number, step: number): Field<number, 'ranged'> {
-  const scale = createScale(min, max, step)
+  const initial = Math.min(max, Math.max(min, 0))
+  const one = stepped(
+    'ranged',
+    `ranged ${min} ${max} ${step}`,
+    createScale(min, max, step),
+    initial,
+  )
+  return { ...one, min, max }
+}
+
+/** A direction in radians, 0 to 2π, in so many bits; any angle is taken round the circle. */
+export function angle(bits: number): Field<number, 'angle'> {
+  if (!Number.isInteger(bits) || bits < 1 || bits > 24) {
+    throw new RangeError(`an angle takes 1 to 24 bits: ${bits}`)
+  }
+  return stepped('angle', `angle ${bits}`, createCircle(bits), 0)
+}
+
+function stepped<Kind extends FieldKind>(
+  kind: Kind,
+  text: string,
+  scale: Scale,
+  initial: number,
+): Field<number, Kind> {
   const { steps, bits } = scale
   return {
-    kind: 'ranged',
+    kind,
+    text,
     scale,
-    text: `ranged ${min} ${max} ${step}`,
-    min,
-    max,
-    initial: Math.min(max, Math.max(min, 0)),
+    initial,
     size: 1,
     bits,
     quantise: (value, into, at) => {
@@ -127,33 +156,6 @@ function vector<Value extends readonly number[], Kind extends FieldKind>(
     },
     read: (reader, into, at) => {
       for (let i = 0; i < size; i++) into[at + i] = readPlace(reader, steps, bits)
-    },
-  }
-}
-
-const TURN = 2 * Math.PI
-
-/** A direction in radians, 0 to 2π, in so many bits; any angle is taken round the circle. */
-export function angle(bits: number): Field<number, 'angle'> {
-  if (!Number.isInteger(bits) || bits < 1 || bits > 24) {
-    throw new RangeError(`an angle takes 1 to 24 bits: ${bits}`)
-  }
-  const steps = 2 ** bits
-  return {
-    kind: 'angle',
-    text: `angle ${bits}`,
-    initial: 0,
-    size: 1,
-    bits,
-    quantise: (value, into, at) => {
-      const turns = finite(value) / TURN
-      const part = turns - Math.floor(turns)
-      into[at] = Math.round(part * steps) & (steps - 1)
-    },
-    valueAt: (from, at) => ((from[at] as number) / steps) * TURN,
-    write: (writer, from, at) => writeBits(writer, from[at] as number, bits),
-    read: (reader, into, at) => {
-      into[at] = readBits(reader, bits)
     },
   }
 }

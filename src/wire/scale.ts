@@ -14,6 +14,8 @@ export interface Scale {
   readonly steps: number
   /** The fewest bits that hold a place. */
   readonly bits: number
+  /** Behind the last place comes the first again; then `steps` + 1 is a power of two. */
+  readonly round: boolean
 }
 
 // Beyond, neighbouring steps are one and the same double.
@@ -28,7 +30,14 @@ export function createScale(min: number, max: number, step: number): Scale {
   if (!(Math.max(Math.abs(min), Math.abs(max)) / step <= PLACES_MAX)) {
     throw new RangeError(`steps are too small for numbers so large: ${min} to ${max} by ${step}`)
   }
-  return { min, max, step, steps, bits: bitsFor(steps) }
+  return { min, max, step, steps, bits: bitsFor(steps), round: false }
+}
+
+/** A turn in radians, in so many bits. */
+export function createCircle(bits: number): Scale {
+  const places = 2 ** bits
+  const max = 2 * Math.PI
+  return { min: 0, max, step: max / places, steps: places - 1, bits, round: true }
 }
 
 /** The fewest bits that hold a number of at most 32 bits; at least 1. */
@@ -36,9 +45,10 @@ export function bitsFor(largest: number): number {
   return Math.max(1, 32 - Math.clz32(largest))
 }
 
-/** The place nearest to a number; beyond the range the last one. NaN has none. */
+/** The place nearest to a finite number; beyond a range that is not round, the last one. */
 export function placeOf(scale: Scale, value: number): number {
   const place = Math.round((value - scale.min) / scale.step)
+  if (scale.round) return place & scale.steps
   return place > 0 ? (place < scale.steps ? place : scale.steps) : 0
 }
 
