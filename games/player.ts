@@ -12,6 +12,7 @@ export class Player {
   readonly session: Session
   readonly story: Story
   killed = false
+  readonly #names = new Map<number, string>()
   protected readonly changed: () => void
 
   constructor(session: Session, changed: () => void) {
@@ -19,6 +20,17 @@ export class Player {
     this.changed = changed
     this.story = new Story(session, changed)
     obey(session, () => this.#die())
+    session.on('members', () => this.#meet())
+    this.#meet()
+  }
+
+  /** The name of a player, also of one who has gone; null for who was never met. */
+  nameOf(player: number): string | null {
+    return this.#names.get(player) ?? null
+  }
+
+  #meet(): void {
+    for (const { player, name } of this.session.members) this.#names.set(player, name)
   }
 
   /** Whether this window serves. */

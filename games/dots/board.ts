@@ -133,6 +133,10 @@ export class Board {
     if (!owner) return
     const { primary, backup } = play.session
     const [x, y] = this.#toCanvas(at)
+    if (dot.away) {
+      this.#disc(x, y, DOT_RADIUS, 'rgb(255 255 255 / 0.16)')
+      return this.#label(x, y, 'away')
+    }
     const colour = rules.colourOf(owner.player)
     this.#disc(x, y, DOT_RADIUS * 2.1, rules.colourOf(owner.player, 0.13))
     this.#disc(x, y, DOT_RADIUS, colour)

@@ -5,6 +5,7 @@
 
 import type { ActionOutcome, ObjectHandle, Session, Vec2 } from 'holdfast'
 import { Player } from '../player.ts'
+import { sweep } from '../returned.ts'
 import * as rules from './rules.ts'
 
 /** See the head of this file. */
@@ -23,6 +24,7 @@ export class Play extends Player {
     this.dot = session.create(rules.Dot, {
       pos: [20 + Math.random() * 60, 12 + Math.random() * 24],
     })
+    session.on('objects', () => sweep(session, rules.Dot, (id) => id === this.dot.id))
     session.on('table', () => {
       this.pins = rules.pins(session)
       this.changed()

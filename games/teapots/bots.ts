@@ -11,6 +11,8 @@ import { GLAZES } from './rules/glazes.ts'
 import { STEP_MS } from './rules/pot.ts'
 import { decisions, PLAYERS_MAX, typesOf } from './rules/things.ts'
 import { Seat } from './seat.ts'
+import { Sugar } from './sugar.ts'
+import { lull } from './whose.ts'
 
 /** Which bot, and where it plays. */
 export interface BotOptions {
@@ -44,8 +46,9 @@ export async function play(
     playersMax: PLAYERS_MAX,
   })
   court.session = session
-  const seat = new Seat(session, decided, (index * 5) % GLAZES.length)
+  const seat = new Seat(session, decided, new Sugar(session), (index * 5) % GLAZES.length)
   const mind = createMind(session.me.player * 7919, skillOf(index))
+  session.on('objects', () => lull(session))
   obey(session, () => process.kill(process.pid, 'SIGKILL'))
   const steps = setInterval(() => {
     if (session.status === 'live') seat.intent = think(mind, seat.sight())

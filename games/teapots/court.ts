@@ -3,6 +3,7 @@
 import type { Session, Vec2 } from 'holdfast'
 import type { Court } from './rules/match.ts'
 import { Pot } from './rules/things.ts'
+import { playerOf, potOf } from './whose.ts'
 
 /** The court of one session; the session is given when it is joined. */
 export class SessionCourt implements Court {
@@ -13,12 +14,11 @@ export class SessionCourt implements Court {
   }
 
   placeOf(player: number): Vec2 | null {
-    const pot = this.session?.all(Pot).find(({ owner }) => owner?.player === player)
-    return pot?.state.pos ?? null
+    return (this.session && potOf(this.session, player)?.state.pos) ?? null
   }
 
   others(player: number): Vec2[] {
     const pots = this.session?.all(Pot) ?? []
-    return pots.filter(({ owner }) => owner?.player !== player).map(({ state }) => state.pos)
+    return pots.filter((pot) => playerOf(pot) !== player).map(({ state }) => state.pos)
   }
 }

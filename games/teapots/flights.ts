@@ -48,7 +48,8 @@ export class Flights {
 
 function thrownOf(cube: CubeHandle, id: string): Thrown {
   const { at, ends } = cube.state
-  return { id, player: cube.owner?.player ?? 0, at, flight: trace(cube.state), ends }
+  const player = cube.away ? 0 : (cube.owner?.player ?? 0)
+  return { id, player, at, flight: trace(cube.state), ends }
 }
 
 /** Where a throw is at this session time. */

@@ -3,11 +3,11 @@
 import type { ComponentChild } from 'preact'
 import { Exit } from '../exit.tsx'
 import { Figures, Role } from '../signs.tsx'
+import { colourOf } from './whose.ts'
 import type { Play } from './play.ts'
 import { CUBES_MAX } from './rules/flight.ts'
-import { glazeOf } from './rules/glazes.ts'
 import * as rows from './rules/standing.ts'
-import { Pot } from './rules/things.ts'
+import type { LumpHandle } from './views.ts'
 
 /** What the header can do. */
 export interface Switches {
@@ -153,7 +153,11 @@ function Score({ play, row }: { play: Play; row: rows.Standing }): ComponentChil
   const lies = row.tea === 0
   return (
     <li class={`${row.player === me.player ? 'mine' : ''} ${lies ? 'lies' : ''}`}>
-      <span class="dot" aria-hidden="true" style={{ background: colourOf(play, row.player) }} />
+      <span
+        class="dot"
+        aria-hidden="true"
+        style={{ background: colourOf(play.session, row.player) }}
+      />
       <span class="name">{member.name}</span>
       <Role session={play.session} member={member} />
       {row.streak >= rows.BOIL_STREAK && (
@@ -173,16 +177,10 @@ function Score({ play, row }: { play: Play; row: rows.Standing }): ComponentChil
   )
 }
 
-function colourOf({ session }: Play, player: number): string {
-  const pot = session.all(Pot).find(({ owner }) => owner?.player === player)
-  return pot ? glazeOf(pot.state.glaze).colour : '#888'
-}
-
 /** Who toppled whom. */
 export function Feed({ play }: { play: Play }): ComponentChild {
-  const { me, members } = play.session
-  const nameOf = (player: number): string =>
-    members.find((member) => member.player === player)?.name ?? 'Somebody'
+  const { me } = play.session
+  const nameOf = (player: number): string => play.nameOf(player) ?? 'Somebody'
   return (
     <ul class="feed" aria-live="off">
       {play.feed.map(({ number, by, victim, bounces }) => (
@@ -210,6 +208,45 @@ export function Winner({ play }: { play: Play }): ComponentChild {
       <p>The next pot is poured in {Math.max(1, Math.ceil((round.from - now) / 1000))}…</p>
     </div>
   )
+}
+
+/** Whose the lump is that one touched last, and what the session costs. */
+export function Touched({ play }: { play: Play }): ComponentChild {
+  const { session, sugar } = play
+  const { touched } = sugar
+  if (!touched?.alive) return null
+  const { in: came, out } = session.figures().bytesPerSecond
+  return (
+    <p class="touched">
+      <Whose play={play} lump={touched} />
+      <span class="bytes" title="Bytes a second, in and out">
+        ↓ {kilobytes(came)} ↑ {kilobytes(out)} kB/s
+      </span>
+    </p>
+  )
+}
+
+/** Who owns a lump, and how often it has changed hands. */
+export function Whose({ play, lump }: { play: Play; lump: LumpHandle }): ComponentChild {
+  const { session } = play
+  const { owner, version, away } = lump
+  const player = away ? undefined : owner?.player
+  const mine = player === session.me.player
+  const whose = mine ? 'Yours' : away ? 'Away' : (owner?.name ?? 'Nobody’s')
+  return (
+    <>
+      <i class="ring" aria-hidden="true" style={{ color: colourOf(session, player) }} />
+      <b>{whose}</b>
+      <span class="version" title="Epoch of the server that gave it away, and a count">
+        {version.epoch}.{version.count}
+      </span>
+    </>
+  )
+}
+
+/** A thousand bytes and their tenths. */
+export function kilobytes(bytes: number): string {
+  return (bytes / 1000).toFixed(1)
 }
 
 /** One's own tea and cubes. */

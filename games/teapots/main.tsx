@@ -19,7 +19,7 @@ import { type Kept, personalLink, Tab } from '../tab.ts'
 import { type Acts, Card, type Guest, NoPicture, type Stage as At } from './cards.tsx'
 import { SessionCourt } from './court.ts'
 import { recallGuest, rememberGuest } from './guest.ts'
-import { Bowl, Feed, Header, Scores, Winner } from './hud.tsx'
+import { Bowl, Feed, Header, Scores, Touched, Winner } from './hud.tsx'
 import { Input } from './input.ts'
 import { marksOf } from './marks.ts'
 import { Panel } from './panel.tsx'
@@ -162,6 +162,7 @@ function Page(): ComponentChild {
       <Banner player={play} />
       {here && <Winner play={here} />}
       {here && <Bowl play={here} />}
+      {here && <Touched play={here} />}
       {here?.seat && <Touch input={input} />}
       {stage || !isDrawn ? (
         <Card stage={at} guest={guest} room={room} links={links} acts={acts} />

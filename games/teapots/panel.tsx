@@ -8,6 +8,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Personal, Share } from '../share.tsx'
 import { Badges, Killer, Notes } from '../signs.tsx'
 import type { Chart, STAGE_WORDS, StageName } from './chart.ts'
+import { kilobytes, Whose } from './hud.tsx'
 import type { Play } from './play.ts'
 
 /** How often the chart is drawn, in milliseconds. */
@@ -33,6 +34,7 @@ export function Panel(props: {
       </header>
       <Serving play={play} />
       <Ages play={play} />
+      <Sugar play={play} />
       <Weather play={play} />
       <Own play={play} />
       <section>
@@ -126,6 +128,25 @@ function drawAges(
 
 function figure(ms: number): string {
   return Number.isFinite(ms) ? String(Math.round(ms)) : '–'
+}
+
+function Sugar({ play }: { play: Play }): ComponentChild {
+  const { in: came, out } = play.session.figures().bytesPerSecond
+  return (
+    <section>
+      <h3>Lumps of sugar, by owner and version</h3>
+      <ul class="lumps">
+        {play.sugar.sights.map(({ handle }) => (
+          <li key={handle.id}>
+            <Whose play={play} lump={handle} />
+          </li>
+        ))}
+      </ul>
+      <p class="fine">
+        Whoever bumps a lump owns it. In {kilobytes(came)}, out {kilobytes(out)} kB a second.
+      </p>
+    </section>
+  )
 }
 
 function Weather({ play }: { play: Play }): ComponentChild {

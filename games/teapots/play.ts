@@ -11,6 +11,8 @@ import { IDLE, type Intent } from './rules/pot.ts'
 import * as rows from './rules/standing.ts'
 import type { Decisions } from './rules/things.ts'
 import { Seat } from './seat.ts'
+import { Sugar } from './sugar.ts'
+import { lull } from './whose.ts'
 
 /** How long it is told who toppled whom, in milliseconds, and how many at once. */
 const FEED_MS = 5_000
@@ -26,6 +28,7 @@ export interface Topple extends rows.Blow {
 
 /** See the head of this file. */
 export class Play extends Player {
+  readonly sugar: Sugar
   /** Null for who only watches. */
   seat: Seat | null = null
   /** What the player wants, asked at each step. */
@@ -44,8 +47,10 @@ export class Play extends Player {
     super(session, changed)
     this.#decisions = decisions
     this.#watching = new Flights(session)
+    this.sugar = new Sugar(session)
     this.#blows = rows.hitsTotal(session)
     session.on('table', () => this.#hear())
+    session.on('objects', () => lull(session))
   }
 
   /** The cubes in the air. */
@@ -79,7 +84,7 @@ export class Play extends Player {
   /** Sits down with a pot of this glaze. */
   sit(glaze: number): void {
     if (this.seat || !this.isHere) return
-    this.seat = new Seat(this.session, this.#decisions, glaze, {
+    this.seat = new Seat(this.session, this.#decisions, this.sugar, glaze, {
       threw: () => this.changed(),
       // Most are close calls, of two who hit the same pot at once: they need no words.
       refused: () => this.changed(),
@@ -97,14 +102,16 @@ export class Play extends Player {
   /** Goes on to this instant of a local clock. */
   advance(now: number): void {
     const { seat } = this
-    if (!seat || !this.isHere) return
-    seat.assist = this.#autopilot ? 0 : this.assist
-    seat.intent = this.#autopilot ? think(this.#autopilot, seat.sight()) : this.steer()
-    this.#late = seat.advance(now)
+    if (!this.isHere) return
+    if (seat) {
+      seat.assist = this.#autopilot ? 0 : this.assist
+      seat.intent = this.#autopilot ? think(this.#autopilot, seat.sight()) : this.steer()
+    }
+    this.#late = (seat ?? this.sugar).advance(now)
     this.#advancedAt = now
   }
 
-  /** How long before this instant our pot made its last step, in milliseconds. */
+  /** How long before this instant what is ours made its last step, in milliseconds. */
   lateAt(now: number): number {
     return Math.min(50, this.#late + now - this.#advancedAt)
   }

@@ -9,6 +9,7 @@ import { STEP_MS } from './rules/pot.ts'
 import * as rows from './rules/standing.ts'
 import { Cube, decisions, Pot, typesOf } from './rules/things.ts'
 import { Seat } from './seat.ts'
+import { Sugar } from './sugar.ts'
 
 interface Player {
   session: Session
@@ -24,7 +25,7 @@ async function sit(w: SessionWorld, name: string, skill = 0.8): Promise<Player> 
   court.session = session
   const refused: string[] = []
   const events = { threw: () => {}, refused: (why: string) => void refused.push(why) }
-  const seat = new Seat(session, decided, 1, events)
+  const seat = new Seat(session, decided, new Sugar(session), 1, events)
   return { session, seat, mind: createMind(session.me.player, skill), refused }
 }
 
@@ -45,11 +46,14 @@ function pointsOf(session: Session): string {
     .join('\n')
 }
 
-describe('seats at one tray', () => {
+/** Whole sessions and many steps take a while on a machine that is busy. */
+const LONG = { timeout: 60_000 }
+
+describe('seats at one tray', LONG, () => {
   test('T8, T49: bots hit one another, and every hit is counted once, the same for all', async () => {
     const w = world({ seed: 3, conditions: 'rtt=60,loss=3%,jitter=15' })
     const players = [await sit(w, 'Ada'), await sit(w, 'Grace'), await sit(w, 'Linus')]
-    await play(w, players, 20_000)
+    await play(w, players, 12_000)
     const total = rows.hitsTotal(players[0]!.session)
     expect(total).toBeGreaterThan(5)
     for (const { seat } of players) seat.intent = { move: [0, 0], aim: null, fire: false }
@@ -68,11 +72,11 @@ describe('seats at one tray', () => {
     const players: Player[] = []
     for (const name of ['Ada', 'Grace', 'Linus', 'Hedy']) players.push(await sit(w, name))
     await w.runUntil(() => players.every(({ session }) => session.safety === 'backed-up'), 10_000)
-    await play(w, players, 8_000)
+    await play(w, players, 6_000)
     const [ada, ...others] = players
     const before = others.map(({ session, seat }) => [session.me.player, seat.counted])
     w.kill(ada!.session)
-    await play(w, others, 12_000)
+    await play(w, others, 8_000)
     await w.run(3_000)
     expect(others.map(({ session }) => session.me.player)).toEqual(before.map(([id]) => id))
     expect(others[0]!.session.primary!.name).not.toBe('Ada')

@@ -6,20 +6,22 @@
  */
 
 import type { Session } from 'holdfast'
+import { sweep } from '../returned.ts'
 import { type CubeHandle, Flights } from './flights.ts'
+import { Pace } from './pace.ts'
 import { SPOTS } from './rules/arena.ts'
 import { assisted, type Danger, type Rival, type Sight } from './rules/brain.ts'
 import * as flight from './rules/flight.ts'
 import type { Claim } from './rules/match.ts'
 import { distance, scale, TURN, wayOf } from './rules/plane.ts'
-import { type Body, bodyAt, IDLE, type Intent, type Other, step, STEP_MS } from './rules/pot.ts'
+import { type Body, bodyAt, IDLE, type Intent, type Other, step } from './rules/pot.ts'
 import { struck } from './rules/pot.ts'
 import * as rows from './rules/standing.ts'
 import { Cube, type Decisions, Pot } from './rules/things.ts'
+import type { Sugar } from './sugar.ts'
 import { type PotHandle, Views } from './views.ts'
+import { playerOf } from './whose.ts'
 
-/** Steps that are caught up with; after a longer pause the pot goes on from where it was. */
-const STEPS_MAX = 15
 /** How long to wait before asking again what was refused, in milliseconds. */
 const ASK_MS = 400
 /** How hard a cube pushes a pot, in units a second. */
@@ -60,9 +62,10 @@ export class Seat {
   readonly #views = new Views()
   readonly #decisions: Decisions
   readonly #events: SeatEvents
+  readonly #sugar: Sugar
+  readonly #pace = new Pace()
   readonly #cubes: CubeHandle[] = []
   #own: Own[] = []
-  #steppedAt = NaN
   #thrownAt = 0
   #askedAt = -Infinity
   #asking = false
@@ -74,17 +77,20 @@ export class Seat {
   constructor(
     session: Session,
     decisions: Decisions,
+    sugar: Sugar,
     glaze: number,
     events: SeatEvents = { threw: () => {}, refused: () => {} },
   ) {
     this.session = session
     this.flights = new Flights(session)
     this.#decisions = decisions
+    this.#sugar = sugar
     this.#events = events
     this.#blows = rows.hitsTotal(session)
     const spot = SPOTS[(session.me.player * 5) % SPOTS.length]!
     this.body = bodyAt(spot)
-    this.pot = session.create(Pot, { ...onWire(this.body), glaze })
+    const { player } = session.me
+    this.pot = session.create(Pot, { ...onWire(this.body), glaze, player })
     for (let i = 0; i < flight.CUBES_MAX; i++) this.#cubes.push(session.create(Cube))
     this.#deaf = session.on('table', () => this.#feel())
   }
@@ -112,22 +118,26 @@ export class Seat {
    */
   advance(now: number): number {
     if (this.#left || this.session.status === 'lost') return 0
-    if (!(now - this.#steppedAt < STEPS_MAX * STEP_MS)) this.#steppedAt = now - STEP_MS
+    const steps = this.#pace.due(now)
+    if (steps > 0) this.#step(steps, now)
+    return this.#pace.late(now)
+  }
+
+  #step(steps: number, now: number): void {
     const { stands } = this
-    const others = now - this.#steppedAt >= STEP_MS ? this.#others() : []
-    let moved = false
-    while (now - this.#steppedAt >= STEP_MS) {
-      this.body = step(this.body, stands ? this.intent : IDLE, others)
-      this.#steppedAt += STEP_MS
-      moved = true
+    const others = this.#others()
+    this.#sugar.look()
+    for (let i = 0; i < steps; i++) {
+      const glided = step(this.body, stands ? this.intent : IDLE, others)
+      this.body = this.#sugar.step(glided, others)
     }
-    if (moved) {
-      this.pot.set(onWire(this.body))
-      if (stands && this.intent.fire) this.throw(this.#helped())
-      this.#watch()
-      this.#askForTea(now)
-    }
-    return now - this.#steppedAt
+    this.pot.set(onWire(this.body))
+    this.#sugar.tell()
+    sweep(this.session, Pot, (id) => id === this.pot.id)
+    sweep(this.session, Cube, (id) => this.#cubes.some((cube) => cube.id === id))
+    if (stands && this.intent.fire) this.throw(this.#helped())
+    this.#watch()
+    this.#askForTea(now)
   }
 
   /** Throws a cube where the spout points, if one is ready. @returns whether one was thrown */
@@ -162,7 +172,8 @@ export class Seat {
   rivals(now: number = this.session.now()): Rival[] {
     const found: Rival[] = []
     for (const pot of this.session.all(Pot)) {
-      const row = pot.owner && !pot.mine && rows.standing(this.session, pot.owner.player, now)
+      if (pot === this.pot || pot.away) continue
+      const row = rows.standing(this.session, playerOf(pot), now)
       if (!row || row.tea === 0) continue
       const { pos, vel } = this.#views.of(pot)
       found.push({ player: row.player, pos, vel, safe: now < row.since + rows.SAFE_MS })
@@ -185,7 +196,7 @@ export class Seat {
   }
 
   #others(): Other[] {
-    return this.session.all(Pot).flatMap((pot) => (pot.mine ? [] : this.#views.of(pot)))
+    return this.session.all(Pot).flatMap((pot) => (pot === this.pot ? [] : this.#views.of(pot)))
   }
 
   // What we see is what we hit: our own cubes against the pots as they are drawn here.

@@ -237,7 +237,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
 
   take(): Promise<Answer> {
     if (!this.alive) return Promise.resolve('gone')
-    if (this.mine) return Promise.resolve('granted')
+    // What the server keeps for somebody who is away is not its own before it takes it.
+    if (this.mine && !this.away) return Promise.resolve('granted')
     return this.#host.ask(this as unknown as Handle<Fields>, 'take', this.#host.me)
   }
 

@@ -42,7 +42,8 @@ export function decide(turn: Turn, asked: Asked): void {
   if (asked.to !== asked.from) return void objects.counters.ignored++
   // It asked twice: the grant is with it, or on the way.
   const grant = objects.grants.get(asked.key)
-  if (replica.owner === asked.from || grant?.to === asked.from) return
+  const isTheirs = replica.owner === asked.from && replica.former === 0
+  if (isTheirs || grant?.to === asked.from) return
   const { take } = turn.types[replica.type]!
   const busy = isOpen(turn, grant) || objects.asked.has(asked.key)
   if (busy || take === 'fixed') return refuse(turn, asked.from, asked.number, 'refused')

@@ -123,7 +123,7 @@ export function slide(lump: Lump, pots: readonly Other[], lumps: readonly Other[
   for (const other of lumps) next = knocked(next, other)
   const isTouched = next !== lump
   if (!isTouched && rests(lump)) return lump
-  return settled(moved(scraped(limited(next))))
+  return limited(settled(moved(scraped(next))))
 }
 
 // The lump gives way wholly, for the pot that pushes it is the heavier one by far.

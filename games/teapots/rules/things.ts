@@ -26,13 +26,17 @@ import type { Standing } from './standing.ts'
 /** Most players of a game; who comes later is told that it is full. */
 export const PLAYERS_MAX = 12
 
-/** A pot: where it is, how it moves, where its spout points, and which glaze it has. */
+/**
+ * A pot: where it is, how it moves, where its spout points, which glaze it has, and whom it waits
+ * for when its player is away.
+ */
 export const Pot: ObjectType<{
   pos: Field<Vec2>
   vel: Field<Vec2>
   aim: Field<number>
   spin: Field<number>
   glaze: Field<number>
+  player: Field<number>
 }> = object(
   'pot',
   {
@@ -41,6 +45,7 @@ export const Pot: ObjectType<{
     aim: angle(10),
     spin: ranged(-12, 12, 1 / 8),
     glaze: u8,
+    player: u16,
   },
   { motion: { follow: { pos: 'vel', aim: 'spin' }, warp: 0.85, snap: 5 } },
 )
@@ -55,6 +60,32 @@ export const Cube: ObjectType<{
   aim: Field<number>
   ends: Field<number>
 }> = object('cube', { at: u32, pos: vec2(-20, 20, PLACE_STEP), aim: angle(AIM_BITS), ends: u16 })
+
+/**
+ * A lump of sugar that pots push about. It belongs to whoever bumped it last; when they go, it
+ * stays. `home` tells one from another: where it lies at first.
+ */
+export const Lump: ObjectType<{
+  pos: Field<Vec2>
+  vel: Field<Vec2>
+  turn: Field<number>
+  spin: Field<number>
+  home: Field<number>
+}> = object(
+  'lump',
+  {
+    pos: vec2(-20, 20, PLACE_STEP),
+    vel: vec2(-16, 16, 1 / 16),
+    turn: angle(10),
+    spin: ranged(-12, 12, 1 / 8),
+    home: u8,
+  },
+  {
+    take: 'free',
+    onOwnerLeave: 'keep',
+    motion: { follow: { pos: 'vel', turn: 'spin' }, warp: 0.8, snap: 4, within: 0.03 },
+  },
+)
 
 /** What is decided on the server. */
 export interface Decisions {
@@ -74,5 +105,5 @@ export function decisions(court: Court): Decisions {
 
 /** All types of the game, for `join`. */
 export function typesOf({ pour: filling, hit: hitting }: Decisions): GameType[] {
-  return [Pot, Cube, Kill, filling, hitting] as GameType[]
+  return [Pot, Cube, Lump, Kill, filling, hitting] as GameType[]
 }

@@ -70,6 +70,11 @@ export interface Pose {
   lidOff: number
 }
 
+/** A pot that waits for its player breathes. @param seconds  on any clock */
+export function doze(seconds: number): Pose {
+  return { over: 0, up: 0, squash: 0.94 + 0.025 * Math.sin(1.7 * seconds), lidOff: 0 }
+}
+
 /** @param ago  milliseconds since it was filled, or since it toppled */
 export function poseOf(stands: boolean, ago: number): Pose {
   if (!stands) {

@@ -16,7 +16,7 @@ export interface Label {
   mine: boolean
   boils: boolean
   leads: boolean
-  role: 'server' | 'backup' | null
+  role: 'server' | 'backup' | 'away' | null
 }
 
 /** How long a word rises, in milliseconds. */

@@ -11,6 +11,7 @@ export interface Materials {
   /** Porcelain, cake and whatever else has its colour in its corners. */
   glazed: THREE.Material
   metal: THREE.Material
+  sugar: THREE.Material
   cloth(map: THREE.Texture): THREE.Material
 }
 
@@ -21,6 +22,7 @@ export function createMaterials(finish: Finish): Materials {
       finish,
       glazed: new THREE.MeshLambertMaterial({ vertexColors: true }),
       metal: new THREE.MeshLambertMaterial({ color: '#d9b66a' }),
+      sugar: new THREE.MeshLambertMaterial({ vertexColors: true }),
       cloth: (map) => new THREE.MeshLambertMaterial({ map }),
     }
   }
@@ -36,6 +38,11 @@ export function createMaterials(finish: Finish): Materials {
       metalness: 1,
       roughness: 0.27,
       envMapIntensity: 1.5,
+    }),
+    sugar: new THREE.MeshStandardMaterial({
+      vertexColors: true,
+      roughness: 0.7,
+      envMapIntensity: 0.7,
     }),
     cloth: (map) => new THREE.MeshStandardMaterial({ map, roughness: 0.86, envMapIntensity: 0.5 }),
   }

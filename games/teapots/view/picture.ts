@@ -12,9 +12,11 @@ import * as rows from '../rules/standing.ts'
 import { Pot } from '../rules/things.ts'
 import type { Sound } from '../sound.ts'
 import { type PotHandle, Views } from '../views.ts'
+import { colourOf, playerOf, potOf } from '../whose.ts'
 import { type CubeSight, Cubes } from './cubes.ts'
-import { createGait, type Gait, knock, poseOf, sway } from './gait.ts'
+import { createGait, doze, type Gait, knock, poseOf, sway } from './gait.ts'
 import type { Label, Labels } from './labels.ts'
+import { type LumpLook, Lumps } from './lumps.ts'
 import { type PotLook, Pots } from './pots.ts'
 import { Sparks } from './sparks.ts'
 import type { Stage } from './stage.ts'
@@ -47,6 +49,7 @@ export class Picture {
   readonly #sound: Sound
   readonly #tray: Tray
   readonly #pots: Pots
+  readonly #lumps: Lumps
   readonly #cubes: Cubes
   readonly #sparks: Sparks
   readonly #views = new Views()
@@ -63,6 +66,7 @@ export class Picture {
     this.#sound = sound
     this.#tray = addTray(stage.scene, stage.materials)
     this.#pots = new Pots(stage.scene, stage.materials)
+    this.#lumps = new Lumps(stage.scene, stage.materials)
     this.#cubes = new Cubes(stage.scene, stage.materials)
     this.#sparks = new Sparks(stage.scene)
   }
@@ -101,6 +105,7 @@ export class Picture {
       glaze,
       pose: poseOf(true, 60_000),
       gait: createGait(),
+      asleep: false,
       rattle: 0,
       bell: 0,
       puddle: 0,
@@ -108,6 +113,7 @@ export class Picture {
     this.#breathe({ streak: 0, player: 0 }, look)
     this.#pots.show([look])
     this.#cubes.show([], 0, () => {})
+    this.#lumps.show([], seconds)
     this.#cubes.aim([])
     this.#labels.show([])
     this.#stage.lookClosely(SAMPLE, seconds)
@@ -119,16 +125,20 @@ export class Picture {
     this.#listen(play, now, seconds > AWAY_SECONDS)
     const next = new Map<number, Seen>()
     for (const pot of session.all(Pot)) {
-      const row = pot.owner && rows.standing(session, pot.owner.player, now)
-      if (row) next.set(row.player, this.#carry(play, pot, row, now, seconds, late))
+      const player = playerOf(pot)
+      const row = rows.standing(session, player, now)
+      // Of a player who is back, what waited goes in a moment.
+      if (!row || (pot.away && potOf(session, player))) continue
+      next.set(player, this.#carry(play, pot, row, now, seconds, late))
     }
     this.#seen = next
     this.#pots.show([...next.values()].map(({ look }) => look))
+    this.#drawLumps(play, seconds, late)
     this.#drawCubes(play, now)
     const own = next.get(session.me.player)
     this.#cubes.aim(seat && own && seat.stands ? this.#aimDots(own.look) : [])
     this.#stage.look(own?.look.pos ?? null, seconds)
-    this.#labels.show(this.#labelsOf(session, now))
+    this.#labels.show([...this.#labelsOf(session, now), ...this.#sleepers(play)])
   }
 
   #carry(
@@ -141,8 +151,8 @@ export class Picture {
   ): Seen {
     const known = this.#seen.get(row.player)
     const gait = known?.gait ?? createGait()
-    const body = pot.mine ? play.seat!.body : this.#views.of(pot)
-    const ahead = pot.mine ? late / 1000 : 0
+    const body = pot === play.seat?.pot ? play.seat.body : this.#views.of(pot)
+    const ahead = pot === play.seat?.pot ? late / 1000 : 0
     const stands = row.tea > 0
     const ago = now - row.since
     if (stands || ago < 1_500) sway(gait, body.vel, seconds)
@@ -150,13 +160,14 @@ export class Picture {
       pos: along(body.pos, body.vel, ahead),
       aim: body.aim + body.spin * ahead,
       glaze: pot.state.glaze,
-      pose: poseOf(stands, ago),
+      pose: pot.away && stands ? doze(this.#clock) : poseOf(stands, ago),
       gait,
-      rattle: this.#rattle(row, now),
-      bell: stands ? bellOf(ago) : 0,
+      asleep: pot.away,
+      rattle: pot.away ? 0 : this.#rattle(row, now),
+      bell: stands && !pot.away ? bellOf(ago) : 0,
       puddle: stands ? 0 : Math.min(1, ago / PUDDLE_MS) ** 0.5,
     }
-    if (stands) this.#breathe(row, look)
+    if (stands && !pot.away) this.#breathe(row, look)
     const filled = stands && known && row.since !== known.since
     if (filled) this.#sound.pour(look.pos)
     return { gait, since: row.since, tea: row.tea, look }
@@ -177,6 +188,20 @@ export class Picture {
     const tip = along(pos, wayOf(aim), 1.95)
     const drift = Math.sin(this.#clock + player) * 0.3
     this.#sparks.burst('steam', 1, [tip[0], 1.5, tip[1]], [drift, boils ? 1.6 : 0.8, 0.1], 0.3)
+  }
+
+  #drawLumps({ session, sugar }: Play, seconds: number, late: number): void {
+    const looks = sugar.sights.map(({ handle, lump, here }): LumpLook => {
+      const { pos, turn } = here
+        ? {
+            pos: along(lump.pos, lump.vel, late / 1000),
+            turn: lump.turn + (lump.spin * late) / 1000,
+          }
+        : this.#views.ofLump(handle)
+      const colour = colourOf(session, handle.away ? undefined : handle.owner?.player)
+      return { id: handle.id, pos: [pos[0], pos[1]], turn, here, colour }
+    })
+    this.#lumps.show(looks, seconds)
   }
 
   #drawCubes(play: Play, now: number): void {
@@ -252,6 +277,18 @@ export class Picture {
     this.#sparks.burst('confetti', 70, [x, 2.5, y], [0, 11, 0], 11)
     this.#sparks.burst('confetti', 70, [0, 5, 0], [0, 12, 0], 16)
     this.#sound.fanfare()
+  }
+
+  // They wait for their players, who are on no list.
+  #sleepers(play: Play): Label[] {
+    return [...this.#seen].flatMap(([player, { look, tea }]) => {
+      const { pos, glaze, asleep } = look
+      if (!asleep) return []
+      const at = this.#stage.project(pos[0], LABEL_HEIGHT, pos[1])
+      const name = play.nameOf(player) ?? 'Somebody'
+      const marks = { mine: false, boils: false, leads: false, role: 'away' as const }
+      return { player, name, colour: glazeOf(glaze).colour, at, tea, ...marks }
+    })
   }
 
   #labelsOf(session: Session, now: number): Label[] {

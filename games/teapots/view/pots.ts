@@ -7,10 +7,10 @@ import type { Vec2 } from 'holdfast'
 import * as THREE from 'three'
 import { TeapotGeometry } from 'three/addons/geometries/TeapotGeometry.js'
 import { glazeOf } from '../rules/glazes.ts'
-import { painted, paintSpot } from './drawings.ts'
 import type { Gait, Pose } from './gait.ts'
 import type { Materials } from './materials.ts'
 import { merged, turned } from './props.ts'
+import { flat, spot } from './spots.ts'
 
 /** Most pots that are drawn. */
 export const POTS_MAX = 32
@@ -23,6 +23,8 @@ export interface PotLook {
   glaze: number
   pose: Pose
   gait: Gait
+  /** It waits for its player. */
+  asleep: boolean
   /** How far its lid jumps, in units. */
   rattle: number
   /** How much of its glass bell is there: 0 for none, 1 for all. */
@@ -33,6 +35,8 @@ export interface PotLook {
 
 const HIDDEN = new THREE.Matrix4().makeScale(0, 0, 0)
 const UP = new THREE.Vector3(0, 1, 0)
+/** What is left of the colours of a pot that nobody plays. */
+const ASH = new THREE.Color('#b3a794')
 
 /** See the head of this file. */
 export class Pots {
@@ -63,8 +67,8 @@ export class Pots {
     this.#bodies = instanced(body, china, true)
     this.#lids = instanced(lid, china, true)
     this.#gold = instanced(goldGeometry(), materials.metal, true)
-    this.#shadows = instanced(flat(3.4), shade('#1c0e05', 0.62), false)
-    this.#puddles = instanced(flat(4.6), shade('#7a3d12', 0.72), false)
+    this.#shadows = instanced(flat(3.4), spot('#1c0e05', 0.62), false)
+    this.#puddles = instanced(flat(4.6), spot('#7a3d12', 0.72), false)
     this.#bells = instanced(turned(BELL, '#ffffff'), glass(), false)
     // Materials are made for meshes with colours of their own, before there is a pot.
     for (const mesh of [this.#bodies, this.#lids]) mesh.setColorAt(0, this.#colour)
@@ -90,7 +94,7 @@ export class Pots {
   }
 
   #place(place: number, look: PotLook): void {
-    const { pos, pose, glaze, aim, gait } = look
+    const { pos, pose, glaze, aim, gait, asleep } = look
     this.#turn.setFromAxisAngle(UP, -aim)
     this.#leanOver(gait, pose)
     this.#lean.multiply(this.#turn)
@@ -103,9 +107,10 @@ export class Pots {
     this.#gold.setMatrixAt(place, this.#matrix)
     this.#lids.setMatrixAt(place, this.#lidOf(look))
     this.#colour.set(glazeOf(glaze).colour)
+    if (asleep) this.#colour.lerp(ASH, 0.75)
     this.#bodies.setColorAt(place, this.#colour)
     this.#lids.setColorAt(place, this.#colour)
-    this.#styles.setX(place, glaze % 4)
+    this.#styles.setX(place, asleep ? -1 : glaze % 4)
     this.#spots(place, look)
   }
 
@@ -172,23 +177,6 @@ function instanced(
 /** A pot with its foot on the cloth. */
 function standing(geometry: THREE.BufferGeometry): THREE.BufferGeometry {
   return geometry.translate(0, SIZE, 0)
-}
-
-function flat(size: number): THREE.BufferGeometry {
-  return new THREE.PlaneGeometry(size, size).rotateX(-Math.PI / 2)
-}
-
-function shade(colour: string, opacity: number): THREE.Material {
-  const map = painted(64, paintSpot)
-  return new THREE.MeshBasicMaterial({
-    map,
-    color: colour,
-    opacity,
-    transparent: true,
-    depthWrite: false,
-    polygonOffset: true,
-    polygonOffsetFactor: -2,
-  })
 }
 
 // The rims of body and foot, the knob, a bead on the spout.
@@ -287,7 +275,7 @@ vec3 patterned(vec3 glaze) {
     mask = soft(0.07 - abs(high - 0.88 - wave)) + soft(0.05 - abs(high - 0.5 + wave));
     mask = max(mask, soft(0.025 - abs(high - 0.69)));
   }
-  if (high > 1.34) mask = 0.0;
+  if (high > 1.34 || vStyle < -0.5) mask = 0.0;
   float onBelly = step(length(vOn.xz), 1.2);
   return mix(glaze, cream, clamp(mask, 0.0, 1.0) * onBelly);
 }
