@@ -81,8 +81,17 @@ function isNewer(said: Said, known: Replica): boolean {
 
 // The grantee tells of what it was granted: the next may be granted.
 function confirm(objects: Objects, said: Said): void {
-  const grant = objects.grants.get(said.key)
-  if (grant && compare(said.version, grant.version) >= 0) objects.grants.delete(said.key)
+  const grants = objects.grants.get(said.key)
+  if (!grants) return
+  const open = grants.filter(({ version }) => compare(version, said.version) > 0)
+  if (open.length > 0) objects.grants.set(said.key, open)
+  else objects.grants.delete(said.key)
+}
+
+/** Whether we granted that version to that member, and have not heard of it yet. */
+export function isGranted(objects: Objects, key: number, version: Version, to: PeerId): boolean {
+  const grants = objects.grants.get(key) ?? []
+  return grants.some((grant) => grant.to === to && compare(grant.version, version) === 0)
 }
 
 function maySay(
@@ -100,8 +109,7 @@ function maySay(
   if (known && compare(said.version, known.version) <= 0) {
     return compare(said.version, known.version) < 0 || known.owner === from
   }
-  const grant = objects.grants.get(said.key)
-  if (grant && grant.to === from && compare(grant.version, said.version) === 0) return true
+  if (isGranted(objects, said.key, said.version, from)) return true
   return isOfBefore(objects, now, said.version) || objects.variant === 'no-epoch'
 }
 

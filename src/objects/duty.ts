@@ -113,7 +113,11 @@ export function announce(turn: Turn, replica: Replica): void {
 
 /** Tells that peer all that is ours to tell. */
 export function oweAll(turn: Turn, peer: PeerId, sight: Sight): void {
-  for (const replica of turn.objects.replicas.values()) owe(turn, peer, sight, replica)
+  const { replicas, variant } = turn.objects
+  for (const replica of replicas.values()) {
+    if (replica.dead && variant === 'no-tombstone-duty') continue
+    owe(turn, peer, sight, replica)
+  }
 }
 
 /** Sees to it that a peer is told how an object stands, if that is for us to tell. */

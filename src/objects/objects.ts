@@ -16,6 +16,7 @@ import { isMine, type Objects, place, type Replica, type Turn } from './state.ts
 import { FIRST } from './version.ts'
 
 export { objectsPart, OBJECTS_CHANNEL, TOMBSTONE_MS } from './part.ts'
+export { give } from './owning.ts'
 export { reply, request } from './requests.ts'
 export * from './state.ts'
 export type { Version } from './version.ts'

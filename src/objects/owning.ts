@@ -5,7 +5,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import { bury, isOfBefore, refresh, stand } from './accept.ts'
+import { bury, isGranted, isOfBefore, refresh, stand } from './accept.ts'
 import { encodeAsk, encodeGrant, KIND, plain, type Said } from './messages.ts'
 import { type Grant, type Objects, OBJECTS_MAX, place, type Replica, type Turn } from './state.ts'
 import { after, compare, type Version } from './version.ts'
@@ -41,7 +41,7 @@ export function decide(turn: Turn, asked: Asked): void {
   if (asked.what === 'give') return handOn(turn, asked, replica)
   if (asked.to !== asked.from) return void objects.counters.ignored++
   // It asked twice: the grant is with it, or on the way.
-  const grant = objects.grants.get(asked.key)
+  const grant = objects.grants.get(asked.key)?.at(-1)
   const isTheirs = replica.owner === asked.from && replica.former === 0
   if (isTheirs || grant?.to === asked.from) return
   const { take } = turn.types[replica.type]!
@@ -54,7 +54,7 @@ export function decide(turn: Turn, asked: Asked): void {
 
 function handOn(turn: Turn, { from, number, to, entry }: Asked, replica: Replica): void {
   const { objects } = turn
-  const free = objects.here.has(to) && !isOpen(turn, objects.grants.get(replica.key))
+  const free = objects.here.has(to) && !isOpen(turn, objects.grants.get(replica.key)?.at(-1))
   if (replica.owner !== from || !free) return refuse(turn, from, number, 'refused')
   // What it gives is the newest there is (3.5: no write is lost).
   const newer = entry && compare(entry.version, replica.version) === 0 && entry.oseq > replica.oseq
@@ -101,7 +101,8 @@ export function give(turn: Turn, replica: Replica, to: PeerId): void {
   const version = next(objects, replica)
   if (objects.variant === 'host-sends-migrate') return command(turn, replica, version, to)
   if (to === objects.me) return own(turn, replica, version, 0)
-  objects.grants.set(replica.key, { version, to, at: now })
+  const grants = objects.grants.get(replica.key) ?? []
+  objects.grants.set(replica.key, [...grants, { version, to, at: now }])
   sendGrant(turn, replica, version, to)
 }
 
@@ -116,7 +117,7 @@ function command(turn: Turn, replica: Replica, version: Version, to: PeerId): vo
 
 // Of all grants that were made, also of those that nobody has heard of yet.
 function next(objects: Objects, replica: Replica): Version {
-  const granted = objects.grants.get(replica.key)?.version
+  const granted = objects.grants.get(replica.key)?.at(-1)?.version
   const known = replica.version
   const newest = granted && compare(granted, known) > 0 ? granted : known
   return after(newest, objects.variant === 'no-epoch' ? 0 : objects.epoch)
@@ -131,9 +132,10 @@ function own(turn: Turn, replica: Replica, version: Version, former: number): vo
 /** As primary: a peer follows us; grants that were lost on the way go again. */
 export function grantAgain(turn: Turn, peer: PeerId): void {
   const { objects } = turn
-  for (const [key, grant] of objects.grants) {
+  for (const [key, grants] of objects.grants) {
     const replica = objects.replicas.get(key)
-    if (grant.to === peer && replica) sendGrant(turn, replica, grant.version, peer)
+    const grant = grants.at(-1)
+    if (grant?.to === peer && replica) sendGrant(turn, replica, grant.version, peer)
   }
 }
 
@@ -153,8 +155,9 @@ export function settleView(turn: Turn, left: boolean): void {
 function adopt(turn: Turn, replica: Replica, player: number): void {
   const { objects, types } = turn
   if (replica.dead) {
-    if (objects.variant !== 'no-tombstone-adoption')
-      bury(turn, replica, replica.version, objects.me)
+    const { variant } = objects
+    if (variant === 'no-tombstone-adoption' || variant === 'no-tombstone-duty') return
+    bury(turn, replica, replica.version, objects.me)
     return
   }
   const former = replica.former || player
@@ -171,7 +174,7 @@ function giveBack(turn: Turn, inc: PeerId, player: number): void {
   const { objects } = turn
   for (const replica of objects.replicas.values()) {
     const waits = !replica.dead && replica.owner === objects.me && replica.former === player
-    if (waits && !isOpen(turn, objects.grants.get(replica.key))) give(turn, replica, inc)
+    if (waits && !isOpen(turn, objects.grants.get(replica.key)?.at(-1))) give(turn, replica, inc)
   }
 }
 
@@ -192,8 +195,7 @@ export function takeOrphan(turn: Turn, said: Said): void {
 // What we granted ourselves we know.
 function isPlausible({ objects, now }: Turn, said: Said, known: Replica | undefined): boolean {
   if (!known || compare(said.version, known.version) <= 0) return true
-  const grant = objects.grants.get(said.key)
-  if (grant && grant.to === said.owner && compare(grant.version, said.version) === 0) return true
+  if (isGranted(objects, said.key, said.version, said.owner)) return true
   return isOfBefore(objects, now, said.version) || objects.variant === 'no-epoch'
 }
 
@@ -240,7 +242,7 @@ export function balance(turn: Turn): void {
   const [emptiest, fullest] = [ranked[0], ranked.at(-1)]
   if (!emptiest || !fullest || fullest[1] <= Math.max(emptiest[1] + 1, emptiest[1] * UNEVEN)) return
   const moved = movable.find((replica) => {
-    return replica.owner === fullest[0] && !isOpen(turn, objects.grants.get(replica.key))
+    return replica.owner === fullest[0] && !isOpen(turn, objects.grants.get(replica.key)?.at(-1))
   })
   if (moved) give(turn, moved, emptiest[0])
 }

@@ -5,7 +5,7 @@
 import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
 import { type ByteReader, createReader, finish, isDone, readU8, readVarint } from '../wire/bytes.ts'
 import { LOOK_MS, takeSaid } from './accept.ts'
-import { createSight, delivered, flush, forgetAll, oweAll } from './duty.ts'
+import { createSight, delivered, flush, forgetAll, oweAll, reach } from './duty.ts'
 import { beginToSee, lookAgain } from './interest.ts'
 import { BATCH_BYTES, begin, KIND, plain, readEntry, readName, writeEntry } from './messages.ts'
 import {
@@ -25,6 +25,7 @@ import { answer, askAgain, settle, takeGrant } from './requests.ts'
 import {
   create,
   forget,
+  GATE,
   leads,
   type ObjectEvent,
   type Objects,
@@ -80,6 +81,7 @@ function receive(turn: Turn, from: PeerId, bytes: Uint8Array): void {
   const { objects } = turn
   const reader = createReader(bytes)
   const kind = readU8(reader)
+  if (objects.variant === 'deaf-to-strangers' && !objects.here.has(from)) return
   if (reader.failed || !(known(kind) && take(turn, from, kind, reader))) {
     objects.counters.malformed++
   }
@@ -202,6 +204,7 @@ function followed(turn: Turn, from: PeerId, epoch: number, reader: ByteReader): 
     return true
   }
   if (!objects.mesh) forgetAll(sight)
+  if (objects.variant === 'inherited-acks') inherit(objects, from, sight)
   sight.follows = true
   sight.censusDue = true
   if (!objects.mesh) oweAll(turn, from, sight)
@@ -215,6 +218,16 @@ function counted(turn: Turn): void {
   turn.out.emit({ kind: 'objects-told' })
 }
 
+// Planted: as if the peer had from us what it had from the primary before.
+function inherit(objects: Objects, peer: PeerId, sight: Sight): void {
+  for (const replica of objects.replicas.values()) {
+    if (replica.owner === peer) continue
+    reach(sight, replica.slot)
+    sight.gate[replica.slot] = GATE.open
+    sight.acked[replica.slot] = replica.oseq
+  }
+}
+
 // What we have of members who went, to the primary that has told us all it knows.
 function tellOrphans(turn: Turn): void {
   const { objects, types } = turn
@@ -222,7 +235,7 @@ function tellOrphans(turn: Turn): void {
   let writer = begin(KIND.orphans)
   for (const replica of objects.replicas.values()) {
     if (objects.here.has(replica.owner) || replica.hidden) continue
-    if (replica.dead && objects.variant === 'no-tombstone-duty') continue
+    if (replica.dead && objects.variant?.startsWith('no-tombstone')) continue
     writeEntry(writer, types, replica)
     if (writer.length < BATCH_BYTES) continue
     objects.outbox.push({ to: objects.primary, bytes: finish(writer) })
@@ -240,6 +253,9 @@ function viewed(turn: Turn, view: PartView): void {
   if (other && leads(objects)) objects.reign = { from: view.epoch, at: now }
   const { came, gone } = compareMembers(objects, view)
   for (const peer of gone) objects.sights.delete(peer)
+  if (other && objects.variant === 'order-by-link') {
+    for (const replica of objects.replicas.values()) if (replica.owner !== view.me) replica.oseq = 0
+  }
   if (other && !objects.mesh) for (const sight of objects.sights.values()) forgetAll(sight)
   for (const peer of came) if (peer !== objects.me) meet(turn, peer, !first)
   if (other) follow(turn)

@@ -164,7 +164,7 @@ export type ObjectsVariant =
   | 'no-orphans'
   | 'no-tombstone-duty'
   | 'no-tombstone-adoption'
-  | 'gate-by-packet'
+  | 'deaf-to-strangers'
   | 'only-fresh'
   | 'accept-older'
   | 'order-by-link'
@@ -200,8 +200,8 @@ export interface Objects {
   unsaidAt: Millis
   /** Messages that leave with the next flush. */
   outbox: { to: PeerId; bytes: Uint8Array }[]
-  /** As primary: by key. */
-  grants: Map<number, Grant>
+  /** As primary: those not confirmed yet, by key, oldest first. */
+  grants: Map<number, Grant[]>
   /** As primary: owners that were asked on behalf of another, by key. */
   asked: Map<number, { by: PeerId; request: number }>
   /** Ours, by number. */

@@ -1,0 +1,169 @@
+/**
+ * One member of the objects' model: the shipped part, and what it sends in answer to one input.
+ * A function of state and input, so that what comes back often is computed once (interned.ts).
+ */
+
+import type { PartOut, PartView, PeerId } from '../../machine.ts'
+import * as objects from '../../objects/objects.ts'
+import type { Objects, ObjectsVariant, TypeRules } from '../../objects/objects.ts'
+import { clone } from '../../sim/clone.ts'
+import { createWriter, finish } from '../../wire/bytes.ts'
+import { quantise, schema, u8 } from '../../wire/schema.ts'
+
+const fields = schema({ one: u8, other: u8 })
+
+/** The only type: two numbers. Whoever `hides` says may not see it while `one` is odd. */
+export function rulesOf(hides: PeerId): readonly TypeRules[] {
+  return [
+    {
+      schema: fields,
+      timed: false,
+      take: 'free',
+      onOwnerLeave: 'keep',
+      balance: false,
+      weight: 1,
+      sight:
+        hides === 0
+          ? null
+          : { kind: 'rule', sees: ([one], viewer) => viewer !== hides || Number(one) % 2 === 0 },
+      eyes: -1,
+    },
+  ]
+}
+
+/** What a member may be told or do. */
+export type Input =
+  | { kind: 'view'; view: PartView }
+  | { kind: 'linked'; peer: PeerId }
+  | { kind: 'message'; from: PeerId; bytes: Uint8Array }
+  | { kind: 'frame'; from: PeerId; bytes: Uint8Array }
+  /** The oldest message that told that peer something has come. */
+  | { kind: 'delivered'; peer: PeerId }
+  | { kind: 'acked' | 'lost'; peer: PeerId; seq: number }
+  | { kind: 'create' }
+  | { kind: 'write'; field: number }
+  | { kind: 'destroy' }
+  /** As primary: grants it to that member. */
+  | { kind: 'grant'; to: PeerId }
+
+/** What an input led to. */
+export interface Effects {
+  messages: { to: PeerId; bytes: Uint8Array; told: boolean }[]
+  frames: { to: PeerId; seq: number; bytes: Uint8Array }[]
+}
+
+/** A member that is nowhere yet. */
+export function fresh(variant: ObjectsVariant | null): Objects {
+  const state = objects.create()
+  state.variant = variant
+  return state
+}
+
+/** The only object, as that member knows it. */
+export function thing(state: Objects): objects.Replica | null {
+  return [...state.replicas.values()][0] ?? null
+}
+
+/** Takes an input. @returns the state after it, and what leaves */
+export function step(
+  before: Objects,
+  input: Input,
+  types: readonly TypeRules[],
+): { state: Objects; effects: Effects } {
+  const state = clone(before)
+  const part = objects.objectsPart(types)
+  const effects: Effects = { messages: [], frames: [] }
+  const out = outOf(state, effects)
+  const turn = { objects: state, types, now: 0, out }
+  take(part, turn, input)
+  part.flush!(state, 0, out)
+  for (const [to, sight] of state.sights) {
+    const writer = createWriter()
+    const seq = freeSeq(sight.carried)
+    if (!part.write!(state, 0, to, seq, writer, 1_000)) continue
+    effects.frames.push({ to, seq, bytes: finish(writer) })
+  }
+  normalise(state)
+  return { state, effects }
+}
+
+function take(
+  part: ReturnType<typeof objects.objectsPart>,
+  turn: objects.Turn,
+  input: Input,
+): void {
+  const { objects: state, out } = turn
+  const own = thing(state)
+  switch (input.kind) {
+    case 'view':
+      return part.view!(state, 0, input.view, out)
+    case 'linked':
+      return part.linked!(state, 0, input.peer)
+    case 'message':
+      return part.receive!(state, 0, input.from, input.bytes, out)
+    case 'frame':
+      return part.read!(state, 0, input.from, input.bytes, out)
+    case 'delivered': {
+      const first = state.sights.get(input.peer)?.awaited[0]
+      return first && part.delivered!(state, input.peer, first.message)
+    }
+    case 'acked':
+    case 'lost':
+      return part[input.kind]!(state, input.peer, input.seq)
+    case 'create':
+      return void objects.spawn(turn, 0, quantise(fields, { one: 0, other: 0 }))
+    case 'write': {
+      const next = [...own!.fields]
+      next[input.field] = Number(next[input.field]) + 1
+      return void objects.set(turn, own!, next, 1 << input.field)
+    }
+    case 'destroy':
+      return objects.destroy(turn, own!)
+    case 'grant':
+      return objects.give(turn, own!, input.to)
+  }
+}
+
+function outOf(state: Objects, effects: Effects): PartOut {
+  return {
+    send: (to, bytes) => {
+      const sight = state.sights.get(to)
+      if (!sight?.linked) return 0
+      const told = bytes[0] === TELL
+      effects.messages.push({ to, bytes, told })
+      return (sight.awaited.at(-1)?.message ?? 0) + 1
+    },
+    emit: () => {},
+  }
+}
+
+const TELL = 1
+
+function freeSeq(carried: ReadonlyMap<number, unknown>): number {
+  let seq = 1
+  while (carried.has(seq)) seq++
+  return seq
+}
+
+// What tells states apart that will do the same is taken out: there is only one object.
+function normalise(state: Objects): void {
+  const own = thing(state)
+  const serial = own?.serial ?? 0
+  const renew = (told: number[]): number[] =>
+    told.map((n, i) => (i % 3 === 1 ? +(n === serial) : n))
+  for (const sight of state.sights.values()) {
+    sight.awaited = sight.awaited.map(({ told }, at) => ({ message: at + 1, told: renew(told) }))
+    for (const [seq, told] of sight.carried) sight.carried.set(seq, renew(told))
+    sight.nextAt = 0
+    sight.since.fill(0)
+    sight.todo = sight.todo.filter((slot) => sight.queued[slot] === 1)
+    if (state.mesh && !objects.leads(state)) sight.follows = false
+  }
+  if (own) {
+    own.serial = 1
+    own.written = null
+  }
+  state.nextSerial = 2
+  state.dirty.clear()
+  state.counters = { malformed: 0, stale: 0, ignored: 0, ahead: 0 }
+}

@@ -1,0 +1,341 @@
+/**
+ * The world of the objects' model: members, links between them, one object; and what each step
+ * does to it. A link delivers in order, links to different members in any (B12); updates arrive
+ * in any order of all, and where the scope says so are lost, doubled or taken for lost.
+ */
+
+import type { PeerId } from '../../machine.ts'
+import type { Objects, ObjectsVariant } from '../../objects/objects.ts'
+import * as interned from './interned.ts'
+import { type Effects, fresh, type Input, rulesOf, step, thing } from './objects-peer.ts'
+
+/** How often each thing may happen that need not happen. */
+export interface Budgets {
+  grants: number
+  writes: number
+  destroys: number
+  /** Members removed by the primary. */
+  removals: number
+  /** Times that the last member becomes one only later. */
+  joins: number
+  /** Primaries that are followed by the third member. */
+  takeovers: number
+  /** Packets with updates that vanish, arrive twice, or are taken for lost though they are not. */
+  losses: number
+  doubles: number
+  doubts: number
+}
+
+/** How much may happen in one model; what is not given does not happen. */
+export interface Scope extends Partial<Budgets> {
+  name: string
+  members: number
+  star?: boolean
+  /** Fields that are written; 1 if not given. */
+  fields?: number
+  /** Packets with updates in all; any number if not given. */
+  packets?: number
+  /** Only these are granted the object, destroy it, are removed. */
+  grantees?: readonly PeerId[]
+  destroyers?: readonly PeerId[]
+  removed?: readonly PeerId[]
+  /** Who is removed, or follows a primary, is dead. */
+  dies?: boolean
+  /** May not see the object while its first field is odd. */
+  hides?: PeerId
+  variant?: ObjectsVariant
+  /** Planted in what surrounds the objects. */
+  around?: 'opens-early' | 'takeover-tells-difference' | 'view-not-committed' | 'gate-by-packet'
+}
+
+/** A packet with updates under way. */
+export interface Packet {
+  from: PeerId
+  to: PeerId
+  seq: number
+  frame: number
+  /** The ack is under way, back to the sender. */
+  ack: boolean
+}
+
+/** Everything at one instant; members, messages and frames by their numbers. */
+export interface Scene {
+  peers: number[]
+  up: boolean[]
+  /** Removed by some primary. */
+  gone: PeerId[]
+  /** Who believes that it leads, its epoch and members; the last of them does. */
+  reigns: { primary: PeerId; epoch: number; members: PeerId[] }[]
+  /** Open links, as `from>to`. */
+  links: Record<string, number[]>
+  /** Messages that told something and have come, and their sender does not know. */
+  acks: Record<string, number>
+  packets: Packet[]
+  /** Packets whose verdict their sender does not have, though they are not under way. */
+  silent: Packet[]
+  left: Budgets & { packets: number }
+  created: boolean
+  /** For each member the newest version it had, as epoch and count. */
+  high: [number, number][]
+  /** What the owner's fields were at each oseq. */
+  history: Record<number, string>
+  broken: string
+}
+
+/** What is kept once. */
+export interface Tables {
+  scope: Scope
+  peers: interned.Interned<Objects>
+  words: interned.Interned<Word>
+  outcomes: Map<string, { peer: number; messages: Sent[]; frames: Sent[] }>[]
+}
+
+type Word = { bytes: Uint8Array; told: boolean } | { epoch: number; members: PeerId[] | number }
+interface Sent {
+  to: PeerId
+  word: number
+  seq: number
+}
+
+const FOUNDER: PeerId = 1
+/** Who creates the object. */
+export const CREATOR: PeerId = 2
+/** Who takes over. */
+export const HEIR: PeerId = 3
+
+/** Nothing kept so far. */
+export function tablesOf(scope: Scope): Tables {
+  return { scope, peers: interned.create(), words: interned.create(), outcomes: [] }
+}
+
+/** All members have their view and their links, and there is no object. */
+export function begin(tables: Tables): Scene {
+  const { scope } = tables
+  const all = Array.from({ length: scope.members }, (_, i) => i + 1)
+  const members = scope.joins ? all.slice(0, -1) : all
+  const none = interned.numberOf(tables.peers, fresh(scope.variant ?? null))
+  const scene: Scene = {
+    peers: all.map(() => none),
+    up: all.map((inc) => members.includes(inc)),
+    gone: [],
+    reigns: [{ primary: FOUNDER, epoch: 1, members }],
+    links: {},
+    acks: {},
+    packets: [],
+    silent: [],
+    left: leftOf(scope),
+    created: false,
+    high: all.map(() => [-1, -1]),
+    history: {},
+    broken: '',
+  }
+  for (const inc of members) see(tables, scene, inc, FOUNDER, 1, members)
+  for (let from; (from = Object.keys(scene.links).find((key) => scene.links[key]!.length > 0));) {
+    arrive(tables, scene, from)
+  }
+  return scene
+}
+
+function leftOf(scope: Scope): Scene['left'] {
+  const { grants = 0, writes = 0, destroys = 0, removals = 0, joins = 0, takeovers = 0 } = scope
+  const { losses = 0, doubles = 0, doubts = 0, packets = Infinity } = scope
+  return { grants, writes, destroys, removals, joins, takeovers, losses, doubles, doubts, packets }
+}
+
+/** A member's state. */
+export function stateOf(tables: Tables, scene: Scene, inc: PeerId): Objects {
+  return interned.valueOf(tables.peers, scene.peers[inc - 1]!)
+}
+
+/** One member takes an input. */
+export function act(tables: Tables, scene: Scene, inc: PeerId, input: Input): void {
+  const before = scene.peers[inc - 1]!
+  const outcomes = (tables.outcomes[before] ??= new Map())
+  const key = `${inc} ${interned.textOf(input)}`
+  let outcome = outcomes.get(key)
+  if (!outcome) {
+    const types = rulesOf(tables.scope.hides ?? 0)
+    const { state, effects } = step(interned.valueOf(tables.peers, before), input, types)
+    outcome = { peer: interned.numberOf(tables.peers, state), ...sentOf(tables, effects) }
+    outcomes.set(key, outcome)
+  }
+  scene.peers[inc - 1] = outcome.peer
+  note(tables, scene, inc)
+  for (const { to, word } of outcome.messages) scene.links[`${inc}>${to}`]?.push(word)
+  for (const { to, word, seq } of outcome.frames) {
+    if (!scene.links[`${inc}>${to}`]) continue
+    scene.left.packets--
+    scene.packets.push({ from: inc, to, seq, frame: word, ack: false })
+  }
+}
+
+function sentOf(
+  tables: Tables,
+  { messages, frames }: Effects,
+): { messages: Sent[]; frames: Sent[] } {
+  return {
+    messages: messages.map(({ to, bytes, told }) => {
+      return { to, word: interned.numberOf(tables.words, { bytes, told }), seq: 0 }
+    }),
+    frames: frames.map(({ to, seq, bytes }) => {
+      return { to, seq, word: interned.numberOf(tables.words, { bytes, told: false }) }
+    }),
+  }
+}
+
+function note(tables: Tables, scene: Scene, inc: PeerId): void {
+  const own = thing(stateOf(tables, scene, inc))
+  if (!own) return
+  const { epoch, count } = own.version
+  const [e, c] = scene.high[inc - 1]!
+  if ((epoch - e || count - c) < 0)
+    scene.broken ||= `obj.forward: ${inc} went back to ${epoch}.${count}`
+  scene.high[inc - 1] = [epoch, count]
+  if (own.dead || own.owner !== inc) return
+  const now = own.fields.join()
+  const was = scene.history[own.oseq]
+  if (was === undefined) scene.history[own.oseq] = now
+}
+
+/** The next message of a link arrives. */
+export function arrive(tables: Tables, scene: Scene, link: string): void {
+  const [from, to] = link.split('>').map(Number) as [PeerId, PeerId]
+  const word = interned.valueOf(tables.words, scene.links[link]!.shift()!)
+  if ('members' in word) return hear(tables, scene, to, from, word)
+  act(tables, scene, to, { kind: 'message', from, bytes: word.bytes })
+  if (!word.told || scene.links[link] === undefined) return
+  // Where nothing is written no gate matters.
+  if (tables.scope.writes) scene.acks[link] = (scene.acks[link] ?? 0) + 1
+  else deliver(tables, scene, link)
+}
+
+/** The sender hears that the oldest thing it told has come. */
+export function deliver(tables: Tables, scene: Scene, link: string): void {
+  const [from, to] = link.split('>').map(Number) as [PeerId, PeerId]
+  if ((scene.acks[link] ?? 0) > 0) scene.acks[link]!--
+  if (scene.acks[link] === 0) delete scene.acks[link]
+  act(tables, scene, from, { kind: 'delivered', peer: to })
+}
+
+type Told = Extract<Word, { members: unknown }>
+
+// A number stands for one that went.
+function hear(
+  tables: Tables,
+  scene: Scene,
+  to: PeerId,
+  from: PeerId,
+  { epoch, members }: Told,
+): void {
+  const own = stateOf(tables, scene, to)
+  const known = [...own.here.keys()]
+  const now = typeof members === 'number' ? known.filter((inc) => inc !== members) : members
+  if (epoch < own.epoch) return
+  see(tables, scene, to, from, epoch, now)
+}
+
+function see(
+  tables: Tables,
+  scene: Scene,
+  inc: PeerId,
+  primary: PeerId,
+  epoch: number,
+  members: readonly PeerId[],
+): void {
+  const { star = false } = tables.scope
+  const list = [...members].sort().map((each) => ({ inc: each, player: each }))
+  const view = { me: inc, primary, epoch, mesh: !star, members: list, left: false }
+  act(tables, scene, inc, { kind: 'view', view })
+  for (let other = 1; other <= scene.peers.length; other++) {
+    if (!members.includes(other)) close(scene, inc, other)
+    else if (other !== inc) meet(tables, scene, inc, other)
+  }
+}
+
+// The gate rule: a link opens when both are in the other's view.
+function meet(tables: Tables, scene: Scene, one: PeerId, other: PeerId): void {
+  const { star, around } = tables.scope
+  if (scene.links[`${one}>${other}`] || !scene.up[one - 1] || !scene.up[other - 1]) return
+  const [mine, theirs] = [stateOf(tables, scene, one), stateOf(tables, scene, other)]
+  const known = theirs.here.has(one) || (around === 'opens-early' && theirs.me !== 0)
+  if (!known || !mine.here.has(other)) return
+  const leads = [mine.primary, theirs.primary]
+  if (star && !leads.includes(one) && !leads.includes(other)) return
+  scene.links[`${one}>${other}`] = []
+  scene.links[`${other}>${one}`] = []
+  act(tables, scene, one, { kind: 'linked', peer: other })
+  act(tables, scene, other, { kind: 'linked', peer: one })
+}
+
+/** What was under way between two is lost. */
+export function close(scene: Scene, one: PeerId, other: PeerId): void {
+  for (const link of [`${one}>${other}`, `${other}>${one}`]) {
+    delete scene.links[link]
+    delete scene.acks[link]
+  }
+  const between = ({ from, to }: Packet): boolean =>
+    [one, other].includes(from) && [one, other].includes(to)
+  scene.packets = scene.packets.filter((packet) => !between(packet))
+  scene.silent = scene.silent.filter((packet) => !between(packet))
+}
+
+/** The reign that is in force. */
+export function reign(scene: Scene): Scene['reigns'][number] {
+  return scene.reigns.at(-1)!
+}
+
+/** The primary removes a member, dead or alive. */
+export function remove(tables: Tables, scene: Scene, inc: PeerId): void {
+  const now = reign(scene)
+  now.members = now.members.filter((member) => member !== inc)
+  scene.gone.push(inc)
+  if (tables.scope.dies) kill(scene, inc)
+  const { primary, epoch, members } = now
+  close(scene, primary, inc)
+  see(tables, scene, primary, primary, epoch, members)
+  for (const to of members) say(tables, scene, primary, to, { epoch, members: inc })
+}
+
+function kill(scene: Scene, inc: PeerId): void {
+  scene.up[inc - 1] = false
+  // What it sent before may still arrive.
+  for (let other = 1; other <= scene.peers.length; other++) delete scene.links[`${other}>${inc}`]
+}
+
+function say(tables: Tables, scene: Scene, from: PeerId, to: PeerId, word: Told): void {
+  if (from === to) return
+  scene.links[`${from}>${to}`]?.push(interned.numberOf<Word>(tables.words, word))
+}
+
+/** The last member is let in. */
+export function join(tables: Tables, scene: Scene): void {
+  const now = reign(scene)
+  const { primary, epoch } = now
+  const inc = scene.peers.length
+  scene.up[inc - 1] = true
+  now.members = [...now.members, inc]
+  // The newcomer learns of the others by way of the primary alone.
+  scene.links[`${primary}>${inc}`] = []
+  scene.links[`${inc}>${primary}`] = []
+  say(tables, scene, primary, inc, { epoch, members: now.members })
+  see(tables, scene, primary, primary, epoch, now.members)
+  act(tables, scene, primary, { kind: 'linked', peer: inc })
+  for (const to of now.members)
+    if (to !== inc) say(tables, scene, primary, to, { epoch, members: now.members })
+}
+
+/** The third member leads from now on; the one before may not know. */
+export function takeOver(tables: Tables, scene: Scene): void {
+  const { around, dies } = tables.scope
+  const before = reign(scene)
+  const known = [...stateOf(tables, scene, HEIR).here.keys()]
+  const inherited = around === 'view-not-committed' ? known : before.members
+  const members = inherited.filter((inc) => inc !== before.primary)
+  const epoch = before.epoch + 1
+  scene.reigns.push({ primary: HEIR, epoch, members })
+  scene.gone.push(before.primary)
+  if (dies) kill(scene, before.primary)
+  see(tables, scene, HEIR, HEIR, epoch, members)
+  const told = around === 'takeover-tells-difference' ? before.primary : members
+  for (const to of members) say(tables, scene, HEIR, to, { epoch, members: told })
+}

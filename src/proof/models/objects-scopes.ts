@@ -1,0 +1,265 @@
+/** The scopes of the objects' model: those in which it holds, and those with a bug planted. */
+
+import type { Scope } from './objects-scene.ts'
+
+/** A scope and what it is about. */
+export interface Scoped {
+  scope: Scope
+  says: string
+  deep?: boolean
+}
+
+/** In all of these every claim holds. */
+export const GOOD: readonly Scoped[] = [
+  { scope: { name: 'G1', members: 3, grants: 2, writes: 1 }, says: 'two grants, a write' },
+  { scope: { name: 'G2', members: 3, grants: 2, destroys: 1 }, says: 'two grants, a destroy' },
+  { scope: { name: 'G3', members: 3, grants: 2, writes: 2 }, says: 'two grants, two writes' },
+  {
+    scope: { name: 'G4', members: 4, grants: 1, writes: 1, destroys: 1 },
+    says: 'four members, a grant, a write, a destroy',
+    deep: true,
+  },
+  {
+    scope: { name: 'G5', members: 3, grants: 1, writes: 1, removals: 1 },
+    says: 'a grant, a write, a living member removed',
+  },
+  {
+    scope: { name: 'G6', members: 4, grants: 1, removals: 1, dies: true },
+    says: 'a grant, a dead member removed',
+  },
+  {
+    scope: { name: 'G7', members: 4, grants: 2, takeovers: 1 },
+    says: 'grants of two primaries, the old one alive',
+  },
+  {
+    scope: { name: 'G8', members: 4, grants: 1, writes: 1, joins: 1 },
+    says: 'a newcomer, a grant, a write',
+  },
+  {
+    scope: { name: 'G9', members: 4, grants: 1, destroys: 1, joins: 1 },
+    says: 'a newcomer, a grant, a destroy',
+  },
+  {
+    scope: { name: 'G14', members: 4, grants: 2, takeovers: 1, destroys: 1 },
+    says: 'grants of two primaries, a destroy',
+    deep: true,
+  },
+  {
+    scope: { name: 'G15', members: 3, grants: 1, writes: 1, destroys: 1, hides: 3, star: true },
+    says: 'hidden and revealed, a grant, a write, a destroy',
+  },
+  {
+    scope: { name: 'T2', members: 4, destroys: 1, joins: 1 },
+    says: 'a newcomer and the end of what never changed hands',
+  },
+  {
+    scope: {
+      name: 'U1',
+      members: 2,
+      star: true,
+      writes: 2,
+      fields: 2,
+      packets: 5,
+      losses: 2,
+      doubles: 1,
+      doubts: 1,
+    },
+    says: 'two fields, two writes, five packets lost, doubled, late',
+  },
+  {
+    scope: {
+      name: 'U1-deep',
+      members: 2,
+      star: true,
+      writes: 3,
+      fields: 2,
+      packets: 6,
+      losses: 2,
+      doubles: 1,
+      doubts: 2,
+    },
+    says: 'two fields, three writes, six packets',
+    deep: true,
+  },
+  {
+    scope: { name: 'R1', members: 4, star: true, writes: 2, takeovers: 1, dies: true, losses: 1 },
+    says: 'a star: two writes, another primary, a loss',
+  },
+]
+
+/** Each of these is caught, as a violation of the claim. */
+export const PLANTED: readonly (Scoped & { violates: string })[] = [
+  {
+    scope: {
+      name: 'host-sends-migrate',
+      members: 4,
+      grants: 1,
+      destroys: 1,
+      grantees: [3],
+      destroyers: [3],
+      variant: 'host-sends-migrate',
+    },
+    says: 'X1: the host tells of the new owner, as the source first did',
+    violates: 'obj.converge',
+  },
+  {
+    scope: { name: 'X2', members: 4, grants: 1, destroys: 1, variant: 'no-counter' },
+    says: 'no migration counter',
+    violates: 'obj.converge',
+  },
+  {
+    scope: { name: 'X3', members: 4, grants: 1, destroys: 1, variant: 'no-tombstone' },
+    says: 'nothing is remembered of what is gone',
+    violates: 'obj.converge',
+  },
+  {
+    scope: { name: 'X4', members: 4, grants: 1, variant: 'migrate-creates-nothing' },
+    says: 'a migration of an unknown object is ignored',
+    violates: 'obj.converge',
+  },
+  {
+    scope: { name: 'X5', members: 3, grants: 2, writes: 2, variant: 'update-without-version' },
+    says: 'an update counts for any version of its owner',
+    violates: 'obj.truth',
+  },
+  {
+    scope: { name: 'X6', members: 4, grants: 2, takeovers: 1, variant: 'no-epoch' },
+    says: 'two primaries count alike',
+    violates: 'obj.unique',
+  },
+  {
+    scope: { name: 'X7', members: 4, grants: 1, removals: 1, dies: true, variant: 'no-orphans' },
+    says: 'what a member that went has told some is not reported',
+    violates: 'obj.converge',
+  },
+  {
+    scope: {
+      name: 'X8',
+      members: 4,
+      grants: 1,
+      joins: 1,
+      around: 'opens-early',
+      variant: 'deaf-to-strangers',
+    },
+    says: 'what a stranger says is acked and ignored',
+    violates: 'obj.converge',
+  },
+  {
+    scope: {
+      name: 'X9',
+      members: 4,
+      grants: 1,
+      destroys: 1,
+      joins: 1,
+      variant: 'no-tombstone-duty',
+    },
+    says: 'newcomers are not told of what is gone',
+    violates: 'obj.converge',
+  },
+  {
+    scope: {
+      name: 'X10',
+      members: 4,
+      grants: 1,
+      destroys: 1,
+      removals: 1,
+      dies: true,
+      variant: 'no-tombstone-adoption',
+    },
+    says: 'what is gone by a member that went is told by nobody',
+    violates: 'obj.converge',
+  },
+  {
+    scope: {
+      name: 'X11',
+      members: 4,
+      grants: 1,
+      removals: 1,
+      takeovers: 1,
+      around: 'takeover-tells-difference',
+    },
+    says: 'a new primary tells only who went',
+    violates: 'obj.converge',
+  },
+  {
+    scope: {
+      name: 'X12',
+      members: 4,
+      grants: 1,
+      removals: 1,
+      takeovers: 1,
+      around: 'view-not-committed',
+    },
+    says: 'a removal is told before the backup has it',
+    violates: 'obj.converge',
+  },
+  {
+    scope: {
+      name: 'U2b',
+      members: 2,
+      star: true,
+      writes: 1,
+      fields: 2,
+      packets: 3,
+      losses: 1,
+      around: 'gate-by-packet',
+    },
+    says: 'the ack of a packet opens the gate',
+    violates: 'obj.truth',
+  },
+  {
+    scope: {
+      name: 'U3',
+      members: 2,
+      star: true,
+      writes: 2,
+      fields: 2,
+      packets: 5,
+      losses: 1,
+      doubts: 1,
+      variant: 'only-fresh',
+    },
+    says: 'an update carries only what changed since the last one',
+    violates: 'obj.truth',
+  },
+  {
+    scope: {
+      name: 'U4',
+      members: 2,
+      star: true,
+      writes: 2,
+      fields: 2,
+      packets: 5,
+      doubts: 1,
+      variant: 'accept-older',
+    },
+    says: 'an older update counts',
+    violates: 'obj.truth',
+  },
+  {
+    scope: {
+      name: 'R-X1',
+      members: 4,
+      star: true,
+      writes: 2,
+      takeovers: 1,
+      dies: true,
+      variant: 'order-by-link',
+    },
+    says: 'order holds for each link alone',
+    violates: 'obj.forward',
+  },
+  {
+    scope: {
+      name: 'R-X2',
+      members: 4,
+      star: true,
+      writes: 2,
+      takeovers: 1,
+      dies: true,
+      variant: 'inherited-acks',
+    },
+    says: 'a new primary believes what the old one knew',
+    violates: 'obj.truth',
+  },
+]
