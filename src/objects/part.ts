@@ -204,10 +204,10 @@ function followed(turn: Turn, from: PeerId, epoch: number, reader: ByteReader): 
     return true
   }
   if (!objects.mesh) forgetAll(sight)
-  if (objects.variant === 'inherited-acks') inherit(objects, from, sight)
   sight.follows = true
   sight.censusDue = true
   if (!objects.mesh) oweAll(turn, from, sight)
+  if (objects.variant === 'inherited-acks') inherit(objects, from, sight)
   grantAgain(turn, from)
   return true
 }
@@ -253,7 +253,7 @@ function viewed(turn: Turn, view: PartView): void {
   if (other && leads(objects)) objects.reign = { from: view.epoch, at: now }
   const { came, gone } = compareMembers(objects, view)
   for (const peer of gone) objects.sights.delete(peer)
-  if (other && objects.variant === 'order-by-link') {
+  if (other && objects.variant === 'order-by-link' && !leads(objects)) {
     for (const replica of objects.replicas.values()) if (replica.owner !== view.me) replica.oseq = 0
   }
   if (other && !objects.mesh) for (const sight of objects.sights.values()) forgetAll(sight)

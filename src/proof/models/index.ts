@@ -5,6 +5,8 @@
 import { check, type Model, type Report } from '../../sim/checker.ts'
 import * as lease from './lease.ts'
 import * as link from './link.ts'
+import { objectsModel } from './objects.ts'
+import * as objects from './objects-scopes.ts'
 import { createModel } from './session.ts'
 import * as session from './session-scopes.ts'
 
@@ -27,6 +29,7 @@ export const STATES_MAX = 10_000_000
 export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   link: linkModels(),
   session: [...sessionModels(), ...leaseModels()],
+  objects: objectsModels(),
 }
 
 function linkModels(): NamedModel[] {
@@ -59,6 +62,16 @@ function leaseModels(): NamedModel[] {
   )
   const planted = lease.PLANTED.map(({ scope, says }) =>
     named(scope.name, says, () => lease.leaseModel(scope), { violates: 'lease.safe' }),
+  )
+  return [...good, ...planted]
+}
+
+function objectsModels(): NamedModel[] {
+  const good = objects.GOOD.map(({ scope, says, deep = false }) =>
+    named(scope.name, says, () => objectsModel(scope), { deep }),
+  )
+  const planted = objects.PLANTED.map(({ scope, says, violates }) =>
+    named(scope.name, says, () => objectsModel(scope), { violates }),
   )
   return [...good, ...planted]
 }

@@ -64,11 +64,17 @@ export function thing(state: Objects): objects.Replica | null {
   return [...state.replicas.values()][0] ?? null
 }
 
-/** Takes an input. @returns the state after it, and what leaves */
+/**
+ * Takes an input.
+ *
+ * @param nextSeq  number of the next packet; 0 for the first that is free
+ * @returns the state after it, and what leaves
+ */
 export function step(
   before: Objects,
   input: Input,
   types: readonly TypeRules[],
+  nextSeq: number,
 ): { state: Objects; effects: Effects } {
   const state = clone(before)
   const part = objects.objectsPart(types)
@@ -79,7 +85,7 @@ export function step(
   part.flush!(state, 0, out)
   for (const [to, sight] of state.sights) {
     const writer = createWriter()
-    const seq = freeSeq(sight.carried)
+    const seq = nextSeq || freeSeq(sight.carried)
     if (!part.write!(state, 0, to, seq, writer, 1_000)) continue
     effects.frames.push({ to, seq, bytes: finish(writer) })
   }

@@ -44,6 +44,8 @@ export interface Scope extends Partial<Budgets> {
   /** May not see the object while its first field is odd. */
   hides?: PeerId
   variant?: ObjectsVariant
+  /** Judge these claims alone; by default all. */
+  claims?: readonly string[]
   /** Planted in what surrounds the objects. */
   around?: 'opens-early' | 'takeover-tells-difference' | 'view-not-committed' | 'gate-by-packet'
 }
@@ -73,10 +75,12 @@ export interface Scene {
   packets: Packet[]
   /** Packets whose verdict their sender does not have, though they are not under way. */
   silent: Packet[]
+  /** Of a packet with updates, where one may be lost: no number is used twice. */
+  nextSeq: number
   left: Budgets & { packets: number }
   created: boolean
-  /** For each member the newest version it had, as epoch and count. */
-  high: [number, number][]
+  /** For each member the newest that it had: epoch, count, and the sum of what was written. */
+  high: [number, number, number][]
   /** What the owner's fields were at each oseq. */
   history: Record<number, string>
   broken: string
@@ -123,9 +127,10 @@ export function begin(tables: Tables): Scene {
     acks: {},
     packets: [],
     silent: [],
+    nextSeq: 1,
     left: leftOf(scope),
     created: false,
-    high: all.map(() => [-1, -1]),
+    high: all.map(() => [-1, -1, 0]),
     history: {},
     broken: '',
   }
@@ -151,22 +156,33 @@ export function stateOf(tables: Tables, scene: Scene, inc: PeerId): Objects {
 export function act(tables: Tables, scene: Scene, inc: PeerId, input: Input): void {
   const before = scene.peers[inc - 1]!
   const outcomes = (tables.outcomes[before] ??= new Map())
-  const key = `${inc} ${interned.textOf(input)}`
+  const seq = lossy(tables.scope) ? scene.nextSeq : 0
+  const key = `${inc} ${seq} ${interned.textOf(input)}`
   let outcome = outcomes.get(key)
   if (!outcome) {
     const types = rulesOf(tables.scope.hides ?? 0)
-    const { state, effects } = step(interned.valueOf(tables.peers, before), input, types)
+    const { state, effects } = step(interned.valueOf(tables.peers, before), input, types, seq)
     outcome = { peer: interned.numberOf(tables.peers, state), ...sentOf(tables, effects) }
     outcomes.set(key, outcome)
   }
   scene.peers[inc - 1] = outcome.peer
   note(tables, scene, inc)
-  for (const { to, word } of outcome.messages) scene.links[`${inc}>${to}`]?.push(word)
+  for (const { to, word } of outcome.messages) {
+    const link = `${inc}>${to}`
+    scene.links[link]?.push(word)
+    if (tables.scope.around === 'gate-by-packet') scene.acks[link] = 1
+  }
   for (const { to, word, seq } of outcome.frames) {
     if (!scene.links[`${inc}>${to}`]) continue
     scene.left.packets--
+    scene.nextSeq = Math.max(scene.nextSeq, seq + 1)
     scene.packets.push({ from: inc, to, seq, frame: word, ack: false })
   }
+}
+
+/** Whether what becomes of a packet matters. */
+export function lossy({ losses = 0, doubts = 0, doubles = 0 }: Scope): boolean {
+  return losses + doubts + doubles > 0
 }
 
 function sentOf(
@@ -187,10 +203,11 @@ function note(tables: Tables, scene: Scene, inc: PeerId): void {
   const own = thing(stateOf(tables, scene, inc))
   if (!own) return
   const { epoch, count } = own.version
-  const [e, c] = scene.high[inc - 1]!
-  if ((epoch - e || count - c) < 0)
-    scene.broken ||= `obj.forward: ${inc} went back to ${epoch}.${count}`
-  scene.high[inc - 1] = [epoch, count]
+  const sum = own.fields.reduce<number>((total, field) => total + Number(field), 0)
+  const [e, c, s] = scene.high[inc - 1]!
+  const back = epoch - e || count - c || (own.dead ? 0 : sum - s)
+  if (back < 0) scene.broken ||= `${inc} went back to ${epoch}.${count} ${own.fields.join()}`
+  scene.high[inc - 1] = [epoch, count, sum]
   if (own.dead || own.owner !== inc) return
   const now = own.fields.join()
   const was = scene.history[own.oseq]
@@ -259,7 +276,8 @@ function meet(tables: Tables, scene: Scene, one: PeerId, other: PeerId): void {
   const [mine, theirs] = [stateOf(tables, scene, one), stateOf(tables, scene, other)]
   const known = theirs.here.has(one) || (around === 'opens-early' && theirs.me !== 0)
   if (!known || !mine.here.has(other)) return
-  const leads = [mine.primary, theirs.primary]
+  // The backup has its links before it leads.
+  const leads = [mine.primary, theirs.primary, HEIR]
   if (star && !leads.includes(one) && !leads.includes(other)) return
   scene.links[`${one}>${other}`] = []
   scene.links[`${other}>${one}`] = []
@@ -292,8 +310,9 @@ export function remove(tables: Tables, scene: Scene, inc: PeerId): void {
   if (tables.scope.dies) kill(scene, inc)
   const { primary, epoch, members } = now
   close(scene, primary, inc)
-  see(tables, scene, primary, primary, epoch, members)
+  // The session says it to the others before the parts of the primary hear of it.
   for (const to of members) say(tables, scene, primary, to, { epoch, members: inc })
+  see(tables, scene, primary, primary, epoch, members)
 }
 
 function kill(scene: Scene, inc: PeerId): void {
@@ -307,21 +326,17 @@ function say(tables: Tables, scene: Scene, from: PeerId, to: PeerId, word: Told)
   scene.links[`${from}>${to}`]?.push(interned.numberOf<Word>(tables.words, word))
 }
 
-/** The last member is let in. */
+/** The last member is let in: the primary and the newcomer know it at once, the others hear it. */
 export function join(tables: Tables, scene: Scene): void {
   const now = reign(scene)
   const { primary, epoch } = now
   const inc = scene.peers.length
+  const { members } = now
   scene.up[inc - 1] = true
-  now.members = [...now.members, inc]
-  // The newcomer learns of the others by way of the primary alone.
-  scene.links[`${primary}>${inc}`] = []
-  scene.links[`${inc}>${primary}`] = []
-  say(tables, scene, primary, inc, { epoch, members: now.members })
+  now.members = [...members, inc]
+  for (const to of members) say(tables, scene, primary, to, { epoch, members: now.members })
   see(tables, scene, primary, primary, epoch, now.members)
-  act(tables, scene, primary, { kind: 'linked', peer: inc })
-  for (const to of now.members)
-    if (to !== inc) say(tables, scene, primary, to, { epoch, members: now.members })
+  see(tables, scene, inc, primary, epoch, now.members)
 }
 
 /** The third member leads from now on; the one before may not know. */
@@ -335,7 +350,7 @@ export function takeOver(tables: Tables, scene: Scene): void {
   scene.reigns.push({ primary: HEIR, epoch, members })
   scene.gone.push(before.primary)
   if (dies) kill(scene, before.primary)
-  see(tables, scene, HEIR, HEIR, epoch, members)
   const told = around === 'takeover-tells-difference' ? before.primary : members
   for (const to of members) say(tables, scene, HEIR, to, { epoch, members: told })
+  see(tables, scene, HEIR, HEIR, epoch, members)
 }

@@ -53,6 +53,27 @@ export const GOOD: readonly Scoped[] = [
     says: 'a newcomer and the end of what never changed hands',
   },
   {
+    scope: { name: 'S1', members: 4, star: true, grants: 1, writes: 1 },
+    says: 'a star: a grant, a write',
+  },
+  {
+    scope: { name: 'S2', members: 4, star: true, grants: 2, destroys: 1 },
+    says: 'a star: two grants, a destroy',
+  },
+  {
+    scope: { name: 'S6', members: 4, star: true, grants: 1, destroys: 1, removals: 1, dies: true },
+    says: 'a star: a grant, a destroy, a dead member removed',
+  },
+  {
+    scope: { name: 'S7', members: 4, star: true, grants: 2, takeovers: 1 },
+    says: 'a star: grants of two primaries, the old one alive',
+  },
+  {
+    scope: { name: 'S8', members: 4, star: true, grants: 1, destroys: 1, takeovers: 1, joins: 1 },
+    says: 'a star: a newcomer, another primary, a grant, a destroy',
+    deep: true,
+  },
+  {
     scope: {
       name: 'U1',
       members: 2,
@@ -82,16 +103,30 @@ export const GOOD: readonly Scoped[] = [
     deep: true,
   },
   {
-    scope: { name: 'R1', members: 4, star: true, writes: 2, takeovers: 1, dies: true, losses: 1 },
+    scope: { name: 'R1', members: 4, star: true, writes: 2, takeovers: 1, dies: true },
+    says: 'a star: two writes, another primary',
+  },
+  {
+    scope: {
+      name: 'R1-deep',
+      members: 4,
+      star: true,
+      writes: 2,
+      takeovers: 1,
+      dies: true,
+      losses: 1,
+    },
     says: 'a star: two writes, another primary, a loss',
+    deep: true,
   },
 ]
 
-/** Each of these is caught, as a violation of the claim. */
+/** Each of these is caught, as a violation of the claim; where named, that alone is judged. */
 export const PLANTED: readonly (Scoped & { violates: string })[] = [
   {
     scope: {
       name: 'host-sends-migrate',
+      claims: ['obj.converge'],
       members: 4,
       grants: 1,
       destroys: 1,
@@ -103,24 +138,52 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
     violates: 'obj.converge',
   },
   {
-    scope: { name: 'X2', members: 4, grants: 1, destroys: 1, variant: 'no-counter' },
+    scope: {
+      name: 'X2',
+      claims: ['obj.converge'],
+      members: 4,
+      grants: 1,
+      destroys: 1,
+      variant: 'no-counter',
+    },
     says: 'no migration counter',
     violates: 'obj.converge',
   },
   {
-    scope: { name: 'X3', members: 4, grants: 1, destroys: 1, variant: 'no-tombstone' },
+    scope: {
+      name: 'X3',
+      claims: ['obj.converge'],
+      members: 4,
+      grants: 1,
+      destroys: 1,
+      variant: 'no-tombstone',
+    },
     says: 'nothing is remembered of what is gone',
     violates: 'obj.converge',
   },
   {
-    scope: { name: 'X4', members: 4, grants: 1, variant: 'migrate-creates-nothing' },
+    scope: {
+      name: 'X4',
+      claims: ['obj.converge'],
+      members: 4,
+      grants: 1,
+      variant: 'migrate-creates-nothing',
+    },
     says: 'a migration of an unknown object is ignored',
     violates: 'obj.converge',
   },
   {
-    scope: { name: 'X5', members: 3, grants: 2, writes: 2, variant: 'update-without-version' },
+    scope: {
+      name: 'X5',
+      grantees: [2, 3],
+      claims: ['obj.converge'],
+      members: 3,
+      grants: 2,
+      writes: 2,
+      variant: 'update-without-version',
+    },
     says: 'an update counts for any version of its owner',
-    violates: 'obj.truth',
+    violates: 'obj.converge',
   },
   {
     scope: { name: 'X6', members: 4, grants: 2, takeovers: 1, variant: 'no-epoch' },
@@ -135,6 +198,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
   {
     scope: {
       name: 'X8',
+      claims: ['obj.converge'],
       members: 4,
       grants: 1,
       joins: 1,
@@ -184,6 +248,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
   {
     scope: {
       name: 'X12',
+      claims: ['obj.converge'],
       members: 4,
       grants: 1,
       removals: 1,
@@ -234,7 +299,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       variant: 'accept-older',
     },
     says: 'an older update counts',
-    violates: 'obj.truth',
+    violates: 'obj.forward',
   },
   {
     scope: {

@@ -30,16 +30,22 @@ export function objectsModel(scope: Scope): Model<Scene> {
     name: scope.name,
     init: () => scenes.begin(tables),
     actions: (scene) => actions(tables, scene),
-    always: {
+    always: judged(scope, {
       'obj.forward': ({ broken }) => broken === '' || broken,
       'obj.unique': (scene) => unique(scene, stateOf),
       'obj.truth': (scene) => truth(scene, stateOf),
-    },
+    }),
     sometimes: sometimes(scope, stateOf),
-    settled: { 'obj.converge': (scene) => converge(scene, stateOf) },
+    settled: judged(scope, { 'obj.converge': (scene) => converge(scene, stateOf) }),
     canonical: (scene) => essence(scene),
     show: (scene) => show(tables, scene),
   }
+}
+
+type Claims = Record<string, (scene: Scene) => true | string>
+
+function judged({ claims }: Scope, all: Claims): Claims {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => claims?.includes(name) ?? true))
 }
 
 type StateOf = (scene: Scene, inc: PeerId) => Objects
@@ -108,9 +114,8 @@ function land(tables: Tables, scene: Scene, at: number, again: boolean): void {
   if (ack) return scenes.act(tables, scene, from, { kind: 'acked', peer: to, seq })
   const word = interned.valueOf(tables.words, frame) as { bytes: Uint8Array }
   scenes.act(tables, scene, to, { kind: 'frame', from, bytes: word.bytes })
-  const { losses = 0, doubts = 0 } = tables.scope
   // Where nothing is lost it makes no difference when the ack comes.
-  if (losses + doubts === 0) scenes.act(tables, scene, from, { kind: 'acked', peer: to, seq })
+  if (!scenes.lossy(tables.scope)) scenes.act(tables, scene, from, { kind: 'acked', peer: to, seq })
   else if (!again) scene.packets.push({ ...packet, ack: true })
 }
 
@@ -299,7 +304,7 @@ function sometimes(scope: Scope, stateOf: StateOf): Record<string, (scene: Scene
     claims['it changed hands'] = (scene) => any(scene, (own) => own.version.count > 0)
   if (scope.destroys) claims['it is gone'] = (scene) => any(scene, (own) => own.dead)
   if (scope.writes) claims['it was written'] = (scene) => any(scene, (own) => own.oseq > 1)
-  if (scope.takeovers)
+  if (scope.takeovers && scope.grants)
     claims['a new primary adopted or granted'] = (scene) =>
       any(scene, (own) => own.version.epoch > 1)
   if (scope.hides) claims['it was hidden'] = (scene) => any(scene, (own) => own.hidden)
