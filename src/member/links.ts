@@ -164,6 +164,7 @@ function open(run: Runtime, peer: Peer, connection: number, path: string): void 
   peer.path = path
   peer.pathAt = run.now
   member.untended = true
+  member.touched.add(peer.inc)
   member.connections.set(connection, peer.inc)
   link.setClockShift(peer.link, clock.timeAt(member.clock, run.now) - run.now)
   for (const { part, state } of member.slots) part.linked?.(state, run.now, peer.inc)
@@ -191,6 +192,7 @@ function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
     idleSince: Infinity,
   }
   run.member.peers.set(inc, peer)
+  note(run, peer)
   return peer
 }
 
@@ -248,26 +250,34 @@ function beat(run: Runtime, peer: Peer): void {
   const keepalive = quick ? HEARTBEAT_MS : KEEPALIVE_MS
   if (peer.link.keepaliveMs === keepalive) return
   link.setKeepalive(peer.link, keepalive)
+  note(run, peer)
 }
 
 /** Does what is due on all links. */
 export function wake(run: Runtime): void {
-  for (const peer of [...run.member.peers.values()]) {
+  const { member } = run
+  if (member.dueAt > run.now) return
+  for (const peer of [...member.peers.values()]) {
     if (!peer.link) {
       if (run.now >= peer.helloAt) hello(run, peer)
       continue
     }
     if (link.deadline(peer.link) <= run.now) link.wake(peer.link, run.now, sinkOf(run, peer))
   }
+  member.dueAt = Infinity
+  for (const peer of member.peers.values()) note(run, peer)
 }
 
-/** When `wake` is due. */
+/** When `wake` is due, or somewhat earlier: then it only looks. */
 export function deadline(run: Runtime): Millis {
-  let due = Infinity
-  for (const peer of run.member.peers.values()) {
-    due = Math.min(due, peer.link ? link.deadline(peer.link) : peer.helloAt)
-  }
-  return due
+  return run.member.dueAt
+}
+
+// A verb touches few of many links, so only what it touched is looked at. Those that are due later
+// than they were are found out by the next wake.
+function note(run: Runtime, peer: Peer): void {
+  const due = peer.link ? link.deadline(peer.link) : peer.helloAt
+  if (due < run.member.dueAt) run.member.dueAt = due
 }
 
 // On the best path first, then on all: whichever answers first is taken.
@@ -328,6 +338,7 @@ function tryPaths(run: Runtime, peer: Peer): void {
   const kept = peer.path
   peer.path = other
   link.knock(peer.link!, now, sinkOf(run, peer))
+  note(run, peer)
   peer.path = kept
 }
 
@@ -344,7 +355,9 @@ export function flush(run: Runtime): void {
   const { member } = run
   for (const inc of member.touched) {
     const peer = member.peers.get(inc)
-    if (peer?.link) link.flush(peer.link, run.now, sinkOf(run, peer))
+    if (!peer?.link) continue
+    link.flush(peer.link, run.now, sinkOf(run, peer))
+    note(run, peer)
   }
   member.touched.clear()
 }

@@ -94,6 +94,8 @@ export interface Member {
   loopback: { channel: number; bytes: Uint8Array }[]
   /** Peers to whom something was written since the last flush. */
   touched: Set<PeerId>
+  /** No link has anything to do before. */
+  dueAt: Millis
   /** Who we want links with may have changed. */
   untended: boolean
   clock: SessionClock
@@ -169,6 +171,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     slots,
     loopback: [],
     touched: new Set(),
+    dueAt: now,
     untended: true,
     clock: createClock(now),
     entropy,

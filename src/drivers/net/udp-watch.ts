@@ -16,8 +16,12 @@ import dgram from 'node:dgram'
 
 /** Least time between two empty datagrams to one address, in milliseconds. */
 const PROBE_MS = 5
-/** Addresses watched at a time; the one that was not sent to for longest makes room. */
+/** Where many are watched it is so much for each of them, for a probe costs as much as a packet. */
+const SHARE_MS = 1.25
+/** Addresses watched at a time; what is beyond has only silence to tell of it. */
 const WATCHES_MAX = 64
+/** Not sent to for so long, an address makes room. */
+const IDLE_MS = 5_000
 
 const EMPTY = new Uint8Array(0)
 
@@ -50,8 +54,9 @@ class ConnectedWatches implements Watches {
 
   probe(address: string, place: { host: string; port: number; family: 4 | 6 }): void {
     const now = performance.now()
-    const watch = this.#watches.get(address) ?? this.#open(address, place)
-    if (now - watch.probedAt < PROBE_MS) return
+    const watch = this.#watches.get(address) ?? this.#open(now, address, place)
+    const least = Math.max(PROBE_MS, SHARE_MS * this.#watches.size)
+    if (!watch || now - watch.probedAt < least) return
     watch.probedAt = now
     this.#watches.delete(address)
     this.#watches.set(address, watch)
@@ -63,8 +68,12 @@ class ConnectedWatches implements Watches {
     this.#watches.clear()
   }
 
-  #open(address: string, place: { host: string; port: number; family: 4 | 6 }): Watch {
-    this.#makeRoom()
+  #open(
+    now: number,
+    address: string,
+    place: { host: string; port: number; family: 4 | 6 },
+  ): Watch | null {
+    if (!this.#hasRoom(now)) return null
     const { host, port, family } = place
     const socket = dgram.createSocket({
       type: family === 4 ? 'udp4' : 'udp6',
@@ -80,11 +89,13 @@ class ConnectedWatches implements Watches {
     return watch
   }
 
-  #makeRoom(): void {
-    if (this.#watches.size < WATCHES_MAX) return
+  #hasRoom(now: number): boolean {
+    if (this.#watches.size < WATCHES_MAX) return true
     const [oldest, watch] = this.#watches.entries().next().value!
+    if (now - watch.probedAt < IDLE_MS) return false
     this.#watches.delete(oldest)
     watch.socket.close()
+    return true
   }
 
   #heard(address: string, error: NodeJS.ErrnoException | null): void {
