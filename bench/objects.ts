@@ -10,7 +10,7 @@
  */
 
 import { loadavg } from 'node:os'
-import { colyseus, type Found, type Length } from './objects/trial.ts'
+import { colyseus, type Found, holdfast, type Length } from './objects/trial.ts'
 import type { Setting } from './objects/words.ts'
 import { HZ, VISIBLE } from './objects/workload.ts'
 import { endAll, mayPin } from './processes/children.ts'
@@ -22,7 +22,6 @@ export const about = 'objects of one server at many clients, beside Colyseus'
 
 const QUICK: Length = { warmTicks: 2 * HZ, ticks: 6 * HZ }
 const FULL: Length = { warmTicks: 3 * HZ, ticks: 15 * HZ }
-const SEGMENT_HEAD = 40
 
 type Row = [setting: Setting, who: string, found: Found]
 
@@ -33,8 +32,12 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
   process.once('SIGINT', stopped)
   try {
     const rows: Row[] = []
+    const length = quick ? QUICK : FULL
     for (const setting of settings(quick)) {
-      rows.push([setting, 'Colyseus', await colyseus(setting, quick ? QUICK : FULL)])
+      rows.push([setting, 'Colyseus', await colyseus(setting, length)])
+      for (const way of ['udp', 'ws'] as const) {
+        rows.push([setting, `Holdfast, ${way}`, await holdfast(setting, length, way)])
+      }
     }
     return { tables: [costs(rows), errors(rows)], goals: [], notes: notes() }
   } finally {
@@ -80,9 +83,9 @@ function costs(rows: readonly Row[]): Table {
       ...named(setting),
       who,
       rounded(cpuMs),
-      Math.round(down.bytes + down.packets * SEGMENT_HEAD),
+      Math.round(down.bytes),
       rounded(down.packets),
-      Math.round(up.bytes + up.packets * SEGMENT_HEAD),
+      Math.round(up.bytes),
       rounded(lateMs),
     ]),
   }

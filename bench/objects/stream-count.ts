@@ -4,6 +4,7 @@
  * one direction, and the last of a message, are acked by one that is empty.
  */
 
+import { HEADERS } from './counted.ts'
 import type { Wire } from './words.ts'
 
 const SEGMENT = 1460
@@ -38,11 +39,13 @@ export class StreamCount {
 
   /** What came. */
   get down(): Wire {
-    return { bytes: this.#socket._socket.bytesRead, packets: this.#segments }
+    const bytes = this.#socket._socket.bytesRead + this.#segments * HEADERS.tcp
+    return { bytes, packets: this.#segments }
   }
 
   /** What went. */
   get up(): Wire {
-    return { bytes: this.#socket._socket.bytesWritten, packets: this.#acks }
+    const bytes = this.#socket._socket.bytesWritten + this.#acks * HEADERS.tcp
+    return { bytes, packets: this.#acks }
   }
 }

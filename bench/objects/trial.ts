@@ -5,7 +5,7 @@ import { cpus } from 'node:os'
 import { end, heard, startOn } from '../processes/children.ts'
 import { clock } from '../processes/clock.ts'
 import { BIN } from './words.ts'
-import type { Asked, ClientsSaid, ServerSaid, Setting, Shown, Window, Wire } from './words.ts'
+import type { Asked, ClientsSaid, ServerSaid, Setting, Shown, Way, Window, Wire } from './words.ts'
 import { TICK_MS } from './workload.ts'
 
 /** Processes of clients. */
@@ -25,6 +25,8 @@ const CLIENT_CORES = `1-${Math.max(1, cpus().length - 1)}`
 export interface Found {
   /** Of all processes that serve, in ms a tick. */
   cpuMs: number
+  /** Of each of them. */
+  cpus: number[]
   /** Part of it in which the bench itself said who sees what. */
   interestMs: number
   down: Wire
@@ -66,6 +68,28 @@ export async function colyseus(setting: Setting, length: Length): Promise<Found>
     crews.push(crew)
   }
   return measure(setting, length, [server], crews)
+}
+
+/** Holdfast, over UDP or through the hub. */
+export async function holdfast(setting: Setting, length: Length, way: Way): Promise<Found> {
+  const words = JSON.stringify(setting)
+  const hub = startOn(SERVER_CORE, script('holdfast-hub'), [])
+  const { port } = await heard(hub, isServing, 'the hub', OPEN_MS)
+  const url = `http://127.0.0.1:${port}`
+  const server = startOn(SERVER_CORE, script('holdfast-server'), [words, url, way])
+  await heard(server, isServing, 'the server', OPEN_MS)
+  const crews: ChildProcess[] = []
+  const backup = [words, url, 0, 1, 0, way, 'node']
+  const others = shares(setting.clients - 1, 1).map((share) => [
+    ...[words, url, ...share],
+    ...[SCREENS, way, 'browser'],
+  ])
+  for (const all of [backup, ...others]) {
+    const crew = startOn(CLIENT_CORES, script('holdfast-clients'), all)
+    await heard(crew, isJoined, 'the clients', OPEN_MS)
+    crews.push(crew)
+  }
+  return measure(setting, length, [server, hub], crews)
 }
 
 function script(name: string): URL {
@@ -113,15 +137,17 @@ function foundIn(
     bytes: sum(saw.map((one) => one[way].bytes)) / ticks / clients,
     packets: sum(saw.map((one) => one[way].packets)) / ticks / clients,
   })
-  const ways = saw[0]!.shown.map(({ name }) => name)
+  const screens = saw.filter((one) => one.shown.length > 0)
+  const ways = screens[0]!.shown.map(({ name }) => name)
   return {
     cpuMs: sum(served.map((one) => one.cpuMs)) / ticks,
+    cpus: served.map((one) => one.cpuMs / ticks),
     interestMs: sum(served.map((one) => one.interestMs)),
     down: wire('down'),
     up: wire('up'),
-    shown: ways.map((name, way) => ({ name, ...quantiles(saw.map((one) => one.shown[way]!)) })),
+    shown: ways.map((name, way) => ({ name, ...quantiles(screens.map((one) => one.shown[way]!)) })),
     missing: sum(saw.map((one) => one.missing)) / sum(saw.map((one) => one.wanted)),
-    has: mean(saw.map((one) => one.has)),
+    has: mean(screens.map((one) => one.has)),
     lateMs: Math.max(...served.map((one) => one.lateMs)),
     load: sum(saw.map((one) => one.cpuMs)) / (ticks * TICK_MS),
   }

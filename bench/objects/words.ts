@@ -11,6 +11,9 @@ export interface Setting {
   loss: number
 }
 
+/** How Holdfast's members reach each other: directly, or over WebSockets through the hub. */
+export type Way = 'udp' | 'ws'
+
 /** Which ticks are measured; the first tick is at `at` on the clock of the machine. */
 export interface Window {
   at: number
@@ -26,8 +29,9 @@ export type ServerSaid =
   | { kind: 'serves'; port: number }
   | { kind: 'served'; cpuMs: number; interestMs: number; lateMs: number }
 
-/** Bytes of one direction: on the wire, and what the headers below the carrier add by our count. */
+/** What went in one direction. */
 export interface Wire {
+  /** Headers of IP and of what is above it included. */
   bytes: number
   /** TCP segments or UDP datagrams, bare acks included. */
   packets: number

@@ -21,7 +21,8 @@ export const VISIBLE = 100
 export const SPEED: readonly [number, number] = [2, 8]
 const FOCUS_SPEED = 1.5
 const TURN_S = [1, 3] as const
-const RADIUS = [2, 8] as const
+/** Of circles. */
+export const RADIUS: readonly [number, number] = [2, 8]
 
 /** Where something is, and how it moves: units and units a second. */
 export interface Place {
@@ -31,6 +32,8 @@ export interface Place {
   vy: number
   /** Its heading: -pi to pi. */
   turn: number
+  /** How fast that turns, in radians a second. */
+  spin: number
 }
 
 /** Fills in where it is at a tick, which may lie between two. */
@@ -38,7 +41,7 @@ export type Path = (tick: number, into: Place) => Place
 
 /** A place to fill in. */
 export function place(): Place {
-  return { x: 0, y: 0, vx: 0, vy: 0, turn: 0 }
+  return { x: 0, y: 0, vx: 0, vy: 0, turn: 0, spin: 0 }
 }
 
 /** The side of the square for so many objects. */
@@ -90,6 +93,7 @@ function circle(draw: prng.Prng, speed: number, side: number): Path {
     into.vx = -way * speed * sin
     into.vy = way * speed * cos
     into.turn = Math.atan2(into.vy, into.vx)
+    into.spin = rate * HZ
     return into
   }
 }
@@ -124,6 +128,7 @@ function wander(draw: prng.Prng, speed: number, side: number, turns: boolean): P
     into.vx = speed * Math.cos(leg.angle) * way(x, side)
     into.vy = speed * Math.sin(leg.angle) * way(y, side)
     into.turn = Math.atan2(into.vy, into.vx)
+    into.spin = 0
     return into
   }
 }

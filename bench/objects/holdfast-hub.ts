@@ -1,0 +1,24 @@
+/** The hub: as `holdfast serve` runs it, but for its pages and its disk. */
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { HubServer } from '../../src/api/hub-server.ts'
+import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
+import { acceptStreams } from '../../src/drivers/net/websocket-server.ts'
+import { createMemoryStore } from '../../src/drivers/store/memory.ts'
+import { beat } from './ticks.ts'
+import type { Asked, ServerSaid } from './words.ts'
+
+process.on('disconnect', () => process.exit())
+const hub = new HubServer(createNodeLoop(), createMemoryStore())
+const server = createServer()
+acceptStreams(server, { path: '/hub', accept: (stream) => hub.accept(stream) })
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo
+  process.send?.({ kind: 'serves', port } satisfies ServerSaid)
+})
+process.on('message', ({ window }: Asked) => {
+  void beat(window, () => {}).then(({ cpuMs }) => {
+    process.send?.({ kind: 'served', cpuMs, interestMs: 0, lateMs: 0 } satisfies ServerSaid)
+  })
+})

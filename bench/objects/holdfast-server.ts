@@ -1,0 +1,47 @@
+/**
+ * Holdfast's primary, which owns all objects.
+ *
+ *     node holdfast-server.js SETTING URL WAY
+ */
+
+import { join } from '../../src/node.ts'
+import { eyeType, thingType } from './thing.ts'
+import { beat } from './ticks.ts'
+import type { Asked, ServerSaid, Setting, Way } from './words.ts'
+import { paths, place } from './workload.ts'
+
+const [settingText, url, way] = process.argv.slice(2) as [string, string, Way]
+const setting = JSON.parse(settingText) as Setting
+process.on('disconnect', () => process.exit())
+
+const Thing = thingType(setting)
+const session = await join({
+  game: 'objects',
+  name: 'primary',
+  types: [Thing, eyeType(setting)],
+  server: url,
+  playersMax: 256,
+  udp: way === 'udp' ? {} : null,
+})
+const ways = paths(setting.seed, setting.objects)
+const at = place()
+const things = ways.map((path) => session.create(Thing, stateAt(path(0, at))))
+
+function stateAt({ x, y, vx, vy, turn, spin }: typeof at) {
+  return { pos: [x, y] as const, vel: [vx, vy] as const, turn, spin }
+}
+
+function tick(n: number): void {
+  for (const [index, path] of ways.entries()) things[index]!.set(stateAt(path(n, at)))
+}
+
+function say(said: ServerSaid): void {
+  process.send?.(said)
+}
+
+process.on('message', ({ window }: Asked) => {
+  void beat(window, tick).then(({ cpuMs, lateMs }) =>
+    say({ kind: 'served', cpuMs, interestMs: 0, lateMs }),
+  )
+})
+say({ kind: 'serves', port: 0 })
