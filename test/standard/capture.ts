@@ -1,23 +1,25 @@
 /**
  * Captures what the shipped members and the shipped hub send and write during a short session in
- * virtual time, with all that can happen to one: newcomers, objects, actions, a takeover, an
- * outage of the hub, a member that was cut off and comes back, goodbyes, strangers.
+ * virtual time, with all that can happen to one: newcomers, objects that change hands, actions, a
+ * takeover, an outage of the hub, a member that was cut off and comes back, goodbyes, strangers.
  */
 
 import { HubServer } from '../../src/api/hub-server.ts'
 import { joinIn } from '../../src/api/join.ts'
 import type { Session } from '../../src/api/session.ts'
+import { near } from '../../src/api/rules.ts'
 import { action, object } from '../../src/api/types.ts'
 import { handshakeLayout } from '../../src/link/handshake.ts'
 import type { Datagrams, Stream } from '../../src/ports.ts'
 import { environmentOf, HUB_URL } from '../../src/proof/world.ts'
-import { toHub } from '../../src/register/messages.ts'
+import { toHub, type Topology } from '../../src/register/messages.ts'
 import { joinLayout } from '../../src/session/messages.ts'
 import { createWorld, type SimNode, type World } from '../../src/sim/world.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameMessage } from '../../src/wire/relay.ts'
-import { u8, vec2 } from '../../src/wire/schema.ts'
-import type { Sent, TypeText } from './ledger.ts'
+import { text, u8, vec2 } from '../../src/wire/schema.ts'
+import type { TypeText } from './document.ts'
+import type { Sent } from './ledger.ts'
 
 /** The types of the game. */
 export const Dot = object('dot', { pos: vec2(0, 100, 0.1), hue: u8 })
@@ -26,12 +28,20 @@ export const Pot = object(
   { pos: vec2(-64, 64, 0.01), vel: vec2(-20, 20, 0.05) },
   { motion: { follow: { pos: 'vel' } } },
 )
+const Rock = object('rock', { n: u8 }, { take: 'free', onOwnerLeave: 'keep' })
+const Card = object('card', { face: text(9) }, { take: 'ask', onOwnerLeave: 'keep' })
+const Eye = object('eye', { at: vec2(0, 100, 1) }, { eyes: 'at' })
+const Mote = object('mote', { at: vec2(0, 100, 1) }, { visibleTo: near('at', 10) })
 /** The schema text of Dot. */
 export const SCHEMA = '{ pos: vec2 0 100 0.1, hue: u8 }'
 /** All types as a reader is told them. */
 export const TYPES: readonly TypeText[] = [
   { schema: SCHEMA, moves: false },
   { schema: '{ pos: vec2 -64 64 0.01, vel: vec2 -20 20 0.05 }', moves: true },
+  { schema: '{ n: u8 }', moves: false },
+  { schema: '{ face: text 9 }', moves: false },
+  { schema: '{ at: vec2 0 100 1 }', moves: false },
+  { schema: '{ at: vec2 0 100 1 }', moves: false },
 ]
 
 const bump = action('bump', (table, args: { key: string; times: number }) => {
@@ -39,7 +49,9 @@ const bump = action('bump', (table, args: { key: string; times: number }) => {
   for (let n = 0; n < args.times; n++) table.set(`${args.key}/${n}`, 'x'.repeat(900))
   return args.times
 })
-const types = [Dot, Pot, bump]
+const types = [Dot, Pot, Rock, Card, Eye, Mote, bump]
+/** What the code must know of the types. */
+export const RULES = [Dot, Pot, Rock, Card, Eye, Mote].map(({ rules }) => rules)
 const WAIT_MS = 60_000
 const SESSION_HASH = new Uint8Array(16)
 
@@ -54,7 +66,7 @@ interface Stage {
 
 /** Plays it. @returns all that was sent and written, in order */
 export async function captureSession(): Promise<Sent[]> {
-  const stage = open()
+  const stage = open('star')
   const { sim } = stage
   const ada = await stage.join('ada')
   const bea = await stage.join('bea')
@@ -62,12 +74,14 @@ export async function captureSession(): Promise<Sent[]> {
   await stage.until('all are backed up', () => ada.safety === 'backed-up' && cy.primary !== null)
   await stage.until('all see all', () => [ada, bea, cy].every((one) => one.members.length === 3))
   await play(stage, [ada, bea, cy])
+  await takeAndGive(stage, [ada, bea, cy])
+  await lookAround(stage, [ada, bea, cy])
   sim.crash('ada')
   await stage.until('bea took over', () => bea.primary === bea.me && bea.safety === 'backed-up')
   await stage.settled(cy.act(bump, { key: 'cy', times: 2 }))
   const dee = await stage.join('dee')
   await outage(stage, bea)
-  await cutOff(stage, dee)
+  await cutOff(stage, dee, bea)
   await visit(stage, bea)
   await sim.run(65_000)
   const gil = await stage.join('gil')
@@ -76,6 +90,37 @@ export async function captureSession(): Promise<Sent[]> {
   const left = await disaster(stage, all)
   for (const session of left) void session.leave()
   await sim.run(4_000)
+  return stage.sent
+}
+
+/** The same for a mesh: what four say to one another while one dies. */
+export async function captureMesh(): Promise<Sent[]> {
+  const stage = open('mesh')
+  const { sim, until } = stage
+  const all: Session[] = []
+  for (const name of ['ada', 'bea', 'cy', 'dee']) all.push(await stage.join(name))
+  const [ada, , cy, dee] = all as [Session, Session, Session, Session]
+  await until('all are backed up', () => all.every(({ safety }) => safety === 'backed-up'))
+  for (const [at, one] of all.entries()) one.create(Dot, { pos: [at, 0] })
+  const rock = ada.create(Rock, { n: 1 })
+  await until('all see all', () => all.every((one) => one.all(Dot).length === 4))
+  for (let step = 1; step <= 10; step++) {
+    for (const one of all)
+      one
+        .all(Dot)
+        .find(({ mine }) => mine)!
+        .set({ pos: [step, step] })
+    await sim.run(50)
+  }
+  await until('the rock is everywhere', () => all.every((one) => one.all(Rock).length === 1))
+  expectIs(await stage.settled(cy.all(Rock)[0]!.take()), 'granted')
+  await until('dee knows', () => !rock.mine && dee.all(Rock)[0]!.owner?.inc === cy.me.inc)
+  sim.crash('ada')
+  const rest = all.slice(1)
+  await until('they go on', () => rest.every((one) => one.safety === 'backed-up'))
+  await until('it is kept', () => rest.every((one) => one.all(Dot).some(({ away }) => away)))
+  for (const one of rest) void one.leave()
+  await sim.run(2_000)
   return stage.sent
 }
 
@@ -107,7 +152,7 @@ async function disaster({ sim, until, settled }: Stage, all: Session[]): Promise
   return left
 }
 
-function open(): Stage {
+function open(topology: Topology): Stage {
   const sim = createWorld({ seed: 27, conditions: 'rtt=16,jitter=3,loss=2%', linesMax: 0 })
   const sent: Sent[] = []
   sim.node('hub', (node) => {
@@ -135,7 +180,7 @@ function open(): Stage {
   }
   const join = (name: string, kind: 'node' | 'browser' = 'node'): Promise<Session> => {
     const environment = environmentOf(tapped(sim.node(name), sent), kind)
-    return settled(joinIn(environment, { game: 'dots', name, types, server: HUB_URL }))
+    return settled(joinIn(environment, { game: 'dots', name, types, server: HUB_URL, topology }))
   }
   return { sim, sent, join, until, settled }
 }
@@ -159,6 +204,56 @@ async function play({ sim, until, settled }: Stage, sessions: Session[]): Promis
   await until('a dot is gone', () => ada.all(Dot).length === 2)
 }
 
+/** Objects change hands: taken, asked for and refused, asked for and granted, just gone. */
+async function takeAndGive({ sim, until, settled }: Stage, sessions: Session[]): Promise<void> {
+  const [ada, bea, cy] = sessions as [Session, Session, Session]
+  cy.create(Rock, { n: 1 })
+  const pebble = ada.create(Rock, { n: 2 })
+  bea.create(Card, { face: 'queen' })
+  const known = (): boolean => bea.all(Rock).length === 2 && cy.all(Card).length === 1
+  await until('rocks and card are known', known)
+  expectIs(
+    await settled(
+      bea
+        .all(Rock)
+        .find(({ state }) => state.n === 1)!
+        .take(),
+    ),
+    'granted',
+  )
+  let yes = false
+  bea.on('asked', (asking) => (yes ? asking.grant() : asking.refuse()))
+  expectIs(await settled(cy.all(Card)[0]!.take()), 'refused')
+  yes = true
+  expectIs(await settled(cy.all(Card)[0]!.take()), 'granted')
+  expectIs(await settled(cy.all(Card)[0]!.give(ada.me)), 'granted')
+  const late = bea.all(Rock).find(({ state }) => state.n === 2)!
+  pebble.destroy()
+  await sim.run(2)
+  expectIs(await settled(late.take()), 'gone')
+}
+
+function expectIs(answer: string, wanted: string): void {
+  if (answer !== wanted) throw new Error(`it was ${answer} where ${wanted} was expected`)
+}
+
+/** What one sees depends on where it is. */
+async function lookAround({ until }: Stage, sessions: Session[]): Promise<void> {
+  const [ada, bea, cy] = sessions as [Session, Session, Session]
+  const eye = bea.create(Eye, { at: [5, 5] })
+  ada.create(Mote, { at: [6, 6] })
+  ada.create(Mote, { at: [90, 90] })
+  const sees = (place: number): boolean => {
+    return bea.all(Mote).length === 1 && bea.all(Mote)[0]!.state.at[0] === place
+  }
+  await until('bea sees the near one', () => sees(6))
+  eye.set({ at: [90, 91] })
+  await until('bea sees the other', () => sees(90))
+  // What bea, who is to serve, does not know.
+  ada.create(Mote, { at: [1, 1] })
+  await until('cy sees all', () => cy.all(Mote).length === 3)
+}
+
 async function outage({ sim, until }: Stage, bea: Session): Promise<void> {
   sim.crash('hub')
   await sim.run(12_000)
@@ -167,13 +262,16 @@ async function outage({ sim, until }: Stage, bea: Session): Promise<void> {
   await until('it goes on', () => bea.safety === 'backed-up' && bea.members.length === 3)
 }
 
-async function cutOff({ sim, until }: Stage, dee: Session): Promise<void> {
+async function cutOff({ sim, until }: Stage, dee: Session, bea: Session): Promise<void> {
   const { player, inc } = dee.me
+  const rock = dee.create(Rock, { n: 3 })
+  await until('the rock is known', () => bea.all(Rock).some(({ state }) => state.n === 3))
   const mend = sim.partition([['dee'], ['bea', 'cy', 'hub']])
   await sim.run(12_000)
   mend()
   await until('dee is back', () => dee.status === 'live' && dee.me.inc !== inc)
   if (dee.me.player !== player) throw new Error('dee came back as somebody else')
+  await until('it has its rock again', () => rock.mine && rock.owner?.inc === dee.me.inc)
 }
 
 /** Somebody looks around at the hub, is refused, and knocks at a member's door. */

@@ -11,6 +11,7 @@ export type Type =
   | { kind: 'bytes' | 'blob' | 'text'; max: number }
   | { kind: 'word'; words: string[] }
   | { kind: 'list'; item: Type; max: number }
+  | { kind: 'all'; item: Type }
   | { kind: 'maybe'; item: Type }
   | { kind: 'named'; name: string }
 
@@ -29,12 +30,20 @@ export interface Example {
   line: string
 }
 
+/** A type of a game: the text of its schema, and whether it has motion. */
+export interface TypeText {
+  schema: string
+  moves: boolean
+}
+
 /** What the document says, for machines. */
 export interface Standard {
   limits: Map<string, number>
   records: Map<string, Fields>
   sets: Map<string, MessageSet>
   examples: Example[]
+  /** The types of the game: those of the examples, if no other is given. */
+  types: readonly TypeText[]
 }
 
 const PLAIN = ['u8', 'u16', 'u32', 'varint', 'f64', 'flag'] as const
@@ -46,6 +55,7 @@ export function readStandard(markdown: string): Standard {
     records: new Map(),
     sets: new Map(),
     examples: [],
+    types: [],
   }
   const tables = tablesOf(markdown)
   // Limits first, for types name them.
@@ -61,6 +71,10 @@ export function readStandard(markdown: string): Standard {
       put(standard.sets, first!, readSet(standard, rows))
     } else if (first === 'example') {
       standard.examples.push(...rows.map(readExample))
+    } else if (first === 'type of the examples') {
+      standard.types = rows.map(([, schema, motion]) => {
+        return { schema: bare(schema!), moves: motion !== 'none' }
+      })
     }
   }
   return standard
@@ -76,19 +90,27 @@ export function readType(standard: Standard, text: string): Type {
     case 'bytes':
     case 'blob':
     case 'text':
-      return { kind, max: limit(standard, inside!) }
+      return { kind, max: most(standard, inside!) }
     case 'word':
       return { kind, words: inside!.split('/') }
     case 'maybe':
+    case 'all':
       return { kind, item: readType(standard, inside!) }
     case 'list': {
       const comma = inside!.lastIndexOf(',')
       const item = readType(standard, inside!.slice(0, comma))
-      return { kind, item, max: limit(standard, inside!.slice(comma + 1)) }
+      return { kind, item, max: most(standard, inside!.slice(comma + 1)) }
     }
     default:
       throw new Error(`the document has no type ${text}`)
   }
+}
+
+/** A limit of the document. */
+export function limit(standard: Standard, name: string): number {
+  const value = standard.limits.get(name)
+  if (value === undefined) throw new Error(`the document has no limit ${name}`)
+  return value
 }
 
 function readFields(standard: Standard, cell: string): Fields {
@@ -148,9 +170,8 @@ function bare(cell: string): string {
   return inside
 }
 
-function limit(standard: Standard, text: string): number {
-  const value = standard.limits.get(text) ?? count(text)
-  return value
+function most(standard: Standard, text: string): number {
+  return standard.limits.get(text) ?? count(text)
 }
 
 function count(text: string): number {

@@ -1,6 +1,6 @@
 /**
  * Bytes by the layouts of the document: the smallest value of a type with one of its limits
- * reached or passed, and values drawn at random. Imports nothing of the implementation.
+ * reached or passed, values drawn at random, and bytes spoilt. Imports nothing of the implementation.
  */
 
 import type { Fields, Standard, Type } from './document.ts'
@@ -102,6 +102,8 @@ function write(draw: Draw, type: Type, bytes: number[]): void {
       for (let n = 0; n < length; n++) write(draw, type.item, bytes)
       return
     }
+    case 'all':
+      throw new Error('what goes on to the end is not drawn')
     case 'named':
       return writeNamed(draw, type.name, bytes)
     default:
@@ -133,4 +135,14 @@ function varint(value: number, bytes: number[]): void {
     rest = Math.floor(rest / 0x80)
   }
   bytes.push(rest)
+}
+
+/** Another byte somewhere, one too few or one too many. */
+export function spoil(bytes: Uint8Array, chance: (most: number) => number): Uint8Array {
+  const how = chance(8)
+  if (how === 0) return bytes.slice(0, chance(bytes.length))
+  if (how === 1) return Uint8Array.from([...bytes, chance(256)])
+  const spoilt = bytes.slice()
+  spoilt[chance(how < 4 ? 1 : bytes.length)] = chance(256)
+  return spoilt
 }

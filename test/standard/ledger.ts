@@ -4,19 +4,10 @@
  * the log, snapshots, states) as well. Imports nothing of the implementation.
  */
 
-import type { Standard } from './document.ts'
-import {
-  digest,
-  limit,
-  type Read,
-  readDatagram,
-  readMessage,
-  readObjects,
-  readState,
-  readStream,
-  readWhole,
-} from './reader.ts'
-import { Malformed, type Value } from './values.ts'
+import { limit, type Standard, type TypeText } from './document.ts'
+import { readUpdates } from './objects.ts'
+import { digest, readDatagram, readMessage, readStream, readWhole } from './reader.ts'
+import { Malformed, type Read, type Value } from './values.ts'
 
 /** One thing that was sent, by the name of the process that sent or got it. */
 export type Sent =
@@ -45,15 +36,8 @@ interface Pieces {
   open: Uint8Array[]
 }
 
-/** A type of the game: the text of its schema, and whether it has motion. */
-export interface TypeText {
-  schema: string
-  moves: boolean
-}
-
 interface Reading extends Ledger {
   standard: Standard
-  types: readonly TypeText[]
   streams: Map<string, Pieces>
   snapshots: Map<string, Uint8Array[]>
   /** The place in the capture. */
@@ -67,8 +51,7 @@ export function readCapture(
   types: readonly TypeText[],
 ): Ledger {
   const reading: Reading = {
-    standard,
-    types,
+    standard: { ...standard, types },
     counts: new Map(),
     met: new Map(),
     streams: new Map(),
@@ -112,10 +95,10 @@ function takeDatagram(reading: Reading, node: string, bytes: Uint8Array, own: bo
   const frames = (read['packet'] as Read)['frames'] as Read[]
   for (const frame of frames) {
     note(reading, `frame ${said(frame['kind'])}`, node, frame)
-    if (frame['kind'] === 'UNREL') takeObjects(reading, node, frame)
   }
   // What was relayed is read once, where it was sent.
   if (!own) return
+  for (const frame of frames) if (frame['kind'] === 'UNREL') takeUpdates(reading, node, frame)
   const key = `${node} ${said(read['connection'])}`
   const pieces = reading.streams.get(key) ?? { next: 1, early: new Map(), open: [] }
   reading.streams.set(key, pieces)
@@ -154,10 +137,20 @@ function joined(parts: Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts))
 }
 
+const SETS = new Map([
+  [0, 'Peer'],
+  [4, 'Objects'],
+  [5, 'News'],
+])
+
 function takeMessage(reading: Reading, node: string, bytes: Uint8Array): void {
   const { channel, message } = readMessage(reading.standard, bytes)
   const inner = message as Read
-  noteSet(reading, node, channel === 0 ? 'Peer' : 'News', inner)
+  noteSet(reading, node, SETS.get(channel as number)!, inner)
+  if (channel === 4) {
+    note(reading, `bytes of ${said(inner['kind'])}`, node, { bytes: bytes.slice(1) })
+    return takeEntries(reading, node, inner)
+  }
   if (channel !== 0) return
   switch (inner['kind']) {
     case 'replicate':
@@ -198,20 +191,30 @@ function takeSnapshot(reading: Reading, node: string, message: Read): void {
   for (const part of snapshot['parts'] as Read[]) takeSet(reading, node, 'News', part['bytes']!)
 }
 
-function takeObjects(reading: Reading, node: string, frame: Read): void {
+function takeUpdates(reading: Reading, node: string, frame: Read): void {
+  note(reading, 'update frame', node, frame)
   if (frame['channel'] !== 4) throw new Malformed(`unreliable channel ${said(frame['channel'])}`)
-  const moving = reading.types.flatMap(({ moves }, at) => (moves ? [at] : []))
-  for (const record of readObjects(reading.standard, frame['bytes'] as Uint8Array, moving)) {
-    const gone = (record['type'] as number) >= 0x80
-    const stamp = record['stamp'] as Read | undefined
-    note(reading, gone ? 'object destroyed' : 'object', node, record)
-    if (stamp) note(reading, `stamp with ${(stamp['ages'] as number[]).length}`, node, record)
-    const state = record['state'] as Uint8Array
-    if (gone && state.length > 0) throw new Malformed('a destroyed object with a state')
-    const type = reading.types[(record['type'] as number) % 128]
-    if (!type) throw new Malformed('a type that the game does not have')
-    if (!gone) note(reading, 'state', node, readState(type.schema, state))
+  for (const update of readUpdates(reading.standard, frame['bytes'] as Uint8Array)) {
+    const ages = update['ages'] as number[] | null | undefined
+    note(reading, 'update', node, update)
+    if (ages) note(reading, `update with ages ${ages.length}`, node, update)
   }
+}
+
+function takeEntries(reading: Reading, node: string, message: Read): void {
+  const kind = said(message['kind'])
+  const told = (message['entries'] ?? message['state'] ?? [message['entry']]) as (
+    | Read
+    | undefined
+  )[]
+  for (const entry of told) {
+    if (!entry) continue
+    const what = entry['fields'] === undefined ? 'is gone' : 'stands'
+    note(reading, `entry of ${kind}`, node, entry)
+    note(reading, `entry that ${what}`, node, entry)
+  }
+  if (kind === 'request') note(reading, `request to ${said(message['what'])}`, node, message)
+  if (kind === 'refuse') note(reading, `refuse ${said(message['why'])}`, node, message)
 }
 
 function readRecord({ standard }: Reading, type: string, bytes: Value): Read {

@@ -7,22 +7,21 @@
  */
 
 import { createHash } from 'node:crypto'
-import { readType, type Standard } from './document.ts'
+import { limit, readType, type Standard } from './document.ts'
+import { readState, readUpdates } from './objects.ts'
 import {
   blob,
   type Cursor,
   double,
   integer,
   Malformed,
+  type Read,
   readValue,
   rest,
-  utf8,
+  tell,
   type Value,
   varint,
 } from './values.ts'
-
-/** A record that was read. */
-export type Read = { [field: string]: Value }
 
 /** Sections 1, 7 to 13: a value of a type, a record or a message set, to the end of the bytes. */
 export function readWhole(standard: Standard, type: string, bytes: Uint8Array): Value {
@@ -180,34 +179,9 @@ export function readMessage(standard: Standard, bytes: Uint8Array): Read {
   if (bytes.length > limit(standard, 'MESSAGE_MAX')) throw new Malformed('a message too long')
   const cursor = { bytes, at: 0 }
   const channel = integer(cursor, 1)
-  const set = { 0: 'Peer', 5: 'News' }[channel]
+  const set = { 0: 'Peer', 4: 'Objects', 5: 'News' }[channel]
   if (set === undefined) throw new Malformed(`channel ${channel} has no reliable messages`)
   return { channel, message: readWhole(standard, set, rest(cursor)) }
-}
-
-/** Section 9: the object records of one frame. @param moving  the types that have motion */
-export function readObjects(
-  standard: Standard,
-  bytes: Uint8Array,
-  moving: readonly number[] = [],
-): Read[] {
-  const cursor = { bytes, at: 0 }
-  const records: Read[] = []
-  while (cursor.at < bytes.length) {
-    const record = readValue(standard, readType(standard, 'ObjectRecord'), cursor) as Read
-    const isMoving = moving.includes((record['type'] as number) % 128)
-    if (isMoving) record['stamp'] = readStamp(standard, cursor)
-    records.push(record)
-  }
-  return records
-}
-
-function readStamp(standard: Standard, cursor: Cursor): Read {
-  const stamp = readValue(standard, readType(standard, 'Stamp'), cursor) as Read
-  for (const age of stamp['ages'] as number[]) {
-    if (age > limit(standard, 'AGE_MAX')) throw new Malformed(`an age of ${age}`)
-  }
-  return stamp
 }
 
 /** Section 11. */
@@ -221,97 +195,8 @@ export function readStream(standard: Standard, way: 'up' | 'down', bytes: Uint8A
   return { kind: 'message', message: readWhole(standard, set, rest(cursor)) }
 }
 
-/** Section 9: a state, by its schema text. */
-export function readState(schema: string, bytes: Uint8Array): Read {
-  const bits = [...bytes].flatMap((byte) => [7, 6, 5, 4, 3, 2, 1, 0].map((n) => (byte >> n) & 1))
-  let at = 0
-  const next = (count: number): number => {
-    if (at + count > bits.length) throw new Malformed('a state past its end')
-    at += count
-    return bits.slice(at - count, at).reduce((sum, bit) => sum * 2 + bit, 0)
-  }
-  const [, inside] = /^\{ (.*) \}$/.exec(schema) ?? []
-  const state: Read = {}
-  for (const field of inside!.split(', ')) {
-    const [name, kind, ...numbers] = field.replace(':', '').split(' ')
-    state[name!] = readField(kind!, numbers.map(Number), next)
-  }
-  if (Math.ceil(at / 8) !== bytes.length) throw new Malformed('a state that is too long')
-  if (bits.slice(at).includes(1)) throw new Malformed('bits that fill the last byte')
-  return state
-}
-
-function readField(kind: string, numbers: number[], next: (count: number) => number): Value {
-  const [first = 0, max = 0, step = 1] = numbers
-  const ranged = (): number => {
-    const steps = Math.round((max - first) / step)
-    const place = next(Math.max(1, steps.toString(2).length))
-    if (place > steps) throw new Malformed(`${place} of ${steps} steps`)
-    return first + place * step
-  }
-  switch (kind) {
-    case 'ranged':
-      return ranged()
-    case 'vec2':
-      return [ranged(), ranged()]
-    case 'vec3':
-      return [ranged(), ranged(), ranged()]
-    case 'quaternion':
-      return readQuaternion(first, next)
-    case 'angle':
-      return (next(first) / 2 ** first) * 2 * Math.PI
-    case 'u8':
-    case 'u16':
-    case 'u32':
-      return next(Number(kind.slice(1)))
-    case 'i8':
-      return next(8) - 2 ** 7
-    case 'i16':
-      return next(16) - 2 ** 15
-    case 'bool':
-      return next(1) === 1
-    case 'text':
-      return utf8(readRun(8, first, next))
-    case 'bytes':
-      return readRun(first.toString(2).length, first, next)
-    default:
-      throw new Error(`the document has no field ${kind}`)
-  }
-}
-
-function readRun(bits: number, most: number, next: (count: number) => number): Uint8Array {
-  const length = next(bits)
-  if (length > most) throw new Malformed(`${length} bytes of ${most}`)
-  return Uint8Array.from({ length }, () => next(8))
-}
-
-function readQuaternion(bits: number, next: (count: number) => number): number[] {
-  const most = 2 ** (bits - 1) - 1
-  const place = next(2)
-  const others = [0, 1, 2].map(() => {
-    const n = next(bits)
-    if (n > 2 * most) throw new Malformed(`${n} of ${2 * most} steps`)
-    return n - most
-  })
-  const squares = others.map((m) => m * m)
-  const left = 2 * most * most - squares.reduce((sum, one) => sum + one, 0)
-  for (const [at, squared] of squares.entries()) {
-    if (squared > left || (squared === left && at < place)) throw new Malformed('not the largest')
-  }
-  const signs = others.map(Math.sign).toSpliced(place, 0, 1)
-  const all = squares.toSpliced(place, 0, left)
-  return all.map((squared, at) => signs[at]! * Math.sqrt(squared / (2 * most * most)))
-}
-
-/** A limit of the document. */
-export function limit(standard: Standard, name: string): number {
-  const value = standard.limits.get(name)
-  if (value === undefined) throw new Error(`the document has no limit ${name}`)
-  return value
-}
-
 /** What an example is an example of, read. */
-export function readExample(standard: Standard, what: string, bytes: Uint8Array): Value {
+function readExample(standard: Standard, what: string, bytes: Uint8Array): Value {
   const [kind, ...more] = what.split(' ')
   switch (kind) {
     case 'datagram':
@@ -324,8 +209,8 @@ export function readExample(standard: Standard, what: string, bytes: Uint8Array)
       return readFrames(standard, bytes)
     case 'message':
       return readMessage(standard, bytes)
-    case 'objects':
-      return readObjects(standard, bytes, more.map(Number))
+    case 'updates':
+      return readUpdates(standard, bytes)
     case 'state':
       return readState(more.join(' '), bytes)
     case 'stream':
@@ -338,5 +223,15 @@ export function readExample(standard: Standard, what: string, bytes: Uint8Array)
       return fingerprint(bytes)
     default:
       return readWhole(standard, what, bytes)
+  }
+}
+
+/** The same in words; null for malformed. */
+export function inWords(standard: Standard, what: string, bytes: Uint8Array): string | null {
+  try {
+    return tell(readExample(standard, what, bytes))
+  } catch (error) {
+    if (error instanceof Malformed) return null
+    throw error
   }
 }

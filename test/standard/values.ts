@@ -12,6 +12,9 @@ export type Value =
   | Value[]
   | { [field: string]: Value }
 
+/** A record that was read: fields by their names. */
+export type Read = { [field: string]: Value }
+
 /** What was read is not what the document allows. */
 export class Malformed extends Error {}
 
@@ -104,6 +107,8 @@ export function readValue(standard: Standard, type: Type, cursor: Cursor): Value
       return flag(cursor) ? readValue(standard, type.item, cursor) : null
     case 'list':
       return readList(standard, type, cursor)
+    case 'all':
+      return readAll(standard, type, cursor)
     case 'named':
       return readNamed(standard, type.name, cursor)
     default:
@@ -123,6 +128,15 @@ function readList(standard: Standard, type: Type & { kind: 'list' }, cursor: Cur
   return Array.from({ length: count }, () => readValue(standard, type.item, cursor))
 }
 
+function readAll(standard: Standard, type: Type & { kind: 'all' }, cursor: Cursor): Value[] {
+  const items: Value[] = []
+  while (cursor.at < cursor.bytes.length) items.push(readValue(standard, type.item, cursor))
+  return items
+}
+
+/** Who reads what the document says in prose, behind the fields of a record or message. */
+export const PROSE = new Map<string, (standard: Standard, cursor: Cursor, value: Read) => void>()
+
 function readNamed(standard: Standard, name: string, cursor: Cursor): Value {
   const set = standard.sets.get(name)
   const fields = standard.records.get(name)
@@ -130,19 +144,18 @@ function readNamed(standard: Standard, name: string, cursor: Cursor): Value {
     const tag = integer(cursor, 1)
     const found = set.get(tag)
     if (!found) throw new Malformed(`${name} has no tag ${tag}`)
-    return { kind: found.kind, ...readFields(standard, found.fields, cursor) }
+    const value = { kind: found.kind, ...readFields(standard, found.fields, cursor) }
+    PROSE.get(`${name} ${found.kind}`)?.(standard, cursor, value)
+    return value
   }
   if (!fields) throw new Error(`the document has neither a record nor a set ${name}`)
   const value = readFields(standard, fields, cursor)
+  PROSE.get(name)?.(standard, cursor, value)
   // A proof or a hash is one value, however many names it has.
   return name === 'Digest' ? value['value']! : value
 }
 
-function readFields(
-  standard: Standard,
-  fields: Fields,
-  cursor: Cursor,
-): { [field: string]: Value } {
+function readFields(standard: Standard, fields: Fields, cursor: Cursor): Read {
   return Object.fromEntries(fields.map(([name, type]) => [name, readValue(standard, type, cursor)]))
 }
 
