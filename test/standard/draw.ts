@@ -1,6 +1,7 @@
 /**
  * Bytes by the layouts of the document: the smallest value of a type with one of its limits
- * reached or passed, values drawn at random, and bytes spoilt. Imports nothing of the implementation.
+ * reached or passed, values drawn at random, and bytes spoilt. Imports nothing of the
+ * implementation.
  */
 
 import type { Fields, Standard, Type } from './document.ts'
@@ -91,11 +92,8 @@ function write(draw: Draw, type: Type, bytes: number[]): void {
     }
     case 'word':
       return void bytes.push(draw.chance(type.words.length))
-    case 'maybe': {
-      const given = draw.chance(2)
-      bytes.push(given)
-      return given === 1 ? write(draw, type.item, bytes) : undefined
-    }
+    case 'maybe':
+      return writeMaybe(draw, type.item, bytes)
     case 'list': {
       const length = draw.lengthOf(type.max, true)
       varint(length, bytes)
@@ -109,6 +107,12 @@ function write(draw: Draw, type: Type, bytes: number[]): void {
     default:
       return type satisfies never
   }
+}
+
+function writeMaybe(draw: Draw, item: Type, bytes: number[]): void {
+  const given = draw.chance(2)
+  bytes.push(given)
+  if (given === 1) write(draw, item, bytes)
 }
 
 function writeNamed(draw: Draw, name: string, bytes: number[]): void {

@@ -113,8 +113,10 @@ describe('captured sessions', () => {
   })
   test('B14, B40: no update is of a version that its sender has not told before', () => {
     const told = new Set<string>()
-    const key = ({ node, value }: Met): string =>
-      `${node} ${['creator', 'count', 'epoch', 'grants'].map((name) => tell(value[name]!)).join(' ')}`
+    const key = ({ node, value }: Met): string => {
+      const { creator, count, epoch, grants } = value
+      return `${node} ${tell([creator!, count!, epoch!, grants!])}`
+    }
     const all = [...met('entry of tell'), ...met('update')].sort((a, b) => a.at - b.at)
     for (const one of all) {
       if (one.value['owner'] !== undefined) told.add(key(one))
