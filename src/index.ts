@@ -1,11 +1,13 @@
 /** @module What browsers and Node share of the public API. */
 
 export type { Actor, Table, Value } from './actions/actions.ts'
+export type { Collection } from './api/collection.ts'
 export type { ObjectHandle } from './api/handles.ts'
 export type { JoinOptions } from './api/join.ts'
 export type { Follow, MotionOptions } from './api/motion.ts'
 export type {
   ActionOutcome,
+  Asking,
   Healing,
   Recovery,
   Safety,
@@ -13,6 +15,7 @@ export type {
   SessionFigures,
   Status,
 } from './api/events.ts'
+export { near, type Near, type Onlooker } from './api/rules.ts'
 export { Session } from './api/session.ts'
 export {
   action,

@@ -92,7 +92,8 @@ export class Belongings {
   /** Something happened to an object. */
   told(event: ObjectEvent): void {
     if (event.kind === 'object-answer') return this.#answered(event.request, event.answer)
-    if (event.kind === 'objects-told') return this.#counted()
+    if (event.kind === 'objects-told') return
+    if (event.kind === 'objects-settled') return this.#counted()
     const replica = this.#house.state.replicas.get(event.key)
     const handle = this.#handles.get(event.key)
     if (event.kind === 'object-asked') return this.#asked(handle, event.by)
@@ -209,7 +210,7 @@ export class Belongings {
 
   /** Nothing more will come: what waits is told so. */
   end(code: ErrorCode, why: string): void {
-    for (const { reject } of this.#waiting.values()) reject(new HoldfastError(code, why))
+    for (const one of this.#waiting.values()) one.reject(new HoldfastError(code, why))
     this.#waiting.clear()
   }
 

@@ -81,6 +81,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   #motion: motion.Motion | null
   // Ours as it goes on while we are on the way back, until it is given to us again.
   #kept: Quantised | null = null
+  // Destroyed meanwhile.
+  #doomed = false
   // What came is measured, and was not shown yet.
   #measured = false
 
@@ -149,7 +151,9 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (!this.#kept || (owner !== me && former === player)) return false
     const kept = this.#kept
     this.#kept = null
-    if (owner === me) this.#put(kept, differing(this.type.schema, this.#replica.fields, kept))
+    if (owner === me && this.#doomed)
+      this.#host.turn((turn) => objects.destroy(turn, this.#replica))
+    else if (owner === me) this.#put(kept, differing(this.type.schema, this.#replica.fields, kept))
     this.state = valueOf(this.type.schema, this.#replica.fields)
     return true
   }
@@ -230,7 +234,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
 
   destroy(): void {
     this.#check('destroy')
-    this.#host.turn((turn) => objects.destroy(turn, this.replica))
+    if (this.#kept) this.#doomed = true
+    else this.#host.turn((turn) => objects.destroy(turn, this.#replica))
     this.alive = false
     this.#host.touch()
   }
@@ -245,7 +250,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   give(to: MemberInfo): Promise<Answer> {
     this.#check('give')
     if (to.inc === this.#host.me) return Promise.resolve('granted')
-    if (!this.#host.find(to.inc)) return Promise.resolve('refused')
+    // On the way back we cannot say to whom it goes.
+    if (this.#kept || !this.#host.find(to.inc)) return Promise.resolve('refused')
     return this.#host.ask(this as unknown as Handle<Fields>, 'give', to.inc)
   }
 

@@ -2,11 +2,11 @@
 
 import * as actions from '../actions/actions.ts'
 import { parse } from '../faults/conditions.ts'
-import { type ErrorCode, HoldfastError, type Part } from '../machine.ts'
+import { type ErrorCode, HoldfastError, type Millis, type Part } from '../machine.ts'
 import type { MemberEvent } from '../member/state.ts'
 import * as objects from '../objects/objects.ts'
 import { NAME_MAX, type Topology } from '../register/messages.ts'
-import type { Environment } from '../ports.ts'
+import type { Alarm, Environment } from '../ports.ts'
 import { Runner } from './runner.ts'
 import { Session } from './session.ts'
 import { parseToken } from './token.ts'
@@ -44,6 +44,9 @@ export interface JoinOptions {
   /** Gives up joining. */
   signal?: AbortSignal
 }
+
+// From the view to the last of its objects, at most.
+const TOLD_MS: Millis = 5_000
 
 /** Most players of a session. */
 export const PLAYERS_MAX = 256
@@ -95,6 +98,7 @@ class Door {
   readonly #early: MemberEvent[] = []
   #settle: { resolve: () => void; reject: (error: Error) => void } | null = null
   #open = false
+  #told = false
 
   constructor(session: Session, options: JoinOptions) {
     this.#session = session
@@ -102,8 +106,9 @@ class Door {
   }
 
   told(event: MemberEvent): void {
-    if (this.#open) return this.#session.told(event)
-    this.#early.push(event)
+    if (event.kind === 'part') this.#told ||= isTold(event.event)
+    if (this.#open) this.#session.told(event)
+    else this.#early.push(event)
     this.#look()
   }
 
@@ -115,10 +120,22 @@ class Door {
       if (event.kind === 'view') this.#open = true
       if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
     }
-    if (this.#open) this.#settle.resolve()
+    if (this.#open && this.#told) this.#settle.resolve()
+  }
+
+  // All objects are here when `join` returns, and what was ours is ours again; if that takes long,
+  // one begins without.
+  #patience(environment: Environment): Alarm {
+    const alarm = environment.loop.alarm(() => {
+      this.#told = true
+      this.#look()
+    })
+    alarm.set(environment.loop.now() + TOLD_MS)
+    return alarm
   }
 
   async opened(environment: Environment, runner: Runner): Promise<Session> {
+    const alarm = this.#patience(environment)
     const aborted = (): void => {
       runner.stop()
       this.#settle?.reject(failure('left', 'joining was given up'))
@@ -134,6 +151,7 @@ class Door {
       runner.stop()
       throw error
     } finally {
+      alarm.cancel()
       this.#signal?.removeEventListener('abort', aborted)
     }
     const forget = [
@@ -145,6 +163,10 @@ class Door {
     })
     return this.#session
   }
+}
+
+function isTold(event: unknown): boolean {
+  return (event as objects.ObjectEvent).kind === 'objects-told'
 }
 
 function failure(code: ErrorCode, why: string): HoldfastError {

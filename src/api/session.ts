@@ -110,6 +110,11 @@ export class Session {
     return this.#runner?.member ?? null
   }
 
+  /** Not for users: what is known of objects, for proofs. */
+  get belongings(): objects.Objects {
+    return this.#parts.objects
+  }
+
   /** Ourselves. */
   get me(): MemberInfo {
     const found = this.#members.find((info) => info.inc === this.#inc)

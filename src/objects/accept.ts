@@ -1,12 +1,12 @@
 /**
  * What a member makes of what it is told. The whole protocol is these rules:
  *
- *   A1  that an object stands counts if its version is newer than ours; an object that we do not
- *       know has the oldest there is, so a MIGRATE creates it and an old CREATE is nothing (B41-B48)
+ *   A1  that an object stands counts if its version is newer than ours; one that we do not know
+ *       has the oldest there is, so a MIGRATE creates it and an old CREATE is nothing (B41-B48)
  *   A2  that it is gone counts from our version on
  *   A3  an update counts for the version that it is of, if its oseq is newer (B21, B22, B50)
  *
- * and A4 on grants, in owning.ts. An object that stands in the version we have counts as an update
+ * and A4 on grants, in requests.ts. An object that stands in the version we have counts as an update
  * of all fields: so a new primary says, behind the old one or ahead of it.
  *
  * Who may say what: in a star the primary everything, and to it each member what it owns or was

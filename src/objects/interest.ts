@@ -58,7 +58,7 @@ function sort({ objects, types }: Turn, replica: Replica, rule: Near): void {
   const cell = replica.dead ? -1 : cellOf(rule, placeOf(types, replica, rule.column))
   if (cell === replica.cell) return
   let grid = objects.cells.get(replica.type)
-  if (!grid) objects.cells.set(replica.type, (grid = new Map()))
+  if (!grid) objects.cells.set(replica.type, (grid = new Map<number, Set<number>>()))
   const left = grid.get(replica.cell)
   left?.delete(replica.slot)
   if (left?.size === 0) grid.delete(replica.cell)

@@ -7,15 +7,15 @@
  * (accept.ts, requests.ts). docs/protocols/objects.md says why that converges.
  */
 
-import { assert, type Millis, type PeerId } from '../machine.ts'
+import { assert, type Millis } from '../machine.ts'
 import type { Quantised } from '../wire/schema.ts'
 import { bury, stand } from './accept.ts'
 import { moved } from './interest.ts'
 import { say, wait } from './reckoning.ts'
-import { isMine, type Objects, place, type Replica, type Turn } from './state.ts'
+import { isMine, place, type Replica, type Turn } from './state.ts'
 import { FIRST } from './version.ts'
 
-export { objectsPart, OBJECTS_CHANNEL, TOMBSTONE_MS } from './part.ts'
+export { objectsPart, OBJECTS_CHANNEL } from './part.ts'
 export { give } from './owning.ts'
 export { reply, request } from './requests.ts'
 export * from './state.ts'
@@ -81,9 +81,4 @@ export function destroy(turn: Turn, replica: Replica): void {
   const { objects } = turn
   assert(isMine(objects, replica), 'who destroys an object owns it')
   bury(turn, replica, replica.version, objects.me)
-}
-
-/** Who owns it; 0 for nobody who is here. */
-export function ownerOf(objects: Objects, replica: Replica): PeerId {
-  return objects.here.has(replica.owner) ? replica.owner : 0
 }

@@ -42,11 +42,11 @@ export function decide(turn: Turn, asked: Asked): void {
   if (asked.to !== asked.from) return void objects.counters.ignored++
   // It asked twice: the grant is with it, or on the way.
   const grant = objects.grants.get(asked.key)?.at(-1)
+  if (grant?.to === asked.from) return
   const isTheirs = replica.owner === asked.from && replica.former === 0
-  if (isTheirs || grant?.to === asked.from) return
   const { take } = turn.types[replica.type]!
   const busy = isOpen(turn, grant) || objects.asked.has(asked.key)
-  if (busy || take === 'fixed') return refuse(turn, asked.from, asked.number, 'refused')
+  if (busy || isTheirs || take === 'fixed') return refuse(turn, asked.from, asked.number, 'refused')
   if (take === 'free') return give(turn, replica, asked.from)
   objects.asked.set(asked.key, { by: asked.from, request: asked.number })
   ask(turn, replica, asked.from)
@@ -63,7 +63,7 @@ function handOn(turn: Turn, { from, number, to, entry }: Asked, replica: Replica
     replica.madeAt = entry.madeAt
   }
   objects.asked.delete(replica.key)
-  give(turn, replica, to)
+  give(turn, replica, to, { inc: from, request: number })
 }
 
 function isOpen({ objects, now }: Turn, grant: Grant | undefined): boolean {
@@ -92,17 +92,22 @@ function refuse(turn: Turn, to: PeerId, request: number, why: 'refused' | 'gone'
     objects.outbox.push({ to, bytes: plain(KIND.refuse, request, REFUSED[why]) })
     return
   }
-  if (objects.requests.delete(request)) out.emit({ kind: 'object-answer', request, answer: why })
+  const own = objects.requests.get(request)
+  if (!own) return
+  objects.requests.delete(request)
+  const replica = objects.replicas.get(own.key)
+  if (replica) replica.giving = false
+  out.emit({ kind: 'object-answer', request, answer: why })
 }
 
 /** As primary: that member owns it from the next version on. */
-export function give(turn: Turn, replica: Replica, to: PeerId): void {
+export function give(turn: Turn, replica: Replica, to: PeerId, giver: Grant['giver'] = null): void {
   const { objects, now } = turn
   const version = next(objects, replica)
   if (objects.variant === 'host-sends-migrate') return command(turn, replica, version, to)
   if (to === objects.me) return own(turn, replica, version, 0)
   const grants = objects.grants.get(replica.key) ?? []
-  objects.grants.set(replica.key, [...grants, { version, to, at: now }])
+  objects.grants.set(replica.key, [...grants, { version, to, at: now, giver }])
   sendGrant(turn, replica, version, to)
 }
 
@@ -139,6 +144,18 @@ export function grantAgain(turn: Turn, peer: PeerId): void {
   }
 }
 
+/** As primary: who gave to somebody that went, or is silent, keeps the object for now. */
+export function endGrants(turn: Turn): void {
+  for (const grants of turn.objects.grants.values()) {
+    for (const grant of grants) {
+      const { giver } = grant
+      if (!giver || isOpen(turn, grant)) continue
+      grant.giver = null
+      refuse(turn, giver.inc, giver.request, 'refused')
+    }
+  }
+}
+
 /** As primary: takes over what those who went have left, and gives back what is theirs. */
 export function settleView(turn: Turn, left: boolean): void {
   const { objects } = turn
@@ -149,6 +166,7 @@ export function settleView(turn: Turn, left: boolean): void {
   for (const [inc, player] of objects.here) {
     if (inc !== objects.me) giveBack(turn, inc, player)
   }
+  endGrants(turn)
   for (const [key, { by }] of objects.asked) if (!objects.here.has(by)) objects.asked.delete(key)
 }
 
@@ -206,6 +224,7 @@ function takeUnknown(turn: Turn, said: Said, known: Replica | undefined): void {
   if (said.dead) bury(turn, replica, said.version, objects.me)
   else stand(turn, replica, said)
   adopt(turn, replica, objects.went.get(said.owner) ?? 0)
+  for (const [inc, player] of objects.here) if (inc !== objects.me) giveBack(turn, inc, player)
 }
 
 // A survivor has a newer state than the one that we went on from, and nothing has changed since.

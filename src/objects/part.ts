@@ -14,6 +14,7 @@ import {
   decide,
   declined,
   endGrace,
+  endGrants,
   grantAgain,
   REFUSED,
   settleView,
@@ -39,6 +40,8 @@ import { acked, lost, read, write } from './updates.ts'
 export const OBJECTS_CHANNEL = 4
 /** A destroyed object is remembered so long: nothing older is on its way any more (B49). */
 export const TOMBSTONE_MS: Millis = 60_000
+/** After a primary has told all: so long what others knew may still come by way of it. */
+const COUNT_MS: Millis = 3_000
 /** Members that went whose players are remembered. */
 const WENT_MAX = 256
 
@@ -57,7 +60,8 @@ export function objectsPart(types: Types): Part<Objects> {
     dirty: drain,
     flush: (state, now, out) => flush(turn(state, now, out)),
     wake: (state, now, out) => wake(turn(state, now, out)),
-    deadline: (state) => Math.min(state.lookAt, state.balanceAt, leavesAt(state), state.unsaidAt),
+    deadline: (state) =>
+      Math.min(state.lookAt, state.countedAt, state.balanceAt, leavesAt(state), state.unsaidAt),
     clock: (state, offset) => void (state.offset = offset),
     reset: (state, out) => reset(turn(state, 0, out)),
     view: (state, now, view, out) => viewed(turn(state, now, out), view),
@@ -216,6 +220,7 @@ function followed(turn: Turn, from: PeerId, epoch: number, reader: ByteReader): 
 function counted(turn: Turn): void {
   tellOrphans(turn)
   turn.out.emit({ kind: 'objects-told' })
+  turn.objects.countedAt = turn.now + COUNT_MS
 }
 
 // Planted: as if the peer had from us what it had from the primary before.
@@ -302,6 +307,7 @@ function follow(turn: Turn): void {
   if (leads(objects)) {
     askAgain(turn)
     turn.out.emit({ kind: 'objects-told' })
+    objects.countedAt = turn.now + COUNT_MS
     return
   }
   const sight = objects.sights.get(primary)
@@ -331,10 +337,17 @@ function wake(turn: Turn): void {
     objects.balanceAt = now + BALANCE_MS
     balance(turn)
   }
+  if (now >= objects.countedAt) {
+    objects.countedAt = Infinity
+    turn.out.emit({ kind: 'objects-settled' })
+  }
   if (now < objects.lookAt) return
   objects.lookAt = now + LOOK_MS
   lookAgain(turn)
-  if (leads(objects)) endGrace(turn)
+  if (leads(objects)) {
+    endGrace(turn)
+    endGrants(turn)
+  }
   for (const replica of [...objects.replicas.values()]) {
     if (!replica.dead || now - replica.since < TOMBSTONE_MS) continue
     objects.grants.delete(replica.key)

@@ -142,6 +142,8 @@ export interface Grant {
   version: Version
   to: PeerId
   at: Millis
+  /** Who gave it away, by which request; null if it was asked for, or was answered. */
+  giver: { inc: PeerId; request: number } | null
 }
 
 /** What we asked the primary for. */
@@ -209,6 +211,8 @@ export interface Objects {
   nextRequest: number
   /** As primary: who is to be balanced next, and when. */
   balanceAt: Millis
+  /** When what we lack of ours counts as lost: some time after our primary told all. */
+  countedAt: Millis
   /** When tombstones and grants are looked through next. */
   lookAt: Millis
   /** With grids: slots by cell, by type. */
@@ -241,8 +245,10 @@ export type ObjectEvent =
   | { kind: 'object-owner'; key: number; before: PeerId; lost: Quantised | null }
   | { kind: 'object-asked'; key: number; by: PeerId }
   | { kind: 'object-answer'; request: number; answer: Answer }
-  /** Our primary has told us all that it knew when we began to follow it. */
+  /** Our primary has told us all that it knows, and given back what is ours. */
   | { kind: 'objects-told' }
+  /** Some time later: whoever knew more has said so by now. */
+  | { kind: 'objects-settled' }
 
 /** What came of a request. */
 export type Answer = 'granted' | 'refused' | 'gone'
@@ -282,6 +288,7 @@ export function create(): Objects {
     requests: new Map(),
     nextRequest: 1,
     balanceAt: Infinity,
+    countedAt: Infinity,
     lookAt: Infinity,
     cells: new Map(),
     eyes: new Map(),

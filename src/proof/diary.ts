@@ -16,6 +16,8 @@ export interface Account {
   backups: Map<string, PeerId>
   /** Who served when the last outage of the hub began. */
   outage: string | null
+  /** Who owned each version of each object of each session. */
+  owners: Map<string, PeerId>
   /** When, after peace, all had their streams to the hub again. */
   calmAt: Millis
   /** When everything was looked at last. */

@@ -11,6 +11,7 @@ import type { Trial } from './diary.ts'
 import { Dot, isIn, type Life, serving } from './lives.ts'
 import type { Session } from '../api/session.ts'
 import type { PeerId } from '../machine.ts'
+import { thingsOf, unsettled } from './things.ts'
 
 type Inside = Life & { session: Session }
 
@@ -97,6 +98,8 @@ function differences(group: Group, primary: Inside, life: Inside): string[] {
   }
   if (found.length > 0) return found
   same('table', tableOf(session), tableOf(primary.session))
+  same('objects', thingsOf(session), thingsOf(primary.session))
+  found.push(...unsettled(life))
   const dots = group.lives.map((other) => {
     return [other.session.me.player, other.dot?.state.moves ?? -1] as const
   })
@@ -118,7 +121,8 @@ function tableOf(session: Session): [string, unknown][] {
 }
 
 function dotsOf(session: Session): (readonly [number, number])[] {
-  const dots = session.all(Dot).map((dot) => [dot.owner?.player ?? 0, dot.state.moves] as const)
+  const here = session.all(Dot).filter((dot) => !dot.away)
+  const dots = here.map((dot) => [dot.owner?.player ?? 0, dot.state.moves] as const)
   return dots.sort(([one], [other]) => one - other)
 }
 

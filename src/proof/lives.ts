@@ -10,12 +10,19 @@ import type { ObjectHandle } from '../api/handles.ts'
 import type { Topology } from '../register/messages.ts'
 import { serves } from '../session/state.ts'
 import type { SimNode } from '../sim/world.ts'
-import { u16 } from '../wire/schema.ts'
+import { u16, u8 } from '../wire/schema.ts'
 import type { Actor } from './seeds.ts'
 import { environmentOf, HUB_URL } from './world.ts'
 
 /** The dot of a player: how often it moved. */
 export const Dot: ObjectType<{ moves: typeof u16 }> = object('dot', { moves: u16 })
+
+/** Anybody's, and it stays when its owner goes. */
+export const Thing: ObjectType<{ turns: typeof u16; face: typeof u8; side: typeof u8 }> = object(
+  'thing',
+  { turns: u16, face: u8, side: u8 },
+  { take: 'free', onOwnerLeave: 'keep' },
+)
 
 /** Adds one to the counter of `who` and writes down that `seq` was done, each time it is. */
 export const add: ActionType<{ who: string; seq: number }, number> = action(
@@ -28,7 +35,7 @@ export const add: ActionType<{ who: string; seq: number }, number> = action(
   },
 )
 
-const WISH = { game: 'proof', types: [Dot, add], server: HUB_URL }
+const WISH = { game: 'proof', types: [Dot, Thing, add], server: HUB_URL }
 
 /** One life of one process. */
 export interface Life {
@@ -50,6 +57,11 @@ export interface Life {
   unseen: number[]
   /** Rows of the table that it was ever shown, with the newest value. */
   shown: Map<string, number>
+  /** Things that it created, and answers about things that it waits for. */
+  made: number
+  waiting: number
+  /** The newest version and oseq that it had of each object, and who it was then. */
+  seen: Map<number, { who: string; epoch: number; count: number; oseq: number }>
   /** Why it did not get in. */
   failed: string
   /** It served at some time. */
@@ -90,6 +102,9 @@ export function live(
     answered: new Map(),
     unseen: [],
     shown: new Map(),
+    made: 0,
+    waiting: 0,
+    seen: new Map(),
     failed: '',
     served: false,
     former: before && before.home !== '' ? { home: before.home, player: before.player } : null,
@@ -114,7 +129,8 @@ export function live(
 function begin(life: Life, session: Session, tell: (what: string) => void): void {
   life.session = session
   look(life)
-  life.dot = session.create(Dot, { moves: 0 })
+  // Who came back as the same player has its dot again.
+  life.dot = session.all(Dot).find((dot) => dot.mine && !dot.away) ?? session.create(Dot)
   tell(`is in as ${session.me.inc}`)
   session.on('status', (status) => tell(`is ${status} ${session.reason}`))
   session.on('safety', (safety) => tell(`is told: ${safety}`))

@@ -18,6 +18,9 @@ export const TROUBLE_MS: Millis = 10_000
 /** Members of a run. */
 export const MEMBERS: readonly [min: number, max: number] = [2, 8]
 
+/** Most objects that change hands in a run. */
+export const THINGS_MAX = 200
+
 /** One process, and when it comes. */
 export interface Actor {
   name: string
@@ -39,6 +42,8 @@ export interface Drawing {
   keepsTokens?: boolean
   /** Who has links; in older drawings a star. */
   topology?: Topology
+  /** Objects that all may take; in older drawings none. */
+  things?: number
 }
 
 /** Something that befalls whoever has that role then. */
@@ -76,7 +81,8 @@ export function draw(seed: number): Drawing {
   const turns = drawTurns(will)
   const keepsTokens = prng.chance(will, 0.5)
   const topology = prng.chance(will, 0.4) ? 'mesh' : 'star'
-  return { seed, actors, conditions: weather, schedule, turns, keepsTokens, topology }
+  const things = prng.chance(will, 0.2) ? THINGS_MAX : prng.below(will, 20)
+  return { seed, actors, conditions: weather, schedule, turns, keepsTokens, topology, things }
 }
 
 function drawTurns(chance: Prng): Turn[] {

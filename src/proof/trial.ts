@@ -14,6 +14,7 @@ import { count, tell, type Trial } from './diary.ts'
 import { judge, settled, unserved } from './judge.ts'
 import { ask, handOver, isIn, leave, type Life, live, move, serving } from './lives.ts'
 import { type Drawing, TROUBLE_MS, type Turn } from './seeds.ts'
+import { play, watchThings } from './things.ts'
 import { world } from './world.ts'
 
 /** All must be in by then. */
@@ -75,6 +76,7 @@ function start(drawing: Drawing, plant: Variant | null): Trial {
       primaries: new Map(),
       roles: new Map(),
       backups: new Map(),
+      owners: new Map(),
       outage: null,
       calmAt: Infinity,
       lookedAt: -Infinity,
@@ -113,12 +115,15 @@ function trouble(trial: Trial): void {
   }
   for (const each of drawing.turns ?? []) w.at(begun + each.at, () => turn(trial, each))
   const chance = prng.fork(prng.create(drawing.seed), 'acts')
+  const hands = prng.fork(prng.create(drawing.seed), 'hands')
   for (let at = 0; at < TROUBLE_MS; at += TICK_MS) {
     w.at(begun + at, () => {
       for (const life of trial.lives) {
         move(life)
         if (prng.chance(chance, 0.3)) ask(life)
+        play(trial, life, hands)
       }
+      watchThings(trial)
     })
   }
 }
