@@ -19,6 +19,7 @@ import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'
 import { BATCH_BYTES } from '../../src/objects/messages.ts'
 import * as objects from '../../src/objects/objects.ts'
 import { GRACE_MS, GRANT_MS } from '../../src/objects/owning.ts'
+import { TOMBSTONE_MS } from '../../src/objects/part.ts'
 import * as stamp from '../../src/objects/stamp.ts'
 import * as ports from '../../src/ports.ts'
 import * as hubMessages from '../../src/register/messages.ts'
@@ -70,6 +71,7 @@ const LIMITS: Record<string, number> = {
   BATCH_BYTES,
   GRACE_MS,
   GRANT_MS,
+  TOMBSTONE_MS,
   ASSEMBLIES_MAX,
   FRAGMENT_BYTES_MAX,
   FRAGMENTS_MAX,
@@ -348,7 +350,7 @@ describe('a captured session', () => {
     }
   })
   test.each([
-    ['type:u8 oseq:varint', 'type:u16 oseq:varint', 'a varint in a longer form'],
+    ['| CREATOR_MAX | 1,048,576 |', '| CREATOR_MAX | 2 |', 'is not from 1 to 1'],
     ['| hide | 3 |', '| hide | 33 |', 'Objects has no tag 3'],
     ['| operation | 7 | `seq:varint part:u8', '| operation | 7 | `part:u8 seq:u16', 'too many'],
     ['| done | 8 |', '| done | 48 |', 'Peer has no tag 8'],
