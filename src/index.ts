@@ -3,6 +3,7 @@
 export type { Actor, Table, Value } from './actions/actions.ts'
 export type { Collection } from './api/collection.ts'
 export type { ObjectHandle } from './api/handles.ts'
+export type { CallOptions, CallTarget, NoteTarget } from './api/calls.ts'
 export type { JoinOptions } from './api/join.ts'
 export type { Follow, MotionOptions } from './api/motion.ts'
 export type {
@@ -17,15 +18,9 @@ export type {
 } from './api/events.ts'
 export { near, type Near, type Onlooker } from './api/rules.ts'
 export { Session } from './api/session.ts'
-export {
-  action,
-  object,
-  type ActionType,
-  type GameType,
-  type MemberInfo,
-  type ObjectOptions,
-  type ObjectType,
-} from './api/types.ts'
+export { action, object, procedure } from './api/types.ts'
+export type { ActionType, GameType, MemberInfo, ObjectOptions } from './api/types.ts'
+export type { ObjectType, Procedure, ProcedureType } from './api/types.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
 export type { AgeFigures, AgeSample, Stage } from './motion/ages.ts'
 export { angle, bool, bytes, i16, i8, quaternion, ranged } from './wire/schema.ts'

@@ -96,6 +96,8 @@ export interface Part<State = never> {
   clock?(state: State, offset: Millis): void
   /** A new link to a peer: nothing is known of what it has. */
   linked?(state: State, now: Millis, peer: PeerId): void
+  /** The link to a peer is gone: what was on its way may have come or not. */
+  unlinked?(state: State, now: Millis, peer: PeerId): void
   acked?(state: State, peer: PeerId, seq: number): void
   lost?(state: State, peer: PeerId, seq: number): void
   /** All reliable messages of the link up to that number have come (L3). */
@@ -123,6 +125,7 @@ export type ErrorCode =
   | 'bad-value'
   | 'denied'
   | 'elsewhere'
+  | 'failed'
   | 'full'
   | 'left'
   | 'no-such-game'
@@ -133,6 +136,7 @@ export type ErrorCode =
   | 'schema'
   | 'store'
   | 'timeout'
+  | 'unknown'
   | 'unreachable'
   | 'version'
 

@@ -8,6 +8,7 @@
  */
 
 import type { Effected, Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
+import { isJson, toJson } from '../wire/json.ts'
 import { decode, encode, flag, list, maybe, message, record, text } from '../wire/layout.ts'
 
 /** The channel of actions. */
@@ -78,7 +79,7 @@ export function create(): Actions {
 
 /** The body of an operation that runs an action. @throws RangeError if it is too long */
 export function encodeCall(name: string, args: unknown): Uint8Array {
-  return encode(call, { name, args: JSON.stringify(args ?? null) })
+  return encode(call, { name, args: toJson(args) })
 }
 
 /** What came of it; null if the bytes are no answer (a primary without that part). */
@@ -89,15 +90,6 @@ export function decodeAnswer(
   if (!said) return null
   if (!said.ok) return { ok: false, why: said.text }
   return isJson(said.text) ? { ok: true, value: JSON.parse(said.text) } : null
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** A value of the table as this member was told it. */
@@ -146,7 +138,7 @@ function perform(
     const size = rowsMade.reduce((sum, row) => sum + sizeOf(row), 0)
     if (size > NEWS_MAX) return refused(`an action changes ${NEWS_MAX} bytes at most: ${size}`)
     return {
-      outcome: encode(answer, { ok: true, text: JSON.stringify(value ?? null) }),
+      outcome: encode(answer, { ok: true, text: toJson(value) }),
       changes: rowsMade.map((row) => encode(change, row)),
       news: rowsMade.length === 0 ? null : encode(news, { kind: 'changes', rows: rowsMade }),
     }

@@ -7,6 +7,8 @@ import type { MemberEvent } from '../member/state.ts'
 import * as objects from '../objects/objects.ts'
 import { NAME_MAX, type Topology } from '../register/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
+import { rpcPart } from '../rpc/rpc.ts'
+import { create as createRpc } from '../rpc/state.ts'
 import { Runner } from './runner.ts'
 import { Session } from './session.ts'
 import { parseToken } from './token.ts'
@@ -62,6 +64,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
   const parts = {
     objects: objects.create(),
     actions: actions.create(),
+    rpc: createRpc(),
   }
   const rules = types.objects.map((type) => type.rules)
   const session = new Session(types, parts)
@@ -82,6 +85,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
     slots: [
       { part: objects.objectsPart(rules) as Part<never>, state: parts.objects },
       { part: actions.actionsPart(types.runs) as Part<never>, state: parts.actions },
+      { part: rpcPart as Part<never>, state: parts.rpc },
     ],
     conditions: options.condition ? parse(options.condition) : null,
     told: (event) => door.told(event),

@@ -5,8 +5,7 @@
  *     const me = session.create(Dot, { pos: [50, 50], hue: 120 })
  *     session.on('primary', (member) => banner(`${member.name} is the server now`))
  *
- * Any machine in it may die: the server's, its backup's, the hub's. What was acknowledged
- * stays, and `status` and `safety` say how things stand.
+ * Any machine in it may die. What was acknowledged stays; `status` and `safety` say how it stands.
  */
 
 import * as actions from '../actions/actions.ts'
@@ -18,10 +17,12 @@ import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
 import * as objects from '../objects/objects.ts'
+import type { Rpc } from '../rpc/state.ts'
 import type { View } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import { settle } from './answers.ts'
+import { Caller } from './calls.ts'
 import type { ActionOutcome, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf } from './figures.ts'
 import { Belongings } from './belongings.ts'
@@ -47,10 +48,11 @@ type Listener<Name extends keyof SessionEvents> = (value: SessionEvents[Name]) =
 export interface Parts {
   objects: objects.Objects
   actions: actions.Actions
+  rpc: Rpc
 }
 
 /** See the head of this file. Made by `join` and `host`. */
-export class Session {
+export class Session extends Caller {
   readonly #parts: Parts
   readonly #listeners = new Map<keyof SessionEvents, Set<Listener<never>>>()
   readonly #acts = new Map<number, Waiting>()
@@ -73,6 +75,7 @@ export class Session {
 
   /** Not for users: call `join`. */
   constructor(types: Types, parts: Parts) {
+    super(parts.rpc, types.procedures)
     this.#parts = parts
     this.#rules = types.objects.map(({ rules }) => rules)
     const player = (): number => this.#player
@@ -103,6 +106,7 @@ export class Session {
   /** Not for users: the member that this session is the face of. */
   bind(runner: Runner): void {
     this.#runner = runner
+    this.bindCalls(runner)
   }
 
   /** Not for users: what the member knows, for proofs; null once the session was left. */
@@ -322,6 +326,7 @@ export class Session {
       case 'failed':
         return this.#fail(event.code, event.why)
       case 'part':
+        if (this.callTold(event)) return
         return this.#partTold(event.event as objects.ObjectEvent | actions.ActionEvent)
       case 'role':
       case 'slow':
@@ -422,6 +427,7 @@ export class Session {
     this.#setStatus('lost')
     for (const seq of this.#acts.keys()) this.#forget(seq, why)
     this.#belongings.end(code, why)
+    this.endCalls(why)
   }
 
   #forget(seq: number, why: string): void {

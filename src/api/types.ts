@@ -1,6 +1,6 @@
 /**
- * What a game names once: the types of its objects and its actions. The kind says who has
- * authority: an object its owner, an action the primary.
+ * What a game names once: the types of its objects, its actions and its procedures. The kind says
+ * who has authority: an object its owner, an action the primary, a procedure whoever is called.
  */
 
 import type { Actor, Run, Table } from '../actions/actions.ts'
@@ -38,8 +38,22 @@ export interface ActionType<Args = unknown, Answer = unknown> {
   readonly run: (table: Table, args: Args, by: Actor) => Answer
 }
 
+/** What a procedure does where it is called: its answer, or a promise of that. */
+export type Procedure<Args = never, Answer = unknown> = (
+  args: Args,
+  by: MemberInfo,
+) => Answer | PromiseLike<Answer>
+
+/** A procedure. */
+export interface ProcedureType<Args = never, Answer = unknown> {
+  readonly kind: 'procedure'
+  readonly name: string
+  /** What every member does; null where each says by `session.answer`. */
+  readonly run: Procedure<Args, Answer> | null
+}
+
 /** What `join` takes in `types`. */
-export type GameType = ObjectType<Fields> | ActionType<never, unknown>
+export type GameType = ObjectType<Fields> | ActionType<never, unknown> | ProcedureType
 
 /**
  * A type of objects: its state field by field. Each object has one owner, who sets it; the
@@ -77,6 +91,25 @@ export function action<Args, Answer>(
   return { kind: 'action', name: checkName(name), run }
 }
 
+/**
+ * A procedure: one member calls it at another, and waits for the answer. Prefer an object for
+ * what others shall see, for it costs less and nobody can miss it, and an action for what must
+ * happen once: of a call that was under way when a link or a machine was lost nobody knows
+ * whether it ran.
+ *
+ *     const roll = procedure('roll', (dice: { sides: number }) => 1 + below(dice.sides))
+ *     const ask = procedure<string, boolean>('ask')      // each says what by session.answer
+ *
+ * @param run  what every member does when it is called; what it throws is told to who called
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long
+ */
+export function procedure<Args, Answer>(
+  name: string,
+  run: Procedure<Args, Answer> | null = null,
+): ProcedureType<Args, Answer> {
+  return { kind: 'procedure', name: checkName(name), run }
+}
+
 function checkName(name: string): string {
   if (name.length > 0 && name.length <= TYPE_NAME_MAX) return name
   throw new HoldfastError(
@@ -89,7 +122,8 @@ function checkName(name: string): string {
 export interface Types {
   objects: readonly ObjectType<Fields>[]
   runs: ReadonlyMap<string, Run>
-  /** All that two builds must agree on, a line for each type and action. */
+  procedures: ReadonlyMap<string, ProcedureType>
+  /** All that two builds must agree on, a line for each type, action and procedure. */
   text: string
 }
 
@@ -97,6 +131,7 @@ export interface Types {
 export function sortTypes(types: readonly GameType[]): Types {
   const objects: ObjectType<Fields>[] = []
   const runs = new Map<string, Run>()
+  const procedures = new Map<string, ProcedureType>()
   const names = new Set<string>()
   for (const type of types) {
     if (names.has(type.name)) {
@@ -104,7 +139,8 @@ export function sortTypes(types: readonly GameType[]): Types {
     }
     names.add(type.name)
     if (type.kind === 'object') objects.push(type)
-    else runs.set(type.name, type.run as Run)
+    else if (type.kind === 'action') runs.set(type.name, type.run as Run)
+    else procedures.set(type.name, type)
   }
   if (objects.length > OBJECT_TYPES_MAX) {
     throw new HoldfastError(
@@ -112,8 +148,9 @@ export function sortTypes(types: readonly GameType[]): Types {
       `a game has ${OBJECT_TYPES_MAX} types of objects at most: ${objects.length}`,
     )
   }
-  const texts = objects.map(textOf)
-  return { objects, runs, text: [...texts, ...runs.keys()].join('\n') }
+  const texts = [...objects.map(textOf), ...runs.keys()]
+  for (const name of procedures.keys()) texts.push(`${name}()`)
+  return { objects, runs, procedures, text: texts.join('\n') }
 }
 
 function textOf({ name, schema: { text }, course }: ObjectType<Fields>): string {

@@ -198,8 +198,10 @@ function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
 
 /** Forgets a peer's link without a word. */
 export function forget(run: Runtime, peer: Peer): void {
-  if (run.member.peers.get(peer.inc) === peer) run.member.peers.delete(peer.inc)
-  run.member.connections.delete(peer.connection)
+  const { member, now } = run
+  if (member.peers.get(peer.inc) === peer) member.peers.delete(peer.inc)
+  if (!member.connections.delete(peer.connection)) return
+  for (const { part, state } of member.slots) part.unlinked?.(state, now, peer.inc)
 }
 
 /** Asks for the links that the session wants and lacks, and closes those of members who went. */

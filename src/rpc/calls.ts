@@ -1,0 +1,94 @@
+/** What the application asks of calls: to make one, to tell something, to answer. */
+
+import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import { fits } from './flight.ts'
+import {
+  type Answered,
+  CALL_BYTES_MAX,
+  CALLS_BURST,
+  CALLS_MAX,
+  CALLS_PER_SECOND,
+  FLIGHT_BYTES_MAX,
+  TIMEOUT_MAX_MS,
+} from './messages.ts'
+import { keyOf, reply, type Rpc, spend, viaOf } from './state.ts'
+
+const encoder = new TextEncoder()
+
+/** What a member is asked to run, or told. */
+export interface Said {
+  method: string
+  /** As JSON. */
+  args: string
+}
+
+/**
+ * Asks a member to run a method. What comes of it is told by one `settled`.
+ *
+ * @returns the number of the call
+ * @throws HoldfastError `not-found`, `bad-value`, `overloaded`
+ */
+export function call(rpc: Rpc, now: Millis, target: PeerId, said: Said, timeoutMs: Millis): number {
+  if (!(timeoutMs > 0 && timeoutMs <= TIMEOUT_MAX_MS)) {
+    throw new HoldfastError('bad-value', `timeoutMs is 1 to ${TIMEOUT_MAX_MS}: ${timeoutMs}`)
+  }
+  check(rpc, target, said)
+  if (rpc.pending.size >= CALLS_MAX) {
+    throw new HoldfastError('overloaded', `${CALLS_MAX} calls are under way: wait for one to end`)
+  }
+  take(rpc, now)
+  const id = rpc.nextId++
+  const via = viaOf(rpc, target)
+  rpc.pending.set(id, { target, via, timeoutMs, until: now + timeoutMs })
+  rpc.outbox.push({ to: via, message: { kind: 'call', from: rpc.me, to: target, id, ...said } })
+  return id
+}
+
+/**
+ * Tells a member something, or with 0 all others. Nobody says whether it came.
+ *
+ * @throws HoldfastError `not-found`, `bad-value`, `overloaded`
+ */
+export function note(rpc: Rpc, now: Millis, target: PeerId, said: Said): void {
+  check(rpc, target, said)
+  const { me } = rpc
+  const targets = target === 0 ? [...rpc.here].filter((member) => member !== me) : [target]
+  const peers = new Set(targets.map((member) => viaOf(rpc, member)))
+  for (const peer of peers) {
+    if (fits(rpc, peer, said.args.length)) continue
+    const why = `${FLIGHT_BYTES_MAX} bytes of calls are on their way to member ${peer} already`
+    throw new HoldfastError('overloaded', why)
+  }
+  take(rpc, now)
+  const message = { kind: 'note', from: me, to: target, ...said } as const
+  for (const to of peers) rpc.outbox.push({ to, message })
+}
+
+function check(rpc: Rpc, target: PeerId, { method, args }: Said): void {
+  if (target !== 0 && !rpc.here.has(target)) {
+    throw new HoldfastError('not-found', `member ${target} is not here`)
+  }
+  const size = encoder.encode(args).length
+  if (size <= CALL_BYTES_MAX) return
+  const what = `the arguments of "${method}"`
+  throw new HoldfastError('bad-value', `${what} have ${CALL_BYTES_MAX} bytes at most: ${size}`)
+}
+
+function take(rpc: Rpc, now: Millis): void {
+  if (spend(rpc, now, rpc.me, CALLS_BURST)) return
+  const limit = `${CALLS_PER_SECOND} calls and notes a second, ${CALLS_BURST} at once`
+  throw new HoldfastError('overloaded', `a member makes ${limit}: prefer an object`)
+}
+
+/**
+ * What came of a call that ran here. Nothing leaves if the way back was lost meanwhile.
+ *
+ * @param text  the answer as JSON, or why there is none
+ */
+export function answer(rpc: Rpc, from: PeerId, id: number, outcome: Answered, text: string): void {
+  if (!rpc.running.delete(keyOf(from, id))) return
+  const ends = { from, to: rpc.me, id }
+  const size = encoder.encode(text).length
+  if (outcome !== 'ok' || size <= CALL_BYTES_MAX) return reply(rpc, ends, outcome, text)
+  reply(rpc, ends, 'failed', `an answer has ${CALL_BYTES_MAX} bytes at most: ${size}`)
+}

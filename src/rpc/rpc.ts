@@ -1,0 +1,171 @@
+/**
+ * Calls: one member asks another to run a procedure of the game, and waits for its answer (B4).
+ *
+ *     CALL{id, method, args}  ->  RESULT{id, answer or why not}        NOTE{method, args}
+ *
+ * They go on the reliable streams of the links, each once and never again. So a procedure runs
+ * at most once for a call; and when a link on the way is lost, or a member, the caller is told
+ * that the fate of its call is not known. In a mesh a call takes the link between its two ends;
+ * in a star it goes to the primary, which passes it on (relay.ts).
+ *
+ * What must happen, once and for good, is an action. What all shall see is an object: it costs
+ * less, and nobody can miss it (B7).
+ */
+
+import type { Millis, Part, PartView, PeerId } from '../machine.ts'
+import { isJson } from '../wire/json.ts'
+import { decode } from '../wire/layout.ts'
+import { landed, send } from './flight.ts'
+import {
+  CALLS_BURST_TAKEN,
+  CALLS_MAX,
+  CALLS_PER_SECOND,
+  RPC_CHANNEL,
+  type RpcMessage,
+  rpcLayout,
+  WHY_MAX,
+} from './messages.ts'
+import { passOn, sever } from './relay.ts'
+import { keyOf, refuse, reply, type Rpc, type RpcOut, settle, spend, viaOf } from './state.ts'
+
+const LINK_LOST = 'a link on the way was lost: it may have run or not'
+const WENT = 'the member went: it may have run or not'
+
+/** Calls as a part of a member. */
+export const rpcPart: Part<Rpc> = {
+  channel: RPC_CHANNEL,
+  receive,
+  view,
+  unlinked: (rpc, _now, peer) => lose(rpc, peer),
+  delivered: landed,
+  reset: (rpc) => leave(rpc, 'that was another session: it may have run or not'),
+  flush,
+  wake,
+  deadline,
+}
+
+function receive(rpc: Rpc, now: Millis, from: PeerId, bytes: Uint8Array): void {
+  const message = decode(rpcLayout, bytes)
+  if (message) hear(rpc, now, from, message)
+  else rpc.counters.malformed++
+}
+
+// In a star whoever does not lead hears the primary alone, and believes it whose a message is (B9).
+function hear(rpc: Rpc, now: Millis, from: PeerId, message: RpcMessage): void {
+  const { me, mesh, primary } = rpc
+  const leads = !mesh && me === primary
+  const isOwn = message.from === from
+  const isKnown = message.kind === 'result' || rpc.here.has(message.from)
+  const believed = mesh || leads || from === me ? isOwn : from === primary
+  if (!believed || !isKnown) return void rpc.counters.forged++
+  // Whoever hears it first counts it.
+  if (isOwn && from !== me && message.kind !== 'result') {
+    if (!spend(rpc, now, from, CALLS_BURST_TAKEN)) return tooMany(rpc, message)
+  }
+  if (leads && message.to !== me) passOn(rpc, message)
+  const isForUs = message.to === me || (message.to === 0 && message.kind === 'note')
+  if (isForUs) take(rpc, from, message)
+  else if (!leads) rpc.counters.forged++
+}
+
+function tooMany(rpc: Rpc, message: RpcMessage): void {
+  rpc.counters.overloaded++
+  const why = `a member makes ${CALLS_PER_SECOND} calls and notes a second`
+  if (message.kind === 'call') refuse(rpc, message, 'overloaded', why)
+}
+
+function take(rpc: Rpc, via: PeerId, message: RpcMessage): void {
+  if (message.kind === 'result') return takeResult(rpc, via, message)
+  if (!isJson(message.args)) return void rpc.counters.malformed++
+  const { from, method, args } = message
+  if (message.kind === 'note') return void rpc.events.push({ kind: 'note', from, method, args })
+  takeCall(rpc, via, message)
+}
+
+function takeCall(rpc: Rpc, via: PeerId, call: RpcMessage & { kind: 'call' }): void {
+  const { from, id, method, args } = call
+  // An old primary may be late with what it passes on.
+  if (id <= (rpc.marks.get(from) ?? 0)) return void rpc.counters.stale++
+  rpc.marks.set(from, id)
+  let running = 0
+  for (const one of rpc.running.values()) if (one.from === from) running++
+  if (running >= CALLS_MAX) {
+    rpc.counters.overloaded++
+    return reply(rpc, call, 'overloaded', `${CALLS_MAX} calls of one member run there already`)
+  }
+  rpc.running.set(keyOf(from, id), { from, id, via })
+  rpc.events.push({ kind: 'call', from, id, method, args })
+}
+
+function takeResult(rpc: Rpc, via: PeerId, result: RpcMessage & { kind: 'result' }): void {
+  const { from, id, outcome, text } = result
+  const pending = rpc.pending.get(id)
+  if (!pending || pending.target !== from || pending.via !== via) return void rpc.counters.late++
+  if (outcome !== 'ok') return settle(rpc, id, outcome, text.slice(0, WHY_MAX))
+  if (isJson(text)) return settle(rpc, id, 'ok', text)
+  rpc.counters.malformed++
+  settle(rpc, id, 'unknown', 'its answer cannot be read')
+}
+
+function view(rpc: Rpc, _now: Millis, seen: PartView): void {
+  if (rpc.me !== 0 && rpc.me !== seen.me) leave(rpc, 'we were cut off: it may have run or not')
+  const before = rpc.here
+  rpc.me = seen.me
+  rpc.primary = seen.primary
+  rpc.mesh = seen.mesh
+  rpc.here = new Set(seen.members.map((member) => member.inc))
+  for (const peer of before) if (!rpc.here.has(peer)) forget(rpc, peer)
+  if (rpc.mesh || rpc.me !== rpc.primary) rpc.routes.clear()
+  // A new primary of a star: what the old one had to pass on is lost with it.
+  drop(rpc, (via, member) => via !== viaOf(rpc, member), LINK_LOST)
+}
+
+function forget(rpc: Rpc, peer: PeerId): void {
+  rpc.marks.delete(peer)
+  rpc.buckets.delete(peer)
+  rpc.flights.delete(peer)
+  drop(rpc, (_via, member) => member === peer, WENT)
+  sever(rpc, peer, WENT)
+}
+
+// The link to a peer is gone, with all that was on its way.
+function lose(rpc: Rpc, peer: PeerId): void {
+  rpc.flights.delete(peer)
+  drop(rpc, (via) => via === peer, LINK_LOST)
+  sever(rpc, peer, LINK_LOST)
+}
+
+// Of our calls nobody knows what became; of those that run here nobody hears.
+function drop(rpc: Rpc, isLost: (via: PeerId, member: PeerId) => boolean, why: string): void {
+  for (const [id, { via, target }] of rpc.pending) {
+    if (isLost(via, target)) settle(rpc, id, 'unknown', why)
+  }
+  for (const [key, { via, from }] of rpc.running) if (isLost(via, from)) rpc.running.delete(key)
+}
+
+function leave(rpc: Rpc, why: string): void {
+  drop(rpc, () => true, why)
+  rpc.me = 0
+  rpc.outbox.length = 0
+  for (const kept of [rpc.here, rpc.marks, rpc.routes, rpc.buckets, rpc.flights]) kept.clear()
+}
+
+function flush(rpc: Rpc, now: Millis, out: RpcOut): void {
+  for (let next = rpc.outbox.shift(); next; next = rpc.outbox.shift()) {
+    if (next.to === rpc.me) hear(rpc, now, rpc.me, next.message)
+    else send(rpc, next.to, next.message, out)
+  }
+  for (const event of rpc.events.splice(0)) out.emit(event)
+}
+
+function wake(rpc: Rpc, now: Millis): void {
+  for (const [id, { until, timeoutMs }] of rpc.pending) {
+    if (now >= until) settle(rpc, id, 'timeout', `no answer within ${timeoutMs} ms`)
+  }
+}
+
+function deadline(rpc: Rpc): Millis {
+  let due = Infinity
+  for (const { until } of rpc.pending.values()) due = Math.min(due, until)
+  return due
+}
