@@ -17,6 +17,10 @@ export const SOMETIMES: readonly string[] = [
   'server and backup died at once',
   'the same player in a new process',
   'a mesh',
+  'a call answered',
+  'all others told',
+  'a call of unknown fate that ran',
+  'a call of unknown fate that did not run',
 ]
 
 /** What came of many seeds. */

@@ -7,6 +7,7 @@
  */
 
 import type { Register } from '../register/messages.ts'
+import { underWay, wrongCalls } from './callers.ts'
 import type { Trial } from './diary.ts'
 import { Dot, isIn, type Life, serving } from './lives.ts'
 import type { Session } from '../api/session.ts'
@@ -60,6 +61,7 @@ export function judge(trial: Trial): void {
     for (const fault of faults(group)) account.wrong.add(`${group.id}: ${fault}`)
     if (!group.lost) for (const fault of books(group)) account.wrong.add(`${group.id}: ${fault}`)
   }
+  for (const fault of wrongCalls(trial.lives.map(({ book }) => book))) account.wrong.add(fault)
 }
 
 function faults(group: Group): string[] {
@@ -92,6 +94,7 @@ function differences(group: Group, primary: Inside, life: Inside): string[] {
   same('epoch', session.figures().epoch, group.register?.epoch)
   same('register', primary.session.me.inc, group.register?.primary)
   same('operations under way', session.member!.session.client.pending.length, 0)
+  same('calls under way', underWay(life.book), 0)
   if (session.member!.session.topology === 'mesh') {
     const others = incs(primary.session).filter((inc) => inc !== session.me.inc)
     same('links', linkedOf(session), others)

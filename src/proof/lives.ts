@@ -10,6 +10,8 @@ import type { ObjectHandle } from '../api/handles.ts'
 import type { Topology } from '../register/messages.ts'
 import { serves } from '../session/state.ts'
 import type { SimNode } from '../sim/world.ts'
+import type { Prng } from '../faults/prng.ts'
+import { answerCalls, type Book, callSomebody, createBook, echo, tell } from './callers.ts'
 import { u16, u8 } from '../wire/schema.ts'
 import type { Actor } from './seeds.ts'
 import { environmentOf, HUB_URL } from './world.ts'
@@ -35,7 +37,7 @@ export const add: ActionType<{ who: string; seq: number }, number> = action(
   },
 )
 
-const WISH = { game: 'proof', types: [Dot, Thing, add], server: HUB_URL }
+const WISH = { game: 'proof', types: [Dot, Thing, add, echo, tell], server: HUB_URL }
 
 /** One life of one process. */
 export interface Life {
@@ -74,6 +76,8 @@ export interface Life {
   anew: boolean
   /** Sessions it was in that were recovered. */
   recovered: Set<string>
+  /** Its calls, and those that it was asked to run. */
+  book: Book
 }
 
 /** Whether its process runs and is in a session. */
@@ -111,6 +115,7 @@ export function live(
     named: 0,
     anew: false,
     recovered: new Set(),
+    book: createBook(),
   }
   const wish = { ...WISH, name: life.name, topology }
   const options = before?.session ? { ...wish, token: before.session.token } : wish
@@ -129,6 +134,7 @@ export function live(
 function begin(life: Life, session: Session, tell: (what: string) => void): void {
   life.session = session
   look(life)
+  answerCalls(life.book, session)
   // Who came back as the same player has its dot again.
   life.dot = session.all(Dot).find((dot) => dot.mine && !dot.away) ?? session.create(Dot)
   tell(`is in as ${session.me.inc}`)
@@ -182,6 +188,11 @@ export function ask(life: Life): void {
     },
     () => {},
   )
+}
+
+/** Calls somebody. */
+export function call(life: Life, chance: Prng): void {
+  if (isIn(life)) callSomebody(life.book, life.session, life.name, chance)
 }
 
 /** Gives its role away, if it serves. */

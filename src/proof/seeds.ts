@@ -44,6 +44,8 @@ export interface Drawing {
   topology?: Topology
   /** Objects that all may take; in older drawings none. */
   things?: number
+  /** They call one another; in older drawings they do not. */
+  calls?: boolean
 }
 
 /** Something that befalls whoever has that role then. */
@@ -82,7 +84,9 @@ export function draw(seed: number): Drawing {
   const keepsTokens = prng.chance(will, 0.5)
   const topology = prng.chance(will, 0.4) ? 'mesh' : 'star'
   const things = prng.chance(will, 0.2) ? THINGS_MAX : prng.below(will, 20)
-  return { seed, actors, conditions: weather, schedule, turns, keepsTokens, topology, things }
+  const calls = prng.chance(will, 0.6)
+  const more = { keepsTokens, topology, things, calls }
+  return { seed, actors, conditions: weather, schedule, turns, ...more }
 }
 
 function drawTurns(chance: Prng): Turn[] {

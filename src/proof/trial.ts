@@ -10,9 +10,10 @@ import { format } from '../faults/conditions.ts'
 import type { Millis } from '../machine.ts'
 import type { Variant } from '../session/state.ts'
 import type { Counters } from '../sim/ground.ts'
+import { metCalls } from './callers.ts'
 import { count, tell, type Trial } from './diary.ts'
 import { judge, settled, unserved } from './judge.ts'
-import { ask, handOver, isIn, leave, type Life, live, move, serving } from './lives.ts'
+import { ask, call, handOver, isIn, leave, type Life, live, move, serving } from './lives.ts'
 import { type Drawing, TROUBLE_MS, type Turn } from './seeds.ts'
 import { play, watchThings } from './things.ts'
 import { world } from './world.ts'
@@ -116,12 +117,14 @@ function trouble(trial: Trial): void {
   for (const each of drawing.turns ?? []) w.at(begun + each.at, () => turn(trial, each))
   const chance = prng.fork(prng.create(drawing.seed), 'acts')
   const hands = prng.fork(prng.create(drawing.seed), 'hands')
+  const calling = prng.fork(prng.create(drawing.seed), 'calls')
   for (let at = 0; at < TROUBLE_MS; at += TICK_MS) {
     w.at(begun + at, () => {
       for (const life of trial.lives) {
         move(life)
         if (prng.chance(chance, 0.3)) ask(life)
         play(trial, life, hands)
+        if (drawing.calls && prng.chance(calling, 0.5)) call(life, calling)
       }
       watchThings(trial)
     })
@@ -220,6 +223,7 @@ function conclude(trial: Trial, settledMs: Millis): Result {
     const back = life.former?.home === life.home && life.former.player === life.player
     if (back) count(trial, 'the same player in a new process')
   }
+  for (const what of metCalls(trial.lives.map(({ book }) => book))) count(trial, what)
   return {
     seed: drawing.seed,
     wrong: [...account.wrong],
