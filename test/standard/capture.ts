@@ -8,7 +8,7 @@ import { HubServer } from '../../src/api/hub-server.ts'
 import { joinIn } from '../../src/api/join.ts'
 import type { Session } from '../../src/api/session.ts'
 import { near } from '../../src/api/rules.ts'
-import { action, object } from '../../src/api/types.ts'
+import { action, object, procedure } from '../../src/api/types.ts'
 import { handshakeLayout } from '../../src/link/handshake.ts'
 import type { Datagrams, Stream } from '../../src/ports.ts'
 import { environmentOf, HUB_URL } from '../../src/proof/world.ts'
@@ -49,7 +49,8 @@ const bump = action('bump', (table, args: { key: string; times: number }) => {
   for (let n = 0; n < args.times; n++) table.set(`${args.key}/${n}`, 'x'.repeat(900))
   return args.times
 })
-const types = [Dot, Pot, Rock, Card, Eye, Mote, bump]
+const roll = procedure('roll', ({ sides }: { sides: number }) => sides - 1)
+const types = [Dot, Pot, Rock, Card, Eye, Mote, bump, roll]
 /** What the code must know of the types. */
 export const RULES = [Dot, Pot, Rock, Card, Eye, Mote].map(({ rules }) => rules)
 const WAIT_MS = 60_000
@@ -197,6 +198,9 @@ async function play({ sim, until, settled }: Stage, sessions: Session[]): Promis
   }
   const done = [bea.act(bump, { key: 'bea', times: 9 }), cy.act(bump, { key: 'cy', times: 30 })]
   await settled(Promise.all(done))
+  // By way of the server, from one that has no other link to whom it calls.
+  if ((await settled(cy.call(bea.me, roll, { sides: 6 }))) !== 5) throw new Error('a die of five')
+  cy.note('all', roll, { sides: 2 })
   await sim.run(2_500)
   cy.create(Dot, { hue: 9 }).destroy()
   dots[1]!.destroy()

@@ -141,6 +141,7 @@ const SETS = new Map([
   [0, 'Peer'],
   [4, 'Objects'],
   [5, 'News'],
+  [6, 'Rpc'],
 ])
 
 function takeMessage(reading: Reading, node: string, bytes: Uint8Array): void {

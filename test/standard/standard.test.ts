@@ -4,7 +4,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as actions from '../../src/actions/actions.ts'
-import { action, object, OBJECT_TYPES_MAX, sortTypes, TYPE_NAME_MAX } from '../../src/api/types.ts'
+import { action, object, procedure, sortTypes } from '../../src/api/types.ts'
+import { OBJECT_TYPES_MAX, TYPE_NAME_MAX } from '../../src/api/types.ts'
 import * as allowance from '../../src/hub/allowance.ts'
 import * as hub from '../../src/hub/hub.ts'
 import * as prng from '../../src/faults/prng.ts'
@@ -22,6 +23,7 @@ import { GRACE_MS, GRANT_MS } from '../../src/objects/owning.ts'
 import { TOMBSTONE_MS } from '../../src/objects/part.ts'
 import * as stamp from '../../src/objects/stamp.ts'
 import * as ports from '../../src/ports.ts'
+import * as rpc from '../../src/rpc/messages.ts'
 import * as hubMessages from '../../src/register/messages.ts'
 import { EPOCH_MAX, SESSIONS_MAX } from '../../src/register/register.ts'
 import * as session from '../../src/session/messages.ts'
@@ -52,6 +54,7 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   ToHub: hubMessages.toHub,
   FromHub: hubMessages.fromHub,
   Stored: hubMessages.stored,
+  Rpc: rpc.rpcLayout,
 }
 
 const LIMITS: Record<string, number> = {
@@ -65,6 +68,7 @@ const LIMITS: Record<string, number> = {
   ...pick(objects),
   ...pick(stamp),
   ...pick(actions),
+  ...pick(rpc),
   ...pick(schema),
   TYPES_MAX,
   AHEAD_MAX_MS,
@@ -127,7 +131,9 @@ describe('the document', () => {
     const place = { at: ranged(0, 10, 1), go: ranged(-5, 5, 1) }
     const fields = { ...place, turn: angle(8), spin: ranged(-4, 4, 0.1) }
     const follow = { at: 'go', turn: 'spin' } as const
-    const games = [[Dot, action('bump', () => 0)], [object('pot', fields, { motion: { follow } })]]
+    const bump = action('bump', () => 0)
+    const pot = object('pot', fields, { motion: { follow } })
+    const games = [[Dot, bump], [pot], [procedure('roll'), bump]]
     expect(
       games.map((types) => `x${fingerprint(sortTypes(types).text).toString(16).padStart(8, '0')}`),
     ).toEqual(prints.map(({ reads }) => reads))
