@@ -2,7 +2,7 @@
  * In which of their types two builds of a game differ, as a sentence for whoever is refused.
  *
  * The types of a game are a text of lines: for each type of objects its name, its fields in braces
- * and what else belongs to it, for each action its name.
+ * and what else belongs to it, for each action its name, for each procedure that and `()`.
  */
 
 /** Longest types of a game that are told to another build, in bytes of UTF-8. */
@@ -21,6 +21,7 @@ interface Type {
 interface Types {
   types: Map<string, Type>
   actions: Map<string, ''>
+  procedures: Map<string, ''>
 }
 
 /** The first difference between our types and those of the session. It takes any text. */
@@ -30,12 +31,13 @@ export function differenceOf(here: string, there: string): string {
     missing('type', ours.types, theirs.types) ??
     differentType(ours.types, theirs.types) ??
     missing('action', ours.actions, theirs.actions) ??
+    missing('procedure', ours.procedures, theirs.procedures) ??
     'the same types and actions stand in another order'
   return `this build and the session do not fit: ${first}`.slice(0, SENTENCE_MAX)
 }
 
 function takenApart(text: string): Types {
-  const made: Types = { types: new Map(), actions: new Map() }
+  const made: Types = { types: new Map(), actions: new Map(), procedures: new Map() }
   for (const line of text.split('\n')) {
     const open = line.indexOf(' { ')
     const close = line.indexOf(' }', open)
@@ -47,6 +49,8 @@ function takenApart(text: string): Types {
           .map(pair),
       )
       made.types.set(line.slice(0, open), { fields, rest: line.slice(close + 3) })
+    } else if (line.endsWith('()')) {
+      made.procedures.set(line.slice(0, -2), '')
     } else if (line !== '') {
       made.actions.set(line, '')
     }
@@ -60,7 +64,7 @@ function pair(field: string): [name: string, text: string] {
 }
 
 function missing(
-  what: 'type' | 'action',
+  what: 'type' | 'action' | 'procedure',
   ours: ReadonlyMap<string, unknown>,
   theirs: ReadonlyMap<string, unknown>,
 ): string | null {

@@ -226,5 +226,8 @@ test('two builds with different procedures do not fit', async () => {
   const w = world({ seed: 13 })
   await w.join({ game: 'dice', types: [roll] })
   const other = w.join({ game: 'dice', types: [slow] })
-  await expect(other).rejects.toMatchObject({ code: 'schema' })
+  await expect(other).rejects.toMatchObject({
+    code: 'schema',
+    message: expect.stringContaining('procedure "slow" is here and not there') as string,
+  })
 })

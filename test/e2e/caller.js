@@ -1,0 +1,53 @@
+// A Node member in a process of its own: calls whom it is told to, and says what came of it.
+import { join, procedure } from '../../dist/node.js'
+
+const [, , server, room, name, topology] = process.argv
+const double = procedure('double', (value, by) => `${by.name}: ${2 * value} of ${name}`)
+const hang = procedure('hang', () => {
+  process.send({ hangs: true })
+  return new Promise(() => {})
+})
+// Answers when it is told to.
+let release = () => {}
+const late = procedure('late', async (value, by) => {
+  process.send({ waits: true })
+  await new Promise((resolve) => (release = resolve))
+  return `${by.name}: ${2 * value} of ${name}`
+})
+const procedures = { double, hang, late }
+
+const session = await join({
+  game: 'calls',
+  room,
+  name,
+  topology,
+  types: [double, hang, late],
+  server,
+})
+
+async function call({ target, what, value }) {
+  const member = session.members.find((one) => one.name === target) ?? 'primary'
+  try {
+    return { answer: await session.call(member, procedures[what], value, { timeoutMs: 60_000 }) }
+  } catch (error) {
+    return { code: error.code, message: error.message }
+  }
+}
+
+function look(looked) {
+  const { primary, backup, safety } = session
+  const members = session.members.length
+  // Ready for others as soon as all are here and the server has a backup.
+  const ready = members === 3 && safety === 'backed-up' && backup !== null
+  const names = { primary: primary?.name, backup: backup?.name }
+  process.send({ looked, ready, ...names, safety, members })
+}
+
+process.on('message', async (asked) => {
+  if (asked === 'look') return look(true)
+  if (asked === 'release') return release()
+  process.send({ called: asked, ...(await call(asked)) })
+})
+process.on('disconnect', () => process.exit(0))
+for (const event of ['members', 'safety', 'primary', 'backup']) session.on(event, () => look(false))
+look(false)
