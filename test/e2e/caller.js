@@ -50,4 +50,5 @@ process.on('message', async (asked) => {
 })
 process.on('disconnect', () => process.exit(0))
 for (const event of ['members', 'safety', 'primary', 'backup']) session.on(event, () => look(false))
+process.send({ entered: true })
 look(false)

@@ -8,6 +8,7 @@ import { Hub, killed } from './harness.ts'
 interface Word {
   hangs?: boolean
   waits?: boolean
+  entered?: boolean
   looked?: boolean
   ready?: boolean
   primary?: string
@@ -78,7 +79,7 @@ async function start(topology: 'star' | 'mesh'): Promise<[Child, Child, Child]> 
   for (const name of NAMES) {
     const child = new Child('calls', name, topology)
     children.push(child)
-    await child.hears((word) => (word.members ?? 0) > 0)
+    await child.hears((word) => word.entered === true)
   }
   for (const child of children) await child.hears((word) => word.ready === true)
   const { primary, backup } = await children[0]!.look()
