@@ -85,15 +85,8 @@ export function isIn(life: Life): life is Life & { session: Session } {
   return life.node.alive() && life.session !== null && life.session.status !== 'lost'
 }
 
-/** Starts a life on a machine. @param tell hears what happens, in words */
-export function live(
-  node: SimNode,
-  { kind, topology }: { kind: Actor['kind']; topology: Topology },
-  count: number,
-  tell: (what: string) => void,
-  before: Life | null = null,
-): Life {
-  const life: Life = {
+function createLife(node: SimNode, kind: Actor['kind'], count: number, before: Life | null): Life {
+  return {
     name: `${node.name}.${count}`,
     node,
     kind,
@@ -117,6 +110,17 @@ export function live(
     recovered: new Set(),
     book: createBook(),
   }
+}
+
+/** Starts a life on a machine. @param tell hears what happens, in words */
+export function live(
+  node: SimNode,
+  { kind, topology }: { kind: Actor['kind']; topology: Topology },
+  count: number,
+  tell: (what: string) => void,
+  before: Life | null = null,
+): Life {
+  const life = createLife(node, kind, count, before)
   const wish = { ...WISH, name: life.name, topology }
   const options = before?.session ? { ...wish, token: before.session.token } : wish
   joinIn(environmentOf(node, kind), options).then(

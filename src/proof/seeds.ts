@@ -82,7 +82,7 @@ export function draw(seed: number): Drawing {
   const will = prng.fork(prng.create(seed), 'turns')
   const turns = drawTurns(will)
   const keepsTokens = prng.chance(will, 0.5)
-  const topology = prng.chance(will, 0.4) ? 'mesh' : 'star'
+  const topology: Topology = prng.chance(will, 0.4) ? 'mesh' : 'star'
   const things = prng.chance(will, 0.2) ? THINGS_MAX : prng.below(will, 20)
   const calls = prng.chance(will, 0.6)
   const more = { keepsTokens, topology, things, calls }
