@@ -103,6 +103,8 @@ class Door {
   #settle: { resolve: () => void; reject: (error: Error) => void } | null = null
   #open = false
   #told = false
+  #patience: Alarm | null = null
+  #now: () => Millis = () => 0
 
   constructor(session: Session, options: JoinOptions) {
     this.#session = session
@@ -121,7 +123,7 @@ class Door {
     if (!this.#settle) return
     for (const event of this.#early.splice(0)) {
       this.#session.told(event)
-      if (event.kind === 'view') this.#open = true
+      if (event.kind === 'view') this.#enter()
       if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
     }
     if (this.#open && this.#told) this.#settle.resolve()
@@ -129,17 +131,17 @@ class Door {
 
   // All objects are here when `join` returns, and what was ours is ours again; if that takes long,
   // one begins without.
-  #patience(environment: Environment): Alarm {
-    const alarm = environment.loop.alarm(() => {
+  #enter(): void {
+    this.#open = true
+    this.#patience?.set(this.#now() + TOLD_MS)
+  }
+
+  async opened({ loop, ...environment }: Environment, runner: Runner): Promise<Session> {
+    this.#now = () => loop.now()
+    this.#patience = loop.alarm(() => {
       this.#told = true
       this.#look()
     })
-    alarm.set(environment.loop.now() + TOLD_MS)
-    return alarm
-  }
-
-  async opened(environment: Environment, runner: Runner): Promise<Session> {
-    const alarm = this.#patience(environment)
     const aborted = (): void => {
       runner.stop()
       this.#settle?.reject(failure('left', 'joining was given up'))
@@ -155,7 +157,7 @@ class Door {
       runner.stop()
       throw error
     } finally {
-      alarm.cancel()
+      this.#patience.cancel()
       this.#signal?.removeEventListener('abort', aborted)
     }
     const forget = [

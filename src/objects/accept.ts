@@ -26,8 +26,10 @@ import {
   leads,
   type Objects,
   OBJECTS_MAX,
+  OSEQ_SAID_MAX,
   place,
   type Replica,
+  REPLICAS_MAX,
   type Turn,
 } from './state.ts'
 import { compare, FIRST, type Version } from './version.ts'
@@ -53,7 +55,9 @@ export interface Update {
 export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
   const { objects } = turn
   const known = objects.replicas.get(said.key)
-  if (!maySay(turn, from, said, known)) {
+  // What an object is never changes.
+  const other = known !== undefined && known.type !== said.type
+  if (other || !maySay(turn, from, said, known)) {
     objects.counters.ignored++
     return
   }
@@ -100,7 +104,8 @@ function maySay(
   said: Said,
   known: Replica | undefined,
 ): boolean {
-  if (objects.went.has(from) || said.version.epoch > objects.epoch + EPOCHS_AHEAD) return false
+  const ahead = said.version.epoch - objects.epoch
+  if (objects.went.has(from) || ahead > (leads(objects) ? 0 : EPOCHS_AHEAD)) return false
   if (objects.variant === 'host-sends-migrate') return true
   if (!objects.mesh && !leads(objects)) return from === objects.primary && !isOurs(objects, said)
   if (said.owner !== from) return false
@@ -115,11 +120,11 @@ function maySay(
 
 /** A grant of a primary before us, of which we may know nothing: for a while after it. */
 export function isOfBefore({ reign }: Objects, now: Millis, version: Version): boolean {
-  return version.epoch < reign.from && now - reign.at < BEFORE_MS
+  return version.epoch > 0 && version.epoch < reign.from && now - reign.at < BEFORE_MS
 }
 
-// What was granted before has been told by then, or its grantee was removed.
-const BEFORE_MS: Millis = 60_000
+// What was granted before has been told by then, or the link of its grantee is down.
+const BEFORE_MS: Millis = 12_000
 
 // Of ours we alone speak.
 function isOurs({ me, replicas }: Objects, said: Said): boolean {
@@ -134,6 +139,10 @@ function takeDeath(turn: Turn, said: Said, known: Replica | undefined, order: nu
   const { objects } = turn
   if (order < 0 || (known?.dead && order === 0 && known.owner === said.owner)) {
     objects.counters.stale++
+    return
+  }
+  if (!known && objects.replicas.size >= REPLICAS_MAX) {
+    objects.counters.ignored++
     return
   }
   const replica = known ?? place(objects, said.creator, said.count, said.type)
@@ -238,7 +247,8 @@ export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
   }
   const other = compare(update.version, replica.version) !== 0
   const oseq = unwrap(update.low, replica.oseq)
-  const old = oseq <= replica.oseq && objects.variant !== 'accept-older'
+  const far = oseq > OSEQ_SAID_MAX
+  const old = far || (oseq <= replica.oseq && objects.variant !== 'accept-older')
   if (
     (other && objects.variant !== 'update-without-version') ||
     old ||
@@ -279,8 +289,13 @@ export function refresh(
   changed(objects, now, replica)
 }
 
-// What comes from a clock that runs ahead must not be extrapolated by it.
-function timed(turn: Turn, replica: Replica, madeAt: Millis, ages: readonly Millis[] | null): void {
+/** When a state was made. What comes from a clock that runs ahead is not extrapolated by it. */
+export function timed(
+  turn: Turn,
+  replica: Replica,
+  madeAt: Millis,
+  ages: readonly Millis[] | null,
+): void {
   const { objects, types, now } = turn
   if (!types[replica.type]!.timed) return
   const time = now + objects.offset

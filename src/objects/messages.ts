@@ -8,7 +8,7 @@
  *     REQUEST        number creator count version what:u8 to entry?
  *     ASK, DECLINE   creator count version by        may they have it? no
  *     GRANT          version entry                   it is yours, go on from this
- *     REFUSE         number
+ *     REFUSE         number why
  *
  * Numbers are varints. An entry is an object with its whole state, or that it is gone:
  *
@@ -30,7 +30,7 @@ import {
 import type { Millis, PeerId } from '../machine.ts'
 import { allFields, type Quantised, readFields, writeFields } from '../wire/schema.ts'
 import { readStamp, STAMP_BYTES_MAX, writeStamp } from './stamp.ts'
-import { COUNT_MAX, CREATOR_MAX, keyOf, OSEQ_MAX, type Replica, type Types } from './state.ts'
+import { COUNT_MAX, CREATOR_MAX, keyOf, OSEQ_SAID_MAX, type Replica, type Types } from './state.ts'
 import { readVersion, type Version, writeVersion } from './version.ts'
 
 /** First byte of each message. */
@@ -111,7 +111,7 @@ export function readEntry(reader: ByteReader, types: Types): Said {
   const typed = readU8(reader)
   const oseq = readVarint(reader)
   const rules = types[typed & ~GONE]
-  if (!rules || oseq > OSEQ_MAX || owner >= CREATOR_MAX) fail(reader)
+  if (!rules || oseq > OSEQ_SAID_MAX || owner >= CREATOR_MAX) fail(reader)
   const said: Said = {
     key,
     creator: Math.floor(key / 2 ** 32),

@@ -5,9 +5,18 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import { bury, isGranted, isOfBefore, refresh, stand } from './accept.ts'
+import { bury, isGranted, isOfBefore, refresh, stand, timed } from './accept.ts'
 import { encodeAsk, encodeGrant, KIND, plain, type Said } from './messages.ts'
-import { type Grant, type Objects, OBJECTS_MAX, place, type Replica, type Turn } from './state.ts'
+import {
+  type Answer,
+  type Grant,
+  type Objects,
+  OBJECTS_MAX,
+  place,
+  type Replica,
+  REPLICAS_MAX,
+  type Turn,
+} from './state.ts'
 import { after, compare, type Version } from './version.ts'
 
 /** A grantee that is silent for so long does not keep the next one waiting. */
@@ -48,19 +57,25 @@ export function decide(turn: Turn, asked: Asked): void {
   const busy = isOpen(turn, grant) || objects.asked.has(asked.key)
   if (busy || isTheirs || take === 'fixed') return refuse(turn, asked.from, asked.number, 'refused')
   if (take === 'free') return give(turn, replica, asked.from)
-  objects.asked.set(asked.key, { by: asked.from, request: asked.number })
+  const { owner } = replica
+  objects.asked.set(asked.key, { by: asked.from, request: asked.number, owner })
   ask(turn, replica, asked.from)
 }
 
 function handOn(turn: Turn, { from, number, to, entry }: Asked, replica: Replica): void {
   const { objects } = turn
+  const known = objects.grants.get(replica.key)?.at(-1)
+  if (known && known.to === to && known.giver?.inc === from) {
+    known.giver.request = number
+    return
+  }
   const free = objects.here.has(to) && !isOpen(turn, objects.grants.get(replica.key)?.at(-1))
   if (replica.owner !== from || !free) return refuse(turn, from, number, 'refused')
   // What it gives is the newest there is (3.5: no write is lost).
   const newer = entry && compare(entry.version, replica.version) === 0 && entry.oseq > replica.oseq
   if (newer && entry.type === replica.type && !entry.dead) {
     refresh(turn, replica, entry.oseq, 0xffffffff, entry.fields)
-    replica.madeAt = entry.madeAt
+    timed(turn, replica, entry.madeAt, null)
   }
   objects.asked.delete(replica.key)
   give(turn, replica, to, { inc: from, request: number })
@@ -87,17 +102,26 @@ export function declined(turn: Turn, from: PeerId, key: number): void {
 }
 
 function refuse(turn: Turn, to: PeerId, request: number, why: 'refused' | 'gone'): void {
-  const { objects, out } = turn
+  const { objects } = turn
   if (to !== objects.me) {
     objects.outbox.push({ to, bytes: plain(KIND.refuse, request, REFUSED[why]) })
     return
   }
-  const own = objects.requests.get(request)
-  if (!own) return
-  objects.requests.delete(request)
-  const replica = objects.replicas.get(own.key)
-  if (replica) replica.giving = false
-  out.emit({ kind: 'object-answer', request, answer: why })
+  conclude(turn, request, why)
+}
+
+/** A request of ours has its answer. */
+export function conclude({ objects, out }: Turn, request: number, answer: Answer): void {
+  const { requests, replicas } = objects
+  const asked = requests.get(request)
+  if (!asked) return
+  requests.delete(request)
+  const replica = replicas.get(asked.key)
+  if (replica?.giving) {
+    const others = [...requests.values()]
+    replica.giving = others.some(({ key, what }) => key === asked.key && what === 'give')
+  }
+  out.emit({ kind: 'object-answer', request, answer })
 }
 
 /** As primary: that member owns it from the next version on. */
@@ -167,7 +191,19 @@ export function settleView(turn: Turn, left: boolean): void {
     if (inc !== objects.me) giveBack(turn, inc, player)
   }
   endGrants(turn)
-  for (const [key, { by }] of objects.asked) if (!objects.here.has(by)) objects.asked.delete(key)
+  endAsked(turn)
+}
+
+/** As primary: an owner that was asked went, or has it no more. */
+export function endAsked(turn: Turn): void {
+  const { objects } = turn
+  for (const [key, { by, request, owner }] of objects.asked) {
+    const replica = objects.replicas.get(key)
+    const gone = !replica || replica.dead
+    if (!gone && replica.owner === owner && objects.here.has(by)) continue
+    objects.asked.delete(key)
+    refuse(turn, by, request, gone ? 'gone' : 'refused')
+  }
 }
 
 function adopt(turn: Turn, replica: Replica, player: number): void {
@@ -201,7 +237,8 @@ export function takeOrphan(turn: Turn, said: Said): void {
   const { objects } = turn
   const known = objects.replicas.get(said.key)
   const order = known ? compare(said.version, known.version) : 1
-  if (objects.here.has(said.owner) || !isPlausible(turn, said, known)) {
+  const other = known !== undefined && known.type !== said.type
+  if (other || objects.here.has(said.owner) || !isPlausible(turn, said, known)) {
     objects.counters.ignored++
   } else if (order > 0) {
     takeUnknown(turn, said, known)
@@ -212,6 +249,7 @@ export function takeOrphan(turn: Turn, said: Said): void {
 
 // What we granted ourselves we know.
 function isPlausible({ objects, now }: Turn, said: Said, known: Replica | undefined): boolean {
+  if (said.version.epoch > objects.epoch) return false
   if (!known || compare(said.version, known.version) <= 0) return true
   if (isGranted(objects, said.key, said.version, said.owner)) return true
   return isOfBefore(objects, now, said.version) || objects.variant === 'no-epoch'
@@ -219,7 +257,8 @@ function isPlausible({ objects, now }: Turn, said: Said, known: Replica | undefi
 
 function takeUnknown(turn: Turn, said: Said, known: Replica | undefined): void {
   const { objects } = turn
-  if (!known && !said.dead && objects.living >= OBJECTS_MAX) return
+  const full = said.dead ? objects.replicas.size >= REPLICAS_MAX : objects.living >= OBJECTS_MAX
+  if (!known && full) return
   const replica = known ?? place(objects, said.creator, said.count, said.type)
   if (said.dead) bury(turn, replica, said.version, objects.me)
   else stand(turn, replica, said)

@@ -11,9 +11,11 @@ import { BATCH_BYTES, begin, KIND, plain, readEntry, readName, writeEntry } from
 import {
   balance,
   BALANCE_MS,
+  conclude,
   decide,
   declined,
   endGrace,
+  endAsked,
   endGrants,
   grantAgain,
   REFUSED,
@@ -22,7 +24,7 @@ import {
 } from './owning.ts'
 import { drain, leavesAt } from './queue.ts'
 import { reckon } from './reckoning.ts'
-import { answer, askAgain, settle, takeGrant } from './requests.ts'
+import { askAgain, settle, takeGrant } from './requests.ts'
 import {
   create,
   forget,
@@ -35,6 +37,7 @@ import {
   type Types,
 } from './state.ts'
 import { acked, lost, read, write } from './updates.ts'
+import { readVersion } from './version.ts'
 
 /** The channel of objects. */
 export const OBJECTS_CHANNEL = 4
@@ -107,14 +110,15 @@ function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boole
     case KIND.follow:
       return followed(turn, from, readVarint(reader), reader)
     case KIND.census:
-      if (from === objects.primary) counted(turn)
+      if (from === objects.primary && isDone(reader)) counted(turn)
       return isDone(reader)
     case KIND.refuse: {
       const [number, why] = [readVarint(reader), readVarint(reader)]
-      if (from === objects.primary && isDone(reader)) {
-        answer(turn, number, why === REFUSED.gone ? 'gone' : 'refused')
+      if (!isDone(reader) || why > REFUSED.gone) return false
+      if (from === objects.primary) {
+        conclude(turn, number, why === REFUSED.gone ? 'gone' : 'refused')
       }
-      return isDone(reader)
+      return true
     }
     default:
       return takeOwning(turn, from, kind, reader)
@@ -124,7 +128,7 @@ function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boole
 function takeOwning(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
   const { objects, types, out } = turn
   if (kind === KIND.grant) {
-    const version = { epoch: readVarint(reader), count: readVarint(reader) }
+    const version = readVersion(reader)
     const base = readEntry(reader, types)
     if (!isDone(reader)) return false
     takeGrant(turn, from, version, base)
@@ -153,10 +157,11 @@ function requested(
   reader: ByteReader,
 ): boolean {
   const { objects, types } = turn
-  const what = readU8(reader) === 1 ? 'give' : 'take'
+  const said = readU8(reader)
+  const what = said === 1 ? 'give' : 'take'
   const to = readVarint(reader)
   const entry = what === 'give' ? readEntry(reader, types) : null
-  if (!isDone(reader) || (entry && entry.key !== key)) return false
+  if (!isDone(reader) || said > 1 || (entry && entry.key !== key)) return false
   if (leads(objects)) decide(turn, { from, number, key, what, to, entry })
   else objects.counters.ignored++
   return true
@@ -203,7 +208,8 @@ function followed(turn: Turn, from: PeerId, epoch: number, reader: ByteReader): 
   const { objects } = turn
   const sight = objects.sights.get(from)
   if (!isDone(reader)) return false
-  if (!leads(objects) || epoch < objects.reign.from || !sight) {
+  // On one link it is said once.
+  if (!leads(objects) || epoch < objects.reign.from || !sight || sight.follows) {
     objects.counters.ignored++
     return true
   }
@@ -261,7 +267,7 @@ function viewed(turn: Turn, view: PartView): void {
   if (other && objects.variant === 'order-by-link' && !leads(objects)) {
     for (const replica of objects.replicas.values()) if (replica.owner !== view.me) replica.oseq = 0
   }
-  if (other && !objects.mesh) for (const sight of objects.sights.values()) forgetAll(sight)
+  if (other) for (const sight of objects.sights.values()) leave(objects, sight)
   for (const peer of came) if (peer !== objects.me) meet(turn, peer, !first)
   if (other) follow(turn)
   if (leads(objects)) {
@@ -271,6 +277,15 @@ function viewed(turn: Turn, view: PartView): void {
   }
   objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
   objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
+}
+
+// Another primary: in a star nobody knows any more what we have told them.
+function leave({ mesh }: Objects, sight: Sight): void {
+  sight.follows = false
+  if (mesh) return
+  forgetAll(sight)
+  // It may have heard from the one before.
+  sight.newcomer = false
 }
 
 function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gone: PeerId[] } {
@@ -347,6 +362,7 @@ function wake(turn: Turn): void {
   if (leads(objects)) {
     endGrace(turn)
     endGrants(turn)
+    endAsked(turn)
   }
   for (const replica of [...objects.replicas.values()]) {
     if (!replica.dead || now - replica.since < TOMBSTONE_MS) continue

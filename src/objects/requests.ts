@@ -11,16 +11,8 @@
 import type { PeerId } from '../machine.ts'
 import { stand } from './accept.ts'
 import { encodeAsk, encodeRequest, KIND, type Said } from './messages.ts'
-import { decide, declined } from './owning.ts'
-import {
-  type Answer,
-  leads,
-  OBJECTS_MAX,
-  place,
-  type Replica,
-  type Request,
-  type Turn,
-} from './state.ts'
+import { conclude, decide, declined } from './owning.ts'
+import { leads, OBJECTS_MAX, place, type Replica, type Request, type Turn } from './state.ts'
 import { compare, type Version } from './version.ts'
 
 /** Asks for an object, or gives it to somebody. @returns the number of the request */
@@ -57,24 +49,16 @@ export function settle(turn: Turn, replica: Replica): void {
     if (key !== replica.key) continue
     if (!replica.dead && compare(replica.version, from) <= 0) continue
     const granted = replica.owner === to
-    answer(turn, number, replica.dead ? 'gone' : granted ? 'granted' : 'refused')
+    conclude(turn, number, replica.dead ? 'gone' : granted ? 'granted' : 'refused')
   }
-}
-
-/** What came of a request. */
-export function answer({ objects, out }: Turn, number: number, answer: Answer): void {
-  const asked = objects.requests.get(number)
-  if (!asked || !objects.requests.delete(number)) return
-  const replica = objects.replicas.get(asked.key)
-  if (replica && asked.what === 'give') replica.giving = false
-  out.emit({ kind: 'object-answer', request: number, answer })
 }
 
 /** The primary grants us an object (A4). */
 export function takeGrant(turn: Turn, from: PeerId, version: Version, base: Said): void {
   const { objects } = turn
   const known = objects.replicas.get(base.key)
-  if (from !== objects.primary || leads(objects) || base.dead) {
+  const other = known !== undefined && known.type !== base.type
+  if (other || from !== objects.primary || leads(objects) || base.dead) {
     objects.counters.ignored++
     return
   }

@@ -19,6 +19,8 @@ const EIGHTHS = 8
 export const AGES_MAX = 3
 /** Longest age on the wire, in eighths of a millisecond: what is older tells nothing of the way. */
 export const AGE_MAX: number = 10_000 * EIGHTHS
+/** Latest instant on the wire, in eighths of a millisecond: a thousand years. */
+export const MADE_AT_MAX: number = 2 ** 48
 /** The stamp at its longest. */
 export const STAMP_BYTES_MAX: number = 8 + 1 + 3 * AGES_MAX
 
@@ -39,11 +41,13 @@ export function writeStamp(writer: ByteWriter, madeAt: Millis): void {
 
 /** Session time, or NaN if its owner did not know. */
 export function readStamp(reader: ByteReader): Millis {
-  return readVarint(reader) / EIGHTHS || NaN
+  const eighths = readVarint(reader)
+  if (eighths > MADE_AT_MAX) fail(reader)
+  return eighths / EIGHTHS || NaN
 }
 
 function eighthsOf(madeAt: Millis): number {
-  return madeAt >= 0 ? Math.max(1, Math.round(madeAt * EIGHTHS)) : 0
+  return madeAt >= 0 ? Math.min(MADE_AT_MAX, Math.max(1, Math.round(madeAt * EIGHTHS))) : 0
 }
 
 /** Writes the stamp of an update behind one of that instant. @returns the instant to go on from */
@@ -75,7 +79,7 @@ export function readNextStamp(
   const zigzag = Math.floor(step / 2) - 1
   const difference = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
   const eighths = Math.round(before * EIGHTHS) + difference
-  if (eighths < 1 || eighths > Number.MAX_SAFE_INTEGER / 8) fail(reader)
+  if (eighths < 1 || eighths > MADE_AT_MAX) fail(reader)
   return { madeAt: eighths / EIGHTHS, last: eighths / EIGHTHS, ages }
 }
 

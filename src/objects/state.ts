@@ -13,8 +13,12 @@ export const OBJECTS_MAX = 10_000
 export const STATE_MAX = 800
 /** Objects are numbered by their creator from 1 to this. */
 export const COUNT_MAX: number = 2 ** 32 - 1
-/** An object changes so often at most. */
+/** An object changes so often at most; what another says goes half as far, so ours can go on. */
 export const OSEQ_MAX: number = 2 ** 32 - 1
+/** See OSEQ_MAX. */
+export const OSEQ_SAID_MAX: number = 2 ** 31
+/** Most objects that are remembered, those that are gone included. */
+export const REPLICAS_MAX: number = 2 * OBJECTS_MAX
 /** Members are numbered below this. */
 export const CREATOR_MAX: number = 2 ** 20
 
@@ -205,7 +209,7 @@ export interface Objects {
   /** As primary: those not confirmed yet, by key, oldest first. */
   grants: Map<number, Grant[]>
   /** As primary: owners that were asked on behalf of another, by key. */
-  asked: Map<number, { by: PeerId; request: number }>
+  asked: Map<number, { by: PeerId; request: number; owner: PeerId }>
   /** Ours, by number. */
   requests: Map<number, Request>
   nextRequest: number

@@ -6,7 +6,7 @@
  * that was deposed is beaten by any grant of its successor.
  */
 
-import { type ByteReader, type ByteWriter, readVarint, writeVarint } from '../wire/bytes.ts'
+import { type ByteReader, type ByteWriter, fail, readVarint, writeVarint } from '../wire/bytes.ts'
 
 /** Plain data, never changed in place. */
 export interface Version {
@@ -22,9 +22,12 @@ export function compare(a: Version, b: Version): number {
   return a.epoch - b.epoch || a.count - b.count
 }
 
-/** The version of a grant in an epoch, newer than one that is known. */
+/** Epochs and counts of versions are at most this. */
+export const VERSION_MAX: number = 2 ** 32 - 1
+
+/** The version of a grant in an epoch, newer than one of it or of an earlier one. */
 export function after(known: Version, epoch: number): Version {
-  return { epoch, count: known.count + 1 }
+  return { epoch, count: known.epoch < epoch ? 1 : known.count + 1 }
 }
 
 /** Two varints. */
@@ -36,5 +39,7 @@ export function writeVersion(writer: ByteWriter, version: Version): void {
 /** The version that stands next. */
 export function readVersion(reader: ByteReader): Version {
   const epoch = readVarint(reader)
-  return { epoch, count: readVarint(reader) }
+  const count = readVarint(reader)
+  if (epoch > VERSION_MAX || count > VERSION_MAX) fail(reader)
+  return { epoch, count }
 }
