@@ -244,6 +244,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (!this.alive) return Promise.resolve('gone')
     // What the server keeps for somebody who is away is not its own before it takes it.
     if (this.mine && !this.away) return Promise.resolve('granted')
+    // On its way to somebody else.
+    if (this.#replica.giving) return Promise.resolve('refused')
     return this.#host.ask(this as unknown as Handle<Fields>, 'take', this.#host.me)
   }
 

@@ -158,19 +158,20 @@ function mayKnow(
   return sight.seen[replica.slot] === 1
 }
 
-/** Sends what is owed, a few messages at a time to each peer. */
+/** Sends what is owed, a few messages at a time to each peer; then what is asked of it. */
 export function flush(turn: Turn): void {
   const { objects, out } = turn
-  for (const { to, bytes } of objects.outbox.splice(0)) out.send(to, bytes)
   for (const [peer, sight] of objects.sights) {
-    if (!sight.linked) continue
-    while (sight.owed.length > 0 && sight.awaited.length < BATCHES_MAX) {
+    while (sight.linked && sight.owed.length > 0 && sight.awaited.length < BATCHES_MAX) {
       if (!sendBatch(turn, peer, sight)) break
     }
-    if (sight.censusDue && sight.owed.length === 0 && sight.linked) {
-      sight.censusDue = false
-      out.send(peer, finish(begin(KIND.census)))
-    }
+  }
+  // Whoever decides knows by then what we knew.
+  for (const { to, bytes } of objects.outbox.splice(0)) out.send(to, bytes)
+  for (const [peer, sight] of objects.sights) {
+    if (!sight.censusDue || sight.owed.length > 0 || !sight.linked) continue
+    sight.censusDue = false
+    out.send(peer, finish(begin(KIND.census)))
   }
 }
 

@@ -261,7 +261,12 @@ function viewed(turn: Turn, view: PartView): void {
   const other = objects.primary !== view.primary
   const first = objects.me === 0
   Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
-  if (other && leads(objects)) objects.reign = { from: view.epoch, at: now }
+  if (other) {
+    // What was asked of us and granted by us in an earlier reign is over.
+    objects.grants.clear()
+    objects.asked.clear()
+    objects.reign = { from: view.epoch, at: now }
+  }
   const { came, gone } = compareMembers(objects, view)
   for (const peer of gone) objects.sights.delete(peer)
   if (other && objects.variant === 'order-by-link' && !leads(objects)) {
