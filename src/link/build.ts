@@ -67,6 +67,7 @@ function fill(
     const { question, questionAt, shift } = clock
     frames.writeAnswer(writer, question, questionAt + shift, now + shift)
   }
+  const parted = link.parted.outbox.length
   let content = false
   if (purpose === 'data' || purpose === 'probe') content = writeContent(link, sink, writer)
   else if (purpose === 'close') frames.writeClose(writer, link.closed ?? 0)
@@ -81,13 +82,26 @@ function fill(
     writer.length + frames.QUESTION_BYTES <= PACKET_MAX
   if (questions) frames.writeQuestion(writer, now)
   const silent = !content && !questions
-  if (silent && (purpose === 'probe' || purpose === 'keepalive')) frames.writePad(writer)
+  const onlyState = !questions && isOnlyState(link, sequence, parted)
+  const asked = purpose === 'probe' || purpose === 'keepalive'
+  const pads = (silent || onlyState) && (asked || (content && isTight(link, writer)))
+  if (pads) frames.writePad(writer)
   if (answers) clock.question = NaN
   if (questions) clock.asked = clock.askedAt = now
-  const asks = !silent || purpose === 'probe' || purpose === 'keepalive'
-  commit(link, now, writer.length, asks)
+  if (!onlyState || pads) link.loss.soonest = sequence
+  commit(link, now, writer.length, !silent || asked)
   sink.packet(writer.bytes.subarray(0, writer.length))
   return true
+}
+
+// Nobody waits long for anything but newest state.
+function isOnlyState({ sent, parted }: Link, sequence: number, before: number): boolean {
+  return sent.runCount[slotOf(sent, sequence)] === 0 && parted.outbox.length === before
+}
+
+// Half of the window flies: an ack that takes its time would hold us back.
+function isTight({ pace: { flying, window } }: Link, { length }: ByteWriter): boolean {
+  return (flying + length) * 2 > window && length < PACKET_MAX
 }
 
 /** Whether a packet may be numbered now without giving up an older one. */

@@ -128,6 +128,11 @@ export function asks(frames: Frames): boolean {
   return kind < KIND.clock || (kind === KIND.clock && flags === 0)
 }
 
+/** Whether a frame of this kind asks for an ack that does not wait for long (L6). */
+export function asksSoon(frames: Frames): boolean {
+  return frames.kind !== KIND.unrel && asks(frames)
+}
+
 /** Reads the next frame. False at the end, or when it is malformed: then `failed` is set. */
 export function nextFrame(frames: Frames): boolean {
   if (frames.at >= frames.end) return false

@@ -36,8 +36,12 @@ export const LINK_TIMEOUT: Millis = 10_000
 export const KEEPALIVE: Millis = 200
 /** Longest an ack is held back (L6). */
 export const ACK_DELAY_MAX: Millis = 25
+/** The same for a packet that holds nothing but newest state: what is newer follows anyway. */
+export const STATE_ACK_DELAY_MAX: Millis = 100
 /** After so many packets an ack is due when the carrier has handed over all that has come (L6). */
 export const ACK_SOON_AFTER = 2
+/** The same if all of them hold nothing but newest state. */
+export const STATE_ACK_SOON_AFTER = 8
 /** After so many packets an ack is sent at once. */
 export const ACK_NOW_AFTER = 16
 

@@ -308,6 +308,57 @@ describe('acks and keepalives', () => {
     expect(pair.ends[0].acked).toEqual([0])
   })
 
+  test('L6: newest state is acked after 100 ms, or when eight packets of it came', () => {
+    const pair = createPair(1, { delay: 10 }, { keepaliveMs: 10_000 })
+    pair.ends.forEach((end) => (end.link.clock.askedAt = end.link.clock.asked = 1e9))
+    const offers = (count: number): void => {
+      for (let n = 0; n < count; n++) offer(pair, 0, 4, numbered(n))
+    }
+    // Until it is known that none of the first is missing, acks do not wait for long.
+    offers(4)
+    run(pair, 500)
+    const first = sentBy(pair, 1)
+    offers(1)
+    run(pair, 609)
+    expect(sentBy(pair, 1)).toBe(first)
+    run(pair, 611)
+    expect(sentBy(pair, 1)).toBe(first + 1)
+    offers(8)
+    run(pair, 622)
+    expect(sentBy(pair, 1)).toBe(first + 2)
+    run(pair, 700)
+    expect(pair.ends[0].acked.toSorted(rising)).toEqual(upTo(13))
+    // Nobody was in doubt meanwhile, and nobody took the wait for a longer way.
+    expect(pair.ends[0].link.counters.probes).toBe(0)
+    expect(pair.ends[0].link.rtt.smoothed).toBeLessThan(25)
+  })
+
+  test('L6: behind a hole, beside a message and where half the window flies no ack waits', () => {
+    const pair = createPair(1, { delay: 10 }, { keepaliveMs: 10_000 })
+    pair.ends.forEach((end) => (end.link.clock.askedAt = end.link.clock.asked = 1e9))
+    for (let n = 0; n < 4; n++) offer(pair, 0, 4, numbered(n))
+    run(pair, 500)
+    const first = sentBy(pair, 1)
+    pair.fate = () => 0
+    offer(pair, 0, 4, numbered(4))
+    pair.fate = null
+    offer(pair, 0, 4, numbered(5))
+    run(pair, 511)
+    expect(sentBy(pair, 1)).toBe(first + 1)
+    for (let n = 6; n < 9; n++) offer(pair, 0, 4, numbered(n))
+    run(pair, 700)
+    offer(pair, 0, 4, numbered(9))
+    send(pair, 0, numbered(0))
+    run(pair, 736)
+    expect(pair.ends[0].acked).toContain(10)
+    // One packet of a small window that is half full.
+    pair.ends[0].link.pace.window = 2 * PACKET_MAX
+    offer(pair, 0, 4, numbered(10, PACKET_MAX - 100))
+    offer(pair, 0, 4, numbered(11, 200))
+    run(pair, 800)
+    expect(pair.ends[0].acked).toContain(12)
+  })
+
   test('L6: bare acks are never acked', () => {
     const pair = createPair(1, {}, { keepaliveMs: 10_000 })
     pair.ends.forEach((end) => (end.link.clock.askedAt = 1e9))

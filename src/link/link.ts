@@ -21,6 +21,7 @@ import {
   NO_BYTES,
   REL_OVERHEAD,
   asks,
+  asksSoon,
   createFrames,
   nextFrame,
   open,
@@ -28,9 +29,9 @@ import {
 } from './frames.ts'
 import type { Frames } from './frames.ts'
 import { ACK_DELAY_MAX, ACK_NOW_AFTER, ACK_SOON_AFTER, LIMITS, LINK_TIMEOUT } from './limits.ts'
-import { KEEPALIVE, PACKET_MAX } from './limits.ts'
+import { KEEPALIVE, PACKET_MAX, STATE_ACK_DELAY_MAX, STATE_ACK_SOON_AFTER } from './limits.ts'
 import type { Limits } from './limits.ts'
-import { probeAt } from './loss.ts'
+import { LATER_PACKETS, probeAt } from './loss.ts'
 import * as pace from './pace.ts'
 import { createHeader, isFragment, readHeader } from './packet.ts'
 import type { Header } from './packet.ts'
@@ -185,16 +186,20 @@ function digest(
     counters.droppedForRoom += 1
     return false
   }
-  oweAck(link, now, accept(received, sequence), (found & ASKS) !== 0, sequence)
+  oweAck(link, now, accept(received, sequence), found, sequence)
   rewind(frames, start, link.incoming.next)
   while (nextFrame(frames)) apply(link, now, frames, sink)
   if (link.unanswered >= ACK_NOW_AFTER) build(link, now, sink, 'ack')
   return true
 }
 
+// Ack bits of so many packets as it takes to call one lost, and that one.
+const LATELY = 2 ** (LATER_PACKETS + 1) - 1
+
 const MALFORMED = -1
 const ASKS = 1
-const NO_ROOM = 2
+const SOON = 2
+const NO_ROOM = 4
 
 // Looks at all frames before any of them does anything.
 function inspect({ incoming, limits }: Link, frames: Frames): number {
@@ -202,6 +207,7 @@ function inspect({ incoming, limits }: Link, frames: Frames): number {
   let next = incoming.next
   while (nextFrame(frames)) {
     if (asks(frames)) found |= ASKS
+    if (asksSoon(frames)) found |= SOON
     if (frames.kind !== KIND.rel) continue
     if (frames.id === next) next += 1
     else if (frames.id >= next + limits.reorder) found |= NO_ROOM
@@ -210,19 +216,18 @@ function inspect({ incoming, limits }: Link, frames: Frames): number {
 }
 
 // Two packets are acked as soon as all that has come was read, and so is one out of order, for
-// it may tell of a loss; a single one waits for company (L6). Bare acks are never acked.
-function oweAck(
-  link: Link,
-  now: Millis,
-  inOrder: boolean,
-  asking: boolean,
-  sequence: number,
-): void {
+// it may tell of a loss; a single one waits for company, and longer if all it holds is newest state
+// and nothing is missing just before it (L6). Bare acks are never acked.
+function oweAck(link: Link, now: Millis, inOrder: boolean, found: number, sequence: number): void {
+  const asking = (found & ASKS) !== 0
   if (sequence === link.received.newest) link.newestAt = asking ? now : NaN
   if (!asking) return
   link.unanswered += 1
-  const soon = link.unanswered >= ACK_SOON_AFTER || !inOrder
-  link.ackAt = Math.min(link.ackAt, soon ? now : now + ACK_DELAY_MAX)
+  const soon = (found & SOON) !== 0 || (link.received.bits & LATELY) !== LATELY
+  const many = soon ? ACK_SOON_AFTER : STATE_ACK_SOON_AFTER
+  const delay = soon ? ACK_DELAY_MAX : STATE_ACK_DELAY_MAX
+  const due = link.unanswered >= many || !inOrder ? now : now + delay
+  link.ackAt = Math.min(link.ackAt, due)
 }
 
 function apply(link: Link, now: Millis, frames: Frames, sink: LinkSink): void {
@@ -278,7 +283,9 @@ export function wake(link: Link, now: Millis, sink: LinkSink): void {
   if (link.closed !== null) return
   const { loss, sent } = link
   if (loss.lostAt <= now) detectLoss(link, now, sink)
-  else if (sent.oldest < sent.next && probeAt(loss, link.rtt) <= now) probe(link, now, sink)
+  else if (sent.oldest < sent.next && probeAt(loss, link.rtt, sent.oldest) <= now) {
+    probe(link, now, sink)
+  }
   flush(link, now, sink)
   if (link.ackAt <= now && !build(link, now, sink, 'ack')) link.ackAt = Infinity
   if (link.lastSent + link.keepaliveMs <= now) {
@@ -318,7 +325,8 @@ export function deadline(link: Link): Millis {
   const { loss, sent } = link
   let at = Math.min(link.lastSent + link.keepaliveMs, link.ackAt)
   if (sent.oldest < sent.next) {
-    at = Math.min(at, loss.lostAt < Infinity ? loss.lostAt : probeAt(loss, link.rtt))
+    const { lostAt } = loss
+    at = Math.min(at, lostAt < Infinity ? lostAt : probeAt(loss, link.rtt, sent.oldest))
   }
   if (at > link.waitsSince && pace.hasRoom(link.pace) && hasWaiting(link) && hasNumber(link)) {
     at = Math.min(at, Math.max(link.waitsSince, pace.leavesAt(link.pace, link.rtt.smoothed)))

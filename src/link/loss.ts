@@ -8,7 +8,7 @@
  */
 
 import type { Millis } from '../machine.ts'
-import { ACK_DELAY_MAX } from './limits.ts'
+import { ACK_DELAY_MAX, STATE_ACK_DELAY_MAX } from './limits.ts'
 
 /** Lost once a packet so many places later has arrived. */
 export const LATER_PACKETS = 3
@@ -35,6 +35,8 @@ export interface Loss {
   probeFrom: Millis
   /** Probes in a row without an answer. */
   probes: number
+  /** The last packet sent whose ack does not wait for long; -1 if none. */
+  soonest: number
 }
 
 /** Nothing measured. */
@@ -44,7 +46,7 @@ export function createRtt(): Rtt {
 
 /** Nothing under way. */
 export function createLoss(now: Millis): Loss {
-  return { lostAt: Infinity, probeFrom: now, probes: 0 }
+  return { lostAt: Infinity, probeFrom: now, probes: 0, soonest: -1 }
 }
 
 /** Takes one round trip. @param held  how long the peer says it held its ack back */
@@ -58,7 +60,7 @@ export function sample(rtt: Rtt, measured: Millis, held: Millis): void {
     return
   }
   rtt.min = Math.min(rtt.min, rtt.latest)
-  const delay = Math.min(held, ACK_DELAY_MAX)
+  const delay = Math.min(held, STATE_ACK_DELAY_MAX)
   const adjusted = rtt.latest - delay >= rtt.min ? rtt.latest - delay : rtt.latest
   rtt.variation += (Math.abs(rtt.smoothed - adjusted) - rtt.variation) / 4
   rtt.smoothed += (adjusted - rtt.smoothed) / 8
@@ -69,9 +71,10 @@ export function patience(rtt: Rtt): Millis {
   return Math.max(LATER_TIME * Math.max(rtt.smoothed, rtt.latest), GRAIN)
 }
 
-/** When the probe timer runs out. */
-export function probeAt(loss: Loss, rtt: Rtt): Millis {
-  const first = rtt.smoothed + Math.max(4 * rtt.variation, GRAIN) + ACK_DELAY_MAX
+/** When the probe timer runs out. @param oldest  of the packets without a verdict */
+export function probeAt(loss: Loss, rtt: Rtt, oldest: number): Millis {
+  const held = oldest <= loss.soonest ? ACK_DELAY_MAX : STATE_ACK_DELAY_MAX
+  const first = rtt.smoothed + Math.max(4 * rtt.variation, GRAIN) + held
   const wait = Math.min(first * 2 ** Math.min(loss.probes, 10), Math.max(first, PROBE_MAX))
   return loss.probeFrom + wait
 }
