@@ -62,11 +62,7 @@ function fill(
   const sequence = sent.next
   sent.runCount[slotOf(sent, sequence)] = 0
   startPacket(link, now, writer)
-  const answers = !Number.isNaN(clock.question)
-  if (answers) {
-    const { question, questionAt, shift } = clock
-    frames.writeAnswer(writer, question, questionAt + shift, now + shift)
-  }
+  const answers = writeAnswer(link, now, writer)
   const parted = link.parted.outbox.length
   let content = false
   if (purpose === 'data' || purpose === 'probe') content = writeContent(link, sink, writer)
@@ -81,15 +77,14 @@ function fill(
     shouldAsk(clock, now) &&
     writer.length + frames.QUESTION_BYTES <= PACKET_MAX
   if (questions) frames.writeQuestion(writer, now)
-  const silent = !content && !questions
-  const onlyState = !questions && isOnlyState(link, sequence, parted)
   const asked = purpose === 'probe' || purpose === 'keepalive'
-  const pads = (silent || onlyState) && (asked || (content && isTight(link, writer)))
+  const onlyState = !questions && isOnlyState(link, sequence, parted)
+  const pads = onlyState && (asked || (content && isTight(link, writer)))
   if (pads) frames.writePad(writer)
   if (answers) clock.question = NaN
   if (questions) clock.asked = clock.askedAt = now
   if (!onlyState || pads) link.loss.soonest = sequence
-  commit(link, now, writer.length, !silent || asked)
+  commit(link, now, writer.length, content || questions || asked)
   sink.packet(writer.bytes.subarray(0, writer.length))
   return true
 }
@@ -135,6 +130,13 @@ function startPacket(link: Link, now: Millis, writer: ByteWriter): void {
   writer.length = writeHeader(writer.bytes, 0, sequence, ack, received.bits)
   const held = now - link.newestAt
   if (held >= ACK_DELAY_TOLD) frames.writeAckDelay(writer, held)
+}
+
+function writeAnswer({ clock }: Link, now: Millis, writer: ByteWriter): boolean {
+  const { question, questionAt, shift } = clock
+  if (Number.isNaN(question)) return false
+  frames.writeAnswer(writer, question, questionAt + shift, now + shift)
+  return true
 }
 
 function writeContent(link: Link, sink: LinkSink, writer: ByteWriter): boolean {
