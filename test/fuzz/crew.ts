@@ -5,7 +5,7 @@
 
 import * as actions from '../../src/actions/actions.ts'
 import { Runner } from '../../src/api/runner.ts'
-import { action, object, sortTypes } from '../../src/api/types.ts'
+import { action, sortTypes } from '../../src/api/types.ts'
 import { fork, type Prng } from '../../src/faults/prng.ts'
 import { create as chaosOf, chance, next, pick } from '../../src/faults/prng.ts'
 import * as link from '../../src/link/link.ts'
@@ -13,15 +13,14 @@ import type { Part } from '../../src/machine.ts'
 import * as links from '../../src/member/links.ts'
 import * as member from '../../src/member/member.ts'
 import type { Peer, Runtime } from '../../src/member/state.ts'
-import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'
 import * as objects from '../../src/objects/objects.ts'
 import type { Datagrams } from '../../src/ports.ts'
-import { u8, vec2 } from '../../src/wire/schema.ts'
 import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import { HELD_MAX } from '../../src/session/output.ts'
-import { datagram, type Knowledge, mutated, noise, objectBytes } from './hostile.ts'
-import { peerBytes, remember } from './hostile.ts'
+import { datagram, type Knowledge, mutated, noise, peerBytes, remember } from './hostile.ts'
+import { bounded as objectsBounded, furnish, keep, RULES, TYPES, wronged } from './household.ts'
+import { objectFrame, objectMessage, type Objects } from './objects.ts'
 
 /** Adds one to the count of whoever calls, and answers with it. */
 const count = action('count', (table, _args: null, by) => {
@@ -30,17 +29,12 @@ const count = action('count', (table, _args: null, by) => {
   table.set(key, next)
   return next
 })
-const follow = { pos: 'vel' } as const
-const Thing = object(
-  'thing',
-  { pos: vec2(0, 1, 0.1), vel: vec2(-1, 1, 0.1), n: u8 },
-  { motion: { follow } },
-)
-const types = sortTypes([count as never, Thing])
-const rules = types.objects.map((type) => type.rules)
+const types = sortTypes([count as never, ...(TYPES as never[])])
 const CALL = actions.encodeCall('count', null)
 /** Operations that a good member has under way. */
 const UNDER_WAY = 4
+/** After this objects are told to all. */
+const SETTLED_MS = 1_000
 /** Messages of the liar to one peer that may wait; more would only close its link. */
 const WAITING_MAX = 64
 
@@ -54,6 +48,10 @@ export class Fuzzed {
   wrong = 0
   /** Views that it was told. */
   views = 0
+  /** Its objects. */
+  readonly own: objects.Replica[] = []
+  /** Keys of its objects for which somebody asks, and who. */
+  readonly asked = new Map<number, number>()
   #asked = 0
 
   private constructor(runner: Runner, parts: Fuzzed['parts']) {
@@ -88,13 +86,14 @@ export class Fuzzed {
         resume: null,
       },
       slots: [
-        { part: objects.objectsPart(rules) as Part<never>, state: parts.objects },
+        { part: objects.objectsPart(RULES) as Part<never>, state: parts.objects },
         { part: actions.actionsPart(types.runs) as Part<never>, state: parts.actions },
       ],
       conditions: null,
       told: (event) => {
         if (event.kind === 'done') self?.done(event.outcome)
         if (event.kind === 'view' && self) self.views++
+        if (event.kind === 'part') self?.heard(event.event as objects.ObjectEvent)
       },
       toldAll: () => {},
     })
@@ -123,6 +122,10 @@ export class Fuzzed {
   /** Whether all that was asked is answered. */
   idle(): boolean {
     return this.#asked === this.acked
+  }
+
+  private heard(event: objects.ObjectEvent): void {
+    if (event.kind === 'object-asked') this.asked.set(event.key, event.by)
   }
 
   private done(outcome: Uint8Array): void {
@@ -172,6 +175,8 @@ export async function scene(seed: number): Promise<Scene> {
     if (packets++ % 8 === 0) remember(chaos, known, bytes)
   })
   await made.sim.run(6_000)
+  for (const one of good) furnish(one)
+  await made.sim.run(SETTLED_MS)
   const stranger = await made.sim.node('stranger').openDatagrams({
     datagram: () => {},
     refused: () => {},
@@ -186,7 +191,10 @@ export function rage(scene: Scene, packets: number): void {
   const until = scene.sent + packets
   while (scene.sent < until) {
     look(scene)
-    for (const one of good) one.act()
+    for (const one of good) {
+      one.act()
+      keep(one)
+    }
     for (let i = 0; i < 25 && scene.sent < until; i++) {
       if (chance(scene.chaos, 0.5)) shout(scene)
       else whisper(scene)
@@ -225,7 +233,8 @@ function whisper(scene: Scene): void {
     if (open.length === 0) return
     const peer = pick(chaos, open)
     const way = next(chaos)
-    if (way < 0.7) speak(run, peer, peerBytes(chaos, known, liar.inc))
+    if (way < 0.35) speak(run, peer, peerBytes(chaos, known, liar.inc))
+    else if (way < 0.7) speak(run, peer, objectMessage(chaos, objectsKnown(scene)))
     else if (way < 0.9) frame(scene, now, peer)
     else run.ports.datagram(peer.path, mutated(chaos, known))
     member.touched(run, now)
@@ -237,9 +246,17 @@ function speak(run: Runtime, peer: Peer, bytes: Uint8Array): void {
   if (outgoing.next - outgoing.base < WAITING_MAX) links.send(run, peer.inc, bytes)
 }
 
-function frame({ chaos, known, liar }: Scene, now: number, peer: Peer): void {
-  if (chance(chaos, 0.5)) {
-    link.post(peer.link!, now, objects.OBJECTS_CHANNEL, objectBytes(chaos, known, liar.inc))
+function objectsKnown({ liar, good }: Scene): Objects {
+  const { replicas, epoch, me } = liar.parts.objects
+  const members = [0, me, ...good.map(({ inc }) => inc), 77, 2 ** 20 - 1]
+  return { types: RULES, replicas: [...replicas.values()], me, members, epoch }
+}
+
+function frame(scene: Scene, now: number, peer: Peer): void {
+  const { chaos } = scene
+  if (chance(chaos, 0.7)) {
+    const bytes = objectFrame(chaos, objectsKnown(scene))
+    if (bytes.length > 0) link.post(peer.link!, now, objects.OBJECTS_CHANNEL, bytes)
     return
   }
   const channel = pick(chaos, [4, 5, 6, 255])
@@ -293,6 +310,7 @@ export function complaints(scene: Scene): string[] {
     claim(server.log.held.length < HELD_MAX, at(`held ${server.log.held.length}`))
     bounded(one, (holds, what) => claim(holds, at(what)))
   }
+  for (const what of wronged(good)) claim(false, what)
   const roles = good.map((one) => one.session.server.role).join()
   claim(roles === 'backedup,backup,idle', `roles ${roles}`)
   return found
@@ -312,10 +330,7 @@ function bounded(one: Fuzzed, claim: (holds: boolean, what: string) => void): vo
   claim(server.refreshed.size <= 4, `refreshed ${server.refreshed.size}`)
   claim(server.incoming === null, 'no snapshot is half here')
   claim(server.durable.players.size <= 64, `players ${server.durable.players.size}`)
-  const { replicas, offset } = one.parts.objects
-  claim(replicas.size <= objects.OBJECTS_MAX, 'objects')
-  const latest = one.runner.loop.now() + offset + AHEAD_MAX_MS
-  for (const { madeAt } of replicas.values()) claim(!(madeAt > latest), `made at ${madeAt}`)
+  objectsBounded(one, claim)
   for (const { link: open } of peers.values()) {
     if (!open) continue
     claim(open.outgoing.bytes <= 1024 * 1024, `queue ${open.outgoing.bytes}`)

@@ -13,7 +13,6 @@ import { writeHeader } from '../../src/link/packet.ts'
 import type { PeerMessage, View } from '../../src/session/messages.ts'
 import { ADDRESS_MAX, ADDRESSES_MAX, deltaLayout, peerLayout } from '../../src/session/messages.ts'
 import { type ToHub, toHub } from '../../src/register/messages.ts'
-import { createWriter, finish, writeBytes, writeU8, writeVarint } from '../../src/wire/bytes.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameMessage, frameRelay } from '../../src/wire/relay.ts'
 
@@ -177,22 +176,6 @@ export function peerBytes(chaos: Prng, known: Knowledge, me: number): Uint8Array
   if (chance(chaos, 0.7)) return framed(0, encode(peerLayout, lie(chaos, known, me)))
   if (chance(chaos, 0.5)) return framed(pick(chaos, [0, 1, 4, 5, 255]), noise(chaos, 80))
   return noise(chaos, 40)
-}
-
-/** Records of the liar's own objects: well formed, with numbers and instants at will. */
-export function objectBytes(chaos: Prng, known: Knowledge, me: number): Uint8Array {
-  const writer = createWriter()
-  const n = (): number => number(chaos, known)
-  for (let records = 1 + below(chaos, 3); records > 0; records--) {
-    writeVarint(writer, chance(chaos, 0.8) ? me : n())
-    writeVarint(writer, 1 + below(chaos, 5))
-    writeU8(writer, chance(chaos, 0.9) ? 0 : word(chaos) & 0xff)
-    writeVarint(writer, n())
-    writeBytes(writer, noise(chaos, 8), 8)
-    const ages = chance(chaos, 0.5) ? [] : Array.from({ length: below(chaos, 5) }, n)
-    for (const part of [n(), ages.length, ...ages]) writeVarint(writer, part)
-  }
-  return finish(writer)
 }
 
 function framed(channel: number, bytes: Uint8Array): Uint8Array {
