@@ -20,7 +20,7 @@ import type { PeerMessage } from '../../src/session/messages.ts'
 import { HELD_MAX } from '../../src/session/output.ts'
 import { datagram, type Knowledge, mutated, noise, peerBytes, remember } from './hostile.ts'
 import { bounded as objectsBounded, furnish, keep, RULES, TYPES, wronged } from './household.ts'
-import { objectFrame, objectMessage, type Objects } from './objects.ts'
+import { objectFrame, objectMessage, type KnownObjects } from './objects.ts'
 
 /** Adds one to the count of whoever calls, and answers with it. */
 const count = action('count', (table, _args: null, by) => {
@@ -155,6 +155,7 @@ export interface Scene {
   liar: Fuzzed
   stranger: Datagrams
   known: Knowledge
+  knownObjects: KnownObjects
   /** Packets and messages that were sent to harm. */
   sent: number
   epoch: number
@@ -182,7 +183,8 @@ export async function scene(seed: number): Promise<Scene> {
     refused: () => {},
   })
   const { epoch } = good[0]!.session.client.view
-  return { world: made, chaos, good, liar, stranger, known, sent: 0, epoch }
+  const knownObjects = objectsKnown({ liar, good })
+  return { world: made, chaos, good, liar, stranger, known, knownObjects, sent: 0, epoch }
 }
 
 /** Sends so many hostile packets and messages, while the good members act. */
@@ -204,7 +206,9 @@ export function rage(scene: Scene, packets: number): void {
 }
 
 // What the liar sees of the others it uses.
-function look({ good, liar, known, chaos }: Scene): void {
+function look(scene: Scene): void {
+  const { good, liar, known, chaos } = scene
+  scene.knownObjects = objectsKnown(scene)
   const { session } = liar
   const { view } = session.client
   known.session = session.id
@@ -234,7 +238,7 @@ function whisper(scene: Scene): void {
     const peer = pick(chaos, open)
     const way = next(chaos)
     if (way < 0.35) speak(run, peer, peerBytes(chaos, known, liar.inc))
-    else if (way < 0.7) speak(run, peer, objectMessage(chaos, objectsKnown(scene)))
+    else if (way < 0.7) speak(run, peer, objectMessage(chaos, scene.knownObjects))
     else if (way < 0.9) frame(scene, now, peer)
     else run.ports.datagram(peer.path, mutated(chaos, known))
     member.touched(run, now)
@@ -246,7 +250,7 @@ function speak(run: Runtime, peer: Peer, bytes: Uint8Array): void {
   if (outgoing.next - outgoing.base < WAITING_MAX) links.send(run, peer.inc, bytes)
 }
 
-function objectsKnown({ liar, good }: Scene): Objects {
+function objectsKnown({ liar, good }: Pick<Scene, 'liar' | 'good'>): KnownObjects {
   const { replicas, epoch, me } = liar.parts.objects
   const members = [0, me, ...good.map(({ inc }) => inc), 77, 2 ** 20 - 1]
   return { types: RULES, replicas: [...replicas.values()], me, members, epoch }
@@ -255,7 +259,7 @@ function objectsKnown({ liar, good }: Scene): Objects {
 function frame(scene: Scene, now: number, peer: Peer): void {
   const { chaos } = scene
   if (chance(chaos, 0.7)) {
-    const bytes = objectFrame(chaos, objectsKnown(scene))
+    const bytes = objectFrame(chaos, scene.knownObjects)
     if (bytes.length > 0) link.post(peer.link!, now, objects.OBJECTS_CHANNEL, bytes)
     return
   }
@@ -336,6 +340,11 @@ function bounded(one: Fuzzed, claim: (holds: boolean, what: string) => void): vo
     claim(open.outgoing.bytes <= 1024 * 1024, `queue ${open.outgoing.bytes}`)
     claim(open.incoming.early.size <= open.limits.reorder, `early ${open.incoming.early.size}`)
   }
+}
+
+/** What came of the lies about objects at the primary. */
+export function objectsRefused({ good }: Scene): objects.ObjectCounters {
+  return good[0]!.parts.objects.counters
 }
 
 /** What was refused at the good members: malformed, stray, denied. */

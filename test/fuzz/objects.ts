@@ -17,7 +17,7 @@ import {
 import { allFields, type Quantised, writeFields } from '../../src/wire/schema.ts'
 
 /** What a liar knows of the objects of its victims. */
-export interface Objects {
+export interface KnownObjects {
   types: Types
   /** Those that it was told of. */
   replicas: readonly Replica[]
@@ -40,7 +40,7 @@ interface Named {
 }
 
 // One that stands, mostly as it stands; one of the liar's own making; or nobody's.
-function named(chaos: Prng, known: Objects): Named {
+function named(chaos: Prng, known: KnownObjects): Named {
   const { replicas, me, members, types } = known
   const type = below(chaos, types.length)
   const way = below(chaos, 4)
@@ -73,13 +73,13 @@ function anyOseq(chaos: Prng, near: number): number {
   return Math.min(oseq, OSEQ_MAX)
 }
 
-function anyVersion(chaos: Prng, { epoch }: Objects): Named['version'] {
+function anyVersion(chaos: Prng, { epoch }: KnownObjects): Named['version'] {
   const epochs = [0, epoch - 1, epoch, epoch + 1, 2 ** 21 - 1, 2 ** 53 - 1]
   return { epoch: Math.max(0, pick(chaos, epochs)), count: pick(chaos, COUNTS) }
 }
 
 // As somebody's of that type are, with other numbers where that is easy.
-function anyFields(chaos: Prng, { types, replicas }: Objects, type: number): Quantised {
+function anyFields(chaos: Prng, { types, replicas }: KnownObjects, type: number): Quantised {
   const alike = replicas.filter((replica) => replica.type === type && !replica.dead)
   if (alike.length > 0 && chance(chaos, 0.3)) return pick(chaos, alike).fields
   return types[type]!.schema.columns.flatMap(({ field }): Quantised => {
@@ -92,7 +92,7 @@ function writeName(writer: ByteWriter, { creator, count, version }: Named): void
   for (const part of [creator, count, version.epoch, version.count]) writeVarint(writer, part)
 }
 
-function writeEntry(chaos: Prng, writer: ByteWriter, known: Objects, name: Named): void {
+function writeEntry(chaos: Prng, writer: ByteWriter, known: KnownObjects, name: Named): void {
   const { types, members, me } = known
   const dead = chance(chaos, 0.2)
   writeName(writer, name)
@@ -107,7 +107,7 @@ function writeEntry(chaos: Prng, writer: ByteWriter, known: Objects, name: Named
 }
 
 /** A reliable message of objects, with its channel. */
-export function objectMessage(chaos: Prng, known: Objects): Uint8Array {
+export function objectMessage(chaos: Prng, known: KnownObjects): Uint8Array {
   const writer = createWriter()
   const kind = 1 + below(chaos, KIND.refuse)
   writeU8(writer, 4)
@@ -116,7 +116,7 @@ export function objectMessage(chaos: Prng, known: Objects): Uint8Array {
   return spoilt(chaos, finish(writer), 1)
 }
 
-function writeRest(chaos: Prng, writer: ByteWriter, known: Objects, kind: number): void {
+function writeRest(chaos: Prng, writer: ByteWriter, known: KnownObjects, kind: number): void {
   const name = named(chaos, known)
   const someone = pick(chaos, known.members)
   switch (kind) {
@@ -158,7 +158,7 @@ function writeRest(chaos: Prng, writer: ByteWriter, known: Objects, kind: number
 }
 
 /** A frame of updates. */
-export function objectFrame(chaos: Prng, known: Objects): Uint8Array {
+export function objectFrame(chaos: Prng, known: KnownObjects): Uint8Array {
   const writer = createWriter()
   let before = 0
   for (let updates = 1 + below(chaos, 3); updates > 0; updates--) {

@@ -5,7 +5,7 @@ import type { PeerMessage } from '../../src/session/messages.ts'
 import { PLAYERS_KEPT_MAX } from '../../src/session/messages.ts'
 import * as membership from '../../src/session/membership.ts'
 import { REFRESHES_MAX } from '../../src/session/session.ts'
-import { complaints, rage, refused, scene, type Scene, tell } from '../fuzz/crew.ts'
+import { complaints, objectsRefused, rage, refused, scene, type Scene, tell } from '../fuzz/crew.ts'
 
 test('a stranger and a lying member send 30,000 hostile packets: the others play on in the same epoch', async () => {
   for (const seed of [1, 2, 3]) {
@@ -14,6 +14,8 @@ test('a stranger and a lying member send 30,000 hostile packets: the others play
     expect({ seed, complaints: complaints(made) }).toEqual({ seed, complaints: [] })
     const { malformed, stray, denied } = refused(made)
     expect(Math.min(malformed, stray, denied)).toBeGreaterThan(20)
+    const lies = objectsRefused(made)
+    expect(Math.min(lies.malformed, lies.stale, lies.ignored)).toBeGreaterThan(20)
   }
 })
 
