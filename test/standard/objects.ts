@@ -97,7 +97,7 @@ function readUpdate(standard: Standard, cursor: Cursor, before: Before): Read {
     before.grants = varint(cursor)
   }
   const { creator, count, epoch, grants, type } = before
-  checkName(standard, { creator, count })
+  checkName(standard, { creator, count, epoch, grants })
   const { schema, moves } = typeOf(standard, type)
   const oseq = integer(cursor, 2)
   const { fields } = readMasked(schema, cursor)
@@ -111,7 +111,7 @@ function readStep(standard: Standard, cursor: Cursor, before: Before): Read {
   const said = ages === null ? null : (ages as Read)['ages']!
   if (step < 2) return { madeAt: 0, ages: said }
   before.madeAt += signed(Math.floor(step / 2) - 1)
-  if (before.madeAt < 1 || before.madeAt > limit(standard, 'INSTANT_MAX')) {
+  if (before.madeAt < 1 || before.madeAt > limit(standard, 'MADE_AT_MAX')) {
     throw new Malformed(`made at ${before.madeAt}`)
   }
   return { madeAt: before.madeAt, ages: said }
@@ -128,9 +128,15 @@ function typeOf({ types }: Standard, place: number): Standard['types'][number] {
   return type
 }
 
-function checkName(standard: Standard, { creator, count }: Read): void {
-  within(creator, 1, limit(standard, 'CREATOR_MAX') - 1)
-  within(count, 1, limit(standard, 'COUNT_MAX'))
+function checkName(standard: Standard, name: Read): void {
+  within(name['creator'], 1, limit(standard, 'CREATOR_MAX') - 1)
+  within(name['count'], 1, limit(standard, 'COUNT_MAX'))
+  checkVersion(standard, name)
+}
+
+function checkVersion(standard: Standard, { epoch, grants }: Read): void {
+  within(epoch, 0, limit(standard, 'VERSION_MAX'))
+  within(grants, 0, limit(standard, 'VERSION_MAX'))
 }
 
 function within(value: Value | undefined, least: number, most: number): void {
@@ -142,7 +148,7 @@ PROSE.set('ObjectName', (standard, _cursor, name) => checkName(standard, name))
 
 PROSE.set('ObjectEntry', (standard, cursor, entry) => {
   checkName(standard, entry)
-  within(entry['oseq'], 0, limit(standard, 'OSEQ_MAX'))
+  within(entry['oseq'], 0, limit(standard, 'OSEQ_SAID_MAX'))
   within(entry['owner'], 0, limit(standard, 'CREATOR_MAX') - 1)
   const type = entry['type'] as number
   const { schema, moves } = typeOf(standard, type % 128)
@@ -151,12 +157,16 @@ PROSE.set('ObjectEntry', (standard, cursor, entry) => {
   const { all, fields } = readMasked(schema, cursor)
   if (!all) throw new Malformed('an entry without all fields')
   entry['fields'] = fields
-  if (moves) entry['madeAt'] = varint(cursor)
+  if (!moves) return
+  entry['madeAt'] = varint(cursor)
+  within(entry['madeAt'], 0, limit(standard, 'MADE_AT_MAX'))
 })
 
 PROSE.set('Ages', (standard, _cursor, { ages }) => {
   for (const age of ages as number[]) within(age, 0, limit(standard, 'AGE_MAX'))
 })
+
+PROSE.set('Objects grant', (standard, _cursor, grant) => checkVersion(standard, grant))
 
 PROSE.set('Objects request', (_standard, _cursor, { what, name, state }) => {
   const [entry, ...more] = state as Read[]

@@ -21,6 +21,7 @@ import { BATCH_BYTES } from '../../src/objects/messages.ts'
 import * as objects from '../../src/objects/objects.ts'
 import { GRACE_MS, GRANT_MS } from '../../src/objects/owning.ts'
 import { TOMBSTONE_MS } from '../../src/objects/part.ts'
+import { VERSION_MAX } from '../../src/objects/version.ts'
 import * as stamp from '../../src/objects/stamp.ts'
 import * as ports from '../../src/ports.ts'
 import * as rpc from '../../src/rpc/messages.ts'
@@ -75,6 +76,7 @@ const LIMITS: Record<string, number> = {
   BATCH_BYTES,
   GRACE_MS,
   GRANT_MS,
+  VERSION_MAX,
   TOMBSTONE_MS,
   ASSEMBLIES_MAX,
   FRAGMENT_BYTES_MAX,
@@ -90,7 +92,7 @@ const LIMITS: Record<string, number> = {
 }
 
 /** Said by layouts without a name of their own, and held by the tests of layouts below. */
-const UNNAMED = ['LAYOUT_VERSION', 'DELAY_MAX', 'DELTA_MAX', 'INSTANT_MAX']
+const UNNAMED = ['LAYOUT_VERSION', 'DELAY_MAX', 'DELTA_MAX']
 UNNAMED.push('PART_STATE_MAX', 'ACTION_NAME_MAX', 'NEWS_BYTES_MAX')
 
 function pick(from: object): Record<string, number> {
