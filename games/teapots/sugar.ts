@@ -20,7 +20,7 @@ import { type LumpHandle, Views } from './views.ts'
 /** What is missing so long is laid: before that its owner may have yet to speak of it. */
 const MISSING_MS = 1_200
 /** How long to wait before a lump that was refused or taken away is asked for again. */
-const ASK_MS = 700
+const ASK_MS = 300
 
 /** A lump as this member sees it. */
 export interface LumpSight {
