@@ -64,7 +64,7 @@ export class Seat {
   readonly #events: SeatEvents
   readonly #sugar: Sugar
   readonly #pace = new Pace()
-  readonly #cubes: CubeHandle[] = []
+  readonly #cubes: CubeHandle[]
   #own: Own[] = []
   #thrownAt = 0
   #askedAt = -Infinity
@@ -87,11 +87,15 @@ export class Seat {
     this.#sugar = sugar
     this.#events = events
     this.#blows = rows.hitsTotal(session)
-    const spot = SPOTS[(session.me.player * 5) % SPOTS.length]!
-    this.body = bodyAt(spot)
     const { player } = session.me
-    this.pot = session.create(Pot, { ...onWire(this.body), glaze, player })
-    for (let i = 0; i < flight.CUBES_MAX; i++) this.#cubes.push(session.create(Cube))
+    const waited = session.all(Pot).find(isOurs)
+    this.body = waited ? bodyOf(waited) : bodyAt(SPOTS[(player * 5) % SPOTS.length]!)
+    this.pot = waited ?? session.create(Pot, onWire(this.body))
+    this.pot.set({ glaze, player })
+    this.#cubes = session.all(Cube).filter(isOurs).slice(0, flight.CUBES_MAX)
+    while (this.#cubes.length < flight.CUBES_MAX) this.#cubes.push(session.create(Cube))
+    // It goes on where it waited, if it was not put elsewhere since.
+    if (waited) this.#poured = this.standing?.since ?? -1
     this.#deaf = session.on('table', () => this.#feel())
   }
 
@@ -269,6 +273,15 @@ export class Seat {
       this.body = struck(this.body, scale(wayOf(blow.aim), BLOW))
     }
   }
+}
+
+// Of a life before in another window, or of nobody who is away.
+function isOurs({ mine, away }: Pick<PotHandle, 'mine' | 'away'>): boolean {
+  return mine && !away
+}
+
+function bodyOf({ state: { pos, vel, aim, spin } }: PotHandle): Body {
+  return { pos, vel, aim, spin }
 }
 
 function isBack(cube: CubeHandle, now: number): boolean {

@@ -99,6 +99,21 @@ async function serving(windows: readonly Window[]): Promise<Window> {
   throw new Error('nobody serves')
 }
 
+/** Whose turn it is: the next in the round, but for one. */
+function after(windows: readonly Window[], last: Window, but: Window | null): Window {
+  const from = windows.indexOf(last)
+  const round = [...windows.slice(from + 1), ...windows.slice(0, Math.max(0, from))]
+  return round.find((window) => window !== but)!
+}
+
+/** Waits until all say the same of all lumps. */
+async function agreed(windows: readonly Window[]): Promise<void> {
+  const differing = async (): Promise<number> => {
+    return new Set(await Promise.all(windows.map((window) => said(window, 'lumps')))).size
+  }
+  await expect.poll(differing, { timeout: 20_000 }).toBe(1)
+}
+
 test('B23, B25, B26, B51: a lump passed round 100 times, its server killed twice: all agree', async () => {
   let windows = [await open('Ada')]
   windows.push(...(await Promise.all([open('Grace'), open('Linus')])))
@@ -107,9 +122,7 @@ test('B23, B25, B26, B51: a lump passed round 100 times, its server killed twice
   let last = windows[0]!
   for (let pass = 0; pass < PASSES; pass++) {
     const server = KILLS.includes(pass) ? await serving(windows) : null
-    const from = windows.indexOf(last)
-    const round = [...windows.slice(from + 1), ...windows.slice(0, from)]
-    const next = round.find((window) => window !== server && window !== last)!
+    const next = after(windows, last, server)
     const passing = bump(next)
     if (server) {
       await server.kill()
@@ -124,10 +137,7 @@ test('B23, B25, B26, B51: a lump passed round 100 times, its server killed twice
   await coming
   expect(windows).toHaveLength(3)
 
-  const agree = async (): Promise<number> => {
-    return new Set(await Promise.all(windows.map((window) => said(window, 'lumps')))).size
-  }
-  await expect.poll(agree, { timeout: 20_000 }).toBe(1)
+  await agreed(windows)
   const lumps = (await said(last, 'lumps')).split(' ')
   expect(lumps).toHaveLength(6)
   const [, owner, version] = lumps.find((lump) => lump.startsWith(`${HOME}:`))!.split(':')
