@@ -15,7 +15,7 @@ import type { ObjectType } from './types.ts'
 /** What the objects need of their session. */
 export interface Household extends Pick<
   HandleHost,
-  'viewer' | 'player' | 'find' | 'turn' | 'touch'
+  'viewer' | 'player' | 'find' | 'turn' | 'set' | 'touch'
 > {
   readonly types: readonly ObjectType<Fields>[]
   readonly state: objects.Objects
@@ -55,6 +55,7 @@ export class Belongings {
       },
       find: (inc) => house.find(inc),
       turn: (verb) => house.turn(verb),
+      set: (replica, mask, madeAt, waits) => house.set(replica, mask, madeAt, waits),
       touch: () => house.touch(),
       ask: (handle, what, to) => this.#ask(handle, what, to),
       changed: (handle) => this.#touch(handle.type),

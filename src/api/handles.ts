@@ -64,6 +64,8 @@ export interface HandleHost {
   find(inc: PeerId): MemberInfo | null
   /** Runs a verb of the objects; undefined when the session was left. */
   turn<Result>(verb: (turn: objects.Turn) => Result): Result | undefined
+  /** The fields of one of ours were changed. @returns whether that is said */
+  set(replica: Replica, mask: number, madeAt: Millis, waits: boolean): boolean
   /** What changed leaves soon. */
   touch(): void
   ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<Answer>
@@ -74,8 +76,10 @@ export interface HandleHost {
 /** See ObjectHandle. */
 export class Handle<F extends Fields> implements ObjectHandle<F> {
   readonly type: ObjectType<F>
-  state: StateOf<F>
   alive = true
+  #state: StateOf<F>
+  // Fields that changed since it was made.
+  #stale = 0
   #replica: Replica
   readonly #host: HandleHost
   #motion: motion.Motion | null
@@ -90,7 +94,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     this.#host = host
     this.type = type
     this.#replica = replica
-    this.state = valueOf(type.schema, replica.fields)
+    this.#state = valueOf(type.schema, replica.fields)
     this.#motion = type.course ? motion.create(type.course.followed, type.course.reach) : null
     this.#took(null)
   }
@@ -102,6 +106,16 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   /** Not for users. */
   get replica(): Replica {
     return this.#replica
+  }
+
+  // Made when somebody looks: who only sets and views never does.
+  get state(): StateOf<F> {
+    if (this.#stale !== 0) {
+      const fields = this.#kept ?? this.#replica.fields
+      this.#state = updated(this.type.schema, this.#state, fields, this.#stale)
+      this.#stale = 0
+    }
+    return this.#state
   }
 
   get mine(): boolean {
@@ -124,7 +138,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   /** Not for users: a newer state came, with these fields, so old at each stage. */
   told(mask: number, ages: readonly Millis[] | null): void {
     if (this.#kept) return
-    this.state = updated(this.type.schema, this.state, this.replica.fields, mask)
+    this.#stale |= mask
     this.#took(ages)
   }
 
@@ -151,10 +165,14 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (!this.#kept || (owner !== me && former === player)) return false
     const kept = this.#kept
     this.#kept = null
-    if (owner === me && this.#doomed)
+    const fields = this.#replica.fields
+    const mask = differing(this.type.schema, fields, kept)
+    if (owner === me && this.#doomed) {
       this.#host.turn((turn) => objects.destroy(turn, this.#replica))
-    else if (owner === me) this.#put(kept, differing(this.type.schema, this.#replica.fields, kept))
-    this.state = valueOf(this.type.schema, this.#replica.fields)
+    } else if (owner === me) {
+      for (const [place, value] of kept.entries()) fields[place] = value
+      this.#put(mask)
+    } else this.#stale |= mask
     return true
   }
 
@@ -172,7 +190,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     const { course } = this.type
     if (!this.#motion || !course) return
     const { viewer } = this.#host
-    this.#sample(this.state)
+    this.#sample(this.#replica.fields)
     const now = viewer.now()
     const { madeAt } = this.replica
     const factor = viewer.factor ?? course.warp
@@ -181,10 +199,10 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (ages) this.#measured = true
   }
 
-  #sample(state: StateOf<F>): void {
+  #sample(fields: Quantised): void {
     const { came } = this.#motion!
-    rowOf(this.type.course!, 'position', state, came.position)
-    rowOf(this.type.course!, 'velocity', state, came.velocity)
+    rowOf(this.type.course!, 'position', fields, came.position)
+    rowOf(this.type.course!, 'velocity', fields, came.velocity)
   }
 
   view(into?: StateOf<F>): StateOf<F> {
@@ -206,29 +224,28 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
 
   set(patch: Patch<F>): void {
     this.#check('set')
-    const { type, replica } = this
-    for (const name of Object.keys(patch)) {
+    const { type } = this
+    for (const name in patch) {
       if (name in type.schema.fields) continue
       throw new HoldfastError('bad-value', `${type.name} has no field called "${name}"`)
     }
-    const fields = [...(this.#kept ?? replica.fields)]
-    const mask = quantised(type, patch, fields)
+    const mask = quantised(type, patch, this.#kept ?? this.#replica.fields)
     if (mask === 0) return
-    this.state = updated(type.schema, this.state, fields, mask)
-    if (this.#kept) this.#kept = fields
-    else this.#put(fields, mask)
+    this.#stale |= mask
+    if (!this.#kept) this.#put(mask)
     this.#host.changed(this as unknown as Handle<Fields>)
   }
 
-  #put(fields: Quantised, mask: number): void {
-    const { type } = this
+  // The fields are as they are to be.
+  #put(mask: number): void {
+    if (mask === 0) return
+    const { course } = this.type
     const now = this.#host.viewer.now()
-    const waits = this.#motion ? foresees(type.course!, this.#motion, this.state, mask, now) : false
-    const said = this.#host.turn((turn) => {
-      return objects.set(turn, this.#replica, fields, mask, now, waits)
-    })
+    const { fields } = this.#replica
+    const waits = course && this.#motion ? foresees(course, this.#motion, fields, mask, now) : false
+    const said = this.#host.set(this.#replica, mask, now, waits)
     // From here the others go on.
-    if (said && type.course?.within) this.#took(null)
+    if (said && course?.within) this.#took(null)
     this.#host.touch()
   }
 
@@ -258,9 +275,10 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 
   #check(verb: string): void {
+    if (this.mine) return
     const what = `${this.type.name} ${this.id}`
     if (!this.alive) throw new HoldfastError('not-found', `cannot ${verb} ${what}: it is destroyed`)
-    if (!this.mine) throw new HoldfastError('not-owner', `cannot ${verb} ${what}: it is not mine`)
+    throw new HoldfastError('not-owner', `cannot ${verb} ${what}: it is not mine`)
   }
 }
 

@@ -10,7 +10,8 @@ import type { Millis } from '../machine.ts'
 import type { Motion } from '../motion/motion.ts'
 import * as trails from '../motion/trail.ts'
 import { REACH_MS, type Track, type TrackKind } from '../motion/trail.ts'
-import type { Field, FieldKind, Fields, StateOf } from '../wire/schema.ts'
+import { numberAt, type Scale } from '../wire/scale.ts'
+import type { Field, FieldKind, Fields, Quantised, StateOf } from '../wire/schema.ts'
 
 /** The warping factor of a type that names none. */
 export const WARP_DEFAULT = 0.85
@@ -54,6 +55,8 @@ export interface MotionOptions<F extends Fields> {
 interface Followed extends Track {
   readonly position: string
   readonly velocity: string
+  /** Where both stand in a quantised state, and in what steps. */
+  readonly from: Readonly<Record<'position' | 'velocity', { at: number; scale: Scale }>>
 }
 
 /** The motion of a type, checked. */
@@ -114,7 +117,14 @@ function followedOf(type: string, fields: Fields, position: string, velocity: st
     throw bad(`${type}: the velocity of ${position} is another field, ${wanted}: "${velocity}"`)
   }
   const { min = -Infinity, max = Infinity } = fields[position]!
-  return { position, velocity, kind, min, max }
+  const from = { position: standing(fields, position), velocity: standing(fields, velocity) }
+  return { position, velocity, from, kind, min, max }
+}
+
+function standing(fields: Fields, name: string): { at: number; scale: Scale } {
+  const { scale, axes } = fields[name]!
+  const before = Object.keys(fields).slice(0, Object.keys(fields).indexOf(name))
+  return { at: before.reduce((sum, each) => sum + fields[each]!.size, 0), scale: (scale ?? axes)! }
 }
 
 const TRACKS: Readonly<Record<string, TrackKind>> = { vec2: 'plane', ranged: 'line', angle: 'turn' }
@@ -133,7 +143,7 @@ function bad(message: string): HoldfastError {
 export function foresees(
   course: Course,
   { trail }: Motion,
-  state: StateOf<Fields>,
+  fields: Quantised,
   mask: number,
   now: Millis,
 ): boolean {
@@ -142,12 +152,13 @@ export function foresees(
   if (within === 0 || !lately || (mask & ~course.mask) !== 0) return false
   trails.aim(trail, now)
   let at = 0
-  for (const { position, kind } of followed) {
-    const value = state[position] as number | readonly [number, number]
-    const [x, y] = typeof value === 'number' ? [value, 0] : value
-    const across = short(kind, x - trail.goal[at++]!)
-    const down = kind === 'plane' ? y - trail.goal[at++]! : 0
-    if (Math.hypot(across, down) > within) return false
+  for (const { from, kind } of followed) {
+    const { at: place, scale } = from.position
+    const across = short(kind, numberAt(scale, Number(fields[place])) - trail.goal[at++]!)
+    if (kind === 'plane') {
+      const down = numberAt(scale, Number(fields[place + 1])) - trail.goal[at++]!
+      if (across * across + down * down > within * within) return false
+    } else if (Math.abs(across) > within) return false
   }
   return true
 }
@@ -157,21 +168,18 @@ function short(kind: TrackKind, difference: number): number {
   return kind === 'turn' ? difference - turn * Math.round(difference / turn) : difference
 }
 
-/** Writes the places, or the velocities, of a state into a row of numbers. */
+/** Writes the places, or the velocities, of a quantised state into a row of numbers. */
 export function rowOf(
   course: Course,
   what: 'position' | 'velocity',
-  state: StateOf<Fields>,
+  fields: Quantised,
   row: Float64Array,
 ): void {
-  let at = 0
-  for (const one of course.followed) {
-    const value = state[one[what]] as number | readonly [number, number]
-    if (typeof value === 'number') row[at++] = value
-    else {
-      row[at++] = value[0]
-      row[at++] = value[1]
-    }
+  let to = 0
+  for (const { from, kind } of course.followed) {
+    const { at, scale } = from[what]
+    row[to++] = numberAt(scale, Number(fields[at]))
+    if (kind === 'plane') row[to++] = numberAt(scale, Number(fields[at + 1]))
   }
 }
 

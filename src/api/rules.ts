@@ -43,8 +43,8 @@ export interface OwningOptions<F extends Fields> {
 }
 
 /**
- * Seen by those whose eyes are within the radius of that vec2 field, and by those without eyes; it
- * is found by a grid, so it may be seen up to half a radius further.
+ * Seen by those whose eyes are within the radius of that vec2 field, and by those without eyes. It is
+ * found by a grid: the radius is kept within an eighth, and what was seen is seen a little further.
  */
 export function near(field: string, radius: number): Near {
   return { field, radius }
@@ -61,8 +61,8 @@ export function rulesOf(
   oneOf(type, 'take', take, ['free', 'ask', 'fixed'])
   oneOf(type, 'onOwnerLeave', onOwnerLeave, ['destroy', 'keep'])
   if (!(weight > 0 && weight < Infinity)) throw bad(`${type}: weight is above 0: ${weight}`)
-  if (eyes !== undefined && options.visibleTo) {
-    throw bad(`${type}: what has eyes is seen by all: it has no visibleTo`)
+  if (eyes !== undefined && typeof options.visibleTo === 'object') {
+    throw bad(`${type}: what has eyes is found by no grid: its visibleTo is a rule of the game`)
   }
   return {
     schema,

@@ -88,6 +88,10 @@ export class Session extends Caller {
       },
       find: (inc) => this.#find(inc),
       turn: (verb) => this.#use((now, run) => verb(this.#turn(now, run))),
+      set: (replica, mask, madeAt, waits) => {
+        const now = this.#runner?.loop.now() ?? NaN
+        return objects.set(parts.objects, this.#rules, now, replica, mask, madeAt, waits)
+      },
       touch: () => this.#runner?.touch(),
       changed: () => this.#tell('objects', undefined),
       asked: (asking) => {

@@ -157,7 +157,7 @@ export function bury(turn: Turn, replica: Replica, version: Version, author: Pee
   if (!replica.dead) objects.living--
   const mine = !replica.dead && before === objects.me && author !== objects.me
   Object.assign(replica, { version, owner: author, dead: true, hidden: false, former: 0 })
-  Object.assign(replica, { fields: [], changedAt: [], written: null })
+  Object.assign(replica, { written: null, saidAt: now })
   Object.assign(replica, { adopted: null, giving: false, since: now, ages: null })
   moved(turn, replica, before)
   announce(turn, replica)
@@ -272,7 +272,7 @@ export function refresh(
   mask: number,
   from: Quantised,
 ): void {
-  const { objects, types, now } = turn
+  const { objects, types } = turn
   const { fields, changedAt } = replica
   const { columns } = types[replica.type]!.schema
   for (let i = 0; i < columns.length; i++) {
@@ -286,7 +286,7 @@ export function refresh(
   }
   replica.oseq = oseq
   replica.written = null
-  changed(objects, now, replica)
+  changed(objects, replica)
 }
 
 /** When a state was made. What comes from a clock that runs ahead is not extrapolated by it. */

@@ -22,7 +22,7 @@ import {
   type Turn,
   type Types,
 } from './state.ts'
-import { enqueue } from './queue.ts'
+import { enqueue, spread } from './queue.ts'
 import { FIRST } from './version.ts'
 
 /** Messages of entries that may be on their way to one peer. */
@@ -45,7 +45,6 @@ export function createSight(): Sight {
     queued: new Uint8Array(size),
     since: new Float64Array(size),
     carried: new Map(),
-    nextAt: 0,
     behind: false,
     censusDue: false,
     cells: new Map(),
@@ -161,6 +160,7 @@ function mayKnow(
 /** Sends what is owed, a few messages at a time to each peer; then what is asked of it. */
 export function flush(turn: Turn): void {
   const { objects, out } = turn
+  spread(objects, turn.now)
   for (const [peer, sight] of objects.sights) {
     while (sight.linked && sight.owed.length > 0 && sight.awaited.length < BATCHES_MAX) {
       if (!sendBatch(turn, peer, sight)) break
@@ -232,7 +232,8 @@ export function open(
     sight.gate[slot] = GATE.open
     sight.acked[slot] = Math.max(sight.acked[slot]!, told[i + 2]!)
     if (!replica.dead && replica.oseq > sight.acked[slot]!) {
-      enqueue(objects, now, peer, sight, slot)
+      sight.since[slot] = now
+      enqueue(objects, peer, sight, slot)
     }
   }
 }

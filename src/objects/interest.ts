@@ -2,7 +2,7 @@
  * Who sees what (T76): a member is told only of objects that it may see, and of one that leaves
  * its sight it hears that once (HIDE), nothing after.
  *
- * Types with a place are sorted into the cells of a grid, half a radius wide; a member sees the
+ * Types with a place are sorted into the cells of a grid, a quarter of a radius wide; a member sees the
  * cells round its eyes, which are its own objects of types that say so. So a thousand objects and
  * a hundred members cost only what moves from cell to cell. Who has no eyes sees all. A cell that
  * is left behind is given up one cell later than it was gained, so that nothing flickers.
@@ -22,7 +22,7 @@ import {
 } from './state.ts'
 
 // Cells in a radius.
-const CELLS_PER_RADIUS = 2
+const CELLS_PER_RADIUS = 4
 // Cells of one row, more than any range of places has.
 const ROW = 2 ** 22
 
@@ -152,12 +152,18 @@ function around(eyes: readonly number[], before: ReadonlySet<number> | undefined
     for (let across = -reach; across <= reach; across++) {
       for (let down = -reach; down <= reach; down++) {
         const cell = eye + across * ROW + down
-        const near = Math.max(Math.abs(across), Math.abs(down)) <= CELLS_PER_RADIUS
-        if (near || before?.has(cell)) cells.add(cell)
+        const away = Math.hypot(edge(across), edge(down))
+        if (away <= CELLS_PER_RADIUS) cells.add(cell)
+        else if (away <= reach && before?.has(cell)) cells.add(cell)
       }
     }
   }
   return cells
+}
+
+// To the near edge of a cell, from the middle of the eye's own.
+function edge(cells: number): number {
+  return Math.max(0, Math.abs(cells) - 0.5)
 }
 
 /** A peer came: what it sees of all that is there. */

@@ -12,7 +12,7 @@ import type { Quantised } from '../wire/schema.ts'
 import { bury, stand } from './accept.ts'
 import { moved } from './interest.ts'
 import { say, wait } from './reckoning.ts'
-import { isMine, place, type Replica, type Turn } from './state.ts'
+import { isMine, type Objects, place, type Replica, type Turn, type Types } from './state.ts'
 import { FIRST } from './version.ts'
 
 export { objectsPart, OBJECTS_CHANNEL } from './part.ts'
@@ -20,6 +20,9 @@ export { give } from './owning.ts'
 export { reply, request } from './requests.ts'
 export * from './state.ts'
 export type { Version } from './version.ts'
+
+// What moves is told to others, and nothing of it to ourselves.
+const NOBODY = { send: () => 0, emit: () => {} }
 
 /** One update of an object in so many milliseconds says its ages. */
 const MEASURE_EVERY_MS: Millis = 200
@@ -34,34 +37,32 @@ export function spawn(turn: Turn, type: number, fields: Quantised, madeAt: Milli
 }
 
 /**
- * Ours changed.
+ * Ours changed: its `fields` are as they are to be.
  *
- * @param fields  the newest, quantised
  * @param mask  which of them are new; nothing is said of 0 (B17)
- * @param madeAt  when it was made: session time, or NaN
+ * @param madeAt  when they were made: session time, or NaN
  * @param waits  it is as the others reckon, so it may stay unsaid for now
  * @returns whether it is said
  */
 export function set(
-  turn: Turn,
+  objects: Objects,
+  types: Types,
+  now: Millis,
   replica: Replica,
-  fields: Quantised,
   mask: number,
   madeAt: Millis = NaN,
   waits = false,
 ): boolean {
-  const { objects, types, now } = turn
   assert(isMine(objects, replica), 'who sets an object owns it')
   if (mask === 0) return false
   const rules = types[replica.type]!
   replica.oseq++
-  replica.fields = [...fields]
   for (let field = 0; field < replica.changedAt.length; field++) {
     if ((mask & (1 << field)) !== 0) replica.changedAt[field] = replica.oseq
   }
   if (rules.timed) replica.madeAt = madeAt
   if (rules.timed) measure(replica)
-  moved(turn, replica)
+  if (rules.sight || rules.eyes >= 0) moved({ objects, types, now, out: NOBODY }, replica)
   if (waits && wait(objects, now, replica)) return false
   say(objects, now, replica)
   return true

@@ -18,7 +18,7 @@ export const UNSAID_MS: Millis = 700
 export function say(objects: Objects, now: Millis, replica: Replica): void {
   objects.unsaid.delete(replica.key)
   replica.saidAt = now
-  changed(objects, now, replica)
+  changed(objects, replica)
 }
 
 /** Says what was left unsaid for long enough. */

@@ -129,8 +129,6 @@ export interface Sight {
   since: Float64Array
   /** What a packet carried, until its verdict: slot, serial and oseq of each. */
   carried: Map<number, number[]>
-  /** Before this no update leaves, so that changes gather. */
-  nextAt: Millis
   /** The last time not all that waited went. */
   behind: boolean
   /** It is to be asked for what it has of members who went, once all is told. */
@@ -198,8 +196,12 @@ export interface Objects {
   /** The players of those who went, for as long as something of theirs may turn up. */
   went: Map<PeerId, number>
   sights: Map<PeerId, Sight>
+  /** Slots that changed since the last flush. */
+  fresh: Set<number>
   /** Those with something to write. */
   dirty: Set<PeerId>
+  /** Before this no update leaves, so that changes gather. */
+  leaveAt: Millis
   /** Keys of ours that changed as the others reckon, and of which nothing was said. */
   unsaid: Set<number>
   /** When the first of them is due. */
@@ -283,7 +285,9 @@ export function create(): Objects {
     here: new Map(),
     went: new Map(),
     sights: new Map(),
+    fresh: new Set(),
     dirty: new Set(),
+    leaveAt: 0,
     unsaid: new Set(),
     unsaidAt: Infinity,
     outbox: [],

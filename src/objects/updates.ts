@@ -31,7 +31,7 @@ import {
 } from '../wire/bytes.ts'
 import { type Quantised, readFields, writeFields } from '../wire/schema.ts'
 import { takeUpdate, type Update } from './accept.ts'
-import { again } from './queue.ts'
+import { enqueue } from './queue.ts'
 import { agesAt, AGES_MAX, readNextStamp, STAMP_BYTES_MAX, writeNextStamp } from './stamp.ts'
 import {
   at,
@@ -241,6 +241,7 @@ export function lost(objects: Objects, peer: PeerId, seq: number): void {
     if (at(objects, slot)?.serial !== carried[i + 1]) continue
     // What was sent since goes its own way.
     if (sight.sent[slot] !== carried[i + 2]! || sight.acked[slot]! >= carried[i + 2]!) continue
-    again(objects, peer, sight, slot)
+    sight.sent[slot] = 0
+    enqueue(objects, peer, sight, slot)
   }
 }

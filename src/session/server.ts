@@ -136,8 +136,11 @@ function seekBackup(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
   if (server.candidate !== 0) {
     if (now - server.candidateSince < CANDIDATE_MS) return
-    server.passedOver.set(server.candidate, now + PASS_OVER_MS)
+    const silent = server.candidate
+    server.passedOver.set(silent, now + PASS_OVER_MS)
     server.candidate = 0
+    // With nobody else to ask it is asked again soon.
+    if (nextCandidate(session, now) === 0) server.passedOver.set(silent, now + CANDIDATE_MS)
   }
   const next = nextCandidate(session, now)
   if (next !== 0 && session.hub.up) roles.offer(session, now, next, out)

@@ -45,6 +45,8 @@ export interface Field<Value, Kind extends FieldKind = FieldKind> {
   readonly max?: number
   /** The steps of a kind that is one number in steps. */
   readonly scale?: Scale
+  /** Where it is several numbers in steps: the scale of each. */
+  readonly axes?: Scale
   readonly initial: Value
   /** Places in a quantised state. */
   readonly size: number
@@ -137,6 +139,7 @@ function vector<Value extends readonly number[], Kind extends FieldKind>(
   return {
     kind,
     text: `${kind} ${min} ${max} ${step}`,
+    axes: scale,
     min,
     max,
     initial: frozen<Value>(Array.from({ length: size }, () => zero)),

@@ -119,9 +119,8 @@ function take(
     case 'create':
       return void objects.spawn(turn, 0, quantise(fields, { one: 0, other: 0 }))
     case 'write': {
-      const next = [...own!.fields]
-      next[input.field] = Number(next[input.field]) + 1
-      return void objects.set(turn, own!, next, 1 << input.field)
+      own!.fields[input.field] = Number(own!.fields[input.field]) + 1
+      return void objects.set(state, turn.types, 0, own!, 1 << input.field)
     }
     case 'destroy':
       return objects.destroy(turn, own!)
@@ -160,7 +159,6 @@ function normalise(state: Objects): void {
   for (const sight of state.sights.values()) {
     sight.awaited = sight.awaited.map(({ told }, at) => ({ message: at + 1, told: renew(told) }))
     for (const [seq, told] of sight.carried) sight.carried.set(seq, renew(told))
-    sight.nextAt = 0
     sight.since.fill(0)
     sight.todo = sight.todo.filter((slot) => sight.queued[slot] === 1)
     if (state.mesh && !objects.leads(state)) sight.follows = false
@@ -171,5 +169,6 @@ function normalise(state: Objects): void {
   }
   state.nextSerial = 2
   state.dirty.clear()
+  if (own?.dead) own.fields = own.changedAt = []
   state.counters = { malformed: 0, stale: 0, ignored: 0, ahead: 0 }
 }
