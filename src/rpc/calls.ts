@@ -60,8 +60,11 @@ export function note(rpc: Rpc, now: Millis, target: PeerId, said: Said): void {
     throw new HoldfastError('overloaded', why)
   }
   take(rpc, now)
-  const message = { kind: 'note', from: me, to: target, ...said } as const
-  for (const to of peers) rpc.outbox.push({ to, message })
+  // Who has links to all names each: one that thinks it leads as well would pass a note for all on.
+  const each = rpc.mesh || me === rpc.primary
+  for (const to of peers) {
+    rpc.outbox.push({ to, message: { kind: 'note', from: me, to: each ? to : target, ...said } })
+  }
 }
 
 function check(rpc: Rpc, target: PeerId, { method, args }: Said): void {

@@ -24,7 +24,8 @@ export function passOn(rpc: Rpc, message: RpcMessage): void {
     case 'note':
       for (const to of message.to === 0 ? rpc.here : [message.to]) {
         const passes = to !== rpc.me && to !== message.from && rpc.here.has(to)
-        if (passes) rpc.outbox.push({ to, message })
+        // To that member alone: one that thinks it leads as well would pass it on once more.
+        if (passes) rpc.outbox.push({ to, message: { ...message, to } })
       }
       return
     default:

@@ -80,9 +80,10 @@ export function keep(owner: Owner): void {
       const column = KEPT.get(replica.type)
       if (column === undefined || !objects.isMine(turn.objects, replica)) continue
       const { at } = RULES[replica.type]!.schema.columns[column]!
-      const fields = [...replica.fields]
+      const { fields } = replica
       fields[at] = ((fields[at] as number) + 1) % 256
-      objects.set(turn, replica, fields, 1 << column, turn.now + turn.objects.offset)
+      const { objects: state, types, now } = turn
+      objects.set(state, types, now, replica, 1 << column, now + state.offset)
     }
     for (const [key, by] of owner.asked) {
       const replica = replicas.get(key)
