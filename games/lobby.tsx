@@ -9,7 +9,7 @@ import { useState } from 'preact/hooks'
 import { pickRoom } from './news.ts'
 import { type Entry, readEntries } from './entries.ts'
 import { Share } from './share.tsx'
-import { DotsPicture, TeapotsPicture } from './pictures.tsx'
+import { DotsPicture, RacePicture, TeapotsPicture } from './pictures.tsx'
 
 /** How often the list is fetched, in milliseconds. */
 const REFRESH_MS = 2_000
@@ -75,6 +75,7 @@ function Lobby(): ComponentChild {
         {GAMES.map((game) => (
           <GameCard key={game.id} game={game} />
         ))}
+        <RaceCard />
       </main>
       {unlisted.length > 0 && (
         <p class="fine">
@@ -102,6 +103,29 @@ function GameCard({ game }: { game: Game }): ComponentChild {
         <h3>Running now</h3>
         {here.length === 0 ? <Nobody /> : <Sessions game={game} entries={here} />}
       </section>
+    </article>
+  )
+}
+
+// No game: nobody joins it, and it needs no hub.
+function RaceCard(): ComponentChild {
+  return (
+    <article class="game">
+      <div class="picture">
+        <RacePicture />
+      </div>
+      <div class="words">
+        <h2>How an object changes hands</h2>
+        <p>
+          Four machines, three messages, one paradox. Drag the messages into any order, and see what
+          each machine believes, with and without the fix.
+        </p>
+        <p>
+          <a class="button main" href="./race/">
+            See the race
+          </a>
+        </p>
+      </div>
     </article>
   )
 }

@@ -131,3 +131,49 @@ export function TeapotsPicture(): ComponentChild {
     </svg>
   )
 }
+
+const LANES: readonly [y: number, hue: number, from: number, to: number][] = [
+  [36, 240, 70, 176],
+  [76, 75, 176, 296],
+  [140, 75, 196, 250],
+  [140, 240, 250, 296],
+]
+
+/** Two owners, one who watches, and two messages that cross. */
+export function RacePicture(): ComponentChild {
+  const colour = (hue: number): string => `oklch(0.8 0.13 ${hue})`
+  return (
+    <svg viewBox="0 0 320 180" role="img" aria-label="Messages that overtake each other">
+      <rect width="320" height="180" fill="#0f1218" />
+      {[36, 76, 140].map((y) => (
+        <path key={y} d={`M24 ${y} H296`} stroke="#2a3140" stroke-width="2" />
+      ))}
+      {LANES.map(([y, hue, from, to]) => (
+        <path
+          key={`${y} ${from}`}
+          d={`M${from} ${y} H${to}`}
+          stroke={colour(hue)}
+          stroke-width="6"
+        />
+      ))}
+      <path d="M70 36 L250 140" stroke={colour(240)} stroke-width="2" />
+      <path d="M176 76 L196 140" stroke={colour(75)} stroke-width="2" />
+      {[
+        [70, 36, 240],
+        [250, 140, 240],
+        [176, 76, 75],
+        [196, 140, 75],
+      ].map(([x, y, hue]) => (
+        <circle
+          key={x}
+          cx={x}
+          cy={y}
+          r="7"
+          fill="#0f1218"
+          stroke={colour(hue!)}
+          stroke-width="3.5"
+        />
+      ))}
+    </svg>
+  )
+}

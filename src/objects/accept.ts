@@ -6,8 +6,8 @@
  *   A2  that it is gone counts from our version on
  *   A3  an update counts for the version that it is of, if its oseq is newer (B21, B22, B50)
  *
- * and A4 on grants, in requests.ts. An object that stands in the version we have counts as an update
- * of all fields: so a new primary says, behind the old one or ahead of it.
+ * and A4 on grants, in requests.ts. An object that stands in the version we have counts as an
+ * update of all fields: so a new primary says, behind the old one or ahead of it.
  *
  * Who may say what: in a star the primary everything, and to it each member what it owns or was
  * granted; in a mesh each owner what it owns.
@@ -173,15 +173,22 @@ export const LOOK_MS: Millis = 1_000
 function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): void {
   const { objects } = turn
   if (known) speakUp(turn, from, said, known)
-  if (objects.variant === 'migrate-creates-nothing' && said.version !== FIRST) {
-    if (!known || known.dead) return
-  }
+  if (createsNothing(objects) && compare(said.version, FIRST) > 0 && !isAlive(known)) return
   if ((!known || known.dead) && objects.living >= OBJECTS_MAX) {
     objects.counters.ignored++
     return
   }
   const replica = known ?? place(objects, said.creator, said.count, said.type)
   stand(turn, replica, said)
+}
+
+// Planted (B41); and the source's first form was so (B31).
+function createsNothing({ variant }: Objects): boolean {
+  return variant === 'migrate-creates-nothing' || variant === 'host-sends-migrate'
+}
+
+function isAlive(known: Replica | undefined): boolean {
+  return known !== undefined && !known.dead
 }
 
 // Its owner went, and the primary adopted it in an older state than the one we have.

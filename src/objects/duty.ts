@@ -23,7 +23,7 @@ import {
   type Types,
 } from './state.ts'
 import { enqueue, spread } from './queue.ts'
-import { FIRST } from './version.ts'
+import { compare, FIRST } from './version.ts'
 
 /** Messages of entries that may be on their way to one peer. */
 export const BATCHES_MAX = 32
@@ -93,8 +93,9 @@ export function speaksFor(objects: Objects, replica: Replica, peer: PeerId): boo
 
 // The source's first form: the host tells of every change of owner, its creator of the object.
 function hostSpeaks(objects: Objects, replica: Replica, peer: PeerId): boolean {
-  if (replica.owner === objects.me && (replica.dead || replica.version === FIRST)) return true
-  return leads(objects) && replica.version !== FIRST && !replica.dead && peer !== objects.me
+  const first = compare(replica.version, FIRST) === 0
+  if (replica.owner === objects.me && (replica.dead || first)) return true
+  return leads(objects) && !first && !replica.dead && peer !== objects.me
 }
 
 /** A new version of an object stands here: all to whom we speak for it are told. */

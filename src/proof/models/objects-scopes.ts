@@ -134,7 +134,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
       destroyers: [3],
       variant: 'host-sends-migrate',
     },
-    says: 'X1: the host tells of the new owner, as the source first did',
+    says: 'X1: the host (1) tells of the new owner (3), as the source first did; 2 creates, 4 is X',
     violates: 'obj.converge',
   },
   {

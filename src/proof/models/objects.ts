@@ -10,7 +10,7 @@ import type { PeerId } from '../../machine.ts'
 import { GATE, leads, type Objects, type Replica } from '../../objects/objects.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import * as interned from './interned.ts'
-import { thing } from './objects-peer.ts'
+import { rulesOf, thing } from './objects-peer.ts'
 import * as scenes from './objects-scene.ts'
 import {
   CREATOR,
@@ -21,6 +21,7 @@ import {
   type Scope,
   type Tables,
 } from './objects-scene.ts'
+import { phrase } from './objects-words.ts'
 
 /** The model of one scope. */
 export function objectsModel(scope: Scope): Model<Scene> {
@@ -345,30 +346,17 @@ function essence(scene: Scene): unknown {
   ]
 }
 
-const KINDS = [
-  '',
-  'TELL',
-  'ORPHANS',
-  'HIDE',
-  'FOLLOW',
-  'CENSUS',
-  'REQUEST',
-  'ASK',
-  'DECLINE',
-  'GRANT',
-  'REFUSE',
-]
-
 function wordOf(tables: Tables, number: number): string {
   const word = interned.valueOf(tables.words, number)
-  if ('bytes' in word) return KINDS[word.bytes[0]!] ?? 'something'
+  if ('bytes' in word) return phrase(word.bytes, rulesOf(tables.scope.hides ?? 0))
   return typeof word.members === 'number'
     ? `${word.members} is gone`
     : `VIEW of epoch ${word.epoch}`
 }
 
 function show(tables: Tables, scene: Scene): string {
+  const has = (own: Replica | null): string => (own ? standing(own) : 'nothing')
   return incs(scene)
-    .map((inc) => `${inc}: ${standing(thing(scenes.stateOf(tables, scene, inc)))}`)
+    .map((inc) => `${inc}: ${has(thing(scenes.stateOf(tables, scene, inc)))}`)
     .join('  ')
 }
