@@ -11,7 +11,15 @@
 
 import type { PeerId } from '../machine.ts'
 import { type ByteWriter, finish } from '../wire/bytes.ts'
-import { BATCH_BYTES, begin, ENTRY_OVERHEAD, KIND, writeEntry, writeName } from './messages.ts'
+import {
+  BATCH_BYTES,
+  begin,
+  ENTRY_OVERHEAD,
+  KIND,
+  plain,
+  writeEntry,
+  writeName,
+} from './messages.ts'
 import {
   at,
   GATE,
@@ -172,7 +180,7 @@ export function flush(turn: Turn): void {
   for (const [peer, sight] of objects.sights) {
     if (!sight.censusDue || sight.owed.length > 0 || !sight.linked) continue
     sight.censusDue = false
-    out.send(peer, finish(begin(KIND.census)))
+    out.send(peer, plain(KIND.census, objects.reign.from))
   }
 }
 

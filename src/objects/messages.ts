@@ -4,7 +4,7 @@
  *     TELL, ORPHANS  entry*                          what stands; what is left of members who went
  *     HIDE           (creator count version)*        not for your eyes any more
  *     FOLLOW         epoch                           you are my primary: tell me all
- *     CENSUS                                         you know all that I know: what else is there?
+ *     CENSUS         reign                           you know all that I know: what else is there?
  *     REQUEST        number creator count version what:u8 to entry?
  *     ASK, DECLINE   creator count version by        may they have it? no
  *     GRANT          version entry                   it is yours, go on from this

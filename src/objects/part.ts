@@ -110,8 +110,7 @@ function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boole
     case KIND.follow:
       return followed(turn, from, readVarint(reader), reader)
     case KIND.census:
-      if (from === objects.primary && isDone(reader)) counted(turn)
-      return isDone(reader)
+      return counted(turn, from, readVarint(reader), reader)
     case KIND.refuse: {
       const [number, why] = [readVarint(reader), readVarint(reader)]
       if (!isDone(reader) || why > REFUSED.gone) return false
@@ -223,10 +222,28 @@ function followed(turn: Turn, from: PeerId, epoch: number, reader: ByteReader): 
 }
 
 // The primary has told all that it knows: so we do, and what we do not have is not there.
-function counted(turn: Turn): void {
+function counted(turn: Turn, from: PeerId, reign: number, reader: ByteReader): boolean {
+  const { objects } = turn
+  if (!isDone(reader)) return false
+  if (from !== objects.primary) return true
+  // It led before, and somebody else between: what we said then it did not take.
+  if (reign > objects.toldIn) tellAnew(turn)
   tellOrphans(turn)
   turn.out.emit({ kind: 'objects-told' })
-  turn.objects.countedAt = turn.now + COUNT_MS
+  objects.countedAt = turn.now + COUNT_MS
+  return true
+}
+
+function tellAnew(turn: Turn): void {
+  const { objects } = turn
+  const sight = objects.sights.get(objects.primary)
+  if (sight && !objects.mesh) {
+    const { linked: open } = sight
+    forgetAll(sight)
+    if (open) oweAll(turn, objects.primary, sight)
+  }
+  objects.toldIn = objects.epoch
+  askAgain(turn)
 }
 
 // Planted: as if the peer had from us what it had from the primary before.
@@ -259,6 +276,7 @@ function viewed(turn: Turn, view: PartView): void {
   const { objects, now } = turn
   if (objects.me !== 0 && objects.me !== view.me) reset(turn)
   const other = objects.primary !== view.primary
+  const later = objects.epoch !== view.epoch
   const first = objects.me === 0
   Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
   if (other) {
@@ -275,6 +293,7 @@ function viewed(turn: Turn, view: PartView): void {
   if (other) for (const sight of objects.sights.values()) leave(objects, sight)
   for (const peer of came) if (peer !== objects.me) meet(turn, peer, !first)
   if (other) follow(turn)
+  else if (later) sayFollow(objects)
   if (leads(objects)) {
     settleView(turn, view.left ?? false)
     if (gone.length > 0)
@@ -332,9 +351,17 @@ function follow(turn: Turn): void {
   }
   const sight = objects.sights.get(primary)
   if (!sight?.linked) return
-  objects.outbox.push({ to: primary, bytes: plain(KIND.follow, objects.epoch) })
+  sayFollow(objects)
+  objects.toldIn = objects.epoch
   if (!objects.mesh) oweAll(turn, primary, sight)
   askAgain(turn)
+}
+
+// Said in each epoch: a primary that lost its role and got it back has not heard it since.
+function sayFollow(objects: Objects): void {
+  const { primary, epoch } = objects
+  if (leads(objects) || !objects.sights.get(primary)?.linked) return
+  objects.outbox.push({ to: primary, bytes: plain(KIND.follow, epoch) })
 }
 
 function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void {

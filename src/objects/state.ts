@@ -179,6 +179,8 @@ export interface Objects {
   me: PeerId
   primary: PeerId
   epoch: number
+  /** The epoch in which we told our primary what is ours. */
+  toldIn: number
   /** As primary: the epoch in which we became it, and when. */
   reign: { from: number; at: Millis }
   mesh: boolean
@@ -273,6 +275,7 @@ export function create(): Objects {
     me: 0,
     primary: 0,
     epoch: 0,
+    toldIn: 0,
     reign: { from: 0, at: 0 },
     mesh: false,
     offset: NaN,
