@@ -132,7 +132,7 @@ function writeRest(chaos: Prng, writer: ByteWriter, known: KnownObjects, kind: n
     case KIND.follow:
       return writeVarint(writer, pick(chaos, [0, known.epoch, known.epoch + 1, 2 ** 53 - 1]))
     case KIND.census:
-      return
+      return writeVarint(writer, pick(chaos, [0, known.epoch, 2 ** 53 - 1]))
     case KIND.request: {
       const gives = chance(chaos, 0.5)
       writeVarint(writer, pick(chaos, [0, 1, 2 ** 53 - 1]))

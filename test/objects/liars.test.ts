@@ -123,7 +123,7 @@ test('words that there are not are malformed: of a census, of a request, of a re
   for (const number of [1, GOOD, 1, 0, 0]) writeVarint(request, number)
   writeU8(request, 2)
   writeVarint(request, LIAR)
-  const bad = [Uint8Array.of(KIND.census, 0), finish(request), plain(KIND.refuse, 1, 2)]
+  const bad = [Uint8Array.of(KIND.census, 0, 0), finish(request), plain(KIND.refuse, 1, 2)]
   for (const bytes of bad) desk.hear(ME, bytes)
   expect(desk.state.counters.malformed).toBe(bad.length)
   expect(desk.events.filter(({ kind }) => kind === 'objects-told')).toHaveLength(1)
