@@ -41,11 +41,19 @@ export interface JoinOptions {
    * where both have addresses; soonest there, and dearer by the square of the members.
    */
   topology?: Topology
+  /**
+   * Changes of objects leave us in at most so many rounds a second, 1 to 250 (default): fewer cost
+   * less and are later.
+   */
+  updatesPerSecond?: number
   /** Worse weather on our own links, such as `rtt=120,loss=5%,jitter=30`. */
   condition?: string
   /** Gives up joining. */
   signal?: AbortSignal
 }
+
+/** Most rounds of updates of objects a second. */
+const RATE_MAX: number = 1_000 / objects.GATHER_MS
 
 // From the view to the last of its objects, at most.
 const TOLD_MS: Millis = 5_000
@@ -62,7 +70,7 @@ export const PLAYERS_MAX = 256
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Session> {
   const types = sortTypes(options.types ?? [])
   const parts = {
-    objects: objects.create(),
+    objects: objects.create(1_000 / checkRate(options.updatesPerSecond ?? RATE_MAX)),
     actions: actions.create(),
     rpc: createRpc(),
   }
@@ -207,6 +215,11 @@ function checkName(what: string, name: string): string {
 function checkTopology(topology: string): Topology {
   if (topology === 'star' || topology === 'mesh') return topology
   throw new HoldfastError('bad-value', `topology is star or mesh: "${topology}"`)
+}
+
+function checkRate(rate: number): number {
+  if (rate >= 1 && rate <= RATE_MAX) return rate
+  throw new HoldfastError('bad-value', `updatesPerSecond is 1 to ${RATE_MAX}: ${rate}`)
 }
 
 function checkPlayers(count: number): number {

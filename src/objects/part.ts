@@ -79,8 +79,8 @@ function reset({ objects, out }: Turn): void {
   for (const number of objects.requests.keys()) {
     out.emit({ kind: 'object-answer', request: number, answer: 'gone' })
   }
-  const { offset, counters, variant, nextRequest } = objects
-  Object.assign(objects, { ...create(), offset, counters, variant, nextRequest })
+  const { offset, counters, variant, nextRequest, gatherMs } = objects
+  Object.assign(objects, { ...create(gatherMs), offset, counters, variant, nextRequest })
 }
 
 // Hostile: what is malformed is counted, and so is what is not for us.

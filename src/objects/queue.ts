@@ -5,11 +5,9 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import { GATE, type Objects, type Replica, type Sight } from './state.ts'
+import { GATE, GATHER_MS, type Objects, type Replica, type Sight } from './state.ts'
 
-/** Between two rounds of packets with updates: the more peers, the longer. */
-export const GATHER_MS: Millis = 4
-/** So many peers more make it a millisecond longer. */
+/** So many peers more make the time between two rounds a millisecond longer. */
 const PEERS_PER_MS = 16
 
 /** An object changed: everybody who has its version lacks that. They are told of all at once. */
@@ -45,7 +43,7 @@ export function enqueue(objects: Objects, peer: PeerId, sight: Sight, slot: numb
 /** Peers to whom something may leave by now. */
 export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
   if (objects.dirty.size === 0 || now < objects.leaveAt) return []
-  objects.leaveAt = now + GATHER_MS + objects.sights.size / PEERS_PER_MS
+  objects.leaveAt = now + Math.max(objects.gatherMs, GATHER_MS + objects.sights.size / PEERS_PER_MS)
   const ready = [...objects.dirty]
   objects.dirty.clear()
   return ready

@@ -204,6 +204,8 @@ export interface Objects {
   dirty: Set<PeerId>
   /** Before this no update leaves, so that changes gather. */
   leaveAt: Millis
+  /** For so long they gather at least. */
+  gatherMs: Millis
   /** Keys of ours that changed as the others reckon, and of which nothing was said. */
   unsaid: Set<number>
   /** When the first of them is due. */
@@ -269,8 +271,11 @@ export interface Turn {
   readonly out: PartOut<ObjectEvent>
 }
 
-/** No objects yet. */
-export function create(): Objects {
+/** Between two rounds of updates at least. */
+export const GATHER_MS: Millis = 4
+
+/** No objects yet. @param gatherMs  between two rounds of updates; GATHER_MS if not given */
+export function create(gatherMs: Millis = GATHER_MS): Objects {
   return {
     me: 0,
     primary: 0,
@@ -291,6 +296,7 @@ export function create(): Objects {
     fresh: new Set(),
     dirty: new Set(),
     leaveAt: 0,
+    gatherMs,
     unsaid: new Set(),
     unsaidAt: Infinity,
     outbox: [],
