@@ -30,6 +30,7 @@ import {
   writeVarint,
 } from '../wire/bytes.ts'
 import { type Quantised, readFields, writeFields } from '../wire/schema.ts'
+import { SEQUENCE_MODULUS } from '../wire/sequence.ts'
 import { takeUpdate, type Update } from './accept.ts'
 import { enqueue } from './queue.ts'
 import { agesAt, AGES_MAX, readNextStamp, STAMP_BYTES_MAX, writeNextStamp } from './stamp.ts'
@@ -83,6 +84,7 @@ export function write(
   let taken = 0
   for (const slot of sight.todo) {
     const replica = sight.queued[slot] === 1 ? at(objects, slot) : null
+    if (replica && sight.gate[slot] === GATE.open) reassure(sight, replica)
     const mask = replica && sight.gate[slot] === GATE.open ? lacks(objects, sight, replica) : 0
     if (replica && mask !== 0) {
       const room = types[replica.type]!.schema.bytesMax + UPDATE_OVERHEAD
@@ -112,6 +114,13 @@ function rank(objects: Objects, types: Types, now: Millis, sight: Sight): void {
   const ranked = sight.todo.map((slot) => ({ slot, urgency: urgency(slot) }))
   ranked.sort((a, b) => b.urgency - a.urgency)
   for (const [place, { slot }] of ranked.entries()) sight.todo[place] = slot
+}
+
+// Who is so far behind that the low bits of oseq would mislead it is told the whole state anew.
+function reassure(sight: Sight, { slot, oseq }: Replica): void {
+  if (oseq - sight.acked[slot]! < SEQUENCE_MODULUS / 2) return
+  sight.gate[slot] = GATE.owed
+  sight.owed.push(slot)
 }
 
 /** Mask of the fields that a peer is not known to have; 0 if what it lacks is on its way. */
