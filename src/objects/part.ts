@@ -399,6 +399,7 @@ function wake(turn: Turn): void {
   for (const replica of [...objects.replicas.values()]) {
     if (!replica.dead || now - replica.since < TOMBSTONE_MS) continue
     objects.grants.delete(replica.key)
+    objects.asked.delete(replica.key)
     forget(objects, replica)
   }
 }

@@ -1,0 +1,495 @@
+// Goal: an object changes hands as the primary decides, each request has one answer, and no two
+// own it.
+// Method: a crew whose links the test carries by hand.
+import { describe, expect, test } from 'vitest'
+import * as objects from '../../src/objects/objects.ts'
+import { KIND } from '../../src/objects/messages.ts'
+import { BALANCE_MS, GRANT_MS } from '../../src/objects/owning.ts'
+import {
+  act,
+  answers,
+  carry,
+  type Crew,
+  cut,
+  destroy,
+  die,
+  give,
+  grant,
+  hear,
+  join,
+  kinds,
+  land,
+  link,
+  look,
+  looks,
+  lose,
+  meet,
+  pass,
+  pull,
+  rules,
+  seeAll,
+  settle,
+  spawn,
+  state,
+  take,
+  takeOver,
+  thing,
+  told,
+  under,
+  write,
+} from './crew.ts'
+
+const [HOST, A, B, C] = [1, 2, 3, 4] as const
+const FREE = 0
+const ASK = 1
+const FIXED = 2
+const types = [rules(), rules({ take: 'ask' }), rules({ take: 'fixed' })]
+
+/** A's object, in a star or a mesh of four. */
+function four(type = FREE, mesh = false): { crew: Crew; key: number } {
+  const crew = meet({ incs: [HOST, A, B, C], types, mesh })
+  const key = spawn(crew, A, [1, 1], type)
+  settle(crew)
+  return { crew, key }
+}
+
+function reply(crew: Crew, key: number, by: number, yes: boolean): void {
+  act(crew, A, (turn) => objects.reply(turn, thing(crew, A, key), by, yes))
+}
+
+describe('who asks for an object', () => {
+  test.each([false, true])('B1, B5, B25: that is free gets it; mesh: %s', (mesh) => {
+    const { crew, key } = four(FREE, mesh)
+    take(crew, B, key)
+    expect(look(crew, B, key)).toBe('2 v0.0 1,1')
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 1,1'])
+    expect(answers(crew, B)).toEqual(['granted'])
+    expect(told(crew, A, 'object-owner')).toEqual([
+      { kind: 'object-owner', key, before: A, lost: [1, 1] },
+    ])
+    expect(told(crew, C, 'object-owner')).toEqual([
+      { kind: 'object-owner', key, before: A, lost: null },
+    ])
+  })
+
+  test('B43: its version is 0 when it is made, and one more at each change of owner', () => {
+    const { crew, key } = four()
+    const versions = [thing(crew, C, key).version]
+    for (const inc of [B, C, HOST, A]) {
+      take(crew, inc, key)
+      settle(crew)
+      versions.push(thing(crew, C, key).version)
+    }
+    expect(versions).toEqual([0, 1, 2, 3, 4].map((count) => ({ epoch: +(count > 0), count })))
+    expect(looks(crew, key)).toEqual(['2 v1.4 1,1'])
+  })
+
+  test('B28: from the moment of the grant its changes are its new owner’s, and cost no way back', () => {
+    const { crew, key } = four()
+    take(crew, B, key)
+    carry(crew, B, HOST)
+    carry(crew, HOST, B)
+    write(crew, B, key, 7)
+    expect(look(crew, B, key)).toBe('3 v1.1 7,1')
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 7,1'])
+  })
+
+  test.each([false, true])(
+    'B29, B30: of two at once one gets it, and the other hears no; mesh: %s',
+    (mesh) => {
+      const { crew, key } = four(FREE, mesh)
+      take(crew, B, key)
+      take(crew, C, key)
+      carry(crew, C, HOST)
+      carry(crew, B, HOST)
+      settle(crew)
+      expect(looks(crew, key)).toEqual(['4 v1.1 1,1'])
+      expect([answers(crew, B), answers(crew, C)]).toEqual([['refused'], ['granted']])
+    },
+  )
+
+  test('B29: nobody owns it before the primary has said so', () => {
+    const { crew, key } = four(FREE, true)
+    cut(crew, HOST, B)
+    take(crew, B, key)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['2 v0.0 1,1'])
+    expect(answers(crew, B)).toEqual([])
+    link(crew, HOST, B)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 1,1'])
+    expect(answers(crew, B)).toEqual(['granted'])
+  })
+
+  test('that is fixed is refused', () => {
+    const { crew, key } = four(FIXED)
+    take(crew, B, key)
+    take(crew, HOST, key)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['2 v0.0 1,1'])
+    expect([answers(crew, B), answers(crew, HOST)]).toEqual([['refused'], ['refused']])
+  })
+
+  test('that is gone hears so', () => {
+    const { crew, key } = four()
+    take(crew, B, key)
+    destroy(crew, A, key)
+    carry(crew, A, HOST)
+    carry(crew, B, HOST)
+    settle(crew)
+    expect(answers(crew, B)).toEqual(['gone'])
+    expect(looks(crew, key)).toEqual(['gone v0.0'])
+  })
+
+  test('as the primary gets it at once, and so does who asks it for its own', () => {
+    const { crew, key } = four()
+    take(crew, HOST, key)
+    expect(answers(crew, HOST)).toEqual(['granted'])
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['1 v1.1 1,1'])
+    take(crew, C, key)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['4 v1.2 1,1'])
+  })
+
+  test('twice has one grant', () => {
+    const { crew, key } = four()
+    for (let i = 0; i < 3; i++) take(crew, B, key)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 1,1'])
+    expect(answers(crew, B)).toEqual(['granted', 'granted', 'granted'])
+  })
+
+  test('while another is granted it hears no, until that one has told of it or is silent for long', () => {
+    const { crew, key } = four()
+    grant(crew, key, B)
+    take(crew, C, key)
+    carry(crew, C, HOST)
+    carry(crew, HOST, C)
+    expect(answers(crew, C)).toEqual(['refused'])
+    crew.now += GRANT_MS
+    take(crew, C, key)
+    carry(crew, C, HOST)
+    carry(crew, HOST, C)
+    expect(look(crew, C, key)).toBe('4 v1.2 1,1')
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['4 v1.2 1,1'])
+  })
+})
+
+describe('an owner that is asked', () => {
+  test('lets who asked have it, in the state of that moment', () => {
+    const { crew, key } = four(ASK)
+    take(crew, B, key)
+    settle(crew)
+    expect(told(crew, A, 'object-asked')).toEqual([{ kind: 'object-asked', key, by: B }])
+    expect(looks(crew, key)).toEqual(['2 v0.0 1,1'])
+    write(crew, A, key, 6)
+    reply(crew, key, B, true)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 6,1'])
+    expect(answers(crew, B)).toEqual(['granted'])
+  })
+
+  test('or not', () => {
+    const { crew, key } = four(ASK)
+    take(crew, B, key)
+    settle(crew)
+    reply(crew, key, B, false)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['2 v0.0 1,1'])
+    expect(answers(crew, B)).toEqual(['refused'])
+    take(crew, C, key)
+    settle(crew)
+    expect(told(crew, A, 'object-asked').map(({ by }) => by)).toEqual([B, C])
+  })
+
+  test('is asked by one at a time', () => {
+    const { crew, key } = four(ASK)
+    take(crew, B, key)
+    settle(crew)
+    take(crew, C, key)
+    settle(crew)
+    expect(answers(crew, C)).toEqual(['refused'])
+    expect(told(crew, A, 'object-asked')).toHaveLength(1)
+  })
+
+  test('as the primary itself', () => {
+    const { crew } = four(ASK)
+    const key = spawn(crew, HOST, [3, 3], ASK)
+    settle(crew)
+    take(crew, B, key)
+    settle(crew)
+    expect(told(crew, HOST, 'object-asked')).toEqual([{ kind: 'object-asked', key, by: B }])
+    act(crew, HOST, (turn) => objects.reply(turn, thing(crew, HOST, key), B, true))
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 3,3'])
+  })
+
+  test('that goes before it answered leaves the answer to the next owner', () => {
+    const { crew, key } = four(ASK)
+    take(crew, B, key)
+    settle(crew)
+    lose(crew, A)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['1 v1.1 1,1'])
+    expect(answers(crew, B)).toEqual(['refused'])
+    take(crew, B, key)
+    settle(crew)
+    expect(told(crew, HOST, 'object-asked')).toEqual([{ kind: 'object-asked', key, by: B }])
+  })
+
+  test('on behalf of one that went is asked again by the next', () => {
+    const { crew, key } = four(ASK)
+    take(crew, B, key)
+    settle(crew)
+    lose(crew, B)
+    take(crew, C, key)
+    settle(crew)
+    expect(told(crew, A, 'object-asked').map(({ by }) => by)).toEqual([B, C])
+  })
+})
+
+describe('who gives an object away', () => {
+  test.each([FREE, ASK, FIXED])('loses no write, whatever is on its way; type %d', (type) => {
+    const { crew, key } = four(type)
+    write(crew, A, key, 5)
+    pull(crew, A, HOST)
+    write(crew, A, key, 6, 1)
+    give(crew, A, key, B)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 5,6'])
+    expect(answers(crew, A)).toEqual(['granted'])
+  })
+
+  test('may not change it meanwhile', () => {
+    const { crew, key } = four()
+    give(crew, A, key, B)
+    expect(objects.isMine(state(crew, A), thing(crew, A, key))).toBe(false)
+    expect(() => write(crew, A, key, 5)).toThrow('who sets an object owns it')
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 1,1'])
+  })
+
+  test('to one who is not here keeps it', () => {
+    const { crew, key } = four()
+    give(crew, A, key, B)
+    die(crew, B)
+    crew.here.delete(B)
+    seeAll(crew)
+    settle(crew)
+    expect(answers(crew, A)).toEqual(['refused'])
+    write(crew, A, key, 5)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['2 v0.0 5,1'])
+  })
+
+  test('B53: to one who dies before it told anybody has it again', () => {
+    for (const mesh of [false, true]) {
+      const { crew, key } = four(FREE, mesh)
+      give(crew, A, key, B)
+      carry(crew, A, HOST)
+      expect(kinds(crew, HOST, B)).toEqual([KIND.grant])
+      lose(crew, B)
+      settle(crew)
+      expect(answers(crew, A)).toEqual(['refused'])
+      write(crew, A, key, 5)
+      settle(crew)
+      expect(looks(crew, key)).toEqual(['2 v0.0 5,1'])
+    }
+  })
+
+  test('and is taken at once loses it to who was granted it first', () => {
+    const { crew, key } = four()
+    take(crew, C, key)
+    carry(crew, C, HOST)
+    give(crew, A, key, B)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['4 v1.1 1,1'])
+    expect([answers(crew, A), answers(crew, C)]).toEqual([['refused'], ['granted']])
+  })
+
+  test('as the primary', () => {
+    const { crew } = four()
+    const key = spawn(crew, HOST)
+    write(crew, HOST, key, 8)
+    give(crew, HOST, key, C)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['4 v1.1 8,1'])
+    expect(answers(crew, HOST)).toEqual(['granted'])
+  })
+})
+
+describe('who loses an object', () => {
+  test('loses what it wrote after the state that was granted, is told, and nothing else', () => {
+    const { crew, key } = four()
+    write(crew, A, key, 5)
+    land(crew, pull(crew, A, HOST)!)
+    take(crew, B, key)
+    carry(crew, B, HOST)
+    write(crew, A, key, 9, 1)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 5,1'])
+    expect(told(crew, A, 'object-owner')).toEqual([
+      { kind: 'object-owner', key, before: A, lost: [5, 9] },
+    ])
+  })
+
+  test('B44: a destroy of what was granted meanwhile is nothing, and the object lives on', () => {
+    for (const mesh of [false, true]) {
+      const { crew, key } = four(FREE, mesh)
+      take(crew, B, key)
+      carry(crew, B, HOST)
+      destroy(crew, A, key)
+      carry(crew, HOST, B)
+      settle(crew)
+      expect(looks(crew, key)).toEqual(['3 v1.1 1,1'])
+    }
+  })
+})
+
+describe('grants', () => {
+  test('that were lost with a link go again on the next', () => {
+    const { crew, key } = four()
+    take(crew, B, key)
+    carry(crew, B, HOST)
+    expect(kinds(crew, HOST, B)).toEqual([KIND.grant])
+    link(crew, HOST, B)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 1,1'])
+    expect(answers(crew, B)).toEqual(['granted'])
+  })
+
+  test('B51: of two primaries never have the same version, and the later one wins', () => {
+    const crew = meet({ incs: [HOST, A, B, C], mesh: true })
+    const key = spawn(crew, A)
+    settle(crew)
+    grant(crew, key, B)
+    // The old primary is alive, and its grant is on its way.
+    Object.assign(crew, { primary: C, epoch: 2 })
+    for (const inc of [C, A]) act(crew, inc, () => {})
+    seeAll(crew)
+    grant(crew, key, A)
+    carry(crew, HOST, B)
+    carry(crew, C, A)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['2 v2.1 1,1'])
+  })
+
+  test('a request goes to a new primary, which has not heard of it', () => {
+    const { crew, key } = four()
+    take(crew, B, key)
+    takeOver(crew, C)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v2.1 1,1'])
+    expect(answers(crew, B)).toEqual(['granted'])
+  })
+
+  test('B51: a new primary lets stand what the old one granted, though it never heard of that', () => {
+    for (const mesh of [false, true]) {
+      const { crew, key } = four(FREE, mesh)
+      take(crew, B, key)
+      carry(crew, B, HOST)
+      carry(crew, HOST, B)
+      expect(look(crew, B, key)).toBe('3 v1.1 1,1')
+      takeOver(crew, C)
+      settle(crew)
+      expect(looks(crew, key)).toEqual(['3 v1.1 1,1'])
+    }
+  })
+
+  test('of several that none has confirmed the newest wins, and an older one is not forgotten', () => {
+    const { crew, key } = four()
+    grant(crew, key, B)
+    carry(crew, HOST, B)
+    expect(kinds(crew, B, HOST)).toEqual([KIND.tell])
+    crew.now += GRANT_MS
+    take(crew, C, key)
+    carry(crew, C, HOST)
+    // C dies before it heard; what B tells was granted too.
+    lose(crew, C)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 1,1'])
+    write(crew, B, key, 4)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.1 4,1'])
+    grant(crew, key, A)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['2 v1.3 4,1'])
+  })
+
+  test('B53: of one whose grantee dies having told some is reported, and adopted', () => {
+    const { crew, key } = four(FREE, true)
+    take(crew, B, key)
+    carry(crew, B, HOST)
+    carry(crew, HOST, B)
+    carry(crew, B, C)
+    expect([HOST, A, C].map((inc) => look(crew, inc, key))).toEqual([
+      '2 v0.0 1,1',
+      '2 v0.0 1,1',
+      '3 v1.1 1,1',
+    ])
+    lose(crew, B)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['1 v1.2 1,1'])
+  })
+})
+
+describe('B27: objects that may be balanced', () => {
+  const even = [rules({ balance: true }), rules()]
+
+  function counts(crew: Crew): number[] {
+    const owners = [...state(crew, HOST).replicas.values()]
+      .filter(({ type }) => type === 0)
+      .map(({ owner }) => owner)
+    return [...crew.here.keys()].map((inc) => owners.filter((owner) => owner === inc).length)
+  }
+
+  test('are moved from the fullest to the emptiest, one a second, until all have about as many', () => {
+    const crew = meet({ incs: [HOST, A, B], types: even })
+    for (let i = 0; i < 12; i++) spawn(crew, A, [i, 0])
+    settle(crew)
+    expect(counts(crew)).toEqual([0, 12, 0])
+    pass(crew, 3 * BALANCE_MS)
+    expect(Math.max(...counts(crew))).toBeGreaterThanOrEqual(9)
+    pass(crew, 10 * BALANCE_MS)
+    expect(counts(crew)).toEqual([4, 4, 4])
+    const events = crew.events.get(B)!.length
+    pass(crew, 10 * BALANCE_MS)
+    expect(crew.events.get(B)!.length).toBe(events)
+    join(crew, C)
+    pass(crew, 10 * BALANCE_MS)
+    expect(counts(crew)).toEqual([3, 3, 3, 3])
+  })
+
+  test('and no others, and not over a difference of one', () => {
+    const crew = meet({ incs: [HOST, A, B], types: even })
+    for (let i = 0; i < 6; i++) spawn(crew, A, [i, 0], 1)
+    for (const inc of [A, B]) spawn(crew, inc)
+    pass(crew, 10 * BALANCE_MS)
+    expect(counts(crew)).toEqual([0, 1, 1])
+    expect(told(crew, HOST, 'object-owner')).toEqual([])
+  })
+})
+
+describe('a forged word', () => {
+  test('that we own what nobody granted us is not believed by the primary', () => {
+    for (const mesh of [false, true]) {
+      const { crew, key } = four(FREE, mesh)
+      take(crew, B, key)
+      carry(crew, B, HOST)
+      const [letter] = under(crew, HOST, B)
+      // B grants it to itself once more, behind the back of the primary.
+      carry(crew, HOST, B)
+      settle(crew)
+      const before = looks(crew, key)
+      hear(crew, HOST, B, letter!.bytes)
+      hear(crew, HOST, C, letter!.bytes)
+      expect(state(crew, HOST).counters.ignored).toBe(2)
+      settle(crew)
+      expect(looks(crew, key)).toEqual(before)
+    }
+  })
+})
