@@ -109,7 +109,10 @@ function maySay(
   if (objects.variant === 'host-sends-migrate') return true
   if (!objects.mesh && !leads(objects)) return from === objects.primary && !isOurs(objects, said)
   if (said.owner !== from) return false
-  if (said.version.epoch === 0 && said.version.count === 0) return said.creator === from
+  if (said.version.epoch === 0 && said.version.count === 0) {
+    // Of what ended when its creator went the primary speaks.
+    return said.creator === from || (said.dead && !objects.here.has(said.creator))
+  }
   if (!leads(objects)) return true
   if (known && compare(said.version, known.version) <= 0) {
     return compare(said.version, known.version) < 0 || known.owner === from

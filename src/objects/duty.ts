@@ -41,7 +41,6 @@ export function createSight(): Sight {
   const size = 8
   return {
     linked: false,
-    newcomer: false,
     follows: false,
     gate: new Uint8Array(size),
     acked: new Uint32Array(size),
@@ -139,8 +138,6 @@ export function owe(turn: Turn, peer: PeerId, sight: Sight, replica: Replica): v
   }
   const gate = sight.gate[slot]!
   const knows = gate !== GATE.none
-  // Who never heard of an object that never changed hands hears of it from nobody else either.
-  if (replica.dead && !knows && sight.newcomer && replica.version === FIRST) return
   const hides = !replica.dead && !mayKnow(turn.types, objects, replica, peer, sight)
   if (hides && (!knows || gate === GATE.hidden)) return
   const listed = gate === GATE.owed || gate === GATE.hiding

@@ -277,7 +277,6 @@ function viewed(turn: Turn, view: PartView): void {
   if (objects.me !== 0 && objects.me !== view.me) reset(turn)
   const other = objects.primary !== view.primary
   const later = objects.epoch !== view.epoch
-  const first = objects.me === 0
   Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
   if (other) {
     // What was asked of us and granted by us in an earlier reign is over.
@@ -291,7 +290,7 @@ function viewed(turn: Turn, view: PartView): void {
     for (const replica of objects.replicas.values()) if (replica.owner !== view.me) replica.oseq = 0
   }
   if (other) for (const sight of objects.sights.values()) leave(objects, sight)
-  for (const peer of came) if (peer !== objects.me) meet(turn, peer, !first)
+  for (const peer of came) if (peer !== objects.me) meet(turn, peer)
   if (other) follow(turn)
   else if (later) sayFollow(objects)
   if (leads(objects)) {
@@ -306,10 +305,7 @@ function viewed(turn: Turn, view: PartView): void {
 // Another primary: in a star nobody knows any more what we have told them.
 function leave({ mesh }: Objects, sight: Sight): void {
   sight.follows = false
-  if (mesh) return
-  forgetAll(sight)
-  // It may have heard from the one before.
-  sight.newcomer = false
+  if (!mesh) forgetAll(sight)
 }
 
 function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gone: PeerId[] } {
@@ -325,10 +321,9 @@ function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gon
   return { came, gone }
 }
 
-function meet(turn: Turn, peer: PeerId, newcomer: boolean): void {
+function meet(turn: Turn, peer: PeerId): void {
   const { objects } = turn
   const sight = sightOf(objects, peer)
-  sight.newcomer = newcomer && !sight.follows
   beginToSee(turn, peer, sight)
   oweAll(turn, peer, sight)
 }
@@ -366,7 +361,6 @@ function sayFollow(objects: Objects): void {
 
 function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void {
   const sight = sightOf(objects, peer)
-  if (sight.linked) sight.newcomer = false
   forgetAll(sight)
   sight.linked = true
   // Nothing of this tells the application anything.

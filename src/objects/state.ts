@@ -107,8 +107,6 @@ export const GATE = { none: 0, owed: 1, told: 2, open: 3, hiding: 4, hidden: 5 }
 export interface Sight {
   /** There is a link, as far as we know. */
   linked: boolean
-  /** It came while we were here, and this is its first link: it knows only what it was told. */
-  newcomer: boolean
   /** It said that it follows us, so what we tell it as its primary counts. */
   follows: boolean
   gate: Uint8Array

@@ -18,6 +18,8 @@ export interface Letter {
   to: PeerId
   number: number
   bytes: Uint8Array
+  /** In place of bytes: how things stand, as the session says it. */
+  view?: Partial<PartView>
 }
 
 /** A packet with updates. */
@@ -173,6 +175,18 @@ export function seeAll(crew: Crew, more: Partial<PartView> = {}): void {
   for (const inc of crew.here.keys()) if (inc !== crew.primary) see(crew, inc, more)
 }
 
+/** The primary hears how things stand, and the others by its links. */
+export function spreadView(crew: Crew): void {
+  const { primary, epoch, mesh } = crew
+  const members = [...crew.here].map(([inc, player]) => ({ inc, player }))
+  for (const to of crew.here.keys()) {
+    const open = crew.links.get(`${primary}>${to}`)
+    const view = { primary, epoch, mesh, members }
+    open?.letters.push({ from: primary, to, number: ++open.last, bytes: new Uint8Array(0), view })
+  }
+  see(crew, primary)
+}
+
 /** A member is let in, with a link as the topology says. */
 export function join(crew: Crew, inc: PeerId, player: number = inc): void {
   crew.here.set(inc, player)
@@ -220,8 +234,9 @@ export function kinds(crew: Crew, from: PeerId, to: PeerId): number[] {
 export function carry(crew: Crew, from: PeerId, to: PeerId, count = Infinity, deaf = false): void {
   const letters = under(crew, from, to)
   for (let carried = 0; carried < count && letters.length > 0; carried++) {
-    const { number, bytes } = letters.shift()!
-    hear(crew, to, from, bytes)
+    const { number, bytes, view } = letters.shift()!
+    if (view) see(crew, to, view)
+    else hear(crew, to, from, bytes)
     if (!deaf) heard(crew, from, to, number)
   }
 }

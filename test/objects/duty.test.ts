@@ -212,15 +212,41 @@ describe('there is more to tell', () => {
     expect(looks(crew, key)).toEqual(['5 v1.1 1,1'])
   })
 
-  test('of what ended and never changed hands a newcomer hears nothing', () => {
+  test('B53: an end that its primary took to the grave is told to the next, though that came later', () => {
+    const crew = star()
+    const key = spawn(crew, A)
+    settle(crew)
+    join(crew, 5)
+    settle(crew)
+    destroy(crew, A, key)
+    takeOver(crew, 5)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['gone v0.0'])
+  })
+
+  test('B53: an end whose owner died having told the primary alone is told by that', () => {
     const crew = mesh()
     const key = spawn(crew, A)
     settle(crew)
     destroy(crew, A, key)
+    carry(crew, A, HOST)
+    die(crew, A)
+    crew.here.delete(A)
+    for (const inc of [B, C, HOST]) see(crew, inc)
     settle(crew)
+    expect(looks(crew, key)).toEqual(['gone v0.0'])
+  })
+
+  test('an end is told on the next link to who heard of the beginning on the one before', () => {
+    const crew = mesh()
     join(crew, 5)
+    const key = spawn(crew, A)
     settle(crew)
-    expect(look(crew, 5, key)).toBe('unknown')
+    cut(crew, A, 5)
+    destroy(crew, A, key)
+    link(crew, A, 5)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['gone v0.0'])
   })
 
   test('on a new link: the old one may have lost anything', () => {
@@ -274,7 +300,7 @@ describe('there is more to tell', () => {
     expect(kinds(crew, B, C)).toEqual([])
     for (const inc of [A, C]) see(crew, inc)
     expect(kinds(crew, C, B)).toEqual([KIND.follow])
-    expect(kinds(crew, A, B)).toEqual([KIND.follow, KIND.tell])
+    expect(kinds(crew, A, B)).toEqual([KIND.tell, KIND.follow])
     settle(crew)
     expect(looks(crew, key)).toEqual(['2 v0.0 5,1'])
   })
