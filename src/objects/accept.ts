@@ -271,7 +271,7 @@ export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
   timed(turn, replica, update.madeAt, update.ages)
   moved(turn, replica)
   tellChanged(turn, replica, update.mask, false)
-  if (!leads(objects)) replica.ages = null
+  if (!handsOn(objects)) replica.ages = null
 }
 
 /** Takes over the fields of a newer state, and marks which changed. */
@@ -312,7 +312,7 @@ export function timed(
   if (madeAt > time + AHEAD_MAX_MS) objects.counters.ahead++
   replica.madeAt = madeAt > time + AHEAD_MAX_MS ? time : madeAt
   const { madeAt: counted } = replica
-  replica.ages = agesAt({ madeAt: counted, ages }, time, leads(objects) ? 2 : AGES_MAX + 1)
+  replica.ages = agesAt({ madeAt: counted, ages }, time, handsOn(objects) ? 2 : AGES_MAX + 1)
 }
 
 function tellChanged({ objects, out }: Turn, replica: Replica, mask: number, came: boolean): void {
@@ -321,9 +321,14 @@ function tellChanged({ objects, out }: Turn, replica: Replica, mask: number, cam
   else out.emit({ kind: 'object-changed', key, mask, ages: allAges(objects, replica) })
 }
 
+// In a star the primary, to all others.
+function handsOn(objects: Objects): boolean {
+  return !objects.mesh && leads(objects)
+}
+
 // A primary hands on to itself at once.
 function allAges(objects: Objects, { ages }: Replica): readonly Millis[] | null {
   const [sent, received] = ages ?? []
-  if (!leads(objects) || sent === undefined || received === undefined) return ages
+  if (!handsOn(objects) || sent === undefined || received === undefined) return ages
   return [sent, received, received, received]
 }

@@ -12,7 +12,15 @@ import type { Quantised } from '../wire/schema.ts'
 import { bury, stand } from './accept.ts'
 import { moved } from './interest.ts'
 import { say, wait } from './reckoning.ts'
-import { isMine, type Objects, place, type Replica, type Turn, type Types } from './state.ts'
+import {
+  isMine,
+  type Objects,
+  place,
+  relays,
+  type Replica,
+  type Turn,
+  type Types,
+} from './state.ts'
 import { FIRST } from './version.ts'
 
 export { objectsPart, OBJECTS_CHANNEL } from './part.ts'
@@ -61,7 +69,7 @@ export function set(
     if ((mask & (1 << field)) !== 0) replica.changedAt[field] = replica.oseq
   }
   if (rules.timed) replica.madeAt = madeAt
-  if (rules.timed) measure(replica)
+  if (rules.timed) measure(objects, replica)
   if (rules.sight || rules.eyes >= 0) moved({ objects, types, now, out: NOBODY }, replica)
   if (waits && wait(objects, now, replica)) return false
   say(objects, now, replica)
@@ -69,11 +77,11 @@ export function set(
 }
 
 // The first update after a while is measured; a new object says nothing of the way.
-function measure(replica: Replica): void {
+function measure(objects: Objects, replica: Replica): void {
   replica.ages = null
   if (Number.isNaN(replica.madeAt)) return
   if (replica.madeAt - replica.measuredAt < MEASURE_EVERY_MS) return
-  if (!Number.isNaN(replica.measuredAt)) replica.ages = []
+  if (!Number.isNaN(replica.measuredAt)) replica.ages = relays(objects) ? [] : [0, 0]
   replica.measuredAt = replica.madeAt
 }
 

@@ -385,6 +385,11 @@ export function leads(objects: Objects): boolean {
   return objects.me !== 0 && objects.me === objects.primary
 }
 
+/** Whether what we say goes by way of another: in a star, of a member that does not lead. */
+export function relays(objects: Objects): boolean {
+  return !objects.mesh && !leads(objects)
+}
+
 /** Whether it lives and may be shown. */
 export function isSeen(replica: Replica): boolean {
   return !replica.dead && !replica.hidden

@@ -40,7 +40,7 @@ import {
   CREATOR_MAX,
   GATE,
   keyOf,
-  leads,
+  relays,
   type Objects,
   type Replica,
   type Sight,
@@ -157,7 +157,7 @@ function writeUpdate(
   writeRaw(writer, body(types, replica, mask))
   Object.assign(before, { creator, count, version, type })
   if (!types[type]!.timed) return
-  const ages = agesAt(replica, now + objects.offset, leads(objects) ? AGES_MAX : 1)
+  const ages = agesAt(replica, now + objects.offset, relays(objects) ? 1 : AGES_MAX)
   before.madeAt = writeNextStamp(writer, before.madeAt, replica.madeAt, ages)
 }
 

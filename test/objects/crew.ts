@@ -281,6 +281,8 @@ export function packets(crew: Crew): Packet[] {
       if (!crew.links.has(`${from}>${to}`)) continue
       for (let packet; (packet = pull(crew, from, to));) made.push(packet)
     }
+    // A member's next verb is never far.
+    flush(crew, from)
   }
   return made
 }
@@ -336,11 +338,30 @@ export function spawn(crew: Crew, inc: PeerId, fields: Quantised = [1, 1], type 
   return act(crew, inc, (turn) => objects.spawn(turn, type, fields)).key
 }
 
+/** Its owner has another state of it. @returns whether that is said */
+export function set(
+  crew: Crew,
+  inc: PeerId,
+  key: number,
+  fields: Quantised,
+  mask: number,
+  madeAt: Millis = NaN,
+  waits = false,
+): boolean {
+  const replica = thing(crew, inc, key)
+  const own = state(crew, inc)
+  if (objects.isMine(own, replica))
+    for (const [i, field] of fields.entries()) replica.fields[i] = field
+  return act(crew, inc, () => {
+    return objects.set(own, crew.types, crew.now, replica, mask, madeAt, waits)
+  })
+}
+
 /** Its owner changes a field. */
 export function write(crew: Crew, inc: PeerId, key: number, value: number, field = 0): void {
   const next = [...thing(crew, inc, key).fields]
   next[field] = value
-  act(crew, inc, (turn) => objects.set(turn, thing(crew, inc, key), next, 1 << field))
+  set(crew, inc, key, next, 1 << field)
 }
 
 /** Its owner ends it. */

@@ -3,6 +3,7 @@
 // Method: a crew whose links and packets the test carries by hand.
 import { describe, expect, test } from 'vitest'
 import { KIND } from '../../src/objects/messages.ts'
+import { bytes } from '../../src/wire/schema.ts'
 import {
   carry,
   cut,
@@ -19,6 +20,7 @@ import {
   meet,
   pass,
   pull,
+  rules,
   see,
   settle,
   spawn,
@@ -84,6 +86,14 @@ describe('who tells what to whom', () => {
     expect(pull(crew, HOST, A)).toBe(null)
     for (const to of [B, C]) land(crew, pull(crew, HOST, to)!)
     expect(looks(crew, key)).toEqual(['2 v0.0 5,1'])
+  })
+
+  test('T46: the primary hands on what only the game can read, byte for byte', () => {
+    const crew = meet({ incs: [HOST, A, B], types: [rules({}, { load: bytes(64) })] })
+    const noise = String.fromCharCode(...Array.from({ length: 64 }, (_, i) => (i * 37) % 256))
+    const key = spawn(crew, A, [noise])
+    settle(crew)
+    expect(thing(crew, B, key).fields).toEqual([noise])
   })
 
   test('B10: what the primary owns it tells itself, to all', () => {

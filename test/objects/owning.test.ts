@@ -437,7 +437,7 @@ describe('grants', () => {
   })
 })
 
-describe('B27: objects that may be balanced', () => {
+describe('objects that may be balanced', () => {
   const even = [rules({ balance: true }), rules()]
 
   function counts(crew: Crew): number[] {
@@ -447,7 +447,7 @@ describe('B27: objects that may be balanced', () => {
     return [...crew.here.keys()].map((inc) => owners.filter((owner) => owner === inc).length)
   }
 
-  test('are moved from the fullest to the emptiest, one a second, until all have about as many', () => {
+  test('B27: are moved from the fullest to the emptiest, one a second, until all have about as many', () => {
     const crew = meet({ incs: [HOST, A, B], types: even })
     for (let i = 0; i < 12; i++) spawn(crew, A, [i, 0])
     settle(crew)
@@ -464,7 +464,7 @@ describe('B27: objects that may be balanced', () => {
     expect(counts(crew)).toEqual([3, 3, 3, 3])
   })
 
-  test('and no others, and not over a difference of one', () => {
+  test('B27: and no others, and not over a difference of one', () => {
     const crew = meet({ incs: [HOST, A, B], types: even })
     for (let i = 0; i < 6; i++) spawn(crew, A, [i, 0], 1)
     for (const inc of [A, B]) spawn(crew, inc)

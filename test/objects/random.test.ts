@@ -187,7 +187,7 @@ function ends({ crew, keys }: Run): string[] {
 describe.each([
   ['star', false],
   ['mesh', true],
-])('B23: in a %s', (_, mesh) => {
+])('in a %s', (_, mesh) => {
   test.each(Array.from({ length: 40 }, (_, i) => i + 1))(
     'B23, B48: seed %d ends alike everywhere',
     (seed) => {

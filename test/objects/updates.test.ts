@@ -20,6 +20,7 @@ import {
   pass,
   pull,
   rules,
+  set,
   settle,
   spawn,
   state,
@@ -64,7 +65,7 @@ describe('what changed', () => {
     arrives(crew, pull(crew, A, HOST))
     settle(crew)
     expect(pull(crew, A, HOST)).toBe(null)
-    act(crew, A, (turn) => objects.set(turn, thing(crew, A, key), [5, 1], 0))
+    set(crew, A, key, [5, 1], 0)
     expect(pull(crew, A, HOST)).toBe(null)
     expect(thing(crew, A, key).oseq).toBe(2)
   })
@@ -244,8 +245,7 @@ describe('when not all that changed can leave at once', () => {
     const crew = meet({ incs: [HOST, A], types: [big(1)] })
     const keys = Array.from({ length: 10 }, () => spawn(crew, A, [load(1)]))
     settle(crew)
-    for (const key of keys)
-      act(crew, A, (turn) => objects.set(turn, thing(crew, A, key), [load(2)], 1))
+    for (const key of keys) set(crew, A, key, [load(2)], 1)
     const left: number[] = []
     for (let packet; (packet = pull(crew, A, HOST));) {
       left.push(packet.bytes.length)
@@ -267,7 +267,7 @@ describe('when not all that changed can leave at once', () => {
       crew.now += 10
       for (const key of keys) {
         const fields = [load(2 + (round % 2))]
-        act(crew, A, (turn) => objects.set(turn, thing(crew, A, key), fields, 1))
+        set(crew, A, key, fields, 1)
       }
       crew.events.get(HOST)!.length = 0
       arrives(crew, pull(crew, A, HOST, 400))
@@ -305,9 +305,7 @@ describe('when not all that changed can leave at once', () => {
 
 describe('dead reckoning', () => {
   function move(crew: Crew, key: number, value: number, foreseen: boolean): boolean {
-    return act(crew, A, (turn) => {
-      return objects.set(turn, thing(crew, A, key), [value, 1], 1, NaN, foreseen)
-    })
+    return set(crew, A, key, [value, 1], 1, NaN, foreseen)
   }
 
   test('B17: what the others foresee is not said, and said as it is then after a while', () => {
@@ -331,9 +329,9 @@ describe('dead reckoning', () => {
     const { crew, key } = pair()
     move(crew, key, 2, false)
     settle(crew)
-    act(crew, A, (turn) => objects.set(turn, thing(crew, A, key), [2, 7], 2, NaN, true))
+    set(crew, A, key, [2, 7], 2, NaN, true)
     expect(pull(crew, A, HOST)).toBe(null)
-    act(crew, A, (turn) => objects.set(turn, thing(crew, A, key), [9, 7], 1, NaN, false))
+    set(crew, A, key, [9, 7], 1, NaN, false)
     arrives(crew, pull(crew, A, HOST))
     expect(look(crew, HOST, key)).toBe('2 v0.0 9,7')
     pass(crew, 2_000)

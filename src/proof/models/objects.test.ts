@@ -22,7 +22,7 @@ const STATES: Record<string, number> = {
   S1: 400,
   S2: 3_300,
   S6: 5_700,
-  S7: 28_000,
+  S7: 20_000,
   U1: 16_000,
   R1: 13_000,
 }
