@@ -43,8 +43,9 @@ export interface OwningOptions<F extends Fields> {
 }
 
 /**
- * Seen by those whose eyes are within the radius of that vec2 field, and by those without eyes. It is
- * found by a grid: the radius is kept within an eighth, and what was seen is seen a little further.
+ * Seen by those whose eyes are within the radius of that vec2 field, and by those without eyes. It
+ * is found by a grid: the radius is kept within an eighth, and what was seen is seen a little
+ * further.
  */
 export function near(field: string, radius: number): Near {
   return { field, radius }

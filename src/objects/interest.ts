@@ -2,10 +2,10 @@
  * Who sees what (T76): a member is told only of objects that it may see, and of one that leaves
  * its sight it hears that once (HIDE), nothing after.
  *
- * Types with a place are sorted into the cells of a grid, a quarter of a radius wide; a member sees the
- * cells round its eyes, which are its own objects of types that say so. So a thousand objects and
- * a hundred members cost only what moves from cell to cell. Who has no eyes sees all. A cell that
- * is left behind is given up one cell later than it was gained, so that nothing flickers.
+ * Types with a place are sorted into the cells of a grid, a quarter of a radius wide; a member sees
+ * the cells round its eyes, which are its own objects of types that say so. So a thousand objects
+ * and a hundred members cost only what moves from cell to cell. Who has no eyes sees all. A cell
+ * that is left behind is given up one cell later than it was gained, so that nothing flickers.
  */
 
 import type { PeerId } from '../machine.ts'

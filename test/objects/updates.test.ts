@@ -3,7 +3,6 @@
 // Method: a crew whose packets the test carries, loses and acks by hand.
 import { describe, expect, test } from 'vitest'
 import * as objects from '../../src/objects/objects.ts'
-import { GATHER_MS } from '../../src/objects/queue.ts'
 import { UNSAID_MS } from '../../src/objects/reckoning.ts'
 import { bytes, type Field } from '../../src/wire/schema.ts'
 import {
@@ -298,7 +297,7 @@ describe('when not all that changed can leave at once', () => {
       crew.now++
     }
     expect(left[0]).toBe(0)
-    expect(left.length).toBeLessThanOrEqual(Math.ceil(40 / GATHER_MS))
+    expect(left.length).toBeLessThanOrEqual(Math.ceil(40 / objects.GATHER_MS))
     expect(left.length).toBeGreaterThan(5)
   })
 })
