@@ -1,19 +1,22 @@
 /**
  * Builds the pages of the games to dist/pages, from where `holdfast serve` gives them out.
  *
- * Every `index.html` in games/ is a page: the lobby on top and one folder for each game. They
- * import `holdfast` as a user does; the condition makes that the source in this repository.
+ * Every `index.html` in games/ is a page: the lobby on top, one folder for each game, and one for
+ * each of the examples. They import `holdfast` as a user does; the condition makes that the source
+ * in this repository.
  */
 
 import { existsSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defaultClientConditions, defineConfig } from 'vite'
 
 const games = fileURLToPath(new URL('games/', import.meta.url))
 
 function pages(): string[] {
-  const folders = ['.', ...(existsSync(games) ? readdirSync(games) : [])]
-  return folders.map((folder) => `${games}${folder}/index.html`).filter((page) => existsSync(page))
+  if (!existsSync(games)) return []
+  const paths = readdirSync(games, { recursive: true, encoding: 'utf8' })
+  return paths.filter((path) => basename(path) === 'index.html').map((path) => join(games, path))
 }
 
 export default defineConfig({

@@ -239,8 +239,10 @@ function Name(props: Props & { arrow: Arrow; scale: Scale; level: number }): Com
       aria-valuetext={`arrives as ${place + 1} of ${count}, at ${Math.round(at)} ms`}
       {...useHand(props, arrow, scale)}
     >
-      {letter}
-      <sub>{below}</sub>
+      <span>
+        {letter}
+        <sub>{below}</sub>
+      </span>
     </div>
   )
 }

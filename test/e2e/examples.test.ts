@@ -1,0 +1,61 @@
+// Goal: the examples of the README do what they say.
+// Method: each in two windows; what one does the other shows.
+import { expect, test } from 'vitest'
+import { Crew } from './crew.ts'
+import type { Window } from './harness.ts'
+
+const crew = Crew.forEachTest()
+
+interface Cube {
+  at: [number, number]
+  mine: boolean
+}
+
+function cubesOf({ page }: Window): Promise<Cube[]> {
+  return page.evaluate(() => {
+    const { cubes } = globalThis as unknown as { cubes?: () => Cube[] }
+    return cubes?.() ?? []
+  })
+}
+
+test('B1, B25: Preact: a card of one window is ticked and removed in another', async () => {
+  const [ada, grace] = [
+    await crew.open('Ada', '/examples/preact/'),
+    await crew.open('Grace', '/examples/preact/'),
+  ]
+  await ada.page.getByLabel('New card').fill('Pour the tea')
+  await ada.page.getByRole('button', { name: 'Add' }).click()
+  const tick = grace.page.getByLabel('Pour the tea', { exact: true })
+  await tick.click()
+  await grace.page.getByText('yours').waitFor()
+  await ada.page.locator('.done', { hasText: 'Pour the tea' }).waitFor()
+  await ada.page.getByText('yours').waitFor({ state: 'detached' })
+  await grace.shot('example-preact')
+  await ada.page.getByRole('button', { name: 'Remove Pour the tea' }).click()
+  await grace.page.getByText('No cards yet.').waitFor()
+  expect(crew.complaints).toEqual([])
+})
+
+test('B28: three.js: who presses a cube owns it and drags it, and the other sees it move', async () => {
+  const draws = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
+  const path = '/examples/three/'
+  const ada = await crew.open('Ada', path, draws)
+  await expect.poll(() => cubesOf(ada)).toHaveLength(5)
+  const grace = await crew.open('Grace', path, draws)
+  await expect.poll(() => cubesOf(grace)).toHaveLength(5)
+  expect((await cubesOf(grace)).filter(({ mine }) => mine)).toEqual([])
+  // The cube in the middle of the floor is in the middle of the window.
+  const { mouse } = grace.page
+  await mouse.move(450, 305)
+  await mouse.down()
+  await expect.poll(async () => (await cubesOf(grace)).filter(({ mine }) => mine)).toHaveLength(1)
+  await mouse.move(520, 420, { steps: 5 })
+  await mouse.up()
+  const moved = (await cubesOf(grace)).find(({ mine }) => mine)!
+  expect(moved.at[1]).toBeGreaterThan(0.5)
+  const seen = async (): Promise<Cube[]> =>
+    (await cubesOf(ada)).filter(({ at, mine }) => !mine && at.join() === moved.at.join())
+  await expect.poll(seen).toHaveLength(1)
+  await ada.shot('example-three')
+  expect(crew.complaints).toEqual([])
+})
