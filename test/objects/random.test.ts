@@ -34,13 +34,7 @@ import {
 } from './crew.ts'
 
 const OBJECTS = 12
-const TYPES = 3
-const types = [
-  rules(),
-  rules({ take: 'ask', onOwnerLeave: 'destroy' }),
-  rules({ balance: true }),
-  rules({ sight: { kind: 'rule', sees: ([one], viewer) => (Number(one) + viewer) % 3 > 0 } }),
-]
+const types = [rules(), rules({ take: 'ask', onOwnerLeave: 'destroy' }), rules({ balance: true })]
 
 interface Run {
   crew: Crew
@@ -71,7 +65,7 @@ function play(run: Run): void {
   const inc = prng.pick(chance, incs(run))
   const own = mine(run, inc)
   if (own.length < OBJECTS / 4 && keys.size < 60) {
-    keys.add(spawn(crew, inc, [prng.below(chance, 256), 0], prng.below(chance, TYPES)))
+    keys.add(spawn(crew, inc, [prng.below(chance, 256), 0], prng.below(chance, types.length)))
     return
   }
   const others = [...state(crew, inc).replicas.values()].filter((one) => objects.isSeen(one))
@@ -172,14 +166,11 @@ function judge({ crew, high }: Run): void {
   }
 }
 
-/** What they see of it when all is told; who may not see it has nothing to say. */
+/** Where they differ when all is told. */
 function ends({ crew, keys }: Run): string[] {
   return [...keys].flatMap((key) => {
     const seen = looks(crew, key).map((one) => (one.startsWith('gone') ? 'unknown' : one))
-    const views = new Set(seen.filter((one) => one !== 'hidden'))
-    // Who never saw it knows nothing of it.
-    const type = [...crew.states.values()].map((own) => own.replicas.get(key)?.type).find(Number)
-    if (type === 3) views.delete('unknown')
+    const views = new Set(seen)
     return views.size > 1 ? [`${objects.idOf(key)}: ${[...views].join(' | ')}`] : []
   })
 }
@@ -188,7 +179,7 @@ describe.each([
   ['star', false],
   ['mesh', true],
 ])('in a %s', (_, mesh) => {
-  test.each(Array.from({ length: 40 }, (_, i) => i + 1))(
+  test.each(Array.from({ length: 15 }, (_, i) => i + 1))(
     'B23, B48: seed %d ends alike everywhere',
     (seed) => {
       const run = begin(seed, mesh)
