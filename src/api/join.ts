@@ -56,7 +56,7 @@ export interface JoinOptions {
 const RATE_MAX: number = 1_000 / objects.GATHER_MS
 
 // From the view to the last of its objects, at most.
-const TOLD_MS: Millis = 5_000
+const TOLD_MS: Millis = 15_000
 
 /** Most players of a session. */
 export const PLAYERS_MAX = 256
