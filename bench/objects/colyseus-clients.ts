@@ -1,7 +1,7 @@
 /**
  * Some of Colyseus's clients in one process.
  *
- *     node colyseus-clients.js SETTING URL FIRST COUNT SCREENS
+ *     node colyseus-clients.js SETTING FIRST COUNT SCREENS
  *
  * The first SCREENS of them decode and draw; the others only count what comes, so that decoding
  * does not eat the processor. They draw in three ways: the state as it came last; its own `lerp`
@@ -12,12 +12,13 @@ import { peer } from '../processes/peers.ts'
 import type { ClientRoom, Colyseus } from './colyseus.ts'
 import { type Screen, watch } from './errors.ts'
 import { StreamCount } from './stream-count.ts'
+import { asked } from './ticks.ts'
 import { used } from './used.ts'
-import type { Asked, ClientsSaid, Setting, Window } from './words.ts'
+import type { ClientsSaid, Setting, Window } from './words.ts'
 
 const LERP = 0.2
 
-const [settingText, url, firstText, countText, screensText] = process.argv.slice(2) as string[]
+const [settingText, firstText, countText, screensText] = process.argv.slice(2) as string[]
 const setting = JSON.parse(settingText!) as Setting
 const [first, count, screensWanted] = [Number(firstText), Number(countText), Number(screensText)]
 process.on('disconnect', () => process.exit())
@@ -28,16 +29,19 @@ const { Client, Predict } = await peer<Colyseus>('colyseus')
 const screens: Screen[] = []
 const wires: StreamCount[] = []
 const rooms: ClientRoom[] = []
-for (let client = first; client < first + count; client++) {
-  const room = await new Client(url!).joinOrCreate('arena')
-  rooms.push(room)
-  wires.push(new StreamCount(room.connection.transport.ws))
-  if (screens.length < screensWanted) screens.push(screenOf(client, room))
-  else {
-    room.serializer.patch = (bytes, it) => {
-      if (it) it.offset = bytes.length
-    }
+
+async function join(url: string): Promise<void> {
+  for (let client = first; client < first + count; client++) {
+    const room = await new Client(url).joinOrCreate('arena')
+    rooms.push(room)
+    wires.push(new StreamCount(room.connection.transport.ws))
+    if (screens.length < screensWanted) screens.push(screenOf(client, room))
+    else room.serializer.patch = skip
   }
+}
+
+function skip(bytes: Uint8Array, it?: { offset: number }): void {
+  if (it) it.offset = bytes.length
 }
 
 function screenOf(client: number, room: ClientRoom): Screen {
@@ -97,5 +101,6 @@ async function measure(window: Window): Promise<void> {
   say({ kind: 'saw', ...took, ...errors, has: has.reduce((sum, one) => sum + one, 0) / has.length })
 }
 
-process.on('message', ({ window }: Asked) => void measure(window))
-say({ kind: 'joined' })
+asked('join', ({ url }) => void join(url).then(() => say({ kind: 'joined' })))
+asked('begin', ({ window }) => void measure(window))
+say({ kind: 'stands' })

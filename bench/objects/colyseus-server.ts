@@ -12,8 +12,8 @@
 import { peer } from '../processes/peers.ts'
 import type { Colyseus, Entity, RoomClient, State } from './colyseus.ts'
 import { Interest } from './interest.ts'
-import { beat } from './ticks.ts'
-import type { Asked, ServerSaid, Setting } from './words.ts'
+import { asked, beat } from './ticks.ts'
+import type { ServerSaid, Setting } from './words.ts'
 import { type Path, paths, place, type Place } from './workload.ts'
 
 /** A client's view is looked over every so many ticks. */
@@ -106,9 +106,9 @@ const transport = new colyseus.WebSocketTransport({})
 const server = new colyseus.Server({ transport, greet: false })
 server.define('arena', Arena)
 await server.listen(0, '127.0.0.1')
-process.on('message', ({ window }: Asked) => {
+asked('begin', ({ window }) => {
   void beat(window, tick).then(({ cpuMs, lateMs }) =>
-    say({ kind: 'served', cpuMs, interestMs: interestMs / window.to, lateMs }),
+    say({ kind: 'served', cpuMs, interestMs: interestMs / window.to, lateMs, steady: true }),
   )
 })
 say({ kind: 'serves', port: transport.server.address().port })

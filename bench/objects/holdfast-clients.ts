@@ -1,7 +1,7 @@
 /**
  * Some of Holdfast's clients in one process.
  *
- *     node holdfast-clients.js SETTING URL FIRST COUNT SCREENS WAY node|browser
+ *     node holdfast-clients.js SETTING FIRST COUNT SCREENS WAY node|browser
  *
  * Only who says `node` becomes the backup; `browser` is but a word here, for all have sockets.
  *
@@ -15,16 +15,16 @@ import type { Environment } from '../../src/ports.ts'
 import { Counted } from './counted.ts'
 import { type Screen, watch } from './errors.ts'
 import { eyeType, thingType } from './thing.ts'
-import { at } from './ticks.ts'
+import { asked, at } from './ticks.ts'
 import { used } from './used.ts'
-import type { Asked, ClientsSaid, Setting, Way, Window } from './words.ts'
+import type { ClientsSaid, Setting, Way, Window } from './words.ts'
 import { focus, place, TICK_MS } from './workload.ts'
 
 /** A client says where it looks every so many ticks. */
 const LOOK_EVERY = 5
 
 const words = process.argv.slice(2) as string[]
-const [settingText, url, firstText, countText, screensText, way, kind] = words
+const [settingText, firstText, countText, screensText, way, kind] = words
 const setting = JSON.parse(settingText!) as Setting
 const [first, count, screensWanted] = [Number(firstText), Number(countText), Number(screensText)]
 process.on('disconnect', () => process.exit())
@@ -35,19 +35,22 @@ const screens: Screen[] = []
 const has: (() => number)[] = []
 const wires: Counted[] = []
 const looks: ((tick: number) => void)[] = []
-for (let client = first; client < first + count; client++) {
-  const wire = new Counted(way as Way, kind as Environment['kind'])
-  wires.push(wire)
-  const session = await joinIn(wire.environment, {
-    game: 'objects',
-    types: [Thing, Eye] as unknown as GameType[],
-    server: url!,
-    playersMax: 256,
-    condition: setting.loss > 0 ? `loss=${setting.loss}%` : undefined,
-  })
-  if (setting.sees === 'near') look(client, session)
-  if (screens.length < screensWanted) screens.push(screenOf(client, session))
-  else deafen(session)
+
+async function join(url: string): Promise<void> {
+  for (let client = first; client < first + count; client++) {
+    const wire = new Counted(way as Way, kind as Environment['kind'])
+    wires.push(wire)
+    const session = await joinIn(wire.environment, {
+      game: 'objects',
+      types: [Thing, Eye] as unknown as GameType[],
+      server: url,
+      playersMax: 256,
+      condition: setting.loss > 0 ? `loss=${setting.loss}%` : undefined,
+    })
+    if (setting.sees === 'near') look(client, session)
+    if (screens.length < screensWanted) screens.push(screenOf(client, session))
+    else deafen(session)
+  }
 }
 
 function look(client: number, session: Session): void {
@@ -116,5 +119,6 @@ async function measure(window: Window): Promise<void> {
   say({ kind: 'saw', ...took, ...errors, has: mean })
 }
 
-process.on('message', ({ window }: Asked) => void measure(window))
-say({ kind: 'joined' })
+asked('join', ({ url }) => void join(url).then(() => say({ kind: 'joined' })))
+asked('begin', ({ window }) => void measure(window))
+say({ kind: 'stands' })

@@ -6,8 +6,8 @@ import { HubServer } from '../../src/api/hub-server.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { acceptStreams } from '../../src/drivers/net/websocket-server.ts'
 import { createMemoryStore } from '../../src/drivers/store/memory.ts'
-import { beat } from './ticks.ts'
-import type { Asked, ServerSaid } from './words.ts'
+import { asked, beat } from './ticks.ts'
+import type { ServerSaid } from './words.ts'
 
 process.on('disconnect', () => process.exit())
 const hub = new HubServer(createNodeLoop(), createMemoryStore())
@@ -17,8 +17,9 @@ server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo
   process.send?.({ kind: 'serves', port } satisfies ServerSaid)
 })
-process.on('message', ({ window }: Asked) => {
+asked('begin', ({ window }) => {
   void beat(window, () => {}).then(({ cpuMs }) => {
-    process.send?.({ kind: 'served', cpuMs, interestMs: 0, lateMs: 0 } satisfies ServerSaid)
+    const said = { kind: 'served', cpuMs, interestMs: 0, lateMs: 0, steady: true } as const
+    process.send?.(said satisfies ServerSaid)
   })
 })

@@ -6,8 +6,8 @@
 
 import { join } from '../../src/node.ts'
 import { eyeType, thingType } from './thing.ts'
-import { beat } from './ticks.ts'
-import type { Asked, ServerSaid, Setting, Way } from './words.ts'
+import { asked, beat } from './ticks.ts'
+import type { ServerSaid, Setting, Way } from './words.ts'
 import { paths, place } from './workload.ts'
 
 const [settingText, url, way] = process.argv.slice(2) as [string, string, Way]
@@ -32,6 +32,7 @@ function stateAt({ x, y, vx, vy, turn, spin }: typeof at) {
 }
 
 function tick(n: number): void {
+  if (!steady) return
   for (const [index, path] of ways.entries()) things[index]!.set(stateAt(path(n, at)))
 }
 
@@ -39,9 +40,9 @@ function say(said: ServerSaid): void {
   process.send?.(said)
 }
 
-process.on('message', ({ window }: Asked) => {
-  void beat(window, tick).then(({ cpuMs, lateMs }) =>
-    say({ kind: 'served', cpuMs, interestMs: 0, lateMs }),
-  )
+let steady = true
+session.on('primary', () => (steady = false))
+asked('begin', ({ window }) => {
+  void beat(window, tick).then((took) => say({ kind: 'served', ...took, interestMs: 0, steady }))
 })
 say({ kind: 'serves', port: 0 })

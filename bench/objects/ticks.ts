@@ -1,13 +1,26 @@
 /** The beat of a server, and what its process used during the measured part of it. */
 
 import { clock } from '../processes/clock.ts'
-import type { Window } from './words.ts'
+import type { Asked, Window } from './words.ts'
 import { TICK_MS } from './workload.ts'
 
 /** Processor time of this process so far, in ms. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
+}
+
+/** Calls once when the bench asks for that. */
+export function asked<Kind extends Asked['kind']>(
+  kind: Kind,
+  run: (what: Asked & { kind: Kind }) => void,
+): void {
+  const listen = (message: Asked): void => {
+    if (message.kind !== kind) return
+    process.off('message', listen)
+    run(message as Asked & { kind: Kind })
+  }
+  process.on('message', listen)
 }
 
 /** Calls at these instants of the clock; at once if they are past. */

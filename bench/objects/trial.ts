@@ -12,7 +12,9 @@ import { TICK_MS } from './workload.ts'
 const CREWS = 2
 /** Clients in each of them that draw. */
 const SCREENS = 2
-const OPEN_MS = 60_000
+const OPEN_MS = 180_000
+/** How often a run is tried that others spoil. */
+const TRIES = 4
 /** Before the first tick. */
 const HEAD_MS = 500
 /** After the last. */
@@ -52,44 +54,65 @@ type Saw = ClientsSaid & { kind: 'saw' }
 /** Colyseus. */
 export async function colyseus(setting: Setting, length: Length): Promise<Found> {
   const words = JSON.stringify(setting)
+  const crews = await stand(
+    'colyseus-clients',
+    shares(setting.clients, 0).map((share) => [words, ...share, SCREENS]),
+  )
   const server = startOn(SERVER_CORE, script('colyseus-server'), [words])
   const { port } = await heard(server, isServing, 'the server', OPEN_MS)
-  const url = `ws://127.0.0.1:${port}`
-  const crews: ChildProcess[] = []
-  for (const [first, count] of shares(setting.clients, 0)) {
-    const crew = startOn(CLIENT_CORES, script('colyseus-clients'), [
-      words,
-      url,
-      first,
-      count,
-      SCREENS,
-    ])
-    await heard(crew, isJoined, 'the clients', OPEN_MS)
-    crews.push(crew)
-  }
+  await join(crews, `ws://127.0.0.1:${port}`)
   return measure(setting, length, [server], crews)
 }
 
-/** Holdfast, over UDP or through the hub. */
+/**
+ * Holdfast, over UDP or through the hub. Where the machine is so busy that somebody takes over,
+ * nothing was measured, and it is tried again.
+ *
+ * @throws Error if that does not help
+ */
 export async function holdfast(setting: Setting, length: Length, way: Way): Promise<Found> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    try {
+      return await held(setting, length, way)
+    } catch (error) {
+      if (!(error instanceof Unsteady)) throw error
+      console.error(error.message)
+    }
+  }
+  throw new Error('the machine is too busy: each time another member took over')
+}
+
+class Unsteady extends Error {}
+
+async function held(setting: Setting, length: Length, way: Way): Promise<Found> {
   const words = JSON.stringify(setting)
+  // The backup is behind the hub, where a primary that is held up for a moment is not suspected.
+  const backup = [words, 0, 1, 0, 'ws', 'node']
+  const others = shares(setting.clients - 1, 1).map((share) => [
+    ...[words, ...share],
+    ...[SCREENS, way, 'browser'],
+  ])
+  const crews = await stand('holdfast-clients', [backup, ...others])
   const hub = startOn(SERVER_CORE, script('holdfast-hub'), [])
   const { port } = await heard(hub, isServing, 'the hub', OPEN_MS)
   const url = `http://127.0.0.1:${port}`
   const server = startOn(SERVER_CORE, script('holdfast-server'), [words, url, way])
   await heard(server, isServing, 'the server', OPEN_MS)
-  const crews: ChildProcess[] = []
-  const backup = [words, url, 0, 1, 0, way, 'node']
-  const others = shares(setting.clients - 1, 1).map((share) => [
-    ...[words, url, ...share],
-    ...[SCREENS, way, 'browser'],
-  ])
-  for (const all of [backup, ...others]) {
-    const crew = startOn(CLIENT_CORES, script('holdfast-clients'), all)
-    await heard(crew, isJoined, 'the clients', OPEN_MS)
-    crews.push(crew)
-  }
+  await join(crews.slice(0, 1), url)
+  await join(crews.slice(1), url)
   return measure(setting, length, [server, hub], crews)
+}
+
+// All processes stand before the first joins: to start one holds up all others for a moment.
+async function stand(name: string, all: readonly (string | number)[][]): Promise<ChildProcess[]> {
+  const crews = all.map((words) => startOn(CLIENT_CORES, script(name), words))
+  await Promise.all(crews.map((crew) => heard(crew, isStanding, 'the clients', OPEN_MS)))
+  return crews
+}
+
+async function join(crews: readonly ChildProcess[], url: string): Promise<void> {
+  for (const crew of crews) crew.send({ kind: 'join', url } satisfies Asked)
+  await Promise.all(crews.map((crew) => heard(crew, isJoined, 'the clients', OPEN_MS)))
 }
 
 function script(name: string): URL {
@@ -117,12 +140,15 @@ async function measure(
   for (const child of [...servers, ...crews]) child.send({ kind: 'begin', window } satisfies Asked)
   const [serving, seeing] = await Promise.all([served, saw])
   await Promise.all([...crews, ...servers].map(end))
+  if (!serving.every((one) => one.steady)) throw new Unsteady('another member took over: once more')
   return foundIn(setting, ticks, serving, seeing)
 }
 
 const isServing = (said: ServerSaid): said is ServerSaid & { kind: 'serves' } =>
   said.kind === 'serves'
 const isServed = (said: ServerSaid): said is Served => said.kind === 'served'
+const isStanding = (said: ClientsSaid): said is ClientsSaid & { kind: 'stands' } =>
+  said.kind === 'stands'
 const isJoined = (said: ClientsSaid): said is ClientsSaid & { kind: 'joined' } =>
   said.kind === 'joined'
 const isSaw = (said: ClientsSaid): said is Saw => said.kind === 'saw'

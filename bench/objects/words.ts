@@ -21,13 +21,20 @@ export interface Window {
   to: number
 }
 
-/** From the bench to a server or clients. */
-export type Asked = { kind: 'begin'; window: Window }
+/** From the bench to a server or clients; who is asked to join has done nothing before. */
+export type Asked = { kind: 'join'; url: string } | { kind: 'begin'; window: Window }
 
 /** From a server to the bench. */
 export type ServerSaid =
   | { kind: 'serves'; port: number }
-  | { kind: 'served'; cpuMs: number; interestMs: number; lateMs: number }
+  | {
+      kind: 'served'
+      cpuMs: number
+      interestMs: number
+      lateMs: number
+      /** It served all the time: nobody took over. */
+      steady: boolean
+    }
 
 /** What went in one direction. */
 export interface Wire {
@@ -45,6 +52,7 @@ export interface Shown {
 
 /** From a process of clients to the bench. */
 export type ClientsSaid =
+  | { kind: 'stands' }
   | { kind: 'joined' }
   | {
       kind: 'saw'
