@@ -36,6 +36,8 @@ export interface Asked {
   from: PeerId
   number: number
   key: number
+  /** What it was in when they asked. */
+  version: Version
   what: 'take' | 'give'
   to: PeerId
   /** Its state, as who gives it sends it. */
@@ -55,7 +57,10 @@ export function decide(turn: Turn, asked: Asked): void {
   const isTheirs = replica.owner === asked.from && replica.former === 0
   const { take } = turn.types[replica.type]!
   const busy = isOpen(turn, grant) || objects.asked.has(asked.key)
-  if (busy || isTheirs || take === 'fixed') return refuse(turn, asked.from, asked.number, 'refused')
+  // Who asked before it heard of the newest owner hears now that somebody was quicker.
+  const late = compare(asked.version, replica.version) < 0
+  if (busy || isTheirs || late || take === 'fixed')
+    return refuse(turn, asked.from, asked.number, 'refused')
   if (take === 'free') return give(turn, replica, asked.from)
   const { owner } = replica
   objects.asked.set(asked.key, { by: asked.from, request: asked.number, owner })

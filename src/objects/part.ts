@@ -9,6 +9,7 @@ import { createSight, delivered, flush, forgetAll, oweAll, reach } from './duty.
 import { beginToSee, lookAgain } from './interest.ts'
 import { BATCH_BYTES, begin, KIND, plain, readEntry, readName, writeEntry } from './messages.ts'
 import {
+  type Asked,
   balance,
   BALANCE_MS,
   conclude,
@@ -135,8 +136,8 @@ function takeOwning(turn: Turn, from: PeerId, kind: number, reader: ByteReader):
     return true
   }
   const number = kind === KIND.request ? readVarint(reader) : 0
-  const { key } = readName(reader)
-  if (kind === KIND.request) return requested(turn, from, number, key, reader)
+  const { key, version } = readName(reader)
+  if (kind === KIND.request) return requested(turn, { from, number, key, version }, reader)
   const by = readVarint(reader)
   if (!isDone(reader)) return false
   if (kind === KIND.decline) {
@@ -150,19 +151,20 @@ function takeOwning(turn: Turn, from: PeerId, kind: number, reader: ByteReader):
 
 function requested(
   turn: Turn,
-  from: PeerId,
-  number: number,
-  key: number,
+  head: Pick<Asked, 'from' | 'number' | 'key' | 'version'>,
   reader: ByteReader,
 ): boolean {
   const { objects, types } = turn
+  const { key } = head
   const said = readU8(reader)
   const what = said === 1 ? 'give' : 'take'
   const to = readVarint(reader)
   const entry = what === 'give' ? readEntry(reader, types) : null
   if (!isDone(reader) || said > 1 || (entry && entry.key !== key)) return false
-  if (leads(objects)) decide(turn, { from, number, key, what, to, entry })
+  if (leads(objects)) decide(turn, { ...head, what, to, entry })
   else objects.counters.ignored++
+  // Our own, if it is to us that it was given.
+  settleKey(turn, key)
   return true
 }
 

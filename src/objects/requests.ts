@@ -30,7 +30,7 @@ function send(turn: Turn, number: number, { key, what, to, from }: Request): voi
   const replica = objects.replicas.get(key)
   if (!replica) return
   if (leads(objects)) {
-    decide(turn, { from: objects.me, number, key, what, to, entry: null })
+    decide(turn, { from: objects.me, number, key, version: from, what, to, entry: null })
     return settle(turn, replica)
   }
   const bytes = encodeRequest(types, number, replica, { what, to, from })

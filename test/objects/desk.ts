@@ -88,9 +88,15 @@ export function told(kind: 'tell' | 'orphans', ...all: Said[]): Uint8Array {
 }
 
 /** REQUEST. */
-export function wish(creator: number, count: number, to: number, given?: Said): Uint8Array {
+export function wish(
+  creator: number,
+  count: number,
+  to: number,
+  given?: Said,
+  version: readonly [number, number] = [0, 0],
+): Uint8Array {
   const writer = begin(KIND.request)
-  for (const number of [1, creator, count, 0, 0]) writeVarint(writer, number)
+  for (const number of [1, creator, count, ...version]) writeVarint(writer, number)
   writeU8(writer, given ? 1 : 0)
   writeVarint(writer, to)
   if (given) write(writer, given)

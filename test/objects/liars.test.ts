@@ -105,7 +105,7 @@ describe('what was asked for', () => {
   test('may be asked for again when the owner that was asked is gone', () => {
     const desk = asked()
     desk.view(ME, LIAR)
-    desk.hear(LIAR, wish(GOOD, 1, LIAR))
+    desk.hear(LIAR, wish(GOOD, 1, LIAR, undefined, [1, 1]))
     expect(desk.events.map(({ kind }) => kind)).toContain('object-asked')
   })
   test('and is destroyed is forgotten', () => {
