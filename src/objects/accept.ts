@@ -62,6 +62,7 @@ export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
     return
   }
   if (leads(objects)) confirm(objects, said)
+  if (known) known.toldAt = objects.follows
   const order = known ? orderOf(objects, said, known) : 1
   if (said.dead) takeDeath(turn, said, known, order)
   else if (order > 0) takeVersion(turn, from, said, known)
@@ -220,6 +221,7 @@ export function stand(turn: Turn, replica: Replica, said: Stand): void {
   Object.assign(replica, { type, version, owner, former, oseq, fields: [...fields] })
   Object.assign(replica, { dead: false, hidden: false, written: null, saidAt: now })
   Object.assign(replica, { adopted: null, giving: false, ages: null, since: now })
+  replica.toldAt = objects.follows
   replica.changedAt = turn.types[type]!.schema.columns.map(() => oseq)
   timed(turn, replica, said.madeAt, null)
   moved(turn, replica, before)

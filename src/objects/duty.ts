@@ -77,10 +77,16 @@ function widen<Row extends Uint8Array | Uint32Array | Float64Array>(row: Row, si
   return wide
 }
 
-/** Nothing is known any more of what that peer has. What it may see stays. */
-export function forgetAll(sight: Sight): void {
+/**
+ * Nothing is known any more of what that peer has; what it may see stays.
+ *
+ * @param knew  it may still have what it was told: it hears of it again, or that it is hidden
+ */
+export function forgetAll(sight: Sight, knew = false): void {
   sight.follows = false
-  sight.gate.fill(GATE.none)
+  for (let slot = 0; slot < sight.gate.length; slot++) {
+    if (sight.gate[slot] !== GATE.none) sight.gate[slot] = knew ? GATE.told : GATE.none
+  }
   sight.acked.fill(0)
   sight.sent.fill(0)
   sight.queued.fill(0)

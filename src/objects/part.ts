@@ -5,7 +5,7 @@
 import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
 import { type ByteReader, createReader, finish, isDone, readU8, readVarint } from '../wire/bytes.ts'
 import { LOOK_MS, takeSaid } from './accept.ts'
-import { createSight, delivered, flush, forgetAll, oweAll, reach } from './duty.ts'
+import { createSight, delivered, flush, forgetAll, owe, oweAll, reach } from './duty.ts'
 import { beginToSee, lookAgain } from './interest.ts'
 import { BATCH_BYTES, begin, KIND, plain, readEntry, readName, writeEntry } from './messages.ts'
 import {
@@ -230,10 +230,22 @@ function counted(turn: Turn, from: PeerId, reign: number, reader: ByteReader): b
   if (from !== objects.primary) return true
   // It led before, and somebody else between: what we said then it did not take.
   if (reign > objects.toldIn) tellAnew(turn)
+  if (!objects.mesh) forgetUnseen(turn)
   tellOrphans(turn)
   turn.out.emit({ kind: 'objects-told' })
   objects.countedAt = turn.now + COUNT_MS
   return true
+}
+
+// What we may not see any more the one before would have hidden; this one does not know that we saw it.
+function forgetUnseen({ objects, types, out }: Turn): void {
+  for (const replica of objects.replicas.values()) {
+    const { key, dead, hidden, owner, toldAt } = replica
+    const told = toldAt === objects.follows || types[replica.type]!.sight === null
+    if (told || dead || hidden || owner === objects.me) continue
+    replica.hidden = true
+    out.emit({ kind: 'object-went', key })
+  }
 }
 
 function tellAnew(turn: Turn): void {
@@ -279,6 +291,7 @@ function viewed(turn: Turn, view: PartView): void {
   if (objects.me !== 0 && objects.me !== view.me) reset(turn)
   const other = objects.primary !== view.primary
   const later = objects.epoch !== view.epoch
+  const { primary: before } = objects
   Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
   if (other) {
     // What was asked of us and granted by us in an earlier reign is over.
@@ -293,6 +306,7 @@ function viewed(turn: Turn, view: PartView): void {
   }
   if (other) for (const sight of objects.sights.values()) leave(objects, sight)
   for (const peer of came) if (peer !== objects.me) meet(turn, peer)
+  if (other && objects.mesh) showTo(turn, [before, view.primary])
   if (other) follow(turn)
   else if (later) sayFollow(objects)
   if (leads(objects)) {
@@ -302,6 +316,21 @@ function viewed(turn: Turn, view: PartView): void {
   }
   objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
   objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
+}
+
+// A primary sees all, and who was one no more than others.
+function showTo(turn: Turn, peers: readonly PeerId[]): void {
+  const { objects, types } = turn
+  for (const replica of objects.replicas.values()) {
+    if (replica.owner !== objects.me || types[replica.type]!.sight === null) continue
+    for (const peer of peers) {
+      const sight = objects.sights.get(peer)
+      const knows = sight?.gate[replica.slot] ?? GATE.none
+      const sees = peer === objects.primary || sight?.seen[replica.slot] === 1
+      const isOpen = knows !== GATE.none && knows !== GATE.hidden && knows !== GATE.hiding
+      if (sight && sees !== isOpen) owe(turn, peer, sight, replica)
+    }
+  }
 }
 
 // Another primary: in a star nobody knows any more what we have told them.
@@ -350,6 +379,7 @@ function follow(turn: Turn): void {
   if (!sight?.linked) return
   sayFollow(objects)
   objects.toldIn = objects.epoch
+  objects.follows++
   if (!objects.mesh) oweAll(turn, primary, sight)
   askAgain(turn)
 }
@@ -363,7 +393,8 @@ function sayFollow(objects: Objects): void {
 
 function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void {
   const sight = sightOf(objects, peer)
-  forgetAll(sight)
+  // In a mesh nobody else tells it what it may not see any more.
+  forgetAll(sight, objects.mesh)
   sight.linked = true
   // Nothing of this tells the application anything.
   const out = { send: () => 0, emit: () => {} }

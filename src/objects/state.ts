@@ -73,6 +73,8 @@ export interface Replica {
   /** The player whose it was, if it waits for them with the primary; else 0. */
   former: number
   dead: boolean
+  /** Which of the primaries that we followed told us of it last, by its number. */
+  toldAt: number
   /** It lives, and its owner does not let us see it. */
   hidden: boolean
   /** Rises with each change by the owner, over all versions. */
@@ -179,6 +181,8 @@ export interface Objects {
   epoch: number
   /** The epoch in which we told our primary what is ours. */
   toldIn: number
+  /** How often we began to follow a primary, which then told us all that we may see. */
+  follows: number
   /** As primary: the epoch in which we became it, and when. */
   reign: { from: number; at: Millis }
   mesh: boolean
@@ -279,6 +283,7 @@ export function create(gatherMs: Millis = GATHER_MS): Objects {
     primary: 0,
     epoch: 0,
     toldIn: 0,
+    follows: 0,
     reign: { from: 0, at: 0 },
     mesh: false,
     offset: NaN,
@@ -338,6 +343,7 @@ export function place(objects: Objects, creator: PeerId, count: number, type: nu
     owner: 0,
     former: 0,
     dead: true,
+    toldAt: 0,
     hidden: false,
     oseq: 0,
     fields: [],

@@ -165,9 +165,11 @@ function normalise(state: Objects): void {
   }
   if (own) {
     own.serial = 1
+    own.toldAt = own.toldAt === state.follows ? 0 : -1
     own.written = null
   }
   state.nextSerial = 2
+  state.follows = 0
   state.dirty.clear()
   if (own?.dead) own.fields = own.changedAt = []
   state.counters = { malformed: 0, stale: 0, ignored: 0, ahead: 0 }
