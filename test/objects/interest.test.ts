@@ -135,6 +135,22 @@ describe.each([
     expect(look(crew, C, key)).toBe('4 v1.1 2,7')
   })
 
+  test('who may not see it any more keeps no ghost when another primary takes over', () => {
+    const { crew, key } = four(0)
+    write(crew, A, key, B)
+    takeOver(crew, B)
+    settle(crew)
+    expect(look(crew, C, key)).toBe('hidden')
+    expect(look(crew, B, key)).toContain('3,7')
+  })
+
+  test('a new primary sees what it might not see before', () => {
+    const { crew, key } = four(B)
+    takeOver(crew, C)
+    settle(crew)
+    expect(look(crew, C, key)).toContain('3,7')
+  })
+
   test('T76: a newcomer is shown as little, and so is who has a new primary', () => {
     const { crew, key } = four(B)
     join(crew, 5)
