@@ -35,7 +35,7 @@ export function moved(turn: Turn, replica: Replica, before: PeerId = replica.own
   if ((!rule && eyes < 0) || (!objects.mesh && !leads(objects))) return
   if (rule?.kind === 'near') sort(turn, replica, rule)
   if (rule && (!objects.mesh || replica.owner === objects.me)) {
-    for (const [peer, sight] of objects.sights) judge(turn, peer, sight, replica)
+    for (const [peer, sight] of objects.sights) judge(turn, peer, sight, replica, before)
   }
   if (eyes < 0) return
   if (before !== replica.owner) lend(turn, replica, before, false)
@@ -80,7 +80,13 @@ function cellOf({ radius }: Near, [x, y]: Vec2): number {
 }
 
 // Whether a peer sees it by now.
-function judge(turn: Turn, peer: PeerId, sight: Sight, replica: Replica): void {
+function judge(
+  turn: Turn,
+  peer: PeerId,
+  sight: Sight,
+  replica: Replica,
+  before: PeerId = replica.owner,
+): void {
   const { objects, types } = turn
   const rule = types[replica.type]!.sight!
   const cells = sight.cells.get(replica.type)
@@ -88,7 +94,8 @@ function judge(turn: Turn, peer: PeerId, sight: Sight, replica: Replica): void {
     rule.kind === 'near'
       ? !cells || cells.has(replica.cell)
       : rule.sees(replica.fields, peer, objects.here.get(peer) ?? 0)
-  setSeen(turn, peer, sight, replica, sees || replica.owner === peer)
+  // Who owned it hears that it does not, before it is hidden.
+  setSeen(turn, peer, sight, replica, sees || replica.owner === peer || before === peer)
 }
 
 function setSeen(turn: Turn, peer: PeerId, sight: Sight, replica: Replica, sees: boolean): void {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { KIND } from '../../src/objects/messages.ts'
 import { vec2 } from '../../src/wire/schema.ts'
 import {
+  answers,
   carry,
   type Crew,
   destroy,
@@ -149,6 +150,24 @@ describe.each([
     takeOver(crew, C)
     settle(crew)
     expect(look(crew, C, key)).toContain('3,7')
+  })
+
+  test('T76: who owned it hears that it does not any more, and then sees no more of it', () => {
+    for (const ways of ['give', 'grant']) {
+      const { crew, key } = four(B)
+      if (ways === 'give') give(crew, A, key, C)
+      else grant(crew, key, C)
+      settle(crew)
+      expect(told(crew, A, 'object-owner')).toMatchObject([{ key, before: A }])
+      if (ways === 'give') expect(answers(crew, A)).toEqual(['granted'])
+      write(crew, C, key, 9, 1)
+      pass(crew, 2_500)
+      expect([A, B, C].map((inc) => look(crew, inc, key))).toEqual([
+        'hidden',
+        '4 v1.1 3,9',
+        '4 v1.1 3,9',
+      ])
+    }
   })
 
   test('T76: a newcomer is shown as little, and so is who has a new primary', () => {
