@@ -71,6 +71,8 @@ export function takeGrant(turn: Turn, from: PeerId, version: Version, base: Said
     return
   }
   const replica = known ?? place(objects, base.creator, base.count, base.type)
+  // Of an object that we never saw: whose it was, who is to hear that.
+  if (!known) replica.owner = base.owner
   const order =
     known && !known.dead ? compare(known.version, base.version) || known.oseq - base.oseq : -1
   const fresher = order >= 0 && known ? { ...known, madeAt: known.madeAt } : base
