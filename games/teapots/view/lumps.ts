@@ -94,7 +94,7 @@ export class Lumps {
     this.#turn.setFromAxisAngle(THREE.Object3D.DEFAULT_UP, -turn)
     this.#matrix.compose(this.#at.set(pos[0], 0, pos[1]), this.#turn, this.#scale.setScalar(1))
     this.#lumps.setMatrixAt(place, this.#matrix)
-    const wide = 1 + 0.5 * swell * swell
+    const wide = 1 + 0.3 * swell * swell
     this.#matrix.makeScale(wide, 1, wide).setPosition(pos[0], 0.035, pos[1])
     this.#rings.setMatrixAt(place, this.#matrix)
     this.#rings.setColorAt(place, this.#colour.set(look.colour))
