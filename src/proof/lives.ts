@@ -141,6 +141,11 @@ function begin(life: Life, session: Session, tell: (what: string) => void): void
   answerCalls(life.book, session)
   // Who came back as the same player has its dot again.
   life.dot = session.all(Dot).find((dot) => dot.mine && !dot.away) ?? session.create(Dot)
+  // One dot each: what is given back later than we could wait is too much.
+  session.all(Dot).subscribe(() => {
+    const others = session.all(Dot).filter((dot) => dot !== life.dot && dot.mine && !dot.away)
+    for (const dot of others) dot.destroy()
+  })
   tell(`is in as ${session.me.inc}`)
   session.on('status', (status) => tell(`is ${status} ${session.reason}`))
   session.on('safety', (safety) => tell(`is told: ${safety}`))
