@@ -192,9 +192,7 @@ export function settleView(turn: Turn, left: boolean): void {
     if (objects.here.has(replica.owner)) continue
     adopt(turn, replica, left ? 0 : (objects.went.get(replica.owner) ?? 0))
   }
-  for (const [inc, player] of objects.here) {
-    if (inc !== objects.me) giveBack(turn, inc, player)
-  }
+  giveBack(turn)
   endGrants(turn)
   endAsked(turn)
 }
@@ -229,11 +227,14 @@ function adopt(turn: Turn, replica: Replica, player: number): void {
   replica.adopted = { version: before, oseq }
 }
 
-function giveBack(turn: Turn, inc: PeerId, player: number): void {
+/** As primary: who is here again gets its objects, also those that a primary before us adopted. */
+export function giveBack(turn: Turn): void {
   const { objects } = turn
+  const players = new Map([...objects.here].map(([inc, player]) => [player, inc]))
   for (const replica of objects.replicas.values()) {
-    const waits = !replica.dead && replica.owner === objects.me && replica.former === player
-    if (waits && !isOpen(turn, objects.grants.get(replica.key)?.at(-1))) give(turn, replica, inc)
+    const inc = replica.former === 0 || replica.dead ? undefined : players.get(replica.former)
+    if (inc === undefined || isOpen(turn, objects.grants.get(replica.key)?.at(-1))) continue
+    give(turn, replica, inc)
   }
 }
 
@@ -268,7 +269,7 @@ function takeUnknown(turn: Turn, said: Said, known: Replica | undefined): void {
   if (said.dead) bury(turn, replica, said.version, objects.me)
   else stand(turn, replica, said)
   adopt(turn, replica, objects.went.get(said.owner) ?? 0)
-  for (const [inc, player] of objects.here) if (inc !== objects.me) giveBack(turn, inc, player)
+  giveBack(turn)
 }
 
 // A survivor has a newer state than the one that we went on from, and nothing has changed since.
@@ -285,7 +286,7 @@ function takeNewer(turn: Turn, said: Said, known: Replica): void {
 export function endGrace(turn: Turn): void {
   const { objects, types, now } = turn
   for (const replica of [...objects.replicas.values()]) {
-    if (replica.dead || replica.owner !== objects.me || replica.former === 0) continue
+    if (replica.dead || replica.former === 0) continue
     if (now - replica.since < GRACE_MS) continue
     const version = next(objects, replica)
     if (types[replica.type]!.onOwnerLeave === 'keep') own(turn, replica, version, 0)

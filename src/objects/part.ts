@@ -18,6 +18,7 @@ import {
   endGrace,
   endAsked,
   endGrants,
+  giveBack,
   grantAgain,
   REFUSED,
   settleView,
@@ -419,6 +420,7 @@ function wake(turn: Turn): void {
   objects.lookAt = now + LOOK_MS
   lookAgain(turn)
   if (leads(objects)) {
+    giveBack(turn)
     endGrace(turn)
     endGrants(turn)
     endAsked(turn)
