@@ -238,7 +238,8 @@ function counted(turn: Turn, from: PeerId, reign: number, reader: ByteReader): b
   return true
 }
 
-// What we may not see any more the one before would have hidden; this one does not know that we saw it.
+// What we may not see any more the one before would have hidden; this one does not know what we
+// saw.
 function forgetUnseen({ objects, types, out }: Turn): void {
   for (const replica of objects.replicas.values()) {
     const { key, dead, hidden, owner, toldAt } = replica
