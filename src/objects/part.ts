@@ -231,8 +231,8 @@ function counted(turn: Turn, from: PeerId, reign: number, reader: ByteReader): b
   if (from !== objects.primary) return true
   // It led before, and somebody else between: what we said then it did not take.
   if (reign > objects.toldIn) tellAnew(turn)
-  if (!objects.mesh) forgetUnseen(turn)
   tellOrphans(turn)
+  if (!objects.mesh) forgetUnseen(turn)
   turn.out.emit({ kind: 'objects-told' })
   objects.countedAt = turn.now + COUNT_MS
   return true

@@ -170,6 +170,16 @@ describe.each([
     }
   })
 
+  test('T76: what a survivor saw is reported before it is hidden, and lives', () => {
+    const crew = meet({ incs: [HOST, A, B, C], types: secret, mesh })
+    const key = spawn(crew, HOST, [0, 7])
+    carry(crew, HOST, C)
+    takeOver(crew, A)
+    expect(look(crew, A, key)).toBe('unknown')
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['2 v2.1 0,7'])
+  })
+
   test('T76: a newcomer is shown as little, and so is who has a new primary', () => {
     const { crew, key } = four(B)
     join(crew, 5)
