@@ -114,12 +114,14 @@ function hostSpeaks(objects: Objects, replica: Replica, peer: PeerId): boolean {
 /** A new version of an object stands here: all to whom we speak for it are told. */
 export function announce(turn: Turn, replica: Replica): void {
   const { objects } = turn
+  const { slot } = replica
   replica.serial = objects.nextSerial++
   for (const [peer, sight] of objects.sights) {
-    reach(sight, replica.slot)
-    sight.acked[replica.slot] = 0
-    sight.sent[replica.slot] = 0
-    sight.queued[replica.slot] = 0
+    if (slot < sight.gate.length) {
+      sight.acked[slot] = 0
+      sight.sent[slot] = 0
+      sight.queued[slot] = 0
+    }
     owe(turn, peer, sight, replica)
   }
 }
@@ -137,11 +139,12 @@ export function oweAll(turn: Turn, peer: PeerId, sight: Sight): void {
 export function owe(turn: Turn, peer: PeerId, sight: Sight, replica: Replica): void {
   const { objects } = turn
   const { slot } = replica
-  reach(sight, slot)
   if (!mayTell(turn, peer, sight, replica)) {
-    sight.gate[slot] = GATE.none
+    // Of those to whom we tell nothing, all but the primary in a star, nothing is kept.
+    if (slot < sight.gate.length) sight.gate[slot] = GATE.none
     return
   }
+  reach(sight, slot)
   const gate = sight.gate[slot]!
   const knows = gate !== GATE.none
   const hides = !replica.dead && !mayKnow(turn.types, objects, replica, peer, sight)

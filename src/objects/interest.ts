@@ -10,7 +10,7 @@
 
 import type { PeerId } from '../machine.ts'
 import type { Vec2 } from '../wire/schema.ts'
-import { owe } from './duty.ts'
+import { owe, reach } from './duty.ts'
 import {
   at,
   leads,
@@ -102,7 +102,7 @@ function setSeen(turn: Turn, peer: PeerId, sight: Sight, replica: Replica, sees:
   const { slot } = replica
   const known = slot < sight.seen.length && sight.seen[slot] === 1
   if (known === sees) return
-  if (slot >= sight.seen.length) owe(turn, peer, sight, replica)
+  reach(sight, slot)
   sight.seen[slot] = sees ? 1 : 0
   if (!replica.dead) owe(turn, peer, sight, replica)
 }
