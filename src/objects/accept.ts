@@ -239,6 +239,7 @@ const ALL = 0xffffffff
 function takeWhole(turn: Turn, said: Said, replica: Replica): void {
   const { hidden } = replica
   replica.hidden = false
+  replica.owner = said.owner
   refresh(turn, replica, said.oseq, ALL, said.fields)
   replica.former = said.former
   timed(turn, replica, said.madeAt, null)

@@ -148,7 +148,9 @@ export function owe(turn: Turn, peer: PeerId, sight: Sight, replica: Replica): v
   const gate = sight.gate[slot]!
   const knows = gate !== GATE.none
   const hides = !replica.dead && !mayKnow(turn.types, objects, replica, peer, sight)
-  if (hides && (!knows || gate === GATE.hidden)) return
+  // In a mesh it may have heard of the object from an owner before us.
+  const heard = knows || (objects.mesh && replica.version.count > 0)
+  if (hides && (!heard || gate === GATE.hidden)) return
   const listed = gate === GATE.owed || gate === GATE.hiding
   sight.gate[slot] = hides ? GATE.hiding : GATE.owed
   if (!listed) sight.owed.push(slot)

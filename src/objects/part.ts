@@ -39,7 +39,7 @@ import {
   type Types,
 } from './state.ts'
 import { acked, lost, read, write } from './updates.ts'
-import { readVersion } from './version.ts'
+import { compare, readVersion } from './version.ts'
 
 /** The channel of objects. */
 export const OBJECTS_CHANNEL = 4
@@ -191,15 +191,21 @@ function settleKey(turn: Turn, key: number): void {
 function hide(turn: Turn, from: PeerId, reader: ByteReader): boolean {
   const { objects, out } = turn
   while (!reader.failed && reader.at < reader.end) {
-    const { key } = readName(reader)
+    const { key, version } = readName(reader)
     if (reader.failed) return false
     const replica = objects.replicas.get(key)
-    const speaks = from === objects.primary || from === replica?.owner
-    if (!replica || replica.dead || replica.hidden || !speaks || replica.owner === objects.me) {
+    // In a mesh it may be of an owner that we have not heard of.
+    const newer = replica !== undefined && compare(version, replica.version) > 0
+    const speaks = from === objects.primary || from === replica?.owner || (newer && objects.mesh)
+    const mine = replica?.owner === objects.me
+    if (!replica || replica.dead || replica.hidden || !speaks || (mine && !newer)) {
       objects.counters.ignored++
       continue
     }
+    // It was ours, and whose it is we may not know.
+    if (mine) Object.assign(replica, { version, owner: 0, giving: false })
     replica.hidden = true
+    settleKey(turn, key)
     out.emit({ kind: 'object-went', key })
   }
   return !reader.failed
@@ -232,7 +238,7 @@ function counted(turn: Turn, from: PeerId, reign: number, reader: ByteReader): b
   // It led before, and somebody else between: what we said then it did not take.
   if (reign > objects.toldIn) tellAnew(turn)
   tellOrphans(turn)
-  if (!objects.mesh) forgetUnseen(turn)
+  forgetUnseen(turn)
   turn.out.emit({ kind: 'objects-told' })
   objects.countedAt = turn.now + COUNT_MS
   return true
@@ -243,8 +249,10 @@ function counted(turn: Turn, from: PeerId, reign: number, reader: ByteReader): b
 function forgetUnseen({ objects, types, out }: Turn): void {
   for (const replica of objects.replicas.values()) {
     const { key, dead, hidden, owner, toldAt } = replica
-    const told = toldAt === objects.follows || types[replica.type]!.sight === null
-    if (told || dead || hidden || owner === objects.me) continue
+    // In a mesh the primary speaks for what it adopted alone.
+    const told = objects.mesh ? objects.here.has(owner) : toldAt === objects.follows
+    if (told || types[replica.type]!.sight === null || dead || hidden || owner === objects.me)
+      continue
     replica.hidden = true
     out.emit({ kind: 'object-went', key })
   }
