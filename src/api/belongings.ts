@@ -144,10 +144,12 @@ export class Belongings {
   renewed(): void {
     const before = this.#me
     this.#me = this.#house.state.me
-    if (before === this.#me) return
+    // Also in another session, where we may have the same number.
     for (const [key, handle] of this.#handles) {
       if (this.#house.state.replicas.get(key) === handle.replica) continue
-      if (handle.replica.owner === before || handle.isKept) handle.keep()
+      // What we only kept for somebody who is away was not ours.
+      const { owner, former } = handle.replica
+      if ((owner === before && former === 0) || handle.isKept) handle.keep()
       else this.#went(key)
     }
   }
