@@ -8,7 +8,7 @@ import { join } from '../../src/node.ts'
 import { eyeType, thingType } from './thing.ts'
 import { asked, beat } from './ticks.ts'
 import type { ServerSaid, Setting, Way } from './words.ts'
-import { HZ, paths, place } from './workload.ts'
+import { paths, place } from './workload.ts'
 
 const [settingText, url, way] = process.argv.slice(2) as [string, string, Way]
 const setting = JSON.parse(settingText) as Setting
@@ -21,7 +21,6 @@ const session = await join({
   types: [Thing, eyeType(setting)],
   server: url,
   playersMax: 256,
-  updatesPerSecond: HZ,
   udp: way === 'udp' ? {} : null,
 })
 const ways = paths(setting.seed, setting.objects)

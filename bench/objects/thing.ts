@@ -7,6 +7,8 @@ import { RADIUS, SIGHT, sideOf, SPEED } from './workload.ts'
 
 /** So far may be from the truth what the others reckon; then something is said. */
 const WITHIN = 0.1
+/** Corrections are small and may be quick. */
+const WARP = 0.5
 
 /** What moves, as a setting wants it seen. */
 export function thingType({ objects, sees }: Setting) {
@@ -22,7 +24,7 @@ export function thingType({ objects, sees }: Setting) {
       spin: ranged(-spins, spins, 0.05),
     },
     {
-      motion: { follow: { pos: 'vel', turn: 'spin' }, within: WITHIN },
+      motion: { follow: { pos: 'vel', turn: 'spin' }, within: WITHIN, warp: WARP },
       visibleTo: sees === 'near' ? near('pos', SIGHT) : undefined,
     },
   )

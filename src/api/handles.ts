@@ -13,7 +13,7 @@ import {
   updated,
   valueOf,
 } from '../wire/schema.ts'
-import { foresees, rowOf, viewOf } from './motion.ts'
+import { type Course, foresees, rowOf, viewOf } from './motion.ts'
 import type { MemberInfo, ObjectType, Patch } from './types.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -95,7 +95,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     this.type = type
     this.#replica = replica
     this.#state = valueOf(type.schema, replica.fields)
-    this.#motion = type.course ? motion.create(type.course.followed, type.course.reach) : null
+    this.#motion = type.course && motionOf(type.course)
     this.#took(null)
   }
 
@@ -182,7 +182,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     const { course } = this.type
     const mine = before === this.#host.me || this.replica.owner === this.#host.me
     // What we moved ourselves was not shown by its motion.
-    if (course && mine) this.#motion = motion.create(course.followed, course.reach)
+    if (course && mine) this.#motion = motionOf(course)
     if (mine) this.#took(null)
   }
 
@@ -280,6 +280,12 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (!this.alive) throw new HoldfastError('not-found', `cannot ${verb} ${what}: it is destroyed`)
     throw new HoldfastError('not-owner', `cannot ${verb} ${what}: it is not mine`)
   }
+}
+
+// What is reckoned goes straight on from the newest sample alone, so that it is the same for the
+// owner and for all who got that sample, whatever else they got.
+function motionOf({ followed, reach, within }: Course): motion.Motion {
+  return motion.create(followed, reach, within === 0)
 }
 
 /** A change in quantised fields; its mask. @throws HoldfastError `bad-value` naming the field */

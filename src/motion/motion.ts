@@ -38,9 +38,9 @@ export interface Motion {
   readonly drift: Float64Array
 }
 
-/** Nothing is known yet. @param reach only for examples with long delays */
-export function create(tracks: readonly Track[], reach?: Millis): Motion {
-  const trail = trails.create(tracks, reach)
+/** Nothing is known yet. `reach` and `bends` are those of a trail. */
+export function create(tracks: readonly Track[], reach?: Millis, bends?: boolean): Motion {
+  const trail = trails.create(tracks, reach, bends)
   const row = (): Float64Array => new Float64Array(trail.goal.length)
   return {
     trail,

@@ -76,6 +76,21 @@ describe('the goal', () => {
     expect(found).toBeLessThan(distance(goalAt(straight, 650), truth) / 10)
   })
 
+  test('where others reckon hangs on the newest sample alone', () => {
+    const [all, last] = [0, 1].map(() => trails.create([plane], 1_000, false)) as [Trail, Trail]
+    for (let at = 0; at <= 500; at += 50) {
+      const angle = at / 200
+      append(
+        all,
+        at,
+        [Math.cos(angle), Math.sin(angle)],
+        [-5 * Math.sin(angle), 5 * Math.cos(angle)],
+      )
+    }
+    append(last, 500, [...all.position], [...all.velocity])
+    expect(goalAt(all, 1_200)).toEqual(goalAt(last, 1_200))
+  })
+
   test('follows what speeds up, and brakes to rest but not back', () => {
     const faster = follow((t) => [4 * t + 3 * t * t, 0], 50, 500)
     expect(goalAt(faster, 650)[0]).toBeCloseTo(4 * 0.65 + 3 * 0.65 ** 2, 2)

@@ -42,6 +42,8 @@ const GAIN = 1.5
 export interface Trail {
   readonly tracks: readonly Track[]
   readonly reach: Millis
+  /** Whether samples may agree on a bend. */
+  readonly bends: boolean
   /** When the newest sample was made; NaN before the first. */
   sampledAt: Millis
   readonly position: Float64Array
@@ -58,13 +60,23 @@ export interface Trail {
   readonly pace: Float64Array
 }
 
-/** Nothing came yet. @param reach only for examples with long delays */
-export function create(tracks: readonly Track[], reach: Millis = REACH_MS): Trail {
+/**
+ * Nothing came yet.
+ *
+ * @param reach  longer only for examples with long delays, and where others reckon
+ * @param bends  false where others reckon: a bend hangs on samples that some of them did not get
+ */
+export function create(
+  tracks: readonly Track[],
+  reach: Millis = REACH_MS,
+  bends: boolean = true,
+): Trail {
   const size = tracks.reduce((sum, { kind }) => sum + widthOf(kind), 0)
   const row = (): Float64Array => new Float64Array(size)
   return {
     tracks,
     reach,
+    bends,
     sampledAt: NaN,
     position: row(),
     velocity: row(),
@@ -92,6 +104,7 @@ export function append(
   trail.sampledAt = sampledAt
   trail.position.set(position)
   trail.velocity.set(velocity)
+  if (!trail.bends) return
   const span = sampledAt - trail.basisAt
   if (span >= 0 && span < SPAN_MIN) return
   if (span >= SPAN_MIN && span <= SPAN_MAX) measure(trail, span / 1000)

@@ -313,6 +313,34 @@ describe('the ages', () => {
   })
 })
 
+test('B17: what is reckoned is shown within its bound, whatever samples were lost', async () => {
+  const motion = { follow: { pos: 'vel' }, within: 0.2, warp: 0 } as const
+  const Bug = object('bug', { pos: fields.pos, vel: fields.vel }, { motion })
+  const w = world({ seed: 14, conditions: 'rtt=10,loss=10%' })
+  const join = (name: string): Promise<Session> => w.join({ game: 'bugs', types: [Bug], name })
+  const [ada, grace] = [await join('Ada'), await join('Grace')]
+  await w.run(2_000)
+  // Along an arc it turns at once now and then, so that samples agree on bends that end.
+  const bug = ada.create(Bug)
+  let [x, y, heading] = [0, 0, 0]
+  const errors: number[] = []
+  for (let tick = 0; tick < 1_200; tick++) {
+    heading += tick % 60 < 30 ? 0.15 : 0
+    const vel = [5 * Math.cos(heading), 5 * Math.sin(heading)] as const
+    bug.set({ pos: [x, y], vel })
+    await w.run(50)
+    ;[x, y] = [x + vel[0] * 0.05, y + vel[1] * 0.05]
+    const [there] = grace.all(Bug)
+    if (!there) continue
+    const { pos } = there.view()
+    errors.push(Math.hypot(pos[0] - x, pos[1] - y))
+  }
+  errors.sort((a, b) => a - b)
+  // What is lost is known by the packet after it.
+  expect(errors[Math.floor(errors.length * 0.99)]).toBeLessThan(0.8)
+  expect(errors.at(-1)).toBeLessThan(2)
+})
+
 test('what came before the time was known is shown where it is, and goes on from there', async () => {
   const w = world({ seed: 12, conditions: 'rtt=20' })
   const sessions: Session[] = []
