@@ -35,6 +35,16 @@ import { takeUpdate, type Update } from './accept.ts'
 import { enqueue } from './queue.ts'
 import { agesAt, AGES_MAX, readNextStamp, STAMP_BYTES_MAX, writeNextStamp } from './stamp.ts'
 import {
+  beginFrame,
+  behindOf,
+  keepFrame,
+  lacksSame,
+  noteUpdate,
+  sharedFrame,
+  type SharedFrame,
+  type SharedUpdate,
+} from './sharing.ts'
+import {
   at,
   COUNT_MAX,
   CREATOR_MAX,
@@ -78,31 +88,114 @@ export function write(
   const sight = objects.sights.get(peer)
   if (!sight || sight.todo.length === 0) return false
   if (sight.behind) rank(objects, types, now, sight)
-  const end = writer.length + budget
-  const carried: number[] = []
-  const before = atFirst()
-  let taken = 0
-  for (const slot of sight.todo) {
-    const replica = sight.queued[slot] === 1 ? at(objects, slot) : null
-    if (replica && sight.gate[slot] === GATE.open) reassure(sight, replica)
-    const mask = replica && sight.gate[slot] === GATE.open ? lacks(objects, sight, replica) : 0
-    if (replica && mask !== 0) {
-      const room = types[replica.type]!.schema.bytesMax + UPDATE_OVERHEAD
-      if (writer.length + room > end) break
-      writeUpdate(objects, types, now, writer, replica, mask, before)
-      sight.sent[slot] = replica.oseq
-      carried.push(slot, replica.serial, replica.oseq)
-    }
-    sight.queued[slot] = 0
-    taken++
-  }
-  sight.todo.splice(0, taken)
+  const carried = fill({ objects, types, now, sight, writer, end: writer.length + budget })
   sight.behind = sight.todo.length > 0
   if (carried.length === 0) return false
   const known = sight.carried.get(seq)
-  if (known) known.push(...carried)
-  else sight.carried.set(seq, carried)
+  // What was shared is never changed.
+  sight.carried.set(seq, known ? [...known, ...carried] : carried)
   return true
+}
+
+/** A frame under construction. */
+interface Filling {
+  objects: Objects
+  types: Types
+  now: Millis
+  sight: Sight
+  writer: ByteWriter
+  end: number
+}
+
+// As long as the peer lacks what an earlier one of this round did, that one's bytes are copied.
+function fill(filling: Filling): number[] {
+  const { objects, now, sight, writer } = filling
+  const { todo } = sight
+  const start = writer.length
+  const like = sharedFrame(objects, now, todo[0]!)
+  const own = like ? null : beginFrame()
+  const carried: number[] = []
+  let before = atFirst()
+  let taken = 0
+  // Where both frames go on alike; -1 while they do not.
+  let next = like ? 0 : -1
+  while (taken < todo.length) {
+    const run = like && next >= 0 ? copyRun(filling, like, next, taken) : 0
+    taken += run
+    if (like && run === like.updates.length) return shareWhole(sight, like, taken)
+    if (like && run > 0) {
+      for (let i = next * 3; i < (next + run) * 3; i++) carried.push(like.carried[i]!)
+      next += run
+      before = beforeOf(like.updates[next - 1]!)
+      continue
+    }
+    const slot = todo[taken]!
+    const written = writeNext(filling, slot, before, carried)
+    if (written < 0) break
+    if (own && written > 0)
+      noteUpdate(own, at(objects, slot)!, sight, writer.length - start, before)
+    if (like) next = written > 0 ? behindOf(like, slot) : next
+    taken++
+  }
+  todo.splice(0, taken)
+  if (own) keepFrame(objects, now, own, writer.bytes.subarray(start, writer.length), carried)
+  return carried
+}
+
+// The whole frame is what another peer got.
+function shareWhole(sight: Sight, like: SharedFrame, taken: number): number[] {
+  sight.todo.splice(0, taken)
+  return like.carried
+}
+
+// Copies updates of that frame from one on, as many as this peer lacks just so. @returns how many
+function copyRun(
+  { sight, writer, end }: Filling,
+  { updates, bytes }: SharedFrame,
+  next: number,
+  taken: number,
+): number {
+  const { todo, queued, sent } = sight
+  const from = next === 0 ? 0 : updates[next - 1]!.end
+  const room = end - writer.length + from
+  let run = 0
+  for (; next + run < updates.length && taken + run < todo.length; run++) {
+    const update = updates[next + run]!
+    const { slot } = update
+    if (todo[taken + run] !== slot || queued[slot] !== 1 || update.end > room) break
+    if (!lacksSame(sight, update)) break
+    sent[slot] = update.oseq
+    queued[slot] = 0
+  }
+  if (run > 0) writeRaw(writer, bytes.bytes.subarray(from, updates[next + run - 1]!.end))
+  return run
+}
+
+// @returns how many bytes; 0 if there is nothing to say of it, -1 if there is no room
+function writeNext(
+  { objects, types, now, sight, writer, end }: Filling,
+  slot: number,
+  before: Before,
+  carried: number[],
+): number {
+  const start = writer.length
+  const replica = sight.queued[slot] === 1 ? at(objects, slot) : null
+  if (replica && sight.gate[slot] === GATE.open) reassure(sight, replica)
+  const mask = replica && sight.gate[slot] === GATE.open ? lacks(objects, sight, replica) : 0
+  if (replica && mask !== 0) {
+    const room = types[replica.type]!.schema.bytesMax + UPDATE_OVERHEAD
+    if (start + room > end) return -1
+    writeUpdate(objects, types, now, writer, replica, mask, before)
+    sight.sent[slot] = replica.oseq
+    carried.push(slot, replica.serial, replica.oseq)
+  }
+  sight.queued[slot] = 0
+  return writer.length - start
+}
+
+function beforeOf({ replica, madeAt }: SharedUpdate): Before {
+  const { creator, count, version, type } = replica
+  return { creator, count, version, type, madeAt }
 }
 
 // Who waited longest goes first, and the heavier of two that waited as long.
@@ -111,9 +204,13 @@ function rank(objects: Objects, types: Types, now: Millis, sight: Sight): void {
     const replica = at(objects, slot)
     return replica ? (now - sight.since[slot]! + 1) * types[replica.type]!.weight : Infinity
   }
-  const ranked = sight.todo.map((slot) => ({ slot, urgency: urgency(slot) }))
+  const { todo } = sight
+  const urgencies = todo.map(urgency)
+  // They mostly stand in order, for what came later stands behind.
+  if (urgencies.every((one, place) => place === 0 || one <= urgencies[place - 1]!)) return
+  const ranked = todo.map((slot, place) => ({ slot, urgency: urgencies[place]! }))
   ranked.sort((a, b) => b.urgency - a.urgency)
-  for (const [place, { slot }] of ranked.entries()) sight.todo[place] = slot
+  for (const [place, { slot }] of ranked.entries()) todo[place] = slot
 }
 
 // Who is so far behind that the low bits of oseq would mislead it is told the whole state anew.

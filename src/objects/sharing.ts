@@ -1,0 +1,126 @@
+/**
+ * Frames that many peers get. What a primary says in one round is for most peers the same, update
+ * by update: it is written for the first of them, and copied for all who lack the same.
+ *
+ * An update depends on nothing but its object, on which of its fields are said, and on the update
+ * before it in the frame. Which are said follows from the last `oseq` that the peer has acked: they
+ * are the same for all who acked one from `low` to below `high`. All this is scratch: it holds for
+ * one instant, and nothing of it is state.
+ */
+
+import type { Millis } from '../machine.ts'
+import { type ByteWriter, createWriter, reset, writeRaw } from '../wire/bytes.ts'
+import { SEQUENCE_MODULUS } from '../wire/sequence.ts'
+import { GATE, type Objects, type Replica, type Sight } from './state.ts'
+
+// A round of more frames than that is written anew from there on.
+const FRAMES_MAX = 8
+
+/** One update of a shared frame. */
+export interface SharedUpdate {
+  replica: Replica
+  slot: number
+  serial: number
+  oseq: number
+  low: number
+  high: number
+  /** Where it ends in the frame. */
+  end: number
+  /** The instant from which the next stamp goes on. */
+  madeAt: Millis
+}
+
+/** A frame as it was written for one peer. */
+export interface SharedFrame {
+  updates: SharedUpdate[]
+  /** Of the slots in it. */
+  places: Map<number, number>
+  bytes: ByteWriter
+  /** Slot, serial and oseq of each, as a sight keeps them; never changed once it is whole. */
+  carried: number[]
+}
+
+interface Round {
+  now: Millis
+  frames: SharedFrame[]
+}
+
+const rounds = new WeakMap<Objects, Round>()
+
+function roundOf(objects: Objects, now: Millis): Round {
+  let round = rounds.get(objects)
+  if (!round) rounds.set(objects, (round = { now, frames: [] }))
+  if (round.now !== now) {
+    round.now = now
+    round.frames.length = 0
+  }
+  return round
+}
+
+/** The frame of this instant that begins with that object, or null. */
+export function sharedFrame(objects: Objects, now: Millis, slot: number): SharedFrame | null {
+  if (objects.variant !== null) return null
+  const { frames } = roundOf(objects, now)
+  return frames.find(({ updates }) => updates[0]!.slot === slot) ?? null
+}
+
+/** Whether a peer lacks just what that update says. */
+export function lacksSame(sight: Sight, update: SharedUpdate): boolean {
+  const { slot, replica, oseq } = update
+  const base = sight.acked[slot]!
+  return (
+    base >= update.low &&
+    base < update.high &&
+    sight.sent[slot] !== oseq &&
+    sight.gate[slot] === GATE.open &&
+    replica.oseq === oseq &&
+    replica.serial === update.serial &&
+    oseq - base < SEQUENCE_MODULUS / 2
+  )
+}
+
+/** Which update stands behind that of an object in the frame; -1 if it has none. */
+export function behindOf({ places }: SharedFrame, slot: number): number {
+  const place = places.get(slot)
+  return place === undefined ? -1 : place + 1
+}
+
+/** A frame is written for a peer: others may get the same. */
+export function beginFrame(): SharedFrame {
+  return { updates: [], places: new Map(), bytes: createWriter(256), carried: [] }
+}
+
+/** Notes an update that was just written. @param end  of it in the frame */
+export function noteUpdate(
+  frame: SharedFrame,
+  replica: Replica,
+  sight: Sight,
+  end: number,
+  { madeAt }: { madeAt: Millis },
+): void {
+  const { slot, serial, oseq, changedAt } = replica
+  const base = sight.acked[slot]!
+  let [low, high] = [0, oseq]
+  for (const changed of changedAt) {
+    if (changed <= base) low = Math.max(low, changed)
+    else high = Math.min(high, changed)
+  }
+  frame.places.set(slot, frame.updates.length)
+  frame.updates.push({ replica, slot, serial, oseq, low, high, end, madeAt })
+}
+
+/** The frame is whole. */
+export function keepFrame(
+  objects: Objects,
+  now: Millis,
+  frame: SharedFrame,
+  bytes: Uint8Array,
+  carried: number[],
+): void {
+  const { frames } = roundOf(objects, now)
+  if (objects.variant !== null || frames.length >= FRAMES_MAX || frame.updates.length === 0) return
+  reset(frame.bytes)
+  writeRaw(frame.bytes, bytes)
+  frame.carried = carried
+  frames.push(frame)
+}
