@@ -2,8 +2,8 @@
  * Frames that many peers get. What a primary says in one round is for most peers the same, update
  * by update: it is written for the first of them, and copied for all who lack the same.
  *
- * An update depends on nothing but its object, on which of its fields are said, and on the update
- * before it in the frame. Which are said follows from the last `oseq` that the peer has acked: they
+ * An update depends on nothing but its object, on which of its fields are said, on the update
+ * before it in the frame and on the instant of the last stamp. Which are said follows from the last `oseq` that the peer has acked: they
  * are the same for all who acked one from `low` to below `high`. All this is scratch: it holds for
  * one instant, and nothing of it is state.
  */
@@ -79,10 +79,10 @@ export function lacksSame(sight: Sight, update: SharedUpdate): boolean {
   )
 }
 
-/** Which update stands behind that of an object in the frame; -1 if it has none. */
-export function behindOf({ places }: SharedFrame, slot: number): number {
+/** Which update of the frame may follow that of an object; -1 for none. @param madeAt  by then */
+export function behindOf({ places, updates }: SharedFrame, slot: number, madeAt: Millis): number {
   const place = places.get(slot)
-  return place === undefined ? -1 : place + 1
+  return place === undefined || updates[place]!.madeAt !== madeAt ? -1 : place + 1
 }
 
 /** A frame is written for a peer: others may get the same. */

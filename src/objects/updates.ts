@@ -134,7 +134,7 @@ function fill(filling: Filling): number[] {
     if (written < 0) break
     if (own && written > 0)
       noteUpdate(own, at(objects, slot)!, sight, writer.length - start, before)
-    if (like) next = written > 0 ? behindOf(like, slot) : next
+    if (like) next = written > 0 ? behindOf(like, slot, before.madeAt) : next
     taken++
   }
   todo.splice(0, taken)
