@@ -84,9 +84,9 @@ function look(index: number, tick: number): void {
   }
 }
 
-function tick(n: number): void {
+function tick(n: number, by: number): void {
   for (const [index, way] of ways.entries()) {
-    way(n, places[index]!)
+    way(by, places[index]!)
     put(index)
   }
   if (setting.sees === 'near') {

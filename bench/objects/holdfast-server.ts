@@ -8,7 +8,7 @@ import { join } from '../../src/node.ts'
 import { eyeType, thingType } from './thing.ts'
 import { asked, beat } from './ticks.ts'
 import type { ServerSaid, Setting, Way } from './words.ts'
-import { paths, place } from './workload.ts'
+import { HZ, paths, place } from './workload.ts'
 
 const [settingText, url, way] = process.argv.slice(2) as [string, string, Way]
 const setting = JSON.parse(settingText) as Setting
@@ -21,6 +21,7 @@ const session = await join({
   types: [Thing, eyeType(setting)],
   server: url,
   playersMax: 256,
+  updatesPerSecond: HZ,
   udp: way === 'udp' ? {} : null,
 })
 const ways = paths(setting.seed, setting.objects)
@@ -31,9 +32,12 @@ function stateAt({ x, y, vx, vy, turn, spin }: typeof at) {
   return { pos: [x, y] as const, vel: [vx, vy] as const, turn, spin }
 }
 
-function tick(n: number): void {
+function tick(n: number, by: number): void {
   if (!steady) return
-  for (const [index, path] of ways.entries()) things[index]!.set(stateAt(path(n, at)))
+  // They stood still while everybody joined; in the first second one after the other moves off.
+  for (const [index, path] of ways.entries()) {
+    if (n >= index % HZ) things[index]!.set(stateAt(path(by, at)))
+  }
 }
 
 function say(said: ServerSaid): void {

@@ -30,8 +30,8 @@ export function thingType({ objects, sees }: Setting) {
   )
 }
 
-/** From where a client looks around. */
+/** From where a client looks around: only the server needs to know. */
 export function eyeType({ objects }: Setting) {
   const side = Math.ceil(sideOf(objects))
-  return object('eye', { pos: vec2(0, side, 0.1) }, { eyes: 'pos' })
+  return object('eye', { pos: vec2(0, side, 0.1) }, { eyes: 'pos', visibleTo: () => false })
 }

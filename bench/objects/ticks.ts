@@ -28,10 +28,14 @@ export function at(instant: number, run: () => void): void {
   setTimeout(run, Math.max(0, instant - clock()))
 }
 
-/** Calls `tick` at each tick up to the last; a late one is not skipped. */
+/**
+ * Calls `tick` at each tick up to the last; a late one is not skipped.
+ *
+ * @param tick  its number, and what the clock says that it is by then: what moves has moved on
+ */
 export function beat(
   window: Window,
-  tick: (n: number) => void,
+  tick: (n: number, by: number) => void,
 ): Promise<{ cpuMs: number; lateMs: number }> {
   return new Promise((resolve) => {
     let n = 0
@@ -45,7 +49,7 @@ export function beat(
         return resolve({ cpuMs: cpuMs() - used, lateMs })
       }
       if (n >= window.from) lates.push(clock() - (window.at + n * TICK_MS))
-      tick(n++)
+      tick(n++, Math.max(0, clock() - window.at) / TICK_MS)
       at(window.at + n * TICK_MS, next)
     }
     at(window.at, next)

@@ -76,7 +76,7 @@ export class Belongings {
       throw new HoldfastError('bad-value', `${type.name} has no field called "${name}"`)
     }
     quantised(type, state, fields)
-    const now = this.#house.viewer.now()
+    const now = this.#house.viewer.changing()
     const replica = this.#house.turn((turn) => objects.spawn(turn, place, fields, now))
     this.#house.touch()
     if (!this.#handles.has(replica!.key)) this.#came(replica!)
@@ -165,7 +165,7 @@ export class Belongings {
 
   #remake(key: number, handle: Handle<Fields>): void {
     const { type } = handle
-    const now = this.#house.viewer.now()
+    const now = this.#house.viewer.changing()
     const fields = quantise(type.schema, handle.state)
     const place = this.#placeOf(type)
     const replica = this.#house.turn((turn) => objects.spawn(turn, place, fields, now))

@@ -240,7 +240,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   #put(mask: number): void {
     if (mask === 0) return
     const { course } = this.type
-    const now = this.#host.viewer.now()
+    const now = this.#host.viewer.changing()
     const { fields } = this.#replica
     const waits = course && this.#motion ? foresees(course, this.#motion, fields, mask, now) : false
     const said = this.#host.set(this.#replica, mask, now, waits)

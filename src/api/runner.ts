@@ -56,6 +56,7 @@ export class Runner {
   readonly #told: (event: MemberEvent) => void
   readonly #toldAll: () => void
   #touched = false
+  #touchedAt: Millis = 0
   readonly #queue: MemberEvent[] = []
   readonly #traffic: Traffic
   #telling = false
@@ -119,6 +120,13 @@ export class Runner {
     return member.knowsTime(this.#run) ? member.sessionTime(this.#run, this.loop.now()) : NaN
   }
 
+  /** Session time of what is changed now: one instant until the code at hand returns. */
+  changeTime(): Millis {
+    this.touch()
+    if (!member.knowsTime(this.#run)) return NaN
+    return member.sessionTime(this.#run, this.#touched ? this.#touchedAt : this.loop.now())
+  }
+
   /** What goes out and comes in. */
   get bytesPerSecond(): ByteRates {
     return this.#traffic.rates(this.loop.now())
@@ -166,6 +174,7 @@ export class Runner {
   touch(): void {
     if (this.#touched || this.#stopped) return
     this.#touched = true
+    this.#touchedAt = this.loop.now()
     this.loop.soon(() => {
       this.#touched = false
       this.do((now) => member.touched(this.#run, now))

@@ -58,7 +58,10 @@ export class Session extends Caller {
   readonly #acts = new Map<number, Waiting>()
   readonly #belongings: Belongings
   readonly #rules: objects.Types
-  readonly #viewer = new Viewer(() => this.#runner?.sessionTime() ?? NaN)
+  readonly #viewer = new Viewer(
+    () => this.#runner?.sessionTime() ?? NaN,
+    () => this.#runner?.changeTime() ?? NaN,
+  )
   #runner: Runner | null = null
   #inc: PeerId = 0
   #player = 0

@@ -34,6 +34,8 @@ import { drawNumber, isRelay, type Peer, type Runtime } from './state.ts'
 export const HEARTBEAT_MS: Millis = 10
 /** Elsewhere (L8). */
 export const KEEPALIVE_MS: Millis = 200
+/** In a star, with a backup that does not lead yet. */
+export const RESERVE_MS: Millis = 400
 /** A path silent for so long is given up for the next (L8). */
 export const PATH_DEAD_MS: Millis = 1_000
 /** How often a direct path is tried while packets go through the hub. */
@@ -248,8 +250,11 @@ function dismiss(run: Runtime, peer: Peer): void {
 // Heartbeats are quick only where a role hangs on them and the path is direct.
 function beat(run: Runtime, peer: Peer): void {
   if (!peer.link) return
-  const quick = watched(run.member.session) === peer.inc && !isRelay(peer.path)
-  const keepalive = quick ? HEARTBEAT_MS : KEEPALIVE_MS
+  const { session: own } = run.member
+  const quick = watched(own) === peer.inc && !isRelay(peer.path)
+  const { primary } = own.client.view
+  const serves = own.topology === 'mesh' || primary === own.me || primary === peer.inc
+  const keepalive = quick ? HEARTBEAT_MS : serves ? KEEPALIVE_MS : RESERVE_MS
   if (peer.link.keepaliveMs === keepalive) return
   link.setKeepalive(peer.link, keepalive)
   note(run, peer)

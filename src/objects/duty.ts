@@ -53,6 +53,7 @@ export function createSight(): Sight {
     since: new Float64Array(size),
     carried: new Map(),
     behind: false,
+    rankedAt: -Infinity,
     censusDue: false,
     cells: new Map(),
     eyes: new Map(),
@@ -154,6 +155,7 @@ export function owe(turn: Turn, peer: PeerId, sight: Sight, replica: Replica): v
   const listed = gate === GATE.owed || gate === GATE.hiding
   sight.gate[slot] = hides ? GATE.hiding : GATE.owed
   if (!listed) sight.owed.push(slot)
+  objects.owing.add(peer)
 }
 
 // In a star a member hears only its primary: what comes before it knows that is lost.
@@ -178,18 +180,28 @@ function mayKnow(
 export function flush(turn: Turn): void {
   const { objects, out } = turn
   spread(objects, turn.now)
-  for (const [peer, sight] of objects.sights) {
-    while (sight.linked && sight.owed.length > 0 && sight.awaited.length < BATCHES_MAX) {
-      if (!sendBatch(turn, peer, sight)) break
-    }
-  }
+  for (const peer of objects.owing) tell(turn, peer)
   // Whoever decides knows by then what we knew.
   for (const { to, bytes } of objects.outbox.splice(0)) out.send(to, bytes)
-  for (const [peer, sight] of objects.sights) {
-    if (!sight.censusDue || sight.owed.length > 0 || !sight.linked) continue
-    sight.censusDue = false
-    out.send(peer, plain(KIND.census, objects.reign.from))
+  for (const peer of objects.owing) count(turn, peer)
+}
+
+function tell(turn: Turn, peer: PeerId): void {
+  const sight = turn.objects.sights.get(peer)
+  if (!sight) return
+  while (sight.linked && sight.owed.length > 0 && sight.awaited.length < BATCHES_MAX) {
+    if (!sendBatch(turn, peer, sight)) return
   }
+}
+
+// Who has been told all is asked what it has.
+function count({ objects, out }: Turn, peer: PeerId): void {
+  const sight = objects.sights.get(peer)
+  if (sight && (sight.owed.length > 0 || (sight.censusDue && !sight.linked))) return
+  objects.owing.delete(peer)
+  if (!sight?.censusDue) return
+  sight.censusDue = false
+  out.send(peer, plain(KIND.census, objects.reign.from))
 }
 
 function sendBatch({ objects, types, out }: Turn, peer: PeerId, sight: Sight): boolean {

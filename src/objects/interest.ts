@@ -33,10 +33,11 @@ export function moved(turn: Turn, replica: Replica, before: PeerId = replica.own
   const { objects, types } = turn
   const { sight: rule, eyes } = types[replica.type]!
   if ((!rule && eyes < 0) || (!objects.mesh && !leads(objects))) return
-  if (rule?.kind === 'near') sort(turn, replica, rule)
-  if (rule && (!objects.mesh || replica.owner === objects.me)) {
+  const stays = rule?.kind === 'near' && !sort(turn, replica, rule) && before === replica.owner
+  if (rule && !stays && (!objects.mesh || replica.owner === objects.me)) {
     for (const [peer, sight] of objects.sights) judge(turn, peer, sight, replica, before)
   }
+  if (rule && before !== replica.owner) objects.handed.add(replica.key)
   if (eyes < 0) return
   if (before !== replica.owner) lend(turn, replica, before, false)
   lend(turn, replica, replica.owner, !replica.dead)
@@ -53,20 +54,21 @@ function lend(turn: Turn, { slot }: Replica, peer: PeerId, sees: boolean): void 
   lookAround(turn, peer)
 }
 
-// Puts it into its cell.
-function sort({ objects, types }: Turn, replica: Replica, rule: Near): void {
+// Puts it into its cell. @returns whether that is another one
+function sort({ objects, types }: Turn, replica: Replica, rule: Near): boolean {
   const cell = replica.dead ? -1 : cellOf(rule, placeOf(types, replica, rule.column))
-  if (cell === replica.cell) return
+  if (cell === replica.cell) return false
   let grid = objects.cells.get(replica.type)
   if (!grid) objects.cells.set(replica.type, (grid = new Map<number, Set<number>>()))
   const left = grid.get(replica.cell)
   left?.delete(replica.slot)
   if (left?.size === 0) grid.delete(replica.cell)
   replica.cell = cell
-  if (cell < 0) return
+  if (cell < 0) return true
   const entered = grid.get(cell)
   if (entered) entered.add(replica.slot)
   else grid.set(cell, new Set([replica.slot]))
+  return true
 }
 
 function placeOf(types: Types, replica: Replica, column: number): Vec2 {
@@ -184,12 +186,18 @@ export function beginToSee(turn: Turn, peer: PeerId, sight: Sight): void {
   }
 }
 
-/** Rules of the game may depend on what we do not see change: asked again now and then. */
+/**
+ * Rules of the game may depend on what we do not see change: asked again now and then. And who gave
+ * something out of their sight have heard so by now.
+ */
 export function lookAgain(turn: Turn): void {
   const { objects, types } = turn
   if (!objects.mesh && !leads(objects)) return
+  const handed = new Set(objects.handed)
+  objects.handed.clear()
   for (const replica of objects.replicas.values()) {
-    if (types[replica.type]!.sight?.kind !== 'rule' || replica.dead) continue
+    const rule = types[replica.type]!.sight
+    if (!rule || replica.dead || (rule.kind === 'near' && !handed.has(replica.key))) continue
     if (objects.mesh && replica.owner !== objects.me) continue
     for (const [peer, sight] of objects.sights) judge(turn, peer, sight, replica)
   }

@@ -224,6 +224,7 @@ function followed(turn: Turn, from: PeerId, epoch: number, reader: ByteReader): 
   if (!objects.mesh) forgetAll(sight)
   sight.follows = true
   sight.censusDue = true
+  objects.owing.add(from)
   if (!objects.mesh) oweAll(turn, from, sight)
   if (objects.variant === 'inherited-acks') inherit(objects, from, sight)
   grantAgain(turn, from)
@@ -321,11 +322,18 @@ function viewed(turn: Turn, view: PartView): void {
   else if (later) sayFollow(objects)
   if (leads(objects)) {
     settleView(turn, view.left ?? false)
-    if (gone.length > 0)
-      for (const sight of objects.sights.values()) sight.censusDue = sight.follows
+    if (gone.length > 0) askAll(objects)
   }
   objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
   objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
+}
+
+// Somebody went: the others say what they have of theirs.
+function askAll({ sights, owing }: Objects): void {
+  for (const [peer, sight] of sights) {
+    sight.censusDue = sight.follows
+    if (sight.follows) owing.add(peer)
+  }
 }
 
 // A primary sees all, and who was one no more than others.

@@ -9,6 +9,8 @@ import { GATE, GATHER_MS, type Objects, type Replica, type Sight } from './state
 
 /** So many peers more make the time between two rounds a millisecond longer. */
 const PEERS_PER_MS = 16
+// Who changes things at a steady beat is not always late enough for the next round by a hair.
+const EARLY = 0.9
 
 /** An object changed: everybody who has its version lacks that. They are told of all at once. */
 export function changed(objects: Objects, { slot }: Replica): void {
@@ -20,6 +22,8 @@ export function changed(objects: Objects, { slot }: Replica): void {
 export function spread(objects: Objects, now: Millis): void {
   if (objects.fresh.size === 0) return
   for (const [peer, sight] of objects.sights) {
+    // With the next link it is told all anew.
+    if (!sight.linked) continue
     const { gate, queued, since, todo } = sight
     for (const slot of objects.fresh) {
       if (gate[slot] !== GATE.open || queued[slot] === 1) continue
@@ -43,7 +47,8 @@ export function enqueue(objects: Objects, peer: PeerId, sight: Sight, slot: numb
 /** Peers to whom something may leave by now. */
 export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
   if (objects.dirty.size === 0 || now < objects.leaveAt) return []
-  objects.leaveAt = now + Math.max(objects.gatherMs, GATHER_MS + objects.sights.size / PEERS_PER_MS)
+  const most = Math.max(objects.gatherMs, GATHER_MS + objects.sights.size / PEERS_PER_MS)
+  objects.leaveAt = now + EARLY * most
   const ready = [...objects.dirty]
   objects.dirty.clear()
   return ready

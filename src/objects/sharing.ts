@@ -3,9 +3,9 @@
  * by update: it is written for the first of them, and copied for all who lack the same.
  *
  * An update depends on nothing but its object, on which of its fields are said, on the update
- * before it in the frame and on the instant of the last stamp. Which are said follows from the last `oseq` that the peer has acked: they
- * are the same for all who acked one from `low` to below `high`. All this is scratch: it holds for
- * one instant, and nothing of it is state.
+ * before it in the frame and on the instant of the last stamp. Which are said follows from the last
+ * `oseq` that the peer has acked: they are the same for all who acked one from `low` to below
+ * `high`. All this is scratch: it holds for one instant, and nothing of it is state.
  */
 
 import type { Millis } from '../machine.ts'

@@ -131,6 +131,8 @@ export interface Sight {
   carried: Map<number, number[]>
   /** The last time not all that waited went. */
   behind: boolean
+  /** When those that wait were put in order. */
+  rankedAt: Millis
   /** It is to be asked for what it has of members who went, once all is told. */
   censusDue: boolean
   /** Cells that its eyes see, by type with a grid; none for who has no eyes and sees all. */
@@ -200,6 +202,8 @@ export interface Objects {
   /** The players of those who went, for as long as something of theirs may turn up. */
   went: Map<PeerId, number>
   sights: Map<PeerId, Sight>
+  /** Those who are owed something reliable. */
+  owing: Set<PeerId>
   /** Slots that changed since the last flush. */
   fresh: Set<number>
   /** Those with something to write. */
@@ -229,6 +233,8 @@ export interface Objects {
   lookAt: Millis
   /** With grids: slots by cell, by type. */
   cells: Map<number, Map<number, Set<number>>>
+  /** Keys of those that changed hands: who had them is to be looked at again. */
+  handed: Set<number>
   /** Slots of the objects that are somebody's eyes. */
   eyes: Map<PeerId, Set<number>>
   counters: ObjectCounters
@@ -296,6 +302,7 @@ export function create(gatherMs: Millis = GATHER_MS): Objects {
     here: new Map(),
     went: new Map(),
     sights: new Map(),
+    owing: new Set(),
     fresh: new Set(),
     dirty: new Set(),
     leaveAt: 0,
@@ -307,14 +314,17 @@ export function create(gatherMs: Millis = GATHER_MS): Objects {
     asked: new Map(),
     requests: new Map(),
     nextRequest: 1,
-    balanceAt: Infinity,
-    countedAt: Infinity,
-    lookAt: Infinity,
+    ...{ balanceAt: Infinity, countedAt: Infinity, lookAt: Infinity },
     cells: new Map(),
+    handed: new Set(),
     eyes: new Map(),
-    counters: { malformed: 0, stale: 0, ignored: 0, ahead: 0 },
+    counters: createCounters(),
     variant: null,
   }
+}
+
+function createCounters(): ObjectCounters {
+  return { malformed: 0, stale: 0, ignored: 0, ahead: 0 }
 }
 
 /** Creator and count in one number. */

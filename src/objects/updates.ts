@@ -87,8 +87,9 @@ export function write(
 ): boolean {
   const sight = objects.sights.get(peer)
   if (!sight || sight.todo.length === 0) return false
-  if (sight.behind) rank(objects, types, now, sight)
-  const carried = fill({ objects, types, now, sight, writer, end: writer.length + budget })
+  // What one packet leaves behind is in order for the next.
+  if (sight.behind && sight.rankedAt !== now) rank(objects, types, now, sight)
+  const carried = fill({ objects, types, now, peer, sight, writer, end: writer.length + budget })
   sight.behind = sight.todo.length > 0
   if (carried.length === 0) return false
   const known = sight.carried.get(seq)
@@ -102,6 +103,7 @@ interface Filling {
   objects: Objects
   types: Types
   now: Millis
+  peer: PeerId
   sight: Sight
   writer: ByteWriter
   end: number
@@ -173,14 +175,14 @@ function copyRun(
 
 // @returns how many bytes; 0 if there is nothing to say of it, -1 if there is no room
 function writeNext(
-  { objects, types, now, sight, writer, end }: Filling,
+  { objects, types, now, peer, sight, writer, end }: Filling,
   slot: number,
   before: Before,
   carried: number[],
 ): number {
   const start = writer.length
   const replica = sight.queued[slot] === 1 ? at(objects, slot) : null
-  if (replica && sight.gate[slot] === GATE.open) reassure(sight, replica)
+  if (replica && sight.gate[slot] === GATE.open) reassure(objects, peer, sight, replica)
   const mask = replica && sight.gate[slot] === GATE.open ? lacks(objects, sight, replica) : 0
   if (replica && mask !== 0) {
     const room = types[replica.type]!.schema.bytesMax + UPDATE_OVERHEAD
@@ -205,6 +207,7 @@ function rank(objects: Objects, types: Types, now: Millis, sight: Sight): void {
     return replica ? (now - sight.since[slot]! + 1) * types[replica.type]!.weight : Infinity
   }
   const { todo } = sight
+  sight.rankedAt = now
   const urgencies = todo.map(urgency)
   // They mostly stand in order, for what came later stands behind.
   if (urgencies.every((one, place) => place === 0 || one <= urgencies[place - 1]!)) return
@@ -214,10 +217,11 @@ function rank(objects: Objects, types: Types, now: Millis, sight: Sight): void {
 }
 
 // Who is so far behind that the low bits of oseq would mislead it is told the whole state anew.
-function reassure(sight: Sight, { slot, oseq }: Replica): void {
+function reassure(objects: Objects, peer: PeerId, sight: Sight, { slot, oseq }: Replica): void {
   if (oseq - sight.acked[slot]! < SEQUENCE_MODULUS / 2) return
   sight.gate[slot] = GATE.owed
   sight.owed.push(slot)
+  objects.owing.add(peer)
 }
 
 /** Mask of the fields that a peer is not known to have; 0 if what it lacks is on its way. */

@@ -43,10 +43,10 @@ function look(looked) {
   process.send({ looked, ready, ...names, safety, members })
 }
 
-process.on('message', async (asked) => {
+process.on('message', (asked) => {
   if (asked === 'look') return look(true)
   if (asked === 'release') return release()
-  process.send({ called: asked, ...(await call(asked)) })
+  void call(asked).then((answer) => process.send({ called: asked, ...answer }))
 })
 process.on('disconnect', () => process.exit(0))
 for (const event of ['members', 'safety', 'primary', 'backup']) session.on(event, () => look(false))
