@@ -40,14 +40,28 @@ export interface PartView {
   left: boolean
 }
 
-/** What an operation did on the primary. */
-export interface Effected {
-  /** For the member that asked. */
-  outcome: Uint8Array
-  /** Changes of this part's durable state; `apply` makes them at primary and backup alike. */
+/** What an operation does to the durable state of one part. */
+export interface Effects {
+  /** Changes of its durable state; `apply` makes them at primary and backup alike. */
   changes: Uint8Array[]
   /** What all members are told of it, once it is safe; null if nothing. */
   news: Uint8Array | null
+}
+
+/** What an operation did on the primary. */
+export interface Effected extends Effects {
+  /** For the member that asked. */
+  outcome: Uint8Array
+  /** What it does to other parts, in the same entry of the log. */
+  also?: readonly (Effects & { part: number })[]
+}
+
+/** Changes that an operation of one part makes in another; nothing holds before `done`. */
+export interface Draft {
+  /** What the function that changes things works with. */
+  readonly face: object
+  /** @throws Error with a sentence if that is too much */
+  done(): Effects & { part: number }
 }
 
 /** The sink of a part: bytes to one peer on the part's own channel, events to the application. */
@@ -113,6 +127,8 @@ export interface Part<State = never> {
   restore?(state: State, bytes: Uint8Array): boolean
   /** As primary: messages that bring a member's view of this part up to date, in order. */
   welcome?(state: State): Uint8Array[]
+  /** As primary: what a player may see of news or of a welcome; the same bytes if that is all. */
+  show?(state: State, news: Uint8Array, player: number): Uint8Array
 }
 
 /** Marks a bug of ours, never a fault of a peer. Stays on in production. */

@@ -7,12 +7,12 @@
  * ourselves, and sends what was written meanwhile, once.
  */
 
-import { assert, type Millis, type PartView } from '../machine.ts'
+import { assert, type Effects, type Millis, type PartView } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import type { PeerMessage } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
-import type { SessionEvent, SessionOut } from '../session/state.ts'
+import type { Performed, SessionEvent, SessionOut } from '../session/state.ts'
 import { STALL_MS } from '../session/watch.ts'
 import { framePart, frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
 import * as entry from './entry.ts'
@@ -51,14 +51,18 @@ function createOut(run: Runtime): SessionOut {
 
 function partsOf(
   run: Runtime,
-): Pick<SessionOut, 'perform' | 'change' | 'collect' | 'told' | 'restore'> {
+): Pick<SessionOut, 'perform' | 'show' | 'change' | 'collect' | 'told' | 'restore'> {
   const { member } = run
   return {
     perform: (part, body, by) => {
       const slot = slotOf(member, part)
       const done = slot?.part.perform?.(slot.state, run.now, body, by.inc, by.player)
       if (!done) return null
-      return { ...done, changes: done.changes.map((bytes) => ({ part, bytes })) }
+      return { outcome: done.outcome, ...gathered([{ part, ...done }, ...(done.also ?? [])]) }
+    },
+    show: (part, news, player) => {
+      const slot = slotOf(member, part)
+      return slot?.part.show?.(slot.state, news, player) ?? news
     },
     change: ({ part, bytes }) => {
       const slot = slotOf(member, part)
@@ -78,6 +82,14 @@ function partsOf(
         slot?.part.restore?.(slot.state, bytes)
       }
     },
+  }
+}
+
+// Of one operation, part by part.
+function gathered(all: readonly (Effects & { part: number })[]): Omit<Performed, 'outcome'> {
+  return {
+    changes: all.flatMap(({ part, changes }) => changes.map((bytes) => ({ part, bytes }))),
+    news: all.flatMap(({ part, news: bytes }) => (bytes ? [{ part, bytes }] : [])),
   }
 }
 

@@ -125,11 +125,10 @@ export function operate(
   const changes = performed?.changes ?? []
   record(session, now, { kind: 'operation', player: member.player, seq, outcome, changes }, out)
   // News first: who is answered has seen what it did.
-  if (performed?.news) {
-    const { part } = message
-    const { player } = member
-    const index = commit.lengthOf(server.log)
-    const news = { kind: 'news', index, player, seq, part, bytes: performed.news } as const
+  const { player } = member
+  const index = commit.lengthOf(server.log)
+  for (const { part, bytes } of performed?.news ?? []) {
+    const news = { kind: 'news', index, player, seq, part, bytes } as const
     hold(session, now, { kind: 'broadcast', news }, out)
   }
   hold(session, now, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
@@ -145,7 +144,9 @@ export function inform(
   out: SessionOut,
 ): void {
   if (!serves(session)) return
-  const message = { kind: 'news', index: 0, player: 0, seq: 0, part, bytes } as const
+  const player = session.server.durable.members.get(to)?.player ?? 0
+  const shown = out.show(part, bytes, player)
+  const message = { kind: 'news', index: 0, player: 0, seq: 0, part, bytes: shown } as const
   hold(session, now, { kind: 'send', to, message }, out)
 }
 

@@ -69,10 +69,17 @@ function leave(session: Session, now: Millis, effect: Effect, out: SessionOut): 
     case 'went':
       return tellMembers(session, now, effect, out)
     case 'broadcast':
-      for (const inc of session.server.told.keys()) out.send(inc, effect.news)
-      return
+      return broadcast(session, effect.news, out)
     default:
       effect satisfies never
+  }
+}
+
+// The same message to all who may see all of it, so that it is encoded once.
+function broadcast(session: Session, news: PeerMessage & { kind: 'news' }, out: SessionOut): void {
+  for (const { inc, player } of session.server.told.values()) {
+    const bytes = out.show(news.part, news.bytes, player)
+    out.send(inc, bytes === news.bytes ? news : { ...news, bytes })
   }
 }
 

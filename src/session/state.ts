@@ -222,7 +222,7 @@ export interface Performed {
   outcome: Uint8Array
   changes: Change[]
   /** What all members are told of it, once it is safe. */
-  news: Uint8Array | null
+  news: Change[]
 }
 
 /** What the session tells the layer above. */
@@ -255,6 +255,8 @@ export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 
   news(part: number, from: PeerId, bytes: Uint8Array): void
   /** What we were told of the durable state of all parts, in the form of `collect`. */
   told(): PartState[]
+  /** What a player may see of news of a part; the same bytes if that is all. */
+  show(part: number, news: Uint8Array, player: number): Uint8Array
   /** A message of a part to a member, which waits for nothing. */
   part(part: number, to: PeerId, bytes: Uint8Array): number
   /** Runs an operation on the primary's state of a part, which it does not change yet. */

@@ -231,6 +231,7 @@ function listening(): {
     collect: () => [],
     restore: () => {},
     news: () => {},
+    show: (_part, news) => news,
     part: () => 0,
     told: () => [],
   }

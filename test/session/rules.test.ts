@@ -96,6 +96,7 @@ const out: SessionOut = {
   collect: () => [],
   restore: () => {},
   news: () => {},
+  show: (_part, news) => news,
   part: () => 0,
   told: () => [],
 }

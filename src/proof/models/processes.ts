@@ -173,11 +173,12 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
     emit: () => {},
     perform: (part, body) => {
       const outcome = Uint8Array.of(process.done.length + 1)
-      return { outcome, changes: [{ part, bytes: body }], news: null }
+      return { outcome, changes: [{ part, bytes: body }], news: [] }
     },
     change: ({ bytes }) => void process.done.push(bytes[0]!),
     collect: () => [{ part: PART, bytes: Uint8Array.from(process.done) }],
     news: () => {},
+    show: (_part, news) => news,
     part: () => 0,
     told: () => [],
     restore: (parts) => void (process.done = [...parts[0]!.bytes]),

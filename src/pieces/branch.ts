@@ -1,0 +1,139 @@
+/**
+ * A player's side: what was told, and on top of it what was done here and has no outcome (O4-O9).
+ *
+ * An update of the server on a piece of which we have updates under way is a conflict: they are
+ * void, for their tags are older than it, and the player is told at once (O33). But one that is
+ * loose may still be honoured, so it stays until its own outcome comes (O51).
+ */
+
+import type { PartOut } from '../machine.ts'
+import { applied } from './decide.ts'
+import { take } from './fields.ts'
+import { encodeUpdate, type Entry, type TablePart } from './messages.ts'
+import {
+  copyRow,
+  lastFromOthers,
+  type Op,
+  type Pending,
+  type PieceEvent,
+  type Pieces,
+  type PieceTypes,
+  type Row,
+  SEQ_MODULUS,
+} from './state.ts'
+
+type Events = Pick<PartOut<PieceEvent>, 'emit'>
+
+/**
+ * We do something to a piece: it is shown at once (O21).
+ *
+ * @returns the body of the operation by which the primary is asked
+ */
+export function update(
+  pieces: Pieces,
+  types: PieceTypes,
+  row: Row,
+  op: Op,
+  loose: boolean,
+): Uint8Array {
+  const seq = pieces.nextSeq
+  pieces.nextSeq = (seq % (SEQ_MODULUS - 1)) + 1
+  const branch = pieces.branches.get(row.id) ?? []
+  branch.push({ seq, op, loose })
+  pieces.branches.set(row.id, branch)
+  const tag = pieces.variant === 'tag-newer' ? pieces.kept.gen : pieces.processed
+  return encodeUpdate(types, row.type, { seq, id: row.id, tag, loose, op })
+}
+
+/** A piece as it is shown; null if there is none. */
+export function shown(pieces: Pieces, types: PieceTypes, id: number): Row | null {
+  const row = pieces.told.get(id)
+  const branch = pieces.branches.get(id)
+  if (!row || !branch) return row ?? null
+  let made = copyRow(row)
+  for (const { op, loose } of branch) {
+    // What cannot come about any more is not shown (O52).
+    if (loose && made.heldBy !== 0 && made.heldBy !== pieces.player) continue
+    made = applied(made, op, pieces.player)
+    take(types[row.type]!, made, op.fields, op.mask)
+  }
+  return made
+}
+
+/** The primary told what one operation did (O25). */
+export function receive(pieces: Pieces, entries: readonly Entry[], out: Events): void {
+  for (const entry of entries) {
+    const { id, row } = entry
+    const isNew = row !== null && !pieces.told.has(id)
+    if (row) {
+      pieces.processed = Math.max(pieces.processed, row.gen)
+      pieces.told.set(id, row)
+    } else pieces.told.delete(id)
+    reconcile(pieces, entry, out)
+    out.emit({ kind: row ? (isNew ? 'piece-came' : 'piece-changed') : 'piece-went', id })
+  }
+}
+
+function reconcile(pieces: Pieces, { id, row, why, seq, reason }: Entry, out: Events): void {
+  const branch = pieces.branches.get(id)
+  if (!branch) return
+  const isMine = row !== null && row.by === pieces.player
+  const answered = isMine ? branch.find((pending) => pending.seq === seq) : undefined
+  const rest = branch.filter((pending) => pending !== answered)
+  // Our own, as we made it: what we did since stands on it.
+  if (why === 'recorded' && isMine) return keep(pieces, id, rest)
+  const doomed = rest.filter(({ loose }) => !loose)
+  keep(pieces, id, row ? rest.filter(({ loose }) => loose) : [])
+  if (answered && why === 'inapplicable') out.emit({ kind: 'piece-refused', id, reason })
+  if (doomed.length > 0) out.emit({ kind: 'piece-conflict', id, by: row?.by ?? 0 })
+}
+
+function keep(pieces: Pieces, id: number, branch: Pending[]): void {
+  if (branch.length === 0) pieces.branches.delete(id)
+  else pieces.branches.set(id, branch)
+}
+
+/** An update of ours has its outcome: nothing is noted of it any more (O32, O56). */
+export function settled(pieces: Pieces, id: number, seq: number, out: Events): void {
+  const branch = pieces.branches.get(id)
+  if (!branch?.some((pending) => pending.seq === seq)) return
+  keep(
+    pieces,
+    id,
+    branch.filter((pending) => pending.seq !== seq),
+  )
+  out.emit({ kind: 'piece-changed', id })
+}
+
+/** A part of the whole table came: the link is new, or who leads is. With the last it holds. */
+export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
+  if (part.first) pieces.coming = new Map()
+  for (const row of part.rows) pieces.coming?.set(row.id, row)
+  if (!part.last || !pieces.coming) return
+  const { told: before, coming: now } = pieces
+  pieces.coming = null
+  pieces.told = now
+  for (const id of pieces.branches.keys()) resume(pieces, part.gen, now.get(id), id, out)
+  pieces.processed = part.gen
+  for (const id of now.keys())
+    out.emit({ kind: before.has(id) ? 'piece-changed' : 'piece-came', id })
+  for (const id of before.keys()) if (!now.has(id)) out.emit({ kind: 'piece-went', id })
+}
+
+// What we missed decides what of ours is void; the rest goes to the primary again as it was (O57).
+function resume(
+  pieces: Pieces,
+  newest: number,
+  row: Row | undefined,
+  id: number,
+  out: Events,
+): void {
+  if (pieces.variant === 'naive-resume') return
+  const branch = pieces.branches.get(id)!
+  const from = row && lastFromOthers(row, pieces.player)
+  const isLost = pieces.processed > newest
+  if (from && from.gen <= pieces.processed && !isLost) return
+  keep(pieces, id, row && !isLost ? branch.filter(({ loose }) => loose) : [])
+  if (branch.some(({ loose }) => !loose))
+    out.emit({ kind: 'piece-conflict', id, by: from?.by ?? 0 })
+}

@@ -1,0 +1,210 @@
+/**
+ * The primary's side: what becomes of an update (O22-O24, O40-O50, O54-O56).
+ *
+ * Nothing is changed here: what an update would make is an entry of the log, and holds when the
+ * backup has it. Of every update its sender hears one outcome.
+ */
+
+import type { Effected, PeerId } from '../machine.ts'
+import { differing } from '../wire/schema.ts'
+import { encodeRow } from './changes.ts'
+import { take } from './fields.ts'
+import { byLevel, isLevel, LEVEL_LONG, spacedAnew } from './levels.ts'
+import { encodeNews, encodeOutcome, type Entry, readBody, readOp, type Update } from './messages.ts'
+import {
+  copyRow,
+  lastFromOthers,
+  nextGen,
+  type Op,
+  type Outcome,
+  type Pieces,
+  type PieceTypes,
+  type Row,
+  type Why,
+} from './state.ts'
+
+/** Runs an update, or frees what is held by who is gone. */
+export function perform(
+  pieces: Pieces,
+  types: PieceTypes,
+  body: Uint8Array,
+  by: PeerId,
+  player: number,
+): Effected {
+  const said = readBody(body)
+  if (!said) return bogus('an update that is malformed')
+  if ('free' in said) return by === pieces.me ? free(pieces, types, said.free) : bogus('not yours')
+  const row = pieces.kept.rows.get(said.id)
+  if (!row && said.id < pieces.kept.nextId) return answer(refusal('it is gone'))
+  if (!row) return bogus(`there is no piece ${said.id}`)
+  const op = readOp(types, row.type, said)
+  const fault = op ? faultOf(op, said.loose) : 'fields that are malformed'
+  if (!op || fault !== '') return bogus(fault)
+  const update = { pieces, types, row, op, said, player }
+  return isStale(update) ? stale(update) : fresh(update)
+}
+
+interface Received {
+  pieces: Pieces
+  types: PieceTypes
+  row: Row
+  op: Op
+  said: Update
+  player: number
+}
+
+// What is patently wrong, whatever happened meanwhile (O42, O43).
+function faultOf({ hold, mask, z }: Op, loose: boolean): string {
+  if (loose && (hold !== 'grab' || mask !== 0)) return 'only a grab alone may be loose'
+  if (hold === 'keep' && mask === 0 && z === null) return 'an update of nothing'
+  if (z !== null && !isLevel(z)) return `${z} is no level`
+  return ''
+}
+
+// Somebody else's update came between (O22-O24); or its tag is of a history that is lost (O58).
+function isStale({ pieces, row, said, player }: Received): boolean {
+  const { kept, variant } = pieces
+  const { gen } = variant === 'no-gen-before' ? row : lastFromOthers(row, player)
+  if (variant === 'strict' ? said.tag <= gen : said.tag < gen) return true
+  return said.tag > kept.gen || kept.forks.some((at) => said.tag > at.after && said.tag < at.until)
+}
+
+function stale(update: Received): Effected {
+  const { pieces, row, said, player } = update
+  const isFree = row.heldBy === 0 && row.lastReleased === player
+  // The one who let go of it may grasp it again, for nobody else has touched it since (O47-O50).
+  if (said.loose && isFree) {
+    const next = { ...copyRow(row), heldBy: player }
+    if (update.op.z !== null) next.z = update.op.z
+    return served(update, next, 'loose', 'clamped')
+  }
+  if (said.loose && pieces.variant === 'silent-loose') {
+    return { outcome: new Uint8Array(0), changes: [], news: null }
+  }
+  const by = row.heldBy === 0 ? lastFromOthers(row, player).by : row.heldBy
+  return answer({ kind: 'conflict', by })
+}
+
+function fresh(update: Received): Effected {
+  const { types, row, op, player } = update
+  const rules = types[row.type]!
+  const reason = whyNot(update)
+  if (reason !== '') return inapplicable(update, reason)
+  const next = applied(row, op, player)
+  take(rules, next, op.fields, op.mask)
+  const predicted = [...next.fields]
+  const decision = rules.decide(next, op, row, player)
+  if (!decision.ok) return inapplicable(update, decision.reason)
+  next.fields = decision.fields
+  // What its sender is shown by it they could not foresee.
+  const shows = rules.hides(row, player) & ~rules.hides(next, player)
+  const isForeseen = shows === 0 && differing(rules.schema, predicted, next.fields) === 0
+  if (!isForeseen) return served(update, next, 'clamped', 'clamped')
+  return record(update, next)
+}
+
+// As things stand it cannot be done (O40, O54).
+function whyNot({ types, row, op, player }: Received): string {
+  const rules = types[row.type]!
+  const others = row.heldBy !== 0 && row.heldBy !== player
+  if (op.hold === 'release' && row.heldBy !== player) return 'you do not hold it'
+  if (op.hold !== 'wrest' && others) return 'somebody else holds it'
+  if (op.hold === 'keep' && rules.mustHold && row.heldBy !== player) return 'you do not hold it'
+  if ((op.mask & (rules.hides(row, player) | row.hidden)) === 0) return ''
+  return 'you may not see what you want to change'
+}
+
+/** The piece with what an update does to it, but for its fields. */
+export function applied(row: Row, { hold, z }: Op, player: number): Row {
+  const next = copyRow(row)
+  if (hold === 'grab') next.heldBy = player
+  if (hold === 'wrest') Object.assign(next, { heldBy: player, lastReleased: 0 })
+  if (hold === 'release') Object.assign(next, { heldBy: 0, lastReleased: player })
+  if (z !== null) next.z = z
+  return next
+}
+
+// It goes on from where its sender was: everybody else sees it as an update, they as recorded.
+function record({ pieces, types, row, op, said, player }: Received, next: Row): Effected {
+  const gen = nextGen(pieces.kept, pieces.epoch)
+  if (row.lastClient !== player) {
+    Object.assign(next, { lastClient: player, genBefore: row.gen, byBefore: row.by })
+  }
+  Object.assign(next, { gen, by: player })
+  if (op.z !== null && pieces.variant !== 'zg-stays') next.zg = gen
+  const entry: Entry = { id: next.id, row: next, why: 'recorded', seq: said.seq, reason: '' }
+  if (next.z.length > LEVEL_LONG) return spaced({ pieces, types, row, op, said, player }, next)
+  return effected(types, [entry], { kind: 'recorded', gen })
+}
+
+// A level that is too long: it and those round it are spaced anew (O38).
+function spaced({ pieces, types, said, player }: Received, crowded: Row): Effected {
+  const rows = [...pieces.kept.rows.values()].map((row) => (row.id === crowded.id ? crowded : row))
+  const levels = spacedAnew(rows, crowded)
+  let { gen } = crowded
+  const moved = rows.filter(({ id }) => levels.has(id)).toSorted(byLevel)
+  const entries = moved.map((row): Entry => {
+    const next = { ...server(row, gen++, player), z: levels.get(row.id)! }
+    next.zg = next.gen
+    const mine = row.id === crowded.id
+    return { id: row.id, row: next, why: mine ? 'clamped' : 'table', seq: said.seq, reason: '' }
+  })
+  return effected(types, entries, { kind: 'clamped', gen: gen - 1 })
+}
+
+/** A row as an update of the server makes it: nobody could foresee it. */
+export function server(row: Row, gen: number, by: number): Row {
+  return { ...copyRow(row), gen, by, lastClient: 0, genBefore: 0, byBefore: 0 }
+}
+
+function served(
+  { pieces, types, op, said, player }: Received,
+  made: Row,
+  why: Why,
+  kind: 'clamped',
+) {
+  const gen = nextGen(pieces.kept, pieces.epoch)
+  const row = server(made, gen, player)
+  if (op.z !== null) row.zg = gen
+  const entry: Entry = { id: row.id, row, why, seq: said.seq, reason: '' }
+  return effected(types, [entry], why === 'loose' ? { kind: 'recorded', gen } : { kind, gen })
+}
+
+// The server's update comes first, and makes the other stale by being there (O40).
+function inapplicable({ pieces, types, row, said, player }: Received, reason: string): Effected {
+  const gen = nextGen(pieces.kept, pieces.epoch)
+  const next = server(row, gen, player)
+  const entry: Entry = { id: row.id, row: next, why: 'inapplicable', seq: said.seq, reason }
+  return effected(types, [entry], refusal(reason))
+}
+
+// Who is gone holds nothing.
+function free({ kept, epoch }: Pieces, types: PieceTypes, players: readonly number[]): Effected {
+  let gen = nextGen(kept, epoch)
+  const held = [...kept.rows.values()].filter(({ heldBy }) => players.includes(heldBy))
+  const entries = held.map((row): Entry => {
+    const next = { ...server(row, gen++, 0), heldBy: 0, lastReleased: 0 }
+    return { id: row.id, row: next, why: 'table', seq: 0, reason: '' }
+  })
+  return effected(types, entries, { kind: 'recorded', gen })
+}
+
+function effected(types: PieceTypes, entries: Entry[], outcome: Outcome): Effected {
+  return {
+    outcome: encodeOutcome(outcome),
+    changes: entries.map(({ row }) => encodeRow(types, row!)),
+    news: entries.length === 0 ? null : encodeNews(types, entries),
+  }
+}
+
+function refusal(reason: string): Outcome {
+  return { kind: 'refused', reason }
+}
+
+function answer(outcome: Outcome): Effected {
+  return { outcome: encodeOutcome(outcome), changes: [], news: null }
+}
+
+function bogus(reason: string): Effected {
+  return answer({ kind: 'bogus', reason })
+}

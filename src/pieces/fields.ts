@@ -1,0 +1,22 @@
+/** The fields of pieces, quantised. */
+
+import { initialState, type Quantised, quantise } from '../wire/schema.ts'
+import type { PieceRules, Row } from './state.ts'
+
+const initial = new WeakMap<PieceRules, Quantised>()
+
+/** What a piece of that type starts from; a new array. */
+export function initialFields(rules: PieceRules): Quantised {
+  let fields = initial.get(rules)
+  if (!fields) initial.set(rules, (fields = quantise(rules.schema, initialState(rules.schema))))
+  return [...fields]
+}
+
+/** Takes over the masked fields; what was hidden of them is known from now on. */
+export function take(rules: PieceRules, row: Row, from: Quantised, mask: number): void {
+  for (const [i, { at, end }] of rules.schema.columns.entries()) {
+    if ((mask & (1 << i)) === 0) continue
+    for (let place = at; place < end; place++) row.fields[place] = from[place]!
+  }
+  row.hidden = (row.hidden & ~mask) >>> 0
+}

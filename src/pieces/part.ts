@@ -1,0 +1,98 @@
+/** The pieces as a part of a member. */
+
+import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
+import { receive as receiveNews, takeTable } from './branch.ts'
+import * as changes from './changes.ts'
+import { perform } from './decide.ts'
+import { encodeNews, encodeTable, type Entry, readNews } from './messages.ts'
+import { create, type PieceEvent, type Pieces, type PieceTypes, type Row } from './state.ts'
+
+/** The channel of pieces. */
+export const PIECES_CHANNEL = 7
+// One message of a table holds about so many bytes.
+const TABLE_BYTES: number = 24 * 1024
+
+/** The part for a game's types of pieces. */
+export function piecesPart(types: PieceTypes): Part<Pieces> {
+  return {
+    channel: PIECES_CHANNEL,
+    receive: (state, _now, from, bytes, out) => receive(state, types, from, bytes, out),
+    view,
+    reset,
+    perform: (state, _now, body, by, player) => perform(state, types, body, by, player),
+    apply: (state, change) => changes.apply(state.kept, types, change),
+    snapshot: (state) => changes.snapshot(state, types),
+    told: (state) => changes.told(state, types),
+    restore: (state, bytes) => changes.restore(state, types, bytes),
+    welcome: (state) => welcome(state, types),
+    show: (state, news, player) => show(state, types, news, player),
+  }
+}
+
+function receive(
+  state: Pieces,
+  types: PieceTypes,
+  from: PeerId,
+  bytes: Uint8Array,
+  out: PartOut<PieceEvent>,
+): void {
+  const said = from === state.primary ? readNews(bytes, types) : null
+  if (!said) state.counters.malformed++
+  else if (Array.isArray(said)) receiveNews(state, said, out)
+  else takeTable(state, said, out)
+}
+
+function view(state: Pieces, _now: Millis, seen: PartView, out: PartOut<PieceEvent>): void {
+  const player = seen.members.find(({ inc }) => inc === seen.me)?.player ?? 0
+  Object.assign(state, { me: seen.me, player, primary: seen.primary, epoch: seen.epoch })
+  if (seen.me !== seen.primary) return
+  const here = new Set(seen.members.map((member) => member.player))
+  const rows = [...state.kept.rows.values()]
+  const gone = new Set(rows.map(({ heldBy }) => heldBy).filter((by) => by !== 0 && !here.has(by)))
+  if (gone.size > 0) out.emit({ kind: 'pieces-held', players: [...gone] })
+  const lost = rows.filter(({ hidden }) => hidden !== 0)
+  if (lost.length > 0) out.emit({ kind: 'pieces-lost', ids: lost.map(({ id }) => id) })
+}
+
+function reset(state: Pieces, out: PartOut<PieceEvent>): void {
+  const { told, branches, kept } = state
+  const { variant, nextSeq, counters } = state
+  Object.assign(state, { ...create(kept.seed), variant, nextSeq, counters })
+  for (const id of branches.keys()) out.emit({ kind: 'piece-conflict', id, by: 0 })
+  for (const id of told.keys()) out.emit({ kind: 'piece-went', id })
+}
+
+function welcome({ kept }: Pieces, types: PieceTypes): Uint8Array[] {
+  const parts: Row[][] = [[]]
+  let size = 0
+  for (const row of kept.rows.values()) {
+    if (size > TABLE_BYTES) {
+      parts.push([])
+      size = 0
+    }
+    parts.at(-1)!.push(row)
+    size += types[row.type]!.schema.bytesMax + 64
+  }
+  return parts.map((rows, at) => {
+    const [first, last] = [at === 0, at === parts.length - 1]
+    return encodeTable(types, { first, last, gen: kept.gen, rows })
+  })
+}
+
+// What a player may not see never leaves (O53).
+function show(state: Pieces, types: PieceTypes, news: Uint8Array, player: number): Uint8Array {
+  if (types.every(({ secret }) => secret === 0) || state.variant === 'secret-to-all') return news
+  const said = readNews(news, types)
+  if (!said) return news
+  if (!Array.isArray(said)) {
+    return encodeTable(types, { ...said, rows: said.rows.map((row) => hide(types, row, player)) })
+  }
+  const shown = said.map((entry): Entry => {
+    return { ...entry, row: entry.row && hide(types, entry.row, player) }
+  })
+  return encodeNews(types, shown)
+}
+
+function hide(types: PieceTypes, row: Row, player: number): Row {
+  return { ...row, hidden: (row.hidden | types[row.type]!.hides(row, player)) >>> 0 }
+}

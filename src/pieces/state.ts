@@ -1,0 +1,204 @@
+/**
+ * Pieces: what several hands may reach for, and one decides about (seed 001, O1-O59).
+ *
+ * The primary keeps of each piece its newest recorded state and the generation of that, and three
+ * numbers more (O27): who made the last updates, and the generation before the first of those. A
+ * member keeps what it was told, and its own updates that have no outcome: what it shows is the
+ * first with the second on top. docs/protocols/pieces.md says why that converges.
+ */
+
+import type { PeerId } from '../machine.ts'
+import type { Fields, Quantised, Schema } from '../wire/schema.ts'
+
+/** Most pieces of a session. */
+export const PIECES_MAX = 1_000
+/** Most types of pieces in a game. */
+export const PIECE_TYPES_MAX = 64
+/** Most bytes of one piece's fields. */
+export const PIECE_BYTES_MAX = 1_024
+/** Own updates are told apart by so many numbers; at most 64 are under way. */
+export const SEQ_MODULUS = 128
+/** Generations of one epoch. */
+export const GENERATIONS: number = 2 ** 32
+
+/** One piece as the primary keeps it, or as a member was told. */
+export interface Row {
+  readonly id: number
+  readonly type: number
+  fields: Quantised
+  /** Fields whose values are not known here, as a mask. */
+  hidden: number
+  /** Of its newest recorded update (O11). */
+  gen: number
+  /** The player who made that; 0 for the server itself. */
+  by: number
+  /** Whose updates the newest ones are, without a gap; 0 for the server's (O27). */
+  lastClient: number
+  /** The generation before the first of those, and who made it. */
+  genBefore: number
+  byBefore: number
+  /** Its level: higher is closer to the eye; of two that are equal, higher `zg` is (O34-O37). */
+  z: string
+  zg: number
+  /** The player who holds it; 0 for nobody (O54). */
+  heldBy: number
+  /** Who let go of it last, and may grasp it again at once (O47, O48). */
+  lastReleased: number
+}
+
+/** What an update does about holding. */
+export type Hold = 'keep' | 'grab' | 'release' | 'wrest'
+
+/** What a player wants to do to a piece. Each update gives complete values, never differences. */
+export interface Op {
+  hold: Hold
+  /** Fields with new values. */
+  mask: number
+  fields: Quantised
+  /** A new level, or null. */
+  z: string | null
+}
+
+/** Why a row was made. */
+export type Why = 'recorded' | 'clamped' | 'inapplicable' | 'loose' | 'table'
+
+/** What the rules of a type make of an update: the fields as they are to be. */
+export type Decision =
+  | { ok: true; fields: Quantised }
+  /** Not as things stand; a sentence for the player (O40). */
+  | { ok: false; reason: string }
+
+/** A type as this room wants it. */
+export interface PieceRules {
+  readonly name: string
+  readonly schema: Schema<Fields>
+  /** Fields that not everybody may see. */
+  readonly secret: number
+  /** Of those, which a player may not see. A rule that throws hides. */
+  hides(row: Row, player: number): number
+  /** What becomes of the fields. `row` is as it would be; it may be written to. */
+  decide(row: Row, op: Op, before: Row, by: number): Decision
+  /** Whether who moves it must hold it. */
+  readonly mustHold: boolean
+}
+
+/** All types, in the order of the game. */
+export type PieceTypes = readonly PieceRules[]
+
+/** One of our own updates that has no outcome yet (O29). */
+export interface Pending {
+  seq: number
+  op: Op
+  loose: boolean
+}
+
+/** Our own updates of one piece on top of what was told, oldest first. */
+export type Branch = Pending[]
+
+/** A recovery went back to an earlier generation: tags between these are of no history (O58). */
+export interface Fork {
+  after: number
+  /** The first that was given since; Infinity before. */
+  until: number
+}
+
+/** A bug that may be planted, by its number in docs/protocols/pieces.md. */
+export type PiecesVariant =
+  | 'tag-newer'
+  | 'strict'
+  | 'no-gen-before'
+  | 'naive-resume'
+  | 'silent-loose'
+  | 'secret-to-all'
+  | 'zg-stays'
+
+/** All of it at one member. */
+export interface Pieces {
+  me: PeerId
+  player: number
+  primary: PeerId
+  epoch: number
+  /** As primary or backup. */
+  kept: Kept
+  /** As we were told. */
+  told: Map<number, Row>
+  /** The newest generation that we have processed, of all pieces (O12, O13). */
+  processed: number
+  /** A table that comes in several messages. */
+  coming: Map<number, Row> | null
+  branches: Map<number, Branch>
+  nextSeq: number
+  counters: { malformed: number }
+  variant: PiecesVariant | null
+}
+
+/** The durable state: what a takeover must not lose. */
+export interface Kept {
+  rows: Map<number, Row>
+  /** The newest generation that was given. */
+  gen: number
+  nextId: number
+  /** By which the server draws lots; secret, and every draw is of another count. */
+  seed: Uint8Array
+  draws: number
+  forks: Fork[]
+}
+
+/** What the pieces tell the application. */
+export type PieceEvent =
+  | { kind: 'piece-came'; id: number }
+  | { kind: 'piece-changed'; id: number }
+  | { kind: 'piece-went'; id: number }
+  /** Our own updates of it are void: somebody else was first (O33). */
+  | { kind: 'piece-conflict'; id: number; by: number }
+  /** An update of ours could not be applied (O41). */
+  | { kind: 'piece-refused'; id: number; reason: string }
+  /** As primary: these players hold something and are not here any more. */
+  | { kind: 'pieces-held'; players: number[] }
+  /** Primary and backup were gone at once, and nobody was shown these fields of these pieces. */
+  | { kind: 'pieces-lost'; ids: number[] }
+
+/** What came of an update (O39-O46). */
+export type Outcome =
+  | { kind: 'recorded'; gen: number }
+  /** Done, but not just so. */
+  | { kind: 'clamped'; gen: number }
+  | { kind: 'conflict'; by: number }
+  | { kind: 'refused'; reason: string }
+  /** Nothing that we should have sent. */
+  | { kind: 'bogus'; reason: string }
+
+/** No pieces yet. @param seed  16 bytes or more that nobody can guess */
+export function create(seed: Uint8Array): Pieces {
+  return {
+    me: 0,
+    player: 0,
+    primary: 0,
+    epoch: 0,
+    kept: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, forks: [] },
+    told: new Map(),
+    processed: 0,
+    coming: null,
+    branches: new Map(),
+    nextSeq: 1,
+    counters: { malformed: 0 },
+    variant: null,
+  }
+}
+
+/** A copy that may be written to. */
+export function copyRow(row: Row): Row {
+  return { ...row, fields: [...row.fields] }
+}
+
+/** The generation from which the updates of that player may go on (O22, O27). */
+export function lastFromOthers(row: Row, player: number): { gen: number; by: number } {
+  return row.lastClient === player
+    ? { gen: row.genBefore, by: row.byBefore }
+    : { gen: row.gen, by: row.by }
+}
+
+/** The next generation (O11). */
+export function nextGen(kept: Kept, epoch: number): number {
+  return Math.max(kept.gen + 1, epoch * GENERATIONS + 1)
+}
