@@ -1,7 +1,7 @@
 /** @module What browsers and Node share of the public API. */
 
 export type { Actor, Table, Value } from './actions/actions.ts'
-export type { Collection } from './api/collection.ts'
+export type { Collection, Listing } from './api/collection.ts'
 export type { ObjectHandle } from './api/handles.ts'
 export type { CallOptions, CallTarget, NoteTarget } from './api/calls.ts'
 export type { JoinOptions } from './api/join.ts'
@@ -16,9 +16,10 @@ export type {
   SessionFigures,
   Status,
 } from './api/events.ts'
+export * from './api/pieces.ts'
 export { near, type Near, type Onlooker } from './api/rules.ts'
 export { Session } from './api/session.ts'
-export { action, object, procedure } from './api/types.ts'
+export { action, object, piece, procedure } from './api/types.ts'
 export type { ActionType, GameType, MemberInfo, ObjectOptions } from './api/types.ts'
 export type { ObjectType, Procedure, ProcedureType } from './api/types.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'

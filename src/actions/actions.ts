@@ -7,7 +7,7 @@
  * what is safe: the news of a change leaves when the backup has it.
  */
 
-import type { Effected, Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
+import type { Draft, Effected, Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
 import { isJson, toJson } from '../wire/json.ts'
 import { decode, encode, flag, list, maybe, message, record, text } from '../wire/layout.ts'
 
@@ -103,13 +103,25 @@ export function keys(actions: Actions, prefix = ''): string[] {
   return [...actions.told.keys()].filter((key) => key.startsWith(prefix)).sort()
 }
 
-/** The actions of a game as a part of a member. @param runs by name */
-export function actionsPart(runs: ReadonlyMap<string, Run>): Part<Actions> {
+/** Opens another part's state for one action of that player. */
+export type Companion = (by: Actor) => Draft
+
+/**
+ * The actions of a game as a part of a member.
+ *
+ * @param runs  by name
+ * @param companions  parts that an action changes along with the table
+ */
+export function actionsPart(
+  runs: ReadonlyMap<string, Run>,
+  companions: readonly Companion[] = [],
+): Part<Actions> {
   return {
     channel: ACTIONS_CHANNEL,
     receive,
     view,
-    perform: (state, _now, body, by, player) => perform(state, runs, body, { inc: by, player }),
+    perform: (state, _now, body, inc, player) =>
+      perform(state, runs, companions, body, { inc, player }),
     apply,
     snapshot: (state) => encode(news, { kind: 'table', rows: rowsOf(state.kept) }),
     reset,
@@ -122,6 +134,7 @@ export function actionsPart(runs: ReadonlyMap<string, Run>): Part<Actions> {
 function perform(
   state: Actions,
   runs: ReadonlyMap<string, Run>,
+  companions: readonly Companion[],
   body: Uint8Array,
   by: Actor,
 ): Effected {
@@ -130,7 +143,10 @@ function perform(
   if (!said || !run) return refused(said ? `no action is called ${said.name}` : 'malformed action')
   const changes = new Map<string, string | null>()
   try {
-    const value = run(draft(state.kept, changes), JSON.parse(said.args), by)
+    const drafts = companions.map((open) => open(by))
+    const faces = drafts.map(({ face }) => face)
+    const table = Object.assign(draft(state.kept, changes), ...faces) as Table
+    const value = run(table, JSON.parse(said.args), by)
     const rowsMade = [...changes].map(([key, kept]) => ({ key, value: kept }))
     if (rowsMade.length > ACTION_CHANGES_MAX) {
       return refused(`an action changes ${ACTION_CHANGES_MAX} keys at most: ${rowsMade.length}`)
@@ -141,6 +157,7 @@ function perform(
       outcome: encode(answer, { ok: true, text: toJson(value) }),
       changes: rowsMade.map((row) => encode(change, row)),
       news: rowsMade.length === 0 ? null : encode(news, { kind: 'changes', rows: rowsMade }),
+      also: drafts.map((opened) => opened.done()),
     }
   } catch (error) {
     // A game's function that throws harms nobody: nothing of it is kept, and its caller is told.

@@ -35,12 +35,12 @@ export class Belongings {
   readonly #house: Household
   readonly #host: HandleHost
   readonly #handles = new Map<number, Handle<Fields>>()
-  readonly #gatherings = new Map<ObjectType<Fields>, Gathering<Fields>>()
+  readonly #gatherings = new Map<ObjectType<Fields>, Gathering<ObjectHandle<Fields>>>()
   readonly #waiting = new Map<number, Waiting>()
   // The incarnation that we were at the last view.
   #me: PeerId = 0
   // Since the last word to the listeners.
-  readonly #touched = new Set<Gathering<Fields>>()
+  readonly #touched = new Set<Gathering<ObjectHandle<Fields>>>()
 
   constructor(house: Household) {
     this.#house = house

@@ -11,26 +11,37 @@ import type { ObjectHandle } from './handles.ts'
  *     for (const pot of session.all(Pot)) draw(pot.view())
  *     const cards = useSyncExternalStore(session.all(Card).subscribe, session.all(Card).snapshot)
  */
-export interface Collection<F extends Fields> extends ReadonlyArray<ObjectHandle<F>> {
+export type Collection<F extends Fields> = Listing<ObjectHandle<F>>
+
+/** Handles as they are now, and how to hear of more. */
+export interface Listing<Item> extends ReadonlyArray<Item> {
   /** What `session.all` returns by now. The same function for each type, and needs no `this`. */
-  readonly snapshot: () => Collection<F>
+  readonly snapshot: () => Listing<Item>
   /** Calls after each change, once for all that came together. @returns stops it */
   readonly subscribe: (listener: () => void) => () => void
 }
 
-/** The objects of one type at a session. */
-export class Gathering<F extends Fields> {
-  readonly #handles = new Set<ObjectHandle<F>>()
+/** The objects or the pieces of one type at a session. */
+export class Gathering<Item> {
+  readonly #handles = new Set<Item>()
+  readonly #order: ((a: Item, b: Item) => number) | null
   readonly #listeners = new Set<() => void>()
-  #snapshot: Collection<F> | null = null
+  #snapshot: Listing<Item> | null = null
 
-  readonly snapshot = (): Collection<F> => {
+  /** @param order  of the snapshot; if not given, as they came */
+  constructor(order: ((a: Item, b: Item) => number) | null = null) {
+    this.#order = order
+  }
+
+  readonly snapshot = (): Listing<Item> => {
     if (this.#snapshot) return this.#snapshot
     const { snapshot, subscribe } = this
     // They are no items, and nobody wants to see them in a list.
     const ways = { snapshot: { value: snapshot }, subscribe: { value: subscribe } }
-    const items = Object.defineProperties([...this.#handles], ways)
-    this.#snapshot = Object.freeze(items) as unknown as Collection<F>
+    const handles = [...this.#handles]
+    if (this.#order) handles.sort(this.#order)
+    const items = Object.defineProperties(handles, ways)
+    this.#snapshot = Object.freeze(items) as unknown as Listing<Item>
     return this.#snapshot
   }
 
@@ -40,13 +51,13 @@ export class Gathering<F extends Fields> {
   }
 
   /** One came. */
-  add(handle: ObjectHandle<F>): void {
+  add(handle: Item): void {
     this.#handles.add(handle)
     this.#snapshot = null
   }
 
   /** One went. */
-  delete(handle: ObjectHandle<F>): void {
+  delete(handle: Item): void {
     this.#handles.delete(handle)
     this.#snapshot = null
   }

@@ -25,6 +25,10 @@ export interface SessionEvents {
   objects: void
   /** Somebody asks for an object of ours whose type says `take: 'ask'`; unheard it is refused. */
   asked: Asking
+  /** Pieces came, changed or went. */
+  pieces: void
+  /** Server and backup were gone at once, and no survivor was shown secret fields of these. */
+  lostSecrets: readonly number[]
   /** Keys of the table that changed. */
   table: readonly string[]
   recovered: Recovery

@@ -5,14 +5,16 @@ import { parse } from '../faults/conditions.ts'
 import { type ErrorCode, HoldfastError, type Millis, type Part } from '../machine.ts'
 import type { MemberEvent } from '../member/state.ts'
 import * as objects from '../objects/objects.ts'
+import * as pieces from '../pieces/pieces.ts'
 import { NAME_MAX, type Topology } from '../register/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { rpcPart } from '../rpc/rpc.ts'
 import { create as createRpc } from '../rpc/state.ts'
-import { Runner } from './runner.ts'
-import { Session } from './session.ts'
+import { Runner, type RunnerOptions } from './runner.ts'
+import { type Parts, Session } from './session.ts'
 import { parseToken } from './token.ts'
-import { type GameType, sortTypes } from './types.ts'
+import { tableOf } from './table.ts'
+import { type GameType, sortTypes, type Types } from './types.ts'
 
 /** What `join` takes. */
 export interface JoinOptions {
@@ -58,6 +60,9 @@ const RATE_MAX: number = 1_000 / objects.GATHER_MS
 // From the view to the last of its objects, at most.
 const TOLD_MS: Millis = 15_000
 
+// Nobody guesses what is drawn by a seed of so many.
+const SEED_BYTES = 32
+
 /** Most players of a session. */
 export const PLAYERS_MAX = 256
 
@@ -72,35 +77,52 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
   const parts = {
     objects: objects.create(1_000 / checkRate(options.updatesPerSecond ?? RATE_MAX)),
     actions: actions.create(),
+    pieces: pieces.create(),
     rpc: createRpc(),
   }
-  const rules = types.objects.map((type) => type.rules)
   const session = new Session(types, parts)
   const door = new Door(session, options)
   const runner = await Runner.start({
     environment,
     url: hubUrl(options.server ?? environment.defaultServer),
-    wish: {
-      game: checkName('game', options.game),
-      room: checkName('room', options.room ?? 'main'),
-      name: checkName('name', options.name ?? 'player'),
-      playersMax: checkPlayers(options.playersMax ?? 16),
-      types: types.text,
-      recovers: options.recover ?? true,
-      topology: checkTopology(options.topology ?? 'star'),
-      resume: options.token === undefined ? null : parseToken(options.token),
-    },
-    slots: [
-      { part: objects.objectsPart(rules) as Part<never>, state: parts.objects },
-      { part: actions.actionsPart(types.runs) as Part<never>, state: parts.actions },
-      { part: rpcPart as Part<never>, state: parts.rpc },
-    ],
+    wish: wishOf(options, types),
+    slots: slotsOf(types, parts),
     conditions: options.condition ? parse(options.condition) : null,
     told: (event) => door.told(event),
     toldAll: () => session.toldAll(),
   })
+  // Before anything can be drawn by it.
+  parts.pieces.kept.seed = runner.loop.random(SEED_BYTES)
   session.bind(runner)
   return door.opened(environment, runner)
+}
+
+function wishOf(options: JoinOptions, types: Types): RunnerOptions['wish'] {
+  return {
+    game: checkName('game', options.game),
+    room: checkName('room', options.room ?? 'main'),
+    name: checkName('name', options.name ?? 'player'),
+    playersMax: checkPlayers(options.playersMax ?? 16),
+    types: types.text,
+    recovers: options.recover ?? true,
+    topology: checkTopology(options.topology ?? 'star'),
+    resume: options.token === undefined ? null : parseToken(options.token),
+  }
+}
+
+function slotsOf(
+  { objects: named, pieces: laid, runs }: Types,
+  parts: Parts,
+): RunnerOptions['slots'] {
+  const rules = named.map((type) => type.rules)
+  const laidRules = laid.map((type) => type.rules)
+  const table = tableOf(parts.pieces, laid)
+  return [
+    { part: objects.objectsPart(rules) as Part<never>, state: parts.objects },
+    { part: actions.actionsPart(runs, [table]) as Part<never>, state: parts.actions },
+    { part: pieces.piecesPart(laidRules) as Part<never>, state: parts.pieces },
+    { part: rpcPart as Part<never>, state: parts.rpc },
+  ]
 }
 
 // Waits for the first view, and tells the session everything from then on.

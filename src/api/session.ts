@@ -17,18 +17,23 @@ import * as member from '../member/member.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
 import * as objects from '../objects/objects.ts'
+import type * as pieces from '../pieces/pieces.ts'
 import type { Rpc } from '../rpc/state.ts'
 import type { View } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import { settle } from './answers.ts'
+import { Asking } from './asking.ts'
 import { Caller } from './calls.ts'
 import type { ActionOutcome, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf } from './figures.ts'
 import { Belongings } from './belongings.ts'
-import type { Collection } from './collection.ts'
+import type { Collection, Listing } from './collection.ts'
 import type { ObjectHandle } from './handles.ts'
+import type { PieceHandle } from './piece-handles.ts'
+import type { PieceType } from './piece-types.ts'
 import type { Runner } from './runner.ts'
+import { Tabletop } from './tabletop.ts'
 import { formatToken } from './token.ts'
 import type { ActionType, MemberInfo, ObjectType, Types } from './types.ts'
 import { Viewer } from './viewer.ts'
@@ -36,18 +41,13 @@ import { Viewer } from './viewer.ts'
 // Whoever leaves waits so long, for a hand-over and for the last word to be acked.
 const LEAVE_MS: Millis = 1_500
 
-// Somebody waits for the outcome of an action.
-interface Waiting {
-  settle(outcome: Uint8Array): void
-  reject(error: Error): void
-}
-
 type Listener<Name extends keyof SessionEvents> = (value: SessionEvents[Name]) => void
 
 /** The parts of a session's member and their states. */
 export interface Parts {
   objects: objects.Objects
   actions: actions.Actions
+  pieces: pieces.Pieces
   rpc: Rpc
 }
 
@@ -55,8 +55,9 @@ export interface Parts {
 export class Session extends Caller {
   readonly #parts: Parts
   readonly #listeners = new Map<keyof SessionEvents, Set<Listener<never>>>()
-  readonly #acts = new Map<number, Waiting>()
+  readonly #asking = new Asking()
   readonly #belongings: Belongings
+  readonly #tabletop: Tabletop
   readonly #rules: objects.Types
   readonly #viewer = new Viewer(
     () => this.#runner?.sessionTime() ?? NaN,
@@ -82,6 +83,7 @@ export class Session extends Caller {
     this.#parts = parts
     this.#rules = types.objects.map(({ rules }) => rules)
     const player = (): number => this.#player
+    this.#tabletop = this.#lay(types.pieces)
     this.#belongings = new Belongings({
       types: types.objects,
       state: parts.objects,
@@ -101,6 +103,17 @@ export class Session extends Caller {
         this.#tell('asked', asking)
         return (this.#listeners.get('asked')?.size ?? 0) > 0
       },
+    })
+  }
+
+  #lay(types: readonly PieceType[]): Tabletop {
+    return new Tabletop({
+      types,
+      state: this.#parts.pieces,
+      findPlayer: (player) => this.#members.find((info) => info.player === player) ?? null,
+      ask: (question) => this.#asking.ask(this.#runner, question),
+      changed: () => this.#tell('pieces', undefined),
+      lost: (ids) => this.#tell('lostSecrets', ids),
     })
   }
 
@@ -234,9 +247,19 @@ export class Session extends Caller {
     return this.#belongings.create(type, state)
   }
 
-  /** All objects of a type that are here, oldest first. @throws HoldfastError code `not-found` */
-  all<F extends Fields>(type: ObjectType<F>): Collection<F> {
-    return this.#belongings.all(type)
+  /**
+   * All objects of a type that are here, oldest first, or all pieces of one, lowest first.
+   *
+   * @throws HoldfastError code `not-found`
+   */
+  all<F extends Fields>(type: PieceType<F>): Listing<PieceHandle<F>>
+  all<F extends Fields>(type: ObjectType<F>): Collection<F>
+  all<F extends Fields>(
+    type: ObjectType<F> | PieceType<F>,
+  ): Collection<F> | Listing<PieceHandle<F>> {
+    if (type.kind === 'object') return this.#belongings.all(type)
+    const listing = this.#tabletop.all(type as unknown as PieceType)
+    return listing as unknown as Listing<PieceHandle<F>>
   }
 
   /**
@@ -249,15 +272,9 @@ export class Session extends Caller {
     this.#checkOpen('act')
     const body = actions.encodeCall(type.name, args)
     return new Promise((resolve, reject) => {
-      // Before it is asked: alone, the outcome is told before `submit` returns.
-      const seq = this.#runner!.member.session.client.nextSeq
-      this.#acts.set(seq, { settle: (bytes) => settle(type, bytes, resolve, reject), reject })
-      try {
-        this.#use((now, run) => member.submit(run, now, actions.ACTIONS_CHANNEL, body))
-      } catch (error) {
-        this.#acts.delete(seq)
-        reject(error as Error)
-      }
+      const settled = (bytes: Uint8Array): void => settle(type, bytes, resolve, reject)
+      const channel = actions.ACTIONS_CHANNEL
+      this.#asking.ask(this.#runner, { channel, body: () => body, settle: settled, reject })
     })
   }
 
@@ -323,10 +340,9 @@ export class Session extends Caller {
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':
-        this.#acts.get(event.seq)?.settle(event.outcome)
-        return void this.#acts.delete(event.seq)
+        return this.#asking.told(event.seq, event.outcome)
       case 'unknown':
-        for (const seq of event.seqs) this.#forget(seq, 'the session does not know us any more')
+        for (const seq of event.seqs) this.#asking.forget(seq, 'the session forgot us')
         return
       case 'lost':
         return this.#setStatus(event.lost ? 'reconnecting' : 'live')
@@ -334,7 +350,7 @@ export class Session extends Caller {
         return this.#fail(event.code, event.why)
       case 'part':
         if (this.callTold(event)) return
-        return this.#partTold(event.event as objects.ObjectEvent | actions.ActionEvent)
+        return this.#partTold(event.event as objects.ObjectEvent)
       case 'role':
       case 'slow':
       case 'leased':
@@ -377,14 +393,16 @@ export class Session extends Caller {
     this.#updateSafety()
   }
 
-  #partTold(event: objects.ObjectEvent | actions.ActionEvent): void {
+  #partTold(event: objects.ObjectEvent | actions.ActionEvent | pieces.PieceEvent): void {
     if (event.kind === 'table') this.#tell('table', event.keys)
-    else this.#belongings.told(event)
+    else if (event.kind.startsWith('piece')) this.#tabletop.told(event as pieces.PieceEvent)
+    else this.#belongings.told(event as objects.ObjectEvent)
   }
 
   /** Not for users: all that one verb brought was told. */
   toldAll(): void {
     this.#belongings.settled()
+    this.#tabletop.settled()
   }
 
   #updateSafety(): void {
@@ -432,14 +450,9 @@ export class Session extends Caller {
     this.#reason = why
     this.#code = code
     this.#setStatus('lost')
-    for (const seq of this.#acts.keys()) this.#forget(seq, why)
+    this.#asking.end(why)
     this.#belongings.end(code, why)
     this.endCalls(why)
-  }
-
-  #forget(seq: number, why: string): void {
-    this.#acts.get(seq)?.reject(new HoldfastError('left', `not known whether it was done: ${why}`))
-    this.#acts.delete(seq)
   }
 
   #checkOpen(verb: string): void {

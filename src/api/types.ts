@@ -3,12 +3,15 @@
  * who has authority: an object its owner, an action the primary, a procedure whoever is called.
  */
 
-import type { Actor, Run, Table } from '../actions/actions.ts'
+import type { Actor, Run } from '../actions/actions.ts'
 import { HoldfastError, type PeerId } from '../machine.ts'
 import { type Fields, type Schema, schema, type StateOf } from '../wire/schema.ts'
 import { STATE_MAX, type TypeRules } from '../objects/objects.ts'
 import { type Course, courseOf, type MotionOptions } from './motion.ts'
+import { PIECE_TYPES_MAX } from '../pieces/pieces.ts'
+import { compilePiece, type PieceOptions, type PieceType } from './piece-types.ts'
 import { type OwningOptions, rulesOf } from './rules.ts'
+import type { GameTable } from './table.ts'
 
 /** Longest name of a type or an action. */
 export const TYPE_NAME_MAX = 32
@@ -35,7 +38,7 @@ export interface ObjectOptions<F extends Fields> extends OwningOptions<F> {
 export interface ActionType<Args = unknown, Answer = unknown> {
   readonly kind: 'action'
   readonly name: string
-  readonly run: (table: Table, args: Args, by: Actor) => Answer
+  readonly run: (table: GameTable, args: Args, by: Actor) => Answer
 }
 
 /** What a procedure does where it is called: its answer, or a promise of that. */
@@ -53,7 +56,11 @@ export interface ProcedureType<Args = never, Answer = unknown> {
 }
 
 /** What `join` takes in `types`. */
-export type GameType = ObjectType<Fields> | ActionType<never, unknown> | ProcedureType
+export type GameType =
+  | ObjectType<Fields>
+  | PieceType<Fields>
+  | ActionType<never, unknown>
+  | ProcedureType
 
 /**
  * A type of objects: its state field by field. Each object has one owner, who sets it; the
@@ -79,6 +86,20 @@ export function object<F extends Fields>(
 }
 
 /**
+ * A type of pieces: what several hands may reach for. The primary decides who was first; what is
+ * done is shown at once, and who was too late is told who was first. Pieces are made by actions.
+ *
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long
+ */
+export function piece<F extends Fields>(
+  name: string,
+  fields: F,
+  options: PieceOptions<NoInfer<F>> = {},
+): PieceType<F> {
+  return compilePiece(checkName(name), fields, options as PieceOptions<F>)
+}
+
+/**
  * An action: runs on the primary, once, also when that changes hands meanwhile. What it
  * throws is told to whoever asked, and nothing of it is kept. It must not keep the table.
  *
@@ -86,7 +107,7 @@ export function object<F extends Fields>(
  */
 export function action<Args, Answer>(
   name: string,
-  run: (table: Table, args: Args, by: Actor) => Answer,
+  run: (table: GameTable, args: Args, by: Actor) => Answer,
 ): ActionType<Args, Answer> {
   return { kind: 'action', name: checkName(name), run }
 }
@@ -121,6 +142,7 @@ function checkName(name: string): string {
 /** The types of one game, sorted out. */
 export interface Types {
   objects: readonly ObjectType<Fields>[]
+  pieces: readonly PieceType[]
   runs: ReadonlyMap<string, Run>
   procedures: ReadonlyMap<string, ProcedureType>
   /** All that two builds must agree on, a line for each type, action and procedure. */
@@ -130,6 +152,7 @@ export interface Types {
 /** Sorts the types of a game. @throws HoldfastError code `bad-value` for a name used twice */
 export function sortTypes(types: readonly GameType[]): Types {
   const objects: ObjectType<Fields>[] = []
+  const pieces: PieceType[] = []
   const runs = new Map<string, Run>()
   const procedures = new Map<string, ProcedureType>()
   const names = new Set<string>()
@@ -139,7 +162,8 @@ export function sortTypes(types: readonly GameType[]): Types {
     }
     names.add(type.name)
     if (type.kind === 'object') objects.push(type)
-    else if (type.kind === 'action') runs.set(type.name, type.run as Run)
+    else if (type.kind === 'piece') pieces.push(type)
+    else if (type.kind === 'action') runs.set(type.name, type.run as unknown as Run)
     else procedures.set(type.name, type)
   }
   if (objects.length > OBJECT_TYPES_MAX) {
@@ -148,9 +172,19 @@ export function sortTypes(types: readonly GameType[]): Types {
       `a game has ${OBJECT_TYPES_MAX} types of objects at most: ${objects.length}`,
     )
   }
-  const texts = [...objects.map(textOf), ...runs.keys()]
+  if (pieces.length > PIECE_TYPES_MAX) {
+    throw new HoldfastError(
+      'bad-value',
+      `a game has ${PIECE_TYPES_MAX} types of pieces at most: ${pieces.length}`,
+    )
+  }
+  const texts = [...objects.map(textOf), ...pieces.map(pieceText), ...runs.keys()]
   for (const name of procedures.keys()) texts.push(`${name}()`)
-  return { objects, runs, procedures, text: texts.join('\n') }
+  return { objects, pieces, runs, procedures, text: texts.join('\n') }
+}
+
+function pieceText({ name, schema: { text } }: PieceType): string {
+  return `${name} ${text} piece`
 }
 
 function textOf({ name, schema: { text }, course }: ObjectType<Fields>): string {

@@ -1,9 +1,9 @@
 /**
  * What the functions of a game do to pieces on the primary: several at once, and what no player
- * could foresee (deal, shuffle, capture). All of it is one entry of the log (protocols, actions).
+ * could foresee (deal, shuffle, capture). All of it is one entry of the log.
  */
 
-import type { Draft } from '../machine.ts'
+import type { Draft, Effects } from '../machine.ts'
 import type { Quantised } from '../wire/schema.ts'
 import { encodeDraws, encodeGone, encodeRow } from './changes.ts'
 import { server } from './decide.ts'
@@ -20,14 +20,24 @@ export interface PieceDraft {
   /** All that there are by now. */
   rows(): Row[]
   get(id: number): Row | null
-  /** @throws Error if there are too many */
+  /** @throws RangeError if there are too many */
   create(type: number, mask: number, fields: Quantised, z: string): Row
   change(id: number, mask: number, fields: Quantised): void
   hold(id: number, player: number): void
   level(id: number, z: string): void
   remove(id: number): void
-  /** 0 to below `sides`, each as likely; nobody can foresee it. */
+  /** 0 to below `sides`, each as likely; nobody can foresee it. @throws RangeError */
   draw(sides: number): number
+}
+
+// What was made so far; null of a piece that is gone.
+interface Made {
+  readonly pieces: Pieces
+  readonly types: PieceTypes
+  readonly rows: Map<number, Row | null>
+  readonly raised: Set<number>
+  nextId: number
+  draws: number
 }
 
 /** What an action of that player does, until it is done. */
@@ -37,104 +47,85 @@ export function draft(
   part: number,
   player: number,
 ): Draft & { face: PieceDraft } {
-  const made = new Made(pieces, types, player)
-  return { face: made, done: () => ({ part, ...made.done() }) }
+  const { nextId, draws } = pieces.kept
+  const made: Made = { pieces, types, rows: new Map(), raised: new Set(), nextId, draws }
+  const face: PieceDraft = {
+    rows: () => rowsOf(made),
+    get: (id) => get(made, id),
+    create: (type, mask, fields, z) => createRow(made, type, mask, fields, z),
+    change: (id, mask, fields) => {
+      const row = open(made, id)
+      take(types[row.type]!, row, fields, mask)
+    },
+    hold: (id, by) => void Object.assign(open(made, id), { heldBy: by, lastReleased: 0 }),
+    level: (id, z) => {
+      open(made, id).z = z
+      made.raised.add(id)
+    },
+    remove: (id) => {
+      open(made, id)
+      made.rows.set(id, null)
+    },
+    draw: (sides) => drawLot(made, sides),
+  }
+  return { face, done: () => ({ part, ...effectsOf(made, player) }) }
 }
 
-class Made implements PieceDraft {
-  readonly #pieces: Pieces
-  readonly #types: PieceTypes
-  readonly #player: number
-  // Null for those that are gone.
-  readonly #rows = new Map<number, Row | null>()
-  readonly #raised = new Set<number>()
-  #nextId: number
-  #draws: number
+function rowsOf({ pieces, rows }: Made): Row[] {
+  const kept = [...pieces.kept.rows.values()].filter(({ id }) => !rows.has(id))
+  return [...kept, ...[...rows.values()].filter((row) => row !== null)]
+}
 
-  constructor(pieces: Pieces, types: PieceTypes, player: number) {
-    this.#pieces = pieces
-    this.#types = types
-    this.#player = player
-    this.#nextId = pieces.kept.nextId
-    this.#draws = pieces.kept.draws
-  }
+function get({ pieces, rows }: Made, id: number): Row | null {
+  const row = rows.get(id)
+  return row === undefined ? (pieces.kept.rows.get(id) ?? null) : row
+}
 
-  rows(): Row[] {
-    const kept = [...this.#pieces.kept.rows.values()].filter(({ id }) => !this.#rows.has(id))
-    return [...kept, ...[...this.#rows.values()].filter((row) => row !== null)]
-  }
+// To be written to.
+function open(made: Made, id: number): Row {
+  const row = get(made, id)
+  if (!row) throw new RangeError(`there is no piece ${id}`)
+  if (made.rows.has(id)) return row
+  const copy = copyRow(row)
+  made.rows.set(id, copy)
+  return copy
+}
 
-  get(id: number): Row | null {
-    const row = this.#rows.get(id)
-    return row === undefined ? (this.#pieces.kept.rows.get(id) ?? null) : row
-  }
+function createRow(made: Made, type: number, mask: number, fields: Quantised, z: string): Row {
+  const rules = made.types[type]!
+  const count = rowsOf(made).length
+  if (count >= PIECES_MAX) throw new RangeError(`a session has ${PIECES_MAX} pieces: ${count}`)
+  const id = made.nextId++
+  const none = { hidden: 0, gen: 0, by: 0, lastClient: 0, genBefore: 0, byBefore: 0, zg: 0 }
+  const row = { id, type, fields: initialFields(rules), z, heldBy: 0, lastReleased: 0, ...none }
+  take(rules, row, fields, mask)
+  made.rows.set(id, row)
+  made.raised.add(id)
+  return row
+}
 
-  create(type: number, mask: number, fields: Quantised, z: string): Row {
-    const rules = this.#types[type]!
-    const count = this.rows().length
-    if (count >= PIECES_MAX) throw new RangeError(`a session has ${PIECES_MAX} pieces: ${count}`)
-    const id = this.#nextId++
-    const none = { hidden: 0, gen: 0, by: 0, lastClient: 0, genBefore: 0, byBefore: 0, zg: 0 }
-    const row = { id, type, fields: initialFields(rules), z, heldBy: 0, lastReleased: 0, ...none }
-    take(rules, row, fields, mask)
-    this.#rows.set(id, row)
-    this.#raised.add(id)
-    return row
+function drawLot(made: Made, sides: number): number {
+  if (!Number.isInteger(sides) || sides < 1 || sides > 2 ** 31) {
+    throw new RangeError(`a draw is out of 1 to ${2 ** 31}: ${sides}`)
   }
+  return draw(made.pieces.kept.seed, made.draws++, sides)
+}
 
-  change(id: number, mask: number, fields: Quantised): void {
-    const row = this.#open(id)
-    take(this.#types[row.type]!, row, fields, mask)
+function effectsOf({ pieces, types, rows, raised, draws }: Made, player: number): Effects {
+  const { kept, epoch } = pieces
+  const changes = draws === kept.draws ? [] : [encodeDraws(draws)]
+  let gen = nextGen(kept, epoch)
+  const entries: Entry[] = []
+  for (const [id, made] of rows) {
+    if (!made && !kept.rows.has(id)) continue
+    const row = made && server(made, gen, player)
+    if (row && raised.has(id)) row.zg = gen
+    changes.push(row ? encodeRow(types, row) : encodeGone(id, gen))
+    entries.push({ id, row, why: 'table', seq: 0, reason: '' })
+    gen++
   }
-
-  hold(id: number, player: number): void {
-    Object.assign(this.#open(id), { heldBy: player, lastReleased: 0 })
-  }
-
-  level(id: number, z: string): void {
-    this.#open(id).z = z
-    this.#raised.add(id)
-  }
-
-  remove(id: number): void {
-    this.#open(id)
-    this.#rows.set(id, null)
-  }
-
-  draw(sides: number): number {
-    if (!Number.isInteger(sides) || sides < 1 || sides > 2 ** 31) {
-      throw new RangeError(`a draw is out of 1 to ${2 ** 31}: ${sides}`)
-    }
-    return draw(this.#pieces.kept.seed, this.#draws++, sides)
-  }
-
-  #open(id: number): Row {
-    const row = this.get(id)
-    if (!row) throw new RangeError(`there is no piece ${id}`)
-    if (this.#rows.has(id)) return row
-    const made = copyRow(row)
-    this.#rows.set(id, made)
-    return made
-  }
-
-  done(): { changes: Uint8Array[]; news: Uint8Array | null } {
-    const { kept, epoch } = this.#pieces
-    const types = this.#types
-    const changes: Uint8Array[] = []
-    if (this.#draws !== kept.draws) changes.push(encodeDraws(this.#draws))
-    let gen = nextGen(kept, epoch)
-    const entries: Entry[] = []
-    for (const [id, made] of this.#rows) {
-      if (!made && !kept.rows.has(id)) continue
-      const row = made && server(made, gen, this.#player)
-      if (row && this.#raised.has(id)) row.zg = gen
-      changes.push(row ? encodeRow(types, row) : encodeGone(id, gen))
-      entries.push({ id, row, why: 'table', seq: 0, reason: '' })
-      gen++
-    }
-    if (entries.length === 0) return { changes, news: null }
-    const news = encodeNews(types, entries)
-    if (news.length <= NEWS_MAX) return { changes, news }
-    throw new RangeError(`an action changes ${NEWS_MAX} bytes of pieces: ${news.length}`)
-  }
+  if (entries.length === 0) return { changes, news: null }
+  const news = encodeNews(types, entries)
+  if (news.length <= NEWS_MAX) return { changes, news }
+  throw new RangeError(`an action changes ${NEWS_MAX} bytes of pieces: ${news.length}`)
 }

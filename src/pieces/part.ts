@@ -63,6 +63,7 @@ function reset(state: Pieces, out: PartOut<PieceEvent>): void {
 }
 
 function welcome({ kept }: Pieces, types: PieceTypes): Uint8Array[] {
+  if (types.length === 0) return []
   const parts: Row[][] = [[]]
   let size = 0
   for (const row of kept.rows.values()) {

@@ -2,7 +2,6 @@
 
 export { settled, shown, update } from './branch.ts'
 export { draft, type PieceDraft } from './drafts.ts'
-export { take } from './fields.ts'
 export { above, below, between, byLevel } from './levels.ts'
 export { decodeOutcome, encodeFree } from './messages.ts'
 export { piecesPart, PIECES_CHANNEL } from './part.ts'

@@ -168,8 +168,8 @@ export type Outcome =
   /** Nothing that we should have sent. */
   | { kind: 'bogus'; reason: string }
 
-/** No pieces yet. @param seed  16 bytes or more that nobody can guess */
-export function create(seed: Uint8Array): Pieces {
+/** No pieces yet. @param seed  by which lots are drawn: bytes that nobody can guess */
+export function create(seed: Uint8Array = new Uint8Array(0)): Pieces {
   return {
     me: 0,
     player: 0,

@@ -24,7 +24,7 @@ export const FLOORS: readonly (readonly string[])[] = [
 export const MACHINES_TOP = 4
 
 /** Packages that compute and nothing else, and so may be used on every floor. */
-const PURE = ['@noble/hashes', 'fast-check', 'vitest']
+const PURE = ['@noble/hashes', 'fractional-indexing', 'fast-check', 'vitest']
 
 /** One import of a file, whatever its form. */
 export interface Import {

@@ -1,0 +1,305 @@
+/** A piece as a user holds it. */
+
+import { HoldfastError } from '../machine.ts'
+import type { Op, Row } from '../pieces/pieces.ts'
+import { between, byLevel } from '../pieces/pieces.ts'
+import type { Fields, StateOf } from '../wire/schema.ts'
+import { patched, type PieceType, stateOf } from './piece-types.ts'
+import type { MemberInfo } from './types.ts'
+
+/** What came of an update of a piece. */
+export type PieceOutcome =
+  /** Done; `clamped` if not just so, or if nobody could foresee what it shows. */
+  | { readonly ok: true; readonly clamped: boolean }
+  /** Somebody else was first; null if they are gone. */
+  | { readonly ok: false; readonly why: 'conflict'; readonly by: MemberInfo | null }
+  | { readonly ok: false; readonly why: 'refused'; readonly reason: string }
+
+/** What a verb of a piece takes besides. */
+export interface PieceCall {
+  /** Waits no longer; what was asked for goes on. */
+  readonly signal?: AbortSignal
+}
+
+/** How to take hold of a piece. */
+export interface Grip extends PieceCall {
+  /** Though it may have changed meanwhile: who let go of it last may grasp it again at once. */
+  readonly loose?: boolean
+  /** Also out of another's hand. */
+  readonly wrest?: boolean
+  /** Above all others. */
+  readonly raise?: boolean
+}
+
+/** What a piece tells, and what the listener gets. */
+export interface PieceEvents {
+  /** Somebody was first, and what was under way here is void: let go of it. */
+  conflict: { readonly by: MemberInfo | null }
+  refused: { readonly reason: string }
+  change: void
+  gone: void
+}
+
+/** A change of some fields. */
+export type PiecePatch<F extends Fields> = {
+  readonly [Name in keyof F]?: NonNullable<StateOf<F>[Name]>
+}
+
+/** A piece. What is done to it is shown at once, and the promise says what came of it. */
+export interface PieceHandle<F extends Fields = Fields> {
+  readonly id: number
+  readonly type: PieceType<F>
+  /** As shown here: what was told, with our own updates on top. A hidden field is null. */
+  readonly state: StateOf<F>
+  /** The player who holds it; 0 for nobody. */
+  readonly heldBy: number
+  readonly holder: MemberInfo | null
+  /** The player who changed it last; 0 for the game itself. */
+  readonly lastBy: number
+  /** Its level; `session.all` has the lowest first. */
+  readonly z: string
+  /** Updates of ours have no outcome yet. */
+  readonly pending: boolean
+  readonly alive: boolean
+  update(patch: PiecePatch<F>, call?: PieceCall): Promise<PieceOutcome>
+  grab(grip?: Grip): Promise<PieceOutcome>
+  /** Lets go of it, with a last change. */
+  release(patch?: PiecePatch<F>, call?: PieceCall): Promise<PieceOutcome>
+  raise(call?: PieceCall): Promise<PieceOutcome>
+  lower(call?: PieceCall): Promise<PieceOutcome>
+  /** Between two others; null stands for the table and for the eye. */
+  level(
+    low: PieceHandle<Fields> | null,
+    high: PieceHandle<Fields> | null,
+    call?: PieceCall,
+  ): Promise<PieceOutcome>
+  on<Name extends keyof PieceEvents>(
+    name: Name,
+    listener: (value: PieceEvents[Name]) => void,
+  ): () => void
+}
+
+/** What a handle needs of its session. */
+export interface PieceHost {
+  /** As it is shown; null if there is none. */
+  shown(id: number): Row | null
+  holder(player: number): MemberInfo | null
+  /** Whether updates of ours are under way, and whether one is loose. */
+  underWay(id: number): { any: boolean; loose: boolean }
+  above(): string
+  below(): string
+  /** @throws HoldfastError */
+  ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome>
+  /** Something is shown that was not. */
+  touched(type: PieceType): void
+}
+
+type Listener = (value: never) => void
+
+// What waits for a loose grab to be answered.
+interface Later {
+  op: Op
+  promise: Promise<PieceOutcome>
+  settle(outcome: PieceOutcome | PromiseLike<PieceOutcome>): void
+}
+
+/** See the head of this file. */
+export class Piece implements PieceHandle<Fields> {
+  readonly id: number
+  readonly type: PieceType
+  alive = true
+  readonly #host: PieceHost
+  readonly #listeners = new Map<keyof PieceEvents, Set<Listener>>()
+  #row: Row
+  #shown: Row | null = null
+  #state: StateOf<Fields> | null = null
+  #later: Later | null = null
+
+  constructor(host: PieceHost, type: PieceType, row: Row) {
+    this.#host = host
+    this.type = type
+    this.id = row.id
+    this.#row = row
+  }
+
+  /** Not for users: as it is shown. */
+  get row(): Row {
+    this.#shown ??= this.#withLater(this.#host.shown(this.id) ?? this.#row)
+    this.#row = this.#shown
+    return this.#shown
+  }
+
+  #withLater(row: Row): Row {
+    if (!this.#later) return row
+    const { mask, fields: from, hold, z } = this.#later.op
+    const fields = [...row.fields]
+    for (const [i, { at, end }] of this.type.schema.columns.entries()) {
+      if ((mask & (1 << i)) === 0) continue
+      for (let place = at; place < end; place++) fields[place] = from[place]!
+    }
+    return { ...row, fields, z: z ?? row.z, heldBy: hold === 'release' ? 0 : row.heldBy }
+  }
+
+  get state(): StateOf<Fields> {
+    this.#state ??= Object.freeze(stateOf(this.type.schema, this.row)) as StateOf<Fields>
+    return this.#state
+  }
+
+  get heldBy(): number {
+    return this.row.heldBy
+  }
+
+  get holder(): MemberInfo | null {
+    return this.heldBy === 0 ? null : this.#host.holder(this.heldBy)
+  }
+
+  get lastBy(): number {
+    return this.row.by
+  }
+
+  get z(): string {
+    return this.row.z
+  }
+
+  get pending(): boolean {
+    return this.#later !== null || this.#host.underWay(this.id).any
+  }
+
+  async update(patch: PiecePatch<Fields>, call: PieceCall = {}): Promise<PieceOutcome> {
+    return this.#do({ hold: 'keep', ...patched(this.type, patch), z: null }, call)
+  }
+
+  grab({ loose = false, wrest = false, raise = false, signal }: Grip = {}): Promise<PieceOutcome> {
+    const z = raise ? this.#host.above() : null
+    const op: Op = { hold: wrest ? 'wrest' : 'grab', mask: 0, fields: [], z }
+    return this.#do(op, { signal }, loose && !wrest)
+  }
+
+  async release(patch: PiecePatch<Fields> = {}, call: PieceCall = {}): Promise<PieceOutcome> {
+    return this.#do({ hold: 'release', ...patched(this.type, patch), z: null }, call)
+  }
+
+  raise(call: PieceCall = {}): Promise<PieceOutcome> {
+    return this.#do({ hold: 'keep', mask: 0, fields: [], z: this.#host.above() }, call)
+  }
+
+  lower(call: PieceCall = {}): Promise<PieceOutcome> {
+    return this.#do({ hold: 'keep', mask: 0, fields: [], z: this.#host.below() }, call)
+  }
+
+  level(
+    low: PieceHandle<Fields> | null,
+    high: PieceHandle<Fields> | null,
+    call: PieceCall = {},
+  ): Promise<PieceOutcome> {
+    const z = between(low?.z ?? null, high?.z ?? null)
+    return this.#do({ hold: 'keep', mask: 0, fields: [], z }, call)
+  }
+
+  on<Name extends keyof PieceEvents>(
+    name: Name,
+    listener: (value: PieceEvents[Name]) => void,
+  ): () => void {
+    const known = this.#listeners.get(name) ?? new Set()
+    this.#listeners.set(name, known)
+    known.add(listener as Listener)
+    return () => void known.delete(listener as Listener)
+  }
+
+  /** Not for users: it was told, or something was done to it. */
+  changed(): void {
+    this.#shown = null
+    this.#state = null
+    if (this.#later && !this.#host.underWay(this.id).loose) this.#send()
+    this.tell('change', undefined)
+  }
+
+  /** Not for users. */
+  tell<Name extends keyof PieceEvents>(name: Name, value: PieceEvents[Name]): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      ;(listener as (value: PieceEvents[Name]) => void)(value)
+    }
+  }
+
+  async #do(op: Op, { signal }: PieceCall, loose = false): Promise<PieceOutcome> {
+    signal?.throwIfAborted()
+    if (!this.alive) {
+      throw new HoldfastError('not-found', `${this.type.name} ${this.id} is gone: nothing to do`)
+    }
+    if (op.hold === 'keep' && op.mask === 0 && op.z === null) return { ok: true, clamped: false }
+    // A loose grab alone may be honoured late, so what follows it waits for its answer (O51).
+    const waits = this.#host.underWay(this.id).loose && !loose
+    const outcome = waits ? this.#wait(op) : this.#ask(op, loose)
+    return signal ? abortable(outcome, signal) : outcome
+  }
+
+  #ask(op: Op, loose: boolean): Promise<PieceOutcome> {
+    const outcome = this.#host.ask(this.id, op, loose)
+    this.#touch()
+    return outcome
+  }
+
+  #wait(op: Op): Promise<PieceOutcome> {
+    if (!this.#later) {
+      const { promise, resolve: settle } = withResolvers<PieceOutcome>()
+      this.#later = { op, promise, settle }
+    } else this.#later.op = merged(this.type, this.#later.op, op)
+    this.#touch()
+    return this.#later.promise
+  }
+
+  // The loose grab has its answer: what waited is done if it was honoured.
+  #send(): void {
+    const later = this.#later!
+    this.#later = null
+    if (!this.alive) return later.settle({ ok: false, why: 'conflict', by: null })
+    later.settle(this.#ask(later.op, false))
+  }
+
+  /** Not for users: it is gone. */
+  end(): void {
+    this.alive = false
+    this.#later?.settle({ ok: false, why: 'conflict', by: null })
+    this.#later = null
+    this.tell('gone', undefined)
+  }
+
+  #touch(): void {
+    this.#shown = null
+    this.#state = null
+    this.#host.touched(this.type)
+  }
+}
+
+/** Lowest first. */
+export function lowestFirst(a: PieceHandle<Fields>, b: PieceHandle<Fields>): number {
+  return byLevel((a as Piece).row, (b as Piece).row)
+}
+
+// The later one wins, field by field.
+function merged({ schema }: PieceType, before: Op, after: Op): Op {
+  const fields = [...before.fields]
+  for (const [i, { at, end }] of schema.columns.entries()) {
+    if ((after.mask & (1 << i)) === 0) continue
+    for (let place = at; place < end; place++) fields[place] = after.fields[place]!
+  }
+  const hold = after.hold === 'keep' ? before.hold : after.hold
+  return { hold, mask: (before.mask | after.mask) >>> 0, fields, z: after.z ?? before.z }
+}
+
+function withResolvers<Value>(): {
+  promise: Promise<Value>
+  resolve: (value: Value | PromiseLike<Value>) => void
+} {
+  let resolve!: (value: Value | PromiseLike<Value>) => void
+  const promise = new Promise<Value>((settle) => (resolve = settle))
+  return { promise, resolve }
+}
+
+function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => reject(signal.reason as Error)
+    signal.addEventListener('abort', aborted, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted))
+  })
+}

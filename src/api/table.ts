@@ -1,0 +1,124 @@
+/** What an action of the game works with: the table of values, and the pieces on it. */
+
+import type { Companion, Table } from '../actions/actions.ts'
+import { HoldfastError } from '../machine.ts'
+import {
+  above,
+  below,
+  byLevel,
+  draft,
+  type PieceDraft,
+  PIECES_CHANNEL,
+  type Pieces,
+  type Row,
+} from '../pieces/pieces.ts'
+import type { Fields, StateOf } from '../wire/schema.ts'
+import { type Face, patched, type PieceType, stateOf } from './piece-types.ts'
+
+/** A piece as an action has it: it is changed at once, and for all when the action is recorded. */
+export interface TablePiece<F extends Fields = Fields> {
+  readonly id: number
+  /** All of its fields: the server knows them. One that was lost with other machines is null. */
+  readonly state: StateOf<F>
+  readonly heldBy: number
+  set(patch: Partial<StateOf<F>>): void
+  /** Puts it into the hand of that player; 0 for nobody's. */
+  hold(player: number): void
+  raise(): void
+  lower(): void
+  remove(): void
+}
+
+/** The table as an action sees it, and as it makes it. */
+export interface GameTable extends Table {
+  /** A new piece, above all others. */
+  create<F extends Fields>(type: PieceType<F>, state?: Partial<StateOf<F>>): TablePiece<F>
+  /** All pieces of a type, lowest level first. */
+  all<F extends Fields>(type: PieceType<F>): TablePiece<F>[]
+  find<F extends Fields>(type: PieceType<F>, id: number): TablePiece<F> | null
+  /** 0 to below `sides`, each as likely; nobody can foresee it. */
+  draw(sides: number): number
+}
+
+/** The pieces of a session, for its actions. */
+export function tableOf(pieces: Pieces, types: readonly PieceType[]): Companion {
+  const rules = types.map((type) => type.rules)
+  return ({ player }) => {
+    const opened = draft(pieces, rules, PIECES_CHANNEL, player)
+    return { face: faceOf(opened.face, types), done: () => opened.done() }
+  }
+}
+
+function faceOf(made: PieceDraft, types: readonly PieceType[]): Omit<GameTable, keyof Table> {
+  const place = (type: PieceType): number => placeOf(types, type)
+  const face = {
+    create: (type: PieceType, state: Readonly<Record<string, unknown>> = {}) => {
+      const { mask, fields } = patched(type, state)
+      const { id } = made.create(place(type), mask, fields, above(made.rows()))
+      return new Held(made, type, id)
+    },
+    all: (type: PieceType) => {
+      const at = place(type)
+      const rows = made.rows().filter((row) => row.type === at)
+      return rows.toSorted(byLevel).map(({ id }) => new Held(made, type, id))
+    },
+    find: (type: PieceType, id: number) =>
+      made.get(id)?.type === place(type) ? new Held(made, type, id) : null,
+    draw: (sides: number) => made.draw(sides),
+  }
+  return face as unknown as Omit<GameTable, keyof Table>
+}
+
+/** Where a type stands among the session's. @throws HoldfastError `not-found` */
+export function placeOf(types: readonly PieceType[], type: PieceType): number {
+  const place = types.indexOf(type)
+  if (place >= 0) return place
+  throw new HoldfastError('not-found', `join was given no type of pieces called "${type.name}"`)
+}
+
+class Held implements TablePiece {
+  readonly id: number
+  readonly #made: PieceDraft
+  readonly #type: PieceType
+
+  constructor(made: PieceDraft, type: PieceType, id: number) {
+    this.id = id
+    this.#made = made
+    this.#type = type
+  }
+
+  get #row(): Row {
+    const row = this.#made.get(this.id)
+    if (row) return row
+    throw new HoldfastError('not-found', `${this.#type.name} ${this.id} was removed`)
+  }
+
+  get state(): Face<StateOf<Fields>> {
+    return stateOf(this.#type.schema, this.#row) as Face<StateOf<Fields>>
+  }
+
+  get heldBy(): number {
+    return this.#row.heldBy
+  }
+
+  set(patch: Readonly<Record<string, unknown>>): void {
+    const { mask, fields } = patched(this.#type, patch)
+    this.#made.change(this.id, mask, fields)
+  }
+
+  hold(player: number): void {
+    this.#made.hold(this.id, player)
+  }
+
+  raise(): void {
+    this.#made.level(this.id, above(this.#made.rows()))
+  }
+
+  lower(): void {
+    this.#made.level(this.id, below(this.#made.rows()))
+  }
+
+  remove(): void {
+    this.#made.remove(this.id)
+  }
+}

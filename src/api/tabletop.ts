@@ -1,0 +1,189 @@
+/**
+ * The pieces of a session as its user sees them: handles and collections over the pieces room, and
+ * the promises of what was asked for.
+ */
+
+import { HoldfastError } from '../machine.ts'
+import type { Question } from './asking.ts'
+import * as pieces from '../pieces/pieces.ts'
+import type { Op, PieceEvent, Row } from '../pieces/pieces.ts'
+import { Gathering, type Listing } from './collection.ts'
+import {
+  lowestFirst,
+  Piece,
+  type PieceHandle,
+  type PieceHost,
+  type PieceOutcome,
+} from './piece-handles.ts'
+import type { PieceType } from './piece-types.ts'
+import { placeOf } from './table.ts'
+import type { MemberInfo } from './types.ts'
+
+/** What the pieces need of their session. */
+export interface TabletopHost {
+  readonly types: readonly PieceType[]
+  readonly state: pieces.Pieces
+  findPlayer(player: number): MemberInfo | null
+  /** Asks the primary. */
+  ask(question: Question): void
+  /** Pieces came, changed or went. */
+  changed(): void
+  lost(ids: readonly number[]): void
+}
+
+/** See the head of this file. */
+export class Tabletop {
+  readonly #host: TabletopHost
+  readonly #handles = new Map<number, Piece>()
+  readonly #gatherings = new Map<PieceType, Gathering<PieceHandle>>()
+  readonly #face: PieceHost
+  readonly #rules: pieces.PieceTypes
+  // Since the last word to the listeners.
+  readonly #touched = new Set<Gathering<PieceHandle>>()
+  #frees = false
+  #toldLost = ''
+
+  constructor(host: TabletopHost) {
+    this.#host = host
+    this.#rules = host.types.map(({ rules }) => rules)
+    for (const type of host.types) this.#gatherings.set(type, new Gathering(lowestFirst))
+    const { state } = host
+    this.#face = {
+      shown: (id) => pieces.shown(state, this.#rules, id),
+      holder: (player) => host.findPlayer(player),
+      underWay: (id) => {
+        const branch = state.branches.get(id)
+        return { any: branch !== undefined, loose: branch?.some(({ loose }) => loose) ?? false }
+      },
+      above: () => pieces.above(this.#all()),
+      below: () => pieces.below(this.#all()),
+      ask: (id, op, loose) => this.#ask(id, op, loose),
+      touched: (type) => this.#touch(type),
+    }
+  }
+
+  *#all(): Iterable<Row> {
+    for (const { row } of this.#handles.values()) yield row
+  }
+
+  /** All of a type, lowest first. @throws HoldfastError code `not-found` */
+  all(type: PieceType): Listing<PieceHandle> {
+    placeOf(this.#host.types, type)
+    return this.#gatherings.get(type)!.snapshot()
+  }
+
+  /** Something happened to a piece. */
+  told(event: PieceEvent): void {
+    if (event.kind === 'pieces-held') return this.#free(event.players)
+    if (event.kind === 'pieces-lost') return this.#lost(event.ids)
+    const { id } = event
+    const handle = this.#handles.get(id)
+    const row = this.#host.state.told.get(id)
+    if (event.kind === 'piece-went' || !row) return this.#went(id)
+    if (!handle) return this.#came(row)
+    if (event.kind === 'piece-conflict') {
+      const by = event.by === 0 ? null : this.#host.findPlayer(event.by)
+      handle.tell('conflict', { by })
+    } else if (event.kind === 'piece-refused') handle.tell('refused', { reason: event.reason })
+    handle.changed()
+    this.#touch(handle.type)
+  }
+
+  #came(row: Row): void {
+    const type = this.#host.types[row.type]!
+    const handle = new Piece(this.#face, type, row)
+    this.#handles.set(row.id, handle)
+    this.#gatherings.get(type)!.add(handle)
+    this.#touch(type)
+  }
+
+  #went(id: number): void {
+    const handle = this.#handles.get(id)
+    if (!handle) return
+    this.#handles.delete(id)
+    this.#gatherings.get(handle.type)!.delete(handle)
+    this.#touch(handle.type)
+    handle.end()
+  }
+
+  #touch(type: PieceType): void {
+    const gathering = this.#gatherings.get(type)!
+    gathering.touch()
+    this.#touched.add(gathering)
+  }
+
+  /** All events of a verb were told. */
+  settled(): void {
+    if (this.#touched.size === 0) return
+    const touched = [...this.#touched]
+    this.#touched.clear()
+    for (const gathering of touched) gathering.tell()
+    this.#host.changed()
+  }
+
+  #ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome> {
+    const { state } = this.#host
+    return new Promise((resolve, reject) => {
+      let seq = 0
+      const clear = (): void => {
+        pieces.settled(state, id, seq, { emit: (event) => this.told(event as PieceEvent) })
+        this.settled()
+      }
+      const body = (): Uint8Array => {
+        seq = state.nextSeq
+        return pieces.update(state, this.#rules, state.told.get(id)!, op, loose)
+      }
+      const settle = (bytes: Uint8Array): void => {
+        clear()
+        this.#settle(id, bytes, resolve, reject)
+      }
+      const failed = (error: Error): void => {
+        clear()
+        reject(error)
+      }
+      const channel = pieces.PIECES_CHANNEL
+      this.#host.ask({ channel, body, settle, reject: failed })
+    })
+  }
+
+  #settle(
+    id: number,
+    bytes: Uint8Array,
+    resolve: (outcome: PieceOutcome) => void,
+    reject: (error: Error) => void,
+  ): void {
+    const outcome = pieces.decodeOutcome(bytes)
+    switch (outcome?.kind) {
+      case 'recorded':
+      case 'clamped':
+        return resolve({ ok: true, clamped: outcome.kind === 'clamped' })
+      case 'conflict':
+        return resolve({ ok: false, why: 'conflict', by: this.#host.findPlayer(outcome.by) })
+      case 'refused':
+        return resolve({ ok: false, why: 'refused', reason: outcome.reason })
+      case 'bogus':
+        return reject(new HoldfastError('bad-value', `piece ${id}: ${outcome.reason}`))
+      default: {
+        const why = bytes.length === 0 ? 'its answer was lost' : 'the server knows no pieces'
+        reject(new HoldfastError('unknown', `piece ${id}: not known what came of it: ${why}`))
+      }
+    }
+  }
+
+  // Who is gone holds nothing. As often as the view says so, but one at a time.
+  #free(players: readonly number[]): void {
+    if (this.#frees) return
+    this.#frees = true
+    const done = (): void => void (this.#frees = false)
+    const channel = pieces.PIECES_CHANNEL
+    const body = (): Uint8Array => pieces.encodeFree(players)
+    this.#host.ask({ channel, body, settle: done, reject: done })
+  }
+
+  #lost(ids: readonly number[]): void {
+    const text = ids.join()
+    if (text === this.#toldLost) return
+    this.#toldLost = text
+    this.#host.lost(ids)
+  }
+}

@@ -1,0 +1,310 @@
+// Goal: what a user is promised of pieces: one decides who was first, everybody else is told at
+// once; nothing is lost in silence over conflicts, takeovers and absences; what is hidden stays so.
+// Method: whole sessions in virtual time.
+import { describe, expect, test } from 'vitest'
+import {
+  action,
+  bool,
+  type HoldfastError,
+  type JoinOptions,
+  piece,
+  type PieceHandle,
+  reject,
+  secret,
+  type Session,
+  u32,
+  u8,
+  vec2,
+} from '../../src/index.ts'
+import { type SessionWorld, world } from '../../src/proof/world.ts'
+
+const Card = piece(
+  'card',
+  {
+    at: vec2(0, 1000, 0.5),
+    up: bool,
+    hand: u32,
+    face: secret(u8, (card, who) => card.up === true || card.hand === who),
+  },
+  {
+    hold: 'must',
+    rules: {
+      update: (_card, patch, by, hold) => {
+        if (patch.at && patch.at[0] > 900) return { ...patch, at: [900, patch.at[1]] as const }
+        if (patch.at && patch.at[1] > 900) return reject('off the table')
+        if (patch.at && patch.at[1] === 666) throw new Error('a devil of a rule')
+        // Who draws a card sees it when they let go of it.
+        return hold === 'release' && patch.at?.[0] === 5 ? { ...patch, hand: by } : patch
+      },
+    },
+  },
+)
+const Chip = piece('chip', { worth: u8 })
+const deal = action('deal', (table, { count }: { count: number }) => {
+  for (let face = 0; face < count; face++) table.create(Card, { at: [10, 10], face })
+  table.create(Chip, { worth: 7 })
+  table.set('dealt', count)
+  return count
+})
+const shuffle = action('shuffle', (table) => {
+  const cards = table.all(Card)
+  for (let left = cards.length - 1; left > 0; left--) {
+    const other = table.draw(left + 1)
+    const [face, there] = [cards[left]!.state.face!, cards[other]!.state.face!]
+    cards[left]!.set({ face: there })
+    cards[other]!.set({ face })
+  }
+})
+const sweep = action('sweep', (table) => {
+  for (const card of table.all(Card)) card.remove()
+})
+const game = { game: 'cards', types: [Card, Chip, deal, shuffle, sweep] }
+const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger']
+
+interface Crew {
+  w: SessionWorld
+  all: Session[]
+}
+
+async function table(
+  count = 3,
+  conditions = 'rtt=40',
+  more: Partial<JoinOptions> = {},
+  seed = 1,
+): Promise<Crew> {
+  const w = world({ seed, conditions })
+  const all: Session[] = []
+  for (const name of NAMES.slice(0, count)) all.push(await w.join({ ...game, name, ...more }))
+  await w.runUntil(() => all.every((session) => session.safety === 'backed-up'), 10_000)
+  await done(w, all[0]!.act(deal, { count: 3 }))
+  await w.runUntil(() => all.every((session) => session.all(Card).length === 3), 5_000)
+  return { w, all }
+}
+
+async function done<Value>(w: SessionWorld, promise: Promise<Value>): Promise<Value> {
+  let settled = false
+  void promise.finally(() => (settled = true)).catch(() => {})
+  await w.runUntil(() => settled, 60_000)
+  return promise
+}
+
+type CardHandle = PieceHandle<typeof Card.schema.fields>
+
+function card(session: Session, id = 1): CardHandle {
+  return session.all(Card).find((one) => one.id === id)!
+}
+
+function places(all: readonly Session[], id = 1): string[] {
+  return all.map((session) =>
+    JSON.stringify([card(session, id).state.at, card(session, id).heldBy]),
+  )
+}
+
+describe('two hands on one card', () => {
+  test('O21, O23, O32: what is done is shown at once, and recorded', async () => {
+    const { w, all } = await table()
+    const mine = card(all[1]!)
+    const grabbed = mine.grab({ raise: true })
+    const moved = mine.update({ at: [30, 40] })
+    expect(mine.state.at).toEqual([30, 40])
+    expect(mine.heldBy).toBe(all[1]!.me.player)
+    expect(mine.pending).toBe(true)
+    expect(await done(w, grabbed)).toEqual({ ok: true, clamped: false })
+    expect(await done(w, moved)).toEqual({ ok: true, clamped: false })
+    expect(await done(w, mine.release({ at: [50, 60] }))).toEqual({ ok: true, clamped: false })
+    await w.run(500)
+    expect(new Set(places(all))).toEqual(new Set(['[[50,60],0]']))
+    expect(mine.pending).toBe(false)
+    expect(all.map((session) => session.all(Card).at(-1)!.id)).toEqual([1, 1, 1])
+  })
+
+  test('O24, O33: of two that grab at once one gets it, and the other is told who', async () => {
+    const { w, all } = await table()
+    const [, grace, linus] = all as [Session, Session, Session]
+    const told: string[] = []
+    card(grace).on('conflict', ({ by }) => told.push(`Grace lost to ${by?.name}`))
+    card(linus).on('conflict', ({ by }) => told.push(`Linus lost to ${by?.name}`))
+    const outcomes = [card(grace).grab(), card(linus).grab()]
+    const [first, second] = [await done(w, outcomes[0]!), await done(w, outcomes[1]!)]
+    expect([first, second].filter(({ ok }) => ok)).toHaveLength(1)
+    const loser = first.ok ? second : first
+    const winner = first.ok ? grace : linus
+    expect(loser).toMatchObject({ ok: false, why: 'conflict', by: { name: winner.me.name } })
+    expect(told).toHaveLength(1)
+    await w.run(500)
+    expect(new Set(places(all)).size).toBe(1)
+    expect(card(all[0]!).holder?.name).toBe(winner.me.name)
+  })
+
+  test('O40, O41, O46: clamped, refused, a rule that throws, no hold: told, and nobody is harmed', async () => {
+    const { w, all } = await table()
+    const mine = card(all[2]!)
+    const refused: string[] = []
+    mine.on('refused', ({ reason }) => refused.push(reason))
+    expect(await done(w, mine.update({ at: [1, 1] }))).toEqual({
+      ok: false,
+      why: 'refused',
+      reason: 'you do not hold it',
+    })
+    await done(w, mine.grab())
+    expect(await done(w, mine.update({ at: [950, 1] }))).toEqual({ ok: true, clamped: true })
+    expect(mine.state.at).toEqual([900, 1])
+    expect(await done(w, mine.update({ at: [1, 950] }))).toMatchObject({ reason: 'off the table' })
+    const thrown = await done(w, mine.update({ at: [1, 666] }))
+    expect(thrown).toMatchObject({ why: 'refused', reason: 'its rule failed: a devil of a rule' })
+    expect(refused).toHaveLength(3)
+    await w.run(500)
+    expect(places(all)).toEqual(Array.from({ length: 3 }, () => `[[900,1],${all[2]!.me.player}]`))
+    await expect(mine.update({ nothing: 1 } as never)).rejects.toMatchObject({ code: 'bad-value' })
+    await expect(mine.update({ at: 'x' } as never)).rejects.toMatchObject({ code: 'bad-value' })
+  })
+
+  test('O54: a held piece is nobody else’s, but it can be wrested', async () => {
+    const { w, all } = await table()
+    await done(w, card(all[1]!).grab())
+    await w.run(200)
+    const refused = await done(w, card(all[2]!).grab())
+    expect(refused).toEqual({ ok: false, why: 'refused', reason: 'somebody else holds it' })
+    expect(await done(w, card(all[2]!).grab({ wrest: true }))).toMatchObject({ ok: true })
+    await w.run(200)
+    expect(card(all[1]!).holder?.name).toBe('Linus')
+    const lost = await done(w, card(all[1]!).release())
+    expect(lost).toMatchObject({ reason: 'you do not hold it' })
+    // Who was wrested from may not grasp it again in passing (O48).
+    const loose = await done(w, card(all[1]!).grab({ loose: true }))
+    expect(loose.ok).toBe(false)
+  })
+
+  test('O47-O52: a drawn card shows its face on release, and is grasped again before the answer', async () => {
+    const { w, all } = await table(3, 'rtt=200')
+    const mine = card(all[1]!)
+    expect(mine.state.face).toBe(null)
+    await done(w, mine.grab())
+    const released = mine.release({ at: [5, 5] })
+    const again = mine.grab({ loose: true })
+    const moved = mine.update({ at: [70, 70] })
+    const later = mine.update({ at: [80, 80] })
+    expect([mine.state.at, mine.heldBy]).toEqual([[80, 80], all[1]!.me.player])
+    expect(await done(w, released)).toEqual({ ok: true, clamped: true })
+    expect(mine.state.face).toBe(0)
+    expect(mine.state.at).toEqual([80, 80])
+    expect(await done(w, again)).toMatchObject({ ok: true })
+    expect(await done(w, moved)).toMatchObject({ ok: true })
+    expect(await done(w, later)).toMatchObject({ ok: true })
+    await w.run(1_000)
+    expect(new Set(places(all))).toEqual(new Set([`[[80,80],${all[1]!.me.player}]`]))
+    expect(card(all[2]!).state.face).toBe(null)
+    expect(mine.pending).toBe(false)
+  })
+})
+
+describe('one table', () => {
+  test('O53: hidden faces leave for nobody who may not see them', async () => {
+    const { w, all } = await table(4)
+    await done(w, all[1]!.act(shuffle, null))
+    await w.run(500)
+    await done(w, card(all[3]!, 2).grab())
+    const mine = await done(w, card(all[3]!, 2).update({ hand: all[3]!.me.player }))
+    expect(mine).toEqual({ ok: true, clamped: true })
+    await w.run(500)
+    const faces = all.map((session) => session.all(Card).map((one) => one.state.face))
+    expect(faces[3]!.filter((face) => face !== null)).toHaveLength(1)
+    expect(faces.slice(0, 3).flat()).toEqual(Array.from({ length: 9 }, () => null))
+    // Nor do their bytes: what a member was told is all that came.
+    const kept = all.map((session) => session.member?.slots.find(({ part }) => part.channel === 7))
+    const rows = kept.map((slot) => [
+      ...(slot!.state as unknown as { told: Map<number, { hidden: number }> }).told.values(),
+    ])
+    expect(rows.map((list) => list.filter(({ hidden }) => hidden !== 0).length)).toEqual([
+      3, 3, 3, 2,
+    ])
+    const refused = await done(w, card(all[2]!, 3).grab())
+    expect(refused.ok).toBe(true)
+    const blind = await done(w, card(all[2]!, 3).update({ face: 9 }))
+    expect(blind).toMatchObject({
+      why: 'refused',
+      reason: 'you may not see what you want to change',
+    })
+  })
+
+  test('actions change many pieces and the table at once, and draw what nobody foresees', async () => {
+    const { w, all } = await table()
+    expect(all.map((session) => session.get('dealt'))).toEqual([3, 3, 3])
+    expect(all.map((session) => session.all(Chip)[0]!.state.worth)).toEqual([7, 7, 7])
+    const gone: number[] = []
+    card(all[2]!).on('gone', () => gone.push(1))
+    const held = card(all[2]!)
+    expect(await done(w, all[1]!.act(sweep, null))).toEqual({ ok: true, value: null })
+    await w.runUntil(() => all.every((session) => session.all(Card).length === 0), 5_000)
+    expect(gone).toEqual([1])
+    await expect(held.update({ at: [1, 1] })).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  test('O34-O37: raised and lowered pieces lie in one order everywhere', async () => {
+    const { w, all } = await table()
+    const order = (session: Session): number[] => session.all(Card).map(({ id }) => id)
+    expect(order(all[0]!)).toEqual([1, 2, 3])
+    await done(w, card(all[1]!, 1).grab({ raise: true }))
+    await done(w, card(all[2]!, 3).grab())
+    await done(w, card(all[2]!, 3).lower())
+    await w.run(500)
+    expect(all.map(order)).toEqual([
+      [3, 2, 1],
+      [3, 2, 1],
+      [3, 2, 1],
+    ])
+    // Two that raise at once choose the same level: the newer is nearer.
+    await done(w, Promise.all([card(all[1]!, 1).release(), card(all[2]!, 3).release()]))
+    await w.run(500)
+    await done(
+      w,
+      Promise.all([card(all[1]!, 2).grab({ raise: true }), card(all[2]!, 3).grab({ raise: true })]),
+    )
+    await w.run(500)
+    expect(new Set(all.map((session) => order(session).join())).size).toBe(1)
+  })
+})
+
+describe('who dies', () => {
+  test('O57, O58: over a takeover each update is recorded or refused, none twice, and the drag goes on', async () => {
+    const { w, all } = await table(4, 'rtt=40,loss=2%')
+    const [ada, grace, linus, edsger] = all as [Session, Session, Session, Session]
+    const mine = card(linus)
+    await done(w, mine.grab())
+    const outcomes = [1, 2, 3].map((x) => mine.update({ at: [x * 10, 10] }))
+    w.kill(ada)
+    for (const x of [4, 5, 6]) outcomes.push(mine.update({ at: [x * 10, 10] }))
+    const told = await done(w, Promise.all(outcomes))
+    expect(told.map(({ ok }) => ok)).toEqual([true, true, true, true, true, true])
+    expect(await done(w, mine.release())).toMatchObject({ ok: true })
+    await w.run(1_000)
+    expect(new Set(places([grace, linus, edsger]))).toEqual(new Set(['[[60,10],0]']))
+    // What the server that is gone held is free again.
+    expect(await done(w, card(edsger).grab())).toMatchObject({ ok: true })
+  })
+
+  test('what a player holds who is gone is let go', async () => {
+    const { w, all } = await table(4)
+    await done(w, card(all[3]!).grab())
+    await w.run(300)
+    expect(card(all[1]!).holder?.name).toBe('Edsger')
+    w.kill(all[3]!)
+    await w.runUntil(() => card(all[1]!).heldBy === 0, 60_000)
+    expect(await done(w, card(all[1]!).grab())).toMatchObject({ ok: true })
+  })
+
+  test('a promise can be waited for no longer, and what was asked goes on', async () => {
+    const { w, all } = await table()
+    const mine = card(all[1]!)
+    const stop = new AbortController()
+    const grabbed = mine.grab({ signal: stop.signal })
+    stop.abort(new Error('enough'))
+    await expect(grabbed).rejects.toThrow('enough')
+    await w.run(500)
+    expect(card(all[2]!).holder?.name).toBe('Grace')
+    const left = mine.update({ at: [3, 3] })
+    all[1]!.end('over')
+    const error = (await left.then(null, (reason: unknown) => reason)) as HoldfastError
+    expect(error.code).toBe('left')
+  })
+})
