@@ -16,8 +16,8 @@
 import type { Millis, PeerId } from '../machine.ts'
 import type { Quantised } from '../wire/schema.ts'
 import { unwrap } from '../wire/sequence.ts'
-import { announce } from './duty.ts'
-import { moved } from './interest.ts'
+import { announce, owe } from './duty.ts'
+import { hideFurther, moved } from './interest.ts'
 import { encodeEntry, KIND, type Said } from './messages.ts'
 import { changed } from './queue.ts'
 import { agesAt, AGES_MAX } from './stamp.ts'
@@ -67,7 +67,19 @@ export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
   if (said.dead) takeDeath(turn, said, known, order)
   else if (order > 0) takeVersion(turn, from, said, known)
   else if (order === 0 && isNewer(said, known!)) takeWhole(turn, said, known!)
-  else objects.counters.stale++
+  else {
+    objects.counters.stale++
+    correct(turn, from, known!)
+  }
+}
+
+// In a star the primary alone tells it, and perhaps not as one who may see it.
+function correct(turn: Turn, from: PeerId, known: Replica): void {
+  const { objects } = turn
+  const sight = objects.sights.get(from)
+  if (!sight || objects.mesh || !leads(objects) || known.dead) return
+  sight.outdated.add(known.slot)
+  owe(turn, from, sight, known)
 }
 
 function orderOf({ variant }: Objects, said: Said, known: Replica): number {
@@ -225,6 +237,7 @@ export function stand(turn: Turn, replica: Replica, said: Stand): void {
   replica.changedAt = turn.types[type]!.schema.columns.map(() => oseq)
   timed(turn, replica, said.madeAt, null)
   moved(turn, replica, before)
+  if (lost) hideFurther(turn, replica)
   announce(turn, replica)
   const { key } = replica
   if (!seen) return out.emit({ kind: 'object-came', key })

@@ -46,6 +46,7 @@ export function createSight(): Sight {
     acked: new Uint32Array(size),
     sent: new Uint32Array(size),
     seen: new Uint8Array(size),
+    outdated: new Set(),
     owed: [],
     awaited: [],
     todo: [],
@@ -150,8 +151,9 @@ export function owe(turn: Turn, peer: PeerId, sight: Sight, replica: Replica): v
   const knows = gate !== GATE.none
   const hides = !replica.dead && !mayKnow(turn.types, objects, replica, peer, sight)
   // In a mesh it may have heard of the object from an owner before us.
-  const heard = knows || (objects.mesh && replica.version.count > 0)
+  const heard = knows || sight.outdated.has(slot) || (objects.mesh && replica.version.count > 0)
   if (hides && (!heard || gate === GATE.hidden)) return
+  sight.outdated.delete(slot)
   const listed = gate === GATE.owed || gate === GATE.hiding
   sight.gate[slot] = hides ? GATE.hiding : GATE.owed
   if (!listed) sight.owed.push(slot)

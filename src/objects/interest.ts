@@ -10,9 +10,12 @@
 
 import type { PeerId } from '../machine.ts'
 import type { Vec2 } from '../wire/schema.ts'
+import { finish } from '../wire/bytes.ts'
 import { owe, reach } from './duty.ts'
+import { begin, KIND, writeName } from './messages.ts'
 import {
   at,
+  GATE,
   leads,
   type Replica,
   type Sight,
@@ -89,15 +92,36 @@ function judge(
   replica: Replica,
   before: PeerId = replica.owner,
 ): void {
-  const { objects, types } = turn
+  // Who owned it hears that it does not, before it is hidden.
+  const sees = maySee(turn, peer, sight, replica) || before === peer
+  setSeen(turn, peer, sight, replica, sees)
+}
+
+function maySee({ objects, types }: Turn, peer: PeerId, sight: Sight, replica: Replica): boolean {
   const rule = types[replica.type]!.sight!
   const cells = sight.cells.get(replica.type)
-  const sees =
-    rule.kind === 'near'
-      ? !cells || cells.has(replica.cell)
-      : rule.sees(replica.fields, peer, objects.here.get(peer) ?? 0)
-  // Who owned it hears that it does not, before it is hidden.
-  setSeen(turn, peer, sight, replica, sees || replica.owner === peer || before === peer)
+  if (replica.owner === peer) return true
+  if (rule.kind === 'near') return !cells || cells.has(replica.cell)
+  return rule.sees(replica.fields, peer, objects.here.get(peer) ?? 0)
+}
+
+/**
+ * It is not ours any more. In a mesh we told others that it was, perhaps after its new owner let
+ * them hear that they may not see it: so they hear that of us too.
+ *
+ * @param unseen  nor may we see it, so that we cannot say who may
+ */
+export function hideFurther(turn: Turn, replica: Replica, unseen = false): void {
+  const { objects, types } = turn
+  if (!objects.mesh || !types[replica.type]!.sight) return
+  for (const [peer, sight] of objects.sights) {
+    const gate = sight.gate[replica.slot] ?? GATE.none
+    if (gate === GATE.none || gate === GATE.hidden || !sight.linked) continue
+    if (peer === objects.primary || (!unseen && maySee(turn, peer, sight, replica))) continue
+    const writer = begin(KIND.hide)
+    writeName(writer, replica, replica.version)
+    objects.outbox.push({ to: peer, bytes: finish(writer) })
+  }
 }
 
 function setSeen(turn: Turn, peer: PeerId, sight: Sight, replica: Replica, sees: boolean): void {

@@ -6,7 +6,7 @@ import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
 import { type ByteReader, createReader, finish, isDone, readU8, readVarint } from '../wire/bytes.ts'
 import { LOOK_MS, takeSaid } from './accept.ts'
 import { createSight, delivered, flush, forgetAll, owe, oweAll, reach } from './duty.ts'
-import { beginToSee, lookAgain } from './interest.ts'
+import { beginToSee, hideFurther, lookAgain } from './interest.ts'
 import { BATCH_BYTES, begin, KIND, plain, readEntry, readName, writeEntry } from './messages.ts'
 import {
   type Asked,
@@ -204,6 +204,7 @@ function hide(turn: Turn, from: PeerId, reader: ByteReader): boolean {
     }
     // It was ours, and whose it is we may not know.
     if (mine) Object.assign(replica, { version, owner: 0, giving: false })
+    if (mine) hideFurther(turn, replica, true)
     replica.hidden = true
     settleKey(turn, key)
     out.emit({ kind: 'object-went', key })
@@ -354,6 +355,7 @@ function showTo(turn: Turn, peers: readonly PeerId[]): void {
 // Another primary: in a star nobody knows any more what we have told them.
 function leave({ mesh }: Objects, sight: Sight): void {
   sight.follows = false
+  sight.outdated.clear()
   if (!mesh) forgetAll(sight)
 }
 

@@ -118,6 +118,8 @@ export interface Sight {
   sent: Uint32Array
   /** Whether the peer may see it, for types with a rule. */
   seen: Uint8Array
+  /** Slots of which it told us an older version: if it may not see the newer, it hears that. */
+  outdated: Set<number>
   /** Slots to be told reliably, in order. */
   owed: number[]
   /** What a message told, until it is delivered: slot, serial and oseq of each. */
@@ -379,6 +381,7 @@ export function forget(objects: Objects, replica: Replica): void {
   objects.free.push(replica.slot)
   for (const sight of objects.sights.values()) {
     if (replica.slot < sight.gate.length) clearSlot(sight, replica.slot)
+    sight.outdated.delete(replica.slot)
   }
 }
 
