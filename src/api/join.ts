@@ -38,6 +38,12 @@ export interface JoinOptions {
    */
   recover?: boolean
   /**
+   * Who may be the server and its backup: `all` members (default), or `hosts`, those that run on
+   * Node. What is hidden from players is known to both, so where that matters the application runs
+   * hosts of its own; pages then wait for one. The same in every build that shall fit.
+   */
+  primaries?: 'all' | 'hosts'
+  /**
    * Who has links, if this call creates the session. `star` (default): each member to the server
    * and its backup, and the server passes everything on. `mesh`: each to all others, directly
    * where both have addresses; soonest there, and dearer by the square of the members.
@@ -103,8 +109,9 @@ function wishOf(options: JoinOptions, types: Types): RunnerOptions['wish'] {
     room: checkName('room', options.room ?? 'main'),
     name: checkName('name', options.name ?? 'player'),
     playersMax: checkPlayers(options.playersMax ?? 16),
-    types: types.text,
+    types: options.primaries === 'hosts' ? `${types.text}\nprimaries: hosts` : types.text,
     recovers: options.recover ?? true,
+    hosts: checkPrimaries(options.primaries ?? 'all'),
     topology: checkTopology(options.topology ?? 'star'),
     resume: options.token === undefined ? null : parseToken(options.token),
   }
@@ -232,6 +239,11 @@ function checkName(what: string, name: string): string {
   const bytes = new TextEncoder().encode(name).length
   if (bytes > 0 && bytes <= NAME_MAX) return name
   throw new HoldfastError('bad-value', `${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
+}
+
+function checkPrimaries(primaries: string): boolean {
+  if (primaries === 'all' || primaries === 'hosts') return primaries === 'hosts'
+  throw new HoldfastError('bad-value', `primaries is all or hosts: "${primaries}"`)
 }
 
 function checkTopology(topology: string): Topology {

@@ -265,7 +265,8 @@ function add(
   const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
   const added = register.add(hub.directory, now, message, id, directoryOut(hub, out))
   if (!added) {
-    const why = `this hub holds ${register.SESSIONS_MAX} sessions already`
+    const full = `this hub holds ${register.SESSIONS_MAX} sessions already`
+    const why = message.playersMax === 0 ? 'nobody serves it' : full
     return refuse(connection, message.request, why, out)
   }
   if (added.created) {
@@ -280,7 +281,8 @@ function add(
 function unfitWish(from: Connection, wish: ToHub & { kind: 'add' }): string | null {
   const { game, room, playersMax } = wish
   if (game === '' || room === '') return 'a session needs a game and a room'
-  if (playersMax < 1 || playersMax > MEMBERS_MAX) {
+  // 0 asks for one that is there.
+  if (playersMax > MEMBERS_MAX) {
     return `a session takes 1 to ${MEMBERS_MAX} players: ${playersMax}`
   }
   if (from.created < allowance.SESSIONS_PER_STREAM) return null

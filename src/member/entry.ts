@@ -114,7 +114,8 @@ function find(run: Runtime): void {
     request: nextRequest(own),
     game: wish.game,
     room: wish.room,
-    playersMax: wish.playersMax,
+    // Who may not serve opens none: 0 asks for one that is there.
+    playersMax: wish.hosts && wish.kind === 'browser' ? 0 : wish.playersMax,
     recovers: wish.recovers,
     topology: wish.topology,
     hash: digest(proofOf(own.secret, 'register')),

@@ -27,6 +27,8 @@ export interface Wish {
   types: string
   /** Its members may recover it when primary and backup are gone at once. */
   recovers: boolean
+  /** Only Node processes serve or stand by. */
+  hosts: boolean
   /** Who shall have links, if this process opens the session. */
   topology: Topology
   /** Who it was before, if it comes back by a token. */
@@ -189,8 +191,10 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
 
 /** A session for a new incarnation: with a secret of its own. */
 export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session {
-  const { playersMax, types, recovers } = wish
-  return session.create(now, { secret: draw(entropy), playersMax, types, recovers })
+  const { playersMax, types, recovers, hosts, kind } = wish
+  const serves = !hosts || kind === 'node'
+  const secret = draw(entropy)
+  return session.create(now, { secret, playersMax, types, recovers: recovers && serves, hosts })
 }
 
 /** 16 bytes that were not drawn before. */

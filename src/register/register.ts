@@ -127,7 +127,7 @@ function lately(
  * same game and room that is there and answers.
  *
  * @param session an id that was never used before
- * @returns the row, or null if the directory is full
+ * @returns the row; null if the directory is full, or if `playersMax` is 0 and nobody is there
  */
 export function add(
   directory: Directory,
@@ -140,6 +140,8 @@ export function add(
     const same = row.entry.game === wish.game && row.entry.room === wish.room
     if (same && !isDead(row, now)) return { created: false, row }
   }
+  // Who may not serve does not open a session.
+  if (wish.playersMax === 0) return null
   if (directory.rows.size >= SESSIONS_MAX) return null
   const row: Row = {
     entry: {

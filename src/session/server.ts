@@ -161,6 +161,7 @@ function isAble(session: Session, now: Millis, member: Member): boolean {
   const seen = session.watches.get(member.inc)
   if (!seen || member.inc === session.me || member.inc === server.backup) return false
   if (!server.durable.members.has(member.inc)) return false
+  if (session.hosts && member.kind !== 'node') return false
   if ((server.passedOver.get(member.inc) ?? 0) > now) return false
   return watch.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
 }

@@ -205,6 +205,8 @@ export interface Session {
   schema: number
   /** A member may recover it when primary and backup are gone at once. */
   recovers: boolean
+  /** Only Node processes serve or stand by. */
+  hosts: boolean
   /** As the register has it, the same for all members. */
   topology: Topology
   server: Server
@@ -277,6 +279,7 @@ export interface SessionOptions {
   /** The game's types, as text. */
   types: string
   recovers?: boolean
+  hosts?: boolean
   variant?: Variant
 }
 
@@ -291,6 +294,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     types: options.types,
     schema: fingerprint(options.types),
     recovers: options.recovers ?? false,
+    hosts: options.hosts ?? false,
     topology: 'star',
     server: idleServer(now),
     client: {

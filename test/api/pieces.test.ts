@@ -308,3 +308,40 @@ describe('who dies', () => {
     expect(error.code).toBe('left')
   })
 })
+
+describe('primaries: hosts', () => {
+  const hosted = { ...game, primaries: 'hosts' } as const
+
+  test('only Node processes serve and stand by, and pages wait for one', async () => {
+    const w = world({ seed: 3, conditions: 'rtt=20' })
+    let entered = false
+    const page = w.join({ ...hosted, name: 'Page' }, { kind: 'browser' })
+    void page.then(() => (entered = true))
+    await w.run(3_000)
+    expect(entered).toBe(false)
+    const host = await w.join({ ...hosted, name: 'Host' }, { kind: 'node' })
+    const guest = await done(w, page)
+    await w.run(3_000)
+    expect(guest.primary?.name).toBe('Host')
+    expect([guest.backup, guest.safety]).toEqual([null, 'alone'])
+    const second = await w.join({ ...hosted, name: 'Second' }, { kind: 'node' })
+    await w.runUntil(() => guest.backup?.name === 'Second', 20_000)
+    w.kill(host)
+    await w.runUntil(() => guest.primary?.name === 'Second', 20_000)
+    await w.run(3_000)
+    expect(second.backup).toBe(null)
+    // And with the last host nobody of the pages takes its place.
+    w.kill(second)
+    await w.run(60_000)
+    expect(guest.status).not.toBe('live')
+    await expect(w.join({ ...game, primaries: 'some' as never })).rejects.toMatchObject({
+      code: 'bad-value',
+    })
+  })
+
+  test('who names other primaries does not fit', async () => {
+    const w = world({ seed: 4 })
+    await w.join({ ...hosted, name: 'Host' })
+    await expect(w.join({ ...game, name: 'Guest' })).rejects.toMatchObject({ code: 'schema' })
+  })
+})

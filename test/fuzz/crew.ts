@@ -81,6 +81,7 @@ export class Fuzzed {
         name,
         playersMax: 8,
         recovers: false,
+        hosts: false,
         topology: 'star',
         types: types.text,
         resume: null,
