@@ -3,7 +3,7 @@
 import { HoldfastError } from '../machine.ts'
 import type { Op, Row } from '../pieces/pieces.ts'
 import { between, byLevel } from '../pieces/pieces.ts'
-import type { Fields, StateOf } from '../wire/schema.ts'
+import type { Fields, Quantised, StateOf } from '../wire/schema.ts'
 import { patched, type PieceType, stateOf } from './piece-types.ts'
 import type { MemberInfo } from './types.ts'
 
@@ -84,8 +84,9 @@ export interface PieceHost {
   /** As it is shown; null if there is none. */
   shown(id: number): Row | null
   holder(player: number): MemberInfo | null
-  /** Whether updates of ours are under way, and whether one is loose. */
-  underWay(id: number): { any: boolean; loose: boolean }
+  readonly player: number
+  /** How many updates of ours are under way, and whether one is loose. */
+  underWay(id: number): { count: number; loose: boolean }
   above(): string
   below(): string
   /** @throws HoldfastError */
@@ -96,11 +97,16 @@ export interface PieceHost {
 
 type Listener = (value: never) => void
 
-// What waits for a loose grab to be answered.
+/** So many updates of one piece are under way; what is done meanwhile waits, the newest alone. */
+const UNDER_WAY_MAX = 8
+
+// What waits for others to be answered.
 interface Later {
   op: Op
+  /** It goes on from a loose grab: it is void if that was not honoured. */
+  gripped: boolean
   promise: Promise<PieceOutcome>
-  settle(outcome: PieceOutcome | PromiseLike<PieceOutcome>): void
+  readonly settle: (outcome: PieceOutcome | PromiseLike<PieceOutcome>) => void
 }
 
 /** See the head of this file. */
@@ -113,7 +119,7 @@ export class Piece implements PieceHandle<Fields> {
   #row: Row
   #shown: Row | null = null
   #state: StateOf<Fields> | null = null
-  #later: Later | null = null
+  #queue: Later[] = []
 
   constructor(host: PieceHost, type: PieceType, row: Row) {
     this.#host = host
@@ -129,15 +135,15 @@ export class Piece implements PieceHandle<Fields> {
     return this.#shown
   }
 
-  #withLater(row: Row): Row {
-    if (!this.#later) return row
-    const { mask, fields: from, hold, z } = this.#later.op
-    const fields = [...row.fields]
-    for (const [i, { at, end }] of this.type.schema.columns.entries()) {
-      if ((mask & (1 << i)) === 0) continue
-      for (let place = at; place < end; place++) fields[place] = from[place]!
+  #withLater(told: Row): Row {
+    let row = told
+    for (const { op } of this.#queue) {
+      const fields = [...row.fields]
+      takeOver(this.type, fields, op)
+      const heldBy = op.hold === 'release' ? 0 : op.hold === 'keep' ? row.heldBy : this.#host.player
+      row = { ...row, fields, z: op.z ?? row.z, heldBy }
     }
-    return { ...row, fields, z: z ?? row.z, heldBy: hold === 'release' ? 0 : row.heldBy }
+    return row
   }
 
   get state(): StateOf<Fields> {
@@ -162,7 +168,7 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   get pending(): boolean {
-    return this.#later !== null || this.#host.underWay(this.id).any
+    return this.#queue.length > 0 || this.#host.underWay(this.id).count > 0
   }
 
   async update(patch: PiecePatch<Fields>, call: PieceCall = {}): Promise<PieceOutcome> {
@@ -210,7 +216,7 @@ export class Piece implements PieceHandle<Fields> {
   changed(): void {
     this.#shown = null
     this.#state = null
-    if (this.#later && !this.#host.underWay(this.id).loose) this.#send()
+    this.#pump()
     this.tell('change', undefined)
   }
 
@@ -228,8 +234,9 @@ export class Piece implements PieceHandle<Fields> {
     }
     if (op.hold === 'keep' && op.mask === 0 && op.z === null) return { ok: true, clamped: false }
     // A loose grab alone may be honoured late, so what follows it waits for its answer (O51).
-    const waits = this.#host.underWay(this.id).loose && !loose
-    const outcome = waits ? this.#wait(op) : this.#ask(op, loose)
+    const under = this.#host.underWay(this.id)
+    const waits = this.#queue.length > 0 || under.loose || under.count >= UNDER_WAY_MAX
+    const outcome = waits ? this.#wait(op, under.loose) : this.#ask(op, loose)
     return signal ? abortable(outcome, signal) : outcome
   }
 
@@ -239,28 +246,46 @@ export class Piece implements PieceHandle<Fields> {
     return outcome
   }
 
-  #wait(op: Op): Promise<PieceOutcome> {
-    if (!this.#later) {
+  #wait(op: Op, gripped: boolean): Promise<PieceOutcome> {
+    let later = this.#queue.at(-1)
+    if (later?.op.hold === 'keep' && (op.hold === 'keep' || op.hold === 'release')) {
+      later.op = merged(this.type, later.op, op)
+    } else {
       const { promise, resolve: settle } = withResolvers<PieceOutcome>()
-      this.#later = { op, promise, settle }
-    } else this.#later.op = merged(this.type, this.#later.op, op)
+      later = { op, gripped, promise, settle }
+      this.#queue.push(later)
+    }
     this.#touch()
-    return this.#later.promise
+    return later.promise
   }
 
-  // The loose grab has its answer: what waited is done if it was honoured.
-  #send(): void {
-    const later = this.#later!
-    this.#later = null
-    if (!this.alive) return later.settle({ ok: false, why: 'conflict', by: null })
-    later.settle(this.#ask(later.op, false))
+  // What waited goes as others are answered.
+  #pump(): void {
+    while (this.#queue.length > 0) {
+      const { count, loose } = this.#host.underWay(this.id)
+      if (loose || count >= UNDER_WAY_MAX) return
+      const { op, gripped, settle } = this.#queue.shift()!
+      const row = this.#host.shown(this.id)
+      const isLost = !row || (gripped && row.heldBy !== this.#host.player)
+      if (isLost) settle(this.#beaten(row ? row.heldBy || row.by : 0))
+      else settle(this.#ask(op, false))
+    }
+  }
+
+  #beaten(by: number): PieceOutcome {
+    return { ok: false, why: 'conflict', by: by === 0 ? null : this.#host.holder(by) }
+  }
+
+  /** Not for users: somebody was first. What waits would have gone on from what is void. */
+  conflicted(by: number): void {
+    for (const { settle } of this.#queue.splice(0)) settle(this.#beaten(by))
+    this.tell('conflict', { by: by === 0 ? null : this.#host.holder(by) })
   }
 
   /** Not for users: it is gone. */
   end(): void {
     this.alive = false
-    this.#later?.settle({ ok: false, why: 'conflict', by: null })
-    this.#later = null
+    for (const { settle } of this.#queue.splice(0)) settle(this.#beaten(0))
     this.tell('gone', undefined)
   }
 
@@ -277,14 +302,18 @@ export function lowestFirst(a: PieceHandle<Fields>, b: PieceHandle<Fields>): num
 }
 
 // The later one wins, field by field.
-function merged({ schema }: PieceType, before: Op, after: Op): Op {
+function merged(type: PieceType, before: Op, after: Op): Op {
   const fields = [...before.fields]
-  for (const [i, { at, end }] of schema.columns.entries()) {
-    if ((after.mask & (1 << i)) === 0) continue
-    for (let place = at; place < end; place++) fields[place] = after.fields[place]!
-  }
+  takeOver(type, fields, after)
   const hold = after.hold === 'keep' ? before.hold : after.hold
   return { hold, mask: (before.mask | after.mask) >>> 0, fields, z: after.z ?? before.z }
+}
+
+function takeOver({ schema }: PieceType, into: Quantised, { mask, fields }: Op): void {
+  for (const [i, { at, end }] of schema.columns.entries()) {
+    if ((mask & (1 << i)) === 0) continue
+    for (let place = at; place < end; place++) into[place] = fields[place]!
+  }
 }
 
 function withResolvers<Value>(): {

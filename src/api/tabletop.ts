@@ -50,10 +50,13 @@ export class Tabletop {
     const { state } = host
     this.#face = {
       shown: (id) => pieces.shown(state, this.#rules, id),
+      get player() {
+        return state.player
+      },
       holder: (player) => host.findPlayer(player),
       underWay: (id) => {
-        const branch = state.branches.get(id)
-        return { any: branch !== undefined, loose: branch?.some(({ loose }) => loose) ?? false }
+        const branch = state.branches.get(id) ?? []
+        return { count: branch.length, loose: branch.some(({ loose }) => loose) }
       },
       above: () => pieces.above(this.#all()),
       below: () => pieces.below(this.#all()),
@@ -81,10 +84,8 @@ export class Tabletop {
     const row = this.#host.state.told.get(id)
     if (event.kind === 'piece-went' || !row) return this.#went(id)
     if (!handle) return this.#came(row)
-    if (event.kind === 'piece-conflict') {
-      const by = event.by === 0 ? null : this.#host.findPlayer(event.by)
-      handle.tell('conflict', { by })
-    } else if (event.kind === 'piece-refused') handle.tell('refused', { reason: event.reason })
+    if (event.kind === 'piece-conflict') handle.conflicted(event.by)
+    else if (event.kind === 'piece-refused') handle.tell('refused', { reason: event.reason })
     handle.changed()
     this.#touch(handle.type)
   }
@@ -123,6 +124,8 @@ export class Tabletop {
 
   #ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome> {
     const { state } = this.#host
+    const row = state.told.get(id)
+    if (!row) return Promise.reject(new HoldfastError('not-found', `piece ${id} is gone`))
     return new Promise((resolve, reject) => {
       let seq = 0
       const clear = (): void => {
@@ -131,7 +134,7 @@ export class Tabletop {
       }
       const body = (): Uint8Array => {
         seq = state.nextSeq
-        return pieces.update(state, this.#rules, state.told.get(id)!, op, loose)
+        return pieces.update(state, this.#rules, row, op, loose)
       }
       const settle = (bytes: Uint8Array): void => {
         clear()

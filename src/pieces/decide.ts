@@ -74,9 +74,10 @@ function stale(update: Received): Effected {
   const isFree = row.heldBy === 0 && row.lastReleased === player
   // The one who let go of it may grasp it again, for nobody else has touched it since (O47-O50).
   if (said.loose && isFree) {
-    const next = { ...copyRow(row), heldBy: player }
-    if (update.op.z !== null) next.z = update.op.z
-    return served(update, next, 'loose', 'clamped')
+    const next = applied(row, update.op, player)
+    const decision = update.types[row.type]!.decide(next, update.op, row, player)
+    if (!decision.ok) return inapplicable(update, decision.reason)
+    return served(update, { ...next, fields: decision.fields }, 'loose', 'clamped')
   }
   if (said.loose && pieces.variant === 'silent-loose') {
     return { outcome: new Uint8Array(0), changes: [], news: null }

@@ -293,6 +293,32 @@ describe('who dies', () => {
     expect(await done(w, card(all[1]!).grab())).toMatchObject({ ok: true })
   })
 
+  test.each([5_000, 15_000])(
+    'O57: after %d ms out of touch each move is recorded or refused',
+    async (ms) => {
+      const { w, all } = await table()
+      const linus = all[2]!
+      const mine = card(linus)
+      await done(w, mine.grab())
+      linus.condition('loss=100%')
+      const outcomes: Promise<unknown>[] = []
+      for (let x = 1; x <= 100; x++) {
+        outcomes.push(mine.update({ at: [x, 7] }))
+        await w.run(ms / 100)
+      }
+      expect(mine.state.at).toEqual([100, 7])
+      linus.condition(null)
+      const told = (await done(w, Promise.all(outcomes))) as { ok: boolean }[]
+      await w.run(1_000)
+      expect(new Set(places(all)).size).toBe(1)
+      // Nobody else touched it: either all of it was recorded, or the table had let go of it.
+      const recorded = told.filter(({ ok }) => ok).length
+      expect([0, 100]).toContain(recorded)
+      expect(card(all[0]!).state.at).toEqual(recorded === 100 ? [100, 7] : [10, 10])
+      expect(mine.pending).toBe(false)
+    },
+  )
+
   test('a promise can be waited for no longer, and what was asked goes on', async () => {
     const { w, all } = await table()
     const mine = card(all[1]!)
