@@ -23,6 +23,8 @@ export const KEYS_MAX = 10_000
 export const ACTION_CHANGES_MAX = 256
 /** Largest sum of keys and values that one action changes, and one message tells, in bytes. */
 export const NEWS_MAX: number = 32 * 1024
+/** Most bytes of keys and pieces that one action changes, as the log has them. */
+export const ACTION_BYTES_MAX: number = 40 * 1024
 /** Longest arguments or answer of an action, as JSON, in bytes. */
 export const ARGUMENTS_MAX: number = 8 * 1024
 
@@ -153,16 +155,28 @@ function perform(
     }
     const size = rowsMade.reduce((sum, row) => sum + sizeOf(row), 0)
     if (size > NEWS_MAX) return refused(`an action changes ${NEWS_MAX} bytes at most: ${size}`)
+    const made = rowsMade.map((row) => encode(change, row))
+    const also = drafts.map((opened) => opened.done())
+    const why = tooMuch([...made, ...also.flatMap((other) => other.changes)])
+    if (why !== '') return refused(why)
     return {
       outcome: encode(answer, { ok: true, text: toJson(value) }),
-      changes: rowsMade.map((row) => encode(change, row)),
+      changes: made,
       news: rowsMade.length === 0 ? null : encode(news, { kind: 'changes', rows: rowsMade }),
-      also: drafts.map((opened) => opened.done()),
+      also,
     }
   } catch (error) {
     // A game's function that throws harms nobody: nothing of it is kept, and its caller is told.
     return refused(error instanceof Error ? error.message : String(error))
   }
+}
+
+// Keys and pieces together are one entry of the log.
+function tooMuch(changes: readonly Uint8Array[]): string {
+  const most = ACTION_CHANGES_MAX
+  if (changes.length > most) return `an action changes ${most} keys and pieces: ${changes.length}`
+  const size = changes.reduce((sum, { length }) => sum + length, 0)
+  return size > ACTION_BYTES_MAX ? `an action changes ${ACTION_BYTES_MAX} bytes: ${size}` : ''
 }
 
 function refused(why: string): Effected {

@@ -178,9 +178,14 @@ export class Tabletop {
     if (this.#frees) return
     this.#frees = true
     const done = (): void => void (this.#frees = false)
+    const settle = (bytes: Uint8Array): void => {
+      done()
+      // Some hold more than one operation frees.
+      if (pieces.decodeOutcome(bytes)?.kind === 'clamped') this.#free(players)
+    }
     const channel = pieces.PIECES_CHANNEL
     const body = (): Uint8Array => pieces.encodeFree(players)
-    this.#host.ask({ channel, body, settle: done, reject: done })
+    this.#host.ask({ channel, body, settle, reject: done })
   }
 
   #lost(ids: readonly number[]): void {

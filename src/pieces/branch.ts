@@ -17,6 +17,7 @@ import {
   type Pending,
   type PieceEvent,
   type Pieces,
+  PIECES_MAX,
   type PieceTypes,
   type Row,
   SEQ_MODULUS,
@@ -109,6 +110,7 @@ export function settled(pieces: Pieces, id: number, seq: number, out: Events): v
 export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
   if (part.first) pieces.coming = new Map()
   for (const row of part.rows) pieces.coming?.set(row.id, row)
+  if ((pieces.coming?.size ?? 0) > PIECES_MAX) pieces.coming = null
   if (!part.last || !pieces.coming) return
   const { told: before, coming: now } = pieces
   pieces.coming = null

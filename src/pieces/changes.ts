@@ -1,9 +1,18 @@
 /** Changes of the durable state, and all of it at once, as bytes. */
 
 import { type ByteReader, type ByteWriter, createReader, createWriter } from '../wire/bytes.ts'
-import { finish, isDone, readBytes, readVarint, writeBytes, writeVarint } from '../wire/bytes.ts'
-import { readGen, readRow, writeGen, writeRow } from './messages.ts'
-import { type Kept, type Pieces, type PieceTypes, type Row } from './state.ts'
+import { fail, finish, isDone, readBytes, readU8, readVarint, reset } from '../wire/bytes.ts'
+import { writeBytes, writeU8, writeVarint } from '../wire/bytes.ts'
+import { beginNews, type Entry, readGen, readId, readRow, readRows } from './messages.ts'
+import { writeGen, writeHead, writeRow, writeRows } from './messages.ts'
+import {
+  type Fork,
+  type Kept,
+  PIECE_ID_MAX,
+  type Pieces,
+  type PieceTypes,
+  type Row,
+} from './state.ts'
 
 const ROW = 1
 const GONE = 2
@@ -11,17 +20,40 @@ const DRAWS = 3
 const SNAPSHOT = 4
 const TOLD = 5
 /** The longest seed. */
-const SEED_MAX = 64
+export const SEED_MAX = 64
+/** Most recoveries that are remembered. */
+export const FORKS_MAX = 64
+// One for all calls: a call is over before the next begins, and makes no garbage.
+const scratch: ByteWriter = createWriter(1_024)
 
-/** A piece is as follows from now on. */
-export function encodeRow(types: PieceTypes, row: Row): Uint8Array {
-  const writer = begin(ROW)
-  writeRow(writer, types, row)
-  return finish(writer)
+/** What an operation does to pieces: for the log, and for all members. A row is written once. */
+export function effectsOf(
+  types: PieceTypes,
+  entries: readonly Entry[],
+): { changes: Uint8Array[]; news: Uint8Array | null } {
+  const changes: Uint8Array[] = []
+  if (entries.length === 0) return { changes, news: null }
+  reset(scratch)
+  beginNews(scratch, entries.length)
+  for (const entry of entries) {
+    writeHead(scratch, entry)
+    const at = scratch.length
+    if (entry.row) writeRow(scratch, types, entry.row)
+    changes.push(entry.row ? rowWritten(at) : encodeGone(entry))
+  }
+  return { changes, news: finish(scratch) }
 }
 
-/** A piece is no more, by that generation. */
-export function encodeGone(id: number, gen: number): Uint8Array {
+// A piece is as follows from now on.
+function rowWritten(at: number): Uint8Array {
+  const change = new Uint8Array(1 + scratch.length - at)
+  change[0] = ROW
+  change.set(scratch.bytes.subarray(at, scratch.length), 1)
+  return change
+}
+
+// A piece is no more.
+function encodeGone({ id, gen = 0 }: Entry): Uint8Array {
   const writer = begin(GONE)
   writeVarint(writer, id)
   writeGen(writer, gen)
@@ -37,19 +69,19 @@ export function encodeDraws(draws: number): Uint8Array {
 
 function begin(kind: number): ByteWriter {
   const writer = createWriter(64)
-  writeVarint(writer, kind)
+  writeU8(writer, kind)
   return writer
 }
 
 /** Makes a change; one that is malformed was written by another build, and changes nothing. */
 export function apply(kept: Kept, types: PieceTypes, bytes: Uint8Array): void {
   const reader = createReader(bytes)
-  const kind = readVarint(reader)
+  const kind = readU8(reader)
   if (kind === DRAWS) {
     const draws = readVarint(reader)
     if (isDone(reader)) kept.draws = draws
   } else if (kind === GONE) {
-    const id = readVarint(reader)
+    const id = readId(reader)
     const gen = readGen(reader)
     if (!isDone(reader)) return
     kept.rows.delete(id)
@@ -79,22 +111,15 @@ export function snapshot({ kept }: Pieces, types: PieceTypes): Uint8Array {
     writeGen(writer, after)
     writeGen(writer, until === Infinity ? 0 : until)
   }
-  writeRows(writer, types, kept.gen, kept.rows.values())
+  writeRows(writer, types, kept.gen, [...kept.rows.values()])
   return finish(writer)
 }
 
 /** All that this member was told. */
 export function told({ told: rows, processed }: Pieces, types: PieceTypes): Uint8Array {
   const writer = begin(TOLD)
-  writeRows(writer, types, processed, rows.values())
+  writeRows(writer, types, processed, [...rows.values()])
   return finish(writer)
-}
-
-function writeRows(writer: ByteWriter, types: PieceTypes, gen: number, rows: Iterable<Row>): void {
-  const all = [...rows]
-  writeGen(writer, gen)
-  writeVarint(writer, all.length)
-  for (const row of all) writeRow(writer, types, row)
 }
 
 /**
@@ -103,47 +128,48 @@ function writeRows(writer: ByteWriter, types: PieceTypes, gen: number, rows: Ite
  */
 export function restore(pieces: Pieces, types: PieceTypes, bytes: Uint8Array): boolean {
   const reader = createReader(bytes)
-  const kind = readVarint(reader)
+  const kind = readU8(reader)
   const { seed } = pieces.kept
-  let kept: Kept | null = null
-  if (kind === SNAPSHOT) kept = readSnapshot(reader, types)
-  else if (kind === TOLD) kept = readTold(reader, types, seed)
-  if (!kept || !isDone(reader)) return false
+  if (kind !== SNAPSHOT && kind !== TOLD) return false
+  const kept = kind === SNAPSHOT ? readSnapshot(reader, types) : readTold(reader, types, seed)
+  if (!isDone(reader)) return false
   pieces.kept = kept
   return true
 }
 
-function readSnapshot(reader: ByteReader, types: PieceTypes): Kept | null {
+function readSnapshot(reader: ByteReader, types: PieceTypes): Kept {
   const seed = readBytes(reader, SEED_MAX).slice()
   const draws = readVarint(reader)
   const nextId = readVarint(reader)
+  const forks = readForks(reader)
+  const { gen, rows } = readRows(reader, types)
+  if (nextId <= highest(rows) || nextId > PIECE_ID_MAX + 1) fail(reader)
+  return { rows: byId(rows), gen, nextId, seed, draws, forks }
+}
+
+function readForks(reader: ByteReader): Fork[] {
   const count = readVarint(reader)
-  const forks: Kept['forks'] = []
+  if (count > FORKS_MAX) fail(reader)
+  const forks: Fork[] = []
   while (!reader.failed && forks.length < count) {
     const after = readGen(reader)
-    forks.push({ after, until: readGen(reader) || Infinity })
+    const until = readGen(reader) || Infinity
+    if (until <= after) fail(reader)
+    forks.push({ after, until })
   }
-  const rows = readRows(reader, types)
-  return rows && { ...rows, nextId, seed, draws, forks }
+  return forks
 }
 
-function readTold(reader: ByteReader, types: PieceTypes, seed: Uint8Array): Kept | null {
-  const rows = readRows(reader, types)
-  if (!rows) return null
-  const nextId = Math.max(0, ...rows.rows.keys()) + 1
-  return { ...rows, nextId, seed, draws: 0, forks: [{ after: rows.gen, until: Infinity }] }
+function readTold(reader: ByteReader, types: PieceTypes, seed: Uint8Array): Kept {
+  const { gen, rows } = readRows(reader, types)
+  const forks = [{ after: gen, until: Infinity }]
+  return { rows: byId(rows), gen, nextId: highest(rows) + 1, seed, draws: 0, forks }
 }
 
-function readRows(
-  reader: ByteReader,
-  types: PieceTypes,
-): { rows: Map<number, Row>; gen: number } | null {
-  const gen = readGen(reader)
-  const count = readVarint(reader)
-  const rows = new Map<number, Row>()
-  for (let i = 0; i < count && !reader.failed; i++) {
-    const row = readRow(reader, types)
-    if (row) rows.set(row.id, row)
-  }
-  return reader.failed ? null : { rows, gen }
+function byId(rows: readonly Row[]): Map<number, Row> {
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+function highest(rows: readonly Row[]): number {
+  return rows.reduce((most, { id }) => Math.max(most, id), 0)
 }

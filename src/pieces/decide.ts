@@ -7,10 +7,17 @@
 
 import type { Effected, PeerId } from '../machine.ts'
 import { differing } from '../wire/schema.ts'
-import { encodeRow } from './changes.ts'
+import { effectsOf } from './changes.ts'
 import { take } from './fields.ts'
 import { byLevel, isLevel, LEVEL_LONG, spacedAnew } from './levels.ts'
-import { encodeNews, encodeOutcome, type Entry, readBody, readOp, type Update } from './messages.ts'
+import {
+  encodeOutcome,
+  ENTRIES_MAX,
+  type Entry,
+  readBody,
+  readOp,
+  type Update,
+} from './messages.ts'
 import {
   copyRow,
   lastFromOthers,
@@ -20,8 +27,14 @@ import {
   type Pieces,
   type PieceTypes,
   type Row,
-  type Why,
 } from './state.ts'
+
+// A row but for its fields has at most so many bytes.
+const ROW_BYTES = 128
+// So much fits an entry of the log.
+const ROWS_BYTES: number = 32 * 1024
+// What nobody of the players did.
+const SERVERS = { why: 'table', seq: 0 } as const
 
 /** Runs an update, or frees what is held by who is gone. */
 export function perform(
@@ -77,7 +90,8 @@ function stale(update: Received): Effected {
     const next = applied(row, update.op, player)
     const decision = update.types[row.type]!.decide(next, update.op, row, player)
     if (!decision.ok) return inapplicable(update, decision.reason)
-    return served(update, { ...next, fields: decision.fields }, 'loose', 'clamped')
+    next.fields = decision.fields
+    return served(update, next, 'loose')
   }
   if (said.loose && pieces.variant === 'silent-loose') {
     return { outcome: new Uint8Array(0), changes: [], news: null }
@@ -100,7 +114,7 @@ function fresh(update: Received): Effected {
   // What its sender is shown by it they could not foresee.
   const shows = rules.hides(row, player) & ~rules.hides(next, player)
   const isForeseen = shows === 0 && differing(rules.schema, predicted, next.fields) === 0
-  if (!isForeseen) return served(update, next, 'clamped', 'clamped')
+  if (!isForeseen) return served(update, next, 'clamped')
   return record(update, next)
 }
 
@@ -126,49 +140,57 @@ export function applied(row: Row, { hold, z }: Op, player: number): Row {
 }
 
 // It goes on from where its sender was: everybody else sees it as an update, they as recorded.
-function record({ pieces, types, row, op, said, player }: Received, next: Row): Effected {
+function record(update: Received, next: Row): Effected {
+  const { pieces, types, row, op, said, player } = update
   const gen = nextGen(pieces.kept, pieces.epoch)
   if (row.lastClient !== player) {
-    Object.assign(next, { lastClient: player, genBefore: row.gen, byBefore: row.by })
+    next.lastClient = player
+    next.genBefore = row.gen
+    next.byBefore = row.by
   }
-  Object.assign(next, { gen, by: player })
+  next.gen = gen
+  next.by = player
   if (op.z !== null && pieces.variant !== 'zg-stays') next.zg = gen
+  if (op.z !== null && next.z.length > LEVEL_LONG) return spaced(update, next)
   const entry: Entry = { id: next.id, row: next, why: 'recorded', seq: said.seq, reason: '' }
-  if (next.z.length > LEVEL_LONG) return spaced({ pieces, types, row, op, said, player }, next)
   return effected(types, [entry], { kind: 'recorded', gen })
 }
 
 // A level that is too long: it and those round it are spaced anew (O38).
 function spaced({ pieces, types, said, player }: Received, crowded: Row): Effected {
   const rows = [...pieces.kept.rows.values()].map((row) => (row.id === crowded.id ? crowded : row))
-  const levels = spacedAnew(rows, crowded)
-  let { gen } = crowded
+  const levels = spacedAnew(rows, crowded, mostAtOnce(types))
+  let gen = nextGen(pieces.kept, pieces.epoch)
   const moved = rows.filter(({ id }) => levels.has(id)).toSorted(byLevel)
   const entries = moved.map((row): Entry => {
     const next = { ...server(row, gen++, player), z: levels.get(row.id)! }
     next.zg = next.gen
     const mine = row.id === crowded.id
-    return { id: row.id, row: next, why: mine ? 'clamped' : 'table', seq: said.seq, reason: '' }
+    const answer = mine ? ({ why: 'clamped', seq: said.seq } as const) : SERVERS
+    return { id: row.id, row: next, reason: '', ...answer }
   })
   return effected(types, entries, { kind: 'clamped', gen: gen - 1 })
 }
 
 /** A row as an update of the server makes it: nobody could foresee it. */
 export function server(row: Row, gen: number, by: number): Row {
-  return { ...copyRow(row), gen, by, lastClient: 0, genBefore: 0, byBefore: 0 }
+  const next = copyRow(row)
+  next.gen = gen
+  next.by = by
+  next.lastClient = 0
+  next.genBefore = 0
+  next.byBefore = 0
+  return next
 }
 
-function served(
-  { pieces, types, op, said, player }: Received,
-  made: Row,
-  why: Why,
-  kind: 'clamped',
-) {
+function served(update: Received, made: Row, why: 'clamped' | 'loose'): Effected {
+  const { pieces, types, op, said, player } = update
   const gen = nextGen(pieces.kept, pieces.epoch)
   const row = server(made, gen, player)
   if (op.z !== null) row.zg = gen
+  if (op.z !== null && row.z.length > LEVEL_LONG) return spaced(update, row)
   const entry: Entry = { id: row.id, row, why, seq: said.seq, reason: '' }
-  return effected(types, [entry], why === 'loose' ? { kind: 'recorded', gen } : { kind, gen })
+  return effected(types, [entry], { kind: why === 'loose' ? 'recorded' : why, gen })
 }
 
 // The server's update comes first, and makes the other stale by being there (O40).
@@ -179,23 +201,27 @@ function inapplicable({ pieces, types, row, said, player }: Received, reason: st
   return effected(types, [entry], refusal(reason))
 }
 
-// Who is gone holds nothing.
+// Who is gone holds nothing. More than an operation may change is left for the next.
 function free({ kept, epoch }: Pieces, types: PieceTypes, players: readonly number[]): Effected {
   let gen = nextGen(kept, epoch)
   const held = [...kept.rows.values()].filter(({ heldBy }) => players.includes(heldBy))
-  const entries = held.map((row): Entry => {
+  const entries = held.slice(0, mostAtOnce(types)).map((row): Entry => {
     const next = { ...server(row, gen++, 0), heldBy: 0, lastReleased: 0 }
-    return { id: row.id, row: next, why: 'table', seq: 0, reason: '' }
+    return { id: row.id, row: next, reason: '', ...SERVERS }
   })
-  return effected(types, entries, { kind: 'recorded', gen })
+  const kind = entries.length === held.length ? 'recorded' : 'clamped'
+  return effected(types, entries, { kind, gen: Math.max(kept.gen, gen - 1) })
+}
+
+// How many pieces one operation may change, whatever they are.
+function mostAtOnce(types: PieceTypes): number {
+  const longest = types.reduce((most, { schema }) => Math.max(most, schema.bytesMax), 0)
+  return Math.min(ENTRIES_MAX, Math.floor(ROWS_BYTES / (longest + ROW_BYTES)))
 }
 
 function effected(types: PieceTypes, entries: Entry[], outcome: Outcome): Effected {
-  return {
-    outcome: encodeOutcome(outcome),
-    changes: entries.map(({ row }) => encodeRow(types, row!)),
-    news: entries.length === 0 ? null : encodeNews(types, entries),
-  }
+  const { changes, news } = effectsOf(types, entries)
+  return { outcome: encodeOutcome(outcome), changes, news }
 }
 
 function refusal(reason: string): Outcome {

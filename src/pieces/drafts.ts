@@ -5,12 +5,13 @@
 
 import type { Draft, Effects } from '../machine.ts'
 import type { Quantised } from '../wire/schema.ts'
-import { encodeDraws, encodeGone, encodeRow } from './changes.ts'
+import { effectsOf, encodeDraws } from './changes.ts'
 import { server } from './decide.ts'
 import { initialFields, take } from './fields.ts'
 import { draw } from './lots.ts'
-import { encodeNews, type Entry } from './messages.ts'
-import { copyRow, nextGen, type Pieces, PIECES_MAX, type PieceTypes, type Row } from './state.ts'
+import type { Entry } from './messages.ts'
+import { copyRow, nextGen, PIECE_ID_MAX, type Pieces, PIECES_MAX } from './state.ts'
+import type { PieceTypes, Row } from './state.ts'
 
 /** Longest news of one action, in bytes. */
 const NEWS_MAX: number = 40 * 1024
@@ -68,7 +69,7 @@ export function draft(
     },
     draw: (sides) => drawLot(made, sides),
   }
-  return { face, done: () => ({ part, ...effectsOf(made, player) }) }
+  return { face, done: () => ({ part, ...effectsIn(made, player) }) }
 }
 
 function rowsOf({ pieces, rows }: Made): Row[] {
@@ -95,6 +96,8 @@ function createRow(made: Made, type: number, mask: number, fields: Quantised, z:
   const rules = made.types[type]!
   const count = rowsOf(made).length
   if (count >= PIECES_MAX) throw new RangeError(`a session has ${PIECES_MAX} pieces: ${count}`)
+  if (made.nextId > PIECE_ID_MAX)
+    throw new RangeError('a session has run out of numbers for pieces')
   const id = made.nextId++
   const none = { hidden: 0, gen: 0, by: 0, lastClient: 0, genBefore: 0, byBefore: 0, zg: 0 }
   const row = { id, type, fields: initialFields(rules), z, heldBy: 0, lastReleased: 0, ...none }
@@ -111,21 +114,20 @@ function drawLot(made: Made, sides: number): number {
   return draw(made.pieces.kept.seed, made.draws++, sides)
 }
 
-function effectsOf({ pieces, types, rows, raised, draws }: Made, player: number): Effects {
+function effectsIn({ pieces, types, rows, raised, draws }: Made, player: number): Effects {
   const { kept, epoch } = pieces
-  const changes = draws === kept.draws ? [] : [encodeDraws(draws)]
   let gen = nextGen(kept, epoch)
   const entries: Entry[] = []
   for (const [id, made] of rows) {
     if (!made && !kept.rows.has(id)) continue
     const row = made && server(made, gen, player)
     if (row && raised.has(id)) row.zg = gen
-    changes.push(row ? encodeRow(types, row) : encodeGone(id, gen))
-    entries.push({ id, row, why: 'table', seq: 0, reason: '' })
+    entries.push({ id, row, why: 'table', seq: 0, reason: '', gen })
     gen++
   }
-  if (entries.length === 0) return { changes, news: null }
-  const news = encodeNews(types, entries)
-  if (news.length <= NEWS_MAX) return { changes, news }
-  throw new RangeError(`an action changes ${NEWS_MAX} bytes of pieces: ${news.length}`)
+  const { changes, news } = effectsOf(types, entries)
+  if (news && news.length > NEWS_MAX) {
+    throw new RangeError(`an action changes ${NEWS_MAX} bytes of pieces: ${news.length}`)
+  }
+  return { changes: draws === kept.draws ? changes : [encodeDraws(draws), ...changes], news }
 }

@@ -9,6 +9,8 @@
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing'
 import type { Row } from './state.ts'
 
+/** Longest level, in bytes. */
+export const LEVEL_MAX = 64
 /** A level longer than this is spaced anew, with its neighbours. */
 export const LEVEL_LONG = 24
 // Neighbours whose levels are longer than this crowd together.
@@ -27,13 +29,20 @@ export function between(low: string | null, high: string | null): string {
   return generateKeyBetween(low, high)
 }
 
-/** Whether that can be a level. */
+const LEVEL: RegExp = /^[0-9A-Za-z]+$/
+// The lowest of all has nothing below it, and is none.
+const LOWEST: string = `A${'0'.repeat(26)}`
+
+/**
+ * Whether that is a level: a head that says how long the whole number is, that number, and a
+ * fraction that does not end in 0. The library takes other letters, too, and then loses the order.
+ */
 export function isLevel(text: string): boolean {
-  try {
-    return generateKeyBetween(text, null) > text
-  } catch {
-    return false
-  }
+  if (!LEVEL.test(text) || text === LOWEST) return false
+  const head = text.charCodeAt(0)
+  // a to z have 1 to 26 digits behind them, Z to A likewise.
+  const whole = head >= 97 ? head - 95 : head >= 65 ? 92 - head : Infinity
+  return text.length === whole || (text.length > whole && !text.endsWith('0'))
 }
 
 /** The level above all of them. */
@@ -50,15 +59,23 @@ export function below(rows: Iterable<Row>): string {
   return generateKeyBetween(null, bottom)
 }
 
-/** New levels for a piece whose level is too long, and for those that crowd round it: by id. */
-export function spacedAnew(rows: readonly Row[], crowded: Row): Map<number, string> {
+/**
+ * New levels for a piece whose level is too long, and for those that crowd round it: by id.
+ *
+ * @param most  pieces that get one; if still more crowd there, the others have their turn later
+ */
+export function spacedAnew(rows: readonly Row[], crowded: Row, most: number): Map<number, string> {
   const sorted = rows.toSorted(byLevel)
   const at = sorted.indexOf(crowded)
+  const side = (most - 1) >> 1
   let from = at
   let to = at + 1
-  while (from > 0 && sorted[from - 1]!.z.length > CROWDED) from--
-  while (to < sorted.length && sorted[to]!.z.length > CROWDED) to++
-  const run = sorted.slice(from, to)
-  const levels = generateNKeysBetween(sorted[from - 1]?.z ?? null, sorted[to]?.z ?? null, to - from)
-  return new Map(run.map(({ id }, i) => [id, levels[i]!]))
+  while (from > 0 && at - from < side && sorted[from - 1]!.z.length > CROWDED) from--
+  while (to < sorted.length && to - at <= side && sorted[to]!.z.length > CROWDED) to++
+  const [low, high] = [sorted[from - 1]?.z ?? null, sorted[to]?.z ?? null]
+  const asItIs = new Map([[crowded.id, crowded.z]])
+  if (low !== null && high !== null && low >= high) return asItIs
+  const levels = generateNKeysBetween(low, high, to - from)
+  if (levels.some(({ length }) => length > LEVEL_MAX)) return asItIs
+  return new Map(sorted.slice(from, to).map(({ id }, i) => [id, levels[i]!]))
 }

@@ -1,48 +1,54 @@
 /**
- * What pieces look like on the wire (docs/STANDARD.md, section 10).
+ * What pieces look like on the wire (docs/STANDARD.md, section 10.2).
  *
  *     generation   epoch:varint number:varint
  *     update       head:u8 seq:u8 id:varint tag:generation [fields] [z:text]
  *                  head: 1 + hold * 8 + loose * 32 + fields * 64 + z * 128
- *     release      2:u8 player:varint               only by the primary, of who is gone
- *     row          id type flags gen by [last client, gen before, by before] heldBy lastReleased
- *                  z zg hidden [fields]
- *     news         1:u8 count { why, seq, reason, row }         one operation
+ *     free         2:u8 players, rising             only by the primary, of who is gone
+ *     row          id type flags gen by [back, by before] [held by] [released by]
+ *                  z age [hidden] [fields]
+ *     news         1:u8 count { why [seq] [reason] row }         one operation
  *     gone         in news: the id alone
  *     table        2:u8 flags newest:generation rows            brings a member up to date
  */
 
-import {
-  type ByteReader,
-  type ByteWriter,
-  createReader,
-  createWriter,
-  fail,
-} from '../wire/bytes.ts'
-import { finish, isDone, readText, readU8, readVarint } from '../wire/bytes.ts'
+import { type ByteReader, type ByteWriter, createReader, createWriter } from '../wire/bytes.ts'
+import { fail, finish, isDone, readText, readU8, readVarint, reset } from '../wire/bytes.ts'
 import { writeText, writeU8, writeVarint } from '../wire/bytes.ts'
-import { decode, encode, message, text, varint, record } from '../wire/layout.ts'
 import { allFields, type Quantised, readFields, writeFields } from '../wire/schema.ts'
 import { initialFields } from './fields.ts'
+import { isLevel, LEVEL_MAX } from './levels.ts'
 import {
   GENERATIONS,
   type Hold,
   type Op,
   type Outcome,
+  PIECE_ID_MAX,
+  PIECES_MAX,
   type PieceTypes,
   type Row,
   SEQ_MODULUS,
   type Why,
 } from './state.ts'
 
-/** Longest level on the wire. */
-export const Z_MAX = 64
 /** Longest sentence about why not, in bytes. */
 export const REASON_MAX = 200
+/** Most pieces that one operation makes, changes or removes. */
+export const ENTRIES_MAX = 256
+/** Most players whose pieces one operation frees. */
+export const HOLDERS_MAX = 256
 
 const HOLDS: readonly Hold[] = ['keep', 'grab', 'release', 'wrest']
 const WHYS: readonly Why[] = ['recorded', 'clamped', 'inapplicable', 'loose', 'table']
-const EPOCH_MAX = 2 ** 21
+const EPOCHS = 2 ** 21
+const GONE: number = WHYS.length
+// What of a row is not nothing.
+const CHAIN = 1
+const HELD = 2
+const RELEASED = 4
+const HIDDEN = 8
+// One for all calls: a call is over before the next begins, and makes no garbage.
+const scratch: ByteWriter = createWriter(1_024)
 
 /** An update as it comes in; its fields are read once its piece is known. */
 export interface Update {
@@ -63,9 +69,12 @@ export interface Entry {
   /** Null if it is gone. */
   row: Row | null
   why: Why
-  /** The update of `row.by` that it answers; 0 for none. */
+  /** The update of `row.by` that it answers; 0 if `why` is `table`. */
   seq: number
+  /** If it is inapplicable. */
   reason: string
+  /** By which it is gone. */
+  gen?: number
 }
 
 /** A part of a table. */
@@ -87,7 +96,7 @@ export function writeGen(writer: ByteWriter, gen: number): void {
 export function readGen(reader: ByteReader): number {
   const epoch = readVarint(reader)
   const count = readVarint(reader)
-  if (epoch >= EPOCH_MAX || count >= GENERATIONS) fail(reader)
+  if (epoch >= EPOCHS || count >= GENERATIONS) fail(reader)
   return epoch * GENERATIONS + count
 }
 
@@ -97,25 +106,26 @@ export function encodeUpdate(
   type: number,
   update: { seq: number; id: number; tag: number; loose: boolean; op: Op },
 ): Uint8Array {
-  const { op } = update
-  const writer = createWriter(32)
-  const bits = (update.loose ? 32 : 0) + (op.mask !== 0 ? 64 : 0) + (op.z !== null ? 128 : 0)
-  writeU8(writer, 1 + HOLDS.indexOf(op.hold) * 8 + bits)
-  writeU8(writer, update.seq % SEQ_MODULUS)
-  writeVarint(writer, update.id)
-  writeGen(writer, update.tag)
-  if (op.mask !== 0) writeFields(writer, types[type]!.schema, op.fields, op.mask)
-  if (op.z !== null) writeText(writer, op.z, Z_MAX)
-  return finish(writer)
+  const { hold, mask, fields, z } = update.op
+  const bits = (update.loose ? 32 : 0) + (mask !== 0 ? 64 : 0) + (z !== null ? 128 : 0)
+  reset(scratch)
+  writeU8(scratch, 1 + HOLDS.indexOf(hold) * 8 + bits)
+  writeU8(scratch, update.seq)
+  writeVarint(scratch, update.id)
+  writeGen(scratch, update.tag)
+  if (mask !== 0) writeFields(scratch, types[type]!.schema, fields, mask)
+  if (z !== null) writeText(scratch, z, LEVEL_MAX)
+  return finish(scratch)
 }
 
-/** The body by which a primary frees what players hold who are gone. */
+/** The body by which a primary frees what players hold who are gone: of the first of them. */
 export function encodeFree(players: readonly number[]): Uint8Array {
-  const writer = createWriter(16)
-  writeU8(writer, 2)
-  writeVarint(writer, players.length)
-  for (const player of players) writeVarint(writer, player)
-  return finish(writer)
+  const some = players.toSorted((a, b) => a - b).slice(0, HOLDERS_MAX)
+  reset(scratch)
+  writeU8(scratch, 2)
+  writeVarint(scratch, some.length)
+  for (const player of some) writeVarint(scratch, player)
+  return finish(scratch)
 }
 
 /** What an operation asks for; null if it is malformed (O42). */
@@ -127,7 +137,7 @@ export function readBody(bytes: Uint8Array): Update | { free: number[] } | null 
   const seq = readU8(reader)
   const id = readVarint(reader)
   const tag = readGen(reader)
-  if (reader.failed || seq >= SEQ_MODULUS) return null
+  if (reader.failed || seq === 0 || seq >= SEQ_MODULUS) return null
   return {
     seq,
     id,
@@ -142,9 +152,10 @@ export function readBody(bytes: Uint8Array): Update | { free: number[] } | null 
 
 function readFree(reader: ByteReader): { free: number[] } | null {
   const count = readVarint(reader)
-  if (count > 256) return null
+  if (count === 0 || count > HOLDERS_MAX) return null
   const free = Array.from({ length: count }, () => readVarint(reader))
-  return isDone(reader) ? { free } : null
+  const rise = free.every((player, at) => player > (free[at - 1] ?? 0))
+  return rise && isDone(reader) ? { free } : null
 }
 
 /** The operation of an update whose piece has that type; null if it is malformed. */
@@ -152,26 +163,44 @@ export function readOp(types: PieceTypes, type: number, update: Update): Op | nu
   const { rest, hold } = update
   const fields: Quantised = []
   const mask = update.hasFields ? readFields(rest, types[type]!.schema, fields) : 0
-  const z = update.hasZ ? readText(rest, Z_MAX) : null
+  const z = update.hasZ ? readText(rest, LEVEL_MAX) : null
   return isDone(rest) ? { hold, mask, fields, z } : null
 }
 
-const outcomes = message({
-  recorded: [1, record({ gen: varint })],
-  clamped: [2, record({ gen: varint })],
-  conflict: [3, record({ by: varint })],
-  refused: [4, record({ reason: text(REASON_MAX) })],
-  bogus: [5, record({ reason: text(REASON_MAX) })],
-})
+const OUTCOMES: readonly Outcome['kind'][] = ['recorded', 'clamped', 'conflict', 'refused', 'bogus']
 
 /** An outcome as bytes. */
 export function encodeOutcome(outcome: Outcome): Uint8Array {
-  return encode(outcomes, outcome)
+  reset(scratch)
+  writeU8(scratch, 1 + OUTCOMES.indexOf(outcome.kind))
+  if ('gen' in outcome) writeGen(scratch, outcome.gen)
+  else if ('by' in outcome) writeVarint(scratch, outcome.by)
+  else writeText(scratch, outcome.reason, REASON_MAX)
+  return finish(scratch)
 }
 
 /** What came of an update; null for bytes that are no outcome. */
 export function decodeOutcome(bytes: Uint8Array): Outcome | null {
-  return decode(outcomes, bytes)
+  const reader = createReader(bytes)
+  const outcome = readOutcome(reader, OUTCOMES[readU8(reader) - 1])
+  return isDone(reader) ? outcome : null
+}
+
+function readOutcome(reader: ByteReader, kind: Outcome['kind'] | undefined): Outcome | null {
+  switch (kind) {
+    case 'recorded':
+    case 'clamped':
+      return { kind, gen: readGen(reader) }
+    case 'conflict':
+      return { kind, by: readVarint(reader) }
+    case 'refused':
+    case 'bogus':
+      return { kind, reason: readText(reader, REASON_MAX) }
+    case undefined:
+      return null
+    default:
+      return kind satisfies never
+  }
 }
 
 /** Appends a whole row, but for the fields that are hidden. */
@@ -180,106 +209,175 @@ export function writeRow(writer: ByteWriter, types: PieceTypes, row: Row): void 
   const shown = (allFields(schema) & ~row.hidden) >>> 0
   writeVarint(writer, row.id)
   writeU8(writer, row.type)
+  writeU8(writer, flagsOf(row))
   writeGen(writer, row.gen)
   writeVarint(writer, row.by)
-  writeVarint(writer, row.lastClient)
   if (row.lastClient !== 0) {
-    writeGen(writer, row.genBefore)
+    writeVarint(writer, row.gen - row.genBefore)
     writeVarint(writer, row.byBefore)
   }
-  writeVarint(writer, row.heldBy)
-  writeVarint(writer, row.lastReleased)
-  writeText(writer, row.z, Z_MAX)
-  writeGen(writer, row.zg)
-  writeVarint(writer, row.hidden)
+  if (row.heldBy !== 0) writeVarint(writer, row.heldBy)
+  if (row.lastReleased !== 0) writeVarint(writer, row.lastReleased)
+  writeText(writer, row.z, LEVEL_MAX)
+  writeVarint(writer, row.gen - row.zg)
+  if (row.hidden !== 0) writeVarint(writer, row.hidden)
   if (shown !== 0) writeFields(writer, schema, row.fields, shown)
+}
+
+// Who made the last updates without a gap is who made the newest, if anybody.
+function flagsOf({ lastClient, heldBy, lastReleased, hidden }: Row): number {
+  const hands = (heldBy !== 0 ? HELD : 0) + (lastReleased !== 0 ? RELEASED : 0)
+  return (lastClient !== 0 ? CHAIN : 0) + hands + (hidden !== 0 ? HIDDEN : 0)
 }
 
 /** A row; the reader has failed if it is malformed. */
 export function readRow(reader: ByteReader, types: PieceTypes): Row | null {
   const id = readVarint(reader)
   const type = readU8(reader)
+  const flags = readU8(reader)
   const rules = types[type]
-  if (!rules || id === 0) return failed(reader)
+  if (!rules || id === 0 || id > PIECE_ID_MAX || flags > 15) return failed(reader)
   const gen = readGen(reader)
   const by = readVarint(reader)
-  const lastClient = readVarint(reader)
-  const genBefore = lastClient === 0 ? 0 : readGen(reader)
-  const byBefore = lastClient === 0 ? 0 : readVarint(reader)
-  const heldBy = readVarint(reader)
-  const lastReleased = readVarint(reader)
-  const z = readText(reader, Z_MAX)
-  const zg = readGen(reader)
-  const hidden = readVarint(reader)
-  const all = allFields(rules.schema)
-  if (reader.failed || hidden > all) return failed(reader)
+  const chain = (flags & CHAIN) !== 0
+  const lastClient = chain ? by : 0
+  const genBefore = chain ? gen - readGiven(reader) : 0
+  const byBefore = chain ? readVarint(reader) : 0
+  const heldBy = (flags & HELD) !== 0 ? readGiven(reader) : 0
+  const lastReleased = (flags & RELEASED) !== 0 ? readGiven(reader) : 0
+  const z = readText(reader, LEVEL_MAX)
+  const zg = gen - readVarint(reader)
+  const hidden = (flags & HIDDEN) !== 0 ? readGiven(reader) : 0
+  const known = (allFields(rules.schema) & ~hidden) >>> 0
+  // What may be hidden are secrets alone.
+  if (hidden > 2 ** 32 - 1 || (hidden & ~rules.secret) !== 0) return failed(reader)
+  if ((chain && by === 0) || genBefore < 0 || zg < 0 || !isLevel(z)) return failed(reader)
   const fields = initialFields(rules)
-  const wanted = (all & ~hidden) >>> 0
-  if (wanted !== 0 && readFields(reader, rules.schema, fields) !== wanted) fail(reader)
-  const last = { lastClient, genBefore, byBefore }
-  return { id, type, fields, hidden, gen, by, ...last, z, zg, heldBy, lastReleased }
+  if (known !== 0 && readFields(reader, rules.schema, fields) !== known) return failed(reader)
+  if (reader.failed) return null
+  return {
+    id,
+    type,
+    fields,
+    hidden,
+    gen,
+    by,
+    lastClient,
+    genBefore,
+    byBefore,
+    z,
+    zg,
+    heldBy,
+    lastReleased,
+  }
 }
 
-/** Appends what one operation made of a piece. */
-export function writeEntry(writer: ByteWriter, types: PieceTypes, entry: Entry): void {
-  const { row, why, seq, reason } = entry
-  writeU8(writer, row ? WHYS.indexOf(why) : WHYS.length)
-  writeVarint(writer, seq)
-  writeText(writer, reason, REASON_MAX)
-  if (row) writeRow(writer, types, row)
-  else writeVarint(writer, entry.id)
+// What stands where a flag says so is not nothing.
+function readGiven(reader: ByteReader): number {
+  const value = readVarint(reader)
+  return value === 0 ? fail(reader) : value
+}
+
+/** Appends what one operation made of a piece, but for its row. */
+export function writeHead(writer: ByteWriter, { id, row, why, seq, reason }: Entry): void {
+  writeU8(writer, row ? WHYS.indexOf(why) : GONE)
+  if (!row) return writeVarint(writer, id)
+  if (why !== 'table') writeU8(writer, seq)
+  if (why === 'inapplicable') writeText(writer, reason, REASON_MAX)
 }
 
 function readEntry(reader: ByteReader, types: PieceTypes): Entry | null {
   const kind = readU8(reader)
-  const seq = readVarint(reader)
-  const reason = readText(reader, REASON_MAX)
-  if (kind > WHYS.length || seq >= SEQ_MODULUS) return failed(reader)
-  if (kind === WHYS.length) return { id: readVarint(reader), row: null, why: 'table', seq, reason }
-  const row = readRow(reader, types)
-  return row && { id: row.id, row, why: WHYS[kind]!, seq, reason }
+  if (kind === GONE) return { id: readId(reader), row: null, why: 'table', seq: 0, reason: '' }
+  const why = WHYS[kind]
+  if (!why) return failed(reader)
+  const seq = why === 'table' ? 0 : readGiven(reader)
+  const reason = why === 'inapplicable' ? readText(reader, REASON_MAX) : ''
+  const row = seq < SEQ_MODULUS ? readRow(reader, types) : failed(reader)
+  return row && { id: row.id, row, why, seq, reason }
+}
+
+/** The number of a piece. */
+export function readId(reader: ByteReader): number {
+  const id = readGiven(reader)
+  return id > PIECE_ID_MAX ? fail(reader) : id
+}
+
+/** Begins news of one operation: so many entries follow. */
+export function beginNews(writer: ByteWriter, count: number): void {
+  writeU8(writer, 1)
+  writeVarint(writer, count)
 }
 
 /** News of one operation. */
 export function encodeNews(types: PieceTypes, entries: readonly Entry[]): Uint8Array {
-  const writer = createWriter(64)
-  writeU8(writer, 1)
-  writeVarint(writer, entries.length)
-  for (const entry of entries) writeEntry(writer, types, entry)
-  return finish(writer)
+  reset(scratch)
+  beginNews(scratch, entries.length)
+  for (const entry of entries) {
+    writeHead(scratch, entry)
+    if (entry.row) writeRow(scratch, types, entry.row)
+  }
+  return finish(scratch)
 }
 
 /** A part of a table. */
 export function encodeTable(types: PieceTypes, part: TablePart): Uint8Array {
-  const writer = createWriter(256)
-  writeU8(writer, 2)
-  writeU8(writer, (part.first ? 1 : 0) + (part.last ? 2 : 0))
-  writeGen(writer, part.gen)
-  writeVarint(writer, part.rows.length)
-  for (const row of part.rows) writeRow(writer, types, row)
-  return finish(writer)
+  reset(scratch)
+  writeU8(scratch, 2)
+  writeU8(scratch, (part.first ? 1 : 0) + (part.last ? 2 : 0))
+  writeRows(scratch, types, part.gen, part.rows)
+  return finish(scratch)
+}
+
+/** Appends rows, none of them newer than that generation. */
+export function writeRows(
+  writer: ByteWriter,
+  types: PieceTypes,
+  newest: number,
+  rows: readonly Row[],
+): void {
+  writeGen(writer, newest)
+  writeVarint(writer, rows.length)
+  for (const row of rows) writeRow(writer, types, row)
+}
+
+/** Rows, each piece once; the reader has failed if they are malformed. */
+export function readRows(reader: ByteReader, types: PieceTypes): { gen: number; rows: Row[] } {
+  const gen = readGen(reader)
+  const rows = readAll(reader, PIECES_MAX, () => readRow(reader, types))
+  if (rows.some((row) => row.gen > gen)) fail(reader)
+  return { gen, rows }
 }
 
 /** News or a part of a table; null if they are malformed. */
 export function readNews(bytes: Uint8Array, types: PieceTypes): Entry[] | TablePart | null {
   const reader = createReader(bytes)
   const kind = readU8(reader)
-  if (kind === 1) return readAll(reader, () => readEntry(reader, types))
+  if (kind === 1) {
+    const entries = readAll(reader, ENTRIES_MAX, () => readEntry(reader, types))
+    return isDone(reader) && entries.length > 0 ? entries : null
+  }
   const flags = readU8(reader)
-  const gen = readGen(reader)
   if (kind !== 2 || flags > 3) return null
-  const rows = readAll(reader, () => readRow(reader, types))
-  return rows && { first: (flags & 1) !== 0, last: (flags & 2) !== 0, gen, rows }
+  const rows = readRows(reader, types)
+  if (!isDone(reader)) return null
+  return { first: (flags & 1) !== 0, last: (flags & 2) !== 0, ...rows }
 }
 
-function readAll<Item>(reader: ByteReader, read: () => Item | null): Item[] | null {
+function readAll<Item extends { id: number }>(
+  reader: ByteReader,
+  most: number,
+  read: () => Item | null,
+): Item[] {
   const count = readVarint(reader)
+  if (count > most) fail(reader)
   const items: Item[] = []
   while (!reader.failed && items.length < count) {
     const item = read()
     if (item) items.push(item)
   }
-  return isDone(reader) ? items : null
+  if (items.length > 1 && new Set(items.map(({ id }) => id)).size < items.length) fail(reader)
+  return items
 }
 
 function failed(reader: ByteReader): null {

@@ -4,7 +4,7 @@ import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
 import { receive as receiveNews, takeTable } from './branch.ts'
 import * as changes from './changes.ts'
 import { perform } from './decide.ts'
-import { encodeNews, encodeTable, type Entry, readNews } from './messages.ts'
+import { encodeNews, encodeTable, type Entry, readNews, type TablePart } from './messages.ts'
 import { create, type PieceEvent, type Pieces, type PieceTypes, type Row } from './state.ts'
 
 /** The channel of pieces. */
@@ -25,7 +25,7 @@ export function piecesPart(types: PieceTypes): Part<Pieces> {
     told: (state) => changes.told(state, types),
     restore: (state, bytes) => changes.restore(state, types, bytes),
     welcome: (state) => welcome(state, types),
-    show: (state, news, player) => show(state, types, news, player),
+    show: shower(types),
   }
 }
 
@@ -80,20 +80,50 @@ function welcome({ kept }: Pieces, types: PieceTypes): Uint8Array[] {
   })
 }
 
-// What a player may not see never leaves (O53).
-function show(state: Pieces, types: PieceTypes, news: Uint8Array, player: number): Uint8Array {
-  if (types.every(({ secret }) => secret === 0) || state.variant === 'secret-to-all') return news
-  const said = readNews(news, types)
-  if (!said) return news
-  if (!Array.isArray(said)) {
-    return encodeTable(types, { ...said, rows: said.rows.map((row) => hide(types, row, player)) })
+// What a player may not see never leaves (O53). What is told to all is read once, and written
+// once for all who may see the same of it.
+function shower(
+  types: PieceTypes,
+): (state: Pieces, news: Uint8Array, player: number) => Uint8Array {
+  const hasSecrets = types.some(({ secret }) => secret !== 0)
+  const last: Told = { news: new Uint8Array(0), said: null, rows: [], shown: new Map() }
+  return (state, news, player) => {
+    if (!hasSecrets || state.variant === 'secret-to-all') return news
+    if (news !== last.news) read(last, types, news)
+    const hidden = last.rows.map((row) => (row.hidden | types[row.type]!.hides(row, player)) >>> 0)
+    if (last.rows.every((row, at) => row.hidden === hidden[at])) return news
+    const key = hidden.join()
+    const known = last.shown.get(key)
+    if (known) return known
+    const made = hiding(last, types, hidden)
+    last.shown.set(key, made)
+    return made
   }
-  const shown = said.map((entry): Entry => {
-    return { ...entry, row: entry.row && hide(types, entry.row, player) }
-  })
-  return encodeNews(types, shown)
 }
 
-function hide(types: PieceTypes, row: Row, player: number): Row {
-  return { ...row, hidden: (row.hidden | types[row.type]!.hides(row, player)) >>> 0 }
+// The last news that were shown to anybody.
+interface Told {
+  news: Uint8Array
+  said: Entry[] | TablePart | null
+  /** Of types that have secrets. */
+  rows: Row[]
+  /** By what is hidden of each of those rows. */
+  shown: Map<string, Uint8Array>
+}
+
+function read(last: Told, types: PieceTypes, news: Uint8Array): void {
+  const said = readNews(news, types)
+  const all = !said ? [] : Array.isArray(said) ? said.flatMap(({ row }) => row ?? []) : said.rows
+  const rows = all.filter(({ type }) => types[type]!.secret !== 0)
+  Object.assign(last, { news, said, rows, shown: new Map() })
+}
+
+function hiding({ said, rows }: Told, types: PieceTypes, hidden: readonly number[]): Uint8Array {
+  const seen = new Map(rows.map((row, at) => [row, { ...row, hidden: hidden[at]! }]))
+  const shown = (row: Row): Row => seen.get(row) ?? row
+  if (!Array.isArray(said)) return encodeTable(types, { ...said!, rows: said!.rows.map(shown) })
+  return encodeNews(
+    types,
+    said.map((entry) => ({ ...entry, row: entry.row && shown(entry.row) })),
+  )
 }

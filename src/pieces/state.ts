@@ -14,6 +14,8 @@ import type { Fields, Quantised, Schema } from '../wire/schema.ts'
 export const PIECES_MAX = 1_000
 /** Most types of pieces in a game. */
 export const PIECE_TYPES_MAX = 64
+/** Highest number of a piece; none is used twice. */
+export const PIECE_ID_MAX: number = 2 ** 32 - 1
 /** Most bytes of one piece's fields. */
 export const PIECE_BYTES_MAX = 1_024
 /** Own updates are told apart by so many numbers; at most 64 are under way. */
@@ -186,9 +188,23 @@ export function create(seed: Uint8Array = new Uint8Array(0)): Pieces {
   }
 }
 
-/** A copy that may be written to. */
+/** A copy that may be written to. Field by field: it is made for every update. */
 export function copyRow(row: Row): Row {
-  return { ...row, fields: [...row.fields] }
+  return {
+    id: row.id,
+    type: row.type,
+    fields: row.fields.slice(),
+    hidden: row.hidden,
+    gen: row.gen,
+    by: row.by,
+    lastClient: row.lastClient,
+    genBefore: row.genBefore,
+    byBefore: row.byBefore,
+    z: row.z,
+    zg: row.zg,
+    heldBy: row.heldBy,
+    lastReleased: row.lastReleased,
+  }
 }
 
 /** The generation from which the updates of that player may go on (O22, O27). */

@@ -1,0 +1,268 @@
+// Goal: of pieces nothing that comes off the network throws, and nothing has two forms.
+// Method: what is written is read; spoilt, it is refused or is written as it came.
+import { describe, expect, test } from 'vitest'
+import * as prng from '../faults/prng.ts'
+import * as schema from '../wire/schema.ts'
+import { apply, effectsOf, encodeDraws, restore, snapshot, told } from './changes.ts'
+import { perform } from './decide.ts'
+import { isLevel } from './levels.ts'
+import { decodeOutcome, encodeFree, encodeNews, encodeOutcome, encodeTable } from './messages.ts'
+import { encodeUpdate, readBody, readNews, readOp } from './messages.ts'
+import { copyRow, create, type Op, type Pieces, type PieceTypes, type Row } from './state.ts'
+
+const card = schema.schema({ at: schema.vec2(0, 100, 0.5), face: schema.u8, say: schema.text(3) })
+const types: PieceTypes = [
+  {
+    name: 'card',
+    schema: card,
+    secret: 2,
+    mustHold: false,
+    hides: ({ heldBy }, player) => (heldBy === player ? 0 : 2),
+    decide: (next) => ({ ok: true, fields: next.fields }),
+  },
+]
+const G = 2 ** 32
+const NONE = { lastClient: 0, genBefore: 0, byBefore: 0, hidden: 0, heldBy: 0, lastReleased: 0 }
+const rows: Row[] = [
+  { ...NONE, id: 1, type: 0, fields: [1, 2, 7, 'ab'], gen: G + 1, by: 0, z: 'a0', zg: G + 1 },
+  { ...NONE, id: 2, type: 0, fields: [3, 4, 0, ''], gen: G + 9, by: 3, z: 'a1V', zg: G + 2 },
+]
+Object.assign(rows[1]!, { hidden: 2, lastClient: 3, genBefore: 0, heldBy: 3, lastReleased: 4 })
+
+function state(): Pieces {
+  const pieces = create(Uint8Array.of(1, 2, 3))
+  Object.assign(pieces, { me: 1, player: 1, primary: 1, epoch: 1, processed: G + 9 })
+  pieces.kept = { ...pieces.kept, gen: G + 9, nextId: 3, draws: 5, forks: [{ after: 4, until: G }] }
+  for (const row of rows) {
+    pieces.kept.rows.set(row.id, copyRow(row))
+    pieces.told.set(row.id, copyRow(row))
+  }
+  return pieces
+}
+
+const MOVE: Op = { hold: 'grab', mask: 1, fields: [9, 9], z: 'a0V' }
+const UPDATE = { seq: 5, id: 2, tag: G + 9, loose: false, op: MOVE }
+
+function newsOf(): Uint8Array {
+  const [one, other] = rows as [Row, Row]
+  return encodeNews(types, [
+    { id: 1, row: one, why: 'inapplicable', seq: 5, reason: 'no' },
+    { id: 2, row: other, why: 'recorded', seq: 6, reason: '' },
+    { id: 3, row: null, why: 'table', seq: 0, reason: '' },
+  ])
+}
+
+/** What was read, as it is written: null if it was refused. */
+const KINDS: {
+  name: string
+  bytes: Uint8Array
+  again: (bytes: Uint8Array) => Uint8Array | null
+}[] = [
+  {
+    name: 'update',
+    bytes: encodeUpdate(types, 0, UPDATE),
+    again: (bytes) => {
+      const said = readBody(bytes)
+      if (!said) return null
+      if ('free' in said) return encodeFree(said.free)
+      const op = readOp(types, 0, said)
+      return op && encodeUpdate(types, 0, { ...said, op })
+    },
+  },
+  {
+    name: 'free',
+    bytes: encodeFree([300, 2, 7]),
+    again: (bytes) => {
+      const said = readBody(bytes)
+      return said && 'free' in said ? encodeFree(said.free) : said && bytes
+    },
+  },
+  { name: 'news', bytes: newsOf(), again: newsAgain },
+  {
+    name: 'table',
+    bytes: encodeTable(types, { first: true, last: false, gen: G + 9, rows }),
+    again: newsAgain,
+  },
+  ...(
+    [
+      { kind: 'recorded', gen: G + 4 },
+      { kind: 'conflict', by: 300 },
+      { kind: 'refused', reason: 'no' },
+    ] as const
+  ).map((outcome) => ({
+    name: outcome.kind,
+    bytes: encodeOutcome(outcome),
+    again: (bytes: Uint8Array) => {
+      const read = decodeOutcome(bytes)
+      return read && encodeOutcome(read)
+    },
+  })),
+  {
+    name: 'snapshot',
+    bytes: snapshot(state(), types),
+    again: (bytes) => {
+      const pieces = state()
+      if (!restore(pieces, types, bytes)) return null
+      // A told copy has nothing but rows: what it lacks is made up.
+      return bytes[0] === 4 ? snapshot(pieces, types) : bytes
+    },
+  },
+  {
+    name: 'told copy',
+    bytes: told(state(), types),
+    again: (bytes) => {
+      const pieces = state()
+      if (!restore(pieces, types, bytes) || bytes[0] !== 5) return null
+      const { gen, rows: kept } = pieces.kept
+      return told({ ...pieces, processed: gen, told: kept }, types)
+    },
+  },
+]
+
+function newsAgain(bytes: Uint8Array): Uint8Array | null {
+  const said = readNews(bytes, types)
+  if (!said) return null
+  return Array.isArray(said) ? encodeNews(types, said) : encodeTable(types, said)
+}
+
+/** A few bytes are others, or there are more or fewer. */
+function spoilt(random: prng.Prng, bytes: Uint8Array): Uint8Array {
+  const how = prng.below(random, 6)
+  if (how === 0) return bytes.slice(0, prng.below(random, bytes.length + 1))
+  if (how === 1) return Uint8Array.from([...bytes, prng.below(random, 256)])
+  const other = bytes.slice()
+  for (let n = prng.below(random, 3); n >= 0; n--) {
+    const at = prng.below(random, other.length)
+    if (how === 2) other[at]! ^= 1 << prng.below(random, 8)
+    else other[at] = prng.below(random, 256)
+  }
+  return other
+}
+
+describe.each(KINDS)('$name', ({ name, bytes, again }) => {
+  test('is read as it was written', () => {
+    expect(again(bytes)).toEqual(bytes)
+  })
+  test('O42: spoilt, it is refused or has one form, and never throws', () => {
+    const random = prng.create(`pieces ${name}`)
+    let refused = 0
+    for (let round = 0; round < 4_000; round++) {
+      const other = spoilt(random, bytes)
+      const made = again(other)
+      if (made === null) refused++
+      else expect(made).toEqual(other)
+    }
+    expect(refused).toBeGreaterThan(300)
+    expect(refused).toBeLessThan(4_000)
+  })
+})
+
+describe('what is hostile', () => {
+  test('O42: no update makes the primary throw, or write what nobody can read', () => {
+    const random = prng.create('pieces perform')
+    const pieces = state()
+    const kinds = new Map<string, number>()
+    for (let round = 0; round < 20_000; round++) {
+      // So that it is often in order but for what was spoilt.
+      const z = prng.below(random, 3) === 0 ? levelDrawn(random) : null
+      const op = { ...MOVE, hold: prng.pick(random, ['keep', 'grab', 'release', 'wrest']), z } as Op
+      const tag = pieces.kept.gen - prng.below(random, 2)
+      const loose = prng.below(random, 8) === 0
+      const plain = encodeUpdate(types, 0, {
+        seq: 1 + prng.below(random, 127),
+        id: 1 + prng.below(random, 2),
+        tag,
+        loose,
+        op: loose ? { ...op, mask: 0, hold: 'grab' } : op,
+      })
+      const body = prng.below(random, 2) === 0 ? plain : spoilt(random, plain)
+      const player = 1 + prng.below(random, 3)
+      const done = perform(pieces, types, body, player, player)
+      const outcome = decodeOutcome(done.outcome)
+      expect(outcome).not.toBeNull()
+      kinds.set(outcome!.kind, (kinds.get(outcome!.kind) ?? 0) + 1)
+      if (done.news) expect(readNews(done.news, types)).not.toBeNull()
+      const before = pieces.kept.gen
+      for (const change of done.changes) apply(pieces.kept, types, change)
+      expect(pieces.kept.gen - before).toBe(done.changes.length)
+    }
+    expect([...kinds.keys()].sort()).toEqual([
+      'bogus',
+      'clamped',
+      'conflict',
+      'recorded',
+      'refused',
+    ])
+  })
+  test('O34: a level is of its letters, has its whole number and does not end in 0', () => {
+    const levels = ['a0', 'a1V', 'Zz', 'b10', `z${'z'.repeat(26)}`, `A${'0'.repeat(26)}V`]
+    for (const level of levels) expect([level, isLevel(level)]).toEqual([level, true])
+    const none = [
+      '',
+      'a',
+      'a0é',
+      'a0中',
+      'a00',
+      'b1',
+      '0a',
+      'a0 ',
+      `A${'0'.repeat(26)}`,
+      '-0',
+      'a0V0',
+    ]
+    for (const level of none) expect([level, isLevel(level)]).toEqual([level, false])
+  })
+  test('rows that no honest server writes are malformed', () => {
+    const entry = (row: Row) => ({ id: row.id, row, why: 'table', seq: 0, reason: '' }) as const
+    const read = (...all: Row[]) => readNews(encodeNews(types, all.map(entry)), types)
+    const [one] = rows as [Row]
+    expect(read(one)).toEqual([entry(one)])
+    const planted: Row[] = [
+      { ...one, hidden: 1 },
+      { ...one, id: G },
+      { ...one, z: 'a0é' },
+      { ...one, z: '' },
+      { ...one, lastClient: 9 },
+    ]
+    for (const row of planted) expect([row, read(row)]).toEqual([row, null])
+    expect(read(one, one)).toBeNull()
+    const newer = { first: true, last: true, gen: one.gen - 1, rows: [one] }
+    expect(readNews(encodeTable(types, newer), types)).toBeNull()
+  })
+  test('a change that is malformed changes nothing', () => {
+    const random = prng.create('pieces changes')
+    const entries = rows.map(
+      (row) => ({ id: row.id, row, why: 'table', seq: 0, reason: '' }) as const,
+    )
+    const gone = { id: 1, row: null, why: 'table', seq: 0, reason: '', gen: G + 10 } as const
+    const changes = [...effectsOf(types, [...entries, gone]).changes, encodeDraws(9)]
+    for (let round = 0; round < 4_000; round++) {
+      const { kept } = state()
+      apply(kept, types, spoilt(random, prng.pick(random, changes)))
+      expect(kept.rows.size).toBeLessThanOrEqual(3)
+      expect(Number.isSafeInteger(kept.gen)).toBe(true)
+      for (const row of kept.rows.values()) expect(isLevel(row.z)).toBe(true)
+    }
+  })
+  test('who holds more than one operation frees has all of it freed by the next ones', () => {
+    const pieces = state()
+    for (let id = 3; id <= 700; id++) {
+      pieces.kept.rows.set(id, { ...copyRow(rows[0]!), id, heldBy: 9 })
+    }
+    const outcomes: string[] = []
+    for (let n = 0; n < 3; n++) {
+      const done = perform(pieces, types, encodeFree([9]), 1, 1)
+      outcomes.push(`${decodeOutcome(done.outcome)!.kind} ${done.changes.length}`)
+      for (const change of done.changes) apply(pieces.kept, types, change)
+    }
+    expect(outcomes).toEqual(['clamped 240', 'clamped 240', 'recorded 218'])
+    expect([...pieces.kept.rows.values()].filter(({ heldBy }) => heldBy === 9)).toEqual([])
+  })
+})
+
+function levelDrawn(random: prng.Prng): string {
+  const text = prng.pick(random, ['a0', 'a0V', 'a1', `z${'z'.repeat(26)}`, 'Zz', 'b10é', 'a000001'])
+  let more = ''
+  for (let n = prng.below(random, 30); n > 0; n--) more += prng.pick(random, ['0', 'z', 'V', '1'])
+  return (text + more).slice(0, 62)
+}
