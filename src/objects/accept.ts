@@ -59,6 +59,7 @@ export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
   const other = known !== undefined && known.type !== said.type
   if (other || !maySay(turn, from, said, known)) {
     objects.counters.ignored++
+    if (objects.mesh && said.version.epoch > objects.epoch) objects.early.add(from)
     return
   }
   if (leads(objects)) confirm(objects, said)

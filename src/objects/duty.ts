@@ -41,6 +41,7 @@ export function createSight(): Sight {
   const size = 8
   return {
     linked: false,
+    retoldIn: 0,
     follows: false,
     gate: new Uint8Array(size),
     acked: new Uint32Array(size),

@@ -217,6 +217,10 @@ function followed(turn: Turn, from: PeerId, epoch: number, reader: ByteReader): 
   const { objects } = turn
   const sight = objects.sights.get(from)
   if (!isDone(reader)) return false
+  const since = Math.min(epoch, objects.epoch)
+  if (objects.mesh && !leads(objects) && sight && since > sight.retoldIn) {
+    return retell(turn, from, sight, since)
+  }
   // On one link it is said once.
   if (!leads(objects) || epoch < objects.reign.from || !sight || sight.follows) {
     objects.counters.ignored++
@@ -229,6 +233,14 @@ function followed(turn: Turn, from: PeerId, epoch: number, reader: ByteReader): 
   if (!objects.mesh) oweAll(turn, from, sight)
   if (objects.variant === 'inherited-acks') inherit(objects, from, sight)
   grantAgain(turn, from)
+  return true
+}
+
+// In a mesh one that led until now took what we said for a lie. Once in an epoch it hears it again.
+function retell(turn: Turn, from: PeerId, sight: Sight, epoch: number): boolean {
+  sight.retoldIn = epoch
+  forgetAll(sight, true)
+  oweAll(turn, from, sight)
   return true
 }
 
@@ -319,6 +331,7 @@ function viewed(turn: Turn, view: PartView): void {
   if (other) for (const sight of objects.sights.values()) leave(objects, sight)
   for (const peer of came) if (peer !== objects.me) meet(turn, peer)
   if (other && objects.mesh) showTo(turn, [before, view.primary])
+  if (other && !leads(objects)) askThose(objects)
   if (other) follow(turn)
   else if (later) sayFollow(objects)
   if (leads(objects)) {
@@ -327,6 +340,15 @@ function viewed(turn: Turn, view: PartView): void {
   }
   objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
   objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
+}
+
+// What they told us while we led, and took it for a lie, they think that we know.
+function askThose(objects: Objects): void {
+  for (const peer of objects.early) {
+    if (objects.here.has(peer))
+      objects.outbox.push({ to: peer, bytes: plain(KIND.follow, objects.epoch) })
+  }
+  objects.early.clear()
 }
 
 // Somebody went: the others say what they have of theirs.

@@ -109,6 +109,8 @@ export const GATE = { none: 0, owed: 1, told: 2, open: 3, hiding: 4, hidden: 5 }
 export interface Sight {
   /** There is a link, as far as we know. */
   linked: boolean
+  /** In a mesh: the epoch in which it asked to be told all of ours again. */
+  retoldIn: number
   /** It said that it follows us, so what we tell it as its primary counts. */
   follows: boolean
   gate: Uint8Array
@@ -199,6 +201,8 @@ export interface Objects {
   living: number
   nextSerial: number
   nextCount: number
+  /** In a mesh: who spoke of epochs after ours while we led. By then somebody else leads. */
+  early: Set<PeerId>
   /** Who is here, and the player of each. */
   here: Map<PeerId, number>
   /** The players of those who went, for as long as something of theirs may turn up. */
@@ -301,6 +305,7 @@ export function create(gatherMs: Millis = GATHER_MS): Objects {
     living: 0,
     nextSerial: 1,
     nextCount: 1,
+    early: new Set(),
     here: new Map(),
     went: new Map(),
     sights: new Map(),
