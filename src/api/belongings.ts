@@ -7,7 +7,7 @@ import { type ErrorCode, HoldfastError, type PeerId } from '../machine.ts'
 import * as objects from '../objects/objects.ts'
 import type { Answer, ObjectEvent } from '../objects/objects.ts'
 import { type Fields, initialState, quantise, type StateOf } from '../wire/schema.ts'
-import { type Collection, Gathering } from './collection.ts'
+import { type Collection, Gatherings } from './collection.ts'
 import type { Asking } from './events.ts'
 import { Handle, type HandleHost, type ObjectHandle, quantised } from './handles.ts'
 import type { ObjectType } from './types.ts'
@@ -35,16 +35,14 @@ export class Belongings {
   readonly #house: Household
   readonly #host: HandleHost
   readonly #handles = new Map<number, Handle<Fields>>()
-  readonly #gatherings = new Map<ObjectType<Fields>, Gathering<ObjectHandle<Fields>>>()
+  readonly #gatherings: Gatherings<ObjectType<Fields>, ObjectHandle<Fields>>
   readonly #waiting = new Map<number, Waiting>()
   // The incarnation that we were at the last view.
   #me: PeerId = 0
-  // Since the last word to the listeners.
-  readonly #touched = new Set<Gathering<ObjectHandle<Fields>>>()
 
   constructor(house: Household) {
     this.#house = house
-    for (const type of house.types) this.#gatherings.set(type, new Gathering())
+    this.#gatherings = new Gatherings(house.types)
     this.#host = {
       viewer: house.viewer,
       get me() {
@@ -58,7 +56,7 @@ export class Belongings {
       set: (replica, mask, madeAt, waits) => house.set(replica, mask, madeAt, waits),
       touch: () => house.touch(),
       ask: (handle, what, to) => this.#ask(handle, what, to),
-      changed: (handle) => this.#touch(handle.type),
+      changed: (handle) => this.#gatherings.touch(handle.type),
     }
   }
 
@@ -86,7 +84,7 @@ export class Belongings {
   /** All of a type. @throws HoldfastError code `not-found` */
   all<F extends Fields>(type: ObjectType<F>): Collection<F> {
     this.#placeOf(type)
-    const gathering = this.#gatherings.get(type as unknown as ObjectType<Fields>)!
+    const gathering = this.#gatherings.of(type as unknown as ObjectType<Fields>)
     return gathering.snapshot() as unknown as Collection<F>
   }
 
@@ -103,7 +101,7 @@ export class Belongings {
     if (!handle) return objects.isSeen(replica) ? this.#came(replica) : undefined
     if (event.kind === 'object-owner') handle.owned(event.before)
     else if (event.kind === 'object-changed') handle.told(event.mask, event.ages)
-    this.#touch(handle.type)
+    this.#gatherings.touch(handle.type)
   }
 
   #came(replica: objects.Replica): void {
@@ -111,8 +109,8 @@ export class Belongings {
     if (!type) return
     const handle = new Handle(this.#host, type, replica)
     this.#handles.set(replica.key, handle)
-    this.#gatherings.get(type)!.add(handle)
-    this.#touch(type)
+    this.#gatherings.of(type).add(handle)
+    this.#gatherings.touch(type)
   }
 
   #went(key: number): void {
@@ -120,24 +118,13 @@ export class Belongings {
     if (!handle) return
     handle.alive = false
     this.#handles.delete(key)
-    this.#gatherings.get(handle.type)!.delete(handle)
-    this.#touch(handle.type)
-  }
-
-  // Listeners hear once of all that came with one verb.
-  #touch(type: ObjectType<Fields>): void {
-    const gathering = this.#gatherings.get(type)!
-    gathering.touch()
-    this.#touched.add(gathering)
+    this.#gatherings.of(handle.type).delete(handle)
+    this.#gatherings.touch(handle.type)
   }
 
   /** All events of a verb were told. */
   settled(): void {
-    if (this.#touched.size === 0) return
-    const touched = [...this.#touched]
-    this.#touched.clear()
-    for (const gathering of touched) gathering.tell()
-    this.#house.changed()
+    if (this.#gatherings.tell()) this.#house.changed()
   }
 
   /** We are a new incarnation: what was ours is to be given back, what was not will be told. */

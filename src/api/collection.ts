@@ -22,7 +22,7 @@ export interface Listing<Item> extends ReadonlyArray<Item> {
 }
 
 /** The objects or the pieces of one type at a session. */
-export class Gathering<Item> {
+class Gathering<Item> {
   readonly #handles = new Set<Item>()
   readonly #order: ((a: Item, b: Item) => number) | null
   readonly #listeners = new Set<() => void>()
@@ -70,5 +70,36 @@ export class Gathering<Item> {
   /** Says that something did. */
   tell(): void {
     for (const listener of this.#listeners) listener()
+  }
+}
+
+/** All of a session's, type by type. Listeners hear once of all that came with one verb. */
+export class Gatherings<Type, Item> {
+  readonly #all: ReadonlyMap<Type, Gathering<Item>>
+  // Since the last word to the listeners.
+  readonly #touched = new Set<Gathering<Item>>()
+
+  constructor(types: readonly Type[], order: ((a: Item, b: Item) => number) | null = null) {
+    this.#all = new Map(types.map((type) => [type, new Gathering(order)]))
+  }
+
+  /** What there is of a type that the session has. */
+  of(type: Type): Gathering<Item> {
+    return this.#all.get(type)!
+  }
+
+  /** One of that type came, changed or went. */
+  touch(type: Type): void {
+    const gathering = this.of(type)
+    gathering.touch()
+    this.#touched.add(gathering)
+  }
+
+  /** Tells the listeners. @returns whether there was anything to tell */
+  tell(): boolean {
+    const touched = [...this.#touched]
+    this.#touched.clear()
+    for (const gathering of touched) gathering.tell()
+    return touched.length > 0
   }
 }

@@ -112,6 +112,7 @@ export class Session extends Caller {
       state: this.#parts.pieces,
       findPlayer: (player) => this.#members.find((info) => info.player === player) ?? null,
       ask: (question) => this.#asking.ask(this.#runner, question),
+      touch: () => this.#runner?.touch(),
       changed: () => this.#tell('pieces', undefined),
       lost: (ids) => this.#tell('lostSecrets', ids),
     })

@@ -7,7 +7,7 @@ import { HoldfastError } from '../machine.ts'
 import type { Question } from './asking.ts'
 import * as pieces from '../pieces/pieces.ts'
 import type { Op, PieceEvent, Row } from '../pieces/pieces.ts'
-import { Gathering, type Listing } from './collection.ts'
+import { Gatherings, type Listing } from './collection.ts'
 import {
   lowestFirst,
   Piece,
@@ -26,6 +26,8 @@ export interface TabletopHost {
   findPlayer(player: number): MemberInfo | null
   /** Asks the primary. */
   ask(question: Question): void
+  /** Something is shown that was not: listeners hear when the code at hand has returned. */
+  touch(): void
   /** Pieces came, changed or went. */
   changed(): void
   lost(ids: readonly number[]): void
@@ -35,18 +37,16 @@ export interface TabletopHost {
 export class Tabletop {
   readonly #host: TabletopHost
   readonly #handles = new Map<number, Piece>()
-  readonly #gatherings = new Map<PieceType, Gathering<PieceHandle>>()
+  readonly #gatherings: Gatherings<PieceType, PieceHandle>
   readonly #face: PieceHost
   readonly #rules: pieces.PieceTypes
-  // Since the last word to the listeners.
-  readonly #touched = new Set<Gathering<PieceHandle>>()
   #frees = false
   #toldLost = ''
 
   constructor(host: TabletopHost) {
     this.#host = host
     this.#rules = host.types.map(({ rules }) => rules)
-    for (const type of host.types) this.#gatherings.set(type, new Gathering(lowestFirst))
+    this.#gatherings = new Gatherings(host.types, lowestFirst)
     const { state } = host
     this.#face = {
       shown: (id) => pieces.shown(state, this.#rules, id),
@@ -61,7 +61,10 @@ export class Tabletop {
       above: () => pieces.above(this.#all()),
       below: () => pieces.below(this.#all()),
       ask: (id, op, loose) => this.#ask(id, op, loose),
-      touched: (type) => this.#touch(type),
+      touched: (type) => {
+        this.#gatherings.touch(type)
+        host.touch()
+      },
     }
   }
 
@@ -72,7 +75,7 @@ export class Tabletop {
   /** All of a type, lowest first. @throws HoldfastError code `not-found` */
   all(type: PieceType): Listing<PieceHandle> {
     placeOf(this.#host.types, type)
-    return this.#gatherings.get(type)!.snapshot()
+    return this.#gatherings.of(type).snapshot()
   }
 
   /** Something happened to a piece. */
@@ -87,39 +90,29 @@ export class Tabletop {
     if (event.kind === 'piece-conflict') handle.conflicted(event.by)
     else if (event.kind === 'piece-refused') handle.tell('refused', { reason: event.reason })
     handle.changed()
-    this.#touch(handle.type)
+    this.#gatherings.touch(handle.type)
   }
 
   #came(row: Row): void {
     const type = this.#host.types[row.type]!
     const handle = new Piece(this.#face, type, row)
     this.#handles.set(row.id, handle)
-    this.#gatherings.get(type)!.add(handle)
-    this.#touch(type)
+    this.#gatherings.of(type).add(handle)
+    this.#gatherings.touch(type)
   }
 
   #went(id: number): void {
     const handle = this.#handles.get(id)
     if (!handle) return
     this.#handles.delete(id)
-    this.#gatherings.get(handle.type)!.delete(handle)
-    this.#touch(handle.type)
+    this.#gatherings.of(handle.type).delete(handle)
+    this.#gatherings.touch(handle.type)
     handle.end()
-  }
-
-  #touch(type: PieceType): void {
-    const gathering = this.#gatherings.get(type)!
-    gathering.touch()
-    this.#touched.add(gathering)
   }
 
   /** All events of a verb were told. */
   settled(): void {
-    if (this.#touched.size === 0) return
-    const touched = [...this.#touched]
-    this.#touched.clear()
-    for (const gathering of touched) gathering.tell()
-    this.#host.changed()
+    if (this.#gatherings.tell()) this.#host.changed()
   }
 
   #ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome> {

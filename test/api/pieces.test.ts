@@ -118,6 +118,20 @@ describe('two hands on one card', () => {
     expect(all.map((session) => session.all(Card).at(-1)!.id)).toEqual([1, 1, 1])
   })
 
+  test('listeners hear at once of what is done here, once for all of it', async () => {
+    const { w, all } = await table()
+    let heard = 0
+    const stop = all[1]!.all(Card).subscribe(() => heard++)
+    const before = all[1]!.all(Card)
+    void card(all[1]!).grab()
+    void card(all[1]!).update({ at: [30, 40] })
+    await w.run(1)
+    expect(heard).toBe(1)
+    expect(all[1]!.all(Card)).not.toBe(before)
+    expect(all[1]!.all(Card)).toBe(all[1]!.all(Card))
+    stop()
+  })
+
   test('O24, O33: of two that grab at once one gets it, and the other is told who', async () => {
     const { w, all } = await table()
     const [, grace, linus] = all as [Session, Session, Session]
