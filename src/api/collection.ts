@@ -97,9 +97,10 @@ export class Gatherings<Type, Item> {
 
   /** Tells the listeners. @returns whether there was anything to tell */
   tell(): boolean {
+    if (this.#touched.size === 0) return false
     const touched = [...this.#touched]
     this.#touched.clear()
     for (const gathering of touched) gathering.tell()
-    return touched.length > 0
+    return true
   }
 }

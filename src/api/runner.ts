@@ -161,10 +161,10 @@ export class Runner {
     if (this.#telling) return
     this.#telling = true
     try {
-      while (this.#queue.length > 0) {
+      do {
         while (this.#queue.length > 0) this.#told(this.#queue.shift()!)
         this.#toldAll()
-      }
+      } while (this.#queue.length > 0)
     } finally {
       this.#telling = false
     }
