@@ -161,10 +161,10 @@ export class Runner {
     if (this.#telling) return
     this.#telling = true
     try {
-      do {
+      while (this.#queue.length > 0) {
         while (this.#queue.length > 0) this.#told(this.#queue.shift()!)
         this.#toldAll()
-      } while (this.#queue.length > 0)
+      }
     } finally {
       this.#telling = false
     }
@@ -178,6 +178,7 @@ export class Runner {
     this.loop.soon(() => {
       this.#touched = false
       this.do((now) => member.touched(this.#run, now))
+      if (!this.#telling) this.#toldAll()
     })
   }
 
