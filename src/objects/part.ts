@@ -310,10 +310,15 @@ function tellOrphans(turn: Turn): void {
   if (writer.length > 1) objects.outbox.push({ to: objects.primary, bytes: finish(writer) })
 }
 
+// Of a reign we see each epoch: where one is missing somebody else led, though it is we again.
+function ledBetween(objects: Objects, { me, primary, epoch }: PartView): boolean {
+  return me === primary && objects.epoch !== 0 && epoch > objects.epoch + 1
+}
+
 function viewed(turn: Turn, view: PartView): void {
   const { objects, now } = turn
   if (objects.me !== 0 && objects.me !== view.me) reset(turn)
-  const other = objects.primary !== view.primary
+  const other = objects.primary !== view.primary || ledBetween(objects, view)
   const later = objects.epoch !== view.epoch
   const { primary: before } = objects
   Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
