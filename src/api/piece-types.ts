@@ -41,7 +41,8 @@ export function secret<Value, Kind extends FieldKind>(
   field: Field<Value, Kind>,
   sees: Sees,
 ): Secret<Value, Kind> {
-  return { ...(field as unknown as Field<Value | null, Kind>), sees }
+  const hidden = field as unknown as Field<Value | null, Kind>
+  return { ...hidden, text: `secret ${field.text}`, sees }
 }
 
 /** What a rule returns that lets nothing happen. */

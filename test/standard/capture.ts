@@ -8,7 +8,7 @@ import { HubServer } from '../../src/api/hub-server.ts'
 import { joinIn } from '../../src/api/join.ts'
 import type { Session } from '../../src/api/session.ts'
 import { near } from '../../src/api/rules.ts'
-import { action, object, procedure } from '../../src/api/types.ts'
+import { action, type GameType, object, procedure } from '../../src/api/types.ts'
 import { handshakeLayout } from '../../src/link/handshake.ts'
 import type { Datagrams, Stream } from '../../src/ports.ts'
 import { environmentOf, HUB_URL } from '../../src/proof/world.ts'
@@ -50,13 +50,14 @@ const bump = action('bump', (table, args: { key: string; times: number }) => {
   return args.times
 })
 const roll = procedure('roll', ({ sides }: { sides: number }) => sides - 1)
-const types = [Dot, Pot, Rock, Card, Eye, Mote, bump, roll]
+const TYPES_OF_DOTS = [Dot, Pot, Rock, Card, Eye, Mote, bump, roll]
 /** What the code must know of the types. */
 export const RULES = [Dot, Pot, Rock, Card, Eye, Mote].map(({ rules }) => rules)
 const WAIT_MS = 60_000
 const SESSION_HASH = new Uint8Array(16)
 
-interface Stage {
+/** A session in virtual time, and all that is sent in it. */
+export interface Stage {
   sim: World
   sent: Sent[]
   join: (name: string, kind?: 'node' | 'browser') => Promise<Session>
@@ -153,7 +154,8 @@ async function disaster({ sim, until, settled }: Stage, all: Session[]): Promise
   return left
 }
 
-function open(topology: Topology): Stage {
+/** Opens it: a hub, and members as they join. */
+export function open(topology: Topology, types: readonly GameType[] = TYPES_OF_DOTS): Stage {
   const sim = createWorld({ seed: 27, conditions: 'rtt=16,jitter=3,loss=2%', linesMax: 0 })
   const sent: Sent[] = []
   sim.node('hub', (node) => {

@@ -44,6 +44,8 @@ export interface Standard {
   examples: Example[]
   /** The types of the game: those of the examples, if no other is given. */
   types: readonly TypeText[]
+  /** The schema texts of its types of pieces, likewise. */
+  pieceTypes: readonly string[]
 }
 
 const PLAIN = ['u8', 'u16', 'u32', 'varint', 'f64', 'flag'] as const
@@ -56,6 +58,7 @@ export function readStandard(markdown: string): Standard {
     sets: new Map(),
     examples: [],
     types: [],
+    pieceTypes: [],
   }
   const tables = tablesOf(markdown)
   // Limits first, for types name them.
@@ -75,6 +78,8 @@ export function readStandard(markdown: string): Standard {
       standard.types = rows.map(([, schema, motion]) => {
         return { schema: bare(schema!), moves: motion !== 'none' }
       })
+    } else if (first === 'type of pieces in the examples') {
+      standard.pieceTypes = rows.map(([, schema]) => bare(schema!))
     }
   }
   return standard

@@ -6,6 +6,7 @@
 
 import { limit, type Standard, type TypeText } from './document.ts'
 import { readUpdates } from './objects.ts'
+import { pieceOf, readPieceBody } from './pieces.ts'
 import { digest, readDatagram, readMessage, readStream, readWhole } from './reader.ts'
 import { Malformed, type Read, type Value } from './values.ts'
 
@@ -18,6 +19,8 @@ export type Sent =
 /** One thing that was read: who sent or got it, and its place in the capture. */
 export interface Met {
   node: string
+  /** Whom a datagram goes to; empty if it is not known. */
+  to: string
   value: Read
   at: number
 }
@@ -40,8 +43,17 @@ interface Reading extends Ledger {
   standard: Standard
   streams: Map<string, Pieces>
   snapshots: Map<string, Uint8Array[]>
-  /** The place in the capture. */
+  /** The place in the capture, and whom it goes to. */
   at: number
+  to: string
+  /** Who speaks on each connection. */
+  ends: Map<number, Set<string>>
+  /** The part of an operation, by who sent it and its number. */
+  parts: Map<string, Value>
+  /** Names of players. */
+  players: Map<Value, string>
+  /** Types of pieces that were told. */
+  kinds: Map<Value, number>
 }
 
 /** Reads it all. @throws Malformed that says where, and what it does not understand */
@@ -49,14 +61,20 @@ export function readCapture(
   standard: Standard,
   sent: readonly Sent[],
   types: readonly TypeText[],
+  pieceTypes: readonly string[] = [],
 ): Ledger {
   const reading: Reading = {
-    standard: { ...standard, types },
+    standard: { ...standard, types, pieceTypes },
     counts: new Map(),
     met: new Map(),
     streams: new Map(),
     snapshots: new Map(),
     at: 0,
+    to: '',
+    ends: endsOf(sent),
+    parts: new Map(),
+    players: new Map(),
+    kinds: new Map(),
   }
   for (const [index, one] of sent.entries()) {
     reading.at = index
@@ -71,8 +89,40 @@ export function readCapture(
   return reading
 }
 
+// A connection has two ends: who else speaks on it is who hears.
+function endsOf(sent: readonly Sent[]): Map<number, Set<string>> {
+  const ends = new Map<number, Set<string>>()
+  for (const { way, node, bytes } of sent) {
+    const at = way === 'datagram' ? 0 : way === 'up' && bytes[0] === 1 ? relayed(bytes) : -1
+    if (at < 0 || bytes.length < at + 4) continue
+    const connection = Buffer.from(bytes).readUInt32BE(at)
+    ends.set(connection, (ends.get(connection) ?? new Set()).add(node))
+  }
+  return ends
+}
+
+// Behind the number of who it is for.
+function relayed(bytes: Uint8Array): number {
+  return 2 + bytes.subarray(1).findIndex((byte) => byte < 0x80)
+}
+
+/** Whom a datagram, or one that is relayed, goes to; empty if nobody. */
+export function hearers(sent: readonly Sent[]): string[] {
+  const ends = endsOf(sent)
+  return sent.map(({ way, node, bytes }) => {
+    const at = way === 'datagram' ? 0 : way === 'up' && bytes[0] === 1 ? relayed(bytes) : -1
+    if (at < 0 || bytes.length < at + 4) return ''
+    return other(ends, Buffer.from(bytes).readUInt32BE(at), node)
+  })
+}
+
+function other(ends: Map<number, Set<string>>, connection: Value, node: string): string {
+  return [...(ends.get(connection as number) ?? [])].find((one) => one !== node) ?? ''
+}
+
 function readSent(reading: Reading, { way, node, bytes }: Sent): void {
   const { standard } = reading
+  reading.to = ''
   if (way === 'disk')
     return note(reading, 'record Stored', node, readRecord(reading, 'Stored', bytes))
   if (way === 'datagram') return takeDatagram(reading, node, bytes, true)
@@ -90,6 +140,7 @@ function readSent(reading: Reading, { way, node, bytes }: Sent): void {
 function takeDatagram(reading: Reading, node: string, bytes: Uint8Array, own: boolean): void {
   const { standard } = reading
   const read = readDatagram(standard, bytes)
+  if (read['kind'] === 'packet') reading.to = other(reading.ends, read['connection']!, node)
   note(reading, `datagram ${said(read['kind'])}`, node, read)
   if (read['kind'] === 'handshake') return noteSet(reading, node, 'Handshake', read['message']!)
   const frames = (read['packet'] as Read)['frames'] as Read[]
@@ -142,6 +193,7 @@ const SETS = new Map([
   [4, 'Objects'],
   [5, 'News'],
   [6, 'Rpc'],
+  [7, 'Pieces'],
 ])
 
 function takeMessage(reading: Reading, node: string, bytes: Uint8Array): void {
@@ -159,26 +211,85 @@ function takeMessage(reading: Reading, node: string, bytes: Uint8Array): void {
     case 'snapshot':
     case 'testimony':
       return takeSnapshot(reading, node, inner)
-    case 'news':
-      if (inner['part'] === 5) takeSet(reading, node, 'News', inner['bytes'] as Uint8Array)
-      return
+    case 'news': {
+      const set = SETS.get(inner['part'] as number)!
+      const told = takeSet(reading, node, set, inner['bytes'] as Uint8Array)
+      if (set === 'Pieces') learn(reading, told['rows'] ?? told['entries']!)
+      return note(reading, `bytes of ${set}`, node, { bytes: inner['bytes']! })
+    }
     case 'operation':
-      if (inner['part'] === 5) takeRecord(reading, node, 'Call', inner['body']!)
-      return
+      return takeOperation(reading, node, inner)
     case 'done':
-      takeRecord(reading, node, 'Answer', inner['outcome']!)
-      return
+      return takeOutcome(reading, node, partOf(reading, reading.to, inner['seq']!), inner)
+    case 'change':
+      return meet(reading, inner['add'] ? [inner['add']] : [])
+    case 'view':
+      return meet(reading, (inner['view'] as Read)['members']!)
     default:
   }
 }
 
+// Members bear the names of their processes.
+function meet({ players }: Reading, members: Value): void {
+  for (const { player, name } of members as Read[]) players.set(player!, name as string)
+}
+
+function learn({ kinds }: Reading, told: Value): void {
+  for (const one of told as Read[]) {
+    const row = (one['row'] ?? one) as Read
+    if (row['type'] !== undefined) kinds.set(row['id']!, row['type'] as number)
+  }
+}
+
+function takeOperation(reading: Reading, node: string, { seq, part, body }: Read): void {
+  reading.parts.set(`${node} ${said(seq)}`, part!)
+  if (part === 5) takeRecord(reading, node, 'Call', body!)
+  if (part === 7) takeBody(reading, node, seq!, body as Uint8Array)
+}
+
+// The body of an update says of which piece it is, and not of which type.
+function takeBody(reading: Reading, node: string, seq: Value, bytes: Uint8Array): void {
+  const { standard } = reading
+  const id = pieceOf(bytes)
+  const read = readPieceBody(standard, reading.kinds.get(id) ?? 0, bytes)
+  note(reading, `body ${said(read['kind'])}`, node, { ...read, seq, tagged: read['seq'] ?? 0 })
+  note(reading, 'bytes of body', node, { bytes, type: reading.kinds.get(id) ?? 0 })
+  if (read['kind'] !== 'update') return
+  const how = [read['hold'], read['loose'] === true ? 'loose' : '', read['z'] ? 'raised' : '']
+  for (const one of how) if (one !== '') note(reading, `update: ${said(one)}`, node, read)
+}
+
+function partOf({ parts }: Reading, node: string, seq: Value): Value {
+  return parts.get(`${node} ${said(seq)}`) ?? null
+}
+
+// Of what a primary asks itself nothing is on the wire but the outcome.
+function takeOutcome(reading: Reading, node: string, part: Value, { seq, outcome }: Read): void {
+  const bytes = outcome as Uint8Array
+  if (part === 5) return void takeRecord(reading, node, 'Answer', bytes)
+  if (part !== 7)
+    return note(reading, 'outcome of nobody seen', node, { seq: seq!, outcome: bytes })
+  const read = takeSet(reading, node, 'PieceOutcome', bytes)
+  note(reading, 'outcome of an update', node, { ...read, seq: seq! })
+  note(reading, 'bytes of PieceOutcome', node, { bytes })
+}
+
 function takeDelta(reading: Reading, node: string, bytes: Uint8Array): void {
   const delta = takeSet(reading, node, 'Delta', bytes)
+  if (delta['kind'] === 'add') meet(reading, [delta['member']!])
   if (delta['kind'] !== 'operation') return
-  takeRecord(reading, node, 'Answer', delta['outcome']!)
-  for (const change of delta['changes'] as Read[]) {
-    takeRecord(reading, node, 'Row', change['bytes']!)
+  const { player, seq, changes } = delta
+  takeOutcome(reading, node, partOf(reading, reading.players.get(player!) ?? '', seq!), delta)
+  for (const { part, bytes: change } of changes as Read[]) {
+    if (part === 5) takeRecord(reading, node, 'Row', change!)
+    else takeChange(reading, node, change!)
   }
+}
+
+function takeChange(reading: Reading, node: string, bytes: Value): void {
+  const change = takeSet(reading, node, 'PieceChange', bytes)
+  note(reading, 'bytes of PieceChange', node, { bytes })
+  learn(reading, change['rows'] ?? [change])
 }
 
 function takeSnapshot(reading: Reading, node: string, message: Read): void {
@@ -189,7 +300,11 @@ function takeSnapshot(reading: Reading, node: string, message: Read): void {
   if (pieces.length < (message['of'] as number)) return
   const type = message['kind'] === 'snapshot' ? 'Snapshot' : 'Testimony'
   const snapshot = takeRecord(reading, node, type, joined(pieces))
-  for (const part of snapshot['parts'] as Read[]) takeSet(reading, node, 'News', part['bytes']!)
+  meet(reading, snapshot['members'] ?? [])
+  for (const { part, bytes } of snapshot['parts'] as Read[]) {
+    if (part === 5) takeSet(reading, node, 'News', bytes!)
+    else takeChange(reading, node, bytes!)
+  }
 }
 
 function takeUpdates(reading: Reading, node: string, frame: Read): void {
@@ -239,11 +354,11 @@ function noteSet(reading: Reading, node: string, set: string, value: Value): voi
   note(reading, `${set} ${said(read['kind'])}`, node, read)
 }
 
-function note({ counts, met, at }: Reading, what: string, node: string, value: Read): void {
+function note({ counts, met, at, to }: Reading, what: string, node: string, value: Read): void {
   counts.set(what, (counts.get(what) ?? 0) + 1)
   const all = met.get(what)
-  if (all) all.push({ node, value, at })
-  else met.set(what, [{ node, value, at }])
+  if (all) all.push({ node, to, value, at })
+  else met.set(what, [{ node, to, value, at }])
 }
 
 function said(value: Value | undefined): string {

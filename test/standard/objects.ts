@@ -29,8 +29,11 @@ export function readState(schema: string, bytes: Uint8Array): Read {
   return state
 }
 
-// A mask, and the fields that it names.
-function readMasked(schema: string, cursor: Cursor): { all: boolean; fields: Read } {
+/** A mask, and the fields that it names. */
+export function readMasked(
+  schema: string,
+  cursor: Cursor,
+): { all: boolean; mask: number; fields: Read } {
   const named = fieldsOf(schema)
   return readBits(cursor, (next) => {
     const mask = next(named.length)
@@ -39,7 +42,7 @@ function readMasked(schema: string, cursor: Cursor): { all: boolean; fields: Rea
     for (const [at, [name, read]] of named.entries()) {
       if (Math.floor(mask / 2 ** at) % 2 === 1) fields[name] = read(next)
     }
-    return { all: mask === 2 ** named.length - 1, fields }
+    return { all: mask === 2 ** named.length - 1, mask, fields }
   })
 }
 
@@ -64,7 +67,7 @@ function readBits<Result>(cursor: Cursor, read: (next: Next) => Result): Result 
 function fieldsOf(schema: string): [name: string, read: (next: Next) => Value][] {
   const [, inside] = /^\{ (.*) \}$/.exec(schema) ?? []
   return inside!.split(', ').map((field) => {
-    const [name, kind, ...numbers] = field.replace(':', '').split(' ')
+    const [name, kind, ...numbers] = field.replace(':', '').replace(' secret ', ' ').split(' ')
     return [name!, (next) => readField(kind!, numbers.map(Number), next)]
   })
 }
