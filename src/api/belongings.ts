@@ -19,6 +19,8 @@ export interface Household extends Pick<
 > {
   readonly types: readonly ObjectType<Fields>[]
   readonly state: objects.Objects
+  /** Its id. */
+  readonly session: string
   /** Objects came, changed or went. */
   changed(): void
   /** Somebody asks for one of ours. @returns whether anybody listens */
@@ -37,8 +39,11 @@ export class Belongings {
   readonly #handles = new Map<number, Handle<Fields>>()
   readonly #gatherings: Gatherings<ObjectType<Fields>, ObjectHandle<Fields>>
   readonly #waiting = new Map<number, Waiting>()
-  // The incarnation that we were at the last view.
+  // Ours in a session that is lost, to be made anew in this one, where its number may be another's.
+  readonly #homeless = new Set<Handle<Fields>>()
+  // The incarnation that we were at the last view, and its session.
   #me: PeerId = 0
+  #session = ''
 
   constructor(house: Household) {
     this.#house = house
@@ -116,8 +121,12 @@ export class Belongings {
   #went(key: number): void {
     const handle = this.#handles.get(key)
     if (!handle) return
-    handle.alive = false
     this.#handles.delete(key)
+    this.#ended(handle)
+  }
+
+  #ended(handle: Handle<Fields>): void {
+    handle.alive = false
     this.#gatherings.of(handle.type).delete(handle)
     this.#gatherings.touch(handle.type)
   }
@@ -130,14 +139,18 @@ export class Belongings {
   /** We are a new incarnation: what was ours is to be given back, what was not will be told. */
   renewed(): void {
     const before = this.#me
+    const moved = this.#session !== this.#house.session
     this.#me = this.#house.state.me
-    // Also in another session, where we may have the same number.
+    this.#session = this.#house.session
     for (const [key, handle] of this.#handles) {
       if (this.#house.state.replicas.get(key) === handle.replica) continue
       // What we only kept for somebody who is away was not ours.
       const { owner, former } = handle.replica
       if ((owner === before && former === 0) || handle.isKept) handle.keep()
       else this.#went(key)
+      if (!moved || !handle.isKept) continue
+      this.#handles.delete(key)
+      this.#homeless.add(handle)
     }
   }
 
@@ -145,18 +158,22 @@ export class Belongings {
   #counted(): void {
     for (const [key, handle] of this.#handles) {
       if (!handle.isKept || this.#house.state.replicas.has(key)) continue
-      if (handle.type.rules.onOwnerLeave === 'keep') this.#went(key)
-      else this.#remake(key, handle)
+      this.#handles.delete(key)
+      this.#homeless.add(handle)
     }
+    for (const handle of this.#homeless) {
+      if (handle.type.rules.onOwnerLeave === 'keep') this.#ended(handle)
+      else this.#remake(handle)
+    }
+    this.#homeless.clear()
   }
 
-  #remake(key: number, handle: Handle<Fields>): void {
+  #remake(handle: Handle<Fields>): void {
     const { type } = handle
     const now = this.#house.viewer.changing()
     const fields = quantise(type.schema, handle.state)
     const place = this.#placeOf(type)
     const replica = this.#house.turn((turn) => objects.spawn(turn, place, fields, now))
-    this.#handles.delete(key)
     if (!replica) return
     this.#handles.set(replica.key, handle)
     handle.rebind(replica)

@@ -83,6 +83,7 @@ export class Session extends Caller {
     this.#parts = parts
     this.#rules = types.objects.map(({ rules }) => rules)
     const player = (): number => this.#player
+    const sessionId = (): string => this.#runner?.member.session.id ?? ''
     this.#tabletop = this.#lay(types.pieces)
     this.#belongings = new Belongings({
       types: types.objects,
@@ -90,6 +91,9 @@ export class Session extends Caller {
       viewer: this.#viewer,
       get player() {
         return player()
+      },
+      get session() {
+        return sessionId()
       },
       find: (inc) => this.#find(inc),
       turn: (verb) => this.#use((now, run) => verb(this.#turn(now, run))),

@@ -48,7 +48,7 @@ describe('runs that failed', () => {
     [343, 'T80: an outcome that the old primary stored is told before what it did was seen'],
     [610, 'T34, T81: the answer to who came back is lost, and it asks again'],
     [928, 'B48: who still leads, in a mesh, takes a later grant for a lie'],
-    [1592, 'B45: who leads again has not seen that somebody else led meanwhile'],
+    [1592, 'B48: who leads again has not seen that somebody else led meanwhile'],
     [496, 'T42: the new primary joined after the last view that a member got'],
   ]
   for (const [seed, what] of runs) {
