@@ -6,7 +6,7 @@
  */
 
 import type { Effected, PeerId } from '../machine.ts'
-import { differing } from '../wire/schema.ts'
+import { differing, type Quantised } from '../wire/schema.ts'
 import { effectsOf } from './changes.ts'
 import { take } from './fields.ts'
 import { byLevel, isLevel, LEVEL_LONG, spacedAnew } from './levels.ts'
@@ -25,6 +25,7 @@ import {
   type Op,
   type Outcome,
   type Pieces,
+  type PieceRules,
   type PieceTypes,
   type Row,
 } from './state.ts'
@@ -88,9 +89,10 @@ function stale(update: Received): Effected {
   // The one who let go of it may grasp it again, for nobody else has touched it since (O47-O50).
   if (said.loose && isFree) {
     const next = applied(row, update.op, player)
-    const decision = update.types[row.type]!.decide(next, update.op, row, player)
+    const rules = update.types[row.type]!
+    const decision = rules.decide(next, update.op, row, player)
     if (!decision.ok) return inapplicable(update, decision.reason)
-    next.fields = decision.fields
+    settle(rules, next, decision.fields)
     return served(update, next, 'loose')
   }
   if (said.loose && pieces.variant === 'silent-loose') {
@@ -110,12 +112,18 @@ function fresh(update: Received): Effected {
   const predicted = [...next.fields]
   const decision = rules.decide(next, op, row, player)
   if (!decision.ok) return inapplicable(update, decision.reason)
-  next.fields = decision.fields
+  settle(rules, next, decision.fields)
   // What its sender is shown by it they could not foresee.
   const shows = rules.hides(row, player) & ~rules.hides(next, player)
   const isForeseen = shows === 0 && differing(rules.schema, predicted, next.fields) === 0
   if (!isForeseen) return served(update, next, 'clamped')
   return record(update, next)
+}
+
+// What a rule sets is known, also where it was lost with other machines.
+function settle({ schema }: PieceRules, row: Row, fields: Quantised): void {
+  row.hidden = (row.hidden & ~differing(schema, row.fields, fields)) >>> 0
+  row.fields = fields
 }
 
 // As things stand it cannot be done (O40, O54).
