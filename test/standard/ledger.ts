@@ -264,13 +264,15 @@ function partOf({ parts }: Reading, node: string, seq: Value): Value {
 }
 
 // Of what a primary asks itself nothing is on the wire but the outcome.
-function takeOutcome(reading: Reading, node: string, part: Value, { seq, outcome }: Read): void {
+function takeOutcome(reading: Reading, node: string, part: Value, done: Read): void {
+  const { player, seq, outcome } = done
   const bytes = outcome as Uint8Array
   if (part === 5) return void takeRecord(reading, node, 'Answer', bytes)
   if (part !== 7)
     return note(reading, 'outcome of nobody seen', node, { seq: seq!, outcome: bytes })
   const read = takeSet(reading, node, 'PieceOutcome', bytes)
-  note(reading, 'outcome of an update', node, { ...read, seq: seq! })
+  const where = player === undefined ? 'outcome that was told' : 'outcome in the log'
+  note(reading, where, node, { ...read, seq: seq!, player: player ?? 0 })
   note(reading, 'bytes of PieceOutcome', node, { bytes })
 }
 

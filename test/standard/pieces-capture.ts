@@ -1,0 +1,150 @@
+/**
+ * Captures a card table in virtual time: pieces are dealt, grabbed, moved, released, clamped,
+ * refused, wrested, grasped again, raised, shuffled, hidden and swept, and a server dies.
+ */
+
+import type { Session } from '../../src/api/session.ts'
+import type { PieceHandle } from '../../src/api/piece-handles.ts'
+import { reject, secret } from '../../src/api/piece-types.ts'
+import { action, piece } from '../../src/api/types.ts'
+import { bool, text, u32, u8, vec2 } from '../../src/wire/schema.ts'
+import { open, type Stage } from './capture.ts'
+import type { Sent } from './ledger.ts'
+
+/** A card: its face is for the eyes of who holds it in their hand. */
+export const Card = piece(
+  'card',
+  {
+    at: vec2(0, 1000, 0.5),
+    up: bool,
+    hand: u32,
+    face: secret(text(12), (card, who) => card['up'] === true || card['hand'] === who),
+  },
+  {
+    hold: 'must',
+    rules: {
+      update: (_card, patch, by, hold) => {
+        if (patch.at && patch.at[0] > 900) return { ...patch, at: [900, patch.at[1]] as const }
+        if (patch.at && patch.at[1] > 900) return reject('off the table')
+        // Who draws a card sees it when they let go of it.
+        return hold === 'release' && patch.at?.[0] === 5 ? { ...patch, hand: by } : patch
+      },
+    },
+  },
+)
+/** A chip, which anybody pushes. */
+export const Chip = piece('chip', { at: vec2(0, 1000, 0.5), worth: u8 })
+/** What a reader is told of them. */
+export const PIECE_TYPES = [Card.schema.text, Chip.schema.text]
+/** What no member may find in what it was sent, before it holds the card. */
+export const FACES = ['queen-hearts', 'ten-diamonds', 'ace-of-clubs', 'two-of-stars']
+
+const deal = action('deal', (table) => {
+  for (const face of FACES) table.create(Card, { at: [10, 10], face })
+  for (let worth = 1; worth <= 40; worth++) table.create(Chip, { at: [worth, 0], worth })
+  table.set('dealt', FACES.length)
+  return FACES.length
+})
+const shuffle = action('shuffle', (table) => {
+  const cards = table.all(Card)
+  for (let left = cards.length - 1; left > 0; left--) {
+    const other = table.draw(left + 1)
+    const [face, there] = [cards[left]!.state.face!, cards[other]!.state.face!]
+    cards[left]!.set({ face: there })
+    cards[other]!.set({ face })
+  }
+})
+const sweep = action('sweep', (table) => {
+  for (const chip of table.all(Chip).slice(0, 30)) chip.remove()
+})
+
+/** What was captured. */
+export interface TableCapture {
+  sent: Sent[]
+  /** How much of it was sent before anybody but ada and bea served or stood by. */
+  quiet: number
+  /** Who is still there at the end. */
+  left: string[]
+}
+
+/** Plays it. */
+export async function captureTable(): Promise<TableCapture> {
+  const stage = open('star', [Card, Chip, deal, shuffle, sweep])
+  const { sim, sent, until, settled } = stage
+  const ada = await stage.join('ada')
+  const bea = await stage.join('bea')
+  await until('bea stands by', () => ada.safety === 'backed-up')
+  const cy = await stage.join('cy')
+  const dee = await stage.join('dee', 'browser')
+  const all = [ada, bea, cy, dee]
+  await until('all are here', () => all.every((one) => one.members.length === 4))
+  await settled(ada.act(deal, null))
+  await until('all see all', () => all.every((one) => one.all(Chip).length === 40))
+  await hands(stage, all)
+  await draws(stage, all)
+  await settled(dee.act(shuffle, null))
+  await settled(ada.act(sweep, null))
+  await until('chips are gone', () => all.every((one) => one.all(Chip).length === 10))
+  await sim.run(1_000)
+  const quiet = sent.length
+  await dies(stage, all)
+  return { sent, quiet, left: ['bea', 'cy'] }
+}
+
+function card(session: Session, id: number): PieceHandle<typeof Card.schema.fields> {
+  return session.all(Card).find((one) => one.id === id)!
+}
+
+async function hands({ sim, settled }: Stage, all: Session[]): Promise<void> {
+  const [, bea, cy, dee] = all as [Session, Session, Session, Session]
+  const one = card(bea, 1)
+  const done = [one.grab({ raise: true })]
+  for (let x = 1; x <= 5; x++) {
+    done.push(one.update({ at: [x * 10, 40] }))
+    await sim.run(20)
+  }
+  done.push(one.release({ at: [60, 40] }))
+  await settled(Promise.all(done))
+  // Two at once.
+  await settled(Promise.all([card(cy, 2).grab(), card(dee, 2).grab()]))
+  const holder = card(cy, 2).heldBy === cy.me.player ? cy : dee
+  const [mine, theirs] = [card(holder, 2), card(holder === cy ? dee : cy, 2)]
+  await settled(mine.update({ at: [950, 1] }))
+  await settled(mine.update({ at: [1, 950] }))
+  await settled(card(bea, 2).grab())
+  await settled(theirs.grab({ wrest: true }))
+  await settled(mine.grab({ loose: true }))
+  await settled(theirs.release())
+  await settled(card(bea, 4).lower())
+  const chip = cy.all(Chip)[0]!
+  await settled(Promise.all([chip.raise(), dee.all(Chip)[0]!.update({ at: [7, 7] })]))
+}
+
+// Into one's hand, where others do not see it; and grasped again before the answer.
+async function draws({ settled }: Stage, all: Session[]): Promise<void> {
+  const [, , cy, dee] = all as [Session, Session, Session, Session]
+  const drawn = card(dee, 3)
+  await settled(drawn.grab())
+  const released = drawn.release({ at: [5, 5] })
+  const again = drawn.grab({ loose: true })
+  await settled(Promise.all([released, again]))
+  if (drawn.state.face !== FACES[2]) throw new Error(`dee drew ${drawn.state.face}`)
+  if (card(cy, 3).state.face !== null) throw new Error('cy looks over a shoulder')
+}
+
+// Ada with a card of hers under way, and dee with one in their hand.
+async function dies({ sim, until, settled }: Stage, all: Session[]): Promise<void> {
+  const [ada, bea, cy, dee] = all as [Session, Session, Session, Session]
+  await settled(card(ada, 1).grab())
+  const mine = card(cy, 4)
+  const done = [mine.grab(), mine.update({ at: [70, 70] })]
+  sim.crash('ada')
+  done.push(mine.release({ at: [80, 80] }))
+  await settled(Promise.all(done))
+  await until('bea leads', () => bea.primary?.inc === bea.me.inc && bea.safety === 'backed-up')
+  await until('ada holds nothing', () => card(cy, 1).heldBy === 0)
+  if (card(dee, 3).heldBy !== dee.me.player) throw new Error('dee let go of a card')
+  sim.crash('dee')
+  await until('dee holds nothing', () => [bea, cy].every((one) => card(one, 3).heldBy === 0))
+  await sim.run(2_000)
+}
