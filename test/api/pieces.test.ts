@@ -333,6 +333,30 @@ describe('who dies', () => {
     },
   )
 
+  test('O57: whoever is away for 90 s and forgotten is told of each move that nobody knows', async () => {
+    const { w, all } = await table()
+    const linus = all[2]!
+    const mine = card(linus)
+    await done(w, mine.grab())
+    linus.condition('loss=100%')
+    const outcomes: Promise<unknown>[] = []
+    for (let x = 1; x <= 20; x++) outcomes.push(mine.update({ at: [x, 7] }))
+    await w.run(90_000)
+    linus.condition(null)
+    const told = await done(w, Promise.allSettled(outcomes))
+    await w.run(5_000)
+    // What was under way may have been done; what waited here was not.
+    const codes = told.map((one) =>
+      one.status === 'rejected'
+        ? (one.reason as HoldfastError).code
+        : (one.value as { ok: boolean }).ok,
+    )
+    expect(codes.slice(0, 8)).toEqual(Array.from({ length: 8 }, () => 'left'))
+    expect(new Set(codes.slice(8))).toEqual(new Set([false]))
+    expect(places(all)).toEqual(Array.from({ length: 3 }, () => '[[10,10],0]'))
+    expect(await done(w, card(linus).grab())).toMatchObject({ ok: true })
+  })
+
   test('a promise can be waited for no longer, and what was asked goes on', async () => {
     const { w, all } = await table()
     const mine = card(all[1]!)
