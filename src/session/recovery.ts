@@ -28,7 +28,7 @@ import {
   testimonyLayout,
 } from './messages.ts'
 import { become, hold, tellHub, tellView } from './output.ts'
-import * as pieces from './pieces.ts'
+import * as slices from './slices.ts'
 import { record } from './replicate.ts'
 import { type Client, type Gathering, idleServer, type Session, type SessionOut } from './state.ts'
 import { mayLead } from './trust.ts'
@@ -140,7 +140,7 @@ export function answer(
   const { epoch } = message
   if (!message.whole) return out.send(from, { kind: 'witness', epoch, ...ownAnswer(session) })
   const bytes = testimonyOf(session, out)
-  for (const piece of pieces.cut(bytes, SNAPSHOT_PIECE_MAX)) {
+  for (const piece of slices.cut(bytes, SNAPSHOT_PIECE_MAX)) {
     out.send(from, { kind: 'testimony', epoch, ...piece })
   }
 }
@@ -209,8 +209,8 @@ export function testified(
   const { gathering, epoch } = session.server
   if (!gathering || from !== gathering.witness || message.epoch !== epoch) return
   if (message.of > SNAPSHOT_PIECES_MAX) return
-  gathering.incoming = pieces.take(gathering.incoming, message)
-  const bytes = gathering.incoming && pieces.whole(gathering.incoming)
+  gathering.incoming = slices.take(gathering.incoming, message)
+  const bytes = gathering.incoming && slices.whole(gathering.incoming)
   if (bytes) conclude(session, now, bytes, out)
 }
 

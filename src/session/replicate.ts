@@ -16,7 +16,7 @@ import {
   SNAPSHOT_PIECES_MAX,
 } from './messages.ts'
 import { become } from './output.ts'
-import * as pieces from './pieces.ts'
+import * as slices from './slices.ts'
 import { idleServer, serves, type Session, type SessionOut, watchAnew } from './state.ts'
 import { mayLead } from './trust.ts'
 
@@ -53,7 +53,7 @@ export function sendSnapshot(session: Session, out: SessionOut): void {
   const { server } = session
   const bytes = durable.snapshot(server.durable, out.collect())
   const length = commit.lengthOf(server.log)
-  for (const piece of pieces.cut(bytes, SNAPSHOT_PIECE_MAX)) {
+  for (const piece of slices.cut(bytes, SNAPSHOT_PIECE_MAX)) {
     out.send(server.candidate, { kind: 'snapshot', epoch: server.epoch, length, ...piece })
   }
 }
@@ -91,9 +91,9 @@ export function takeSnapshot(
   if (epoch > EPOCH_MAX || message.of > SNAPSHOT_PIECES_MAX) return
   const { incoming } = server
   const same = incoming?.from === from && incoming.epoch === epoch && incoming.length === length
-  const taken = pieces.take(same ? incoming.pieces : null, message)
+  const taken = slices.take(same ? incoming.pieces : null, message)
   server.incoming = taken && { from, epoch, length, pieces: taken }
-  const bytes = taken && pieces.whole(taken)
+  const bytes = taken && slices.whole(taken)
   if (bytes) finishSnapshot(session, now, bytes, out)
 }
 

@@ -14,7 +14,7 @@ import { create as createLease, type Lease } from './lease.ts'
 import * as durable from './durable.ts'
 import type { Durable, PartState } from './durable.ts'
 import type { Change, Gone, Member, PeerMessage, Recovered, View } from './messages.ts'
-import type { Incoming } from './pieces.ts'
+import type { Incoming } from './slices.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { create as createWatch, type HubSight, type Watch } from './watch.ts'
 
