@@ -9,7 +9,7 @@ import { useState } from 'preact/hooks'
 import { pickRoom } from './news.ts'
 import { type Entry, readEntries } from './entries.ts'
 import { Share } from './share.tsx'
-import { DotsPicture, RacePicture, TeapotsPicture } from './pictures.tsx'
+import { DotsPicture, RacePicture, TabletopPicture, TeapotsPicture } from './pictures.tsx'
 
 /** How often the list is fetched, in milliseconds. */
 const REFRESH_MS = 2_000
@@ -39,6 +39,14 @@ const GAMES: readonly Game[] = [
       'Sugar cubes fly over the tea table, round the cake and off the rim. Three hits topple a ' +
       'pot; whoever serves may die in the middle of it.',
     picture: TeapotsPicture,
+  },
+  {
+    id: 'tabletop',
+    title: 'Tabletop',
+    about:
+      'Cards, draughts and dice on one table for everybody. Whoever grabs a card first has it, ' +
+      'hands stay hidden, and no move is lost when a machine dies.',
+    picture: TabletopPicture,
   },
 ]
 

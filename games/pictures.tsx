@@ -132,6 +132,89 @@ export function TeapotsPicture(): ComponentChild {
   )
 }
 
+const HAND: readonly [turn: number, index: string, suit: string, red: boolean][] = [
+  [-27, 'A', 'M0 -8l7 8l-7 8l-7 -8z', true],
+  [-9, '8', 'M0 8c-9 -8 -9 -15 -4.5 -15q3.5 0 4.5 4q1 -4 4.5 -4c4.5 0 4.5 7 -4.5 15z', true],
+  [9, 'K', 'M0 -8c9 8 9 13 5 13q-3.5 0 -5 -3q-1.5 3 -5 3c-4 0 -4 -5 5 -13zM0 1l3 7h-6z', false],
+]
+
+const MEN: readonly [x: number, y: number, white: boolean][] = [
+  [34, 62, false],
+  [74, 62, false],
+  [54, 102, true],
+  [94, 102, false],
+  [34, 142, true],
+]
+
+function Squares(): ComponentChild {
+  return (
+    <g>
+      <rect x="6" y="34" width="116" height="136" rx="5" fill="#5b3519" />
+      <rect x="14" y="42" width="100" height="120" fill="#e9d7b4" />
+      {[0, 1, 2, 3, 4, 5].flatMap((row) =>
+        [0, 1, 2, 3, 4].map(
+          (column) =>
+            (row + column) % 2 === 0 && (
+              <rect
+                key={`${column} ${row}`}
+                x={14 + column * 20}
+                y={42 + row * 20}
+                width="20"
+                height="20"
+                fill="#7b4a2a"
+              />
+            ),
+        ),
+      )}
+      {MEN.map(([x, y, white]) => (
+        <circle
+          key={`${x} ${y}`}
+          cx={x - 10}
+          cy={y - 10}
+          r="8.5"
+          fill={white ? '#fbf1dd' : '#2b2124'}
+          stroke={white ? '#a88f62' : '#0e0a0b'}
+          stroke-width="1.5"
+        />
+      ))}
+    </g>
+  )
+}
+
+/** A hand of cards over a green table, with a board and a die. */
+export function TabletopPicture(): ComponentChild {
+  return (
+    <svg
+      viewBox="0 0 320 180"
+      preserveAspectRatio="xMidYMid slice"
+      role="img"
+      aria-label="A hand of cards, a board of draughts and a die"
+    >
+      <rect width="320" height="180" fill="#1f5b49" />
+      <rect width="320" height="180" rx="16" fill="none" stroke="#54311a" stroke-width="14" />
+      <Squares />
+      {HAND.map(([turn, index, suit, red]) => (
+        <g key={index} transform={`translate(206 196) rotate(${turn}) translate(0 -96)`}>
+          <rect x="-29" y="-41" width="58" height="82" rx="6" fill="#fdfbf5" stroke="#0004" />
+          <g fill={red ? '#c8283c' : '#1c2230'}>
+            <text x="-18" y="-20" text-anchor="middle" font-size="18" font-weight="700">
+              {index}
+            </text>
+            <path d={suit} transform="translate(-18 -8) scale(0.7)" />
+            <path d={suit} transform="translate(3 8) scale(1.9)" />
+          </g>
+        </g>
+      ))}
+      <g transform="translate(268 44) rotate(18)">
+        <rect x="-15" y="-15" width="30" height="30" rx="6" fill="#fbf7ee" stroke="#b9a98a" />
+        {[-8, 0, 8].map((at) => (
+          <circle key={at} cx={at} cy={at} r="3" fill="#1c2230" />
+        ))}
+      </g>
+    </svg>
+  )
+}
+
 const LANES: readonly [y: number, hue: number, from: number, to: number][] = [
   [36, 240, 70, 176],
   [76, 75, 176, 296],

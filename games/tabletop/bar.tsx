@@ -1,0 +1,281 @@
+/** The bar over the table: who sits where, whose turn it is, what can be done in this game. */
+
+import type { ComponentChild, ComponentChildren } from 'preact'
+import { colourOf } from './colours.ts'
+import type { Play } from './play.ts'
+import { positionOf } from './rules/board.ts'
+import * as eights from './rules/eights.ts'
+import { SUITS } from './rules/faces.ts'
+import { isOn, roundOf } from './rules/round.ts'
+import { endOf, gameOf, scoreOf, seatsOf } from './rules/seats.ts'
+import { ACTS } from './rules/things.ts'
+import { SUIT_PATHS } from './view/faces.tsx'
+
+/** See the head of this file. @param deal  deals on a free table @param count  cards to each */
+export function Bar(props: {
+  play: Play
+  count: number
+  setCount: (count: number) => void
+  deal: () => void
+}): ComponentChild {
+  const { play } = props
+  switch (gameOf(play.session)) {
+    case 'free':
+      return play.watching ? null : <FreeBar {...props} />
+    case 'draughts':
+      return <DraughtsBar play={play} />
+    case 'eights':
+      return <EightsBar play={play} />
+    default:
+      return null
+  }
+}
+
+function FreeBar(props: {
+  play: Play
+  count: number
+  setCount: (count: number) => void
+  deal: () => void
+}): ComponentChild {
+  const { play, count, setCount, deal } = props
+  return (
+    <div class="bar" role="toolbar" aria-label="The table">
+      <span class="dealer">
+        <button type="button" class="main" onClick={deal} title="Deal to everybody (D)">
+          Deal {count}
+        </button>
+        <button type="button" aria-label="Fewer cards" onClick={() => setCount(count - 1)}>
+          −
+        </button>
+        <button type="button" aria-label="More cards" onClick={() => setCount(count + 1)}>
+          +
+        </button>
+      </span>
+      <button
+        type="button"
+        title="Shuffle the deck (S)"
+        onClick={() => void play.act(ACTS.shuffle, { all: false })}
+      >
+        Shuffle
+      </button>
+      <button
+        type="button"
+        title="All cards onto the deck, also out of hands"
+        onClick={() => void play.act(ACTS.shuffle, { all: true })}
+      >
+        Gather all
+      </button>
+      <button type="button" title="Roll both dice (G)" onClick={() => void play.roll(null)}>
+        Roll
+      </button>
+    </div>
+  )
+}
+
+/** A seat: who sits there, or a way to sit down. */
+function Seat(props: {
+  play: Play
+  seat: number
+  isNext: boolean
+  sign?: ComponentChild
+  children?: ComponentChildren
+}): ComponentChild {
+  const { play, seat, isNext, sign, children } = props
+  const player = seatsOf(play.session)[seat] ?? 0
+  const isAway = player !== 0 && !play.isPresent(player)
+  const sit = (): void => void play.act(ACTS.sit, { seat, instead: isAway ? player : 0 })
+  const mine = player === play.session.me.player
+  return (
+    <div class={`seat${isNext ? ' next' : ''}${mine ? ' mine' : ''}`}>
+      {sign}
+      {player === 0 ? (
+        play.watching ? (
+          <span class="empty">free seat</span>
+        ) : (
+          <button type="button" onClick={sit}>
+            Sit here
+          </button>
+        )
+      ) : (
+        <>
+          <span class="who" style={{ color: colourOf(player) }}>
+            {mine ? 'You' : play.called(player)}
+          </span>
+          {children}
+          {isAway && !play.watching && (
+            <button type="button" onClick={sit} title="They have gone: go on in their place">
+              Take over
+            </button>
+          )}
+        </>
+      )}
+    </div>
+  )
+}
+
+function DraughtsBar({ play }: { play: Play }): ComponentChild {
+  const { session } = play
+  const seats = seatsOf(session)
+  const over = endOf(session)
+  const position = positionOf(session)
+  const isOn = over === null && !seats.includes(0)
+  const sits = seats.includes(session.me.player)
+  return (
+    <div class="bar" role="group" aria-label="Draughts">
+      {[0, 1].map((seat) => (
+        <Seat
+          key={seat}
+          play={play}
+          seat={seat}
+          isNext={isOn && position.turn === 'bw'[seat]}
+          sign={
+            <i class={`man ${seat === 0 ? 'black' : 'white'}`} title={seat ? 'White' : 'Black'} />
+          }
+        >
+          <span class="count">{menOf(position.cells, seat)}</span>
+        </Seat>
+      ))}
+      <span class="said">{draughtsSays(play, isOn, sits)}</span>
+      {isOn && sits && <Ways play={play} />}
+      {sits && !isOn && over === null && (
+        <button type="button" onClick={() => void play.act(ACTS.rise, null)}>
+          Get up
+        </button>
+      )}
+    </div>
+  )
+}
+
+// Ways out of a game of draughts.
+function Ways({ play }: { play: Play }): ComponentChild {
+  const { session } = play
+  const offered = session.get('draw')
+  const mine = seatsOf(session).map((player, seat) => {
+    return player === session.me.player ? 'bw'[seat] : ''
+  })
+  const isAsked = offered !== undefined && !mine.includes(String(offered))
+  return (
+    <>
+      <button type="button" onClick={() => void play.act(ACTS.offer, null)}>
+        {isAsked ? 'Accept the draw' : offered === undefined ? 'Offer a draw' : 'Draw offered'}
+      </button>
+      <button type="button" onClick={() => void play.act(ACTS.resign, null)}>
+        Resign
+      </button>
+    </>
+  )
+}
+
+function menOf(cells: string, seat: number): number {
+  return cells.toLowerCase().split('bw'[seat]!).length - 1
+}
+
+function draughtsSays(play: Play, isOn: boolean, sits: boolean): string {
+  const { session } = play
+  if (endOf(session)) return ''
+  if (!isOn) return sits ? 'Waiting for somebody on the other seat.' : 'Take a seat to play.'
+  const { turn, mid } = positionOf(session)
+  if (mid !== 0 && play.isMyTurn) return 'Jump on!'
+  if (play.isMyTurn) return 'Your move.'
+  return `${turn === 'b' ? 'Black' : 'White'} moves.`
+}
+
+function EightsBar({ play }: { play: Play }): ComponentChild {
+  const { session } = play
+  const round = roundOf(session)
+  const seats = seatsOf(session)
+  const on = isOn(session)
+  const next = round && on ? eights.playerOf(round) : 0
+  const sits = seats.includes(session.me.player)
+  return (
+    <div class="bar" role="group" aria-label="Crazy Eights">
+      {seats.map((player, seat) =>
+        on && player === 0 ? null : (
+          <Seat key={seat} play={play} seat={seat} isNext={player !== 0 && player === next}>
+            <Backs count={play.handOf(player).length} />
+            <span class="count" title="Points">
+              {scoreOf(session, player)}
+            </span>
+          </Seat>
+        ),
+      )}
+      {round && on && <Follow suit={round.suit} />}
+      <span class="said">{eightsSays(play)}</span>
+      {on && play.isMyTurn && round && <Turn play={play} drawn={round.drawn} />}
+      {!on && sits && !endOf(session) && <Dealer play={play} />}
+    </div>
+  )
+}
+
+/** How many cards a hand has. */
+export function Backs({ count }: { count: number }): ComponentChild {
+  return (
+    <span class="backs" title={`${count} cards in hand`}>
+      <i aria-hidden="true" />
+      {count}
+    </span>
+  )
+}
+
+function Follow({ suit }: { suit: number }): ComponentChild {
+  return (
+    <span class="follow" title={`${SUITS[suit]} must follow`}>
+      <SuitSign suit={suit} />
+    </span>
+  )
+}
+
+/** A suit as a small picture. */
+export function SuitSign({ suit }: { suit: number }): ComponentChild {
+  return (
+    <svg viewBox="-14 -14 28 28" width="20" height="20" role="img" aria-label={SUITS[suit]}>
+      <path d={SUIT_PATHS[suit]} class={suit === 1 || suit === 2 ? 'red' : 'black'} />
+    </svg>
+  )
+}
+
+function Turn({ play, drawn }: { play: Play; drawn: number }): ComponentChild {
+  return (
+    <>
+      <button
+        type="button"
+        disabled={drawn >= eights.DRAWS_MAX}
+        onClick={() => void play.act(ACTS.takeCard, null)}
+      >
+        Draw <small>{eights.DRAWS_MAX - drawn} left</small>
+      </button>
+      <button type="button" onClick={() => void play.act(ACTS.pass, null)}>
+        Pass
+      </button>
+    </>
+  )
+}
+
+function Dealer({ play }: { play: Play }): ComponentChild {
+  const count = seatsOf(play.session).filter((player) => player !== 0).length
+  return (
+    <>
+      <button
+        type="button"
+        class="main"
+        disabled={count < 2}
+        onClick={() => void play.act(ACTS.dealRound, null)}
+      >
+        Deal
+      </button>
+      <button type="button" onClick={() => void play.act(ACTS.rise, null)}>
+        Get up
+      </button>
+    </>
+  )
+}
+
+function eightsSays(play: Play): string {
+  const { session } = play
+  const round = roundOf(session)
+  const seats = seatsOf(session)
+  if (endOf(session)) return ''
+  if (round) return play.isMyTurn ? 'Your turn.' : `${play.called(eights.playerOf(round))} plays.`
+  if (!seats.includes(session.me.player)) return 'Two to four can play: take a seat.'
+  return seats.filter((player) => player !== 0).length < 2 ? 'One more must sit down.' : ''
+}

@@ -1,0 +1,39 @@
+/** How things stand, for tests: attributes of the page's body. */
+
+import type { Play } from './play.ts'
+import { positionOf } from './rules/board.ts'
+import { numberOf } from './rules/records.ts'
+import { endOf, gameOf, seatsOf } from './rules/seats.ts'
+
+/** What a window at the table says of itself. */
+export function marksOf(play: Play): Record<string, string | number> {
+  const { session, killed } = play
+  const { epoch, role, returns } = session.figures()
+  const held = play.things.filter(({ handle }) => handle.heldBy !== 0)
+  return {
+    status: killed ? 'killed' : session.status,
+    safety: session.safety,
+    epoch,
+    role,
+    returns,
+    me: session.me.player,
+    primary: session.primary?.player ?? '',
+    backup: session.backup?.player ?? '',
+    members: session.members.map(({ player }) => player).join(','),
+    game: gameOf(session) ?? '',
+    pieces: play.things.length,
+    hand: play.tray.cards.length,
+    held: held.map(({ id, handle }) => `${id}:${handle.heldBy}`).join(','),
+    dragging: [...play.drags.held.keys()].join(','),
+    pending: play.things.filter(({ handle }) => handle.pending).length,
+    lost: play.drags.lost,
+    toasts: play.toasts.count,
+    toast: play.toasts.last,
+    seats: seatsOf(session).join(','),
+    cells: positionOf(session).cells,
+    turn: positionOf(session).turn,
+    end: endOf(session)?.text ?? '',
+    records: numberOf(session.get('records')),
+    log: play.log.lines[0]?.text ?? '',
+  }
+}

@@ -1,0 +1,73 @@
+/** The menu of what is selected, at the pointer. */
+
+import type { ComponentChild } from 'preact'
+import type { Vec2 } from 'holdfast'
+import { called, type Thing } from './kinds.ts'
+import type { Play } from './play.ts'
+import { DECK, DISCARD } from './rules/places.ts'
+
+/** Where it is open, and on what. */
+export interface MenuAt {
+  readonly at: Vec2
+  readonly thing: Thing
+}
+
+interface Item {
+  readonly name: string
+  readonly key: string
+  readonly act: () => void
+}
+
+/** See the head of this file. */
+export function Menu(props: { play: Play; menu: MenuAt; close: () => void }): ComponentChild {
+  const { play, menu, close } = props
+  const { chosen } = play
+  const title = chosen.length > 1 ? `${chosen.length} pieces` : called(menu.thing)
+  const width = document.querySelector('.board')?.clientWidth ?? 0
+  const height = document.querySelector('.board')?.clientHeight ?? 0
+  const items = itemsOf(play, menu.thing, chosen)
+  const left = Math.max(8, Math.min(menu.at[0], width - 216))
+  const top = Math.max(8, Math.min(menu.at[1], height - 56 - 38 * items.length))
+  return (
+    <div class="menu" role="menu" aria-label={title} style={{ left: `${left}px`, top: `${top}px` }}>
+      <p>{title}</p>
+      {items.map(({ name, key, act }) => (
+        <button
+          key={name}
+          type="button"
+          role="menuitem"
+          onClick={() => {
+            act()
+            close()
+          }}
+        >
+          {name} <kbd>{key}</kbd>
+        </button>
+      ))}
+    </div>
+  )
+}
+
+function itemsOf(play: Play, thing: Thing, chosen: readonly Thing[]): Item[] {
+  if (thing.kind !== 'die' && thing.handle.state.law) return []
+  const levels = [
+    { name: 'Raise', key: ']', act: () => play.raise(chosen) },
+    { name: 'Lower', key: '[', act: () => play.lower(chosen) },
+  ]
+  if (thing.kind === 'man') {
+    return [{ name: 'Crown', key: 'F', act: () => play.flip(chosen) }, ...levels]
+  }
+  const rotate = { name: 'Rotate', key: 'R', act: () => play.turn(chosen, 1) }
+  if (thing.kind === 'die') {
+    return [{ name: 'Roll', key: 'G', act: () => void play.roll(thing.id) }, rotate, ...levels]
+  }
+  const me = play.session.me.player
+  return [
+    { name: 'Flip', key: 'F', act: () => play.flip(chosen) },
+    rotate,
+    { name: 'To my hand', key: 'H', act: () => play.put(chosen, { hand: me }) },
+    { name: 'Discard', key: 'P', act: () => play.put(chosen, { at: DISCARD }) },
+    { name: 'Onto the deck', key: '', act: () => play.put(chosen, { at: DECK }) },
+    ...levels,
+  ]
+}

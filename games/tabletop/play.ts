@@ -1,0 +1,312 @@
+/**
+ * One window's part at the table: what it holds and has selected, its hand of cards, what it says
+ * and remembers. It draws nothing; `changed` tells who does.
+ */
+
+import type { ActionType, PieceHandle, PieceOutcome, Session } from 'holdfast'
+import { Player } from '../player.ts'
+import { type Drag, Drags, type Drop, sentence } from './drags.ts'
+import { Ghosts } from './ghosts.ts'
+import { type CardHandle, momentOf, type Thing, thingsOf } from './kinds.ts'
+import { Lane } from './lane.ts'
+import { Log } from './log.ts'
+import { playerOf, positionOf } from './rules/board.ts'
+import { moves } from './rules/draughts.ts'
+import { DECK, DISCARD, isAt, squareAt, squareUnder } from './rules/places.ts'
+import * as eights from './rules/eights.ts'
+import { rankOf } from './rules/faces.ts'
+import { isOn, roundOf } from './rules/round.ts'
+import { endOf, gameOf, seatsOf } from './rules/seats.ts'
+import { ACTS } from './rules/things.ts'
+import { Toasts } from './toasts.ts'
+import { Tray } from './tray.ts'
+import { Undo } from './undo.ts'
+
+/** Steps of a turn by hand, in radians. */
+export const TURN: number = Math.PI / 4
+
+/** See the head of this file. */
+export class Play extends Player {
+  watching: boolean
+  readonly drags: Drags
+  readonly toasts: Toasts
+  readonly log: Log
+  readonly tray = new Tray()
+  readonly ghosts: Ghosts
+  readonly undo: Undo
+  readonly lane = new Lane()
+  readonly selected = new Set<number>()
+  /** The thing that keys are about; 0 for none. */
+  focus = 0
+  /** Whether keys are used here, so that the focus is shown. */
+  keyed = false
+  /** An eight that waits for its suit to be named: its piece. */
+  naming = 0
+  #things: readonly Thing[] = []
+  #byId = new Map<number, Thing>()
+  #isOld = true
+
+  constructor(session: Session, watching: boolean, changed: () => void) {
+    super(session, changed)
+    this.watching = watching
+    this.toasts = new Toasts(changed)
+    this.ghosts = new Ghosts(session, watching)
+    const me = (): number => session.me.player
+    this.undo = new Undo(this.lane, me)
+    this.drags = new Drags({
+      lane: this.lane,
+      me,
+      say: (text, player) => this.toasts.say(text, player),
+      nameOf: (player) => this.called(player),
+      play: (drag, drop) => this.#play(drag, drop),
+      moved: (steps) => this.undo.moved(steps),
+    })
+    this.log = new Log(session, this.things, (player) => this.called(player))
+    session.on('pieces', () => this.#hear())
+    session.on('table', () => this.#hear())
+  }
+
+  #hear(): void {
+    this.#isOld = true
+    this.changed()
+  }
+
+  /** All that lies on the table, the lowest first. */
+  get things(): readonly Thing[] {
+    if (this.#isOld) this.#take()
+    return this.#things
+  }
+
+  find(id: number): Thing | null {
+    return this.things.length > 0 ? (this.#byId.get(id) ?? null) : null
+  }
+
+  #take(): void {
+    this.#isOld = false
+    this.#things = thingsOf(this.session)
+    this.#byId = new Map(this.#things.map((thing) => [thing.id, thing]))
+    for (const id of this.selected) if (!this.#byId.has(id)) this.selected.delete(id)
+    if (!this.#byId.has(this.focus)) this.focus = 0
+    if (!this.#byId.has(this.naming)) this.naming = 0
+    this.tray.take(this.handOf(this.session.me.player))
+  }
+
+  /** Comes to the table, from watching. */
+  comeIn(): void {
+    this.watching = false
+    this.ghosts.appear()
+    this.changed()
+  }
+
+  /** Sorts our hand of cards. */
+  sortHand(): void {
+    this.tray.sort()
+    this.changed()
+  }
+
+  /** Does not play the eight whose suit is asked for. */
+  keep(): void {
+    this.naming = 0
+    this.changed()
+  }
+
+  /** Reads what no event tells. */
+  look(): void {
+    this.story.look()
+    this.log.look(this.things)
+  }
+
+  /** A player's name, also when they have gone. */
+  called(player: number): string {
+    return this.nameOf(player) ?? `player ${player}`
+  }
+
+  /** The cards in that player's hand. */
+  handOf(player: number): CardHandle[] {
+    return this.#things.flatMap((thing) => {
+      return thing.kind === 'card' && thing.handle.state.hand === player ? [thing.handle] : []
+    })
+  }
+
+  /** Whether a seat's player is here. */
+  isPresent(player: number): boolean {
+    return this.session.members.some((member) => member.player === player)
+  }
+
+  /** What keys and menus act on: what is selected, or the one that has the focus. */
+  get chosen(): Thing[] {
+    const ids = this.selected.size > 0 ? this.selected : [this.focus]
+    return this.things.filter(({ id }) => [...ids].includes(id))
+  }
+
+  /** Whether we see the board from the side of black alone. */
+  get sitsAtBlack(): boolean {
+    const [black, white] = seatsOf(this.session)
+    const me = this.session.me.player
+    return black === me && white !== me
+  }
+
+  /** Whether it is our turn in the game that is played. */
+  get isMyTurn(): boolean {
+    const { session } = this
+    if (endOf(session)) return false
+    const me = session.me.player
+    if (gameOf(session) === 'eights') {
+      const round = roundOf(session)
+      return round !== null && isOn(session) && eights.playerOf(round) === me
+    }
+    if (gameOf(session) !== 'draughts' || seatsOf(session).includes(0)) return false
+    return playerOf(session, positionOf(session).turn) === me
+  }
+
+  /** Does what the server decides; a refusal is said. @returns whether it was done */
+  async act<Args, Answer>(action: ActionType<Args, Answer>, args: Args): Promise<boolean> {
+    if (this.watching) return false
+    try {
+      const outcome = await this.session.act(action, args)
+      if (!outcome.ok) this.toasts.say(sentence(outcome.why))
+      return outcome.ok
+    } catch (error) {
+      this.toasts.say(error instanceof Error ? error.message : String(error))
+      return false
+    }
+  }
+
+  /** Turns over: cards and men. */
+  flip(things: readonly Thing[]): void {
+    this.#change(things, (thing) => {
+      if (thing.kind === 'card') return { up: !thing.handle.state.up }
+      return thing.kind === 'man' ? { king: !thing.handle.state.king } : null
+    })
+  }
+
+  /** Turns by a step. @param way  1 or -1 */
+  turn(things: readonly Thing[], way: number): void {
+    this.#change(things, (thing) => {
+      if (thing.kind === 'man') return null
+      const turned = thing.handle.state.turn + way * TURN
+      return { turn: Math.atan2(Math.sin(turned), Math.cos(turned)) }
+    })
+  }
+
+  raise(things: readonly Thing[]): void {
+    for (const { handle } of things) void this.#ask(() => pieceOf(handle).raise())
+  }
+
+  lower(things: readonly Thing[]): void {
+    for (const { handle } of things.toReversed()) void this.#ask(() => pieceOf(handle).lower())
+  }
+
+  /** Takes cards into our hand, off a pile as well, or puts them somewhere. */
+  put(things: readonly Thing[], where: { hand: number } | { at: readonly [number, number] }): void {
+    const steps = things.flatMap((thing) => {
+      if (thing.kind !== 'card' || this.watching) return []
+      const before = momentOf(thing)
+      const handle = pieceOf(thing.handle)
+      const patch = 'hand' in where ? { ...where, up: false } : { ...where, hand: 0, up: true }
+      void this.#ask(() => handle.grab({ loose: handle.pending, raise: true }))
+      return [{ thing, before, outcome: this.#ask(() => handle.release(patch as never)) }]
+    })
+    if (steps.length > 0) this.undo.moved(steps)
+  }
+
+  /** Takes our last move back. */
+  async takeBack(): Promise<void> {
+    const fault = await this.undo.back((player) => this.called(player))
+    if (fault) this.toasts.say(fault.text, fault.player)
+  }
+
+  /** Rolls a die, or all. */
+  roll(die: number | null): Promise<boolean> {
+    return this.act(ACTS.roll, { die })
+  }
+
+  /** Plays a card of ours; an eight asks for a suit first. */
+  playCard(card: CardHandle, suit: number | null = null): void {
+    if (suit === null && rankOf(card.state.face ?? 0) === 8) {
+      if (this.isMyTurn) this.naming = card.id
+      else this.toasts.say('It is not your turn.')
+      return this.changed()
+    }
+    this.naming = 0
+    void this.act(ACTS.playCard, { card: card.id, suit: suit ?? 0 }).then((done) => {
+      if (!done && card.alive && card.heldBy === this.session.me.player) void card.release()
+    })
+    this.changed()
+  }
+
+  /** Whether a card of our hand may be played now. */
+  fits({ state }: CardHandle): boolean {
+    const round = roundOf(this.session)
+    const top = this.things.findLast(({ kind, handle }) => {
+      return kind === 'card' && handle.state.up && !isAt(handle.state.at, DECK)
+    })
+    if (!round || !this.isMyTurn || top?.kind !== 'card' || state.face === null) return false
+    return eights.fits(state.face, top.handle.state.face ?? 0, round.suit)
+  }
+
+  /** The squares to which a man may go now. */
+  waysOf(square: number): number[] {
+    if (!this.isMyTurn) return []
+    return moves(positionOf(this.session)).flatMap(({ from, to }) => (from === square ? [to] : []))
+  }
+
+  // What the rules of a game move goes through them.
+  #play({ thing, at }: Drag, { hand }: Drop): boolean {
+    if (thing.kind === 'die' || !thing.handle.state.law) return false
+    if (thing.kind === 'card') {
+      if (hand !== 0) return false
+      if (!isOn(this.session)) return false
+      if (rankOf(thing.handle.state.face ?? 0) === 8) {
+        this.playCard(thing.handle)
+        return false
+      }
+      void this.#ask(() => thing.handle.update({ at: DISCARD }))
+      this.playCard(thing.handle)
+      return true
+    }
+    const to = squareUnder(at)
+    if (to === 0 || to === thing.handle.state.square) return false
+    void this.#ask(() => thing.handle.update({ at: squareAt(to) }))
+    this.hop(thing.id, to)
+    return true
+  }
+
+  /** Moves a man of the game; if that may not be, it goes back to its square. */
+  hop(man: number, to: number): void {
+    void this.act(ACTS.hop, { man, to }).then((done) => {
+      const thing = this.find(man)
+      const isHeld = thing?.handle.heldBy === this.session.me.player
+      if (!done && thing && isHeld) void this.#ask(() => pieceOf(thing.handle).release())
+    })
+  }
+
+  #change(things: readonly Thing[], patchOf: (thing: Thing) => object | null): void {
+    if (this.watching) return
+    const steps = things.flatMap((thing) => {
+      const patch = patchOf(thing)
+      if (!patch) return []
+      const before = momentOf(thing)
+      const outcome = this.#ask(() => pieceOf(thing.handle).update(patch as never))
+      return [{ thing, before, outcome }]
+    })
+    if (steps.length > 0) this.undo.moved(steps)
+  }
+
+  async #ask(run: () => Promise<PieceOutcome>): Promise<boolean> {
+    if (this.watching) return false
+    try {
+      const outcome = await this.lane.run(run)
+      if (outcome.ok) return true
+      if (outcome.why === 'refused') this.toasts.say(sentence(outcome.reason))
+      else this.toasts.say(`${outcome.by?.name ?? 'Somebody'} was first.`, outcome.by?.player)
+    } catch (error) {
+      this.toasts.say(error instanceof Error ? error.message : String(error))
+    }
+    return false
+  }
+}
+
+function pieceOf(handle: Thing['handle']): PieceHandle {
+  return handle as unknown as PieceHandle
+}

@@ -1,0 +1,141 @@
+/** What is done to many pieces at once: setting up, shuffling, dealing, rolling. */
+
+import type { Actor, GameTable, TablePiece } from 'holdfast'
+import { CARDS } from './faces.ts'
+import { Card, Die, Man } from './pieces.ts'
+import { DECK, DICE, squareAt } from './places.ts'
+import { record } from './records.ts'
+import { clearRows, type Game, gameOf, GAMES } from './seats.ts'
+
+/** Cards that may be dealt to each at once. */
+export const DEAL_MAX = 13
+/** Steps of a turn that a rolled die may have. */
+const TURNS = 64
+
+/** A card as an action has it. */
+export type TableCard = TablePiece<typeof Card.schema.fields>
+
+const TITLES: Readonly<Record<Game, string>> = {
+  free: 'a free table',
+  draughts: 'a game of draughts',
+  eights: 'Crazy Eights',
+}
+
+/** All cards, lowest first. */
+export function cardsOf(table: GameTable): TableCard[] {
+  return table.all(Card)
+}
+
+/** Clears the table for a game. */
+export function setUp(table: GameTable, args: { game: Game }, by: Actor): void {
+  const game = GAMES.find((each) => each === args?.game)
+  if (!game) throw new RangeError('There is no such game.')
+  for (const type of [Card, Man, Die] as const) {
+    for (const each of table.all(type as typeof Die)) each.remove()
+  }
+  clearRows(table, 'draughts', 'eights', 'seat.', 'score.', 'draw', 'end', 'first', 'last')
+  table.set('game', game)
+  if (game !== 'eights') layMen(table, game === 'draughts')
+  if (game !== 'draughts') {
+    layCards(table, game === 'eights')
+    shuffleFaces(table, cardsOf(table))
+  }
+  if (game === 'free') {
+    for (const at of DICE) table.create(Die, { at, pips: 1 + table.draw(6) })
+  }
+  record(table, by.player, `set up ${TITLES[game]}`)
+}
+
+function layCards(table: GameTable, law: boolean): void {
+  for (let face = 0; face < CARDS; face++) table.create(Card, { at: DECK, deck: true, law, face })
+}
+
+function layMen(table: GameTable, law: boolean): void {
+  for (let square = 1; square <= 32; square++) {
+    if (square > 12 && square <= 20) continue
+    table.create(Man, { at: squareAt(square), white: square > 20, square, law })
+  }
+}
+
+/** Shuffles the deck, or all cards there are into it. */
+export function shuffle(table: GameTable, args: { all: boolean }, by: Actor): number {
+  checkFree(table)
+  const all = args?.all === true
+  const cards = cardsOf(table).filter((card) => all || (card.state.deck && card.heldBy === 0))
+  gather(cards)
+  shuffleFaces(table, cards)
+  const what = all ? 'gathered and shuffled all cards' : 'shuffled the deck'
+  record(table, by.player, what)
+  return cards.length
+}
+
+/** Puts cards onto the deck. */
+export function gather(cards: readonly TableCard[]): void {
+  for (const card of cards) {
+    card.hold(0)
+    card.set({ at: DECK, turn: 0, up: false, hand: 0, deck: true })
+  }
+}
+
+/** Gives the faces of these cards to them anew, each order as likely: nobody knows any more. */
+export function shuffleFaces(table: GameTable, cards: readonly TableCard[]): void {
+  const faces = cards.map(({ state }) => state.face ?? 0)
+  for (let last = faces.length - 1; last > 0; last--) {
+    const other = table.draw(last + 1)
+    ;[faces[last], faces[other]] = [faces[other]!, faces[last]!]
+  }
+  for (const [place, card] of cards.entries()) card.set({ face: faces[place]! })
+}
+
+/** Deals so many cards to each of these players, one after the other. @returns cards dealt */
+export function deal(
+  table: GameTable,
+  args: { count: number; players: number[] },
+  by: Actor,
+): number {
+  checkFree(table)
+  const { count, players } = args
+  const isRight = Number.isInteger(count) && count >= 1 && count <= DEAL_MAX
+  if (!isRight) throw new RangeError(`Deal 1 to ${DEAL_MAX} cards.`)
+  const isPlayers = Array.isArray(players) && players.length > 0 && players.length <= CARDS
+  if (!isPlayers || !players.every((each) => Number.isInteger(each) && each > 0)) {
+    throw new RangeError('There is nobody to deal to.')
+  }
+  const deck = deckOf(table)
+  const wanted = count * players.length
+  if (deck.length < wanted) {
+    throw new RangeError(`The deck has ${deck.length} cards, and ${wanted} are wanted.`)
+  }
+  for (let dealt = 0; dealt < wanted; dealt++) give(deck.pop()!, players[dealt % players.length]!)
+  record(table, by.player, `dealt ${count} ${count === 1 ? 'card' : 'cards'} to each`)
+  return wanted
+}
+
+/** The cards of the deck that nobody holds, the topmost last. */
+export function deckOf(table: GameTable): TableCard[] {
+  return cardsOf(table).filter(({ state, heldBy }) => state.deck && heldBy === 0)
+}
+
+/** Puts a card into a hand. */
+export function give(card: TableCard, player: number): void {
+  card.set({ hand: player, deck: false, up: false, turn: 0 })
+  card.raise()
+}
+
+/** Rolls a die, or all. @returns what they show */
+export function roll(table: GameTable, args: { die: number | null }, by: Actor): number[] {
+  const dice = table.all(Die).filter((die) => args?.die === null || die.id === args?.die)
+  const free = dice.filter(({ heldBy }) => heldBy === 0 || heldBy === by.player)
+  if (free.length === 0) throw new RangeError('There is no die that you can roll.')
+  const shown = free.map((die) => {
+    const pips = 1 + table.draw(6)
+    die.set({ pips, turn: (table.draw(TURNS) / TURNS) * 2 * Math.PI - Math.PI })
+    return pips
+  })
+  record(table, by.player, `rolled ${shown.join(' and ')}`)
+  return shown
+}
+
+function checkFree(table: GameTable): void {
+  if (gameOf(table) !== 'free') throw new RangeError('In this game the rules shuffle and deal.')
+}

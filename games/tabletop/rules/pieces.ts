@@ -1,0 +1,161 @@
+/**
+ * What lies on the table: cards, men and dice, as the primary lets them be moved.
+ *
+ * Nobody but the primary decides which face is seen: a card's face is told to all when it lies
+ * open, to its holder when it is in a hand, and to nobody else. A card keeps the mark `deck` from
+ * the pick-up deck until it is let go off it, so a card in the air shows nothing yet.
+ *
+ * With `law` the rules of a game move a piece (board.ts, round.ts), and a hand may only carry it.
+ */
+
+import {
+  angle,
+  bool,
+  piece,
+  reject,
+  type Rejection,
+  secret,
+  u32,
+  u8,
+  vec2,
+  type Vec2,
+} from 'holdfast'
+import { clampPlace, DECK, DISCARD, isNear, manAt, squareAt, TABLE } from './places.ts'
+
+/** Steps of a whole turn: 64 to a circle. */
+export const TURN_BITS = 6
+
+const PLACE = vec2(0, TABLE[0], 0.5)
+
+/** What a card says of itself. `face` is null where it is hidden. */
+export interface CardState {
+  at: Vec2
+  turn: number
+  /** Its face is up, for all to see. */
+  up: boolean
+  /** The player in whose hand it is; 0 for none. */
+  hand: number
+  deck: boolean
+  law: boolean
+  face: number | null
+}
+
+/** What a man says of itself: `square` is where the rules have it, 0 off the board. */
+export interface ManState {
+  at: Vec2
+  white: boolean
+  king: boolean
+  square: number
+  /** Who may move it under the rules. */
+  owner: number
+  law: boolean
+}
+
+/** What a die says of itself. */
+export interface DieState {
+  at: Vec2
+  turn: number
+  pips: number
+}
+
+/** What an update does about holding. */
+export type Hold = 'keep' | 'grab' | 'release' | 'wrest'
+
+/** What a rule answers: the fields that change, or `reject` with a sentence. */
+export type Ruled<State> = Partial<State> | Rejection
+
+/** A playing card. */
+export const Card = piece(
+  'card',
+  {
+    at: PLACE,
+    turn: angle(TURN_BITS),
+    up: bool,
+    hand: u32,
+    deck: bool,
+    law: bool,
+    face: secret(u8, (card, who) => card['up'] === true || card['hand'] === who),
+  },
+  { rules: { update: (card, patch, by, hold) => updateCard(card, patch, by, hold) } },
+)
+
+/** A man of draughts. */
+export const Man = piece(
+  'man',
+  { at: PLACE, white: bool, king: bool, square: u8, owner: u32, law: bool },
+  { rules: { update: (man, patch, by, hold) => updateMan(man, patch, by, hold) } },
+)
+
+/** A die. */
+export const Die = piece(
+  'die',
+  { at: PLACE, turn: angle(TURN_BITS), pips: u8 },
+  { rules: { update: (_die, patch) => updateDie(patch) } },
+)
+
+/** What becomes of an update of a card. */
+export function updateCard(
+  card: CardState,
+  patch: Partial<CardState>,
+  by: number,
+  hold: Hold,
+): Ruled<CardState> {
+  const { face, deck: _deck, law, ...wanted } = patch
+  if (face !== undefined || law !== undefined) return reject('What is printed on a card stays.')
+  if (card.hand !== 0 && card.hand !== by) return reject('That card is in somebody else’s hand.')
+  if (wanted.hand && wanted.hand !== by)
+    return reject('You can take cards into your own hand only.')
+  if (wanted.at) wanted.at = clampPlace(wanted.at)
+  if (card.law) return carried(card, wanted, by)
+  if (hold === 'release') return landing(card, wanted)
+  if (card.deck && (wanted.up || wanted.hand)) {
+    return reject('A card of the deck shows its face when it is taken off and let go.')
+  }
+  return wanted
+}
+
+// Under the rules of a game a hand may be sorted, and no more.
+function carried(card: CardState, patch: Partial<CardState>, by: number): Ruled<CardState> {
+  const { up = card.up, hand = card.hand } = patch
+  if (card.hand === by && up === card.up && hand === card.hand) return patch
+  return reject('The rules of the game move this card.')
+}
+
+/** How a card comes to lie that is let go: in a hand, on a pile, or where it is. */
+export function landing(card: CardState, patch: Partial<CardState>): Partial<CardState> {
+  const at = clampPlace(patch.at ?? card.at)
+  const hand = patch.hand ?? card.hand
+  if (hand !== 0) return { at, turn: 0, up: false, hand, deck: false }
+  if (isNear(at, DECK)) return { at: DECK, turn: 0, up: false, hand: 0, deck: true }
+  if (isNear(at, DISCARD)) return { at: DISCARD, turn: 0, up: true, hand: 0, deck: false }
+  const { turn = card.turn, up = card.up } = patch
+  return { at, turn, up, hand: 0, deck: false }
+}
+
+/** What becomes of an update of a man. */
+export function updateMan(
+  man: ManState,
+  patch: Partial<ManState>,
+  by: number,
+  hold: Hold,
+): Ruled<ManState> {
+  const { at, king, ...fixed } = patch
+  if (Object.keys(fixed).length > 0) return reject('A man keeps its colour.')
+  const place = at && clampPlace(at)
+  if (!man.law) {
+    const lies = hold === 'release' ? manAt(place ?? man.at) : place
+    return { ...(lies && { at: lies }), ...(king !== undefined && { king }) }
+  }
+  if (man.square === 0) return reject('That man is captured.')
+  if (man.owner !== by) {
+    return reject(`Only who sits at ${man.white ? 'white' : 'black'} moves these men.`)
+  }
+  if (king !== undefined) return reject('A man is crowned when it reaches the last row.')
+  // The rules bring it on; without them it goes back to its square.
+  return hold === 'release' ? { at: squareAt(man.square) } : { ...(place && { at: place }) }
+}
+
+function updateDie({ at, turn, pips }: Partial<DieState>): Ruled<DieState> {
+  if (pips !== undefined) return reject('Dice are rolled.')
+  return { ...(at && { at: clampPlace(at) }), ...(turn !== undefined && { turn }) }
+}

@@ -1,0 +1,295 @@
+// Goal: what the server decides at the table: who sees which face, whose turn it is, who won.
+// Method: whole sessions in virtual time, with the actions and the rules as they ship.
+import type { ActionType, PieceHandle, Session } from 'holdfast'
+import { type SessionWorld, world } from 'holdfast/sim'
+import { describe, expect, test } from 'vitest'
+import { positionOf } from './board.ts'
+import * as draughts from './draughts.ts'
+import * as eights from './eights.ts'
+import { Card, Die, Man } from './pieces.ts'
+import { DECK, DISCARD, squareAt } from './places.ts'
+import { recordsAfter } from './records.ts'
+import { isOn, roundOf } from './round.ts'
+import { endOf, type Game, scoreOf, seatsOf } from './seats.ts'
+import { ACTS, TYPES } from './things.ts'
+
+type CardHandle = PieceHandle<typeof Card.schema.fields>
+
+interface Crew {
+  w: SessionWorld
+  all: Session[]
+}
+
+async function table(game: Game, seed = 1): Promise<Crew> {
+  const w = world({ seed, conditions: 'rtt=20' })
+  const all: Session[] = []
+  for (const name of ['Ada', 'Grace', 'Linus', 'Edsger']) {
+    all.push(await w.join({ game: 'tabletop', types: TYPES, name }))
+  }
+  await w.runUntil(() => all.every((session) => session.safety === 'backed-up'), 10_000)
+  expect(await act({ w, all }, 2, ACTS.setUp, { game })).toBe('')
+  return { w, all }
+}
+
+/** Waits for a promise in virtual time, and until all know. */
+async function done<Value>({ w }: Crew, promise: Promise<Value>): Promise<Value> {
+  let settled = false
+  void promise.finally(() => (settled = true)).catch(() => {})
+  await w.runUntil(() => settled, 60_000)
+  await w.run(60)
+  return promise
+}
+
+/** Does it. @returns why not; empty if it was done */
+async function act<Args>(
+  crew: Crew,
+  who: number,
+  action: ActionType<Args>,
+  args: Args,
+): Promise<string> {
+  const outcome = await done(crew, crew.all[who]!.act(action, args))
+  return outcome.ok ? '' : outcome.why
+}
+
+function card(session: Session, id: number): CardHandle {
+  return session.all(Card).find((one) => one.id === id)!
+}
+
+/** Who sees the face of a card, by their places in the crew. */
+function seers({ all }: Crew, id: number): number[] {
+  return all.flatMap((session, place) => (card(session, id).state.face === null ? [] : [place]))
+}
+
+describe('a free table', () => {
+  test('has 52 cards that nobody sees, 24 men and two dice', async () => {
+    const { all } = await table('free')
+    for (const session of all) {
+      expect(session.all(Card)).toHaveLength(52)
+      expect(session.all(Card).every(({ state }) => state.face === null)).toBe(true)
+      expect([session.all(Man).length, session.all(Die).length]).toEqual([24, 2])
+    }
+  })
+
+  test('a card shows its face when it is let go off the deck, to whom it should', async () => {
+    const crew = await table('free')
+    const [top, next, third] = crew.all[2]!.all(Card).toReversed() as CardHandle[]
+    await done(crew, top!.grab({ raise: true }))
+    await done(crew, top!.update({ at: [300, 300] }))
+    expect(seers(crew, top!.id)).toEqual([])
+    const shown = await done(crew, top!.release({ at: [300, 300], up: true }))
+    expect(shown).toEqual({ ok: true, clamped: true })
+    expect(seers(crew, top!.id)).toEqual([0, 1, 2, 3])
+
+    const { player } = crew.all[2]!.me
+    await done(crew, next!.grab({ raise: true }))
+    await done(crew, next!.release({ hand: player, up: false }))
+    expect(seers(crew, next!.id)).toEqual([2])
+    expect(await done(crew, card(crew.all[3]!, next!.id).grab())).toMatchObject({
+      reason: expect.stringContaining('somebody else’s hand'),
+    })
+
+    await done(crew, third!.grab())
+    await done(crew, third!.release({ at: [DECK[0] + 20, DECK[1]], up: true }))
+    expect(seers(crew, third!.id)).toEqual([])
+    expect(third!.state).toMatchObject({ at: DECK, up: false, deck: true })
+    await done(crew, third!.update({ up: true }))
+    expect(seers(crew, third!.id)).toEqual([])
+  })
+
+  test('what is hidden stays so: peeking, reaching into a hand, changing what is printed', async () => {
+    const crew = await table('free')
+    const [top] = crew.all[3]!.all(Card).toReversed() as CardHandle[]
+    const { player } = crew.all[3]!.me
+    for (const patch of [{ hand: player }, { up: true }, { face: 3 }, { law: true }]) {
+      expect(await done(crew, top!.update(patch))).toMatchObject({ ok: false, why: 'refused' })
+    }
+    await done(crew, top!.grab())
+    expect(await done(crew, top!.update({ at: [9, 9], up: true }))).toMatchObject({ ok: false })
+    expect(await done(crew, top!.release({ hand: player + 1 }))).toMatchObject({ ok: false })
+    expect(seers(crew, top!.id)).toEqual([])
+  })
+
+  test('dealt cards are seen by their players alone, and shuffled ones by nobody', async () => {
+    const crew = await table('free')
+    const players = crew.all.slice(0, 3).map(({ me }) => me.player)
+    expect(await act(crew, 3, ACTS.deal, { count: 5, players })).toBe('')
+    for (const [place, player] of players.entries()) {
+      const hand = crew.all[3]!.all(Card).filter(({ state }) => state.hand === player)
+      expect(hand).toHaveLength(5)
+      for (const { id } of hand) expect(seers(crew, id)).toEqual([place])
+    }
+    expect(await act(crew, 3, ACTS.deal, { count: 13, players })).toContain('37 cards')
+    expect(await act(crew, 3, ACTS.deal, { count: 3, players: [] })).toContain('nobody')
+    expect(await act(crew, 1, ACTS.shuffle, { all: true })).toBe('')
+    const faces = crew.all.flatMap((session) => session.all(Card).map(({ state }) => state.face))
+    expect(new Set(faces)).toEqual(new Set([null]))
+  })
+
+  test('dice are rolled by the server, and by nobody else', async () => {
+    const crew = await table('free')
+    const [die] = crew.all[3]!.all(Die)
+    expect(await done(crew, die!.update({ pips: 6 }))).toMatchObject({ ok: false, why: 'refused' })
+    const seen = new Set<number>()
+    for (let times = 0; times < 40; times++) {
+      expect(await act(crew, 3, ACTS.roll, { die: die!.id })).toBe('')
+      seen.add(die!.state.pips)
+    }
+    expect(seen).toEqual(new Set([1, 2, 3, 4, 5, 6]))
+    expect(recordsAfter(crew.all[0]!, 0).at(-1)?.text).toBe(`rolled ${die!.state.pips}`)
+  })
+})
+
+/** The man on a square, as that member has it. */
+function manOn(session: Session, square: number): PieceHandle<typeof Man.schema.fields> {
+  return session.all(Man).find(({ state }) => state.square === square)!
+}
+
+describe('draughts', () => {
+  test('only who sits at a colour moves it, in turn, as the rules say', async () => {
+    const crew = await table('draughts')
+    const hop = (who: number, from: number, to: number): Promise<string> =>
+      act(crew, who, ACTS.hop, { man: manOn(crew.all[who]!, from).id, to })
+    expect(await hop(2, 9, 13)).toContain('Only who sits at black')
+    expect(await act(crew, 2, ACTS.sit, { seat: 0, instead: 0 })).toBe('')
+    expect(await hop(2, 9, 13)).toContain('Nobody sits at white')
+    expect(await act(crew, 3, ACTS.sit, { seat: 0, instead: 0 })).toContain('Somebody sits there')
+    expect(await act(crew, 3, ACTS.sit, { seat: 1, instead: 0 })).toBe('')
+    expect(await hop(3, 22, 18)).toContain('not your turn')
+    expect(await hop(2, 9, 17)).toContain('one square')
+    expect(await hop(2, 9, 14)).toBe('')
+    expect(await hop(3, 21, 17)).toBe('')
+    expect(await hop(2, 10, 15)).toContain('you must')
+    const victim = manOn(crew.all[0]!, 17).id
+    expect(await hop(2, 14, 21)).toBe('')
+    const gone = crew.all[3]!.all(Man).find(({ id }) => id === victim)!
+    expect(gone.state.square).toBe(0)
+    expect(manOn(crew.all[0]!, 21).state.at).toEqual(squareAt(21))
+    expect(await done(crew, gone.grab())).toMatchObject({ reason: 'That man is captured.' })
+  })
+
+  test('a man that is carried goes back to its square unless the rules move it', async () => {
+    const crew = await table('draughts')
+    await act(crew, 2, ACTS.sit, { seat: 0, instead: 0 })
+    const man = manOn(crew.all[2]!, 9)
+    expect(await done(crew, manOn(crew.all[3]!, 9).grab())).toMatchObject({ why: 'refused' })
+    await done(crew, man.grab())
+    await done(crew, man.update({ at: [500, 20] }))
+    expect(await done(crew, man.update({ king: true }))).toMatchObject({ why: 'refused' })
+    await done(crew, man.release({ at: [500, 20] }))
+    expect(man.state.at).toEqual(squareAt(9))
+  })
+
+  test('is played to the end, told, and begun again with the sides changed', async () => {
+    const crew = await table('draughts', 5)
+    await act(crew, 2, ACTS.sit, { seat: 0, instead: 0 })
+    await act(crew, 3, ACTS.sit, { seat: 1, instead: 0 })
+    for (let step = 0; step < 400 && !endOf(crew.all[0]!); step++) {
+      const now = positionOf(crew.all[0]!)
+      const all = draughts.moves(now)
+      const { from, to } = all[(step * 7) % all.length]!
+      const who = now.turn === 'b' ? 2 : 3
+      const man = manOn(crew.all[who]!, from).id
+      expect(await act(crew, who, ACTS.hop, { man, to })).toBe('')
+    }
+    expect(endOf(crew.all[1]!)?.text).toMatch(/wins with|draw/)
+    expect(await act(crew, 2, ACTS.again, null)).toBe('')
+    expect(endOf(crew.all[1]!)).toBe(null)
+    const [ada, grace] = [crew.all[3]!.me.player, crew.all[2]!.me.player]
+    expect(seatsOf(crew.all[1]!)).toEqual([ada, grace])
+    expect(positionOf(crew.all[1]!)).toEqual(draughts.START)
+  })
+
+  test('a draw takes two, and one may resign', async () => {
+    const crew = await table('draughts')
+    await act(crew, 2, ACTS.sit, { seat: 0, instead: 0 })
+    await act(crew, 3, ACTS.sit, { seat: 1, instead: 0 })
+    for (const times of [1, 2]) {
+      expect(await act(crew, 2, ACTS.offer, null), `offer ${times}`).toBe('')
+      expect(endOf(crew.all[1]!)).toBe(null)
+    }
+    expect(await act(crew, 3, ACTS.offer, null)).toBe('')
+    expect(endOf(crew.all[1]!)).toEqual({ winner: 0, text: 'A draw, by agreement.' })
+    await act(crew, 2, ACTS.again, null)
+    expect(await act(crew, 3, ACTS.resign, null)).toBe('')
+    expect(endOf(crew.all[1]!)?.winner).toBe(crew.all[2]!.me.player)
+  })
+})
+
+/** What whose turn it is does next: the first card that fits, else draw, else pass. */
+async function turn(crew: Crew): Promise<string> {
+  const now = roundOf(crew.all[0]!)!
+  const who = crew.all.findIndex(({ me }) => me.player === eights.playerOf(now))
+  const session = crew.all[who]!
+  const cards = session.all(Card)
+  const top = cards.filter(({ state }) => state.up).at(-1)!.state.face!
+  const hand = cards.filter(({ state }) => state.hand === session.me.player)
+  const fit = hand.find(({ state }) => eights.fits(state.face!, top, now.suit))
+  if (fit) return act(crew, who, ACTS.playCard, { card: fit.id, suit: 2 })
+  const drew = await act(crew, who, ACTS.takeCard, null)
+  return drew === '' ? '' : act(crew, who, ACTS.pass, null)
+}
+
+describe('crazy eights', () => {
+  test.each([1, 2])('seed %i: a round is played to its end, and paid', async (seed) => {
+    const crew = await table('eights', seed)
+    expect(await act(crew, 1, ACTS.dealRound, null)).toContain('Take a seat')
+    for (const seat of [1, 2, 3]) await act(crew, seat, ACTS.sit, { seat, instead: 0 })
+    expect(await act(crew, 1, ACTS.dealRound, null)).toBe('')
+    for (let step = 0; step < 300 && isOn(crew.all[0]!); step++) expect(await turn(crew)).toBe('')
+    const { winner, text } = endOf(crew.all[0]!)!
+    expect(text).toMatch(/wins the round|Nobody could/)
+    expect(scoreOf(crew.all[3]!, winner)).toBeGreaterThan(0)
+    expect(await act(crew, 2, ACTS.dealRound, null)).toBe('')
+  })
+
+  test('nobody plays out of turn, what does not fit, or another’s card', async () => {
+    const crew = await table('eights')
+    for (const seat of [2, 3]) await act(crew, seat, ACTS.sit, { seat, instead: 0 })
+    await act(crew, 2, ACTS.dealRound, null)
+    const [grace, linus] = [crew.all[2]!, crew.all[3]!]
+    const hand = ({ me, ...of }: Session, from: Session): CardHandle[] =>
+      from.all(Card).filter(({ state }) => state.hand === me.player && of !== null)
+    const mine = hand(grace, grace)
+    expect(mine).toHaveLength(7)
+    expect(mine.every(({ state }) => state.face !== null)).toBe(true)
+    expect(hand(linus, grace).every(({ state }) => state.face === null)).toBe(true)
+    const [theirs] = hand(linus, grace)
+    const play = (who: number, id: number): Promise<string> =>
+      act(crew, who, ACTS.playCard, { card: id, suit: 0 })
+    expect(await play(2, theirs!.id)).toContain('not in your hand')
+    expect(await play(3, theirs!.id)).toContain('not your turn')
+    expect(await act(crew, 3, ACTS.takeCard, null)).toContain('not your turn')
+    expect(await act(crew, 2, ACTS.pass, null)).toContain('Before you pass')
+    const top = grace.all(Card).find(({ state }) => state.up)!
+    expect(top.state.at).toEqual(DISCARD)
+    for (const id of [mine[0]!.id, top.id]) {
+      const handle = card(grace, id)
+      await done(crew, handle.grab())
+      expect(await done(crew, handle.update({ at: DISCARD, hand: 0, up: true }))).toMatchObject({
+        ok: false,
+      })
+    }
+    const wrong = mine.find(({ state }) => {
+      return !eights.fits(state.face!, top.state.face!, roundOf(grace)!.suit)
+    })
+    if (wrong) expect(await play(2, wrong.id)).toContain('same suit')
+    expect(await act(crew, 2, ACTS.rise, null)).toContain('to its end')
+    expect(await act(crew, 3, ACTS.breakOff, null)).toBe('')
+    expect(endOf(grace)?.winner).toBe(0)
+    expect(await act(crew, 2, ACTS.rise, null)).toBe('')
+  })
+
+  test('who takes over the seat of somebody gone has their cards', async () => {
+    const crew = await table('eights')
+    for (const seat of [2, 3]) await act(crew, seat, ACTS.sit, { seat, instead: 0 })
+    await act(crew, 2, ACTS.dealRound, null)
+    const gone = crew.all[2]!.me.player
+    await done(crew, crew.all[2]!.leave())
+    expect(await act(crew, 1, ACTS.sit, { seat: 2, instead: gone })).toBe('')
+    const { player } = crew.all[1]!.me
+    const hand = crew.all[1]!.all(Card).filter(({ state }) => state.hand === player)
+    expect(hand.map(({ state }) => state.face)).not.toContain(null)
+    expect(hand).toHaveLength(7)
+    expect(roundOf(crew.all[3]!)?.players).toContain(player)
+  })
+})

@@ -1,0 +1,52 @@
+/** All that the table says to others: pieces, where a hand is, what is decided on the server. */
+
+import {
+  action,
+  bool,
+  type Field,
+  type GameType,
+  object,
+  type ObjectType,
+  type Vec2,
+  vec2,
+} from 'holdfast'
+import { Kill } from '../../kill.ts'
+import * as board from './board.ts'
+import * as free from './free.ts'
+import { Card, Die, Man } from './pieces.ts'
+import { TABLE } from './places.ts'
+import * as round from './round.ts'
+import * as sitting from './sitting.ts'
+
+/** Where a player's hand is over the table, told some times a second. */
+export const Hand: ObjectType<{
+  at: Field<Vec2>
+  speed: Field<Vec2>
+  there: Field<boolean>
+}> = object(
+  'hand',
+  { at: vec2(0, TABLE[0], 0.5), speed: vec2(-4000, 4000, 4), there: bool },
+  { motion: { follow: { at: 'speed' }, warp: 0.8, snap: 600 } },
+)
+
+/** What is decided on the server, all of it at once each time. */
+export const ACTS = {
+  setUp: action('set-up', free.setUp),
+  shuffle: action('shuffle', free.shuffle),
+  deal: action('deal', free.deal),
+  roll: action('roll', free.roll),
+  sit: action('sit', sitting.sit),
+  rise: action('rise', sitting.rise),
+  hop: action('hop', board.hop),
+  offer: action('offer', board.offer),
+  resign: action('resign', board.resign),
+  again: action('again', board.again),
+  dealRound: action('deal-round', round.dealRound),
+  playCard: action('play-card', round.playCard),
+  takeCard: action('take-card', round.takeCard),
+  pass: action('pass', round.pass),
+  breakOff: action('break-off', round.breakOff),
+}
+
+/** All types of the game, for `join`. */
+export const TYPES = [Card, Man, Die, Hand, Kill, ...Object.values(ACTS)] as GameType[]

@@ -1,0 +1,43 @@
+/** The rules of the games, as they are told to players; the code beside them holds to them. */
+
+import { MATCH_POINTS } from './eights.ts'
+import { QUIET_MAX } from './draughts.ts'
+import type { Game } from './seats.ts'
+
+/** What a game is called, and what is said of it in a line. */
+export const TITLES: Readonly<Record<Game, readonly [title: string, about: string]>> = {
+  free: ['Free table', 'Cards, a board and dice. Nothing is enforced: play what you like.'],
+  draughts: ['Draughts', 'English draughts for two, with the rules kept by the table.'],
+  eights: ['Crazy Eights', 'A card game for two to four, with the rules kept by the table.'],
+}
+
+/** The rules, sentence by sentence. */
+export const RULES: Readonly<Record<Game, readonly string[]>> = {
+  free: [
+    'Drag cards off the deck: let go over the table a card is open to all, over your hand ' +
+      'to you alone. Hold Alt to put it face down.',
+    'Cards that you drag onto the deck or the discard pile come to lie on it.',
+    'Whoever grabs a piece first has it; everybody else is told who that is.',
+    'Click a die to roll it. The server rolls, deals and shuffles, so nobody can foresee it.',
+  ],
+  draughts: [
+    'Black begins. A man moves one dark square diagonally forward.',
+    'A man jumps over an enemy beside it onto the free square behind, and captures it. Who ' +
+      'can capture must, and goes on with the same man while it can.',
+    'A man that reaches the last row becomes a king, and its move is over. Kings move and ' +
+      'jump back as well.',
+    'Who has no move loses. It is a draw by agreement, or after ' +
+      `${QUIET_MAX / 2} moves each without a capture or a man’s move.`,
+  ],
+  eights: [
+    'Each gets seven cards if two play, five if more. Play a card of the same suit or rank ' +
+      'as the open one.',
+    'An eight goes on everything, and names the suit that must follow.',
+    'Who does not play draws, up to three cards in a turn, and then plays or passes. When ' +
+      'the deck is empty, the discards are turned over.',
+    'Who is rid of all cards wins the round, and is paid what the others hold: 50 for an ' +
+      'eight, 10 for a court card, 1 for an ace, else the number. If nobody can go on, the ' +
+      'cheapest hand wins.',
+    `Who has ${MATCH_POINTS} points wins the match.`,
+  ],
+}

@@ -1,0 +1,205 @@
+/**
+ * The keys of the table. Arrows go from thing to thing, or carry what was picked up with Enter;
+ * the others do what the menu does.
+ */
+
+import type { Vec2 } from 'holdfast'
+import type { Thing } from './kinds.ts'
+import type { Play } from './play.ts'
+import { spoken } from './pointers.ts'
+import { DISCARD, SQUARE } from './rules/places.ts'
+import { gameOf } from './rules/seats.ts'
+import { ACTS } from './rules/things.ts'
+import type { Scene } from './view/scene.tsx'
+
+/** How far an arrow carries, in units of the table. */
+const STEP = 20
+
+const WAYS: Readonly<Record<string, Vec2>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+}
+
+/** What each key does, for the help. */
+export const KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ['← ↑ ↓ →', 'go from thing to thing; Shift selects more'],
+  ['Enter', 'pick up, carry with the arrows, put down; play a card'],
+  ['R', 'rotate (Shift: back)'],
+  ['F', 'flip; crown'],
+  ['[ ]', 'lower, raise'],
+  ['H', 'take into your hand'],
+  ['P', 'put onto the discard pile'],
+  ['Z', 'take your last move back'],
+  ['D', 'deal'],
+  ['S', 'shuffle the deck'],
+  ['G', 'roll the dice'],
+  ['+ − 0', 'zoom, fit'],
+  ['Esc', 'put back, select nothing'],
+  ['?', 'this help'],
+]
+
+/** What keys need of their page. */
+export interface Desk {
+  readonly scene: Scene
+  playing(): Play | null
+  deal(): void
+  help(): void
+  /** Closes what is open. @returns whether anything was */
+  close(): boolean
+  /** Says it to who cannot see. */
+  speak(text: string): void
+}
+
+/** Listens to the keys of the page. */
+export function listen(desk: Desk): void {
+  window.addEventListener('keydown', (event) => {
+    const play = desk.playing()
+    if (!play || isElsewhere(event)) return
+    play.keyed = true
+    if (strike(desk, play, event)) {
+      event.preventDefault()
+      desk.scene.dirty = true
+    }
+  })
+}
+
+// Keys with a modifier are the browser's; in a field or on a button they have a meaning already.
+function isElsewhere(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey) return true
+  if (!(event.target instanceof Element)) return false
+  if (event.target.closest('input, select, textarea')) return true
+  const presses = event.key === 'Enter' || event.key === ' '
+  return presses && event.target.closest('button, a, summary') !== null
+}
+
+function strike(desk: Desk, play: Play, event: KeyboardEvent): boolean {
+  const { key, shiftKey } = event
+  const way = WAYS[key]
+  if (way) return arrow(desk, play, way, shiftKey)
+  if (key === '?') return did(desk.help())
+  if (key === 'Escape') return escape(desk, play)
+  if (zoomed(desk, play, key)) return true
+  if (play.watching) return false
+  if (key === 'Enter' || key === ' ') return did(enter(desk, play))
+  return act(desk, play, key.toLowerCase(), shiftKey)
+}
+
+function did(_done: void): true {
+  return true
+}
+
+function act(desk: Desk, play: Play, key: string, shift: boolean): boolean {
+  const { chosen } = play
+  switch (key) {
+    case 'r':
+      return did(play.turn(chosen, shift ? -1 : 1))
+    case 'f':
+      return did(play.flip(chosen))
+    case '[':
+      return did(play.lower(chosen))
+    case ']':
+      return did(play.raise(chosen))
+    case 'h':
+      return did(play.put(chosen, { hand: play.session.me.player }))
+    case 'p':
+      return did(play.put(chosen, { at: DISCARD }))
+    case 'z':
+      return did(void play.takeBack())
+    case 'd':
+      return did(desk.deal())
+    case 's':
+      return did(void play.act(ACTS.shuffle, { all: false }))
+    case 'g':
+      return did(void play.roll(null))
+    default:
+      return false
+  }
+}
+
+function zoomed({ scene }: Desk, play: Play, key: string): boolean {
+  const { width, height } = scene.camera.frame
+  if (key === '0') return did(scene.fit(play))
+  const factor = key === '+' || key === '=' ? 1.25 : key === '-' ? 0.8 : 0
+  if (factor !== 0) scene.camera.zoomBy(factor, [width / 2, height / 2])
+  return factor !== 0
+}
+
+function escape(desk: Desk, play: Play): boolean {
+  if (desk.close()) return true
+  if (play.drags.held.size > 0) {
+    play.drags.cancel()
+    desk.speak('Put back.')
+  }
+  play.naming = 0
+  play.selected.clear()
+  return true
+}
+
+function arrow(desk: Desk, play: Play, way: Vec2, more: boolean): boolean {
+  if (play.drags.held.size > 0) return carry(play, way)
+  const next = nextOf(desk.scene, play, way)
+  if (!next) return true
+  if (!more) play.selected.clear()
+  else if (play.focus !== 0) play.selected.add(play.focus)
+  if (more) play.selected.add(next.id)
+  play.focus = next.id
+  desk.speak(spoken(play, next))
+  return true
+}
+
+function carry(play: Play, [x, y]: Vec2): boolean {
+  const step = gameOf(play.session) === 'draughts' ? SQUARE : STEP
+  const sign = play.sitsAtBlack && gameOf(play.session) === 'draughts' ? -1 : 1
+  for (const drag of play.drags.held.values()) {
+    drag.at = [drag.at[0] + x * step * sign, drag.at[1] + y * step * sign]
+  }
+  return true
+}
+
+/** The nearest thing that way; things right there are nearer than those aside. */
+function nextOf(scene: Scene, play: Play, way: Vec2): Thing | null {
+  const shown = play.things.flatMap((thing) => {
+    const at = scene.looks.onScreen(thing.id)
+    return at ? [{ thing, at }] : []
+  })
+  const here = shown.find(({ thing }) => thing.id === play.focus)
+  if (!here) return shown.at(-1)?.thing ?? null
+  let best: { thing: Thing; cost: number } | null = null
+  // Of things on one pile the topmost counts, which comes last.
+  for (const { thing, at } of shown) {
+    const [x, y] = [at[0] - here.at[0], at[1] - here.at[1]]
+    const ahead = x * way[0] + y * way[1]
+    const aside = Math.abs(x * way[1]) + Math.abs(y * way[0])
+    if (ahead < 4) continue
+    const cost = ahead + 2.2 * aside
+    if (!best || cost <= best.cost) best = { thing, cost }
+  }
+  return best?.thing ?? null
+}
+
+function enter(desk: Desk, play: Play): void {
+  const { scene } = desk
+  if (play.drags.held.size > 0) return putDown(desk, play)
+  const thing = play.find(play.focus)
+  if (thing?.kind === 'die') return void play.roll(thing.id)
+  if (thing?.kind === 'card' && thing.handle.state.law) {
+    if (thing.handle.state.deck) void play.act(ACTS.takeCard, null)
+    else if (thing.handle.state.hand === play.session.me.player) play.playCard(thing.handle)
+    return
+  }
+  const shownAt = (each: Thing): Vec2 => {
+    return scene.camera.toTable(scene.looks.onScreen(each.id) ?? [0, 0])
+  }
+  if (play.drags.pick(play.chosen, [0, 0], shownAt)) desk.speak('Picked up.')
+}
+
+function putDown(desk: Desk, play: Play): void {
+  const { scene } = desk
+  const [first] = play.drags.held.values()
+  const [, y] = scene.camera.toScreen(first!.at)
+  const isIn = y > scene.camera.frame.height - scene.trayHeight(play)
+  play.drags.drop({ hand: isIn ? play.session.me.player : 0, open: true })
+  desk.speak('Put down.')
+}

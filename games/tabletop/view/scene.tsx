@@ -1,0 +1,283 @@
+/**
+ * The picture of the table: the ground, what lies on it, our hand of cards, what our hand holds,
+ * and where the hands of the others are.
+ */
+
+import { type ComponentChild, render } from 'preact'
+import type { Vec2 } from 'holdfast'
+import { colourOf } from '../colours.ts'
+import type { Thing } from '../kinds.ts'
+import type { Play } from '../play.ts'
+import { lastOf } from '../rules/board.ts'
+import { CARD, DECK, DIE, DISCARD, isAt, MAN, type Region, REGIONS } from '../rules/places.ts'
+import { type Game, gameOf } from '../rules/seats.ts'
+import { layoutFor } from '../tray.ts'
+import { Camera } from './camera.ts'
+import { Faces } from './faces.tsx'
+import { Ground, Paints } from './ground.tsx'
+import { type Look, Looks, type Space } from './looks.ts'
+import { ThingPicture } from './things.tsx'
+
+/** Cards of a pile that are drawn one by one; those below are its edge. */
+const PILE_TOP = 3
+
+/** A rubber band, in pixels of the picture. */
+export interface Band {
+  readonly from: Vec2
+  readonly to: Vec2
+}
+
+/** See the head of this file. */
+export class Scene {
+  readonly camera = new Camera()
+  readonly looks: Looks
+  band: Band | null = null
+  /** Something is to be drawn anew. */
+  dirty = true
+  readonly #root: Element
+  #game = ''
+
+  constructor(root: Element) {
+    this.#root = root
+    this.looks = new Looks(this.camera)
+    new ResizeObserver(() => this.#resize()).observe(root)
+    this.#resize()
+  }
+
+  #resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.#root
+    this.camera.frame = { ...this.camera.frame, width, height }
+    this.dirty = true
+  }
+
+  /** Height of our hand of cards, in pixels; 0 where there is none. */
+  trayHeight(play: Play | null): number {
+    const game = play && gameOf(play.session)
+    const has = play && !play.watching && (game === 'free' || game === 'eights')
+    return has ? layoutFor(this.camera.frame.width).height : 0
+  }
+
+  /** Draws, if there is anything new. @param ms  since the last time @param top  of the table */
+  draw(play: Play | null, ms: number, top: number): void {
+    this.#settle(play, top)
+    const isMoving = play ? this.looks.advance(play, ms) : false
+    const ghosts = play?.ghosts.shown(performance.now()) ?? []
+    if (!this.dirty && !isMoving && ghosts.length === 0) return
+    this.dirty = isMoving || ghosts.length > 0
+    render(<Picture scene={this} play={play} />, this.#root)
+  }
+
+  // A table that nobody moved is shown as large as it fits.
+  #settle(play: Play | null, top: number): void {
+    const { camera } = this
+    const game = (play && gameOf(play.session)) ?? 'free'
+    const bottom = this.trayHeight(play)
+    const isOther = game !== this.#game || bottom !== camera.frame.bottom
+    camera.turned = game === 'draughts' && play !== null && play.sitsAtBlack
+    if (!isOther && top === camera.frame.top && !this.dirty) return
+    camera.frame = { ...camera.frame, bottom, top }
+    if (game !== this.#game) camera.isFitted = true
+    this.#game = game
+    if (camera.isFitted) camera.fit(this.#regionOf(game))
+  }
+
+  get #isUpright(): boolean {
+    const { width, height } = this.camera.frame
+    return height > 1.2 * width
+  }
+
+  #regionOf(game: Game): Region {
+    return REGIONS[game === 'free' && this.#isUpright ? 'upright' : game]
+  }
+
+  /** Shows all of it, or, if that is shown, what matters most. */
+  fit(play: Play | null): void {
+    const game = (play && gameOf(play.session)) ?? 'free'
+    const { camera } = this
+    const { zoom, at } = camera
+    camera.fit(this.#regionOf(game))
+    if (camera.zoom === zoom && camera.at[0] === at[0] && camera.at[1] === at[1]) {
+      camera.fit(game === 'free' && !this.#isUpright ? REGIONS.upright : REGIONS.free)
+      camera.isFitted = false
+    }
+    this.dirty = true
+  }
+
+  /** The topmost thing at a place of the picture. */
+  hit(play: Play, [x, y]: Vec2): Thing | null {
+    const isTray = y > this.camera.frame.height - this.trayHeight(play)
+    const cards = isTray ? play.tray.cards.map(({ id }) => play.find(id)!) : play.things
+    return cards.findLast((thing) => this.#isUnder(thing, [x, y], isTray)) ?? null
+  }
+
+  #isUnder(thing: Thing, [x, y]: Vec2, isTray: boolean): boolean {
+    const look = this.looks.of(thing.id)
+    const at = this.looks.onScreen(thing.id)
+    if (!look || !at || (look.space === 'tray') !== isTray) return false
+    const scale = isTray ? look.scale : this.camera.zoom
+    const [dx, dy] = [(x - at[0]) / scale, (y - at[1]) / scale]
+    if (thing.kind === 'man') return Math.hypot(dx, dy) <= MAN + 2
+    const [cos, sin] = [Math.cos(-look.turn), Math.sin(-look.turn)]
+    const [across, along] = [dx * cos - dy * sin, dx * sin + dy * cos]
+    const size = thing.kind === 'die' ? [DIE, DIE] : CARD
+    return Math.abs(across) <= size[0]! / 2 && Math.abs(along) <= size[1]! / 2
+  }
+}
+
+function Picture({ scene, play }: { scene: Scene; play: Play | null }): ComponentChild {
+  const { camera, band } = scene
+  const { width, height } = camera.frame
+  return (
+    <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height}>
+      <Paints />
+      <Faces />
+      <g transform={camera.transform}>
+        <Below play={play} />
+        {play && <Piles play={play} />}
+        {play && <Layer scene={scene} play={play} space="table" />}
+      </g>
+      {play && scene.trayHeight(play) > 0 && <Shelf scene={scene} play={play} />}
+      <g transform={camera.transform}>{play && <Layer scene={scene} play={play} space="air" />}</g>
+      {play && <Hands scene={scene} play={play} />}
+      {band && <Rubber {...band} />}
+    </svg>
+  )
+}
+
+function Below({ play }: { play: Play | null }): ComponentChild {
+  const game = play && gameOf(play.session)
+  if (!play || game !== 'draughts') return <Ground game={game} last={[]} ways={[]} />
+  const thing = play.find(play.drags.held.keys().next().value ?? play.focus)
+  const square = thing?.kind === 'man' ? thing.handle.state.square : 0
+  const ways = square === 0 ? [] : play.waysOf(square)
+  return <Ground game={game} last={lastOf(play.session)} ways={ways} />
+}
+
+// Our hand of cards.
+function Shelf({ scene, play }: { scene: Scene; play: Play }): ComponentChild {
+  const { width, height } = scene.camera.frame
+  const tall = scene.trayHeight(play)
+  return (
+    <>
+      <rect class="shelf" x="-2" y={height - tall} width={width + 4} height={tall + 2} />
+      <Layer scene={scene} play={play} space="tray" />
+    </>
+  )
+}
+
+function Rubber({ from, to }: Band): ComponentChild {
+  return (
+    <rect
+      class="band"
+      x={Math.min(from[0], to[0])}
+      y={Math.min(from[1], to[1])}
+      width={Math.abs(from[0] - to[0])}
+      height={Math.abs(from[1] - to[1])}
+      rx="4"
+    />
+  )
+}
+
+// The edges of the piles: the deeper, the more cards.
+function Piles({ play }: { play: Play }): ComponentChild {
+  return (
+    <>
+      {[DECK, DISCARD].map((place) => {
+        const count = pile(play, place).length
+        return Array.from({ length: Math.ceil(count / 8) }, (_, layer) => (
+          <rect
+            key={`${place[0]} ${layer}`}
+            x={place[0] - CARD[0] / 2 + 0.7 * layer}
+            y={place[1] - CARD[1] / 2 + 1.5 * layer + 1.5}
+            width={CARD[0]}
+            height={CARD[1]}
+            rx="8"
+            fill="#e9e4d8"
+            stroke="#7d7766"
+            stroke-width="0.7"
+          />
+        )).toReversed()
+      })}
+    </>
+  )
+}
+
+function pile(play: Play, place: Vec2): Thing[] {
+  return play.things.filter(({ kind, handle }) => {
+    if (kind !== 'card' || handle.heldBy !== 0 || handle.state.hand !== 0) return false
+    return isAt(handle.state.at, place)
+  })
+}
+
+function Layer(props: { scene: Scene; play: Play; space: Space }): ComponentChild {
+  const { scene, play, space } = props
+  const buried = new Set(
+    [DECK, DISCARD].flatMap((place) =>
+      pile(play, place)
+        .slice(0, -PILE_TOP)
+        .map(({ id }) => id),
+    ),
+  )
+  const things = space === 'tray' ? play.tray.cards.map(({ id }) => play.find(id)!) : play.things
+  return (
+    <g class={`on-${space}`}>
+      {things.map((thing) => {
+        const look = scene.looks.of(thing.id)
+        if (look?.space !== space || (buried.has(thing.id) && look.flip < 0.02)) return null
+        return <Placed key={thing.id} thing={thing} look={look} scene={scene} play={play} />
+      })}
+    </g>
+  )
+}
+
+function Placed(props: { thing: Thing; look: Look; scene: Scene; play: Play }): ComponentChild {
+  const { thing, look, scene, play } = props
+  const { heldBy, holder } = thing.handle
+  const me = play.session.me.player
+  const isOthers = heldBy !== 0 && heldBy !== me
+  const scale = look.space === 'tray' ? look.scale : look.space === 'air' ? 1.06 : 1
+  const degrees = (look.turn * 180) / Math.PI
+  const at = `translate(${look.at[0].toFixed(2)} ${look.at[1].toFixed(2)})`
+  const marks = {
+    selected: play.selected.has(thing.id),
+    focused: play.focus === thing.id && play.keyed,
+    ready: thing.kind === 'man' && play.waysOf(thing.handle.state.square).length > 0,
+    holder: isOthers ? colourOf(heldBy) : '',
+    name: isOthers ? (holder?.name ?? play.called(heldBy)) : '',
+    inAir: look.space === 'air',
+    flip: look.flip,
+    turned: scene.camera.turned,
+  }
+  return (
+    <g
+      class={look.space === 'table' && heldBy === me ? 'mine' : undefined}
+      transform={`${at} rotate(${degrees.toFixed(1)}) scale(${scale.toFixed(3)})`}
+    >
+      <ThingPicture thing={thing} marks={marks} />
+    </g>
+  )
+}
+
+const HAND =
+  'M-3 1V-15a3 3 0 0 1 6 0v9a3 3 0 0 1 5.5 1.2a3 3 0 0 1 5 1.5a2.8 2.8 0 0 1 4.5 2.3' +
+  'v8c0 7 -4 11 -10 11s-9 -3 -12 -8l-5.5 -8a3 3 0 0 1 4.5 -4z'
+
+function Hands({ scene, play }: { scene: Scene; play: Play }): ComponentChild {
+  return (
+    <g class="ghosts">
+      {play.ghosts.shown(performance.now()).map(({ player, name, at }) => {
+        const [x, y] = scene.camera.toScreen(at)
+        return (
+          <g key={player} transform={`translate(${x.toFixed(1)} ${y.toFixed(1)})`}>
+            <g transform="translate(0 17)">
+              <path d={HAND} fill={colourOf(player)} stroke="#08131d" stroke-width="1.5" />
+            </g>
+            <text class="ghost" x="22" y="32" fill={colourOf(player)}>
+              {name}
+            </text>
+          </g>
+        )
+      })}
+    </g>
+  )
+}
