@@ -144,7 +144,7 @@ function decisionOf(
   { rules }: PieceOptions<Fields>,
 ): Pick<PieceRules, 'decide'> {
   const update = rules?.update
-  if (!update) return { decide: (next) => ({ ok: true, fields: next.fields }) }
+  if (!update) return { decide: null }
   return {
     decide: (next, op, before, by) => {
       try {

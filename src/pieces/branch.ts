@@ -79,13 +79,13 @@ function reconcile(pieces: Pieces, { id, row, why, seq, reason }: Entry, out: Ev
   const branch = pieces.branches.get(id)
   if (!branch) return
   const isMine = row !== null && row.by === pieces.player
-  const answered = isMine ? branch.find((pending) => pending.seq === seq) : undefined
-  const rest = branch.filter((pending) => pending !== answered)
+  const at = isMine ? branch.findIndex((pending) => pending.seq === seq) : -1
+  if (at >= 0) branch.splice(at, 1)
   // Our own, as we made it: what we did since stands on it.
-  if (why === 'recorded' && isMine) return keep(pieces, id, rest)
-  const doomed = rest.filter(({ loose }) => !loose)
-  keep(pieces, id, row ? rest.filter(({ loose }) => loose) : [])
-  if (answered && why === 'inapplicable') out.emit({ kind: 'piece-refused', id, reason })
+  if (why === 'recorded' && isMine) return keep(pieces, id, branch)
+  const doomed = branch.filter(({ loose }) => !loose)
+  keep(pieces, id, row ? branch.filter(({ loose }) => loose) : [])
+  if (at >= 0 && why === 'inapplicable') out.emit({ kind: 'piece-refused', id, reason })
   if (doomed.length > 0) out.emit({ kind: 'piece-conflict', id, by: row?.by ?? 0 })
 }
 

@@ -90,9 +90,9 @@ function stale(update: Received): Effected {
   if (said.loose && isFree) {
     const next = applied(row, update.op, player)
     const rules = update.types[row.type]!
-    const decision = rules.decide(next, update.op, row, player)
-    if (!decision.ok) return inapplicable(update, decision.reason)
-    settle(rules, next, decision.fields)
+    const decision = rules.decide?.(next, update.op, row, player)
+    if (decision?.ok === false) return inapplicable(update, decision.reason)
+    if (decision) settle(rules, next, decision.fields)
     return served(update, next, 'loose')
   }
   if (said.loose && pieces.variant === 'silent-loose') {
@@ -109,15 +109,17 @@ function fresh(update: Received): Effected {
   if (reason !== '') return inapplicable(update, reason)
   const next = applied(row, op, player)
   take(rules, next, op.fields, op.mask)
-  const predicted = [...next.fields]
-  const decision = rules.decide(next, op, row, player)
-  if (!decision.ok) return inapplicable(update, decision.reason)
-  settle(rules, next, decision.fields)
+  let others = 0
+  if (rules.decide !== null) {
+    const predicted = next.fields.slice()
+    const decision = rules.decide(next, op, row, player)
+    if (!decision.ok) return inapplicable(update, decision.reason)
+    settle(rules, next, decision.fields)
+    others = differing(rules.schema, predicted, next.fields)
+  }
   // What its sender is shown by it they could not foresee.
-  const shows = rules.hides(row, player) & ~rules.hides(next, player)
-  const isForeseen = shows === 0 && differing(rules.schema, predicted, next.fields) === 0
-  if (!isForeseen) return served(update, next, 'clamped')
-  return record(update, next)
+  const shows = rules.secret === 0 ? 0 : rules.hides(row, player) & ~rules.hides(next, player)
+  return others === 0 && shows === 0 ? record(update, next) : served(update, next, 'clamped')
 }
 
 // What a rule sets is known, also where it was lost with other machines.
@@ -133,6 +135,7 @@ function whyNot({ types, row, op, player }: Received): string {
   if (op.hold === 'release' && row.heldBy !== player) return 'you do not hold it'
   if (op.hold !== 'wrest' && others) return 'somebody else holds it'
   if (op.hold === 'keep' && rules.mustHold && row.heldBy !== player) return 'you do not hold it'
+  if ((op.mask & rules.secret) === 0) return ''
   if ((op.mask & (rules.hides(row, player) | row.hidden)) === 0) return ''
   return 'you may not see what you want to change'
 }

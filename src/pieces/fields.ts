@@ -9,13 +9,15 @@ const initial = new WeakMap<PieceRules, Quantised>()
 export function initialFields(rules: PieceRules): Quantised {
   let fields = initial.get(rules)
   if (!fields) initial.set(rules, (fields = quantise(rules.schema, initialState(rules.schema))))
-  return [...fields]
+  return fields.slice()
 }
 
 /** Takes over the masked fields; what was hidden of them is known from now on. */
 export function take(rules: PieceRules, row: Row, from: Quantised, mask: number): void {
-  for (const [i, { at, end }] of rules.schema.columns.entries()) {
+  const { columns } = rules.schema
+  for (let i = 0; i < columns.length; i++) {
     if ((mask & (1 << i)) === 0) continue
+    const { at, end } = columns[i]!
     for (let place = at; place < end; place++) row.fields[place] = from[place]!
   }
   row.hidden = (row.hidden & ~mask) >>> 0

@@ -7,6 +7,7 @@
  */
 
 import { generateKeyBetween, generateNKeysBetween } from 'fractional-indexing'
+import { type ByteReader, createReader, fail, readText, readVarint } from '../wire/bytes.ts'
 import type { Row } from './state.ts'
 
 /** Longest level, in bytes. */
@@ -43,6 +44,37 @@ export function isLevel(text: string): boolean {
   // a to z have 1 to 26 digits behind them, Z to A likewise.
   const whole = head >= 97 ? head - 95 : head >= 65 ? 92 - head : Infinity
   return text.length === whole || (text.length > whole && !text.endsWith('0'))
+}
+
+// Levels that were read, by their bytes: those of a table come again and again.
+const KNOWN_LEVELS = 1_024
+const known: string[] = []
+
+/** A level, behind its length; the reader has failed if it is none. */
+export function readLevel(reader: ByteReader): string {
+  const { bytes } = reader
+  const length = readVarint(reader)
+  const { at } = reader
+  if (length > LEVEL_MAX || length > reader.end - at) {
+    fail(reader)
+    return ''
+  }
+  let hash = length
+  for (let i = at; i < at + length; i++) hash = (hash * 31 + bytes[i]!) | 0
+  const place = (hash >>> 0) % KNOWN_LEVELS
+  const before = known[place]
+  reader.at += length
+  if (before !== undefined && isText(bytes, at, length, before)) return before
+  const text = readText(createReader(bytes, at - 1, at + length), LEVEL_MAX)
+  if (!isLevel(text)) fail(reader)
+  else known[place] = text
+  return text
+}
+
+function isText(bytes: Uint8Array, at: number, length: number, text: string): boolean {
+  if (text.length !== length) return false
+  for (let i = 0; i < length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false
+  return true
 }
 
 /** The level above all of them. */

@@ -17,7 +17,7 @@ import { fail, finish, isDone, readText, readU8, readVarint, reset } from '../wi
 import { writeText, writeU8, writeVarint } from '../wire/bytes.ts'
 import { allFields, type Quantised, readFields, writeFields } from '../wire/schema.ts'
 import { initialFields } from './fields.ts'
-import { isLevel, LEVEL_MAX } from './levels.ts'
+import { LEVEL_MAX, readLevel } from './levels.ts'
 import {
   GENERATIONS,
   type Hold,
@@ -88,8 +88,9 @@ export interface TablePart {
 
 /** Appends a generation. */
 export function writeGen(writer: ByteWriter, gen: number): void {
-  writeVarint(writer, Math.floor(gen / GENERATIONS))
-  writeVarint(writer, gen % GENERATIONS)
+  const epoch = Math.floor(gen / GENERATIONS)
+  writeVarint(writer, epoch)
+  writeVarint(writer, gen - epoch * GENERATIONS)
 }
 
 /** Reads a generation. */
@@ -245,13 +246,13 @@ export function readRow(reader: ByteReader, types: PieceTypes): Row | null {
   const byBefore = chain ? readVarint(reader) : 0
   const heldBy = (flags & HELD) !== 0 ? readGiven(reader) : 0
   const lastReleased = (flags & RELEASED) !== 0 ? readGiven(reader) : 0
-  const z = readText(reader, LEVEL_MAX)
+  const z = readLevel(reader)
   const zg = gen - readVarint(reader)
   const hidden = (flags & HIDDEN) !== 0 ? readGiven(reader) : 0
   const known = (allFields(rules.schema) & ~hidden) >>> 0
   // What may be hidden are secrets alone.
   if (hidden > 2 ** 32 - 1 || (hidden & ~rules.secret) !== 0) return failed(reader)
-  if ((chain && by === 0) || genBefore < 0 || zg < 0 || !isLevel(z)) return failed(reader)
+  if ((chain && by === 0) || genBefore < 0 || zg < 0) return failed(reader)
   const fields = initialFields(rules)
   if (known !== 0 && readFields(reader, rules.schema, fields) !== known) return failed(reader)
   if (reader.failed) return null

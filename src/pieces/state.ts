@@ -78,8 +78,11 @@ export interface PieceRules {
   readonly secret: number
   /** Of those, which a player may not see. A rule that throws hides. */
   hides(row: Row, player: number): number
-  /** What becomes of the fields. `row` is as it would be; it may be written to. */
-  decide(row: Row, op: Op, before: Row, by: number): Decision
+  /**
+   * What becomes of the fields; null if always what is asked for. `row` is as it would be; it may
+   * be written to.
+   */
+  readonly decide: ((row: Row, op: Op, before: Row, by: number) => Decision) | null
   /** Whether who moves it must hold it. */
   readonly mustHold: boolean
 }

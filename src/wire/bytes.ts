@@ -9,6 +9,9 @@ const encoder = new TextEncoder()
 // A mark at the beginning is part of a text like any other.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+// Longer texts are the library's.
+const PLAIN_MAX = 32
+
 /** Largest value of a varint here: 2^53 - 1, eight bytes of seven bits at most. */
 export const VARINT_MAX: number = Number.MAX_SAFE_INTEGER
 
@@ -34,7 +37,12 @@ export function createWriter(capacity = 64): ByteWriter {
 
 /** What was written so far, as a copy of exactly its length. */
 export function finish(writer: ByteWriter): Uint8Array {
-  return writer.bytes.slice(0, writer.length)
+  const { bytes, length } = writer
+  if (length > PLAIN_MAX) return bytes.slice(0, length)
+  // Of a few bytes it is faster by hand.
+  const copy = new Uint8Array(length)
+  for (let at = 0; at < length; at++) copy[at] = bytes[at]!
+  return copy
 }
 
 /** Empties a writer and keeps its memory. */
@@ -90,10 +98,12 @@ export function writeVarint(writer: ByteWriter, value: number): void {
   inRange(value, VARINT_MAX, 'varint')
   let rest = value
   while (rest >= 0x80) {
-    writeU8(writer, (rest % 0x80) | 0x80)
-    rest = Math.floor(rest / 0x80)
+    const at = reserve(writer, 1)
+    writer.bytes[at] = (rest % 0x80) | 0x80
+    rest = rest < 2 ** 31 ? rest >>> 7 : Math.floor(rest / 0x80)
   }
-  writeU8(writer, rest)
+  const at = reserve(writer, 1)
+  writer.bytes[at] = rest
 }
 
 /** IEEE 754 double, big-endian. */
@@ -118,7 +128,26 @@ export function writeBytes(writer: ByteWriter, bytes: Uint8Array, max: number): 
 
 /** UTF-8 with a varint length in bytes. @throws RangeError above max bytes */
 export function writeText(writer: ByteWriter, text: string, max: number): void {
-  writeBytes(writer, encoder.encode(text), max)
+  if (text.length > PLAIN_MAX || !writePlain(writer, text, max)) {
+    writeBytes(writer, encoder.encode(text), max)
+  }
+}
+
+// Most texts are short and of letters without marks: to write them needs no array of their own.
+function writePlain(writer: ByteWriter, text: string, max: number): boolean {
+  const before = writer.length
+  inRange(text.length, max, 'length in bytes')
+  writeVarint(writer, text.length)
+  const at = reserve(writer, text.length)
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code >= 0x80) {
+      writer.length = before
+      return false
+    }
+    writer.bytes[at + i] = code
+  }
+  return true
 }
 
 /** Starts to read. The bytes are not copied. */
@@ -172,6 +201,12 @@ export function readU32(reader: ByteReader): number {
 
 /** LEB128 in its shortest form; a longer form or more than 2^53 - 1 is malformed. */
 export function readVarint(reader: ByteReader): number {
+  const first = reader.at < reader.end ? reader.bytes[reader.at]! : 0x80
+  // Most are of one byte.
+  if (first < 0x80) {
+    reader.at++
+    return first
+  }
   let value = 0
   let scale = 1
   for (let count = 0; count < 8; count++) {
@@ -210,11 +245,25 @@ export function readBytes(reader: ByteReader, max: number): Uint8Array {
 
 /** UTF-8 of at most max bytes; malformed UTF-8 is malformed input. */
 export function readText(reader: ByteReader, max: number): string {
-  const bytes = readBytes(reader, max)
+  const length = readVarint(reader)
+  if (length > max) fail(reader)
+  const at = take(reader, length)
+  if (at < 0) return ''
+  const plain = length <= PLAIN_MAX ? readPlain(reader.bytes, at, length) : null
+  if (plain !== null) return plain
   try {
-    return decoder.decode(bytes)
+    return decoder.decode(reader.bytes.subarray(at, at + length))
   } catch {
     fail(reader)
     return ''
   }
+}
+
+function readPlain(bytes: Uint8Array, at: number, length: number): string | null {
+  let text = ''
+  for (let i = at; i < at + length; i++) {
+    if (bytes[i]! >= 0x80) return null
+    text += String.fromCharCode(bytes[i]!)
+  }
+  return text
 }

@@ -59,6 +59,8 @@ export interface Schema<F extends Fields> {
   readonly columns: readonly Column[]
   /** Which field has a name. */
   readonly places: ReadonlyMap<string, number>
+  /** The mask of all fields. */
+  readonly all: number
   /** Places in a quantised state. */
   readonly size: number
   /** The most bytes that `writeFields` writes. */
@@ -84,12 +86,13 @@ export function schema<F extends Fields>(fields: F): Schema<F> {
   const said = names.map((name) => `${name}: ${fields[name]!.text}`)
   const bytesMax = Math.ceil(bits / 8)
   const places = new Map(names.map((name, i) => [name, i]))
-  return { fields, text: `{ ${said.join(', ')} }`, names, columns, places, size, bytesMax }
+  const all = 2 ** names.length - 1
+  return { fields, text: `{ ${said.join(', ')} }`, names, columns, places, all, size, bytesMax }
 }
 
 /** The mask of all fields. */
 export function allFields(type: Schema<Fields>): number {
-  return 2 ** type.columns.length - 1
+  return type.all
 }
 
 /** A state, quantised. @throws RangeError that names the field, what it takes and the value */
