@@ -17,7 +17,7 @@ import type { Field, FieldKind, Fields, Quantised, StateOf } from '../wire/schem
 export const WARP_DEFAULT = 0.85
 
 // Who says nothing as long as the others reckon well may be reckoned with for longer.
-const REACH_RECKONED_MS: Millis = 1_000
+const REACH_RECKONED_MS: Millis = 2_500
 
 type NamesOf<F extends Fields, Kind extends FieldKind> = {
   [Name in keyof F]: F[Name] extends Field<unknown, Kind> ? Name : never

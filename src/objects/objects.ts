@@ -34,6 +34,8 @@ const NOBODY = { send: () => 0, emit: () => {} }
 
 /** One update of an object in so many milliseconds says its ages. */
 const MEASURE_EVERY_MS: Millis = 200
+// Of more objects each is measured less often.
+const MEASURED_OFTEN = 20
 
 /** A new object of ours. @param madeAt  session time, or NaN */
 export function spawn(turn: Turn, type: number, fields: Quantised, madeAt: Millis = NaN): Replica {
@@ -80,7 +82,8 @@ export function set(
 function measure(objects: Objects, replica: Replica): void {
   replica.ages = null
   if (Number.isNaN(replica.madeAt)) return
-  if (replica.madeAt - replica.measuredAt < MEASURE_EVERY_MS) return
+  const every = MEASURE_EVERY_MS * Math.max(1, objects.living / MEASURED_OFTEN)
+  if (replica.madeAt - replica.measuredAt < every) return
   if (!Number.isNaN(replica.measuredAt)) replica.ages = relays(objects) ? [] : [0, 0]
   replica.measuredAt = replica.madeAt
 }

@@ -25,7 +25,7 @@ import {
   takeOrphan,
 } from './owning.ts'
 import { drain, leavesAt } from './queue.ts'
-import { reckon } from './reckoning.ts'
+import { reckon, reckonsAt } from './reckoning.ts'
 import { askAgain, settle, takeGrant } from './requests.ts'
 import {
   create,
@@ -63,10 +63,14 @@ export function objectsPart(types: Types): Part<Objects> {
       return write(state, types, now, to, seq, writer, budget)
     },
     dirty: drain,
-    flush: (state, now, out) => flush(turn(state, now, out)),
+    flush: (state, now, out) => {
+      const done = turn(state, now, out)
+      reckon(done)
+      flush(done)
+    },
     wake: (state, now, out) => wake(turn(state, now, out)),
     deadline: (state) =>
-      Math.min(state.lookAt, state.countedAt, state.balanceAt, leavesAt(state), state.unsaidAt),
+      Math.min(state.lookAt, state.countedAt, state.balanceAt, leavesAt(state), reckonsAt(state)),
     clock: (state, offset) => void (state.offset = offset),
     reset: (state, out) => reset(turn(state, 0, out)),
     view: (state, now, view, out) => viewed(turn(state, now, out), view),
@@ -453,7 +457,6 @@ function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void
 
 function wake(turn: Turn): void {
   const { objects, now } = turn
-  reckon(turn)
   if (now >= objects.balanceAt) {
     objects.balanceAt = now + BALANCE_MS
     balance(turn)

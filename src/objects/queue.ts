@@ -1,7 +1,8 @@
 /**
  * What waits for each peer: slots with something new, and when the next packet with updates may
  * leave. Changes of some milliseconds gather, so that a primary says a hundred members' moves to
- * each of them in few packets; the first after a while goes at once.
+ * each of them in few packets; the first after a while goes at once. What goes again to one peer, or
+ * is open to it only now, goes with the next changes, which are said to all; alone one round later.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -21,19 +22,27 @@ export function changed(objects: Objects, { slot }: Replica): void {
 /** What changed since the last time waits for each peer. */
 export function spread(objects: Objects, now: Millis): void {
   if (objects.fresh.size === 0) return
+  const slots = [...objects.fresh]
+  objects.fresh.clear()
   for (const [peer, sight] of objects.sights) {
     // With the next link it is told all anew.
     if (!sight.linked) continue
-    const { gate, queued, since, todo } = sight
-    for (const slot of objects.fresh) {
-      if (gate[slot] !== GATE.open || queued[slot] === 1) continue
-      queued[slot] = 1
-      since[slot] = now
-      todo.push(slot)
-    }
-    if (todo.length > 0) objects.dirty.add(peer)
+    if (wait(sight, slots, now)) objects.news = true
+    if (sight.todo.length > 0) objects.dirty.add(peer)
   }
-  objects.fresh.clear()
+}
+
+// @returns whether anything of it is for that peer
+function wait(sight: Sight, slots: readonly number[], now: Millis): boolean {
+  const { gate, queued, since, todo } = sight
+  const before = todo.length
+  for (const slot of slots) {
+    if (gate[slot] !== GATE.open || queued[slot] === 1) continue
+    queued[slot] = 1
+    since[slot] = now
+    todo.push(slot)
+  }
+  return todo.length > before
 }
 
 /** Something of the object at that slot is new to a peer; it has waited since it changed. */
@@ -46,15 +55,22 @@ export function enqueue(objects: Objects, peer: PeerId, sight: Sight, slot: numb
 
 /** Peers to whom something may leave by now. */
 export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
-  if (objects.dirty.size === 0 || now < objects.leaveAt) return []
-  const most = Math.max(objects.gatherMs, GATHER_MS + objects.sights.size / PEERS_PER_MS)
-  objects.leaveAt = now + EARLY * most
+  if (now < leavesAt(objects)) return []
+  objects.leaveAt = now + EARLY * roundMs(objects)
+  objects.news = false
   const ready = [...objects.dirty]
   objects.dirty.clear()
   return ready
 }
 
 /** When something may leave that waits; Infinity for nothing. */
-export function leavesAt({ dirty, fresh, leaveAt }: Objects): Millis {
-  return dirty.size + fresh.size > 0 ? leaveAt : Infinity
+export function leavesAt(objects: Objects): Millis {
+  const { dirty, fresh, news, leaveAt } = objects
+  if (news || fresh.size > 0) return leaveAt
+  return dirty.size > 0 ? leaveAt + roundMs(objects) : Infinity
+}
+
+// From one round to the next.
+function roundMs({ gatherMs, sights }: Objects): Millis {
+  return Math.max(gatherMs, GATHER_MS + sights.size / PEERS_PER_MS)
 }

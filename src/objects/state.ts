@@ -214,6 +214,8 @@ export interface Objects {
   fresh: Set<number>
   /** Those with something to write. */
   dirty: Set<PeerId>
+  /** Some of that changed since the last round. */
+  news: boolean
   /** Before this no update leaves, so that changes gather. */
   leaveAt: Millis
   /** For so long they gather at least. */
@@ -312,6 +314,7 @@ export function create(gatherMs: Millis = GATHER_MS): Objects {
     owing: new Set(),
     fresh: new Set(),
     dirty: new Set(),
+    news: false,
     leaveAt: 0,
     gatherMs,
     unsaid: new Set(),

@@ -3,7 +3,7 @@
 // Method: a crew whose packets the test carries, loses and acks by hand.
 import { describe, expect, test } from 'vitest'
 import * as objects from '../../src/objects/objects.ts'
-import { UNSAID_MS } from '../../src/objects/reckoning.ts'
+import { COMPANY_MS, UNSAID_MS } from '../../src/objects/reckoning.ts'
 import { bytes, type Field } from '../../src/wire/schema.ts'
 import {
   act,
@@ -319,7 +319,7 @@ describe('dead reckoning', () => {
       expect(pull(crew, A, HOST)).toBe(null)
     }
     expect(told(crew, HOST, 'object-changed')).toHaveLength(said)
-    pass(crew, 100)
+    pass(crew, 50 + COMPANY_MS + 50)
     expect(looks(crew, key)).toEqual([`2 v0.0 ${thing(crew, A, key).fields.join()}`])
     expect(told(crew, HOST, 'object-changed')).toHaveLength(said + 1)
   })

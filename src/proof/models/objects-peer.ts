@@ -171,6 +171,7 @@ function normalise(state: Objects): void {
   state.nextSerial = 2
   state.follows = 0
   state.dirty.clear()
+  state.news = false
   if (own?.dead) own.fields = own.changedAt = []
   state.counters = { malformed: 0, stale: 0, ignored: 0, ahead: 0 }
 }
