@@ -85,7 +85,10 @@ function sightOf(
   if (typeof visibleTo === 'function') {
     return {
       kind: 'rule',
-      sees: (fields, inc, player) => visibleTo(valueOf(schema, fields), { inc, player }),
+      sees: (fields) => {
+        const state = valueOf(schema, fields)
+        return (inc, player) => visibleTo(state, { inc, player })
+      },
     }
   }
   const { field, radius } = visibleTo

@@ -119,6 +119,7 @@ export function announce(turn: Turn, replica: Replica): void {
   const { objects } = turn
   const { slot } = replica
   replica.serial = objects.nextSerial++
+  objects.serials[slot] = replica.serial
   for (const [peer, sight] of objects.sights) {
     if (slot < sight.gate.length) {
       sight.acked[slot] = 0

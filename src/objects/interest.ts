@@ -2,22 +2,25 @@
  * Who sees what (T76): a member is told only of objects that it may see, and of one that leaves
  * its sight it hears that once (HIDE), nothing after.
  *
- * Types with a place are sorted into the cells of a grid, a quarter of a radius wide; a member sees
- * the cells round its eyes, which are its own objects of types that say so. So a thousand objects
- * and a hundred members cost only what moves from cell to cell. Who has no eyes sees all. A cell
- * that is left behind is given up one cell later than it was gained, so that nothing flickers.
+ * Types with a place are sorted into the cells of a grid, an eighth of a radius wide; a member
+ * sees the cells round its eyes, which are its own objects of types that say so. Each cell knows
+ * who sees it: so what moves from one to another costs only those who see one of the two. Who has
+ * no eyes sees all. A cell that is left behind is given up one cell later than it was gained, so
+ * that nothing flickers.
  */
 
 import type { PeerId } from '../machine.ts'
-import type { Vec2 } from '../wire/schema.ts'
 import { finish } from '../wire/bytes.ts'
+import { numberAt, type Scale } from '../wire/scale.ts'
 import { owe, reach } from './duty.ts'
 import { begin, KIND, writeName } from './messages.ts'
 import {
   at,
   GATE,
   leads,
+  type Objects,
   type Replica,
+  type Sees,
   type Sight,
   type SightRule,
   type Turn,
@@ -25,9 +28,18 @@ import {
 } from './state.ts'
 
 // Cells in a radius.
-const CELLS_PER_RADIUS = 4
-// Cells of one row, more than any range of places has.
-const ROW = 2 ** 22
+const CELLS_PER_RADIUS = 8
+// What is seen is seen one cell further.
+const REACH = CELLS_PER_RADIUS + 1
+// Cells of one row: where a range has less, the number of a cell is a small integer, and quick.
+const ROW = 2 ** 15
+const LONG_ROW = 2 ** 26
+
+/** How places are told apart for one rule. */
+interface Grid {
+  readonly width: number
+  readonly row: number
+}
 
 type Near = Extract<SightRule, { kind: 'near' }>
 
@@ -36,14 +48,22 @@ export function moved(turn: Turn, replica: Replica, before: PeerId = replica.own
   const { objects, types } = turn
   const { sight: rule, eyes } = types[replica.type]!
   if ((!rule && eyes < 0) || (!objects.mesh && !leads(objects))) return
+  const { cell: left } = replica
   const stays = rule?.kind === 'near' && !sort(turn, replica, rule) && before === replica.owner
-  if (rule && !stays && (!objects.mesh || replica.owner === objects.me)) {
-    for (const [peer, sight] of objects.sights) judge(turn, peer, sight, replica, before)
+  if (rule && !stays && speaks(objects, replica)) {
+    const crosses = rule.kind === 'near' && left >= 0 && !replica.dead && before === replica.owner
+    if (crosses) cross(turn, replica, left)
+    else judgeAll(turn, replica, rule, before)
   }
   if (rule && before !== replica.owner) objects.handed.add(replica.key)
   if (eyes < 0) return
   if (before !== replica.owner) lend(turn, replica, before, false)
   lend(turn, replica, replica.owner, !replica.dead)
+}
+
+// In a mesh each owner says who sees its own, in a star the primary.
+function speaks({ mesh, me }: Objects, replica: Replica): boolean {
+  return !mesh || replica.owner === me
 }
 
 // It is, or is not any more, among the eyes of a member.
@@ -59,7 +79,7 @@ function lend(turn: Turn, { slot }: Replica, peer: PeerId, sees: boolean): void 
 
 // Puts it into its cell. @returns whether that is another one
 function sort({ objects, types }: Turn, replica: Replica, rule: Near): boolean {
-  const cell = replica.dead ? -1 : cellOf(rule, placeOf(types, replica, rule.column))
+  const cell = replica.dead ? -1 : cellOf(rule, types, replica, rule.column)
   if (cell === replica.cell) return false
   let grid = objects.cells.get(replica.type)
   if (!grid) objects.cells.set(replica.type, (grid = new Map<number, Set<number>>()))
@@ -74,35 +94,85 @@ function sort({ objects, types }: Turn, replica: Replica, rule: Near): boolean {
   return true
 }
 
-function placeOf(types: Types, replica: Replica, column: number): Vec2 {
-  const { field, at } = types[replica.type]!.schema.columns[column]!
-  return field.valueAt(replica.fields, at) as Vec2
+// Of the grid for that rule, the cell in which a vec2 of an object is.
+function cellOf(rule: Near, types: Types, { type, fields }: Replica, column: number): number {
+  const { field, at: first } = types[type]!.schema.columns[column]!
+  const grid = gridOf(rule, types)
+  const across = lineOf(grid, field.axes!, fields[first] as number)
+  return across * grid.row + lineOf(grid, field.axes!, fields[first + 1] as number)
 }
 
-function cellOf({ radius }: Near, [x, y]: Vec2): number {
-  const width = radius / CELLS_PER_RADIUS
-  return (Math.floor(x / width) + ROW / 2) * ROW + Math.floor(y / width) + ROW / 2
+// Eyes may be where nothing else can be; from there they see nothing.
+function lineOf({ width, row }: Grid, scale: Scale, place: number): number {
+  const line = Math.floor(numberAt(scale, place) / width) + row / 2
+  return Math.min(row - REACH - 1, Math.max(REACH, line))
 }
 
-// Whether a peer sees it by now.
+const grids = new WeakMap<Near, Grid>()
+
+function gridOf(rule: Near, types: Types): Grid {
+  const known = grids.get(rule)
+  if (known) return known
+  const { field } = types.find(({ sight }) => sight === rule)!.schema.columns[rule.column]!
+  const furthest = Math.max(-field.axes!.min, field.axes!.max)
+  const width = Math.max(rule.radius / CELLS_PER_RADIUS, furthest / 2 ** 24)
+  const isShort = furthest / width < ROW / 2 - 2 * REACH - 2
+  const grid = { width, row: isShort ? ROW : LONG_ROW }
+  grids.set(rule, grid)
+  return grid
+}
+
+// It moved from one cell to another: that is news only to who sees one of the two.
+function cross(turn: Turn, replica: Replica, left: number): void {
+  const { objects } = turn
+  const watchers = objects.watchers.get(replica.type)
+  const [before, after] = [watchers?.get(left), watchers?.get(replica.cell)]
+  for (const peer of before ?? []) {
+    if (!after?.has(peer)) show(turn, peer, replica, peer === replica.owner)
+  }
+  for (const peer of after ?? []) {
+    if (!before?.has(peer)) show(turn, peer, replica, true)
+  }
+}
+
+function show(turn: Turn, peer: PeerId, replica: Replica, sees: boolean): void {
+  const sight = turn.objects.sights.get(peer)
+  if (sight) setSeen(turn, peer, sight, replica, sees)
+}
+
+function judgeAll(turn: Turn, replica: Replica, rule: SightRule, before = replica.owner): void {
+  const sees = seesOf(rule, replica)
+  for (const [peer, sight] of turn.objects.sights) judge(turn, peer, sight, replica, sees, before)
+}
+
+// What a rule says of its state; null where it goes by places.
+function seesOf(rule: SightRule, { fields }: Replica): Sees | null {
+  return rule.kind === 'rule' ? rule.sees(fields) : null
+}
+
+// Whether a peer sees it by now. @param sees  as of `seesOf`
 function judge(
   turn: Turn,
   peer: PeerId,
   sight: Sight,
   replica: Replica,
+  sees: Sees | null,
   before: PeerId = replica.owner,
 ): void {
   // Who owned it hears that it does not, before it is hidden.
-  const sees = maySee(turn, peer, sight, replica) || before === peer
-  setSeen(turn, peer, sight, replica, sees)
+  setSeen(turn, peer, sight, replica, before === peer || maySee(turn, peer, sight, replica, sees))
 }
 
-function maySee({ objects, types }: Turn, peer: PeerId, sight: Sight, replica: Replica): boolean {
-  const rule = types[replica.type]!.sight!
-  const cells = sight.cells.get(replica.type)
+function maySee(
+  { objects }: Turn,
+  peer: PeerId,
+  sight: Sight,
+  replica: Replica,
+  sees: Sees | null,
+): boolean {
   if (replica.owner === peer) return true
-  if (rule.kind === 'near') return !cells || cells.has(replica.cell)
-  return rule.sees(replica.fields, peer, objects.here.get(peer) ?? 0)
+  if (sees) return sees(peer, objects.here.get(peer) ?? 0)
+  return sight.cells.get(replica.type)?.has(replica.cell) ?? true
 }
 
 /**
@@ -113,11 +183,13 @@ function maySee({ objects, types }: Turn, peer: PeerId, sight: Sight, replica: R
  */
 export function hideFurther(turn: Turn, replica: Replica, unseen = false): void {
   const { objects, types } = turn
-  if (!objects.mesh || !types[replica.type]!.sight) return
+  const { sight: rule } = types[replica.type]!
+  if (!objects.mesh || !rule) return
+  const sees = unseen ? null : seesOf(rule, replica)
   for (const [peer, sight] of objects.sights) {
     const gate = sight.gate[replica.slot] ?? GATE.none
     if (gate === GATE.none || gate === GATE.hidden || !sight.linked) continue
-    if (peer === objects.primary || (!unseen && maySee(turn, peer, sight, replica))) continue
+    if (peer === objects.primary || (!unseen && maySee(turn, peer, sight, replica, sees))) continue
     const writer = begin(KIND.hide)
     writeName(writer, replica, replica.version)
     objects.outbox.push({ to: peer, bytes: finish(writer) })
@@ -141,11 +213,13 @@ function lookAround(turn: Turn, peer: PeerId): void {
   const eyes = eyesOf(turn, peer)
   for (const [type, { sight: rule }] of types.entries()) {
     if (rule?.kind !== 'near') continue
-    const cells = eyes.map((eye) => cellOf(rule, placeOf(types, eye, types[eye.type]!.eyes)))
+    const cells = eyes.map((eye) => cellOf(rule, types, eye, types[eye.type]!.eyes))
     const before = sight.eyes.get(type)
     if (before?.length === cells.length && cells.every((cell, i) => cell === before[i])) continue
     sight.eyes.set(type, cells)
-    look(turn, peer, sight, type, cells)
+    const next =
+      cells.length === 0 ? null : around(cells, gridOf(rule, types).row, sight.cells.get(type))
+    look(turn, peer, sight, type, next)
   }
 }
 
@@ -154,10 +228,17 @@ function eyesOf({ objects }: Turn, peer: PeerId): Replica[] {
   return slots.map((slot) => at(objects, slot)).filter((replica) => replica !== null)
 }
 
-function look(turn: Turn, peer: PeerId, sight: Sight, type: number, eyes: number[]): void {
+// It sees those cells from now on; null for all.
+function look(
+  turn: Turn,
+  peer: PeerId,
+  sight: Sight,
+  type: number,
+  next: Set<number> | null,
+): void {
   const { objects } = turn
   const before = sight.cells.get(type)
-  const next = eyes.length === 0 ? null : around(eyes, before)
+  watch(objects, peer, type, before, next)
   if (next) sight.cells.set(type, next)
   else sight.cells.delete(type)
   const grid = objects.cells.get(type)
@@ -166,33 +247,70 @@ function look(turn: Turn, peer: PeerId, sight: Sight, type: number, eyes: number
   const touched =
     before && next
       ? [...before, ...next].filter((cell) => before.has(cell) !== next.has(cell))
-      : grid.keys()
-  for (const cell of [...touched]) {
+      : [...grid.keys()]
+  for (const cell of touched) {
     for (const slot of grid.get(cell) ?? []) {
       const replica = at(objects, slot)
-      if (replica && (!objects.mesh || replica.owner === objects.me)) {
-        judge(turn, peer, sight, replica)
-      }
+      if (replica && speaks(objects, replica)) judge(turn, peer, sight, replica, null)
     }
   }
 }
 
+function watch(
+  { watchers }: Objects,
+  peer: PeerId,
+  type: number,
+  before: ReadonlySet<number> | undefined,
+  next: ReadonlySet<number> | null,
+): void {
+  let cells = watchers.get(type)
+  if (!cells) watchers.set(type, (cells = new Map<number, Set<PeerId>>()))
+  for (const cell of before ?? []) {
+    if (next?.has(cell)) continue
+    const watching = cells.get(cell)
+    watching?.delete(peer)
+    if (watching?.size === 0) cells.delete(cell)
+  }
+  for (const cell of next ?? []) {
+    if (before?.has(cell)) continue
+    const watching = cells.get(cell)
+    if (watching) watching.add(peer)
+    else cells.set(cell, new Set([peer]))
+  }
+}
+
+/** A peer is not here any more. */
+export function unwatch(objects: Objects, peer: PeerId): void {
+  const sight = objects.sights.get(peer)
+  for (const [type, cells] of sight?.cells ?? []) watch(objects, peer, type, cells, null)
+}
+
 // The cells within a radius of the eyes, and those of before that are one cell further.
-function around(eyes: readonly number[], before: ReadonlySet<number> | undefined): Set<number> {
+function around(
+  eyes: readonly number[],
+  row: number,
+  before: ReadonlySet<number> | undefined,
+): Set<number> {
   const cells = new Set<number>()
-  const reach = CELLS_PER_RADIUS + 1
   for (const eye of eyes) {
-    for (let across = -reach; across <= reach; across++) {
-      for (let down = -reach; down <= reach; down++) {
-        const cell = eye + across * ROW + down
-        const away = Math.hypot(edge(across), edge(down))
-        if (away <= CELLS_PER_RADIUS) cells.add(cell)
-        else if (away <= reach && before?.has(cell)) cells.add(cell)
-      }
+    for (const [across, down] of WITHIN) cells.add(eye + across * row + down)
+    if (!before) continue
+    for (const [across, down] of BEYOND) {
+      const cell = eye + across * row + down
+      if (before.has(cell)) cells.add(cell)
     }
   }
   return cells
 }
+
+// Steps from the cell of an eye to those within a radius, and to those within one cell more.
+const STEPS = Array.from({ length: (2 * REACH + 1) ** 2 }, (_, n) => {
+  const across = (n % (2 * REACH + 1)) - REACH
+  const down = Math.floor(n / (2 * REACH + 1)) - REACH
+  return [across, down, Math.hypot(edge(across), edge(down))] as const
+})
+const WITHIN = STEPS.filter(([, , away]) => away <= CELLS_PER_RADIUS)
+const BEYOND = STEPS.filter(([, , away]) => away > CELLS_PER_RADIUS && away <= REACH)
 
 // To the near edge of a cell, from the middle of the eye's own.
 function edge(cells: number): number {
@@ -202,11 +320,13 @@ function edge(cells: number): number {
 /** A peer came: what it sees of all that is there. */
 export function beginToSee(turn: Turn, peer: PeerId, sight: Sight): void {
   const { objects, types } = turn
+  unwatch(objects, peer)
   sight.eyes.clear()
   sight.cells.clear()
   lookAround(turn, peer)
   for (const replica of objects.replicas.values()) {
-    if (types[replica.type]!.sight) judge(turn, peer, sight, replica)
+    const { sight: rule } = types[replica.type]!
+    if (rule) judge(turn, peer, sight, replica, seesOf(rule, replica))
   }
 }
 
@@ -222,7 +342,6 @@ export function lookAgain(turn: Turn): void {
   for (const replica of objects.replicas.values()) {
     const rule = types[replica.type]!.sight
     if (!rule || replica.dead || (rule.kind === 'near' && !handed.has(replica.key))) continue
-    if (objects.mesh && replica.owner !== objects.me) continue
-    for (const [peer, sight] of objects.sights) judge(turn, peer, sight, replica)
+    if (speaks(objects, replica)) judgeAll(turn, replica, rule)
   }
 }

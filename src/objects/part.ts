@@ -6,7 +6,7 @@ import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
 import { type ByteReader, createReader, finish, isDone, readU8, readVarint } from '../wire/bytes.ts'
 import { LOOK_MS, takeSaid } from './accept.ts'
 import { createSight, delivered, flush, forgetAll, owe, oweAll, reach } from './duty.ts'
-import { beginToSee, hideFurther, lookAgain } from './interest.ts'
+import { beginToSee, hideFurther, lookAgain, unwatch } from './interest.ts'
 import { BATCH_BYTES, begin, KIND, plain, readEntry, readName, writeEntry } from './messages.ts'
 import {
   type Asked,
@@ -333,7 +333,10 @@ function viewed(turn: Turn, view: PartView): void {
     objects.reign = { from: view.epoch, at: now }
   }
   const { came, gone } = compareMembers(objects, view)
-  for (const peer of gone) objects.sights.delete(peer)
+  for (const peer of gone) {
+    unwatch(objects, peer)
+    objects.sights.delete(peer)
+  }
   if (other && objects.variant === 'order-by-link' && !leads(objects)) {
     for (const replica of objects.replicas.values()) if (replica.owner !== view.me) replica.oseq = 0
   }

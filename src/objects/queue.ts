@@ -1,8 +1,9 @@
 /**
  * What waits for each peer: slots with something new, and when the next packet with updates may
  * leave. Changes of some milliseconds gather, so that a primary says a hundred members' moves to
- * each of them in few packets; the first after a while goes at once. What goes again to one peer, or
- * is open to it only now, goes with the next changes, which are said to all; alone one round later.
+ * each of them in few packets; the first after a while goes at once. What goes again to one peer,
+ * or is open to it only now, goes with the next changes, which are said to all; alone one round
+ * later.
  */
 
 import type { Millis, PeerId } from '../machine.ts'

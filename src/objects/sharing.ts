@@ -57,11 +57,16 @@ function roundOf(objects: Objects, now: Millis): Round {
   return round
 }
 
-/** The frame of this instant that begins with that object, or null. */
+/** A frame of this instant with that object in it, best one that begins with it; or null. */
 export function sharedFrame(objects: Objects, now: Millis, slot: number): SharedFrame | null {
   if (objects.variant !== null) return null
   const { frames } = roundOf(objects, now)
-  return frames.find(({ updates }) => updates[0]!.slot === slot) ?? null
+  let found: SharedFrame | null = null
+  for (const frame of frames) {
+    if (frame.updates[0]!.slot === slot) return frame
+    if (frame.places.has(slot)) found ??= frame
+  }
+  return found
 }
 
 /** Whether a peer lacks just what that update says. */
@@ -85,8 +90,9 @@ export function behindOf({ places, updates }: SharedFrame, slot: number, madeAt:
   return place === undefined || updates[place]!.madeAt !== madeAt ? -1 : place + 1
 }
 
-/** A frame is written for a peer: others may get the same. */
-export function beginFrame(): SharedFrame {
+/** A frame is written for a peer: others may get the same. Null if there are enough of them. */
+export function beginFrame(objects: Objects, now: Millis): SharedFrame | null {
+  if (objects.variant !== null || roundOf(objects, now).frames.length >= FRAMES_MAX) return null
   return { updates: [], places: new Map(), bytes: createWriter(256), carried: [] }
 }
 
@@ -117,10 +123,9 @@ export function keepFrame(
   bytes: Uint8Array,
   carried: number[],
 ): void {
-  const { frames } = roundOf(objects, now)
-  if (objects.variant !== null || frames.length >= FRAMES_MAX || frame.updates.length === 0) return
+  if (frame.updates.length === 0) return
   reset(frame.bytes)
   writeRaw(frame.bytes, bytes)
   frame.carried = carried
-  frames.push(frame)
+  roundOf(objects, now).frames.push(frame)
 }

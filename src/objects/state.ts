@@ -48,10 +48,10 @@ export type SightRule =
   /** Whose eyes are within the radius of its place, a vec2 in that column. */
   | { readonly kind: 'near'; readonly column: number; readonly radius: number }
   /** Whom the game lets. */
-  | {
-      readonly kind: 'rule'
-      readonly sees: (fields: Quantised, viewer: PeerId, player: number) => boolean
-    }
+  | { readonly kind: 'rule'; readonly sees: (fields: Quantised) => Sees }
+
+/** Who sees one state of an object. */
+export type Sees = (viewer: PeerId, player: number) => boolean
 
 /** The types of a game, in their order there. */
 export type Types = readonly TypeRules[]
@@ -198,6 +198,8 @@ export interface Objects {
   /** The key at each slot; -1 for a free one. */
   slots: number[]
   free: number[]
+  /** The serial of the object at each slot; 0 for none. */
+  serials: number[]
   living: number
   nextSerial: number
   nextCount: number
@@ -241,6 +243,8 @@ export interface Objects {
   lookAt: Millis
   /** With grids: slots by cell, by type. */
   cells: Map<number, Map<number, Set<number>>>
+  /** With grids: who sees a cell, by type. */
+  watchers: Map<number, Map<number, Set<PeerId>>>
   /** Keys of those that changed hands: who had them is to be looked at again. */
   handed: Set<number>
   /** Slots of the objects that are somebody's eyes. */
@@ -304,6 +308,7 @@ export function create(gatherMs: Millis = GATHER_MS): Objects {
     replicas: new Map(),
     slots: [],
     free: [],
+    serials: [],
     living: 0,
     nextSerial: 1,
     nextCount: 1,
@@ -325,9 +330,7 @@ export function create(gatherMs: Millis = GATHER_MS): Objects {
     requests: new Map(),
     nextRequest: 1,
     ...{ balanceAt: Infinity, countedAt: Infinity, lookAt: Infinity },
-    cells: new Map(),
-    handed: new Set(),
-    eyes: new Map(),
+    ...{ cells: new Map(), watchers: new Map(), eyes: new Map(), handed: new Set() },
     counters: createCounters(),
     variant: null,
   }
@@ -352,6 +355,7 @@ export function place(objects: Objects, creator: PeerId, count: number, type: nu
   const key = keyOf(creator, count)
   const slot = objects.free.pop() ?? objects.slots.length
   objects.slots[slot] = key
+  objects.serials[slot] = objects.nextSerial
   const replica: Replica = {
     key,
     creator,
@@ -386,6 +390,7 @@ export function place(objects: Objects, creator: PeerId, count: number, type: nu
 export function forget(objects: Objects, replica: Replica): void {
   objects.replicas.delete(replica.key)
   objects.slots[replica.slot] = -1
+  objects.serials[replica.slot] = 0
   objects.free.push(replica.slot)
   for (const sight of objects.sights.values()) {
     if (replica.slot < sight.gate.length) clearSlot(sight, replica.slot)

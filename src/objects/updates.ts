@@ -89,7 +89,11 @@ export function write(
   if (!sight || sight.todo.length === 0) return false
   // What one packet leaves behind is in order for the next.
   if (sight.behind && sight.rankedAt !== now) rank(objects, types, now, sight)
-  const carried = fill({ objects, types, now, peer, sight, writer, end: writer.length + budget })
+  const end = writer.length + budget
+  const carried = fill({
+    ...{ objects, types, now, peer, sight, writer, end },
+    ...{ carried: [], whole: null },
+  })
   sight.behind = sight.todo.length > 0
   if (carried.length === 0) return false
   const known = sight.carried.get(seq)
@@ -107,6 +111,10 @@ interface Filling {
   sight: Sight
   writer: ByteWriter
   end: number
+  /** Slot, serial and oseq of each update in it. */
+  carried: number[]
+  /** The shared frame that this one is so far as a whole: then `carried` is empty. */
+  whole: SharedFrame | null
 }
 
 // As long as the peer lacks what an earlier one of this round did, that one's bytes are copied.
@@ -114,40 +122,56 @@ function fill(filling: Filling): number[] {
   const { objects, now, sight, writer } = filling
   const { todo } = sight
   const start = writer.length
-  const like = sharedFrame(objects, now, todo[0]!)
-  const own = like ? null : beginFrame()
-  const carried: number[] = []
+  let like = sharedFrame(objects, now, todo[0]!)
+  const own = like ? null : beginFrame(objects, now)
+  // Where both frames go on alike; -1 while they do not.
+  let next = like?.updates[0]!.slot === todo[0] ? 0 : -1
   let before = atFirst()
   let taken = 0
-  // Where both frames go on alike; -1 while they do not.
-  let next = like ? 0 : -1
   while (taken < todo.length) {
+    if (next === like?.updates.length) {
+      like = sharedFrame(objects, now, todo[taken]!)
+      next = -1
+    }
     const run = like && next >= 0 ? copyRun(filling, like, next, taken) : 0
-    taken += run
-    if (like && run === like.updates.length) return shareWhole(sight, like, taken)
     if (like && run > 0) {
-      for (let i = next * 3; i < (next + run) * 3; i++) carried.push(like.carried[i]!)
+      carry(filling, like, next, run)
+      taken += run
       next += run
       before = beforeOf(like.updates[next - 1]!)
       continue
     }
     const slot = todo[taken]!
-    const written = writeNext(filling, slot, before, carried)
+    const written = writeNext(filling, slot, before)
     if (written < 0) break
     if (own && written > 0)
       noteUpdate(own, at(objects, slot)!, sight, writer.length - start, before)
-    if (like) next = written > 0 ? behindOf(like, slot, before.madeAt) : next
+    if (like && written > 0) next = behindOf(like, slot, before.madeAt)
     taken++
   }
-  todo.splice(0, taken)
+  if (taken === todo.length) todo.length = 0
+  else todo.splice(0, taken)
+  const carried = filling.whole?.carried ?? filling.carried
   if (own) keepFrame(objects, now, own, writer.bytes.subarray(start, writer.length), carried)
   return carried
 }
 
-// The whole frame is what another peer got.
-function shareWhole(sight: Sight, like: SharedFrame, taken: number): number[] {
-  sight.todo.splice(0, taken)
-  return like.carried
+// What was shared is never changed.
+function carry(filling: Filling, like: SharedFrame, from: number, run: number): void {
+  const { carried } = filling
+  if (!filling.whole && carried.length === 0 && run === like.updates.length) {
+    filling.whole = like
+    return
+  }
+  part(filling)
+  for (let i = from * 3; i < (from + run) * 3; i++) carried.push(like.carried[i]!)
+}
+
+// It is more than the shared frame.
+function part(filling: Filling): void {
+  const { whole, carried } = filling
+  filling.whole = null
+  if (whole) for (const one of whole.carried) carried.push(one)
 }
 
 // Copies updates of that frame from one on, as many as this peer lacks just so. @returns how many
@@ -174,12 +198,8 @@ function copyRun(
 }
 
 // @returns how many bytes; 0 if there is nothing to say of it, -1 if there is no room
-function writeNext(
-  { objects, types, now, peer, sight, writer, end }: Filling,
-  slot: number,
-  before: Before,
-  carried: number[],
-): number {
+function writeNext(filling: Filling, slot: number, before: Before): number {
+  const { objects, types, now, peer, sight, writer, end } = filling
   const start = writer.length
   const replica = sight.queued[slot] === 1 ? at(objects, slot) : null
   if (replica && sight.gate[slot] === GATE.open) reassure(objects, peer, sight, replica)
@@ -189,7 +209,8 @@ function writeNext(
     if (start + room > end) return -1
     writeUpdate(objects, types, now, writer, replica, mask, before)
     sight.sent[slot] = replica.oseq
-    carried.push(slot, replica.serial, replica.oseq)
+    part(filling)
+    filling.carried.push(slot, replica.serial, replica.oseq)
   }
   sight.queued[slot] = 0
   return writer.length - start
@@ -208,12 +229,21 @@ function rank(objects: Objects, types: Types, now: Millis, sight: Sight): void {
   }
   const { todo } = sight
   sight.rankedAt = now
+  if (standsInOrder(types, sight)) return
   const urgencies = todo.map(urgency)
-  // They mostly stand in order, for what came later stands behind.
-  if (urgencies.every((one, place) => place === 0 || one <= urgencies[place - 1]!)) return
   const ranked = todo.map((slot, place) => ({ slot, urgency: urgencies[place]! }))
   ranked.sort((a, b) => b.urgency - a.urgency)
   for (const [place, { slot }] of ranked.entries()) todo[place] = slot
+}
+
+// Mostly they do, for what came later stands behind.
+function standsInOrder(types: Types, { todo, since }: Sight): boolean {
+  let latest = -Infinity
+  for (const slot of todo) {
+    if (since[slot]! < latest) return false
+    latest = since[slot]!
+  }
+  return types.every(({ weight }) => weight === types[0]!.weight)
 }
 
 // Who is so far behind that the low bits of oseq would mislead it is told the whole state anew.
@@ -335,7 +365,7 @@ export function acked(objects: Objects, peer: PeerId, seq: number): void {
   sight.carried.delete(seq)
   for (let i = 0; i < carried.length; i += 3) {
     const slot = carried[i]!
-    if (at(objects, slot)?.serial !== carried[i + 1]) continue
+    if (objects.serials[slot] !== carried[i + 1]) continue
     if (sight.acked[slot]! < carried[i + 2]!) sight.acked[slot] = carried[i + 2]!
   }
 }
@@ -348,7 +378,7 @@ export function lost(objects: Objects, peer: PeerId, seq: number): void {
   sight.carried.delete(seq)
   for (let i = 0; i < carried.length; i += 3) {
     const slot = carried[i]!
-    if (at(objects, slot)?.serial !== carried[i + 1]) continue
+    if (objects.serials[slot] !== carried[i + 1]) continue
     // What was sent since goes its own way.
     if (sight.sent[slot] !== carried[i + 2]! || sight.acked[slot]! >= carried[i + 2]!) continue
     sight.sent[slot] = 0

@@ -34,7 +34,15 @@ import {
 const [HOST, A, B, C] = [1, 2, 3, 4] as const
 /** Its first field says to whom alone it is shown; 0 to all. */
 const secret = [
-  rules({ sight: { kind: 'rule', sees: ([one], viewer) => one === 0 || one === viewer } }),
+  rules({
+    sight: {
+      kind: 'rule',
+      sees:
+        ([one]) =>
+        (viewer) =>
+          one === 0 || one === viewer,
+    },
+  }),
 ]
 const place = { at: vec2(-500, 500, 1) }
 const RADIUS = 40
@@ -199,7 +207,7 @@ describe.each([
 
   test('T76: a rule that goes by something else is asked again each second', () => {
     let open = false
-    const types = [rules({ sight: { kind: 'rule', sees: () => open } })]
+    const types = [rules({ sight: { kind: 'rule', sees: () => () => open } })]
     const crew = meet({ incs: [HOST, A, B], types, mesh })
     const key = spawn(crew, A)
     settle(crew)

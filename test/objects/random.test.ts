@@ -41,7 +41,15 @@ const types = [
   rules(),
   rules({ take: 'ask', onOwnerLeave: 'destroy' }),
   rules({ balance: true }),
-  rules({ sight: { kind: 'rule', sees: ([one], viewer) => (Number(one) + viewer) % 3 > 0 } }),
+  rules({
+    sight: {
+      kind: 'rule',
+      sees:
+        ([one]) =>
+        (viewer) =>
+          (Number(one) + viewer) % 3 > 0,
+    },
+  }),
 ]
 
 interface Run {

@@ -25,7 +25,13 @@ export function rulesOf(hides: PeerId): readonly TypeRules[] {
       sight:
         hides === 0
           ? null
-          : { kind: 'rule', sees: ([one], viewer) => viewer !== hides || Number(one) % 2 === 0 },
+          : {
+              kind: 'rule',
+              sees:
+                ([one]) =>
+                (viewer) =>
+                  viewer !== hides || Number(one) % 2 === 0,
+            },
       eyes: -1,
     },
   ]
@@ -165,6 +171,7 @@ function normalise(state: Objects): void {
   }
   if (own) {
     own.serial = 1
+    state.serials[own.slot] = 1
     own.toldAt = own.toldAt === state.follows ? 0 : -1
     own.written = null
   }
