@@ -251,12 +251,13 @@ const ALL = 0xffffffff
 
 // The version that we have, in a newer state.
 function takeWhole(turn: Turn, said: Said, replica: Replica): void {
-  const { hidden } = replica
+  const { hidden, owner: before } = replica
   replica.hidden = false
   replica.owner = said.owner
   refresh(turn, replica, said.oseq, ALL, said.fields)
   replica.former = said.former
   timed(turn, replica, said.madeAt, null)
+  moved(turn, replica, before)
   tellChanged(turn, replica, ALL, hidden)
 }
 

@@ -51,7 +51,8 @@ export function moved(turn: Turn, replica: Replica, before: PeerId = replica.own
   const { cell: left } = replica
   const stays = rule?.kind === 'near' && !sort(turn, replica, rule) && before === replica.owner
   if (rule && !stays && speaks(objects, replica)) {
-    const crosses = rule.kind === 'near' && left >= 0 && !replica.dead && before === replica.owner
+    const isKnown = left >= 0 && replica.cell >= 0
+    const crosses = rule.kind === 'near' && isKnown && before === replica.owner
     if (crosses) cross(turn, replica, left)
     else judgeAll(turn, replica, rule, before)
   }
@@ -79,7 +80,8 @@ function lend(turn: Turn, { slot }: Replica, peer: PeerId, sees: boolean): void 
 
 // Puts it into its cell. @returns whether that is another one
 function sort({ objects, types }: Turn, replica: Replica, rule: Near): boolean {
-  const cell = replica.dead ? -1 : cellOf(rule, types, replica, rule.column)
+  const isThere = !replica.dead && !replica.hidden
+  const cell = isThere ? cellOf(rule, types, replica, rule.column) : -1
   if (cell === replica.cell) return false
   let grid = objects.cells.get(replica.type)
   if (!grid) objects.cells.set(replica.type, (grid = new Map<number, Set<number>>()))
@@ -171,6 +173,8 @@ function maySee(
   sees: Sees | null,
 ): boolean {
   if (replica.owner === peer) return true
+  // As it is now we have not heard yet.
+  if (replica.hidden) return false
   if (sees) return sees(peer, objects.here.get(peer) ?? 0)
   return sight.cells.get(replica.type)?.has(replica.cell) ?? true
 }
@@ -328,6 +332,21 @@ export function beginToSee(turn: Turn, peer: PeerId, sight: Sight): void {
     const { sight: rule } = types[replica.type]!
     if (rule) judge(turn, peer, sight, replica, seesOf(rule, replica))
   }
+}
+
+/** We lead from now on, and speak for all: where everything is nobody has looked for us before. */
+export function beginToShow(turn: Turn): void {
+  const { objects, types } = turn
+  objects.eyes.clear()
+  for (const replica of objects.replicas.values()) {
+    const { sight: rule, eyes } = types[replica.type]!
+    if (rule?.kind === 'near') sort(turn, replica, rule)
+    if (eyes < 0 || replica.dead || replica.hidden) continue
+    const known = objects.eyes.get(replica.owner)
+    if (known) known.add(replica.slot)
+    else objects.eyes.set(replica.owner, new Set([replica.slot]))
+  }
+  for (const [peer, sight] of objects.sights) beginToSee(turn, peer, sight)
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
 import { type ByteReader, createReader, finish, isDone, readU8, readVarint } from '../wire/bytes.ts'
 import { LOOK_MS, takeSaid } from './accept.ts'
 import { createSight, delivered, flush, forgetAll, owe, oweAll, reach } from './duty.ts'
-import { beginToSee, hideFurther, lookAgain, unwatch } from './interest.ts'
+import { beginToSee, beginToShow, hideFurther, lookAgain, unwatch } from './interest.ts'
 import { BATCH_BYTES, begin, KIND, plain, readEntry, readName, writeEntry } from './messages.ts'
 import {
   type Asked,
@@ -342,6 +342,7 @@ function viewed(turn: Turn, view: PartView): void {
   }
   if (other) for (const sight of objects.sights.values()) leave(objects, sight)
   for (const peer of came) if (peer !== objects.me) meet(turn, peer)
+  if (other && leads(objects) && !objects.mesh) beginToShow(turn)
   if (other && objects.mesh) showTo(turn, [before, view.primary])
   if (other && !leads(objects)) askThose(objects)
   if (other) follow(turn)

@@ -273,6 +273,28 @@ describe('T76: what is near', () => {
     expect(seen(crew, things)).toHaveLength(things.size)
   })
 
+  test('T76: is as near under a new primary, though nothing moves', () => {
+    const crew = meet({ incs: [HOST, A, B, C], types: map })
+    spawn(crew, B, spot(0, 0), 1)
+    settle(crew)
+    const things = new Map<number, number>()
+    for (let x = -400; x <= 400; x += 20) things.set(x, spawn(crew, A, spot(x, 0)))
+    settle(crew)
+    const before = seen(crew, things)
+    takeOver(crew, C)
+    settle(crew)
+    expect(seen(crew, things)).toEqual(before)
+    join(crew, 5)
+    spawn(crew, 5, spot(200, 0), 1)
+    settle(crew)
+    for (const [x, key] of things) {
+      const isSeen = look(crew, 5, key).startsWith('2 ')
+      if (Math.abs(x - 200) <= RADIUS || Math.abs(x - 200) > RADIUS * 1.5) {
+        expect([x, isSeen]).toEqual([x, Math.abs(x - 200) <= RADIUS])
+      }
+    }
+  })
+
   test('T76: costs nothing for what is far: its moves reach only the server', () => {
     const { crew, things } = field()
     const far = things.get(400)!
