@@ -192,6 +192,7 @@ function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
     pathAt: run.now,
     probeAt: run.now + PROBE_MS,
     idleSince: Infinity,
+    dueAt: run.now,
   }
   run.member.peers.set(inc, peer)
   note(run, peer)
@@ -265,14 +266,16 @@ export function wake(run: Runtime): void {
   const { member } = run
   if (member.dueAt > run.now) return
   for (const peer of [...member.peers.values()]) {
+    if (peer.dueAt > run.now) continue
     if (!peer.link) {
       if (run.now >= peer.helloAt) hello(run, peer)
-      continue
+    } else if (link.deadline(peer.link) <= run.now) {
+      link.wake(peer.link, run.now, sinkOf(run, peer))
     }
-    if (link.deadline(peer.link) <= run.now) link.wake(peer.link, run.now, sinkOf(run, peer))
+    note(run, peer)
   }
   member.dueAt = Infinity
-  for (const peer of member.peers.values()) note(run, peer)
+  for (const { dueAt } of member.peers.values()) member.dueAt = Math.min(member.dueAt, dueAt)
 }
 
 /** When `wake` is due, or somewhat earlier: then it only looks. */
@@ -281,10 +284,10 @@ export function deadline(run: Runtime): Millis {
 }
 
 // A verb touches few of many links, so only what it touched is looked at. Those that are due later
-// than they were are found out by the next wake.
+// than they were are found out when they would have been due.
 function note(run: Runtime, peer: Peer): void {
-  const due = peer.link ? link.deadline(peer.link) : peer.helloAt
-  if (due < run.member.dueAt) run.member.dueAt = due
+  peer.dueAt = peer.link ? link.deadline(peer.link) : peer.helloAt
+  if (peer.dueAt < run.member.dueAt) run.member.dueAt = peer.dueAt
 }
 
 // On the best path first, then on all: whichever answers first is taken.

@@ -133,8 +133,10 @@ export interface Sight {
   since: Float64Array
   /** What a packet carried, until its verdict: slot, serial and oseq of each. */
   carried: Map<number, number[]>
-  /** The last time not all that waited went. */
-  behind: boolean
+  /** How many the last packet carried, if not all that waited went; else 0. */
+  behind: number
+  /** When that packet was built. */
+  filledAt: Millis
   /** When those that wait were put in order. */
   rankedAt: Millis
   /** It is to be asked for what it has of members who went, once all is told. */

@@ -62,6 +62,9 @@ import { FIRST, readVersion, type Version, writeVersion } from './version.ts'
 // Head, type, creator, version and oseq at their longest.
 const UPDATE_OVERHEAD: number = 6 + 1 + 3 + 16 + 2 + STAMP_BYTES_MAX
 
+// What is left of a round waits if it is less than this share of what one packet holds.
+const TAIL = 0.5
+
 /** What the update before said. */
 interface Before {
   creator: PeerId
@@ -87,19 +90,29 @@ export function write(
 ): boolean {
   const sight = objects.sights.get(peer)
   if (!sight || sight.todo.length === 0) return false
+  if (isTail(sight, now)) {
+    objects.dirty.add(peer)
+    return false
+  }
   // What one packet leaves behind is in order for the next.
-  if (sight.behind && sight.rankedAt !== now) rank(objects, types, now, sight)
+  if (sight.behind > 0 && sight.rankedAt !== now) rank(objects, types, now, sight)
   const end = writer.length + budget
   const carried = fill({
     ...{ objects, types, now, peer, sight, writer, end },
     ...{ carried: [], whole: null },
   })
-  sight.behind = sight.todo.length > 0
+  sight.behind = sight.todo.length > 0 ? Math.max(1, carried.length / 3) : 0
+  sight.filledAt = now
   if (carried.length === 0) return false
   const known = sight.carried.get(seq)
   // What was shared is never changed.
   sight.carried.set(seq, known ? [...known, ...carried] : carried)
   return true
+}
+
+// A packet of its own for little would cost more than that is worth: it goes first next round.
+function isTail({ behind, filledAt, todo }: Sight, now: Millis): boolean {
+  return filledAt === now && todo.length < behind * TAIL
 }
 
 /** A frame under construction. */

@@ -14,11 +14,11 @@ const BUDGETS = [90, 150, 1_000]
 
 test('B15, B56: what peers lack alike is the same bytes, and what each lacks is its own', () => {
   const counts = { written: 0, same: 0, shared: 0 }
-  for (let seed = 1; seed <= 10; seed++) play(prng.create(seed), counts)
-  expect(counts.written).toBeGreaterThan(1_500)
+  for (let seed = 1; seed <= 6; seed++) play(prng.create(seed), counts)
+  expect(counts.written).toBeGreaterThan(1_000)
   // The others stop earlier, or fit where the worst would not have.
   expect(counts.same).toBeGreaterThan(counts.written * 0.8)
-  expect(counts.shared).toBeGreaterThan(counts.written * 0.03)
+  expect(counts.shared).toBeGreaterThan(counts.written * 0.02)
 })
 
 function play(draw: prng.Prng, counts: { written: number; same: number; shared: number }): void {
