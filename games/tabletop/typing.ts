@@ -4,7 +4,7 @@
  */
 
 import type { Vec2 } from 'holdfast'
-import type { Thing } from './kinds.ts'
+import { placeOf, type Thing } from './kinds.ts'
 import type { Play } from './play.ts'
 import { spoken } from './pointers.ts'
 import { DISCARD, SQUARE } from './rules/places.ts'
@@ -190,6 +190,7 @@ function enter(desk: Desk, play: Play): void {
     return
   }
   const shownAt = (each: Thing): Vec2 => {
+    if (scene.looks.of(each.id)?.space === 'table') return placeOf(each)
     return scene.camera.toTable(scene.looks.onScreen(each.id) ?? [0, 0])
   }
   if (play.drags.pick(play.chosen, [0, 0], shownAt)) desk.speak('Picked up.')

@@ -1,0 +1,432 @@
+// Goal: a card table in real windows: of two hands on one card one has it and the other is told;
+// what is hidden stays so; a drag outlives the server's window; nothing is lost in silence.
+// Method: each window is a browser process, its mouse is Playwright's; killed means SIGKILL. What a
+// page shows is waited for; only a fault has a length of its own.
+import type { Page } from 'playwright-core'
+import { expect, onTestFinished, test } from 'vitest'
+import { Crew } from './crew.ts'
+import { Window } from './harness.ts'
+import { Line } from './line.ts'
+
+const crew = Crew.forEachTest()
+
+type Place = [x: number, y: number]
+
+interface Handle {
+  id: number
+  state: {
+    at: Place
+    hand: number
+    deck: boolean
+    up: boolean
+    face: number | null
+    square: number
+  }
+  heldBy: number
+  grab(grip?: object): Promise<object>
+  release(patch?: object): Promise<object>
+}
+
+/** What a page offers, as far as it is needed here. */
+interface Globals {
+  tabletop: {
+    things: { id: number; kind: string; handle: Handle }[]
+    find(id: number): { handle: Handle } | null
+  }
+  tabletopScene: {
+    camera: { toScreen(at: Place): Place }
+    looks: { onScreen(id: number): Place | null }
+  }
+}
+
+async function open(name: string, more = '', server = ''): Promise<Window> {
+  const path = `/tabletop/?room=e2e&name=${name}${more}`
+  if (server === '') {
+    const window = await crew.open(name, path)
+    await window.until({ status: 'live' })
+    return window
+  }
+  const window = await Window.open(name, `${server}${path}`)
+  crew.windows.push(window)
+  await window.until({ status: 'live' })
+  return window
+}
+
+/** Windows in this order, the first of them serves; that game is on the table of all. */
+async function table(
+  game: RegExp,
+  names: readonly string[],
+  more: string[] = [],
+): Promise<Window[]> {
+  const windows: Window[] = []
+  for (const [place, name] of names.entries()) windows.push(await open(name, more[place] ?? ''))
+  const members = names.map((_, place) => place + 1).join(',')
+  for (const window of windows) await window.until({ members, safety: 'backed-up', primary: '1' })
+  await windows[0]!.page.getByRole('button', { name: game }).click()
+  for (const window of windows) await window.until({ game: /./, pieces: /^[1-9]/ })
+  return windows
+}
+
+/** Where a place of the table is on the page. */
+async function pointAt(page: Page, at: Place): Promise<Place> {
+  return page.evaluate((place) => {
+    const { tabletopScene } = globalThis as unknown as Globals
+    const box = document.querySelector('div.table')!.getBoundingClientRect()
+    const [x, y] = tabletopScene.camera.toScreen(place)
+    return [box.left + x, box.top + y] as Place
+  }, at)
+}
+
+/** Where a piece is on the page. */
+async function pointOf(page: Page, id: number): Promise<Place> {
+  return page.evaluate((wanted) => {
+    const { tabletopScene } = globalThis as unknown as Globals
+    const box = document.querySelector('div.table')!.getBoundingClientRect()
+    const [x, y] = tabletopScene.looks.onScreen(wanted)!
+    return [box.left + x, box.top + y] as Place
+  }, id)
+}
+
+/** Presses on a piece and drags it by so much, without letting go. */
+async function drag({ page }: Window, id: number, by: Place): Promise<void> {
+  const [x, y] = await pointOf(page, id)
+  await page.mouse.move(x, y)
+  await page.mouse.down()
+  await page.mouse.move(x + by[0], y + by[1], { steps: 4 })
+}
+
+async function dragTo(window: Window, id: number, at: Place): Promise<void> {
+  await drag(window, id, [8, 8])
+  const [x, y] = await pointAt(window.page, at)
+  await window.page.mouse.move(x, y, { steps: 3 })
+  await window.page.mouse.up()
+}
+
+async function state({ page }: Window, id: number): Promise<Handle['state'] & { heldBy: number }> {
+  return page.evaluate((wanted) => {
+    const { handle } = (globalThis as unknown as Globals).tabletop.find(wanted)!
+    return { ...handle.state, heldBy: handle.heldBy }
+  }, id)
+}
+
+/** The topmost card of the deck. */
+async function top({ page }: Window): Promise<number> {
+  return page.evaluate(() => {
+    const { things } = (globalThis as unknown as Globals).tabletop
+    return things.findLast(({ kind, handle }) => kind === 'card' && handle.state.deck)!.id
+  })
+}
+
+/** Lays the topmost card of the deck open there. @returns its number, when all windows have it */
+async function lay(windows: readonly Window[], at: Place): Promise<number> {
+  const id = await top(windows[0]!)
+  await windows[0]!.page.evaluate(
+    async ([wanted, place]) => {
+      const { handle } = (globalThis as unknown as Globals).tabletop.find(wanted)!
+      await handle.grab({ raise: true })
+      await handle.release({ at: place, up: true })
+    },
+    [id, at] as const,
+  )
+  for (const window of windows) {
+    await expect.poll(async () => (await state(window, id)).at, { timeout: 20_000 }).toEqual(at)
+    await settled(window, id, at)
+  }
+  return id
+}
+
+/** Waits until a piece is seen where it lies. */
+async function settled({ page }: Window, id: number, at: Place): Promise<void> {
+  await page.waitForFunction(
+    ([wanted, place]) => {
+      const { tabletopScene } = globalThis as unknown as Globals
+      const [seen, lies] = [
+        tabletopScene.looks.onScreen(wanted),
+        tabletopScene.camera.toScreen(place),
+      ]
+      return seen !== null && Math.hypot(seen[0] - lies[0], seen[1] - lies[1]) < 2
+    },
+    [id, at] as const,
+    { polling: 20 },
+  )
+}
+
+/** Waits until nobody holds anything, nothing is under way, and all show the piece at one place. */
+async function agreed(windows: readonly Window[], id: number): Promise<Handle['state']> {
+  for (const window of windows) await window.until({ held: '', pending: '0', dragging: '' })
+  const shown = async (): Promise<number> => {
+    const all = await Promise.all(windows.map((window) => state(window, id)))
+    return new Set(all.map(({ at, up, hand }) => JSON.stringify([at, up, hand]))).size
+  }
+  await expect.poll(shown, { timeout: 20_000 }).toBe(1)
+  return state(windows[0]!, id)
+}
+
+test('O23, O24, O33: two windows drag one card at once, ten times: one has it, the other is told', async () => {
+  const slow = '&condition=rtt=150'
+  const windows = await table(/Free table/, ['Ada', 'Grace', 'Linus'], ['', slow, slow])
+  const rivals = windows.slice(1)
+  let at: Place = [1250, 620]
+  const id = await lay(windows, at)
+  for (let round = 1; round <= 10; round++) {
+    for (const window of rivals) await settled(window, id, at)
+    const lost = await Promise.all(
+      rivals.map(async (window) => Number((await window.data())['lost'])),
+    )
+    const way = round % 2 === 0 ? 12 : -12
+    await Promise.all(
+      rivals.map((window, place) => drag(window, id, [place === 0 ? way : -way, way])),
+    )
+    const losers = async (): Promise<number> => {
+      const now = await Promise.all(rivals.map((window) => window.data()))
+      return now.filter((data, place) => Number(data['lost']) > lost[place]!).length
+    }
+    await expect.poll(losers, { timeout: 10_000 }).toBe(1)
+    const said = await Promise.all(rivals.map((window) => window.data()))
+    const loser = said.findIndex((data, place) => Number(data['lost']) > lost[place]!)
+    const [winner, other] = loser === 0 ? [rivals[1]!, rivals[0]!] : [rivals[0]!, rivals[1]!]
+    expect(said[loser]!['toast']).toMatch(`${winner.name} has the `)
+    // Whoever was second holds nothing, though the button is still down; whoever has it drags on.
+    expect(said[loser]!['dragging']).toBe('')
+    expect(said[1 - loser]!['dragging']).toBe(String(id))
+    if (round === 1) await other.shot('tabletop-1-conflict')
+    await Promise.all(rivals.map(({ page }) => page.mouse.up()))
+    at = (await agreed(windows, id)).at
+  }
+  expect(crew.complaints).toEqual([])
+})
+
+test('O46, O47, O50: a card is drawn and grasped again before the answer is here', async () => {
+  const windows = await table(/Free table/, ['Ada', 'Grace'], ['', '&condition=rtt=200'])
+  const [, grace] = windows as [Window, Window]
+  const id = await top(grace)
+  const { mouse } = grace.page
+  await drag(grace, id, [0, 30])
+  const [x, y] = await pointAt(grace.page, [1000, 600])
+  await mouse.move(x, y)
+  expect(await state(grace, id)).toMatchObject({ face: null, up: false })
+  // All at once, so that they come well within the 200 ms.
+  const steps = [mouse.up(), mouse.down(), mouse.move(x + 20, y + 5), mouse.move(x + 60, y + 10)]
+  await Promise.all(steps)
+  expect(await grace.data()).toMatchObject({ dragging: String(id), lost: '0' })
+  // Its face comes with the answer to letting go, while it is in the air again.
+  await expect.poll(async () => (await state(grace, id)).face, { timeout: 10_000 }).not.toBe(null)
+  expect(await grace.data()).toMatchObject({ dragging: String(id), toasts: '0' })
+  await mouse.move(x + 90, y - 40, { steps: 3 })
+  await mouse.up()
+  const { up, face } = await agreed(windows, id)
+  expect(up).toBe(true)
+  expect(face).toBe((await state(grace, id)).face)
+  expect(await grace.data()).toMatchObject({ lost: '0', toasts: '0' })
+})
+
+test('O57, O58: the server’s window is killed while another drags: the drag goes on', async () => {
+  const [ada, grace, linus] = (await table(/Free table/, ['Ada', 'Grace', 'Linus'])) as [
+    Window,
+    Window,
+    Window,
+  ]
+  const id = await lay([ada, grace, linus], [860, 640])
+  const dragger = (await ada.data())['backup'] === '3' ? grace : linus
+  const { me } = await dragger.data()
+  await drag(dragger, id, [40, 10])
+  for (const window of [grace, linus]) await window.until({ held: `${id}:${me}` })
+  await ada.kill()
+  const { mouse } = dragger.page
+  const [x, y] = await pointAt(dragger.page, [1200, 500])
+  await mouse.move(x, y, { steps: 5 })
+  for (const window of [grace, linus]) {
+    await window.until({ primary: /[23]/, members: /^(2,3|3,2)$/, safety: 'backed-up' })
+  }
+  expect((await dragger.data())['dragging']).toBe(String(id))
+  await mouse.move(x + 30, y + 20, { steps: 5 })
+  const dropped = await pointOf(dragger.page, id)
+  await mouse.up()
+  const { at } = await agreed([grace, linus], id)
+  const lies = await pointAt(dragger.page, at)
+  expect(Math.hypot(lies[0] - dropped[0], lies[1] - dropped[1])).toBeLessThan(3)
+  expect((await dragger.data())['lost']).toBe('0')
+  await linus.shot('tabletop-2-took-over')
+})
+
+test('O24, O57: a window that was offline for 5 s: each of its moves is recorded or refused', async () => {
+  const ada = await open('Ada')
+  const line = await Line.to(crew.hub.port)
+  onTestFinished(() => line.end())
+  const grace = await open('Grace', '', line.url)
+  for (const window of [ada, grace]) await window.until({ members: '1,2', safety: 'backed-up' })
+  await ada.page.getByRole('button', { name: /Free table/ }).click()
+  for (const window of [ada, grace]) await window.until({ pieces: '78' })
+  const windows = [ada, grace]
+  const mine = await lay(windows, [860, 620])
+  const both = await lay(windows, [1250, 200])
+  const mended = line.cut(5_000)
+  await dragTo(grace, mine, [900, 180])
+  await dragTo(grace, both, [1300, 640])
+  const moved = await state(grace, mine)
+  await dragTo(ada, both, [1180, 640])
+  await mended
+  await grace.until({ status: 'live' })
+  const { at } = await agreed(windows, both)
+  expect(at).toEqual((await state(ada, both)).at)
+  expect(Math.abs(at[0] - 1180)).toBeLessThan(12)
+  await grace.until({ toast: /^Ada has the / })
+  expect((await agreed(windows, mine)).at).toEqual(moved.at)
+  expect((await grace.data())['me']).toBe('2')
+})
+
+/** How many faces a window has of cards that are in a hand, by whose that is. */
+async function facesSeen({ page }: Window): Promise<Record<string, number>> {
+  return page.evaluate(() => {
+    const seen: Record<string, number> = {}
+    for (const { kind, handle } of (globalThis as unknown as Globals).tabletop.things) {
+      if (kind !== 'card' || handle.state.up) continue
+      const whose = handle.state.deck ? 'deck' : String(handle.state.hand)
+      seen[whose] = (seen[whose] ?? 0) + (handle.state.face === null ? 0 : 1)
+    }
+    return seen
+  })
+}
+
+test('O53: a hand is read by its player alone, also not by who watches', async () => {
+  const windows = await table(
+    /Free table/,
+    ['Ada', 'Grace', 'Linus', 'Eve'],
+    ['', '', '', '&watch'],
+  )
+  const [ada, grace, linus, eve] = windows as [Window, Window, Window, Window]
+  await ada.page.getByRole('button', { name: /^Deal 5/ }).click()
+  for (const window of [ada, grace, linus]) await window.until({ hand: '5' })
+  await eve.until({ hand: '0', records: '2' })
+  expect(await facesSeen(ada)).toEqual({ deck: 0, 1: 5, 2: 0, 3: 0 })
+  expect(await facesSeen(linus)).toEqual({ deck: 0, 1: 0, 2: 0, 3: 5 })
+  expect(await facesSeen(eve)).toEqual({ deck: 0, 1: 0, 2: 0, 3: 0 })
+  // Who watches moves nothing.
+  const id = await top(eve)
+  await drag(eve, id, [60, 60])
+  await eve.page.mouse.up()
+  expect(await eve.data()).toMatchObject({ dragging: '', held: '', pending: '0' })
+  // A card of a hand that is laid open is seen by all, and taken up again by nobody else.
+  const card = await linus.page.evaluate(() => {
+    const { things } = (globalThis as unknown as Globals).tabletop
+    return things.find(({ kind, handle }) => kind === 'card' && handle.state.hand === 3)!.id
+  })
+  await dragTo(linus, card, [1000, 620])
+  await agreed(windows, card)
+  for (const window of windows) expect((await state(window, card)).face).not.toBe(null)
+  await linus.shot('tabletop-3-hands')
+  expect(crew.complaints).toEqual([])
+})
+
+/** The man on a square. */
+async function manOn({ page }: Window, square: number): Promise<number> {
+  return page.evaluate((wanted) => {
+    const { things } = (globalThis as unknown as Globals).tabletop
+    return things.find(({ handle }) => handle.state.square === wanted)!.id
+  }, square)
+}
+
+/** The middle of a square of the board. */
+function squareAt(square: number): Place {
+  const row = Math.floor((square - 1) / 4)
+  const column = ((square - 1) % 4) * 2 + (row % 2 === 0 ? 1 : 0)
+  return [62 + (column + 0.5) * 76, 126 + (row + 0.5) * 76]
+}
+
+test('draughts by mouse and clicks: a capture is a must, and what is against the rules goes back', async () => {
+  const [ada, grace] = (await table(/Draughts/, ['Ada', 'Grace'])) as [Window, Window]
+  await ada.page.getByRole('button', { name: 'Sit here' }).first().click()
+  await grace.until({ seats: '1,0' })
+  await grace.page.getByRole('button', { name: 'Sit here' }).click()
+  for (const window of [ada, grace]) await window.until({ seats: '1,2' })
+  const hop = async (window: Window, from: number, to: number): Promise<void> => {
+    const id = await manOn(window, from)
+    await settled(window, id, squareAt(from))
+    await dragTo(window, id, squareAt(to))
+  }
+  await hop(ada, 9, 17)
+  await ada.until({ toast: /one square diagonally/, held: '' })
+  await settled(ada, await manOn(ada, 9), squareAt(9))
+  await hop(ada, 9, 14)
+  for (const window of [ada, grace]) await window.until({ turn: 'w', held: '' })
+  // White is moved by clicks.
+  for (const square of [22, 18]) {
+    const [x, y] = await pointAt(grace.page, squareAt(square))
+    await grace.page.mouse.click(x, y)
+  }
+  for (const window of [ada, grace]) await window.until({ turn: 'b', held: '' })
+  // Black's 14 may go neither round nor past: the only way left is the jump of 15 over 18.
+  await hop(ada, 11, 15)
+  for (const window of [ada, grace]) await window.until({ turn: 'w', held: '' })
+  await hop(grace, 24, 20)
+  await grace.until({ toast: /you must/, held: '' })
+  await hop(grace, 18, 9)
+  for (const window of [ada, grace]) {
+    await window.until({ turn: 'b', cells: /^(?:[^b]*b){11}[^b]*$/, log: 'moved 18×9' })
+  }
+  await grace.page.getByRole('button', { name: 'Resign' }).click()
+  await ada.until({ end: /resigned: black wins/ })
+  await ada.page.getByRole('heading', { name: 'You win!' }).waitFor()
+  await ada.shot('tabletop-4-draughts')
+  await ada.page.getByRole('button', { name: 'Play again' }).click()
+  for (const window of [ada, grace]) await window.until({ seats: '2,1', end: '', turn: 'b' })
+  expect(crew.complaints).toEqual([])
+})
+
+test('Crazy Eights by clicks: the rules deal, refuse, and pass the turn on', async () => {
+  const windows = await table(/Crazy Eights/, ['Ada', 'Grace'])
+  const [ada, grace] = windows as [Window, Window]
+  for (const [place, { page }] of windows.entries()) {
+    await page.getByRole('button', { name: 'Sit here' }).first().click()
+    for (const window of windows) await window.until({ seats: place === 0 ? '1,0,0,0' : '1,2,0,0' })
+  }
+  await ada.page.getByRole('button', { name: 'Deal', exact: true }).click()
+  for (const window of windows) await window.until({ hand: '7' })
+  await ada.page.getByRole('button', { name: 'Pass' }).click()
+  await ada.until({ toast: /Before you pass/ })
+  for (const hand of ['8', '9', '10']) {
+    await ada.page.getByRole('button', { name: /^Draw/ }).click()
+    await ada.until({ hand })
+  }
+  await ada.page.getByRole('button', { name: 'Pass' }).click()
+  await grace.page.getByRole('button', { name: /^Draw/ }).waitFor()
+  await grace.until({ log: 'passed' })
+  expect(await facesSeen(grace)).toMatchObject({ 1: 0, 2: 7 })
+  await grace.shot('tabletop-5-eights')
+  expect(crew.complaints).toEqual([])
+})
+
+test('a move is taken back as a new move, unless the piece changed since; keys do it too', async () => {
+  const windows = await table(/Free table/, ['Ada', 'Grace'])
+  const [ada, grace] = windows as [Window, Window]
+  const home: Place = [860, 620]
+  const id = await lay(windows, home)
+  await dragTo(grace, id, [880, 200])
+  const moved = await agreed(windows, id)
+  expect(moved.at).not.toEqual(home)
+  await ada.until({ log: /^moved the / })
+  await grace.page.keyboard.press('z')
+  await expect.poll(async () => (await state(ada, id)).at, { timeout: 10_000 }).toEqual(home)
+  await agreed(windows, id)
+
+  for (const window of windows) await settled(window, id, home)
+  await dragTo(grace, id, [880, 200])
+  const { at } = await agreed(windows, id)
+  await settled(ada, id, at)
+  await dragTo(ada, id, [1200, 620])
+  await agreed(windows, id)
+  await grace.page.keyboard.press('z')
+  await grace.until({ toast: /^Not taken back: .* changed since: Ada moved it\.$/ })
+
+  // By keys: turned over, picked up, carried, put down.
+  const before = await state(grace, id)
+  await settled(grace, id, before.at)
+  const [x, y] = await pointOf(grace.page, id)
+  await grace.page.mouse.click(x, y)
+  await grace.page.keyboard.press('f')
+  await expect.poll(async () => (await state(ada, id)).up, { timeout: 10_000 }).toBe(false)
+  for (const key of ['Enter', 'ArrowUp', 'ArrowUp', 'Enter']) await grace.page.keyboard.press(key)
+  const carried = await agreed(windows, id)
+  expect(carried.at).toEqual([before.at[0], before.at[1] - 40])
+  expect(crew.complaints).toEqual([])
+})
