@@ -80,7 +80,8 @@ function reconcile(pieces: Pieces, { id, row, why, seq, reason }: Entry, out: Ev
   if (!branch) return
   const isMine = row !== null && row.by === pieces.player
   const at = isMine ? branch.findIndex((pending) => pending.seq === seq) : -1
-  if (at >= 0) branch.splice(at, 1)
+  // What was before it was decided before it, though of that we may have heard nothing.
+  branch.splice(0, at + 1)
   // Our own, as we made it: what we did since stands on it.
   if (why === 'recorded' && isMine) return keep(pieces, id, branch)
   const doomed = branch.filter(({ loose }) => !loose)
@@ -94,15 +95,12 @@ function keep(pieces: Pieces, id: number, branch: Pending[]): void {
   else pieces.branches.set(id, branch)
 }
 
-/** An update of ours has its outcome: nothing is noted of it any more (O32, O56). */
+/** An update of ours has its outcome: nothing is noted of it, or of those before (O32, O56). */
 export function settled(pieces: Pieces, id: number, seq: number, out: Events): void {
-  const branch = pieces.branches.get(id)
-  if (!branch?.some((pending) => pending.seq === seq)) return
-  keep(
-    pieces,
-    id,
-    branch.filter((pending) => pending.seq !== seq),
-  )
+  const branch = pieces.branches.get(id) ?? []
+  const at = branch.findIndex((pending) => pending.seq === seq)
+  if (at < 0) return
+  keep(pieces, id, branch.slice(at + 1))
   out.emit({ kind: 'piece-changed', id })
 }
 

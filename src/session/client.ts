@@ -89,6 +89,7 @@ export function follow(
     // A new primary tells what we may lack behind its view; what comes before could leave a gap.
     if (before.primary !== 0) {
       client.told.waiting = true
+      client.told.coming = []
       client.told.askAt = now + TELL_AGAIN_MS
     }
     if (session.leaving) out.send(view.primary, { kind: 'leave' })
@@ -119,8 +120,8 @@ function forgetOthers(session: Session): void {
 }
 
 /**
- * An operation changed a part, or (index 0) we are brought up to date. Behind a new link what
- * comes first may leave a gap: it waits for that.
+ * An operation changed a part, or (index 0) we are brought up to date, which holds once it is said
+ * how far. Behind a new link what comes first may leave a gap: it waits for that.
  */
 export function takeNews(
   session: Session,
@@ -131,10 +132,7 @@ export function takeNews(
   const { view, told } = session.client
   if (from !== view.primary) return
   const { index, player, seq, part, bytes } = message
-  if (index === 0) {
-    told.whole = false
-    return out.news(part, from, bytes)
-  }
+  if (index === 0) return void told.coming.push({ part, bytes })
   if (told.waiting) return
   told.index = Math.max(told.index, index)
   told.seqs.set(player, Math.max(told.seqs.get(player) ?? 0, seq))
@@ -146,11 +144,13 @@ export function takeStanding(
   session: Session,
   from: PeerId,
   { index, seqs }: PeerMessage & { kind: 'standing' },
+  out: SessionOut,
 ): void {
   const { client } = session
   if (from !== client.view.primary) return
+  for (const { part, bytes } of client.told.coming) out.news(part, from, bytes)
   const upTo = new Map(seqs.map(({ player, seq }) => [player, seq]))
-  client.told = { index, seqs: upTo, whole: true, waiting: false, askAt: Infinity }
+  client.told = { index, seqs: upTo, coming: [], waiting: false, askAt: Infinity }
 }
 
 /** The primary wants to know that we leave the session to it. */

@@ -112,8 +112,7 @@ function durableOf(session: Session, here: readonly Member[]): Durable {
 }
 
 function ownAnswer({ client }: Session): { index: number; settled: number } {
-  const { index, whole } = client.told
-  return { index: whole ? index : 0, settled: settledOf(client) }
+  return { index: client.told.index, settled: settledOf(client) }
 }
 
 /** The last of our operations whose outcome we know, all before it included. */

@@ -40,7 +40,7 @@ export const SERVE_FIRST_MS: Millis = 20
 export function found(session: Session, now: Millis, out: SessionOut): void {
   const lease = leases.create(session.recovers, now + leases.LEASE_MS)
   session.server = { ...idleServer(now), epoch: 1, servesSince: now, lease }
-  session.client.told = { ...session.client.told, whole: true, waiting: false }
+  session.client.told = { ...session.client.told, coming: [], waiting: false }
   become(session, now, 'alone', out)
 }
 

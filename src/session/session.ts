@@ -61,7 +61,7 @@ export function receive(
     case 'news':
       return client.takeNews(session, from, message, out)
     case 'standing':
-      return client.takeStanding(session, from, message)
+      return client.takeStanding(session, from, message, out)
     default:
       return receiveOfRecovery(session, now, from, message, out)
   }
@@ -178,6 +178,7 @@ export function linked(
   const { view, register } = session.client
   const named = register.epoch > view.epoch && peer === register.primary
   if (peer === view.primary || named) {
+    session.client.told.coming = []
     client.askToBeTold(session, now, peer, out)
     session.client.againAt = session.client.pending.length > 0 ? now : Infinity
   }

@@ -167,12 +167,12 @@ export interface Client {
 
 /** What we were told of the durable state. */
 export interface Told {
-  /** How far in the log; it means something only when it is whole. */
+  /** How far in the log. */
   index: number
   /** Up to which operation of each player. */
   seqs: Map<number, number>
-  /** False while we are being brought up to date: then there may be gaps. */
-  whole: boolean
+  /** What brings us up to date, until it is said how far: a copy is of one instant (T80). */
+  coming: Change[]
   /** The link to the primary is new: news count only behind what brings us up to date. */
   waiting: boolean
   /** When that is asked for again. */
@@ -308,7 +308,7 @@ export function create(now: Millis, options: SessionOptions): Session {
       register: { epoch: 0, primary: 0, backup: 0 },
       resyncAt: Infinity,
       askAt: now,
-      told: { index: 0, seqs: new Map(), whole: false, waiting: true, askAt: Infinity },
+      told: { index: 0, seqs: new Map(), coming: [], waiting: true, askAt: Infinity },
       former: new Map(),
       promisedUntil: -Infinity,
       seekAt: -Infinity,

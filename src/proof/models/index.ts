@@ -7,6 +7,8 @@ import * as lease from './lease.ts'
 import * as link from './link.ts'
 import { objectsModel } from './objects.ts'
 import * as objects from './objects-scopes.ts'
+import { piecesModel } from './pieces.ts'
+import * as pieces from './pieces-scopes.ts'
 import { createModel } from './session.ts'
 import * as session from './session-scopes.ts'
 
@@ -30,6 +32,7 @@ export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   link: linkModels(),
   session: [...sessionModels(), ...leaseModels()],
   objects: objectsModels(),
+  pieces: piecesModels(),
 }
 
 function linkModels(): NamedModel[] {
@@ -72,6 +75,16 @@ function objectsModels(): NamedModel[] {
   )
   const planted = objects.PLANTED.map(({ scope, says, violates }) =>
     named(scope.name, says, () => objectsModel(scope), { violates }),
+  )
+  return [...good, ...planted]
+}
+
+function piecesModels(): NamedModel[] {
+  const good = pieces.GOOD.map(({ scope, says, deep = false }) =>
+    named(scope.name, says, () => piecesModel(scope), { deep }),
+  )
+  const planted = pieces.PLANTED.map(({ scope, says, violates }) =>
+    named(scope.name, says, () => piecesModel(scope), { violates }),
   )
   return [...good, ...planted]
 }
