@@ -351,6 +351,9 @@ export function takeOver(tables: Tables, scene: Scene): void {
   scene.gone.push(before.primary)
   if (dies) kill(scene, before.primary)
   const told = around === 'takeover-tells-difference' ? before.primary : members
+  const strangers = members.filter((inc) => !scene.links[`${HEIR}>${inc}`])
   for (const to of members) say(tables, scene, HEIR, to, { epoch, members: told })
   see(tables, scene, HEIR, HEIR, epoch, members)
+  // On a new link a primary says its view.
+  for (const to of strangers) say(tables, scene, HEIR, to, { epoch, members: told })
 }
