@@ -80,7 +80,7 @@ function goalOfMemory([ours]: readonly Memory[]): Goal {
 function notes(): string[] {
   return [
     `Peers: ${['yjs', 'y-websocket', 'msgpackr'].map(version).join(', ')}.`,
-    'An update goes to a primary or server and to one other, and is shown there. Yjs merges: it has',
+    'An update goes to a primary or server and to another, and is shown there. Yjs merges: it has',
     'no outcome and refuses nothing. msgpackr stands there for what bytes alone cost.',
     `The load of the machine over the last minute was ${loadavg()[0]!.toFixed(1)}.`,
   ]

@@ -111,7 +111,7 @@ function drawLot(made: Made, sides: number): number {
   if (!Number.isInteger(sides) || sides < 1 || sides > 2 ** 31) {
     throw new RangeError(`a draw is out of 1 to ${2 ** 31}: ${sides}`)
   }
-  return draw(made.pieces.kept.seed, made.draws++, sides)
+  return draw(made.pieces.kept.seed, made.pieces.epoch, made.draws++, sides)
 }
 
 function effectsIn({ pieces, types, rows, raised, draws }: Made, player: number): Effects {

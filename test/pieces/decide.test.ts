@@ -1,0 +1,161 @@
+// Goal: what the primary decides of updates, and what a player is shown meanwhile.
+// Method: a primary and members in one process; each hears what it is told at once, or not.
+import { describe, expect, test } from 'vitest'
+import { bool, piece, reject, secret, u8 } from '../../src/index.ts'
+import { draft, type PieceTypes, shown } from '../../src/pieces/pieces.ts'
+import { act, ask, follow, hear, room, welcome } from './room.ts'
+
+const Card = piece(
+  'card',
+  {
+    mark: u8,
+    open: bool,
+    face: secret(u8, (card, who) => card['open'] === true || card.heldBy === who),
+  },
+  {
+    rules: {
+      update: (_card, patch) => {
+        if (patch.mark === 200) return reject(`${'\u{1f0a1}'.repeat(90)}!`)
+        if (patch.mark === 201) throw new Error('é'.repeat(300))
+        return patch
+      },
+    },
+  },
+)
+const types: PieceTypes = [Card.rules]
+const mark = (value: number) => ({ mask: 1, fields: [value] })
+
+describe('what becomes of an update', () => {
+  test('O6, O7: each gives complete values, and one state of each piece is kept', () => {
+    const all = room(types, 2, 3)
+    const [ada, bob] = all.seats as [(typeof all.seats)[0], (typeof all.seats)[0]]
+    const size = (): number => all.part.snapshot!(all.primary.state).length
+    act(all, ada, 1, mark(1))
+    const before = size()
+    for (let i = 0; i < 500; i++) act(all, i % 2 ? ada : bob, 1 + (i % 3), mark(i % 100))
+    expect(all.primary.state.kept.rows.size).toBe(3)
+    expect(size() - before).toBeLessThan(30)
+    const last = ask(all, ada, 2, mark(42))
+    hear(all, ada, last)
+    // The same bytes once more say the same again: nothing in them is a difference.
+    hear(all, ada, last)
+    expect(shown(bob.state, types, 2)!.fields[0]).toBe(42)
+  })
+
+  test('O28, O29: each has a number of its player, noted for its piece until it is answered', () => {
+    const all = room(types, 1, 2)
+    const [ada] = all.seats as [(typeof all.seats)[0]]
+    const bodies = [ask(all, ada, 1, mark(1)), ask(all, ada, 2, mark(2)), ask(all, ada, 1, mark(3))]
+    expect(bodies.map((body) => body[1])).toEqual([1, 2, 3])
+    const noted = (): [number, number[]][] => {
+      return [...ada.state.branches].map(([id, list]) => [id, list.map(({ seq }) => seq)])
+    }
+    expect(noted()).toEqual([
+      [1, [1, 3]],
+      [2, [2]],
+    ])
+    for (const body of bodies.slice(0, 2)) hear(all, ada, body)
+    expect(noted()).toEqual([[1, [3]]])
+    // What was told of the third tells of the first, too, should that have been missed.
+    const late = ask(all, ada, 1, mark(4))
+    hear(all, ada, bodies[2]!, [ada])
+    expect(shown(ada.state, types, 1)!.fields[0]).toBe(4)
+    hear(all, ada, late)
+    expect(noted()).toEqual([])
+    expect(shown(ada.state, types, 1)!.fields[0]).toBe(4)
+  })
+
+  test('O43: in doubt it is inapplicable, nonsense only what can be nothing else', () => {
+    const all = room(types, 2, 3)
+    const [ada, bob] = all.seats as [(typeof all.seats)[0], (typeof all.seats)[0]]
+    const gone = ask(all, bob, 3, mark(1))
+    const opened = draft(all.primary.state, types, 7, 0)
+    opened.face.remove(3)
+    for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
+    expect(hear(all, bob, gone)).toEqual({ kind: 'refused', reason: 'it is gone' })
+    act(all, ada, 1, { hold: 'grab' })
+    expect(act(all, bob, 1, { hold: 'grab' })).toMatchObject({ kind: 'refused' })
+    expect(act(all, bob, 1, { hold: 'release' })).toMatchObject({ kind: 'refused' })
+    expect(act(all, bob, 2, { mask: 4, fields: [0, 0, 9] })).toMatchObject({ kind: 'refused' })
+    expect(act(all, bob, 2, {})).toMatchObject({ kind: 'bogus' })
+    expect(hear(all, bob, Uint8Array.of(1))).toMatchObject({ kind: 'bogus' })
+    const unknown = ask(all, bob, 2, mark(1))
+    unknown[2] = 99
+    expect(hear(all, bob, unknown)).toMatchObject({ kind: 'bogus' })
+  })
+
+  test('O44, O45: a rule that throws refuses the update, however long its sentence is', () => {
+    const all = room(types, 2, 1)
+    const [ada, bob] = all.seats as [(typeof all.seats)[0], (typeof all.seats)[0]]
+    for (const value of [200, 201]) {
+      const outcome = act(all, ada, 1, mark(value))
+      expect(outcome.kind).toBe('refused')
+      const { reason } = outcome as { reason: string }
+      expect(new TextEncoder().encode(reason).length).toBeLessThanOrEqual(200)
+      expect(reason.length).toBeGreaterThan(20)
+    }
+    expect(ada.events.filter(({ kind }) => kind === 'piece-refused')).toHaveLength(2)
+    expect(shown(ada.state, types, 1)!.fields[0]).toBe(0)
+    expect(act(all, bob, 1, mark(5)).kind).toBe('recorded')
+    expect(bob.events.filter(({ kind }) => kind === 'piece-refused')).toEqual([])
+  })
+
+  test('O55: only a grab alone may be loose', () => {
+    const all = room(types, 1, 1)
+    const [ada] = all.seats as [(typeof all.seats)[0]]
+    for (const op of [mark(1), { hold: 'release' }, { hold: 'wrest' }] as const) {
+      expect(act(all, ada, 1, op, true)).toMatchObject({ kind: 'bogus' })
+    }
+    expect(act(all, ada, 1, { hold: 'grab', ...mark(1) }, true)).toMatchObject({ kind: 'bogus' })
+    expect(act(all, ada, 1, { hold: 'grab' }, true)).toMatchObject({ kind: 'clamped' })
+  })
+})
+
+describe('a session that goes on from what a member was told', () => {
+  test('O58: tags of what was lost are stale, tags of before and after are not', () => {
+    const all = room(types, 2, 3)
+    const [ada, bob] = all.seats as [(typeof all.seats)[0], (typeof all.seats)[0]]
+    const early = ask(all, bob, 1, mark(10))
+    hear(all, ada, ask(all, ada, 2, mark(20)), [ada])
+    const told = all.part.told!(ada.state)
+    const late = ask(all, bob, 3, mark(30))
+    // Ada recovers the session; Bob saw more.
+    follow(all, all.primary, 100, 100, 2)
+    expect(all.part.restore!(all.primary.state, told)).toBe(true)
+    expect(hear(all, bob, late).kind).toBe('conflict')
+    expect(hear(all, bob, early).kind).toBe('recorded')
+    welcome(all, bob)
+    welcome(all, ada)
+    expect(act(all, bob, 3, mark(31)).kind).toBe('recorded')
+    expect(bob.state.branches.size).toBe(0)
+    expect(hear(all, bob, late).kind).toBe('conflict')
+    const rows = [ada, bob].map(({ state }) => [1, 2, 3].map((id) => state.told.get(id)!.fields[0]))
+    expect(rows).toEqual([
+      [10, 0, 31],
+      [10, 0, 31],
+    ])
+  })
+
+  test('O53: faces that nobody was shown are lost, and an action makes them anew', () => {
+    const all = room(types, 2, 2)
+    const [ada] = all.seats as [(typeof all.seats)[0]]
+    act(all, ada, 1, { hold: 'grab' })
+    follow(all, all.primary, 100, 100, 2)
+    all.part.restore!(all.primary.state, all.part.told!(ada.state))
+    const rows = [...all.primary.state.kept.rows.values()]
+    expect(rows.map(({ id, hidden }) => [id, hidden])).toEqual([
+      [1, 0],
+      [2, 4],
+    ])
+    follow(all, all.primary, 100, 100, 2)
+    expect(all.primary.events).toContainEqual({ kind: 'pieces-lost', ids: [2] })
+    for (const seat of all.seats) welcome(all, seat)
+    act(all, ada, 2, { hold: 'grab' })
+    expect(act(all, ada, 2, { mask: 4, fields: [0, 0, 9] })).toMatchObject({ kind: 'refused' })
+    const opened = draft(all.primary.state, types, 7, 0)
+    opened.face.change(2, 4, [0, 0, 33])
+    for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
+    welcome(all, ada)
+    expect(ada.state.told.get(2)).toMatchObject({ hidden: 0, fields: [0, 0, 33] })
+  })
+})

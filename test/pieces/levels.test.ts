@@ -1,0 +1,115 @@
+// Goal: levels stay a total order that is short, however often pieces are raised or put between
+// two others; lots are fair, and none is drawn twice.
+// Method: very many operations on few pieces, by the shipped primary.
+import { describe, expect, test } from 'vitest'
+import { piece, u8 } from '../../src/index.ts'
+import { LEVEL_LONG } from '../../src/pieces/levels.ts'
+import { draw } from '../../src/pieces/lots.ts'
+import { above, between, byLevel, draft, type Row } from '../../src/pieces/pieces.ts'
+import { act, follow, room } from './room.ts'
+
+const types = [piece('chip', { worth: u8 }).rules]
+const PIECES = 12
+
+function sorted(rows: Iterable<Row>): Row[] {
+  return [...rows].sort(byLevel)
+}
+
+function isTotal(rows: readonly Row[]): boolean {
+  return rows.every((row, i) => i === 0 || byLevel(rows[i - 1]!, row) < 0)
+}
+
+describe('levels', () => {
+  test('O38: after 10,000 raises they are in order, and short', () => {
+    const all = room(types, 1, PIECES)
+    const [ada] = all.seats as [(typeof all.seats)[0]]
+    let longest = 0
+    for (let i = 0; i < 10_000; i++) {
+      const id = 1 + (i % PIECES)
+      const z = above(ada.state.told.values())
+      expect(act(all, ada, id, { z }).kind).toBe('recorded')
+      longest = Math.max(longest, z.length)
+    }
+    const rows = sorted(all.primary.state.kept.rows.values())
+    expect(isTotal(rows)).toBe(true)
+    expect(longest).toBeLessThan(10)
+    expect(rows.at(-1)!.id).toBe(1 + (9_999 % PIECES))
+  })
+
+  test('O38: after 10,000 moves into one gap they are in order, and short: what is long is spaced anew', () => {
+    const all = room(types, 2, PIECES)
+    const [ada, bob] = all.seats as [(typeof all.seats)[0], (typeof all.seats)[0]]
+    let [longest, clamped] = [0, 0]
+    for (let i = 0; i < 10_000; i++) {
+      // The lowest goes to just under the highest, so the gap gets narrower all the time.
+      const rows = sorted(ada.state.told.values())
+      const [lowest, under, top] = [rows[0]!, rows.at(-2)!, rows.at(-1)!]
+      const z = between(under.z, top.z)
+      const outcome = act(all, i % 2 ? ada : bob, lowest.id, { z })
+      if (outcome.kind === 'clamped') clamped++
+      else expect(outcome.kind).toBe('recorded')
+      const now = sorted(ada.state.told.values())
+      expect(now.at(-2)!.id).toBe(lowest.id)
+      longest = Math.max(longest, ...now.map((row) => row.z.length))
+    }
+    expect(isTotal(sorted(all.primary.state.kept.rows.values()))).toBe(true)
+    expect(longest).toBeLessThanOrEqual(LEVEL_LONG)
+    expect(clamped).toBeGreaterThan(10)
+    expect(sorted(bob.state.told.values())).toEqual(sorted(all.primary.state.kept.rows.values()))
+  })
+
+  test('O37: of two with the same level the newer lies above, for all', () => {
+    const all = room(types, 2, 3)
+    const [ada, bob] = all.seats as [(typeof all.seats)[0], (typeof all.seats)[0]]
+    const z = above(ada.state.told.values())
+    act(all, ada, 2, { z })
+    act(all, bob, 1, { z })
+    for (const { state } of all.seats) {
+      expect(sorted(state.told.values()).map(({ id }) => id)).toEqual([3, 2, 1])
+    }
+    // Nothing lies between two that are equal: who wants to be there is above both.
+    expect(between(z, z)).toBe(z)
+    act(all, ada, 3, { z: between(z, z) })
+    expect(sorted(bob.state.told.values()).map(({ id }) => id)).toEqual([2, 1, 3])
+  })
+})
+
+describe('lots', () => {
+  test('are fair', () => {
+    const counts = [0, 0, 0, 0, 0, 0]
+    for (let i = 0; i < 12_000; i++) counts[draw(Uint8Array.of(5), 1, i, 6)]!++
+    // Chi-square with five degrees of freedom is below 20.5 in 999 of 1,000 cases.
+    const off = counts.reduce((sum, count) => sum + (count - 2_000) ** 2 / 2_000, 0)
+    expect(off).toBeLessThan(20.5)
+  })
+
+  test('O58: are not repeated by who takes over, nor by who recovers the session', () => {
+    const all = room(types, 1, 1)
+    const [ada] = all.seats as [(typeof all.seats)[0]]
+    const take = (count: number): string => {
+      const opened = draft(all.primary.state, types, 7, 0)
+      const drawn = Array.from({ length: count }, () => opened.face.draw(2 ** 31))
+      for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
+      return drawn.join()
+    }
+    const seen = [take(8), take(8)]
+    // Ada stood by once, and has the seed and an old count.
+    all.part.restore!(ada.state, all.part.snapshot!(all.primary.state))
+    seen.push(take(8))
+    for (const epoch of [2, 3]) {
+      follow(all, all.primary, 100, 100, epoch)
+      all.primary.state.kept.seed = ada.state.kept.seed
+      all.part.restore!(all.primary.state, all.part.told!(ada.state))
+      seen.push(take(8), take(8))
+    }
+    expect(new Set(seen).size).toBe(seen.length)
+    expect(new Set(seen.join().split(',')).size).toBe(seen.length * 8)
+  })
+
+  test('what an action drew and did not keep is drawn again, so nobody can choose', () => {
+    const all = room(types, 1, 1)
+    const first = draft(all.primary.state, types, 7, 0).face.draw(1_000_000)
+    expect(draft(all.primary.state, types, 7, 0).face.draw(1_000_000)).toBe(first)
+    expect(() => draft(all.primary.state, types, 7, 0).face.draw(0)).toThrow(RangeError)
+  })
+})
