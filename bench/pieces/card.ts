@@ -1,0 +1,17 @@
+/** The game of the bench: cards that anybody may move. */
+
+import { action, piece } from '../../src/api/types.ts'
+import { ranged, u32 } from '../../src/wire/schema.ts'
+import { PIECES } from './words.ts'
+
+/** A card, and when its newest move was sent. */
+export const Card = piece('card', {
+  x: ranged(0, 1_000, 0.5),
+  y: ranged(0, 1_000, 0.5),
+  sent: u32,
+})
+
+/** Lays all of them. */
+export const lay = action('lay', (table) => {
+  for (let n = 0; n < PIECES; n++) table.create(Card)
+})
