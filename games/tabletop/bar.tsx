@@ -190,7 +190,7 @@ function EightsBar({ play }: { play: Play }): ComponentChild {
   return (
     <div class="bar" role="group" aria-label="Crazy Eights">
       {seats.map((player, seat) =>
-        on && player === 0 ? null : (
+        player === 0 && (on || sits) ? null : (
           <Seat key={seat} play={play} seat={seat} isNext={player !== 0 && player === next}>
             <Backs count={play.handOf(player).length} />
             <span class="count" title="Points">

@@ -164,14 +164,15 @@ export function HandWords(props: { play: Play; bottom: number }): ComponentChild
   const { play, bottom } = props
   const { primary, backup, me } = play.session
   const count = play.tray.cards.length
+  const isFree = gameOf(play.session) === 'free'
   const knowing = [primary, backup].flatMap((member) => {
     return member && member.inc !== me.inc ? [member.name] : []
   })
   const but =
     knowing.length === 0
       ? 'Only you see it.'
-      : `Hidden from all but ${knowing.join('’s and ')}’s machine${knowing.length > 1 ? 's' : ''}` +
-        ': server and backup must know it.'
+      : `Hidden from all but ${knowing.join('’s and ')}’s machine${knowing.length > 1 ? 's' : ''}, ` +
+        'for server and backup must know it.'
   const title =
     'The cards of a hand are sent to nobody but their player. The machines that serve as server ' +
     'and as backup hold the whole table, and could be made to show it.'
@@ -181,7 +182,7 @@ export function HandWords(props: { play: Play; bottom: number }): ComponentChild
         Your hand · {count} {count === 1 ? 'card' : 'cards'}
       </b>
       <span class="fine" title={title}>
-        {count === 0 ? 'Drag cards here: then only you see them.' : but}
+        {count > 0 ? but : isFree ? 'Drag cards here: then only you see them.' : ''}
       </span>
       {count > 1 && (
         <button type="button" onClick={() => play.sortHand()}>

@@ -45,6 +45,8 @@ export class Play extends Player {
   #things: readonly Thing[] = []
   #byId = new Map<number, Thing>()
   #isOld = true
+  /** Pieces that an action under way moves. */
+  readonly #acting = new Set<number>()
 
   constructor(session: Session, watching: boolean, changed: () => void) {
     super(session, changed)
@@ -114,6 +116,18 @@ export class Play extends Player {
   look(): void {
     this.story.look()
     this.log.look(this.things)
+    this.#letGo()
+  }
+
+  // What our hand held before the page was loaded anew is let go.
+  #letGo(): void {
+    const { status, me } = this.session
+    for (const { id, handle } of this.things) {
+      if (status !== 'live' || handle.heldBy !== me.player || handle.pending) continue
+      if (!this.drags.held.has(id) && !this.#acting.has(id)) {
+        void this.#ask(() => pieceOf(handle).release())
+      }
+    }
   }
 
   /** A player's name, also when they have gone. */
@@ -125,6 +139,14 @@ export class Play extends Player {
   handOf(player: number): CardHandle[] {
     return this.#things.flatMap((thing) => {
       return thing.kind === 'card' && thing.handle.state.hand === player ? [thing.handle] : []
+    })
+  }
+
+  /** Whether somebody else holds cards. */
+  get hasFans(): boolean {
+    const me = this.watching ? 0 : this.session.me.player
+    return this.things.some(({ kind, handle }) => {
+      return kind === 'card' && handle.state.hand !== 0 && handle.state.hand !== me
     })
   }
 
@@ -229,8 +251,10 @@ export class Play extends Player {
       return this.changed()
     }
     this.naming = 0
-    void this.act(ACTS.playCard, { card: card.id, suit: suit ?? 0 }).then((done) => {
-      if (!done && card.alive && card.heldBy === this.session.me.player) void card.release()
+    this.#acting.add(card.id)
+    void this.act(ACTS.playCard, { card: card.id, suit: suit ?? 0 }).then(() => {
+      this.#acting.delete(card.id)
+      this.#letGo()
     })
     this.changed()
   }
@@ -274,10 +298,10 @@ export class Play extends Player {
 
   /** Moves a man of the game; if that may not be, it goes back to its square. */
   hop(man: number, to: number): void {
-    void this.act(ACTS.hop, { man, to }).then((done) => {
-      const thing = this.find(man)
-      const isHeld = thing?.handle.heldBy === this.session.me.player
-      if (!done && thing && isHeld) void this.#ask(() => pieceOf(thing.handle).release())
+    this.#acting.add(man)
+    void this.act(ACTS.hop, { man, to }).then(() => {
+      this.#acting.delete(man)
+      this.#letGo()
     })
   }
 

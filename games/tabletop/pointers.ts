@@ -108,7 +108,7 @@ export class Pointers {
     if (this.#down.has(event.pointerId)) this.#down.set(event.pointerId, at)
     const { scene } = this.#ground
     const play = this.#ground.playing()
-    play?.ghosts.point(this.#isInTray(at, play) ? null : scene.camera.toTable(at))
+    play?.ghosts.point(play && scene.isInTray(play, at) ? null : scene.camera.toTable(at))
     const gesture = this.#gesture
     if (!gesture) return this.#hover(at, play)
     if (gesture.kind === 'press') this.#begin(gesture, event, at, play)
@@ -125,11 +125,6 @@ export class Pointers {
   #hover(at: Vec2, play: Play | null): void {
     const thing = play && !play.watching && this.#ground.scene.hit(play, at)
     this.#root.style.cursor = thing ? 'grab' : ''
-  }
-
-  #isInTray([, y]: Vec2, play: Play): boolean {
-    const { scene } = this.#ground
-    return y > scene.camera.frame.height - scene.trayHeight(play)
   }
 
   // The pointer has gone far enough: now it is known what it does.
@@ -151,7 +146,7 @@ export class Pointers {
       }
       return
     }
-    if (this.#isInTray(from, play)) this.#gesture = { kind: 'sort', thing }
+    if (this.#ground.scene.isInTray(play, from)) this.#gesture = { kind: 'sort', thing }
     else this.#take(thing, from, at, play)
   }
 
@@ -182,7 +177,7 @@ export class Pointers {
   #sort(thing: Thing, at: Vec2, play: Play | null): void {
     if (!play) return
     const { scene } = this.#ground
-    if (this.#isInTray(at, play)) play.tray.put(thing.id, at[0], scene.camera.frame)
+    if (scene.isInTray(play, at)) play.tray.put(thing.id, at[0], scene.camera.frame)
     else this.#take(thing, scene.looks.onScreen(thing.id) ?? at, at, play)
   }
 
@@ -232,7 +227,7 @@ export class Pointers {
   }
 
   #put(play: Play, at: Vec2, open: boolean): void {
-    const isIn = this.#isInTray(at, play)
+    const isIn = this.#ground.scene.isInTray(play, at)
     const ids = [...play.drags.held.keys()]
     play.drags.drop({ hand: isIn ? play.session.me.player : 0, open })
     if (isIn) for (const id of ids) play.tray.put(id, at[0], this.#ground.scene.camera.frame)

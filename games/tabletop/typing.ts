@@ -199,8 +199,7 @@ function enter(desk: Desk, play: Play): void {
 function putDown(desk: Desk, play: Play): void {
   const { scene } = desk
   const [first] = play.drags.held.values()
-  const [, y] = scene.camera.toScreen(first!.at)
-  const isIn = y > scene.camera.frame.height - scene.trayHeight(play)
+  const isIn = scene.isInTray(play, scene.camera.toScreen(first!.at))
   play.drags.drop({ hand: isIn ? play.session.me.player : 0, open: true })
   desk.speak('Put down.')
 }

@@ -22,8 +22,8 @@ export const MAN = 31
 export const DIE = 46
 /** Where the dice lie at first. */
 export const DICE: readonly Vec2[] = [
-  [1010, 640],
-  [1075, 640],
+  [1150, 100],
+  [1215, 100],
 ]
 
 /** A part of the table to look at. */

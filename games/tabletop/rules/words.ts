@@ -11,6 +11,10 @@ export const TITLES: Readonly<Record<Game, readonly [title: string, about: strin
   eights: ['Crazy Eights', 'A card game for two to four, with the rules kept by the table.'],
 }
 
+const HIDDEN =
+  'What you hold is sent to nobody else, but the machines that serve as server and as backup know ' +
+  'the whole table.'
+
 /** The rules, sentence by sentence. */
 export const RULES: Readonly<Record<Game, readonly string[]>> = {
   free: [
@@ -19,6 +23,7 @@ export const RULES: Readonly<Record<Game, readonly string[]>> = {
     'Cards that you drag onto the deck or the discard pile come to lie on it.',
     'Whoever grabs a piece first has it; everybody else is told who that is.',
     'Click a die to roll it. The server rolls, deals and shuffles, so nobody can foresee it.',
+    HIDDEN,
   ],
   draughts: [
     'Black begins. A man moves one dark square diagonally forward.',
@@ -39,5 +44,6 @@ export const RULES: Readonly<Record<Game, readonly string[]>> = {
       'eight, 10 for a court card, 1 for an ace, else the number. If nobody can go on, the ' +
       'cheapest hand wins.',
     `Who has ${MATCH_POINTS} points wins the match.`,
+    HIDDEN,
   ],
 }

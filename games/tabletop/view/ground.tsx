@@ -1,6 +1,7 @@
 /** What does not move: the felt, the board, the places of the piles. */
 
 import type { ComponentChild } from 'preact'
+import { useMemo } from 'preact/hooks'
 import { BOARD, CARD, DECK, DISCARD, SQUARE, squareAt, TABLE } from '../rules/places.ts'
 import type { Game } from '../rules/seats.ts'
 
@@ -40,8 +41,17 @@ export function Paints(): ComponentChild {
   )
 }
 
-/** The table of a game. @param last  squares of the last move @param ways  where a man may go */
+/** The table of a game, drawn anew when something changes. @param last  squares of the last move @param ways  where a man may go */
 export function Ground(props: {
+  game: Game | null
+  last: readonly number[]
+  ways: readonly number[]
+}): ComponentChild {
+  const { game, last, ways } = props
+  return useMemo(() => <Whole {...props} />, [game, last.join(), ways.join()])
+}
+
+function Whole(props: {
   game: Game | null
   last: readonly number[]
   ways: readonly number[]

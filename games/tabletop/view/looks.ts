@@ -8,6 +8,7 @@ import { placeOf, type Thing, turnOf } from '../kinds.ts'
 import type { Play } from '../play.ts'
 import { layoutFor } from '../tray.ts'
 import type { Camera } from './camera.ts'
+import { type Fan, FAN_SCALE, fansOf } from './fans.ts'
 
 /** Most of a way is done in so many milliseconds. */
 const GLIDE_MS = 70
@@ -34,7 +35,10 @@ export interface Look {
 /** The looks of all things. */
 export class Looks {
   readonly #camera: Camera
+  /** The hands of the others, along the upper edge. */
+  fans: readonly Fan[] = []
   #looks = new Map<number, Look>()
+  #fans: ReadonlyMap<number, Vec2> = new Map()
 
   constructor(camera: Camera) {
     this.#camera = camera
@@ -49,6 +53,8 @@ export class Looks {
   advance(play: Play, ms: number): boolean {
     const looks = new Map<number, Look>()
     let isMoving = false
+    this.fans = fansOf(play, this.#camera.frame)
+    this.#fans = new Map(this.fans.flatMap(({ cards }) => [...cards]))
     for (const thing of play.things) {
       const goal = this.#goal(play, thing)
       if (!goal) continue
@@ -68,8 +74,10 @@ export class Looks {
     if (drag) return { at: drag.at, turn: turnOf(thing), scale: zoom, flip, space: 'air' }
     const { heldBy } = thing.handle
     if (thing.kind === 'card' && thing.handle.state.hand !== 0 && heldBy === 0) {
-      const isShown = thing.handle.state.hand === me
-      const at = isShown ? play.tray.slotOf(thing.id, frame) : null
+      const isOurs = thing.handle.state.hand === me && !play.watching
+      const fan = isOurs ? null : this.#fans.get(thing.id)
+      if (fan) return { at: fan, turn: 0, scale: FAN_SCALE, flip, space: 'tray' }
+      const at = play.tray.slotOf(thing.id, frame)
       if (!at) return null
       const lift = play.fits(thing.handle) ? 10 : 0
       const { scale } = layoutFor(frame.width)

@@ -14,12 +14,15 @@ import { type Game, gameOf } from '../rules/seats.ts'
 import { layoutFor } from '../tray.ts'
 import { Camera } from './camera.ts'
 import { Faces } from './faces.tsx'
+import { FANS_HEIGHT } from './fans.ts'
 import { Ground, Paints } from './ground.tsx'
 import { type Look, Looks, type Space } from './looks.ts'
 import { ThingPicture } from './things.tsx'
 
 /** Cards of a pile that are drawn one by one; those below are its edge. */
 const PILE_TOP = 3
+/** Height of our hand when it is empty, in pixels. */
+const TRAY_LOW = 34
 
 /** A rubber band, in pixels of the picture. */
 export interface Band {
@@ -36,6 +39,7 @@ export class Scene {
   dirty = true
   readonly #root: Element
   #game = ''
+  #ghosts = ''
 
   constructor(root: Element) {
     this.#root = root
@@ -50,11 +54,18 @@ export class Scene {
     this.dirty = true
   }
 
-  /** Height of our hand of cards, in pixels; 0 where there is none. */
-  trayHeight(play: Play | null): number {
+  /** Height of our hand of cards, in pixels; 0 where there is none. An empty one is low. */
+  trayHeight(play: Play | null, isEmpty: boolean = play?.tray.cards.length === 0): number {
     const game = play && gameOf(play.session)
     const has = play && !play.watching && (game === 'free' || game === 'eights')
-    return has ? layoutFor(this.camera.frame.width).height : 0
+    if (!has) return 0
+    return isEmpty ? TRAY_LOW : layoutFor(this.camera.frame.width).height
+  }
+
+  /** Whether our hand takes what is put down there: it opens for what is carried to it. */
+  isInTray(play: Play, [, y]: Vec2): boolean {
+    const isEmpty = play.tray.cards.length === 0 && play.drags.held.size === 0
+    return y > this.camera.frame.height - this.trayHeight(play, isEmpty)
   }
 
   /** Draws, if there is anything new. @param ms  since the last time @param top  of the table */
@@ -62,8 +73,12 @@ export class Scene {
     this.#settle(play, top)
     const isMoving = play ? this.looks.advance(play, ms) : false
     const ghosts = play?.ghosts.shown(performance.now()) ?? []
-    if (!this.dirty && !isMoving && ghosts.length === 0) return
-    this.dirty = isMoving || ghosts.length > 0
+    const places = ghosts
+      .map(({ player, at }) => `${player} ${at.map(Math.round).join(' ')}`)
+      .join()
+    if (!this.dirty && !isMoving && places === this.#ghosts) return
+    this.dirty = isMoving
+    this.#ghosts = places
     render(<Picture scene={this} play={play} />, this.#root)
   }
 
@@ -72,10 +87,11 @@ export class Scene {
     const { camera } = this
     const game = (play && gameOf(play.session)) ?? 'free'
     const bottom = this.trayHeight(play)
+    const fans = play?.hasFans ? FANS_HEIGHT : 0
     const isOther = game !== this.#game || bottom !== camera.frame.bottom
     camera.turned = game === 'draughts' && play !== null && play.sitsAtBlack
-    if (!isOther && top === camera.frame.top && !this.dirty) return
-    camera.frame = { ...camera.frame, bottom, top }
+    if (!isOther && top + fans === camera.frame.top && !this.dirty) return
+    camera.frame = { ...camera.frame, bottom, top: top + fans }
     if (game !== this.#game) camera.isFitted = true
     this.#game = game
     if (camera.isFitted) camera.fit(this.#regionOf(game))
@@ -105,7 +121,7 @@ export class Scene {
 
   /** The topmost thing at a place of the picture. */
   hit(play: Play, [x, y]: Vec2): Thing | null {
-    const isTray = y > this.camera.frame.height - this.trayHeight(play)
+    const isTray = this.isInTray(play, [x, y])
     const cards = isTray ? play.tray.cards.map(({ id }) => play.find(id)!) : play.things
     return cards.findLast((thing) => this.#isUnder(thing, [x, y], isTray)) ?? null
   }
@@ -124,19 +140,26 @@ export class Scene {
   }
 }
 
+// One and the same at every frame, so it is not compared either.
+const DEFINED = (
+  <>
+    <Paints />
+    <Faces />
+  </>
+)
+
 function Picture({ scene, play }: { scene: Scene; play: Play | null }): ComponentChild {
   const { camera, band } = scene
   const { width, height } = camera.frame
   return (
     <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height}>
-      <Paints />
-      <Faces />
+      {DEFINED}
       <g transform={camera.transform}>
         <Below play={play} />
         {play && <Piles play={play} />}
         {play && <Layer scene={scene} play={play} space="table" />}
       </g>
-      {play && scene.trayHeight(play) > 0 && <Shelf scene={scene} play={play} />}
+      {play && <Shelf scene={scene} play={play} />}
       <g transform={camera.transform}>{play && <Layer scene={scene} play={play} space="air" />}</g>
       {play && <Hands scene={scene} play={play} />}
       {band && <Rubber {...band} />}
@@ -144,23 +167,40 @@ function Picture({ scene, play }: { scene: Scene; play: Play | null }): Componen
   )
 }
 
+const NONE: readonly number[] = []
+
 function Below({ play }: { play: Play | null }): ComponentChild {
   const game = play && gameOf(play.session)
-  if (!play || game !== 'draughts') return <Ground game={game} last={[]} ways={[]} />
+  if (!play || game !== 'draughts') return <Ground game={game} last={NONE} ways={NONE} />
   const thing = play.find(play.drags.held.keys().next().value ?? play.focus)
   const square = thing?.kind === 'man' ? thing.handle.state.square : 0
-  const ways = square === 0 ? [] : play.waysOf(square)
+  const ways = square === 0 ? NONE : play.waysOf(square)
   return <Ground game={game} last={lastOf(play.session)} ways={ways} />
 }
 
-// Our hand of cards.
+// Our hand of cards, and those of the others.
 function Shelf({ scene, play }: { scene: Scene; play: Play }): ComponentChild {
   const { width, height } = scene.camera.frame
-  const tall = scene.trayHeight(play)
+  const isOpen = play.tray.cards.length > 0 || play.drags.held.size > 0
+  const tall = scene.trayHeight(play, !isOpen)
   return (
     <>
-      <rect class="shelf" x="-2" y={height - tall} width={width + 4} height={tall + 2} />
+      {tall > 0 && (
+        <rect class="shelf" x="-2" y={height - tall} width={width + 4} height={tall + 2} />
+      )}
       <Layer scene={scene} play={play} space="tray" />
+      {scene.looks.fans.map(({ player, at, cards }) => (
+        <text
+          key={player}
+          class="ghost"
+          text-anchor="middle"
+          x={at[0]}
+          y={at[1] + 15}
+          fill={colourOf(player)}
+        >
+          {play.called(player)} · {cards.size}
+        </text>
+      ))}
     </>
   )
 }
@@ -218,7 +258,7 @@ function Layer(props: { scene: Scene; play: Play; space: Space }): ComponentChil
         .map(({ id }) => id),
     ),
   )
-  const things = space === 'tray' ? play.tray.cards.map(({ id }) => play.find(id)!) : play.things
+  const things = space === 'tray' ? inHands(play) : play.things
   return (
     <g class={`on-${space}`}>
       {things.map((thing) => {
@@ -228,6 +268,12 @@ function Layer(props: { scene: Scene; play: Play; space: Space }): ComponentChil
       })}
     </g>
   )
+}
+
+// Cards in hands, ours in the order in which they lie.
+function inHands(play: Play): Thing[] {
+  const ours = play.tray.cards.map(({ id }) => play.find(id)!)
+  return [...play.things.filter((thing) => !ours.includes(thing)), ...ours]
 }
 
 function Placed(props: { thing: Thing; look: Look; scene: Scene; play: Play }): ComponentChild {
