@@ -171,8 +171,8 @@ export function HandWords(props: { play: Play; bottom: number }): ComponentChild
   const but =
     knowing.length === 0
       ? 'Only you see it.'
-      : `Hidden from all but ${knowing.join('’s and ')}’s machine${knowing.length > 1 ? 's' : ''}, ` +
-        'for server and backup must know it.'
+      : `Hidden from all but ${knowing.join('’s and ')}’s ` +
+        `machine${knowing.length > 1 ? 's' : ''}, for server and backup must know it.`
   const title =
     'The cards of a hand are sent to nobody but their player. The machines that serve as server ' +
     'and as backup hold the whole table, and could be made to show it.'

@@ -12,8 +12,8 @@ export const TITLES: Readonly<Record<Game, readonly [title: string, about: strin
 }
 
 const HIDDEN =
-  'What you hold is sent to nobody else, but the machines that serve as server and as backup know ' +
-  'the whole table.'
+  'What you hold is sent to nobody else, but the machines that serve as server and as backup ' +
+  'know the whole table.'
 
 /** The rules, sentence by sentence. */
 export const RULES: Readonly<Record<Game, readonly string[]>> = {

@@ -41,7 +41,12 @@ export function Paints(): ComponentChild {
   )
 }
 
-/** The table of a game, drawn anew when something changes. @param last  squares of the last move @param ways  where a man may go */
+/**
+ * The table of a game, drawn anew when something changes.
+ *
+ * @param last  squares of the last move
+ * @param ways  where a man may go
+ */
 export function Ground(props: {
   game: Game | null
   last: readonly number[]
