@@ -128,10 +128,6 @@ function goalOfMemory([ours]: readonly Memory[]): Goal {
 function notes(): string[] {
   return [
     `Peers: ${['yjs', 'y-websocket', 'msgpackr'].map(version).join(', ')}.`,
-<<<<<<< HEAD
-    'An update goes to a primary or server and to another, and is shown there. Yjs merges: it has',
-    'no outcome and refuses nothing. msgpackr stands there for what bytes alone cost.',
-=======
     'An update goes to a primary or server and to one other, and is shown there. Yjs merges: it',
     'has no outcome and refuses nothing. msgpackr stands there for what bytes alone cost.',
     'At the table `told` is from a move to its outcome (of Yjs: to the last player of its',
@@ -139,7 +135,6 @@ function notes(): string[] {
     mayPin()
       ? 'Servers and players had processors of their own.'
       : 'taskset is missing: not pinned.',
->>>>>>> cf70c5f (bench: pieces: 50 players at one table over real sockets, beside y-websocket)
     `The load of the machine over the last minute was ${loadavg()[0]!.toFixed(1)}.`,
   ]
 }
