@@ -1,6 +1,7 @@
 /** The bar over the table: who sits where, whose turn it is, what can be done in this game. */
 
 import type { ComponentChild, ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { colourOf } from './colours.ts'
 import type { Play } from './play.ts'
 import { positionOf } from './rules/board.ts'
@@ -10,6 +11,9 @@ import { isOn, roundOf } from './rules/round.ts'
 import { endOf, gameOf, scoreOf, seatsOf } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
 import { SUIT_PATHS } from './view/faces.tsx'
+
+/** How long it is asked whether one is sure, in milliseconds. */
+const SURE_MS = 3_000
 
 /** See the head of this file. @param deal  deals on a free table @param count  cards to each */
 export function Bar(props: {
@@ -58,17 +62,26 @@ function FreeBar(props: {
       >
         Shuffle
       </button>
-      <button
-        type="button"
-        title="All cards onto the deck, also out of hands"
-        onClick={() => void play.act(ACTS.shuffle, { all: true })}
-      >
-        Gather all
-      </button>
+      <Gather play={play} />
       <button type="button" title="Roll both dice (G)" onClick={() => void play.roll(null)}>
         Roll
       </button>
     </div>
+  )
+}
+
+// It takes cards out of everybody's hands, so it is asked for twice.
+function Gather({ play }: { play: Play }): ComponentChild {
+  const [asked, ask] = useState(false)
+  const click = (): void => {
+    ask(!asked)
+    if (asked) void play.act(ACTS.shuffle, { all: true })
+    else setTimeout(() => ask(false), SURE_MS)
+  }
+  return (
+    <button type="button" title="All cards onto the deck, also out of hands" onClick={click}>
+      {asked ? 'Out of all hands?' : 'Gather all'}
+    </button>
   )
 }
 

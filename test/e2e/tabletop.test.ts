@@ -58,8 +58,16 @@ async function table(
   names: readonly string[],
   more: string[] = [],
 ): Promise<Window[]> {
-  const windows: Window[] = []
-  for (const [place, name] of names.entries()) windows.push(await open(name, more[place] ?? ''))
+  // Browsers start at once, but players come one after the other.
+  const windows = await Promise.all(
+    names.map((name, place) => crew.open(name, `/tabletop/?room=e2e${more[place] ?? ''}`)),
+  )
+  for (const [place, { page, name }] of windows.entries()) {
+    await page.getByRole('textbox', { name: 'Your name' }).fill(name)
+    const button = more[place] === '&watch' ? 'Only watch' : 'Join'
+    await page.getByRole('button', { name: button }).click()
+    await windows[place]!.until({ status: 'live', me: String(place + 1) })
+  }
   const members = names.map((_, place) => place + 1).join(',')
   for (const window of windows) await window.until({ members, safety: 'backed-up', primary: '1' })
   await windows[0]!.page.getByRole('button', { name: game }).click()
