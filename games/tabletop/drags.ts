@@ -8,6 +8,7 @@ import { called, type Moment, momentOf, placeOf, type Thing } from './kinds.ts'
 import type { Lane } from './lane.ts'
 import { landing, updateCard, updateMan } from './rules/pieces.ts'
 import { clampPlace } from './rules/places.ts'
+import type { Moved } from './undo.ts'
 
 /** How often a drag is told, in milliseconds. */
 const TELL_MS = 50
@@ -41,7 +42,7 @@ export interface Host {
   /** Plays a thing that a game's rules move; false if it only goes back. */
   play(drag: Drag, drop: Drop): boolean
   /** Something was put down. */
-  moved(steps: readonly { thing: Thing; before: Moment; outcome: Promise<boolean> }[]): void
+  moved(steps: readonly Moved[]): void
 }
 
 /** See the head of this file. */
@@ -123,7 +124,7 @@ export class Drags {
 
   /** Puts all of it down. */
   drop(drop: Drop): void {
-    const steps: { thing: Thing; before: Moment; outcome: Promise<boolean> }[] = []
+    const steps: Moved[] = []
     for (const drag of [...this.held.values()]) {
       this.held.delete(drag.thing.id)
       if (this.#host.play(drag, drop)) continue

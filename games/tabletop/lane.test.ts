@@ -15,7 +15,7 @@ test('48 go at once, the others follow in order as room is made, also after a fa
     }),
   )
   expect(begun).toHaveLength(48)
-  expect(lane.isQuiet).toBe(false)
+  expect([lane.isQuiet, lane.isIdle]).toEqual([false, false])
   ends[0]!()
   await expect(all[0]).rejects.toThrow('no')
   await expect.poll(() => begun.length).toBe(49)
@@ -25,5 +25,5 @@ test('48 go at once, the others follow in order as room is made, also after a fa
   }
   expect(await Promise.all(all.slice(1))).toEqual(Array.from({ length: 59 }, (_, at) => at + 1))
   expect(begun).toEqual(Array.from({ length: 60 }, (_, at) => at))
-  expect(lane.isQuiet).toBe(true)
+  expect([lane.isQuiet, lane.isIdle]).toEqual([true, true])
 })

@@ -13,6 +13,11 @@ export class Lane {
     return this.#under < LANE_MAX / 2 && this.#waiting.length === 0
   }
 
+  /** Whether nothing is under way, and nothing waits. */
+  get isIdle(): boolean {
+    return this.#under === 0 && this.#waiting.length === 0
+  }
+
   /** Does it as soon as there is room. */
   async run<Value>(what: () => Promise<Value>): Promise<Value> {
     if (this.#under >= LANE_MAX) await new Promise<void>((go) => this.#waiting.push(go))

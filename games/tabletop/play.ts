@@ -20,7 +20,7 @@ import { endOf, gameOf, seatsOf } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
 import { Toasts } from './toasts.ts'
 import { Tray } from './tray.ts'
-import { Undo } from './undo.ts'
+import { type Moved, Undo } from './undo.ts'
 
 /** Steps of a turn by hand, in radians. */
 export const TURN: number = Math.PI / 4
@@ -122,6 +122,7 @@ export class Play extends Player {
   // What our hand held before the page was loaded anew is let go.
   #letGo(): void {
     const { status, me } = this.session
+    if (!this.lane.isIdle) return
     for (const { id, handle } of this.things) {
       if (status !== 'live' || handle.heldBy !== me.player || handle.pending) continue
       if (!this.drags.held.has(id) && !this.#acting.has(id)) {
@@ -212,11 +213,22 @@ export class Play extends Player {
   }
 
   raise(things: readonly Thing[]): void {
-    for (const { handle } of things) void this.#ask(() => pieceOf(handle).raise())
+    this.#level(things, (handle) => handle.raise())
   }
 
   lower(things: readonly Thing[]): void {
-    for (const { handle } of things.toReversed()) void this.#ask(() => pieceOf(handle).lower())
+    this.#level(things.toReversed(), (handle) => handle.lower())
+  }
+
+  #level(things: readonly Thing[], run: (handle: PieceHandle) => Promise<PieceOutcome>): void {
+    if (this.watching) return
+    const steps = things.map((thing): Moved => {
+      const handle = pieceOf(thing.handle)
+      const level = between(handle, this.session.all(handle.type))
+      const outcome = this.#ask(() => run(handle))
+      return { thing, before: momentOf(thing), outcome, level }
+    })
+    if (steps.length > 0) this.undo.moved(steps)
   }
 
   /** Takes cards into our hand, off a pile as well, or puts them somewhere. */
@@ -234,8 +246,12 @@ export class Play extends Player {
 
   /** Takes our last move back. */
   async takeBack(): Promise<void> {
-    const fault = await this.undo.back((player) => this.called(player))
-    if (fault) this.toasts.say(fault.text, fault.player)
+    try {
+      const fault = await this.undo.back((player) => this.called(player))
+      if (fault) this.toasts.say(fault.text, fault.player)
+    } catch (error) {
+      this.toasts.say(error instanceof Error ? error.message : String(error))
+    }
   }
 
   /** Rolls a die, or all. */
@@ -333,4 +349,11 @@ export class Play extends Player {
 
 function pieceOf(handle: Thing['handle']): PieceHandle {
   return handle as unknown as PieceHandle
+}
+
+/** Brings a piece back between those that it lies between now. */
+function between(handle: PieceHandle, all: readonly PieceHandle[]): () => Promise<PieceOutcome> {
+  const place = all.indexOf(handle)
+  const [low, high] = [all[place - 1] ?? null, all[place + 1] ?? null]
+  return () => handle.level(low?.alive ? low : null, high?.alive ? high : null)
 }

@@ -15,6 +15,17 @@ interface Step {
   readonly before: Moment
   /** How it lay when the move was confirmed; null while it is not, or if it was not. */
   after: Moment | null
+  /** Brings it back to its level, where that was what changed. */
+  readonly level?: () => Promise<PieceOutcome>
+}
+
+/** What a move did to one thing. */
+export interface Moved {
+  readonly thing: Thing
+  readonly before: Moment
+  readonly outcome: Promise<boolean>
+  /** See Step. */
+  readonly level?: () => Promise<PieceOutcome>
 }
 
 /** See the head of this file. */
@@ -34,8 +45,10 @@ export class Undo {
   }
 
   /** Remembers a move: what it moved, how that lay before, and what came of it. */
-  moved(steps: readonly { thing: Thing; before: Moment; outcome: Promise<boolean> }[]): void {
-    const kept = steps.map(({ thing, before }): Step => ({ thing, before, after: null }))
+  moved(steps: readonly Moved[]): void {
+    const kept = steps.map(({ thing, before, level }): Step => {
+      return { thing, before, after: null, level }
+    })
     const told = Promise.all(
       steps.map(async ({ outcome }, place) => {
         if (await outcome) kept[place]!.after = momentOf(kept[place]!.thing)
@@ -75,7 +88,8 @@ export class Undo {
     return !alive || heldBy !== 0 || lastBy !== this.#me() || !isSame(momentOf(thing), after!)
   }
 
-  async #restore({ thing, before }: Step): Promise<PieceOutcome> {
+  async #restore({ thing, before, level }: Step): Promise<PieceOutcome> {
+    if (level) return this.#lane.run(level)
     const handle = thing.handle as unknown as PieceHandle
     const grabbed = this.#lane.run(() => handle.grab())
     const released = this.#lane.run(() => handle.release(before as never))
