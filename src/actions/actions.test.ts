@@ -46,6 +46,23 @@ function told(state: Actions, messages: Uint8Array[]): ActionEvent[] {
 }
 
 describe('actions', () => {
+  test('keys and pieces together fit one entry of the log, or it is answered why not', () => {
+    const also = (count: number, bytes: number) => () => ({
+      face: {},
+      done: () => ({ part: 7, changes: Array(count).fill(new Uint8Array(bytes)), news: null }),
+    })
+    const outcome = (count: number, bytes: number): unknown => {
+      const made = actionsPart(runs, [also(count, bytes)])
+      const body = actions.encodeCall('score', { points: 1 })
+      const done = made.perform!(actions.create(), 0, body, 7, 3)
+      return actions.decodeAnswer(done.outcome)
+    }
+    expect(outcome(255, 100)).toEqual({ ok: true, value: 1 })
+    const why = 'an action changes 256 keys and pieces: 257'
+    expect(outcome(256, 100)).toEqual({ ok: false, why })
+    expect(outcome(41, 1_000)).toMatchObject({ ok: false })
+  })
+
   test('T49: an action decides on the primary, and its changes and answer go together', () => {
     const state = actions.create()
     expect(perform(state, 'score', { points: 5 })).toEqual({ ok: true, value: 5 })
