@@ -215,6 +215,15 @@ function EightsBar({ play }: { play: Play }): ComponentChild {
       {round && on && <Follow suit={round.suit} />}
       <span class="said">{eightsSays(play)}</span>
       {on && play.isMyTurn && round && <Turn play={play} drawn={round.drawn} />}
+      {on && sits && (
+        <button
+          type="button"
+          title="Ends the round: nobody wins"
+          onClick={() => void play.act(ACTS.breakOff, null)}
+        >
+          Break off
+        </button>
+      )}
       {!on && sits && !endOf(session) && <Dealer play={play} />}
     </div>
   )

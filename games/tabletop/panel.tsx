@@ -168,19 +168,18 @@ export function HandWords(props: { play: Play; bottom: number }): ComponentChild
   const knowing = [primary, backup].flatMap((member) => {
     return member && member.inc !== me.inc ? [member.name] : []
   })
+  const as = primary?.inc === me.inc ? 'the backup' : 'the server'
   const but =
     knowing.length === 0
       ? 'Only you see it.'
       : `Hidden from all but ${knowing.join('’s and ')}’s ` +
-        `machine${knowing.length > 1 ? 's' : ''}, for server and backup must know it.`
+        `machine${knowing.length > 1 ? 's: server and backup.' : `: ${as}.`}`
   const title =
     'The cards of a hand are sent to nobody but their player. The machines that serve as server ' +
     'and as backup hold the whole table, and could be made to show it.'
   return (
     <div class="words" style={{ bottom: `${bottom - 28}px` }}>
-      <b>
-        Your hand · {count} {count === 1 ? 'card' : 'cards'}
-      </b>
+      <b>Your hand · {count}</b>
       <span class="fine" title={title}>
         {count > 0 ? but : isFree ? 'Drag cards here: then only you see them.' : ''}
       </span>
