@@ -95,6 +95,8 @@ export interface Part<State = never> {
     writer: { bytes: Uint8Array; length: number },
     budget: number,
   ): boolean
+  /** Whether there is more to write for that peer by now. */
+  waits?(state: State, now: Millis, to: PeerId): boolean
   /** Peers for whom there is something to write since the last call. */
   dirty?(state: State, now: Millis): Iterable<PeerId>
   /** At the end of each verb: sends what is owed by now. */

@@ -18,7 +18,7 @@ import { CHANNEL_MAX, CHANNEL_MIN, FRAME_MAX, PACKET_MAX } from './limits.ts'
 import * as pace from './pace.ts'
 import { writeHeader } from './packet.ts'
 import * as reliable from './reliable.ts'
-import type { Link, LinkSink } from './state.ts'
+import { type Link, type LinkSink, NOTHING_WAITS } from './state.ts'
 import { giveUp } from './verdict.ts'
 import { enter, noteRun, skipResolved, slotOf } from './window.ts'
 
@@ -185,6 +185,7 @@ function pull(link: Link, sink: LinkSink, writer: ByteWriter): void {
     const channel = sink.write(sequence, writer, budget)
     if (channel < 0) {
       writer.length = start
+      if (channel === NOTHING_WAITS) link.poked = false
       return
     }
     const length = writer.length - start - frames.UNREL_OVERHEAD + 1

@@ -43,7 +43,7 @@ import { ackedBy, detectLoss, takeAcks } from './verdict.ts'
 import { accept, standing } from './window.ts'
 import { unwrap } from '../wire/sequence.ts'
 
-export type { Link, LinkSink } from './state.ts'
+export { type Link, type LinkSink, NOTHING_WAITS } from './state.ts'
 
 // A goodbye is not acked; so many copies of it leave.
 const CLOSE_COPIES = 3

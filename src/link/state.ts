@@ -18,6 +18,9 @@ import type { Incoming, Outgoing } from './reliable.ts'
 import { createReceived, createSent } from './window.ts'
 import type { Received, Sent } from './window.ts'
 
+/** What `write` says when there is nothing for a later packet either. */
+export const NOTHING_WAITS = -2
+
 /** Whom a link tells. A sink may call `send`, `post` and `poke` of the same link, nothing else. */
 export interface LinkSink {
   /** A packet leaves. The bytes are valid only during the call. */
@@ -30,7 +33,8 @@ export interface LinkSink {
    * Asks for the newest state while packet `sequence` is built: append one frame body of at most
    * `budget` bytes and return its channel (4 to 255), or -1 if there is nothing (that fits):
    * then what was appended is undone. Asked again until it says -1 or the packet is full; if it
-   * says -1 each time the packet may never leave, and its sequence is asked for again.
+   * says -1 each time the packet may never leave, and its sequence is asked for again. -2 says
+   * that nothing waits: then it is not asked for another packet before the next `poke`.
    */
   write(sequence: number, writer: ByteWriter, budget: number): number
   /** The packet arrived. Told once; also told late, after `lost`. */

@@ -426,7 +426,8 @@ function createSink(run: Runtime, peer: Peer): LinkSink {
       for (const { part, state } of slots) {
         if (part.write?.(state, run.now, inc, sequence, writer, budget)) return part.channel
       }
-      return -1
+      const more = slots.some(({ part, state }) => part.waits?.(state, run.now, inc) ?? false)
+      return more ? -1 : link.NOTHING_WAITS
     },
     acked: (sequence) => {
       for (const { part, state } of slots) part.acked?.(state, inc, sequence)

@@ -180,6 +180,13 @@ function aimPlane(
 ): void {
   const x = velocity[at]!
   const y = velocity[at + 1]!
+  if (bend[at] === 0 && bend[at + 1] === 0) {
+    goal[at] = position[at]! + x * seconds
+    goal[at + 1] = position[at + 1]! + y * seconds
+    pace[at] = x * rate
+    pace[at + 1] = y * rate
+    return
+  }
   const speed = Math.hypot(x, y)
   const angle = bend[at]! * seconds
   const gain = bend[at + 1]!

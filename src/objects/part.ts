@@ -38,7 +38,7 @@ import {
   type Turn,
   type Types,
 } from './state.ts'
-import { acked, lost, read, write } from './updates.ts'
+import { acked, lost, read, waits, write } from './updates.ts'
 import { compare, readVersion } from './version.ts'
 
 /** The channel of objects. */
@@ -62,6 +62,7 @@ export function objectsPart(types: Types): Part<Objects> {
     write: (state, now, to, seq, writer, budget) => {
       return write(state, types, now, to, seq, writer, budget)
     },
+    waits,
     dirty: drain,
     flush: (state, now, out) => {
       const done = turn(state, now, out)

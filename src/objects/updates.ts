@@ -90,24 +90,26 @@ export function write(
 ): boolean {
   const sight = objects.sights.get(peer)
   if (!sight || sight.todo.length === 0) return false
-  if (isTail(sight, now)) {
-    objects.dirty.add(peer)
-    return false
-  }
+  if (isTail(sight, now)) return false
   // What one packet leaves behind is in order for the next.
   if (sight.behind > 0 && sight.rankedAt !== now) rank(objects, types, now, sight)
   const end = writer.length + budget
-  const carried = fill({
-    ...{ objects, types, now, peer, sight, writer, end },
-    ...{ carried: [], whole: null },
-  })
+  const [none, whole] = [[] as number[], null]
+  const carried = fill({ objects, types, now, peer, sight, writer, end, carried: none, whole })
   sight.behind = sight.todo.length > 0 ? Math.max(1, carried.length / 3) : 0
   sight.filledAt = now
+  if (isTail(sight, now)) objects.dirty.add(peer)
   if (carried.length === 0) return false
   const known = sight.carried.get(seq)
   // What was shared is never changed.
   sight.carried.set(seq, known ? [...known, ...carried] : carried)
   return true
+}
+
+/** Whether more updates may go to that peer in this round. */
+export function waits(objects: Objects, now: Millis, peer: PeerId): boolean {
+  const sight = objects.sights.get(peer)
+  return sight !== undefined && sight.todo.length > 0 && !isTail(sight, now)
 }
 
 // A packet of its own for little would cost more than that is worth: it goes first next round.
@@ -299,7 +301,10 @@ function writeUpdate(
     writeVersion(writer, version)
   }
   writeRaw(writer, body(types, replica, mask))
-  Object.assign(before, { creator, count, version, type })
+  before.creator = creator
+  before.count = count
+  before.version = version
+  before.type = type
   if (!types[type]!.timed) return
   const ages = agesAt(replica, now + objects.offset, relays(objects) ? 1 : AGES_MAX)
   before.madeAt = writeNextStamp(writer, before.madeAt, replica.madeAt, ages)
