@@ -6,7 +6,7 @@ import type { Setting } from './words.ts'
 import { RADIUS, SIGHT, sideOf, SPEED } from './workload.ts'
 
 /** So far may be from the truth what the others reckon; then something is said. */
-const WITHIN = 0.12
+const WITHIN = 0.1
 /** Corrections are small and may be quick. */
 const WARP = 0.5
 
