@@ -192,7 +192,6 @@ function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
     pathAt: run.now,
     probeAt: run.now + PROBE_MS,
     idleSince: Infinity,
-    dueAt: run.now,
   }
   run.member.peers.set(inc, peer)
   note(run, peer)
@@ -266,16 +265,14 @@ export function wake(run: Runtime): void {
   const { member } = run
   if (member.dueAt > run.now) return
   for (const peer of [...member.peers.values()]) {
-    if (peer.dueAt > run.now) continue
     if (!peer.link) {
       if (run.now >= peer.helloAt) hello(run, peer)
-    } else if (link.deadline(peer.link) <= run.now) {
-      link.wake(peer.link, run.now, sinkOf(run, peer))
+      continue
     }
-    note(run, peer)
+    if (link.deadline(peer.link) <= run.now) link.wake(peer.link, run.now, sinkOf(run, peer))
   }
   member.dueAt = Infinity
-  for (const { dueAt } of member.peers.values()) member.dueAt = Math.min(member.dueAt, dueAt)
+  for (const peer of member.peers.values()) note(run, peer)
 }
 
 /** When `wake` is due, or somewhat earlier: then it only looks. */
@@ -284,10 +281,10 @@ export function deadline(run: Runtime): Millis {
 }
 
 // A verb touches few of many links, so only what it touched is looked at. Those that are due later
-// than they were are found out when they would have been due.
+// than they were are found out by the next wake.
 function note(run: Runtime, peer: Peer): void {
-  peer.dueAt = peer.link ? link.deadline(peer.link) : peer.helloAt
-  if (peer.dueAt < run.member.dueAt) run.member.dueAt = peer.dueAt
+  const due = peer.link ? link.deadline(peer.link) : peer.helloAt
+  if (due < run.member.dueAt) run.member.dueAt = due
 }
 
 // On the best path first, then on all: whichever answers first is taken.

@@ -70,8 +70,6 @@ export interface Peer {
   probeAt: Millis
   /** Since when nobody here wants this link; Infinity while somebody does. */
   idleSince: Millis
-  /** When something is due on its link, or somewhat earlier. */
-  dueAt: Millis
 }
 
 /** Bytes that nobody can guess, drawn from a seed that came from outside. */

@@ -19,7 +19,7 @@ test('B15, B56: what peers lack alike is the same bytes, and what each lacks is 
   // The others stop earlier, or fit where the worst would not have.
   expect(counts.same).toBeGreaterThan(counts.written * 0.8)
   expect(counts.shared).toBeGreaterThan(counts.written * 0.02)
-})
+}, 20_000)
 
 function play(draw: prng.Prng, counts: { written: number; same: number; shared: number }): void {
   const fields = { one: u8, two: u8, three: u8 }
