@@ -40,6 +40,8 @@ export class Tabletop {
   readonly #gatherings: Gatherings<PieceType, PieceHandle>
   readonly #face: PieceHost
   readonly #rules: pieces.PieceTypes
+  // Players who went and hold something, and whether some are being freed.
+  #owed: readonly number[] = []
   #frees = false
   #toldLost = ''
 
@@ -80,7 +82,10 @@ export class Tabletop {
 
   /** Something happened to a piece. */
   told(event: PieceEvent): void {
-    if (event.kind === 'pieces-held') return this.#free(event.players)
+    if (event.kind === 'pieces-held') {
+      this.#owed = event.players
+      return this.#free()
+    }
     if (event.kind === 'pieces-lost') return this.#lost(event.ids)
     const { id } = event
     const handle = this.#handles.get(id)
@@ -112,6 +117,7 @@ export class Tabletop {
 
   /** All events of a verb were told. */
   settled(): void {
+    this.#free()
     if (this.#gatherings.tell()) this.#host.changed()
   }
 
@@ -166,19 +172,31 @@ export class Tabletop {
     }
   }
 
-  // Who is gone holds nothing. As often as the view says so, but one at a time.
-  #free(players: readonly number[]): void {
-    if (this.#frees) return
+  // Who is gone holds nothing. One operation at a time; where there is no room for it, or others
+  // went meanwhile, once more at the end of a turn.
+  #free(): void {
+    if (this.#frees || this.#owed.length === 0) return
+    const players = this.#owed
+    this.#owed = []
     this.#frees = true
-    const done = (): void => void (this.#frees = false)
     const settle = (bytes: Uint8Array): void => {
-      done()
+      this.#frees = false
       // Some hold more than one operation frees.
-      if (pieces.decodeOutcome(bytes)?.kind === 'clamped') this.#free(players)
+      if (pieces.decodeOutcome(bytes)?.kind === 'clamped') this.#oweAgain(players)
+      this.#free()
+    }
+    const reject = (): void => {
+      this.#frees = false
+      this.#oweAgain(players)
     }
     const channel = pieces.PIECES_CHANNEL
     const body = (): Uint8Array => pieces.encodeFree(players)
-    this.#host.ask({ channel, body, settle, reject: done })
+    this.#host.ask({ channel, body, settle, reject })
+  }
+
+  #oweAgain(players: readonly number[]): void {
+    const { me, primary } = this.#host.state
+    if (this.#owed.length === 0 && me === primary) this.#owed = players
   }
 
   #lost(ids: readonly number[]): void {

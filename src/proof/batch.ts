@@ -21,6 +21,11 @@ export const SOMETIMES: readonly string[] = [
   'all others told',
   'a call of unknown fate that ran',
   'a call of unknown fate that did not run',
+  'a turn recorded',
+  'a turn conflict',
+  'a turn refused',
+  'a loose grab recorded',
+  'a loose grab conflict',
 ]
 
 /** What came of many seeds. */

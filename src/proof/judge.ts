@@ -8,6 +8,7 @@
 
 import type { Register } from '../register/messages.ts'
 import { underWay, wrongCalls } from './callers.ts'
+import { bareFaces, cardsOf, unsettledCards, wrongTurns } from './cards.ts'
 import type { Trial } from './diary.ts'
 import { Dot, isIn, type Life, serving } from './lives.ts'
 import type { Session } from '../api/session.ts'
@@ -59,7 +60,13 @@ export function judge(trial: Trial): void {
   const { account } = trial
   for (const group of groups(trial)) {
     for (const fault of faults(group)) account.wrong.add(`${group.id}: ${fault}`)
-    if (!group.lost) for (const fault of books(group)) account.wrong.add(`${group.id}: ${fault}`)
+    if (group.lost) continue
+    for (const fault of books(group)) account.wrong.add(`${group.id}: ${fault}`)
+    const recovered = group.lives.some((life) => life.recovered.has(group.id))
+    const hands = trial.lives.map(({ hand }) => hand)
+    for (const fault of wrongTurns(group.lives[0]!.session, hands, recovered)) {
+      account.wrong.add(`${group.id}: ${fault}`)
+    }
   }
   for (const fault of wrongCalls(trial.lives.map(({ book }) => book))) account.wrong.add(fault)
 }
@@ -103,15 +110,24 @@ function differences(group: Group, primary: Inside, life: Inside): string[] {
   same('table', tableOf(session), tableOf(primary.session))
   same('objects', thingsOf(session), thingsOf(primary.session))
   found.push(...unsettled(life))
-  const dots = group.lives.map((other) => {
-    return [other.session.me.player, other.dot?.state.moves ?? -1] as const
-  })
-  same(
-    'dots',
-    dotsOf(session),
-    dots.sort(([one], [other]) => one - other),
-  )
+  same('cards', cardsOf(session), cardsOf(primary.session))
+  found.push(...cardFaults(life, primary.session))
+  same('dots', dotsOf(session), movesOf(group))
   return found
+}
+
+// What each says of its own dot.
+function movesOf({ lives }: Group): (readonly [number, number])[] {
+  const dots = lives.map(({ session, dot }) => {
+    return [session.me.player, dot?.state.moves ?? -1] as const
+  })
+  return dots.sort(([one], [other]) => one - other)
+}
+
+function cardFaults({ name, session, hand }: Inside, leads: Session): string[] {
+  const players = leads.members.map(({ player }) => player)
+  const all = [...unsettledCards(session, hand, players), ...bareFaces(session)]
+  return all.map((fault) => `${name}: ${fault}`)
 }
 
 function linkedOf(session: Session): PeerId[] {

@@ -13,6 +13,7 @@ import type { SimNode } from '../sim/world.ts'
 import type { Prng } from '../faults/prng.ts'
 import { answerCalls, type Book, callSomebody, createBook, echo, tell } from './callers.ts'
 import { u16, u8 } from '../wire/schema.ts'
+import { Card, createHand, deal, type Hand, playCards } from './cards.ts'
 import type { Actor } from './seeds.ts'
 import { environmentOf, HUB_URL } from './world.ts'
 
@@ -37,7 +38,8 @@ export const add: ActionType<{ who: string; seq: number }, number> = action(
   },
 )
 
-const WISH = { game: 'proof', types: [Dot, Thing, add, echo, tell], server: HUB_URL }
+const TYPES = [Dot, Thing, Card, add, deal, echo, tell]
+const WISH = { game: 'proof', types: TYPES, server: HUB_URL }
 
 /** One life of one process. */
 export interface Life {
@@ -78,6 +80,8 @@ export interface Life {
   recovered: Set<string>
   /** Its calls, and those that it was asked to run. */
   book: Book
+  /** What it did to cards. */
+  hand: Hand
 }
 
 /** Whether its process runs and is in a session. */
@@ -109,6 +113,7 @@ function createLife(node: SimNode, kind: Actor['kind'], count: number, before: L
     anew: false,
     recovered: new Set(),
     book: createBook(),
+    hand: createHand(),
   }
 }
 
@@ -202,6 +207,11 @@ export function ask(life: Life): void {
 /** Calls somebody. */
 export function call(life: Life, chance: Prng): void {
   if (isIn(life)) callSomebody(life.book, life.session, life.name, chance)
+}
+
+/** Does something to cards, of which there are so many. */
+export function handle(life: Life, cards: number, chance: Prng): void {
+  if (isIn(life)) playCards(life.hand, life.session, cards, chance, () => life.node.alive())
 }
 
 /** Gives its role away, if it serves. */

@@ -21,6 +21,9 @@ export const MEMBERS: readonly [min: number, max: number] = [2, 8]
 /** Most objects that change hands in a run. */
 export const THINGS_MAX = 200
 
+/** Cards of a run that has some. */
+export const CARDS = 50
+
 /** One process, and when it comes. */
 export interface Actor {
   name: string
@@ -46,6 +49,8 @@ export interface Drawing {
   things?: number
   /** They call one another; in older drawings they do not. */
   calls?: boolean
+  /** Cards that they turn; in older drawings none. */
+  cards?: number
 }
 
 /** Something that befalls whoever has that role then. */
@@ -85,7 +90,8 @@ export function draw(seed: number): Drawing {
   const topology: Topology = prng.chance(will, 0.4) ? 'mesh' : 'star'
   const things = prng.chance(will, 0.2) ? THINGS_MAX : prng.below(will, 20)
   const calls = prng.chance(will, 0.6)
-  const more = { keepsTokens, topology, things, calls }
+  const cards = prng.chance(prng.fork(prng.create(seed), 'cards'), 0.5) ? CARDS : 0
+  const more = { keepsTokens, topology, things, calls, cards }
   return { seed, actors, conditions: weather, schedule, turns, ...more }
 }
 

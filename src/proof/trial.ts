@@ -11,9 +11,21 @@ import type { Millis } from '../machine.ts'
 import type { Variant } from '../session/state.ts'
 import type { Counters } from '../sim/ground.ts'
 import { metCalls } from './callers.ts'
+import { bareFaces } from './cards.ts'
 import { count, tell, type Trial } from './diary.ts'
 import { judge, settled, unserved } from './judge.ts'
-import { ask, call, handOver, isIn, leave, type Life, live, move, serving } from './lives.ts'
+import {
+  ask,
+  call,
+  handle,
+  handOver,
+  isIn,
+  leave,
+  type Life,
+  live,
+  move,
+  serving,
+} from './lives.ts'
 import { type Drawing, TROUBLE_MS, type Turn } from './seeds.ts'
 import { play, watchThings } from './things.ts'
 import { world } from './world.ts'
@@ -118,16 +130,27 @@ function trouble(trial: Trial): void {
   const chance = prng.fork(prng.create(drawing.seed), 'acts')
   const hands = prng.fork(prng.create(drawing.seed), 'hands')
   const calling = prng.fork(prng.create(drawing.seed), 'calls')
+  const playing = prng.fork(prng.create(drawing.seed), 'plays')
   for (let at = 0; at < TROUBLE_MS; at += TICK_MS) {
     w.at(begun + at, () => {
       for (const life of trial.lives) {
         move(life)
         if (prng.chance(chance, 0.3)) ask(life)
         play(trial, life, hands)
+        if (drawing.cards) handle(life, drawing.cards, playing)
         if (drawing.calls && prng.chance(calling, 0.5)) call(life, calling)
       }
       watchThings(trial)
+      watchFaces(trial)
     })
+  }
+}
+
+// secret: what came to a member and is not for its eyes.
+function watchFaces({ lives, account }: Trial): void {
+  for (const life of lives) {
+    if (!isIn(life) || life.anew) continue
+    for (const fault of bareFaces(life.session)) account.wrong.add(fault)
   }
 }
 
@@ -223,6 +246,8 @@ function conclude(trial: Trial, settledMs: Millis): Result {
     const back = life.former?.home === life.home && life.former.player === life.player
     if (back) count(trial, 'the same player in a new process')
   }
+  const met = new Set(trial.lives.flatMap(({ hand }) => [...hand.met]))
+  for (const what of met) count(trial, what)
   for (const what of metCalls(trial.lives.map(({ book }) => book))) count(trial, what)
   return {
     seed: drawing.seed,
