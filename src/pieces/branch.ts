@@ -95,12 +95,14 @@ function keep(pieces: Pieces, id: number, branch: Pending[]): void {
   else pieces.branches.set(id, branch)
 }
 
-/** An update of ours has its outcome: nothing is noted of it, or of those before (O32, O56). */
+/** An update of ours has its outcome: nothing is noted of it any more (O32, O56). */
 export function settled(pieces: Pieces, id: number, seq: number, out: Events): void {
   const branch = pieces.branches.get(id) ?? []
   const at = branch.findIndex((pending) => pending.seq === seq)
   if (at < 0) return
-  keep(pieces, id, branch.slice(at + 1))
+  // It alone: it may never have been asked for, and those before it have.
+  branch.splice(at, 1)
+  keep(pieces, id, branch)
   out.emit({ kind: 'piece-changed', id })
 }
 

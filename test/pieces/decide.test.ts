@@ -2,7 +2,7 @@
 // Method: a primary and members in one process; each hears what it is told at once, or not.
 import { describe, expect, test } from 'vitest'
 import { bool, piece, reject, secret, u8 } from '../../src/index.ts'
-import { draft, type PieceTypes, shown } from '../../src/pieces/pieces.ts'
+import { draft, type PieceTypes, settled, shown } from '../../src/pieces/pieces.ts'
 import { act, ask, follow, hear, room, welcome } from './room.ts'
 
 const Card = piece(
@@ -63,6 +63,18 @@ describe('what becomes of an update', () => {
     hear(all, ada, late)
     expect(noted()).toEqual([])
     expect(shown(ada.state, types, 1)!.fields[0]).toBe(4)
+  })
+
+  test('O5, O32: one that could not be asked for is taken back alone', () => {
+    const all = room(types, 1, 1)
+    const [ada] = all.seats as [(typeof all.seats)[0]]
+    const first = ask(all, ada, 1, mark(1))
+    ask(all, ada, 1, mark(2))
+    settled(ada.state, 1, 2, { emit: () => {} })
+    expect(shown(ada.state, types, 1)!.fields[0]).toBe(1)
+    hear(all, ada, first)
+    expect(ada.state.branches.size).toBe(0)
+    expect(shown(ada.state, types, 1)!.fields[0]).toBe(1)
   })
 
   test('O43: in doubt it is inapplicable, nonsense only what can be nothing else', () => {
