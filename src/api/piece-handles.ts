@@ -2,7 +2,7 @@
 
 import { HoldfastError } from '../machine.ts'
 import type { Op, Row } from '../pieces/pieces.ts'
-import { between, byLevel } from '../pieces/pieces.ts'
+import { between, byLevel, lastFromOthers } from '../pieces/pieces.ts'
 import type { Fields, Quantised, StateOf } from '../wire/schema.ts'
 import { patched, type PieceType, stateOf } from './piece-types.ts'
 import type { MemberInfo } from './types.ts'
@@ -120,6 +120,8 @@ export class Piece implements PieceHandle<Fields> {
   #shown: Row | null = null
   #state: StateOf<Fields> | null = null
   #queue: Later[] = []
+  // The generation that was told when the first of them began to wait.
+  #since = 0
 
   constructor(host: PieceHost, type: PieceType, row: Row) {
     this.#host = host
@@ -216,6 +218,7 @@ export class Piece implements PieceHandle<Fields> {
   changed(): void {
     this.#shown = null
     this.#state = null
+    this.#void()
     this.#pump()
     this.tell('change', undefined)
   }
@@ -247,6 +250,7 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   #wait(op: Op, gripped: boolean): Promise<PieceOutcome> {
+    if (this.#queue.length === 0) this.#since = this.#host.shown(this.id)?.gen ?? 0
     let later = this.#queue.at(-1)
     if (later?.op.hold === 'keep' && (op.hold === 'keep' || op.hold === 'release')) {
       later.op = merged(this.type, later.op, op)
@@ -257,6 +261,14 @@ export class Piece implements PieceHandle<Fields> {
     }
     this.#touch()
     return later.promise
+  }
+
+  // What waits gives complete values: it would undo what somebody else did meanwhile.
+  #void(): void {
+    const row = this.#queue.length > 0 ? this.#host.shown(this.id) : null
+    const others = row && lastFromOthers(row, this.#host.player)
+    if (!others || others.gen <= this.#since || others.by === this.#host.player) return
+    this.conflicted(others.by)
   }
 
   // What waited goes as others are answered.
@@ -280,6 +292,12 @@ export class Piece implements PieceHandle<Fields> {
   conflicted(by: number): void {
     for (const { settle } of this.#queue.splice(0)) settle(this.#beaten(by))
     this.tell('conflict', { by: by === 0 ? null : this.#host.holder(by) })
+  }
+
+  /** Not for users: an update cannot be. What waits went on from it. */
+  refused(reason: string): void {
+    for (const { settle } of this.#queue.splice(0)) settle({ ok: false, why: 'refused', reason })
+    this.tell('refused', { reason })
   }
 
   /** Not for users: it is gone. */

@@ -93,7 +93,7 @@ export class Tabletop {
     if (event.kind === 'piece-went' || !row) return this.#went(id)
     if (!handle) return this.#came(row)
     if (event.kind === 'piece-conflict') handle.conflicted(event.by)
-    else if (event.kind === 'piece-refused') handle.tell('refused', { reason: event.reason })
+    else if (event.kind === 'piece-refused') handle.refused(event.reason)
     handle.changed()
     this.#gatherings.touch(handle.type)
   }
