@@ -155,6 +155,7 @@ function foundIn(
 function quantiles(all: readonly (readonly number[])[]): { p50: number; p99: number } {
   const bins = all[0]!.map((_, bin) => sum(all.map((one) => one[bin]!)))
   const count = sum(bins)
+  if (count === 0) return { p50: NaN, p99: NaN }
   const at = (share: number): number => {
     let rest = share * count
     return (bins.findIndex((many) => (rest -= many) <= 0) + 1) * BIN
