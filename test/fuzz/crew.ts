@@ -18,19 +18,25 @@ import type { Datagrams } from '../../src/ports.ts'
 import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import { HELD_MAX } from '../../src/session/output.ts'
+import * as pieces from '../../src/pieces/pieces.ts'
+import { tableOf as companionOf } from '../../src/api/table.ts'
+import { Card, cardBody, cardNews, cardsWronged } from './cards.ts'
 import { datagram, type Knowledge, mutated, noise, peerBytes, remember } from './hostile.ts'
 import { bounded as objectsBounded, furnish, keep, RULES, TYPES, wronged } from './household.ts'
 import { objectFrame, objectMessage, type KnownObjects } from './objects.ts'
 
 /** Adds one to the count of whoever calls, and answers with it. */
 const count = action('count', (table, _args: null, by) => {
+  while (table.all(Card).length < CARDS) table.create(Card, { face: 7 })
   const key = `player ${by.player}`
   const next = Number(table.get(key) ?? 0) + 1
   table.set(key, next)
   return next
 })
-const types = sortTypes([count as never, ...(TYPES as never[])])
+const types = sortTypes([count as never, Card as never, ...(TYPES as never[])])
 const CALL = actions.encodeCall('count', null)
+/** Cards on the table. */
+const CARDS = 8
 /** Operations that a good member has under way. */
 const UNDER_WAY = 4
 /** After this objects are told to all. */
@@ -41,7 +47,11 @@ const WAITING_MAX = 64
 /** One member on a machine of the world. */
 export class Fuzzed {
   readonly runner: Runner
-  readonly parts: { objects: objects.Objects; actions: actions.Actions }
+  readonly parts: {
+    objects: objects.Objects
+    actions: actions.Actions
+    pieces: pieces.Pieces
+  }
   /** Outcomes that came. */
   acked = 0
   /** Times that an outcome was not the next number. */
@@ -66,7 +76,7 @@ export class Fuzzed {
     kind: 'node' | 'browser',
     sent: (bytes: Uint8Array) => void = () => {},
   ): Promise<Fuzzed> {
-    const parts = { objects: objects.create(), actions: actions.create() }
+    const parts = { objects: objects.create(), actions: actions.create(), pieces: pieces.create() }
     const node = scene.sim.node(name)
     let self: Fuzzed | null = null
     const runner = await Runner.start({
@@ -86,7 +96,8 @@ export class Fuzzed {
       },
       slots: [
         { part: objects.objectsPart(RULES) as Part<never>, state: parts.objects },
-        { part: actions.actionsPart(types.runs) as Part<never>, state: parts.actions },
+        { part: actionsOver(parts.pieces), state: parts.actions },
+        { part: pieces.piecesPart([Card.rules]) as Part<never>, state: parts.pieces },
       ],
       conditions: null,
       told: (event) => {
@@ -132,6 +143,10 @@ export class Fuzzed {
     this.acked++
     if (!answer?.ok || answer.value !== this.acked) this.wrong++
   }
+}
+
+function actionsOver(state: pieces.Pieces): Part<never> {
+  return actions.actionsPart(types.runs, [companionOf(state, [Card])]) as Part<never>
 }
 
 function spied(carrier: Datagrams, sent: (bytes: Uint8Array) => void): Datagrams {
@@ -200,6 +215,23 @@ export function rage(scene: Scene, packets: number): void {
       if (chance(scene.chaos, 0.5)) shout(scene)
       else whisper(scene)
     }
+    made.sim.runSync(10)
+  }
+}
+
+/** The liar cheats at cards so many times, while the good members act. */
+export function cheat({ world: made, chaos, good, liar }: Scene, times: number): void {
+  for (let i = 0; i < times; i++) {
+    for (const one of good) one.act()
+    liar.runner.do((now, run) => {
+      const state = liar.parts.pieces
+      if (liar.session.client.pending.length < 32) {
+        member.submit(run, now, pieces.PIECES_CHANNEL, cardBody(chaos, state))
+      }
+      const open = [...run.member.peers.values()].filter((peer) => peer.link !== null)
+      if (open.length > 0) speak(run, pick(chaos, open), cardNews(chaos, state))
+      member.touched(run, now)
+    })
     made.sim.runSync(10)
   }
 }
@@ -314,6 +346,8 @@ export function complaints(scene: Scene): string[] {
     bounded(one, (holds, what) => claim(holds, at(what)))
   }
   for (const what of wronged(good)) claim(false, what)
+  const cards = good.map(({ parts }) => parts.pieces)
+  for (const what of cardsWronged(cards[0]!, cards)) claim(false, what)
   const roles = good.map((one) => one.session.server.role).join()
   claim(roles === 'backedup,backup,idle', `roles ${roles}`)
   return found
@@ -344,6 +378,12 @@ function bounded(one: Fuzzed, claim: (holds: boolean, what: string) => void): vo
 /** What came of the lies about objects at the primary. */
 export function objectsRefused({ good }: Scene): objects.ObjectCounters {
   return good[0]!.parts.objects.counters
+}
+
+/** Malformed or forged words about cards at the good members, and the newest generation. */
+export function cardsRefused({ good }: Scene): { malformed: number; made: number } {
+  const malformed = good.reduce((sum, { parts }) => sum + parts.pieces.counters.malformed, 0)
+  return { malformed, made: good[0]!.parts.pieces.kept.gen % 2 ** 32 }
 }
 
 /** What was refused at the good members: malformed, stray, denied. */

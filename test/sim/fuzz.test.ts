@@ -5,7 +5,17 @@ import type { PeerMessage } from '../../src/session/messages.ts'
 import { PLAYERS_KEPT_MAX } from '../../src/session/messages.ts'
 import * as membership from '../../src/session/membership.ts'
 import { REFRESHES_MAX } from '../../src/session/session.ts'
-import { complaints, objectsRefused, rage, refused, scene, type Scene, tell } from '../fuzz/crew.ts'
+import {
+  cardsRefused,
+  cheat,
+  complaints,
+  objectsRefused,
+  rage,
+  refused,
+  scene,
+  type Scene,
+  tell,
+} from '../fuzz/crew.ts'
 
 test('a stranger and a lying member send 30,000 hostile packets: the others play on in the same epoch', async () => {
   for (const seed of [1, 2, 3]) {
@@ -16,6 +26,16 @@ test('a stranger and a lying member send 30,000 hostile packets: the others play
     expect(Math.min(malformed, stray, denied)).toBeGreaterThan(20)
     const lies = objectsRefused(made)
     expect(Math.min(lies.malformed, lies.stale, lies.ignored)).toBeGreaterThan(20)
+  }
+})
+
+test('O42, O45: a member that cheats at cards 1,500 times: all have the cards of the primary, and play on', async () => {
+  for (const seed of [1, 2, 3]) {
+    const made = await scene(seed)
+    cheat(made, 500)
+    expect({ seed, complaints: complaints(made) }).toEqual({ seed, complaints: [] })
+    const { malformed, made: changes } = cardsRefused(made)
+    expect(Math.min(malformed, changes)).toBeGreaterThan(20)
   }
 })
 
