@@ -102,7 +102,10 @@ function turnOver(
   releases: boolean,
   alive: () => boolean,
 ): void {
-  const key = `${session.member!.session.id} ${card.id}`
+  const { id } = session.member!.session
+  // On the way back it is in none yet, and may come to another.
+  if (id === '') return
+  const key = `${id} ${card.id}`
   const patch = { turns: card.state.turns + 1 }
   add(hand.open, key, 1)
   const answer = settled(hand, releases ? card.release(patch) : card.update(patch))

@@ -30,7 +30,7 @@ export const GOOD: readonly Scoped[] = [
   {
     scope: { name: 'P4', does: { move: 2 }, others: { move: 2 }, failovers: 2 },
     says: 'two here, two there, two failovers',
-    states: 98_000,
+    states: 75_000,
     deep: true,
   },
   {
@@ -129,7 +129,7 @@ export const GOOD: readonly Scoped[] = [
       released: true,
     },
     says: 'a loose grab, a link that breaks, a failover',
-    states: 28_000,
+    states: 22_000,
     deep: true,
   },
 ]

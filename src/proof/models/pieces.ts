@@ -166,7 +166,8 @@ function sometimes(scope: Scope): Record<string, (scene: Scene) => boolean> {
   if (does.move && others?.move) claims['an update is discarded'] = fated('conflict')
   if (does.refused) claims['an update is refused'] = fated('refused')
   if (does.clamped) claims['an update is clamped'] = fated('clamped')
-  if (does.loose && released) {
+  // Who wrests it holds it, and nobody grasps it in passing any more.
+  if (does.loose && released && !others?.wrest) {
     claims['a loose grab is honoured late'] = ({ core }) =>
       core.history.some(({ why }) => why === 'loose')
   }
