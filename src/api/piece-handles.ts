@@ -219,7 +219,6 @@ export class Piece implements PieceHandle<Fields> {
     this.#shown = null
     this.#state = null
     this.#void()
-    this.#pump()
     this.tell('change', undefined)
   }
 
@@ -271,8 +270,11 @@ export class Piece implements PieceHandle<Fields> {
     this.conflicted(others.by)
   }
 
-  // What waited goes as others are answered.
-  #pump(): void {
+  /**
+   * Not for users: all that came was told. What waited goes as others are answered; before, it could
+   * go on from what is void, of which the news is still on its way here.
+   */
+  pump(): void {
     while (this.#queue.length > 0) {
       const { count, loose } = this.#host.underWay(this.id)
       if (loose || count >= UNDER_WAY_MAX) return

@@ -37,6 +37,8 @@ export interface TabletopHost {
 export class Tabletop {
   readonly #host: TabletopHost
   readonly #handles = new Map<number, Piece>()
+  // Since the end of the last turn.
+  readonly #changed = new Set<Piece>()
   readonly #gatherings: Gatherings<PieceType, PieceHandle>
   readonly #face: PieceHost
   readonly #rules: pieces.PieceTypes
@@ -95,6 +97,7 @@ export class Tabletop {
     if (event.kind === 'piece-conflict') handle.conflicted(event.by)
     else if (event.kind === 'piece-refused') handle.refused(event.reason)
     handle.changed()
+    this.#changed.add(handle)
     this.#gatherings.touch(handle.type)
   }
 
@@ -117,6 +120,9 @@ export class Tabletop {
 
   /** All events of a verb were told. */
   settled(): void {
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    for (const handle of changed) handle.pump()
     this.#free()
     if (this.#gatherings.tell()) this.#host.changed()
   }
@@ -129,7 +135,7 @@ export class Tabletop {
       let seq = 0
       const clear = (): void => {
         pieces.settled(state, id, seq, { emit: (event) => this.told(event as PieceEvent) })
-        this.settled()
+        this.#host.touch()
       }
       const body = (): Uint8Array => {
         seq = state.nextSeq
