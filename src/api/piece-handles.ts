@@ -271,8 +271,8 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   /**
-   * Not for users: all that came was told. What waited goes as others are answered; before, it could
-   * go on from what is void, of which the news is still on its way here.
+   * Not for users: all that came was told. What waited goes as others are answered. Before that it
+   * could go on from what is void, for news of it may still be on the way here.
    */
   pump(): void {
     while (this.#queue.length > 0) {
