@@ -32,7 +32,7 @@ const rooms: ClientRoom[] = []
 
 async function join(url: string): Promise<void> {
   for (let client = first; client < first + count; client++) {
-    const room = await new Client(url).joinOrCreate('arena')
+    const room = await new Client(url).joinOrCreate('arena', { number: client })
     rooms.push(room)
     wires.push(new StreamCount(room.connection.transport.ws))
     if (screens.length < screensWanted) screens.push(screenOf(client, room))

@@ -33,7 +33,7 @@ const ways: Path[] = paths(setting.seed, setting.objects)
 const places: Place[] = ways.map((way) => way(0, place()))
 const list: Entity[] = []
 const rooms: Arena[] = []
-const clients: { client: RoomClient; sees: Set<number> }[] = []
+const clients: ({ client: RoomClient; sees: Set<number> } | undefined)[] = []
 const interest = new Interest(setting)
 let interestMs = 0
 
@@ -52,12 +52,13 @@ class Arena extends colyseus.Room {
     }
   }
 
-  onJoin(client: RoomClient): void {
-    clients.push({ client, sees: new Set() })
+  // They come in another order than they are numbered, and each looks from a place of its own.
+  onJoin(client: RoomClient, { number }: { number: number }): void {
+    clients[number] = { client, sees: new Set() }
     if (setting.sees === 'all') return
     client.view = new StateView()
     interest.sort(places)
-    look(clients.length - 1, 0)
+    look(number, 0)
   }
 }
 
@@ -70,7 +71,9 @@ function put(index: number): void {
 }
 
 function look(index: number, tick: number): void {
-  const { client, sees } = clients[index]!
+  const looking = clients[index]
+  if (!looking) return
+  const { client, sees } = looking
   const wanted = interest.of(index, tick, places)
   for (const object of sees) {
     if (wanted.has(object)) continue

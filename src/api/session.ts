@@ -23,7 +23,7 @@ import type { View } from '../session/messages.ts'
 import { serves } from '../session/state.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import { settle } from './answers.ts'
-import { Asking } from './asking.ts'
+import { Questions } from './questions.ts'
 import { Caller } from './calls.ts'
 import type { ActionOutcome, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf } from './figures.ts'
@@ -55,7 +55,7 @@ export interface Parts {
 export class Session extends Caller {
   readonly #parts: Parts
   readonly #listeners = new Map<keyof SessionEvents, Set<Listener<never>>>()
-  readonly #asking = new Asking()
+  readonly #questions = new Questions()
   readonly #belongings: Belongings
   readonly #tabletop: Tabletop
   readonly #rules: objects.Types
@@ -115,7 +115,7 @@ export class Session extends Caller {
       types,
       state: this.#parts.pieces,
       findPlayer: (player) => this.#members.find((info) => info.player === player) ?? null,
-      ask: (question) => this.#asking.ask(this.#runner, question),
+      ask: (question) => this.#questions.ask(this.#runner, question),
       touch: () => this.#runner?.touch(),
       changed: () => this.#tell('pieces', undefined),
       lost: (ids) => this.#tell('lostSecrets', ids),
@@ -279,7 +279,7 @@ export class Session extends Caller {
     return new Promise((resolve, reject) => {
       const settled = (bytes: Uint8Array): void => settle(type, bytes, resolve, reject)
       const channel = actions.ACTIONS_CHANNEL
-      this.#asking.ask(this.#runner, { channel, body: () => body, settle: settled, reject })
+      this.#questions.ask(this.#runner, { channel, body: () => body, settle: settled, reject })
     })
   }
 
@@ -345,9 +345,9 @@ export class Session extends Caller {
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':
-        return this.#asking.told(event.seq, event.outcome)
+        return this.#questions.told(event.seq, event.outcome)
       case 'unknown':
-        for (const seq of event.seqs) this.#asking.forget(seq, 'the session forgot us')
+        for (const seq of event.seqs) this.#questions.forget(seq, 'the session forgot us')
         return
       case 'lost':
         return this.#setStatus(event.lost ? 'reconnecting' : 'live')
@@ -455,7 +455,7 @@ export class Session extends Caller {
     this.#reason = why
     this.#code = code
     this.#setStatus('lost')
-    this.#asking.end(why)
+    this.#questions.end(why)
     this.#belongings.end(code, why)
     this.endCalls(why)
   }

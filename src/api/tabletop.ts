@@ -4,7 +4,7 @@
  */
 
 import { HoldfastError } from '../machine.ts'
-import type { Question } from './asking.ts'
+import type { Question } from './questions.ts'
 import * as pieces from '../pieces/pieces.ts'
 import type { Op, PieceEvent, Row } from '../pieces/pieces.ts'
 import { Gatherings, type Listing } from './collection.ts'

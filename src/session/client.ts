@@ -22,6 +22,9 @@ import { serves, type Session, type SessionOut } from './state.ts'
 import { mayLead } from './trust.ts'
 import * as watch from './watch.ts'
 
+// More messages than bring anybody up to date: the largest table takes some 1,400.
+const COMING_MAX = 2_048
+
 /** Without the primary for so long, the application is told (S-4). */
 export const LOST_MS: Millis = 3_000
 /** Primary and backup gone from the hub for so long: nobody will serve this session any more. */
@@ -132,7 +135,10 @@ export function takeNews(
   const { view, told } = session.client
   if (from !== view.primary) return
   const { index, player, seq, part, bytes } = message
-  if (index === 0) return void told.coming.push({ part, bytes })
+  if (index === 0) {
+    if (told.coming.length < COMING_MAX) told.coming.push({ part, bytes })
+    return
+  }
   if (told.waiting) return
   told.index = Math.max(told.index, index)
   told.seqs.set(player, Math.max(told.seqs.get(player) ?? 0, seq))

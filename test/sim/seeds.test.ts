@@ -52,6 +52,7 @@ describe('runs that failed', () => {
     [496, 'T42: the new primary joined after the last view that a member got'],
     ['cards-31', 'O54: who went holds cards, and the server has no room for one more operation'],
     ['cards-168', 'O5: an update that could not be asked for takes those before it along'],
+    ['cards-802', 'O40: what waits is sent before the news is told that voids it'],
     ['cards-275', 'O40: what waits for a loose grab goes on from an update that was refused'],
   ]
   for (const [seed, what] of runs) {

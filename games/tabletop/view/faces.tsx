@@ -30,7 +30,7 @@ export const SUIT_PATHS: readonly string[] = [
 ]
 
 /** Where the pips of a rank are: columns -1, 0 and 1, rows from -1 at the top to 1. */
-const PIPS: Readonly<Record<number, readonly (readonly [number, number])[]>> = {
+export const PIPS: Readonly<Record<number, readonly (readonly [number, number])[]>> = {
   2: [
     [0, -1],
     [0, 1],

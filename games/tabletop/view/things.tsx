@@ -3,6 +3,7 @@
 import type { ComponentChild } from 'preact'
 import type { Thing } from '../kinds.ts'
 import { CARD, DIE, MAN } from '../rules/places.ts'
+import { PIPS } from './faces.tsx'
 
 const [WIDTH, HEIGHT] = CARD
 
@@ -123,8 +124,9 @@ function ManPicture(props: { white: boolean; king: boolean; marks: Marks }): Com
   )
 }
 
-/** Where the pips of a die are. */
-const PIPS: Readonly<Record<number, readonly (readonly [number, number])[]>> = {
+/** Where the pips of a die are: those of 4 to 6 as on a card. */
+const DIE_PIPS: typeof PIPS = {
+  ...PIPS,
   1: [[0, 0]],
   2: [
     [-1, -1],
@@ -135,31 +137,10 @@ const PIPS: Readonly<Record<number, readonly (readonly [number, number])[]>> = {
     [0, 0],
     [1, 1],
   ],
-  4: [
-    [-1, -1],
-    [1, -1],
-    [-1, 1],
-    [1, 1],
-  ],
-  5: [
-    [-1, -1],
-    [1, -1],
-    [0, 0],
-    [-1, 1],
-    [1, 1],
-  ],
-  6: [
-    [-1, -1],
-    [1, -1],
-    [-1, 0],
-    [1, 0],
-    [-1, 1],
-    [1, 1],
-  ],
 }
 
 function Pips({ pips }: { pips: number }): ComponentChild {
-  return PIPS[pips]?.map(([x, y]) => (
+  return DIE_PIPS[pips]?.map(([x, y]) => (
     <circle
       key={`${x} ${y}`}
       cx={x * 12.5}

@@ -15,10 +15,10 @@ export interface Question {
 }
 
 /** See the head of this file. */
-export class Asking {
+export class Questions {
   readonly #waiting = new Map<number, Question>()
 
-  /** Asks the primary; null once the session was left. What is wrong rejects the question. */
+  /** Asks the primary. What is wrong rejects the question. @param runner  null once we left */
   ask(runner: Runner | null, question: Question): void {
     if (!runner) {
       return question.reject(new HoldfastError('left', 'nothing is asked: the session was left'))
