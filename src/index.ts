@@ -19,6 +19,7 @@ export type {
 export * from './api/pieces.ts'
 export { near, type Near, type Onlooker } from './api/rules.ts'
 export { Session } from './api/session.ts'
+export type { ActOf, SlotsEvents, SlotsHandle, SlotsOptions, SlotsTurn } from './api/slots.ts'
 export { action, object, piece, procedure } from './api/types.ts'
 export type { ActionType, GameType, MemberInfo, ObjectOptions } from './api/types.ts'
 export type { ObjectType, Procedure, ProcedureType } from './api/types.ts'

@@ -3,7 +3,8 @@
 import type { PeerId } from '../machine.ts'
 import type { View } from '../session/messages.ts'
 import { patience } from '../session/server.ts'
-import type { SessionFigures } from './events.ts'
+import { serves, type Session } from '../session/state.ts'
+import type { Safety, SessionFigures, Status } from './events.ts'
 import type { Runner } from './runner.ts'
 
 /** As they are now. @param runner null once the session was left */
@@ -22,4 +23,15 @@ export function figuresOf(runner: Runner | null, view: View, inc: PeerId): Sessi
     hub: member?.hub === 'attached',
     suspectMs: member ? patience(member.session) : null,
   }
+}
+
+/** How safe what is acknowledged is, as a member in this view sees it. */
+export function safetyOf(session: Session, view: View, status: Status): Safety {
+  const { role, leased, slow } = session.server
+  const isSeen = view.backup !== 0
+  const waits = serves(session) ? !leased || role === 'dropping' : isSeen && status !== 'live'
+  if (waits) return 'waiting'
+  // Nothing is called backed up before `backup` says by whom.
+  if (!isSeen || (serves(session) && role !== 'backedup')) return 'alone'
+  return slow ? 'slow' : 'backed-up'
 }

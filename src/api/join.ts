@@ -10,6 +10,7 @@ import { NAME_MAX, type Topology } from '../register/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { rpcPart } from '../rpc/rpc.ts'
 import { create as createRpc } from '../rpc/state.ts'
+import * as slots from '../slots/slots.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 import { type Parts, Session } from './session.ts'
 import { parseToken } from './token.ts'
@@ -85,6 +86,8 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
     actions: actions.create(),
     pieces: pieces.create(),
     rpc: createRpc(),
+    slots: slots.create(),
+    box: { game: null },
   }
   const session = new Session(types, parts)
   const door = new Door(session, options)
@@ -99,6 +102,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
   })
   // Before anything can be drawn by it.
   parts.pieces.kept.seed = runner.loop.random(SEED_BYTES)
+  parts.slots.seed = new DataView(runner.loop.random(4).buffer).getUint32(0)
   session.bind(runner)
   return door.opened(environment, runner)
 }
@@ -129,6 +133,7 @@ function slotsOf(
     { part: actions.actionsPart(runs, [table]) as Part<never>, state: parts.actions },
     { part: pieces.piecesPart(laidRules) as Part<never>, state: parts.pieces },
     { part: rpcPart as Part<never>, state: parts.rpc },
+    { part: slots.slotsPart(parts.box) as Part<never>, state: parts.slots },
   ]
 }
 

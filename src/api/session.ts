@@ -20,19 +20,20 @@ import * as objects from '../objects/objects.ts'
 import type * as pieces from '../pieces/pieces.ts'
 import type { Rpc } from '../rpc/state.ts'
 import type { View } from '../session/messages.ts'
-import { serves } from '../session/state.ts'
+import { type GameBox, type Slots, SLOTS_CHANNEL, type SlotsEvent } from '../slots/slots.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import { settle } from './answers.ts'
 import { Questions } from './questions.ts'
 import { Caller } from './calls.ts'
 import type { ActionOutcome, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
-import { figuresOf } from './figures.ts'
+import { figuresOf, safetyOf } from './figures.ts'
 import { Belongings } from './belongings.ts'
 import type { Collection, Listing } from './collection.ts'
 import type { ObjectHandle } from './handles.ts'
 import type { PieceHandle } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
 import type { Runner } from './runner.ts'
+import { type SlotsHandle, type SlotsOptions, Worlds } from './slots.ts'
 import { Tabletop } from './tabletop.ts'
 import { formatToken } from './token.ts'
 import type { ActionType, MemberInfo, ObjectType, Types } from './types.ts'
@@ -49,6 +50,8 @@ export interface Parts {
   actions: actions.Actions
   pieces: pieces.Pieces
   rpc: Rpc
+  slots: Slots
+  box: GameBox
 }
 
 /** See the head of this file. Made by `join` and `host`. */
@@ -58,6 +61,7 @@ export class Session extends Caller {
   readonly #questions = new Questions()
   readonly #belongings: Belongings
   readonly #tabletop: Tabletop
+  readonly #worlds: Worlds
   readonly #rules: objects.Types
   readonly #viewer = new Viewer(
     () => this.#runner?.sessionTime() ?? NaN,
@@ -85,6 +89,7 @@ export class Session extends Caller {
     const player = (): number => this.#player
     const sessionId = (): string => this.#runner?.member.session.id ?? ''
     this.#tabletop = this.#lay(types.pieces)
+    this.#worlds = new Worlds(parts.slots, parts.box, () => this.#runner)
     this.#belongings = new Belongings({
       types: types.objects,
       state: parts.objects,
@@ -157,12 +162,12 @@ export class Session extends Caller {
 
   /** Who serves; null before the first view. */
   get primary(): MemberInfo | null {
-    return this.#find(this.#view().primary)
+    return this.#find(this.#last.primary)
   }
 
   /** Who would take over; null while there is nobody. */
   get backup(): MemberInfo | null {
-    return this.#find(this.#view().backup)
+    return this.#find(this.#last.backup)
   }
 
   /** In touch, on the way back, or lost for good. */
@@ -200,7 +205,7 @@ export class Session extends Caller {
 
   /** Figures for a display. */
   figures(): SessionFigures {
-    return figuresOf(this.#runner, this.#view(), this.#inc)
+    return figuresOf(this.#runner, this.#last, this.#inc)
   }
 
   /**
@@ -294,6 +299,28 @@ export class Session extends Caller {
   }
 
   /**
+   * Opens the world of slots: whoever is in the session and opens it too is in it. It comes with
+   * one of the next slots, of somebody who has it, or from `start`. In a star the server must be
+   * in it; in a mesh no server is needed.
+   *
+   * @throws HoldfastError `left`, or `bad-value` for an option out of range, and for a second world
+   */
+  slots<World, F extends Fields>(
+    options: SlotsOptions<World, StateOf<F>> & { readonly act: F },
+  ): SlotsHandle<World, StateOf<F>>
+  slots<World, Act>(options: SlotsOptions<World, Act>): SlotsHandle<World, Act>
+  slots<World, Act>(
+    options: SlotsOptions<World, Act> & { readonly act?: Fields },
+  ): SlotsHandle<World, Act> {
+    this.#checkOpen('open a world of slots')
+    const world = this.#worlds.open(
+      options as unknown as SlotsOptions<unknown, unknown>,
+      options.act,
+    )
+    return world as SlotsHandle<World, Act>
+  }
+
+  /**
    * As the server: gives that role to the backup; nothing stands still and nobody is removed. A
    * page does this by itself when it freezes, and whoever serves when it leaves.
    *
@@ -355,6 +382,7 @@ export class Session extends Caller {
         return this.#fail(event.code, event.why)
       case 'part':
         if (this.callTold(event)) return
+        if (event.channel === SLOTS_CHANNEL) return this.#worlds.told(event.event as SlotsEvent)
         return this.#partTold(event.event as objects.ObjectEvent)
       case 'role':
       case 'slow':
@@ -413,15 +441,7 @@ export class Session extends Caller {
   #updateSafety(): void {
     const state = this.#runner?.member
     if (!state) return
-    const { role } = state.session.server
-    const isSeen = this.#view().backup !== 0
-    const waits = serves(state.session)
-      ? !state.session.server.leased || role === 'dropping'
-      : isSeen && this.#status !== 'live'
-    // Nothing is called backed up before `backup` says by whom.
-    const backed = isSeen && (!serves(state.session) || role === 'backedup')
-    const held = state.session.server.slow ? 'slow' : 'backed-up'
-    const safety = waits ? 'waiting' : backed ? held : 'alone'
+    const safety = safetyOf(state.session, this.#last, this.#status)
     if (safety === this.#safety) return
     this.#safety = safety
     this.#tell('safety', safety)
@@ -462,10 +482,6 @@ export class Session extends Caller {
 
   #checkOpen(verb: string): void {
     if (!this.#runner) throw new HoldfastError('left', `cannot ${verb}: the session was left`)
-  }
-
-  #view(): View {
-    return this.#last
   }
 
   #find(inc: PeerId): MemberInfo | null {

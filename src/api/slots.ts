@@ -1,0 +1,252 @@
+/** A world of slots as a user holds it. */
+
+import { HoldfastError, type Millis } from '../machine.ts'
+import { partOut } from '../member/dispatch.ts'
+import { fingerprint } from '../wire/digest.ts'
+import { isJson, toJson } from '../wire/json.ts'
+import { decodeState, encodeState, type Fields, schema, type StateOf } from '../wire/schema.ts'
+import * as slots from '../slots/slots.ts'
+import type { Runner } from './runner.ts'
+
+/** What `session.slots` takes. The same in every build that shall fit. */
+export interface SlotsOptions<World, Act> {
+  /** Milliseconds of a slot, 20 to 5,000. Default 200. */
+  readonly ms?: Millis
+  /** The world of whoever is first: plain values as in JSON, at most 48 KB of it. */
+  readonly start: World
+  /**
+   * The world after a slot, of the world before and what was done in it. Pure, and the same on
+   * every machine: it takes nothing from elsewhere, and changes no world that it is given (they
+   * are frozen). Acts come in the order of the tie-break, those of one player as they were made:
+   * where two want the same, the first has it. One that throws leaves the world as it was.
+   */
+  readonly rule: (world: World, acts: readonly ActOf<Act>[], turn: SlotsTurn) => World
+  /** Whose acts come first: of the `highest` player (default), or by turns of chance, `fair`. */
+  readonly order?: 'highest' | 'fair'
+}
+
+/** What a rule may know besides: the slot, the players that went in it, and chance. */
+export type SlotsTurn = slots.Turn
+
+/** An act as a rule gets it. */
+export interface ActOf<Act> {
+  /** The number of the player. */
+  readonly by: number
+  readonly act: Act
+}
+
+/** What is told about a world of slots. */
+export interface SlotsEvents<Act> {
+  /** Acts of ours that came too late for everybody else: they did not happen. */
+  void: readonly Act[]
+  /** The rule threw: that slot changed nothing. */
+  failed: { readonly slot: number; readonly error: unknown }
+}
+
+/** How we stand to the world: it is on its way, or here. */
+export type SlotsStatus = 'joining' | 'live'
+
+/**
+ * A world that nobody decides on: everybody has it, and folds in what everybody did. It goes on
+ * while a server dies and another takes over.
+ */
+export interface SlotsHandle<World, Act> {
+  /** The world after the last whole slot. What comes late within the horizon is put right in it. */
+  readonly state: World
+  /** The same with what is known of the slot under way: what we did shows at once. */
+  readonly ahead: World
+  /** The slot under way: session time divided by its length; NaN while that is not known. */
+  readonly slot: number
+  readonly status: SlotsStatus
+  /** For displays: late acts, slots folded again for them, worlds taken of others. */
+  readonly counters: Readonly<slots.Slots['counters']>
+  /**
+   * Does something, in the slot under way.
+   *
+   * @throws HoldfastError `unreachable` while the world is on its way, `overloaded` with 8 acts in
+   *   this slot already, `bad-value` for what the fields do not take or over 64 bytes, `left`
+   */
+  act(act: Act): void
+  /** Calls the listener when the world may be another, once a slot at least. @returns stops it */
+  subscribe(listener: () => void): () => void
+  /** Calls the listener at each such event. @returns stops it */
+  on<Name extends keyof SlotsEvents<Act>>(
+    name: Name,
+    listener: (value: SlotsEvents<Act>[Name]) => void,
+  ): () => void
+}
+
+interface Codec<Act> {
+  readonly text: string
+  encode(act: Act): Uint8Array
+  decode(bytes: Uint8Array): Act | undefined
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+const json: Codec<unknown> = {
+  text: 'json',
+  encode: (act) => encoder.encode(toJson(act)),
+  decode: (bytes) => {
+    const text = decoder.decode(bytes)
+    return isJson(text) ? (JSON.parse(text) as unknown) : undefined
+  },
+}
+
+function codecOf<F extends Fields>(fields: F): Codec<StateOf<F>> {
+  const type = schema(fields)
+  return {
+    text: type.text,
+    encode: (act) => encodeState(type, act),
+    decode: (bytes) => decodeState(type, bytes) ?? undefined,
+  }
+}
+
+/** Where worlds of slots come from and go to: one for each session. */
+export class Worlds {
+  readonly #state: slots.Slots
+  readonly #box: slots.GameBox
+  readonly #runner: () => Runner | null
+  #handle: World | null = null
+
+  constructor(state: slots.Slots, box: slots.GameBox, runner: () => Runner | null) {
+    this.#state = state
+    this.#box = box
+    this.#runner = runner
+  }
+
+  /** @throws HoldfastError `bad-value` for options out of range, or if one is open already */
+  open(options: SlotsOptions<unknown, unknown>, fields: Fields | undefined): World {
+    if (this.#handle) throw bad('a session has one world of slots: it is open already')
+    const codec = (fields ? codecOf(fields) : json) as Codec<unknown>
+    const game = gameOf(options, codec)
+    this.#handle = new World(this.#state, game, codec, this.#runner)
+    this.#box.game = game
+    slots.open(this.#state, game)
+    this.#runner()?.do((now, run) => {
+      slots.tick(this.#state, game, now, partOut(run, slots.SLOTS_CHANNEL))
+    })
+    this.#runner()?.touch()
+    return this.#handle
+  }
+
+  told(event: slots.SlotsEvent): void {
+    this.#handle?.told(event)
+  }
+}
+
+function bad(message: string): HoldfastError {
+  return new HoldfastError('bad-value', message)
+}
+
+function gameOf(options: SlotsOptions<unknown, unknown>, codec: Codec<unknown>): slots.Game {
+  const { ms = 200, start, rule, order = 'highest' } = options
+  const { min, max } = slots.SLOT_MS
+  if (!(ms >= min && ms <= max)) throw bad(`a slot has ${min} to ${max} ms: ${ms}`)
+  if (order !== 'highest' && order !== 'fair')
+    throw bad(`order is highest or fair: "${String(order)}"`)
+  if (typeof rule !== 'function') throw bad('rule is a function of world, acts and turn')
+  const bytes = encoder.encode(toJson(start)).length
+  const limit = slots.WORLD_BYTES_MAX
+  if (bytes > limit) throw bad(`a world has at most ${limit} bytes as JSON: ${bytes}`)
+  const print = fingerprint(`${ms} ${order} ${codec.text}`)
+  return { ms, start, order, print, rule, decode: (body) => codec.decode(body) }
+}
+
+class World implements SlotsHandle<unknown, unknown> {
+  readonly #state: slots.Slots
+  readonly #game: slots.Game
+  readonly #codec: Codec<unknown>
+  readonly #runner: () => Runner | null
+  readonly #listeners = new Set<() => void>()
+  readonly #hearers = new Map<string, Set<(value: never) => void>>()
+
+  constructor(
+    state: slots.Slots,
+    game: slots.Game,
+    codec: Codec<unknown>,
+    runner: () => Runner | null,
+  ) {
+    this.#state = state
+    this.#game = game
+    this.#codec = codec
+    this.#runner = runner
+  }
+
+  get state(): unknown {
+    return this.status === 'live' ? slots.shown(this.#state, this.#game) : this.#game.start
+  }
+
+  get ahead(): unknown {
+    return this.status === 'live' ? slots.ahead(this.#state, this.#game) : this.#game.start
+  }
+
+  get slot(): number {
+    return this.#state.slot
+  }
+
+  get status(): SlotsStatus {
+    return this.#state.standing === 'live' ? 'live' : 'joining'
+  }
+
+  get counters(): Readonly<slots.Slots['counters']> {
+    return this.#state.counters
+  }
+
+  act(act: unknown): void {
+    const body = this.#encode(act)
+    const runner = this.#runner()
+    if (!runner) throw new HoldfastError('left', 'cannot act: the session was left')
+    if (this.status !== 'live') {
+      throw new HoldfastError('unreachable', 'cannot act: the world is still on its way to us')
+    }
+    runner.do((now, run) => {
+      slots.tick(this.#state, this.#game, now, partOut(run, slots.SLOTS_CHANNEL))
+      if (!slots.hasRoom(this.#state)) throw tooMany()
+      slots.say(this.#state, now, this.#game, body, 0)
+    })
+    runner.touch()
+  }
+
+  #encode(act: unknown): Uint8Array {
+    let body: Uint8Array
+    try {
+      body = this.#codec.encode(act)
+    } catch (error) {
+      throw bad(
+        `this act cannot be told: ${error instanceof Error ? error.message : String(error)}`,
+      )
+    }
+    const limit = slots.ACT_BYTES_MAX
+    if (body.length > limit) throw bad(`an act has at most ${limit} bytes: ${body.length}`)
+    return body
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  on(name: string, listener: (value: never) => void): () => void {
+    const known = this.#hearers.get(name) ?? new Set()
+    this.#hearers.set(name, known)
+    known.add(listener)
+    return () => void known.delete(listener)
+  }
+
+  told(event: slots.SlotsEvent): void {
+    if (event.kind === 'slots') for (const listener of this.#listeners) listener()
+    else if (event.kind === 'slots-void') this.#tell('void', event.acts)
+    else this.#tell('failed', { slot: event.slot, error: event.error })
+  }
+
+  #tell(name: string, value: unknown): void {
+    for (const listener of this.#hearers.get(name) ?? []) (listener as (v: unknown) => void)(value)
+  }
+}
+
+function tooMany(): HoldfastError {
+  const limit = slots.ACTS_PER_SLOT
+  return new HoldfastError('overloaded', `a player acts at most ${limit} times in a slot`)
+}

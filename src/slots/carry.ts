@@ -1,0 +1,103 @@
+/**
+ * Who is owed what: an event is owed to a peer until an ack says that it has it, or the event is
+ * settled. In a star the server owes each what it heard of the others; in a mesh everybody owes
+ * what is its own, and what digests show to be missing.
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import type { ByteWriter } from '../wire/bytes.ts'
+import { BUSY_SLOTS, FRAME_ROOM, IDLE_SLOTS, writeFrame } from './frames.ts'
+import { rootOf } from './root.ts'
+import type { SlotEvent, SlotPeer, Slots } from './state.ts'
+
+/** Whether a peer has that world too, or wants it. */
+export function speaksTo(peer: SlotPeer): boolean {
+  return peer.standing === 'live' || peer.standing === 'joining'
+}
+
+/** An event for one peer, unless it has it or will. */
+export function owe(slots: Slots, inc: PeerId, event: SlotEvent, now: Millis = -Infinity): void {
+  const peer = slots.peers.get(inc)
+  if (!peer || !speaksTo(peer)) return
+  if (event.inc === inc || event.held.has(inc) || peer.owed.has(event)) return
+  peer.owed.set(event, now)
+  peer.dueAt = Math.min(peer.dueAt, now)
+  slots.dueAt = Math.min(slots.dueAt, now)
+}
+
+/** An event for all. */
+export function oweAll(slots: Slots, now: Millis, event: SlotEvent): void {
+  for (const inc of slots.peers.keys()) owe(slots, inc, event, now)
+}
+
+/** As the server of a star: the others have it of us alone. */
+export function forward(slots: Slots, event: SlotEvent): void {
+  if (slots.mesh || slots.me !== slots.primary) return
+  for (const inc of slots.peers.keys()) owe(slots, inc, event)
+}
+
+/** Peers that are due a frame; all are looked over once a slot, or when somebody is owed. */
+export function lookOver(slots: Slots, now: Millis): PeerId[] {
+  if (slots.standing === 'closed' || Number.isNaN(slots.slot)) return []
+  if (now < slots.dueAt && slots.lookedIn === slots.slot) return []
+  slots.lookedIn = slots.slot
+  slots.dueAt = Infinity
+  const due: PeerId[] = []
+  for (const [inc, peer] of slots.peers) {
+    if (!speaksTo(peer)) continue
+    if (isDue(slots, now, peer)) due.push(inc)
+    else slots.dueAt = Math.min(slots.dueAt, peer.dueAt)
+  }
+  return due
+}
+
+/** Whether there is a frame for that peer by now. */
+export function isDueTo(slots: Slots, now: Millis, to: PeerId): boolean {
+  const peer = slots.peers.get(to)
+  return slots.standing !== 'closed' && !!peer && speaksTo(peer) && isDue(slots, now, peer)
+}
+
+function isDue(slots: Slots, now: Millis, peer: SlotPeer): boolean {
+  if (peer.dueAt <= now) return true
+  return slots.slot - peer.saidIn >= (slots.bySlot.size > 0 ? BUSY_SLOTS : IDLE_SLOTS)
+}
+
+/** Appends a frame to packet `seq` for that peer, if one is due. */
+export function write(
+  slots: Slots,
+  now: Millis,
+  to: PeerId,
+  seq: number,
+  writer: ByteWriter,
+  budget: number,
+): boolean {
+  const peer = slots.peers.get(to)
+  if (!peer || budget < FRAME_ROOM || !isDueTo(slots, now, to)) return false
+  const carried = writeFrame(slots, now, peer, rootOf(slots, now), writer, budget)
+  if (carried.length > 0) peer.flights.set(seq, carried)
+  slots.dueAt = Math.min(slots.dueAt, peer.dueAt)
+  return true
+}
+
+/** A packet came: what it held is there. */
+export function acked(slots: Slots, from: PeerId, seq: number): void {
+  const peer = slots.peers.get(from)
+  for (const event of peer?.flights.get(seq) ?? []) {
+    event.held.add(from)
+    peer!.owed.delete(event)
+  }
+  peer?.flights.delete(seq)
+}
+
+/** A packet is lost: what it held is due at once. */
+export function lost(slots: Slots, from: PeerId, seq: number): void {
+  const peer = slots.peers.get(from)
+  for (const event of peer?.flights.get(seq) ?? []) {
+    if (peer!.owed.has(event)) {
+      peer!.owed.set(event, -Infinity)
+      peer!.dueAt = -Infinity
+      slots.dueAt = -Infinity
+    }
+  }
+  peer?.flights.delete(seq)
+}

@@ -1,0 +1,89 @@
+/**
+ * The events of open slots: who did what in which slot. They are added in any order, and only
+ * once; a slot's digest does not depend on that order.
+ */
+
+import type { PeerId } from '../machine.ts'
+import { HORIZON_SLOTS, keyOf, type Slot, type SlotEvent, type Slots } from './state.ts'
+
+// FNV-1a over the bytes, and over the words in front as if they were bytes.
+const OFFSET = 0x811c9dc5
+const PRIME = 0x01000193
+
+/** The mark of an event: 32 bits of all that makes it. */
+export function markOf(event: Pick<SlotEvent, 'inc' | 'id' | 'slot' | 'gone' | 'body'>): number {
+  let mark = OFFSET
+  for (const word of [event.inc, event.id, event.slot, event.gone]) {
+    mark = Math.imul(mark ^ (word & 0xffff), PRIME)
+    mark = Math.imul(mark ^ (word >>> 16), PRIME)
+  }
+  for (const byte of event.body) mark = Math.imul(mark ^ byte, PRIME)
+  // Sums of marks are compared: the low bits must depend on all.
+  mark ^= mark >>> 15
+  return Math.imul(mark, 0x2c1b3c6d) >>> 0
+}
+
+/** A slot that may be empty. */
+export function slotAt(slots: Slots, number: number): Slot {
+  const known = slots.bySlot.get(number)
+  if (known) return known
+  const slot: Slot = { events: new Map(), digest: 0 }
+  slots.bySlot.set(number, slot)
+  return slot
+}
+
+/** Puts an event where it belongs. What was folded without it holds no more. */
+export function insert(slots: Slots, event: SlotEvent): void {
+  const slot = slotAt(slots, event.slot)
+  const key = keyOf(event.inc, event.id)
+  const old = slot.events.get(key)
+  if (old) slot.digest = (slot.digest - old.mark) >>> 0
+  slot.events.set(key, event)
+  slot.digest = (slot.digest + event.mark) >>> 0
+  if (event.gone !== 0) slots.present.delete(event.gone)
+  else slots.present.add(event.player)
+  spoil(slots, event.slot)
+}
+
+// Worlds from that slot on are folded again.
+function spoil(slots: Slots, slot: number): void {
+  if (slot >= slots.slot) slots.ahead = null
+  const whole = slot - slots.base
+  if (whole < slots.sound) {
+    slots.counters.again += slots.sound - whole
+    slots.sound = whole
+    slots.ahead = null
+  }
+  slots.changed = true
+}
+
+/** How many acts of a member stand in a slot. */
+export function countOf(slots: Slots, number: number, inc: PeerId): number {
+  let count = 0
+  for (const event of slots.bySlot.get(number)?.events.values() ?? []) {
+    if (event.inc === inc) count++
+  }
+  return count
+}
+
+/** The event of that name, if its slot is open. */
+export function find(slots: Slots, slot: number, inc: PeerId, id: number): SlotEvent | undefined {
+  return slots.bySlot.get(slot)?.events.get(keyOf(inc, id))
+}
+
+/**
+ * The slots that a digest said in a slot is about: those of the horizon that are over and had
+ * one more slot to come in. One fewer than are open, so that a clock one slot off has them too.
+ */
+export function rangeOf(saidIn: number): { from: number; to: number } {
+  return { from: saidIn - HORIZON_SLOTS + 1, to: saidIn - 2 }
+}
+
+/** What is known of these slots, in 32 bits. */
+export function digestOf(slots: Slots, from: number, to: number): number {
+  let digest = 0
+  for (let slot = from; slot <= to; slot++) {
+    digest = (digest + (slots.bySlot.get(slot)?.digest ?? 0)) >>> 0
+  }
+  return digest
+}

@@ -1,0 +1,144 @@
+/**
+ * From events to worlds: slot by slot, by the game's rule, the same at every member (M31, M32).
+ *
+ * Worlds are kept from the base, which is settled, to the last whole slot. What comes late spoils
+ * those behind it, and they are folded again when somebody looks.
+ */
+
+import * as prng from '../faults/prng.ts'
+import { fingerprint } from '../wire/digest.ts'
+import { toJson } from '../wire/json.ts'
+import {
+  type Game,
+  HISTORY_SLOTS,
+  HORIZON_SLOTS,
+  LEAP_SLOTS,
+  type SlotEvent,
+  type Slots,
+  type Turn,
+} from './state.ts'
+
+/** The world of the last whole slot. */
+export function shown(slots: Slots, game: Game): unknown {
+  fold(slots, game)
+  return slots.worlds.at(-1)
+}
+
+/** The world with what is known of the slot under way: our own acts at once. */
+export function ahead(slots: Slots, game: Game): unknown {
+  const world = shown(slots, game)
+  slots.ahead ??= { world: next(slots, game, world, slots.slot) }
+  return slots.ahead.world
+}
+
+// Up to the last whole slot.
+function fold(slots: Slots, game: Game): void {
+  const { base, worlds } = slots
+  const whole = slots.slot - base
+  for (let i = slots.sound; i < whole; i++) worlds[i] = next(slots, game, worlds[i - 1], base + i)
+  slots.sound = Math.max(slots.sound, whole)
+}
+
+function next(slots: Slots, game: Game, world: unknown, slot: number): unknown {
+  const events = inOrder(slots, game, slot)
+  const acts = []
+  const left = []
+  for (const { player, act, gone } of events) {
+    if (gone === 0) acts.push({ by: player, act })
+    else left.push(gone)
+  }
+  try {
+    return freeze(game.rule(world, acts, turnOf(slots, slot, left)))
+  } catch (error) {
+    slots.counters.failed++
+    slots.failure ??= { slot, error }
+    return world
+  }
+}
+
+/** The events of a slot as all fold them: by the tie-break, then as they were made (M32). */
+export function inOrder(slots: Slots, game: Game, slot: number): SlotEvent[] {
+  const events = [...(slots.bySlot.get(slot)?.events.values() ?? [])]
+  if (slots.variant === 'order-of-arrival') return events
+  const rank = game.order === 'fair' ? fairRank(slots, slot) : ({ player }: SlotEvent) => player
+  return events.sort((a, b) => rank(b) - rank(a) || b.inc - a.inc || a.id - b.id)
+}
+
+// Every player is first as often as any other.
+function fairRank({ seed }: Slots, slot: number): (event: SlotEvent) => number {
+  const ranks = new Map<number, number>()
+  return ({ player }) => {
+    let rank = ranks.get(player)
+    if (rank === undefined) {
+      rank = prng.word(
+        prng.create(seed ^ Math.imul(slot, 0x9e3779b1) ^ Math.imul(player, 0x85ebca6b)),
+      )
+      ranks.set(player, rank)
+    }
+    return rank
+  }
+}
+
+function turnOf({ seed }: Slots, slot: number, left: readonly number[]): Turn {
+  let chance: prng.Prng | null = null
+  const random = (): number => {
+    chance ??= prng.create(seed ^ Math.imul(slot, 0x9e3779b1))
+    return prng.next(chance)
+  }
+  return { slot, left, random }
+}
+
+// A rule that changed a world would change the past: it throws instead.
+function freeze<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const inner of Object.values(value)) freeze(inner)
+  return Object.freeze(value)
+}
+
+/** A world of the game, ready to be folded on. */
+export function settle(slots: Slots, base: number, world: unknown): void {
+  slots.base = base
+  slots.worlds = [freeze(world)]
+  slots.sound = 1
+  slots.ahead = null
+  slots.hashes.set(base, hashOf(world))
+}
+
+/** The slot under way is another: what left the horizon is settled. */
+export function advance(slots: Slots, game: Game, to: number): void {
+  if (to <= slots.slot) return
+  if (to - slots.slot > LEAP_SLOTS) leap(slots, game, to)
+  slots.slot = to
+  slots.ahead = null
+  slots.changed = true
+  if (slots.base >= to - 1 - HORIZON_SLOTS) return
+  fold(slots, game)
+  while (slots.base < to - 1 - HORIZON_SLOTS) settleNext(slots)
+}
+
+// After a standstill the world goes on from where it stood.
+function leap(slots: Slots, game: Game, to: number): void {
+  const world = shown(slots, game)
+  slots.bySlot.clear()
+  slots.hashes.clear()
+  slots.settled.clear()
+  settle(slots, to - 1 - HORIZON_SLOTS, world)
+}
+
+function settleNext(slots: Slots): void {
+  const { hashes, settled, bySlot } = slots
+  const before = slots.worlds.shift()
+  slots.sound--
+  const base = ++slots.base
+  const same = slots.worlds[0] === before ? hashes.get(base - 1) : undefined
+  hashes.set(base, same ?? hashOf(slots.worlds[0]))
+  const events = bySlot.get(base)?.events
+  if (events) settled.set(base, [...events.keys()])
+  bySlot.delete(base)
+  hashes.delete(base - HISTORY_SLOTS)
+  settled.delete(base - HISTORY_SLOTS)
+}
+
+function hashOf(world: unknown): number {
+  return fingerprint(toJson(world))
+}

@@ -1,0 +1,179 @@
+/**
+ * What members say to each other while a world is under way: one unreliable frame.
+ *
+ *     head      1 digest | 2 settled | 4 near | 8 apart
+ *     slot      u16, the low bits of the slot under way
+ *     root      varint, who is followed; 0 for none
+ *     digest    u32, of the events of the slots that `rangeOf` names
+ *     settled   u32, the hash of the world that is settled at that slot
+ *     events    to the end of the frame
+ *
+ * Each frame repeats all events that the peer is not known to have, so a lost one costs nothing
+ * but the time to the next. Digests that differ show what neither missed: each then sends what
+ * the other may lack, whoever it is of. So what two cannot say to each other comes by a third.
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import {
+  type ByteReader,
+  type ByteWriter,
+  fail,
+  readRaw,
+  readU16,
+  readU32,
+  readU8,
+  readVarint,
+  writeRaw,
+  writeU16,
+  writeU32,
+  writeU8,
+  writeVarint,
+} from '../wire/bytes.ts'
+import { unwrap } from '../wire/sequence.ts'
+import { digestOf, rangeOf } from './events.ts'
+import {
+  ACT_BYTES_MAX,
+  AHEAD_SLOTS,
+  HORIZON_SLOTS,
+  type SlotEvent,
+  type SlotPeer,
+  type Slots,
+} from './state.ts'
+
+/** What is owed is sent again after this, if nothing says that it came or was lost. */
+export const AGAIN_MS: Millis = 60
+/** Everybody hears of us once in so many slots. */
+export const IDLE_SLOTS = 5
+/** The same while anything is open. */
+export const BUSY_SLOTS = 2
+
+const HEAD = { digest: 1, settled: 2, near: 4, apart: 8 } as const
+const EVENT = { foreign: 1, gone: 2, backShift: 2 } as const
+// Head, slot, root, digest, hash.
+const HEAD_MAX = 1 + 2 + 8 + 4 + 4
+// Head, member, player, id, length or player gone, act.
+const EVENT_MAX: number = 1 + 8 + 8 + 8 + 8 + ACT_BYTES_MAX
+
+/** An event as a frame or a world tells it. */
+export type Told = Pick<SlotEvent, 'inc' | 'player' | 'id' | 'slot' | 'gone' | 'body'>
+
+/** A frame. */
+export interface Frame {
+  slot: number
+  root: PeerId
+  near: boolean
+  apart: boolean
+  digest: number | null
+  settled: number | null
+  events: Told[]
+}
+
+/** What a frame says besides events. */
+export interface Saying {
+  root: PeerId
+  near: boolean
+}
+
+/** Writes one frame. @returns the events in it */
+export function writeFrame(
+  slots: Slots,
+  now: Millis,
+  peer: SlotPeer,
+  { root, near }: Saying,
+  writer: ByteWriter,
+  budget: number,
+): SlotEvent[] {
+  const end = writer.length + budget
+  const { slot } = slots
+  const hash = slots.hashes.get(slot - 1 - HORIZON_SLOTS)
+  // Once a slot is enough for what holds for a slot.
+  const says = peer.saidIn !== slot
+  const settled = says && hash !== undefined
+  const flags = (says ? HEAD.digest : 0) | (settled ? HEAD.settled : 0)
+  writeU8(writer, flags | (near ? HEAD.near : 0) | (slots.apart ? HEAD.apart : 0))
+  writeU16(writer, slot & 0xffff)
+  writeVarint(writer, root)
+  if (says) {
+    const { from, to } = rangeOf(slot)
+    writeU32(writer, digestOf(slots, from, to))
+  }
+  if (settled) writeU32(writer, hash)
+  peer.saidIn = slot
+  return writeOwed(slots, now, peer, writer, end)
+}
+
+function writeOwed(
+  slots: Slots,
+  now: Millis,
+  peer: SlotPeer,
+  writer: ByteWriter,
+  end: number,
+): SlotEvent[] {
+  const carried: SlotEvent[] = []
+  let dueAt = Infinity
+  for (const [event, sentAt] of peer.owed) {
+    if (event.slot <= slots.base) peer.owed.delete(event)
+    else if (writer.length + EVENT_MAX > end) dueAt = Math.min(dueAt, sentAt)
+    else {
+      writeEvent(writer, slots, event)
+      peer.owed.set(event, now + AGAIN_MS)
+      dueAt = Math.min(dueAt, now + AGAIN_MS)
+      carried.push(event)
+    }
+  }
+  peer.dueAt = dueAt
+  return carried
+}
+
+function writeEvent(writer: ByteWriter, slots: Slots, event: Told): void {
+  const foreign = event.inc !== slots.me
+  const back = slots.slot + AHEAD_SLOTS - event.slot
+  const head = (foreign ? EVENT.foreign : 0) | (event.gone > 0 ? EVENT.gone : 0)
+  writeU8(writer, head | (back << EVENT.backShift))
+  if (foreign) {
+    writeVarint(writer, event.inc)
+    writeVarint(writer, event.player)
+  }
+  writeVarint(writer, event.id)
+  if (event.gone > 0) return writeVarint(writer, event.gone)
+  writeU8(writer, event.body.length)
+  writeRaw(writer, event.body)
+}
+
+/** The most bytes of the head of a frame, and of an event. */
+export const FRAME_ROOM: number = HEAD_MAX + EVENT_MAX
+
+/** A frame of a peer. Hostile. @returns null for a malformed one */
+export function readFrame(reader: ByteReader, near: number, from: Sender): Frame | null {
+  const head = readU8(reader)
+  const slot = unwrap(readU16(reader), near)
+  const root = readVarint(reader)
+  const digest = head & HEAD.digest ? readU32(reader) : null
+  const settled = head & HEAD.settled ? readU32(reader) : null
+  if (head > 15 || slot < 0) return null
+  const events: Told[] = []
+  while (!reader.failed && reader.at < reader.end) events.push(readEvent(reader, slot, from))
+  if (reader.failed) return null
+  const said = { near: (head & HEAD.near) > 0, apart: (head & HEAD.apart) > 0 }
+  return { slot, root, ...said, digest, settled, events }
+}
+
+/** Whose frame it is. */
+export interface Sender {
+  inc: PeerId
+  player: number
+}
+
+function readEvent(reader: ByteReader, slot: number, from: Sender): Told {
+  const head = readU8(reader)
+  const foreign = (head & EVENT.foreign) > 0
+  const inc = foreign ? readVarint(reader) : from.inc
+  const player = foreign ? readVarint(reader) : from.player
+  const id = readVarint(reader)
+  const gone = head & EVENT.gone ? readVarint(reader) : 0
+  const length = head & EVENT.gone ? 0 : readU8(reader)
+  if (length > ACT_BYTES_MAX || id === 0 || id >= 2 ** 28 || inc >= 2 ** 24) fail(reader)
+  if (head & EVENT.gone && gone === 0) fail(reader)
+  const body = readRaw(reader, length).slice()
+  return { inc, player, id, slot: slot + AHEAD_SLOTS - (head >> EVENT.backShift), gone, body }
+}

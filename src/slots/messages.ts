@@ -1,0 +1,58 @@
+/** What members tell each other reliably of the world. */
+
+import {
+  blob,
+  list,
+  message,
+  record,
+  text,
+  u32,
+  type ValueOf,
+  varint,
+  word,
+} from '../wire/layout.ts'
+import { ACT_BYTES_MAX, ACTS_PER_SLOT, HISTORY_SLOTS, WORLD_BYTES_MAX } from './state.ts'
+
+/** The channel of slots. */
+export const SLOTS_CHANNEL = 8
+/** Acts that somebody asks for whether they counted; of more the oldest are given up. */
+export const UNSURE_MAX: number = ACTS_PER_SLOT * HISTORY_SLOTS
+/** Events of open slots that go with a world; others come in frames. */
+export const EVENTS_MAX = 128
+const PLAYERS_MAX = 256
+
+const event = record({
+  inc: varint,
+  player: varint,
+  id: varint,
+  slot: varint,
+  gone: varint,
+  body: blob(ACT_BYTES_MAX),
+})
+
+/** What goes on SLOTS_CHANNEL. */
+export const slotsLayout = message({
+  /** How the sender stands to the world; `print` is what both must agree on. */
+  standing: [1, record({ standing: word(['closed', 'joining', 'live']), print: u32 })],
+  /** State inquiry: asks for the world, and which of these acts of the sender count (M5). */
+  inquiry: [2, record({ acts: list(varint, UNSURE_MAX) })],
+  /**
+   * The answer (M6): the world that is settled after a slot, the players in it, open events, and
+   * those of the asker's acts that count, open or settled. An act is named inc * 2^28 + id.
+   */
+  world: [
+    3,
+    record({
+      slot: varint,
+      seed: u32,
+      text: text(WORLD_BYTES_MAX),
+      present: list(varint, PLAYERS_MAX),
+      events: list(event, EVENTS_MAX),
+      counted: list(varint, UNSURE_MAX),
+    }),
+  ],
+})
+/** One of them. */
+export type SlotsMessage = ValueOf<typeof slotsLayout>
+/** The answer to an inquiry. */
+export type WorldMessage = SlotsMessage & { kind: 'world' }

@@ -1,0 +1,58 @@
+/**
+ * How a member gets a world: of somebody who has one; if nobody does, the oldest who wants one
+ * begins.
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import { settle, shown } from './fold.ts'
+import type { Game, Slots, SlotsOut } from './state.ts'
+import { ask } from './worlds.ts'
+
+/** Whoever is not known by then counts as not playing. */
+export const BEGIN_MS: Millis = 2_000
+
+/** The application wants a world: it comes with one of the next slots. */
+export function open(slots: Slots, game: Game): void {
+  slots.standing = 'joining'
+  slots.ms = game.ms
+  slots.print = game.print
+  slots.beginAt = NaN
+  slots.askAt = -Infinity
+}
+
+/** As one who has no world yet: asks who has one, or begins one. */
+export function seek(slots: Slots, game: Game, now: Millis, out: SlotsOut): void {
+  if (slots.me === 0) return
+  if (Number.isNaN(slots.beginAt)) slots.beginAt = now + BEGIN_MS
+  const living = oldest(slots, 'live')
+  if (living !== 0) return ask(slots, now, living, out)
+  // In a star the server begins.
+  if (!slots.mesh && slots.me !== slots.primary) return
+  if (isSomebodyUnknown(slots) && now < slots.beginAt) return
+  const other = oldest(slots, 'joining')
+  if (slots.mesh && other !== 0 && other < slots.me) return
+  // After the loss of a session the world goes on from where it was.
+  const world = slots.worlds.length > 0 ? shown(slots, game) : game.start
+  for (const slot of slots.bySlot.keys()) if (slot < slots.slot) slots.bySlot.delete(slot)
+  settle(slots, slots.slot - 1, world)
+  slots.standing = 'live'
+  slots.changed = true
+}
+
+function isSomebodyUnknown(slots: Slots): boolean {
+  for (const inc of slots.here) {
+    if (inc !== slots.me && (slots.peers.get(inc)?.standing ?? 'unknown') === 'unknown') return true
+  }
+  return false
+}
+
+// The oldest of those who stand so; 0 for none. In a star the server alone can answer.
+function oldest(slots: Slots, standing: 'live' | 'joining'): PeerId {
+  let found = 0
+  for (const [inc, peer] of slots.peers) {
+    if (peer.standing !== standing || !slots.here.has(inc)) continue
+    if (!slots.mesh && slots.me !== slots.primary && inc !== slots.primary) continue
+    if (found === 0 || inc < found) found = inc
+  }
+  return found
+}

@@ -1,0 +1,212 @@
+/** Slots as a part of a member: frames and messages to the verbs, views, links, what is due. */
+
+import type { Millis, Part, PartView, PeerId } from '../machine.ts'
+import { createReader } from '../wire/bytes.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { acked, forward, isDueTo, lost, lookOver, owe, write } from './carry.ts'
+import { digestOf, rangeOf } from './events.ts'
+import { advance } from './fold.ts'
+import { type Frame, readFrame } from './frames.ts'
+import { slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
+import { seek } from './opening.ts'
+import { lookAround, rootOf } from './root.ts'
+import { create, createPeer, type Game, HORIZON_SLOTS, type Slots, type SlotsOut } from './state.ts'
+import { take, tellGone } from './take.ts'
+import { adopt, ANSWER_AGAIN_MS, ask, worldFor } from './worlds.ts'
+
+/** What the game named, once it has. */
+export interface GameBox {
+  game: Game | null
+}
+
+/** The part. `box.game` is set when the application opens the world. */
+export function slotsPart(box: GameBox): Part<Slots> {
+  return {
+    channel: SLOTS_CHANNEL,
+    receive: (slots, now, from, bytes, out) => {
+      receive(slots, box.game, now, from, bytes, out as SlotsOut)
+    },
+    read: (slots, now, from, bytes, out) => {
+      if (box.game) read(slots, box.game, now, from, bytes, out as SlotsOut)
+    },
+    write,
+    waits: isDueTo,
+    dirty: lookOver,
+    flush: (slots, _now, out) => flush(slots, out as SlotsOut),
+    wake: (slots, now, out) => {
+      if (box.game) tick(slots, box.game, now, out as SlotsOut)
+    },
+    deadline,
+    clock: (slots, offset) => void (slots.offset = offset),
+    reset,
+    view: viewed,
+    linked: (slots, now, inc) => {
+      slots.peers.set(inc, { ...createPeer(), heardAt: now })
+    },
+    unlinked: (slots, _now, inc) => void slots.peers.delete(inc),
+    acked,
+    lost,
+  }
+}
+
+/** Brings the slot under way up to the instant. @returns whether session time is known */
+export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): boolean {
+  const time = now + slots.offset
+  if (Number.isNaN(time)) return false
+  const to = Math.floor(time / slots.ms)
+  if (slots.standing === 'live') advance(slots, game, to)
+  else slots.slot = Number.isNaN(slots.slot) ? to : Math.max(slots.slot, to)
+  if (slots.standing === 'joining') {
+    for (const slot of slots.bySlot.keys()) {
+      if (slot < to - 2 * HORIZON_SLOTS) slots.bySlot.delete(slot)
+    }
+    seek(slots, game, now, out)
+  }
+  lookAround(slots, now)
+  if (rootOf(slots, now).root === slots.me) lead(slots, game, now)
+  return true
+}
+
+// What is settled here is settled; and somebody says who went.
+function lead(slots: Slots, game: Game, now: Millis): void {
+  slots.unsure = slots.unsure.filter((event) => event.slot > slots.base)
+  tellGone(slots, game, now)
+}
+
+function deadline(slots: Slots): Millis {
+  if (slots.standing === 'closed' || Number.isNaN(slots.offset)) return Infinity
+  const known = Number.isNaN(slots.slot) ? 0 : slots.slot
+  return Math.min((known + 1) * slots.ms - slots.offset, slots.dueAt)
+}
+
+function reset(slots: Slots): void {
+  const { standing, ms, print, offset, nextId, seed, variant, counters } = slots
+  const kept = { ms, print, offset, nextId, seed, variant, counters }
+  Object.assign(slots, create(), kept)
+  slots.standing = standing === 'closed' ? 'closed' : 'joining'
+}
+
+function viewed(slots: Slots, now: Millis, view: PartView): void {
+  // Whoever was out and came back may have missed what was settled meanwhile.
+  if (slots.me !== 0 && slots.me !== view.me) slots.apart = true
+  slots.me = view.me
+  slots.mesh = view.mesh
+  slots.primary = view.primary
+  slots.here = new Set(view.members.map(({ inc }) => inc))
+  for (const { inc, player } of view.members) {
+    slots.players.set(inc, player)
+    if (inc === view.me) slots.player = player
+  }
+  slots.changed ||= slots.standing !== 'closed'
+  slots.lookedIn = -1
+  slots.dueAt = Math.min(slots.dueAt, now)
+}
+
+function flush(slots: Slots, out: SlotsOut): void {
+  for (const [inc, peer] of slots.peers) {
+    if (peer.told === slots.standing) continue
+    const { standing, print } = slots
+    const said = out.send(inc, encode(slotsLayout, { kind: 'standing', standing, print }))
+    if (said > 0) peer.told = standing
+  }
+  if (slots.failure) {
+    out.emit({ kind: 'slots-failed', ...slots.failure })
+    slots.failure = null
+  }
+  if (!slots.changed) return
+  slots.changed = false
+  out.emit({ kind: 'slots' })
+}
+
+// Hostile: what is malformed is counted.
+function receive(
+  slots: Slots,
+  game: Game | null,
+  now: Millis,
+  from: PeerId,
+  bytes: Uint8Array,
+  out: SlotsOut,
+): void {
+  const message = decode(slotsLayout, bytes)
+  const peer = slots.peers.get(from)
+  if (!message) return void slots.counters.malformed++
+  if (!peer) return
+  if (message.kind === 'standing') {
+    const fits = slots.print === 0 || message.print === slots.print || message.standing === 'closed'
+    if (!fits) slots.counters.refused++
+    peer.standing = fits ? message.standing : 'closed'
+    slots.changed = true
+  } else if (game) answer(slots, game, now, from, message, out)
+}
+
+function answer(
+  slots: Slots,
+  game: Game,
+  now: Millis,
+  from: PeerId,
+  message: SlotsMessage,
+  out: SlotsOut,
+): void {
+  const peer = slots.peers.get(from)!
+  if (message.kind === 'inquiry') {
+    if (slots.standing !== 'live' || now - peer.answeredAt < ANSWER_AGAIN_MS) return
+    peer.answeredAt = now
+    out.send(from, encode(slotsLayout, worldFor(slots, message.acts)))
+  } else if (message.kind === 'world') {
+    if (from !== slots.asked) return void slots.counters.refused++
+    slots.asked = 0
+    const acts = adopt(slots, game, message)
+    if (acts === null) return void slots.counters.malformed++
+    slots.changed = true
+    if (acts.length > 0) out.emit({ kind: 'slots-void', acts })
+    tick(slots, game, now, out)
+  }
+}
+
+function read(
+  slots: Slots,
+  game: Game,
+  now: Millis,
+  from: PeerId,
+  bytes: Uint8Array,
+  out: SlotsOut,
+): void {
+  const peer = slots.peers.get(from)
+  const player = slots.players.get(from)
+  if (!peer || player === undefined || Number.isNaN(slots.slot)) return
+  const frame = readFrame(createReader(bytes), slots.slot, { inc: from, player })
+  if (!frame) return void slots.counters.malformed++
+  peer.heardAt = now
+  peer.follows = frame.root
+  peer.near = frame.near
+  peer.apart = frame.apart
+  for (const told of frame.events) {
+    const event = take(slots, game, now, from, told)
+    if (event) forward(slots, event)
+  }
+  if (slots.standing !== 'live') return
+  compareEvents(slots, from, frame)
+  compareWorlds(slots, now, from, frame, out)
+}
+
+// One of us has what the other lacks: each sends what the other may not have.
+function compareEvents(slots: Slots, inc: PeerId, frame: Frame): void {
+  const { from, to } = rangeOf(frame.slot)
+  if (frame.digest === null || from <= slots.base || to >= slots.slot) return
+  if (digestOf(slots, from, to) === frame.digest) return
+  for (let slot = from; slot <= to; slot++) {
+    for (const event of slots.bySlot.get(slot)?.events.values() ?? []) owe(slots, inc, event)
+  }
+}
+
+function compareWorlds(slots: Slots, now: Millis, inc: PeerId, frame: Frame, out: SlotsOut): void {
+  const slot = frame.slot - 1 - HORIZON_SLOTS
+  const hash = slots.hashes.get(slot)
+  if (frame.settled === null || hash === undefined) return
+  const { root, near } = rootOf(slots, now)
+  const counts = inc === root || (!near && frame.near && frame.root === root)
+  if (!counts) return
+  if (frame.settled !== hash) return ask(slots, now, inc, out)
+  slots.apart = false
+  slots.unsure = slots.unsure.filter((event) => event.slot > slot)
+}

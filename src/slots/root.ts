@@ -1,0 +1,73 @@
+/**
+ * Whose world holds where settled worlds differ.
+ *
+ * What came later than the horizon was applied by some and not by others, and no fold mends that.
+ * Then one world has to be taken by all: the root's. In a star that is the server's; in a mesh
+ * that of the oldest member who lives and was not cut off from most of the others. Whoever does
+ * not hear the root takes its world from a member that does. A root decides nothing else.
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import { HORIZON_SLOTS, type SlotPeer, type Slots } from './state.ts'
+
+/** Silence of so long: that member does not hear us either, for all we know. */
+export const SILENT_SLOTS: number = HORIZON_SLOTS / 2
+
+/** Whom we follow, and whether we are it or hear it. */
+export interface Root {
+  root: PeerId
+  near: boolean
+}
+
+/** Whether frames of a member came lately. */
+export function hears(slots: Slots, now: Millis, peer: SlotPeer): boolean {
+  return now - peer.heardAt <= SILENT_SLOTS * slots.ms
+}
+
+/** See the head of this file; root 0 for none. */
+export function rootOf(slots: Slots, now: Millis): Root {
+  const { me, primary } = slots
+  if (!slots.mesh) return { root: primary, near: true }
+  const mine = slots.standing === 'live' && !slots.apart ? me : Infinity
+  let root = mine
+  for (const [inc, peer] of slots.peers) {
+    if (peer.standing === 'live' && !peer.apart && inc < root && hears(slots, now, peer)) root = inc
+  }
+  let far = root
+  for (const peer of slots.peers.values()) {
+    const { follows } = peer
+    const counts = peer.near && !peer.apart && slots.here.has(follows) && hears(slots, now, peer)
+    if (counts && follows < far && follows !== 0) far = follows
+  }
+  if (far < root) return { root: far, near: false }
+  return root === Infinity ? { root: 0, near: false } : { root, near: true }
+}
+
+/**
+ * Whoever hears fewer than half of all who play for so long that it may have missed what is
+ * settled does not lead; of two halves the one with the oldest member does.
+ */
+export function lookAround(slots: Slots, now: Millis): void {
+  if (!slots.mesh || slots.standing !== 'live') return void (slots.apart = false)
+  let [all, heard] = [1, 1]
+  let [oldest, oldestHeard] = [slots.me, slots.me]
+  for (const [inc, peer] of slots.peers) {
+    if (peer.standing !== 'live') continue
+    all++
+    oldest = Math.min(oldest, inc)
+    if (!hears(slots, now, peer)) continue
+    heard++
+    oldestHeard = Math.min(oldestHeard, inc)
+  }
+  const most = heard * 2 > all || (heard * 2 === all && oldestHeard === oldest)
+  if (!most) slots.apart = true
+  else if (slots.apart && rootOf(slots, now).root === 0) rejoin(slots, now)
+}
+
+// All were apart, and hear each other again: the oldest leads.
+function rejoin(slots: Slots, now: Millis): void {
+  for (const [inc, peer] of slots.peers) {
+    if (inc < slots.me && peer.standing === 'live' && hears(slots, now, peer)) return
+  }
+  slots.apart = false
+}

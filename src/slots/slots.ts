@@ -1,0 +1,8 @@
+/** @module What other rooms use of the slots. */
+
+export { ahead, shown } from './fold.ts'
+export { SLOTS_CHANNEL } from './messages.ts'
+export { open } from './opening.ts'
+export { type GameBox, slotsPart, tick } from './part.ts'
+export * from './state.ts'
+export { hasRoom, say } from './take.ts'

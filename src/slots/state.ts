@@ -1,0 +1,246 @@
+/**
+ * A world that nobody decides on: what one member knows of it.
+ *
+ * Session time is cut into slots. Who acts stamps the act with the slot under way and tells all
+ * others; a slot is folded once it is over, by a pure rule that every member has. What comes late
+ * is put where it belongs and folded again, up to the horizon; the world behind it is settled.
+ */
+
+import type { Millis, PartOut, PeerId } from '../machine.ts'
+
+/** Slots that stay open to what comes late, 2 s at 200 ms. */
+export const HORIZON_SLOTS = 10
+/** Clocks ahead of ours by so many slots are believed. */
+export const AHEAD_SLOTS = 5
+/** Hashes of settled worlds that are kept to compare, and what was settled of our own acts. */
+export const HISTORY_SLOTS = 60
+/** Slots that are folded at once after a standstill; after a longer one the world is asked for. */
+export const LEAP_SLOTS = 60
+/** Acts of one member in one slot. */
+export const ACTS_PER_SLOT = 8
+/** Bytes of an act. */
+export const ACT_BYTES_MAX = 64
+/** Bytes of a world as JSON: it goes in one message. */
+export const WORLD_BYTES_MAX: number = 48 * 1024
+/** Shortest and longest slot. */
+export const SLOT_MS = { min: 20, max: 5_000 } as const
+
+/** One act, or the word that a player went. Never changed but for `held` and `direct`. */
+export interface SlotEvent {
+  /** Whose it is: inc and id name it, for ever. */
+  inc: PeerId
+  player: number
+  id: number
+  slot: number
+  /** The act, encoded; empty if `gone` says all. */
+  body: Uint8Array
+  act: unknown
+  /** The player that went, or 0. */
+  gone: number
+  /** Of inc, id, slot and body: what digests are made of. */
+  mark: number
+  /** It came from whose it is, not by way of another. */
+  direct: boolean
+  /** Who is known to have it, besides whose it is. */
+  held: Set<PeerId>
+}
+
+/** What is known of one slot. */
+export interface Slot {
+  events: Map<number, SlotEvent>
+  /** The sum of the marks. */
+  digest: number
+}
+
+/** How a member stands to the world. */
+export type Standing = 'unknown' | 'closed' | 'joining' | 'live'
+
+/** Another member. */
+export interface SlotPeer {
+  standing: Standing
+  /** The root that it follows; 0 for none. */
+  follows: PeerId
+  /** It is that root, or hears it. */
+  near: boolean
+  /** It heard too few for too long: see `Slots.apart`. */
+  apart: boolean
+  /** When a frame of it came last; -Infinity for none. */
+  heardAt: Millis
+  /** The slot of our last frame to it. */
+  saidIn: number
+  /** What it does not have, as far as we know, and when it was sent last. */
+  owed: Map<SlotEvent, Millis>
+  /** When what is owed is sent. */
+  dueAt: Millis
+  /** What packets hold that are on their way. */
+  flights: Map<number, SlotEvent[]>
+  /** What we told it of our own standing. */
+  told: Standing
+  /** When it was sent the world last. */
+  answeredAt: Millis
+}
+
+/** What the game named: kept beside the state, for it has functions. */
+export interface Game {
+  /** Milliseconds of a slot. */
+  ms: Millis
+  /** What members must agree on, in 32 bits. */
+  print: number
+  start: unknown
+  order: 'highest' | 'fair'
+  rule(world: unknown, acts: readonly { by: number; act: unknown }[], turn: Turn): unknown
+  /** An act of its bytes, or undefined if they are none. */
+  decode(bytes: Uint8Array): unknown
+}
+
+/** What a rule may know besides world and acts. */
+export interface Turn {
+  readonly slot: number
+  /** Players that went in this slot. */
+  readonly left: readonly number[]
+  /** From 0 to below 1; the same draws for every member. */
+  random(): number
+}
+
+/** What slots tell the application. */
+export type SlotsEvent =
+  | { kind: 'slots' }
+  /** Acts of ours that came too late for everybody else. */
+  | { kind: 'slots-void'; acts: unknown[] }
+  /** The rule threw: that slot changes nothing. */
+  | { kind: 'slots-failed'; slot: number; error: unknown }
+
+/** The sink of slots. */
+export type SlotsOut = PartOut<SlotsEvent>
+
+/** Bugs that the checker must find. */
+export type SlotsVariant = 'drops-late' | 'slot-of-arrival' | 'order-of-arrival' | 'never-asks'
+
+/** The world of one member. */
+export interface Slots {
+  standing: 'closed' | 'joining' | 'live'
+  /** Milliseconds of a slot, and what members must agree on; 0 while closed. */
+  ms: Millis
+  print: number
+  me: PeerId
+  player: number
+  mesh: boolean
+  primary: PeerId
+  /** Session time minus the own clock. */
+  offset: Millis
+  /** Players by member, also of members that went lately. */
+  players: Map<PeerId, number>
+  here: Set<PeerId>
+  peers: Map<PeerId, SlotPeer>
+  /** The slot under way; NaN while session time is not known. */
+  slot: number
+  /** The last settled slot. */
+  base: number
+  /** From the base to the last whole slot: worlds[i] is the world after slot base + i. */
+  worlds: unknown[]
+  /** How many of them hold; the others are folded again when somebody looks. */
+  sound: number
+  /** The world with what is known of the slot under way; null when that must be folded. */
+  ahead: { world: unknown } | null
+  /** What a rule threw that was not told yet. */
+  failure: { slot: number; error: unknown } | null
+  bySlot: Map<number, Slot>
+  /** What chance is drawn from. */
+  seed: number
+  nextId: number
+  /** Hashes of settled worlds by slot. */
+  hashes: Map<number, number>
+  /** Names of settled events by slot: who asks is told which of its own count. */
+  settled: Map<number, number[]>
+  /** Own acts that the root may not have settled yet. */
+  unsure: SlotEvent[]
+  /** Players that acted and were not said to be gone. */
+  present: Set<number>
+  /** We heard too few of the others for too long: our world is not to be followed. */
+  apart: boolean
+  /** When something is owed to anybody, and in which slot all were last looked over. */
+  dueAt: Millis
+  lookedIn: number
+  /** Who was asked for the world, and when it may be asked again. */
+  asked: PeerId
+  askAt: Millis
+  /** Who is not known by then counts as closed; NaN before the first look. */
+  beginAt: Millis
+  /** The application has not been told yet. */
+  changed: boolean
+  variant: SlotsVariant | null
+  counters: {
+    malformed: number
+    /** Acts that came after their slot had been settled. */
+    late: number
+    /** Slots folded again for what came late. */
+    again: number
+    /** Worlds taken from another. */
+    adopted: number
+    /** Events that a rule of the slots forbids. */
+    refused: number
+    /** Slots whose rule threw. */
+    failed: number
+  }
+}
+
+/** No world yet. */
+export function create(): Slots {
+  return {
+    standing: 'closed',
+    ms: 0,
+    print: 0,
+    me: 0,
+    player: 0,
+    mesh: false,
+    primary: 0,
+    offset: NaN,
+    players: new Map(),
+    here: new Set(),
+    peers: new Map(),
+    slot: NaN,
+    base: 0,
+    worlds: [],
+    sound: 0,
+    ahead: null,
+    failure: null,
+    bySlot: new Map(),
+    seed: 0,
+    nextId: 1,
+    hashes: new Map(),
+    settled: new Map(),
+    unsure: [],
+    present: new Set(),
+    apart: false,
+    dueAt: Infinity,
+    lookedIn: -1,
+    asked: 0,
+    askAt: -Infinity,
+    beginAt: NaN,
+    changed: false,
+    variant: null,
+    counters: { malformed: 0, late: 0, again: 0, adopted: 0, refused: 0, failed: 0 },
+  }
+}
+
+/** A member of which nothing is known. */
+export function createPeer(): SlotPeer {
+  return {
+    standing: 'unknown',
+    follows: 0,
+    near: false,
+    apart: false,
+    heardAt: -Infinity,
+    saidIn: -1,
+    owed: new Map(),
+    dueAt: Infinity,
+    flights: new Map(),
+    told: 'unknown',
+    answeredAt: -Infinity,
+  }
+}
+
+/** The name of an event as one number. */
+export function keyOf(inc: PeerId, id: number): number {
+  return inc * 2 ** 28 + id
+}

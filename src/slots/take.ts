@@ -1,0 +1,94 @@
+/** Events that come in, others' and our own. */
+
+import type { Millis, PeerId } from '../machine.ts'
+import { oweAll } from './carry.ts'
+import { countOf, find, insert } from './events.ts'
+import type { Told } from './frames.ts'
+import { hears } from './root.ts'
+import { ACTS_PER_SLOT, AHEAD_SLOTS, type Game, type SlotEvent, type Slots } from './state.ts'
+import { eventOf } from './worlds.ts'
+
+/** Takes an event that a peer told. @returns it if it is new */
+export function take(
+  slots: Slots,
+  game: Game,
+  now: Millis,
+  from: PeerId,
+  told: Told,
+): SlotEvent | null {
+  if (slots.variant === 'slot-of-arrival') told.slot = slots.slot
+  const known = find(slots, told.slot, told.inc, told.id)
+  if (known) return again(slots, game, from, told, known)
+  const isLate = slots.standing === 'live' && told.slot <= slots.base
+  const isMissed = slots.variant === 'drops-late' && told.slot < slots.slot
+  if (isLate || isMissed) return late(slots)
+  const event = isAllowed(slots, now, from, told) ? eventOf(game, told, told.inc === from) : null
+  if (!event) {
+    slots.counters.refused++
+    return null
+  }
+  event.held.add(from)
+  insert(slots, event)
+  return event
+}
+
+function late(slots: Slots): null {
+  slots.counters.late++
+  return null
+}
+
+// Whose it is knows best what it said.
+function again(slots: Slots, game: Game, from: PeerId, told: Told, known: SlotEvent): null {
+  known.held.add(from)
+  if (told.inc !== from || known.direct) return null
+  const said = eventOf(game, told, true)
+  if (!said) return null
+  said.held = known.held
+  if (said.mark !== known.mark) insert(slots, said)
+  known.direct = true
+  return null
+}
+
+function isAllowed(slots: Slots, now: Millis, from: PeerId, told: Told): boolean {
+  const { inc, player, slot, gone } = told
+  // What we never said ourselves nobody can have heard of us.
+  if (inc === slots.me || slot > slots.slot + AHEAD_SLOTS) return false
+  if ((slots.players.get(inc) ?? player) !== player || player === 0) return false
+  if (gone > 0) return !isHere(slots, now, from, gone)
+  return countOf(slots, slot, inc) < ACTS_PER_SLOT
+}
+
+// Nobody is said to be gone whom we hear ourselves.
+function isHere(slots: Slots, now: Millis, from: PeerId, player: number): boolean {
+  if (player === slots.player) return true
+  for (const inc of slots.here) {
+    const peer = slots.peers.get(inc)
+    const same = slots.players.get(inc) === player && inc !== from
+    if (same && peer && hears(slots, now, peer)) return true
+  }
+  return false
+}
+
+/** An event of ours, in the slot under way. */
+export function say(slots: Slots, now: Millis, game: Game, body: Uint8Array, gone: number): void {
+  const { me: inc, player, slot } = slots
+  const id = slots.nextId++
+  const event = eventOf(game, { inc, player, id, slot, gone, body }, true)!
+  insert(slots, event)
+  if (gone === 0) slots.unsure.push(event)
+  oweAll(slots, now, event)
+}
+
+/** As the root: players that acted and are not here any more went. */
+export function tellGone(slots: Slots, game: Game, now: Millis): void {
+  const here = new Set<number>()
+  for (const inc of slots.here) here.add(slots.players.get(inc)!)
+  for (const player of slots.present) {
+    if (!here.has(player)) say(slots, now, game, new Uint8Array(0), player)
+  }
+}
+
+/** Whether one more act of ours fits into the slot under way. */
+export function hasRoom(slots: Slots): boolean {
+  return countOf(slots, slots.slot, slots.me) < ACTS_PER_SLOT
+}

@@ -1,0 +1,129 @@
+// Goal: a world that nobody decides on is the same for all who are in it (slot.converge).
+// Method: whole sessions in virtual time; members and the network fail under them.
+import { describe, expect, test } from 'vitest'
+import { HoldfastError } from '../../src/index.ts'
+import { agree, openRow, scene } from './row.ts'
+
+describe.each(['mesh', 'star'] as const)('a world of slots in a %s', (topology) => {
+  test('M32: of two who want one cell in one slot the higher has it, for all', async () => {
+    const { w, players } = await scene(1, 3, topology)
+    const [ada, grace, linus] = players as [(typeof players)[0], ...typeof players]
+    // All in one instant, so in one slot; whose is told first does not matter.
+    grace!.row.act({ to: 4 })
+    ada.row.act({ to: 4 })
+    linus!.row.act({ to: 7 })
+    await w.run(600)
+    const want = { at: { 2: 4, 3: 7 }, count: { 1: 1, 2: 1, 3: 1 } }
+    expect(players.map(({ row }) => row.state)).toEqual([want, want, want])
+  })
+
+  test('M31: an act shows at once to oneself, and to all when its slot is over', async () => {
+    const { w, players } = await scene(2, 3, topology)
+    const [ada, grace] = players as [(typeof players)[0], ...typeof players]
+    ada.row.act({ to: 3 })
+    expect(ada.row.ahead.at).toEqual({ 1: 3 })
+    expect(ada.row.state.at).toEqual({})
+    const slot = ada.row.slot
+    await w.runUntil(() => grace!.row.state.at[1] === 3, 2_000)
+    expect(grace!.row.slot).toBe(slot + 1)
+  })
+
+  test('M5: who comes later has the world of those who are there', async () => {
+    const { w, players } = await scene(3, 3, topology)
+    players.forEach(({ row }, i) => row.act({ to: i }))
+    await w.run(5_000)
+    const session = await w.join({ game: 'row', name: 'Late', topology }, { name: 'Late' })
+    const late = { session, row: openRow(session) }
+    expect(late.row.status).toBe('joining')
+    expect(() => late.row.act({ to: 9 })).toThrow(/still on its way/)
+    await w.runUntil(() => late.row.status === 'live', 5_000)
+    late.row.act({ to: 9 })
+    await w.run(1_000)
+    const all = [...players, late]
+    expect(agree(all)).toBe(true)
+    expect(late.row.state.at).toEqual({ 1: 0, 2: 1, 3: 2, 4: 9 })
+  })
+
+  test('M25: who goes is gone for all, and whoever served may be the one', async () => {
+    const { w, players } = await scene(4, 4, topology)
+    players.forEach(({ row }, i) => row.act({ to: i }))
+    await w.run(1_000)
+    w.kill(players[0]!.session)
+    const rest = players.slice(1)
+    await w.runUntil(() => rest.every(({ row }) => !(1 in row.state.at)), 20_000)
+    rest[1]!.row.act({ to: 0 })
+    await w.run(3_000)
+    expect(agree(rest)).toBe(true)
+    expect(rest[0]!.row.state.at).toEqual({ 2: 1, 3: 0, 4: 3 })
+  })
+
+  test('M26: with every third packet lost all see all acts', async () => {
+    const { w, players } = await scene(5, 4, topology, 'rtt=40,loss=30%,jitter=20')
+    for (let round = 0; round < 40; round++) {
+      const { row } = players[round % 4]!
+      row.act({ to: (round * 5) % 12 })
+      await w.run(130)
+    }
+    await w.run(4_000)
+    expect(agree(players)).toBe(true)
+    const counts = players.map(({ session, row }) => row.state.count[session.me.player])
+    expect(counts).toEqual([10, 10, 10, 10])
+  })
+})
+
+describe('who is cut off', () => {
+  test('M36: what two cannot tell each other comes by a third, and nobody is wrong', async () => {
+    const { w, players } = await scene(7, 4, 'mesh')
+    const [ada, grace] = players as [(typeof players)[0], ...typeof players]
+    w.deafen('Ada', 'Grace')
+    w.deafen('Grace', 'Ada')
+    ada.row.act({ to: 5 })
+    grace!.row.act({ to: 5 })
+    await w.run(2_000)
+    expect(agree(players)).toBe(true)
+    expect(ada.row.state.at).toEqual({ 2: 5 })
+    expect(ada.row.counters.adopted).toBe(0)
+  })
+
+  test('M37: cut off from all for a moment, nothing is lost', async () => {
+    const { w, players } = await scene(8, 3, 'mesh')
+    const mend = w.partition([['Linus']])
+    players.forEach(({ row }, i) => row.act({ to: i }))
+    await w.run(900)
+    mend()
+    await w.run(2_000)
+    expect(agree(players)).toBe(true)
+    expect(players[0]!.row.state.at).toEqual({ 1: 0, 2: 1, 3: 2 })
+  })
+
+  test('M37: cut off for longer, it has the world of the others, and is told what is void', async () => {
+    const { w, players } = await scene(9, 4, 'mesh')
+    const [ada, grace] = players as [(typeof players)[0], ...typeof players]
+    const lost: unknown[] = []
+    ada.row.on('void', (acts) => lost.push(...acts))
+    // The oldest and server at that: its world is not the one that holds.
+    const mend = w.partition([['Ada']])
+    ada.row.act({ to: 3 })
+    grace!.row.act({ to: 3 })
+    await w.run(4_000)
+    mend()
+    expect(await w.runUntil(() => agree(players) && ada.row.status === 'live', 30_000)).toBe(true)
+    await w.run(3_000)
+    expect(agree(players)).toBe(true)
+    expect(ada.row.state.at[2]).toBe(3)
+    expect(lost).toEqual([{ to: 3 }])
+  })
+})
+
+describe('what cannot be', () => {
+  test('an act over the limits, or before the world is here', async () => {
+    const { players } = await scene(6, 2, 'mesh')
+    const { session, row } = players[0]!
+    for (let i = 0; i < 8; i++) row.act({ to: i })
+    expect(() => row.act({ to: 9 })).toThrow(/at most 8 times in a slot/)
+    expect(() => row.act({ to: '9' as never })).toThrow(/field to/)
+    expect(() => openRow(session)).toThrow(/open already/)
+    session.end('done')
+    expect(() => row.act({ to: 1 })).toThrow(HoldfastError)
+  })
+})
