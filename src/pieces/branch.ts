@@ -12,7 +12,8 @@ import { take } from './fields.ts'
 import { encodeUpdate, type Entry, type TablePart } from './messages.ts'
 import {
   copyRow,
-  lastFromOthers,
+  goesOnFrom,
+  newestOf,
   type Op,
   type Pending,
   type PieceEvent,
@@ -67,18 +68,26 @@ export function receive(pieces: Pieces, entries: readonly Entry[], out: Events):
     const { id, row } = entry
     const isNew = row !== null && !pieces.told.has(id)
     if (row) {
-      pieces.processed = Math.max(pieces.processed, row.gen)
+      pieces.processed = Math.max(pieces.processed, newestOf(row))
       pieces.told.set(id, row)
     } else pieces.told.delete(id)
+    // It is as it was: what others may not do is nothing to us (O45).
+    if (entry.why === 'inapplicable' && row?.refused.length && sender(row) !== pieces.player)
+      continue
     reconcile(pieces, entry, out)
     out.emit({ kind: row ? (isNew ? 'piece-came' : 'piece-changed') : 'piece-went', id })
   }
 }
 
+// Who made the update that an entry with this row answers.
+function sender(row: Row): number {
+  return row.refused.at(-1)?.by ?? row.by
+}
+
 function reconcile(pieces: Pieces, { id, row, why, seq, reason }: Entry, out: Events): void {
   const branch = pieces.branches.get(id)
   if (!branch) return
-  const isMine = row !== null && row.by === pieces.player
+  const isMine = row !== null && sender(row) === pieces.player
   const at = isMine ? branch.findIndex((pending) => pending.seq === seq) : -1
   // What was before it was decided before it, though of that we may have heard nothing.
   branch.splice(0, at + 1)
@@ -132,7 +141,7 @@ function resume(
 ): void {
   if (pieces.variant === 'naive-resume') return
   const branch = pieces.branches.get(id)!
-  const from = row && lastFromOthers(row, pieces.player)
+  const from = row && goesOnFrom(row, pieces.player)
   const isLost = pieces.processed > newest
   if (from && from.gen <= pieces.processed && !isLost) return
   keep(pieces, id, row && !isLost ? branch.filter(({ loose }) => loose) : [])

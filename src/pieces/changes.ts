@@ -8,6 +8,7 @@ import { writeGen, writeHead, writeRow, writeRows } from './messages.ts'
 import {
   type Fork,
   type Kept,
+  newestOf,
   PIECE_ID_MAX,
   type Pieces,
   type PieceTypes,
@@ -91,7 +92,7 @@ export function apply(kept: Kept, types: PieceTypes, bytes: Uint8Array): void {
     if (!row || !isDone(reader)) return
     kept.rows.set(row.id, row)
     kept.nextId = Math.max(kept.nextId, row.id + 1)
-    given(kept, row.gen)
+    given(kept, newestOf(row))
   }
 }
 

@@ -20,13 +20,14 @@ import {
 } from './messages.ts'
 import {
   copyRow,
-  lastFromOthers,
+  goesOnFrom,
   nextGen,
   type Op,
   type Outcome,
   type Pieces,
   type PieceRules,
   type PieceTypes,
+  REFUSED_MAX,
   type Row,
 } from './state.ts'
 
@@ -78,7 +79,7 @@ function faultOf({ hold, mask, z }: Op, loose: boolean): string {
 // Somebody else's update came between (O22-O24); or its tag is of a history that is lost (O58).
 function isStale({ pieces, row, said, player }: Received): boolean {
   const { kept, variant } = pieces
-  const { gen } = variant === 'no-gen-before' ? row : lastFromOthers(row, player)
+  const { gen } = variant === 'no-gen-before' ? row : goesOnFrom(row, player)
   if (variant === 'strict' ? said.tag <= gen : said.tag < gen) return true
   return said.tag > kept.gen || kept.forks.some((at) => said.tag > at.after && said.tag < at.until)
 }
@@ -98,7 +99,7 @@ function stale(update: Received): Effected {
   if (said.loose && pieces.variant === 'silent-loose') {
     return { outcome: new Uint8Array(0), changes: [], news: null }
   }
-  const by = row.heldBy === 0 ? lastFromOthers(row, player).by : row.heldBy
+  const by = row.heldBy === 0 ? goesOnFrom(row, player).by : row.heldBy
   return answer({ kind: 'conflict', by })
 }
 
@@ -161,6 +162,7 @@ function record(update: Received, next: Row): Effected {
   }
   next.gen = gen
   next.by = player
+  next.refused = []
   if (op.z !== null && pieces.variant !== 'zg-stays') next.zg = gen
   if (op.z !== null && next.z.length > LEVEL_LONG) return spaced(update, next)
   const entry: Entry = { id: next.id, row: next, why: 'recorded', seq: said.seq, reason: '' }
@@ -191,6 +193,7 @@ export function server(row: Row, gen: number, by: number): Row {
   next.lastClient = 0
   next.genBefore = 0
   next.byBefore = 0
+  next.refused = []
   return next
 }
 
@@ -204,10 +207,15 @@ function served(update: Received, made: Row, why: 'clamped' | 'loose'): Effected
   return effected(types, [entry], { kind: why === 'loose' ? 'recorded' : why, gen })
 }
 
-// The server's update comes first, and makes the other stale by being there (O40).
+// The server's update comes first, and makes the other stale by being there (O40). It leaves the
+// piece as it was, so it is one for its sender alone: nobody else loses to it (O45).
 function inapplicable({ pieces, types, row, said, player }: Received, reason: string): Effected {
+  const { variant } = pieces
+  if (variant === 'refusal-to-nobody') return answer(refusal(reason))
   const gen = nextGen(pieces.kept, pieces.epoch)
-  const next = server(row, gen, player)
+  const refused = [...row.refused.filter(({ by }) => by !== player), { by: player, gen }]
+  const isFull = refused.length > REFUSED_MAX || variant === 'refusal-to-all'
+  const next = isFull ? server(row, gen, player) : { ...copyRow(row), refused }
   const entry: Entry = { id: row.id, row: next, why: 'inapplicable', seq: said.seq, reason }
   return effected(types, [entry], refusal(reason))
 }

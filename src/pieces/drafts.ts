@@ -99,7 +99,16 @@ function createRow(made: Made, type: number, mask: number, fields: Quantised, z:
   if (made.nextId > PIECE_ID_MAX)
     throw new RangeError('a session has run out of numbers for pieces')
   const id = made.nextId++
-  const none = { hidden: 0, gen: 0, by: 0, lastClient: 0, genBefore: 0, byBefore: 0, zg: 0 }
+  const none = {
+    hidden: 0,
+    gen: 0,
+    by: 0,
+    lastClient: 0,
+    genBefore: 0,
+    byBefore: 0,
+    zg: 0,
+    refused: [],
+  }
   const row = { id, type, fields: initialFields(rules), z, heldBy: 0, lastReleased: 0, ...none }
   take(rules, row, fields, mask)
   made.rows.set(id, row)

@@ -6,7 +6,7 @@
  *                  head: 1 + hold * 8 + loose * 32 + fields * 64 + z * 128
  *     free         2:u8 players, rising             only by the primary, of who is gone
  *     row          id type flags gen by [back, by before] [held by] [released by]
- *                  z age [hidden] [fields]
+ *                  [refused: count { by, gen later than the last }]  z age [hidden] [fields]
  *     news         1:u8 count { why [seq] [reason] row }         one operation
  *     gone         in news: the id alone
  *     table        2:u8 flags newest:generation rows            brings a member up to date
@@ -21,11 +21,15 @@ import { LEVEL_MAX, readLevel } from './levels.ts'
 import {
   GENERATIONS,
   type Hold,
+  newestOf,
   type Op,
   type Outcome,
   PIECE_ID_MAX,
   PIECES_MAX,
+  type PieceRules,
   type PieceTypes,
+  type Refusal,
+  REFUSED_MAX,
   type Row,
   SEQ_MODULUS,
   type Why,
@@ -47,6 +51,7 @@ const CHAIN = 1
 const HELD = 2
 const RELEASED = 4
 const HIDDEN = 8
+const REFUSED = 16
 // One for all calls: a call is over before the next begins, and makes no garbage.
 const scratch: ByteWriter = createWriter(1_024)
 
@@ -219,16 +224,28 @@ export function writeRow(writer: ByteWriter, types: PieceTypes, row: Row): void 
   }
   if (row.heldBy !== 0) writeVarint(writer, row.heldBy)
   if (row.lastReleased !== 0) writeVarint(writer, row.lastReleased)
+  if (row.refused.length > 0) writeRefused(writer, row)
   writeText(writer, row.z, LEVEL_MAX)
   writeVarint(writer, row.gen - row.zg)
   if (row.hidden !== 0) writeVarint(writer, row.hidden)
   if (shown !== 0) writeFields(writer, schema, row.fields, shown)
 }
 
+function writeRefused(writer: ByteWriter, { gen, refused }: Row): void {
+  let before = gen
+  writeVarint(writer, refused.length)
+  for (const one of refused) {
+    writeVarint(writer, one.by)
+    writeVarint(writer, one.gen - before)
+    before = one.gen
+  }
+}
+
 // Who made the last updates without a gap is who made the newest, if anybody.
-function flagsOf({ lastClient, heldBy, lastReleased, hidden }: Row): number {
+function flagsOf({ lastClient, heldBy, lastReleased, hidden, refused }: Row): number {
   const hands = (heldBy !== 0 ? HELD : 0) + (lastReleased !== 0 ? RELEASED : 0)
-  return (lastClient !== 0 ? CHAIN : 0) + hands + (hidden !== 0 ? HIDDEN : 0)
+  const more = (hidden !== 0 ? HIDDEN : 0) + (refused.length > 0 ? REFUSED : 0)
+  return (lastClient !== 0 ? CHAIN : 0) + hands + more
 }
 
 /** A row; the reader has failed if it is malformed. */
@@ -237,22 +254,21 @@ export function readRow(reader: ByteReader, types: PieceTypes): Row | null {
   const type = readU8(reader)
   const flags = readU8(reader)
   const rules = types[type]
-  if (!rules || id === 0 || id > PIECE_ID_MAX || flags > 15) return failed(reader)
+  if (!rules || id === 0 || id > PIECE_ID_MAX || flags > 31) return failed(reader)
   const gen = readGen(reader)
   const by = readVarint(reader)
   const chain = (flags & CHAIN) !== 0
-  const lastClient = chain ? by : 0
   const genBefore = chain ? gen - readGiven(reader) : 0
   const byBefore = chain ? readVarint(reader) : 0
   const heldBy = (flags & HELD) !== 0 ? readGiven(reader) : 0
   const lastReleased = (flags & RELEASED) !== 0 ? readGiven(reader) : 0
+  const refused = (flags & REFUSED) !== 0 ? readRefused(reader, gen) : []
   const z = readLevel(reader)
   const zg = gen - readVarint(reader)
   const hidden = (flags & HIDDEN) !== 0 ? readGiven(reader) : 0
   const known = (allFields(rules.schema) & ~hidden) >>> 0
-  // What may be hidden are secrets alone.
-  if (hidden > 2 ** 32 - 1 || (hidden & ~rules.secret) !== 0) return failed(reader)
-  if ((chain && by === 0) || genBefore < 0 || zg < 0) return failed(reader)
+  if (!isHideable(rules, hidden) || (chain && by === 0)) return failed(reader)
+  if (genBefore < 0 || zg < 0) return failed(reader)
   const fields = initialFields(rules)
   if (known !== 0 && readFields(reader, rules.schema, fields) !== known) return failed(reader)
   if (reader.failed) return null
@@ -263,14 +279,34 @@ export function readRow(reader: ByteReader, types: PieceTypes): Row | null {
     hidden,
     gen,
     by,
-    lastClient,
+    lastClient: chain ? by : 0,
     genBefore,
     byBefore,
+    refused,
     z,
     zg,
     heldBy,
     lastReleased,
   }
+}
+
+// What may be hidden are secrets alone.
+function isHideable({ secret }: PieceRules, hidden: number): boolean {
+  return hidden < 2 ** 32 && (hidden & ~secret) === 0
+}
+
+function readRefused(reader: ByteReader, gen: number): Refusal[] {
+  const count = readGiven(reader)
+  if (count > REFUSED_MAX) fail(reader)
+  const refused: Refusal[] = []
+  let before = gen
+  while (!reader.failed && refused.length < count) {
+    const by = readGiven(reader)
+    before += readGiven(reader)
+    if (before >= EPOCHS * GENERATIONS || refused.some((one) => one.by === by)) fail(reader)
+    refused.push({ by, gen: before })
+  }
+  return refused
 }
 
 // What stands where a flag says so is not nothing.
@@ -346,7 +382,7 @@ export function writeRows(
 export function readRows(reader: ByteReader, types: PieceTypes): { gen: number; rows: Row[] } {
   const gen = readGen(reader)
   const rows = readAll(reader, PIECES_MAX, () => readRow(reader, types))
-  if (rows.some((row) => row.gen > gen)) fail(reader)
+  if (rows.some((row) => newestOf(row) > gen)) fail(reader)
   return { gen, rows }
 }
 

@@ -72,7 +72,7 @@ function welcome({ kept }: Pieces, types: PieceTypes): Uint8Array[] {
       size = 0
     }
     parts.at(-1)!.push(row)
-    size += types[row.type]!.schema.bytesMax + 64
+    size += types[row.type]!.schema.bytesMax + 64 + 16 * row.refused.length
   }
   return parts.map((rows, at) => {
     const [first, last] = [at === 0, at === parts.length - 1]

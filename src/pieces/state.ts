@@ -18,6 +18,8 @@ export const PIECE_TYPES_MAX = 64
 export const PIECE_ID_MAX: number = 2 ** 32 - 1
 /** Most bytes of one piece's fields. */
 export const PIECE_BYTES_MAX = 1_024
+/** Most players who were refused since a piece was recorded; of one more it is recorded anew. */
+export const REFUSED_MAX = 16
 /** Own updates are told apart by so many numbers; at most 64 are under way. */
 export const SEQ_MODULUS = 128
 /** Generations of one epoch. */
@@ -39,6 +41,8 @@ export interface Row {
   /** The generation before the first of those, and who made it. */
   genBefore: number
   byBefore: number
+  /** Of whom updates were refused since, the newest last. */
+  refused: readonly Refusal[]
   /** Its level: higher is closer to the eye; of two that are equal, higher `zg` is (O34-O37). */
   z: string
   zg: number
@@ -46,6 +50,13 @@ export interface Row {
   heldBy: number
   /** Who let go of it last, and may grasp it again at once (O47, O48). */
   lastReleased: number
+}
+
+/** An update of that player could not be applied; what they made not knowing it is stale (O40). */
+export interface Refusal {
+  readonly by: number
+  /** Given for it, that it has its place among those of rows. */
+  readonly gen: number
 }
 
 /** What an update does about holding. */
@@ -116,6 +127,8 @@ export type PiecesVariant =
   | 'silent-loose'
   | 'secret-to-all'
   | 'zg-stays'
+  | 'refusal-to-nobody'
+  | 'refusal-to-all'
 
 /** All of it at one member. */
 export interface Pieces {
@@ -203,6 +216,7 @@ export function copyRow(row: Row): Row {
     lastClient: row.lastClient,
     genBefore: row.genBefore,
     byBefore: row.byBefore,
+    refused: row.refused,
     z: row.z,
     zg: row.zg,
     heldBy: row.heldBy,
@@ -210,11 +224,21 @@ export function copyRow(row: Row): Row {
   }
 }
 
-/** The generation from which the updates of that player may go on (O22, O27). */
+/** The newest generation of a piece that is not of that player's own last updates (O22, O27). */
 export function lastFromOthers(row: Row, player: number): { gen: number; by: number } {
   return row.lastClient === player
     ? { gen: row.genBefore, by: row.byBefore }
     : { gen: row.gen, by: row.by }
+}
+
+/** The generation from which that player's updates may go on: they may have been refused since. */
+export function goesOnFrom(row: Row, player: number): { gen: number; by: number } {
+  return row.refused.find(({ by }) => by === player) ?? lastFromOthers(row, player)
+}
+
+/** The newest generation that was given for a piece. */
+export function newestOf(row: Row): number {
+  return row.refused.at(-1)?.gen ?? row.gen
 }
 
 /** The next generation (O11). */

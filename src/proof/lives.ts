@@ -226,7 +226,10 @@ export function leave(life: Life): void {
 
 /** Moves its dot. */
 export function move(life: Life): void {
-  if (isIn(life) && life.dot?.alive) life.dot.set({ moves: (life.dot.state.moves + 1) % 65_536 })
+  const { dot } = life
+  // Of who was away it may not have been given back yet.
+  if (!isIn(life) || !dot?.alive || !dot.mine) return
+  dot.set({ moves: (dot.state.moves + 1) % 65_536 })
 }
 
 /** As a primary: of which session, in which epoch; null if it does not serve. */

@@ -47,7 +47,7 @@ export function cardBody(chaos: Prng, state: Pieces): Uint8Array {
 export function cardNews(chaos: Prng, state: Pieces): Uint8Array {
   const rows = [...state.told.values()].map((row): Row => {
     const gen = Math.max(1, anyGen(chaos, state))
-    const mine = { lastClient: 0, genBefore: 0, byBefore: 0, heldBy: 4, hidden: 0 }
+    const mine = { lastClient: 0, genBefore: 0, byBefore: 0, heldBy: 4, hidden: 0, refused: [] }
     return { ...row, ...mine, gen, zg: gen, fields: [66, 1, 66] }
   })
   const { epoch } = state

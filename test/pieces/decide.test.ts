@@ -2,8 +2,8 @@
 // Method: a primary and members in one process; each hears what it is told at once, or not.
 import { describe, expect, test } from 'vitest'
 import { bool, piece, reject, secret, u8 } from '../../src/index.ts'
-import { draft, type PieceTypes, settled, shown } from '../../src/pieces/pieces.ts'
-import { act, ask, follow, hear, room, welcome } from './room.ts'
+import { draft, type PieceTypes, REFUSED_MAX, settled, shown } from '../../src/pieces/pieces.ts'
+import { act, ask, follow, hear, room, type Seat, welcome } from './room.ts'
 
 const Card = piece(
   'card',
@@ -23,12 +23,19 @@ const Card = piece(
   },
 )
 const types: PieceTypes = [Card.rules]
+// Nothing of it is secret, so a grab of it is recorded as it was made.
+const Chip = piece(
+  'chip',
+  { mark: u8 },
+  { rules: { update: (_chip, patch) => (patch.mark === 200 ? reject('no such chip') : patch) } },
+)
+const chips: PieceTypes = [Chip.rules]
 const mark = (value: number) => ({ mask: 1, fields: [value] })
 
 describe('what becomes of an update', () => {
   test('O6, O7: each gives complete values, and one state of each piece is kept', () => {
     const all = room(types, 2, 3)
-    const [ada, bob] = all.seats as [(typeof all.seats)[0], (typeof all.seats)[0]]
+    const [ada, bob] = all.seats as [Seat, Seat]
     const size = (): number => all.part.snapshot!(all.primary.state).length
     act(all, ada, 1, mark(1))
     const before = size()
@@ -44,7 +51,7 @@ describe('what becomes of an update', () => {
 
   test('O28, O29: each has a number of its player, noted for its piece until it is answered', () => {
     const all = room(types, 1, 2)
-    const [ada] = all.seats as [(typeof all.seats)[0]]
+    const [ada] = all.seats as [Seat]
     const bodies = [ask(all, ada, 1, mark(1)), ask(all, ada, 2, mark(2)), ask(all, ada, 1, mark(3))]
     expect(bodies.map((body) => body[1])).toEqual([1, 2, 3])
     const noted = (): [number, number[]][] => {
@@ -67,7 +74,7 @@ describe('what becomes of an update', () => {
 
   test('O5, O32: one that could not be asked for is taken back alone', () => {
     const all = room(types, 1, 1)
-    const [ada] = all.seats as [(typeof all.seats)[0]]
+    const [ada] = all.seats as [Seat]
     const first = ask(all, ada, 1, mark(1))
     ask(all, ada, 1, mark(2))
     settled(ada.state, 1, 2, { emit: () => {} })
@@ -79,7 +86,7 @@ describe('what becomes of an update', () => {
 
   test('O43: in doubt it is inapplicable, nonsense only what can be nothing else', () => {
     const all = room(types, 2, 3)
-    const [ada, bob] = all.seats as [(typeof all.seats)[0], (typeof all.seats)[0]]
+    const [ada, bob] = all.seats as [Seat, Seat]
     const gone = ask(all, bob, 3, mark(1))
     const opened = draft(all.primary.state, types, 7, 0)
     opened.face.remove(3)
@@ -98,7 +105,7 @@ describe('what becomes of an update', () => {
 
   test('O44, O45: a rule that throws refuses the update, however long its sentence is', () => {
     const all = room(types, 2, 1)
-    const [ada, bob] = all.seats as [(typeof all.seats)[0], (typeof all.seats)[0]]
+    const [ada, bob] = all.seats as [Seat, Seat]
     for (const value of [200, 201]) {
       const outcome = act(all, ada, 1, mark(value))
       expect(outcome.kind).toBe('refused')
@@ -112,9 +119,58 @@ describe('what becomes of an update', () => {
     expect(bob.events.filter(({ kind }) => kind === 'piece-refused')).toEqual([])
   })
 
+  test('O45: a stranger who is refused, however often, does not interrupt a drag', () => {
+    const all = room(chips, 3, 1)
+    const [ada, bob, cy] = all.seats as [Seat, Seat, Seat]
+    // Not even the grab is recorded when the first of Bob is refused.
+    const drag = [ask(all, ada, 1, { hold: 'grab' }), ask(all, ada, 1, mark(10))]
+    expect(act(all, bob, 1, mark(200)).kind).toBe('refused')
+    for (const body of drag) expect(hear(all, ada, body).kind).toBe('recorded')
+    for (let step = 11; step < 40; step++) {
+      const move = ask(all, ada, 1, mark(step))
+      for (const seat of [bob, cy]) {
+        expect(act(all, seat, 1, { hold: 'release' }).kind).toBe('refused')
+        expect(act(all, seat, 1, mark(99)).kind).toBe('refused')
+      }
+      expect(shown(ada.state, chips, 1)!.fields[0]).toBe(step)
+      expect(hear(all, ada, move).kind).toBe('recorded')
+    }
+    expect(ada.events.filter(({ kind }) => kind !== 'piece-changed')).toEqual([
+      { kind: 'piece-came', id: 1 },
+    ])
+    expect(bob.events.filter(({ kind }) => kind === 'piece-refused')).toHaveLength(59)
+  })
+
+  test('O40, O45: what who is refused did since is void, also for who takes over', () => {
+    const all = room(types, 2, 1)
+    const [ada, bob] = all.seats as [Seat, Seat]
+    const under = ask(all, ada, 1, mark(5))
+    const [refused, since] = [ask(all, bob, 1, mark(200)), ask(all, bob, 1, mark(7))]
+    expect(hear(all, bob, refused, [bob]).kind).toBe('refused')
+    expect(all.part.restore!(all.primary.state, all.part.snapshot!(all.primary.state))).toBe(true)
+    expect(hear(all, bob, since)).toEqual({ kind: 'conflict', by: 2 })
+    expect(hear(all, ada, under).kind).toBe('recorded')
+    welcome(all, bob)
+    expect(bob.state.branches.size).toBe(0)
+    expect(act(all, bob, 1, mark(8)).kind).toBe('recorded')
+  })
+
+  test('O45: more of whom are refused than a piece remembers are all told the same', () => {
+    const all = room(types, REFUSED_MAX + 1, 1)
+    const bodies = all.seats.map((seat) => ask(all, seat, 1, mark(200)))
+    const under = all.seats.map((seat) => ask(all, seat, 1, mark(7)))
+    for (const [at, body] of bodies.entries()) {
+      expect(hear(all, all.seats[at]!, body).kind).toBe('refused')
+      expect(all.primary.state.kept.rows.get(1)!.refused).toHaveLength((at + 1) % 17)
+    }
+    for (const [at, body] of under.entries()) {
+      expect(hear(all, all.seats[at]!, body).kind).toBe('conflict')
+    }
+  })
+
   test('O55: only a grab alone may be loose', () => {
     const all = room(types, 1, 1)
-    const [ada] = all.seats as [(typeof all.seats)[0]]
+    const [ada] = all.seats as [Seat]
     for (const op of [mark(1), { hold: 'release' }, { hold: 'wrest' }] as const) {
       expect(act(all, ada, 1, op, true)).toMatchObject({ kind: 'bogus' })
     }
@@ -126,7 +182,7 @@ describe('what becomes of an update', () => {
 describe('a session that goes on from what a member was told', () => {
   test('O58: tags of what was lost are stale, tags of before and after are not', () => {
     const all = room(types, 2, 3)
-    const [ada, bob] = all.seats as [(typeof all.seats)[0], (typeof all.seats)[0]]
+    const [ada, bob] = all.seats as [Seat, Seat]
     const early = ask(all, bob, 1, mark(10))
     hear(all, ada, ask(all, ada, 2, mark(20)), [ada])
     const told = all.part.told!(ada.state)
@@ -150,7 +206,7 @@ describe('a session that goes on from what a member was told', () => {
 
   test('O53: faces that nobody was shown are lost, and an action makes them anew', () => {
     const all = room(types, 2, 2)
-    const [ada] = all.seats as [(typeof all.seats)[0]]
+    const [ada] = all.seats as [Seat]
     act(all, ada, 1, { hold: 'grab' })
     follow(all, all.primary, 100, 100, 2)
     all.part.restore!(all.primary.state, all.part.told!(ada.state))

@@ -20,7 +20,7 @@ import {
   PIECE_TYPES,
   type TableCapture,
 } from './pieces-capture.ts'
-import { generation } from './pieces.ts'
+import { generation, newestIn } from './pieces.ts'
 import { inWords } from './reader.ts'
 import { type Read, tell, type Value } from './values.ts'
 
@@ -94,7 +94,7 @@ describe('a captured table', () => {
   })
   test('O11, O15: generations rise, over all pieces, from one entry of the log to the next', () => {
     const all = [...met('PieceChange row'), ...met('PieceChange gone')].sort((a, b) => a.at - b.at)
-    const news = all.map(({ value }) => generation(((value['row'] ?? value) as Read)['gen']!))
+    const news = all.map(({ value }) => newestIn((value['row'] ?? value) as Read))
     // An entry goes again when nobody knows whether it came.
     const first = [...new Set(news)]
     expect(first.length).toBeGreaterThan(80)

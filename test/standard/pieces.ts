@@ -101,7 +101,7 @@ PROSE.set('PieceRow', (standard, cursor, row) => {
   const gen = generation(row['gen']!)
   const schema = schemaOf(standard, row['type'] as number)
   within(row['id']!, 1, limit(standard, 'PIECE_ID_MAX'))
-  within(flags, 0, 15)
+  within(flags, 0, 31)
   if (bit(flags, 0)) {
     if (row['by'] === 0) throw new Malformed('a chain of nobody')
     row['back'] = given(cursor)
@@ -110,6 +110,7 @@ PROSE.set('PieceRow', (standard, cursor, row) => {
   }
   if (bit(flags, 1)) row['heldBy'] = given(cursor)
   if (bit(flags, 2)) row['releasedBy'] = given(cursor)
+  if (bit(flags, 4)) row['refused'] = refusals(standard, cursor, gen)
   row['z'] = level(utf8(blob(cursor, limit(standard, 'LEVEL_MAX'))))
   row['zBack'] = varint(cursor)
   within(row['zBack'], 0, gen)
@@ -124,6 +125,27 @@ PROSE.set('PieceRow', (standard, cursor, row) => {
   if (mask !== 2 ** secret.length - 1 - hidden) throw new Malformed('not all that is not hidden')
   row['fields'] = fields
 })
+
+function refusals(standard: Standard, cursor: Cursor, gen: number): Read[] {
+  const count = given(cursor)
+  within(count, 1, limit(standard, 'REFUSED_MAX'))
+  const all: Read[] = []
+  for (let newest = gen; all.length < count;) {
+    const one = named(standard, 'Refusal', cursor) as Read
+    if (one['by'] === 0 || one['later'] === 0) throw new Malformed('nobody was refused')
+    if (all.some(({ by }) => by === one['by'])) throw new Malformed('refused twice')
+    newest += one['later'] as number
+    within(Math.floor(newest / 2 ** 32), 0, limit(standard, 'EPOCH_MAX'))
+    all.push(one)
+  }
+  return all
+}
+
+/** The newest generation in a row: its own, or that of the newest refusal. */
+export function newestIn({ gen, refused }: Read): number {
+  const later = ((refused ?? []) as Read[]).map((one) => one['later'] as number)
+  return later.reduce((sum, one) => sum + one, generation(gen!))
+}
 
 function given(cursor: Cursor): number {
   const value = varint(cursor)
@@ -171,7 +193,7 @@ PROSE.set('Pieces table', (_standard, _cursor, table) => {
 
 function rowsFit({ newest, rows }: Read): void {
   once((rows as Read[]).map(({ id }) => id!))
-  for (const { gen } of rows as Read[]) within(generation(gen!), 0, generation(newest!))
+  for (const row of rows as Read[]) within(newestIn(row), 0, generation(newest!))
 }
 
 function once(ids: readonly Value[]): void {

@@ -3,7 +3,7 @@
 import { byLevel, type Row } from '../../pieces/pieces.ts'
 import { readNews } from '../../pieces/messages.ts'
 import { FACE, SECRET, TYPES } from './pieces-table.ts'
-import { shownBy } from './pieces-scene.ts'
+import { newestFor, shownBy } from './pieces-scene.ts'
 import type { Hand, Recorded, Scene } from './pieces-state.ts'
 
 /** A claim: true, or what is wrong. */
@@ -11,6 +11,15 @@ export type Claim = (scene: Scene) => true | string
 
 function ofPiece(scene: Scene, piece: number): Recorded[] {
   return scene.core.history.filter((each) => each.piece === piece)
+}
+
+// What others may not do is not in the line of that player (O45).
+function lineOf(scene: Scene, piece: number, player: number): Recorded[] {
+  return ofPiece(scene, piece).filter((each) => !isOfOthers(each, player))
+}
+
+function isOfOthers({ why, re }: Recorded, player: number): boolean {
+  return why === 'inapplicable' && !re.startsWith(`${player}.`)
 }
 
 function pieces(scene: Scene): number[] {
@@ -24,9 +33,11 @@ function handOf(scene: Scene, player: number): Hand | undefined {
 // Each recorded update of a hand goes on from the one that was recorded before it.
 function linear(scene: Scene): true | string {
   for (const piece of pieces(scene)) {
-    const line = ofPiece(scene, piece)
-    for (const [at, { id, by }] of line.entries()) {
+    for (const one of ofPiece(scene, piece)) {
+      const { id, by } = one
       const made = handOf(scene, by)?.made[id]
+      const line = lineOf(scene, piece, by)
+      const at = line.indexOf(one)
       const before = line[at - 1]?.id ?? 'none'
       if (made && made.parent !== before) {
         return `${id} goes on from ${made.parent}, and is recorded after ${before}`
@@ -58,8 +69,8 @@ function discard(scene: Scene): true | string {
   for (const { id, player, piece, tag, kind } of core.discarded) {
     if (core.history.some((each) => each.id === id)) return `${id} is recorded and discarded`
     if (kind !== 'conflict') continue
-    const beat = ofPiece(scene, piece).find((each) => {
-      return each.by !== player && each.gen > tag && !isAncestor(scene, each.id, id)
+    const beat = lineOf(scene, piece, player).find((each) => {
+      return each.by !== player && each.gen > tag && !isAncestor(scene, each.id, id, player)
     })
     // A tag of a history that a recovery lost (O58).
     const isLost = lost.some(({ gen }) => gen === tag) || core.pieces.kept.forks.length > 0
@@ -68,19 +79,19 @@ function discard(scene: Scene): true | string {
   return true
 }
 
-function isAncestor(scene: Scene, ancestor: string, id: string): boolean {
+function isAncestor(scene: Scene, ancestor: string, id: string, player: number): boolean {
   for (let at: string | undefined = id, steps = 0; at && steps < 50; steps++) {
     if (at === ancestor) return true
-    at = parentOf(scene, at)
+    at = parentOf(scene, at, player)
   }
   return false
 }
 
-function parentOf(scene: Scene, id: string): string | undefined {
+function parentOf(scene: Scene, id: string, player: number): string | undefined {
   const made = handOf(scene, Number(id.split('.')[0]))?.made[id]
   if (made) return made.parent
   const known = scene.core.history.find((each) => each.id === id)
-  const line = known ? ofPiece(scene, known.piece) : []
+  const line = known ? lineOf(scene, known.piece, player) : []
   return known && line[line.indexOf(known) - 1]?.id
 }
 
@@ -112,10 +123,14 @@ function record(scene: Scene): true | string {
     if (!hand.link || hand.waiting) continue
     const held = scene.held.filter(({ to }) => to === hand.player).map(({ word }) => word)
     const news = [...hand.down, ...held].flatMap((word) => (word.kind === 'news' ? word.gens : []))
-    for (const [piece, { gen }] of hand.pieces.told) {
-      const line = ofPiece(scene, piece).map((each) => each.gen)
+    for (const [piece, row] of hand.pieces.told) {
+      const gen = newestFor(row, hand.player)
+      const all = ofPiece(scene, piece)
+      const others = all.filter((each) => isOfOthers(each, hand.player)).map((each) => each.gen)
+      const line = lineOf(scene, piece, hand.player).map((each) => each.gen)
       const behind = line.slice(line.indexOf(gen) + 1)
-      const coming = news.filter(([of]) => of === piece).map(([, each]) => each)
+      const told = news.filter(([of]) => of === piece).map(([, each]) => each)
+      const coming = told.filter((each) => !others.includes(each))
       if (line.includes(gen) && behind.join() === coming.join()) continue
       return `${hand.player} has ${gen}; ${coming.join()} come, recorded are ${line.join()}`
     }
@@ -217,8 +232,9 @@ function agreed(scene: Scene): true | string {
 
 function essence(row: Row | null): string {
   if (!row) return 'nothing'
-  const { gen, by, z, zg, heldBy, fields } = row
-  return `${gen} by ${by} at ${z} ${zg} held by ${heldBy}: ${fields.join()}`
+  const { gen, by, z, zg, heldBy, fields, refused } = row
+  const whom = refused.map((one) => `${one.by} ${one.gen}`)
+  return `${gen} by ${by}, not ${whom.join()}, at ${z} ${zg} held by ${heldBy}: ${fields.join()}`
 }
 
 function noted(scene: Scene): true | string {

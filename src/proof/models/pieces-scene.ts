@@ -6,7 +6,7 @@
  */
 
 import { create, decodeOutcome, draft, piecesPart } from '../../pieces/pieces.ts'
-import { type Row, settled, shown, update } from '../../pieces/pieces.ts'
+import { newestOf, type Row, settled, shown, update } from '../../pieces/pieces.ts'
 import { encodeUpdate, readBody, readNews } from '../../pieces/messages.ts'
 import type { Core, Hand, Logged, Recorded, Scene, Scope, Word } from './pieces-state.ts'
 import { type Doing, fieldsOf, FACE, isLoose, opOf, TYPES } from './pieces-table.ts'
@@ -104,8 +104,18 @@ function copyOf(core: Core): Core {
   }
 }
 
-function recordedOf({ gen, id: piece }: Row, id: string, index: number): Recorded {
-  return { gen, piece, id, by: 0, tag: 0, re: '', why: 'table', raises: false, index }
+function recordedOf(row: Row, id: string, index: number): Recorded {
+  return {
+    gen: newestOf(row),
+    piece: row.id,
+    id,
+    by: 0,
+    tag: 0,
+    re: '',
+    why: 'table',
+    raises: false,
+    index,
+  }
 }
 
 /** A hand follows who leads now: all that it asked for goes up again, and it wants the table. */
@@ -147,8 +157,14 @@ export function tip(scene: Scene, hand: Hand, piece: number): string {
   if (own) return `${hand.player}.${own.seq}`
   const row = hand.pieces.told.get(piece)
   if (!row) return 'none'
+  const newest = newestFor(row, hand.player)
   const all = [...scene.core.history, ...scene.lost]
-  return all.find(({ gen, piece: of }) => gen === row.gen && of === piece)?.id ?? `?${row.gen}`
+  return all.find(({ gen, piece: of }) => gen === newest && of === piece)?.id ?? `?${newest}`
+}
+
+/** The generation of the newest update of the line as that player has it. */
+export function newestFor({ gen, refused }: Row, player: number): number {
+  return refused.find(({ by }) => by === player)?.gen ?? gen
 }
 
 function look(scene: Scene, hand: Hand): void {
@@ -234,7 +250,7 @@ function accountsOf(
   for (const { row, why } of Array.isArray(entries) ? entries : []) {
     if (!row) continue
     const own = why === 'recorded'
-    const known = recordedOf(row, own ? id : `g${row.gen}`, core.index + 1)
+    const known = recordedOf(row, own ? id : `g${newestOf(row)}`, core.index + 1)
     const re = row.id === piece ? id : ''
     const done = raises && why !== 'inapplicable'
     history.push({ ...known, by: own ? player : 0, tag, why, re, raises: done })

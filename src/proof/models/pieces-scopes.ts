@@ -132,6 +132,29 @@ export const GOOD: readonly Scoped[] = [
     states: 22_000,
     deep: true,
   },
+  {
+    scope: { name: 'P19', does: { move: 1, refused: 1 }, others: { move: 1, refused: 2 } },
+    says: 'some that are refused, here and there',
+    states: 4_400,
+  },
+  {
+    scope: { name: 'P20', does: { refused: 1, move: 1 }, others: { refused: 1 }, failovers: 1 },
+    says: 'some that are refused, a failover',
+    states: 6_300,
+  },
+  {
+    scope: {
+      name: 'P21',
+      does: { refused: 1, move: 1 },
+      others: { refused: 1 },
+      absences: 1,
+      recoveries: 1,
+      lags: true,
+    },
+    says: 'some that are refused, a link that breaks, a recovery',
+    states: 130_000,
+    deep: true,
+  },
 ]
 
 /** Each of these is caught, as a violation of the claim, after so many steps. */
@@ -244,5 +267,28 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
     says: 'the same bytes for all',
     violates: 'secret',
     steps: 0,
+  },
+  {
+    scope: {
+      name: 'P-X10',
+      claims: ['discard'],
+      does: { move: 1 },
+      others: { refused: 1 },
+      variant: 'refusal-to-all',
+    },
+    says: 'who is refused makes stale what others do, as in the source',
+    violates: 'discard',
+    steps: 3,
+  },
+  {
+    scope: {
+      name: 'P-X11',
+      claims: ['linear'],
+      does: { refused: 1, move: 1 },
+      variant: 'refusal-to-nobody',
+    },
+    says: 'who is refused goes on from what never came to be',
+    violates: 'linear',
+    steps: 4,
   },
 ]

@@ -39,6 +39,8 @@ describe('pieces, in every interleaving', () => {
   test('O53: P13: a face that comes and goes', () => holds('P13'))
   test('O58: P14: a recovery from what was told', () => holds('P14'))
   test('O57, O58: P15: a link that breaks, and a recovery', () => holds('P15'))
+  test('O40, O45: P19: some that are refused, here and there', () => holds('P19'))
+  test('O40, O45, O58: P20: some that are refused, a failover', () => holds('P20'))
 
   test('all scopes that are not deep are among these', () => {
     const names = GOOD.filter(({ deep }) => !deep).map(({ scope }) => scope.name)
@@ -56,8 +58,10 @@ describe('pieces, in every interleaving', () => {
       'P13',
       'P14',
       'P15',
+      'P19',
+      'P20',
     ])
-    expect(PLANTED).toHaveLength(9)
+    expect(PLANTED).toHaveLength(11)
   })
 })
 
@@ -71,4 +75,6 @@ describe('a planted bug is found', () => {
   test('O56: P-X7: what is refused in silence', () => isFound('P-X7'))
   test('O58: P-X8: told before the backup has it', () => isFound('P-X8'))
   test('O53: P-X9: the same bytes for all', () => isFound('P-X9'))
+  test('O45: P-X10: who is refused makes stale what others do', () => isFound('P-X10'))
+  test('O40: P-X11: who is refused goes on from what never came to be', () => isFound('P-X11'))
 })

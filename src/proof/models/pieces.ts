@@ -128,7 +128,10 @@ function essence({ core, backup, log, held, hands, others, left, lost }: Scene):
       hand.up.map((word) => (word.kind === 'resync' ? 0 : word.seq)),
       hand.down.map(keyOf),
       [hand.pieces.processed, hand.pieces.epoch, hand.pieces.kept.gen],
-      [...hand.pieces.told.values()].map(({ id, gen, hidden }) => [id, gen, hidden]),
+      [...hand.pieces.told.values()].map(({ id, gen, hidden, refused }) => [
+        [id, gen, hidden],
+        refused.map((one) => one.gen),
+      ]),
       [...hand.pieces.branches].map(([id, list]) => [id, ...list.map(({ seq }) => seq)]),
     ]),
   ]
@@ -136,7 +139,7 @@ function essence({ core, backup, log, held, hands, others, left, lost }: Scene):
 
 function accounts({ pieces, last, history, discarded, index }: Scene['core']): unknown {
   const { epoch, kept } = pieces
-  const line = history.map(({ gen, id, why }) => [gen, id, why])
+  const line = history.map(({ gen, id, why, re }) => [gen, id, why, re])
   return [epoch, kept.gen, last, line, discarded.map(({ id }) => id), index]
 }
 
