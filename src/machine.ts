@@ -18,9 +18,9 @@ export type Millis = number
 export type PeerId = number
 
 /** The sink of one verb. Effects leave after the verb has returned: records first. */
-export interface Out<Message, Delta, Event> {
+export interface Out<Message, Delta, Event, To = PeerId> {
   /** Reliable and ordered, to one peer. Valid only during the call: who keeps it copies it. */
-  send(to: PeerId, message: Message): void
+  send(to: To, message: Message): void
   /** Must be durable (at the backup, or in the store) before later effects of this call leave. */
   record(delta: Delta): void
   /** Tells the layer above: a direct call between rooms, queued on its way to the application. */
@@ -149,6 +149,7 @@ export type ErrorCode =
   | 'no-such-game'
   | 'not-found'
   | 'not-owner'
+  | 'outbox-full'
   | 'overloaded'
   | 'port-taken'
   | 'schema'

@@ -88,6 +88,89 @@ export interface Store {
   close(): void
 }
 
+/** What a letter counts beside its body, in bytes: its number and its length. */
+export const LETTER_OVERHEAD = 11
+
+/** One letter of a queue. */
+export interface Letter {
+  /** Its number between these two mailboxes, from 1, without gaps. */
+  n: number
+  body: Uint8Array
+}
+
+/** A letter that was set aside. */
+export interface DeadLetter extends Letter {
+  peer: string
+  /** What its handler threw. */
+  why: string
+}
+
+/** What a mailbox durably knows of one other. */
+export interface MailHead {
+  peer: string
+  /** The number of the last letter to it. */
+  posted: number
+  /** The largest number of those that it said had taken effect; they are no longer kept. */
+  acked: number
+  /** Bytes of the letters that are kept, each with LETTER_OVERHEAD. */
+  bytes: number
+  /** The number of its last letter that took effect here. */
+  heard: number
+}
+
+/** A durable change of a mailbox. */
+export type MailChange =
+  | { kind: 'posted'; peer: string; n: number; body: Uint8Array }
+  | { kind: 'acked'; peer: string; n: number; bytes: number }
+  | { kind: 'heard'; peer: string; n: number }
+  | { kind: 'dead'; peer: string; n: number; body: Uint8Array; why: string }
+  | { kind: 'buried'; peer: string; n: number }
+  | { kind: 'set'; key: string; value: Uint8Array | null }
+
+/** A value that SQL takes and gives. */
+export type SqlValue = null | number | string | Uint8Array
+
+/** SQL in the transaction that the next `commit` ends. */
+export interface MailSql {
+  /** Runs one statement. @returns its rows @throws HoldfastError with what the database says */
+  run(statement: string, values: readonly SqlValue[]): Record<string, SqlValue>[]
+  /** Marks a place to go back to. */
+  mark(): void
+  /** Takes back what ran since the mark. */
+  undo(): void
+}
+
+/** Where letters lie. Reading tells what is durable. */
+export interface MailShelf {
+  /**
+   * Letters to a peer in order, those above `after`: as many as fit into `bytes`, each with
+   * LETTER_OVERHEAD, but one at least if there is one.
+   */
+  letters(peer: string, after: number, bytes: number): Letter[]
+  /** Bytes of the letters to a peer above `after` up to the number `upTo`, with their overhead. */
+  weigh(peer: string, after: number, upTo: number): number
+}
+
+/** The durable part of one mailbox. */
+export interface MailStore extends MailShelf {
+  /** A name for people. */
+  readonly name: string
+  heads(): MailHead[]
+  /** Letters that were set aside, oldest first. */
+  dead(): DeadLetter[]
+  get(key: string): Uint8Array | null
+  /** Keys that begin so, in order. */
+  keys(prefix: string): string[]
+  /** Null where the store knows no SQL. */
+  readonly sql: MailSql | null
+  /**
+   * Makes all changes durable, or none, with what SQL did since the last time; then calls `done`,
+   * with null or with why not. One at a time.
+   */
+  commit(changes: readonly MailChange[], done: (error: Error | null) => void): void
+  close(): void
+}
+
 /** A place to run in: a page, a Node process, a machine of the simulator. */
 export interface Environment {
   kind: 'node' | 'browser'

@@ -5,10 +5,13 @@
 import { check, type Model, type Report } from '../../sim/checker.ts'
 import * as lease from './lease.ts'
 import * as link from './link.ts'
+import { mailboxModel } from './mailbox.ts'
+import * as mailbox from './mailbox-scopes.ts'
 import { objectsModel } from './objects.ts'
 import * as objects from './objects-scopes.ts'
 import { piecesModel } from './pieces.ts'
 import * as pieces from './pieces-scopes.ts'
+import * as restarts from './restarts.ts'
 import { createModel } from './session.ts'
 import * as session from './session-scopes.ts'
 
@@ -33,6 +36,7 @@ export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   session: [...sessionModels(), ...leaseModels()],
   objects: objectsModels(),
   pieces: piecesModels(),
+  mailbox: [...mailboxModels(), ...restartModels()],
 }
 
 function linkModels(): NamedModel[] {
@@ -85,6 +89,26 @@ function piecesModels(): NamedModel[] {
   )
   const planted = pieces.PLANTED.map(({ scope, says, violates }) =>
     named(scope.name, says, () => piecesModel(scope), { violates }),
+  )
+  return [...good, ...planted]
+}
+
+function mailboxModels(): NamedModel[] {
+  const good = mailbox.GOOD.map(({ scope, says, deep = false }) =>
+    named(scope.name, says, () => mailboxModel(scope), { deep }),
+  )
+  const planted = mailbox.PLANTED.map(({ scope, violates }) =>
+    named(scope.name, `${scope.bug}`, () => mailboxModel(scope), { violates }),
+  )
+  return [...good, ...planted]
+}
+
+function restartModels(): NamedModel[] {
+  const good = restarts.GOOD.map(({ scope, says }) =>
+    named(scope.name, says, () => restarts.restartModel(scope)),
+  )
+  const planted = restarts.PLANTED.map(({ scope, says }) =>
+    named(scope.name, says, () => restarts.restartModel(scope), { violates: 'mail.det' }),
   )
   return [...good, ...planted]
 }

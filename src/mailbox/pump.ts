@@ -1,0 +1,114 @@
+/**
+ * What goes out when. All of it is decided anew from durable numbers on each connection; what is
+ * remembered in between only spares what the peer has already.
+ */
+
+import type { Millis } from '../machine.ts'
+import type { Letter, MailShelf } from '../ports.ts'
+import { WINDOW_BYTES } from './inbox.ts'
+import { BATCH_BYTES_MAX, BATCH_LETTERS_MAX, type MailMessage } from './messages.ts'
+import { sizeOf } from './outbox.ts'
+import { type Link, type Mailbox, type MailOut, type Peer, peerOf } from './state.ts'
+
+/** A connection to a peer stands: nothing went over it yet (S3). */
+export function connected(box: Mailbox, now: Millis, id: string): void {
+  const peer = peerOf(box, id)
+  peer.link = {
+    known: box.limits.policy !== 'hello',
+    greeted: false,
+    asked: false,
+    woken: false,
+    sent: peer.acked,
+    told: -1,
+    // The ack just in case of the source's own policy.
+    ackDue: box.limits.policy === 'preemptive' ? now : Infinity,
+    unacked: 0,
+    flight: [],
+    flying: 0,
+  }
+}
+
+/** It broke: what was on its way may have come or not. */
+export function disconnected(box: Mailbox, id: string): void {
+  const peer = box.peers.get(id)
+  if (peer) peer.link = null
+}
+
+/**
+ * Sends what is to be sent by now. To be called when everything that was recorded is durable, for
+ * acks and letters reveal it.
+ */
+export function pump(box: Mailbox, now: Millis, shelf: MailShelf, out: MailOut): void {
+  for (const [id, peer] of box.peers) {
+    const { link } = peer
+    if (link && peer.fault === null) serve(box, now, { id, peer, link }, shelf, out)
+  }
+}
+
+interface Line {
+  id: string
+  peer: Peer
+  link: Link
+}
+
+function serve(box: Mailbox, now: Millis, line: Line, shelf: MailShelf, out: MailOut): void {
+  const { id, peer, link } = line
+  const { policy } = box.limits
+  // Who is greeted is answered, whatever the policy: to be asked is not to go unasked.
+  if (!link.greeted && (policy === 'hello' || link.asked)) {
+    link.greeted = true
+    link.told = peer.heard
+    out.send(id, { kind: 'hello', heard: peer.heard })
+  }
+  if (link.known && (policy !== 'B' || link.woken)) sendLetters(line, shelf, out)
+  if (now < link.ackDue) return
+  const alone = policy === 'hello' || policy === 'preemptive'
+  if (alone) tell(line, [], out)
+  link.ackDue = Infinity
+}
+
+function sendLetters(line: Line, shelf: MailShelf, out: MailOut): void {
+  const { id, peer, link } = line
+  while (link.sent < peer.posted && link.flying < WINDOW_BYTES) {
+    const letters = shelf.letters(id, link.sent, BATCH_BYTES_MAX).slice(0, BATCH_LETTERS_MAX)
+    const last = letters.at(-1)
+    if (!last) return
+    const bytes = letters.reduce((sum, { body }) => sum + sizeOf(body), 0)
+    link.sent = last.n
+    link.flight.push({ upTo: last.n, bytes })
+    link.flying += bytes
+    tell(line, letters, out)
+  }
+}
+
+function tell({ id, peer, link }: Line, letters: Letter[], out: MailOut): void {
+  link.told = peer.heard
+  link.ackDue = Infinity
+  link.unacked = 0
+  out.send(id, { kind: 'batch', letters, ack: peer.heard })
+}
+
+/** When `pump` has something to do; a letter that waits to be handled again counts too. */
+export function deadline(box: Mailbox): Millis {
+  let due = Infinity
+  for (const { link, inbox, retryAt } of box.peers.values()) {
+    if (link) due = Math.min(due, link.ackDue)
+    if (inbox.size > 0) due = Math.min(due, retryAt)
+  }
+  return due
+}
+
+/**
+ * One batch for a carrier that is no connection (S19): letters above what the other is known to
+ * have, as many as fit, with the ack. What the other has is read by its `query`.
+ */
+export function batchFor(box: Mailbox, id: string, heard: number, shelf: MailShelf): MailMessage {
+  const after = Math.max(heard, box.peers.get(id)?.acked ?? 0)
+  const letters = shelf.letters(id, after, BATCH_BYTES_MAX).slice(0, BATCH_LETTERS_MAX)
+  return { kind: 'batch', letters, ack: query(box, id) }
+}
+
+/** What has taken effect here of that peer's letters: a read, and no event for anybody (S21). */
+export function query(box: Mailbox, id: string): number {
+  return box.peers.get(id)?.heard ?? 0
+}
