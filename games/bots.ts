@@ -20,7 +20,7 @@ interface Bots {
 }
 
 const USAGE = `npm run bots -- GAME [--count 3] [--room main] [--server URL] [--condition WEATHER]
-  GAME         dots or teapots
+  GAME         dots, teapots or mazewar
   --count      how many, 1 to 64; each is a process of its own
   --room       which session of the game
   --server     where the hub is; by default http://127.0.0.1:8700

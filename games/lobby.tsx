@@ -9,7 +9,13 @@ import { useState } from 'preact/hooks'
 import { pickRoom } from './news.ts'
 import { type Entry, readEntries } from './entries.ts'
 import { Share } from './share.tsx'
-import { DotsPicture, RacePicture, TabletopPicture, TeapotsPicture } from './pictures.tsx'
+import {
+  DotsPicture,
+  MazewarPicture,
+  RacePicture,
+  TabletopPicture,
+  TeapotsPicture,
+} from './pictures.tsx'
 
 /** How often the list is fetched, in milliseconds. */
 const REFRESH_MS = 2_000
@@ -21,6 +27,8 @@ interface Game {
   title: string
   about: string
   picture: () => ComponentChild
+  /** What one can do without others. */
+  alone?: { query: string; text: string }
 }
 
 const GAMES: readonly Game[] = [
@@ -47,6 +55,15 @@ const GAMES: readonly Game[] = [
       'Cards, draughts and dice on one table for everybody. Whoever grabs a card first has it, ' +
       'hands stay hidden, and no move is lost when a machine dies.',
     picture: TabletopPicture,
+  },
+  {
+    id: 'mazewar',
+    title: 'Mazewar',
+    about:
+      'Eyeballs hunt each other down the corridors of a maze. No server decides who was hit: ' +
+      'every window computes the same, and a terminal may join.',
+    picture: MazewarPicture,
+    alone: { query: 'practice', text: 'Practise against bots' },
   },
 ]
 
@@ -106,6 +123,11 @@ function GameCard({ game }: { game: Game }): ComponentChild {
         <h2>{game.title}</h2>
         <p>{game.about}</p>
         <NewRoom game={game} />
+        {game.alone && (
+          <p class="alone">
+            <a href={`./${game.id}/?${game.alone.query}`}>{game.alone.text}</a>
+          </p>
+        )}
       </div>
       <section class="sessions" aria-label={`Sessions of ${game.title}`}>
         <h3>Running now</h3>

@@ -215,6 +215,52 @@ export function TabletopPicture(): ComponentChild {
   )
 }
 
+const CORRIDOR: readonly string[] = [
+  // The end of the corridor, its sides, and the mouths of two that cross it.
+  'M138 74h44v32h-44z',
+  'M138 74L112 55v70l26 -19',
+  'M112 66H92V114h20',
+  'M92 66V42L46 9v162l46 -33v-24',
+  'M46 34H0M46 146H0',
+  'M182 74l32 -23v78l-32 -23',
+  'M214 60h26v60h-26',
+  'M240 60V33L286 0M240 120v27l46 33',
+]
+
+/** A corridor in lines of light, an eyeball that looks at one, and a shot on its way. */
+export function MazewarPicture(): ComponentChild {
+  return (
+    <svg
+      viewBox="0 0 320 180"
+      preserveAspectRatio="xMidYMid slice"
+      role="img"
+      aria-label="An eyeball in a corridor of a maze"
+    >
+      <rect width="320" height="180" fill="#050a0a" />
+      <path d="M46 9v162l92 -65h44l58 41 46 33H0V0h46z" fill="#7effbe" opacity="0.05" />
+      {CORRIDOR.map((path) => (
+        <g key={path} fill="none" stroke="#7effbe" stroke-linejoin="round">
+          <path d={path} stroke-width="5" opacity="0.12" />
+          <path d={path} stroke-width="1.6" />
+        </g>
+      ))}
+      <ellipse cx="160" cy="136" rx="26" ry="4" fill="#000" opacity="0.6" />
+      <g fill="none" stroke="#ffc557" stroke-width="3" stroke-linecap="round">
+        <path d="M149 121l-3 12h-7M171 121l3 12h7" />
+      </g>
+      <circle cx="160" cy="96" r="30" fill="#eef6f0" stroke="#ffc557" stroke-width="2.5" />
+      <circle cx="154" cy="98" r="15" fill="#e0a43b" />
+      <circle cx="154" cy="98" r="11" fill="#8a5c14" />
+      <circle cx="154" cy="98" r="7.5" fill="#04080a" />
+      <circle cx="150" cy="92" r="3" fill="#fff" />
+      <g stroke="#fff" stroke-width="2" stroke-linecap="round">
+        <circle cx="236" cy="98" r="11" fill="#6fc3ff" stroke="none" opacity="0.35" />
+        <path d="M228 98h16M236 90v16M230.5 92.5l11 11M241.5 92.5l-11 11" />
+      </g>
+    </svg>
+  )
+}
+
 const LANES: readonly [y: number, hue: number, from: number, to: number][] = [
   [36, 240, 70, 176],
   [76, 75, 176, 296],

@@ -6,7 +6,17 @@ import { describe, expect, test } from 'vitest'
 import { type Act, type ActRecord, decode, encode, fields, type RatAct } from './acts.ts'
 import { beyond, CELLS, type Facing, FACINGS, isOpen } from './maze.ts'
 import { type Deed, step } from './step.ts'
-import { byScore, EMPTY, LAWS, type Rat, ratAt, ratOf, type World } from './world.ts'
+import {
+  byScore,
+  EMPTY,
+  HITS_MAX,
+  LAWS,
+  RATS_MAX,
+  type Rat,
+  ratAt,
+  ratOf,
+  type World,
+} from './world.ts'
 
 /** Along the upper edge the cells 0 to 9 are one corridor; 16 is the first below. */
 const RIGHT: Facing = 3
@@ -248,8 +258,17 @@ describe('whatever is done', () => {
     })
     expect(step(EMPTY, list, turn(EMPTY)).rats).toHaveLength(32)
     const many = list.map(({ act }, i): Deed => ({ by: i, act }))
-    expect(step(EMPTY, many, turn(EMPTY)).rats).toHaveLength(256)
+    expect(step(EMPTY, many, turn(EMPTY)).rats).toHaveLength(160)
   })
+})
+
+test('the fullest world fits into one message of a session: 48 KB of JSON', () => {
+  const missiles = [0, 1, 2].map((id) => ({ id, at: 511, facing: RIGHT }))
+  const full = Array.from({ length: RATS_MAX }, (_, i) =>
+    rat(0xffff_ff00 + i, 511, RIGHT, { score: -2147483647, missiles, born: 1e10 }),
+  )
+  const hits = Array.from({ length: HITS_MAX }, () => ({ slot: 1e10, by: 4e9, whom: 4e9 }))
+  expect(JSON.stringify({ slot: 1e10, rats: full, hits }).length).toBeLessThan(48 * 1024)
 })
 
 function holds(world: World): void {

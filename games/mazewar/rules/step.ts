@@ -17,6 +17,7 @@ import { back, beyond, CELLS, columnOf, type Facing, FACINGS, lineOf, widest } f
 import {
   FRESH_SLOTS,
   type Hit,
+  HITS_MAX,
   HITS_SLOTS,
   LAWS,
   type Laws,
@@ -72,7 +73,7 @@ export function step(world: World, deeds: readonly Deed[], turn: Turn, laws: Law
   for (const deed of deeds) bear(slot, deed)
   for (const id of slot.out) bearAnew(slot, id)
   const rats = [...slot.rats.values()].toSorted((one, other) => one.id - other.id)
-  return { slot: turn.slot, rats, hits: slot.hits }
+  return { slot: turn.slot, rats, hits: slot.hits.slice(-HITS_MAX) }
 }
 
 function open(world: World, turn: Turn, laws: Laws): Slot {

@@ -3,7 +3,7 @@
  * acts. A rat belongs to the player of the session who moves it; a bridge moves many.
  */
 
-import { CELLS, type Facing } from './maze.ts'
+import type { Facing } from './maze.ts'
 
 /** A shot on its way. It ends at a wall, or in a rat. */
 export interface Missile {
@@ -69,8 +69,10 @@ export const MISSILES_MAX = 3
 export const MISSILE_IDS = 4
 /** Most rats of one player; more than one has only who is a bridge. */
 export const RATS_OF_ONE_MAX = 32
-/** Most rats in the maze: half of the cells stay free. */
-export const RATS_MAX = CELLS / 2
+/** Most rats in the maze: a world fits into one message, and a third of the cells is enough. */
+export const RATS_MAX = 160
+/** Most hits that are told. */
+export const HITS_MAX = 32
 /** For how many slots a hit is told. */
 export const HITS_SLOTS = 10
 /** For how many slots after it was born anew a rat may say that it is elsewhere. */

@@ -8,7 +8,7 @@
 
 import type { Vec2 } from 'holdfast'
 import { POT_RADIUS, touches } from './arena.ts'
-import { around, between, type Chance, next } from './chance.ts'
+import { around, between, type Chance, next } from '../../chance.ts'
 import { FLIGHT_MS, HIT_RADIUS, lead, placeAt, sees, trace } from './flight.ts'
 import { add, along, angleOf, distance, dot, length, scale, subtract, unit } from './plane.ts'
 import { turnTo } from './plane.ts'

@@ -1,4 +1,4 @@
-/** Chance from a seed, for bots: the same seed plays the same way. */
+/** Chance from a seed, for bots and games without others: the same seed plays the same way. */
 
 /** A row of numbers that looks like chance. Plain data. */
 export interface Chance {

@@ -1,0 +1,78 @@
+/** Keys of a keyboard, for a page. */
+
+import type { Cockpit } from './cockpit.ts'
+import type { Held, Wish } from './rules/hands.ts'
+
+/** What each key is for; the first of each is the one that is told of. */
+const WISHES: Readonly<Record<string, Wish>> = {
+  ArrowUp: 'ahead',
+  ArrowDown: 'back',
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+  KeyW: 'ahead',
+  KeyS: 'back',
+  KeyA: 'left',
+  KeyD: 'right',
+  KeyX: 'round',
+  Space: 'fire',
+  KeyC: 'cloak',
+}
+const PEEKS: Readonly<Record<string, 'left' | 'right'>> = { KeyQ: 'left', KeyE: 'right' }
+
+/** What goes on while its key is held. */
+export function isHeld(wish: Wish): wish is NonNullable<Held> {
+  return wish === 'ahead' || wish === 'back' || wish === 'left' || wish === 'right'
+}
+
+/** What else keys do. */
+export interface Commands {
+  /** The player sits here; null for nobody. */
+  cockpit(): Cockpit | null
+  help(): void
+  mute(): void
+  close(): void
+}
+
+/** Listens to the window's keys. */
+export function listen(commands: Commands): void {
+  window.addEventListener('keydown', (event) => {
+    if (isElsewhere(event)) return
+    const cockpit = commands.cockpit()
+    if (cockpit && play(cockpit, event)) return event.preventDefault()
+    if (event.repeat) return
+    if (event.key === '?' || event.code === 'KeyH') commands.help()
+    else if (event.code === 'KeyM') commands.mute()
+    else if (event.code === 'Escape') commands.close()
+  })
+  window.addEventListener('keyup', ({ code }) => {
+    const cockpit = commands.cockpit()
+    const wish = WISHES[code]
+    if (wish && isHeld(wish)) cockpit?.release(wish)
+    if (cockpit && cockpit.stage.peeks === PEEKS[code]) cockpit.stage.peeks = null
+  })
+  window.addEventListener('blur', () => commands.cockpit()?.letGo())
+}
+
+function play(cockpit: Cockpit, { code, repeat }: KeyboardEvent): boolean {
+  const wish = WISHES[code]
+  const side = PEEKS[code]
+  if (!cockpit.rat) {
+    if (code !== 'Space' && code !== 'ArrowRight' && code !== 'ArrowLeft') return false
+    if (!repeat) cockpit.watch(code === 'ArrowLeft' ? -1 : 1)
+    return true
+  }
+  if (side) cockpit.stage.peeks = side
+  else if (wish && !repeat) {
+    cockpit.press(wish)
+    if (isHeld(wish)) cockpit.hold(wish, performance.now())
+  }
+  return wish !== undefined || side !== undefined
+}
+
+// Keys with a modifier are the browser's; in a field or on a button they have a meaning already.
+function isElsewhere(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey) return true
+  if (!(event.target instanceof Element)) return false
+  if (event.target.closest('input, select, textarea')) return true
+  return event.code === 'Space' && event.target.closest('button, a, summary') !== null
+}

@@ -1,0 +1,251 @@
+/**
+ * The page of Mazewar. `?room=` says which session, `?name=` joins at once, with `?watch` only to
+ * look on; `?practice=5` begins against so many bots with no network. `?condition=` makes the
+ * weather of this window's links worse, `?server=` names another hub.
+ *
+ * For tests, `document.body.dataset` says how things stand: `status` (door, joining, failed,
+ * practice, killed, or that of the session), `error`, `me`, `members`, `epoch`, `rat` (cell and
+ * facing of our own), `score`, `rats` (how many), `scores`, `slots` (joining, live), `lines`;
+ * and `window.mazewar` is the cockpit.
+ */
+
+import { HoldfastError, join } from 'holdfast'
+import { type ComponentChild, render } from 'preact'
+import { linkInto, linksInto } from '../links.ts'
+import { pickName, welcome } from '../news.ts'
+import { recall, remember } from '../recall.ts'
+import { Banner } from '../signs.tsx'
+import { type Kept, personalLink, Tab } from '../tab.ts'
+import { type Acts, type At, Card, Help } from './cards.tsx'
+import { Cockpit } from './cockpit.ts'
+import { listen } from './input.ts'
+import { GAME, PLAYERS_MAX, TYPES } from './game.ts'
+import { Header, Hud, Side } from './panel.tsx'
+import { Play } from './play.ts'
+import { Practice } from './practice.ts'
+import { Screen } from './screen.ts'
+import { Sound } from './sound.ts'
+import { Touch } from './touch.tsx'
+
+/** How often the words are written anew, in milliseconds. */
+const LOOK_MS = 100
+/** How often the tab says who it is, in such looks. */
+const KEEP_LOOKS = 5
+/** Bots of a practice, if nothing else is said. */
+const BOTS = 5
+
+declare global {
+  interface Window {
+    /** For tests and the curious; undefined until one is in. */
+    mazewar?: Cockpit
+  }
+}
+
+const query = new URLSearchParams(location.search)
+const room = query.get('room') || 'main'
+const links = linksInto(room)
+const tab = new Tab(GAME, room)
+const wasHere = tab.player
+const sound = new Sound()
+const screen = new Screen()
+let at: At = { kind: 'door', name: firstName() }
+let help = false
+
+const acts: Acts = {
+  join: (name, watch) => void enter(name, watch),
+  door: (name) => go({ kind: 'door', name }),
+  practise: (name) => practise(name),
+  enter: () => at.kind === 'in' && at.play.enter(),
+  help: (open) => {
+    help = open
+    show()
+  },
+  again: () => {
+    if (at.kind === 'in' && at.play.session.code === 'elsewhere') tab.keep(playerOf(at.play))
+    location.assign(linkInto(room, nameHere()))
+  },
+  anew: () => {
+    tab.forget()
+    location.assign(linkInto(room, nameHere()))
+  },
+}
+
+function firstName(): string {
+  return wasHere?.who['name'] || query.get('name') || recall('name') || pickName(Math.random())
+}
+
+/** Who plays here, for a window that goes on as the same. */
+function playerOf({ session, seat }: Play): Kept {
+  return { token: session.token, who: { name: session.me.name, watch: seat.plays ? '' : 'yes' } }
+}
+
+async function leave({ session }: Play): Promise<void> {
+  await session.leave()
+  tab.forget()
+  location.assign('../')
+}
+
+function nameHere(): string {
+  if (at.kind === 'in') return at.play.session.me.name
+  return at.kind === 'practice' ? at.practice.nameOf(at.practice.me) : at.name
+}
+
+function sitting(): Cockpit | null {
+  if (at.kind === 'practice') return at.cockpit
+  return at.kind === 'in' && at.play.isHere ? at.play.cockpit : null
+}
+
+function go(next: At): void {
+  at = next
+  const cockpit = sitting()
+  window.mazewar = cockpit ?? undefined
+  screen.cockpit = cockpit
+  if (cockpit) cockpit.onCue = (cue) => sound.play(cue)
+  show()
+}
+
+async function enter(name: string, watch: boolean): Promise<void> {
+  const giveUp = new AbortController()
+  go({ kind: 'joining', name, cancel: () => giveUp.abort() })
+  if (name !== query.get('name')) remember('name', name)
+  try {
+    const { session, way } = await tab.join((token) =>
+      join({
+        game: GAME,
+        room,
+        name,
+        token,
+        types: TYPES,
+        topology: 'mesh',
+        playersMax: PLAYERS_MAX,
+        server: query.get('server') || undefined,
+        condition: query.get('condition') || undefined,
+        signal: giveUp.signal,
+      }),
+    )
+    const play = new Play(session, room, watch, show)
+    if (way !== 'new') play.story.note(welcome(way === 'back'), way === 'back' ? 'good' : 'bad')
+    go({ kind: 'in', play })
+    tab.keep(playerOf(play))
+  } catch (error) {
+    go(giveUp.signal.aborted ? { kind: 'door', name } : { kind: 'failed', name, error, watch })
+  }
+}
+
+function practise(name: string): void {
+  const bots = Math.max(0, Math.min(60, Number(query.get('practice')) || BOTS))
+  const seed = Number(query.get('seed')) || Math.floor(Math.random() * 2 ** 31)
+  remember('name', name)
+  const practice = new Practice({ name, bots, seed, now: performance.now() })
+  go({ kind: 'practice', practice, cockpit: new Cockpit(practice) })
+}
+
+function mute(): void {
+  sound.muted = !sound.muted
+  show()
+}
+
+function Page(): ComponentChild {
+  const play = at.kind === 'in' ? at.play : null
+  // What a dead window last knew is no news of the others.
+  const here = play?.isHere ? play : null
+  const cockpit = sitting()
+  return (
+    <>
+      <Header
+        room={at.kind === 'practice' ? 'practice' : room}
+        play={play}
+        leave={here && (() => void leave(here))}
+        muted={sound.muted}
+        mute={mute}
+        help={() => acts.help(!help)}
+      />
+      <main class="board">
+        <canvas ref={screen.eye} class="eye" tabIndex={0} aria-label="What your rat sees" />
+        {cockpit && (
+          <Hud cockpit={cockpit} enter={here && !here.seat.plays ? () => acts.enter() : null} />
+        )}
+        <Banner player={play} />
+        <Card at={at} room={room} links={links} acts={acts} />
+        {help && <Help acts={acts} />}
+      </main>
+      {cockpit && (
+        <Side
+          cockpit={cockpit}
+          play={here}
+          map={screen.map}
+          personal={here && personalLink(links.share, playerOf(here))}
+        />
+      )}
+      {cockpit?.rat && <Touch cockpit={cockpit} />}
+    </>
+  )
+}
+
+function show(): void {
+  render(<Page />, document.querySelector('#page')!)
+  mark()
+}
+
+function mark(): void {
+  const { error } = at.kind === 'failed' ? at : {}
+  const cockpit = sitting()
+  const rat = cockpit?.rat
+  const world = cockpit?.burrow.state
+  Object.assign(document.body.dataset, {
+    status: at.kind,
+    error: error instanceof HoldfastError ? error.code : '',
+    rat: rat ? `${rat.at} ${rat.facing}` : '',
+    score: rat?.score ?? '',
+    rats: world?.rats.length ?? '',
+    scores: world?.rats.map(({ id, score }) => `${id}:${score}`).join(' ') ?? '',
+    lines: cockpit?.lines.map(({ text }) => text).join(' | ') ?? '',
+  })
+  if (at.kind !== 'in') return
+  const { session, killed, seat } = at.play
+  Object.assign(document.body.dataset, {
+    status: killed ? 'killed' : session.status,
+    slots: seat.live ? 'live' : 'joining',
+    safety: session.safety,
+    me: session.me.player,
+    members: session.members.map(({ player }) => player).join(','),
+    epoch: session.figures().epoch,
+  })
+}
+
+let looks = 0
+function look(): void {
+  const play = at.kind === 'in' ? at.play : null
+  play?.story.look()
+  if (play?.isHere) {
+    play.seat.look()
+    if (looks++ % KEEP_LOOKS === 0) tab.keep(playerOf(play))
+  }
+  advance()
+  show()
+}
+
+// A hidden tab has no frames, but its maze goes on.
+function advance(): void {
+  const now = performance.now()
+  if (at.kind === 'practice') at.practice.advance(now)
+  sitting()?.tick(now)
+}
+
+screen.beforeFrame = advance
+listen({
+  cockpit: () => (help ? null : sitting()),
+  help: () => acts.help(!help),
+  mute,
+  close: () => acts.help(false),
+})
+for (const touched of ['pointerdown', 'keydown']) {
+  window.addEventListener(touched, () => sound.wake(), { passive: true })
+}
+show()
+setInterval(look, LOOK_MS)
+// A page that the browser kept aside has said goodbye; its session does not come back.
+window.addEventListener('pageshow', (event) => event.persisted && location.reload())
+if (query.has('practice')) practise(nameHere())
+else if (wasHere) acts.join(nameHere(), wasHere.who['watch'] === 'yes')
+else if (query.get('name')) acts.join(nameHere(), query.has('watch'))

@@ -1,0 +1,16 @@
+/** What bots are called, and what a rat is called whose player nobody knows. */
+
+const NAMES = `Remy Algernon Nibbles Templeton Splinter Gouda Whiskers Brie Scabbers Basil Fidget
+  Ratty`.split(/\s+/)
+
+/** @param index  from 1 */
+export function botNameOf(index: number): string {
+  const again = Math.floor((index - 1) / NAMES.length)
+  const name = NAMES[(index - 1) % NAMES.length]!
+  return again === 0 ? name : `${name} ${again + 1}`
+}
+
+/** A rat of the LAN has no name but its number; in strict classic mode that is an address. */
+export function nameOnLan(rat: number): string {
+  return `LAN ${(rat >>> 0).toString(16).padStart(8, '0').slice(-4)}`
+}

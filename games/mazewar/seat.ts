@@ -1,0 +1,90 @@
+/** A place in a session: the maze that all its members compute, and our rat in it. */
+
+import { HoldfastError } from 'holdfast'
+import type { ActOf, Session, SlotsHandle, SlotsTurn, StateOf } from 'holdfast'
+import { type Burrow, SLOT_MS } from './burrow.ts'
+import { type Act, type ActRecord, decode, encode, fields } from './rules/acts.ts'
+import { CELLS, widest } from './rules/maze.ts'
+import { step } from './rules/step.ts'
+import { nameOnLan } from './names.ts'
+import { EMPTY, ratOf, type World } from './rules/world.ts'
+
+/** How long a birth may take until it is asked for again, in slots. */
+const BIRTH_SLOTS = 15
+
+// Acts come as the wire has them; what cannot be read is none.
+function rule(world: World, acts: readonly ActOf<ActRecord>[], turn: SlotsTurn): World {
+  const deeds = acts.flatMap(({ by, act }) => {
+    const read = decode(act)
+    return read ? { by, act: read } : []
+  })
+  return step(world, deeds, turn)
+}
+
+/** See the head of this file. */
+export class Seat implements Burrow {
+  readonly me: number
+  /** Whether we are to have a rat. */
+  plays = true
+  readonly #session: Session
+  readonly #slots: SlotsHandle<World, StateOf<typeof fields>>
+  readonly #names = new Map<number, string>()
+  #bornIn = -Infinity
+
+  constructor(session: Session) {
+    this.#session = session
+    this.me = session.me.player
+    this.#slots = session.slots({
+      ms: SLOT_MS,
+      start: EMPTY,
+      rule,
+      order: 'fair',
+      act: fields,
+    })
+    session.on('members', () => this.#meet())
+    this.#meet()
+  }
+
+  get state(): World {
+    return this.#slots.state
+  }
+
+  get ahead(): World {
+    return this.#slots.ahead
+  }
+
+  get slot(): number {
+    return this.#slots.slot
+  }
+
+  get live(): boolean {
+    return this.#session.status !== 'lost' && this.#slots.status === 'live'
+  }
+
+  act(act: Act): void {
+    try {
+      this.#slots.act(encode({ rat: this.me, ...act }))
+    } catch (error) {
+      // Too much in one slot, or just out of touch: that key did nothing.
+      if (!(error instanceof HoldfastError)) throw error
+    }
+  }
+
+  nameOf(rat: number): string {
+    return this.#names.get(rat) ?? nameOnLan(rat)
+  }
+
+  /** Is born if need be. Call it now and then. */
+  look(): void {
+    if (!this.plays || !this.live || ratOf(this.ahead, this.me)) return
+    if (this.slot - this.#bornIn < BIRTH_SLOTS) return
+    this.#bornIn = this.slot
+    const at = Math.floor(Math.random() * CELLS)
+    this.act({ kind: 'born', at, facing: widest(at) })
+  }
+
+  // Also of those who went, for what is still told of them.
+  #meet(): void {
+    for (const { player, name } of this.#session.members) this.#names.set(player, name)
+  }
+}

@@ -1,0 +1,72 @@
+/** A maze of a session, for a terminal. */
+
+import { HoldfastError, join } from 'holdfast'
+import { obey } from '../../kill.ts'
+import { advice } from '../../news.ts'
+import { GAME, PLAYERS_MAX, TYPES } from '../game.ts'
+import { Seat } from '../seat.ts'
+import type { Table } from './screen.ts'
+
+/** Where, and as whom. */
+export interface Wanted {
+  /** The address of a hub, or the link of a room. */
+  readonly join?: string
+  readonly room?: string
+  readonly name: string
+  readonly watch: boolean
+  readonly condition?: string
+}
+
+/** The hub and the room of an address. @throws RangeError for what is none */
+export function readAddress(address: string, room?: string): { server: string; room: string } {
+  const url = URL.parse(/^\w+:\/\//.test(address) ? address : `http://${address}`)
+  if (!url) throw new RangeError(`this is no address of a hub or a room: ${address}`)
+  const server = url.searchParams.get('server') ?? url.origin
+  return { server, room: room ?? url.searchParams.get('room') ?? 'main' }
+}
+
+/** Joins. @throws Error that says what to do */
+export async function joinFrom(wanted: Wanted): Promise<Table> {
+  const { server, room } = readAddress(wanted.join ?? '', wanted.room)
+  const { name, condition } = wanted
+  const session = await enter({ server, room, name, condition })
+  const seat = new Seat(session)
+  seat.plays = !wanted.watch
+  obey(session, () => process.kill(process.pid, 'SIGKILL'))
+  const over = new Promise<string>((resolve) => {
+    session.on('status', (status) => {
+      if (status === 'lost') resolve(`The session is lost: ${session.reason}.`)
+    })
+  })
+  return {
+    burrow: seat,
+    beforeFrame: () => seat.look(),
+    standing: () => ({
+      title: `MAZEWAR  ${room}`,
+      words: session.status === 'live' ? `${session.members.length} here` : 'reconnecting…',
+    }),
+    enter: () => void (seat.plays = true),
+    over,
+    leave: () => session.leave(),
+  }
+}
+
+async function enter(options: {
+  server: string
+  room: string
+  name: string
+  condition?: string
+}): ReturnType<typeof join> {
+  try {
+    return await join({
+      game: GAME,
+      topology: 'mesh',
+      playersMax: PLAYERS_MAX,
+      types: TYPES,
+      ...options,
+    })
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    throw new Error(`${error.message}\n${advice(error.code)}`, { cause: error })
+  }
+}

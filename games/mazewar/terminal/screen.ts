@@ -1,0 +1,113 @@
+/** A terminal that is played in: keys in, pictures out, and the screen as it was at the end. */
+
+import type { Burrow } from '../burrow.ts'
+import { Cockpit } from '../cockpit.ts'
+import { ENTER, EXIT, type Glass, update } from './glass.ts'
+import { counts, type Key, read, type Repeats } from './keys.ts'
+import { layOut } from './layout.ts'
+
+/** Pictures a second, at most; a slow line takes fewer. */
+const FRAME_MS = 40
+/** How long a peek lasts after its key was heard, in milliseconds: a held key comes again. */
+const PEEK_MS = 650
+
+/** What is played, and where. */
+export interface Table {
+  readonly burrow: Burrow
+  /** What is to be done before each picture. */
+  beforeFrame(now: number): void
+  standing(): { title: string; words: string }
+  /** Who watched goes into the maze. */
+  enter(): void
+  /** Why it is over, if it is. */
+  readonly over: Promise<string>
+  leave(): Promise<void>
+}
+
+/** Plays until it is over, or the player leaves. */
+export async function playAt(table: Table): Promise<void> {
+  const { stdin, stdout } = process
+  if (!stdout.isTTY || !stdin.isTTY) throw new Error('this is no terminal: the game needs one')
+  const screen = new Screen(table)
+  const restore = (): void => void stdout.write(EXIT)
+  process.once('exit', restore)
+  stdin.setRawMode(true)
+  stdin.setEncoding('utf8')
+  stdout.write(ENTER)
+  const left = new Promise<string>((resolve) => {
+    stdin.on('data', (typed: string) => {
+      for (const key of read(typed)) if (key.kind === 'leave') resolve('')
+      screen.type(typed)
+    })
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.once(signal, () => resolve(''))
+    }
+  })
+  const frames = setInterval(() => screen.draw(), FRAME_MS)
+  stdout.on('resize', () => screen.forget())
+  const why = await Promise.race([table.over, left])
+  clearInterval(frames)
+  process.removeListener('exit', restore)
+  restore()
+  stdin.setRawMode(false)
+  if (why !== '') console.log(why)
+  await table.leave()
+}
+
+class Screen {
+  readonly #table: Table
+  readonly #cockpit: Cockpit
+  readonly #repeats: Repeats = new Map()
+  #shown: Glass | null = null
+  #peeksUntil = 0
+  #help = false
+  // Whether the terminal has not taken all of the last picture.
+  #full = false
+
+  constructor(table: Table) {
+    this.#table = table
+    this.#cockpit = new Cockpit(table.burrow)
+  }
+
+  /** The terminal shows something else now. */
+  forget(): void {
+    this.#shown = null
+  }
+
+  type(typed: string): void {
+    for (const key of read(typed)) this.#press(key, performance.now())
+  }
+
+  #press(key: Key, now: number): void {
+    const cockpit = this.#cockpit
+    if (this.#help) this.#help = false
+    else if (key.kind === 'help') this.#help = true
+    else if (key.kind === 'next') {
+      if (!cockpit.rat) cockpit.watch()
+    } else if (key.kind === 'enter') this.#table.enter()
+    else if (key.kind === 'peek') {
+      cockpit.stage.peeks = key.side
+      this.#peeksUntil = now + PEEK_MS
+    } else if (key.kind === 'wish' && counts(this.#repeats, key.wish, now)) {
+      this.#peeksUntil = now
+      cockpit.wish(key.wish)
+    }
+  }
+
+  draw(): void {
+    const { stdout } = process
+    const now = performance.now()
+    this.#table.beforeFrame(now)
+    if (now >= this.#peeksUntil) this.#cockpit.stage.peeks = null
+    if (this.#cockpit.rat) this.#cockpit.stage.whose = null
+    this.#cockpit.tick(now)
+    if (this.#full) return
+    const standing = { ...this.#table.standing(), help: this.#help }
+    const wanted = layOut(stdout.columns, stdout.rows, this.#cockpit, standing, now)
+    const words = update(this.#shown, wanted)
+    this.#shown = wanted
+    if (words === '') return
+    this.#full = !stdout.write(words)
+    if (this.#full) stdout.once('drain', () => (this.#full = false))
+  }
+}

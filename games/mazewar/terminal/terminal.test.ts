@@ -1,0 +1,134 @@
+// Goal: a terminal shows what it should, with few words, and reads keys as terminals send them.
+// Method: a small terminal of our own plays back what is written, and must show the same.
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Cockpit } from '../cockpit.ts'
+import { Practice } from '../practice.ts'
+import { createDots, dot, line, show } from './dots.ts'
+import { createGlass, type Glass, isPlain, put, update, write } from './glass.ts'
+import { readAddress } from './joined.ts'
+import { counts, read, type Repeats } from './keys.ts'
+import { COLUMNS_MIN, layOut, LINES_MIN } from './layout.ts'
+
+/** Plays what was written on a screen that shows something already. */
+function playBack(shown: string[][], words: string): string[][] {
+  const screen = shown.map((row) => [...row])
+  let [x, y] = [0, 0]
+  // oxlint-disable-next-line no-control-regex
+  for (const [all, given, verb] of words.matchAll(/\u001b\[([?0-9;]*)([A-Za-z])|[^\u001b]/gu)) {
+    if (verb === 'H')
+      [y, x] = given!.split(';').map((number) => Number(number) - 1) as [number, number]
+    else if (verb === undefined) screen[y]![x++] = all
+  }
+  return screen
+}
+
+function rowsOf({ columns, lines, signs }: Glass): string[][] {
+  return Array.from({ length: lines }, (_, y) => signs.slice(y * columns, (y + 1) * columns))
+}
+
+describe('the glass', () => {
+  const cell = fc.tuple(fc.nat(19), fc.nat(5), fc.constantFrom('a', 'b', '●', ' '), fc.nat(3))
+  test('what changed is written, and the screen is then as it should be', () => {
+    fc.assert(
+      fc.property(fc.array(cell), fc.array(cell), (first, then) => {
+        const one = createGlass(20, 6, 1)
+        const other = createGlass(20, 6, 1)
+        for (const [x, y, sign, ink] of first) put(one, x, y, sign, ink)
+        for (const [x, y, sign, ink] of then) put(other, x, y, sign, ink)
+        const screen = playBack(rowsOf(createGlass(20, 6, 0)), update(null, one))
+        expect(screen).toEqual(rowsOf(one))
+        expect(playBack(screen, update(one, other))).toEqual(rowsOf(other))
+      }),
+    )
+  })
+  test('nothing is written where nothing changed, and little where little did', () => {
+    const one = createGlass(80, 24, 1)
+    const other = createGlass(80, 24, 1)
+    expect(update(one, other)).toBe('')
+    put(other, 5, 5, 'x', 2)
+    expect(update(one, other).length).toBeLessThan(80)
+  })
+  test('a name cannot speak to the terminal, nor shift what is beside it', () => {
+    const glass = createGlass(20, 1, 0)
+    write(glass, 0, 0, 'a\u001b[2Jb\u0007\u202e漢', 1)
+    expect(glass.signs.slice(0, 9).join('')).toBe('a?[2Jb???')
+    for (const sign of ['\u001b', '\u009b', '\u0000', '\u00ad', '\u0301', '漢', '🙂']) {
+      expect(isPlain(sign)).toBe(false)
+    }
+    for (const sign of ['a', 'é', 'Ж', '●', '▀', '↑']) expect(isPlain(sign)).toBe(true)
+  })
+})
+
+describe('dots', () => {
+  const area = { left: 0, top: 0, columns: 4, lines: 2 }
+  test('each of the eight dots of a cell has its own bit', () => {
+    const dots = createDots(area)
+    for (let x = 0; x < 2; x++) for (let y = 0; y < 4; y++) dot(dots, x, y, 1)
+    const glass = createGlass(4, 2, 0)
+    show(dots, glass, () => 7)
+    expect(glass.signs[0]).toBe('⣿')
+  })
+  test('a line that ends far beside the area is drawn where it is inside', () => {
+    const dots = createDots(area)
+    line(dots, [-1e7, 1], [1e7, 1], 0.5)
+    line(dots, [0, -50], [-50, 0], 1)
+    const glass = createGlass(4, 2, 0)
+    show(dots, glass, () => 7)
+    expect(glass.signs.join('')).toBe('⠒⠒⠒⠒    ')
+  })
+})
+
+describe('keys', () => {
+  test('arrows, letters and chords, as one gust or one by one', () => {
+    const wishes = read('\u001b[A\u001bODw D\u001b[C').map((key) => 'wish' in key && key.wish)
+    expect(wishes).toEqual(['ahead', 'left', 'ahead', 'fire', 'right', 'right'])
+    expect(read('\u0003').map(({ kind }) => kind)).toEqual(['leave'])
+    expect(read('\u001b[200~zzz\u001b[15~')).toEqual([])
+  })
+  test('a held key turns twice a second, and steps as often as it comes', () => {
+    const repeats: Repeats = new Map()
+    const times = Array.from({ length: 30 }, (_, i) => i * 33)
+    expect(times.filter((now) => counts(repeats, 'left', now))).toHaveLength(3)
+    expect(times.filter((now) => counts(repeats, 'ahead', now))).toHaveLength(30)
+    // Struck, not held.
+    expect([2000, 2150, 2300].filter((now) => counts(repeats, 'left', now))).toHaveLength(3)
+  })
+})
+
+describe('the screen', () => {
+  const cockpit = new Cockpit(new Practice({ name: 'Ada', bots: 3, seed: 2, now: 0 }))
+  const standing = { title: 'MAZEWAR', words: 'three bots', help: false }
+  test('at any size there is a picture, or the word that it is too small', () => {
+    for (const columns of [1, 20, 59, 60, 80, 119, 120, 200, 400]) {
+      for (const lines of [1, 10, 17, 18, 24, 60]) {
+        const glass = layOut(columns, lines, cockpit, standing, 0)
+        expect(glass.signs).toHaveLength(columns * lines)
+        const text = glass.signs.join('')
+        const large = columns >= COLUMNS_MIN && lines >= LINES_MIN
+        expect(text.includes('0 points')).toBe(large)
+        if (large) expect(text).toContain('Ada (you)')
+        else if (columns > 40) expect(text).toContain('make this')
+      }
+    }
+  })
+  test('help lies over the view', () => {
+    const glass = layOut(100, 30, cockpit, { ...standing, help: true }, 0)
+    expect(glass.signs.join('')).toContain('HOW IT IS PLAYED')
+  })
+})
+
+test.each([
+  ['http://127.0.0.1:8700', 'http://127.0.0.1:8700', 'main'],
+  ['127.0.0.1:8700', 'http://127.0.0.1:8700', 'main'],
+  ['http://h.example:8700/mazewar/?room=fern-17&name=Ada', 'http://h.example:8700', 'fern-17'],
+  ['https://h.example/mazewar/?room=a&server=ws%3A%2F%2Fother', 'ws://other', 'a'],
+])('the address %s leads to %s, room %s', (address, server, room) => {
+  expect(readAddress(address)).toEqual({ server, room })
+  expect(readAddress(address, 'b').room).toBe('b')
+})
+
+test('what is no address is said to be none', () => {
+  expect(() => readAddress('http://')).toThrow(/no address/)
+})

@@ -1,0 +1,92 @@
+/** Buttons for thumbs; the style sheet shows them where there are thumbs. */
+
+import type { ComponentChild } from 'preact'
+import type { Cockpit } from './cockpit.ts'
+import { isHeld } from './input.ts'
+import type { Wish } from './rules/hands.ts'
+
+const ARROWS: readonly (readonly [wish: Wish, label: string, turn: number])[] = [
+  ['left', 'Turn left', -90],
+  ['ahead', 'Step ahead', 0],
+  ['right', 'Turn right', 90],
+  ['back', 'Step back', 180],
+]
+
+/** All that one can do. */
+export function Touch({ cockpit }: { cockpit: Cockpit }): ComponentChild {
+  return (
+    <div class="touch">
+      <div class="arrows">
+        {ARROWS.map(([wish, label, turn]) => (
+          <Key key={wish} cockpit={cockpit} wish={wish} label={label}>
+            <svg viewBox="0 0 24 24" style={{ transform: `rotate(${turn}deg)` }}>
+              <path d="M12 5l8 10H4z" />
+            </svg>
+          </Key>
+        ))}
+      </div>
+      <div class="deeds">
+        <Peek cockpit={cockpit} side="left" />
+        <Peek cockpit={cockpit} side="right" />
+        <Key cockpit={cockpit} wish="round" label="Turn round">
+          Turn
+        </Key>
+        <Key cockpit={cockpit} wish="cloak" label="Cloak">
+          Cloak
+        </Key>
+        <Key cockpit={cockpit} wish="fire" label="Shoot">
+          Shoot
+        </Key>
+      </div>
+    </div>
+  )
+}
+
+function Key(props: {
+  cockpit: Cockpit
+  wish: Wish
+  label: string
+  children: ComponentChild
+}): ComponentChild {
+  const { cockpit, wish, label } = props
+  const down = (event: PointerEvent): void => {
+    event.preventDefault()
+    ;(event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
+    cockpit.press(wish)
+    if (isHeld(wish)) cockpit.hold(wish, performance.now())
+  }
+  const up = (): void => void (isHeld(wish) && cockpit.release(wish))
+  return (
+    <button
+      type="button"
+      class={wish}
+      aria-label={label}
+      onPointerDown={down}
+      onPointerUp={up}
+      onPointerCancel={up}
+    >
+      {props.children}
+    </button>
+  )
+}
+
+function Peek({ cockpit, side }: { cockpit: Cockpit; side: 'left' | 'right' }): ComponentChild {
+  const look = (event: PointerEvent): void => {
+    event.preventDefault()
+    ;(event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
+    cockpit.stage.peeks = side
+  }
+  const stop = (): void => void (cockpit.stage.peeks = null)
+  return (
+    <button
+      type="button"
+      class={`peek ${side}`}
+      aria-label={`Peek ${side}`}
+      onPointerDown={look}
+      onPointerUp={stop}
+      onPointerCancel={stop}
+    >
+      {side === 'left' ? '‹ Peek' : 'Peek ›'}
+    </button>
+  )
+}
