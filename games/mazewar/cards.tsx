@@ -83,18 +83,24 @@ function Door({ name, room, acts }: { name: string; room: string; acts: Acts }):
           }}
         />
       </label>
-      <div class="row">
-        <button type="submit" class="main" value="play">
-          Play
-        </button>
-        <button type="submit" value="watch">
-          Watch
-        </button>
-        <button type="submit" value="practice" title="Against bots, in this window alone">
-          Practise
-        </button>
-      </div>
+      <Ways />
     </form>
+  )
+}
+
+function Ways(): ComponentChild {
+  return (
+    <div class="row">
+      <button type="submit" class="main" value="play">
+        Play
+      </button>
+      <button type="submit" value="watch">
+        Watch
+      </button>
+      <button type="submit" value="practice" title="Against bots, in this window alone">
+        Practise
+      </button>
+    </div>
   )
 }
 

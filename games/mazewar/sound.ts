@@ -1,4 +1,4 @@
-/** What one hears, made by the page itself. Silent until somebody touched the page, and when muted. */
+/** What one hears, made by the page: silent until somebody touched it, and when muted. */
 
 import { recall, remember } from '../recall.ts'
 import type { Cue } from './cockpit.ts'
