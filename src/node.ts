@@ -10,6 +10,7 @@ import type { Session } from './api/session.ts'
 import type { UdpOptions } from './drivers/net/udp.ts'
 
 export * from './index.ts'
+export * from './drivers/net/multicast.ts'
 
 /** What `join` takes on Node besides. */
 export type NodeJoinOptions = JoinOptions & {

@@ -172,3 +172,20 @@ function ratOf(peer: Peer, id: number): Rat {
   })
   return { id, owner: id, at, facing, cloaked, score, missiles, nextMissile, born: 0 }
 }
+
+/** The same with what we did that is not worked in yet, as our own eyes have it. */
+export function ahead(peer: Peer): World {
+  const seen = world(peer)
+  const absolute = absoluteOf(peer)
+  if (!absolute || !peer.self) return seen
+  const { cell: at, facing, cloaked, score } = absolute
+  const missiles = absolute.missiles.map((one) => {
+    return { id: one.id, at: one.cell, facing: one.heading }
+  })
+  const { nextMissile } = peer.self
+  const own: Rat = {
+    ...{ id: peer.id, owner: peer.id, at, facing, cloaked, score, missiles, nextMissile, born: 0 },
+  }
+  const others = seen.rats.filter(({ id }) => id !== peer.id)
+  return { ...seen, rats: [...others, own].toSorted((one, other) => one.id - other.id) }
+}

@@ -1,0 +1,214 @@
+/**
+ * Datagrams to everybody on a LAN, and to one of them, for Node: UDP multicast over IPv4.
+ *
+ * Two sockets. All that we send leaves from one of our own, whose port nobody else has: so several
+ * processes on one machine can be told apart, and an answer reaches the one that is meant. The
+ * other is bound to the group, beside those of other processes, and only receives. What we sent
+ * ourselves comes back there too, and is dropped.
+ *
+ * A packet does not leave the LAN: it may take one step (TTL 1).
+ */
+
+import dgram from 'node:dgram'
+import { isIPv4 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { HoldfastError } from '../../machine.ts'
+import { DATAGRAM_MAX } from '../../ports.ts'
+import type { DatagramEvents, Datagrams } from '../../ports.ts'
+import { parseUdpAddress, udpAddress } from './udp.ts'
+
+/** Which group, and where. */
+export interface MulticastOptions {
+  /** A multicast address: 224.0.0.0 to 239.255.255.255. */
+  group: string
+  port: number
+  /** Name or IPv4 address of ours; by default the first that leads to others, else loopback. */
+  via?: string
+}
+
+/** What happened, in datagrams. */
+export interface MulticastCounters {
+  sent: number
+  received: number
+  /** Our own, which came back from the group. */
+  echoes: number
+  /** Empty, or larger than DATAGRAM_MAX, ours or theirs: dropped. */
+  oversize: number
+  /** Sends that the system refused, as while a link is down, or to what is no address. */
+  failed: number
+}
+
+/** Datagrams to a group and to its members. */
+export interface Multicast extends Datagrams {
+  /** Send here to reach all members but ourselves. */
+  readonly group: string
+  readonly counters: Readonly<MulticastCounters>
+}
+
+/**
+ * Joins a group when it is called with the events.
+ *
+ * @throws HoldfastError `bad-value` for a group or a port that is none; the promise rejects with
+ *   `unreachable` when there is no such interface, `port-taken` or `denied`
+ */
+export function openMulticast(
+  options: MulticastOptions,
+): (events: DatagramEvents) => Promise<Multicast> {
+  const { group, port, via } = options
+  const first = isIPv4(group) ? Number(group.split('.')[0]) : 0
+  if (first < 224 || first > 239) {
+    throw new HoldfastError(
+      'bad-value',
+      `a group is an IPv4 address from 224.0.0.0 to 239.255.255.255: '${group}'`,
+    )
+  }
+  if (!Number.isInteger(port) || port < 1 || port > 0xffff) {
+    throw new HoldfastError('bad-value', `a group's port is a number from 1 to 65535: ${port}`)
+  }
+  return async (events) => {
+    const host = addressVia(via)
+    const own = await bind(host, 0, false)
+    const all = await bind(group, port, true).catch((reason: unknown) => {
+      own.close()
+      throw reason
+    })
+    try {
+      all.addMembership(group, host)
+      own.setMulticastInterface(host)
+      own.setMulticastTTL(1)
+      own.setMulticastLoopback(true)
+    } catch (error) {
+      own.close()
+      all.close()
+      throw new HoldfastError(
+        'unreachable',
+        `the group ${group} cannot be joined through ${host}: ${String(error)}`,
+      )
+    }
+    return new MulticastSockets(own, all, udpAddress(group, port), events)
+  }
+}
+
+/** The address that a name means, or the one to take by default. */
+function addressVia(via: string | undefined): string {
+  if (via !== undefined && isIPv4(via)) return via
+  const named = Object.entries(networkInterfaces()).flatMap(([name, list]) =>
+    (list ?? []).map((entry) => ({ name, ...entry })),
+  )
+  const known = named.filter(({ family }) => family === 'IPv4')
+  const found =
+    via === undefined
+      ? (known.find(({ internal }) => !internal) ?? known[0])
+      : known.find(({ name }) => name === via)
+  if (found) return found.address
+  const names = [...new Set(known.map(({ name }) => name))].join(', ')
+  throw new HoldfastError(
+    'unreachable',
+    via === undefined
+      ? 'this machine has no IPv4 address to reach a LAN from'
+      : `this machine has no interface '${via}' with an IPv4 address; it has ${names || 'none'}`,
+  )
+}
+
+function bind(address: string, port: number, shared: boolean): Promise<dgram.Socket> {
+  const socket = dgram.createSocket({ type: 'udp4', reuseAddr: shared })
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => {
+      socket.close()
+      reject(openingError(error, address, port))
+    }
+    socket.once('error', failed)
+    // Windows knows no sockets of a group: there it is bound to all, and hears more than its own.
+    const at = shared && process.platform === 'win32' ? '0.0.0.0' : address
+    socket.bind({ address: at, port, exclusive: !shared }, () => {
+      socket.off('error', failed)
+      resolve(socket)
+    })
+  })
+}
+
+function openingError(error: NodeJS.ErrnoException, host: string, port: number): HoldfastError {
+  const place = port === 0 ? `a UDP port on ${host}` : `UDP port ${port} of the group ${host}`
+  switch (error.code ?? '') {
+    case 'EADDRINUSE':
+      return new HoldfastError(
+        'port-taken',
+        `${place} is taken by a program that does not share it`,
+      )
+    case 'EACCES':
+      return new HoldfastError('denied', `${place} is not allowed to us; choose one above 1023`)
+    case 'EADDRNOTAVAIL':
+      return new HoldfastError('unreachable', `${place}: this machine has no such address`)
+    default:
+      return new HoldfastError('unreachable', `${place} could not be opened: ${error.message}`)
+  }
+}
+
+class MulticastSockets implements Multicast {
+  readonly addresses: readonly string[]
+  readonly group: string
+  readonly counters: MulticastCounters = {
+    sent: 0,
+    received: 0,
+    echoes: 0,
+    oversize: 0,
+    failed: 0,
+  }
+  readonly #own: dgram.Socket
+  readonly #all: dgram.Socket
+  readonly #events: DatagramEvents
+  #open = true
+
+  constructor(own: dgram.Socket, all: dgram.Socket, group: string, events: DatagramEvents) {
+    this.#own = own
+    this.#all = all
+    this.#events = events
+    this.group = group
+    const { address, port } = own.address()
+    this.addresses = [udpAddress(address, port)]
+    for (const socket of [own, all]) {
+      socket.on('message', (bytes, source) => this.#receive(bytes, source))
+      socket.on('error', () => {
+        this.counters.failed += 1
+      })
+    }
+  }
+
+  reaches(address: string): boolean {
+    return parseUdpAddress(address)?.family === 4
+  }
+
+  send(to: string, bytes: Uint8Array): void {
+    const place = parseUdpAddress(to)
+    if (!this.#open || place?.family !== 4) this.counters.failed += 1
+    else if (bytes.length > DATAGRAM_MAX) this.counters.oversize += 1
+    else {
+      this.counters.sent += 1
+      // Node keeps the bytes until the kernel has them: a copy leaves the caller's free.
+      this.#own.send(bytes.slice(), place.port, place.host, (error) => {
+        if (error) this.counters.failed += 1
+      })
+    }
+  }
+
+  close(): void {
+    if (!this.#open) return
+    this.#open = false
+    this.#own.close()
+    this.#all.close()
+  }
+
+  #receive(bytes: Buffer, source: dgram.RemoteInfo): void {
+    if (!this.#open) return
+    const from = udpAddress(source.address, source.port)
+    if (from === this.addresses[0]) {
+      this.counters.echoes += 1
+      return
+    }
+    this.counters.received += 1
+    if (bytes.length === 0 || bytes.length > DATAGRAM_MAX) this.counters.oversize += 1
+    else {
+      this.#events.datagram(from, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length))
+    }
+  }
+}
