@@ -1,12 +1,13 @@
 /**
  * The page of Mazewar. `?room=` says which session, `?name=` joins at once, with `?watch` only to
  * look on; `?practice=5` begins against so many bots with no network. `?condition=` makes the
- * weather of this window's links worse, `?server=` names another hub.
+ * weather of this window's links worse, `?server=` names another hub, and `?born=2,3` wants to be
+ * born in that cell with that facing.
  *
  * For tests, `document.body.dataset` says how things stand: `status` (door, joining, failed,
- * practice, killed, or that of the session), `error`, `me`, `members`, `epoch`, `rat` (cell and
- * facing of our own), `score`, `rats` (how many), `scores`, `slots` (joining, live), `lines`;
- * and `window.mazewar` is the cockpit.
+ * practice, killed, or that of the session), `error`, `me`, `members`, `epoch`, `rats` (each as
+ * id@cell/facing), `scores` (each as id:points), `sees` (ids before our eye), `slots` (joining,
+ * live), `lines`; and `window.mazewar` is the cockpit.
  */
 
 import { HoldfastError, join } from 'holdfast'
@@ -23,6 +24,7 @@ import { GAME, PLAYERS_MAX, TYPES } from './game.ts'
 import { Header, Hud, Side } from './panel.tsx'
 import { Play } from './play.ts'
 import { Practice } from './practice.ts'
+import { readPlace } from './rules/maze.ts'
 import { Screen } from './screen.ts'
 import { Sound } from './sound.ts'
 import { Touch } from './touch.tsx'
@@ -124,6 +126,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
       }),
     )
     const play = new Play(session, room, watch, show)
+    play.seat.birthplace = readPlace(query.get('born') ?? '')
     if (way !== 'new') play.story.note(welcome(way === 'back'), way === 'back' ? 'good' : 'bad')
     go({ kind: 'in', play })
     tab.keep(playerOf(play))
@@ -190,15 +193,13 @@ function show(): void {
 function mark(): void {
   const { error } = at.kind === 'failed' ? at : {}
   const cockpit = sitting()
-  const rat = cockpit?.rat
   const world = cockpit?.burrow.state
   Object.assign(document.body.dataset, {
     status: at.kind,
     error: error instanceof HoldfastError ? error.code : '',
-    rat: rat ? `${rat.at} ${rat.facing}` : '',
-    score: rat?.score ?? '',
-    rats: world?.rats.length ?? '',
+    rats: world?.rats.map(({ id, at: cell, facing }) => `${id}@${cell}/${facing}`).join(' ') ?? '',
     scores: world?.rats.map(({ id, score }) => `${id}:${score}`).join(' ') ?? '',
+    sees: screen.seen.join(' '),
     lines: cockpit?.lines.map(({ text }) => text).join(' | ') ?? '',
   })
   if (at.kind !== 'in') return

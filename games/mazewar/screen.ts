@@ -10,6 +10,8 @@ export class Screen {
   cockpit: Cockpit | null = null
   /** Called before each frame. */
   beforeFrame: (now: number) => void = () => {}
+  /** Rats that are seen in the last picture, nearest first. */
+  seen: readonly number[] = []
   #eye: HTMLCanvasElement | null = null
   #map: HTMLCanvasElement | null = null
 
@@ -34,7 +36,10 @@ export class Screen {
     const scene = cockpit.scene(now)
     const { burrow, stage } = cockpit
     const eye = this.#eye && penOf(this.#eye)
-    if (eye) paint(eye.pen, eye.width, eye.height, scene, (rat) => burrow.nameOf(rat))
+    if (eye) {
+      const nameOf = (rat: number): string => burrow.nameOf(rat)
+      this.seen = paint(eye.pen, eye.width, eye.height, scene, nameOf)
+    }
     const map = this.#map && penOf(this.#map)
     if (map) paintMap(map.pen, map.width, map.height, scene, stage.whose ?? burrow.me)
   }

@@ -7,7 +7,7 @@ import { type Act, type ActRecord, decode, encode, fields } from './rules/acts.t
 import { CELLS, widest } from './rules/maze.ts'
 import { step } from './rules/step.ts'
 import { nameOnLan } from './names.ts'
-import { EMPTY, ratOf, type World } from './rules/world.ts'
+import { EMPTY, type Rat, ratOf, type World } from './rules/world.ts'
 
 /** How long a birth may take until it is asked for again, in slots. */
 const BIRTH_SLOTS = 15
@@ -26,6 +26,8 @@ export class Seat implements Burrow {
   readonly me: number
   /** Whether we are to have a rat. */
   plays = true
+  /** Where it is to be born; null for anywhere. */
+  birthplace: Pick<Rat, 'at' | 'facing'> | null = null
   readonly #session: Session
   readonly #slots: SlotsHandle<World, StateOf<typeof fields>>
   readonly #names = new Map<number, string>()
@@ -80,7 +82,8 @@ export class Seat implements Burrow {
     if (this.slot - this.#bornIn < BIRTH_SLOTS) return
     this.#bornIn = this.slot
     const at = Math.floor(Math.random() * CELLS)
-    this.act({ kind: 'born', at, facing: widest(at) })
+    const place = this.birthplace ?? { at, facing: widest(at) }
+    this.act({ kind: 'born', ...place })
   }
 
   // Also of those who went, for what is still told of them.

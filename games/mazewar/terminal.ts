@@ -16,6 +16,7 @@ npm run mazewar -- --join ADDRESS [--room R]  in a session: a hub's address, or 
   --name     how others see you
   --watch    only to look on
   --bots     how many bots, for practice: 0 to 60
+  --born     where, as a cell and a facing such as 2,3; by default anywhere
   --help     this
 
 Keys: arrows or WASD move and turn, space shoots, X turns round, Q and E peek round the next
@@ -28,6 +29,7 @@ const options = {
   watch: { type: 'boolean', default: false },
   bots: { type: 'string', default: '5' },
   condition: { type: 'string' },
+  born: { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const
 

@@ -60,3 +60,10 @@ test.each([
   expect(maze.leftOf(facing)).toBe(left)
   expect(maze.rightOf(facing)).toBe(right)
 })
+
+test('a place is read as people write it, or is none', () => {
+  expect(maze.readPlace('511,3')).toEqual({ at: 511, facing: 3 })
+  for (const text of ['', '512,0', '3', '3,4', '-1,0', 'a,b', '1,2,3']) {
+    expect(maze.readPlace(text)).toBeNull()
+  }
+})

@@ -119,3 +119,10 @@ export function sight(at: number, facing: Facing): number {
   for (let next = beyond(at, facing); next !== null; next = beyond(next, facing)) cells++
   return cells
 }
+
+/** A cell and a facing as people write them, such as `2,3`; null for what is none. */
+export function readPlace(text: string): { at: number; facing: Facing } | null {
+  const found = /^(\d{1,3}),([0-3])$/.exec(text)
+  if (!found || Number(found[1]) >= CELLS) return null
+  return { at: Number(found[1]), facing: Number(found[2]) as Facing }
+}

@@ -4,6 +4,7 @@ import { HoldfastError, join } from 'holdfast'
 import { obey } from '../../kill.ts'
 import { advice } from '../../news.ts'
 import { GAME, PLAYERS_MAX, TYPES } from '../game.ts'
+import { readPlace } from '../rules/maze.ts'
 import { Seat } from '../seat.ts'
 import type { Table } from './screen.ts'
 
@@ -15,6 +16,8 @@ export interface Wanted {
   readonly name: string
   readonly watch: boolean
   readonly condition?: string
+  /** A cell and a facing. */
+  readonly born?: string
 }
 
 /** The hub and the room of an address. @throws RangeError for what is none */
@@ -32,6 +35,7 @@ export async function joinFrom(wanted: Wanted): Promise<Table> {
   const session = await enter({ server, room, name, condition })
   const seat = new Seat(session)
   seat.plays = !wanted.watch
+  seat.birthplace = readPlace(wanted.born ?? '')
   obey(session, () => process.kill(process.pid, 'SIGKILL'))
   const over = new Promise<string>((resolve) => {
     session.on('status', (status) => {

@@ -23,14 +23,14 @@ interface Screen {
   readonly unit: number
 }
 
-/** Draws a scene on a canvas of that size, in pixels of the page. */
+/** Draws a scene on a canvas of that size in pixels. @returns rats that are seen, nearest first */
 export function paint(
   pen: CanvasRenderingContext2D,
   width: number,
   height: number,
   scene: Scene,
   nameOf: NameOf,
-): void {
+): number[] {
   const screen: Screen = { pen, width, height, unit: height / 2 }
   const { panels, seen } = look(scene.eye, width / height, scene.bodies)
   pen.save()
@@ -41,6 +41,8 @@ export function paint(
   for (const one of seen) paintBody(screen, one, nameOf)
   pen.restore()
   if (scene.flash > 0) paintFlash(screen, scene.flash)
+  const rats = seen.filter(({ thing }) => thing.kind === 'rat')
+  return rats.map(({ thing }) => thing.rat).toReversed()
 }
 
 function paintGround({ pen, width, height }: Screen): void {

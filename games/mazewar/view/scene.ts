@@ -12,6 +12,9 @@ import { angleOf, eyeOf, middleOf, type Pose, type Thing } from './sight.ts'
 /** How long a fresh birth flashes, in milliseconds. */
 const FLASH_MS = 700
 
+/** More cells than a rat walks from one picture to the next, also on a slow machine. */
+const FAR = 6
+
 /** A rat or a missile that may be seen. */
 export interface Body extends Thing {
   readonly kind: 'rat' | 'missile'
@@ -41,7 +44,7 @@ export class Stage {
   readonly #glides = new Map<string, Glide>()
   #eye: Glide | null = null
   #flashAt = -Infinity
-  #last: { born: number; whose: number } | null = null
+  #last: { at: number; whose: number } | null = null
 
   /** What is shown now. */
   scene(burrow: Burrow, now: number): Scene {
@@ -86,8 +89,8 @@ export class Stage {
 
   #look(rat: Rat | undefined, now: number): Pose {
     if (!rat) return this.#eye ? poseAt(this.#eye, now) : { x: 16.5, y: 8.5, angle: 0 }
-    if (this.#last?.whose === rat.id && rat.born > this.#last.born) this.#flashAt = now
-    this.#last = { born: rat.born, whose: rat.id }
+    if (this.#last?.whose === rat.id && isFar(this.#last.at, rat.at)) this.#flashAt = now
+    this.#last = { at: rat.at, whose: rat.id }
     const round = this.peeks && peek(rat.at, rat.facing, this.peeks)
     const [x, y] = middleOf(round ? round.at : rat.at)
     // Round the corner one looks from the middle of the cell, or one would see but its wall.
@@ -96,4 +99,11 @@ export class Stage {
     this.#eye = this.#eye ? aim(this.#eye, to, now) : stand(to)
     return poseAt(this.#eye, now)
   }
+}
+
+// Nobody walks so far at once: who is there was born anew.
+function isFar(from: number, to: number): boolean {
+  const [x, y] = middleOf(from)
+  const [right, down] = middleOf(to)
+  return Math.abs(right - x) + Math.abs(down - y) > FAR
 }

@@ -1,0 +1,66 @@
+// Goal: windows and terminals are in one maze: they move, see and hit each other, and go on when
+// the window that serves dies. Method: births in the corridor of the upper edge, cells 0 to 9.
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { Crew } from './crew.ts'
+import type { Window } from './harness.ts'
+import { noTerminal, Terminal } from './tmux.ts'
+
+const crew = Crew.forEachTest()
+const PROGRAM = fileURLToPath(new URL('../../build/games/mazewar/terminal.js', import.meta.url))
+
+async function open(name: string, more: string): Promise<Window> {
+  const window = await crew.open(name, `/mazewar/?room=e2e&name=${name}${more}`)
+  await window.until({ status: 'live', slots: 'live' })
+  return window
+}
+
+test('two windows see each other, a shot counts once, and one goes on when the other is killed', async () => {
+  const ada = await open('Ada', '&born=2,3')
+  const grace = await open('Grace', '&born=6,2')
+  for (const window of [ada, grace]) await window.until({ rats: '1@2/3 2@6/2', scores: '1:0 2:0' })
+  await ada.until({ sees: '2' })
+  await grace.until({ sees: '1' })
+  await ada.shot('mazewar-1-face-to-face')
+  await ada.page.keyboard.press('ArrowUp')
+  for (const window of [ada, grace]) await window.until({ rats: '1@3/3 2@6/2' })
+  await grace.page.keyboard.press('KeyC')
+  await ada.until({ sees: '' })
+  await grace.page.keyboard.press('KeyC')
+  await ada.until({ sees: '2' })
+
+  await ada.page.keyboard.press('Space')
+  for (const window of [ada, grace]) await window.until({ scores: '1:10 2:-5' })
+  await ada.until({ lines: /You hit Grace/, rats: /^1@3\/3 2@(?!6\/)/ })
+  await grace.until({ lines: /Ada hit you/ })
+  expect(await grace.data()).toMatchObject({ scores: '1:10 2:-5' })
+
+  await grace.until({ members: '1,2', safety: 'backed-up' })
+  await ada.kill()
+  await grace.page.keyboard.press('Space')
+  await grace.until({ rats: /^2@/, scores: '2:-6', members: '2' })
+  expect(crew.complaints).toEqual([])
+})
+
+test('a terminal and a window are in one maze: keys are typed, the screen is read', async (context) => {
+  if (noTerminal !== null) context.skip(noTerminal)
+  const ada = await open('Ada', '&born=6,2')
+  await ada.until({ rats: '1@6/2' })
+  const asked = `--join '${crew.hub.url}/mazewar/?room=e2e' --name Tty --born 2,3`
+  const terminal = new Terminal(`${process.execPath} ${PROGRAM} ${asked}`, 100, 30)
+  onTestFinished(() => terminal.end())
+  await ada.until({ rats: '1@6/2 2@2/3', sees: '2' })
+  await terminal.until(/● Ada +0/)
+  await terminal.until(/● Tty \(you\) +0/)
+  terminal.type('Up')
+  await ada.until({ rats: '1@6/2 2@3/3' })
+  terminal.type('Space')
+  await ada.until({ scores: '1:-5 2:10', lines: /Tty hit you/ })
+  const screen = await terminal.until(/10 points/)
+  expect(screen).toMatch(/You hit Ada/)
+  terminal.type('h')
+  await terminal.until(/HOW IT IS PLAYED/)
+  terminal.type('C-c')
+  expect(await terminal.until(/ended \d+/)).toMatch(/^ended 0\n/)
+  await ada.until({ rats: /^1@\d+\/\d$/, members: '1' })
+})
