@@ -1,0 +1,162 @@
+// Goal: Mazewar without a server plays on a real network that loses, goes deaf and breaks.
+// Method: three processes in three network namespaces on a bridge, real multicast between them;
+// nftables drops what shall be lost.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const PROGRAM = fileURLToPath(new URL('../../build/games/mazewar/lan.js', import.meta.url))
+const NAMES = ['1', '2', '3'] as const
+type Name = (typeof NAMES)[number]
+
+interface Report {
+  me: number
+  rats: { id: number; score: number }[]
+  counters: { resent: number; sent: { event: number } }
+}
+
+interface Player {
+  process: ChildProcess
+  report: Report | null
+  news: { kind: string; id?: number }[]
+  errors: string
+}
+
+const own = `hf${process.pid % 100_000}`
+const players = new Map<Name, Player>()
+const spaces = ['b', ...NAMES]
+let reason = ''
+
+function ip(...args: string[]): void {
+  const { status, stderr, error } = spawnSync('ip', args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr.trim() || String(error)}`)
+}
+
+function layCables(): void {
+  for (const name of spaces) ip('netns', 'add', own + name)
+  const bridge = ['-n', `${own}b`]
+  ip(...bridge, 'link', 'add', 'br0', 'type', 'bridge')
+  ip(...bridge, 'link', 'set', 'br0', 'up')
+  for (const name of NAMES) {
+    const far = ['type', 'veth', 'peer', 'name', 'eth0', 'netns', own + name]
+    ip(...bridge, 'link', 'add', `v${name}`, ...far)
+    ip(...bridge, 'link', 'set', `v${name}`, 'master', 'br0', 'up')
+    ip('-n', own + name, 'link', 'set', 'lo', 'up')
+    ip('-n', own + name, 'addr', 'add', `10.77.0.${name}/24`, 'dev', 'eth0')
+    ip('-n', own + name, 'link', 'set', 'eth0', 'up')
+  }
+}
+
+/** What a machine drops of what comes in; nothing, if no rule is given. */
+function drop(name: Name, rule = ''): void {
+  const chain = 'type filter hook input priority 0; policy accept;'
+  const rules = `table inet hf\ndelete table inet hf\ntable inet hf {\n chain c {\n  ${chain}\n  ${rule}\n }\n}\n`
+  const args = ['netns', 'exec', own + name, 'nft', '-f', '-']
+  const { status, stderr } = spawnSync('ip', args, { encoding: 'utf8', input: rules })
+  if (status !== 0) throw new Error(`nft: ${stderr}`)
+}
+
+function start(name: Name): Player {
+  const args = ['netns', 'exec', own + name, process.execPath, PROGRAM]
+  const child = spawn('ip', [...args, '--via', 'eth0', '--report', '100'])
+  const player: Player = { process: child, report: null, news: [], errors: '' }
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const said = JSON.parse(line) as Report | { news: { kind: string } }
+    if ('news' in said) player.news.push(said.news)
+    else player.report = said
+  })
+  child.stderr.on('data', (bytes: Buffer) => (player.errors += bytes.toString()))
+  return player
+}
+
+function tell(what: 'still' | 'move'): void {
+  for (const { process: child } of players.values()) child.stdin!.write(`${what}\n`)
+}
+
+/** Waits for what players report; the test's own limit ends a vain wait. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) {
+    const dead = [...players.values()].find(({ process: { exitCode } }) => exitCode !== null)
+    if (dead) throw new Error(`a player ended: ${dead.errors}`)
+    await Promise.race(
+      [...players.values()].map(({ process: child }) => {
+        return new Promise((resolve) => child.stdout!.once('data', resolve))
+      }),
+    )
+  }
+}
+
+const of = (name: Name): Player => players.get(name)!
+const count = (name: Name): number => of(name).report?.rats.length ?? 0
+const heard = (name: Name, kind: string): boolean => of(name).news.some((one) => one.kind === kind)
+
+/** All see three rats, and the same. */
+function agreed(): boolean {
+  const pictures = new Set(NAMES.map((name) => JSON.stringify(of(name).report?.rats)))
+  return pictures.size === 1 && NAMES.every((name) => count(name) === 3)
+}
+
+function forget(): void {
+  for (const player of players.values()) player.news.length = 0
+}
+
+describe('three machines on a bridge', () => {
+  beforeAll(() => {
+    if (!existsSync('/usr/sbin/nft') && !existsSync('/usr/bin/nft')) reason = 'nft is not here'
+    try {
+      if (reason === '') layCables()
+    } catch (error) {
+      reason = `no network namespaces here: ${(error as Error).message}`
+    }
+    if (reason === '') for (const name of NAMES) players.set(name, start(name))
+  })
+  afterAll(() => {
+    for (const { process: child } of players.values()) child.kill('SIGKILL')
+    for (const name of spaces) spawnSync('ip', ['netns', 'del', own + name])
+  })
+
+  test('M1, M24: they find each other by multicast, and see each other', async (context) => {
+    if (reason !== '') context.skip(reason)
+    await until(() => NAMES.every((name) => count(name) === 3))
+    tell('still')
+    await until(agreed)
+    tell('move')
+  })
+
+  test('M26: with a fifth of all packets lost they play on, and agree when they stand still', async (context) => {
+    if (reason !== '') context.skip(reason)
+    for (const name of NAMES) drop(name, 'meta l4proto udp numgen random mod 100 < 20 drop')
+    await until(() => NAMES.every((name) => of(name).report!.counters.sent.event > 25))
+    await until(() => NAMES.every((name) => of(name).report!.counters.resent > 3))
+    tell('still')
+    await until(agreed)
+    for (const name of NAMES) drop(name)
+  })
+
+  test('M25, M36: one is deaf to another; the third sees both, and when it hears again all agree', async (context) => {
+    if (reason !== '') context.skip(reason)
+    tell('move')
+    forget()
+    drop('2', 'ip saddr 10.77.0.1 drop')
+    await until(() => heard('1', 'gone') && heard('2', 'gone'))
+    expect([count('3'), heard('3', 'gone')]).toEqual([3, false])
+    drop('2')
+    await until(() => NAMES.every((name) => count(name) === 3))
+    tell('still')
+    await until(agreed)
+  })
+
+  test('M37: whose link goes down is out; up again, it joins anew', async (context) => {
+    if (reason !== '') context.skip(reason)
+    tell('move')
+    forget()
+    ip('-n', `${own}b`, 'link', 'set', 'v3', 'down')
+    await until(() => heard('3', 'out') && heard('1', 'gone') && heard('2', 'gone'))
+    ip('-n', `${own}b`, 'link', 'set', 'v3', 'up')
+    await until(() => NAMES.every((name) => count(name) === 3))
+    tell('still')
+    await until(agreed)
+  })
+})
