@@ -6,10 +6,12 @@ import { parseArgs } from 'node:util'
 import { pickName } from '../news.ts'
 import { Practice } from './practice.ts'
 import { joinFrom } from './terminal/joined.ts'
+import { joinLan } from './terminal/onlan.ts'
 import { playAt, type Table } from './terminal/screen.ts'
 
 const USAGE = `npm run mazewar -- practice [--bots 5]        against bots, no network
 npm run mazewar -- --join ADDRESS [--room R]  in a session: a hub's address, or a room's link
+npm run mazewar -- --lan                      with whoever plays on the LAN, without a server
 
   --join     such as http://127.0.0.1:8700, or the link that a player sent you
   --room     which maze of that hub; by default that of the link, or main
@@ -17,6 +19,10 @@ npm run mazewar -- --join ADDRESS [--room R]  in a session: a hub's address, or 
   --watch    only to look on
   --bots     how many bots, for practice: 0 to 60
   --born     where, as a cell and a facing such as 2,3; by default anywhere
+  --group    where the players of the LAN meet: 239.77.1.1
+  --port     and at which port: 47701
+  --via      name or address of an interface; by default the first that leads to others
+  --strict   the document to the letter: heartbeats are repeated, the number is the address
   --help     this
 
 Keys: arrows or WASD move and turn, space shoots, X turns round, Q and E peek round the next
@@ -30,6 +36,11 @@ const options = {
   bots: { type: 'string', default: '5' },
   condition: { type: 'string' },
   born: { type: 'string' },
+  lan: { type: 'boolean', default: false },
+  group: { type: 'string' },
+  port: { type: 'string' },
+  via: { type: 'string' },
+  strict: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const
 
@@ -41,6 +52,7 @@ async function main(): Promise<void> {
   const name = (values.name ?? pickName(Math.random())).slice(0, 16)
   if (values.help) console.log(USAGE)
   else if (what === 'practice') await playAt(practise(name, Number(values.bots)))
+  else if (values.lan) await playAt(await joinLan(values))
   else if (values.join !== undefined) await playAt(await joinFrom({ ...values, name }))
   else {
     console.log(USAGE)

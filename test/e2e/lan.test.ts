@@ -5,9 +5,12 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { noTerminal, Terminal } from './tmux.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../build/games/mazewar/lan.js', import.meta.url))
+const built = (name: string): string =>
+  fileURLToPath(new URL(`../../build/games/mazewar/${name}.js`, import.meta.url))
+const PROGRAM = built('lan')
 const NAMES = ['1', '2', '3'] as const
 type Name = (typeof NAMES)[number]
 
@@ -51,8 +54,10 @@ function layCables(): void {
 
 /** What a machine drops of what comes in; nothing, if no rule is given. */
 function drop(name: Name, rule = ''): void {
-  const chain = 'type filter hook input priority 0; policy accept;'
-  const rules = `table inet hf\ndelete table inet hf\ntable inet hf {\n chain c {\n  ${chain}\n  ${rule}\n }\n}\n`
+  const chain = ['type filter hook input priority 0; policy accept;', rule]
+  const table = ['table inet hf', 'delete table inet hf', 'table inet hf {', 'chain c {']
+  // With a closing brace on the line of a rule it is not understood.
+  const rules = [...table, ...chain, '}', '}', ''].join('\n')
   const args = ['netns', 'exec', own + name, 'nft', '-f', '-']
   const { status, stderr } = spawnSync('ip', args, { encoding: 'utf8', input: rules })
   if (status !== 0) throw new Error(`nft: ${stderr}`)
@@ -159,4 +164,23 @@ describe('three machines on a bridge', () => {
     tell('still')
     await until(agreed)
   })
+})
+
+test('a terminal and a bot find each other on a LAN without any server', async (context) => {
+  if (noTerminal !== null) context.skip(noTerminal)
+  const place = ['--via', '127.0.0.1', '--port', '47705']
+  const bot = spawn(process.execPath, [PROGRAM, ...place, '--still'])
+  onTestFinished(() => void bot.kill('SIGKILL'))
+  const asked = ['--lan', ...place].join(' ')
+  const terminal = new Terminal(`${process.execPath} ${built('terminal')} ${asked}`, 100, 30)
+  onTestFinished(() => terminal.end())
+  const screen = await terminal.until(/2 here/)
+  expect(screen).toMatch(/MAZEWAR  LAN/)
+  expect(screen).toMatch(/LAN [0-9a-f]{4} \(you\) +0/)
+  terminal.type('Space')
+  await terminal.until(/\(you\) +-1/)
+  bot.stdin.write('leave\n')
+  await terminal.until(/alone here, LAN [0-9a-f]{4} gone/)
+  terminal.type('C-c')
+  expect(await terminal.until(/ended \d+/)).toMatch(/ended 0/)
 })
