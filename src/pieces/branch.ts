@@ -11,6 +11,7 @@ import { applied } from './decide.ts'
 import { take } from './fields.ts'
 import { encodeUpdate, type Entry, type TablePart } from './messages.ts'
 import {
+  close,
   copyRow,
   goesOnFrom,
   newestOf,
@@ -69,6 +70,7 @@ export function receive(pieces: Pieces, entries: readonly Entry[], out: Events):
     const isNew = row !== null && !pieces.told.has(id)
     if (row) {
       pieces.processed = Math.max(pieces.processed, newestOf(row))
+      close(pieces.forks, newestOf(row))
       pieces.told.set(id, row)
     } else pieces.told.delete(id)
     // It is as it was: what others may not do is nothing to us (O45).
@@ -126,6 +128,7 @@ export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
   pieces.told = now
   for (const id of pieces.branches.keys()) resume(pieces, part.gen, now.get(id), id, out)
   pieces.processed = part.gen
+  pieces.forks = pieces.variant === 'one-fork' ? [] : [...part.forks]
   for (const id of now.keys())
     out.emit({ kind: before.has(id) ? 'piece-changed' : 'piece-came', id })
   for (const id of before.keys()) if (!now.has(id)) out.emit({ kind: 'piece-went', id })

@@ -3,10 +3,12 @@
 import { type ByteReader, type ByteWriter, createReader, createWriter } from '../wire/bytes.ts'
 import { fail, finish, isDone, readBytes, readU8, readVarint, reset } from '../wire/bytes.ts'
 import { writeBytes, writeU8, writeVarint } from '../wire/bytes.ts'
-import { beginNews, type Entry, readGen, readId, readRow, readRows } from './messages.ts'
-import { writeGen, writeHead, writeRow, writeRows } from './messages.ts'
+import { beginNews, type Entry, readForks, readGen, readId, readRow, readRows } from './messages.ts'
+import { writeForks, writeGen, writeHead, writeRow, writeRows } from './messages.ts'
 import {
+  close,
   type Fork,
+  FORKS_MAX,
   type Kept,
   newestOf,
   PIECE_ID_MAX,
@@ -22,8 +24,6 @@ const SNAPSHOT = 4
 const TOLD = 5
 /** The longest seed. */
 export const SEED_MAX = 64
-/** Most recoveries that are remembered. */
-export const FORKS_MAX = 64
 // One for all calls: a call is over before the next begins, and makes no garbage.
 const scratch: ByteWriter = createWriter(1_024)
 
@@ -97,7 +97,7 @@ export function apply(kept: Kept, types: PieceTypes, bytes: Uint8Array): void {
 }
 
 function given(kept: Kept, gen: number): void {
-  for (const fork of kept.forks) if (fork.until === Infinity) fork.until = gen
+  close(kept.forks, gen)
   kept.gen = Math.max(kept.gen, gen)
 }
 
@@ -107,18 +107,15 @@ export function snapshot({ kept }: Pieces, types: PieceTypes): Uint8Array {
   writeBytes(writer, kept.seed, SEED_MAX)
   writeVarint(writer, kept.draws)
   writeVarint(writer, kept.nextId)
-  writeVarint(writer, kept.forks.length)
-  for (const { after, until } of kept.forks) {
-    writeGen(writer, after)
-    writeGen(writer, until === Infinity ? 0 : until)
-  }
+  writeForks(writer, kept.forks)
   writeRows(writer, types, kept.gen, [...kept.rows.values()])
   return finish(writer)
 }
 
 /** All that this member was told. */
-export function told({ told: rows, processed }: Pieces, types: PieceTypes): Uint8Array {
+export function told({ told: rows, processed, forks }: Pieces, types: PieceTypes): Uint8Array {
   const writer = begin(TOLD)
+  writeForks(writer, forks)
   writeRows(writer, types, processed, [...rows.values()])
   return finish(writer)
 }
@@ -148,23 +145,20 @@ function readSnapshot(reader: ByteReader, types: PieceTypes): Kept {
   return { rows: byId(rows), gen, nextId, seed, draws, forks }
 }
 
-function readForks(reader: ByteReader): Fork[] {
-  const count = readVarint(reader)
-  if (count > FORKS_MAX) fail(reader)
-  const forks: Fork[] = []
-  while (!reader.failed && forks.length < count) {
-    const after = readGen(reader)
-    const until = readGen(reader) || Infinity
-    if (until <= after) fail(reader)
-    forks.push({ after, until })
-  }
-  return forks
+function readTold(reader: ByteReader, types: PieceTypes, seed: Uint8Array): Kept {
+  const before = readForks(reader)
+  const { gen, rows } = readRows(reader, types)
+  const forks = forked(before, gen)
+  return { rows: byId(rows), gen, nextId: highest(rows) + 1, seed, draws: 0, forks }
 }
 
-function readTold(reader: ByteReader, types: PieceTypes, seed: Uint8Array): Kept {
-  const { gen, rows } = readRows(reader, types)
-  const forks = [{ after: gen, until: Infinity }]
-  return { rows: byId(rows), gen, nextId: highest(rows) + 1, seed, draws: 0, forks }
+// What was given after that generation is of no history now; nor is what was lost before (O58).
+function forked(before: readonly Fork[], gen: number): Fork[] {
+  const forks = before.filter(({ after }) => after < gen)
+  forks.push({ after: gen, until: Infinity })
+  const [first, second, ...rest] = forks as [Fork, Fork, ...Fork[]]
+  if (forks.length <= FORKS_MAX) return forks
+  return [{ after: first.after, until: Math.max(first.until, second.until) }, ...rest]
 }
 
 function byId(rows: readonly Row[]): Map<number, Row> {

@@ -90,7 +90,14 @@ const KINDS: {
   { name: 'news', bytes: newsOf(), again: newsAgain },
   {
     name: 'table',
-    bytes: encodeTable(types, { first: true, last: false, gen: G + 9, rows }),
+    bytes: encodeTable(types, {
+      ...{ first: true, last: false, gen: G + 9 },
+      forks: [
+        { after: 4, until: 9 },
+        { after: G + 8, until: Infinity },
+      ],
+      rows,
+    }),
     again: newsAgain,
   },
   ...(
@@ -123,8 +130,10 @@ const KINDS: {
     again: (bytes) => {
       const pieces = state()
       if (!restore(pieces, types, bytes) || bytes[0] !== 5) return null
-      const { gen, rows: kept } = pieces.kept
-      return told({ ...pieces, processed: gen, told: kept }, types)
+      // What it goes on from is behind the recoveries of which it was told.
+      const { gen, rows: kept, forks } = pieces.kept
+      const before = forks.slice(0, -1)
+      return told({ ...pieces, processed: gen, told: kept, forks: before }, types)
     },
   },
 ]
@@ -236,7 +245,7 @@ describe('what is hostile', () => {
     ]
     for (const row of planted) expect([row, read(row)]).toEqual([row, null])
     expect(read(one, one)).toBeNull()
-    const newer = { first: true, last: true, gen: one.gen - 1, rows: [one] }
+    const newer = { first: true, last: true, gen: one.gen - 1, forks: [], rows: [one] }
     expect(readNews(encodeTable(types, newer), types)).toBeNull()
   })
   test('a change that is malformed changes nothing', () => {

@@ -19,6 +19,8 @@ import { allFields, type Quantised, readFields, writeFields } from '../wire/sche
 import { initialFields } from './fields.ts'
 import { LEVEL_MAX, readLevel } from './levels.ts'
 import {
+  type Fork,
+  FORKS_MAX,
   GENERATIONS,
   type Hold,
   newestOf,
@@ -88,6 +90,7 @@ export interface TablePart {
   last: boolean
   /** The newest generation that was given. */
   gen: number
+  forks: readonly Fork[]
   rows: Row[]
 }
 
@@ -104,6 +107,29 @@ export function readGen(reader: ByteReader): number {
   const count = readVarint(reader)
   if (epoch >= EPOCHS || count >= GENERATIONS) fail(reader)
   return epoch * GENERATIONS + count
+}
+
+/** Appends recoveries. */
+export function writeForks(writer: ByteWriter, forks: readonly Fork[]): void {
+  writeVarint(writer, forks.length)
+  for (const { after, until } of forks) {
+    writeGen(writer, after)
+    writeGen(writer, until === Infinity ? 0 : until)
+  }
+}
+
+/** Reads recoveries. */
+export function readForks(reader: ByteReader): Fork[] {
+  const count = readVarint(reader)
+  if (count > FORKS_MAX) fail(reader)
+  const forks: Fork[] = []
+  while (!reader.failed && forks.length < count) {
+    const after = readGen(reader)
+    const until = readGen(reader) || Infinity
+    if (until <= after) fail(reader)
+    forks.push({ after, until })
+  }
+  return forks
 }
 
 /** The body of an update. */
@@ -362,6 +388,7 @@ export function encodeTable(types: PieceTypes, part: TablePart): Uint8Array {
   reset(scratch)
   writeU8(scratch, 2)
   writeU8(scratch, (part.first ? 1 : 0) + (part.last ? 2 : 0))
+  writeForks(scratch, part.forks)
   writeRows(scratch, types, part.gen, part.rows)
   return finish(scratch)
 }
@@ -396,9 +423,10 @@ export function readNews(bytes: Uint8Array, types: PieceTypes): Entry[] | TableP
   }
   const flags = readU8(reader)
   if (kind !== 2 || flags > 3) return null
+  const forks = readForks(reader)
   const rows = readRows(reader, types)
   if (!isDone(reader)) return null
-  return { first: (flags & 1) !== 0, last: (flags & 2) !== 0, ...rows }
+  return { first: (flags & 1) !== 0, last: (flags & 2) !== 0, forks, ...rows }
 }
 
 function readAll<Item extends { id: number }>(

@@ -76,7 +76,7 @@ function welcome({ kept }: Pieces, types: PieceTypes): Uint8Array[] {
   }
   return parts.map((rows, at) => {
     const [first, last] = [at === 0, at === parts.length - 1]
-    return encodeTable(types, { first, last, gen: kept.gen, rows })
+    return encodeTable(types, { first, last, gen: kept.gen, forks: kept.forks, rows })
   })
 }
 

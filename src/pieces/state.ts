@@ -20,6 +20,8 @@ export const PIECE_ID_MAX: number = 2 ** 32 - 1
 export const PIECE_BYTES_MAX = 1_024
 /** Most players who were refused since a piece was recorded; of one more it is recorded anew. */
 export const REFUSED_MAX = 16
+/** Most recoveries that are remembered; of more the two oldest are taken for one. */
+export const FORKS_MAX = 64
 /** Own updates are told apart by so many numbers; at most 64 are under way. */
 export const SEQ_MODULUS = 128
 /** Generations of one epoch. */
@@ -129,6 +131,7 @@ export type PiecesVariant =
   | 'zg-stays'
   | 'refusal-to-nobody'
   | 'refusal-to-all'
+  | 'one-fork'
 
 /** All of it at one member. */
 export interface Pieces {
@@ -142,6 +145,8 @@ export interface Pieces {
   told: Map<number, Row>
   /** The newest generation that we have processed, of all pieces (O12, O13). */
   processed: number
+  /** The recoveries of which we were told. */
+  forks: Fork[]
   /** A table that comes in several messages. */
   coming: Map<number, Row> | null
   branches: Map<number, Branch>
@@ -196,6 +201,7 @@ export function create(seed: Uint8Array = new Uint8Array(0)): Pieces {
     kept: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, forks: [] },
     told: new Map(),
     processed: 0,
+    forks: [],
     coming: null,
     branches: new Map(),
     nextSeq: 1,
@@ -239,6 +245,11 @@ export function goesOnFrom(row: Row, player: number): { gen: number; by: number 
 /** The newest generation that was given for a piece. */
 export function newestOf(row: Row): number {
   return row.refused.at(-1)?.gen ?? row.gen
+}
+
+/** That generation was given: no later one is lost by the recoveries before it. */
+export function close(forks: readonly Fork[], gen: number): void {
+  for (const fork of forks) if (fork.until === Infinity && gen > fork.after) fork.until = gen
 }
 
 /** The next generation (O11). */

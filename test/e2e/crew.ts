@@ -17,7 +17,14 @@ export class Crew {
     beforeEach(async () => {
       crew.#hub = await Hub.start()
     })
-    afterEach(() => crew.#end())
+    afterEach(() => crew.end())
+    return crew
+  }
+
+  /** A hub for as long as one wants it. */
+  static async begin(): Promise<Crew> {
+    const crew = new Crew()
+    crew.#hub = await Hub.start()
     return crew
   }
 
@@ -46,7 +53,8 @@ export class Crew {
     return bot
   }
 
-  async #end(): Promise<void> {
+  /** All of it ends. */
+  async end(): Promise<void> {
     await Promise.all(this.windows.map((window) => window.end()))
     await Promise.all(this.bots.map(killed))
     this.windows = []

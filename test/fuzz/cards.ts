@@ -56,7 +56,7 @@ export function cardNews(chaos: Prng, state: Pieces): Uint8Array {
     return { id: row.id, row, why: 'recorded', seq: 1, reason: '', gen } as const
   })
   const said = chance(chaos, 0.5)
-    ? encodeTable(RULES, { first: true, last: true, gen, rows })
+    ? encodeTable(RULES, { first: true, last: true, gen, forks: [], rows })
     : encodeNews(RULES, entries)
   const bytes = new Uint8Array(said.length + 1)
   bytes[0] = PIECES_CHANNEL

@@ -180,6 +180,31 @@ describe('what becomes of an update', () => {
 })
 
 describe('a session that goes on from what a member was told', () => {
+  test('O58: nor are tags of no history when it goes on so once more', () => {
+    const all = room(chips, 3, 3)
+    const [ada, bob, cy] = all.seats as [Seat, Seat, Seat]
+    const goOn = (witness: Seat, epoch: number): void => {
+      const told = all.part.told!(witness.state)
+      for (const seat of [all.primary, ada, cy]) {
+        follow(all, seat, seat === all.primary ? 100 : seat.state.me, 100, epoch)
+      }
+      expect(all.part.restore!(all.primary.state, told)).toBe(true)
+      welcome(all, ada)
+      welcome(all, cy)
+    }
+    act(all, ada, 1, mark(1))
+    // Bob alone is told what is lost, goes on from it, and is away for long.
+    hear(all, ada, ask(all, ada, 2, mark(2)), [ada, cy])
+    const late = ask(all, bob, 3, mark(3))
+    goOn(ada, 2)
+    expect(act(all, ada, 1, mark(4)).kind).toBe('recorded')
+    const between = ask(all, cy, 3, mark(5))
+    goOn(cy, 3)
+    expect(act(all, ada, 1, mark(6)).kind).toBe('recorded')
+    expect(hear(all, bob, late).kind).toBe('conflict')
+    expect(hear(all, cy, between).kind).toBe('recorded')
+  })
+
   test('O58: tags of what was lost are stale, tags of before and after are not', () => {
     const all = room(types, 2, 3)
     const [ada, bob] = all.seats as [Seat, Seat]

@@ -210,8 +210,9 @@ PROSE.set('PieceChange snapshot', (standard, _cursor, copy) => {
   rowsFit(copy)
   const ids = (copy['rows'] as Read[]).map(({ id }) => id as number)
   within(copy['nextId']!, Math.max(0, ...ids) + 1, limit(standard, 'PIECE_ID_MAX') + 1)
-  for (const { after, until } of copy['forks'] as Read[]) {
-    const end = generation(until!)
-    if (end !== 0) within(end, generation(after!) + 1, Infinity)
-  }
+})
+
+PROSE.set('Fork', (_standard, _cursor, { after, until }) => {
+  const end = generation(until!)
+  if (end !== 0) within(end, generation(after!) + 1, Infinity)
 })
