@@ -128,7 +128,7 @@ export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
   pieces.told = now
   for (const id of pieces.branches.keys()) resume(pieces, part.gen, now.get(id), id, out)
   pieces.processed = part.gen
-  pieces.forks = pieces.variant === 'one-fork' ? [] : [...part.forks]
+  pieces.forks = [...part.forks]
   for (const id of now.keys())
     out.emit({ kind: before.has(id) ? 'piece-changed' : 'piece-came', id })
   for (const id of before.keys()) if (!now.has(id)) out.emit({ kind: 'piece-went', id })

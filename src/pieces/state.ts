@@ -131,7 +131,6 @@ export type PiecesVariant =
   | 'zg-stays'
   | 'refusal-to-nobody'
   | 'refusal-to-all'
-  | 'one-fork'
 
 /** All of it at one member. */
 export interface Pieces {

@@ -2,7 +2,6 @@
 // what is hidden stays so; a drag outlives the server's window; nothing is lost in silence.
 // Method: each window is a browser process, its mouse is Playwright's; killed means SIGKILL. What a
 // page shows is waited for; only a fault has a length of its own.
-import type { Page } from 'playwright-core'
 import {
   afterAll,
   afterEach,
@@ -14,46 +13,30 @@ import {
   test,
 } from 'vitest'
 import { Crew } from './crew.ts'
+import {
+  pointAt,
+  pointOf,
+  drag,
+  dragTo,
+  state,
+  top,
+  lay,
+  settled,
+  agreed,
+  same,
+  ready,
+  race,
+  weather,
+  facesSeen,
+  manOn,
+  squareAt,
+  type Place,
+  type Globals,
+} from './hands.ts'
 import { Window } from './harness.ts'
 import { Line } from './line.ts'
 
 let crew: Crew
-
-type Place = [x: number, y: number]
-
-/** What the mouse is to a page. */
-const MOUSE = { pointerId: 1, pointerType: 'mouse', isPrimary: true, button: 0, bubbles: true }
-
-interface Handle {
-  id: number
-  state: {
-    at: Place
-    hand: number
-    deck: boolean
-    up: boolean
-    face: number | null
-    square: number
-  }
-  heldBy: number
-  pending: boolean
-  grab(grip?: object): Promise<object>
-  release(patch?: object): Promise<object>
-}
-
-/** What a page offers, as far as it is needed here. */
-interface Globals {
-  tabletop: {
-    things: { id: number; kind: string; handle: Handle }[]
-    find(id: number): { handle: Handle } | null
-    drags: { lost: number; held: Map<number, unknown> }
-    lane: { isIdle: boolean }
-    session: { condition(text: string | null): void }
-  }
-  tabletopScene: {
-    camera: { toScreen(at: Place): Place }
-    looks: { onScreen(id: number): Place | null }
-  }
-}
 
 async function open(name: string, more = '', server = ''): Promise<Window> {
   const path = `/tabletop/?room=e2e&name=${name}${more}`
@@ -89,191 +72,6 @@ async function table(
   await windows[0]!.page.getByRole('button', { name: game }).click()
   for (const window of windows) await window.until({ game: /./, pieces: /^[1-9]/ })
   return windows
-}
-
-/** Where a place of the table is on the page. */
-async function pointAt(page: Page, at: Place): Promise<Place> {
-  return page.evaluate((place) => {
-    const { tabletopScene } = globalThis as unknown as Globals
-    const box = document.querySelector('div.table')!.getBoundingClientRect()
-    const [x, y] = tabletopScene.camera.toScreen(place)
-    return [box.left + x, box.top + y] as Place
-  }, at)
-}
-
-/** Where a piece is on the page. */
-async function pointOf(page: Page, id: number): Promise<Place> {
-  return page.evaluate((wanted) => {
-    const { tabletopScene } = globalThis as unknown as Globals
-    const box = document.querySelector('div.table')!.getBoundingClientRect()
-    const [x, y] = tabletopScene.looks.onScreen(wanted)!
-    return [box.left + x, box.top + y] as Place
-  }, id)
-}
-
-/** Presses on a piece and drags it by so much, without letting go. */
-async function drag({ page }: Window, id: number, by: Place): Promise<void> {
-  const [x, y] = await pointOf(page, id)
-  await page.mouse.move(x, y)
-  await page.mouse.down()
-  await page.mouse.move(x + by[0], y + by[1], { steps: 4 })
-}
-
-async function dragTo(window: Window, id: number, at: Place): Promise<void> {
-  await drag(window, id, [8, 8])
-  const [x, y] = await pointAt(window.page, at)
-  await window.page.mouse.move(x, y, { steps: 3 })
-  await window.page.mouse.up()
-}
-
-async function state({ page }: Window, id: number): Promise<Handle['state'] & { heldBy: number }> {
-  return page.evaluate((wanted) => {
-    const { handle } = (globalThis as unknown as Globals).tabletop.find(wanted)!
-    return { ...handle.state, heldBy: handle.heldBy }
-  }, id)
-}
-
-/** The topmost card of the deck. */
-async function top({ page }: Window): Promise<number> {
-  return page.evaluate(() => {
-    const { things } = (globalThis as unknown as Globals).tabletop
-    return things.findLast(({ kind, handle }) => kind === 'card' && handle.state.deck)!.id
-  })
-}
-
-/** Lays the topmost card of the deck open there. @returns its number, when all windows have it */
-async function lay(windows: readonly Window[], at: Place): Promise<number> {
-  const id = await top(windows[0]!)
-  await windows[0]!.page.evaluate(
-    async ([wanted, place]) => {
-      const { handle } = (globalThis as unknown as Globals).tabletop.find(wanted)!
-      await handle.grab({ raise: true })
-      await handle.release({ at: place, up: true })
-    },
-    [id, at] as const,
-  )
-  for (const window of windows) {
-    await expect.poll(async () => (await state(window, id)).at, { timeout: 20_000 }).toEqual(at)
-    await settled(window, id, at)
-  }
-  return id
-}
-
-/** Waits until a piece is seen where it lies. */
-async function settled({ page }: Window, id: number, at: Place): Promise<void> {
-  await page.waitForFunction(
-    ([wanted, place]) => {
-      const { tabletopScene } = globalThis as unknown as Globals
-      const [seen, lies] = [
-        tabletopScene.looks.onScreen(wanted),
-        tabletopScene.camera.toScreen(place),
-      ]
-      return seen !== null && Math.hypot(seen[0] - lies[0], seen[1] - lies[1]) < 2
-    },
-    [id, at] as const,
-    { polling: 20 },
-  )
-}
-
-/** Waits until nobody holds anything, nothing is under way, and all show the piece at one place. */
-async function agreed(windows: readonly Window[], id: number): Promise<Handle['state']> {
-  for (const window of windows) await window.until({ held: '', pending: '0', dragging: '' })
-  return same(windows, id)
-}
-
-/** Waits until all show the piece at one place. */
-async function same(windows: readonly Window[], id: number): Promise<Handle['state']> {
-  const shown = async (): Promise<number> => {
-    const all = await Promise.all(windows.map((window) => state(window, id)))
-    return new Set(all.map(({ at, up, hand }) => JSON.stringify([at, up, hand]))).size
-  }
-  await expect.poll(shown, { timeout: 20_000 }).toBe(1)
-  return state(windows[0]!, id)
-}
-
-/** What came of a race for a piece, and what the window said then. */
-interface Verdict {
-  /** `late`: somebody held it already, so this was no race. */
-  fate: 'has' | 'lost' | 'late'
-  toast: string
-  dragging: string
-}
-
-/** Lets go of what it has, and waits until nobody holds that piece. */
-async function ready({ page }: Window, id: number): Promise<void> {
-  await page.evaluate(
-    async ([wanted, lifted]) => {
-      document.querySelector('div.table')!.dispatchEvent(new PointerEvent('pointerup', lifted))
-      const { handle } = (globalThis as unknown as Globals).tabletop.find(wanted)!
-      while (handle.heldBy !== 0 || handle.pending) {
-        await new Promise((frame) => requestAnimationFrame(frame))
-      }
-    },
-    [id, { ...MOUSE, clientX: 450, clientY: 300 }] as const,
-  )
-}
-
-/** Presses on a piece, drags it, and waits for what comes of that. The button stays down. */
-async function race({ page }: Window, id: number, way: Place): Promise<Verdict> {
-  return page.evaluate(
-    async ([wanted, [dx, dy], mouse]) => {
-      const { tabletop, tabletopScene } = globalThis as unknown as Globals
-      const root = document.querySelector('div.table')!
-      const said = document.body.dataset as Record<string, string>
-      const until = async (holds: () => boolean): Promise<void> => {
-        while (!holds()) await new Promise((frame) => requestAnimationFrame(frame))
-      }
-      const box = root.getBoundingClientRect()
-      const [x, y] = tabletopScene.looks.onScreen(wanted)!
-      const point = (type: string, clientX: number, clientY: number): void => {
-        root.dispatchEvent(new PointerEvent(type, { ...mouse, clientX, clientY }))
-      }
-      const { lost } = tabletop.drags
-      point('pointerdown', box.left + x, box.top + y)
-      point('pointermove', box.left + x + dx, box.top + y + dy)
-      const isLate = tabletop.drags.held.size === 0
-      await until(() => tabletop.lane.isIdle)
-      const fate = isLate ? 'late' : tabletop.drags.lost > lost ? 'lost' : 'has'
-      await until(() => fate !== 'lost' || Number(said['lost']) > lost)
-      return { fate, toast: said['toast']!, dragging: said['dragging']! } as const
-    },
-    [id, way, MOUSE] as const,
-  )
-}
-
-/** Weather on the links of a window, from now on. */
-async function weather({ page }: Window, text: string | null): Promise<void> {
-  await page.evaluate((condition) => {
-    ;(globalThis as unknown as Globals).tabletop.session.condition(condition)
-  }, text)
-}
-
-/** How many faces a window has of cards that are in a hand, by whose that is. */
-async function facesSeen({ page }: Window): Promise<Record<string, number>> {
-  return page.evaluate(() => {
-    const seen: Record<string, number> = {}
-    for (const { kind, handle } of (globalThis as unknown as Globals).tabletop.things) {
-      if (kind !== 'card' || handle.state.up) continue
-      const whose = handle.state.deck ? 'deck' : String(handle.state.hand)
-      seen[whose] = (seen[whose] ?? 0) + (handle.state.face === null ? 0 : 1)
-    }
-    return seen
-  })
-}
-
-/** The man on a square. */
-async function manOn({ page }: Window, square: number): Promise<number> {
-  return page.evaluate((wanted) => {
-    const { things } = (globalThis as unknown as Globals).tabletop
-    return things.find(({ handle }) => handle.state.square === wanted)!.id
-  }, square)
-}
-
-/** The middle of a square of the board. */
-function squareAt(square: number): Place {
-  const row = Math.floor((square - 1) / 4)
-  const column = ((square - 1) % 4) * 2 + (row % 2 === 0 ? 1 : 0)
-  return [62 + (column + 0.5) * 76, 126 + (row + 0.5) * 76]
 }
 
 describe('at one free table', () => {
