@@ -20,7 +20,7 @@ export interface Burrow {
   readonly slot: number
   /** Whether anything can be done. */
   readonly live: boolean
-  /** Our rat does that. */
-  act(act: Act): void
+  /** Our rat does that, if it can be. @returns whether it was told */
+  act(act: Act): boolean
   nameOf(rat: number): string
 }

@@ -10,7 +10,8 @@ export function botNameOf(index: number): string {
   return again === 0 ? name : `${name} ${again + 1}`
 }
 
-/** A rat of the LAN has no name but its number; in strict classic mode that is an address. */
+/** A rat of the LAN has no name but its number; behind a bridge that is a small one. */
 export function nameOnLan(rat: number): string {
+  if (rat < 1024) return `LAN ${rat}`
   return `LAN ${(rat >>> 0).toString(16).padStart(8, '0').slice(-4)}`
 }

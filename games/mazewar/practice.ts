@@ -42,9 +42,10 @@ export class Practice implements Burrow {
     return this.state.slot + 1
   }
 
-  act(act: Act): void {
+  act(act: Act): boolean {
     this.#deeds.push({ by: ME, act: { rat: ME, ...act } })
     this.#look()
+    return true
   }
 
   nameOf(rat: number): string {

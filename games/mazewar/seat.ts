@@ -63,12 +63,19 @@ export class Seat implements Burrow {
     return this.#session.status !== 'lost' && this.#slots.status === 'live'
   }
 
-  act(act: Act): void {
+  act(act: Act): boolean {
+    return this.actFor(this.me, act)
+  }
+
+  /** Another of our rats does that: a bridge has many. @returns whether it was told */
+  actFor(rat: number, act: Act): boolean {
     try {
-      this.#slots.act(encode({ rat: this.me, ...act }))
+      this.#slots.act(encode({ rat, ...act }))
+      return true
     } catch (error) {
       // Too much in one slot, or just out of touch: that key did nothing.
       if (!(error instanceof HoldfastError)) throw error
+      return false
     }
   }
 

@@ -1,9 +1,11 @@
 /**
- * `npm run mazewar`: the game in a terminal, with nobody but bots, in a session, or on the LAN.
+ * `npm run mazewar`: the game in a terminal, with nobody but bots, in a session, or on the LAN;
+ * or a bridge between these two.
  */
 
 import { parseArgs } from 'node:util'
 import { pickName } from '../news.ts'
+import { bridge } from './bridge.ts'
 import { Practice } from './practice.ts'
 import { joinFrom } from './terminal/joined.ts'
 import { joinLan } from './terminal/onlan.ts'
@@ -12,6 +14,7 @@ import { playAt, type Table } from './terminal/screen.ts'
 const USAGE = `npm run mazewar -- practice [--bots 5]        against bots, no network
 npm run mazewar -- --join ADDRESS [--room R]  in a session: a hub's address, or a room's link
 npm run mazewar -- --lan                      with whoever plays on the LAN, without a server
+npm run mazewar -- bridge --join ADDRESS      makes the LAN and a session one maze
 
   --join     such as http://127.0.0.1:8700, or the link that a player sent you
   --room     which maze of that hub; by default that of the link, or main
@@ -52,6 +55,7 @@ async function main(): Promise<void> {
   const name = (values.name ?? pickName(Math.random())).slice(0, 16)
   if (values.help) console.log(USAGE)
   else if (what === 'practice') await playAt(practise(name, Number(values.bots)))
+  else if (what === 'bridge') await bridge({ ...values, join: values.join ?? '' })
   else if (values.lan) await playAt(await joinLan(values))
   else if (values.join !== undefined) await playAt(await joinFrom({ ...values, name }))
   else {

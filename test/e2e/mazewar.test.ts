@@ -1,13 +1,27 @@
 // Goal: windows and terminals are in one maze: they move, see and hit each other, and go on when
 // the window that serves dies. Method: births in the corridor of the upper edge, cells 0 to 9.
+import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { Crew } from './crew.ts'
-import type { Window } from './harness.ts'
+import { killed, said, type Window } from './harness.ts'
 import { noTerminal, Terminal } from './tmux.ts'
 
 const crew = Crew.forEachTest()
-const PROGRAM = fileURLToPath(new URL('../../build/games/mazewar/terminal.js', import.meta.url))
+const PROGRAM = program('terminal')
+const MULTICAST_PORT = 47_000 + (process.pid % 1_000)
+
+function program(name: string): string {
+  return fileURLToPath(new URL(`../../build/games/mazewar/${name}.js`, import.meta.url))
+}
+
+/** A process beside the test, which ends with it. */
+function start(name: string, ...args: string[]): ChildProcess {
+  const place = ['--via', 'lo', '--port', String(MULTICAST_PORT)]
+  const child = spawn(process.execPath, [program(name), ...place, ...args])
+  onTestFinished(() => killed(child))
+  return child
+}
 
 async function open(name: string, more: string): Promise<Window> {
   const window = await crew.open(name, `/mazewar/?room=e2e&name=${name}${more}`)
@@ -63,4 +77,21 @@ test('a terminal and a window are in one maze: keys are typed, the screen is rea
   terminal.type('C-c')
   expect(await terminal.until(/ended \d+/)).toMatch(/^ended 0\n/)
   await ada.until({ rats: /^1@\d+\/\d$/, members: '1' })
+})
+
+test('a rat of the LAN and a window are in one maze through a bridge', async () => {
+  const ada = await open('Ada', '&born=2,3')
+  const rat = start('lan', '--still', '--report', '200')
+  start('terminal', 'bridge', '--join', `${crew.hub.url}/mazewar/?room=e2e`)
+  // The window sees the rat of the LAN, and the LAN the rat of the window, each where it is.
+  await ada.until({ rats: /^1@2\/3 480@\d+\/\d$/ })
+  const report = await said(rat, '"at":2,')
+  const { me, rats } = JSON.parse(report) as { me: number; rats: { id: number; at: number }[] }
+  const cell = rats.find(({ id }) => id === me)!.at
+  expect(rats).toHaveLength(2)
+  await ada.until({ rats: `1@2/3 480@${cell}/${(await ada.data())['rats']!.at(-1)!}` })
+  await ada.page.keyboard.press('ArrowUp')
+  await said(rat, '"at":3,')
+  rat.stdin!.write('leave\n')
+  await ada.until({ rats: '1@3/3' })
 })

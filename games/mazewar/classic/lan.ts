@@ -7,6 +7,7 @@ import { type Multicast, openMulticast } from 'holdfast/node'
 import type { Burrow } from '../burrow.ts'
 import { nameOnLan } from '../names.ts'
 import type { Act } from '../rules/acts.ts'
+import type { Facing } from '../rules/maze.ts'
 import type { World } from '../rules/world.ts'
 import * as classic from './peer.ts'
 
@@ -23,6 +24,8 @@ export interface LanOptions {
   via?: string
   /** As the document has it to the letter: heartbeats are repeated, the id is the address. */
   strict?: boolean
+  /** Its rat is a copy of one elsewhere. */
+  puppet?: boolean
   onNews?: (news: classic.News) => void
 }
 
@@ -48,7 +51,7 @@ export class LanPlayer implements Burrow {
 
   /** Joins those who play. @throws HoldfastError that says what is wrong with the place */
   static async open(options: LanOptions = {}): Promise<LanPlayer> {
-    const { group = GROUP, port = PORT, via, strict = false, onNews = () => {} } = options
+    const { group = GROUP, port = PORT, via, strict = false, puppet, onNews = () => {} } = options
     // What comes before there is a player is lost, as datagrams may be.
     let player: LanPlayer | null = null
     const carrier = await openMulticast({ group, port, via })({
@@ -61,7 +64,7 @@ export class LanPlayer implements Burrow {
     const own = strict ? addressOf(carrier.addresses[0]!) : id
     player = new LanPlayer(
       carrier,
-      classic.create(performance.now(), { id: own, seed, strict }),
+      classic.create(performance.now(), { id: own, seed, strict, puppet }),
       onNews,
     )
     player.#wake()
@@ -102,11 +105,27 @@ export class LanPlayer implements Burrow {
     return this.#carrier.counters
   }
 
-  /** Our rat does that, if it can be. */
-  act(act: Act): void {
-    if (act.kind === 'born' || act.kind === 'leave') return
-    classic.act(this.peer, performance.now(), act, this.#out)
+  /** Our rat does that, if it can be. @returns whether it was told to all */
+  act(act: Act): boolean {
+    if (act.kind === 'born' || act.kind === 'leave') return false
+    const told = classic.act(this.peer, performance.now(), act, this.#out)
     this.#alarm()
+    return told
+  }
+
+  /** A puppet's rat is there. @returns whether it was told to all */
+  put(rat: { at: number; facing: Facing; score: number }): boolean {
+    const { at: cell, facing, score } = rat
+    const told = classic.put(this.peer, performance.now(), { cell, facing, score }, this.#out)
+    this.#alarm()
+    return told
+  }
+
+  /** A puppet was hit by one of that rat's missiles. @returns whether it was told to all */
+  strike(owner: number): boolean {
+    const told = classic.strike(this.peer, performance.now(), owner, this.#out)
+    this.#alarm()
+    return told
   }
 
   /** Leaves as one does: in silence. */

@@ -12,6 +12,7 @@ import type { Act } from '../rules/acts.ts'
 import { back, beyond } from '../rules/maze.ts'
 import { MISSILES_MAX, type Rat, type World } from '../rules/world.ts'
 import { hear } from './hearing.ts'
+import type { Account } from './accounts.ts'
 import { askAll, beat, begin, repeat } from './others.ts'
 import { absoluteOf, say } from './sending.ts'
 import { beBorn, slots } from './slots.ts'
@@ -36,6 +37,8 @@ export interface PeerOptions {
   seed: number
   /** Heartbeats are sent again too, and the id stays, whoever has it besides. Default false. */
   strict?: boolean
+  /** Its rat is a copy: another maze decides where it is, and who hits it. Default false. */
+  puppet?: boolean
   /** The numbers of the last event and heartbeat before the first; by default 0. */
   event?: number
   heartbeat?: number
@@ -46,9 +49,17 @@ export type Wish = Exclude<Act, { kind: 'born' | 'leave' }>
 
 /** A player who joins now. `wake` it at once. */
 export function create(now: Millis, options: PeerOptions): Peer {
-  const { id, seed, strict = false, event = 0, heartbeat = 0 } = options
+  const { id, seed, strict = false, puppet = false, event = 0, heartbeat = 0 } = options
   const peer: Peer = {
-    ...{ id, strict, chance: seed >>> 0 || 1, phase: 'asking', inquiries: 0, inquiryAt: now },
+    ...{
+      id,
+      strict,
+      puppet,
+      chance: seed >>> 0 || 1,
+      phase: 'asking',
+      inquiries: 0,
+      inquiryAt: now,
+    },
     askedAt: -Infinity,
     ...{ birthAt: now, heartbeat, heartbeatAt: now, event, slot: Math.floor(now / SLOT_MS) },
     ...{ self: null, struck: false, announce: false, stepped: -1, shot: -1, acts: 0 },
@@ -154,6 +165,32 @@ function fire(peer: Peer, now: Millis, out: Out): boolean {
   if (taken) return false
   peer.shot = peer.slot
   say(peer, now, { kind: 'projection', missile: { id, cell, heading: facing } }, out)
+  return true
+}
+
+/** As a puppet: its rat is there, and has so many points. @returns whether it was told to all */
+export function put(
+  peer: Peer,
+  now: Millis,
+  { cell, facing, score }: Pick<Account, 'cell' | 'facing' | 'score'>,
+  out: Out,
+): boolean {
+  slots(peer, now, out)
+  if (!peer.self || peer.struck || peer.acts >= ACTS_MAX) return false
+  peer.self.score = score
+  peer.acts += 1
+  say(peer, now, { kind: 'born', cell, facing }, out)
+  return true
+}
+
+/** As a puppet: it was hit by a missile of that one. @returns whether it was told to all */
+export function strike(peer: Peer, now: Millis, owner: number, out: Out): boolean {
+  slots(peer, now, out)
+  if (!peer.self || peer.struck || peer.acts >= ACTS_MAX) return false
+  const missile = peer.accounts.get(owner)?.missiles[0]
+  if (!missile) return false
+  peer.acts += 1
+  say(peer, now, { kind: 'hit', owner, missile }, out)
   return true
 }
 

@@ -62,7 +62,7 @@ function struckBy(peer: Peer): Shot | null {
   for (const [owner, account] of peer.accounts) {
     const before = account.missiles
     fly(account, peer.slot)
-    if (owner === peer.id || shot) continue
+    if (owner === peer.id || shot || peer.puppet) continue
     // It was where we walked to, or has come to where we are.
     const hit = [...before, ...account.missiles].find(({ cell }) => cell === here)
     if (hit) shot = { owner, missile: hit }

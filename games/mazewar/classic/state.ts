@@ -139,6 +139,8 @@ export interface Peer {
   id: number
   /** Heartbeats are sent again (M26), and the id is an address: it is never changed (M58). */
   readonly strict: boolean
+  /** Another maze decides where its rat is, and who hits it: see `put` and `strike`. */
+  readonly puppet: boolean
   /** State of its chance: 32 bits, not 0. */
   chance: number
   phase: 'asking' | 'playing'

@@ -194,15 +194,17 @@ function bear(slot: Slot, { by, act }: Deed): void {
   })
 }
 
-// A rat of the LAN chooses itself where it is born anew, and its bridge hears of it a little later.
+// Who was just born may say where. So may, at any time, a bridge whose rat it is: what its model
+// does in the other maze is not for this one to allow.
 function moveFresh(
   slot: Slot,
   by: number,
   rat: Changing<Rat>,
   { at, facing }: { at: number; facing: Facing },
 ): void {
-  if (rat.owner !== by || slot.out.has(rat.id)) return
-  if (slot.turn.slot - rat.born > FRESH_SLOTS || rat.at === at) return
+  if (rat.owner !== by || slot.out.has(rat.id) || rat.at === at) return
+  const isCopy = rat.id !== rat.owner
+  if (!isCopy && slot.turn.slot - rat.born > FRESH_SLOTS) return
   move(slot, rat, freeFrom(slot, at))
   rat.facing = facing
   // Once: whoever has said where it is born stays there.

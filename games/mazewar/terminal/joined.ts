@@ -55,7 +55,8 @@ export async function joinFrom(wanted: Wanted): Promise<Table> {
   }
 }
 
-async function enter(options: {
+/** Joins as a member. @throws Error that says what to do */
+export async function enter(options: {
   server: string
   room: string
   name: string
