@@ -79,6 +79,13 @@ export interface StreamEvents {
 /** Starts to open a stream to a URL like `ws://127.0.0.1:8700/hub`; failure is `closed`. */
 export type Connect = (url: string, events: StreamEvents) => Stream
 
+/** Where streams are accepted. */
+export interface Listening {
+  /** Such as `ws://127.0.0.1:8800/mail`. */
+  readonly url: string
+  close(): void
+}
+
 /** Small records by key, durable when `write` has returned. */
 export interface Store {
   /** All that was written and not removed, in key order. */
@@ -136,7 +143,9 @@ export interface MailSql {
   run(statement: string, values: readonly SqlValue[]): Record<string, SqlValue>[]
   /** Marks a place to go back to. */
   mark(): void
-  /** Takes back what ran since the mark. */
+  /** Forgets the mark. */
+  keep(): void
+  /** Takes back what ran since the mark, and forgets it. */
   undo(): void
 }
 
@@ -155,6 +164,8 @@ export interface MailShelf {
 export interface MailStore extends MailShelf {
   /** A name for people. */
   readonly name: string
+  /** What was found damaged at opening and left out, as a sentence; null if nothing. */
+  readonly repaired: string | null
   heads(): MailHead[]
   /** Letters that were set aside, oldest first. */
   dead(): DeadLetter[]

@@ -95,6 +95,7 @@ function take(
   }
   if (peer.inboxBytes + sizeOf(letter.body) > INBOX_BYTES_MAX) {
     box.counters.flooding++
+    out.emit({ kind: 'gap', peer: from, expected, got: letter.n })
     return false
   }
   peer.inbox.set(letter.n, letter.body)

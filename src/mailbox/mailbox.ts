@@ -19,7 +19,7 @@
  */
 
 export { done, failed, hear, next, receive } from './inbox.ts'
-export { post, sizeOf } from './outbox.ts'
+export { hasRoom, post, sizeOf } from './outbox.ts'
 export { batchFor, connected, deadline, disconnected, pump, query } from './pump.ts'
-export { create, LIMITS } from './state.ts'
+export { create, LIMITS, peerOf } from './state.ts'
 export type { Limits, Mailbox, MailEvent, MailOut, Policy } from './state.ts'

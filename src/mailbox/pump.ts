@@ -91,8 +91,8 @@ function tell({ id, peer, link }: Line, letters: Letter[], out: MailOut): void {
 /** When `pump` has something to do; a letter that waits to be handled again counts too. */
 export function deadline(box: Mailbox): Millis {
   let due = Infinity
-  for (const { link, inbox, retryAt } of box.peers.values()) {
-    if (link) due = Math.min(due, link.ackDue)
+  for (const { link, inbox, retryAt, fault } of box.peers.values()) {
+    if (link && fault === null) due = Math.min(due, link.ackDue)
     if (inbox.size > 0) due = Math.min(due, retryAt)
   }
   return due

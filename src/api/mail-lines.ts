@@ -1,0 +1,188 @@
+/** The connections of a mailbox: dialled anew for ever, accepted, one at a time for each peer. */
+
+import type { Millis } from '../machine.ts'
+import { greet, hearGreeting } from '../mailbox/greeting.ts'
+import type { Accepts, Greeted, Greeter, Self } from '../mailbox/greeting.ts'
+import { NONCE_BYTES } from '../mailbox/messages.ts'
+import type { Alarm, Connect, Loop, Stream, StreamEvents } from '../ports.ts'
+
+/** The first wait after a connection failed; doubled each time. */
+const BACKOFF_MS: Millis = 50
+/** And at most. */
+const BACKOFF_MAX_MS: Millis = 5_000
+
+/** What lines need of their mailbox. */
+export interface LineEvents {
+  accepts: Accepts
+  connected(peer: string, book: Uint8Array): void
+  message(peer: string, bytes: Uint8Array): void
+  /** @param why a sentence */
+  disconnected(peer: string, why: string): void
+  /** A connection could not be made, or was refused. */
+  failed(peer: string | null, why: string): void
+}
+
+/** A stream, and how far it is. */
+interface Line {
+  stream: Stream
+  greeter: Greeter
+  /** Whoever dialled it. */
+  dialler: string
+  peer: string | null
+}
+
+/** A peer that is dialled. */
+interface Dialling {
+  url: string
+  wait: Millis
+  alarm: Alarm
+  line: Line | null
+}
+
+/** All connections of one mailbox. */
+export class Lines {
+  readonly #self: Self
+  readonly #loop: Loop
+  readonly #connect: Connect
+  readonly #events: LineEvents
+  readonly #open = new Map<string, Line>()
+  readonly #all = new Set<Line>()
+  readonly #dialled = new Map<string, Dialling>()
+  #closed = false
+
+  constructor(self: Self, loop: Loop, connect: Connect, events: LineEvents) {
+    this.#self = self
+    this.#loop = loop
+    this.#connect = connect
+    this.#events = events
+  }
+
+  /** Keeps a connection to a peer, for ever (S4, S10). */
+  dial(peer: string, url: string): void {
+    this.#dialled.get(peer)?.alarm.cancel()
+    const alarm = this.#loop.alarm(() => this.#try(peer))
+    this.#dialled.set(peer, { url, wait: BACKOFF_MS, alarm, line: null })
+    this.#try(peer)
+  }
+
+  /** Takes a stream that somebody opened. */
+  accept(stream: Stream): StreamEvents {
+    const { greeter } = greet(this.#self, this.#loop.random(NONCE_BYTES), null)
+    const line: Line = { stream, greeter, dialler: '', peer: null }
+    return this.#listen(line, [])
+  }
+
+  /** @returns false if that peer cannot be reached now */
+  send(peer: string, bytes: Uint8Array): boolean {
+    const line = this.#open.get(peer)
+    if (!line) return false
+    if (line.stream.send(bytes)) return true
+    this.#drop(line, 'its connection takes no more')
+    return false
+  }
+
+  /** Whether a connection to that peer stands. */
+  has(peer: string): boolean {
+    return this.#open.has(peer)
+  }
+
+  /** Ends the connection to one peer; who is dialled is dialled again. */
+  hangUp(peer: string, why: string): void {
+    const line = this.#open.get(peer)
+    if (line) this.#drop(line, why)
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const { alarm } of this.#dialled.values()) alarm.cancel()
+    for (const line of this.#all) line.stream.close()
+    this.#all.clear()
+    this.#open.clear()
+  }
+
+  #try(peer: string): void {
+    const dialling = this.#dialled.get(peer)!
+    if (this.#closed || dialling.line || this.#open.has(peer)) return
+    const { greeter, first } = greet(this.#self, this.#loop.random(NONCE_BYTES), peer)
+    const line: Line = { stream: null!, greeter, dialler: this.#self.id, peer: null }
+    dialling.line = line
+    line.stream = this.#connect(dialling.url, this.#listen(line, first))
+  }
+
+  #listen(line: Line, first: readonly Uint8Array[]): StreamEvents {
+    this.#all.add(line)
+    return {
+      opened: () => {
+        for (const bytes of first) line.stream.send(bytes)
+      },
+      message: (bytes) => {
+        if (!this.#all.has(line)) return
+        if (line.peer !== null) this.#events.message(line.peer, bytes)
+        else this.#greeted(line, bytes)
+      },
+      closed: (why) => this.#gone(line, why),
+    }
+  }
+
+  #greeted(line: Line, bytes: Uint8Array): void {
+    const accepts: Accepts = (id, book) => this.#welcome(line, id) ?? this.#events.accepts(id, book)
+    const greeted = hearGreeting(line.greeter, bytes, accepts)
+    this.#answer(line, greeted)
+    if (greeted.known) this.#take(line, greeted.known.id, greeted.known.book)
+  }
+
+  #answer(line: Line, { answers, refused }: Greeted): void {
+    for (const bytes of answers) line.stream.send(bytes)
+    if (refused === null) return
+    line.stream.close()
+    this.#gone(line, refused)
+  }
+
+  #welcome(line: Line, id: string): string | null {
+    if (line.dialler === '') line.dialler = id
+    const known = this.#open.get(id)
+    // Where both dial each other, both must keep the same one of two.
+    const first = id < this.#self.id ? id : this.#self.id
+    if (known && known.dialler === first && line.dialler !== first) {
+      return 'another connection of these two stands'
+    }
+    return null
+  }
+
+  #take(line: Line, peer: string, book: Uint8Array): void {
+    const older = this.#open.get(peer)
+    if (older) this.#drop(older, 'a newer connection came')
+    line.peer = peer
+    this.#open.set(peer, line)
+    const dialling = this.#dialled.get(peer)
+    if (dialling) dialling.wait = BACKOFF_MS
+    this.#events.connected(peer, book)
+  }
+
+  #drop(line: Line, why: string): void {
+    line.stream.close()
+    this.#gone(line, why)
+  }
+
+  #gone(line: Line, why: string): void {
+    if (!this.#all.delete(line) || this.#closed) return
+    const { peer } = line
+    const wasOpen = peer !== null && this.#open.get(peer) === line
+    if (wasOpen) this.#open.delete(peer)
+    if (wasOpen) this.#events.disconnected(peer, why)
+    else this.#events.failed(line.greeter.whom ?? line.greeter.other?.id ?? null, why)
+    this.#again(line)
+  }
+
+  #again(line: Line): void {
+    for (const [peer, dialling] of this.#dialled) {
+      const isTheirs = dialling.line === line || line.peer === peer
+      if (!isTheirs) continue
+      if (dialling.line === line) dialling.line = null
+      // A part of chance, or all whom one process served would come back at once.
+      const wait = dialling.wait * (0.5 + this.#loop.random(1)[0]! / 510)
+      dialling.wait = Math.min(BACKOFF_MAX_MS, dialling.wait * 2)
+      dialling.alarm.set(this.#loop.now() + wait)
+    }
+  }
+}

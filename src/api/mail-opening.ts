@@ -1,0 +1,79 @@
+/** How a mailbox is opened: its store, its connections, its door. */
+
+import { createMailMemory } from '../drivers/store/mail-memory.ts'
+import { HoldfastError } from '../machine.ts'
+import type { Connect, Listening, Loop, MailStore, Stream, StreamEvents } from '../ports.ts'
+import type { MailboxOptions as Common } from './mail-options.ts'
+import { Mailbox } from './mailbox.ts'
+
+export { Mailbox } from './mailbox.ts'
+export type { LetterHandler, MailboxEvents, QueueFigures } from './mail-options.ts'
+export type { Transaction } from './mail-transaction.ts'
+export type { MailValue } from './mail-values.ts'
+
+/** Where the door of a mailbox stands. */
+export interface DoorOptions {
+  /** 0 for any that is free. */
+  port: number
+  /** Default 127.0.0.1. Elsewhere a `key` is needed. */
+  host?: string
+  /** Default `/mail`. */
+  path?: string
+}
+
+/** What `openMailbox` takes. */
+export interface MailboxOptions extends Common {
+  /** The file of the mailbox (in a page: the name of its database); null keeps it in memory. */
+  store: string | null
+  /** Where others connect. Default: nowhere. */
+  listen?: DoorOptions
+}
+
+/** A place where mailboxes can be. */
+export interface MailboxPlace {
+  loop: Loop
+  connect: Connect
+  open(name: string): Promise<MailStore>
+  /** Null where nobody can listen. */
+  listen:
+    | ((
+        at: { port: number; host: string; path: string },
+        accept: (stream: Stream) => StreamEvents,
+      ) => Promise<Listening>)
+    | null
+}
+
+/** Opens one. @throws HoldfastError */
+export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
+  const { loop, connect } = place
+  const { store: name, listen } = options
+  checkDoor(place, options)
+  const store = name === null ? createMailMemory() : await place.open(name)
+  let box: Mailbox
+  try {
+    box = new Mailbox({ loop, connect, store }, options)
+  } catch (error) {
+    store.close()
+    throw error
+  }
+  if (!listen) return box
+  try {
+    const { port, host = '127.0.0.1', path = '/mail' } = listen
+    const listening = await place.listen!({ port, host, path }, box.accept)
+    box.url = listening.url
+    box.onClose(() => listening.close())
+    return box
+  } catch (error) {
+    await box.close()
+    throw error
+  }
+}
+
+function checkDoor(place: MailboxPlace, { listen, key = '' }: MailboxOptions): void {
+  if (!listen) return
+  if (!place.listen) throw new HoldfastError('bad-value', 'a page cannot listen: let it connect')
+  const { host = '127.0.0.1' } = listen
+  if (key === '' && !/^(127\.|::1$|localhost$)/.test(host)) {
+    throw new HoldfastError('bad-value', `to listen on ${host} a mailbox needs a key`)
+  }
+}

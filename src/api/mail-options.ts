@@ -1,0 +1,86 @@
+/** What a mailbox takes, and what it tells. */
+
+import { HoldfastError } from '../machine.ts'
+import { type Limits, LIMITS, type Policy } from '../mailbox/mailbox.ts'
+import { MAIL_ID_MAX } from '../mailbox/messages.ts'
+import type { Transaction } from './mail-transaction.ts'
+import type { MailValue } from './mail-values.ts'
+
+/** What `openMailbox` takes, whatever the place. */
+export interface MailboxOptions {
+  /** Who this is, to all others; stays with the store. */
+  id: string
+  /** Whoever has the same key may send letters here. Default: everybody who reaches us. */
+  key?: string
+  /** Peers to stay connected with: where they listen, such as `ws://127.0.0.1:8800/mail`. */
+  peers?: Readonly<Record<string, string>>
+  /** The only ids that letters are taken from. Default: all that have the key. */
+  accept?: readonly string[]
+  /** What goes unasked on a connection. Default `hello`. */
+  policy?: Policy
+  /** Letters that may wait for one peer. Default 1,000,000. */
+  lettersMax?: number
+  /** Their bytes. Default 1 GiB. */
+  bytesMax?: number
+  /** How often a handler may throw at one letter before it is set aside. Default 5. */
+  triesMax?: number
+}
+
+/** Handles a letter. It may not be async: what it does is one transaction. */
+export type LetterHandler = (tx: Transaction, from: string, body: MailValue) => void
+
+/** What a mailbox tells. */
+export interface MailboxEvents {
+  /** A connection to a peer stands. */
+  connected: (event: { peer: string }) => void
+  /** It is gone, or could not be made; it is tried again. */
+  disconnected: (event: { peer: string | null; why: string }) => void
+  /** A peer has processed our letters up to number `n`; so many still wait. */
+  acked: (event: { peer: string; n: number; waiting: number }) => void
+  /** A handler threw; it is tried again. */
+  threw: (event: { peer: string; n: number; why: string }) => void
+  /** A letter was set aside: see `dead`, `release`. */
+  dead: (event: { peer: string; n: number; why: string }) => void
+  /** The stores of two mailboxes do not fit together; letters between them rest. */
+  fault: (event: { peer: string; why: string }) => void
+  /** The store refused; what was not durable is tried again or was rejected. */
+  trouble: (error: Error) => void
+}
+
+/** How a queue stands. */
+export interface QueueFigures {
+  peer: string
+  connected: boolean
+  /** Letters that wait for an ack, and their bytes. */
+  waiting: number
+  bytes: number
+  /** Numbers of the last letter posted, acked, and of theirs that took effect. */
+  posted: number
+  acked: number
+  heard: number
+  fault: string | null
+}
+
+/** The limits that options ask for. @throws HoldfastError `bad-value` */
+export function limitsOf(options: MailboxOptions): Limits {
+  const limits = { ...LIMITS }
+  for (const name of ['lettersMax', 'bytesMax', 'triesMax'] as const) {
+    const value = options[name]
+    if (value === undefined) continue
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new HoldfastError('bad-value', `${name} is a whole number above 0: ${value}`)
+    }
+    limits[name] = value
+  }
+  return { ...limits, policy: options.policy ?? limits.policy }
+}
+
+/** The id, if it is one. @throws HoldfastError `bad-value` */
+export function checkId(id: string): string {
+  const bytes = new TextEncoder().encode(id).length
+  if (bytes >= 1 && bytes <= MAIL_ID_MAX && !/\p{Control}/u.test(id)) return id
+  throw new HoldfastError(
+    'bad-value',
+    `the id of a mailbox has 1 to ${MAIL_ID_MAX} bytes of text: ${JSON.stringify(id)}`,
+  )
+}

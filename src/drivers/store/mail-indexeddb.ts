@@ -1,0 +1,156 @@
+/**
+ * A mailbox in IndexedDB, for pages. All of it is read at opening and kept in memory too, for a
+ * handler reads at once; it is meant for some thousands of letters, not for a million.
+ *
+ * `durability: 'strict'` asks the browser to have it on the disk before it says so.
+ */
+
+import { HoldfastError } from '../../machine.ts'
+import type { DeadLetter, Letter, MailChange, MailHead, MailStore } from '../../ports.ts'
+import { applyTo, closed, emptyContent, type MailContent, MailMemory } from './mail-memory.ts'
+
+/** The version of the layout that this code writes. */
+const LAYOUT_VERSION = 1
+const STORES = ['heads', 'letters', 'dead', 'values'] as const
+type Name = (typeof STORES)[number]
+
+/** Opens the database of that name, or makes it. @throws HoldfastError `store` */
+export async function openMailIndexedDb(name: string): Promise<MailStore> {
+  await lock(name)
+  const request = indexedDB.open(`holdfast mailbox ${name}`, LAYOUT_VERSION)
+  request.onupgradeneeded = () => {
+    for (const store of STORES) request.result.createObjectStore(store)
+  }
+  const database = await settled(name, request)
+  try {
+    return new MailIndexedDb(name, database, await contentOf(name, database))
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+class MailIndexedDb extends MailMemory {
+  readonly #database: IDBDatabase
+  #isOpen = true
+
+  constructor(name: string, database: IDBDatabase, content: MailContent) {
+    super(content, name)
+    this.#database = database
+  }
+
+  override commit(changes: readonly MailChange[], done: (error: Error | null) => void): void {
+    if (!this.#isOpen) return done(closed(this.name))
+    if (changes.length === 0) return done(null)
+    const failed = (error: unknown): void => done(explain(this.name, error))
+    try {
+      const transaction = this.#database.transaction(STORES, 'readwrite', { durability: 'strict' })
+      transaction.onabort = () => failed(transaction.error)
+      transaction.oncomplete = () => {
+        for (const change of changes) applyTo(this.content, change)
+        done(null)
+      }
+      this.#write(transaction, changes)
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  override close(): void {
+    this.#isOpen = false
+    super.close()
+    this.#database.close()
+    unlock(this.name)
+  }
+
+  #write(transaction: IDBTransaction, changes: readonly MailChange[]): void {
+    const to = (name: Name): IDBObjectStore => transaction.objectStore(name)
+    const heads = emptyContent()
+    for (const head of this.heads()) heads.heads.set(head.peer, head)
+    const moved = new Set<string>()
+    for (const change of changes) {
+      if (change.kind === 'set') {
+        if (change.value === null) to('values').delete(change.key)
+        else to('values').put(change.value, change.key)
+      } else if (change.kind === 'dead') {
+        const { peer, n, body, why } = change
+        to('dead').put({ peer, n, body, why }, [peer, n])
+      } else if (change.kind === 'buried') to('dead').delete([change.peer, change.n])
+      else {
+        const { peer, n } = change
+        applyTo(heads, change)
+        moved.add(peer)
+        if (change.kind === 'posted') to('letters').put(change.body, [peer, n])
+        if (change.kind === 'acked') to('letters').delete(IDBKeyRange.bound([peer, 0], [peer, n]))
+      }
+    }
+    for (const peer of moved) to('heads').put(heads.heads.get(peer), peer)
+  }
+}
+
+async function contentOf(name: string, database: IDBDatabase): Promise<MailContent> {
+  const content = emptyContent()
+  const transaction = database.transaction(STORES, 'readonly')
+  const all = async <Value>(store: Name): Promise<[IDBValidKey, Value][]> => {
+    const from = transaction.objectStore(store)
+    const keys = settled(name, from.getAllKeys())
+    const values = settled(name, from.getAll() as IDBRequest<Value[]>)
+    const found = await values
+    return (await keys).map((key, at) => [key, found[at]!])
+  }
+  const [heads, letters, dead, values] = await Promise.all([
+    all<MailHead>('heads'),
+    all<Uint8Array>('letters'),
+    all<DeadLetter>('dead'),
+    all<Uint8Array>('values'),
+  ])
+  for (const [, head] of heads) content.heads.set(head.peer, head)
+  for (const [key, body] of letters) {
+    const [peer, n] = key as [string, number]
+    const list: Letter[] = content.letters.get(peer) ?? []
+    content.letters.set(peer, list)
+    list.push({ n, body })
+  }
+  content.dead = dead.map(([, letter]) => letter)
+  for (const [key, value] of values) content.values.set(key as string, value)
+  return content
+}
+
+function settled<Result>(name: string, request: IDBRequest<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(explain(name, request.error))
+  })
+}
+
+function explain(name: string, error: unknown): HoldfastError {
+  const { name: kind = '', message = '' } = (error ?? {}) as { name?: string; message?: string }
+  const why: Record<string, string> = {
+    VersionError: 'it was written by a newer version; use that one',
+    QuotaExceededError: 'the browser gives this page no more room; nothing of this was kept',
+  }
+  const text = why[kind] ?? (message === '' ? 'the browser gave no reason' : message)
+  return new HoldfastError('store', `the mailbox ${name} of this page cannot be used: ${text}`)
+}
+
+/** Releases, by name of the mailbox: one tab at a time has it. */
+const held = new Map<string, () => void>()
+
+async function lock(name: string): Promise<void> {
+  const got = await new Promise<boolean>((resolve) => {
+    void navigator.locks.request(`holdfast mailbox ${name}`, { ifAvailable: true }, (given) => {
+      resolve(given !== null)
+      return given ? new Promise<void>((release) => held.set(name, release)) : undefined
+    })
+  })
+  if (got) return
+  throw new HoldfastError(
+    'store',
+    `the mailbox ${name} is open in another tab; close that one, or use another name`,
+  )
+}
+
+function unlock(name: string): void {
+  held.get(name)?.()
+  held.delete(name)
+}

@@ -1,0 +1,152 @@
+/**
+ * A mailbox in memory: for tests, and as what IndexedDB is read into. It gives out and takes in
+ * letters without copies, for nobody changes them.
+ */
+
+import { HoldfastError } from '../../machine.ts'
+import {
+  type DeadLetter,
+  LETTER_OVERHEAD,
+  type Letter,
+  type MailChange,
+  type MailHead,
+  type MailStore,
+} from '../../ports.ts'
+
+/** All that a mailbox has durably. */
+export interface MailContent {
+  heads: Map<string, MailHead>
+  /** By peer, in order. */
+  letters: Map<string, Letter[]>
+  dead: DeadLetter[]
+  values: Map<string, Uint8Array>
+}
+
+/** Nothing yet. */
+export function emptyContent(): MailContent {
+  return { heads: new Map(), letters: new Map(), dead: [], values: new Map() }
+}
+
+/** Makes one change. */
+export function applyTo(content: MailContent, change: MailChange): void {
+  if (change.kind === 'set') {
+    if (change.value === null) content.values.delete(change.key)
+    else content.values.set(change.key, change.value)
+    return
+  }
+  const { peer, n } = change
+  if (change.kind === 'dead') {
+    content.dead.push({ peer, n, body: change.body, why: change.why })
+  } else if (change.kind === 'buried') {
+    content.dead = content.dead.filter((letter) => letter.peer !== peer || letter.n !== n)
+  } else {
+    const head = content.heads.get(peer) ?? newHead(peer)
+    content.heads.set(peer, head)
+    move(head, change)
+    if (change.kind === 'posted') lettersOf(content, peer).push({ n, body: change.body })
+    if (change.kind === 'acked') drop(lettersOf(content, peer), n)
+  }
+}
+
+/** A peer of whom nothing is known. */
+export function newHead(peer: string): MailHead {
+  return { peer, posted: 0, acked: 0, bytes: 0, heard: 0 }
+}
+
+type Moving = MailChange & { kind: 'posted' | 'acked' | 'heard' }
+
+/** Makes of the numbers of a peer what a change says. */
+export function move(head: MailHead, change: Moving): void {
+  const { n } = change
+  if (change.kind === 'posted') {
+    head.posted = n
+    head.bytes += change.body.length + LETTER_OVERHEAD
+  } else if (change.kind === 'acked') {
+    head.acked = n
+    head.bytes -= change.bytes
+  } else head.heard = n
+}
+
+function lettersOf(content: MailContent, peer: string): Letter[] {
+  const known = content.letters.get(peer)
+  if (known) return known
+  const letters: Letter[] = []
+  content.letters.set(peer, letters)
+  return letters
+}
+
+function drop(letters: Letter[], upTo: number): void {
+  const first = letters[0]?.n ?? 0
+  letters.splice(0, Math.max(0, upTo - first + 1))
+}
+
+/** An empty mailbox that lives as long as its process. */
+export function createMailMemory(): MailStore {
+  return new MailMemory(emptyContent(), 'memory')
+}
+
+/** A mailbox whose content is in memory. */
+export class MailMemory implements MailStore {
+  readonly name: string
+  readonly sql = null
+  readonly repaired = null
+  protected readonly content: MailContent
+  #open = true
+
+  constructor(content: MailContent, name: string) {
+    this.content = content
+    this.name = name
+  }
+
+  heads(): MailHead[] {
+    return [...this.content.heads.values()].map((head) => ({ ...head }))
+  }
+
+  dead(): DeadLetter[] {
+    return [...this.content.dead]
+  }
+
+  get(key: string): Uint8Array | null {
+    return this.content.values.get(key) ?? null
+  }
+
+  keys(prefix: string): string[] {
+    return [...this.content.values.keys()].filter((key) => key.startsWith(prefix)).toSorted()
+  }
+
+  letters(peer: string, after: number, bytes: number): Letter[] {
+    const all = this.content.letters.get(peer) ?? []
+    const from = Math.max(0, after + 1 - (all[0]?.n ?? 0))
+    let room = bytes
+    let end = from
+    while (end < all.length) {
+      room -= all[end]!.body.length + LETTER_OVERHEAD
+      if (room < 0 && end > from) break
+      end++
+    }
+    return all.slice(from, end)
+  }
+
+  weigh(peer: string, after: number, upTo: number): number {
+    let bytes = 0
+    for (const { n, body } of this.content.letters.get(peer) ?? []) {
+      if (n > after && n <= upTo) bytes += body.length + LETTER_OVERHEAD
+    }
+    return bytes
+  }
+
+  commit(changes: readonly MailChange[], done: (error: Error | null) => void): void {
+    if (!this.#open) return done(closed(this.name))
+    for (const change of changes) applyTo(this.content, change)
+    done(null)
+  }
+
+  close(): void {
+    this.#open = false
+  }
+}
+
+/** What a closed mailbox says. */
+export function closed(name: string): HoldfastError {
+  return new HoldfastError('store', `the mailbox in ${name} is closed`)
+}

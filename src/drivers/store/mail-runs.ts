@@ -1,0 +1,72 @@
+/**
+ * Letters as they lie in a store: runs, each with the letters of one transaction to one peer, so
+ * that many letters cost as little as one.
+ */
+
+import { LETTER_OVERHEAD, type Letter } from '../../ports.ts'
+
+/** Most bytes of a run, overhead counted; a single larger letter is a run of its own. */
+export const RUN_BYTES_MAX: number = 64 * 1024
+
+/** Letters that follow one on the other. */
+export interface Run {
+  first: number
+  last: number
+  /** With LETTER_OVERHEAD for each. */
+  bytes: number
+  bodies: Uint8Array[]
+}
+
+/** Adds a letter to runs, to the last of them if it fits there. */
+export function addTo(runs: Run[], { n, body }: Letter): void {
+  const size = body.length + LETTER_OVERHEAD
+  const last = runs.at(-1)
+  if (!last || last.last + 1 !== n || last.bytes + size > RUN_BYTES_MAX) {
+    runs.push({ first: n, last: n, bytes: size, bodies: [body] })
+    return
+  }
+  last.last = n
+  last.bytes += size
+  last.bodies.push(body)
+}
+
+/** The bodies of a run as one: the length of each in four bytes, then the body. */
+export function pack({ bodies, bytes }: Run): Uint8Array {
+  const packed = new Uint8Array(bytes - bodies.length * (LETTER_OVERHEAD - 4))
+  const view = new DataView(packed.buffer)
+  let at = 0
+  for (const body of bodies) {
+    view.setUint32(at, body.length)
+    packed.set(body, at + 4)
+    at += 4 + body.length
+  }
+  return packed
+}
+
+/** The letters of a packed run, or null if it is damaged. */
+export function unpack(first: number, last: number, packed: Uint8Array): Letter[] | null {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength)
+  const letters: Letter[] = []
+  let at = 0
+  for (let n = first; n <= last; n++) {
+    if (at + 4 > packed.length) return null
+    const end = at + 4 + view.getUint32(at)
+    if (end > packed.length) return null
+    letters.push({ n, body: packed.slice(at + 4, end) })
+    at = end
+  }
+  return at === packed.length ? letters : null
+}
+
+/** CRC-32 (IEEE) of some bytes. */
+export function checksum(bytes: Uint8Array): number {
+  let crc = 0xffffffff
+  for (let i = 0; i < bytes.length; i++) crc = TABLE[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8)
+  return (crc ^ 0xffffffff) >>> 0
+}
+
+const TABLE: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte
+  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? 0xedb88320 ^ (crc >>> 1) : crc >>> 1
+  return crc >>> 0
+})

@@ -1,0 +1,282 @@
+/**
+ * A mailbox in one SQLite file; sqlite-file.ts says what that promises.
+ *
+ * `commit` is one transaction of SQLite, with whatever SQL ran before it. Many deliveries at once
+ * cost little more than one: the numbers of a peer are one row, written once; of a key only the
+ * last value is written; letters lie in runs of up to 64 KB.
+ */
+
+import { HoldfastError } from '../../machine.ts'
+import type { DeadLetter, Letter, MailChange, MailHead, MailSql, MailStore } from '../../ports.ts'
+import type { SqlValue } from '../../ports.ts'
+import { closed, move, newHead } from './mail-memory.ts'
+import { addTo, checksum, pack, type Run, unpack } from './mail-runs.ts'
+import * as sqlite from './sqlite-file.ts'
+import {
+  attempt,
+  explain,
+  type OpenFile,
+  problem,
+  rollBack,
+  type Statement,
+} from './sqlite-file.ts'
+import { walTrouble } from './wal-tail.ts'
+
+const KIND: sqlite.FileKind = {
+  // The letters HOLM.
+  id: 0x484f4c4d,
+  version: 1,
+  layout: `
+    CREATE TABLE mail_heads (peer TEXT PRIMARY KEY, posted INTEGER NOT NULL,
+      acked INTEGER NOT NULL, bytes INTEGER NOT NULL, heard INTEGER NOT NULL) WITHOUT ROWID, STRICT;
+    CREATE TABLE mail_letters (id INTEGER PRIMARY KEY, peer TEXT NOT NULL, first INTEGER NOT NULL,
+      last INTEGER NOT NULL, bytes INTEGER NOT NULL, crc INTEGER NOT NULL,
+      run BLOB NOT NULL) STRICT;
+    CREATE UNIQUE INDEX mail_by_number ON mail_letters (peer, last, first, bytes);
+    CREATE TABLE mail_dead (peer TEXT NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL,
+      why TEXT NOT NULL, PRIMARY KEY (peer, n)) STRICT;
+    CREATE TABLE mail_values (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID, STRICT`,
+}
+
+const SQL = {
+  heads: 'SELECT peer, posted, acked, bytes, heard FROM mail_heads',
+  head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?)',
+  add: 'INSERT INTO mail_letters (peer, first, last, bytes, crc, run) VALUES (?, ?, ?, ?, ?, ?)',
+  trim: 'DELETE FROM mail_letters WHERE peer = ? AND last <= ?',
+  plan: `SELECT last, bytes FROM mail_letters WHERE peer = ? AND last > ?
+    ORDER BY last LIMIT 1024`,
+  runs: `SELECT first, last, crc, run FROM mail_letters WHERE peer = ? AND last > ? AND last <= ?
+    ORDER BY last`,
+  weigh: `SELECT coalesce(sum(bytes), 0) FROM mail_letters
+    WHERE peer = ? AND last > ? AND last <= ?`,
+  across: `SELECT first, last, crc, run FROM mail_letters
+    WHERE peer = ? AND first <= ? AND last > ? ORDER BY last LIMIT 1`,
+  dead: 'SELECT peer, n, body, why FROM mail_dead ORDER BY rowid',
+  die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?)',
+  bury: 'DELETE FROM mail_dead WHERE peer = ? AND n = ?',
+  get: 'SELECT value FROM mail_values WHERE key = ?',
+  keys: 'SELECT key FROM mail_values WHERE key >= ? AND substr(key, 1, ?) = ? ORDER BY key',
+  put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?)',
+  remove: 'DELETE FROM mail_values WHERE key = ?',
+}
+
+type Statements = Record<keyof typeof SQL, Statement>
+type RunRow = [first: number, last: number, crc: number, run: Uint8Array]
+
+/**
+ * Opens the file, or makes it.
+ *
+ * @throws HoldfastError `store` when the folder is missing or not to be written, when the file
+ *   is not ours, damaged, of a newer version, or in use by another process
+ */
+export function openMailSqlite(file: string): MailStore {
+  // Looked at before SQLite is, which mends it in silence.
+  const trouble = walTrouble(file)
+  return new MailSqlite(sqlite.openFile(file, KIND), trouble)
+}
+
+class MailSqlite implements MailStore {
+  readonly name: string
+  readonly sql: MailSql
+  readonly repaired: string | null
+  readonly #file: OpenFile
+  readonly #statements: Statements
+  /** What is durable of each peer. */
+  readonly #heads = new Map<string, MailHead>()
+  #began = false
+  #open = true
+
+  constructor(file: OpenFile, repaired: string | null) {
+    this.#file = file
+    this.name = file.path
+    this.repaired = repaired
+    const prepared = Object.entries(SQL).map(([name, text]) => {
+      const statement = file.database.prepare<unknown[]>(text)
+      return [name, text.startsWith('SELECT') ? statement.raw() : statement] as const
+    })
+    this.#statements = Object.fromEntries(prepared) as Statements
+    const run = (statement: string, values: readonly SqlValue[]): Record<string, SqlValue>[] =>
+      this.#run(statement, values)
+    this.sql = {
+      run,
+      mark: () => this.#exec('SAVEPOINT letter'),
+      keep: () => this.#exec('RELEASE letter'),
+      undo: () => this.#exec('ROLLBACK TO letter; RELEASE letter'),
+    }
+    for (const row of this.#rows<[string, number, number, number, number]>('heads')) {
+      const [peer, posted, acked, bytes, heard] = row
+      this.#heads.set(peer, { peer, posted, acked, bytes, heard })
+    }
+  }
+
+  heads(): MailHead[] {
+    return [...this.#heads.values()].map((head) => ({ ...head }))
+  }
+
+  dead(): DeadLetter[] {
+    const rows = this.#rows<[string, number, Uint8Array, string]>('dead')
+    return rows.map(([peer, n, body, why]) => ({ peer, n, body: new Uint8Array(body), why }))
+  }
+
+  get(key: string): Uint8Array | null {
+    const [row] = this.#rows<[Uint8Array]>('get', key)
+    return row ? new Uint8Array(row[0]) : null
+  }
+
+  keys(prefix: string): string[] {
+    return this.#rows<[string]>('keys', prefix, prefix.length, prefix).map(([key]) => key)
+  }
+
+  letters(peer: string, after: number, bytes: number): Letter[] {
+    let room = bytes
+    let upTo = 0
+    for (const [last, size] of this.#rows<[number, number]>('plan', peer, after)) {
+      if (upTo > 0 && size > room) break
+      room -= size
+      upTo = last
+    }
+    if (upTo === 0) return []
+    const rows = this.#rows<RunRow>('runs', peer, after, upTo)
+    return rows.flatMap((row) => this.#unpack(peer, row)).filter(({ n }) => n > after)
+  }
+
+  weigh(peer: string, after: number, upTo: number): number {
+    const [[whole]] = this.#rows<[number]>('weigh', peer, after, upTo) as [[number]]
+    return whole - this.#part(peer, after) + this.#part(peer, upTo)
+  }
+
+  commit(changes: readonly MailChange[], done: (error: Error | null) => void): void {
+    done(this.#commit(changes))
+  }
+
+  close(): void {
+    if (!this.#open) return
+    this.#open = false
+    sqlite.closeFile(this.#file)
+  }
+
+  /** Bytes of the letters up to n in the run that goes on behind n. */
+  #part(peer: string, n: number): number {
+    const [row] = this.#rows<RunRow>('across', peer, n, n)
+    if (!row) return 0
+    const runs: Run[] = []
+    for (const letter of this.#unpack(peer, row)) if (letter.n <= n) addTo(runs, letter)
+    return runs.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  #unpack(peer: string, [first, last, crc, run]: RunRow): Letter[] {
+    const packed = new Uint8Array(run)
+    const letters = checksum(packed) === crc ? unpack(first, last, packed) : null
+    if (letters) return letters
+    throw problem(
+      this.name,
+      `letters ${first} to ${last} for ${peer} were damaged on the disk; restore a copy`,
+    )
+  }
+
+  #commit(changes: readonly MailChange[]): Error | null {
+    if (!this.#open) return closed(this.name)
+    if (changes.length === 0 && !this.#began) return null
+    try {
+      this.#begin()
+      // Some errors in SQL of a handler end the transaction as a whole.
+      if (!this.#file.database.inTransaction) throw new Error('its transaction was rolled back')
+      const heads = this.#write(changes)
+      this.#file.database.exec('COMMIT')
+      this.#began = false
+      for (const head of heads.values()) this.#heads.set(head.peer, head)
+      return null
+    } catch (error) {
+      this.#began = false
+      rollBack(this.#file)
+      return explain(error, this.name)
+    }
+  }
+
+  #write(changes: readonly MailChange[]): Map<string, MailHead> {
+    const heads = new Map<string, MailHead>()
+    const runs = new Map<string, Run[]>()
+    const values = new Map<string, Uint8Array | null>()
+    for (const change of changes) {
+      if (change.kind === 'set') values.set(change.key, change.value)
+      else if (change.kind === 'dead')
+        this.#bind('die', change.peer, change.n, change.body, change.why)
+      else if (change.kind === 'buried') this.#bind('bury', change.peer, change.n)
+      else {
+        const { peer } = change
+        const head = heads.get(peer) ?? { ...(this.#heads.get(peer) ?? newHead(peer)) }
+        heads.set(peer, head)
+        move(head, change)
+        if (change.kind !== 'posted') continue
+        const list = runs.get(peer) ?? []
+        runs.set(peer, list)
+        addTo(list, change)
+      }
+    }
+    for (const [peer, list] of runs) for (const run of list) this.#add(peer, run)
+    for (const head of heads.values()) this.#move(head)
+    for (const [key, value] of values) {
+      if (value === null) this.#bind('remove', key)
+      else this.#bind('put', key, value)
+    }
+    return heads
+  }
+
+  #add(peer: string, run: Run): void {
+    const packed = pack(run)
+    this.#bind('add', peer, run.first, run.last, run.bytes, checksum(packed), packed)
+  }
+
+  #move({ peer, posted, acked, bytes, heard }: MailHead): void {
+    if (acked > (this.#heads.get(peer)?.acked ?? 0)) this.#bind('trim', peer, acked)
+    this.#bind('head', peer, posted, acked, bytes, heard)
+  }
+
+  #begin(): void {
+    if (!this.#began) this.#file.database.exec('BEGIN IMMEDIATE')
+    this.#began = true
+  }
+
+  #exec(statements: string): void {
+    attempt(this.name, () => {
+      this.#begin()
+      this.#file.database.exec(statements)
+    })
+  }
+
+  #run(text: string, values: readonly SqlValue[]): Record<string, SqlValue>[] {
+    checkSql(text)
+    try {
+      this.#begin()
+      const statement = this.#file.database.prepare<unknown[]>(text)
+      if (statement.reader) return statement.all(...values) as Record<string, SqlValue>[]
+      statement.run(...values)
+      return []
+    } catch (error) {
+      throw explain(error, this.name)
+    }
+  }
+
+  #bind(name: keyof typeof SQL, ...values: SqlValue[]): void {
+    this.#statements[name].run(...values)
+  }
+
+  #rows<Row>(name: keyof typeof SQL, ...values: SqlValue[]): Row[] {
+    if (!this.#open) throw closed(this.name)
+    return attempt(this.name, () => this.#statements[name].all(...values)) as Row[]
+  }
+}
+
+// The transaction is ours, and so are the tables of letters.
+function checkSql(text: string): void {
+  const [, word = ''] = /^\s*([a-z]+)/i.exec(text) ?? []
+  if (/^(begin|commit|end|rollback|savepoint|release|attach|detach|vacuum|pragma)$/i.test(word)) {
+    throw new HoldfastError('bad-value', `${word} is not for a handler: it runs in a transaction`)
+  }
+  if (/\bmail_/i.test(text)) {
+    throw new HoldfastError(
+      'bad-value',
+      'tables whose name begins with mail_ are the mailbox’s own',
+    )
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * A file of SQLite that is ours: opened, told apart from the files of others, locked, released.
+ *
+ * The journal is a write-ahead log and `synchronous` is FULL, so a write returns when the disk
+ * has it: neither SIGKILL nor a power cut takes it back, and one that had not returned is there
+ * whole or not at all. The file carries a mark (`application_id`) and the version of its layout
+ * (`user_version`), so that we never write into somebody else's file.
+ *
+ * One process at a time: it holds SQLite's exclusive lock, which the system releases when the
+ * process dies, however it dies. Beside the file stands another with the process number. It is
+ * no lock, it only lets the error say who holds the real one.
+ */
+
+import { accessSync, constants, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import Database from 'libsql'
+import { HoldfastError } from '../../machine.ts'
+
+/** A kind of files. */
+export interface FileKind {
+  /** Its application_id, four letters. */
+  id: number
+  /** The version of the layout that this code writes. */
+  version: number
+  /** Statements that make an empty file one of these. */
+  layout: string
+}
+
+/** A file that is open and locked. */
+export interface OpenFile {
+  readonly database: Database.Database
+  readonly path: string
+}
+
+/** A prepared statement. */
+export type Statement = Database.Statement<unknown[]>
+
+/** The smallest page of an SQLite file. */
+const HEADER_BYTES = 512
+
+/**
+ * Opens the file, or makes it.
+ *
+ * @throws HoldfastError `store` when the folder is missing or not to be written, when the file
+ *   is not ours, damaged, of a newer version, or in use by another process
+ */
+export function openFile(file: string, kind: FileKind): OpenFile {
+  // A whole path, for SQLite gives names such as `:memory:` and `file:` a meaning of their own.
+  const path = resolve(file)
+  checkPlace(path)
+  const database = attempt(path, () => new Database(path))
+  try {
+    const isEmpty = attempt(path, () => identify(database, path, kind))
+    attempt(path, () => take(database, path, isEmpty ? kind : null))
+    return { database, path }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Closes it, and lets others have it. */
+export function closeFile({ database, path }: OpenFile): void {
+  // The number goes first: once the lock is free, another may write its own.
+  rmSync(pidFile(path), { force: true })
+  release(database)
+  database.close()
+}
+
+/** Rolls back what failed, if anything is left of it. */
+export function rollBack({ database }: OpenFile): void {
+  try {
+    if (database.inTransaction) database.exec('ROLLBACK')
+  } catch {
+    // The first error says more, and SQLite rolls back what never committed.
+  }
+}
+
+/** What can be told before SQLite is asked, which would say only "unable to open". */
+function checkPlace(path: string): void {
+  const folder = dirname(path)
+  const inFolder = statSync(folder, { throwIfNoEntry: false })
+  if (inFolder?.isDirectory() !== true) {
+    throw problem(path, `the folder ${folder} does not exist; create it or choose another place`)
+  }
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found !== undefined && !found.isFile()) throw problem(path, 'this is not a file')
+  try {
+    accessSync(folder, constants.W_OK)
+    if (found !== undefined) accessSync(path, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    throw problem(path, `it cannot be written (${codeOf(error)}); choose another place`)
+  }
+  // Shorter than SQLite's header, which takes it for empty. Not opened here to look inside, for
+  // closing it again would release the lock that this process may hold on it.
+  if (found !== undefined && found.size > 0 && found.size < HEADER_BYTES) throw notOurs(path)
+}
+
+/** Makes sure that the file is ours, without a change to it. @returns whether it is empty */
+function identify(database: Database.Database, path: string, kind: FileKind): boolean {
+  const id = numberOf(database, 'PRAGMA application_id')
+  const version = numberOf(database, 'PRAGMA user_version')
+  const tables = numberOf(database, 'SELECT count(*) FROM sqlite_schema')
+  if (id === 0 && version === 0 && tables === 0) return true
+  if (id !== kind.id) throw notOurs(path)
+  if (version > kind.version) {
+    throw problem(
+      path,
+      `its layout has version ${version}, this Holdfast knows ${kind.version}; use a newer one`,
+    )
+  }
+  return false
+}
+
+/** Takes the lock, and makes an empty file ours. */
+function take(database: Database.Database, path: string, kind: FileKind | null): void {
+  try {
+    database.pragma('locking_mode = EXCLUSIVE')
+    database.pragma('journal_mode = WAL')
+    database.pragma('synchronous = FULL')
+    // SQLite takes the lock with the first write, even if it writes nothing.
+    database.exec(kind ? layoutOf(kind) : 'BEGIN IMMEDIATE; COMMIT')
+    writeFileSync(pidFile(path), `${process.pid}\n`)
+  } catch (error) {
+    release(database)
+    throw error
+  }
+}
+
+function layoutOf({ id, version, layout }: FileKind): string {
+  return `BEGIN EXCLUSIVE; ${layout};
+    PRAGMA application_id = ${id}; PRAGMA user_version = ${version}; COMMIT`
+}
+
+/** Does what may fail in SQLite, and has its errors explained. */
+export function attempt<Result>(path: string, act: () => Result): Result {
+  try {
+    return act()
+  } catch (error) {
+    throw explain(error, path)
+  }
+}
+
+function numberOf(database: Database.Database, query: string): number {
+  // All rows, for a statement that has not come to its end keeps a lock.
+  const rows = database.prepare<unknown[]>(query).raw().all() as [number][]
+  return rows[0]?.[0] ?? 0
+}
+
+/**
+ * Gives up the lock, which must be ours. libsql closes the file only when the last of its
+ * statements has been collected as garbage, so the lock is given up before, which SQLite does
+ * when it leaves the write-ahead log, goes back to normal locking and reads once.
+ */
+function release(database: Database.Database): void {
+  try {
+    if (database.inTransaction) database.exec('ROLLBACK')
+    database.pragma('journal_mode = DELETE')
+    database.pragma('locking_mode = NORMAL')
+    numberOf(database, 'SELECT count(*) FROM sqlite_schema')
+  } catch {
+    // A damaged file: then the collector ends it.
+  }
+}
+
+/** What went wrong, as a sentence about that file. */
+export function explain(error: unknown, path: string): HoldfastError {
+  if (error instanceof HoldfastError) return error
+  switch (codeOf(error)) {
+    case 'SQLITE_BUSY':
+    case 'SQLITE_LOCKED':
+      return problem(path, `it is in use by ${holder(path)}; stop that, or choose another file`)
+    case 'SQLITE_NOTADB':
+      return notOurs(path)
+    case 'SQLITE_CORRUPT':
+      return problem(path, 'it is damaged; restore a copy, or move it away to start anew')
+    case 'SQLITE_FULL':
+      return problem(path, 'the disk is full; nothing of this write was kept')
+    case 'SQLITE_READONLY':
+      return problem(path, 'it cannot be written; choose another place')
+    default:
+      return problem(path, error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** An error about that file. */
+export function problem(path: string, why: string): HoldfastError {
+  return new HoldfastError('store', `the data file ${path} cannot be used: ${why}`)
+}
+
+function notOurs(path: string): HoldfastError {
+  return problem(path, 'it was not made by Holdfast; choose another file')
+}
+
+function codeOf(error: unknown): string {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : ''
+  return typeof code === 'string' ? code : ''
+}
+
+function pidFile(path: string): string {
+  return `${path}-pid`
+}
+
+function holder(path: string): string {
+  try {
+    const pid = /^[1-9][0-9]*$/.exec(readFileSync(pidFile(path), 'latin1').trim())?.[0]
+    if (pid === String(process.pid)) return 'this process'
+    if (pid !== undefined) return `process ${pid}`
+  } catch {
+    // Whoever holds it did not leave its number.
+  }
+  return 'another process'
+}

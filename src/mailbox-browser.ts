@@ -1,0 +1,19 @@
+/**
+ * The door for mailboxes in pages: the store is IndexedDB, connections go out only.
+ *
+ * @module
+ */
+
+import { type Mailbox, type MailboxOptions, openIn } from './api/mail-opening.ts'
+import { createBrowserLoop } from './drivers/net/loop-browser.ts'
+import { connectWebSocket } from './drivers/net/websocket.ts'
+import { openMailIndexedDb } from './drivers/store/mail-indexeddb.ts'
+
+export * from './api/mail-opening.ts'
+export { HoldfastError, type ErrorCode } from './machine.ts'
+
+/** Opens a mailbox in a database of this origin. @throws HoldfastError `store` with what to do */
+export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
+  const place = { loop: createBrowserLoop(), connect: connectWebSocket, open: openMailIndexedDb }
+  return openIn({ ...place, listen: null }, options)
+}

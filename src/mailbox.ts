@@ -1,0 +1,26 @@
+/**
+ * The door for mailboxes on Node.
+ *
+ * @module
+ */
+
+import { type Mailbox, type MailboxOptions, openIn } from './api/mail-opening.ts'
+import { createNodeLoop } from './drivers/net/loop-node.ts'
+import { listenStreams } from './drivers/net/websocket-listen.ts'
+import { connectWebSocketNode } from './drivers/net/websocket-node.ts'
+import { openMailSqlite } from './drivers/store/mail-sqlite.ts'
+
+export * from './api/mail-opening.ts'
+export { HoldfastError, type ErrorCode } from './machine.ts'
+
+const place = {
+  loop: createNodeLoop(),
+  connect: connectWebSocketNode,
+  open: (name: string) => Promise.resolve(openMailSqlite(name)),
+  listen: listenStreams,
+}
+
+/** Opens a mailbox in a file. @throws HoldfastError `store`, `port-taken` … with what to do */
+export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
+  return openIn(place, options)
+}

@@ -1,0 +1,355 @@
+// Goal: what a user of a mailbox is promised: each letter takes effect once and in order, with all
+// that its handler did or none of it; and what goes wrong is said.
+// Method: real mailboxes in files, over WebSockets on loopback; waits for events, never for time.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { HoldfastError, type Mailbox, type MailboxOptions, openMailbox } from '../../src/mailbox.ts'
+import type { LetterHandler, Transaction } from '../../src/mailbox.ts'
+import { until } from './until.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-mailbox-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const opened: Mailbox[] = []
+afterEach(async () => {
+  for (const box of opened.splice(0)) await box.close()
+})
+let files = 0
+const freshFile = (): string => join(folder, `${++files}.db`)
+
+async function open(options: Partial<MailboxOptions> & { id: string }): Promise<Mailbox> {
+  const box = await openMailbox({ store: freshFile(), ...options })
+  opened.push(box)
+  return box
+}
+
+/** A mailbox that listens, and one that is connected with it. */
+async function pair(
+  more: { alice?: Partial<MailboxOptions>; bob?: Partial<MailboxOptions> } = {},
+): Promise<[alice: Mailbox, bob: Mailbox]> {
+  const bob = await open({ id: 'bob', listen: { port: 0 }, ...more.bob })
+  const alice = await open({ id: 'alice', peers: { bob: bob.url! }, ...more.alice })
+  return [alice, bob]
+}
+
+const waiting = (box: Mailbox, peer: string): number =>
+  box.queues().find((queue) => queue.peer === peer)?.waiting ?? 0
+const drained = (box: Mailbox, peer: string): Promise<void> => until(() => waiting(box, peer) === 0)
+
+async function fails(run: () => Promise<unknown>): Promise<string> {
+  try {
+    await run()
+    return 'no error'
+  } catch (error) {
+    if (error instanceof HoldfastError) return `${error.code}: ${error.message}`
+    throw error
+  }
+}
+
+describe('letters', () => {
+  test('S1, S7, S18: take effect once and in order, answers too, and the outbox is empty', async () => {
+    const [alice, bob] = await pair()
+    const came: unknown[] = []
+    bob.on('letter', (tx, from, body) => {
+      came.push(body)
+      tx.set('count', ((tx.get('count') as number) ?? 0) + 1)
+      tx.post(from, { seen: body })
+    })
+    const answers: unknown[] = []
+    alice.on('letter', (_tx, _from, body) => answers.push(body))
+    const bodies = Array.from({ length: 500 }, (_, i) => ({ i, text: 'x'.repeat(i) }))
+    const numbers = await Promise.all(bodies.map((body) => alice.to('bob').post(body)))
+    expect(numbers).toEqual(bodies.map((_, i) => i + 1))
+    await drained(alice, 'bob')
+    await until(() => answers.length === 500)
+    expect(came).toEqual(bodies)
+    expect(bob.get('count')).toBe(500)
+  })
+
+  test('bytes come as bytes', async () => {
+    const [alice, bob] = await pair()
+    const came: unknown[] = []
+    bob.on('letter', (_tx, _from, body) => came.push(body))
+    await alice.to('bob').post(Uint8Array.of(1, 2, 255))
+    await until(() => came.length === 1)
+    expect(came).toEqual([Uint8Array.of(1, 2, 255)])
+  })
+
+  test('S4, S10: wait for a peer that is not there, and go when it comes, and comes again', async () => {
+    const store = freshFile()
+    let bob = await open({ id: 'bob', store, listen: { port: 0 } })
+    const port = Number(new URL(bob.url!).port)
+    const alice = await open({ id: 'alice', peers: { bob: bob.url! } })
+    let down = 0
+    alice.on('disconnected', () => down++)
+    for (let life = 1; life <= 3; life++) {
+      await alice.to('bob').post(`before ${life}`)
+      bob.on('letter', (tx, _from, body) => tx.set('last', body))
+      await drained(alice, 'bob')
+      await bob.close()
+      await until(() => down >= life)
+      await alice.to('bob').post(`meanwhile ${life}`)
+      bob = await open({ id: 'bob', store, listen: { port } })
+      expect(bob.get('last')).toBe(`before ${life}`)
+    }
+    bob.on('letter', (tx, _from, body) => tx.set('last', body))
+    await drained(alice, 'bob')
+    expect(bob.get('last')).toBe('meanwhile 3')
+  })
+
+  test('both may dial each other: one connection stays', async () => {
+    const alice = await open({ id: 'alice', listen: { port: 0 } })
+    const bob = await open({ id: 'bob', listen: { port: 0 } })
+    alice.connect('bob', bob.url!)
+    bob.connect('alice', alice.url!)
+    let count = 0
+    for (const box of [alice, bob]) box.on('letter', () => count++)
+    for (let i = 0; i < 20; i++) {
+      await alice.to('bob').post(i)
+      await bob.to('alice').post(i)
+    }
+    await drained(alice, 'bob')
+    await drained(bob, 'alice')
+    expect(count).toBe(40)
+  })
+
+  test('100,000 for a peer that is not there drain in order when it comes, with progress', async () => {
+    const alice = await open({ id: 'alice' })
+    const posts: Promise<number>[] = []
+    for (let i = 1; i <= 100_000; i++) posts.push(alice.to('bob').post(i))
+    await Promise.all(posts)
+    const progress: number[] = []
+    alice.on('acked', (event) => progress.push(event.waiting))
+    const bob = await open({ id: 'bob', listen: { port: 0 } })
+    let last = 0
+    let wrong = 0
+    bob.on('letter', (_tx, _from, body) => {
+      if (body !== ++last) wrong++
+    })
+    alice.connect('bob', bob.url!)
+    await drained(alice, 'bob')
+    expect([last, wrong]).toEqual([100_000, 0])
+    expect(progress.length).toBeGreaterThan(2)
+    expect(progress).toEqual(progress.toSorted((a, b) => b - a))
+  })
+})
+
+describe('a handler', () => {
+  test('S31: that throws leaves nothing, is tried again, and its letter is set aside', async () => {
+    const [alice, bob] = await pair({ bob: { triesMax: 3 } })
+    bob.on('letter', (tx, from, body) => {
+      tx.sql('CREATE TABLE IF NOT EXISTS hats (colour TEXT)')
+      tx.sql('INSERT INTO hats VALUES (?)', String(body))
+      tx.set(`hat ${String(body)}`, true)
+      tx.post(from, `thanks for ${String(body)}`)
+      if (body === 'green') throw new Error('no green hats')
+    })
+    const thrown: string[] = []
+    const dead: unknown[] = []
+    const thanks: unknown[] = []
+    bob.on('threw', ({ why }) => thrown.push(why))
+    bob.on('dead', (event) => dead.push(event))
+    alice.on('letter', (_tx, _from, body) => thanks.push(body))
+    for (const colour of ['red', 'green', 'blue']) await alice.to('bob').post(colour)
+    await drained(alice, 'bob')
+    await until(() => thanks.length === 2)
+    expect(thanks).toEqual(['thanks for red', 'thanks for blue'])
+    expect(thrown).toEqual(['no green hats', 'no green hats', 'no green hats'])
+    expect(dead).toEqual([{ peer: 'alice', n: 2, why: 'no green hats' }])
+    expect(bob.dead()).toEqual([{ peer: 'alice', n: 2, why: 'no green hats', body: 'green' }])
+    expect([bob.get('hat red'), bob.get('hat green')]).toEqual([true, undefined])
+    expect(await fails(() => bob.release('alice', 2))).toContain('failed: the handler threw again')
+    expect(bob.dead()).toHaveLength(1)
+    await bob.discard('alice', 2)
+    expect(bob.dead()).toEqual([])
+    expect(await fails(() => bob.release('alice', 2))).toContain('not-found')
+  })
+
+  test('that was mended takes a letter that was set aside', async () => {
+    const [alice, bob] = await pair({ bob: { triesMax: 1 } })
+    let isMended = false
+    bob.on('letter', (tx, _from, body) => {
+      if (!isMended) throw new Error('not yet')
+      tx.set('got', body)
+    })
+    await alice.to('bob').post('late')
+    await drained(alice, 'bob')
+    isMended = true
+    await bob.release('alice', 1)
+    expect([bob.get('got'), bob.dead()]).toEqual(['late', []])
+  })
+
+  test('that throws at one peer does not keep others waiting', async () => {
+    const [alice, bob] = await pair({ bob: { triesMax: 1_000 } })
+    const carol = await open({ id: 'carol', peers: { bob: bob.url! } })
+    bob.on('letter', (_tx, from) => {
+      if (from === 'alice') throw new Error('not hers')
+    })
+    await alice.to('bob').post('one')
+    for (let i = 0; i < 10; i++) await carol.to('bob').post(i)
+    await drained(carol, 'bob')
+    expect(waiting(alice, 'bob')).toBe(1)
+  })
+
+  test('may not be async, nor use its transaction later', async () => {
+    const [alice, bob] = await pair({ bob: { triesMax: 1 } })
+    let late: (() => unknown) | null = null
+    const handler = async (tx: Transaction): Promise<void> => {
+      late = () => tx.get('a')
+    }
+    const off = bob.on('letter', handler as LetterHandler)
+    await alice.to('bob').post(1)
+    await drained(alice, 'bob')
+    expect(bob.dead()[0]!.why).toContain('may not be async')
+    expect(() => late!()).toThrow('this transaction is over')
+    off()
+  })
+
+  test('may not end the transaction, nor touch the tables of letters', async () => {
+    const [alice, bob] = await pair({ bob: { triesMax: 1 } })
+    bob.on('letter', (tx, _from, body) => void tx.sql(String(body)))
+    for (const sql of ['COMMIT', ' pragma journal_mode=off', 'DELETE FROM mail_heads', 'no sql']) {
+      await alice.to('bob').post(sql)
+    }
+    await drained(alice, 'bob')
+    const why = bob.dead().map((letter) => letter.why)
+    expect(why[0]).toContain('COMMIT is not for a handler')
+    expect(why[1]).toContain('pragma is not for a handler')
+    expect(why[2]).toContain('mailbox’s own')
+    expect(why[3]).toContain('syntax error')
+  })
+})
+
+describe('a mailbox says', () => {
+  test('S32: that an outbox is full, and takes more when there is room', async () => {
+    const alice = await open({ id: 'alice', lettersMax: 3 })
+    for (let i = 0; i < 3; i++) await alice.to('bob').post(i)
+    expect(await fails(() => alice.to('bob').post(3))).toBe(
+      'outbox-full: the outbox to bob is full: 3 letters of 3, 39 bytes of 1073741824; ' +
+        'wait until bob has taken some',
+    )
+    const bob = await open({ id: 'bob', listen: { port: 0 } })
+    bob.on('letter', () => {})
+    alice.connect('bob', bob.url!)
+    await drained(alice, 'bob')
+    expect(await alice.to('bob').post(3)).toBe(4)
+  })
+
+  test('that a letter is too long, an id none, a value no value', async () => {
+    const alice = await open({ id: 'alice' })
+    const long = new Uint8Array(65_536)
+    expect(await fails(() => alice.to('bob').post(long))).toContain('at most 65536 bytes: 65537')
+    expect(await fails(() => alice.to('bob').post(() => 1))).toContain('bad-value')
+    expect(await fails(() => open({ id: '' }))).toContain('has 1 to 64 bytes')
+    expect(await fails(async () => alice.to('x'.repeat(65)))).toContain('has 1 to 64 bytes')
+    expect(await fails(() => open({ id: 'a', listen: { port: 0, host: '0.0.0.0' } }))).toContain(
+      'needs a key',
+    )
+  })
+
+  test('who is not known here, has another key, or is somebody else', async () => {
+    const bob = await open({ id: 'bob', key: 'secret', accept: ['alice'], listen: { port: 0 } })
+    const why = async (options: Partial<MailboxOptions>, whom = 'bob'): Promise<string> => {
+      const box = await open({
+        id: 'mallory',
+        key: 'secret',
+        peers: { [whom]: bob.url! },
+        ...options,
+      })
+      const said: string[] = []
+      box.on('disconnected', (event) => said.push(event.why))
+      await until(() => said.length > 0)
+      await box.close()
+      return said[0]!
+    }
+    expect(await why({})).toBe('bob takes no letters from mallory')
+    expect(await why({ id: 'alice', key: 'guess' })).toContain('does not have the key')
+    expect(await why({ id: 'alice' }, 'carol')).toBe('this is the mailbox of bob, not of carol')
+    expect(await why({ id: 'bob' })).toContain('cannot be called bob')
+  })
+
+  test('that a peer begins anew with an empty store, and loses no letter to it', async () => {
+    const [alice, bob] = await pair()
+    bob.on('letter', () => {})
+    for (let i = 0; i < 5; i++) await alice.to('bob').post(i)
+    await drained(alice, 'bob')
+    await alice.close()
+    const again = await open({ id: 'alice', peers: { bob: bob.url! } })
+    await again.to('bob').post('one')
+    const said: string[] = []
+    again.on('disconnected', (event) => said.push(event.why))
+    await until(() => said.length > 0)
+    expect(said[0]).toContain('alice has another store than when bob last spoke to it')
+    expect(waiting(again, 'bob')).toBe(1)
+  })
+
+  test('that its port is taken, its file in use', async () => {
+    const store = freshFile()
+    const bob = await open({ id: 'bob', store, listen: { port: 0 } })
+    const port = Number(new URL(bob.url!).port)
+    expect(await fails(() => open({ id: 'eve', listen: { port } }))).toContain('port-taken')
+    expect(await fails(() => open({ id: 'eve', store }))).toContain('in use by this process')
+    await bob.close()
+    expect(await fails(() => bob.to('eve').post(1))).toBe('store: the mailbox of bob is closed')
+  })
+})
+
+test('S19, S20, S21: without connections: asked first, a client sends only what is news', async () => {
+  const store = freshFile()
+  const chain = await open({ id: 'chain' })
+  chain.on('letter', (tx, from, body) => tx.post(from, `did ${String(body)}`))
+  const answers: unknown[] = []
+  for (let life = 1; life <= 3; life++) {
+    const client = await open({ id: 'client', store })
+    client.on('letter', (_tx, _from, body) => answers.push(body))
+    await client.to('chain').post(life)
+    await chain.take('client', client.batch('chain', chain.query('client')))
+    await client.take('chain', chain.batch('client', client.query('chain')))
+    expect([chain.query('client'), client.query('chain')]).toEqual([life, life])
+    // The same batches again change nothing.
+    await chain.take('client', client.batch('chain', 0))
+    await client.take('chain', chain.batch('client', 0))
+    await client.close()
+  }
+  expect(answers).toEqual(['did 1', 'did 2', 'did 3'])
+})
+
+describe('on a full disk', () => {
+  const door = new URL('../../dist/mailbox.js', import.meta.url)
+  beforeAll(() => {
+    if (!existsSync(door)) throw new Error('run `npx tsc -b` first: child processes need dist/')
+  })
+
+  test('a post says so, what was posted stays, and goes when there is room', () => {
+    const script = `
+      const { openMailbox } = await import(${JSON.stringify(door.href)})
+      const { rmSync, writeFileSync } = await import('node:fs')
+      writeFileSync('/mnt/ballast', new Uint8Array(300000))
+      const alice = await openMailbox({ id: 'alice', store: '/mnt/a.db' })
+      let posted = 0
+      let why = ''
+      while (why === '') {
+        const letter = 'x'.repeat(5000)
+        await alice.to('bob').post(letter).then(() => posted++, (e) => (why = e.message))
+      }
+      console.log(why)
+      rmSync('/mnt/ballast')
+      console.log((await alice.to('bob').post('more')) === posted + 1)
+      const bob = await openMailbox({ id: 'bob', store: null, listen: { port: 0 } })
+      let came = 0
+      bob.on('letter', () => came++)
+      alice.connect('bob', bob.url)
+      await new Promise((done) => alice.on('acked', ({ waiting }) => waiting === 0 && done()))
+      console.log(came === posted + 1)
+      await alice.close(); await bob.close()`
+    const shell = 'mount -t tmpfs -o size=1m none /mnt && ip link set lo up; exec "$0" "$@"'
+    const words = ['-rmn', 'sh', '-c', shell, process.execPath, '--input-type=module', '-e', script]
+    const child = spawnSync('unshare', words, { encoding: 'utf8', timeout: 25_000 })
+    expect(child.stderr).toBe('')
+    const [why, room, all] = child.stdout.trim().split('\n')
+    expect(why).toContain('the disk is full; nothing of this write was kept')
+    expect([room, all]).toEqual(['true', 'true'])
+  })
+})
