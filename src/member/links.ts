@@ -44,6 +44,8 @@ export const PROBE_MS: Millis = 2_000
 export const IDLE_MS: Millis = 10_000
 /** Who is to be asked for a link itself asks if that does not come for so long. */
 export const ASKED_MS: Millis = 1_000
+/** Who was heard within this has no need of a new link; if he has, he asks again. */
+const STALE_HELLO_MS: Millis = 400
 /** First and longest wait for an answer to HELLO. */
 export const HELLO_MS: readonly [Millis, Millis] = [100, 1_000]
 
@@ -126,6 +128,8 @@ function answerHello(run: Runtime, from: string, hello: Handshake & { kind: 'hel
   if (verdict === 'no') return deny(run, from, nonce, 'notMember')
   const known = member.peers.get(hello.inc)
   if (known?.link && known.nonce === nonce) return accept(run, known, from)
+  // A HELLO that was long on its way would take the place of the link that came of another.
+  if (known?.link && run.now - known.link.lastHeard < STALE_HELLO_MS) return
   // Both ask at once: the one with the smaller number gets its way.
   if (known && !known.link && known.initiator && own.me < hello.inc) return
   if (known) forget(run, known)

@@ -4,7 +4,7 @@
  */
 
 import type { PeerId } from '../machine.ts'
-import { HORIZON_SLOTS, keyOf, type Slot, type SlotEvent, type Slots } from './state.ts'
+import { keyOf, type Slot, type SlotEvent, type Slots } from './state.ts'
 
 // FNV-1a over the bytes, and over the words in front as if they were bytes.
 const OFFSET = 0x811c9dc5
@@ -75,8 +75,8 @@ export function find(slots: Slots, slot: number, inc: PeerId, id: number): SlotE
  * The slots that a digest said in a slot is about: those of the horizon that are over and had
  * one more slot to come in. One fewer than are open, so that a clock one slot off has them too.
  */
-export function rangeOf(saidIn: number): { from: number; to: number } {
-  return { from: saidIn - HORIZON_SLOTS + 1, to: saidIn - 2 }
+export function rangeOf(saidIn: number, horizon: number): { from: number; to: number } {
+  return { from: saidIn - horizon + 1, to: saidIn - 2 }
 }
 
 /** What is known of these slots, in 32 bits. */

@@ -11,12 +11,12 @@ import { toJson } from '../wire/json.ts'
 import {
   type Game,
   HISTORY_SLOTS,
-  HORIZON_SLOTS,
   LEAP_SLOTS,
   type SlotEvent,
   type Slots,
   type Turn,
 } from './state.ts'
+import { tally } from './tally.ts'
 
 /** The world of the last whole slot. */
 export function shown(slots: Slots, game: Game): unknown {
@@ -111,9 +111,9 @@ export function advance(slots: Slots, game: Game, to: number): void {
   slots.slot = to
   slots.ahead = null
   slots.changed = true
-  if (slots.base >= to - 1 - HORIZON_SLOTS) return
+  if (slots.base >= to - 1 - slots.horizon) return
   fold(slots, game)
-  while (slots.base < to - 1 - HORIZON_SLOTS) settleNext(slots)
+  while (slots.base < to - 1 - slots.horizon) settleNext(slots)
 }
 
 // After a standstill the world goes on from where it stood.
@@ -121,22 +121,20 @@ function leap(slots: Slots, game: Game, to: number): void {
   const world = shown(slots, game)
   slots.bySlot.clear()
   slots.hashes.clear()
-  slots.settled.clear()
-  settle(slots, to - 1 - HORIZON_SLOTS, world)
+  settle(slots, to - 1 - slots.horizon, world)
 }
 
 function settleNext(slots: Slots): void {
-  const { hashes, settled, bySlot } = slots
+  const { hashes, bySlot } = slots
   const before = slots.worlds.shift()
   slots.sound--
   const base = ++slots.base
   const same = slots.worlds[0] === before ? hashes.get(base - 1) : undefined
   hashes.set(base, same ?? hashOf(slots.worlds[0]))
-  const events = bySlot.get(base)?.events
-  if (events) settled.set(base, [...events.keys()])
+  const events = [...(bySlot.get(base)?.events.values() ?? [])]
+  for (const event of events.sort((a, b) => a.id - b.id)) tally(slots, event)
   bySlot.delete(base)
   hashes.delete(base - HISTORY_SLOTS)
-  settled.delete(base - HISTORY_SLOTS)
 }
 
 function hashOf(world: unknown): number {

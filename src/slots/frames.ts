@@ -31,14 +31,7 @@ import {
 } from '../wire/bytes.ts'
 import { unwrap } from '../wire/sequence.ts'
 import { digestOf, rangeOf } from './events.ts'
-import {
-  ACT_BYTES_MAX,
-  AHEAD_SLOTS,
-  HORIZON_SLOTS,
-  type SlotEvent,
-  type SlotPeer,
-  type Slots,
-} from './state.ts'
+import { ACT_BYTES_MAX, AHEAD_SLOTS, type SlotEvent, type SlotPeer, type Slots } from './state.ts'
 
 /** What is owed is sent again after this, if nothing says that it came or was lost. */
 export const AGAIN_MS: Millis = 60
@@ -85,7 +78,7 @@ export function writeFrame(
 ): SlotEvent[] {
   const end = writer.length + budget
   const { slot } = slots
-  const hash = slots.hashes.get(slot - 1 - HORIZON_SLOTS)
+  const hash = slots.hashes.get(slot - 1 - slots.horizon)
   // Once a slot is enough for what holds for a slot.
   const says = peer.saidIn !== slot
   const settled = says && hash !== undefined
@@ -94,7 +87,7 @@ export function writeFrame(
   writeU16(writer, slot & 0xffff)
   writeVarint(writer, root)
   if (says) {
-    const { from, to } = rangeOf(slot)
+    const { from, to } = rangeOf(slot, slots.horizon)
     writeU32(writer, digestOf(slots, from, to))
   }
   if (settled) writeU32(writer, hash)

@@ -11,16 +11,15 @@ import {
   varint,
   word,
 } from '../wire/layout.ts'
-import { ACT_BYTES_MAX, ACTS_PER_SLOT, HISTORY_SLOTS, WORLD_BYTES_MAX } from './state.ts'
+import { ACT_BYTES_MAX, MISSING_MAX, TALLIES_MAX, WORLD_BYTES_MAX } from './state.ts'
 
 /** The channel of slots. */
 export const SLOTS_CHANNEL = 8
-/** Acts that somebody asks for whether they counted; of more the oldest are given up. */
-export const UNSURE_MAX: number = ACTS_PER_SLOT * HISTORY_SLOTS
 /** Events of open slots that go with a world; others come in frames. */
 export const EVENTS_MAX = 128
 const PLAYERS_MAX = 256
 
+const tally = record({ inc: varint, upTo: varint, missing: list(varint, MISSING_MAX) })
 const event = record({
   inc: varint,
   player: varint,
@@ -34,11 +33,11 @@ const event = record({
 export const slotsLayout = message({
   /** How the sender stands to the world; `print` is what both must agree on. */
   standing: [1, record({ standing: word(['closed', 'joining', 'live']), print: u32 })],
-  /** State inquiry: asks for the world, and which of these acts of the sender count (M5). */
-  inquiry: [2, record({ acts: list(varint, UNSURE_MAX) })],
+  /** State inquiry: asks for the world (M5). */
+  inquiry: [2, record({})],
   /**
-   * The answer (M6): the world that is settled after a slot, the players in it, open events, and
-   * those of the asker's acts that count, open or settled. An act is named inc * 2^28 + id.
+   * The answer (M6): the world that is settled after a slot, the players in it, which acts of whom
+   * it has, and open events.
    */
   world: [
     3,
@@ -48,7 +47,7 @@ export const slotsLayout = message({
       text: text(WORLD_BYTES_MAX),
       present: list(varint, PLAYERS_MAX),
       events: list(event, EVENTS_MAX),
-      counted: list(varint, UNSURE_MAX),
+      tallies: list(tally, TALLIES_MAX),
     }),
   ],
 })

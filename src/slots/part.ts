@@ -10,9 +10,13 @@ import { type Frame, readFrame } from './frames.ts'
 import { slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
 import { seek } from './opening.ts'
 import { lookAround, rootOf } from './root.ts'
-import { create, createPeer, type Game, HORIZON_SLOTS, type Slots, type SlotsOut } from './state.ts'
+import { create, createPeer, type Game, type Slots, type SlotsOut } from './state.ts'
 import { take, tellGone } from './take.ts'
+import { takeVoid } from './tally.ts'
 import { adopt, ANSWER_AGAIN_MS, ask, worldFor } from './worlds.ts'
+
+// An alarm a hair before the slot is over would be set again and again.
+const ROUNDING_MS: Millis = 0.01
 
 /** What the game named, once it has. */
 export interface GameBox {
@@ -58,37 +62,38 @@ export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): bool
   else slots.slot = Number.isNaN(slots.slot) ? to : Math.max(slots.slot, to)
   if (slots.standing === 'joining') {
     for (const slot of slots.bySlot.keys()) {
-      if (slot < to - 2 * HORIZON_SLOTS) slots.bySlot.delete(slot)
+      if (slot < to - 2 * slots.horizon) slots.bySlot.delete(slot)
     }
     seek(slots, game, now, out)
   }
   lookAround(slots, now)
-  if (rootOf(slots, now).root === slots.me) lead(slots, game, now)
+  if (rootOf(slots, now).root === slots.me) {
+    // Somebody says who went.
+    tellGone(slots, game, now)
+    tellVoid(slots, out)
+  }
   return true
-}
-
-// What is settled here is settled; and somebody says who went.
-function lead(slots: Slots, game: Game, now: Millis): void {
-  slots.unsure = slots.unsure.filter((event) => event.slot > slots.base)
-  tellGone(slots, game, now)
 }
 
 function deadline(slots: Slots): Millis {
   if (slots.standing === 'closed' || Number.isNaN(slots.offset)) return Infinity
   const known = Number.isNaN(slots.slot) ? 0 : slots.slot
-  return Math.min((known + 1) * slots.ms - slots.offset, slots.dueAt)
+  return Math.min((known + 1) * slots.ms - slots.offset + ROUNDING_MS, slots.dueAt)
 }
 
 function reset(slots: Slots): void {
-  const { standing, ms, print, offset, nextId, seed, variant, counters } = slots
-  const kept = { ms, print, offset, nextId, seed, variant, counters }
+  const { standing, ms, print, offset, horizon, nextId, seed, variant, counters } = slots
+  const kept = { ms, print, offset, horizon, nextId, seed, variant, counters }
   Object.assign(slots, create(), kept)
   slots.standing = standing === 'closed' ? 'closed' : 'joining'
 }
 
 function viewed(slots: Slots, now: Millis, view: PartView): void {
   // Whoever was out and came back may have missed what was settled meanwhile.
-  if (slots.me !== 0 && slots.me !== view.me) slots.apart = true
+  if (slots.me !== 0 && slots.me !== view.me) {
+    slots.apart = true
+    slots.nextId = 1
+  }
   slots.me = view.me
   slots.mesh = view.mesh
   slots.primary = view.primary
@@ -151,14 +156,13 @@ function answer(
   if (message.kind === 'inquiry') {
     if (slots.standing !== 'live' || now - peer.answeredAt < ANSWER_AGAIN_MS) return
     peer.answeredAt = now
-    out.send(from, encode(slotsLayout, worldFor(slots, message.acts)))
+    out.send(from, encode(slotsLayout, worldFor(slots)))
   } else if (message.kind === 'world') {
     if (from !== slots.asked) return void slots.counters.refused++
     slots.asked = 0
-    const acts = adopt(slots, game, message)
-    if (acts === null) return void slots.counters.malformed++
+    if (!adopt(slots, game, message)) return void slots.counters.malformed++
     slots.changed = true
-    if (acts.length > 0) out.emit({ kind: 'slots-void', acts })
+    if (rootOf(slots, now).root === from) tellVoid(slots, out)
     tick(slots, game, now, out)
   }
 }
@@ -191,7 +195,7 @@ function read(
 
 // One of us has what the other lacks: each sends what the other may not have.
 function compareEvents(slots: Slots, inc: PeerId, frame: Frame): void {
-  const { from, to } = rangeOf(frame.slot)
+  const { from, to } = rangeOf(frame.slot, slots.horizon)
   if (frame.digest === null || from <= slots.base || to >= slots.slot) return
   if (digestOf(slots, from, to) === frame.digest) return
   for (let slot = from; slot <= to; slot++) {
@@ -200,7 +204,7 @@ function compareEvents(slots: Slots, inc: PeerId, frame: Frame): void {
 }
 
 function compareWorlds(slots: Slots, now: Millis, inc: PeerId, frame: Frame, out: SlotsOut): void {
-  const slot = frame.slot - 1 - HORIZON_SLOTS
+  const slot = frame.slot - 1 - slots.horizon
   const hash = slots.hashes.get(slot)
   if (frame.settled === null || hash === undefined) return
   const { root, near } = rootOf(slots, now)
@@ -208,5 +212,11 @@ function compareWorlds(slots: Slots, now: Millis, inc: PeerId, frame: Frame, out
   if (!counts) return
   if (frame.settled !== hash) return ask(slots, now, inc, out)
   slots.apart = false
-  slots.unsure = slots.unsure.filter((event) => event.slot > slot)
+  if (inc === root) tellVoid(slots, out)
+}
+
+// What the root's world has left out did not happen; that of a third may yet be put right.
+function tellVoid(slots: Slots, out: SlotsOut): void {
+  const left = takeVoid(slots)
+  if (left.length > 0) out.emit({ kind: 'slots-void', acts: left.map(({ act }) => act) })
 }

@@ -8,10 +8,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import { HORIZON_SLOTS, type SlotPeer, type Slots } from './state.ts'
-
-/** Silence of so long: that member does not hear us either, for all we know. */
-export const SILENT_SLOTS: number = HORIZON_SLOTS / 2
+import type { SlotPeer, Slots } from './state.ts'
 
 /** Whom we follow, and whether we are it or hear it. */
 export interface Root {
@@ -19,9 +16,9 @@ export interface Root {
   near: boolean
 }
 
-/** Whether frames of a member came lately. */
+/** Whether frames of a member came within half the horizon: else it may not hear us either. */
 export function hears(slots: Slots, now: Millis, peer: SlotPeer): boolean {
-  return now - peer.heardAt <= SILENT_SLOTS * slots.ms
+  return now - peer.heardAt <= (slots.horizon / 2) * slots.ms
 }
 
 /** See the head of this file; root 0 for none. */

@@ -12,8 +12,14 @@ import type { Millis, PartOut, PeerId } from '../machine.ts'
 export const HORIZON_SLOTS = 10
 /** Clocks ahead of ours by so many slots are believed. */
 export const AHEAD_SLOTS = 5
-/** Hashes of settled worlds that are kept to compare, and what was settled of our own acts. */
+/** Hashes of settled worlds that are kept to compare. */
 export const HISTORY_SLOTS = 60
+/** Own acts are remembered so long: a world that is taken says whether they count. */
+export const UNSURE_SLOTS = 300
+/** Members whose acts are counted, and gaps in the acts of one. */
+export const TALLIES_MAX = 256
+/** See TALLIES_MAX. */
+export const MISSING_MAX = 64
 /** Slots that are folded at once after a standstill; after a longer one the world is asked for. */
 export const LEAP_SLOTS = 60
 /** Acts of one member in one slot. */
@@ -43,6 +49,12 @@ export interface SlotEvent {
   direct: boolean
   /** Who is known to have it, besides whose it is. */
   held: Set<PeerId>
+}
+
+/** Which acts of one member are settled: all up to one but those that came too late. */
+export interface Tally {
+  upTo: number
+  missing: number[]
 }
 
 /** What is known of one slot. */
@@ -128,6 +140,8 @@ export interface Slots {
   primary: PeerId
   /** Session time minus the own clock. */
   offset: Millis
+  /** Slots that stay open to what comes late: HORIZON_SLOTS. */
+  horizon: number
   /** Players by member, also of members that went lately. */
   players: Map<PeerId, number>
   here: Set<PeerId>
@@ -150,9 +164,9 @@ export interface Slots {
   nextId: number
   /** Hashes of settled worlds by slot. */
   hashes: Map<number, number>
-  /** Names of settled events by slot: who asks is told which of its own count. */
-  settled: Map<number, number[]>
-  /** Own acts that the root may not have settled yet. */
+  /** Which acts of whom are in the settled world. */
+  tallies: Map<PeerId, Tally>
+  /** Own acts of late that no world taken of another has left out. */
   unsure: SlotEvent[]
   /** Players that acted and were not said to be gone. */
   present: Set<number>
@@ -195,6 +209,7 @@ export function create(): Slots {
     mesh: false,
     primary: 0,
     offset: NaN,
+    horizon: HORIZON_SLOTS,
     players: new Map(),
     here: new Set(),
     peers: new Map(),
@@ -208,7 +223,7 @@ export function create(): Slots {
     seed: 0,
     nextId: 1,
     hashes: new Map(),
-    settled: new Map(),
+    tallies: new Map(),
     unsure: [],
     present: new Set(),
     apart: false,

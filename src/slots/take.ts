@@ -8,6 +8,9 @@ import { hears } from './root.ts'
 import { ACTS_PER_SLOT, AHEAD_SLOTS, type Game, type SlotEvent, type Slots } from './state.ts'
 import { eventOf } from './worlds.ts'
 
+// Members that others know of before we do.
+const STRANGERS_MAX = 4
+
 /** Takes an event that a peer told. @returns it if it is new */
 export function take(
   slots: Slots,
@@ -55,6 +58,8 @@ function isAllowed(slots: Slots, now: Millis, from: PeerId, told: Told): boolean
   if (inc === slots.me || slot > slots.slot + AHEAD_SLOTS) return false
   if ((slots.players.get(inc) ?? player) !== player || player === 0) return false
   if (gone > 0) return !isHere(slots, now, from, gone)
+  const most = ACTS_PER_SLOT * (slots.here.size + STRANGERS_MAX)
+  if ((slots.bySlot.get(slot)?.events.size ?? 0) >= most) return false
   return countOf(slots, slot, inc) < ACTS_PER_SLOT
 }
 

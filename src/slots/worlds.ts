@@ -1,10 +1,10 @@
 /**
  * Worlds on their way from one member to another: to who comes, and to whom too much was late.
  *
- *     INQUIRY{acts}   ->   WORLD{slot, world, open events, which of the acts count}
+ *     INQUIRY   ->   WORLD{slot, world, which acts it has, open events}
  *
  * This is the state inquiry of the source (M5, M6) between whole worlds: who takes one has, from
- * then on, what the other has, and is told which acts of its own nobody else knows of.
+ * then on, what the other has, and knows which acts of its own are not in it.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -13,12 +13,11 @@ import { encode } from '../wire/layout.ts'
 import { insert, markOf } from './events.ts'
 import type { Told } from './frames.ts'
 import { settle } from './fold.ts'
-import { EVENTS_MAX, slotsLayout, UNSURE_MAX, type WorldMessage } from './messages.ts'
+import { EVENTS_MAX, slotsLayout, type WorldMessage } from './messages.ts'
 import {
   ACT_BYTES_MAX,
+  AHEAD_SLOTS,
   type Game,
-  HORIZON_SLOTS,
-  keyOf,
   type SlotEvent,
   type Slots,
   type SlotsOut,
@@ -41,62 +40,47 @@ export function ask(slots: Slots, now: Millis, to: PeerId, out: SlotsOut): void 
   if (now < slots.askAt || slots.variant === 'never-asks') return
   slots.asked = to
   slots.askAt = now + ASK_AGAIN_MS
-  const acts = slots.unsure.slice(-UNSURE_MAX).map(({ inc, id }) => keyOf(inc, id))
-  out.send(to, encode(slotsLayout, { kind: 'inquiry', acts }))
+  out.send(to, encode(slotsLayout, { kind: 'inquiry' }))
 }
 
 /** The answer to somebody's inquiry. */
-export function worldFor(slots: Slots, keys: readonly number[]): WorldMessage {
-  const asked = new Set(keys)
-  const counted: number[] = []
+export function worldFor(slots: Slots): WorldMessage {
   const events: Told[] = []
-  for (const entries of slots.settled.values()) {
-    for (const key of entries) if (asked.has(key)) counted.push(key)
-  }
-  for (const { events: open } of slots.bySlot.values()) {
-    for (const [key, event] of open) {
-      if (asked.has(key)) counted.push(key)
-      if (events.length < EVENTS_MAX) events.push(event)
-    }
-  }
+  for (const { events: open } of slots.bySlot.values()) events.push(...open.values())
   return {
     kind: 'world',
     slot: slots.base,
     seed: slots.seed,
     text: toJson(slots.worlds[0]),
     present: [...slots.present],
-    events,
-    counted: counted.slice(0, UNSURE_MAX),
+    tallies: [...slots.tallies].map(([inc, known]) => ({ inc, ...known })),
+    events: events.slice(0, EVENTS_MAX),
   }
 }
 
-/**
- * Takes the world of another for ours.
- *
- * @returns acts of ours that do not count, or null for a message that cannot be
- */
-export function adopt(slots: Slots, game: Game, message: WorldMessage): unknown[] | null {
+/** Takes the world of another for ours. @returns false for a message that cannot be */
+export function adopt(slots: Slots, game: Game, message: WorldMessage): boolean {
   const { slot } = message
-  if (!isJson(message.text)) return null
+  if (!isJson(message.text)) return false
   const open = openEvents(slots, slot)
   slots.bySlot.clear()
   slots.hashes.clear()
-  slots.settled.clear()
   slots.seed = message.seed
   slots.present = new Set(message.present)
+  slots.tallies = new Map(message.tallies.map(({ inc, upTo, missing }) => [inc, { upTo, missing }]))
   settle(slots, slot, JSON.parse(message.text))
   // A clock behind that of the other catches up; nothing is folded twice meanwhile.
   slots.slot = Math.max(slots.slot, slot + 1)
   for (const event of open) insert(slots, event)
   for (const told of message.events) {
     const event =
-      told.slot > slot && told.slot <= slots.slot + HORIZON_SLOTS && eventOf(game, told, false)
+      told.slot > slot && told.slot <= slots.slot + AHEAD_SLOTS && eventOf(game, told, false)
     if (event) insert(slots, event)
   }
   slots.standing = 'live'
   slots.apart = false
   slots.counters.adopted++
-  return takeVoid(slots, slot, new Set(message.counted))
+  return true
 }
 
 // What is still open stays: it was told to the others, or is on its way.
@@ -104,12 +88,4 @@ function openEvents(slots: Slots, base: number): SlotEvent[] {
   const open: SlotEvent[] = []
   for (const [number, { events }] of slots.bySlot) if (number > base) open.push(...events.values())
   return open
-}
-
-function takeVoid(slots: Slots, base: number, counted: ReadonlySet<number>): unknown[] {
-  const gone = slots.unsure.filter(
-    (event) => event.slot <= base && !counted.has(keyOf(event.inc, event.id)),
-  )
-  slots.unsure = slots.unsure.filter((event) => event.slot > base)
-  return gone.map((event) => event.act)
 }

@@ -1,45 +1,17 @@
 /** A small game of slots: players on a row of cells, one a cell, who step and count. */
 
-import { type Session, type SlotsHandle, u8 } from '../../src/index.ts'
+import type { Session, SlotsHandle } from '../../src/index.ts'
+import { openRow as open, type Row, type Step } from '../../src/proof/rows.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
-export const CELLS = 12
-
-export interface Row {
-  /** By player: where it is, and how many of its acts counted. */
-  at: Record<number, number>
-  count: Record<number, number>
-}
-export type Step = { to: number }
 export type RowHandle = SlotsHandle<Row, Step>
-
-/** Who wants a cell has it if it is free; nobody stands on two. */
-export function rule(
-  row: Row,
-  acts: readonly { by: number; act: Step }[],
-  turn: { left: readonly number[] },
-): Row {
-  if (acts.length === 0 && turn.left.length === 0) return row
-  const at = { ...row.at }
-  const count = { ...row.count }
-  for (const player of turn.left) delete at[player]
-  for (const { by, act } of acts) {
-    count[by] = (count[by] ?? 0) + 1
-    if (!Object.values(at).includes(act.to)) at[by] = act.to
-  }
-  return { at, count }
-}
-
-export const start: Row = { at: {}, count: {} }
 
 export interface Player {
   session: Session
   row: RowHandle
 }
 
-export function openRow(session: Session, order: 'highest' | 'fair' = 'highest'): RowHandle {
-  return session.slots({ ms: 200, start, rule, order, act: { to: u8 } })
-}
+export const openRow = (session: Session): RowHandle => open(session, 'highest')
 
 export interface Scene {
   w: SessionWorld

@@ -14,6 +14,8 @@ import * as pieces from './pieces-scopes.ts'
 import * as restarts from './restarts.ts'
 import { createModel } from './session.ts'
 import * as session from './session-scopes.ts'
+import { slotsModel } from './slots.ts'
+import * as slots from './slots-scopes.ts'
 
 /** One model with its scope. */
 export interface NamedModel {
@@ -37,6 +39,7 @@ export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   objects: objectsModels(),
   pieces: piecesModels(),
   mailbox: [...mailboxModels(), ...restartModels()],
+  slots: slotsModels(),
 }
 
 function linkModels(): NamedModel[] {
@@ -109,6 +112,16 @@ function restartModels(): NamedModel[] {
   )
   const planted = restarts.PLANTED.map(({ scope, says }) =>
     named(scope.name, says, () => restarts.restartModel(scope), { violates: 'mail.det' }),
+  )
+  return [...good, ...planted]
+}
+
+function slotsModels(): NamedModel[] {
+  const good = Object.entries(slots.GOOD).map(([name, { scope, says, deep }]) =>
+    named(name, says, () => slotsModel(name, scope), { deep }),
+  )
+  const planted = Object.entries(slots.PLANTED).map(([name, { scope, says, violates }]) =>
+    named(name, says, () => slotsModel(name, scope), { violates }),
   )
   return [...good, ...planted]
 }

@@ -1,0 +1,73 @@
+/** What is explored of the slots: the scopes of the plan, and the bugs that must be found. */
+
+import type { SlotsScope } from './slots.ts'
+
+/** A scope, and what it is about. */
+export interface SlotsModel {
+  scope: SlotsScope
+  says: string
+  /** How many there are at least. */
+  states: number
+  deep: boolean
+}
+
+// Two want one cell in one slot, and the third follows into what one of them left.
+const SCENE: SlotsScope = {
+  acts: [
+    { slot: 0, by: 1, to: 1 },
+    { slot: 0, by: 2, to: 1 },
+    { slot: 1, by: 3, to: 2 },
+  ],
+  slots: 4,
+  skew: 0,
+  doubts: 0,
+  horizon: 3,
+  bounded: true,
+  variant: null,
+}
+
+// Two acts that may come when their slot is settled elsewhere.
+const LATE: SlotsScope = { ...SCENE, acts: SCENE.acts.slice(0, 2), slots: 5, bounded: false }
+
+/** Where all must hold. */
+export const GOOD: Record<string, SlotsModel> = {
+  SL1: { scope: SCENE, says: 'acts come within the horizon', states: 12_000, deep: false },
+  SL2: {
+    scope: { ...SCENE, skew: 1 },
+    says: 'the same, with clocks a slot apart',
+    states: 23_000,
+    deep: false,
+  },
+  SL3: {
+    scope: LATE,
+    says: 'acts come as late as they like: a world is taken',
+    states: 120_000,
+    deep: true,
+  },
+  SL4: {
+    scope: { ...LATE, skew: 1, doubts: 1 },
+    says: 'as late as they like, clocks a slot apart, a frame taken for lost',
+    states: 0,
+    deep: true,
+  },
+}
+
+/** Bugs, and the claim that breaks. */
+export const PLANTED: Record<string, SlotsModel & { violates: string }> = {
+  'SL-X1': planted(SCENE, 'drops-late', 'what comes late is thrown away, as in the source (M30)'),
+  'SL-X2': planted(SCENE, 'slot-of-arrival', 'the slot is that of arrival, as in the source (M55)'),
+  'SL-X3': planted(SCENE, 'order-of-arrival', 'who comes first has it'),
+  'SL-X4': planted(
+    LATE,
+    'never-asks',
+    'nobody asks for a world when an act came behind the horizon',
+  ),
+}
+
+function planted(
+  scope: SlotsScope,
+  variant: NonNullable<SlotsScope['variant']>,
+  says: string,
+): SlotsModel & { violates: string } {
+  return { scope: { ...scope, variant }, says, deep: false, violates: 'slot.converge' }
+}

@@ -1,0 +1,198 @@
+// Goal: what members say of a world is hostile: nothing of it throws, and what cannot be is counted.
+// Method: frames and messages by hand and by chance, to a member of a world of three.
+import { beforeEach, describe, expect, test } from 'vitest'
+import * as prng from '../../src/faults/prng.ts'
+import type { PartOut } from '../../src/machine.ts'
+import { settle, shown } from '../../src/slots/fold.ts'
+import { slotsLayout } from '../../src/slots/messages.ts'
+import {
+  ACTS_PER_SLOT,
+  AHEAD_SLOTS,
+  create,
+  createPeer,
+  type Game,
+  say,
+  type Slots,
+  slotsPart,
+} from '../../src/slots/slots.ts'
+import { encode } from '../../src/wire/layout.ts'
+
+const game: Game = {
+  ms: 200,
+  print: 7,
+  start: {},
+  order: 'highest',
+  rule: (world, acts) => {
+    const counts = { ...(world as Record<number, number>) }
+    for (const { by } of acts) counts[by] = (counts[by] ?? 0) + 1
+    return counts
+  },
+  decode: (bytes) => (bytes.length === 1 ? bytes[0] : undefined),
+}
+const part = slotsPart({ game })
+const NOW = 100_000
+let sent: { to: number; bytes: Uint8Array }[] = []
+const out: PartOut = {
+  send: (to, bytes) => sent.push({ to, bytes }),
+  emit: () => {},
+}
+
+beforeEach(() => {
+  sent = []
+})
+
+function member(me: number): Slots {
+  const slots = { ...create(), me, player: me * 10, mesh: true, primary: 1, offset: 0, print: 7 }
+  slots.ms = game.ms
+  slots.standing = 'live'
+  slots.slot = NOW / game.ms
+  settle(slots, slots.slot - 1 - slots.horizon, game.start)
+  for (const inc of [1, 2, 3]) {
+    slots.here.add(inc)
+    slots.players.set(inc, inc * 10)
+    if (inc !== me) slots.peers.set(inc, { ...createPeer(), standing: 'live', heardAt: NOW })
+  }
+  return slots
+}
+
+function frame(from: Slots, to: number): Uint8Array {
+  const writer = { bytes: new Uint8Array(1200), length: 0 }
+  from.peers.get(to)!.dueAt = 0
+  expect(part.write!(from, NOW, to, 1, writer, 1200)).toBe(true)
+  return writer.bytes.slice(0, writer.length)
+}
+
+const act = (slots: Slots, body = 1): void => say(slots, NOW, game, new Uint8Array([body]), 0)
+const hear = (slots: Slots, from: number, bytes: Uint8Array): void =>
+  part.read!(slots, NOW, from, bytes, out)
+const count = (slots: Slots): unknown => {
+  slots.slot++
+  return shown(slots, game)
+}
+
+describe('frames', () => {
+  test('an act is taken once, however often it comes', () => {
+    const [ada, bea] = [member(1), member(2)]
+    act(ada)
+    const bytes = frame(ada, 2)
+    for (let i = 0; i < 5; i++) hear(bea, 1, bytes)
+    expect(count(bea)).toEqual({ 10: 1 })
+  })
+
+  test('of one member so many acts in a slot, and no more', () => {
+    const [ada, bea] = [member(1), member(2)]
+    for (let i = 0; i < ACTS_PER_SLOT + 3; i++) act(ada)
+    hear(bea, 1, frame(ada, 2))
+    expect(count(bea)).toEqual({ 10: ACTS_PER_SLOT })
+    expect(bea.counters.refused).toBe(3)
+  })
+
+  test('an act from too far ahead, one that was settled, and one that cannot be read', () => {
+    const [ada, bea] = [member(1), member(2)]
+    ada.slot += AHEAD_SLOTS + 1
+    act(ada)
+    hear(bea, 1, frame(ada, 2))
+    expect(bea.counters.refused).toBe(1)
+    const old = member(1)
+    old.slot -= old.horizon + 1
+    old.base -= old.horizon
+    act(old)
+    hear(bea, 1, frame(old, 2))
+    expect(bea.counters.late).toBe(1)
+    const strange = member(3)
+    const two = { ...game, decode: () => 0 }
+    say(strange, NOW, two, new Uint8Array([1, 2]), 0)
+    hear(bea, 3, frame(strange, 2))
+    expect(bea.counters.refused).toBe(2)
+    expect(count(bea)).toEqual({})
+  })
+
+  test('nobody speaks for another player, and nobody for us', () => {
+    const [ada, bea, cy] = [member(1), member(2), member(3)]
+    // Cy passes on what Ada is said to have done, as somebody else.
+    const forged = { inc: 1, player: 30, id: 5, slot: cy.slot, gone: 0, body: new Uint8Array([1]) }
+    cy.peers.get(2)!.owed.set({ ...forged, act: 1, mark: 0, direct: false, held: new Set() }, 0)
+    hear(bea, 3, frame(cy, 2))
+    const own = { ...forged, inc: 2, player: 20 }
+    cy.peers.get(2)!.owed.clear()
+    cy.peers.get(2)!.owed.set({ ...own, act: 1, mark: 0, direct: false, held: new Set() }, 0)
+    hear(bea, 3, frame(cy, 2))
+    expect(bea.counters.refused).toBe(2)
+    expect(count(bea)).toEqual({})
+    expect(ada.counters.refused).toBe(0)
+  })
+
+  test('whose act it is knows best what it was', () => {
+    const [ada, bea, cy] = [member(1), member(2), member(3)]
+    act(ada, 1)
+    const told = [...ada.bySlot.get(ada.slot)!.events.values()][0]!
+    const lie = { ...told, body: new Uint8Array([9]), direct: false, held: new Set<number>() }
+    cy.peers.get(2)!.owed.set(lie, 0)
+    hear(bea, 3, frame(cy, 2))
+    hear(bea, 1, frame(ada, 2))
+    const [kept] = [...bea.bySlot.get(bea.slot)!.events.values()]
+    expect(kept!.body).toEqual(new Uint8Array([1]))
+  })
+
+  test('nobody whom we hear is said to be gone', () => {
+    const [bea, cy] = [member(2), member(3)]
+    say(cy, NOW, game, new Uint8Array(0), 10)
+    hear(bea, 3, frame(cy, 2))
+    expect(bea.counters.refused).toBe(1)
+    bea.peers.get(1)!.heardAt = -Infinity
+    const other = member(3)
+    other.nextId = 9
+    say(other, NOW, game, new Uint8Array(0), 10)
+    hear(bea, 3, frame(other, 2))
+    expect(bea.counters.refused).toBe(1)
+  })
+
+  test('100,000 frames by chance, half of them spoilt good ones', () => {
+    const chance = prng.create(8)
+    const [ada, bea] = [member(1), member(2)]
+    for (let i = 0; i < 6; i++) act(ada, i)
+    const good = frame(ada, 2)
+    for (let i = 0; i < 100_000; i++) {
+      const bytes = i % 2 ? good.slice() : new Uint8Array(prng.below(chance, 60))
+      if (i % 2) bytes[prng.below(chance, bytes.length)] = prng.below(chance, 256)
+      else prng.fill(chance, bytes)
+      hear(bea, 1, bytes)
+    }
+    expect(bea.counters.malformed).toBeGreaterThan(10_000)
+    for (const { events } of bea.bySlot.values()) {
+      expect(events.size).toBeLessThanOrEqual(ACTS_PER_SLOT * (3 + 4))
+    }
+    expect(bea.bySlot.size).toBeLessThanOrEqual(bea.horizon + 1 + AHEAD_SLOTS)
+  })
+})
+
+describe('messages', () => {
+  test('a world that was not asked for is refused, and one that is no JSON', () => {
+    const bea = member(2)
+    const said = { slot: 400, seed: 1, present: [], tallies: [], events: [] }
+    const world = encode(slotsLayout, { kind: 'world', text: '{"10":99}', ...said })
+    part.receive!(bea, NOW, 1, world, out)
+    expect(bea.counters.refused).toBe(1)
+    bea.asked = 1
+    part.receive!(bea, NOW, 1, encode(slotsLayout, { kind: 'world', text: '{', ...said }), out)
+    expect(bea.counters.malformed).toBe(1)
+    part.receive!(bea, NOW, 1, new Uint8Array([9, 9]), out)
+    expect(bea.counters.malformed).toBe(2)
+    expect(count(bea)).toEqual({})
+  })
+
+  test('who asks again and again is answered now and then', () => {
+    const bea = member(2)
+    const inquiry = encode(slotsLayout, { kind: 'inquiry' })
+    for (let i = 0; i < 20; i++) part.receive!(bea, NOW + i, 1, inquiry, out)
+    expect(sent).toHaveLength(1)
+  })
+
+  test('a member with another game is not in our world', () => {
+    const bea = member(2)
+    const strange = encode(slotsLayout, { kind: 'standing', standing: 'live', print: 8 })
+    part.receive!(bea, NOW, 1, strange, out)
+    expect(bea.peers.get(1)!.standing).toBe('closed')
+    expect(bea.counters.refused).toBe(1)
+  })
+})

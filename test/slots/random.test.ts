@@ -1,0 +1,17 @@
+// Goal: in any weather all come to one world, nobody stands in one cell with another, and each act
+// counts once or its player is told that it does not (slot.converge, slot.excl, slot.told).
+// Method: drawn runs of whole sessions; a failing seed is run again by its number.
+import { describe, expect, test } from 'vitest'
+import { runRow } from '../../src/proof/rows.ts'
+
+const SEEDS = 30
+// Links of a mesh whose two ends were of two minds, for a greeting had been long on its way.
+const WERE_TORN = [19, 103]
+
+describe('a world of slots in any weather', () => {
+  const seeds = [...WERE_TORN, ...Array.from({ length: SEEDS }, (_, i) => i + 1)]
+  test.each(seeds)('M31, M32, M36, M37: seed %i', { timeout: 60_000 }, async (seed) => {
+    const { faults, what } = await runRow(seed)
+    expect(faults, what).toEqual([])
+  })
+})
