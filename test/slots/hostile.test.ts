@@ -1,4 +1,4 @@
-// Goal: what members say of a world is hostile: nothing of it throws, and what cannot be is counted.
+// Goal: what members say of a world is hostile: nothing of it throws, what cannot be is counted.
 // Method: frames and messages by hand and by chance, to a member of a world of three.
 import { beforeEach, describe, expect, test } from 'vitest'
 import * as prng from '../../src/faults/prng.ts'

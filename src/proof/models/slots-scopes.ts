@@ -2,13 +2,20 @@
 
 import type { SlotsScope } from './slots.ts'
 
-/** A scope, and what it is about. */
-export interface SlotsModel {
+/** A scope, what it is about, and how many states it has at least. */
+interface Good {
   scope: SlotsScope
   says: string
-  /** How many there are at least. */
   states: number
   deep: boolean
+}
+
+/** A bug, the claim that it breaks, and in how many steps. */
+interface Planted {
+  scope: SlotsScope
+  says: string
+  violates: string
+  steps: number
 }
 
 // Two want one cell in one slot, and the third follows into what one of them left.
@@ -26,11 +33,14 @@ const SCENE: SlotsScope = {
   variant: null,
 }
 
+// Two want one cell: enough for bugs.
+const TWO: SlotsScope = { ...SCENE, acts: SCENE.acts.slice(0, 2), slots: 2 }
+
 // Two acts that may come when their slot is settled elsewhere.
-const LATE: SlotsScope = { ...SCENE, acts: SCENE.acts.slice(0, 2), slots: 5, bounded: false }
+const LATE: SlotsScope = { ...SCENE, acts: SCENE.acts.slice(0, 2), bounded: false }
 
 /** Where all must hold. */
-export const GOOD: Record<string, SlotsModel> = {
+export const GOOD: Record<string, Good> = {
   SL1: { scope: SCENE, says: 'acts come within the horizon', states: 12_000, deep: false },
   SL2: {
     scope: { ...SCENE, skew: 1 },
@@ -41,7 +51,7 @@ export const GOOD: Record<string, SlotsModel> = {
   SL3: {
     scope: LATE,
     says: 'acts come as late as they like: a world is taken',
-    states: 120_000,
+    states: 70_000,
     deep: true,
   },
   SL4: {
@@ -53,13 +63,19 @@ export const GOOD: Record<string, SlotsModel> = {
 }
 
 /** Bugs, and the claim that breaks. */
-export const PLANTED: Record<string, SlotsModel & { violates: string }> = {
-  'SL-X1': planted(SCENE, 'drops-late', 'what comes late is thrown away, as in the source (M30)'),
-  'SL-X2': planted(SCENE, 'slot-of-arrival', 'the slot is that of arrival, as in the source (M55)'),
-  'SL-X3': planted(SCENE, 'order-of-arrival', 'who comes first has it'),
+export const PLANTED: Record<string, Planted> = {
+  'SL-X1': planted(TWO, 'drops-late', 11, 'what comes late is thrown away, as in the source (M30)'),
+  'SL-X2': planted(
+    TWO,
+    'slot-of-arrival',
+    11,
+    'the slot is that of arrival, as in the source (M55)',
+  ),
+  'SL-X3': planted(TWO, 'order-of-arrival', 11, 'who comes first has it'),
   'SL-X4': planted(
-    LATE,
+    { ...LATE, acts: SCENE.acts.slice(0, 1) },
     'never-asks',
+    22,
     'nobody asks for a world when an act came behind the horizon',
   ),
 }
@@ -67,7 +83,8 @@ export const PLANTED: Record<string, SlotsModel & { violates: string }> = {
 function planted(
   scope: SlotsScope,
   variant: NonNullable<SlotsScope['variant']>,
+  steps: number,
   says: string,
-): SlotsModel & { violates: string } {
-  return { scope: { ...scope, variant }, says, deep: false, violates: 'slot.converge' }
+): Planted {
+  return { scope: { ...scope, variant }, says, violates: 'slot.converge', steps }
 }

@@ -30,7 +30,7 @@ export interface SlotsScope {
   slots: number
   /** Clocks are apart by at most so many slots. */
   skew: number
-  /** Frames that come and are taken for lost. What is lost is told later: that is explored anyway. */
+  /** Frames that come and are taken for lost. One that is lost is as one that was not told yet. */
   doubts: number
   /** Slots that stay open. */
   horizon: number
@@ -57,8 +57,9 @@ export interface SlotsWorld {
 
 const MS = 200
 const FIRST = 40
-// As long as everything takes: from the last act to the next settled slot, an inquiry, an answer.
-const ROUNDS = 9
+// As long as everything takes: all that is owed; and if a world is taken, the next settled slots, an
+// inquiry and its answer.
+const roundsOf = ({ bounded }: SlotsScope): number => (bounded ? 3 : 9)
 
 type Cells = Record<number, number>
 
@@ -88,7 +89,7 @@ export function slotsModel(name: string, scope: SlotsScope): Model<SlotsWorld> {
     always: { 'slot.excl': exclusive },
     sometimes: {
       'an act came late': ({ nodes }) => nodes.some(({ slots }) => slots.counters.again > 0),
-      'all rounds were made': ({ rounds }) => rounds === ROUNDS,
+      'all rounds were made': ({ rounds }) => rounds === roundsOf(scope),
       ...(scope.bounded
         ? {}
         : {
@@ -96,7 +97,7 @@ export function slotsModel(name: string, scope: SlotsScope): Model<SlotsWorld> {
               nodes.some(({ slots }) => slots.counters.adopted > 0),
           }),
     },
-    settled: { 'slot.converge': converged },
+    settled: { 'slot.converge': (world) => converged(world, scope) },
     canonical: (world) => essence(world, scope),
     show,
   }
@@ -133,7 +134,8 @@ function member(me: PeerId, { horizon, variant }: SlotsScope): Slots {
 
 function* actions(world: SlotsWorld, scope: SlotsScope): Iterable<Action<SlotsWorld>> {
   if (world.nodes.every(({ slots }) => slots.slot - FIRST >= scope.slots)) {
-    if (world.rounds < ROUNDS) yield { label: 'all tell all, and a slot goes by', next: round }
+    if (world.rounds < roundsOf(scope))
+      yield { label: 'all tell all, and a slot goes by', next: round }
     if (world.rounds > 0) return
   }
   for (const [act, { slot, by, to }] of scope.acts.entries()) {
@@ -252,8 +254,8 @@ function exclusive({ nodes }: SlotsWorld): true | string {
   return true
 }
 
-function converged({ nodes, rounds }: SlotsWorld): true | string {
-  if (rounds < ROUNDS) return true
+function converged({ nodes, rounds }: SlotsWorld, scope: SlotsScope): true | string {
+  if (rounds < roundsOf(scope)) return true
   const views = nodes.map(({ slots }) => JSON.stringify(shown(slots, game)))
   return views.every((view) => view === views[0]) || `views differ: ${views.join(' ')}`
 }
@@ -278,7 +280,7 @@ function essenceOf({ slots, now }: Node, { bounded, variant }: SlotsScope): unkn
   const known = [slot, base, JSON.stringify(worlds[0]), events, owed]
   // Where nothing comes too late nobody asks, and it does not matter whom one hears.
   if (variant !== null) known.push(JSON.stringify(worlds))
-  return bounded && variant === null ? known : [...known, rootEssence(slots, now)]
+  return bounded ? known : [...known, rootEssence(slots, now)]
 }
 
 function rootEssence(slots: Slots, now: Millis): unknown {
@@ -294,6 +296,6 @@ function rootEssence(slots: Slots, now: Millis): unknown {
 
 function show({ nodes }: SlotsWorld): string {
   const of = ({ slots }: Node): string =>
-    `${slots.me}: slot ${slots.slot - FIRST}${slots.apart ? ' apart' : ''} ${JSON.stringify(shown(slots, game))}`
+    `${slots.me}: slot ${slots.slot - FIRST} ${JSON.stringify(shown(slots, game))}`
   return nodes.map(of).join(', ')
 }
