@@ -69,8 +69,8 @@ export function begin(peer: Peer, now: Millis): void {
   peer.self = null
   peer.struck = false
   peer.announce = false
-  for (const map of [peer.accounts, peer.cells, peer.others]) map.clear()
-  for (const list of [peer.hits, peer.pending, peer.waiting, peer.lost]) list.length = 0
+  for (const map of [peer.accounts, peer.cells, peer.others, peer.waiting]) map.clear()
+  for (const list of [peer.hits, peer.pending, peer.lost]) list.length = 0
 }
 
 /** A heartbeat (M1): whoever left five of them without an ack is gone (M25). */
@@ -98,7 +98,7 @@ export function repeat(peer: Peer, now: Millis, out: Out): void {
 }
 
 function lose(peer: Peer, now: Millis, id: number, out: Out): void {
-  peer.waiting = peer.waiting.filter((one) => one.to !== id)
+  peer.waiting.delete(id)
   peer.pending = peer.pending.filter((one) => one.source !== id)
   peer.others.delete(id)
   peer.cells.delete(id)

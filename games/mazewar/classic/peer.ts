@@ -64,7 +64,7 @@ export function create(now: Millis, options: PeerOptions): Peer {
     ...{ birthAt: now, heartbeat, heartbeatAt: now, event, slot: Math.floor(now / SLOT_MS) },
     ...{ self: null, struck: false, announce: false, stepped: -1, shot: -1, acts: 0 },
     ...{ accounts: new Map(), cells: new Map(), hits: [], others: new Map() },
-    ...{ pending: [], waiting: [], lost: [], renamedAt: -Infinity },
+    ...{ pending: [], waiting: new Map(), resendAt: Infinity, lost: [], renamedAt: -Infinity },
     strangers: { tokens: STRANGERS_PER_S, at: now },
     counters: noCounters(),
   }
@@ -107,10 +107,9 @@ export function wake(peer: Peer, now: Millis, out: Out): void {
 
 /** When to be woken next. */
 export function deadline(peer: Peer): Millis {
-  let at = Math.min((peer.slot + 1) * SLOT_MS, peer.heartbeatAt)
+  let at = Math.min((peer.slot + 1) * SLOT_MS, peer.heartbeatAt, peer.resendAt)
   if (peer.phase === 'asking') at = Math.min(at, peer.birthAt)
   if (peer.inquiries > 0) at = Math.min(at, peer.inquiryAt)
-  for (const one of peer.waiting) at = Math.min(at, one.at)
   return at
 }
 

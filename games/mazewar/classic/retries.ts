@@ -20,7 +20,7 @@ export const TIMER_MAX_MS: Millis = 1_600
 /** How often a packet is sent again (M28). */
 export const RESENDS_MAX = 5
 
-/** What was sent to somebody wants an ack. @returns false if too much does already */
+/** What was sent to somebody wants an ack. What is too much is not sent again. */
 export function want(
   peer: Peer,
   now: Millis,
@@ -28,38 +28,45 @@ export function want(
   kind: Wanting,
   number: number,
   bytes: Uint8Array,
-): boolean {
-  if (peer.waiting.filter((one) => one.to === to).length >= WAITING_MAX) return false
-  peer.waiting.push({
-    ...{ to, kind, number, bytes },
-    ...{ at: now + TIMER_MS, timer: TIMER_MS, resends: 0 },
-  })
-  return true
+): void {
+  const list = peer.waiting.get(to) ?? []
+  if (list.length >= WAITING_MAX) return
+  const at = now + TIMER_MS
+  list.push({ kind, number, bytes, at, timer: TIMER_MS, resends: 0 })
+  peer.waiting.set(to, list)
+  peer.resendAt = Math.min(peer.resendAt, at)
 }
 
 /** An ack came. @returns whether anything waited for it */
 export function acked(peer: Peer, from: number, kind: Wanting, number: number): boolean {
-  const at = peer.waiting.findIndex(
-    (one) => one.to === from && one.kind === kind && one.number === number,
-  )
-  if (at < 0) return false
-  peer.waiting.splice(at, 1)
+  const list = peer.waiting.get(from)
+  const at = list?.findIndex((one) => one.kind === kind && one.number === number) ?? -1
+  if (!list || at < 0) return false
+  list.splice(at, 1)
   return true
 }
 
 /** Whether something of that kind waits for an ack of somebody. */
 export function waits(peer: Peer, to: number, kind: Wanting): boolean {
-  return peer.waiting.some((one) => one.to === to && one.kind === kind)
+  return peer.waiting.get(to)?.some((one) => one.kind === kind) ?? false
 }
 
 /** Sends again what is due. @returns those with whom the connection is broken */
-export function resend(peer: Peer, now: Millis, out: Out): Set<number> {
-  const broken = new Set<number>()
-  for (const one of peer.waiting) {
-    if (one.at > now || broken.has(one.to)) continue
-    const other = peer.others.get(one.to)
-    if (!other || one.resends >= RESENDS_MAX) broken.add(one.to)
-    else again(peer, now, one, other.address, out)
+export function resend(peer: Peer, now: Millis, out: Out): number[] {
+  const broken: number[] = []
+  if (now < peer.resendAt) return broken
+  peer.resendAt = Infinity
+  for (const [id, list] of peer.waiting) {
+    const other = peer.others.get(id)
+    const late = list.some((one) => one.at <= now && one.resends >= RESENDS_MAX)
+    if (!other || late) {
+      broken.push(id)
+      continue
+    }
+    for (const one of list) {
+      if (one.at <= now) again(peer, now, one, other.address, out)
+      peer.resendAt = Math.min(peer.resendAt, one.at)
+    }
   }
   return broken
 }

@@ -27,7 +27,7 @@ function count(peer: Peer, packet: Packet): Uint8Array {
   return bytes
 }
 
-/** All others shall ack this. Whoever owes too many acks hears no more: it will be found gone. */
+/** All others shall ack this. */
 export function wantOfAll(
   peer: Peer,
   now: Millis,

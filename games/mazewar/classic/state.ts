@@ -35,7 +35,7 @@ export const RENAME_MS: Millis = 10_000
 export const OTHERS_MAX = 32
 /** Most events of one that wait for their slot. */
 export const PENDING_MAX = 32
-/** Most packets that wait for acks of one: more, and the connection is broken. */
+/** Most packets that wait for acks of one; more are not sent again, and it will be found gone. */
 export const WAITING_MAX = 64
 /** Most acts in a slot. */
 export const ACTS_MAX = 8
@@ -87,7 +87,6 @@ export type Wanting = 'heartbeat' | 'event' | 'response'
 
 /** A packet that is sent to one again until its ack comes (M26). */
 export interface Waiting {
-  to: number
   kind: Wanting
   /** Of the heartbeat or the event; 0 of a response. */
   number: number
@@ -173,7 +172,10 @@ export interface Peer {
   hits: Hit[]
   others: Map<number, Other>
   pending: Pending[]
-  waiting: Waiting[]
+  /** By who owes the ack, oldest first. */
+  waiting: Map<number, Waiting[]>
+  /** Nothing goes out again before this. */
+  resendAt: Millis
   /** When others were lost lately. */
   lost: Millis[]
   renamedAt: Millis
