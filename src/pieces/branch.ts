@@ -14,6 +14,7 @@ import {
   close,
   copyRow,
   goesOnFrom,
+  isLost,
   newestOf,
   type Op,
   type Pending,
@@ -83,7 +84,7 @@ export function receive(pieces: Pieces, entries: readonly Entry[], out: Events):
 
 // Who made the update that an entry with this row answers.
 function sender(row: Row): number {
-  return row.refused.at(-1)?.by ?? row.by
+  return row.refused.length === 0 ? row.by : row.refused.at(-1)!.by
 }
 
 function reconcile(pieces: Pieces, { id, row, why, seq, reason }: Entry, out: Events): void {
@@ -126,7 +127,7 @@ export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
   const { told: before, coming: now } = pieces
   pieces.coming = null
   pieces.told = now
-  for (const id of pieces.branches.keys()) resume(pieces, part.gen, now.get(id), id, out)
+  for (const id of pieces.branches.keys()) resume(pieces, part, now.get(id), id, out)
   pieces.processed = part.gen
   pieces.forks = [...part.forks]
   for (const id of now.keys())
@@ -137,7 +138,7 @@ export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
 // What we missed decides what of ours is void; the rest goes to the primary again as it was (O57).
 function resume(
   pieces: Pieces,
-  newest: number,
+  { gen, forks }: TablePart,
   row: Row | undefined,
   id: number,
   out: Events,
@@ -145,9 +146,9 @@ function resume(
   if (pieces.variant === 'naive-resume') return
   const branch = pieces.branches.get(id)!
   const from = row && goesOnFrom(row, pieces.player)
-  const isLost = pieces.processed > newest
-  if (from && from.gen <= pieces.processed && !isLost) return
-  keep(pieces, id, row && !isLost ? branch.filter(({ loose }) => loose) : [])
+  const wasLost = isLost(pieces.processed, gen, forks)
+  if (from && from.gen <= pieces.processed && !wasLost) return
+  keep(pieces, id, row && !wasLost ? branch.filter(({ loose }) => loose) : [])
   if (branch.some(({ loose }) => !loose))
     out.emit({ kind: 'piece-conflict', id, by: from?.by ?? 0 })
 }

@@ -21,7 +21,9 @@ import {
 import {
   copyRow,
   goesOnFrom,
+  isLost,
   nextGen,
+  NOBODY,
   type Op,
   type Outcome,
   type Pieces,
@@ -81,7 +83,7 @@ function isStale({ pieces, row, said, player }: Received): boolean {
   const { kept, variant } = pieces
   const { gen } = variant === 'no-gen-before' ? row : goesOnFrom(row, player)
   if (variant === 'strict' ? said.tag <= gen : said.tag < gen) return true
-  return said.tag > kept.gen || kept.forks.some((at) => said.tag > at.after && said.tag < at.until)
+  return isLost(said.tag, kept.gen, kept.forks)
 }
 
 function stale(update: Received): Effected {
@@ -162,7 +164,7 @@ function record(update: Received, next: Row): Effected {
   }
   next.gen = gen
   next.by = player
-  next.refused = []
+  next.refused = NOBODY
   if (op.z !== null && pieces.variant !== 'zg-stays') next.zg = gen
   if (op.z !== null && next.z.length > LEVEL_LONG) return spaced(update, next)
   const entry: Entry = { id: next.id, row: next, why: 'recorded', seq: said.seq, reason: '' }
@@ -193,7 +195,7 @@ export function server(row: Row, gen: number, by: number): Row {
   next.lastClient = 0
   next.genBefore = 0
   next.byBefore = 0
-  next.refused = []
+  next.refused = NOBODY
   return next
 }
 

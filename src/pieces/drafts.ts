@@ -10,7 +10,7 @@ import { server } from './decide.ts'
 import { initialFields, take } from './fields.ts'
 import { draw } from './lots.ts'
 import type { Entry } from './messages.ts'
-import { copyRow, nextGen, PIECE_ID_MAX, type Pieces, PIECES_MAX } from './state.ts'
+import { copyRow, nextGen, NOBODY, PIECE_ID_MAX, type Pieces, PIECES_MAX } from './state.ts'
 import type { PieceTypes, Row } from './state.ts'
 
 /** Longest news of one action, in bytes. */
@@ -107,7 +107,7 @@ function createRow(made: Made, type: number, mask: number, fields: Quantised, z:
     genBefore: 0,
     byBefore: 0,
     zg: 0,
-    refused: [],
+    refused: NOBODY,
   }
   const row = { id, type, fields: initialFields(rules), z, heldBy: 0, lastReleased: 0, ...none }
   take(rules, row, fields, mask)

@@ -24,6 +24,7 @@ import {
   GENERATIONS,
   type Hold,
   newestOf,
+  NOBODY,
   type Op,
   type Outcome,
   PIECE_ID_MAX,
@@ -288,7 +289,7 @@ export function readRow(reader: ByteReader, types: PieceTypes): Row | null {
   const byBefore = chain ? readVarint(reader) : 0
   const heldBy = (flags & HELD) !== 0 ? readGiven(reader) : 0
   const lastReleased = (flags & RELEASED) !== 0 ? readGiven(reader) : 0
-  const refused = (flags & REFUSED) !== 0 ? readRefused(reader, gen) : []
+  const refused = (flags & REFUSED) !== 0 ? readRefused(reader, gen) : NOBODY
   const z = readLevel(reader)
   const zg = gen - readVarint(reader)
   const hidden = (flags & HIDDEN) !== 0 ? readGiven(reader) : 0

@@ -61,6 +61,9 @@ export interface Refusal {
   readonly gen: number
 }
 
+/** Of most pieces nobody was refused an update since. */
+export const NOBODY: readonly Refusal[] = []
+
 /** What an update does about holding. */
 export type Hold = 'keep' | 'grab' | 'release' | 'wrest'
 
@@ -238,17 +241,24 @@ export function lastFromOthers(row: Row, player: number): { gen: number; by: num
 
 /** The generation from which that player's updates may go on: they may have been refused since. */
 export function goesOnFrom(row: Row, player: number): { gen: number; by: number } {
-  return row.refused.find(({ by }) => by === player) ?? lastFromOthers(row, player)
+  const others = lastFromOthers(row, player)
+  if (row.refused.length === 0) return others
+  return row.refused.find(({ by }) => by === player) ?? others
 }
 
 /** The newest generation that was given for a piece. */
 export function newestOf(row: Row): number {
-  return row.refused.at(-1)?.gen ?? row.gen
+  return row.refused.length === 0 ? row.gen : row.refused.at(-1)!.gen
 }
 
 /** That generation was given: no later one is lost by the recoveries before it. */
 export function close(forks: readonly Fork[], gen: number): void {
   for (const fork of forks) if (fork.until === Infinity && gen > fork.after) fork.until = gen
+}
+
+/** Whether a generation was never given, or is of what a recovery lost (O58). */
+export function isLost(gen: number, newest: number, forks: readonly Fork[]): boolean {
+  return gen > newest || forks.some(({ after, until }) => gen > after && gen < until)
 }
 
 /** The next generation (O11). */

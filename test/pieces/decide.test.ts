@@ -180,6 +180,24 @@ describe('what becomes of an update', () => {
 })
 
 describe('a session that goes on from what a member was told', () => {
+  test('O58: who comes back shows nothing that goes on from what was lost', () => {
+    const all = room(chips, 2, 3)
+    const [ada, bob] = all.seats as [Seat, Seat]
+    hear(all, ada, ask(all, ada, 2, mark(2)), [ada])
+    const late = ask(all, bob, 3, mark(3))
+    const told = all.part.told!(ada.state)
+    for (const [at, seat] of all.seats.entries()) follow(all, seat, at + 1, 100, 2)
+    follow(all, all.primary, 100, 100, 2)
+    expect(all.part.restore!(all.primary.state, told)).toBe(true)
+    welcome(all, ada)
+    hear(all, ada, ask(all, ada, 1, mark(4)), [bob])
+    expect(bob.state.branches.size).toBe(1)
+    welcome(all, bob)
+    expect(bob.state.branches.size).toBe(0)
+    expect(bob.events).toContainEqual({ kind: 'piece-conflict', id: 3, by: 0 })
+    expect(hear(all, bob, late).kind).toBe('conflict')
+  })
+
   test('O58: nor are tags of no history when it goes on so once more', () => {
     const all = room(chips, 3, 3)
     const [ada, bob, cy] = all.seats as [Seat, Seat, Seat]
