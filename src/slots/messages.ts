@@ -16,8 +16,9 @@ import { ACT_BYTES_MAX, MISSING_MAX, TALLIES_MAX, WORLD_BYTES_MAX } from './stat
 /** The channel of slots. */
 export const SLOTS_CHANNEL = 8
 /** Events of open slots that go with a world; others come in frames. */
-export const EVENTS_MAX = 128
-const PLAYERS_MAX = 256
+export const WORLD_EVENTS_MAX = 128
+/** Players in a world that is told. */
+export const WORLD_PLAYERS_MAX = 256
 
 const tally = record({ inc: varint, upTo: varint, missing: list(varint, MISSING_MAX) })
 const event = record({
@@ -45,9 +46,9 @@ export const slotsLayout = message({
       slot: varint,
       seed: u32,
       text: text(WORLD_BYTES_MAX),
-      present: list(varint, PLAYERS_MAX),
-      events: list(event, EVENTS_MAX),
+      present: list(varint, WORLD_PLAYERS_MAX),
       tallies: list(tally, TALLIES_MAX),
+      events: list(event, WORLD_EVENTS_MAX),
     }),
   ],
 })

@@ -13,7 +13,7 @@ import { encode } from '../wire/layout.ts'
 import { insert, markOf } from './events.ts'
 import type { Told } from './frames.ts'
 import { settle } from './fold.ts'
-import { EVENTS_MAX, slotsLayout, type WorldMessage } from './messages.ts'
+import { WORLD_EVENTS_MAX, slotsLayout, type WorldMessage } from './messages.ts'
 import {
   ACT_BYTES_MAX,
   AHEAD_SLOTS,
@@ -55,7 +55,7 @@ export function worldFor(slots: Slots): WorldMessage {
     text: toJson(slots.worlds[0]),
     present: [...slots.present],
     tallies: [...slots.tallies].map(([inc, known]) => ({ inc, ...known })),
-    events: events.slice(0, EVENTS_MAX),
+    events: events.slice(0, WORLD_EVENTS_MAX),
   }
 }
 

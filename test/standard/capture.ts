@@ -7,6 +7,7 @@
 import { HubServer } from '../../src/api/hub-server.ts'
 import { joinIn } from '../../src/api/join.ts'
 import type { Session } from '../../src/api/session.ts'
+import type { SlotsHandle } from '../../src/api/slots.ts'
 import { near } from '../../src/api/rules.ts'
 import { action, type GameType, object, procedure } from '../../src/api/types.ts'
 import { handshakeLayout } from '../../src/link/handshake.ts'
@@ -76,6 +77,7 @@ export async function captureSession(): Promise<Sent[]> {
   await stage.until('all are backed up', () => ada.safety === 'backed-up' && cy.primary !== null)
   await stage.until('all see all', () => [ada, bea, cy].every((one) => one.members.length === 3))
   await play(stage, [ada, bea, cy])
+  await step(stage, [ada, bea, cy])
   await takeAndGive(stage, [ada, bea, cy])
   await lookAround(stage, [ada, bea, cy])
   sim.crash('ada')
@@ -208,6 +210,21 @@ async function play({ sim, until, settled }: Stage, sessions: Session[]): Promis
   dots[1]!.destroy()
   pots[1]!.destroy()
   await until('a dot is gone', () => ada.all(Dot).length === 2)
+}
+
+/** A world of slots, which one opens later than the others. */
+async function step({ sim, until }: Stage, sessions: Session[]): Promise<void> {
+  const rule = (count: number, acts: readonly unknown[]): number => count + acts.length
+  const open = (one: Session): SlotsHandle<number, { by: number }> =>
+    one.slots({ ms: 100, start: 0, rule, act: { by: u8 } })
+  const worlds = sessions.slice(0, 2).map(open)
+  await until('two have a world', () => worlds.every(({ status }) => status === 'live'))
+  for (let n = 0; n < 10; n++) {
+    for (const world of worlds) world.act({ by: n })
+    await sim.run(70)
+  }
+  worlds.push(open(sessions[2]!))
+  await until('all have it', () => worlds.every(({ state }) => state === 20))
 }
 
 /** Objects change hands: taken, asked for and refused, asked for and granted, just gone. */

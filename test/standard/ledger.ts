@@ -8,6 +8,7 @@ import { limit, type Standard, type TypeText } from './document.ts'
 import { readUpdates } from './objects.ts'
 import { pieceOf, readPieceBody } from './pieces.ts'
 import { digest, readDatagram, readMessage, readStream, readWhole } from './reader.ts'
+import { readSlots } from './slots.ts'
 import { Malformed, type Read, type Value } from './values.ts'
 
 /** One thing that was sent, by the name of the process that sent or got it. */
@@ -194,6 +195,7 @@ const SETS = new Map([
   [5, 'News'],
   [6, 'Rpc'],
   [7, 'Pieces'],
+  [8, 'Slots'],
 ])
 
 function takeMessage(reading: Reading, node: string, bytes: Uint8Array): void {
@@ -310,6 +312,12 @@ function takeSnapshot(reading: Reading, node: string, message: Read): void {
 }
 
 function takeUpdates(reading: Reading, node: string, frame: Read): void {
+  if (frame['channel'] === 8) {
+    const read = readSlots(reading.standard, frame['bytes'] as Uint8Array)
+    note(reading, 'slots frame', node, read)
+    for (const event of read['events'] as Read[]) note(reading, 'slot event', node, event)
+    return
+  }
   note(reading, 'update frame', node, frame)
   if (frame['channel'] !== 4) throw new Malformed(`unreliable channel ${said(frame['channel'])}`)
   for (const update of readUpdates(reading.standard, frame['bytes'] as Uint8Array)) {

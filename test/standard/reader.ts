@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto'
 import { limit, readType, type Standard } from './document.ts'
 import { readState, readUpdates } from './objects.ts'
 import { readPieceBody } from './pieces.ts'
+import { readSlots } from './slots.ts'
 import {
   blob,
   type Cursor,
@@ -180,7 +181,7 @@ export function readMessage(standard: Standard, bytes: Uint8Array): Read {
   if (bytes.length > limit(standard, 'MESSAGE_MAX')) throw new Malformed('a message too long')
   const cursor = { bytes, at: 0 }
   const channel = integer(cursor, 1)
-  const set = { 0: 'Peer', 4: 'Objects', 5: 'News', 6: 'Rpc', 7: 'Pieces' }[channel]
+  const set = { 0: 'Peer', 4: 'Objects', 5: 'News', 6: 'Rpc', 7: 'Pieces', 8: 'Slots' }[channel]
   if (set === undefined) throw new Malformed(`channel ${channel} has no reliable messages`)
   return { channel, message: readWhole(standard, set, rest(cursor)) }
 }
@@ -212,6 +213,8 @@ function readExample(standard: Standard, what: string, bytes: Uint8Array): Value
       return readMessage(standard, bytes)
     case 'updates':
       return readUpdates(standard, bytes)
+    case 'slots':
+      return readSlots(standard, bytes)
     case 'state':
       return readState(more.join(' '), bytes)
     case 'piece':

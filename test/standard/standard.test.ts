@@ -32,6 +32,8 @@ import * as rpc from '../../src/rpc/messages.ts'
 import * as hubMessages from '../../src/register/messages.ts'
 import { EPOCH_MAX, SESSIONS_MAX } from '../../src/register/register.ts'
 import * as session from '../../src/session/messages.ts'
+import * as slotsMessages from '../../src/slots/messages.ts'
+import * as slots from '../../src/slots/slots.ts'
 import { TYPES_MAX } from '../../src/wire/difference.ts'
 import { fingerprint } from '../../src/wire/digest.ts'
 import { decode, type Layout } from '../../src/wire/layout.ts'
@@ -60,6 +62,7 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   FromHub: hubMessages.fromHub,
   Stored: hubMessages.stored,
   Rpc: rpc.rpcLayout,
+  Slots: slotsMessages.slotsLayout,
 }
 
 const LIMITS: Record<string, number> = {
@@ -74,6 +77,8 @@ const LIMITS: Record<string, number> = {
   ...pick(stamp),
   ...pick(actions),
   ...pick(rpc),
+  ...pick(slots),
+  ...pick(slotsMessages),
   ...pick(schema),
   ...pick(pieces),
   ...pick(pieceMessages),
@@ -248,6 +253,7 @@ describe('a captured session', () => {
     const records = names.map((one) => `record ${one}`)
     const others = ['stream relay', 'datagram packet', 'update', 'entry that stands']
     others.push('entry that is gone', 'update with ages 1', 'update with ages 3')
+    others.push('slots frame', 'slot event')
     others.push('request to take', 'request to give', 'refuse refused', 'refuse gone')
     const missing = [...kinds, ...frames, ...records, ...others].filter(
       (one) => !ledger.counts.has(one),
