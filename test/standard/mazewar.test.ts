@@ -144,18 +144,18 @@ describe('section 16', () => {
     expect(lines.join('\n')).toBe(readFileSync(VECTORS, 'utf8').trim())
   })
 
-  test('M42: 20,000 packets, whole or spoilt, are read alike by document and code', () => {
+  test('M42: 4,000 packets, whole or spoilt, are read alike by document and code', () => {
     const random = prng.create('mazewar spoilt')
     const chance = (most: number): number => prng.below(random, most)
     let malformed = 0
-    for (let round = 0; round < 20_000; round++) {
+    for (let round = 0; round < 4_000; round++) {
       const bytes = spoil(drawPacket(layouts, chance).bytes, chance)
       const read = byDocument(bytes)
       if (read === null) malformed++
       if (byCode(bytes) !== read) expect([hex(bytes), byCode(bytes)]).toEqual([hex(bytes), read])
     }
-    expect(malformed).toBeGreaterThan(2_000)
-    expect(malformed).toBeLessThan(15_000)
+    expect(malformed).toBeGreaterThan(400)
+    expect(malformed).toBeLessThan(3_000)
   })
 
   test.each([

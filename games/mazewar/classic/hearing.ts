@@ -3,7 +3,7 @@
  * more than one may send is refused and counted.
  */
 
-import { type Account, accountOf, update } from './accounts.ts'
+import { type Account, accountOf, resolve, update } from './accounts.ts'
 import { distance, EVENT_BITS, HEARTBEAT_BITS, isNewer } from './numbers.ts'
 import { ask, clash, meet } from './others.ts'
 import { decode, type Packet } from './packets.ts'
@@ -53,7 +53,7 @@ function sender(peer: Peer, now: Millis, from: string, packet: Packet): Other | 
   if (kind === 'heartbeat' || kind === 'event' || kind === 'inquiry' || asked) {
     const met = meet(peer, now, source, from)
     // All were asked, and whoever answers is one of them.
-    if (met && asked) Object.assign(met, { askedAt: now, awaited: true })
+    if (met && asked) Object.assign(met, { askedAt: now, asking: true })
     // They may have missed us as we missed them; whoever asks is answered anyway.
     if (kind !== 'inquiry' && peer.phase === 'playing') peer.announce = true
     return met
@@ -100,10 +100,10 @@ function heartbeat(
 ): void {
   const ends = { source: peer.id, destination: other.id }
   sendTo(peer, other, { kind: 'heartbeat-ack', heartbeat: number, ...ends }, out)
-  // Whoever beats plays: we missed how it is.
+  // Whoever beats plays: we missed how it is, or its answer.
   const known =
     peer.accounts.has(other.id) || peer.pending.some(({ source }) => source === other.id)
-  if (!known) ask(peer, now, other, out)
+  if (!known || other.asking) ask(peer, now, other, out)
 }
 
 function event(peer: Peer, now: Millis, other: Other, packet: Kind<'event'>, out: Out): void {
@@ -127,7 +127,7 @@ function event(peer: Peer, now: Millis, other: Other, packet: Kind<'event'>, out
   } else if (other.last !== null && !isNewer(number, other.last, EVENT_BITS)) {
     peer.counters.late += 1
   } else {
-    other.awaited = false
+    other.told = true
     const slot = Math.floor(now / SLOT_MS)
     peer.pending.push({ source: other.id, event: number, absolute, action, slot })
   }
@@ -157,13 +157,26 @@ function response(peer: Peer, now: Millis, other: Other, packet: Kind<'response'
   const account = accountIn(packet, peer.slot)
   if (!account) return refuse(peer, 'impossible')
   sendTo(peer, other, { kind: 'response-ack', source: peer.id, destination: other.id }, out)
-  // What an event has told since is newer.
-  if (!other.awaited) return
-  other.awaited = false
+  if (!other.asking) return
+  other.asking = false
+  const newest = packet.uncommitted.at(-1)?.event ?? null
+  if (isOlder(peer, other, newest)) return
   const fresh = !peer.accounts.has(other.id)
   peer.accounts.set(other.id, account)
-  other.last = packet.uncommitted.at(-1)?.event ?? other.last
+  peer.pending = peer.pending.filter((one) => one.source !== other.id)
+  other.last = newest ?? other.last
+  peer.cells = resolve(peer.accounts)
   if (fresh) out.tell({ kind: 'came', id: other.id })
+}
+
+/** Whether an event has told us what is newer than an answer. */
+function isOlder(peer: Peer, other: Other, newest: number | null): boolean {
+  // Who answers without a number tells how it is by an event besides: that one has its place.
+  if (newest === null) return other.told || peer.accounts.has(other.id)
+  if (other.last !== null && isNewer(other.last, newest, EVENT_BITS)) return true
+  return peer.pending.some(
+    ({ source, event: number }) => source === other.id && isNewer(number, newest, EVENT_BITS),
+  )
 }
 
 /** The account that a response makes: its state, and its actions in order (M6, M20). */

@@ -36,7 +36,7 @@ export function meet(peer: Peer, now: Millis, id: number, address: string): Othe
   }
   const other: Other = {
     ...{ id, address, last: null, renewed: false, unanswered: 0, answered: true },
-    ...{ askedAt: -Infinity, awaited: false, respondedAt: -Infinity },
+    ...{ askedAt: -Infinity, asking: false, told: false, respondedAt: -Infinity },
     bucket: { tokens: PACKETS_PER_S, at: now },
   }
   peer.others.set(id, other)
@@ -45,9 +45,10 @@ export function meet(peer: Peer, now: Millis, id: number, address: string): Othe
 
 /** Asks one how it is: we have heard of it, and missed what it said (M53). */
 export function ask(peer: Peer, now: Millis, other: Other, out: Out): void {
+  other.asking = true
   if (now - other.askedAt < ASK_AGAIN_MS) return
   other.askedAt = now
-  other.awaited = true
+  other.told = false
   sendTo(peer, other, { kind: 'inquiry', source: peer.id }, out)
 }
 

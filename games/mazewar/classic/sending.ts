@@ -64,13 +64,13 @@ export function absoluteOf(peer: Peer): Absolute | null {
   return peer.self && absoluteBy(peer.self, [...flying(peer), ...shots(peer)])
 }
 
-/** How we were in the last slot, without what is not worked in yet (M6). */
+/** How we were before the first act that is not worked in yet (M6); null before our birth. */
 export function absoluteThen(peer: Peer): Absolute | null {
   const account = peer.accounts.get(peer.id)
   const cell = peer.cells.get(peer.id)
-  return account && cell !== undefined
-    ? absoluteBy({ ...account, cell }, account.missiles.slice())
-    : null
+  if (!account || cell === undefined) return null
+  const first = peer.pending.find(({ source }) => source === peer.id)
+  return first?.absolute ?? absoluteBy({ ...account, cell }, account.missiles.slice())
 }
 
 function absoluteBy(account: Account, missiles: Missile[]): Absolute {

@@ -67,8 +67,10 @@ export interface Other {
   answered: boolean
   /** When we asked it last. */
   askedAt: Millis
-  /** We asked, and have heard neither an answer nor an event. */
-  awaited: boolean
+  /** We asked, and have no answer yet. */
+  asking: boolean
+  /** An event of it came since we asked. */
+  told: boolean
   /** When its inquiry was answered last. */
   respondedAt: Millis
   bucket: Bucket
