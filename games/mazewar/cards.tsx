@@ -67,8 +67,8 @@ function Door({ name, room, acts }: { name: string; room: string; acts: Acts }):
     <form class="card" onSubmit={submit}>
       <h1>Into the maze {room === 'main' ? '' : <em>{room}</em>}</h1>
       <p>
-        You see down four corridors. So do the others. Hit them before they hit you, and mind your
-        back.
+        You see down the corridors, and so do the others. Hit them before they hit you, and mind
+        your back.
       </p>
       <label>
         Your name

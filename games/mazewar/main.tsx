@@ -50,6 +50,7 @@ const tab = new Tab(GAME, room)
 const wasHere = tab.player
 const sound = new Sound()
 const screen = new Screen()
+const demo = rehearse()
 let at: At = { kind: 'door', name: firstName() }
 let help = false
 
@@ -101,7 +102,7 @@ function go(next: At): void {
   at = next
   const cockpit = sitting()
   window.mazewar = cockpit ?? undefined
-  screen.cockpit = cockpit
+  screen.cockpit = cockpit ?? demo.cockpit
   if (cockpit) cockpit.onCue = (cue) => sound.play(cue)
   show()
 }
@@ -143,6 +144,14 @@ function practise(name: string): void {
   go({ kind: 'practice', practice, cockpit: new Cockpit(practice) })
 }
 
+// Behind the door one sees what a bot sees.
+function rehearse(): { practice: Practice; cockpit: Cockpit } {
+  const practice = new Practice({ name: '', bots: 24, seed: 7, now: performance.now() })
+  const cockpit = new Cockpit(practice)
+  cockpit.watch()
+  return { practice, cockpit }
+}
+
 function mute(): void {
   sound.muted = !sound.muted
   show()
@@ -163,14 +172,13 @@ function Page(): ComponentChild {
         mute={mute}
         help={() => acts.help(!help)}
       />
-      <main class="board">
+      <main class={cockpit ? 'board' : 'board shut'}>
         <canvas ref={screen.eye} class="eye" tabIndex={0} aria-label="What your rat sees" />
         {cockpit && (
           <Hud cockpit={cockpit} enter={here && !here.seat.plays ? () => acts.enter() : null} />
         )}
         <Banner player={play} />
-        <Card at={at} room={room} links={links} acts={acts} />
-        {help && <Help acts={acts} />}
+        {help ? <Help acts={acts} /> : <Card at={at} room={room} links={links} acts={acts} />}
       </main>
       {cockpit && (
         <Side
@@ -230,6 +238,7 @@ function look(): void {
 function advance(): void {
   const now = performance.now()
   if (at.kind === 'practice') at.practice.advance(now)
+  else if (at.kind !== 'in') demo.practice.advance(now)
   sitting()?.tick(now)
 }
 
@@ -243,7 +252,7 @@ listen({
 for (const touched of ['pointerdown', 'keydown']) {
   window.addEventListener(touched, () => sound.wake(), { passive: true })
 }
-show()
+go(at)
 setInterval(look, LOOK_MS)
 // A page that the browser kept aside has said goodbye; its session does not come back.
 window.addEventListener('pageshow', (event) => event.persisted && location.reload())

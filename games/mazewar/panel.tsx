@@ -6,6 +6,7 @@ import { Personal } from '../share.tsx'
 import { Badges, Figures, Killer, Notes } from '../signs.tsx'
 import type { Cockpit } from './cockpit.ts'
 import type { Play } from './play.ts'
+import { peek } from './rules/peek.ts'
 import { byScore, MISSILES_MAX, type Rat } from './rules/world.ts'
 import { colourOf, css } from './view/colours.ts'
 
@@ -61,7 +62,11 @@ export function Hud(props: { cockpit: Cockpit; enter: (() => void) | null }): Co
   return (
     <div class="hud">
       {rat ? <State rat={rat} cockpit={cockpit} /> : <Watching cockpit={cockpit} enter={enter} />}
-      {stage.peeks && rat && <p class="sign">peeking {stage.peeks}</p>}
+      {stage.peeks && rat && (
+        <p class="sign">
+          {peek(rat.at, rat.facing, stage.peeks) ? 'peeking' : 'no corner to the'} {stage.peeks}
+        </p>
+      )}
       {rat?.cloaked && <p class="sign cloaked">cloaked</p>}
       <ol class="lines" aria-live="polite">
         {lines.map((line) => (

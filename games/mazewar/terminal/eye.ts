@@ -1,6 +1,7 @@
 /** The view from the eye, in a terminal: lines of dots, shaded walls, eyeballs of half cells. */
 
 import { blend, colourOf, GROUND, LINE, type Rgb } from '../view/colours.ts'
+import { LOW } from '../view/eye.ts'
 import type { Body, Scene } from '../view/scene.ts'
 import { FOCUS, look, type Panel, type Seen, WALL } from '../view/sight.ts'
 import { createDots, type Dots, line, show } from './dots.ts'
@@ -103,7 +104,7 @@ function across(dots: Dots, column: number): number {
 
 function paintMissile(glass: Glass, dots: Dots, one: Seen<Body>): void {
   const { left, top } = dots.area
-  const [x, y] = toDots(dots, one.x, 0)
+  const [x, y] = toDots(dots, one.x, LOW * FOCUS * one.near)
   const [column, row] = [Math.round(x / 2 - 0.25), Math.round(y / 4 - 0.4)]
   const colour = pack(blend(colourOf(one.thing.rat), [255, 255, 255], 0.35))
   const reach = one.near > 0.8 ? 1 : 0

@@ -1,6 +1,7 @@
 /** A whole screen of the game in a terminal: view, map, scores, words. */
 
 import type { Cockpit, Line } from '../cockpit.ts'
+import { peek } from '../rules/peek.ts'
 import { byScore, MISSILES_MAX } from '../rules/world.ts'
 import { blend, colourOf, GROUND, LINE, type Rgb } from '../view/colours.ts'
 import { paint, pack } from './eye.ts'
@@ -21,7 +22,7 @@ const INKS: Readonly<Record<Line['kind'], Rgb>> = {
   quiet: SOFT,
 }
 
-const KEYS = '↑↓←→/wasd move  space shoot  x round  q/e peek  c cloak  h help  ^C leave'
+const KEYS = '↑↓←→ move  space shoot  q/e peek  c cloak  h help  ^C leave'
 const HELP: readonly string[] = [
   'HOW IT IS PLAYED',
   '',
@@ -134,7 +135,10 @@ function paintState(glass: Glass, cockpit: Cockpit): void {
     say(`${rat.score} points`, [255, 255, 255])
     say('●'.repeat(left) + '○'.repeat(MISSILES_MAX - left), LINE)
     if (rat.cloaked) say('CLOAKED', [205, 182, 255])
-    if (stage.peeks) say(`peeking ${stage.peeks}`, LINE)
+    if (stage.peeks) {
+      const corner = peek(rat.at, rat.facing, stage.peeks)
+      say(`${corner ? 'peeking' : 'no corner to the'} ${stage.peeks}`, LINE)
+    }
   } else if (burrow.state.rats.length === 0) say('Nobody is in the maze.', TEXT)
   else if (stage.whose !== null) say(`The eyes of ${burrow.nameOf(stage.whose)}`, TEXT)
   else say('You watch: tab to see through their eyes.', TEXT)

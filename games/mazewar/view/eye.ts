@@ -6,9 +6,11 @@ import { FOCUS, look, type Panel, type Seen, WALL } from './sight.ts'
 
 /** Radius of an eyeball, and of a missile, in cells. */
 const BALL = 0.25
-const MISSILE = 0.07
+const MISSILE = 0.055
 /** How far below the middle an eyeball floats. */
 const SINKS = 0.06
+/** How far below the middle a missile flies: one sees over it. */
+export const LOW = 0.2
 /** Names are shown up to so many cells. */
 const NAME_FAR = 7
 
@@ -216,6 +218,7 @@ function paintNerve(pen: CanvasRenderingContext2D, radius: number, colour: Rgb):
 function paintMissile(pen: CanvasRenderingContext2D, size: number, one: Seen<Body>): void {
   const radius = MISSILE * size
   const colour = colourOf(one.thing.rat)
+  pen.translate(0, LOW * size)
   const glow = pen.createRadialGradient(0, 0, 0, 0, 0, radius * 3)
   glow.addColorStop(0, css([255, 255, 255], 0.95))
   glow.addColorStop(0.25, css(colour, 0.8))

@@ -10,7 +10,7 @@ import { aim, type Glide, poseAt, stand } from './glide.ts'
 import { angleOf, eyeOf, middleOf, type Pose, type Thing } from './sight.ts'
 
 /** How long a fresh birth flashes, in milliseconds. */
-const FLASH_MS = 700
+const FLASH_MS = 450
 
 /** More cells than a rat walks from one picture to the next, also on a slow machine. */
 const FAR = 6
