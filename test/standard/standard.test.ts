@@ -15,6 +15,7 @@ import * as storeLimits from '../../src/drivers/store/limits.ts'
 import { createFrames, nextFrame, open, PARTS_MAX } from '../../src/link/frames.ts'
 import { handshakeLayout, LINK_VERSION } from '../../src/link/handshake.ts'
 import * as link from '../../src/link/limits.ts'
+import * as mail from '../../src/mailbox/messages.ts'
 import { createHeader, readHeader } from '../../src/link/packet.ts'
 import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'
 import { BATCH_BYTES } from '../../src/objects/messages.ts'
@@ -63,6 +64,8 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   Stored: hubMessages.stored,
   Rpc: rpc.rpcLayout,
   Slots: slotsMessages.slotsLayout,
+  Mail: mail.mailLayout,
+  MailGreeting: mail.greetingLayout,
 }
 
 const LIMITS: Record<string, number> = {
@@ -84,6 +87,7 @@ const LIMITS: Record<string, number> = {
   ...pick(pieceMessages),
   ...pick(pieceChanges),
   ...pick(levels),
+  ...pick(mail),
   PIECE_SEQ_MAX: pieces.SEQ_MODULUS - 1,
   GENERATION_MAX: pieces.GENERATIONS - 1,
   TYPES_MAX,
@@ -241,8 +245,8 @@ describe('a captured session', () => {
   const met = (what: string): Met[] => ledger.met.get(what) ?? []
 
   test('is read to the last byte, and every kind of message was in it', () => {
-    // Pieces have a session of their own (pieces.test.ts).
-    const sets = [...standard.sets].filter(([set]) => !set.startsWith('Piece'))
+    // Pieces have a session of their own (pieces.test.ts), mailboxes none (mailbox.test.ts).
+    const sets = [...standard.sets].filter(([set]) => !/^(Piece|Mail)/.test(set))
     const kinds = sets.flatMap(([set, messages]) =>
       [...messages.values()].map(({ kind }) => `${set} ${kind}`),
     )
