@@ -1,7 +1,7 @@
 /**
- * How a bot plays: it roams, turns to whom it sees, shoots along corridors, and steps out of the
- * way of what comes, if it notices. It sees what a rat sees: four corridors, no maze from above,
- * and nobody who is cloaked.
+ * How a bot plays: it goes where the map shows somebody, turns to whom it sees, shoots along
+ * corridors, and steps out of the way of what comes, if it notices. It knows what a player knows:
+ * the corridors and the map, and nobody who is cloaked.
  *
  * Plain data and a function of it, so that a bot plays the same again from the same seed.
  */
@@ -42,7 +42,13 @@ export function think(mind: Mind, world: World, me: number): Act | null {
   if (!rat) return null
   const awake = next(mind.chance) < 0.35 + 0.6 * mind.skill
   if (!awake) return null
-  return dodge(mind, world, rat) ?? hunt(mind, world, rat) ?? roam(mind, world, rat)
+  const seeks = likely(mind, 0.4 + 0.4 * mind.skill)
+  return (
+    dodge(mind, world, rat) ??
+    hunt(mind, world, rat) ??
+    (seeks ? seek(world, rat) : null) ??
+    roam(mind, world, rat)
+  )
 }
 
 function likely(mind: Mind, share: number): boolean {
@@ -101,6 +107,28 @@ function seen(world: World, rat: Rat, facing: Facing): number | null {
     const there = ratAt(world, at)
     if (there) return there.cloaked ? null : away
     away++
+  }
+  return null
+}
+
+// The next step of the shortest way to the nearest on the map; null if nobody is, or one is there.
+function seek(world: World, rat: Rat): Act | null {
+  const taken = new Set<number>()
+  for (const { id, at, cloaked } of world.rats) if (id !== rat.id && !cloaked) taken.add(at)
+  const way = firstStep(rat.at, taken)
+  if (way === null) return null
+  if (way === rat.facing) return stepIf(world, rat, 1)
+  return { kind: 'turn', facing: way }
+}
+
+function firstStep(from: number, targets: ReadonlySet<number>): Facing | null {
+  const first = new Map<number, Facing | null>([[from, null]])
+  for (const [at, way] of first) {
+    if (targets.has(at)) return way
+    for (const facing of FACINGS) {
+      const next = beyond(at, facing)
+      if (next !== null && !first.has(next)) first.set(next, way ?? facing)
+    }
   }
   return null
 }
