@@ -35,8 +35,16 @@ export function meet(peer: Peer, now: Millis, id: number, address: string): Othe
     return null
   }
   const other: Other = {
-    ...{ id, address, last: null, renewed: false, unanswered: 0, answered: true },
-    ...{ askedAt: -Infinity, asking: false, told: false, respondedAt: -Infinity },
+    id,
+    address,
+    last: null,
+    renewed: false,
+    unanswered: 0,
+    answered: true,
+    askedAt: -Infinity,
+    asking: false,
+    told: false,
+    respondedAt: -Infinity,
     bucket: { tokens: PACKETS_PER_S, at: now },
   }
   peer.others.set(id, other)

@@ -18,7 +18,7 @@ import { absoluteOf, say } from './sending.ts'
 import { beBorn, slots } from './slots.ts'
 import {
   ACTS_MAX,
-  type Counters,
+  createCounters,
   HEARTBEAT_MS,
   type Millis,
   type Out,
@@ -51,38 +51,39 @@ export type Wish = Exclude<Act, { kind: 'born' | 'leave' }>
 export function create(now: Millis, options: PeerOptions): Peer {
   const { id, seed, strict = false, puppet = false, event = 0, heartbeat = 0 } = options
   const peer: Peer = {
-    ...{
-      id,
-      strict,
-      puppet,
-      chance: seed >>> 0 || 1,
-      phase: 'asking',
-      inquiries: 0,
-      inquiryAt: now,
-    },
+    id,
+    strict,
+    puppet,
+    chance: seed >>> 0 || 1,
+    phase: 'asking',
+    inquiries: 0,
+    inquiryAt: now,
     askedAt: -Infinity,
-    ...{ birthAt: now, heartbeat, heartbeatAt: now, event, slot: Math.floor(now / SLOT_MS) },
-    ...{ self: null, struck: false, announce: false, stepped: -1, shot: -1, acts: 0 },
-    ...{ accounts: new Map(), cells: new Map(), hits: [], others: new Map() },
-    ...{ pending: [], waiting: new Map(), resendAt: Infinity, lost: [], renamedAt: -Infinity },
+    birthAt: now,
+    heartbeat,
+    heartbeatAt: now,
+    event,
+    slot: Math.floor(now / SLOT_MS),
+    self: null,
+    struck: false,
+    announce: false,
+    stepped: -1,
+    shot: -1,
+    acts: 0,
+    accounts: new Map(),
+    cells: new Map(),
+    hits: [],
+    others: new Map(),
+    pending: [],
+    waiting: new Map(),
+    resendAt: Infinity,
+    lost: [],
+    renamedAt: -Infinity,
     strangers: { tokens: STRANGERS_PER_S, at: now },
-    counters: noCounters(),
+    counters: createCounters(),
   }
   begin(peer, now)
   return peer
-}
-
-function noCounters(): Counters {
-  const kinds = {
-    ...{ heartbeat: 0, 'heartbeat-ack': 0, event: 0, 'event-ack': 0 },
-    ...{ inquiry: 0, response: 0, 'response-ack': 0 },
-  }
-  const refused = {
-    ...{ malformed: 0, astray: 0, moved: 0, impossible: 0 },
-    ...{ unasked: 0, flooding: 0, full: 0, clash: 0 },
-  }
-  const counts = { bytesSent: 0, resent: 0, late: 0, doubled: 0, broken: 0 }
-  return { sent: { ...kinds }, received: { ...kinds }, refused, ...counts }
 }
 
 /** Takes a datagram; whatever it is, this does not throw. @param from an address to answer to */
@@ -220,7 +221,15 @@ export function ahead(peer: Peer): World {
   })
   const { nextMissile } = peer.self
   const own: Rat = {
-    ...{ id: peer.id, owner: peer.id, at, facing, cloaked, score, missiles, nextMissile, born: 0 },
+    id: peer.id,
+    owner: peer.id,
+    at,
+    facing,
+    cloaked,
+    score,
+    missiles,
+    nextMissile,
+    born: 0,
   }
   const others = seen.rats.filter(({ id }) => id !== peer.id)
   return { ...seen, rats: [...others, own].toSorted((one, other) => one.id - other.id) }

@@ -114,8 +114,14 @@ export function beBorn(peer: Peer, now: Millis, out: Out): void {
   const cell = freeFrom(new Set(peer.cells.values()), random(peer) % CELLS)
   const facing = widest(cell)
   peer.self ??= {
-    ...{ score: 0, cell, before: cell, facing, cloaked: false },
-    ...{ missiles: [], over: [], nextMissile: 0 },
+    score: 0,
+    cell,
+    before: cell,
+    facing,
+    cloaked: false,
+    missiles: [],
+    over: [],
+    nextMissile: 0,
   }
   say(peer, now, { kind: 'born', cell, facing }, out)
 }

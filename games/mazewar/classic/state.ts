@@ -205,6 +205,31 @@ export interface Out {
   tell(news: News): void
 }
 
+/** Nothing happened yet. */
+export function createCounters(): Counters {
+  const kinds = {
+    heartbeat: 0,
+    'heartbeat-ack': 0,
+    event: 0,
+    'event-ack': 0,
+    inquiry: 0,
+    response: 0,
+    'response-ack': 0,
+  }
+  const refused = {
+    malformed: 0,
+    astray: 0,
+    moved: 0,
+    impossible: 0,
+    unasked: 0,
+    flooding: 0,
+    full: 0,
+    clash: 0,
+  }
+  const counts = { bytesSent: 0, resent: 0, late: 0, doubled: 0, broken: 0 }
+  return { sent: { ...kinds }, received: { ...kinds }, refused, ...counts }
+}
+
 /** Takes one packet from a bucket. @returns whether there was one */
 export function draw(bucket: Bucket, now: Millis, perSecond: number): boolean {
   bucket.tokens = Math.min(perSecond, bucket.tokens + ((now - bucket.at) * perSecond) / 1_000)
