@@ -10,6 +10,9 @@ import { BUSY_SLOTS, FRAME_ROOM, IDLE_SLOTS, writeFrame } from './frames.ts'
 import { rootOf } from './root.ts'
 import type { SlotEvent, SlotPeer, Slots } from './state.ts'
 
+// Of a slot: so long the server of a star gathers what it sends on.
+const GATHER_SHARE = 0.2
+
 /** Whether a peer has that world too, or wants it. */
 export function speaksTo(peer: SlotPeer): boolean {
   return peer.standing === 'live' || peer.standing === 'joining'
@@ -19,7 +22,7 @@ export function speaksTo(peer: SlotPeer): boolean {
 export function owe(slots: Slots, inc: PeerId, event: SlotEvent, now: Millis = -Infinity): void {
   const peer = slots.peers.get(inc)
   if (!peer || !speaksTo(peer)) return
-  if (event.inc === inc || event.held.has(inc) || peer.owed.has(event)) return
+  if (event.inc === inc || event.held.includes(inc) || peer.owed.has(event)) return
   peer.owed.set(event, now)
   peer.dueAt = Math.min(peer.dueAt, now)
   slots.dueAt = Math.min(slots.dueAt, now)
@@ -30,10 +33,11 @@ export function oweAll(slots: Slots, now: Millis, event: SlotEvent): void {
   for (const inc of slots.peers.keys()) owe(slots, inc, event, now)
 }
 
-/** As the server of a star: the others have it of us alone. */
-export function forward(slots: Slots, event: SlotEvent): void {
+/** As the server of a star: the others have it of us alone. What comes close together goes together. */
+export function forward(slots: Slots, now: Millis, event: SlotEvent): void {
   if (slots.mesh || slots.me !== slots.primary) return
-  for (const inc of slots.peers.keys()) owe(slots, inc, event)
+  const at = now + slots.ms * GATHER_SHARE
+  for (const inc of slots.peers.keys()) owe(slots, inc, event, at)
 }
 
 /** Peers that are due a frame; all are looked over once a slot, or when somebody is owed. */
@@ -83,7 +87,7 @@ export function write(
 export function acked(slots: Slots, from: PeerId, seq: number): void {
   const peer = slots.peers.get(from)
   for (const event of peer?.flights.get(seq) ?? []) {
-    event.held.add(from)
+    event.held.push(from)
     peer!.owed.delete(event)
   }
   peer?.flights.delete(seq)

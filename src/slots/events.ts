@@ -23,11 +23,10 @@ export function markOf(event: Pick<SlotEvent, 'inc' | 'id' | 'slot' | 'gone' | '
   return Math.imul(mark, 0x2c1b3c6d) >>> 0
 }
 
-/** A slot that may be empty. */
-export function slotAt(slots: Slots, number: number): Slot {
+function slotAt(slots: Slots, number: number): Slot {
   const known = slots.bySlot.get(number)
   if (known) return known
-  const slot: Slot = { events: new Map(), digest: 0 }
+  const slot: Slot = { events: new Map(), counts: new Map(), digest: 0, order: null }
   slots.bySlot.set(number, slot)
   return slot
 }
@@ -38,6 +37,8 @@ export function insert(slots: Slots, event: SlotEvent): void {
   const key = keyOf(event.inc, event.id)
   const old = slot.events.get(key)
   if (old) slot.digest = (slot.digest - old.mark) >>> 0
+  else slot.counts.set(event.inc, (slot.counts.get(event.inc) ?? 0) + 1)
+  slot.order = null
   slot.events.set(key, event)
   slot.digest = (slot.digest + event.mark) >>> 0
   if (event.gone !== 0) slots.present.delete(event.gone)
@@ -59,11 +60,7 @@ function spoil(slots: Slots, slot: number): void {
 
 /** How many acts of a member stand in a slot. */
 export function countOf(slots: Slots, number: number, inc: PeerId): number {
-  let count = 0
-  for (const event of slots.bySlot.get(number)?.events.values() ?? []) {
-    if (event.inc === inc) count++
-  }
-  return count
+  return slots.bySlot.get(number)?.counts.get(inc) ?? 0
 }
 
 /** The event of that name, if its slot is open. */

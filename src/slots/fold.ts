@@ -56,9 +56,15 @@ function next(slots: Slots, game: Game, world: unknown, slot: number): unknown {
   }
 }
 
-/** The events of a slot as all fold them: by the tie-break, then as they were made (M32). */
-export function inOrder(slots: Slots, game: Game, slot: number): SlotEvent[] {
-  const events = [...(slots.bySlot.get(slot)?.events.values() ?? [])]
+// By the tie-break, then as they were made (M32).
+function inOrder(slots: Slots, game: Game, slot: number): readonly SlotEvent[] {
+  const known = slots.bySlot.get(slot)
+  if (!known) return []
+  known.order ??= sorted(slots, game, slot, [...known.events.values()])
+  return known.order
+}
+
+function sorted(slots: Slots, game: Game, slot: number, events: SlotEvent[]): SlotEvent[] {
   if (slots.variant === 'order-of-arrival') return events
   const rank = game.order === 'fair' ? fairRank(slots, slot) : ({ player }: SlotEvent) => player
   return events.sort((a, b) => rank(b) - rank(a) || b.inc - a.inc || a.id - b.id)

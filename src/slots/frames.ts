@@ -34,7 +34,7 @@ import { digestOf, rangeOf } from './events.ts'
 import { ACT_BYTES_MAX, AHEAD_SLOTS, type SlotEvent, type SlotPeer, type Slots } from './state.ts'
 
 /** What is owed is sent again after this, if nothing says that it came or was lost. */
-export const AGAIN_MS: Millis = 60
+export const AGAIN_MS: Millis = 250
 /** Everybody hears of us once in so many slots. */
 export const IDLE_SLOTS = 5
 /** The same while anything is open. */

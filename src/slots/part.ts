@@ -186,7 +186,7 @@ function read(
   peer.apart = frame.apart
   for (const told of frame.events) {
     const event = take(slots, game, now, from, told)
-    if (event) forward(slots, event)
+    if (event) forward(slots, now, event)
   }
   if (slots.standing !== 'live') return
   compareEvents(slots, from, frame)

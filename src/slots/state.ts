@@ -48,7 +48,7 @@ export interface SlotEvent {
   /** It came from whose it is, not by way of another. */
   direct: boolean
   /** Who is known to have it, besides whose it is. */
-  held: Set<PeerId>
+  held: PeerId[]
 }
 
 /** Which acts of one member are settled: all up to one but those that came too late. */
@@ -60,8 +60,12 @@ export interface Tally {
 /** What is known of one slot. */
 export interface Slot {
   events: Map<number, SlotEvent>
+  /** How many there are of each member. */
+  counts: Map<PeerId, number>
   /** The sum of the marks. */
   digest: number
+  /** The events as all fold them; null when one came since. */
+  order: SlotEvent[] | null
 }
 
 /** How a member stands to the world. */

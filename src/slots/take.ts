@@ -30,7 +30,7 @@ export function take(
     slots.counters.refused++
     return null
   }
-  event.held.add(from)
+  if (from !== event.inc) event.held.push(from)
   insert(slots, event)
   return event
 }
@@ -42,8 +42,11 @@ function late(slots: Slots): null {
 
 // Whose it is knows best what it said.
 function again(slots: Slots, game: Game, from: PeerId, told: Told, known: SlotEvent): null {
-  known.held.add(from)
-  if (told.inc !== from || known.direct) return null
+  if (told.inc !== from) {
+    if (!known.held.includes(from)) known.held.push(from)
+    return null
+  }
+  if (known.direct) return null
   const said = eventOf(game, told, true)
   if (!said) return null
   said.held = known.held

@@ -32,7 +32,8 @@ export const ANSWER_AGAIN_MS: Millis = 300
 export function eventOf(game: Game, told: Told, direct: boolean): SlotEvent | null {
   const act = told.gone > 0 ? null : game.decode(told.body)
   if (act === undefined || told.body.length > ACT_BYTES_MAX) return null
-  return { ...told, act, mark: markOf(told), direct, held: new Set() }
+  const { inc, player, id, slot, gone, body } = told
+  return { inc, player, id, slot, body, act, gone, mark: markOf(told), direct, held: [] }
 }
 
 /** Asks a member for its world, unless somebody was asked a moment ago. */

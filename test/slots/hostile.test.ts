@@ -111,11 +111,11 @@ describe('frames', () => {
     const [ada, bea, cy] = [member(1), member(2), member(3)]
     // Cy passes on what Ada is said to have done, as somebody else.
     const forged = { inc: 1, player: 30, id: 5, slot: cy.slot, gone: 0, body: new Uint8Array([1]) }
-    cy.peers.get(2)!.owed.set({ ...forged, act: 1, mark: 0, direct: false, held: new Set() }, 0)
+    cy.peers.get(2)!.owed.set({ ...forged, act: 1, mark: 0, direct: false, held: [] }, 0)
     hear(bea, 3, frame(cy, 2))
     const own = { ...forged, inc: 2, player: 20 }
     cy.peers.get(2)!.owed.clear()
-    cy.peers.get(2)!.owed.set({ ...own, act: 1, mark: 0, direct: false, held: new Set() }, 0)
+    cy.peers.get(2)!.owed.set({ ...own, act: 1, mark: 0, direct: false, held: [] }, 0)
     hear(bea, 3, frame(cy, 2))
     expect(bea.counters.refused).toBe(2)
     expect(count(bea)).toEqual({})
@@ -126,7 +126,7 @@ describe('frames', () => {
     const [ada, bea, cy] = [member(1), member(2), member(3)]
     act(ada, 1)
     const told = [...ada.bySlot.get(ada.slot)!.events.values()][0]!
-    const lie = { ...told, body: new Uint8Array([9]), direct: false, held: new Set<number>() }
+    const lie = { ...told, body: new Uint8Array([9]), direct: false, held: [] }
     cy.peers.get(2)!.owed.set(lie, 0)
     hear(bea, 3, frame(cy, 2))
     hear(bea, 1, frame(ada, 2))

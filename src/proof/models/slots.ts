@@ -57,8 +57,8 @@ export interface SlotsWorld {
 
 const MS = 200
 const FIRST = 40
-// As long as everything takes: all that is owed; and if a world is taken, the next settled slots, an
-// inquiry and its answer.
+// As long as everything takes: all that is owed; and if a world is taken, the next settled slots,
+// an inquiry and its answer.
 const roundsOf = ({ bounded }: SlotsScope): number => (bounded ? 3 : 9)
 
 type Cells = Record<number, number>
@@ -270,7 +270,8 @@ function essence({ nodes, made, wires, doubts, rounds }: SlotsWorld, scope: Slot
 function essenceOf({ slots, now }: Node, { bounded, variant }: SlotsScope): unknown {
   const events: number[][] = []
   for (const [slot, { events: known }] of slots.bySlot) {
-    for (const [key, { held }] of known) events.push([slot, key, ...[...held].sort()])
+    for (const [key, { held }] of known)
+      events.push([slot, key, ...[...held].sort((a, b) => a - b)])
   }
   if (variant !== 'order-of-arrival') events.sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]!)
   const owed = [...slots.peers.values()].map((peer) =>
