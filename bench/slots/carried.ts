@@ -1,8 +1,8 @@
 /**
  * What goes over the wire, and how long a move takes to others: Mazewar as the classic peers speak
  * it on a LAN, and as a world of slots in a session, in virtual time over the same weather. Every
- * player moves once a slot or so. Bytes are those that leave a player, with 28 of IP and UDP for each
- * packet; a multicast leaves once.
+ * player moves once a slot or so. Bytes are those that leave a player, with 28 of IP and UDP for
+ * each packet; a multicast leaves once.
  */
 
 import * as acts from '../../games/mazewar/rules/acts.ts'
@@ -22,7 +22,7 @@ export interface Carried {
   packets: number
   /** Bytes of the session alone, before there is a world in it. */
   idle: number
-  /** From a move to the instant when the last of the others shows it, on average; NaN if not asked. */
+  /** From a move until the last of the others shows it, on average; NaN if not asked. */
   othersMs: number
   /** The same, at most. */
   othersMaxMs: number

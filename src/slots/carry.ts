@@ -33,7 +33,7 @@ export function oweAll(slots: Slots, now: Millis, event: SlotEvent): void {
   for (const inc of slots.peers.keys()) owe(slots, inc, event, now)
 }
 
-/** As the server of a star: the others have it of us alone. What comes close together goes together. */
+/** As the server of a star: the others have it of us alone. What comes together goes together. */
 export function forward(slots: Slots, now: Millis, event: SlotEvent): void {
   if (slots.mesh || slots.me !== slots.primary) return
   const at = now + slots.ms * GATHER_SHARE
