@@ -27,7 +27,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
     goals: quick ? goals.map(unjudged) : goals,
     notes: [
       'A slot holds up to 1,000 acts, and of one player no more than eight.',
-      'On the wire all move once in 220 ms, in virtual time, rtt 20 ms; 28 bytes of headers a packet',
+      'On the wire all move once in 220 ms, in virtual time, rtt 20 ms; headers of 28 bytes',
       'a packet count. A session also keeps its links and its backup alive with these bytes.',
       'A move shows to who made it at once, for the world ahead has it.',
     ],
