@@ -11,22 +11,27 @@
  * so points of a rat of the LAN are those of the maze that one looks at.
  */
 
-import { LanPlayer } from './classic/lan.ts'
+import type { LanPlayer } from './classic/lan.ts'
 import { createMirror, follow, type Mirror, shot } from './rules/mirror.ts'
 import { type Hit, type Rat, ratOf } from './rules/world.ts'
-import { Seat } from './seat.ts'
-import { enter, readAddress } from './terminal/joined.ts'
+import type { Seat } from './seat.ts'
 
 /** Rats of the LAN have ids from here on in the session: below are the numbers of players. */
 const LAN_FROM = 480
 /** And up to here. */
 const LAN_UNTIL = 512
-/** How often both mazes are looked at, in milliseconds. */
-const LOOK_MS = 40
+
+/** What a bridge needs of a session. */
+export type SessionBank = Pick<Seat, 'me' | 'slot' | 'live' | 'state' | 'ahead' | 'actFor'>
+/** And of a player on the LAN. */
+export type LanBank = Pick<
+  LanPlayer,
+  'me' | 'slot' | 'live' | 'state' | 'ahead' | 'act' | 'put' | 'strike' | 'close'
+>
 
 /** A rat of the session, on the LAN. */
 interface Puppet {
-  readonly player: LanPlayer
+  readonly player: LanBank
   mirror: Mirror | null
   slot: number
   placed: boolean
@@ -40,22 +45,22 @@ interface Guest {
 }
 
 /** See the head of this file. */
-class Bridge {
+export class Bridge {
   /** The LAN cannot be reached. */
   onFailure: (error: unknown) => void = () => {}
-  readonly #seat: Seat
-  readonly #open: () => Promise<LanPlayer>
+  readonly #seat: SessionBank
+  readonly #open: () => Promise<LanBank>
   readonly #puppets = new Map<number, Puppet>()
   readonly #opening = new Set<number>()
   readonly #guests = new Map<number, Guest>()
   #told = new Set<string>()
 
-  constructor(seat: Seat, open: () => Promise<LanPlayer>) {
+  constructor(seat: SessionBank, open: () => Promise<LanBank>) {
     this.#seat = seat
     this.#open = open
   }
 
-  /** Lets both mazes hear of each other. */
+  /** Lets both mazes hear of each other. Call it often. */
   look(): void {
     if (!this.#seat.live) return
     const { state, me } = this.#seat
@@ -164,39 +169,5 @@ class Bridge {
       return guest
     }
     return null
-  }
-}
-
-/** Where to meet on either side. */
-export interface Banks {
-  /** The address of a hub, or the link of a room. */
-  readonly join: string
-  readonly room?: string
-  readonly group?: string
-  readonly port?: string
-  /** Name or address of an interface. */
-  readonly via?: string
-}
-
-/** Bridges until it is told to end, or the session is lost. @throws Error that says what to do */
-export async function bridge({ join, room, group, port, via }: Banks): Promise<void> {
-  const session = await enter({ ...readAddress(join, room), name: 'LAN bridge' })
-  const place = { group, via, port: port === undefined ? undefined : Number(port) }
-  const crossing = new Bridge(new Seat(session), () => LanPlayer.open({ ...place, puppet: true }))
-  console.log('The LAN and the session are one maze. Ctrl-C parts them.')
-  const ended = new Promise<void>((resolve, reject) => {
-    crossing.onFailure = reject
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve)
-    session.on('status', (status) => {
-      if (status === 'lost') reject(new Error(`The session is lost: ${session.reason}`))
-    })
-  })
-  const looks = setInterval(() => crossing.look(), LOOK_MS)
-  try {
-    await ended
-  } finally {
-    clearInterval(looks)
-    crossing.end()
-    await session.leave()
   }
 }

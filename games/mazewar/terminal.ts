@@ -5,8 +5,8 @@
 
 import { parseArgs } from 'node:util'
 import { pickName } from '../news.ts'
-import { bridge } from './bridge.ts'
 import { Practice } from './practice.ts'
+import { bridge } from './terminal/bridged.ts'
 import { joinFrom } from './terminal/joined.ts'
 import { joinLan } from './terminal/onlan.ts'
 import { playAt, type Table } from './terminal/screen.ts'
