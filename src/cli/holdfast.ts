@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-/** The `holdfast` command: serve, sim, explore. Errors are one sentence; --debug shows more. */
+/** The `holdfast` command. Errors are one sentence; --debug shows more. */
 
 import { readFileSync } from 'node:fs'
 import { cac } from 'cac'
 import { HoldfastError } from '../machine.ts'
+import { addDiverge } from './diverge.ts'
 import { addExplore } from './explore.ts'
+import { addMailbox } from './mailbox.ts'
 import { addServe } from './serve.ts'
 import { addSim } from './sim.ts'
 
@@ -16,6 +18,8 @@ const cli = cac('holdfast')
 addServe(cli)
 addSim(cli)
 addExplore(cli)
+addMailbox(cli)
+addDiverge(cli)
 cli.option('--debug', 'Show where an error came from')
 cli.help()
 cli.version(version)

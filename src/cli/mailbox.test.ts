@@ -1,0 +1,103 @@
+// Goal: letters from a terminal, and where two logs part.
+// Method: the built program, as somebody would call it.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openMailbox } from '../mailbox.ts'
+
+const CLI = fileURLToPath(new URL('../../dist/cli/holdfast.js', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-cli-'))
+const at = (name: string): string => join(folder, name)
+const children: ChildProcess[] = []
+
+beforeAll(() => {
+  if (!existsSync(CLI)) throw new Error('run `npx tsc -b` first: child processes need dist/')
+})
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function holdfast(
+  words: string[],
+  input = '',
+): { status: number | null; out: string; err: string } {
+  const options = { encoding: 'utf8', input, timeout: 20_000 } as const
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...words], options)
+  return { status, out: stdout, err: stderr }
+}
+
+test('letters go from one terminal to another, and what is where can be seen', async () => {
+  const words = ['mailbox', 'serve', '--id', 'bob', '--store', at('bob.db'), '--port', '0']
+  const bob = spawn(process.execPath, [CLI, ...words])
+  children.push(bob)
+  const came: string[] = []
+  createInterface({ input: bob.stdout }).on('line', (line) => came.push(line))
+  const [hello] = (await once(createInterface({ input: bob.stderr }), 'line')) as [string]
+  const [, url] = /takes letters at (\S+)\. Ctrl-C/.exec(hello) ?? []
+  const from = ['--id', 'alice', '--store', at('alice.db'), '--peer', `bob=${url}`]
+  // The children run while this process waits for them.
+  const sent = await new Promise<string>((resolve) => {
+    const child = spawn(process.execPath, [CLI, 'mailbox', 'send', 'bob', ...from])
+    let text = ''
+    child.stderr.on('data', (bytes: Buffer) => (text += bytes.toString()))
+    child.on('close', () => resolve(text))
+    child.stdin.end(Array.from({ length: 50 }, (_, i) => `{"i":${i}}`).join('\n'))
+  })
+  expect(sent).toContain('50 letters for bob are on the disk')
+  expect(sent).toContain('50 of 50 taken by bob')
+  bob.kill('SIGTERM')
+  await once(bob, 'exit')
+  expect(came).toEqual(
+    Array.from({ length: 50 }, (_, i) => JSON.stringify({ from: 'alice', body: { i } })),
+  )
+  expect(holdfast(['mailbox', 'inspect', '--store', at('alice.db')]).out).toBe(
+    'bob: 50 posted, 50 acked, none wait; 0 of theirs took effect\n',
+  )
+})
+
+test('letters that were set aside are listed, released and discarded', async () => {
+  const eve = await openMailbox({ id: 'eve', store: at('eve.db'), triesMax: 1 })
+  const bob = await openMailbox({ id: 'bob', store: null })
+  eve.on('letter', () => {
+    throw new Error('no')
+  })
+  for (const body of ['one', 'two']) await bob.to('eve').post(body)
+  await eve.take('bob', bob.batch('eve', 0))
+  await eve.close()
+  await bob.close()
+  const dead = (...more: string[]): ReturnType<typeof holdfast> =>
+    holdfast(['mailbox', 'dead', '--store', at('eve.db'), ...more])
+  expect(dead().out).toBe('bob/1: no: "one"\nbob/2: no: "two"\n')
+  expect(dead('--release', 'bob/1').out).toBe('{"from":"bob","body":"one"}\n')
+  expect(dead('--discard', 'bob/2').out).toBe('')
+  expect(dead().out).toBe('no letters were set aside\n')
+  expect(dead('--discard', 'bob/2').err).toContain('no letter bob/2 was set aside')
+})
+
+test('what is missing is said in a sentence', () => {
+  expect(holdfast(['mailbox', 'knock']).err).toContain('it is serve, send, inspect or dead')
+  expect(holdfast(['mailbox', 'send']).err).toContain('needs to whom, and what')
+  expect(holdfast(['mailbox', 'inspect']).err).toContain('--store is needed')
+  const bad = holdfast(['mailbox', 'serve', '--id', 'a', '--store', at('a.db'), '--peer', 'bob'])
+  expect([bad.status, bad.err]).toEqual([2, expect.stringContaining('--peer is an id and a URL')])
+  expect(holdfast(['mailbox', '--help']).out).toContain('--key-file')
+})
+
+test('S23: diverge prints the first difference with what is around it, and exits 1', () => {
+  writeFileSync(at('a.log'), 'one\ntwo\nthree\nfour\n')
+  writeFileSync(at('b.log'), 'one\ntwo\n3\nfour\nfive\n')
+  const { status, out } = holdfast(['diverge', at('a.log'), at('b.log'), '--context', '1'])
+  expect([status, out.split('\n').slice(1)]).toEqual([
+    1,
+    ['  2  two', '- 3  three', '- 4  four', '+ 3  3', '+ 4  four', ''],
+  ])
+  expect(holdfast(['diverge', at('a.log'), at('a.log')])).toMatchObject({ status: 0 })
+  const none = holdfast(['diverge', at('a.log'), at('c.log')])
+  expect([none.status, none.err]).toEqual([2, expect.stringContaining('there is no such file')])
+})

@@ -1,0 +1,201 @@
+/** `holdfast mailbox`: letters for people at a terminal. */
+
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { CAC } from 'cac'
+import { toValue } from '../api/mail-values.ts'
+import { openMailSqlite } from '../drivers/store/mail-sqlite.ts'
+import { HoldfastError } from '../machine.ts'
+import { type Mailbox, openMailbox } from '../mailbox.ts'
+import type { DeadLetter, MailStore } from '../ports.ts'
+
+/** From one line of progress to the next. */
+const PROGRESS_MS = 1_000
+/** For the examples. */
+const AT_BOB = 'bob=ws://127.0.0.1:8800/mail'
+
+interface Given {
+  id?: string | number
+  store?: string | number
+  port?: string | number
+  host?: string
+  keyFile?: string
+  peer?: string | string[]
+  wait?: boolean
+  release?: string
+  discard?: string
+}
+
+/** Adds the command. */
+export function addMailbox(cli: CAC): void {
+  cli
+    .command('mailbox <verb> [...words]', 'Letters that survive: serve, send, inspect, dead')
+    .option('--store <file>', 'File of the mailbox')
+    .option('--id <id>', 'Who this is (serve, send)')
+    .option('--port <port>', 'serve: port to listen on; 0 takes any free one', { default: 8800 })
+    .option('--host <host>', 'serve: address to listen on; elsewhere than here it needs a key', {
+      default: '127.0.0.1',
+    })
+    .option('--key-file <file>', 'File with the key that both sides have')
+    .option('--peer <id=url>', 'Where somebody listens; may be given several times')
+    .option('--no-wait', 'send: do not wait until the letters were taken')
+    .option('--release <peer/n>', 'dead: print a letter that was set aside, and let it go')
+    .option('--discard <peer/n>', 'dead: throw it away')
+    .example('holdfast mailbox serve --id bob --store bob.db')
+    .example(`holdfast mailbox send bob "hello" --id alice --store alice.db --peer ${AT_BOB}`)
+    .example(`seq 100000 | holdfast mailbox send bob --id alice --store alice.db --peer ${AT_BOB}`)
+    .example('holdfast mailbox inspect --store bob.db')
+    .action((verb: string, words: (string | number)[], given: Given) => {
+      const run = VERBS[verb]
+      if (run) return run(given, words.map(String))
+      throw new HoldfastError('bad-value', `mailbox ${verb}: it is serve, send, inspect or dead`)
+    })
+}
+
+const VERBS: Readonly<Record<string, (given: Given, words: string[]) => Promise<void> | void>> = {
+  serve,
+  send,
+  inspect: (given) => withStore(given, inspect),
+  dead: (given) => withStore(given, (store) => dead(store, given)),
+}
+
+function need(value: string | number | undefined, option: string): string {
+  if (value !== undefined && value !== '') return String(value)
+  throw new HoldfastError('bad-value', `--${option} is needed`)
+}
+
+async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
+  const { host = '127.0.0.1', port, keyFile, peer = [] } = given
+  const box = await openMailbox({
+    id: need(given.id, 'id'),
+    store: need(given.store, 'store'),
+    key: keyFile === undefined ? '' : keyOf(keyFile),
+    peers: Object.fromEntries([peer].flat().map(splitPeer)),
+    ...(listens && { listen: { port: Number(port), host } }),
+  })
+  if (box.repaired !== null) console.error(box.repaired)
+  box.on('disconnected', ({ peer: whom, why }) => console.error(`${whom ?? 'somebody'}: ${why}`))
+  box.on('fault', ({ peer: whom, why }) => console.error(`${whom}: ${why}`))
+  box.on('trouble', (error) => console.error(error.message))
+  return box
+}
+
+function keyOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    throw new HoldfastError('not-found', `the key file ${file} cannot be read: ${String(error)}`)
+  }
+}
+
+function splitPeer(text: string): [id: string, url: string] {
+  const at = text.indexOf('=')
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
+  throw new HoldfastError(
+    'bad-value',
+    `--peer is an id and a URL, as bob=ws://host:8800/mail: ${text}`,
+  )
+}
+
+async function serve(given: Given): Promise<void> {
+  const box = await openBox(given, true)
+  console.error(`${box.id} takes letters at ${box.url}. Ctrl-C ends it.`)
+  box.on('connected', ({ peer }) => console.error(`${peer} is here`))
+  box.on('letter', (_tx, from, body) => console.log(JSON.stringify({ from, body })))
+  const end = (): void => void box.close().then(() => process.exit(0))
+  process.once('SIGINT', end)
+  process.once('SIGTERM', end)
+}
+
+async function send(given: Given, [to, ...bodies]: string[]): Promise<void> {
+  if (to === undefined || (bodies.length === 0 && process.stdin.isTTY)) {
+    throw new HoldfastError('bad-value', 'mailbox send needs to whom, and what: send bob "hello"')
+  }
+  const box = await openBox(given, false)
+  const posts: Promise<number>[] = []
+  for await (const body of bodies.length === 0 ? lines() : bodies) {
+    posts.push(box.to(to).post(valueOf(body)))
+    if (posts.length % 10_000 === 0) await posts.at(-1)
+  }
+  await Promise.all(posts)
+  console.error(`${posts.length} letters for ${to} are on the disk`)
+  if (given.wait !== false) await drained(box, to)
+  await box.close()
+}
+
+function lines(): AsyncIterable<string> {
+  return createInterface({ input: process.stdin })
+}
+
+/** JSON where it is that, else the text itself. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+async function drained(box: Mailbox, to: string): Promise<void> {
+  const waiting = (): number => box.queues().find(({ peer }) => peer === to)?.waiting ?? 0
+  const total = waiting()
+  const say = (): void => console.error(`${total - waiting()} of ${total} taken by ${to}`)
+  const timer = setInterval(say, PROGRESS_MS)
+  await new Promise<void>((resolve) => {
+    box.on('acked', () => waiting() === 0 && resolve())
+    if (waiting() === 0) resolve()
+  })
+  clearInterval(timer)
+  say()
+}
+
+function withStore(given: Given, run: (store: MailStore) => void | Promise<void>): Promise<void> {
+  const store = openMailSqlite(need(given.store, 'store'))
+  if (store.repaired !== null) console.error(store.repaired)
+  return Promise.resolve()
+    .then(() => run(store))
+    .finally(() => store.close())
+}
+
+function inspect(store: MailStore): void {
+  const heads = store.heads()
+  if (heads.length === 0) console.log(`${store.name}: no letters were ever sent or taken`)
+  for (const { peer, posted, acked, bytes, heard } of heads) {
+    const waits = posted > acked ? `${posted - acked} wait (${bytes} bytes)` : 'none wait'
+    console.log(
+      `${peer}: ${posted} posted, ${acked} acked, ${waits}; ${heard} of theirs took effect`,
+    )
+  }
+  const count = store.dead().length
+  if (count > 0) console.log(`${count} were set aside: see holdfast mailbox dead`)
+}
+
+async function dead(store: MailStore, { release, discard }: Given): Promise<void> {
+  const named = release ?? discard
+  const letters = store.dead()
+  if (named === undefined) {
+    if (letters.length === 0) console.log('no letters were set aside')
+    for (const { peer, n, why, body } of letters) {
+      console.log(`${peer}/${n}: ${why}: ${JSON.stringify(toValue(body))}`)
+    }
+    return
+  }
+  const letter = find(letters, named)
+  if (release !== undefined) {
+    console.log(JSON.stringify({ from: letter.peer, body: toValue(letter.body) }))
+  }
+  await new Promise<void>((resolve, reject) => {
+    const change = { kind: 'buried', peer: letter.peer, n: letter.n } as const
+    store.commit([change], (error) => (error ? reject(error) : resolve()))
+  })
+}
+
+function find(letters: readonly DeadLetter[], named: string): DeadLetter {
+  const letter = letters.find(({ peer, n }) => `${peer}/${n}` === named)
+  if (letter) return letter
+  const known = letters.map(({ peer, n }) => `${peer}/${n}`).join(', ')
+  throw new HoldfastError(
+    'not-found',
+    `no letter ${named} was set aside; there are: ${known || 'none'}`,
+  )
+}
