@@ -211,7 +211,7 @@ async function calm(run: Run): Promise<void> {
   await w.run(8_000)
   if (!(await w.runUntil(isOne, CALM_MS))) faults.add(`slot.converge: ${[...views()].join(' | ')}`)
   await w.run(3_000)
-  if (!(await w.runUntil(isOne, 2_000)))
+  if (!(await w.runUntil(isOne, 5_000)))
     faults.add(`slot.converge: it does not last: ${[...views()].join(' | ')}`)
   for (const { name, row, session, made, void: lost } of living) {
     const counts = row.state.count[session.me.player] ?? 0

@@ -26,7 +26,7 @@ export function markOf(event: Pick<SlotEvent, 'inc' | 'id' | 'slot' | 'gone' | '
 function slotAt(slots: Slots, number: number): Slot {
   const known = slots.bySlot.get(number)
   if (known) return known
-  const slot: Slot = { events: new Map(), counts: new Map(), digest: 0, order: null }
+  const slot: Slot = { events: new Map(), counts: new Map(), digest: 0, deeds: null }
   slots.bySlot.set(number, slot)
   return slot
 }
@@ -38,7 +38,7 @@ export function insert(slots: Slots, event: SlotEvent): void {
   const old = slot.events.get(key)
   if (old) slot.digest = (slot.digest - old.mark) >>> 0
   else slot.counts.set(event.inc, (slot.counts.get(event.inc) ?? 0) + 1)
-  slot.order = null
+  slot.deeds = null
   slot.events.set(key, event)
   slot.digest = (slot.digest + event.mark) >>> 0
   if (event.gone !== 0) slots.present.delete(event.gone)

@@ -9,6 +9,7 @@ import * as prng from '../faults/prng.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { toJson } from '../wire/json.ts'
 import {
+  type Deeds,
   type Game,
   HISTORY_SLOTS,
   LEAP_SLOTS,
@@ -40,30 +41,36 @@ function fold(slots: Slots, game: Game): void {
 }
 
 function next(slots: Slots, game: Game, world: unknown, slot: number): unknown {
-  const events = inOrder(slots, game, slot)
-  const acts = []
-  const left = []
-  for (const { player, act, gone } of events) {
-    if (gone === 0) acts.push({ by: player, act })
-    else left.push(gone)
-  }
+  const { acts, left } = deedsOf(slots, game, slot)
   try {
     return freeze(game.rule(world, acts, turnOf(slots, slot, left)))
   } catch (error) {
     slots.counters.failed++
-    slots.failure ??= { slot, error }
+    // A slot that is folded again fails again.
+    const isKnown = slots.failures.some((failure) => failure.slot === slot)
+    if (!isKnown && slots.failures.length < FAILURES_MAX) slots.failures.push({ slot, error })
     return world
   }
 }
 
-// By the tie-break, then as they were made (M32).
-function inOrder(slots: Slots, game: Game, slot: number): readonly SlotEvent[] {
+// So many are told at once.
+const FAILURES_MAX = 8
+const NOTHING: Deeds = { acts: [], left: [] }
+
+function deedsOf(slots: Slots, game: Game, slot: number): Deeds {
   const known = slots.bySlot.get(slot)
-  if (!known) return []
-  known.order ??= sorted(slots, game, slot, [...known.events.values()])
-  return known.order
+  if (!known) return NOTHING
+  if (known.deeds) return known.deeds
+  const deeds: Deeds = { acts: [], left: [] }
+  for (const { player, act, gone } of sorted(slots, game, slot, [...known.events.values()])) {
+    if (gone === 0) deeds.acts.push({ by: player, act })
+    else deeds.left.push(gone)
+  }
+  known.deeds = deeds
+  return deeds
 }
 
+// By the tie-break, then as they were made (M32).
 function sorted(slots: Slots, game: Game, slot: number, events: SlotEvent[]): SlotEvent[] {
   if (slots.variant === 'order-of-arrival') return events
   const rank = game.order === 'fair' ? fairRank(slots, slot) : ({ player }: SlotEvent) => player

@@ -114,10 +114,7 @@ function flush(slots: Slots, out: SlotsOut): void {
     const said = out.send(inc, encode(slotsLayout, { kind: 'standing', standing, print }))
     if (said > 0) peer.told = standing
   }
-  if (slots.failure) {
-    out.emit({ kind: 'slots-failed', ...slots.failure })
-    slots.failure = null
-  }
+  for (const failure of slots.failures.splice(0)) out.emit({ kind: 'slots-failed', ...failure })
   if (!slots.changed) return
   slots.changed = false
   out.emit({ kind: 'slots' })

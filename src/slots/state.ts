@@ -57,6 +57,12 @@ export interface Tally {
   missing: number[]
 }
 
+/** What was done in a slot, in the order in which all fold it. */
+export interface Deeds {
+  acts: { by: number; act: unknown }[]
+  left: number[]
+}
+
 /** What is known of one slot. */
 export interface Slot {
   events: Map<number, SlotEvent>
@@ -64,8 +70,8 @@ export interface Slot {
   counts: Map<PeerId, number>
   /** The sum of the marks. */
   digest: number
-  /** The events as all fold them; null when one came since. */
-  order: SlotEvent[] | null
+  /** What the rule gets of it; null when an event came since. */
+  deeds: Deeds | null
 }
 
 /** How a member stands to the world. */
@@ -161,7 +167,7 @@ export interface Slots {
   /** The world with what is known of the slot under way; null when that must be folded. */
   ahead: { world: unknown } | null
   /** What a rule threw that was not told yet. */
-  failure: { slot: number; error: unknown } | null
+  failures: { slot: number; error: unknown }[]
   bySlot: Map<number, Slot>
   /** What chance is drawn from. */
   seed: number
@@ -222,7 +228,7 @@ export function create(): Slots {
     worlds: [],
     sound: 0,
     ahead: null,
-    failure: null,
+    failures: [],
     bySlot: new Map(),
     seed: 0,
     nextId: 1,

@@ -1,7 +1,8 @@
 // Goal: a world that nobody decides on is the same for all who are in it (slot.converge).
 // Method: whole sessions in virtual time; members and the network fail under them.
 import { describe, expect, test } from 'vitest'
-import { HoldfastError } from '../../src/index.ts'
+import { HoldfastError, type SlotsHandle, type SlotsTurn, u8 } from '../../src/index.ts'
+import { world } from '../../src/proof/world.ts'
 import { agree, openRow, scene } from './row.ts'
 
 describe.each(['mesh', 'star'] as const)('a world of slots in a %s', (topology) => {
@@ -112,6 +113,96 @@ describe('who is cut off', () => {
     expect(agree(players)).toBe(true)
     expect(ada.row.state.at[2]).toBe(3)
     expect(lost).toEqual([{ to: 3 }])
+  })
+})
+
+describe('rules', () => {
+  const acts = { act: { n: u8 } }
+
+  test('M32: with order fair each is first as often as the other, and all agree on it', async () => {
+    const w = world({ seed: 12, conditions: 'rtt=20' })
+    const rule = (wins: Record<number, number>, done: readonly { by: number }[]) => {
+      const first = done[0]?.by
+      return first === undefined ? wins : { ...wins, [first]: (wins[first] ?? 0) + 1 }
+    }
+    const worlds: SlotsHandle<Record<number, number>, { n: number }>[] = []
+    for (const name of ['Ada', 'Grace']) {
+      const session = await w.join({ game: 'fair', name, topology: 'mesh' }, { name })
+      worlds.push(session.slots({ start: {}, rule, order: 'fair', ...acts }))
+    }
+    await w.runUntil(() => worlds.every(({ status }) => status === 'live'), 10_000)
+    for (let n = 0; n < 120; n++) {
+      for (const one of worlds) one.act({ n: 1 })
+      await w.run(200)
+    }
+    await w.run(1_000)
+    const [mine, theirs] = worlds.map(({ state }) => state)
+    expect(mine).toEqual(theirs)
+    for (const wins of Object.values(mine!)) expect(wins).toBeGreaterThan(35)
+  })
+
+  test('one that throws, or changes what it is given, leaves the world and is told', async () => {
+    const w = world({ seed: 13 })
+    const session = await w.join({ game: 'bad', topology: 'mesh' })
+    const failures: unknown[] = []
+    const rule = (list: number[], done: readonly { act: { n: number } }[]) => {
+      if (done.some(({ act }) => act.n === 9)) throw new Error('nine')
+      if (done.some(({ act }) => act.n === 8)) list.push(8)
+      return [...list, ...done.map(({ act }) => act.n)]
+    }
+    const one = session.slots({ start: [], rule, ...acts })
+    one.on('failed', ({ error }) => failures.push((error as Error).message))
+    await w.runUntil(() => one.status === 'live', 5_000)
+    for (const n of [1, 9, 2, 8, 3]) {
+      one.act({ n })
+      await w.run(400)
+    }
+    await w.run(3_000)
+    expect(one.state).toEqual([1, 2, 3])
+    expect(failures).toEqual(['nine', expect.stringContaining('not extensible')])
+  })
+
+  test('chance is the same for all, and another in each slot', async () => {
+    const w = world({ seed: 14 })
+    const rule = (drawn: number[], done: readonly unknown[], turn: SlotsTurn) =>
+      done.length > 0 ? [...drawn, turn.random(), turn.random()] : drawn
+    const worlds: SlotsHandle<number[], { n: number }>[] = []
+    for (const name of ['Ada', 'Grace']) {
+      const session = await w.join({ game: 'dice', name, topology: 'mesh' }, { name })
+      worlds.push(session.slots({ start: [], rule, ...acts }))
+    }
+    await w.runUntil(() => worlds.every(({ status }) => status === 'live'), 10_000)
+    for (const one of worlds) {
+      one.act({ n: 1 })
+      await w.run(600)
+    }
+    const [mine, theirs] = worlds.map(({ state }) => state)
+    expect(mine).toEqual(theirs)
+    expect(new Set(mine).size).toBe(4)
+  })
+
+  test('in a star the server must be in it: until then it is on its way', async () => {
+    const w = world({ seed: 15 })
+    const [ada, grace] = [await w.join({ game: 'row' }), await w.join({ game: 'row' })]
+    const hers = openRow(grace!)
+    await w.run(5_000)
+    expect(hers.status).toBe('joining')
+    openRow(ada!)
+    await w.runUntil(() => hers.status === 'live', 5_000)
+    expect(hers.status).toBe('live')
+  })
+
+  test('options out of range are refused, with the limit and the value', async () => {
+    const w = world({ seed: 16 })
+    const session = await w.join({ game: 'bad' })
+    const rule = (one: unknown) => one
+    expect(() => session.slots({ start: 0, rule, ms: 5 })).toThrow('a slot has 20 to 5000 ms: 5')
+    expect(() => session.slots({ start: 'x'.repeat(50_000), rule })).toThrow(
+      'a world has at most 49152 bytes as JSON: 50002',
+    )
+    expect(() => session.slots({ start: 0, rule, order: 'first' as never })).toThrow(
+      'highest or fair',
+    )
   })
 })
 
