@@ -6,7 +6,7 @@ import { advice } from '../../news.ts'
 import { GAME, PLAYERS_MAX, TYPES } from '../game.ts'
 import { readPlace } from '../rules/maze.ts'
 import { Seat } from '../seat.ts'
-import type { Table } from './screen.ts'
+import { restore, type Table } from './screen.ts'
 
 /** Where, and as whom. */
 export interface Wanted {
@@ -36,7 +36,10 @@ export async function joinFrom(wanted: Wanted): Promise<Table> {
   const seat = new Seat(session)
   seat.plays = !wanted.watch
   seat.birthplace = readPlace(wanted.born ?? '')
-  obey(session, () => process.kill(process.pid, 'SIGKILL'))
+  obey(session, () => {
+    restore()
+    process.kill(process.pid, 'SIGKILL')
+  })
   const over = new Promise<string>((resolve) => {
     session.on('status', (status) => {
       if (status === 'lost') resolve(`The session is lost: ${session.reason}.`)
@@ -62,6 +65,7 @@ export async function enter(options: {
   name: string
   condition?: string
 }): ReturnType<typeof join> {
+  console.log(`Joining ${options.room} at ${options.server}… Ctrl-C gives up.`)
   try {
     return await join({
       game: GAME,

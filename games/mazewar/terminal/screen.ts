@@ -1,5 +1,6 @@
 /** A terminal that is played in: keys in, pictures out, and the screen as it was at the end. */
 
+import { writeSync } from 'node:fs'
 import type { Burrow } from '../burrow.ts'
 import { Cockpit } from '../cockpit.ts'
 import { ENTER, EXIT, type Glass, update } from './glass.ts'
@@ -24,12 +25,18 @@ export interface Table {
   leave(): Promise<void>
 }
 
+/** Gives the terminal back as it was, at once: who calls this may be dead in the next moment. */
+export function restore(): void {
+  if (!process.stdout.isTTY) return
+  process.stdin.setRawMode?.(false)
+  writeSync(process.stdout.fd, EXIT)
+}
+
 /** Plays until it is over, or the player leaves. */
 export async function playAt(table: Table): Promise<void> {
   const { stdin, stdout } = process
   if (!stdout.isTTY || !stdin.isTTY) throw new Error('this is no terminal: the game needs one')
   const screen = new Screen(table)
-  const restore = (): void => void stdout.write(EXIT)
   process.once('exit', restore)
   stdin.setRawMode(true)
   stdin.setEncoding('utf8')
@@ -49,7 +56,6 @@ export async function playAt(table: Table): Promise<void> {
   clearInterval(frames)
   process.removeListener('exit', restore)
   restore()
-  stdin.setRawMode(false)
   if (why !== '') console.log(why)
   await table.leave()
 }
