@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { runRow } from '../../src/proof/rows.ts'
 
-const SEEDS = 30
+const SEEDS = 14
 // Links of a mesh whose two ends were of two minds, for a greeting had been long on its way.
 const WERE_TORN = [19, 103]
 
