@@ -17,15 +17,17 @@ type Name = (typeof STORES)[number]
 /** Opens the database of that name, or makes it. @throws HoldfastError `store` */
 export async function openMailIndexedDb(name: string): Promise<MailStore> {
   await lock(name)
-  const request = indexedDB.open(`holdfast mailbox ${name}`, LAYOUT_VERSION)
-  request.onupgradeneeded = () => {
-    for (const store of STORES) request.result.createObjectStore(store)
-  }
-  const database = await settled(name, request)
+  let database: IDBDatabase | null = null
   try {
+    const request = indexedDB.open(`holdfast mailbox ${name}`, LAYOUT_VERSION)
+    request.onupgradeneeded = () => {
+      for (const store of STORES) request.result.createObjectStore(store)
+    }
+    database = await settled(name, request)
     return new MailIndexedDb(name, database, await contentOf(name, database))
   } catch (error) {
-    database.close()
+    database?.close()
+    unlock(name)
     throw error
   }
 }
@@ -133,15 +135,28 @@ function explain(name: string, error: unknown): HoldfastError {
   return new HoldfastError('store', `the mailbox ${name} of this page cannot be used: ${text}`)
 }
 
-/** Releases, by name of the mailbox: one tab at a time has it. */
+/** By name of the mailbox, which one tab at a time has: how to let it go. */
 const held = new Map<string, () => void>()
+/** Those that are being let go. */
+const ending = new Map<string, Promise<void>>()
 
 async function lock(name: string): Promise<void> {
+  await ending.get(name)
+  let [end, freed] = [(): void => {}, (): void => {}]
+  const until = new Promise<void>((resolve) => (end = resolve))
+  const free = new Promise<void>((resolve) => (freed = resolve))
+  const release = (): void => {
+    end()
+    ending.set(name, free)
+  }
   const got = await new Promise<boolean>((resolve) => {
-    void navigator.locks.request(`holdfast mailbox ${name}`, { ifAvailable: true }, (given) => {
+    const options = { ifAvailable: true }
+    const ask = (given: Lock | null): Promise<void> | undefined => {
       resolve(given !== null)
-      return given ? new Promise<void>((release) => held.set(name, release)) : undefined
-    })
+      if (given) held.set(name, release)
+      return given ? until : undefined
+    }
+    void navigator.locks.request(`holdfast mailbox ${name}`, options, ask).then(() => freed())
   })
   if (got) return
   throw new HoldfastError(
@@ -152,5 +167,4 @@ async function lock(name: string): Promise<void> {
 
 function unlock(name: string): void {
   held.get(name)?.()
-  held.delete(name)
 }

@@ -1,0 +1,19 @@
+/** A process that fills the store of a mailbox and waits to be killed: FILE LETTERS. */
+
+import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
+import type { MailChange } from '../../src/ports.ts'
+import { BYTES } from './contenders.ts'
+
+const AT_ONCE = 5_000
+const [file = '', count = '0'] = process.argv.slice(2)
+const store = openMailSqlite(file)
+const body = new Uint8Array(BYTES).fill(97)
+for (let n = 0; n < Number(count);) {
+  const changes: MailChange[] = []
+  for (let i = 0; i < AT_ONCE; i++) changes.push({ kind: 'posted', peer: 'peer', n: ++n, body })
+  store.commit(changes, (error) => {
+    if (error) throw error
+  })
+}
+process.send!({ full: true })
+setInterval(() => {}, 1_000)

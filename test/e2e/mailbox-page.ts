@@ -1,0 +1,50 @@
+/** What the page of mailbox.test.ts runs: the claims of every store, and one life of a mailbox. */
+
+import { openMailIndexedDb } from '../../src/drivers/store/mail-indexeddb.ts'
+import { openMailbox } from '../../src/mailbox-browser.ts'
+import { CLAIMS, KEEPS } from '../conformance/mail-store.ts'
+
+/** What did not hold, a line each. */
+async function claims(): Promise<string[]> {
+  const wrong: string[] = []
+  for (const [name, claim] of Object.entries({ ...CLAIMS, ...KEEPS })) {
+    try {
+      await claim(() => openMailIndexedDb(name))
+    } catch (error) {
+      wrong.push(`${name}: ${String(error)}`)
+    }
+  }
+  return wrong
+}
+
+/** Posts numbers until so many were posted in all lives; answers come back in order. */
+async function live(url: string, total: number): Promise<void> {
+  const box = await openMailbox({ id: 'page', store: 'page', peers: { node: url } })
+  const show = (answered: unknown, wrong: unknown): void => {
+    Object.assign(document.body.dataset, { answered: answered ?? 0, wrong: wrong ?? '' })
+  }
+  box.on('letter', (tx, _from, body) => {
+    const last = (tx.get('answered') as number | undefined) ?? 0
+    if (body !== last + 1) tx.set('wrong', `${JSON.stringify(body)} came after ${last}`)
+    tx.set('answered', body)
+    show(body, tx.get('wrong'))
+  })
+  show(box.get('answered'), box.get('wrong'))
+  const posted = (): number => box.queues().find(({ peer }) => peer === 'node')?.posted ?? 0
+  while (posted() < total) await box.to('node').post(posted() + 1)
+}
+
+/** The complaint of a second opening. */
+async function twice(): Promise<string> {
+  const store = await openMailIndexedDb('twice')
+  try {
+    await openMailIndexedDb('twice')
+    return 'no error'
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    store.close()
+  }
+}
+
+Object.assign(globalThis, { claims, live, twice })

@@ -1,0 +1,75 @@
+// Goal: a mailbox in a page keeps what it said it had, over reloads at any moment.
+// Method: the claims of every store in Chromium's IndexedDB; a page that posts and is reloaded.
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { build, type Rolldown } from 'vite'
+import { openMailbox } from '../../src/mailbox.ts'
+import { Window } from './harness.ts'
+
+const RELOADS = 12
+const TOTAL = 400
+
+let server: Server
+let url = ''
+let window: Window
+
+beforeAll(async () => {
+  const entry = fileURLToPath(new URL('mailbox-page.ts', import.meta.url))
+  const made = await build({
+    configFile: false,
+    logLevel: 'error',
+    build: { write: false, minify: false, lib: { entry, formats: ['iife'], name: 'mailboxPage' } },
+  })
+  const [{ output }] = [made].flat() as [Rolldown.RolldownOutput]
+  const script = output[0].code
+  server = createServer((request, response) => {
+    const isScript = request.url === '/page.js'
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
+    response.end(isScript ? script : '<!doctype html><body><script src="/page.js"></script></body>')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  window = await Window.open('mailbox', url)
+})
+
+afterAll(async () => {
+  await window.kill()
+  server.close()
+  server.closeAllConnections()
+})
+
+const run = <Result>(call: string): Promise<Result> => window.page.evaluate(call)
+
+test('IndexedDB keeps to the contract of every store', async () => {
+  expect(await run('claims()')).toEqual([])
+})
+
+test('a mailbox that is open in another tab says so', async () => {
+  expect(await run('twice()')).toContain('is open in another tab')
+})
+
+test(`S31: ${RELOADS} reloads: letters of a page take effect once and in order`, async () => {
+  const node = await openMailbox({ id: 'node', store: null, listen: { port: 0 } })
+  let count = 0
+  const wrong: string[] = []
+  node.on('letter', (tx, from, body) => {
+    if (body !== ++count) wrong.push(`${String(body)} came as number ${count}`)
+    tx.post(from, body)
+  })
+  for (let reload = 1; reload <= RELOADS; reload++) {
+    await run(`void live('${node.url}', ${TOTAL})`)
+    await window.until({ answered: /^\d+$/ })
+    const until = Math.min(TOTAL, count + 1 + ((reload * 7) % 20))
+    await expect.poll(() => count, { interval: 1 }).toBeGreaterThanOrEqual(until)
+    await window.page.reload()
+  }
+  await run(`void live('${node.url}', ${TOTAL})`)
+  await window.until({ answered: String(TOTAL), wrong: '' })
+  expect([count, wrong]).toEqual([TOTAL, []])
+  expect(window.complaints).toEqual([])
+  await node.close()
+})
