@@ -16,6 +16,7 @@ import {
   ratAt,
   ratOf,
   type World,
+  PAST_MAX,
 } from './world.ts'
 
 /** Along the upper edge the cells 0 to 9 are one corridor; 16 is the first below. */
@@ -174,6 +175,19 @@ describe('cloak, births, and who goes', () => {
     const deed: Deed = { by: 2, act: { rat: 77, kind: 'leave' } }
     expect(step(world, [deed], turn(world)).rats.map(({ id }) => id)).toEqual([1, 2])
   })
+  test('who went and is back within a minute has their points, and nobody else has', () => {
+    const world = worldOf(rat(1, 2, RIGHT), rat(2, 4, RIGHT, { score: 21 }))
+    const born: Act = { kind: 'born', at: 40, facing: LEFT }
+    const gone = step(world, [], turn(world, [2]))
+    expect(gone.past).toEqual([{ id: 2, owner: 2, score: 21, slot: 1 }])
+    const back = play(gone, [2, born])
+    expect(ratOf(back, 2)).toMatchObject({ score: 21, at: 40 })
+    expect(back.past).toEqual([])
+    const other = step(gone, [{ by: 7, act: { rat: 2, ...born } }], turn(gone))
+    expect(ratOf(other, 2)).toMatchObject({ owner: 7, score: 0 })
+    const late = step({ ...gone, slot: 300 }, [], turn({ ...gone, slot: 300 }))
+    expect(ratOf(play(late, [2, born]), 2)!.score).toBe(0)
+  })
   test('who was just born may say once where, and nobody else may', () => {
     const born: Act = { kind: 'born', at: 40, facing: LEFT }
     const fresh = worldOf(rat(1, 2, RIGHT, { born: 0, score: 7 }))
@@ -268,7 +282,10 @@ test('the fullest world fits into one message of a session: 48 KB of JSON', () =
     rat(0xffff_ff00 + i, 511, RIGHT, { score: -2147483647, missiles, born: 1e10 }),
   )
   const hits = Array.from({ length: HITS_MAX }, () => ({ slot: 1e10, by: 4e9, whom: 4e9 }))
-  expect(JSON.stringify({ slot: 1e10, rats: full, hits }).length).toBeLessThan(48 * 1024)
+  const past = Array.from({ length: PAST_MAX }, (_, i) => {
+    return { id: 0xffff_ff00 + i, owner: 65535, score: -2147483647, slot: 1e10 }
+  })
+  expect(JSON.stringify({ slot: 1e10, rats: full, hits, past }).length).toBeLessThan(48 * 1024)
 })
 
 function holds(world: World): void {

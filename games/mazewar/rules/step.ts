@@ -24,6 +24,9 @@ import {
   type Missile,
   MISSILE_IDS,
   MISSILES_MAX,
+  type Past,
+  PAST_MAX,
+  PAST_SLOTS,
   type Rat,
   RATS_MAX,
   RATS_OF_ONE_MAX,
@@ -58,6 +61,8 @@ type Slot = {
   /** Which rat is in a cell: its id. */
   readonly cells: Map<number, number>
   readonly hits: Hit[]
+  /** Of who went, by the id of the rat. */
+  readonly past: Map<number, Past>
   /** Hit in this slot: they are nowhere. */
   readonly out: Set<number>
   /** Shot in this slot: once is all. */
@@ -73,19 +78,28 @@ export function step(world: World, deeds: readonly Deed[], turn: Turn, laws: Law
   for (const deed of deeds) bear(slot, deed)
   for (const id of slot.out) bearAnew(slot, id)
   const rats = [...slot.rats.values()].toSorted((one, other) => one.id - other.id)
-  return { slot: turn.slot, rats, hits: slot.hits.slice(-HITS_MAX) }
+  const past = [...slot.past.values()].slice(-PAST_MAX)
+  return { slot: turn.slot, rats, hits: slot.hits.slice(-HITS_MAX), past }
 }
 
 function open(world: World, turn: Turn, laws: Laws): Slot {
   const rats = new Map<number, Changing<Rat>>()
   const cells = new Map<number, number>()
+  const past = new Map<number, Past>()
+  for (const one of world.past ?? []) {
+    if (turn.slot - one.slot < PAST_SLOTS) past.set(one.id, one)
+  }
   for (const rat of world.rats) {
-    if (turn.left.includes(rat.owner)) continue
+    const { id, owner, score } = rat
+    if (turn.left.includes(owner)) {
+      past.set(id, { id, owner, score, slot: turn.slot })
+      continue
+    }
     rats.set(rat.id, { ...rat })
     cells.set(rat.at, rat.id)
   }
   const hits = world.hits.filter((hit) => turn.slot - hit.slot < HITS_SLOTS)
-  return { laws, turn, rats, cells, hits, out: new Set(), shot: new Set() }
+  return { laws, turn, rats, cells, hits, past, out: new Set(), shot: new Set() }
 }
 
 function fly(slot: Slot): void {
@@ -180,6 +194,8 @@ function bear(slot: Slot, { by, act }: Deed): void {
   if (there) return moveFresh(slot, by, there, act)
   if (slot.rats.size >= RATS_MAX || countOf(slot, by) >= RATS_OF_ONE_MAX) return
   const at = freeFrom(slot, act.at)
+  const before = slot.past.get(act.rat)
+  slot.past.delete(act.rat)
   slot.cells.set(at, act.rat)
   slot.rats.set(act.rat, {
     id: act.rat,
@@ -187,7 +203,7 @@ function bear(slot: Slot, { by, act }: Deed): void {
     at,
     facing: act.facing,
     cloaked: false,
-    score: 0,
+    score: before?.owner === by ? before.score : 0,
     missiles: [],
     nextMissile: 0,
     born: slot.turn.slot,

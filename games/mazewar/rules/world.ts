@@ -41,6 +41,15 @@ export interface Hit {
   readonly whom: number
 }
 
+/** The points of a rat whose player went, and may be back in a moment. */
+export interface Past {
+  readonly id: number
+  readonly owner: number
+  readonly score: number
+  /** The slot in which they went. */
+  readonly slot: number
+}
+
 /** All of it, at the end of a slot. */
 export interface World {
   readonly slot: number
@@ -48,6 +57,8 @@ export interface World {
   readonly rats: readonly Rat[]
   /** Of the last HITS_SLOTS slots, oldest first. */
   readonly hits: readonly Hit[]
+  /** Who went lately, oldest first; where nobody did, it may be missing. */
+  readonly past?: readonly Past[]
 }
 
 /** What points are given for, and how far a missile flies in a slot. */
@@ -75,6 +86,10 @@ export const RATS_MAX = 160
 export const HITS_MAX = 32
 /** For how many slots a hit is told. */
 export const HITS_SLOTS = 10
+/** For how many slots the points are kept of who went: a minute. */
+export const PAST_SLOTS = 300
+/** Of how many they are kept at most. */
+export const PAST_MAX = 32
 /** For how many slots after it was born anew a rat may say that it is elsewhere. */
 export const FRESH_SLOTS = 10
 
