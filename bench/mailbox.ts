@@ -1,7 +1,7 @@
 /**
- * How many deliveries a second are durable: our mailbox beside an append with fdatasync (the floor),
- * a mailbox written by hand for SQLite, and Redis that syncs at every write, in turns on one disk.
- * And how long a store with a million letters takes to open after SIGKILL.
+ * How many deliveries a second are durable: our mailbox beside an append with fdatasync (the
+ * floor), a mailbox written by hand for SQLite, and Redis that syncs at every write, in turns on
+ * one disk. And how long a store with a million letters takes to open after SIGKILL.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -17,7 +17,7 @@ export function redisVersion(): string | null {
   return status === 0 ? (/v=(\S+)/.exec(stdout)?.[1] ?? 'unknown') : null
 }
 
-/** Starts one in that folder. A delivery is a MULTI, and so many are sent before any is waited for. */
+/** Starts one in that folder. A delivery is a MULTI; so many are sent before any is waited for. */
 export async function redis(folder: string, at: number): Promise<Contender> {
   const socketPath = join(folder, 'redis.sock')
   const words = ['--port', '0', '--unixsocket', socketPath, '--dir', folder, '--save', '']
