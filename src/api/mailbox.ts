@@ -174,8 +174,8 @@ export class Mailbox {
   release(peer: string, n: number): Promise<void> {
     return this.#ask(() => {
       const letter = this.#dead(peer, n)
-      const why = this.#handle(peer, letter.body)
-      if (why !== null) throw new HoldfastError('failed', `the handler threw again: ${why}`)
+      const error = this.#handle(peer, letter.body)
+      if (error) throw new HoldfastError('failed', `the handler threw again: ${error.message}`)
       this.#changes.push({ kind: 'buried', peer, n })
     })
   }
@@ -261,8 +261,16 @@ export class Mailbox {
   #turn(): void {
     this.#due = false
     if (this.#busy || this.#closed) return
-    for (const run of this.#inputs.splice(0)) run()
-    const more = this.#handleAll()
+    let more = false
+    const inputs = this.#inputs.splice(0)
+    try {
+      for (let run = inputs.shift(); run; run = inputs.shift()) run()
+      more = this.#handleAll()
+    } catch (error) {
+      // What lies in the store cannot be read.
+      this.#inputs.unshift(...inputs)
+      return this.#fail(error as Error)
+    }
     this.#busy = true
     this.#place.store.commit(this.#changes.splice(0), (error) => {
       this.#busy = false
@@ -281,20 +289,25 @@ export class Mailbox {
     for (const peer of this.#box.peers.keys()) {
       for (let letter = mailbox.next(this.#box, now, peer); letter; left--) {
         if (left === 0) return true
-        const why = this.#handle(peer, letter.body)
-        if (why === null) mailbox.done(this.#box, now, peer, this.#out)
-        else {
-          this.#tell('threw', { peer, n: letter.n, why })
-          mailbox.failed(this.#box, now, peer, why, this.#out)
-        }
+        const error = this.#handle(peer, letter.body)
+        if (error === null) mailbox.done(this.#box, now, peer, this.#out)
+        else this.#threw(now, peer, letter.n, error)
         letter = mailbox.next(this.#box, now, peer)
       }
     }
     return false
   }
 
+  #threw(now: Millis, peer: string, n: number, error: Error): void {
+    this.#tell('threw', { peer, n, why: error.message })
+    // Whom it wanted to write to takes no more just now: that is no fault of this letter.
+    const isFull = error instanceof HoldfastError && error.code === 'outbox-full'
+    if (isFull) mailbox.postpone(this.#box, now, peer)
+    else mailbox.failed(this.#box, now, peer, error.message, this.#out)
+  }
+
   /** @returns what the handler threw, or null; then what it did is among the changes */
-  #handle(peer: string, body: Uint8Array): string | null {
+  #handle(peer: string, body: Uint8Array): Error | null {
     const tx = new LetterTransaction(this.#desk)
     try {
       if (!this.#handler) throw new Error('there is no handler for letters')
@@ -305,7 +318,7 @@ export class Mailbox {
       }
     } catch (error) {
       tx.undo()
-      return error instanceof Error ? error.message : String(error)
+      return error instanceof Error ? error : new Error(String(error))
     }
     this.#changes.push(...tx.keep())
     for (const post of tx.posts) mailbox.post(this.#box, post.to, post.body, this.#out)

@@ -17,6 +17,8 @@ export const INBOX_BYTES_MAX: number = 4 * WINDOW_BYTES
 export const RETRY_MS: Millis = 50
 /** And at most. */
 export const RETRY_MAX_MS: Millis = 10_000
+/** How long a letter waits that its handler has no room for. */
+export const POSTPONE_MS: Millis = 200
 /** Longest reason that is kept with a dead letter, in characters. */
 export const WHY_MAX = 500
 
@@ -128,6 +130,11 @@ export function done(box: Mailbox, now: Millis, from: string, out: MailOut): voi
   link.unacked += bytes
   const wait = link.unacked >= WINDOW_BYTES / 4 ? 0 : ACK_DELAY_MS
   link.ackDue = Math.min(link.ackDue, now + wait)
+}
+
+/** It cannot be handled now, which is not its fault: it is handled again later, however often. */
+export function postpone(box: Mailbox, now: Millis, from: string): void {
+  peerOf(box, from).retryAt = now + POSTPONE_MS
 }
 
 /** Its handler threw: it is handled again later, or set aside together with its number. */

@@ -18,7 +18,7 @@
  * the bug of the source, which told replicas apart by when they had been restarted (S15, S22).
  */
 
-export { done, failed, hear, next, receive } from './inbox.ts'
+export { done, failed, hear, next, postpone, receive } from './inbox.ts'
 export { hasRoom, post, sizeOf } from './outbox.ts'
 export { batchFor, connected, deadline, disconnected, pump, query } from './pump.ts'
 export { create, LIMITS, peerOf } from './state.ts'

@@ -193,6 +193,23 @@ describe('a handler', () => {
     expect(waiting(alice, 'bob')).toBe(1)
   })
 
+  test('S32: that posts to somebody who takes no more waits, however long, and loses nothing', async () => {
+    const [alice, bob] = await pair({ bob: { lettersMax: 1, triesMax: 1 } })
+    bob.on('letter', (tx, _from, body) => tx.post('carol', body))
+    let full = 0
+    bob.on('threw', () => full++)
+    await alice.to('bob').post('one')
+    await alice.to('bob').post('two')
+    await until(() => full >= 3)
+    expect([bob.dead(), waiting(bob, 'carol')]).toEqual([[], 1])
+    const carol = await open({ id: 'carol', listen: { port: 0 } })
+    const came: unknown[] = []
+    carol.on('letter', (_tx, _from, body) => came.push(body))
+    bob.connect('carol', carol.url!)
+    await until(() => came.length === 2)
+    expect(came).toEqual(['one', 'two'])
+  })
+
   test('may not be async, nor use its transaction later', async () => {
     const [alice, bob] = await pair({ bob: { triesMax: 1 } })
     let late: (() => unknown) | null = null
