@@ -4,6 +4,7 @@
  */
 
 import type { PeerId } from '../machine.ts'
+import { WORLD_PLAYERS_MAX } from './messages.ts'
 import { keyOf, type Slot, type SlotEvent, type Slots } from './state.ts'
 
 // FNV-1a over the bytes, and over the words in front as if they were bytes.
@@ -37,13 +38,25 @@ export function insert(slots: Slots, event: SlotEvent): void {
   const key = keyOf(event.inc, event.id)
   const old = slot.events.get(key)
   if (old) slot.digest = (slot.digest - old.mark) >>> 0
-  else slot.counts.set(event.inc, (slot.counts.get(event.inc) ?? 0) + 1)
+  else if (event.gone === 0) slot.counts.set(event.inc, countOf(slots, event.slot, event.inc) + 1)
   slot.deeds = null
   slot.events.set(key, event)
   slot.digest = (slot.digest + event.mark) >>> 0
-  if (event.gone !== 0) slots.present.delete(event.gone)
-  else slots.present.add(event.player)
+  noteWho(slots, event)
   spoil(slots, event.slot)
+}
+
+// Who acted after it was said to be gone is back, whichever comes first.
+function noteWho({ bySlot, present }: Slots, { gone, slot, player }: SlotEvent): void {
+  if (gone === 0) {
+    if (present.size < WORLD_PLAYERS_MAX) present.add(player)
+    return
+  }
+  for (const [number, { events }] of bySlot) {
+    if (number <= slot) continue
+    for (const later of events.values()) if (later.gone === 0 && later.player === gone) return
+  }
+  present.delete(gone)
 }
 
 // Worlds from that slot on are folded again.

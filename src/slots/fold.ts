@@ -6,9 +6,11 @@
  */
 
 import * as prng from '../faults/prng.ts'
+import { HoldfastError } from '../machine.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { toJson } from '../wire/json.ts'
 import {
+  AHEAD_SLOTS,
   type Deeds,
   type Game,
   HISTORY_SLOTS,
@@ -16,6 +18,7 @@ import {
   type SlotEvent,
   type Slots,
   type Turn,
+  WORLD_BYTES_MAX,
 } from './state.ts'
 import { tally } from './tally.ts'
 
@@ -43,7 +46,8 @@ function fold(slots: Slots, game: Game): void {
 function next(slots: Slots, game: Game, world: unknown, slot: number): unknown {
   const { acts, left } = deedsOf(slots, game, slot)
   try {
-    return freeze(game.rule(world, acts, turnOf(slots, slot, left)))
+    const after = game.rule(world, acts, turnOf(slots, slot, left))
+    return after === world ? world : seal(after)
   } catch (error) {
     slots.counters.failed++
     // A slot that is folded again fails again.
@@ -101,6 +105,22 @@ function turnOf({ seed }: Slots, slot: number, left: readonly number[]): Turn {
   return { slot, left, random }
 }
 
+/**
+ * Freezes a world that can be told to others.
+ *
+ * @throws HoldfastError `bad-value` for one over WORLD_BYTES_MAX, TypeError for what JSON has not,
+ *   RangeError for one nested too deep
+ */
+export function seal(world: unknown): unknown {
+  const text = toJson(freeze(world))
+  const bytes = text.length * 3 > WORLD_BYTES_MAX ? encoder.encode(text).length : 0
+  const limit = `a world has at most ${WORLD_BYTES_MAX} bytes as JSON`
+  if (bytes > WORLD_BYTES_MAX) throw new HoldfastError('bad-value', `${limit}: ${bytes}`)
+  return world
+}
+
+const encoder = new TextEncoder()
+
 // A rule that changed a world would change the past: it throws instead.
 function freeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
@@ -131,6 +151,8 @@ export function advance(slots: Slots, game: Game, to: number): void {
 
 // After a standstill the world goes on from where it stood.
 function leap(slots: Slots, game: Game, to: number): void {
+  // All that is known is over by then: it counts.
+  advance(slots, game, slots.slot + AHEAD_SLOTS + slots.horizon + 2)
   const world = shown(slots, game)
   slots.bySlot.clear()
   slots.hashes.clear()

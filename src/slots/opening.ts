@@ -4,6 +4,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
+import { speaksTo } from './carry.ts'
 import { settle, shown } from './fold.ts'
 import type { Game, Slots, SlotsOut } from './state.ts'
 import { ask } from './worlds.ts'
@@ -14,6 +15,10 @@ export const BEGIN_MS: Millis = 2_000
 /** The application wants a world: it comes with one of the next slots. */
 export function open(slots: Slots, game: Game): void {
   slots.standing = 'joining'
+  // Who told its standing while we had no game may play another.
+  for (const peer of slots.peers.values()) {
+    if (speaksTo(peer) && peer.print !== game.print) peer.standing = 'closed'
+  }
   slots.ms = game.ms
   slots.print = game.print
   slots.beginAt = NaN
@@ -26,6 +31,8 @@ export function seek(slots: Slots, game: Game, now: Millis, out: SlotsOut): void
   if (Number.isNaN(slots.beginAt)) slots.beginAt = now + BEGIN_MS
   const living = oldest(slots, 'live')
   if (living !== 0) return ask(slots, now, living, out)
+  // A world is settled after slot 0 at the earliest.
+  if (slots.slot < 1) return
   // In a star the server begins.
   if (!slots.mesh && slots.me !== slots.primary) return
   if (isSomebodyUnknown(slots) && now < slots.beginAt) return

@@ -55,9 +55,8 @@ export function slotsPart(box: GameBox): Part<Slots> {
 
 /** Brings the slot under way up to the instant. @returns whether session time is known */
 export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): boolean {
-  const time = now + slots.offset
-  if (Number.isNaN(time)) return false
-  const to = Math.floor(time / slots.ms)
+  const to = slotAt(slots, now)
+  if (Number.isNaN(to)) return false
   if (slots.standing === 'live') advance(slots, game, to)
   else slots.slot = Number.isNaN(slots.slot) ? to : Math.max(slots.slot, to)
   if (slots.standing === 'joining') {
@@ -73,6 +72,11 @@ export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): bool
     tellVoid(slots, out)
   }
   return true
+}
+
+// The slot of an instant; NaN while session time is not known.
+function slotAt({ offset, ms }: Slots, now: Millis): number {
+  return Math.floor((now + offset) / ms)
 }
 
 function deadline(slots: Slots): Millis {
@@ -137,6 +141,7 @@ function receive(
     const fits = slots.print === 0 || message.print === slots.print || message.standing === 'closed'
     if (!fits) slots.counters.refused++
     peer.standing = fits ? message.standing : 'closed'
+    peer.print = message.print
     slots.changed = true
   } else if (game) answer(slots, game, now, from, message, out)
 }
@@ -153,11 +158,14 @@ function answer(
   if (message.kind === 'inquiry') {
     if (slots.standing !== 'live' || now - peer.answeredAt < ANSWER_AGAIN_MS) return
     peer.answeredAt = now
-    out.send(from, encode(slotsLayout, worldFor(slots)))
+    // Who stood still for long has a world that is long over.
+    tick(slots, game, now, out)
+    out.send(from, worldFor(slots))
   } else if (message.kind === 'world') {
     if (from !== slots.asked) return void slots.counters.refused++
     slots.asked = 0
-    if (!adopt(slots, game, message)) return void slots.counters.malformed++
+    const at = Math.max(slots.slot, slotAt(slots, now) || 0)
+    if (!adopt(slots, game, message, at)) return void slots.counters.malformed++
     slots.changed = true
     if (rootOf(slots, now).root === from) tellVoid(slots, out)
     tick(slots, game, now, out)

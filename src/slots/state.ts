@@ -80,6 +80,8 @@ export type Standing = 'unknown' | 'closed' | 'joining' | 'live'
 /** Another member. */
 export interface SlotPeer {
   standing: Standing
+  /** The fingerprint of its game; 0 while it is not known. */
+  print: number
   /** The root that it follows; 0 for none. */
   follows: PeerId
   /** It is that root, or hears it. */
@@ -252,6 +254,7 @@ export function create(): Slots {
 export function createPeer(): SlotPeer {
   return {
     standing: 'unknown',
+    print: 0,
     follows: 0,
     near: false,
     apart: false,

@@ -60,9 +60,9 @@ function isAllowed(slots: Slots, now: Millis, from: PeerId, told: Told): boolean
   // What we never said ourselves nobody can have heard of us.
   if (inc === slots.me || slot > slots.slot + AHEAD_SLOTS) return false
   if ((slots.players.get(inc) ?? player) !== player || player === 0) return false
-  if (gone > 0) return !isHere(slots, now, from, gone)
   const most = ACTS_PER_SLOT * (slots.here.size + STRANGERS_MAX)
   if ((slots.bySlot.get(slot)?.events.size ?? 0) >= most) return false
+  if (gone > 0) return !isHere(slots, now, from, gone)
   return countOf(slots, slot, inc) < ACTS_PER_SLOT
 }
 

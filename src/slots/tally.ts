@@ -9,9 +9,11 @@ import { MISSING_MAX, type SlotEvent, type Slots, TALLIES_MAX, UNSURE_SLOTS } fr
 /** An event is settled. Those of one member come in the order of their ids. */
 export function tally(slots: Slots, { inc, id }: SlotEvent): void {
   const known = slots.tallies.get(inc) ?? { upTo: 0, missing: [] }
-  for (let missing = known.upTo + 1; missing < id; missing++) known.missing.push(missing)
-  known.missing.splice(0, known.missing.length - MISSING_MAX)
-  known.upTo = id
+  // An id may be any number: who forges one shall cost nothing, and undo nothing.
+  const first = Math.max(known.upTo + 1, id - MISSING_MAX)
+  for (let missing = first; missing < id; missing++) known.missing.push(missing)
+  known.missing = known.missing.filter((missing) => missing !== id).slice(-MISSING_MAX)
+  known.upTo = Math.max(known.upTo, id)
   slots.tallies.set(inc, known)
   if (slots.tallies.size > TALLIES_MAX) forgetOne(slots)
 }

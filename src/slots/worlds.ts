@@ -8,25 +8,31 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import { isJson, toJson } from '../wire/json.ts'
+import { MESSAGE_MAX } from '../link/limits.ts'
+import { toJson } from '../wire/json.ts'
 import { encode } from '../wire/layout.ts'
 import { insert, markOf } from './events.ts'
 import type { Told } from './frames.ts'
-import { settle } from './fold.ts'
-import { WORLD_EVENTS_MAX, slotsLayout, type WorldMessage } from './messages.ts'
+import { seal, settle } from './fold.ts'
+import { slotsLayout, WORLD_EVENTS_MAX, WORLD_PLAYERS_MAX, type WorldMessage } from './messages.ts'
 import {
   ACT_BYTES_MAX,
   AHEAD_SLOTS,
   type Game,
+  LEAP_SLOTS,
+  MISSING_MAX,
   type SlotEvent,
   type Slots,
   type SlotsOut,
+  TALLIES_MAX,
 } from './state.ts'
 
 /** An inquiry without an answer is made again after this. */
 export const ASK_AGAIN_MS: Millis = 600
 /** Nobody is sent the world more often. */
 export const ANSWER_AGAIN_MS: Millis = 300
+/** A world may be so long on its way; an older one would be folded for too long. */
+export const WORLD_AGE_MS: Millis = 30_000
 
 /** An event with all that is derived. @returns null if the game cannot read it */
 export function eventOf(game: Game, told: Told, direct: boolean): SlotEvent | null {
@@ -45,8 +51,15 @@ export function ask(slots: Slots, now: Millis, to: PeerId, out: SlotsOut): void 
   out.send(to, encode(slotsLayout, { kind: 'inquiry' }))
 }
 
-/** The answer to somebody's inquiry. */
-export function worldFor(slots: Slots): WorldMessage {
+/** The answer to somebody's inquiry. What has no room in it comes in frames, or is not told. */
+export function worldFor(slots: Slots): Uint8Array {
+  const whole = encode(slotsLayout, worldOf(slots, 1))
+  if (whole.length < MESSAGE_MAX) return whole
+  const half = encode(slotsLayout, worldOf(slots, 0.25))
+  return half.length < MESSAGE_MAX ? half : encode(slotsLayout, worldOf(slots, 0))
+}
+
+function worldOf(slots: Slots, share: number): WorldMessage {
   const events: Told[] = []
   for (const { events: open } of slots.bySlot.values()) events.push(...open.values())
   return {
@@ -54,23 +67,31 @@ export function worldFor(slots: Slots): WorldMessage {
     slot: slots.base,
     seed: slots.seed,
     text: toJson(slots.worlds[0]),
-    present: [...slots.present],
-    tallies: [...slots.tallies].map(([inc, known]) => ({ inc, ...known })),
-    events: events.slice(0, WORLD_EVENTS_MAX),
+    present: [...slots.present].slice(0, WORLD_PLAYERS_MAX),
+    tallies: [...slots.tallies].slice(-TALLIES_MAX).map(([inc, { upTo, missing }]) => {
+      const from = Math.max(0, missing.length - MISSING_MAX * share)
+      return { inc, upTo, missing: missing.slice(from) }
+    }),
+    events: events.slice(0, WORLD_EVENTS_MAX * share),
   }
 }
 
-/** Takes the world of another for ours. @returns false for a message that cannot be */
-export function adopt(slots: Slots, game: Game, message: WorldMessage): boolean {
+/**
+ * Takes the world of another for ours, in slot `at`. Hostile.
+ *
+ * @returns false for a message that cannot be
+ */
+export function adopt(slots: Slots, game: Game, message: WorldMessage, at: number): boolean {
   const { slot } = message
-  if (!isJson(message.text)) return false
+  const read = readWorld(message.text)
+  if (!read || !isOfLate(slots, slot, at)) return false
   const open = openEvents(slots, slot)
   slots.bySlot.clear()
   slots.hashes.clear()
   slots.seed = message.seed
   slots.present = new Set(message.present)
   slots.tallies = new Map(message.tallies.map(({ inc, upTo, missing }) => [inc, { upTo, missing }]))
-  settle(slots, slot, JSON.parse(message.text))
+  settle(slots, slot, read.world)
   // A clock behind that of the other catches up; nothing is folded twice meanwhile.
   slots.slot = Math.max(slots.slot, slot + 1)
   for (const event of open) insert(slots, event)
@@ -83,6 +104,21 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage): boolean 
   slots.apart = false
   slots.counters.adopted++
   return true
+}
+
+// Also what nobody can fold, for it is nested too deep.
+function readWorld(text: string): { world: unknown } | null {
+  try {
+    return { world: seal(JSON.parse(text)) }
+  } catch {
+    return null
+  }
+}
+
+// All slots from there to the one under way are folded.
+function isOfLate({ ms, horizon }: Slots, slot: number, at: number): boolean {
+  const age = Math.max(LEAP_SLOTS, Math.ceil(WORLD_AGE_MS / ms)) + horizon
+  return slot >= at - age && slot <= at + AHEAD_SLOTS
 }
 
 // What is still open stays: it was told to the others, or is on its way.

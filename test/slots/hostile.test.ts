@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import * as prng from '../../src/faults/prng.ts'
 import type { PartOut } from '../../src/machine.ts'
+import { insert } from '../../src/slots/events.ts'
 import { settle, shown } from '../../src/slots/fold.ts'
 import { slotsLayout } from '../../src/slots/messages.ts'
 import {
@@ -11,11 +12,15 @@ import {
   create,
   createPeer,
   type Game,
+  MISSING_MAX,
+  open,
   say,
+  type SlotEvent,
   type Slots,
   slotsPart,
+  tick,
 } from '../../src/slots/slots.ts'
-import { encode } from '../../src/wire/layout.ts'
+import { decode, encode } from '../../src/wire/layout.ts'
 
 const game: Game = {
   ms: 200,
@@ -32,13 +37,15 @@ const game: Game = {
 const part = slotsPart({ game })
 const NOW = 100_000
 let sent: { to: number; bytes: Uint8Array }[] = []
+let told: unknown[] = []
 const out: PartOut = {
   send: (to, bytes) => sent.push({ to, bytes }),
-  emit: () => {},
+  emit: (event) => told.push(event),
 }
 
 beforeEach(() => {
   sent = []
+  told = []
 })
 
 function member(me: number): Slots {
@@ -166,7 +173,110 @@ describe('frames', () => {
   })
 })
 
+const NOBODY: SlotEvent = {
+  inc: 9,
+  player: 90,
+  id: 1,
+  slot: NOW / game.ms,
+  body: new Uint8Array([1]),
+  act: 1,
+  gone: 0,
+  mark: 1,
+  direct: false,
+  held: [],
+}
+
+describe('what is counted', () => {
+  test('a number out of all order costs nothing, and takes nothing back', () => {
+    const [bea, cy] = [member(2), member(3)]
+    for (const id of [2 ** 28 - 1, 1]) {
+      cy.peers.get(2)!.owed.set({ ...NOBODY, id, slot: cy.slot }, 0)
+      hear(bea, 3, frame(cy, 2))
+      for (const slots of [bea, cy]) slots.slot++
+    }
+    tick(bea, game, NOW + 20 * game.ms, out)
+    const tally = bea.tallies.get(9)!
+    expect(tally.upTo).toBe(2 ** 28 - 1)
+    expect(tally.missing).toHaveLength(MISSING_MAX)
+  })
+
+  test('an act before the machine slept counts and is not void', () => {
+    const ada = member(1)
+    ada.peers.clear()
+    act(ada)
+    tick(ada, game, NOW + 400, out)
+    say(ada, NOW + 400, game, new Uint8Array([1]), 0)
+    tick(ada, game, NOW + 60_000, out)
+    expect(shown(ada, game)).toEqual({ 10: 2 })
+    expect(told).toEqual([])
+  })
+
+  test('a player who is back stays, though the word that it went comes later', () => {
+    const bea = member(2)
+    insert(bea, { ...NOBODY, player: 30 })
+    insert(bea, { ...NOBODY, id: 2, slot: NOBODY.slot - 1, gone: 30 })
+    expect([...bea.present]).toEqual([30])
+    insert(bea, { ...NOBODY, id: 3, slot: NOBODY.slot + 1, gone: 30 })
+    expect([...bea.present]).toEqual([])
+  })
+})
+
 describe('messages', () => {
+  const said = { slot: 490, seed: 1, present: [], tallies: [], events: [] }
+  const worldOf = (text: string, slot = said.slot): Uint8Array =>
+    encode(slotsLayout, { kind: 'world', text, ...said, slot })
+
+  test('a world of long ago, of a time to come, or nested too deep is none', () => {
+    const bea = member(2)
+    const deep = '['.repeat(24_000) + ']'.repeat(24_000)
+    for (const bytes of [worldOf('{}', 0), worldOf('{}', 2 ** 40), worldOf(deep)]) {
+      bea.asked = 1
+      part.receive!(bea, NOW, 1, bytes, out)
+    }
+    expect(bea.counters.malformed).toBe(3)
+    expect(count(bea)).toEqual({})
+  })
+
+  test('the answer fits into a message, however many players there are said to be', () => {
+    const bea = member(2)
+    bea.worlds = ['x'.repeat(49_000)]
+    const missing = Array.from({ length: MISSING_MAX }, (_, i) => 2 ** 27 + i)
+    for (let i = 0; i < 300; i++) {
+      bea.tallies.set(i + 10, { upTo: 2 ** 28 - 1, missing })
+      insert(bea, { ...NOBODY, inc: 2 ** 23 + i, player: i + 10, body: new Uint8Array(64) })
+    }
+    part.receive!(bea, NOW, 1, encode(slotsLayout, { kind: 'inquiry' }), out)
+    expect(sent[0]!.bytes.length).toBeLessThan(64 * 1024)
+    expect(decode(slotsLayout, sent[0]!.bytes)).toMatchObject({ kind: 'world' })
+  })
+
+  test('a world that begins with session time can be told', () => {
+    const bea = member(2)
+    bea.standing = 'joining'
+    bea.slot = NaN
+    bea.here = new Set([2])
+    tick(bea, game, 50, out)
+    expect(bea.standing).toBe('joining')
+    tick(bea, game, game.ms, out)
+    expect(bea.standing).toBe('live')
+    part.receive!(bea, game.ms, 1, encode(slotsLayout, { kind: 'inquiry' }), out)
+    expect(decode(slotsLayout, sent[0]!.bytes)).toMatchObject({ slot: 0 })
+  })
+
+  test('who told of another game before we had ours is not asked for its world', () => {
+    const bea = { ...member(2), standing: 'closed' as const, print: 0 }
+    for (const [inc, print] of [
+      [1, 8],
+      [3, 7],
+    ] as const) {
+      const standing = { kind: 'standing', standing: 'live', print } as const
+      part.receive!(bea, NOW, inc, encode(slotsLayout, standing), out)
+    }
+    open(bea, game)
+    tick(bea, game, NOW, out)
+    expect(sent.map(({ to }) => to)).toEqual([3])
+  })
+
   test('a world that was not asked for is refused, and one that is no JSON', () => {
     const bea = member(2)
     const said = { slot: 400, seed: 1, present: [], tallies: [], events: [] }

@@ -162,6 +162,28 @@ describe('rules', () => {
     expect(failures).toEqual(['nine', expect.stringContaining('not extensible')])
   })
 
+  test('one that makes a world which cannot be told leaves it, and says so', async () => {
+    const w = world({ seed: 17 })
+    const session = await w.join({ game: 'big', topology: 'mesh' })
+    const failures: string[] = []
+    const bad: Record<number, unknown> = { 1: 'x'.repeat(50_000), 2: 1n }
+    const rule = (now: unknown, done: readonly { act: { n: number } }[]) =>
+      done.length > 0 ? (bad[done[0]!.act.n] ?? 'fine') : now
+    const one = session.slots<unknown, typeof acts.act>({ start: 'start', rule, ...acts })
+    one.on('failed', ({ error }) => failures.push((error as Error).message))
+    await w.runUntil(() => one.status === 'live', 5_000)
+    for (const n of [1, 2]) {
+      one.act({ n })
+      await w.run(4_000)
+    }
+    expect(one.state).toBe('start')
+    expect(failures[0]).toBe('a world has at most 49152 bytes as JSON: 50002')
+    expect(failures[1]).toMatch(/BigInt/)
+    one.act({ n: 3 })
+    await w.run(4_000)
+    expect(one.state).toBe('fine')
+  })
+
   test('chance is the same for all, and another in each slot', async () => {
     const w = world({ seed: 14 })
     const rule = (drawn: number[], done: readonly unknown[], turn: SlotsTurn) =>
