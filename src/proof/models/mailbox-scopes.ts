@@ -17,7 +17,7 @@ export const GOOD: readonly {
   {
     scope: { name: 'MB2', letters: 3, crashes: 3, losses: 2 },
     says: 'three letters, three crashes, two losses, doubles in any order',
-    states: 200_000,
+    states: 500_000,
     deep: true,
   },
   {
