@@ -1,8 +1,8 @@
-// Goal: letters from a terminal, and where two logs part.
+// Goal: letters from a terminal.
 // Method: the built program, as somebody would call it.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -87,17 +87,4 @@ test('what is missing is said in a sentence', () => {
   const bad = holdfast(['mailbox', 'serve', '--id', 'a', '--store', at('a.db'), '--peer', 'bob'])
   expect([bad.status, bad.err]).toEqual([2, expect.stringContaining('--peer is an id and a URL')])
   expect(holdfast(['mailbox', '--help']).out).toContain('--key-file')
-})
-
-test('S23: diverge prints the first difference with what is around it, and exits 1', () => {
-  writeFileSync(at('a.log'), 'one\ntwo\nthree\nfour\n')
-  writeFileSync(at('b.log'), 'one\ntwo\n3\nfour\nfive\n')
-  const { status, out } = holdfast(['diverge', at('a.log'), at('b.log'), '--context', '1'])
-  expect([status, out.split('\n').slice(1)]).toEqual([
-    1,
-    ['  2  two', '- 3  three', '- 4  four', '+ 3  3', '+ 4  four', ''],
-  ])
-  expect(holdfast(['diverge', at('a.log'), at('a.log')])).toMatchObject({ status: 0 })
-  const none = holdfast(['diverge', at('a.log'), at('c.log')])
-  expect([none.status, none.err]).toEqual([2, expect.stringContaining('there is no such file')])
 })
