@@ -1,202 +1,220 @@
 /**
- * The scene of the source (seed 003): a small deterministic kernel behind a device that takes the
- * batches of a mailbox from an ordered log, as a replica of a chain has it.
+ * The scene of seed 003: a replica of a small deterministic kernel. Deliveries wait in one queue,
+ * first in, first out; each is a crank with a number, and each vat counts its own. `vattp` holds
+ * the shipped mailbox; `comms` above it gets letters in order, without doubles and without numbers
+ * (S18), and answers each with a letter.
  *
- * The kernel has a run queue, first in, first out, which it drains by blocks of at most 1,000
- * cranks (S30). Each crank has a number over all and one for the vat it is delivered to, and leaves
- * one line in the event log. All of the kernel is durable, and so is the log; of the device that
- * depends on how it is built.
+ * An input is one transaction of the store, and so is a crank: what it did, what it queued, the
+ * numbers of the mailbox and the lines of the event log become durable together, or not at all. All
+ * else is in memory and goes with the process.
  */
 
-import { createHmac } from 'node:crypto'
+import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import * as mailbox from '../../src/mailbox/mailbox.ts'
 import type { Mailbox, MailOut } from '../../src/mailbox/mailbox.ts'
-import { type MailMessage, mailLayout } from '../../src/mailbox/messages.ts'
-import type { Letter, MailHead } from '../../src/ports.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
+import { mailLayout } from '../../src/mailbox/messages.ts'
+import type { Letter, MailChange, MailStore } from '../../src/ports.ts'
+import { decode } from '../../src/wire/layout.ts'
+import { type Batch, type Block, isSigned, type Signed } from './chain.ts'
+import * as device from './device.ts'
+import type { Dedup, Device, Durable, Inbound } from './device.ts'
 
-/**
- * How the device filters what it had before: not at all (the first fix), by a state that is loaded
- * at start and written back after each batch as one blob or key by key (the second, and its
- * variant), or by what it remembers (the bug).
- */
-export type Dedup = 'none' | 'durable' | 'durable-keys' | 'ram'
-
-/** Cranks of one block at most. */
+/** Most cranks of one block (S30). */
 export const BLOCK_CRANKS_MAX = 1_000
 
-/** A batch in the ordered log, signed by whose it is. */
-export interface Transaction {
-  from: string
-  batch: string
-  signature: string
-}
+type Vat = 'vattp' | 'comms'
 
-/** One line of the event log. */
-export interface Event {
+/** What waits in the queue. */
+export type Delivery =
+  | Inbound
+  | { vat: 'vattp'; method: 'transmit'; peer: string; body: string }
+  | { vat: 'comms'; method: 'receive'; peer: string; body: string }
+
+/** What of a kernel is durable beside the numbers of its mailbox and the log. */
+export interface State {
+  /** How many blocks came. */
+  height: number
+  /** Cranks that the block may still run. */
+  left: number
   crank: number
-  vat: 'vattp' | 'comms'
-  delivery: number
-  type: 'deliverInboundMessages' | 'deliverInboundAck' | 'receive'
-  peer: string
-  detail: unknown
+  deliveries: Record<Vat, number>
+  /** The last transaction of each sender. */
+  sequences: Record<string, number>
+  received: number
+  lines: number
+  /** The keys of the first and of the next delivery in the queue. */
+  head: number
+  tail: number
 }
 
-type Delivery = Pick<Event, 'vat' | 'type' | 'peer'> & { message?: MailMessage; body?: string }
-
-interface Marks {
-  letters: Record<string, number>
-  acks: Record<string, number>
-}
-
-/** What a replica has on its disk. */
-interface Durable {
-  cranks: number
-  deliveries: Record<Event['vat'], number>
-  queue: Delivery[]
-  heads: Record<string, MailHead>
-  letters: Letter[]
-  log: string[]
-  /** The device's, by key; one key holds all of it, or each mark has its own. */
-  device: Record<string, string>
-}
-
-/** A replica. */
+/** One process of a replica. */
 export interface Kernel {
-  readonly dedup: Dedup
-  disk: Durable
-  /** What a restart forgets. */
-  memory: { marks: Marks; vattp: Mailbox }
+  store: MailStore
+  device: Device
+  box: Mailbox
+  state: State
+  /** What the next transaction writes. */
+  changes: MailChange[]
 }
 
-const KEY = 'key of '
-
-/** A batch for the log. */
-export function sign(from: string, message: MailMessage): Transaction {
-  const batch = Buffer.from(encode(mailLayout, message)).toString('hex')
-  return { from, batch, signature: signatureOf(from, batch) }
+const NEW: State = {
+  height: 0,
+  left: 0,
+  crank: 0,
+  deliveries: { vattp: 0, comms: 0 },
+  sequences: {},
+  received: 0,
+  lines: 0,
+  head: 0,
+  tail: 0,
 }
 
-function signatureOf(from: string, batch: string): string {
-  return createHmac('sha256', `${KEY}${from}`).update(batch).digest('hex')
-}
-
-/** A replica that has seen nothing, with so many letters on their way to a client. */
-export function createKernel(dedup: Dedup, posted: Record<string, number> = {}): Kernel {
-  const heads: Record<string, MailHead> = {}
-  const letters: Letter[] = []
-  for (const [peer, count] of Object.entries(posted)) {
-    heads[peer] = { peer, posted: count, acked: 0, bytes: 12 * count, heard: 0 }
-    for (let n = 1; n <= count; n++) letters.push({ n, body: Uint8Array.of(n) })
-  }
-  const disk: Durable = {
-    cranks: 0,
-    deliveries: { vattp: 0, comms: 0 },
-    queue: [],
-    heads,
-    letters,
-    log: [],
-    device: {},
-  }
-  return restart({ dedup, disk, memory: null! })
-}
-
-/** The process ends, and another begins with what is on the disk. */
-export function restart(kernel: Kernel): Kernel {
-  const disk = structuredClone(kernel.disk)
-  const vattp = mailbox.create(Object.values(disk.heads))
-  return { dedup: kernel.dedup, disk, memory: { marks: loaded(kernel.dedup, disk), vattp } }
-}
-
-function loaded(dedup: Dedup, { device }: Durable): Marks {
-  const marks: Marks = { letters: {}, acks: {} }
-  if (dedup === 'durable' && device['state'] !== undefined)
-    return JSON.parse(device['state']) as Marks
-  if (dedup !== 'durable-keys') return marks
-  for (const [key, value] of Object.entries(device)) {
-    const [kind, peer] = key.split(' ') as [keyof Marks, string]
-    marks[kind][peer] = Number(value)
-  }
-  return marks
-}
-
-/** Takes a block: its transactions to the device, then the kernel runs if it has to. */
-export function block(kernel: Kernel, transactions: readonly Transaction[]): void {
-  let didSomething = false
-  for (const one of transactions) if (deliverInbound(kernel, one)) didSomething = true
-  if (didSomething) run(kernel)
-}
-
-/** The device. @returns whether the kernel has to run (S29) */
-export function deliverInbound(kernel: Kernel, { from, batch, signature }: Transaction): boolean {
-  const message = decode(mailLayout, Uint8Array.from(Buffer.from(batch, 'hex')))
-  if (message?.kind !== 'batch' || signature !== signatureOf(from, batch)) return false
-  const { marks } = kernel.memory
-  const filters = kernel.dedup !== 'none'
-  const sorted = message.letters.toSorted((a, b) => a.n - b.n)
-  const letters = filters ? sorted.filter(({ n }) => n > (marks.letters[from] ?? 0)) : sorted
-  const isNews = !filters || message.ack > (marks.acks[from] ?? 0)
-  const { queue } = kernel.disk
-  if (letters.length > 0) {
-    marks.letters[from] = letters.at(-1)!.n
-    const content: MailMessage = { kind: 'batch', letters, ack: 0 }
-    queue.push({ vat: 'vattp', type: 'deliverInboundMessages', peer: from, message: content })
-  }
-  if (isNews) {
-    marks.acks[from] = message.ack
-    const content: MailMessage = { kind: 'batch', letters: [], ack: message.ack }
-    queue.push({ vat: 'vattp', type: 'deliverInboundAck', peer: from, message: content })
-  }
-  keep(kernel)
-  return !filters || letters.length > 0 || isNews
-}
-
-function keep({ dedup, disk, memory: { marks } }: Kernel): void {
-  if (dedup === 'durable') disk.device['state'] = JSON.stringify(marks)
-  if (dedup !== 'durable-keys') return
-  for (const kind of ['letters', 'acks'] as const) {
-    for (const [peer, n] of Object.entries(marks[kind])) disk.device[`${kind} ${peer}`] = `${n}`
+/** Starts a process on what is durable. */
+export function boot(dedup: Dedup, store: MailStore = createMailMemory()): Kernel {
+  const durable = durableOf(store, [])
+  return {
+    store,
+    device: device.start(dedup, durable),
+    box: mailbox.create(store.heads()),
+    state: (durable.get('kernel') as State | null) ?? structuredClone(NEW),
+    changes: [],
   }
 }
 
-/** Drains the run queue, up to the end of the block. */
-export function run(kernel: Kernel): void {
-  const { disk } = kernel
-  for (let cranks = 0; cranks < BLOCK_CRANKS_MAX && disk.queue.length > 0; cranks++) {
-    const delivery = disk.queue.shift()!
-    const { vat, type, peer } = delivery
-    const crank = disk.cranks++
-    const number = disk.deliveries[vat]++
-    const detail = vat === 'vattp' ? vattp(kernel, delivery) : delivery.body
-    const event: Event = { crank, vat, delivery: number, type, peer, detail }
-    disk.log.push(JSON.stringify(event))
+/** Does the next piece of work, not yet durable. @returns false if there is none */
+export function work(kernel: Kernel, blocks: readonly Block[]): boolean {
+  const { state } = kernel
+  const { height } = state
+  if (state.left > 0 && state.head < state.tail) crank(kernel)
+  else if (height < blocks.length) open(kernel, blocks[height]!)
+  else return false
+  durableOf(kernel.store, kernel.changes).set('kernel', state)
+  return true
+}
+
+/** Makes the work durable. */
+export function commit(kernel: Kernel): void {
+  kernel.store.commit(kernel.changes.splice(0), (error) => {
+    if (error) throw error
+  })
+}
+
+/**
+ * What the other side may ask at any time: the number of its last letter here, and the letters to
+ * it above `after`. Both are read from what is durable, and make no event (S21).
+ */
+export function ask({ box, store }: Kernel, peer: string, after: number): [number, Batch] {
+  return [mailbox.query(box, peer), mailbox.batchFor(box, peer, after, store) as Batch]
+}
+
+/** Planted: what a hello says is made an event at once, instead of coming by the log. */
+export function takeHello(kernel: Kernel, peer: string, heard: number): void {
+  enqueue(kernel, { vat: 'vattp', method: 'deliverInboundAck', peer, ack: heard })
+  durableOf(kernel.store, kernel.changes).set('kernel', kernel.state)
+  commit(kernel)
+}
+
+/** Events as they stand in the log, a line of JSON each. */
+export function logOf({ store }: Kernel): string[] {
+  const text = new TextDecoder()
+  return store.keys('log/').map((key) => text.decode(store.get(key)!))
+}
+
+function durableOf(store: MailStore, changes: MailChange[]): Durable {
+  return {
+    get: (key) => {
+      const bytes = store.get(key)
+      return bytes && (JSON.parse(new TextDecoder().decode(bytes)) as unknown)
+    },
+    set: (key, value) => {
+      const bytes = new TextEncoder().encode(JSON.stringify(value))
+      changes.push({ kind: 'set', key, value: bytes })
+    },
   }
 }
 
-/** The vat behind the device: it filters durably, whatever the device does (S17). */
-function vattp({ disk, memory }: Kernel, { peer, message }: Delivery): unknown {
-  const out: MailOut = {
+/** A block comes; the kernel runs if the device says so, or if something waits (S29). */
+function open(kernel: Kernel, block: Block): void {
+  const { state } = kernel
+  state.height++
+  const deliveries = block ? inbound(kernel, block) : []
+  for (const delivery of deliveries) enqueue(kernel, delivery)
+  const runs = state.head < state.tail
+  state.left = runs ? BLOCK_CRANKS_MAX : 0
+  if (runs) write(kernel, { block: state.height, queued: state.tail - state.head })
+}
+
+function inbound(kernel: Kernel, signed: Signed): Inbound[] {
+  const { from, sequence, bytes } = signed
+  const { sequences } = kernel.state
+  if (!isSigned(signed) || sequence !== (sequences[from] ?? 0) + 1) return []
+  sequences[from] = sequence
+  const message = decode(mailLayout, bytes)
+  if (message?.kind !== 'batch') return []
+  const durable = durableOf(kernel.store, kernel.changes)
+  return device.deliverInbound(kernel.device, durable, from, message)
+}
+
+function enqueue({ store, state, changes }: Kernel, delivery: Delivery): void {
+  durableOf(store, changes).set(`queue/${state.tail++}`, delivery)
+}
+
+function write({ store, state, changes }: Kernel, event: object): void {
+  durableOf(store, changes).set(`log/${String(state.lines++).padStart(8, '0')}`, event)
+}
+
+function crank(kernel: Kernel): void {
+  const { state, store, changes } = kernel
+  const key = `queue/${state.head++}`
+  const delivery = durableOf(store, changes).get(key) as Delivery
+  changes.push({ kind: 'set', key, value: null })
+  state.left--
+  const delivered = { crank: ++state.crank, number: ++state.deliveries[delivery.vat], ...delivery }
+  write(kernel, { ...delivered, effects: deliver(kernel, delivery) })
+}
+
+/** @returns what it did durably, as it stands in the log */
+function deliver(kernel: Kernel, delivery: Delivery): string[] {
+  const { box, store, state } = kernel
+  const { peer } = delivery
+  const effects: string[] = []
+  const out = outOf(kernel, effects)
+  if (delivery.method === 'transmit') {
+    mailbox.post(box, peer, new TextEncoder().encode(delivery.body), out)
+  } else if (delivery.method === 'receive') {
+    const body = `answer ${++state.received} to ${delivery.body}`
+    enqueue(kernel, { vat: 'vattp', method: 'transmit', peer, body })
+  } else if (delivery.method === 'deliverInboundAck') {
+    mailbox.hear(box, 0, peer, { kind: 'batch', letters: [], ack: delivery.ack }, store, out)
+  } else {
+    mailbox.hear(box, 0, peer, { kind: 'batch', letters: lettersOf(delivery), ack: 0 }, store, out)
+    handle(kernel, peer, out)
+  }
+  return effects
+}
+
+function lettersOf({ messages }: Delivery & { method: 'deliverInboundMessages' }): Letter[] {
+  return messages.map(([n, body]) => ({ n, body: new TextEncoder().encode(body) }))
+}
+
+/** Letters go up in the transaction that has their numbers. */
+function handle(kernel: Kernel, peer: string, out: MailOut): void {
+  for (;;) {
+    const letter = mailbox.next(kernel.box, 0, peer)
+    if (!letter) return
+    const body = new TextDecoder().decode(letter.body)
+    enqueue(kernel, { vat: 'comms', method: 'receive', peer, body })
+    mailbox.done(kernel.box, 0, peer, out)
+  }
+}
+
+function outOf({ changes }: Kernel, effects: string[]): MailOut {
+  return {
     send: () => {},
     emit: () => {},
     record: (change) => {
-      if (change.kind !== 'heard' && change.kind !== 'acked') return
-      const head = (disk.heads[peer] ??= { peer, posted: 0, acked: 0, bytes: 0, heard: 0 })
-      head[change.kind] = change.n
-      if (change.kind === 'acked') disk.letters = disk.letters.filter(({ n }) => n > change.n)
+      changes.push(change)
+      if ('n' in change) effects.push(`${change.kind} ${change.n}`)
     },
   }
-  const shelf = { letters: () => [], weigh: () => 0 }
-  mailbox.hear(memory.vattp, 0, peer, message!, shelf, out)
-  for (let letter = mailbox.next(memory.vattp, 0, peer); letter;) {
-    const body = Buffer.from(letter.body).toString()
-    disk.queue.push({ vat: 'comms', type: 'receive', peer, body })
-    mailbox.done(memory.vattp, 0, peer, out)
-    letter = mailbox.next(memory.vattp, 0, peer)
-  }
-  return message!.kind === 'batch' ? [message!.letters.map(({ n }) => n), message!.ack] : null
-}
-
-/** What a client may ask a replica: the number that it has of its letters. A read (S21). */
-export function query({ memory }: Kernel, peer: string): number {
-  return mailbox.query(memory.vattp, peer)
 }
