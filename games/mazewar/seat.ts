@@ -23,7 +23,6 @@ function rule(world: World, acts: readonly ActOf<ActRecord>[], turn: SlotsTurn):
 
 /** See the head of this file. */
 export class Seat implements Burrow {
-  readonly me: number
   /** Whether we are to have a rat. */
   plays = true
   /** Where it is to be born; null for anywhere. */
@@ -35,7 +34,6 @@ export class Seat implements Burrow {
 
   constructor(session: Session) {
     this.#session = session
-    this.me = session.me.player
     this.#slots = session.slots({
       ms: SLOT_MS,
       start: EMPTY,
@@ -45,6 +43,11 @@ export class Seat implements Burrow {
     })
     session.on('members', () => this.#meet())
     this.#meet()
+  }
+
+  /** Our number: another after a return that came too late. */
+  get me(): number {
+    return this.#session.me.player
   }
 
   get state(): World {

@@ -11,7 +11,7 @@ import {
   varint,
   word,
 } from '../wire/layout.ts'
-import { ACT_BYTES_MAX, MISSING_MAX, TALLIES_MAX, WORLD_BYTES_MAX } from './state.ts'
+import { ACT_BYTES_MAX, GAPS_MAX, TALLIES_MAX, WORLD_BYTES_MAX } from './state.ts'
 
 /** The channel of slots. */
 export const SLOTS_CHANNEL = 8
@@ -20,7 +20,8 @@ export const WORLD_EVENTS_MAX = 128
 /** Players in a world that is told. */
 export const WORLD_PLAYERS_MAX = 256
 
-const tally = record({ inc: varint, upTo: varint, missing: list(varint, MISSING_MAX) })
+const gap = record({ from: varint, to: varint })
+const tally = record({ inc: varint, upTo: varint, gaps: list(gap, GAPS_MAX) })
 const event = record({
   inc: varint,
   player: varint,

@@ -87,7 +87,9 @@ function deadline(slots: Slots): Millis {
 
 function reset(slots: Slots): void {
   const { standing, ms, print, offset, horizon, nextId, seed, variant, counters } = slots
-  const kept = { ms, print, offset, horizon, nextId, seed, variant, counters }
+  // If nobody has a world there, ours goes on.
+  const worlds = slots.worlds.slice(0, slots.sound).slice(-1)
+  const kept = { ms, print, offset, horizon, nextId, seed, variant, counters, worlds }
   Object.assign(slots, create(), kept)
   slots.standing = standing === 'closed' ? 'closed' : 'joining'
 }

@@ -19,7 +19,7 @@ export const UNSURE_SLOTS = 300
 /** Members whose acts are counted, and gaps in the acts of one. */
 export const TALLIES_MAX = 256
 /** See TALLIES_MAX. */
-export const MISSING_MAX = 64
+export const GAPS_MAX = 64
 /** Slots that are folded at once after a standstill; after a longer one the world is asked for. */
 export const LEAP_SLOTS = 60
 /** Acts of one member in one slot. */
@@ -51,10 +51,11 @@ export interface SlotEvent {
   held: PeerId[]
 }
 
-/** Which acts of one member are settled: all up to one but those that came too late. */
+/** Which acts of one member are settled: all up to one but those in gaps. */
 export interface Tally {
   upTo: number
-  missing: number[]
+  /** Those up to it that are not in the world, as runs of ids; oldest first. */
+  gaps: { from: number; to: number }[]
 }
 
 /** What was done in a slot, in the order in which all fold it. */

@@ -4,18 +4,36 @@
  */
 
 import type { PeerId } from '../machine.ts'
-import { MISSING_MAX, type SlotEvent, type Slots, TALLIES_MAX, UNSURE_SLOTS } from './state.ts'
+import {
+  GAPS_MAX,
+  type SlotEvent,
+  type Slots,
+  TALLIES_MAX,
+  type Tally,
+  UNSURE_SLOTS,
+} from './state.ts'
 
-/** An event is settled. Those of one member come in the order of their ids. */
+/** An event is settled. An id may be any number: who forges one costs nothing, and undoes nothing. */
 export function tally(slots: Slots, { inc, id }: SlotEvent): void {
-  const known = slots.tallies.get(inc) ?? { upTo: 0, missing: [] }
-  // An id may be any number: who forges one shall cost nothing, and undo nothing.
-  const first = Math.max(known.upTo + 1, id - MISSING_MAX)
-  for (let missing = first; missing < id; missing++) known.missing.push(missing)
-  known.missing = known.missing.filter((missing) => missing !== id).slice(-MISSING_MAX)
-  known.upTo = Math.max(known.upTo, id)
+  const known = slots.tallies.get(inc) ?? { upTo: 0, gaps: [] }
+  if (id > known.upTo) {
+    if (id > known.upTo + 1) known.gaps.push({ from: known.upTo + 1, to: id - 1 })
+    known.upTo = id
+  } else known.gaps = known.gaps.flatMap((gap) => without(gap, id))
+  known.gaps = known.gaps.slice(-GAPS_MAX)
   slots.tallies.set(inc, known)
   if (slots.tallies.size > TALLIES_MAX) forgetOne(slots)
+}
+
+type Gap = Tally['gaps'][number]
+
+function without({ from, to }: Gap, id: number): Gap[] {
+  if (id < from || id > to) return [{ from, to }]
+  const parts = [
+    { from, to: id - 1 },
+    { from: id + 1, to },
+  ]
+  return parts.filter((part) => part.from <= part.to)
 }
 
 // Of those that are not here any more.
@@ -39,5 +57,9 @@ export function takeVoid(slots: Slots): SlotEvent[] {
 
 function counts({ tallies }: Slots, inc: PeerId, id: number): boolean {
   const known = tallies.get(inc)
-  return known !== undefined && id <= known.upTo && !known.missing.includes(id)
+  return (
+    known !== undefined &&
+    id <= known.upTo &&
+    known.gaps.every(({ from, to }) => id < from || id > to)
+  )
 }

@@ -20,7 +20,7 @@ import {
   AHEAD_SLOTS,
   type Game,
   LEAP_SLOTS,
-  MISSING_MAX,
+  GAPS_MAX,
   type SlotEvent,
   type Slots,
   type SlotsOut,
@@ -68,9 +68,9 @@ function worldOf(slots: Slots, share: number): WorldMessage {
     seed: slots.seed,
     text: toJson(slots.worlds[0]),
     present: [...slots.present].slice(0, WORLD_PLAYERS_MAX),
-    tallies: [...slots.tallies].slice(-TALLIES_MAX).map(([inc, { upTo, missing }]) => {
-      const from = Math.max(0, missing.length - MISSING_MAX * share)
-      return { inc, upTo, missing: missing.slice(from) }
+    tallies: [...slots.tallies].slice(-TALLIES_MAX).map(([inc, { upTo, gaps }]) => {
+      const from = Math.max(0, gaps.length - GAPS_MAX * share)
+      return { inc, upTo, gaps: gaps.slice(from) }
     }),
     events: events.slice(0, WORLD_EVENTS_MAX * share),
   }
@@ -90,7 +90,7 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   slots.hashes.clear()
   slots.seed = message.seed
   slots.present = new Set(message.present)
-  slots.tallies = new Map(message.tallies.map(({ inc, upTo, missing }) => [inc, { upTo, missing }]))
+  slots.tallies = new Map(message.tallies.map(({ inc, upTo, gaps }) => [inc, { upTo, gaps }]))
   settle(slots, slot, read.world)
   // A clock behind that of the other catches up; nothing is folded twice meanwhile.
   slots.slot = Math.max(slots.slot, slot + 1)

@@ -12,7 +12,7 @@ import {
   create,
   createPeer,
   type Game,
-  MISSING_MAX,
+  GAPS_MAX,
   open,
   say,
   type SlotEvent,
@@ -20,6 +20,7 @@ import {
   slotsPart,
   tick,
 } from '../../src/slots/slots.ts'
+import { takeVoid, tally } from '../../src/slots/tally.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 
 const game: Game = {
@@ -195,9 +196,22 @@ describe('what is counted', () => {
       for (const slots of [bea, cy]) slots.slot++
     }
     tick(bea, game, NOW + 20 * game.ms, out)
-    const tally = bea.tallies.get(9)!
-    expect(tally.upTo).toBe(2 ** 28 - 1)
-    expect(tally.missing).toHaveLength(MISSING_MAX)
+    const known = bea.tallies.get(9)!
+    expect(known.upTo).toBe(2 ** 28 - 1)
+    expect(known.gaps).toEqual([{ from: 2, to: 2 ** 28 - 2 }])
+  })
+
+  test('of hundreds of acts that came too late each is void, and no other', () => {
+    const ada = member(1)
+    for (let id = 1; id <= 300; id++) {
+      act(ada)
+      if (id % 5 === 0) ada.slot++
+    }
+    const events = [...ada.unsure]
+    for (const event of events) if (event.id <= 20 || event.id > 280) tally(ada, event)
+    ada.base = ada.slot
+    const ids = takeVoid(ada).map(({ id }) => id)
+    expect(ids).toEqual(events.map(({ id }) => id).filter((id) => id > 20 && id <= 280))
   })
 
   test('an act before the machine slept counts and is not void', () => {
@@ -240,9 +254,9 @@ describe('messages', () => {
   test('the answer fits into a message, however many players there are said to be', () => {
     const bea = member(2)
     bea.worlds = ['x'.repeat(49_000)]
-    const missing = Array.from({ length: MISSING_MAX }, (_, i) => 2 ** 27 + i)
+    const gaps = Array.from({ length: GAPS_MAX }, (_, i) => ({ from: 2 ** 27 + i, to: 2 ** 28 }))
     for (let i = 0; i < 300; i++) {
-      bea.tallies.set(i + 10, { upTo: 2 ** 28 - 1, missing })
+      bea.tallies.set(i + 10, { upTo: 2 ** 28 - 1, gaps })
       insert(bea, { ...NOBODY, inc: 2 ** 23 + i, player: i + 10, body: new Uint8Array(64) })
     }
     part.receive!(bea, NOW, 1, encode(slotsLayout, { kind: 'inquiry' }), out)
