@@ -13,7 +13,7 @@ import {
   UNSURE_SLOTS,
 } from './state.ts'
 
-/** An event is settled. An id may be any number: who forges one costs nothing, and undoes nothing. */
+/** An event is settled. Whoever forges the number of one costs nothing, and undoes nothing. */
 export function tally(slots: Slots, { inc, id }: SlotEvent): void {
   const known = slots.tallies.get(inc) ?? { upTo: 0, gaps: [] }
   if (id > known.upTo) {
