@@ -11,6 +11,9 @@ const BACKOFF_MS: Millis = 50
 /** And at most. */
 const BACKOFF_MAX_MS: Millis = 5_000
 
+/** A way to a peer that is no URL, such as a session. */
+export type Way = (events: StreamEvents, peer: string) => Stream
+
 /** What lines need of their mailbox. */
 export interface LineEvents {
   accepts: Accepts
@@ -33,7 +36,7 @@ interface Line {
 
 /** A peer that is dialled. */
 interface Dialling {
-  url: string
+  way: Way
   wait: Millis
   alarm: Alarm
   line: Line | null
@@ -58,10 +61,11 @@ export class Lines {
   }
 
   /** Keeps a connection to a peer, for ever (S4, S10). */
-  dial(peer: string, url: string): void {
+  dial(peer: string, by: string | Way): void {
+    const way = typeof by === 'string' ? (to: StreamEvents) => this.#connect(by, to) : by
     this.#dialled.get(peer)?.alarm.cancel()
     const alarm = this.#loop.alarm(() => this.#try(peer))
-    this.#dialled.set(peer, { url, wait: BACKOFF_MS, alarm, line: null })
+    this.#dialled.set(peer, { way, wait: BACKOFF_MS, alarm, line: null })
     this.#try(peer)
   }
 
@@ -106,7 +110,7 @@ export class Lines {
     const { greeter, first } = greet(this.#self, this.#loop.random(NONCE_BYTES), peer)
     const line: Line = { stream: null!, greeter, dialler: this.#self.id, peer: null }
     dialling.line = line
-    line.stream = this.#connect(dialling.url, this.#listen(line, first))
+    line.stream = dialling.way(this.#listen(line, first), peer)
   }
 
   #listen(line: Line, first: readonly Uint8Array[]): StreamEvents {

@@ -8,6 +8,8 @@ import { Mailbox } from './mailbox.ts'
 
 export { Mailbox } from './mailbox.ts'
 export type { LetterHandler, MailboxEvents, QueueFigures } from './mail-options.ts'
+export { letters, offerMail, overSession } from './session-mail.ts'
+export type { Way } from './mail-lines.ts'
 export type { Transaction } from './mail-transaction.ts'
 export type { MailValue } from './mail-values.ts'
 
@@ -56,6 +58,7 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
     store.close()
     throw error
   }
+  box.durable = name !== null
   if (!listen) return box
   try {
     const { port, host = '127.0.0.1', path = '/mail' } = listen

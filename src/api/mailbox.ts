@@ -15,7 +15,7 @@ import { mailLayout, NONCE_BYTES } from '../mailbox/messages.ts'
 import type { Alarm, Connect, DeadLetter, Loop, MailChange, MailStore } from '../ports.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { encode } from '../wire/layout.ts'
-import { Lines } from './mail-lines.ts'
+import { Lines, type Way } from './mail-lines.ts'
 import { checkId, limitsOf } from './mail-options.ts'
 import type { LetterHandler, MailboxEvents, MailboxOptions, QueueFigures } from './mail-options.ts'
 import { type Desk, LetterTransaction, Values } from './mail-transaction.ts'
@@ -49,6 +49,8 @@ export class Mailbox {
   readonly repaired: string | null
   /** Where others connect; null if nowhere. */
   url: string | null = null
+  /** Whether what is posted outlives the process. */
+  durable = false
   readonly #place: MailPlace
   readonly #limits: Limits
   readonly #accept: ReadonlySet<string> | null
@@ -131,9 +133,9 @@ export class Mailbox {
     return { post: (body) => this.#post(peer, body) }
   }
 
-  /** Keeps a connection to a peer that listens at that URL. */
-  connect(peer: string, url: string): void {
-    this.#lines.dial(checkId(peer), url)
+  /** Keeps a connection to a peer that listens at that URL, or that some other way leads to. */
+  connect(peer: string, by: string | Way): void {
+    this.#lines.dial(checkId(peer), by)
   }
 
   /** Takes a connection that somebody opened; what a server hands its streams to. */
