@@ -10,7 +10,7 @@ import { type Frame, readFrame } from './frames.ts'
 import { slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
 import { seek } from './opening.ts'
 import { lookAround, rootOf } from './root.ts'
-import { create, createPeer, type Game, type Slots, type SlotsOut } from './state.ts'
+import { create, createPeer, type Game, type SlotPeer, type Slots, type SlotsOut } from './state.ts'
 import { take, tellGone } from './take.ts'
 import { takeVoid } from './tally.ts'
 import { adopt, ANSWER_AGAIN_MS, ask, worldFor } from './worlds.ts'
@@ -211,15 +211,29 @@ function compareEvents(slots: Slots, inc: PeerId, frame: Frame): void {
 }
 
 function compareWorlds(slots: Slots, now: Millis, inc: PeerId, frame: Frame, out: SlotsOut): void {
-  const slot = frame.slot - 1 - slots.horizon
-  const hash = slots.hashes.get(slot)
-  if (frame.settled === null || hash === undefined) return
+  const said = toCompare(slots, slots.peers.get(inc)!, frame)
+  if (!said) return
   const { root, near } = rootOf(slots, now)
   const counts = inc === root || (!near && frame.near && frame.root === root)
   if (!counts) return
-  if (frame.settled !== hash) return ask(slots, now, inc, out)
+  if (said.hash !== slots.hashes.get(said.slot)) return ask(slots, now, inc, out)
   slots.apart = false
   if (inc === root) tellVoid(slots, out)
+}
+
+// Whoever's clock is ahead of ours speaks of what is not settled here yet: his first such word is
+// kept until it is.
+function toCompare(slots: Slots, peer: SlotPeer, frame: Frame): SlotPeer['kept'] {
+  const { kept } = peer
+  if (kept && kept.slot <= slots.base) {
+    peer.kept = null
+    if (slots.hashes.has(kept.slot)) return kept
+  }
+  if (frame.settled === null) return null
+  const said = { slot: frame.slot - 1 - slots.horizon, hash: frame.settled }
+  if (slots.hashes.has(said.slot)) return said
+  if (said.slot > slots.base && said.slot <= slots.base + slots.horizon) peer.kept ??= said
+  return null
 }
 
 // What the root's world has left out did not happen; that of a third may yet be put right.

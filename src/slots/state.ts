@@ -99,6 +99,8 @@ export interface SlotPeer {
   dueAt: Millis
   /** What packets hold that are on their way. */
   flights: Map<number, SlotEvent[]>
+  /** A settled world of its that we cannot compare yet. */
+  kept: { slot: number; hash: number } | null
   /** What we told it of our own standing. */
   told: Standing
   /** When it was sent the world last. */
@@ -264,6 +266,7 @@ export function createPeer(): SlotPeer {
     owed: new Map(),
     dueAt: Infinity,
     flights: new Map(),
+    kept: null,
     told: 'unknown',
     answeredAt: -Infinity,
   }
