@@ -57,3 +57,13 @@ test('session time is set once, then runs at most 5 % off and never backwards', 
   expect(timeAt(clock, 9000) - 9000).toBeGreaterThan(1140)
   expect(timeAt(clock, 5)).toBe(clock.time)
 })
+
+test('an error is worked off and no more, also when nobody is heard again', () => {
+  for (const error of [-400, -20, 0, 3, 60, 1_000]) {
+    const clock = createClock(0)
+    steer(clock, 0, 5_000)
+    steer(clock, 100, 5_000 + error)
+    expect(timeAt(clock, 60_000)).toBeCloseTo(65_000 + error, 6)
+    expect(timeAt(clock, 61_000) - timeAt(clock, 60_000)).toBeCloseTo(1_000, 6)
+  }
+})

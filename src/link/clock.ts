@@ -9,7 +9,8 @@
  *
  * Session time is the primary's clock. Once set it is never set again: it runs up to 5 % faster
  * or slower until it agrees, so it never jumps and never goes backwards, also when another
- * member becomes primary.
+ * member becomes primary. An error is worked off and no more: whoever hears nobody, or leads by now,
+ * runs as its own clock does.
  */
 
 import type { Millis } from '../machine.ts'
@@ -80,18 +81,21 @@ export interface SessionClock {
   time: Millis
   /** Session milliseconds for each own one since: 0.95 to 1.05. */
   rate: number
+  /** For so long, on the own clock; then the error is worked off, and it runs as the own does. */
+  span: Millis
   /** False until the first `steer`: until then session time is the own clock. */
   set: boolean
 }
 
 /** Session time is the own clock until it is steered. */
 export function createClock(now: Millis): SessionClock {
-  return { at: now, time: now, rate: 1, set: false }
+  return { at: now, time: now, rate: 1, span: 0, set: false }
 }
 
 /** Session time now; never less than before for a later or equal `now`. */
 export function timeAt(clock: SessionClock, now: Millis): Millis {
-  return clock.time + Math.max(0, now - clock.at) * clock.rate
+  const since = Math.max(0, now - clock.at)
+  return clock.time + since + Math.min(since, clock.span) * (clock.rate - 1)
 }
 
 /**
@@ -106,4 +110,5 @@ export function steer(clock: SessionClock, now: Millis, offset: Millis): void {
   clock.set = true
   const error = now + offset - clock.time
   clock.rate = 1 + Math.max(-SLEW_MAX, Math.min(SLEW_MAX, error / SLEW_OVER))
+  clock.span = clock.rate === 1 ? 0 : error / (clock.rate - 1)
 }

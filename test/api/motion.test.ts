@@ -220,6 +220,17 @@ describe('what is shown of others', () => {
     expect(Math.max(...errors.slice(60))).toBeLessThan(0.1)
   })
 
+  test('session time goes on as the clock of who took over, no faster and no slower', async () => {
+    const { w, all } = await flight(8, ['Ada', 'Grace', 'Linus'], 'rtt=60,jitter=30,loss=5%')
+    w.kill(all.shift()!)
+    await w.run(8_000)
+    const [grace, linus] = all as [Session, Session]
+    const [before, at] = [grace.now(), w.sim.now()]
+    await w.run(60_000)
+    expect(grace.now() - before).toBeCloseTo(w.sim.now() - at, 3)
+    expect(Math.abs(linus.now() - grace.now())).toBeLessThan(50)
+  })
+
   test('a factor of zero shows each update at once, as the viewer likes', async () => {
     const jumps = async (factor: number | null): Promise<number> => {
       const { all, pot, fly } = await flight(9, ['Ada', 'Grace'], 'rtt=100')

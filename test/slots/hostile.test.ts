@@ -235,6 +235,31 @@ describe('what is counted', () => {
   })
 })
 
+describe('settled worlds', () => {
+  test('one of a clock ahead of ours is compared when that slot is settled here', () => {
+    const [ada, bea] = [member(1), member(2)]
+    // What only Ada ever knew of is in her world by now.
+    act(ada)
+    const later = NOW + (ada.horizon + 3) * game.ms
+    for (const peer of [...ada.peers.values(), ...bea.peers.values()]) peer.heardAt = later
+    part.wake!(ada, later, out)
+    part.wake!(bea, later - game.ms, out)
+    sent = []
+    const hearAda = (): void => {
+      ada.peers.get(2)!.saidIn = -1
+      part.read!(bea, later, 1, frame(ada, 2), out)
+    }
+    hearAda()
+    expect(sent).toEqual([])
+    part.wake!(bea, later, out)
+    // A frame that says nothing of worlds will do.
+    ada.hashes.clear()
+    sent = []
+    hearAda()
+    expect(sent.map(({ to }) => to)).toEqual([1])
+  })
+})
+
 describe('messages', () => {
   const said = { slot: 490, seed: 1, present: [], tallies: [], events: [] }
   const worldOf = (text: string, slot = said.slot): Uint8Array =>
