@@ -9,8 +9,8 @@
  *
  * Session time is the primary's clock. Once set it is never set again: it runs up to 5 % faster
  * or slower until it agrees, so it never jumps and never goes backwards, also when another
- * member becomes primary. An error is worked off and no more: whoever hears nobody, or leads by now,
- * runs as its own clock does.
+ * member becomes primary. An error is worked off and no more: whoever hears nobody, or leads by
+ * now, runs as its own clock does.
  */
 
 import type { Millis } from '../machine.ts'
