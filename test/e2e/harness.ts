@@ -73,6 +73,8 @@ export class Window {
   readonly #browser: Browser
   /** What the page complained about. */
   readonly complaints: string[] = []
+  /** All that it sent over its sockets, and when, in milliseconds. */
+  readonly sent: { at: number; bytes: Uint8Array }[] = []
 
   private constructor(name: string, server: BrowserServer, browser: Browser, page: Page) {
     this.name = name
@@ -80,6 +82,12 @@ export class Window {
     this.#browser = browser
     this.page = page
     page.on('pageerror', (error) => this.complaints.push(error.message))
+    page.on('websocket', (socket) => {
+      socket.on('framesent', ({ payload }) => {
+        const bytes = new Uint8Array(Buffer.from(payload))
+        this.sent.push({ at: performance.now(), bytes })
+      })
+    })
   }
 
   static async open(name: string, url: string, more: string[] = []): Promise<Window> {

@@ -1,0 +1,95 @@
+// Goal: a face that is hidden never leaves for a window that may not see it, and not only is not
+// shown there.
+// Method: all that real windows of a card table send is captured and read by the document alone.
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Card, Die, Man } from '../../games/tabletop/rules/pieces.ts'
+import { Hand } from '../../games/tabletop/rules/things.ts'
+import { readStandard } from '../standard/document.ts'
+import { type Ledger, readCapture, type Sent } from '../standard/ledger.ts'
+import type { Read } from '../standard/values.ts'
+import { Crew } from './crew.ts'
+import { agreed, dragTo, state, type Globals } from './hands.ts'
+import type { Window } from './harness.ts'
+
+const NAMES = ['Ada', 'Eve', 'Grace', 'Linus']
+const PIECES = [Card, Man, Die].map(({ schema }) => schema.text)
+const OBJECTS = [{ schema: Hand.schema.text, moves: true }]
+
+interface CardFields {
+  up: boolean
+  hand: number
+  face?: number
+}
+
+let crew: Crew
+let windows: Window[]
+
+beforeAll(async () => {
+  crew = await Crew.begin()
+  windows = []
+  for (const [place, name] of NAMES.entries()) {
+    const window = await crew.open(name, `/tabletop/?room=hidden&name=${name}`)
+    await window.until({ status: 'live', me: String(place + 1) })
+    windows.push(window)
+  }
+  for (const window of windows) await window.until({ members: '1,2,3,4', safety: 'backed-up' })
+  await windows[0]!.page.getByRole('button', { name: /Free table/ }).click()
+  for (const window of windows) await window.until({ pieces: '78' })
+})
+afterAll(() => crew.end())
+
+/** A card in a player's hand. */
+async function inHandOf(player: number): Promise<number> {
+  return windows[0]!.page.evaluate((whose) => {
+    const { things } = (globalThis as unknown as Globals).tabletop
+    return things.find(({ kind, handle }) => kind === 'card' && handle.state.hand === whose)!.id
+  }, player)
+}
+
+/** All that the windows sent, in order, read by the document. */
+function readAll(): Ledger {
+  const text = readFileSync(new URL('../../docs/STANDARD.md', import.meta.url), 'utf8')
+  const sent = windows.flatMap(({ name, sent: all }) => all.map((one) => ({ ...one, name })))
+  const inOrder = sent.toSorted((a, b) => a.at - b.at)
+  const capture = inOrder.map(({ name, bytes }): Sent => ({ way: 'up', node: name, bytes }))
+  return readCapture(readStandard(text), capture, OBJECTS, PIECES)
+}
+
+/** Cards whose face a window was sent as news, each by whose hand it was in, or `open`. */
+function facesSentTo({ met }: Ledger, name: string): string[] {
+  const told = [...(met.get('Pieces news') ?? []), ...(met.get('Pieces table') ?? [])]
+  const rows = told
+    .filter(({ to }) => to === name)
+    .flatMap(({ value }) => (value['entries'] ?? value['rows']) as Read[])
+    .map((one) => (one['row'] ?? one) as Read)
+  const cards = new Set<string>()
+  for (const { id, fields } of rows) {
+    const { up, hand, face } = (fields ?? {}) as Partial<CardFields>
+    if (face !== undefined) cards.add(`${up ? 'open' : hand} card ${String(id)}`)
+  }
+  return [...cards].map((card) => card.split(' ')[0]!).toSorted()
+}
+
+/** Who was sent of the log, in which every face stands. */
+function logSentTo({ met }: Ledger): string[] {
+  const told = [...(met.get('Peer replicate') ?? []), ...(met.get('Peer snapshot') ?? [])]
+  return [...new Set(told.map(({ to }) => to))]
+}
+
+test('O53: no window is sent a face that it may not see; only the backup has the log', async () => {
+  const [ada, , grace, linus] = windows as [Window, Window, Window, Window]
+  await ada.page.getByRole('button', { name: /^Deal 5/ }).click()
+  for (const window of windows) await window.until({ hand: '5', primary: '1', backup: '2' })
+  const card = await inHandOf(3)
+  await dragTo(grace, card, [1000, 620])
+  await agreed(windows, card)
+  expect((await state(linus, card)).face).not.toBe(null)
+  const ledger = readAll()
+  const mine = (player: number): string[] => Array.from({ length: 5 }, () => String(player))
+  expect(facesSentTo(ledger, 'Eve')).toEqual([...mine(2), 'open'])
+  expect(facesSentTo(ledger, 'Grace')).toEqual([...mine(3), 'open'])
+  expect(facesSentTo(ledger, 'Linus')).toEqual([...mine(4), 'open'])
+  expect(logSentTo(ledger)).toEqual(['Eve'])
+  expect(crew.complaints).toEqual([])
+})
