@@ -7,7 +7,7 @@ import { Card, Die, Man } from '../../games/tabletop/rules/pieces.ts'
 import { Hand } from '../../games/tabletop/rules/things.ts'
 import { readStandard } from '../standard/document.ts'
 import { type Ledger, readCapture, type Sent } from '../standard/ledger.ts'
-import type { Read } from '../standard/values.ts'
+import { type Read, tell } from '../standard/values.ts'
 import { Crew } from './crew.ts'
 import { agreed, dragTo, state, type Globals } from './hands.ts'
 import type { Window } from './harness.ts'
@@ -66,7 +66,7 @@ function facesSentTo({ met }: Ledger, name: string): string[] {
   const cards = new Set<string>()
   for (const { id, fields } of rows) {
     const { up, hand, face } = (fields ?? {}) as Partial<CardFields>
-    if (face !== undefined) cards.add(`${up ? 'open' : hand} card ${String(id)}`)
+    if (face !== undefined) cards.add(`${up ? 'open' : hand} card ${tell(id!)}`)
   }
   return [...cards].map((card) => card.split(' ')[0]!).toSorted()
 }
