@@ -123,6 +123,8 @@ export interface MailHead {
   bytes: number
   /** The number of its last letter that took effect here. */
   heard: number
+  /** How often the handler threw at the letter after that. */
+  tries: number
 }
 
 /** A durable change of a mailbox. */
@@ -130,6 +132,7 @@ export type MailChange =
   | { kind: 'posted'; peer: string; n: number; body: Uint8Array }
   | { kind: 'acked'; peer: string; n: number; bytes: number }
   | { kind: 'heard'; peer: string; n: number }
+  | { kind: 'tried'; peer: string; n: number }
   | { kind: 'dead'; peer: string; n: number; body: Uint8Array; why: string }
   | { kind: 'buried'; peer: string; n: number }
   | { kind: 'set'; key: string; value: Uint8Array | null }

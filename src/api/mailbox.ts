@@ -74,6 +74,8 @@ export class Mailbox {
   #changes: MailChange[] = []
   #events: MailEvent[] = []
   #posts: Waiting[] = []
+  /** The peer whose letters are handled first, by its place among them. */
+  #first = 0
   /** A turn begins soon. */
   #due = false
   #busy = false
@@ -282,22 +284,32 @@ export class Mailbox {
     })
   }
 
-  /** @returns whether letters are left for another turn */
+  /** @returns whether letters are left for another turn, which begins with another peer */
   #handleAll(): boolean {
     if (!this.#handler) return false
-    const { loop } = this.#place
-    const now = loop.now()
+    const now = this.#place.loop.now()
+    const peers = [...this.#box.peers.keys()]
     let left = TURN_LETTERS_MAX
-    for (const peer of this.#box.peers.keys()) {
-      for (let letter = mailbox.next(this.#box, now, peer); letter; left--) {
-        if (left === 0) return true
-        const error = this.#handle(peer, letter.body)
-        if (error === null) mailbox.done(this.#box, now, peer, this.#out)
-        else this.#threw(now, peer, letter.n, error)
-        letter = mailbox.next(this.#box, now, peer)
-      }
+    for (let turn = 0; turn < peers.length; turn++) {
+      const place = (this.#first + turn) % peers.length
+      left = this.#handleOf(peers[place]!, now, left)
+      if (left > 0) continue
+      this.#first = place + 1
+      return true
     }
     return false
+  }
+
+  /** Letters of one peer, at most so many. @returns how many more may be handled */
+  #handleOf(peer: string, now: Millis, most: number): number {
+    let left = most
+    for (let letter = mailbox.next(this.#box, now, peer); letter && left > 0; left--) {
+      const error = this.#handle(peer, letter.body)
+      if (error === null) mailbox.done(this.#box, now, peer, this.#out)
+      else this.#threw(now, peer, letter.n, error)
+      letter = mailbox.next(this.#box, now, peer)
+    }
+    return left
   }
 
   #threw(now: Millis, peer: string, n: number, error: Error): void {

@@ -150,6 +150,7 @@ export function failed(
   const body = peer.inbox.get(n)!
   peer.tries++
   if (peer.tries < box.limits.triesMax) {
+    out.record({ kind: 'tried', peer: from, n })
     peer.retryAt = now + Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** (peer.tries - 1))
     return
   }

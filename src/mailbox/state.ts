@@ -1,7 +1,7 @@
 /**
- * What a mailbox knows. Of each other mailbox four numbers are durable: the last letter posted
- * to it, the last that it acked, how many bytes lie between them, and its last letter that took
- * effect here. All else may be forgotten at any moment: it only spares work.
+ * What a mailbox knows. Of each other mailbox five numbers are durable: the last letter posted
+ * to it, the last that it acked, how many bytes lie between them, its last letter that took
+ * effect here, and how often the one after that failed. All else may be forgotten at any moment: it only spares work.
  */
 
 import type { Millis, Out } from '../machine.ts'
@@ -58,9 +58,7 @@ export interface Peer extends Omit<MailHead, 'peer'> {
   /** Letters that came and follow one on the other from `heard` on. */
   inbox: Map<number, Uint8Array>
   inboxBytes: number
-  /** How often the handler threw at the first of them. */
-  tries: number
-  /** When it is handled again. */
+  /** When the first of them is handled again. */
   retryAt: Millis
   /** Why nothing goes to it any more; null if all is well. */
   fault: string | null
@@ -114,9 +112,7 @@ export function create(heads: readonly MailHead[], limits: Limits = LIMITS): Mai
     peers: new Map(),
     counters: { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0 },
   }
-  for (const { peer, posted, acked, bytes, heard } of heads) {
-    Object.assign(peerOf(box, peer), { posted, acked, bytes, heard })
-  }
+  for (const { peer, ...numbers } of heads) Object.assign(peerOf(box, peer), numbers)
   return box
 }
 

@@ -74,7 +74,8 @@ export const CLAIMS: Readonly<Record<string, (open: OpenMail) => Promise<void>>>
       { kind: 'set', key: 'hats', value: bytes('4') },
     ])
     const [bob] = store.heads().filter(({ peer }) => peer === 'bob')
-    equal(bob, { peer: 'bob', posted: 2, acked: 0, bytes: 2 * size('letter 1'), heard: 7 })
+    const waits = { posted: 2, acked: 0, bytes: 2 * size('letter 1') }
+    equal(bob, { peer: 'bob', ...waits, heard: 7, tries: 0 })
     equal(numbers(store.letters('bob', 0, 1_000)), [1, 2])
     equal([...store.get('hats')!], [...bytes('4')])
     store.close()
@@ -128,6 +129,15 @@ export const CLAIMS: Readonly<Record<string, (open: OpenMail) => Promise<void>>>
       { kind: 'set', key: 'a', value: null },
     ])
     equal([store.dead(), store.keys('')], [[], ['ab', 'b']])
+    store.close()
+  },
+  'how often a letter failed is kept until it is through': async (open) => {
+    const store = await open()
+    await commit(store, [{ kind: 'tried', peer: 'bob', n: 1 }])
+    await commit(store, [{ kind: 'tried', peer: 'bob', n: 1 }, posted('bob', 1)])
+    equal(store.heads()[0]!.tries, 2)
+    await commit(store, [{ kind: 'heard', peer: 'bob', n: 1 }])
+    equal(store.heads()[0]!.tries, 0)
     store.close()
   },
   'a letter may be empty or as large as they get': async (open) => {

@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { HoldfastError, type Mailbox, type MailboxOptions, openMailbox } from '../../src/mailbox.ts'
 import type { LetterHandler, Transaction } from '../../src/mailbox.ts'
+import { mailLayout } from '../../src/mailbox/messages.ts'
+import { encode } from '../../src/wire/layout.ts'
 import { until } from './until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-mailbox-'))
@@ -165,6 +167,44 @@ describe('a handler', () => {
     await bob.discard('alice', 2)
     expect(bob.dead()).toEqual([])
     expect(await fails(() => bob.release('alice', 2))).toContain('not-found')
+  })
+
+  test('serves peers in turn: letters of one without end keep nobody else waiting', async () => {
+    const box = await open({ id: 'box' })
+    const order: string[] = []
+    box.on('letter', (_tx, from) => order.push(from))
+    const body = new Uint8Array(1)
+    const batch = (first: number, count: number): Uint8Array => {
+      const letters = Array.from({ length: count }, (_, at) => ({ n: first + at, body }))
+      return encode(mailLayout, { kind: 'batch', letters, ack: 0 })
+    }
+    const flood = [1, 3001, 6001].map((first) => box.take('flood', batch(first, 3_000)))
+    await Promise.all([...flood, box.take('calm', batch(1, 1))])
+    await until(() => order.length === 9_001)
+    // The first turn is all of one peer, the second begins with the other.
+    expect(order.indexOf('calm')).toBe(order.lastIndexOf('calm'))
+    expect(order.indexOf('calm')).toBeLessThan(4_097)
+  })
+
+  test('S31: that throws is counted, also over restarts', async () => {
+    const store = freshFile()
+    const [alice, bob] = await pair({ bob: { store, triesMax: 3 } })
+    const port = Number(new URL(bob.url!).port)
+    const thrown: string[] = []
+    const bad = (): void => {
+      throw new Error('no')
+    }
+    bob.on('letter', bad)
+    bob.on('threw', () => thrown.push('before'))
+    await alice.to('bob').post('poison')
+    await until(() => thrown.length === 2)
+    await bob.close()
+    const again = await open({ id: 'bob', store, listen: { port }, triesMax: 3 })
+    again.on('threw', () => thrown.push('after'))
+    again.on('letter', bad)
+    await drained(alice, 'bob')
+    expect(thrown).toEqual(['before', 'before', 'after'])
+    expect(again.dead()).toHaveLength(1)
   })
 
   test('that was mended takes a letter that was set aside', async () => {

@@ -2,16 +2,7 @@
 // what is hidden stays so; a drag outlives the server's window; nothing is lost in silence.
 // Method: each window is a browser process, its mouse is Playwright's; killed means SIGKILL. What a
 // page shows is waited for; only a fault has a length of its own.
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-} from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Crew } from './crew.ts'
 import {
   pointAt,
@@ -34,22 +25,8 @@ import {
   type Globals,
 } from './hands.ts'
 import { Window } from './harness.ts'
-import { Line } from './line.ts'
 
 let crew: Crew
-
-async function open(name: string, more = '', server = ''): Promise<Window> {
-  const path = `/tabletop/?room=e2e&name=${name}${more}`
-  if (server === '') {
-    const window = await crew.open(name, path)
-    await window.until({ status: 'live' })
-    return window
-  }
-  const window = await Window.open(name, `${server}${path}`)
-  crew.windows.push(window)
-  await window.until({ status: 'live' })
-  return window
-}
 
 /** Windows in this order, the first of them serves; that game is on the table of all. */
 async function table(
@@ -239,32 +216,6 @@ describe('each at a table of its own', () => {
     expect(Math.hypot(lies[0] - dropped[0], lies[1] - dropped[1])).toBeLessThan(3)
     expect((await dragger.data())['lost']).toBe('0')
     await linus.shot('tabletop-2-took-over')
-  })
-
-  test('O24, O57: a window that was offline for 5 s: each of its moves is recorded or refused', async () => {
-    const ada = await open('Ada')
-    const line = await Line.to(crew.hub.port)
-    onTestFinished(() => line.end())
-    const grace = await open('Grace', '', line.url)
-    for (const window of [ada, grace]) await window.until({ members: '1,2', safety: 'backed-up' })
-    await ada.page.getByRole('button', { name: /Free table/ }).click()
-    for (const window of [ada, grace]) await window.until({ pieces: '78' })
-    const windows = [ada, grace]
-    const mine = await lay(windows, [860, 620])
-    const both = await lay(windows, [1250, 200])
-    const mended = line.cut(5_000)
-    await dragTo(grace, mine, [900, 180])
-    await dragTo(grace, both, [1300, 640])
-    const moved = await state(grace, mine)
-    await dragTo(ada, both, [1180, 640])
-    await mended
-    await grace.until({ status: 'live' })
-    const { at } = await agreed(windows, both)
-    expect(at).toEqual((await state(ada, both)).at)
-    expect(Math.abs(at[0] - 1180)).toBeLessThan(12)
-    await grace.until({ toast: /^Ada has the / })
-    expect((await agreed(windows, mine)).at).toEqual(moved.at)
-    expect((await grace.data())['me']).toBe('2')
   })
 
   test('draughts by mouse and clicks: a capture is a must, and what is against the rules goes back', async () => {

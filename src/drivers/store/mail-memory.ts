@@ -50,10 +50,10 @@ export function applyTo(content: MailContent, change: MailChange): void {
 
 /** A peer of whom nothing is known. */
 export function newHead(peer: string): MailHead {
-  return { peer, posted: 0, acked: 0, bytes: 0, heard: 0 }
+  return { peer, posted: 0, acked: 0, bytes: 0, heard: 0, tries: 0 }
 }
 
-type Moving = MailChange & { kind: 'posted' | 'acked' | 'heard' }
+type Moving = MailChange & { kind: 'posted' | 'acked' | 'heard' | 'tried' }
 
 /** Makes of the numbers of a peer what a change says. */
 export function move(head: MailHead, change: Moving): void {
@@ -64,7 +64,10 @@ export function move(head: MailHead, change: Moving): void {
   } else if (change.kind === 'acked') {
     head.acked = n
     head.bytes -= change.bytes
-  } else head.heard = n
+  } else if (change.kind === 'heard') {
+    head.heard = n
+    head.tries = 0
+  } else head.tries++
 }
 
 function lettersOf(content: MailContent, peer: string): Letter[] {

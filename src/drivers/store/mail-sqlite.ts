@@ -28,7 +28,8 @@ const KIND: sqlite.FileKind = {
   version: 1,
   layout: `
     CREATE TABLE mail_heads (peer TEXT PRIMARY KEY, posted INTEGER NOT NULL,
-      acked INTEGER NOT NULL, bytes INTEGER NOT NULL, heard INTEGER NOT NULL) WITHOUT ROWID, STRICT;
+      acked INTEGER NOT NULL, bytes INTEGER NOT NULL, heard INTEGER NOT NULL,
+      tries INTEGER NOT NULL) WITHOUT ROWID, STRICT;
     CREATE TABLE mail_letters (id INTEGER PRIMARY KEY, peer TEXT NOT NULL, first INTEGER NOT NULL,
       last INTEGER NOT NULL, bytes INTEGER NOT NULL, crc INTEGER NOT NULL,
       run BLOB NOT NULL) STRICT;
@@ -39,8 +40,8 @@ const KIND: sqlite.FileKind = {
 }
 
 const SQL = {
-  heads: 'SELECT peer, posted, acked, bytes, heard FROM mail_heads',
-  head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?)',
+  heads: 'SELECT peer, posted, acked, bytes, heard, tries FROM mail_heads',
+  head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?)',
   add: 'INSERT INTO mail_letters (peer, first, last, bytes, crc, run) VALUES (?, ?, ?, ?, ?, ?)',
   trim: 'DELETE FROM mail_letters WHERE peer = ? AND last <= ?',
   plan: `SELECT last, bytes FROM mail_letters WHERE peer = ? AND last > ?
@@ -61,6 +62,14 @@ const SQL = {
 }
 
 type Statements = Record<keyof typeof SQL, Statement>
+type HeadRow = [
+  peer: string,
+  posted: number,
+  acked: number,
+  bytes: number,
+  heard: number,
+  tries: number,
+]
 type RunRow = [first: number, last: number, crc: number, run: Uint8Array]
 
 /**
@@ -103,9 +112,9 @@ class MailSqlite implements MailStore {
       keep: () => this.#exec('RELEASE letter'),
       undo: () => this.#exec('ROLLBACK TO letter; RELEASE letter'),
     }
-    for (const row of this.#rows<[string, number, number, number, number]>('heads')) {
-      const [peer, posted, acked, bytes, heard] = row
-      this.#heads.set(peer, { peer, posted, acked, bytes, heard })
+    for (const row of this.#rows<HeadRow>('heads')) {
+      const [peer, posted, acked, bytes, heard, tries] = row
+      this.#heads.set(peer, { peer, posted, acked, bytes, heard, tries })
     }
   }
 
@@ -227,9 +236,9 @@ class MailSqlite implements MailStore {
     this.#bind('add', peer, run.first, run.last, run.bytes, checksum(packed), packed)
   }
 
-  #move({ peer, posted, acked, bytes, heard }: MailHead): void {
+  #move({ peer, posted, acked, bytes, heard, tries }: MailHead): void {
     if (acked > (this.#heads.get(peer)?.acked ?? 0)) this.#bind('trim', peer, acked)
-    this.#bind('head', peer, posted, acked, bytes, heard)
+    this.#bind('head', peer, posted, acked, bytes, heard, tries)
   }
 
   #begin(): void {

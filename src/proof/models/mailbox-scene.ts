@@ -142,7 +142,7 @@ export function commit({ bug }: MailScope, { sides }: MailScene, at: number): vo
 function apply({ disk }: Side, change: MailChange, bug: MailBug | undefined): void {
   if (change.kind === 'set') return void disk.effects.push(textOf(change.value!))
   const { peer, n } = change
-  disk.heads[peer] ??= { peer, posted: 0, acked: 0, bytes: 0, heard: 0 }
+  disk.heads[peer] ??= { peer, posted: 0, acked: 0, bytes: 0, heard: 0, tries: 0 }
   const head = disk.heads[peer]
   if (change.kind === 'posted') {
     head.posted = n

@@ -93,7 +93,7 @@ export function restartModel(scope: RestartScope): Model<Replicas> {
 }
 
 function replica(): Replica {
-  const head = { peer: 'client', posted: POSTED, acked: 0, bytes: 0, heard: 0 }
+  const head = { peer: 'client', posted: POSTED, acked: 0, bytes: 0, heard: 0, tries: 0 }
   const empty = (): Marks => ({ letters: 0, ack: 0 })
   return { marks: empty(), memory: empty(), head, log: [], box: mailbox.create([head]) }
 }
