@@ -5,9 +5,6 @@ import type { ComponentChild } from 'preact'
 import { advice } from './news.ts'
 import type { Player } from './player.ts'
 
-/** Longest name that a door takes, in characters: 16 of the longest fit into 64 bytes. */
-export const NAME_MAX = 16
-
 /** What can be done when it is over here. */
 export interface Returns {
   /** Joins again. */

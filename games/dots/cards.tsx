@@ -1,7 +1,8 @@
 /** What lies over the field: the door, what all games say, and being alone. */
 
 import type { ComponentChild } from 'preact'
-import { Failed, Joining, NAME_MAX, over, type Returns } from '../cards.tsx'
+import { Failed, Joining, over, type Returns } from '../cards.tsx'
+import { NameField, nameIn } from '../door.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
 import type { Play } from './play.ts'
@@ -50,26 +51,12 @@ export function Card(props: {
 function Door({ name, room, acts }: { name: string; room: string; acts: Acts }): ComponentChild {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
-    const given = new FormData(event.currentTarget as HTMLFormElement).get('name')
-    const wanted = typeof given === 'string' ? given.trim() : ''
-    acts.join(wanted === '' ? name : wanted)
+    acts.join(nameIn(event.currentTarget as HTMLFormElement, name))
   }
   return (
     <form class="card" onSubmit={submit}>
       <h1>Join {room === 'main' ? 'the room' : <em>{room}</em>}</h1>
-      <label>
-        Your name
-        <input
-          name="name"
-          defaultValue={name}
-          maxLength={NAME_MAX}
-          autocomplete="off"
-          spellcheck={false}
-          ref={(field) => {
-            if (field && document.activeElement === document.body) field.select()
-          }}
-        />
-      </label>
+      <NameField name={name} />
       <button type="submit" class="main">
         Join
       </button>

@@ -1,7 +1,8 @@
 /** What lies over the view: the door, help, what all games say, and being alone. */
 
 import type { ComponentChild } from 'preact'
-import { Failed, Joining, NAME_MAX, over, type Returns } from '../cards.tsx'
+import { Failed, Joining, over, type Returns } from '../cards.tsx'
+import { NameField, nameIn } from '../door.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
 import type { Cockpit } from './cockpit.ts'
@@ -52,14 +53,10 @@ export function Card(props: { at: At; room: string; links: Links; acts: Acts }):
 }
 
 function Door({ name, room, acts }: { name: string; room: string; acts: Acts }): ComponentChild {
-  const given = (form: HTMLFormElement): string => {
-    const said = new FormData(form).get('name')
-    return typeof said === 'string' && said.trim() !== '' ? said.trim() : name
-  }
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
     const how = (event.submitter as HTMLButtonElement | null)?.value
-    const who = given(event.currentTarget as HTMLFormElement)
+    const who = nameIn(event.currentTarget as HTMLFormElement, name)
     if (how === 'practice') acts.practise(who)
     else acts.join(who, how === 'watch')
   }
@@ -70,19 +67,7 @@ function Door({ name, room, acts }: { name: string; room: string; acts: Acts }):
         You see down the corridors, and so do the others. Hit them before they hit you, and mind
         your back.
       </p>
-      <label>
-        Your name
-        <input
-          name="name"
-          defaultValue={name}
-          maxLength={NAME_MAX}
-          autocomplete="off"
-          spellcheck={false}
-          ref={(field) => {
-            if (field && document.activeElement === document.body) field.select()
-          }}
-        />
-      </label>
+      <NameField name={name} />
       <Ways />
     </form>
   )

@@ -1,7 +1,8 @@
 /** What lies over the table: the door, the choice of a game, naming a suit, how it ended. */
 
 import type { ComponentChild } from 'preact'
-import { Failed, Joining, NAME_MAX, over, type Returns } from '../cards.tsx'
+import { Failed, Joining, over, type Returns } from '../cards.tsx'
+import { NameField, nameIn } from '../door.tsx'
 import { Share } from '../share.tsx'
 import type { Links } from '../links.ts'
 import { SuitSign } from './bar.tsx'
@@ -72,23 +73,12 @@ function Door({ name, room, acts }: Shown): ComponentChild {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
     const watch = (event.submitter as HTMLButtonElement | null)?.value === 'watch'
-    const given = new FormData(event.currentTarget as HTMLFormElement).get('name')
-    const wanted = typeof given === 'string' ? given.trim() : ''
-    acts.join(wanted === '' ? name : wanted, watch)
+    acts.join(nameIn(event.currentTarget as HTMLFormElement, name), watch)
   }
   return (
     <form class="card" onSubmit={submit}>
       <h1>Come to {room === 'main' ? 'the table' : <em>{room}</em>}</h1>
-      <label>
-        Your name
-        <input
-          name="name"
-          defaultValue={name}
-          maxLength={NAME_MAX}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </label>
+      <NameField name={name} />
       <div class="row">
         <button type="submit" class="main" value="play">
           Join

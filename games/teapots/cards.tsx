@@ -1,7 +1,8 @@
 /** What lies over the table: the door with its glazes, and how to play. */
 
 import type { ComponentChild } from 'preact'
-import { Failed, Joining, NAME_MAX, over, type Returns } from '../cards.tsx'
+import { Failed, Joining, over, type Returns } from '../cards.tsx'
+import { NameField, nameIn } from '../door.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
 import type { Play } from './play.ts'
@@ -62,22 +63,13 @@ function Door({ guest, room, acts }: { guest: Guest; room: string; acts: Acts })
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
     const watch = (event.submitter as HTMLButtonElement | null)?.value === 'watch'
-    acts.join(guestOf(new FormData(event.currentTarget as HTMLFormElement), guest), watch)
+    acts.join(guestOf(event.currentTarget as HTMLFormElement, guest), watch)
   }
   return (
     <form class="card door" onSubmit={submit}>
       <p class="over">Dueling Teapots</p>
       <h1>Take a seat {room === 'main' ? 'at the table' : <At room={room} />}</h1>
-      <label>
-        Your name
-        <input
-          name="name"
-          defaultValue={guest.name}
-          maxLength={NAME_MAX}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      </label>
+      <NameField name={guest.name} />
       <Glazes chosen={guest.glaze} choose={(glaze) => acts.glaze(glaze)} />
       <div class="row">
         <button type="submit" class="main" value="play">
@@ -100,11 +92,9 @@ function At({ room }: { room: string }): ComponentChild {
   )
 }
 
-function guestOf(form: FormData, before: Guest): Guest {
-  const given = form.get('name')
-  const wanted = typeof given === 'string' ? given.trim() : ''
-  const glaze = Number(form.get('glaze') ?? before.glaze)
-  return { name: wanted === '' ? before.name : wanted, glaze }
+function guestOf(form: HTMLFormElement, before: Guest): Guest {
+  const glaze = Number(new FormData(form).get('glaze') ?? before.glaze)
+  return { name: nameIn(form, before.name), glaze }
 }
 
 function Glazes(props: { chosen: number; choose: (glaze: number) => void }): ComponentChild {
