@@ -2,7 +2,7 @@
 
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
-import { Exit } from '../exit.tsx'
+import { Head } from '../head.tsx'
 import { Personal } from '../share.tsx'
 import { Badges, Figures, Killer, Notes } from '../signs.tsx'
 import type { Play } from './play.ts'
@@ -16,20 +16,18 @@ export function Header(props: {
 }): ComponentChild {
   const { room, play } = props
   return (
-    <header class="top">
-      <Exit class="brand" leave={props.leave}>
-        <span class="mark" aria-hidden="true" />
-        Dots
-      </Exit>
-      <span class="room" title="The room you are in">
-        {room}
-      </span>
+    <Head
+      sign={<span class="mark" aria-hidden="true" />}
+      game="Dots"
+      room={room}
+      leave={props.leave}
+    >
       {play && (
         <Figures player={play}>
           <Own play={play} />
         </Figures>
       )}
-    </header>
+    </Head>
   )
 }
 

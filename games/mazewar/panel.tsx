@@ -1,7 +1,7 @@
 /** What stands around the view: header, map, scores, what happened. */
 
 import type { ComponentChild } from 'preact'
-import { Exit } from '../exit.tsx'
+import { Head } from '../head.tsx'
 import { Personal } from '../share.tsx'
 import { Badges, Figures, Killer, Notes } from '../signs.tsx'
 import type { Cockpit } from './cockpit.ts'
@@ -21,14 +21,12 @@ export function Header(props: {
 }): ComponentChild {
   const { room, play } = props
   return (
-    <header class="top">
-      <Exit class="brand" leave={props.leave}>
-        <span class="mark" aria-hidden="true" />
-        Mazewar
-      </Exit>
-      <span class="room" title="The room you are in">
-        {room}
-      </span>
+    <Head
+      sign={<span class="mark" aria-hidden="true" />}
+      game="Mazewar"
+      room={room}
+      leave={props.leave}
+    >
       {play && (
         <Figures player={play}>
           <Own play={play} />
@@ -42,7 +40,7 @@ export function Header(props: {
           Help
         </button>
       </span>
-    </header>
+    </Head>
   )
 }
 

@@ -2,7 +2,7 @@
 
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
-import { Exit } from '../exit.tsx'
+import { Head } from '../head.tsx'
 import { Personal, Share } from '../share.tsx'
 import { Badges, Figures, Killer, Notes } from '../signs.tsx'
 import { Backs } from './bar.tsx'
@@ -23,18 +23,12 @@ export function Header(props: {
   const { room, play, panel } = props
   const game = play && gameOf(play.session)
   return (
-    <header class="top">
-      <Exit class="brand" leave={props.leave}>
-        <svg viewBox="-12 -14 24 28" width="18" height="20" aria-hidden="true">
-          <rect x="-9" y="-13" width="18" height="26" rx="3" fill="#fdfbf5" />
-          <path d="M0 -6q6 6 0 12q-6 -6 0 -12z" fill="#c8283c" />
-        </svg>
-        Tabletop
-      </Exit>
-      <span class="room" title="The room you are in">
-        {room}
-        {game && ` · ${TITLES[game][0]}`}
-      </span>
+    <Head
+      sign={<Mark />}
+      game="Tabletop"
+      room={game ? `${room} · ${TITLES[game][0]}` : room}
+      leave={props.leave}
+    >
       {play && (
         <Figures player={play}>
           <Own play={play} />
@@ -45,7 +39,16 @@ export function Header(props: {
           {panel ? 'Hide panel' : 'Panel'}
         </button>
       )}
-    </header>
+    </Head>
+  )
+}
+
+function Mark(): ComponentChild {
+  return (
+    <svg viewBox="-12 -14 24 28" width="18" height="20" aria-hidden="true">
+      <rect x="-9" y="-13" width="18" height="26" rx="3" fill="#fdfbf5" />
+      <path d="M0 -6q6 6 0 12q-6 -6 0 -12z" fill="#c8283c" />
+    </svg>
   )
 }
 

@@ -1,7 +1,7 @@
 /** What stands around the table: header, scores, one's own bowl. */
 
 import type { ComponentChild } from 'preact'
-import { Exit } from '../exit.tsx'
+import { Head } from '../head.tsx'
 import { Figures, Role } from '../signs.tsx'
 import { colourOf } from './whose.ts'
 import type { Play } from './play.ts'
@@ -26,21 +26,14 @@ export function Header(props: {
 }): ComponentChild {
   const { room, play, switches } = props
   return (
-    <header class="top">
-      <Exit class="brand" leave={props.leave}>
-        <Mark />
-        <span>Dueling Teapots</span>
-      </Exit>
-      <span class="room" title="The room you are in">
-        {room}
-      </span>
+    <Head sign={<Mark />} game="Dueling Teapots" room={room} leave={props.leave}>
       {play && (
         <Figures player={play}>
           <Own play={play} />
         </Figures>
       )}
       <Buttons switches={switches} isIn={play !== null} />
-    </header>
+    </Head>
   )
 }
 
