@@ -30,6 +30,22 @@ export function Figures(props: { player: Player; children: ComponentChildren }):
   )
 }
 
+/** Figures: how often roles changed hands, and how far the server is. */
+export function Reach({ player }: { player: Player }): ComponentChild {
+  const { epoch, rttMs, path } = player.session.figures()
+  const way = player.serves ? 'you are the server' : path === 'none' ? 'no path' : path
+  return (
+    <>
+      <li class="figure wide" title="Rises whenever a role changes hands">
+        epoch <b>{epoch}</b>
+      </li>
+      <li class="figure wide" title="Round trip to the server, and the way it takes">
+        {rttMs !== null && !player.serves && <b>{Math.max(1, Math.round(rttMs))} ms</b>} {way}
+      </li>
+    </>
+  )
+}
+
 /** The newest sentence that matters; it is read out, and goes after a while. */
 export function Banner({ player }: { player: Player | null }): ComponentChild {
   const note = player?.story.banner

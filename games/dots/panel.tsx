@@ -4,7 +4,7 @@ import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
 import { Head } from '../head.tsx'
 import { Personal } from '../share.tsx'
-import { Badges, Figures, Killer, Notes } from '../signs.tsx'
+import { Badges, Figures, Killer, Notes, Reach } from '../signs.tsx'
 import type { Play } from './play.ts'
 import * as rules from './rules.ts'
 
@@ -24,25 +24,10 @@ export function Header(props: {
     >
       {play && (
         <Figures player={play}>
-          <Own play={play} />
+          <Reach player={play} />
         </Figures>
       )}
     </Head>
-  )
-}
-
-function Own({ play }: { play: Play }): ComponentChild {
-  const { epoch, rttMs, path } = play.session.figures()
-  const way = play.serves ? 'you are the server' : path === 'none' ? 'no path' : path
-  return (
-    <>
-      <li class="figure" title="Rises whenever a role changes hands">
-        epoch <b>{epoch}</b>
-      </li>
-      <li class="figure" title="Round trip to the server, and the way it takes">
-        {rttMs !== null && !play.serves && <b>{Math.max(1, Math.round(rttMs))} ms</b>} {way}
-      </li>
-    </>
   )
 }
 

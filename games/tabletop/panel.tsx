@@ -4,7 +4,7 @@ import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
 import { Head } from '../head.tsx'
 import { Personal, Share } from '../share.tsx'
-import { Badges, Figures, Killer, Notes } from '../signs.tsx'
+import { Badges, Figures, Killer, Notes, Reach } from '../signs.tsx'
 import { Backs } from './bar.tsx'
 import { colourOf } from './colours.ts'
 import type { Play } from './play.ts'
@@ -31,7 +31,7 @@ export function Header(props: {
     >
       {play && (
         <Figures player={play}>
-          <Own play={play} />
+          <Reach player={play} />
         </Figures>
       )}
       {props.leave && (
@@ -49,21 +49,6 @@ function Mark(): ComponentChild {
       <rect x="-9" y="-13" width="18" height="26" rx="3" fill="#fdfbf5" />
       <path d="M0 -6q6 6 0 12q-6 -6 0 -12z" fill="#c8283c" />
     </svg>
-  )
-}
-
-function Own({ play }: { play: Play }): ComponentChild {
-  const { epoch, rttMs, path } = play.session.figures()
-  const way = play.serves ? 'you are the server' : path === 'none' ? 'no path' : path
-  return (
-    <>
-      <li class="figure wide" title="Rises whenever a role changes hands">
-        epoch <b>{epoch}</b>
-      </li>
-      <li class="figure wide" title="Round trip to the server, and the way it takes">
-        {rttMs !== null && !play.serves && <b>{Math.max(1, Math.round(rttMs))} ms</b>} {way}
-      </li>
-    </>
   )
 }
 
