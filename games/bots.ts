@@ -7,16 +7,11 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Session } from 'holdfast'
+import type { Bot, BotOptions } from './bot.ts'
 
 /** What `bots.ts` of a game exports. */
 interface Bots {
-  play(options: {
-    index: number
-    room: string
-    server?: string
-    condition?: string
-  }): Promise<{ session: Session; over: Promise<string> }>
+  play(options: BotOptions): Promise<Bot>
 }
 
 const USAGE = `npm run bots -- GAME [--count 3] [--room main] [--server URL] [--condition WEATHER]

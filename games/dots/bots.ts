@@ -3,7 +3,8 @@
  * dies like a killed process when somebody wishes so.
  */
 
-import { join, type Session } from 'holdfast'
+import { join } from 'holdfast'
+import { type Bot, type BotOptions, lost } from '../bot.ts'
 import { obey } from '../kill.ts'
 import { drop, Dot, stroll, TYPES } from './rules.ts'
 
@@ -12,20 +13,8 @@ const MOVE_MS = 33
 /** How long it strolls between two pins, in milliseconds. */
 const PIN_MS = 7_000
 
-/** Which bot, and where it plays. */
-export interface BotOptions {
-  /** From 1. */
-  index: number
-  room: string
-  server?: string
-  condition?: string
-}
-
-/** Plays until the session is lost. @returns why it was; leave the session to end it */
-export async function play(
-  options: BotOptions,
-): Promise<{ session: Session; over: Promise<string> }> {
-  const { index, room, server, condition } = options
+/** Joins, and plays. */
+export async function play({ index, room, server, condition }: BotOptions): Promise<Bot> {
   const session = await join({
     game: 'dots',
     room,
@@ -45,13 +34,9 @@ export async function play(
     },
     PIN_MS + 500 * (seed % 7),
   )
-  const over = new Promise<string>((resolve) => {
-    session.on('status', (status) => {
-      if (status !== 'lost') return
-      clearInterval(steps)
-      clearInterval(pins)
-      resolve(session.reason)
-    })
+  const over = lost(session, () => {
+    clearInterval(steps)
+    clearInterval(pins)
   })
   return { session, over }
 }

@@ -3,7 +3,8 @@
  * process when somebody wishes so.
  */
 
-import { join, type Session } from 'holdfast'
+import { join } from 'holdfast'
+import { type Bot, type BotOptions, lost } from '../bot.ts'
 import { obey } from '../kill.ts'
 import { SLOT_MS } from './burrow.ts'
 import { GAME, PLAYERS_MAX, TYPES } from './game.ts'
@@ -11,20 +12,8 @@ import { botNameOf } from './names.ts'
 import { createMind, skillOf, think } from './rules/brain.ts'
 import { Seat } from './seat.ts'
 
-/** Which bot, and where it plays. */
-export interface BotOptions {
-  /** From 1. */
-  index: number
-  room: string
-  server?: string
-  condition?: string
-}
-
-/** Plays until the session is lost. @returns why it was; leave the session to end it */
-export async function play(
-  options: BotOptions,
-): Promise<{ session: Session; over: Promise<string> }> {
-  const { index, room, server, condition } = options
+/** Joins, and plays. */
+export async function play({ index, room, server, condition }: BotOptions): Promise<Bot> {
   const session = await join({
     game: GAME,
     room,
@@ -46,12 +35,5 @@ export async function play(
     const act = think(mind, seat.state, seat.me)
     if (act) seat.act(act)
   }, SLOT_MS / 4)
-  const over = new Promise<string>((resolve) => {
-    session.on('status', (status) => {
-      if (status !== 'lost') return
-      clearInterval(steps)
-      resolve(session.reason)
-    })
-  })
-  return { session, over }
+  return { session, over: lost(session, () => clearInterval(steps)) }
 }

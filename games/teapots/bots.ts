@@ -3,7 +3,8 @@
  * dies like a killed process when somebody wishes so.
  */
 
-import { join, type Session } from 'holdfast'
+import { join } from 'holdfast'
+import { type Bot, type BotOptions, lost } from '../bot.ts'
 import { obey } from '../kill.ts'
 import { SessionCourt } from './court.ts'
 import { createMind, think } from './rules/brain.ts'
@@ -14,26 +15,14 @@ import { Seat } from './seat.ts'
 import { Sugar } from './sugar.ts'
 import { lull } from './whose.ts'
 
-/** Which bot, and where it plays. */
-export interface BotOptions {
-  /** From 1. */
-  index: number
-  room: string
-  server?: string
-  condition?: string
-}
-
 const NAMES = `Earl Grey,Lady Assam,Oolong,Matcha,Rooibos,Lapsang,Chai,Keemun,Darjeeling,Sencha
   Ceylon,Pekoe`.split(/,|\n\s+/)
 /** The worst bot and the best; the others are in between. */
 const SKILL_MIN = 0.2
 const SKILL_MAX = 0.75
 
-/** Plays until the session is lost. @returns why it was; leave the session to end it */
-export async function play(
-  options: BotOptions,
-): Promise<{ session: Session; over: Promise<string> }> {
-  const { index, room, server, condition } = options
+/** Joins, and plays. */
+export async function play({ index, room, server, condition }: BotOptions): Promise<Bot> {
   const court = new SessionCourt()
   const decided = decisions(court)
   const session = await join({
@@ -54,14 +43,7 @@ export async function play(
     if (session.status === 'live') seat.intent = think(mind, seat.sight())
     seat.advance(performance.now())
   }, STEP_MS)
-  const over = new Promise<string>((resolve) => {
-    session.on('status', (status) => {
-      if (status !== 'lost') return
-      clearInterval(steps)
-      resolve(session.reason)
-    })
-  })
-  return { session, over }
+  return { session, over: lost(session, () => clearInterval(steps)) }
 }
 
 function nameOf(index: number): string {
