@@ -49,11 +49,14 @@ export class Keys {
   }
 }
 
-// Keys with a modifier are the browser's; in a field or on a button they have a meaning already.
-function isElsewhere(event: KeyboardEvent): boolean {
+/**
+ * Whether a key is for somebody else: with a modifier it is the browser's, and in a field or on a
+ * button it has a meaning already.
+ */
+export function isElsewhere(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return true
-  const typing = 'input:not([type=range]), select, textarea'
   if (!(event.target instanceof Element)) return false
-  if (event.target.closest(typing)) return true
-  return event.code === 'Space' && event.target.closest('button, a, input, summary') !== null
+  if (event.target.closest('input:not([type=range]), select, textarea')) return true
+  const presses = event.key === 'Enter' || event.key === ' '
+  return presses && event.target.closest('button, a, input, summary') !== null
 }

@@ -1,5 +1,6 @@
 /** Keys of a keyboard, for a page. */
 
+import { isElsewhere } from '../keys.ts'
 import type { Cockpit } from './cockpit.ts'
 import type { Held, Wish } from './rules/hands.ts'
 
@@ -67,12 +68,4 @@ function play(cockpit: Cockpit, { code, repeat }: KeyboardEvent): boolean {
     if (isHeld(wish)) cockpit.hold(wish, performance.now())
   }
   return wish !== undefined || side !== undefined
-}
-
-// Keys with a modifier are the browser's; in a field or on a button they have a meaning already.
-function isElsewhere(event: KeyboardEvent): boolean {
-  if (event.ctrlKey || event.metaKey || event.altKey) return true
-  if (!(event.target instanceof Element)) return false
-  if (event.target.closest('input, select, textarea')) return true
-  return event.code === 'Space' && event.target.closest('button, a, summary') !== null
 }

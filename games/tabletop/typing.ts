@@ -4,6 +4,7 @@
  */
 
 import type { Vec2 } from 'holdfast'
+import { isElsewhere } from '../keys.ts'
 import { placeOf, type Thing } from './kinds.ts'
 import type { Play } from './play.ts'
 import { spoken } from './pointers.ts'
@@ -63,15 +64,6 @@ export function listen(desk: Desk): void {
       desk.scene.dirty = true
     }
   })
-}
-
-// Keys with a modifier are the browser's; in a field or on a button they have a meaning already.
-function isElsewhere(event: KeyboardEvent): boolean {
-  if (event.ctrlKey || event.metaKey || event.altKey) return true
-  if (!(event.target instanceof Element)) return false
-  if (event.target.closest('input, select, textarea')) return true
-  const presses = event.key === 'Enter' || event.key === ' '
-  return presses && event.target.closest('button, a, summary') !== null
 }
 
 function strike(desk: Desk, play: Play, event: KeyboardEvent): boolean {
