@@ -15,6 +15,7 @@ import { networkInterfaces } from 'node:os'
 import { HoldfastError } from '../../machine.ts'
 import { DATAGRAM_MAX } from '../../ports.ts'
 import type { DatagramEvents, Datagrams } from '../../ports.ts'
+import { bindUdp } from './udp-bind.ts'
 import { parseUdpAddress, udpAddress } from './udp.ts'
 
 /** Which group, and where. */
@@ -112,36 +113,16 @@ function addressVia(via: string | undefined): string {
 
 function bind(address: string, port: number, shared: boolean): Promise<dgram.Socket> {
   const socket = dgram.createSocket({ type: 'udp4', reuseAddr: shared })
-  return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => {
-      socket.close()
-      reject(openingError(error, address, port))
-    }
-    socket.once('error', failed)
-    // Windows knows no sockets of a group: there it is bound to all, and hears more than its own.
-    const at = shared && process.platform === 'win32' ? '0.0.0.0' : address
-    socket.bind({ address: at, port, exclusive: !shared }, () => {
-      socket.off('error', failed)
-      resolve(socket)
-    })
-  })
-}
-
-function openingError(error: NodeJS.ErrnoException, host: string, port: number): HoldfastError {
-  const place = port === 0 ? `a UDP port on ${host}` : `UDP port ${port} of the group ${host}`
-  switch (error.code ?? '') {
-    case 'EADDRINUSE':
-      return new HoldfastError(
-        'port-taken',
-        `${place} is taken by a program that does not share it`,
-      )
-    case 'EACCES':
-      return new HoldfastError('denied', `${place} is not allowed to us; choose one above 1023`)
-    case 'EADDRNOTAVAIL':
-      return new HoldfastError('unreachable', `${place}: this machine has no such address`)
-    default:
-      return new HoldfastError('unreachable', `${place} could not be opened: ${error.message}`)
-  }
+  // Windows knows no sockets of a group: there it is bound to all, and hears more than its own.
+  const host = shared && process.platform === 'win32' ? '0.0.0.0' : address
+  return bindUdp(
+    socket,
+    { address: host, port, exclusive: !shared },
+    {
+      place: port === 0 ? `a UDP port on ${address}` : `UDP port ${port} of the group ${address}`,
+      taken: 'is taken by a program that does not share it',
+    },
+  )
 }
 
 class MulticastSockets implements Multicast {

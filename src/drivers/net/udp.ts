@@ -18,6 +18,7 @@ import { networkInterfaces } from 'node:os'
 import { HoldfastError } from '../../machine.ts'
 import { DATAGRAM_MAX } from '../../ports.ts'
 import type { DatagramEvents, Datagrams } from '../../ports.ts'
+import { bindUdp } from './udp-bind.ts'
 import { createWatches, type Watches } from './udp-watch.ts'
 
 /** Datagrams that may wait for the kernel. */
@@ -118,34 +119,14 @@ function bind(host: string, port: number, family: 4 | 6): Promise<dgram.Socket> 
     ipv6Only: family === 6,
     lookup: (name, _options, done) => done(null, name, family),
   })
-  return new Promise((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void => {
-      socket.close()
-      reject(openingError(error, host, port))
-    }
-    socket.once('error', failed)
-    socket.bind({ address: host, port, exclusive: true }, () => {
-      socket.off('error', failed)
-      resolve(socket)
-    })
-  })
-}
-
-function openingError(error: NodeJS.ErrnoException, host: string, port: number): HoldfastError {
-  const place = `UDP port ${port} on ${host}`
-  switch (error.code ?? '') {
-    case 'EADDRINUSE':
-      return new HoldfastError(
-        'port-taken',
-        `${place} is taken by another program; choose another, or 0 for any free one`,
-      )
-    case 'EACCES':
-      return new HoldfastError('denied', `${place} is not allowed to us; choose one above 1023`)
-    case 'EADDRNOTAVAIL':
-      return new HoldfastError('unreachable', `${place}: this machine has no such address`)
-    default:
-      return new HoldfastError('unreachable', `${place} could not be opened: ${error.message}`)
-  }
+  return bindUdp(
+    socket,
+    { address: host, port, exclusive: true },
+    {
+      place: `UDP port ${port} on ${host}`,
+      taken: 'is taken by another program; choose another, or 0 for any free one',
+    },
+  )
 }
 
 /** Asks for large buffers, and for less where the system has a lower limit and says so. */
