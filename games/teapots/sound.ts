@@ -4,8 +4,8 @@
  */
 
 import type { Vec2 } from 'holdfast'
+import { recall, remember } from '../recall.ts'
 
-const REMEMBERED = 'holdfast.mute'
 /** Voices at once; more would only be noise. */
 const VOICES_MAX = 24
 
@@ -15,13 +15,9 @@ export class Sound {
   #out: GainNode | null = null
   #noise: AudioBuffer | null = null
   #voices = 0
-  #muted: boolean
+  #muted = recall('mute') === '1'
   /** Where one listens from. */
   ear: Vec2 = [0, 0]
-
-  constructor() {
-    this.#muted = recall()
-  }
 
   get muted(): boolean {
     return this.#muted
@@ -30,11 +26,7 @@ export class Sound {
   set muted(muted: boolean) {
     this.#muted = muted
     if (this.#out) this.#out.gain.value = muted ? 0 : 0.5
-    try {
-      localStorage.setItem(REMEMBERED, muted ? '1' : '')
-    } catch {
-      // A browser that keeps nothing is loud again next time.
-    }
+    remember('mute', muted ? '1' : '')
   }
 
   /** Somebody touched the page: now there may be sound. */
@@ -205,12 +197,4 @@ function noiseOf(context: AudioContext): AudioBuffer {
   const samples = buffer.getChannelData(0)
   for (let i = 0; i < samples.length; i++) samples[i] = Math.random() * 2 - 1
   return buffer
-}
-
-function recall(): boolean {
-  try {
-    return localStorage.getItem(REMEMBERED) === '1'
-  } catch {
-    return false
-  }
 }
