@@ -1,9 +1,16 @@
 /** What the doors of all games ask: the name of who comes in. */
 
 import type { ComponentChild } from 'preact'
+import { pickName } from './news.ts'
+import { recall } from './recall.ts'
 
 /** Longest name that a door takes, in characters: 16 of the longest fit into 64 bytes. */
 const NAME_MAX = 16
+
+/** Who a door takes one for: whoever is known to come, or came the last time, or anybody. */
+export function firstName(known: string | null | undefined): string {
+  return known || recall('name') || pickName(Math.random())
+}
 
 /** The field for the name. It is ready to be typed over, once, as the door opens. */
 export function NameField({ name }: { name: string }): ComponentChild {

@@ -2,7 +2,9 @@
 
 import type { Session } from 'holdfast'
 import { Kill, obey, serves } from './kill.ts'
+import { welcome } from './news.ts'
 import { Story } from './story.ts'
+import type { Way } from './tab.ts'
 
 /** How long a wish to kill the server stands, in milliseconds. */
 const KILL_MS = 3_000
@@ -46,6 +48,13 @@ export class Player {
   /** Whether it can still do anything here. */
   get isHere(): boolean {
     return !this.killed && this.session.status !== 'lost'
+  }
+
+  /** Says how the tab got in, where that is news. */
+  welcome(way: Way): void {
+    if (way === 'new') return
+    const isSame = way === 'back'
+    this.story.note(welcome(isSame), isSame ? 'good' : 'bad')
   }
 
   /** Kills whoever serves, on the spot: this window, or by a wish that it obeys. */

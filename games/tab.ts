@@ -7,6 +7,7 @@
  */
 
 import { HoldfastError, type Session } from 'holdfast'
+import { linkInto } from './links.ts'
 
 /** A player who was away for longer is another one, in milliseconds. */
 const AWAY_MAX_MS = 55_000
@@ -27,12 +28,16 @@ export type Way = 'back' | 'anew' | 'new'
 /** See the head of this file. */
 export class Tab {
   readonly #key: string
+  readonly #room: string
 
   constructor(game: string, room: string) {
     this.#key = `holdfast.tab ${game}/${room}`
+    this.#room = room
     this.#open()
     // A personal link for the page that is open already changes no more than the fragment.
-    addEventListener('hashchange', () => readLink(location.hash) && location.reload())
+    window.addEventListener('hashchange', () => readLink(location.hash) && location.reload())
+    // A page that the browser kept aside has said goodbye; its session does not come back.
+    window.addEventListener('pageshow', (event) => event.persisted && location.reload())
   }
 
   /** Who this tab was a moment ago; null for nobody. */
@@ -80,6 +85,24 @@ export class Tab {
       this.forget()
       return { session: await ask(undefined), way: 'anew' }
     }
+  }
+
+  /** Goes into the room once more, as whoever it is. */
+  again(name: string): void {
+    location.assign(linkInto(this.#room, name))
+  }
+
+  /** Goes into the room once more, as somebody new. */
+  anew(name: string): void {
+    this.forget()
+    this.again(name)
+  }
+
+  /** Leaves for the lobby. */
+  async leave(session: Session): Promise<void> {
+    await session.leave()
+    this.forget()
+    location.assign('../')
   }
 
   // Who comes by a personal link is that player from now on, and the address is clean again.

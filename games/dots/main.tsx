@@ -13,9 +13,9 @@ import { type ComponentChild, render } from 'preact'
 import { Board } from './board.ts'
 import { type Acts, Card, type Stage } from './cards.tsx'
 import { listen } from './input.ts'
-import { linkInto, linksInto } from '../links.ts'
-import { pickName, welcome } from '../news.ts'
-import { recall, remember } from '../recall.ts'
+import { firstName } from '../door.tsx'
+import { linksInto } from '../links.ts'
+import { remember } from '../recall.ts'
 import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
 import { Header, Side } from './panel.tsx'
@@ -37,7 +37,7 @@ const room = query.get('room') || 'main'
 const links = linksInto(room)
 const tab = new Tab('dots', room)
 const wasHere = tab.player
-let stage: Stage = { kind: 'door', name: firstName() }
+let stage: Stage = { kind: 'door', name: firstName(wasHere?.who['name'] || query.get('name')) }
 
 const acts: Acts = {
   join: (name) => void enter(name),
@@ -45,27 +45,14 @@ const acts: Acts = {
   again: () => {
     if (stage.kind === 'in' && stage.play.session.code === 'elsewhere')
       tab.keep(playerOf(stage.play))
-    location.assign(linkInto(room, nameHere()))
+    tab.again(nameHere())
   },
-  anew: () => {
-    tab.forget()
-    location.assign(linkInto(room, nameHere()))
-  },
-}
-
-function firstName(): string {
-  return wasHere?.who['name'] || query.get('name') || recall('name') || pickName(Math.random())
+  anew: () => tab.anew(nameHere()),
 }
 
 /** Who plays here, for a window that goes on as the same. */
 function playerOf({ session }: Play): Kept {
   return { token: session.token, who: { name: session.me.name } }
-}
-
-async function leave({ session }: Play): Promise<void> {
-  await session.leave()
-  tab.forget()
-  location.assign('../')
 }
 
 function nameHere(): string {
@@ -99,7 +86,7 @@ async function enter(name: string): Promise<void> {
       }),
     )
     const play = new Play(session, show)
-    if (way !== 'new') play.story.note(welcome(way === 'back'), way === 'back' ? 'good' : 'bad')
+    play.welcome(way)
     window.dots = play
     go({ kind: 'in', play })
     tab.keep(playerOf(play))
@@ -115,7 +102,7 @@ function Page(): ComponentChild {
   const here = play?.isHere ? play : null
   return (
     <>
-      <Header room={room} play={play} leave={here && (() => void leave(here))} />
+      <Header room={room} play={play} leave={here && (() => void tab.leave(here.session))} />
       <main class="board">
         <canvas tabIndex={0} aria-label="The field: move with the arrow keys, drop with space" />
         <Banner player={play} />
@@ -168,6 +155,4 @@ setInterval(() => {
   if (play?.isHere) tab.keep(playerOf(play))
   show()
 }, LOOK_MS)
-// A page that the browser kept aside has said goodbye; its session does not come back.
-window.addEventListener('pageshow', (event) => event.persisted && location.reload())
 if (query.get('name') || wasHere) acts.join(nameHere())

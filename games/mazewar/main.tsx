@@ -12,9 +12,9 @@
 
 import { HoldfastError, join } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
-import { linkInto, linksInto } from '../links.ts'
-import { pickName, welcome } from '../news.ts'
-import { recall, remember } from '../recall.ts'
+import { firstName } from '../door.tsx'
+import { linksInto } from '../links.ts'
+import { remember } from '../recall.ts'
 import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
 import { type Acts, type At, Card, Help } from './cards.tsx'
@@ -51,7 +51,7 @@ const wasHere = tab.player
 const sound = new Sound()
 const screen = new Screen()
 const demo = rehearse()
-let at: At = { kind: 'door', name: firstName() }
+let at: At = { kind: 'door', name: firstName(wasHere?.who['name'] || query.get('name')) }
 let help = false
 
 const acts: Acts = {
@@ -65,27 +65,14 @@ const acts: Acts = {
   },
   again: () => {
     if (at.kind === 'in' && at.play.session.code === 'elsewhere') tab.keep(playerOf(at.play))
-    location.assign(linkInto(room, nameHere()))
+    tab.again(nameHere())
   },
-  anew: () => {
-    tab.forget()
-    location.assign(linkInto(room, nameHere()))
-  },
-}
-
-function firstName(): string {
-  return wasHere?.who['name'] || query.get('name') || recall('name') || pickName(Math.random())
+  anew: () => tab.anew(nameHere()),
 }
 
 /** Who plays here, for a window that goes on as the same. */
 function playerOf({ session, seat }: Play): Kept {
   return { token: session.token, who: { name: session.me.name, watch: seat.plays ? '' : 'yes' } }
-}
-
-async function leave({ session }: Play): Promise<void> {
-  await session.leave()
-  tab.forget()
-  location.assign('../')
 }
 
 function nameHere(): string {
@@ -128,7 +115,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
     )
     const play = new Play(session, room, watch, show)
     play.seat.birthplace = readPlace(query.get('born') ?? '')
-    if (way !== 'new') play.story.note(welcome(way === 'back'), way === 'back' ? 'good' : 'bad')
+    play.welcome(way)
     go({ kind: 'in', play })
     tab.keep(playerOf(play))
   } catch (error) {
@@ -167,7 +154,7 @@ function Page(): ComponentChild {
       <Header
         room={at.kind === 'practice' ? 'practice' : room}
         play={play}
-        leave={here && (() => void leave(here))}
+        leave={here && (() => void tab.leave(here.session))}
         muted={sound.muted}
         mute={mute}
         help={() => acts.help(!help)}
@@ -254,8 +241,6 @@ for (const touched of ['pointerdown', 'keydown']) {
 }
 go(at)
 setInterval(look, LOOK_MS)
-// A page that the browser kept aside has said goodbye; its session does not come back.
-window.addEventListener('pageshow', (event) => event.persisted && location.reload())
 if (query.has('practice')) practise(nameHere())
 else if (wasHere) acts.join(nameHere(), wasHere.who['watch'] === 'yes')
 else if (query.get('name')) acts.join(nameHere(), query.has('watch'))

@@ -10,9 +10,9 @@
 
 import { HoldfastError, join } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
-import { linkInto, linksInto } from '../links.ts'
-import { pickName, welcome } from '../news.ts'
-import { recall, remember } from '../recall.ts'
+import { firstName } from '../door.tsx'
+import { linksInto } from '../links.ts'
+import { remember } from '../recall.ts'
 import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
 import { Bar } from './bar.tsx'
@@ -49,7 +49,7 @@ const room = query.get('room') || 'main'
 const links = linksInto(room)
 const tab = new Tab('tabletop', room)
 const wasHere = tab.player
-let name = wasHere?.who['name'] || query.get('name') || recall('name') || pickName(Math.random())
+let name = firstName(wasHere?.who['name'] || query.get('name'))
 let stage: Stage = { kind: 'door' }
 let panel = window.innerWidth >= WIDE
 let help = false
@@ -68,12 +68,9 @@ const acts: Acts = {
     if (stage.kind === 'in' && stage.play.session.code === 'elsewhere') {
       tab.keep(playerOf(stage.play))
     }
-    location.assign(linkInto(room, name))
+    tab.again(name)
   },
-  anew: () => {
-    tab.forget()
-    location.assign(linkInto(room, name))
-  },
+  anew: () => tab.anew(name),
   sit: () => {
     const play = playing()
     play?.comeIn()
@@ -96,12 +93,6 @@ function playerOf({ session, watching }: Play): Kept {
 
 function endMark({ session }: Play): string {
   return `${String(session.get('records'))} ${endOf(session)?.text ?? ''}`
-}
-
-async function leave({ session }: Play): Promise<void> {
-  await session.leave()
-  tab.forget()
-  location.assign('../')
 }
 
 function playing(): Play | null {
@@ -133,7 +124,7 @@ async function enter(wanted: string, watch: boolean): Promise<void> {
       }),
     )
     const play = new Play(session, watch, show)
-    if (way !== 'new') play.story.note(welcome(way === 'back'), way === 'back' ? 'good' : 'bad')
+    play.welcome(way)
     begin(play)
   } catch (error) {
     go(giveUp.signal.aborted ? { kind: 'door' } : { kind: 'failed', error, watch })
@@ -181,7 +172,7 @@ function Page(): ComponentChild {
       <Header
         room={room}
         play={play}
-        leave={here && (() => void leave(here))}
+        leave={here && (() => void tab.leave(here.session))}
         panel={panel}
         toggle={togglePanel}
       />
@@ -316,8 +307,6 @@ setInterval(() => {
   if (play) tab.keep(playerOf(play))
   show()
 }, LOOK_MS)
-// A page that the browser kept aside has said goodbye; its session does not come back.
-window.addEventListener('pageshow', (event) => event.persisted && location.reload())
 if (query.get('name') || wasHere) {
   acts.join(name, wasHere ? wasHere.who['watch'] === 'yes' : query.has('watch'))
 }

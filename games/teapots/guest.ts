@@ -2,7 +2,7 @@
  * Who sat here the last time: name and glaze.
  */
 
-import { pickName } from '../news.ts'
+import { firstName } from '../door.tsx'
 import { recall, remember } from '../recall.ts'
 import type { Guest } from './cards.tsx'
 import { GLAZES } from './rules/glazes.ts'
@@ -10,10 +10,7 @@ import { GLAZES } from './rules/glazes.ts'
 /** The guest of the last time, or a new one; what is asked for goes first. */
 export function recallGuest(name: string | null, asked: string | undefined): Guest {
   const glaze = Number(asked ?? recall('glaze') ?? Math.floor(Math.random() * GLAZES.length))
-  return {
-    name: name || recall('name') || pickName(Math.random()),
-    glaze: GLAZES[glaze] ? glaze : 0,
-  }
+  return { name: firstName(name), glaze: GLAZES[glaze] ? glaze : 0 }
 }
 
 /** Remembers who joined. */

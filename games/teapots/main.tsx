@@ -12,8 +12,7 @@
 
 import { HoldfastError, join, type JoinOptions } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
-import { linkInto, linksInto } from '../links.ts'
-import { welcome } from '../news.ts'
+import { linksInto } from '../links.ts'
 import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
 import { type Acts, Card, type Guest, NoPicture, type Stage as At } from './cards.tsx'
@@ -62,12 +61,9 @@ const acts: Acts = {
   glaze: (glaze) => (guest = { ...guest, glaze }),
   again: () => {
     if (at.kind === 'in' && at.play.session.code === 'elsewhere') tab.keep(playerOf(at.play))
-    location.assign(linkInto(room, guest.name))
+    tab.again(guest.name)
   },
-  anew: () => {
-    tab.forget()
-    location.assign(linkInto(room, guest.name))
-  },
+  anew: () => tab.anew(guest.name),
   sit: () => at.kind === 'in' && at.play.sit(guest.glaze),
 }
 
@@ -76,12 +72,6 @@ function playerOf({ session, seat }: Play): Kept {
   const { name, glaze } = guest
   const watch = seat ? '' : 'yes'
   return { token: session.token, who: { name, glaze: String(glaze), watch } }
-}
-
-async function leave({ session }: Play): Promise<void> {
-  await session.leave()
-  tab.forget()
-  location.assign('../')
 }
 
 function playing(): Play | null {
@@ -118,7 +108,7 @@ async function enter(who: Guest, watch: boolean): Promise<void> {
     court.session = session
     session.on('primary', () => sound.bell())
     const play = new Play(session, decided, show)
-    if (way !== 'new') play.story.note(welcome(way === 'back'), way === 'back' ? 'good' : 'bad')
+    play.welcome(way)
     begin(play, watch)
     tab.keep(playerOf(play))
   } catch (error) {
@@ -155,7 +145,7 @@ function Page(): ComponentChild {
         room={room}
         play={play}
         switches={switches}
-        leave={here && (() => void leave(here))}
+        leave={here && (() => void tab.leave(here.session))}
       />
       {here && <Scores play={here} />}
       {here && <Feed play={here} />}
@@ -258,8 +248,6 @@ setInterval(() => {
 for (const touched of ['pointerdown', 'keydown']) {
   window.addEventListener(touched, () => sound.wake(), { passive: true })
 }
-// A page that the browser kept aside has said goodbye; its session does not come back.
-window.addEventListener('pageshow', (event) => event.persisted && location.reload())
 // A tab that was loaded anew goes on as it was. The first frames are the slowest by far, and who
 // joins must not be silent: so first the table is drawn.
 function arrive(): void {
