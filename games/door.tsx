@@ -42,3 +42,22 @@ export function nameIn(form: HTMLFormElement, otherwise: string): string {
   const wanted = typeof given === 'string' ? given.trim() : ''
   return wanted === '' ? otherwise : wanted
 }
+
+/** Ways in: to play, and only to look on. */
+export function JoinOrWatch(): ComponentChild {
+  return (
+    <div class="row">
+      <button type="submit" class="main" value="play">
+        Join
+      </button>
+      <button type="submit" value="watch">
+        Only watch
+      </button>
+    </div>
+  )
+}
+
+/** Whether the door was left by the way to look on. */
+export function isToWatch({ submitter }: SubmitEvent): boolean {
+  return (submitter as HTMLButtonElement | null)?.value === 'watch'
+}

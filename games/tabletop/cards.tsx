@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
-import { NameField, nameIn } from '../door.tsx'
+import { isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
 import { Share } from '../share.tsx'
 import type { Links } from '../links.ts'
 import { SuitSign } from './bar.tsx'
@@ -72,21 +72,13 @@ export function Card(props: Shown): ComponentChild {
 function Door({ name, room, acts }: Shown): ComponentChild {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
-    const watch = (event.submitter as HTMLButtonElement | null)?.value === 'watch'
-    acts.join(nameIn(event.currentTarget as HTMLFormElement, name), watch)
+    acts.join(nameIn(event.currentTarget as HTMLFormElement, name), isToWatch(event))
   }
   return (
     <form class="card" onSubmit={submit}>
       <h1>Come to {room === 'main' ? 'the table' : <em>{room}</em>}</h1>
       <NameField name={name} />
-      <div class="row">
-        <button type="submit" class="main" value="play">
-          Join
-        </button>
-        <button type="submit" value="watch">
-          Only watch
-        </button>
-      </div>
+      <JoinOrWatch />
     </form>
   )
 }

@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
-import { NameField, nameIn } from '../door.tsx'
+import { isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
 import type { Play } from './play.ts'
@@ -62,8 +62,7 @@ export function Card(props: {
 function Door({ guest, room, acts }: { guest: Guest; room: string; acts: Acts }): ComponentChild {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
-    const watch = (event.submitter as HTMLButtonElement | null)?.value === 'watch'
-    acts.join(guestOf(event.currentTarget as HTMLFormElement, guest), watch)
+    acts.join(guestOf(event.currentTarget as HTMLFormElement, guest), isToWatch(event))
   }
   return (
     <form class="card door" onSubmit={submit}>
@@ -71,14 +70,7 @@ function Door({ guest, room, acts }: { guest: Guest; room: string; acts: Acts })
       <h1>Take a seat {room === 'main' ? 'at the table' : <At room={room} />}</h1>
       <NameField name={guest.name} />
       <Glazes chosen={guest.glaze} choose={(glaze) => acts.glaze(glaze)} />
-      <div class="row">
-        <button type="submit" class="main" value="play">
-          Join
-        </button>
-        <button type="submit" value="watch">
-          Only watch
-        </button>
-      </div>
+      <JoinOrWatch />
       <Rules />
     </form>
   )
