@@ -236,6 +236,17 @@ test('T34: a token that is worth nothing keeps nobody out', async () => {
   }
 })
 
+test('every door has its name selected, to be typed over at once', async () => {
+  for (const game of ['dots', 'tabletop', 'teapots', 'mazewar']) {
+    const tab = await open(`${hub.url}/${game}/?room=door&frames=0`)
+    await tabs.sees(
+      tab,
+      `(({ name, value, selectionStart, selectionEnd }) => name === 'name' && value !== '' &&
+        selectionStart === 0 && selectionEnd === value.length)(document.activeElement ?? {})`,
+    )
+  }
+})
+
 test('T2, T3: an empty lobby says so, and whoever leaves is forgotten by the tab', async () => {
   const tab = await open(hub.url)
   const sessions = `document.querySelector('[aria-label="Sessions of Dots"]').innerText`
