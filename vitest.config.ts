@@ -15,7 +15,7 @@ const HOUSE = ['test/{checks,requirements,tidy}.test.ts']
 const MODELS = ['test/models/**/*.test.ts', 'src/proof/**/*.test.ts']
 const SIM = ['test/sim/**/*.test.ts']
 const DRIVERS = ['test/conformance/**/*.test.ts', 'src/{drivers,cli}/**/*.test.ts']
-// Most of their time they wait: for what is offline or frozen for a minute and a half, for the disk.
+// They mostly wait: for what is offline or frozen for a minute and a half, for the disk.
 const PATIENT = ['test/e2e/{offline,returns}.test.ts', 'test/conformance/mail-kill.test.ts']
 const E2E = ['test/e2e/**/*.test.ts']
 

@@ -1,7 +1,8 @@
 /**
- * What a mailbox knows. Of each other mailbox five numbers are durable: the last letter posted
- * to it, the last that it acked, how many bytes lie between them, its last letter that took
- * effect here, and how often the one after that failed. All else may be forgotten at any moment: it only spares work.
+ * What a mailbox knows. Of each other mailbox five numbers are durable: the last letter posted to
+ * it, the last that it acked, how many bytes lie between them, its last letter that took effect
+ * here, and how often the one after that failed. All else may be forgotten at any moment: it only
+ * spares work.
  */
 
 import type { Millis, Out } from '../machine.ts'

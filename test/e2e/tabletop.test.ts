@@ -24,7 +24,7 @@ import {
   type Place,
   type Globals,
 } from './hands.ts'
-import { Window } from './harness.ts'
+import type { Window } from './harness.ts'
 
 let crew: Crew
 
