@@ -1,6 +1,7 @@
 /** What a handler works with: its own durable state, and letters to others. */
 
 import { HoldfastError } from '../machine.ts'
+import { sizeOf } from '../mailbox/mailbox.ts'
 import type { MailChange, MailStore, SqlValue } from '../ports.ts'
 import { type MailValue, toBytes, toLetter, toValue } from './mail-values.ts'
 
@@ -79,8 +80,8 @@ export class Values {
 export interface Desk {
   readonly store: MailStore
   readonly values: Values
-  /** Whether letters of that many bytes still fit behind those of this transaction. */
-  hasRoom(to: string, letters: readonly Uint8Array[]): void
+  /** Whether so many letters, and bytes of them, still fit. @throws HoldfastError `outbox-full` */
+  checkRoom(to: string, letters: number, bytes: number): void
 }
 
 /** The transaction of one letter. */
@@ -88,6 +89,8 @@ export class LetterTransaction implements Transaction {
   readonly posts: { to: string; body: Uint8Array }[] = []
   readonly #desk: Desk
   readonly #written = new Map<string, Uint8Array | null>()
+  /** Of an outbox, by these posts. */
+  readonly #taken = new Map<string, { letters: number; bytes: number }>()
   #usesSql = false
   #open = true
 
@@ -122,8 +125,10 @@ export class LetterTransaction implements Transaction {
   post(to: string, body: MailValue): void {
     this.#check()
     const letter = toLetter(body)
-    const others = this.posts.filter((one) => one.to === to).map((one) => one.body)
-    this.#desk.hasRoom(to, [...others, letter])
+    const taken = this.#taken.get(to) ?? { letters: 0, bytes: 0 }
+    const [letters, bytes] = [taken.letters + 1, taken.bytes + sizeOf(letter)]
+    this.#desk.checkRoom(to, letters, bytes)
+    this.#taken.set(to, { letters, bytes })
     this.posts.push({ to, body: letter })
   }
 

@@ -100,7 +100,7 @@ export class Mailbox {
     this.#desk = {
       store,
       values: this.#values,
-      hasRoom: (to, letters) => this.#checkRoom(to, letters),
+      checkRoom: (to, letters, bytes) => this.#checkRoom(to, letters, bytes),
     }
     const self = { id: this.id, key: options.key ?? '', book: this.#book() }
     this.#lines = new Lines(self, loop, place.connect, this.#lineEvents())
@@ -227,7 +227,7 @@ export class Mailbox {
   #post(peer: string, body: MailValue): Promise<number> {
     const letter = toLetter(body)
     this.#checkOpen()
-    this.#checkRoom(peer, [letter])
+    this.#checkRoom(peer, 1, mailbox.sizeOf(letter))
     return new Promise((resolve, reject) => {
       this.#input(() => {
         const n = mailbox.post(this.#box, peer, letter, this.#out)
@@ -463,9 +463,8 @@ export class Mailbox {
     throw new HoldfastError('not-found', `no letter ${n} of ${peer} was set aside`)
   }
 
-  #checkRoom(to: string, letters: readonly Uint8Array[]): void {
-    const bytes = letters.reduce((sum, letter) => sum + mailbox.sizeOf(letter), 0)
-    if (!mailbox.hasRoom(this.#box, to, letters.length, bytes)) throw this.#full(to)
+  #checkRoom(to: string, letters: number, bytes: number): void {
+    if (!mailbox.hasRoom(this.#box, to, letters, bytes)) throw this.#full(to)
   }
 
   #full(to: string): HoldfastError {
