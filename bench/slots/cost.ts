@@ -8,7 +8,7 @@ import { type Deed, step } from '../../games/mazewar/rules/step.ts'
 import { EMPTY, type World } from '../../games/mazewar/rules/world.ts'
 import * as prng from '../../src/faults/prng.ts'
 import type { PartOut } from '../../src/machine.ts'
-import { settle, shown } from '../../src/slots/fold.ts'
+import { seal, settle, shown } from '../../src/slots/fold.ts'
 import * as slots from '../../src/slots/slots.ts'
 import { decodeState, encodeState, schema } from '../../src/wire/schema.ts'
 
@@ -85,7 +85,7 @@ function meet(players: number): slots.Slots {
   me.ms = MS
   me.standing = 'live'
   me.slot = 1_000
-  settle(me, me.slot - 1 - me.horizon, game.start)
+  settle(me, me.slot - 1 - me.horizon, seal(game.start))
   for (let inc = 1; inc <= players; inc++) {
     me.here.add(inc)
     me.players.set(inc, inc)

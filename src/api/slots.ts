@@ -147,11 +147,18 @@ function gameOf(options: SlotsOptions<unknown, unknown>, codec: Codec<unknown>):
   if (order !== 'highest' && order !== 'fair')
     throw bad(`order is highest or fair: "${String(order)}"`)
   if (typeof rule !== 'function') throw bad('rule is a function of world, acts and turn')
-  const bytes = encoder.encode(toJson(start)).length
-  const limit = slots.WORLD_BYTES_MAX
-  if (bytes > limit) throw bad(`a world has at most ${limit} bytes as JSON: ${bytes}`)
+  sealed(start)
   const print = fingerprint(`${ms} ${order} ${codec.text}`)
   return { ms, start, order, print, rule, decode: (body) => codec.decode(body) }
+}
+
+function sealed(start: unknown): void {
+  try {
+    slots.seal(start)
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error
+    throw bad(`start cannot be told: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 class World implements SlotsHandle<unknown, unknown> {

@@ -87,7 +87,7 @@ export function write(
 export function acked(slots: Slots, from: PeerId, seq: number): void {
   const peer = slots.peers.get(from)
   for (const event of peer?.flights.get(seq) ?? []) {
-    event.held.push(from)
+    if (!event.held.includes(from)) event.held.push(from)
     peer!.owed.delete(event)
   }
   peer?.flights.delete(seq)

@@ -15,6 +15,7 @@ import {
   type Game,
   HISTORY_SLOTS,
   LEAP_SLOTS,
+  type Sealed,
   type SlotEvent,
   type Slots,
   type Turn,
@@ -25,13 +26,13 @@ import { tally } from './tally.ts'
 /** The world of the last whole slot. */
 export function shown(slots: Slots, game: Game): unknown {
   fold(slots, game)
-  return slots.worlds.at(-1)
+  return slots.worlds.at(-1)!.world
 }
 
 /** The world with what is known of the slot under way: our own acts at once. */
 export function ahead(slots: Slots, game: Game): unknown {
-  const world = shown(slots, game)
-  slots.ahead ??= { world: next(slots, game, world, slots.slot) }
+  fold(slots, game)
+  slots.ahead ??= next(slots, game, slots.worlds.at(-1)!, slots.slot)
   return slots.ahead.world
 }
 
@@ -39,34 +40,35 @@ export function ahead(slots: Slots, game: Game): unknown {
 function fold(slots: Slots, game: Game): void {
   const { base, worlds } = slots
   const whole = slots.slot - base
-  for (let i = slots.sound; i < whole; i++) worlds[i] = next(slots, game, worlds[i - 1], base + i)
+  for (let i = slots.sound; i < whole; i++) worlds[i] = next(slots, game, worlds[i - 1]!, base + i)
   slots.sound = Math.max(slots.sound, whole)
 }
 
-function next(slots: Slots, game: Game, world: unknown, slot: number): unknown {
+function next(slots: Slots, game: Game, before: Sealed, slot: number): Sealed {
   const { acts, left } = deedsOf(slots, game, slot)
   try {
-    const after = game.rule(world, acts, turnOf(slots, slot, left))
-    return after === world ? world : seal(after)
+    const after = game.rule(before.world, acts, turnOf(slots, slot, left))
+    return after === before.world ? before : seal(after)
   } catch (error) {
     slots.counters.failed++
     // A slot that is folded again fails again.
     const isKnown = slots.failures.some((failure) => failure.slot === slot)
     if (!isKnown && slots.failures.length < FAILURES_MAX) slots.failures.push({ slot, error })
-    return world
+    return before
   }
 }
 
 // So many are told at once.
 const FAILURES_MAX = 8
-const NOTHING: Deeds = { acts: [], left: [] }
+const NOTHING: Deeds = { acts: [], left: [], events: [] }
 
 function deedsOf(slots: Slots, game: Game, slot: number): Deeds {
   const known = slots.bySlot.get(slot)
   if (!known) return NOTHING
   if (known.deeds) return known.deeds
-  const deeds: Deeds = { acts: [], left: [] }
-  for (const { player, act, gone } of sorted(slots, game, slot, [...known.events.values()])) {
+  const events = sorted(slots, game, slot, [...known.events.values()])
+  const deeds: Deeds = { acts: [], left: [], events }
+  for (const { player, act, gone } of events) {
     if (gone === 0) deeds.acts.push({ by: player, act })
     else deeds.left.push(gone)
   }
@@ -106,35 +108,44 @@ function turnOf({ seed }: Slots, slot: number, left: readonly number[]): Turn {
 }
 
 /**
- * Freezes a world that can be told to others.
+ * Freezes a world, if it can be told to others.
  *
  * @throws HoldfastError `bad-value` for one over WORLD_BYTES_MAX, TypeError for what JSON has not,
  *   RangeError for one nested too deep
  */
-export function seal(world: unknown): unknown {
+export function seal(world: unknown): Sealed {
   const text = toJson(freeze(world))
   const bytes = text.length * 3 > WORLD_BYTES_MAX ? encoder.encode(text).length : 0
   const limit = `a world has at most ${WORLD_BYTES_MAX} bytes as JSON`
   if (bytes > WORLD_BYTES_MAX) throw new HoldfastError('bad-value', `${limit}: ${bytes}`)
-  return world
+  return { world, text }
 }
 
 const encoder = new TextEncoder()
 
-// A rule that changed a world would change the past: it throws instead.
-function freeze<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const inner of Object.values(value)) freeze(inner)
+// A rule that changed a world would change the past: it throws instead. What a rule froze itself
+// may hold what is not frozen, so all of it is looked at.
+function freeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (!Array.isArray(value) && !isRecord(value))
+    throw new TypeError('a world has plain values only')
+  for (const name in value) freeze((value as Record<string, unknown>)[name])
   return Object.freeze(value)
 }
 
+// A Map is `{}` as JSON: whoever takes the world would have another.
+function isRecord(value: object): boolean {
+  const kind: unknown = Object.getPrototypeOf(value)
+  return kind === null || kind === Object.prototype
+}
+
 /** A world of the game, ready to be folded on. */
-export function settle(slots: Slots, base: number, world: unknown): void {
+export function settle(slots: Slots, base: number, world: Sealed): void {
   slots.base = base
-  slots.worlds = [freeze(world)]
+  slots.worlds = [world]
   slots.sound = 1
   slots.ahead = null
-  slots.hashes.set(base, hashOf(world))
+  slots.hashes.set(base, fingerprint(world.text))
 }
 
 /** The slot under way is another: what left the horizon is settled. */
@@ -153,7 +164,8 @@ export function advance(slots: Slots, game: Game, to: number): void {
 function leap(slots: Slots, game: Game, to: number): void {
   // All that is known is over by then: it counts.
   advance(slots, game, slots.slot + AHEAD_SLOTS + slots.horizon + 2)
-  const world = shown(slots, game)
+  fold(slots, game)
+  const world = slots.worlds.at(-1)!
   slots.bySlot.clear()
   slots.hashes.clear()
   settle(slots, to - 1 - slots.horizon, world)
@@ -164,14 +176,11 @@ function settleNext(slots: Slots): void {
   const before = slots.worlds.shift()
   slots.sound--
   const base = ++slots.base
-  const same = slots.worlds[0] === before ? hashes.get(base - 1) : undefined
-  hashes.set(base, same ?? hashOf(slots.worlds[0]))
-  const events = [...(bySlot.get(base)?.events.values() ?? [])]
-  for (const event of events.sort((a, b) => a.id - b.id)) tally(slots, event)
+  const world = slots.worlds[0]!
+  const same = world === before ? hashes.get(base - 1) : undefined
+  hashes.set(base, same ?? fingerprint(world.text))
+  // It was folded: its events stand in order.
+  for (const event of bySlot.get(base)?.deeds?.events ?? []) tally(slots, event)
   bySlot.delete(base)
   hashes.delete(base - HISTORY_SLOTS)
-}
-
-function hashOf(world: unknown): number {
-  return fingerprint(toJson(world))
 }

@@ -5,7 +5,7 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { speaksTo } from './carry.ts'
-import { settle } from './fold.ts'
+import { seal, settle } from './fold.ts'
 import type { Game, Slots, SlotsOut } from './state.ts'
 import { ask } from './worlds.ts'
 
@@ -39,7 +39,7 @@ export function seek(slots: Slots, game: Game, now: Millis, out: SlotsOut): void
   const other = oldest(slots, 'joining')
   if (slots.mesh && other !== 0 && other < slots.me) return
   // After the loss of a session the world goes on from where it was.
-  const world = slots.worlds.length > 0 ? slots.worlds.at(-1) : game.start
+  const world = slots.worlds.at(-1) ?? seal(game.start)
   for (const slot of slots.bySlot.keys()) if (slot < slots.slot) slots.bySlot.delete(slot)
   settle(slots, slots.slot - 1, world)
   slots.standing = 'live'

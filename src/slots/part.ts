@@ -10,7 +10,15 @@ import { type Frame, readFrame } from './frames.ts'
 import { slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
 import { seek } from './opening.ts'
 import { lookAround, rootOf } from './root.ts'
-import { create, createPeer, type Game, type SlotPeer, type Slots, type SlotsOut } from './state.ts'
+import {
+  create,
+  createPeer,
+  type Game,
+  GONE_MAX,
+  type SlotPeer,
+  type Slots,
+  type SlotsOut,
+} from './state.ts'
 import { take, tellGone } from './take.ts'
 import { takeVoid } from './tally.ts'
 import { adopt, ANSWER_AGAIN_MS, ask, worldFor } from './worlds.ts'
@@ -108,9 +116,19 @@ function viewed(slots: Slots, now: Millis, view: PartView): void {
     slots.players.set(inc, player)
     if (inc === view.me) slots.player = player
   }
+  forgetGone(slots)
   slots.changed ||= slots.standing !== 'closed'
   slots.lookedIn = -1
   slots.dueAt = Math.min(slots.dueAt, now)
+}
+
+// A player is known so that nobody else acts in its name, and no act of a slot that is open can be
+// of whoever went so many members ago. No world depends on it.
+function forgetGone({ players, here }: Slots): void {
+  for (const inc of players.keys()) {
+    if (players.size <= here.size + GONE_MAX) return
+    if (!here.has(inc)) players.delete(inc)
+  }
 }
 
 function flush(slots: Slots, out: SlotsOut): void {

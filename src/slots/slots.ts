@@ -1,6 +1,6 @@
 /** @module What other rooms use of the slots. */
 
-export { ahead, shown } from './fold.ts'
+export { ahead, seal, shown } from './fold.ts'
 export { SLOTS_CHANNEL } from './messages.ts'
 export { open } from './opening.ts'
 export { type GameBox, slotsPart, tick } from './part.ts'

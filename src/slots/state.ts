@@ -16,6 +16,8 @@ export const AHEAD_SLOTS = 5
 export const HISTORY_SLOTS = 60
 /** Own acts are remembered so long: a world that is taken says whether they count. */
 export const UNSURE_SLOTS = 300
+/** Members that went whose players are known. */
+export const GONE_MAX = 256
 /** Members whose acts are counted, and gaps in the acts of one. */
 export const TALLIES_MAX = 256
 /** See TALLIES_MAX. */
@@ -24,6 +26,8 @@ export const GAPS_MAX = 64
 export const LEAP_SLOTS = 60
 /** Acts of one member in one slot. */
 export const ACTS_PER_SLOT = 8
+/** Own acts that are remembered: all of UNSURE_SLOTS, also where no root is heard for long. */
+export const UNSURE_MAX: number = UNSURE_SLOTS * ACTS_PER_SLOT
 /** Bytes of an act. */
 export const ACT_BYTES_MAX = 64
 /** Bytes of a world as JSON: it goes in one message. */
@@ -62,6 +66,8 @@ export interface Tally {
 export interface Deeds {
   acts: { by: number; act: unknown }[]
   left: number[]
+  /** What they are of, in that order too. */
+  events: SlotEvent[]
 }
 
 /** What is known of one slot. */
@@ -143,6 +149,12 @@ export type SlotsOut = PartOut<SlotsEvent>
 /** Bugs that the checker must find. */
 export type SlotsVariant = 'drops-late' | 'slot-of-arrival' | 'order-of-arrival' | 'never-asks'
 
+/** A world that nothing changes any more, and its JSON: what hashes are of, and what is told. */
+export interface Sealed {
+  readonly world: unknown
+  readonly text: string
+}
+
 /** The world of one member. */
 export interface Slots {
   standing: 'closed' | 'joining' | 'live'
@@ -157,7 +169,7 @@ export interface Slots {
   offset: Millis
   /** Slots that stay open to what comes late: HORIZON_SLOTS. */
   horizon: number
-  /** Players by member, also of members that went lately. */
+  /** Players by member, also of the GONE_MAX members that went last or so. */
   players: Map<PeerId, number>
   here: Set<PeerId>
   peers: Map<PeerId, SlotPeer>
@@ -166,11 +178,11 @@ export interface Slots {
   /** The last settled slot. */
   base: number
   /** From the base to the last whole slot: worlds[i] is the world after slot base + i. */
-  worlds: unknown[]
+  worlds: Sealed[]
   /** How many of them hold; the others are folded again when somebody looks. */
   sound: number
   /** The world with what is known of the slot under way; null when that must be folded. */
-  ahead: { world: unknown } | null
+  ahead: Sealed | null
   /** What a rule threw that was not told yet. */
   failures: { slot: number; error: unknown }[]
   bySlot: Map<number, Slot>

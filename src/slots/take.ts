@@ -5,7 +5,14 @@ import { oweAll } from './carry.ts'
 import { countOf, find, insert } from './events.ts'
 import type { Told } from './frames.ts'
 import { hears } from './root.ts'
-import { ACTS_PER_SLOT, AHEAD_SLOTS, type Game, type SlotEvent, type Slots } from './state.ts'
+import {
+  ACTS_PER_SLOT,
+  AHEAD_SLOTS,
+  type Game,
+  type SlotEvent,
+  type Slots,
+  UNSURE_MAX,
+} from './state.ts'
 import { eventOf } from './worlds.ts'
 
 // Members that others know of before we do.
@@ -84,6 +91,7 @@ export function say(slots: Slots, now: Millis, game: Game, body: Uint8Array, gon
   const event = eventOf(game, { inc, player, id, slot, gone, body }, true)!
   insert(slots, event)
   if (gone === 0) slots.unsure.push(event)
+  if (slots.unsure.length > UNSURE_MAX) slots.unsure.shift()
   oweAll(slots, now, event)
 }
 

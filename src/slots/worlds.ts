@@ -9,7 +9,6 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { MESSAGE_MAX } from '../link/limits.ts'
-import { toJson } from '../wire/json.ts'
 import { encode } from '../wire/layout.ts'
 import { insert, markOf } from './events.ts'
 import type { Told } from './frames.ts'
@@ -21,6 +20,7 @@ import {
   type Game,
   LEAP_SLOTS,
   GAPS_MAX,
+  type Sealed,
   type SlotEvent,
   type Slots,
   type SlotsOut,
@@ -66,7 +66,7 @@ function worldOf(slots: Slots, share: number): WorldMessage {
     kind: 'world',
     slot: slots.base,
     seed: slots.seed,
-    text: toJson(slots.worlds[0]),
+    text: slots.worlds[0]!.text,
     present: [...slots.present].slice(0, WORLD_PLAYERS_MAX),
     tallies: [...slots.tallies].slice(-TALLIES_MAX).map(([inc, { upTo, gaps }]) => {
       const from = Math.max(0, gaps.length - GAPS_MAX * share)
@@ -91,7 +91,7 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   slots.seed = message.seed
   slots.present = new Set(message.present)
   slots.tallies = new Map(message.tallies.map(({ inc, upTo, gaps }) => [inc, { upTo, gaps }]))
-  settle(slots, slot, read.world)
+  settle(slots, slot, read)
   // A clock behind that of the other catches up; nothing is folded twice meanwhile.
   slots.slot = Math.max(slots.slot, slot + 1)
   for (const event of open) insert(slots, event)
@@ -107,9 +107,9 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
 }
 
 // Also what nobody can fold, for it is nested too deep.
-function readWorld(text: string): { world: unknown } | null {
+function readWorld(text: string): Sealed | null {
   try {
-    return { world: seal(JSON.parse(text)) }
+    return seal(JSON.parse(text))
   } catch {
     return null
   }

@@ -2,72 +2,33 @@
 // Method: frames and messages by hand and by chance, to a member of a world of three.
 import { beforeEach, describe, expect, test } from 'vitest'
 import * as prng from '../../src/faults/prng.ts'
-import type { PartOut } from '../../src/machine.ts'
 import { insert } from '../../src/slots/events.ts'
-import { settle, shown } from '../../src/slots/fold.ts'
+import { seal, shown } from '../../src/slots/fold.ts'
 import { slotsLayout } from '../../src/slots/messages.ts'
 import {
   ACTS_PER_SLOT,
   AHEAD_SLOTS,
-  create,
-  createPeer,
-  type Game,
   GAPS_MAX,
   open,
   say,
   type SlotEvent,
   type Slots,
-  slotsPart,
   tick,
 } from '../../src/slots/slots.ts'
 import { takeVoid, tally } from '../../src/slots/tally.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
+import { frameOf, game, hearing, type Heard, member, NOW, part } from './machine.ts'
 
-const game: Game = {
-  ms: 200,
-  print: 7,
-  start: {},
-  order: 'highest',
-  rule: (world, acts) => {
-    const counts = { ...(world as Record<number, number>) }
-    for (const { by } of acts) counts[by] = (counts[by] ?? 0) + 1
-    return counts
-  },
-  decode: (bytes) => (bytes.length === 1 ? bytes[0] : undefined),
-}
-const part = slotsPart({ game })
-const NOW = 100_000
-let sent: { to: number; bytes: Uint8Array }[] = []
-let told: unknown[] = []
-const out: PartOut = {
-  send: (to, bytes) => sent.push({ to, bytes }),
-  emit: (event) => told.push(event),
-}
+let out: Heard
 
 beforeEach(() => {
-  sent = []
-  told = []
+  out = hearing()
 })
 
-function member(me: number): Slots {
-  const slots = { ...create(), me, player: me * 10, mesh: true, primary: 1, offset: 0, print: 7 }
-  slots.ms = game.ms
-  slots.standing = 'live'
-  slots.slot = NOW / game.ms
-  settle(slots, slots.slot - 1 - slots.horizon, game.start)
-  for (const inc of [1, 2, 3]) {
-    slots.here.add(inc)
-    slots.players.set(inc, inc * 10)
-    if (inc !== me) slots.peers.set(inc, { ...createPeer(), standing: 'live', heardAt: NOW })
-  }
-  return slots
-}
-
 function frame(from: Slots, to: number): Uint8Array {
-  const writer = { bytes: new Uint8Array(1200), length: 0 }
-  from.peers.get(to)!.dueAt = 0
-  expect(part.write!(from, NOW, to, 1, writer, 1200)).toBe(true)
-  return writer.bytes.slice(0, writer.length)
+  const bytes = frameOf(from, to)
+  expect(bytes).not.toBe(null)
+  return bytes!
 }
 
 const act = (slots: Slots, body = 1): void => say(slots, NOW, game, new Uint8Array([body]), 0)
@@ -222,7 +183,7 @@ describe('what is counted', () => {
     say(ada, NOW + 400, game, new Uint8Array([1]), 0)
     tick(ada, game, NOW + 60_000, out)
     expect(shown(ada, game)).toEqual({ 10: 2 })
-    expect(told).toEqual([])
+    expect(out.told).toEqual([])
   })
 
   test('a player who is back stays, though the word that it went comes later', () => {
@@ -244,19 +205,19 @@ describe('settled worlds', () => {
     for (const peer of [...ada.peers.values(), ...bea.peers.values()]) peer.heardAt = later
     part.wake!(ada, later, out)
     part.wake!(bea, later - game.ms, out)
-    sent = []
+    out = hearing()
     const hearAda = (): void => {
       ada.peers.get(2)!.saidIn = -1
       part.read!(bea, later, 1, frame(ada, 2), out)
     }
     hearAda()
-    expect(sent).toEqual([])
+    expect(out.sent).toEqual([])
     part.wake!(bea, later, out)
     // A frame that says nothing of worlds will do.
     ada.hashes.clear()
-    sent = []
+    out = hearing()
     hearAda()
-    expect(sent.map(({ to }) => to)).toEqual([1])
+    expect(out.sent.map(({ to }) => to)).toEqual([1])
   })
 })
 
@@ -278,15 +239,15 @@ describe('messages', () => {
 
   test('the answer fits into a message, however many players there are said to be', () => {
     const bea = member(2)
-    bea.worlds = ['x'.repeat(49_000)]
+    bea.worlds = [seal('x'.repeat(49_000))]
     const gaps = Array.from({ length: GAPS_MAX }, (_, i) => ({ from: 2 ** 27 + i, to: 2 ** 28 }))
     for (let i = 0; i < 300; i++) {
       bea.tallies.set(i + 10, { upTo: 2 ** 28 - 1, gaps })
       insert(bea, { ...NOBODY, inc: 2 ** 23 + i, player: i + 10, body: new Uint8Array(64) })
     }
     part.receive!(bea, NOW, 1, encode(slotsLayout, { kind: 'inquiry' }), out)
-    expect(sent[0]!.bytes.length).toBeLessThan(64 * 1024)
-    expect(decode(slotsLayout, sent[0]!.bytes)).toMatchObject({ kind: 'world' })
+    expect(out.sent[0]!.bytes.length).toBeLessThan(64 * 1024)
+    expect(decode(slotsLayout, out.sent[0]!.bytes)).toMatchObject({ kind: 'world' })
   })
 
   test('a world that begins with session time can be told', () => {
@@ -299,7 +260,7 @@ describe('messages', () => {
     tick(bea, game, game.ms, out)
     expect(bea.standing).toBe('live')
     part.receive!(bea, game.ms, 1, encode(slotsLayout, { kind: 'inquiry' }), out)
-    expect(decode(slotsLayout, sent[0]!.bytes)).toMatchObject({ slot: 0 })
+    expect(decode(slotsLayout, out.sent[0]!.bytes)).toMatchObject({ slot: 0 })
   })
 
   test('who told of another game before we had ours is not asked for its world', () => {
@@ -313,7 +274,7 @@ describe('messages', () => {
     }
     open(bea, game)
     tick(bea, game, NOW, out)
-    expect(sent.map(({ to }) => to)).toEqual([3])
+    expect(out.sent.map(({ to }) => to)).toEqual([3])
   })
 
   test('a world that was not asked for is refused, and one that is no JSON', () => {
@@ -334,7 +295,7 @@ describe('messages', () => {
     const bea = member(2)
     const inquiry = encode(slotsLayout, { kind: 'inquiry' })
     for (let i = 0; i < 20; i++) part.receive!(bea, NOW + i, 1, inquiry, out)
-    expect(sent).toHaveLength(1)
+    expect(out.sent).toHaveLength(1)
   })
 
   test('a member with another game is not in our world', () => {

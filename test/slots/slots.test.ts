@@ -222,6 +222,7 @@ describe('rules', () => {
     expect(() => session.slots({ start: 'x'.repeat(50_000), rule })).toThrow(
       'a world has at most 49152 bytes as JSON: 50002',
     )
+    expect(() => session.slots({ start: new Map(), rule })).toThrow('plain values only')
     expect(() => session.slots({ start: 0, rule, order: 'first' as never })).toThrow(
       'highest or fair',
     )

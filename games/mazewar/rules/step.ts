@@ -258,16 +258,18 @@ function lonely(slot: Slot): number {
   let [best, room] = [0, -1]
   for (let tries = 0; tries < PLACES_TRIED; tries++) {
     const at = freeFrom(slot, Math.floor(slot.turn.random() * CELLS) % CELLS)
-    const found = roomAround(slot, at)
+    const found = roomAround(slot, at, room)
     if (found > room) [best, room] = [at, found]
   }
   return best
 }
 
-// Cells to the nearest rat, as if there were no walls.
-function roomAround(slot: Slot, at: number): number {
+// Cells to the nearest rat, as if there were no walls; where it is no more than `least`, what it is
+// does not matter.
+function roomAround(slot: Slot, at: number, least: number): number {
   let room = CELLS
   for (const other of slot.cells.keys()) {
+    if (room <= least) break
     const across = Math.abs(columnOf(other) - columnOf(at))
     room = Math.min(room, across + Math.abs(lineOf(other) - lineOf(at)))
   }

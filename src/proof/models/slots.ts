@@ -10,7 +10,7 @@
 
 import type { Millis, PeerId } from '../../machine.ts'
 import type { Action, Model } from '../../sim/checker.ts'
-import { settle, shown } from '../../slots/fold.ts'
+import { seal, settle, shown } from '../../slots/fold.ts'
 import {
   create,
   createPeer,
@@ -116,7 +116,7 @@ function member(me: PeerId, { horizon, variant }: SlotsScope): Slots {
   slots.variant = variant
   slots.standing = 'live'
   slots.slot = FIRST
-  settle(slots, FIRST - 1, game.start)
+  settle(slots, FIRST - 1, seal(game.start))
   for (const inc of [1, 2, 3]) {
     slots.here.add(inc)
     slots.players.set(inc, inc)
@@ -278,9 +278,9 @@ function essenceOf({ slots, now }: Node, { bounded, variant }: SlotsScope): unkn
     [...peer.owed.keys()].map(({ inc, id }) => inc * 100 + id),
   )
   const { slot, base, worlds } = slots
-  const known = [slot, base, JSON.stringify(worlds[0]), events, owed]
+  const known = [slot, base, worlds[0]!.text, events, owed]
   // Where nothing comes too late nobody asks, and it does not matter whom one hears.
-  if (variant !== null) known.push(JSON.stringify(worlds))
+  if (variant !== null) known.push(worlds.map(({ text }) => text).join())
   return bounded ? known : [...known, rootEssence(slots, now)]
 }
 

@@ -1,0 +1,61 @@
+/** Members of a world of slots without sessions: their frames and messages go by hand. */
+
+import type { PartOut } from '../../src/machine.ts'
+import { seal, settle } from '../../src/slots/fold.ts'
+import { create, createPeer, type Game, type Slots, slotsPart } from '../../src/slots/slots.ts'
+
+/** Everybody's acts are counted; an act is one byte. */
+export const game: Game = {
+  ms: 200,
+  print: 7,
+  start: {},
+  order: 'highest',
+  rule: (world, acts) => {
+    const counts = { ...(world as Record<number, number>) }
+    for (const { by } of acts) counts[by] = (counts[by] ?? 0) + 1
+    return counts
+  },
+  decode: (bytes) => (bytes.length === 1 ? bytes[0] : undefined),
+}
+export const part = slotsPart({ game })
+export const NOW = 100_000
+
+/** What a member says reliably and tells its application. */
+export interface Heard extends PartOut {
+  sent: { to: number; bytes: Uint8Array }[]
+  told: unknown[]
+}
+
+export function hearing(): Heard {
+  const sent: Heard['sent'] = []
+  const told: unknown[] = []
+  return {
+    sent,
+    told,
+    send: (to, bytes) => sent.push({ to, bytes }),
+    emit: (event) => told.push(event),
+  }
+}
+
+/** One of a mesh of so many, who all play and were all just heard. */
+export function member(me: number, count = 3): Slots {
+  const slots = { ...create(), me, player: me * 10, mesh: true, primary: 1, offset: 0, print: 7 }
+  slots.ms = game.ms
+  slots.standing = 'live'
+  slots.slot = NOW / game.ms
+  settle(slots, slots.slot - 1 - slots.horizon, seal(game.start))
+  for (let inc = 1; inc <= count; inc++) {
+    slots.here.add(inc)
+    slots.players.set(inc, inc * 10)
+    if (inc !== me) slots.peers.set(inc, { ...createPeer(), standing: 'live', heardAt: NOW })
+  }
+  return slots
+}
+
+/** A frame that is due at once, in packet 1; null if none was. */
+export function frameOf(from: Slots, to: number, now = NOW): Uint8Array | null {
+  const writer = { bytes: new Uint8Array(1200), length: 0 }
+  from.peers.get(to)!.dueAt = 0
+  if (!part.write!(from, now, to, 1, writer, 1200)) return null
+  return writer.bytes.slice(0, writer.length)
+}
