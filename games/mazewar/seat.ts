@@ -11,6 +11,8 @@ import { EMPTY, type Rat, ratOf, type World } from './rules/world.ts'
 
 /** How long a birth may take until it is asked for again, in slots. */
 const BIRTH_SLOTS = 15
+/** Of so many who went the names are kept, for what is still told of them. */
+const GONE_MAX = 64
 
 // Acts come as the wire has them; what cannot be read is none.
 function rule(world: World, acts: readonly ActOf<ActRecord>[], turn: SlotsTurn): World {
@@ -96,8 +98,16 @@ export class Seat implements Burrow {
     this.act({ kind: 'born', ...place })
   }
 
-  // Also of those who went, for what is still told of them.
+  // The last who went are last but for those who are here.
   #meet(): void {
-    for (const { player, name } of this.#session.members) this.#names.set(player, name)
+    const { members } = this.#session
+    for (const { player, name } of members) {
+      this.#names.delete(player)
+      this.#names.set(player, name)
+    }
+    for (const player of this.#names.keys()) {
+      if (this.#names.size <= members.length + GONE_MAX) return
+      this.#names.delete(player)
+    }
   }
 }
