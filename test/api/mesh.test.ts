@@ -2,11 +2,13 @@
 // Method: whole sessions in virtual time; paths are cut one by one.
 import { describe, expect, test } from 'vitest'
 import { HoldfastError, type Session } from '../../src/index.ts'
+import { handshakeLayout, LINK_VERSION } from '../../src/link/handshake.ts'
 import { isRelay } from '../../src/member/state.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 import * as register from '../../src/register/register.ts'
 import { admits } from '../../src/session/membership.ts'
 import { proofOf } from '../../src/wire/digest.ts'
+import { encode } from '../../src/wire/layout.ts'
 
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger']
 
@@ -74,6 +76,39 @@ describe('who has links', () => {
     expect(await w.runUntil(whole, 20_000)).toBe(true)
     expect(all[2]!.me).toMatchObject({ player: 3, inc: 5 })
     expect(all.map((session) => session.member!.session.topology)).toEqual(NAMES.map(() => 'mesh'))
+  })
+
+  test('a greeting that was long on its way does not take the place of a link', async () => {
+    const { w, all } = await four(14, 'mesh')
+    const [ada, grace] = [all[0]!.member!, all[1]!.member!]
+    const { id, me, secret, client } = grace.session
+    const greeting = {
+      kind: 'hello',
+      version: LINK_VERSION,
+      session: id,
+      inc: me,
+      to: ada.session.me,
+      proof: proofOf(secret, 'link'),
+      mv: client.view.mv,
+      nonce: 12345,
+    } as const
+    const stranger = await w.sim.node('elsewhere').openDatagrams({
+      datagram: () => {},
+      refused: () => {},
+    })
+    const greet = async (): Promise<void> => {
+      const path = grace.peers.get(ada.session.me)!.paths[0]!
+      stranger.send(path, Uint8Array.from([0, 0, 0, 0, ...encode(handshakeLayout, greeting)]))
+      await w.run(100)
+    }
+    const before = ada.peers.get(me)!
+    await greet()
+    expect(ada.peers.get(me)).toBe(before)
+    // Once nothing is heard of Grace any more it may be hers indeed.
+    w.kill(all[1]!, { silent: true })
+    await w.run(500)
+    await greet()
+    expect(ada.peers.get(me)?.nonce).toBe(greeting.nonce)
   })
 
   test('the register keeps it over a restart of the hub', () => {

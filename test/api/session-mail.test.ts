@@ -126,4 +126,27 @@ describe('mail over a session', () => {
     const fleeting = await mailbox(w, 'fleeting', emptyContent(), { store: null })
     expect(() => offerMail(host, fleeting)).toThrow(HoldfastError)
   })
+
+  test('S10: a stream that lacks a word ends: the mailboxes begin anew and no letter is cut', async () => {
+    const { w, host, player, got } = await scene(5, 'rtt=20')
+    const office = player.members.find(({ inc }) => inc === host.me.inc)!
+    const stream = `${player.me.inc}.9`
+    const said: unknown[] = []
+    const say = async (what: 'open' | 'say', n: number, text: string): Promise<void> => {
+      const before = said.length
+      player.call(office, letters, { what, stream, n, more: true, text }).then(
+        (answer) => said.push(answer),
+        (error: Error) => said.push(error.message),
+      )
+      await w.runUntil(() => said.length > before, 5_000)
+    }
+    await say('open', 0, 'bank')
+    await say('say', 1, btoa('one'))
+    await say('say', 3, btoa('three'))
+    await say('say', 2, btoa('two'))
+    expect(said.slice(0, 2)).toEqual([true, true])
+    expect(said[2]).toContain('a word of it is missing')
+    expect(said[3]).toContain('that stream has ended')
+    expect(got).toEqual([])
+  })
 })
