@@ -38,7 +38,7 @@ export function insert(slots: Slots, event: SlotEvent): void {
   const key = keyOf(event.inc, event.id)
   const old = slot.events.get(key)
   if (old) slot.digest = (slot.digest - old.mark) >>> 0
-  else if (event.gone === 0) slot.counts.set(event.inc, countOf(slots, event.slot, event.inc) + 1)
+  else if (event.gone === 0) slot.counts.set(event.inc, (slot.counts.get(event.inc) ?? 0) + 1)
   slot.deeds = null
   slot.events.set(key, event)
   slot.digest = (slot.digest + event.mark) >>> 0

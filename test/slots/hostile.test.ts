@@ -218,6 +218,8 @@ describe('settled worlds', () => {
     out = hearing()
     hearAda()
     expect(out.sent.map(({ to }) => to)).toEqual([1])
+    // Once: what comes next is compared by itself.
+    expect(bea.peers.get(1)!.kept).toBe(null)
   })
 })
 

@@ -138,6 +138,7 @@ describe('rules', () => {
     await w.run(1_000)
     const [mine, theirs] = worlds.map(({ state }) => state)
     expect(mine).toEqual(theirs)
+    expect(Object.keys(mine!)).toHaveLength(2)
     for (const wins of Object.values(mine!)) expect(wins).toBeGreaterThan(35)
   })
 
