@@ -39,6 +39,7 @@ const projects = [
     include: ['{src,games,tools,bench,test}/**/*.test.ts'],
     exclude: ['**/node_modules/**', ...HOUSE, ...MODELS, ...SIM, ...DRIVERS, ...E2E],
     isolate: false,
+    testTimeout: MINUTE / 2,
   }),
   project('house', 0, { include: HOUSE, testTimeout: 2 * MINUTE }),
   project('models', 0, { include: MODELS, testTimeout: 3 * MINUTE }),

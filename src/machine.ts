@@ -29,6 +29,8 @@ export interface Out<Message, Delta, Event, To = PeerId> {
 
 /** The view as parts see it. */
 export interface PartView {
+  /** The id of the session. */
+  session: string
   me: PeerId
   primary: PeerId
   epoch: number

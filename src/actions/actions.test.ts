@@ -40,7 +40,12 @@ function perform(
 function told(state: Actions, messages: Uint8Array[]): ActionEvent[] {
   const events: ActionEvent[] = []
   const out: PartOut<ActionEvent> = { send: () => 0, emit: (event) => void events.push(event) }
-  part.view!(state, 0, { me: 2, primary: 1, epoch: 1, mesh: false, left: false, members: [] }, out)
+  part.view!(
+    state,
+    0,
+    { session: 'a', me: 2, primary: 1, epoch: 1, mesh: false, left: false, members: [] },
+    out,
+  )
   for (const bytes of messages) part.receive!(state, 0, 1, bytes, out)
   return events
 }

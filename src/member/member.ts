@@ -109,9 +109,9 @@ function happened(run: Runtime, event: SessionEvent): void {
     case 'view': {
       const { view } = event
       member.untended = true
-      const { me, topology } = member.session
+      const { id, me, topology } = member.session
       const left = event.why === 'left'
-      const seen: PartView = { me, mesh: topology === 'mesh', left, ...view }
+      const seen: PartView = { session: id, me, mesh: topology === 'mesh', left, ...view }
       for (const { part, state } of member.slots) {
         part.view?.(state, run.now, seen, partOut(run, part.channel))
       }

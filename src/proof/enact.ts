@@ -126,7 +126,15 @@ function begin(play: Play): Stage {
   }
   const incs = members.map((_, i) => i + 1)
   const here = incs.map((inc) => ({ inc, player: inc }))
-  const view: PartView = { me: 0, primary: 1, epoch: 1, mesh: true, members: here, left: false }
+  const view: PartView = {
+    session: 'a',
+    me: 0,
+    primary: 1,
+    epoch: 1,
+    mesh: true,
+    members: here,
+    left: false,
+  }
   for (const me of incs) {
     give(stage, me, { kind: 'view', view: { ...view, me } }, 0)
     for (const peer of incs) if (peer !== me) give(stage, me, { kind: 'linked', peer }, 0)

@@ -90,7 +90,7 @@ function fairRank({ seed }: Slots, slot: number): (event: SlotEvent) => number {
     let rank = ranks.get(player)
     if (rank === undefined) {
       rank = prng.word(
-        prng.create(seed ^ Math.imul(slot, 0x9e3779b1) ^ Math.imul(player, 0x85ebca6b)),
+        prng.create((seed ^ Math.imul(slot, 0x9e3779b1) ^ Math.imul(player, 0x85ebca6b)) >>> 0),
       )
       ranks.set(player, rank)
     }
@@ -101,7 +101,7 @@ function fairRank({ seed }: Slots, slot: number): (event: SlotEvent) => number {
 function turnOf({ seed }: Slots, slot: number, left: readonly number[]): Turn {
   let chance: prng.Prng | null = null
   const random = (): number => {
-    chance ??= prng.create(seed ^ Math.imul(slot, 0x9e3779b1))
+    chance ??= prng.create((seed ^ Math.imul(slot, 0x9e3779b1)) >>> 0)
     return prng.next(chance)
   }
   return { slot, left, random }

@@ -45,7 +45,6 @@ export const slotsLayout = message({
     3,
     record({
       slot: varint,
-      seed: u32,
       text: text(WORLD_BYTES_MAX),
       present: list(varint, WORLD_PLAYERS_MAX),
       tallies: list(tally, TALLIES_MAX),

@@ -2,6 +2,7 @@
 
 import type { Millis, Part, PartView, PeerId } from '../machine.ts'
 import { createReader } from '../wire/bytes.ts'
+import { fingerprint } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { acked, forward, isDueTo, lost, lookOver, owe, write } from './carry.ts'
 import { digestOf, rangeOf } from './events.ts'
@@ -94,10 +95,10 @@ function deadline(slots: Slots): Millis {
 }
 
 function reset(slots: Slots): void {
-  const { standing, ms, print, offset, horizon, nextId, seed, variant, counters } = slots
+  const { standing, ms, print, offset, horizon, nextId, variant, counters } = slots
   // If nobody has a world there, ours goes on.
   const worlds = slots.worlds.slice(0, slots.sound).slice(-1)
-  const kept = { ms, print, offset, horizon, nextId, seed, variant, counters, worlds }
+  const kept = { ms, print, offset, horizon, nextId, variant, counters, worlds }
   Object.assign(slots, create(), kept)
   slots.standing = standing === 'closed' ? 'closed' : 'joining'
 }
@@ -109,6 +110,7 @@ function viewed(slots: Slots, now: Millis, view: PartView): void {
     slots.nextId = 1
   }
   slots.me = view.me
+  slots.seed = fingerprint(view.session)
   slots.mesh = view.mesh
   slots.primary = view.primary
   slots.here = new Set(view.members.map(({ inc }) => inc))

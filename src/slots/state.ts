@@ -186,7 +186,7 @@ export interface Slots {
   /** What a rule threw that was not told yet. */
   failures: { slot: number; error: unknown }[]
   bySlot: Map<number, Slot>
-  /** What chance is drawn from. */
+  /** What chance is drawn from: of the session, so that all have the same. */
   seed: number
   nextId: number
   /** Hashes of settled worlds by slot. */

@@ -65,7 +65,6 @@ function worldOf(slots: Slots, share: number): WorldMessage {
   return {
     kind: 'world',
     slot: slots.base,
-    seed: slots.seed,
     text: slots.worlds[0]!.text,
     present: [...slots.present].slice(0, WORLD_PLAYERS_MAX),
     tallies: [...slots.tallies].slice(-TALLIES_MAX).map(([inc, { upTo, gaps }]) => {
@@ -88,7 +87,6 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   const open = openEvents(slots, slot)
   slots.bySlot.clear()
   slots.hashes.clear()
-  slots.seed = message.seed
   slots.present = new Set(message.present)
   slots.tallies = new Map(message.tallies.map(({ inc, upTo, gaps }) => [inc, { upTo, gaps }]))
   settle(slots, slot, read)

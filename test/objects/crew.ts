@@ -164,7 +164,7 @@ function out(crew: Crew, from: PeerId): PartOut {
 export function see(crew: Crew, me: PeerId, more: Partial<PartView> = {}): void {
   const { primary, epoch, mesh, here } = crew
   const members = [...here].map(([inc, player]) => ({ inc, player }))
-  const view = { me, primary, epoch, mesh, members, left: false, ...more }
+  const view = { session: 'a', me, primary, epoch, mesh, members, left: false, ...more }
   crew.part.view!(state(crew, me), crew.now, view, out(crew, me))
   flush(crew, me)
 }

@@ -137,7 +137,7 @@ export class Desk {
   /** Who is here. */
   view(...incs: number[]): void {
     const members = incs.map((inc) => ({ inc, player: inc }))
-    const roles = { me: ME, primary: ME, epoch: 1, mesh: false, left: false }
+    const roles = { session: 'a', me: ME, primary: ME, epoch: 1, mesh: false, left: false }
     this.#part.view!(this.state, this.#now, { ...roles, members }, this.#out)
     this.#flush()
   }

@@ -55,7 +55,7 @@ export function follow(
   epoch: number,
 ): void {
   const members = [{ inc: me, player: me }]
-  const view = { me, primary, epoch, mesh: false, members, left: false }
+  const view = { session: 'a', me, primary, epoch, mesh: false, members, left: false }
   part.view!(state, 0, view, outTo(events))
 }
 

@@ -44,7 +44,15 @@ export class Net {
       const rpc = this.at(me)
       const here = members.map((inc) => ({ inc, player: inc }))
       const mesh = this.topology === 'mesh'
-      const view = { me, primary: this.primary, epoch: 1, mesh, left: false, members: here }
+      const view = {
+        session: 'a',
+        me,
+        primary: this.primary,
+        epoch: 1,
+        mesh,
+        left: false,
+        members: here,
+      }
       rpcPart.view!(rpc, this.now, view, this.#out(me))
       this.flush(me)
     }

@@ -196,7 +196,15 @@ describe.each(['star', 'mesh'] as const)('calls in a %s', (topology) => {
     net.call(3, 2)
     net.settle(false)
     const members = [1, 3, 4].map((inc) => ({ inc, player: inc }))
-    const view = { me: 4, primary: 1, epoch: 1, mesh: topology === 'mesh', left: false, members }
+    const view = {
+      session: 'a',
+      me: 4,
+      primary: 1,
+      epoch: 1,
+      mesh: topology === 'mesh',
+      left: false,
+      members,
+    }
     rpcPart.view!(net.at(2), 0, view, { send: () => 0, emit: () => {} })
     net.flush(2)
     expect(net.outcomes(2)).toEqual(['unknown'])

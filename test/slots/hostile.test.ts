@@ -224,7 +224,7 @@ describe('settled worlds', () => {
 })
 
 describe('messages', () => {
-  const said = { slot: 490, seed: 1, present: [], tallies: [], events: [] }
+  const said = { slot: 490, present: [], tallies: [], events: [] }
   const worldOf = (text: string, slot = said.slot): Uint8Array =>
     encode(slotsLayout, { kind: 'world', text, ...said, slot })
 
@@ -281,7 +281,7 @@ describe('messages', () => {
 
   test('a world that was not asked for is refused, and one that is no JSON', () => {
     const bea = member(2)
-    const said = { slot: 400, seed: 1, present: [], tallies: [], events: [] }
+    const said = { slot: 400, present: [], tallies: [], events: [] }
     const world = encode(slotsLayout, { kind: 'world', text: '{"10":99}', ...said })
     part.receive!(bea, NOW, 1, world, out)
     expect(bea.counters.refused).toBe(1)

@@ -261,7 +261,7 @@ function see(
 ): void {
   const { star = false } = tables.scope
   const list = [...members].sort((a, b) => a - b).map((each) => ({ inc: each, player: each }))
-  const view = { me: inc, primary, epoch, mesh: !star, members: list, left: false }
+  const view = { session: 'a', me: inc, primary, epoch, mesh: !star, members: list, left: false }
   act(tables, scene, inc, { kind: 'view', view })
   for (let other = 1; other <= scene.peers.length; other++) {
     if (!members.includes(other)) close(scene, inc, other)

@@ -86,7 +86,7 @@ function lead(scope: Scope, core: Core, epoch: number): void {
 
 function viewOf(me: number, primary: number, epoch: number, player: number) {
   const members = [{ inc: me, player }]
-  return { me, primary, epoch, mesh: false, members, left: false }
+  return { session: 'a', me, primary, epoch, mesh: false, members, left: false }
 }
 
 /** A machine that has what that one has: its bytes, and the accounts. */
