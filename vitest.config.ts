@@ -1,7 +1,7 @@
 /**
  * Which tests run in which project. A test file belongs to exactly one: what a folder of its own
- * does not claim is a unit test. The slow ones come one after the other, for the machine is small
- * and their clocks are real.
+ * does not claim is a unit test. Those whose clocks are real come one after the other, for the
+ * machine is small.
  */
 
 import { defaultServerConditions } from 'vite'
@@ -15,8 +15,8 @@ const HOUSE = ['test/{checks,requirements,tidy}.test.ts']
 const MODELS = ['test/models/**/*.test.ts', 'src/proof/**/*.test.ts']
 const SIM = ['test/sim/**/*.test.ts']
 const DRIVERS = ['test/conformance/**/*.test.ts', 'src/{drivers,cli}/**/*.test.ts']
-// They mostly wait: for what is offline or frozen for a minute and a half, for the disk.
-const PATIENT = ['test/e2e/{offline,returns}.test.ts', 'test/conformance/mail-kill.test.ts']
+// They mostly wait, for what is offline or frozen for a minute and a half.
+const PATIENT = ['test/e2e/{offline,returns}.test.ts']
 const E2E = ['test/e2e/**/*.test.ts']
 
 const REAL = { pool: 'forks', testTimeout: 2 * MINUTE, hookTimeout: MINUTE } as const
@@ -44,15 +44,10 @@ const projects = [
   project('house', 0, { include: HOUSE, testTimeout: 2 * MINUTE }),
   project('models', 0, { include: MODELS, testTimeout: 3 * MINUTE }),
   project('sim', 0, { include: SIM, testTimeout: 3 * MINUTE }),
-  project('patient', 1, { include: PATIENT, ...REAL }),
+  project('patient', 1, { include: PATIENT, ...REAL, maxWorkers: 2 }),
   // Sockets and browsers measure real time: nothing else runs beside them.
-  project('drivers', 2, {
-    include: DRIVERS,
-    exclude: PATIENT,
-    ...REAL,
-    fileParallelism: false,
-  }),
-  project('e2e', 3, { include: E2E, exclude: PATIENT, ...REAL, fileParallelism: false }),
+  project('drivers', 2, { include: DRIVERS, ...REAL, maxWorkers: 1 }),
+  project('e2e', 3, { include: E2E, exclude: PATIENT, ...REAL, maxWorkers: 1 }),
 ]
 
 const conditions = ['holdfast-source', ...defaultServerConditions]

@@ -33,10 +33,20 @@ export class Line {
   }
 
   /** Cuts the line for so many milliseconds. @returns when it is mended */
-  async cut(ms: number): Promise<void> {
-    this.#mended = []
+  cut(ms: number): Promise<void> {
+    this.hold()
+    return this.mend(ms)
+  }
+
+  /** Cuts the line. */
+  hold(): void {
+    this.#mended ??= []
+  }
+
+  /** Mends it in so many milliseconds. */
+  async mend(ms: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, ms))
-    const waiting = this.#mended
+    const waiting = this.#mended ?? []
     this.#mended = null
     for (const pass of waiting) pass()
   }

@@ -1,7 +1,7 @@
 // Goal: of the moves of a window that was offline nothing is lost in silence: each is recorded, or
 // refused and its player told, whether the window was away for a moment or for too long.
-// Method: three windows at one table whose lines are cut for 5, 15 and 90 s at once. Meanwhile each
-// moves a card that nobody else touches, and one that is moved by who stayed.
+// Method: three windows at one table whose lines are cut at once. Each moves a card that nobody else
+// touches, and one that who stayed moves too; lines are mended 5, 15 and 90 s after that.
 import { expect, onTestFinished, test } from 'vitest'
 import { Crew } from './crew.ts'
 import { agreed, dragTo, lay, type Place, state } from './hands.ts'
@@ -73,8 +73,9 @@ test(
     const all = await table(lines)
     const [ada] = all as [Window]
     const away = await deal(all)
-    const over = lines.map((line, at) => line.cut(OFFLINE_MS[at]!))
+    for (const line of lines) line.hold()
     await move(ada, away)
+    const over = lines.map((line, at) => line.mend(OFFLINE_MS[at]!))
     for (const at of [0, 1]) {
       const { window, own, both, laid } = away[at]!
       await over[at]
