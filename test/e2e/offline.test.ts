@@ -1,7 +1,7 @@
 // Goal: of the moves of a window that was offline nothing is lost in silence: each is recorded, or
 // refused and its player told, whether the window was away for a moment or for too long.
-// Method: three windows at one table whose lines are cut at once. Each moves a card that nobody else
-// touches, and one that who stayed moves too; lines are mended 5, 15 and 90 s after that.
+// Method: three windows at one table whose lines are cut at once. Each moves a card that nobody
+// else touches, and one that who stayed moves too; lines are mended 5, 15 and 90 s after that.
 import { expect, onTestFinished, test } from 'vitest'
 import { Crew } from './crew.ts'
 import { agreed, dragTo, lay, type Place, state } from './hands.ts'
