@@ -30,10 +30,9 @@ const KIND: sqlite.FileKind = {
     CREATE TABLE mail_heads (peer TEXT PRIMARY KEY, posted INTEGER NOT NULL,
       acked INTEGER NOT NULL, bytes INTEGER NOT NULL, heard INTEGER NOT NULL,
       tries INTEGER NOT NULL) WITHOUT ROWID, STRICT;
-    CREATE TABLE mail_letters (id INTEGER PRIMARY KEY, peer TEXT NOT NULL, first INTEGER NOT NULL,
-      last INTEGER NOT NULL, bytes INTEGER NOT NULL, crc INTEGER NOT NULL,
-      run BLOB NOT NULL) STRICT;
-    CREATE UNIQUE INDEX mail_by_number ON mail_letters (peer, last, first, bytes);
+    CREATE TABLE mail_letters (peer TEXT NOT NULL, last INTEGER NOT NULL, first INTEGER NOT NULL,
+      bytes INTEGER NOT NULL, crc INTEGER NOT NULL, run BLOB NOT NULL,
+      PRIMARY KEY (peer, last)) WITHOUT ROWID, STRICT;
     CREATE TABLE mail_dead (peer TEXT NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL,
       why TEXT NOT NULL, PRIMARY KEY (peer, n)) STRICT;
     CREATE TABLE mail_values (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID, STRICT`,
@@ -42,13 +41,13 @@ const KIND: sqlite.FileKind = {
 const SQL = {
   heads: 'SELECT peer, posted, acked, bytes, heard, tries FROM mail_heads',
   head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?)',
-  add: 'INSERT INTO mail_letters (peer, first, last, bytes, crc, run) VALUES (?, ?, ?, ?, ?, ?)',
+  add: 'INSERT INTO mail_letters (peer, last, first, bytes, crc, run) VALUES (?, ?, ?, ?, ?, ?)',
   trim: 'DELETE FROM mail_letters WHERE peer = ? AND last <= ?',
   plan: `SELECT last, bytes FROM mail_letters WHERE peer = ? AND last > ?
     ORDER BY last LIMIT 1024`,
   runs: `SELECT first, last, crc, run FROM mail_letters WHERE peer = ? AND last > ? AND last <= ?
     ORDER BY last`,
-  weigh: `SELECT coalesce(sum(bytes), 0) FROM mail_letters
+  weigh: `SELECT coalesce(sum(bytes), 0), min(first), max(last) FROM mail_letters
     WHERE peer = ? AND last > ? AND last <= ?`,
   across: `SELECT first, last, crc, run FROM mail_letters
     WHERE peer = ? AND first <= ? AND last > ? ORDER BY last LIMIT 1`,
@@ -70,6 +69,7 @@ type HeadRow = [
   heard: number,
   tries: number,
 ]
+type WeighRow = [whole: number, first: number | null, last: number | null]
 type RunRow = [first: number, last: number, crc: number, run: Uint8Array]
 
 /**
@@ -150,8 +150,11 @@ class MailSqlite implements MailStore {
   }
 
   weigh(peer: string, after: number, upTo: number): number {
-    const [[whole]] = this.#rows<[number]>('weigh', peer, after, upTo) as [[number]]
-    return whole - this.#part(peer, after) + this.#part(peer, upTo)
+    const [row] = this.#rows<WeighRow>('weigh', peer, after, upTo)
+    const [whole, first, last] = row!
+    // Both ends of the range may lie within a run, and both in one and the same.
+    const before = first === null || first <= after ? this.#part(peer, after) : 0
+    return whole - before + (last === upTo ? 0 : this.#part(peer, upTo))
   }
 
   commit(changes: readonly MailChange[], done: (error: Error | null) => void): void {
@@ -233,7 +236,7 @@ class MailSqlite implements MailStore {
 
   #add(peer: string, run: Run): void {
     const packed = pack(run)
-    this.#bind('add', peer, run.first, run.last, run.bytes, checksum(packed), packed)
+    this.#bind('add', peer, run.last, run.first, run.bytes, checksum(packed), packed)
   }
 
   #move({ peer, posted, acked, bytes, heard, tries }: MailHead): void {
