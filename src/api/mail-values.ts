@@ -33,9 +33,8 @@ function textOf(value: MailValue): string {
 
 /** The value of such bytes; bytes of another kind are given as they are. */
 export function toValue(bytes: Uint8Array): MailValue {
-  const content = bytes.subarray(1)
-  if (bytes[0] !== JSON_TEXT) return content.slice()
-  const text = decoder.decode(content)
+  if (bytes[0] !== JSON_TEXT) return bytes.slice(1)
+  const text = decoder.decode(bytes.subarray(1))
   try {
     return JSON.parse(text) as MailValue
   } catch {
