@@ -12,7 +12,7 @@ import { EMPTY, type Rat, ratOf, type World } from './rules/world.ts'
 /** How long a birth may take until it is asked for again, in slots. */
 const BIRTH_SLOTS = 15
 /** Of so many who went the names are kept, for what is still told of them. */
-const GONE_MAX = 64
+export const GONE_MAX = 64
 
 // Acts come as the wire has them; what cannot be read is none.
 function rule(world: World, acts: readonly ActOf<ActRecord>[], turn: SlotsTurn): World {

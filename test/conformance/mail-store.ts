@@ -100,6 +100,7 @@ export const CLAIMS: Readonly<Record<string, (open: OpenMail) => Promise<void>>>
     await commit(store, [posted('bob', 5)])
     equal(store.weigh('bob', 0, 3), 3 * size('letter 1'))
     equal(store.weigh('bob', 1, 5), 4 * size('letter 1'))
+    equal(store.weigh('bob', 1, 3), 2 * size('letter 1'))
     for (const n of [2, 4]) {
       const weight = store.weigh('bob', n - 2, n)
       await commit(store, [{ kind: 'acked', peer: 'bob', n, bytes: weight }])

@@ -194,8 +194,10 @@ describe('a handler', () => {
     const bad = (): void => {
       throw new Error('no')
     }
-    bob.on('letter', bad)
-    bob.on('threw', () => thrown.push('before'))
+    const off = bob.on('letter', bad)
+    bob.on('threw', () => {
+      if (thrown.push('before') === 2) off()
+    })
     await alice.to('bob').post('poison')
     await until(() => thrown.length === 2)
     await bob.close()
@@ -248,6 +250,19 @@ describe('a handler', () => {
     bob.connect('carol', carol.url!)
     await until(() => came.length === 2)
     expect(came).toEqual(['one', 'two'])
+  })
+
+  test('S32: that posts more than fits has posted nothing', async () => {
+    const [alice, bob] = await pair({ bob: { lettersMax: 2 } })
+    const why: string[] = []
+    bob.on('threw', (event) => why.push(event.why))
+    bob.on('letter', (tx) => {
+      for (const name of ['one', 'two', 'three']) tx.post('carol', name)
+    })
+    await alice.to('bob').post('go')
+    await until(() => why.length > 0)
+    expect(why[0]).toContain('the outbox to carol is full')
+    expect([waiting(bob, 'carol'), bob.dead()]).toEqual([0, []])
   })
 
   test('may not be async, nor use its transaction later', async () => {

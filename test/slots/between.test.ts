@@ -77,6 +77,17 @@ describe('who is told', () => {
     expect(ada.peers.get(2)!.owed.size).toBe(0)
   })
 
+  test('who acks an act twice is noted once', () => {
+    const ada = member(1)
+    act(ada)
+    const [event] = ada.bySlot.get(ada.slot)!.events.values()
+    for (const seq of [1, 2]) {
+      ada.peers.get(2)!.flights.set(seq, [event!])
+      part.acked!(ada, 2, seq)
+    }
+    expect(event!.held).toEqual([2])
+  })
+
   test('M26: what is acked is not told again, what is lost at once', () => {
     const [ada, bea] = [member(1), member(2)]
     act(ada)
