@@ -2,20 +2,13 @@
 
 export type { Actor, Table, Value } from './actions/actions.ts'
 export type { Collection, Listing } from './api/collection.ts'
-export type { ObjectHandle } from './api/handles.ts'
+export type { ObjectEvents, ObjectHandle } from './api/handles.ts'
+export type { GiveOutcome, Outcome, TakeOutcome } from './api/outcomes.ts'
 export type { CallOptions, CallTarget, NoteTarget } from './api/calls.ts'
 export type { JoinOptions } from './api/join.ts'
 export type { Follow, MotionOptions } from './api/motion.ts'
-export type {
-  ActionOutcome,
-  Asking,
-  Healing,
-  Recovery,
-  Safety,
-  SessionEvents,
-  SessionFigures,
-  Status,
-} from './api/events.ts'
+export type { ActionOutcome, Asking, Healing, Listen, Recovery, Reported } from './api/events.ts'
+export type { Safety, SessionEvents, SessionFigures, Status } from './api/events.ts'
 export * from './api/pieces.ts'
 export { near, type Near, type Onlooker } from './api/rules.ts'
 export { Session } from './api/session.ts'

@@ -36,8 +36,10 @@ export interface PartView {
   epoch: number
   /** Every member has a link to every other; else to primary and backup alone (B8). */
   mesh: boolean
-  /** Every member here, in no order. */
-  members: readonly { inc: PeerId; player: number }[]
+  /** Every member here, in no order; hosts are on Node. */
+  members: readonly { inc: PeerId; player: number; kind?: 'node' | 'browser' }[]
+  /** What who founded the session settled for all: `name=value`, joined by `;`. */
+  terms?: string
   /** Who is not here any more left for good; else they may come back. */
   left: boolean
 }

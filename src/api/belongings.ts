@@ -10,6 +10,7 @@ import { type Fields, initialState, quantise, shown, type StateOf } from '../wir
 import { type Collection, Gatherings } from './collection.ts'
 import type { Asking } from './events.ts'
 import { checkPatch, Handle, type HandleHost, type ObjectHandle, quantised } from './handles.ts'
+import { DONE, type GiveOutcome, refusal, type TakeOutcome } from './outcomes.ts'
 import type { Reports } from './reports.ts'
 import type { ObjectType } from './types.ts'
 
@@ -20,6 +21,8 @@ export interface Household extends Pick<
 > {
   readonly types: readonly ObjectType<Fields>[]
   readonly reports: Reports
+  /** The session was left. */
+  readonly left: boolean
   readonly state: objects.Objects
   /** Its id. */
   readonly session: string
@@ -29,8 +32,11 @@ export interface Household extends Pick<
   asked(asking: Asking): boolean
 }
 
+type RequestOutcome = TakeOutcome & GiveOutcome
+
 interface Waiting {
-  resolve(answer: Answer): void
+  handle: Handle<Fields>
+  resolve(outcome: RequestOutcome): void
   reject(error: Error): void
 }
 
@@ -41,6 +47,8 @@ export class Belongings {
   readonly #handles = new Map<number, Handle<Fields>>()
   readonly #gatherings: Gatherings<ObjectType<Fields>, ObjectHandle<Fields>>
   readonly #waiting = new Map<number, Waiting>()
+  // Since the last word to the listeners.
+  readonly #changed = new Set<Handle<Fields>>()
   // Ours in a session that is lost, to be made anew in this one, where its number may be another's.
   readonly #homeless = new Set<Handle<Fields>>()
   // The incarnation that we were at the last view, and its session.
@@ -52,6 +60,10 @@ export class Belongings {
     this.#gatherings = new Gatherings(house.types, house.reports)
     this.#host = {
       viewer: house.viewer,
+      reports: house.reports,
+      get left() {
+        return house.left
+      },
       get me() {
         return house.state.me
       },
@@ -63,18 +75,16 @@ export class Belongings {
       set: (replica, mask, madeAt, waits) => house.set(replica, mask, madeAt, waits),
       touch: () => house.touch(),
       ask: (handle, what, to) => this.#ask(handle, what, to),
-      changed: (handle) => this.#gatherings.touch(handle.type),
+      changed: (handle) => this.#touch(handle),
     }
   }
 
   /** A new object of ours. @throws HoldfastError `bad-value`, `not-found`, `full` */
   create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>>): ObjectHandle<F> {
     const place = this.#placeOf(type)
-    const { living } = this.#house.state
-    if (living >= objects.OBJECTS_MAX) {
-      const limit = `a session has ${objects.OBJECTS_MAX} objects at most: ${living}`
-      throw new HoldfastError('full', `cannot create ${type.name}: ${limit}`)
-    }
+    const known = this.#house.state
+    const lack = objects.lackOf(known, known.me)
+    if (lack) throw this.#lacking(type.name, lack)
     const fields = quantise(type.schema, initialState(type.schema))
     checkPatch(type, state)
     quantised(type, state, fields)
@@ -83,6 +93,16 @@ export class Belongings {
     this.#house.touch()
     if (!this.#handles.has(replica!.key)) this.#came(replica!)
     return this.#handles.get(replica!.key) as unknown as ObjectHandle<F>
+  }
+
+  #lacking(type: string, lack: 'full' | 'quota'): HoldfastError {
+    const { living, quota, me, here } = this.#house.state
+    const made = objects.madeBy(this.#house.state, here.get(me) ?? 0)
+    const limit =
+      lack === 'full'
+        ? `a session has ${objects.OBJECTS_MAX} objects at most: ${living}`
+        : `in this room a player makes ${quota} objects at most (objectsPerPlayer): ${made}`
+    return new HoldfastError('full', `there is no room for ${type}: ${limit}`)
   }
 
   /** All of a type. @throws HoldfastError code `not-found` */
@@ -94,17 +114,32 @@ export class Belongings {
 
   /** Something happened to an object. */
   told(event: ObjectEvent): void {
-    if (event.kind === 'object-answer') return this.#answered(event.request, event.answer)
+    if (event.kind === 'object-answer') {
+      return this.#answered(event.request, event.answer, event.by)
+    }
     if (event.kind === 'objects-told') return
     if (event.kind === 'objects-settled') return this.#counted()
     const replica = this.#house.state.replicas.get(event.key)
     const handle = this.#handles.get(event.key)
-    if (event.kind === 'object-asked') return this.#asked(handle, event.by)
+    if (event.kind === 'object-asked') return this.#asked(handle, event)
+    if (event.kind === 'object-refused') return this.#refused(handle, event.why)
     if (event.kind === 'object-went' || !replica) return this.#went(event.key)
     if (handle && handle.replica !== replica) handle.rebind(replica)
     if (!handle) return objects.isSeen(replica) ? this.#came(replica) : undefined
     if (event.kind === 'object-owner') handle.owned(event.before)
     else if (event.kind === 'object-changed') handle.told(event.mask, event.ages)
+    this.#touch(handle)
+  }
+
+  // Somebody else made the last one at the same moment. It was here, so its author is to know.
+  #refused(handle: Handle<Fields> | undefined, lack: 'full' | 'quota'): void {
+    if (!handle) return
+    handle.refused = true
+    this.#house.reports.report(this.#lacking(handle.type.name, lack), 'create', handle.type)
+  }
+
+  #touch(handle: Handle<Fields>): void {
+    this.#changed.add(handle)
     this.#gatherings.touch(handle.type)
   }
 
@@ -128,10 +163,15 @@ export class Belongings {
     handle.alive = false
     this.#gatherings.of(handle.type).delete(handle)
     this.#gatherings.touch(handle.type)
+    this.#changed.delete(handle)
+    handle.tell('gone', { reason: handle.refused ? 'full' : 'ended' })
   }
 
   /** All events of a verb were told. */
   settled(): void {
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    for (const handle of changed) handle.tell('changed', undefined)
     if (this.#gatherings.tell()) this.#house.changed()
   }
 
@@ -153,10 +193,14 @@ export class Belongings {
     }
   }
 
-  // All that the primary has was told. What was ours and nobody has kept we make anew.
+  // All that the primary has was told. What was ours and nobody has kept we make anew; what ended
+  // meanwhile, or is not for our eyes any more, was told to nobody here, for nobody had seen it.
   #counted(): void {
     for (const [key, handle] of this.#handles) {
-      if (!handle.isKept || this.#house.state.replicas.has(key)) continue
+      if (!handle.isKept) continue
+      const replica = this.#house.state.replicas.get(key)
+      if (replica && !objects.isSeen(replica)) this.#went(key)
+      if (replica) continue
       this.#handles.delete(key)
       this.#homeless.add(handle)
     }
@@ -179,13 +223,13 @@ export class Belongings {
     this.#house.touch()
   }
 
-  #ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<Answer> {
+  #ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<RequestOutcome> {
     return new Promise((resolve, reject) => {
       const { replica } = handle
       const asked = this.#house.turn((turn) => {
         const { nextRequest } = turn.objects
         // Before it is asked: a primary answers itself at once.
-        this.#waiting.set(nextRequest, { resolve, reject })
+        this.#waiting.set(nextRequest, { handle, resolve, reject })
         return objects.request(turn, replica, what, to)
       })
       if (asked === undefined)
@@ -194,20 +238,23 @@ export class Belongings {
     })
   }
 
-  #answered(request: number, answer: Answer): void {
-    this.#waiting.get(request)?.resolve(answer)
+  #answered(request: number, answer: Answer, inc: PeerId): void {
+    const waiting = this.#waiting.get(request)
+    if (!waiting) return
     this.#waiting.delete(request)
+    if (answer === 'granted') return waiting.resolve(DONE)
+    const { handle } = waiting
+    const by = this.#house.find(inc)
+    handle.tell('denied', { code: answer, by })
+    waiting.resolve(refusal(`${handle.type.name} ${handle.id}`, answer, by))
   }
 
-  #asked(handle: Handle<Fields> | undefined, inc: PeerId): void {
-    const by = this.#house.find(inc)
+  // The first answer counts, also one that comes while the object is on its way to another.
+  #asked(handle: Handle<Fields> | undefined, asked: ObjectEvent & { kind: 'object-asked' }): void {
+    const by = this.#house.find(asked.by)
     if (!handle || !by) return
-    let open = true
     const reply = (yes: boolean): void => {
-      if (!open) return
-      open = false
-      if (!handle.mine) return
-      this.#house.turn((turn) => objects.reply(turn, handle.replica, inc, yes))
+      this.#house.turn((turn) => objects.reply(turn, asked.key, asked, yes))
       this.#house.touch()
     }
     const asking = { object: handle, by, grant: () => reply(true), refuse: () => reply(false) }

@@ -7,6 +7,9 @@ import { type Reported, Reports } from './reports.ts'
 import type { ByteRates } from './traffic.ts'
 import type { MemberInfo } from './types.ts'
 
+export type { Listen } from './emitter.ts'
+export type { Reported } from './reports.ts'
+
 /** Whether we are in touch. */
 export type Status = 'live' | 'reconnecting' | 'lost'
 /** How safe what is acknowledged is: held twice, once, waiting for it, or late with it. */

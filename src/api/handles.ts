@@ -3,7 +3,7 @@
 import { badValue, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as motion from '../motion/motion.ts'
 import * as objects from '../objects/objects.ts'
-import type { Answer, Replica, Version } from '../objects/objects.ts'
+import type { Replica, Version } from '../objects/objects.ts'
 import {
   differing,
   type Fields,
@@ -14,9 +14,28 @@ import {
   updated,
   valueOf,
 } from '../wire/schema.ts'
+import { Emitter, type Listen } from './emitter.ts'
 import { type Course, foresees, rowOf, viewOf } from './motion.ts'
+import { DONE, type GiveOutcome, refusal, type TakeOutcome } from './outcomes.ts'
+import type { Reports } from './reports.ts'
 import type { MemberInfo, ObjectType, Patch } from './types.ts'
 import type { Viewer } from './viewer.ts'
+
+/** What an object tells, and what the listener gets. */
+export interface ObjectEvents {
+  /** Its state is another, or its owner is; once for all that came together. */
+  changed: void
+  /** It is ours now. */
+  granted: { readonly from: MemberInfo | null }
+  /** It is ours no more; what we wrote and nobody had seen is lost. */
+  lost: { readonly to: MemberInfo | null }
+  /** What we asked for was refused, for the reason that the promise says too. */
+  denied: { readonly code: string; readonly by: MemberInfo | null }
+  /** It has ended, or we may not see it any more; `full`: the session had no room for it. */
+  gone: { readonly reason: 'ended' | 'full' }
+}
+
+const EVENTS = ['changed', 'granted', 'lost', 'denied', 'gone'] as const
 
 /** One object, live. The same object is the same handle for as long as it lives. */
 export interface ObjectHandle<F extends Fields = Fields> {
@@ -42,24 +61,48 @@ export interface ObjectHandle<F extends Fields = Fields> {
    *   counts, for a state is never written to
    */
   view(into?: StateOf<F>): StateOf<F>
-  /** Changes some fields. @throws HoldfastError `not-owner`, or `bad-value` naming the field */
+  /**
+   * Changes some fields.
+   *
+   * @throws HoldfastError `not-owner`, `not-found` once it ended, `left`, or `bad-value` that names
+   *   the field
+   */
   set(patch: Patch<F>): void
-  /** Ends it. @throws HoldfastError code `not-owner` */
+  /** Ends it. @throws HoldfastError `not-owner`, `not-found` once it ended, `left` */
   destroy(): void
   /**
-   * Asks to own it. Settles when that is decided, over a change of server too: `refused` if its
-   * type or its owner does not let us, or somebody else was quicker.
+   * Asks to own it. It always ends, whoever dies, gives, or is cut off meanwhile: within a round
+   * trip to the server; where its owner is asked, within 10 s more; after 30 s in any case. Granted
+   * is of that moment: it may be followed by `lost`.
    *
    * @throws HoldfastError code `left` when the session ends first
    */
-  take(): Promise<Answer>
-  /** Gives it to a member with the state it has now. @throws HoldfastError code `not-owner` */
-  give(to: MemberInfo): Promise<Answer>
+  take(): Promise<TakeOutcome>
+  /**
+   * Gives it to a member with the state it has now; until that is decided it may not be changed.
+   *
+   * @throws HoldfastError `not-owner`, `not-found` once it ended, `left`
+   */
+  give(to: MemberInfo): Promise<GiveOutcome>
+  /**
+   * Calls the listener at each such event of this object.
+   *
+   * @returns stops it
+   * @throws HoldfastError code `bad-value` for an event that there is not
+   */
+  on<Name extends keyof ObjectEvents>(
+    name: Name,
+    listener: (value: ObjectEvents[Name]) => void,
+    options?: Listen,
+  ): () => void
 }
 
 /** What a handle needs of its session. */
 export interface HandleHost {
   readonly viewer: Viewer
+  readonly reports: Reports
+  /** The session was left. */
+  readonly left: boolean
   readonly me: PeerId
   readonly player: number
   find(inc: PeerId): MemberInfo | null
@@ -69,7 +112,7 @@ export interface HandleHost {
   set(replica: Replica, mask: number, madeAt: Millis, waits: boolean): boolean
   /** What changed leaves soon. */
   touch(): void
-  ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<Answer>
+  ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<TakeOutcome & GiveOutcome>
   /** Ours changed. */
   changed(handle: Handle<Fields>): void
 }
@@ -78,6 +121,8 @@ export interface HandleHost {
 export class Handle<F extends Fields> implements ObjectHandle<F> {
   readonly type: ObjectType<F>
   alive = true
+  /** Not for users: the session had no room for it. */
+  refused = false
   #state: StateOf<F>
   // Fields that changed since it was made.
   #stale = 0
@@ -90,6 +135,9 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   #doomed = false
   // What came is measured, and was not shown yet.
   #measured = false
+  #events: Emitter<ObjectEvents> | null = null
+  // Who asks twice waits for one answer.
+  #taking: Promise<TakeOutcome> | null = null
 
   constructor(host: HandleHost, type: ObjectType<F>, replica: Replica) {
     this.#host = host
@@ -120,11 +168,13 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 
   get mine(): boolean {
+    if (this.#host.left) return false
     if (this.#kept) return this.alive
     return this.alive && this.#replica.owner === this.#host.me && !this.#replica.giving
   }
 
   get owner(): MemberInfo | null {
+    if (this.#host.left) return null
     return this.#host.find(this.#kept ? this.#host.me : this.#replica.owner)
   }
 
@@ -179,12 +229,21 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
 
   /** Not for users: it has another owner. */
   owned(before: PeerId): void {
-    if (this.#kept && !this.#release()) return
+    const returns = this.#kept !== null
+    if (returns && !this.#release()) return
+    if (!returns) this.#changedHands(before)
     const { course } = this.type
     const mine = before === this.#host.me || this.replica.owner === this.#host.me
     // What we moved ourselves was not shown by its motion.
     if (course && mine) this.#motion = motionOf(course)
     if (mine) this.#took(null)
+  }
+
+  #changedHands(before: PeerId): void {
+    const { me } = this.#host
+    const { owner } = this.#replica
+    if (owner === me && before !== me) this.tell('granted', { from: this.#host.find(before) })
+    else if (before === me && owner !== me) this.tell('lost', { to: this.#host.find(owner) })
   }
 
   #took(ages: readonly Millis[] | null): void {
@@ -255,28 +314,63 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     this.#host.touch()
   }
 
-  take(): Promise<Answer> {
-    if (!this.alive) return Promise.resolve('gone')
+  async take(): Promise<TakeOutcome> {
+    this.#checkLeft('take')
+    if (!this.alive) return this.#refused('gone')
     // What the server keeps for somebody who is away is not its own before it takes it.
-    if (this.mine && !this.away) return Promise.resolve('granted')
-    // On its way to somebody else.
-    if (this.#replica.giving) return Promise.resolve('refused')
-    return this.#host.ask(this as unknown as Handle<Fields>, 'take', this.#host.me)
+    if (this.mine && !this.away) return DONE
+    if (this.#replica.giving) return this.#refused('held')
+    if (this.type.rules.take === 'fixed') return this.#refused('fixed', this.owner)
+    this.#taking ??= this.#host
+      .ask(this as unknown as Handle<Fields>, 'take', this.#host.me)
+      .finally(() => (this.#taking = null))
+    return this.#taking
   }
 
-  give(to: MemberInfo): Promise<Answer> {
+  async give(to: MemberInfo): Promise<GiveOutcome> {
     this.#check('give')
-    if (to.inc === this.#host.me) return Promise.resolve('granted')
+    if (typeof (to as MemberInfo | undefined)?.inc !== 'number') {
+      throw badValue(`${this.#name} is given to a member: ${shown(to)}`)
+    }
+    if (to.inc === this.#host.me) return DONE
     // On the way back we cannot say to whom it goes.
-    if (this.#kept || !this.#host.find(to.inc)) return Promise.resolve('refused')
+    if (this.#kept || !this.#host.find(to.inc)) return this.#refused('away', to)
     return this.#host.ask(this as unknown as Handle<Fields>, 'give', to.inc)
   }
 
+  #refused(code: objects.Refusal, by: MemberInfo | null = null): TakeOutcome & GiveOutcome {
+    return refusal(this.#name, code, by)
+  }
+
+  on<Name extends keyof ObjectEvents>(
+    name: Name,
+    listener: (value: ObjectEvents[Name]) => void,
+    options?: Listen,
+  ): () => void {
+    this.#events ??= new Emitter('an object', EVENTS, this.#host.reports)
+    return this.#events.on(name, listener, options)
+  }
+
+  /** Not for users. */
+  tell<Name extends keyof ObjectEvents>(name: Name, value: ObjectEvents[Name]): void {
+    this.#events?.tell(name, value)
+  }
+
+  get #name(): string {
+    return `${this.type.name} ${this.id}`
+  }
+
+  #checkLeft(verb: string): void {
+    if (!this.#host.left) return
+    throw new HoldfastError('left', `cannot ${verb} ${this.#name}: the session was left`)
+  }
+
   #check(verb: string): void {
+    this.#checkLeft(verb)
     if (this.mine) return
-    const what = `${this.type.name} ${this.id}`
-    if (!this.alive) throw new HoldfastError('not-found', `cannot ${verb} ${what}: it is destroyed`)
-    throw new HoldfastError('not-owner', `cannot ${verb} ${what}: it is not mine`)
+    const what = `cannot ${verb} ${this.#name}`
+    if (!this.alive) throw new HoldfastError('not-found', `${what}: it has ended`)
+    throw new HoldfastError('not-owner', `${what}: it is not mine`)
   }
 }
 

@@ -12,6 +12,7 @@ import {
   type FieldKind,
   type Fields,
   type Quantised,
+  putValue,
   quantiseInto,
   type Schema,
   type StateOf,
@@ -192,8 +193,9 @@ function patchOf(type: Schema<Fields>, from: Quantised, mask: number): Record<st
 /** A piece's fields by name; null for those that are hidden. */
 export function stateOf(type: Schema<Fields>, { fields, hidden }: Row): Record<string, unknown> {
   const state: Record<string, unknown> = {}
-  for (const [i, { name, field, at }] of type.columns.entries()) {
-    state[name] = (hidden & (1 << i)) === 0 ? field.valueAt(fields, at) : null
+  for (const [i, column] of type.columns.entries()) {
+    if ((hidden & (1 << i)) === 0) putValue(state, column, fields)
+    else state[column.name] = null
   }
   return state
 }

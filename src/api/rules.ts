@@ -13,6 +13,7 @@ import { type Report, ruled } from './reports.ts'
 /** Options of `object` that this file reads. */
 export const OWNING_OPTIONS = [
   'take',
+  'unanswered',
   'onOwnerLeave',
   'balance',
   'weight',
@@ -40,6 +41,11 @@ export interface OwningOptions<F extends Fields> {
    * nobody (`fixed`, if not given). Its owner may always give it away.
    */
   readonly take?: TakePolicy
+  /**
+   * What becomes of an ask that its owner leaves without an answer for 10 s, for its listener threw
+   * or never answered: it is refused (`refuse`, if not given), or who asked has it (`take`).
+   */
+  readonly unanswered?: 'refuse' | 'take'
   /** What becomes of it when its owner left, or did not come back within a minute: `destroy`. */
   readonly onOwnerLeave?: 'destroy' | 'keep'
   /** The server moves it from who owns many to who owns few, now and then. */
@@ -72,7 +78,9 @@ export function rulesOf(
   timed: boolean,
   report: Report,
 ): TypeRules {
-  const { take = 'fixed', onOwnerLeave = 'destroy', balance = false, weight = 1, eyes } = options
+  const { take = 'fixed', unanswered = 'refuse', onOwnerLeave = 'destroy' } = options
+  const { balance = false, weight = 1, eyes } = options
+  checkWord(`${type}: unanswered`, unanswered, ['refuse', 'take'])
   checkWord(`${type}: take`, take, ['free', 'ask', 'fixed'])
   checkWord(`${type}: onOwnerLeave`, onOwnerLeave, ['destroy', 'keep'])
   if (!(weight > 0 && weight < Infinity)) throw badValue(`${type}: weight is above 0: ${weight}`)
@@ -85,6 +93,7 @@ export function rulesOf(
     schema,
     timed,
     take,
+    unanswered,
     onOwnerLeave,
     balance,
     weight,
@@ -131,6 +140,7 @@ function columnOf(type: string, schema: Schema<Fields>, what: string, name: stri
 export function ruleText({
   schema,
   take,
+  unanswered,
   onOwnerLeave,
   balance,
   weight,
@@ -138,6 +148,7 @@ export function ruleText({
   eyes,
 }: TypeRules): string {
   const words = [`take ${take}`, `onOwnerLeave ${onOwnerLeave}`]
+  if (unanswered === 'take') words.push('unanswered take')
   if (balance) words.push('balance')
   if (weight !== 1) words.push(`weight ${weight}`)
   if (eyes >= 0) words.push(`eyes ${schema.names[eyes]}`)

@@ -71,6 +71,8 @@ export class Session extends Caller {
     () => this.#runner?.changeTime() ?? NaN,
   )
   #runner: Runner | null = null
+  // Session time as it was asked for last.
+  #now: Millis = 0
   readonly #roster = new Roster()
   #status: Status = 'live'
   #safety: Safety = 'alone'
@@ -85,8 +87,6 @@ export class Session extends Caller {
     this.#parts = parts
     this.#events = events
     this.#rules = types.objects.map(({ rulesFor }) => rulesFor(reports.report))
-    const player = (): number => this.#roster.player
-    const sessionId = (): string => this.#runner?.member.session.id ?? ''
     this.#decisions = new Decisions({
       types: types.actions,
       state: parts.actions,
@@ -94,22 +94,31 @@ export class Session extends Caller {
     })
     this.#tabletop = this.#lay(types.pieces, reports)
     this.#worlds = new Worlds(parts.slots, parts.box, () => this.#runner, reports)
-    this.#belongings = new Belongings({
-      types: types.objects,
-      reports,
-      state: parts.objects,
+    this.#belongings = this.#hold(types.objects, reports)
+  }
+
+  #hold(types: Types['objects'], reports: Reports): Belongings {
+    const player = (): number => this.#roster.player
+    const left = (): boolean => this.#runner === null
+    const sessionId = (): string => this.#runner?.member.session.id ?? ''
+    const state = this.#parts.objects
+    return new Belongings({
+      ...{ types, reports, state },
       viewer: this.#viewer,
       get player() {
         return player()
       },
+      get left() {
+        return left()
+      },
       get session() {
         return sessionId()
       },
-      find: (inc) => this.#find(inc),
+      find: (inc) => this.#roster.find(inc),
       turn: (verb) => this.#use((now, run) => verb(this.#turn(now, run))),
       set: (replica, mask, madeAt, waits) => {
         const now = this.#runner?.loop.now() ?? NaN
-        return objects.set(parts.objects, this.#rules, now, replica, mask, madeAt, waits)
+        return objects.set(state, this.#rules, now, replica, mask, madeAt, waits)
       },
       touch: () => this.#runner?.touch(),
       changed: () => this.#tell('objects', undefined),
@@ -167,12 +176,12 @@ export class Session extends Caller {
 
   /** Who serves; null before the first view. */
   get primary(): MemberInfo | null {
-    return this.#find(this.#roster.view.primary)
+    return this.#roster.find(this.#roster.view.primary)
   }
 
   /** Who would take over; null while there is nobody. */
   get backup(): MemberInfo | null {
-    return this.#find(this.#roster.view.backup)
+    return this.#roster.find(this.#roster.view.backup)
   }
 
   /** In touch, on the way back, or lost for good. */
@@ -203,9 +212,10 @@ export class Session extends Caller {
     return this.#safety
   }
 
-  /** Session time in ms: the primary's clock, never backwards. */
+  /** Session time in ms: the primary's clock, never backwards. It stands still once we left. */
   now(): number {
-    return this.#use((now, run) => member.sessionTime(run, now)) ?? 0
+    this.#now = this.#use((now, run) => member.sessionTime(run, now)) ?? this.#now
+    return this.#now
   }
 
   /** Figures for a display. */
@@ -375,7 +385,12 @@ export class Session extends Caller {
         return this.#joined(event.inc, event.player, event.lost)
       case 'recovered': {
         const { epoch, gone, silent } = event
-        return this.#tell('recovered', { epoch, witness: this.#find(event.witness), gone, silent })
+        return this.#tell('recovered', {
+          epoch,
+          witness: this.#roster.find(event.witness),
+          gone,
+          silent,
+        })
       }
       case 'view':
         return this.#viewed(event.view, event.before)
@@ -476,10 +491,6 @@ export class Session extends Caller {
 
   #checkOpen(verb: string): void {
     if (!this.#runner) throw new HoldfastError('left', `cannot ${verb}: the session was left`)
-  }
-
-  #find(inc: PeerId): MemberInfo | null {
-    return this.#roster.find(inc)
   }
 
   #use<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {

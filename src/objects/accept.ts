@@ -18,18 +18,20 @@ import type { Quantised } from '../wire/schema.ts'
 import { unwrap } from '../wire/sequence.ts'
 import { announce, owe } from './duty.ts'
 import { hideFurther, moved } from './interest.ts'
-import { encodeEntry, KIND, type Said } from './messages.ts'
+import { encodeEntry, KIND } from './messages.ts'
 import { changed } from './queue.ts'
+import { type Lack, lackOf, turnAway } from './room.ts'
 import { agesAt, AGES_MAX } from './stamp.ts'
 import {
   isSeen,
   leads,
   type Objects,
-  OBJECTS_MAX,
   OSEQ_SAID_MAX,
   place,
   type Replica,
   REPLICAS_MAX,
+  type Said,
+  tally,
   type Turn,
 } from './state.ts'
 import { compare, FIRST, type Version } from './version.ts'
@@ -171,7 +173,7 @@ export function bury(turn: Turn, replica: Replica, version: Version, author: Pee
   const { objects, now, out } = turn
   const seen = isSeen(replica)
   const before = replica.owner
-  if (!replica.dead) objects.living--
+  if (!replica.dead) tally(objects, replica, -1)
   const mine = !replica.dead && before === objects.me && author !== objects.me
   Object.assign(replica, { version, owner: author, dead: true, hidden: false, former: 0 })
   Object.assign(replica, { written: null, saidAt: now })
@@ -184,6 +186,19 @@ export function bury(turn: Turn, replica: Replica, version: Version, author: Pee
   if (seen) out.emit({ kind: 'object-went', key: replica.key })
 }
 
+/** Our primary has no room for an object that we told it of: it has ended, for us too. */
+export function takeFull(turn: Turn, from: PeerId, key: number, version: Version, why: Lack): void {
+  const { objects, out } = turn
+  const { me, mesh, primary } = objects
+  const replica = objects.replicas.get(key)
+  const counts = from === primary && !leads(objects) && replica && !replica.dead
+  if (!counts || compare(replica.version, version) !== 0) return void objects.counters.ignored++
+  const mine = replica.owner === me
+  if (mine) out.emit({ kind: 'object-refused', key, why })
+  // In a mesh we told others of it, who are to hear that it is gone.
+  bury(turn, replica, version, mesh && mine ? me : primary)
+}
+
 /** How often what is kept for a while is looked through. */
 export const LOOK_MS: Millis = 1_000
 
@@ -191,7 +206,10 @@ function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | unde
   const { objects } = turn
   if (known) speakUp(turn, from, said, known)
   if (createsNothing(objects) && compare(said.version, FIRST) > 0 && !isAlive(known)) return
-  if ((!known || known.dead) && objects.living >= OBJECTS_MAX) {
+  const isNew = !known || known.dead
+  const lack = isNew && leads(objects) ? lackOf(objects, said.creator) : null
+  if (lack) return turnAway(turn, from, said, lack)
+  if (isNew && objects.living >= REPLICAS_MAX) {
     objects.counters.ignored++
     return
   }
@@ -229,7 +247,7 @@ export function stand(turn: Turn, replica: Replica, said: Stand): void {
   const before = replica.owner
   const mine = !replica.dead && before === objects.me
   const lost = mine && said.owner !== objects.me ? replica.fields : null
-  if (replica.dead) objects.living++
+  if (replica.dead) tally(objects, replica, 1)
   const { type, version, owner, former, oseq, fields } = said
   Object.assign(replica, { type, version, owner, former, oseq, fields: [...fields] })
   Object.assign(replica, { dead: false, hidden: false, written: null, saidAt: now })

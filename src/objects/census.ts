@@ -8,6 +8,7 @@ import type { Millis, PeerId } from '../machine.ts'
 import { finish } from '../wire/bytes.ts'
 import { forgetAll, oweAll, reach } from './duty.ts'
 import { BATCH_BYTES, begin, KIND, writeEntry } from './messages.ts'
+import { asksAgain } from './asking.ts'
 import { grantAgain } from './owning.ts'
 import { askAgain } from './requests.ts'
 import { GATE, leads, type Objects, type Sight, type Turn } from './state.ts'
@@ -35,6 +36,8 @@ export function followed(turn: Turn, from: PeerId, epoch: number): void {
   if (!objects.mesh) oweAll(turn, from, sight)
   if (objects.variant === 'inherited-acks') inherit(objects, from, sight)
   grantAgain(turn, from)
+  asksAgain(turn, from)
+  objects.pendingAt = turn.now
 }
 
 // In a mesh one that led until now took what we said for a lie. Once in an epoch it hears it again.

@@ -155,7 +155,9 @@ export function owe(turn: Turn, peer: PeerId, sight: Sight, replica: Replica): v
   const hides = !replica.dead && !mayKnow(turn.types, objects, replica, peer, sight)
   // In a mesh it may have heard of the object from an owner before us.
   const heard = knows || sight.outdated.has(slot) || (objects.mesh && replica.version.count > 0)
-  if (hides && (!heard || gate === GATE.hidden)) return
+  // Who told us an older version did not take that it is hidden: it was its own by then.
+  const isOver = gate === GATE.hidden && !sight.outdated.has(slot)
+  if (hides && (!heard || isOver)) return
   sight.outdated.delete(slot)
   const listed = gate === GATE.owed || gate === GATE.hiding
   sight.gate[slot] = hides ? GATE.hiding : GATE.owed
@@ -225,6 +227,7 @@ function sendBatch({ objects, types, out }: Turn, peer: PeerId, sight: Sight): b
       if (hidden.length > BATCH_BYTES) break
       writeName(hidden, replica, replica.version)
       sight.gate[slot] = GATE.hidden
+      unawait(sight, slot)
     }
     taken++
   }
@@ -235,6 +238,14 @@ function sendBatch({ objects, types, out }: Turn, peer: PeerId, sight: Sight): b
   if (message > 0) sight.awaited.push({ message, told })
   else sight.linked = false
   return sight.linked
+}
+
+// What was told before it was hidden opens no gate: it may come before the HIDE, and what is told
+// after that has not come by then.
+function unawait({ awaited }: Sight, slot: number): void {
+  for (const { told } of awaited) {
+    for (let i = 0; i < told.length; i += 3) if (told[i] === slot) told[i + 1] = 0
+  }
 }
 
 function fits(writer: ByteWriter, types: Types, replica: Replica, told: number): boolean {

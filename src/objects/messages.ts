@@ -5,10 +5,11 @@
  *     HIDE           (creator count version)*        not for your eyes any more
  *     FOLLOW         epoch                           you are my primary: tell me all
  *     CENSUS         reign                           you know all that I know: what else is there?
- *     REQUEST        number creator count version what:u8 to entry?
- *     ASK, DECLINE   creator count version by        may they have it? no
- *     GRANT          version entry                   it is yours, go on from this
- *     REFUSE         number why
+ *     REQUEST        number creator count version what:u8 to answers entry?
+ *     ASK, DECLINE   creator count version by request     may they have it? no
+ *     GRANT          version entry                        it is yours, go on from this
+ *     REFUSE         number why by
+ *     FULL           creator count version why:u8         there is no room for it
  *
  * Numbers are varints. An entry is an object with its whole state, or that it is gone:
  *
@@ -27,10 +28,12 @@ import {
   writeU8,
   writeVarint,
 } from '../wire/bytes.ts'
-import type { Millis, PeerId } from '../machine.ts'
-import { allFields, type Quantised, readFields, writeFields } from '../wire/schema.ts'
+import type { PeerId } from '../machine.ts'
+import { allFields, readFields, writeFields } from '../wire/schema.ts'
 import { readStamp, STAMP_BYTES_MAX, writeStamp } from './stamp.ts'
-import { COUNT_MAX, CREATOR_MAX, keyOf, OSEQ_SAID_MAX, type Replica, type Types } from './state.ts'
+import type { Asked, Request, What } from './demands.ts'
+import { COUNT_MAX, CREATOR_MAX, keyOf, OSEQ_SAID_MAX, type Replica } from './state.ts'
+import type { Said, Types } from './types.ts'
 import { readVersion, type Version, writeVersion } from './version.ts'
 
 /** First byte of each message. */
@@ -45,6 +48,7 @@ export const KIND = {
   decline: 8,
   grant: 9,
   refuse: 10,
+  full: 11,
 } as const
 
 /** Bytes of entries in one message, as long as more than one fits. */
@@ -54,21 +58,6 @@ export const ENTRY_OVERHEAD: number = 48 + STAMP_BYTES_MAX
 
 const GONE = 0x80
 
-/** What somebody says of an object: all of it. */
-export interface Said {
-  key: number
-  creator: PeerId
-  count: number
-  version: Version
-  owner: PeerId
-  type: number
-  dead: boolean
-  oseq: number
-  former: number
-  fields: Quantised
-  madeAt: Millis
-}
-
 /** A message that begins with its kind. */
 export function begin(kind: number): ByteWriter {
   const writer = createWriter(128)
@@ -77,9 +66,13 @@ export function begin(kind: number): ByteWriter {
 }
 
 /** Which object, in which version. */
-export function writeName(writer: ByteWriter, replica: Replica, version: Version): void {
-  writeVarint(writer, replica.creator)
-  writeVarint(writer, replica.count)
+export function writeName(
+  writer: ByteWriter,
+  { creator, count }: Pick<Replica, 'creator' | 'count'>,
+  version: Version,
+): void {
+  writeVarint(writer, creator)
+  writeVarint(writer, count)
   writeVersion(writer, version)
 }
 
@@ -139,11 +132,16 @@ export function plain(kind: number, ...numbers: number[]): Uint8Array {
   return finish(writer)
 }
 
-/** ASK and DECLINE. */
-export function encodeAsk(kind: number, replica: Replica, by: PeerId): Uint8Array {
+/** ASK and DECLINE. @param request  the number that who asked gave to it */
+export function encodeAsk(
+  kind: number,
+  replica: Replica,
+  { by, request }: { by: PeerId; request: number },
+): Uint8Array {
   const writer = begin(kind)
   writeName(writer, replica, replica.version)
   writeVarint(writer, by)
+  writeVarint(writer, request)
   return finish(writer)
 }
 
@@ -154,20 +152,52 @@ export function encodeEntry(kind: number, types: Types, replica: Replica): Uint8
   return finish(writer)
 }
 
-/** REQUEST. @param state  with the state, as who gives sends it */
+const WHATS: readonly What[] = ['take', 'give', 'yes']
+
+/** REQUEST; with the state, as who gives sends it. */
 export function encodeRequest(
   types: Types,
   number: number,
   replica: Replica,
-  request: { what: 'take' | 'give'; to: PeerId; from: Version },
+  { what, to, from, answers }: Request,
 ): Uint8Array {
   const writer = begin(KIND.request)
   writeVarint(writer, number)
-  writeName(writer, replica, request.from)
-  writeU8(writer, request.what === 'give' ? 1 : 0)
-  writeVarint(writer, request.to)
-  if (request.what === 'give') writeEntry(writer, types, replica)
+  writeName(writer, replica, from)
+  writeU8(writer, WHATS.indexOf(what))
+  writeVarint(writer, to)
+  writeVarint(writer, answers)
+  if (what !== 'take') writeEntry(writer, types, replica)
   return finish(writer)
+}
+
+/** What `encodeRequest` wrote behind its kind; on anything else the reader has failed. */
+export function readRequest(reader: ByteReader, types: Types): Omit<Asked, 'from' | 'at'> {
+  const number = readVarint(reader)
+  const { key, version } = readName(reader)
+  const what = WHATS[readU8(reader)]
+  const to = readVarint(reader)
+  const answers = readVarint(reader)
+  const entry = what === 'give' || what === 'yes' ? readEntry(reader, types) : null
+  if (what === undefined || (entry && entry.key !== key)) fail(reader)
+  return { number, key, version, what: what ?? 'take', to, answers, entry }
+}
+
+const LACKS = ['full', 'quota'] as const
+
+/** FULL. */
+export function encodeFull(said: Said, why: (typeof LACKS)[number]): Uint8Array {
+  const writer = begin(KIND.full)
+  writeName(writer, said, said.version)
+  writeU8(writer, LACKS.indexOf(why))
+  return finish(writer)
+}
+
+/** Why there is no room; the reader fails on another word. */
+export function readLack(reader: ByteReader): (typeof LACKS)[number] {
+  const why = LACKS[readU8(reader)]
+  if (why === undefined) fail(reader)
+  return why ?? 'full'
 }
 
 /** GRANT. */

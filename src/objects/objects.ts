@@ -25,7 +25,9 @@ import { FIRST } from './version.ts'
 
 export { objectsPart, OBJECTS_CHANNEL } from './part.ts'
 export { give } from './owning.ts'
-export { reply, request } from './requests.ts'
+export { reply } from './asking.ts'
+export { request } from './requests.ts'
+export { lackOf, madeBy } from './room.ts'
 export * from './state.ts'
 export type { Version } from './version.ts'
 

@@ -4,31 +4,32 @@
 
 import type { Millis, Part, PartOut, PeerId } from '../machine.ts'
 import { type ByteReader, createReader, isDone, readU8, readVarint } from '../wire/bytes.ts'
-import { LOOK_MS, takeSaid } from './accept.ts'
+import { LOOK_MS, takeFull, takeSaid } from './accept.ts'
 import { counted, followed } from './census.ts'
 import { delivered, flush } from './duty.ts'
 import { hideFurther, lookAgain } from './interest.ts'
-import { KIND, readEntry, readName } from './messages.ts'
-import {
-  type Asked,
-  balance,
-  BALANCE_MS,
-  conclude,
-  decide,
-  declined,
-  endGrace,
-  endAsked,
-  endGrants,
-  giveBack,
-  REFUSED,
-  takeOrphan,
-} from './owning.ts'
+import { KIND, readEntry, readLack, readName, readRequest } from './messages.ts'
+import { endGrace, giveBack, takeOrphan } from './adopting.ts'
+import { declined, endAsks, forgetAsks, hearAsk, sayAnswers } from './asking.ts'
+import { balance, BALANCE_MS } from './balancing.ts'
+import { endGrants } from './owning.ts'
+import { decideAll, demand } from './deciding.ts'
 import { drain, leavesAt } from './queue.ts'
 import { reckon, reckonsAt } from './reckoning.ts'
-import { settle, takeGrant } from './requests.ts'
-import { forget, leads, type ObjectEvent, type Objects, type Turn, type Types } from './state.ts'
+import { conclude, endRequests, settle, takeGrant } from './requests.ts'
+import {
+  forget,
+  leads,
+  type ObjectEvent,
+  type Objects,
+  REFUSALS,
+  type RequestRules,
+  REQUEST_RULES,
+  type Turn,
+  type Types,
+} from './state.ts'
 import { acked, lost, read, waits, write } from './updates.ts'
-import { compare, readVersion } from './version.ts'
+import { compare, readVersion, type Version } from './version.ts'
 import { linked, reset, viewed } from './views.ts'
 
 /** The channel of objects. */
@@ -36,10 +37,10 @@ export const OBJECTS_CHANNEL = 4
 /** A destroyed object is remembered so long: nothing older is on its way any more (B49). */
 export const TOMBSTONE_MS: Millis = 60_000
 
-/** The part, for a game with these types. */
-export function objectsPart(types: Types): Part<Objects> {
+/** The part, for a game with these types. @param rules  that a proof may twist */
+export function objectsPart(types: Types, rules: RequestRules = REQUEST_RULES): Part<Objects> {
   const turn = (objects: Objects, now: Millis, out: PartOut): Turn => {
-    return { objects, types, now, out: out as PartOut<ObjectEvent> }
+    return { objects, types, now, out: out as PartOut<ObjectEvent>, rules }
   }
   return {
     channel: OBJECTS_CHANNEL,
@@ -53,11 +54,16 @@ export function objectsPart(types: Types): Part<Objects> {
     flush: (state, now, out) => {
       const done = turn(state, now, out)
       reckon(done)
+      sayAnswers(done)
+      decideAll(done)
       flush(done)
     },
     wake: (state, now, out) => wake(turn(state, now, out)),
     deadline: (state) =>
-      Math.min(state.lookAt, state.countedAt, state.balanceAt, leavesAt(state), reckonsAt(state)),
+      Math.min(
+        ...[state.lookAt, state.countedAt, state.balanceAt, state.pendingAt],
+        ...[leavesAt(state), reckonsAt(state)],
+      ),
     clock: (state, offset) => void (state.offset = offset),
     reset: (state, out) => reset(turn(state, 0, out)),
     view: (state, now, view, out) => viewed(turn(state, now, out), view),
@@ -80,7 +86,7 @@ function receive(turn: Turn, from: PeerId, bytes: Uint8Array): void {
 }
 
 function known(kind: number): boolean {
-  return kind >= KIND.tell && kind <= KIND.refuse
+  return kind >= KIND.tell && kind <= KIND.full
 }
 
 // Returns whether it was well formed.
@@ -97,11 +103,10 @@ function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boole
     case KIND.census:
       return epochOf(reader, (reign) => counted(turn, from, reign))
     case KIND.refuse: {
-      const [number, why] = [readVarint(reader), readVarint(reader)]
-      if (!isDone(reader) || why > REFUSED.gone) return false
-      if (from === objects.primary) {
-        conclude(turn, number, why === REFUSED.gone ? 'gone' : 'refused')
-      }
+      const [number, why] = [readVarint(reader), REFUSALS[readVarint(reader)]]
+      const by = readVarint(reader)
+      if (!isDone(reader) || why === undefined) return false
+      if (from === objects.primary) conclude(turn, number, why, by)
       return true
     }
     default:
@@ -118,7 +123,7 @@ function epochOf(reader: ByteReader, take: (epoch: number) => void): boolean {
 }
 
 function takeOwning(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
-  const { objects, types, out } = turn
+  const { objects, types } = turn
   if (kind === KIND.grant) {
     const version = readVersion(reader)
     const base = readEntry(reader, types)
@@ -127,36 +132,37 @@ function takeOwning(turn: Turn, from: PeerId, kind: number, reader: ByteReader):
     settleKey(turn, base.key)
     return true
   }
-  const number = kind === KIND.request ? readVarint(reader) : 0
+  if (kind === KIND.request) return requested(turn, from, reader)
   const { key, version } = readName(reader)
-  if (kind === KIND.request) return requested(turn, { from, number, key, version }, reader)
-  const by = readVarint(reader)
+  if (kind === KIND.full) return refused(turn, from, key, version, reader)
+  const asker = { by: readVarint(reader), request: readVarint(reader) }
   if (!isDone(reader)) return false
-  if (kind === KIND.decline) {
-    if (leads(objects)) declined(turn, from, key)
-    else objects.counters.ignored++
-  } else if (from === objects.primary && objects.replicas.get(key)?.owner === objects.me) {
-    out.emit({ kind: 'object-asked', key, by })
-  } else objects.counters.ignored++
+  if (kind === KIND.decline && leads(objects)) declined(turn, from, key, asker)
+  else if (kind === KIND.ask && from === objects.primary) hearAsk(turn, key, asker)
+  else objects.counters.ignored++
   return true
 }
 
-function requested(
+function refused(
   turn: Turn,
-  head: Pick<Asked, 'from' | 'number' | 'key' | 'version'>,
+  from: PeerId,
+  key: number,
+  version: Version,
   reader: ByteReader,
 ): boolean {
-  const { objects, types } = turn
-  const { key } = head
-  const said = readU8(reader)
-  const what = said === 1 ? 'give' : 'take'
-  const to = readVarint(reader)
-  const entry = what === 'give' ? readEntry(reader, types) : null
-  if (!isDone(reader) || said > 1 || (entry && entry.key !== key)) return false
-  if (leads(objects)) decide(turn, { ...head, what, to, entry })
-  else objects.counters.ignored++
-  // Our own, if it is to us that it was given.
+  const why = readLack(reader)
+  if (!isDone(reader)) return false
+  takeFull(turn, from, key, version, why)
   settleKey(turn, key)
+  return true
+}
+
+function requested(turn: Turn, from: PeerId, reader: ByteReader): boolean {
+  const { objects, types, now } = turn
+  const asked = readRequest(reader, types)
+  if (!isDone(reader)) return false
+  if (leads(objects)) demand(turn, { ...asked, from, at: now })
+  else objects.counters.ignored++
   return true
 }
 
@@ -166,16 +172,19 @@ function entries(turn: Turn, from: PeerId, kind: number, reader: ByteReader): bo
     const said = readEntry(reader, types)
     if (reader.failed) return false
     if (kind === KIND.tell) takeSaid(turn, from, said)
-    else if (leads(objects)) takeOrphan(turn, said)
+    else if (leads(objects)) takeOrphan(turn, from, said)
     else objects.counters.ignored++
     settleKey(turn, said.key)
   }
   return !reader.failed
 }
 
+// Something of it is another: what was asked for may be settled, what waits decided.
 function settleKey(turn: Turn, key: number): void {
-  const replica = turn.objects.replicas.get(key)
-  if (replica && turn.objects.requests.size > 0) settle(turn, replica)
+  const { replicas, requests, pending } = turn.objects
+  const replica = replicas.get(key)
+  if (replica && requests.size > 0) settle(turn, replica)
+  if (pending.length > 0) turn.objects.pendingAt = turn.now
 }
 
 // Whoever speaks for it does not let us see it any more; what we know of it stays, unseen.
@@ -185,16 +194,17 @@ function hide(turn: Turn, from: PeerId, reader: ByteReader): boolean {
     const { key, version } = readName(reader)
     if (reader.failed) return false
     const replica = objects.replicas.get(key)
-    // In a mesh it may be of an owner that we have not heard of.
     const newer = replica !== undefined && compare(version, replica.version) > 0
-    const speaks = from === objects.primary || from === replica?.owner || (newer && objects.mesh)
+    // In a mesh it may be of an owner that we have not heard of. But in the version that we know,
+    // its owner alone says who may see it, and who had it before may be late with that.
+    const speaks = objects.mesh ? from === replica?.owner || newer : from === objects.primary
     const mine = replica?.owner === objects.me
     if (!replica || replica.dead || replica.hidden || !speaks || (mine && !newer)) {
       objects.counters.ignored++
       continue
     }
-    // It was ours, and whose it is we may not know.
-    if (mine) Object.assign(replica, { version, owner: 0, giving: false })
+    // It was ours. Whose it is we may not know, and of its states in that version we have none.
+    if (mine) Object.assign(replica, { version, owner: 0, giving: false, oseq: 0 })
     if (mine) hideFurther(turn, replica, true)
     replica.hidden = true
     settleKey(turn, key)
@@ -216,11 +226,13 @@ function wake(turn: Turn): void {
   if (now < objects.lookAt) return
   objects.lookAt = now + LOOK_MS
   lookAgain(turn)
+  endRequests(turn)
+  forgetAsks(turn)
   if (leads(objects)) {
     giveBack(turn)
     endGrace(turn)
     endGrants(turn)
-    endAsked(turn)
+    endAsks(turn)
   }
   for (const replica of [...objects.replicas.values()]) {
     if (!replica.dead || now - replica.since < TOMBSTONE_MS) continue

@@ -5,51 +5,98 @@
  *       object, in the newer of our state and the one that the grant says, and tell everybody
  *
  * A request goes again to a new primary. It is settled by what becomes of the object: the grant,
- * a refusal, that somebody else has it, that it is gone.
+ * a refusal, that somebody else has it, that it is gone; and after REQUEST_MS in any case.
  */
 
-import type { PeerId } from '../machine.ts'
+import type { Millis, PeerId } from '../machine.ts'
 import { stand } from './accept.ts'
-import { encodeAsk, encodeRequest, KIND, type Said } from './messages.ts'
-import { conclude, decide, declined } from './owning.ts'
-import { leads, OBJECTS_MAX, place, type Replica, type Request, type Turn } from './state.ts'
+import { encodeRequest } from './messages.ts'
+import {
+  type Answer,
+  leads,
+  type Objects,
+  place,
+  type Replica,
+  REPLICAS_MAX,
+  type Request,
+  type Said,
+  type Turn,
+  type What,
+} from './state.ts'
 import { compare, type Version } from './version.ts'
 
-/** Asks for an object, or gives it to somebody. @returns the number of the request */
-export function request(turn: Turn, replica: Replica, what: 'take' | 'give', to: PeerId): number {
-  const { objects } = turn
+/** Nobody waits longer for what came of a request, also over the deaths of two servers. */
+export const REQUEST_MS: Millis = 30_000
+
+/**
+ * Asks for an object, or gives it to somebody.
+ *
+ * @param answers  of a `yes`: the request of who asked for it
+ * @returns the number of the request
+ */
+export function request(turn: Turn, replica: Replica, what: What, to: PeerId, answers = 0): number {
+  const { objects, now } = turn
   const number = objects.nextRequest++
-  objects.requests.set(number, { key: replica.key, what, to, from: replica.version })
-  if (what === 'give') replica.giving = true
+  const { key, version: from } = replica
+  objects.requests.set(number, { key, what, to, from, answers, at: now })
+  if (what !== 'take') replica.giving = true
   send(turn, number, objects.requests.get(number)!)
   return number
 }
 
-function send(turn: Turn, number: number, { key, what, to, from }: Request): void {
-  const { objects, types } = turn
+function send({ objects, types, now }: Turn, number: number, asked: Request): void {
+  const { me, primary } = objects
+  const { key, what, to, from: version, answers } = asked
   const replica = objects.replicas.get(key)
   if (!replica) return
   if (leads(objects)) {
-    decide(turn, { from: objects.me, number, key, version: from, what, to, entry: null })
-    return settle(turn, replica)
+    const ours = { from: me, number, key, version, what, to, answers, entry: null, at: now }
+    objects.pending.push(ours)
+    objects.pendingAt = now
+    return
   }
-  const bytes = encodeRequest(types, number, replica, { what, to, from })
-  objects.outbox.push({ to: objects.primary, bytes })
+  const bytes = encodeRequest(types, number, replica, asked)
+  objects.outbox.push({ to: primary, bytes })
 }
 
 /** There is another primary, or a new link to it: what is not settled is asked for again. */
 export function askAgain(turn: Turn): void {
-  for (const [number, asked] of [...turn.objects.requests]) send(turn, number, asked)
+  for (const [number, asked] of turn.objects.requests) send(turn, number, asked)
 }
 
 /** An object has another version, or is gone: what was asked about it may be settled. */
 export function settle(turn: Turn, replica: Replica): void {
   const { objects } = turn
+  const { dead, owner } = replica
   for (const [number, { key, from, to }] of [...objects.requests]) {
     if (key !== replica.key) continue
-    if (!replica.dead && compare(replica.version, from) <= 0) continue
-    const granted = replica.owner === to
-    conclude(turn, number, replica.dead ? 'gone' : granted ? 'granted' : 'refused')
+    if (!dead && compare(replica.version, from) <= 0) continue
+    const answer = dead ? 'gone' : owner === to ? 'granted' : 'late'
+    conclude(turn, number, answer, owner)
+  }
+}
+
+/** A request of ours has its answer. @param by  whom it is about; 0 for nobody */
+export function conclude(turn: Turn, number: number, answer: Answer, by: PeerId): void {
+  const { objects, out } = turn
+  const asked = objects.requests.get(number)
+  if (!asked) return
+  objects.requests.delete(number)
+  const replica = objects.replicas.get(asked.key)
+  if (replica?.giving) replica.giving = isGiven(objects, asked.key)
+  // Who said yes to somebody hears of that by what becomes of the object.
+  if (asked.what !== 'yes') out.emit({ kind: 'object-answer', request: number, answer, by })
+}
+
+function isGiven({ requests }: Objects, key: number): boolean {
+  return [...requests.values()].some((other) => other.key === key && other.what !== 'take')
+}
+
+/** Of what was asked too long ago nobody will tell. */
+export function endRequests(turn: Turn): void {
+  const { objects, now } = turn
+  for (const [number, { at }] of [...objects.requests]) {
+    if (now - at >= REQUEST_MS) conclude(turn, number, 'no-answer', 0)
   }
 }
 
@@ -66,7 +113,7 @@ export function takeGrant(turn: Turn, from: PeerId, version: Version, base: Said
     objects.counters.stale++
     return
   }
-  if ((!known || known.dead) && objects.living >= OBJECTS_MAX) {
+  if ((!known || known.dead) && objects.living >= REPLICAS_MAX) {
     objects.counters.ignored++
     return
   }
@@ -77,12 +124,4 @@ export function takeGrant(turn: Turn, from: PeerId, version: Version, base: Said
     known && !known.dead ? compare(known.version, base.version) || known.oseq - base.oseq : -1
   const fresher = order >= 0 && known ? { ...known, madeAt: known.madeAt } : base
   stand(turn, replica, { ...fresher, version, owner: objects.me, former: 0 })
-}
-
-/** As the owner: lets who asked have it, or not. */
-export function reply(turn: Turn, replica: Replica, by: PeerId, yes: boolean): void {
-  const { objects } = turn
-  if (yes) return void request(turn, replica, 'give', by)
-  if (leads(objects)) return declined(turn, objects.me, replica.key)
-  objects.outbox.push({ to: objects.primary, bytes: encodeAsk(KIND.decline, replica, by) })
 }

@@ -1,11 +1,13 @@
-/**
- * What one member knows of a session's objects, as plain data; and what it must know of their
- * types, which is the game's and stands beside the state.
- */
+/** What one member knows of a session's objects, as plain data. */
 
 import type { Millis, PartOut, PeerId } from '../machine.ts'
-import type { Fields, Quantised, Schema } from '../wire/schema.ts'
+import type { Quantised } from '../wire/schema.ts'
+import type { Answer, Answering, Ask, Asked, Grant, Request, RequestRules } from './demands.ts'
+import type { Types } from './types.ts'
 import { FIRST, type Version } from './version.ts'
+
+export * from './demands.ts'
+export * from './types.ts'
 
 /** Most objects of one session that live. */
 export const OBJECTS_MAX = 10_000
@@ -21,40 +23,6 @@ export const OSEQ_SAID_MAX: number = 2 ** 31
 export const REPLICAS_MAX: number = 2 * OBJECTS_MAX
 /** Members are numbered below this. */
 export const CREATOR_MAX: number = 2 ** 20
-
-/** Who may take an object from its owner: anybody, whom the owner lets, nobody. */
-export type TakePolicy = 'free' | 'ask' | 'fixed'
-
-/** What the objects need to know of one type of the game. */
-export interface TypeRules {
-  readonly schema: Schema<Fields>
-  /** Its states say when they were made. */
-  readonly timed: boolean
-  readonly take: TakePolicy
-  /** What becomes of it when its owner does not come back. */
-  readonly onOwnerLeave: 'destroy' | 'keep'
-  /** The primary may move it to who has fewest (B27). */
-  readonly balance: boolean
-  /** Of two that wait, one of twice the weight goes when it has waited half as long. */
-  readonly weight: number
-  /** Who sees it; null for everybody. */
-  readonly sight: SightRule | null
-  /** The column of the vec2 from which its owner looks around; -1 for none. */
-  readonly eyes: number
-}
-
-/** Who sees an object of a type. */
-export type SightRule =
-  /** Whose eyes are within the radius of its place, a vec2 in that column. */
-  | { readonly kind: 'near'; readonly column: number; readonly radius: number }
-  /** Whom the game lets. */
-  | { readonly kind: 'rule'; readonly sees: (fields: Quantised) => Sees }
-
-/** Who sees one state of an object. */
-export type Sees = (viewer: PeerId, player: number) => boolean
-
-/** The types of a game, in their order there. */
-export type Types = readonly TypeRules[]
 
 /** One object as this member knows it; also one that is gone, for a while. */
 export interface Replica {
@@ -147,24 +115,6 @@ export interface Sight {
   eyes: Map<number, number[]>
 }
 
-/** A grant that the grantee has not confirmed by telling of its object. */
-export interface Grant {
-  version: Version
-  to: PeerId
-  at: Millis
-  /** Who gave it away, by which request; null if it was asked for, or was answered. */
-  giver: { inc: PeerId; request: number } | null
-}
-
-/** What we asked the primary for. */
-export interface Request {
-  key: number
-  what: 'take' | 'give'
-  to: PeerId
-  /** The version that it would change. */
-  from: Version
-}
-
 /** A bug that may be planted, by its number in docs/protocols/objects.md. */
 export type ObjectsVariant =
   | 'host-sends-migrate'
@@ -203,6 +153,12 @@ export interface Objects {
   /** The serial of the object at each slot; 0 for none. */
   serials: number[]
   living: number
+  /** Of those, how many each member made. */
+  made: Map<PeerId, number>
+  /** Most that one player makes, as the session's terms say. */
+  quota: number
+  /** Members that are hosts: they may make as many as there is room for. */
+  hosts: Set<PeerId>
   nextSerial: number
   nextCount: number
   /** In a mesh: who spoke of epochs after ours while we led. By then somebody else leads. */
@@ -233,7 +189,15 @@ export interface Objects {
   /** As primary: those not confirmed yet, by key, oldest first. */
   grants: Map<number, Grant[]>
   /** As primary: owners that were asked on behalf of another, by key. */
-  asked: Map<number, { by: PeerId; request: number; owner: PeerId }>
+  asked: Map<number, Ask>
+  /** As primary: requests in their order, until they can be decided. */
+  pending: Asked[]
+  /** When the first of those that wait is to be looked at again. */
+  pendingAt: Millis
+  /** As primary: the reign in which all members that were here have told what is theirs. */
+  heardIn: number
+  /** As owner: who asked for ours, by key. */
+  asks: Map<number, Answering>
   /** Ours, by number. */
   requests: Map<number, Request>
   nextRequest: number
@@ -265,6 +229,8 @@ export interface ObjectCounters {
   ignored: number
   /** States from a clock that runs ahead. */
   ahead: number
+  /** As primary: objects for which there was no room. */
+  full: number
 }
 
 /** What the objects tell the application. */
@@ -273,17 +239,17 @@ export type ObjectEvent =
   /** `mask` of the fields that changed; `ages` at the four stages to us, if it was measured. */
   | { kind: 'object-changed'; key: number; mask: number; ages: readonly Millis[] | null }
   | { kind: 'object-went'; key: number }
+  /** There was no room for one that we made: it ends. */
+  | { kind: 'object-refused'; key: number; why: 'full' | 'quota' }
   /** Somebody else owns it now; `lost` what we had changed and nobody else has seen, or null. */
   | { kind: 'object-owner'; key: number; before: PeerId; lost: Quantised | null }
-  | { kind: 'object-asked'; key: number; by: PeerId }
-  | { kind: 'object-answer'; request: number; answer: Answer }
+  | { kind: 'object-asked'; key: number; by: PeerId; request: number }
+  /** `by`: who has it, was first or said no; 0 where nobody did. */
+  | { kind: 'object-answer'; request: number; answer: Answer; by: PeerId }
   /** Our primary has told us all that it knows, and given back what is ours. */
   | { kind: 'objects-told' }
   /** Some time later: whoever knew more has said so by now. */
   | { kind: 'objects-settled' }
-
-/** What came of a request. */
-export type Answer = 'granted' | 'refused' | 'gone'
 
 /** What one verb works on. */
 export interface Turn {
@@ -291,6 +257,8 @@ export interface Turn {
   readonly types: Types
   readonly now: Millis
   readonly out: PartOut<ObjectEvent>
+  /** REQUEST_RULES, if not given. */
+  readonly rules?: RequestRules
 }
 
 /** Between two rounds of updates at least. */
@@ -312,6 +280,9 @@ export function create(gatherMs: Millis = GATHER_MS): Objects {
     free: [],
     serials: [],
     living: 0,
+    made: new Map(),
+    quota: Infinity,
+    hosts: new Set(),
     nextSerial: 1,
     nextCount: 1,
     early: new Set(),
@@ -327,19 +298,45 @@ export function create(gatherMs: Millis = GATHER_MS): Objects {
     unsaid: new Set(),
     unsaidAt: Infinity,
     outbox: [],
-    grants: new Map(),
-    asked: new Map(),
-    requests: new Map(),
-    nextRequest: 1,
+    ...noDemands(),
     ...{ balanceAt: Infinity, countedAt: Infinity, lookAt: Infinity },
-    ...{ cells: new Map(), watchers: new Map(), eyes: new Map(), handed: new Set() },
+    ...noSight(),
     counters: createCounters(),
     variant: null,
   }
 }
 
+// Nobody looks around.
+function noSight(): Pick<Objects, 'cells' | 'watchers' | 'eyes' | 'handed'> {
+  return { cells: new Map(), watchers: new Map(), eyes: new Map(), handed: new Set() }
+}
+
+// Nothing is asked for.
+function noDemands(): Pick<Objects, Demands> {
+  return {
+    grants: new Map(),
+    asked: new Map(),
+    pending: [],
+    pendingAt: Infinity,
+    heardIn: 0,
+    asks: new Map(),
+    requests: new Map(),
+    nextRequest: 1,
+  }
+}
+
+type Demands =
+  | 'grants'
+  | 'asked'
+  | 'pending'
+  | 'pendingAt'
+  | 'heardIn'
+  | 'asks'
+  | 'requests'
+  | 'nextRequest'
+
 function createCounters(): ObjectCounters {
-  return { malformed: 0, stale: 0, ignored: 0, ahead: 0 }
+  return { malformed: 0, stale: 0, ignored: 0, ahead: 0, full: 0 }
 }
 
 /** Creator and count in one number. */
@@ -386,6 +383,14 @@ export function place(objects: Objects, creator: PeerId, count: number, type: nu
   }
   objects.replicas.set(key, replica)
   return replica
+}
+
+/** One more lives, or one less. */
+export function tally(objects: Objects, { creator }: Replica, by: 1 | -1): void {
+  const made = (objects.made.get(creator) ?? 0) + by
+  objects.living += by
+  if (made > 0) objects.made.set(creator, made)
+  else objects.made.delete(creator)
 }
 
 /** Nothing of it is kept. */

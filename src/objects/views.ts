@@ -9,7 +9,11 @@ import { COUNT_MS } from './census.ts'
 import { createSight, forgetAll, owe, oweAll } from './duty.ts'
 import { beginToSee, beginToShow, unwatch } from './interest.ts'
 import { KIND, plain } from './messages.ts'
-import { BALANCE_MS, settleView } from './owning.ts'
+import { quotaOf } from './room.ts'
+import { settleView } from './adopting.ts'
+import { endAsks } from './asking.ts'
+import { BALANCE_MS } from './balancing.ts'
+import { endGrants } from './owning.ts'
 import { askAgain } from './requests.ts'
 import { create, GATE, leads, type Objects, type Sight, type Turn, type Types } from './state.ts'
 
@@ -19,7 +23,7 @@ const WENT_MAX = 256
 /** We are in another session, or another incarnation: nothing holds any more. */
 export function reset({ objects, out }: Turn): void {
   for (const number of objects.requests.keys()) {
-    out.emit({ kind: 'object-answer', request: number, answer: 'gone' })
+    out.emit({ kind: 'object-answer', request: number, answer: 'no-answer', by: 0 })
   }
   const { offset, counters, variant, nextRequest, gatherMs } = objects
   Object.assign(objects, { ...create(gatherMs), offset, counters, variant, nextRequest })
@@ -42,6 +46,7 @@ export function viewed(turn: Turn, view: PartView): void {
     // What was asked of us and granted by us in an earlier reign is over.
     objects.grants.clear()
     objects.asked.clear()
+    objects.pending.length = 0
     objects.reign = { from: view.epoch, at: now }
   }
   const { came, gone } = compareMembers(objects, view)
@@ -61,6 +66,9 @@ export function viewed(turn: Turn, view: PartView): void {
   else if (later) sayFollow(objects)
   if (leads(objects)) {
     settleView(turn, view.left ?? false)
+    endGrants(turn)
+    endAsks(turn)
+    objects.pendingAt = now
     if (gone.length > 0) askAll(objects)
   }
   objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
@@ -116,6 +124,8 @@ function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gon
     objects.went.delete(inc)
   }
   objects.here = here
+  objects.hosts = new Set(view.members.flatMap(({ inc, kind }) => (kind === 'node' ? [inc] : [])))
+  objects.quota = quotaOf(view.terms ?? '')
   return { came, gone }
 }
 

@@ -26,6 +26,9 @@ export const SOMETIMES: readonly string[] = [
   'a turn refused',
   'a loose grab recorded',
   'a loose grab conflict',
+  ...['granted', 'denied', 'busy', 'late', 'held', 'gone'].map((word) => `take prize: ${word}`),
+  ...['take prize: no-answer', 'give prize: granted', 'give prize: away', 'take relic: granted'],
+  'take ghost: granted',
 ]
 
 /** What came of many seeds. */

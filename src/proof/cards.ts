@@ -37,6 +37,8 @@ export interface Hand {
   /** How many of each card of each session were recorded, and of how many nobody knows. */
   done: Map<string, number>
   open: Map<string, number>
+  /** Cards of which a loose grab is under way. */
+  loose: Set<unknown>
   /** Promises that are not settled. */
   waiting: number
   odd: Set<string>
@@ -46,7 +48,8 @@ export interface Hand {
 
 /** Nothing yet. */
 export function createHand(): Hand {
-  return { done: new Map(), open: new Map(), waiting: 0, odd: new Set(), met: new Set() }
+  const none = { done: new Map(), open: new Map(), loose: new Set() }
+  return { ...none, waiting: 0, odd: new Set(), met: new Set() }
 }
 
 /** The pieces at a session's member. */
@@ -80,10 +83,13 @@ export function playCards(
 
 function grasp(hand: Hand, card: Handle, way: number): void {
   const what = way === 9 ? 'loose grab' : 'grasp'
-  settled(hand, move(card, way)).then(
-    (outcome) => hand.met.add(`a ${what} ${outcome.ok ? 'recorded' : outcome.why}`),
-    () => {},
-  )
+  if (way === 9) hand.loose.add(card)
+  settled(hand, move(card, way))
+    .then(
+      (outcome) => hand.met.add(`a ${what} ${outcome.ok ? 'recorded' : outcome.why}`),
+      () => {},
+    )
+    .finally(() => way === 9 && hand.loose.delete(card))
 }
 
 function move(card: Handle, way: number): Promise<PieceOutcome> {
@@ -107,11 +113,14 @@ function turnOver(
   if (id === '') return
   const key = `${id} ${card.id}`
   const patch = { turns: card.state.turns + 1 }
+  // It goes on from a grab that is honoured though others turned the card meanwhile (O51): what it
+  // says of their turns is what was shown when they were not known.
+  const isLoose = hand.loose.has(card)
   add(hand.open, key, 1)
   const answer = settled(hand, releases ? card.release(patch) : card.update(patch))
   answer.then(
     (outcome) => {
-      if (!alive()) return
+      if (!alive() || isLoose) return
       add(hand.open, key, -1)
       if (outcome.ok) add(hand.done, key, 1)
       hand.met.add(`a turn ${outcome.ok ? 'recorded' : outcome.why}`)

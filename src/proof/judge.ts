@@ -12,6 +12,7 @@ import { bareFaces, cardsOf, unsettledCards, wrongTurns } from './cards.ts'
 import type { Trial } from './diary.ts'
 import { Dot, isIn, type Life, serving } from './lives.ts'
 import type { Session } from '../api/session.ts'
+import { unseenGhosts } from './prizes.ts'
 import type { PeerId } from '../machine.ts'
 import { thingsOf, unsettled } from './things.ts'
 
@@ -109,7 +110,8 @@ function differences(group: Group, primary: Inside, life: Inside): string[] {
   if (found.length > 0) return found
   same('table', tableOf(session), tableOf(primary.session))
   same('objects', thingsOf(session), thingsOf(primary.session))
-  found.push(...unsettled(life))
+  found.push(...unsettled(life), ...unseenGhosts(session, primary.session))
+  same('requests', life.purse.waiting.size, 0)
   same('cards', cardsOf(session), cardsOf(primary.session))
   found.push(...cardFaults(life, primary.session))
   same('dots', dotsOf(session), movesOf(group))

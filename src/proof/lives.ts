@@ -7,13 +7,16 @@ import { action, object, type ActionType, type ObjectType } from '../api/types.t
 import { joinIn } from '../api/join.ts'
 import type { Session } from '../api/session.ts'
 import type { ObjectHandle } from '../api/handles.ts'
+import type { Millis } from '../machine.ts'
 import type { Topology } from '../register/messages.ts'
 import { serves } from '../session/state.ts'
 import type { SimNode } from '../sim/world.ts'
+import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import { answerCalls, type Book, callSomebody, createBook, echo, tell } from './callers.ts'
 import { u16, u8 } from '../wire/schema.ts'
 import { Card, createHand, deal, type Hand, playCards } from './cards.ts'
+import { answerAsks, createPurse, Ghost, playPrizes, Prize, type Purse, Relic } from './prizes.ts'
 import type { Actor } from './seeds.ts'
 import { environmentOf, HUB_URL } from './world.ts'
 
@@ -38,7 +41,7 @@ export const add: ActionType<{ who: string; seq: number }, number> = action(
   },
 )
 
-const TYPES = [Dot, Thing, Card, add, deal, echo, tell]
+const TYPES = [Dot, Thing, Prize, Relic, Ghost, Card, add, deal, echo, tell]
 const WISH = { game: 'proof', types: TYPES, server: HUB_URL }
 
 /** One life of one process. */
@@ -82,6 +85,8 @@ export interface Life {
   book: Book
   /** What it did to cards. */
   hand: Hand
+  /** What it asked others for. */
+  purse: Purse
 }
 
 /** Whether its process runs and is in a session. */
@@ -114,6 +119,7 @@ function createLife(node: SimNode, kind: Actor['kind'], count: number, before: L
     recovered: new Set(),
     book: createBook(),
     hand: createHand(),
+    purse: createPurse(),
   }
 }
 
@@ -144,6 +150,7 @@ function begin(life: Life, session: Session, tell: (what: string) => void): void
   life.session = session
   look(life)
   answerCalls(life.book, session)
+  answerAsks(life.purse, session, prng.create(`asks ${life.name}`))
   // Who came back as the same player has its dot again.
   life.dot = session.all(Dot).find((dot) => dot.mine && !dot.away) ?? session.create(Dot)
   // One dot each: what is given back later than we could wait is too much.
@@ -212,6 +219,11 @@ export function call(life: Life, chance: Prng): void {
 /** Does something to cards, of which there are so many. */
 export function handle(life: Life, cards: number, chance: Prng): void {
   if (isIn(life)) playCards(life.hand, life.session, cards, chance, () => life.node.alive())
+}
+
+/** Does something to prizes, of which each makes so many. */
+export function gamble(life: Life, share: number, chance: Prng, now: () => Millis): void {
+  if (isIn(life)) playPrizes(life.purse, life.session, { share, chance, now })
 }
 
 /** Gives its role away, if it serves. */

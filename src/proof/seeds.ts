@@ -51,6 +51,8 @@ export interface Drawing {
   calls?: boolean
   /** Cards that they turn; in older drawings none. */
   cards?: number
+  /** Objects of each kind that each of them makes, and asks others for; in older drawings none. */
+  prizes?: number
 }
 
 /** Something that befalls whoever has that role then. */
@@ -91,7 +93,9 @@ export function draw(seed: number): Drawing {
   const things = prng.chance(will, 0.2) ? THINGS_MAX : prng.below(will, 20)
   const calls = prng.chance(will, 0.6)
   const cards = prng.chance(prng.fork(prng.create(seed), 'cards'), 0.5) ? CARDS : 0
-  const more = { keepsTokens, topology, things, calls, cards }
+  const asks = prng.fork(prng.create(seed), 'prizes')
+  const prizes = prng.chance(asks, 0.5) ? 1 + prng.below(asks, 4) : 0
+  const more = { keepsTokens, topology, things, calls, cards, prizes }
   return { seed, actors, conditions: weather, schedule, turns, ...more }
 }
 

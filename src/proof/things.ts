@@ -5,6 +5,7 @@
 
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
+import type { GiveOutcome, TakeOutcome } from '../api/outcomes.ts'
 import type { Session } from '../api/session.ts'
 import { leads, type Replica } from '../objects/objects.ts'
 import { count, type Trial } from './diary.ts'
@@ -39,11 +40,12 @@ async function wait(
   trial: Trial,
   life: Life,
   what: string,
-  answer: Promise<string>,
+  answer: Promise<TakeOutcome | GiveOutcome>,
 ): Promise<void> {
   life.waiting++
   try {
-    count(trial, `${what} ${await answer}`)
+    const outcome = await answer
+    count(trial, `${what} ${outcome.ok ? 'granted' : outcome.code}`)
   } catch {
     // The session ended first.
   }
@@ -88,11 +90,16 @@ function forward(trial: Trial, life: Life, who: string, replica: Replica): void 
 export function thingsOf(session: Session): string[] {
   const state = session.belongings
   return [...state.replicas.values()]
-    .filter((replica) => !replica.dead && replica.type === 1)
+    .filter((replica) => !replica.dead && isShared(replica.type))
     .map(({ key, version, owner, former, fields }) => {
       return `${key} ${version.epoch}.${version.count} of ${owner}/${former}: ${fields.join()}`
     })
     .sort()
+}
+
+// Dots are looked at by themselves, and ghosts not all may see.
+function isShared(type: number): boolean {
+  return type >= 1 && type <= 3
 }
 
 /** What is not in order with the things of one member, in peace. */
@@ -100,8 +107,9 @@ export function unsettled(life: Life & { session: Session }): string[] {
   const { belongings: state, members } = life.session
   const found: string[] = []
   const here = new Set(members.map(({ inc }) => inc))
-  for (const { key, owner, dead } of state.replicas.values()) {
-    if (!dead && !here.has(owner))
+  for (const { key, owner, dead, hidden } of state.replicas.values()) {
+    // Of what we may not see we do not hear whose it is.
+    if (!dead && !hidden && !here.has(owner))
       found.push(`${life.name}: ${key} is owned by ${owner}, who is not here`)
   }
   if (state.requests.size > 0) found.push(`${life.name} waits for ${state.requests.size} answers`)

@@ -17,6 +17,7 @@ import { judge, settled, unserved } from './judge.ts'
 import {
   ask,
   call,
+  gamble,
   handle,
   handOver,
   isIn,
@@ -27,6 +28,7 @@ import {
   serving,
 } from './lives.ts'
 import { type Drawing, TROUBLE_MS, type Turn } from './seeds.ts'
+import { watchRequests } from './prizes.ts'
 import { play, watchThings } from './things.ts'
 import { world } from './world.ts'
 
@@ -131,6 +133,7 @@ function trouble(trial: Trial): void {
   const hands = prng.fork(prng.create(drawing.seed), 'hands')
   const calling = prng.fork(prng.create(drawing.seed), 'calls')
   const playing = prng.fork(prng.create(drawing.seed), 'plays')
+  const gambling = prng.fork(prng.create(drawing.seed), 'gambles')
   for (let at = 0; at < TROUBLE_MS; at += TICK_MS) {
     w.at(begun + at, () => {
       for (const life of trial.lives) {
@@ -138,11 +141,21 @@ function trouble(trial: Trial): void {
         if (prng.chance(chance, 0.3)) ask(life)
         play(trial, life, hands)
         if (drawing.cards) handle(life, drawing.cards, playing)
+        if (drawing.prizes) gamble(life, drawing.prizes, gambling, () => w.now())
         if (drawing.calls && prng.chance(calling, 0.5)) call(life, calling)
       }
       watchThings(trial)
       watchFaces(trial)
+      watchAsks(trial)
     })
+  }
+}
+
+// request.ends: no answer is waited for longer than the docs say.
+function watchAsks({ lives, account, world: w }: Trial): void {
+  for (const life of lives) {
+    if (!isIn(life)) continue
+    for (const fault of watchRequests(life.purse, life.name, w.now())) account.wrong.add(fault)
   }
 }
 
@@ -230,6 +243,7 @@ function isSettled(trial: Trial): boolean {
   // A look at everything costs much: some times in a second is enough.
   if (w.now() - account.lookedAt < LOOK_MS) return false
   account.lookedAt = w.now()
+  watchAsks(trial)
   const calm = lives.every((life) => !isIn(life) || life.session.member!.hub === 'attached')
   if (calm) account.calmAt = Math.min(account.calmAt, w.now())
   if (w.now() > account.calmAt + SERVE_MS && unserved(trial)) {
@@ -246,7 +260,7 @@ function conclude(trial: Trial, settledMs: Millis): Result {
     const back = life.former?.home === life.home && life.former.player === life.player
     if (back) count(trial, 'the same player in a new process')
   }
-  const met = new Set(trial.lives.flatMap(({ hand }) => [...hand.met]))
+  const met = new Set(trial.lives.flatMap(({ hand, purse }) => [...hand.met, ...purse.met]))
   for (const what of met) count(trial, what)
   for (const what of metCalls(trial.lives.map(({ book }) => book))) count(trial, what)
   return {

@@ -23,7 +23,7 @@ import {
 } from '../wire/layout.ts'
 
 /** Version of all that members say to each other. */
-export const SESSION_VERSION = 1
+export const SESSION_VERSION = 2
 /** Most addresses of one member: a view of 256 members must fit one message of a link. */
 export const ADDRESSES_MAX = 2
 /** Longest address, in bytes: `udp:`, an IPv6 literal in brackets, a port. */

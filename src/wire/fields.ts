@@ -351,8 +351,8 @@ function decoded(reader: BitReader, run: Uint8Array): string {
 }
 
 /**
- * At most so many bytes, for what a game encodes itself. An array of bytes cannot be frozen:
- * change it by setting another.
+ * At most so many bytes, for what a game encodes itself. Each look at them gives an array of one's
+ * own: change them by setting another.
  */
 export function bytes(max: number): Field<Uint8Array, 'bytes'> {
   if (!Number.isInteger(max) || max < 1 || max > BYTES_MAX) {

@@ -191,8 +191,25 @@ function differs({ at, end }: Column, a: Quantised, b: Quantised): boolean {
 /** The state that was quantised, frozen. */
 export function valueOf<F extends Fields>(type: Schema<F>, from: Quantised): StateOf<F> {
   const state: Record<string, unknown> = {}
-  for (const { name, field, at } of type.columns) state[name] = field.valueAt(from, at)
+  for (const column of type.columns) putValue(state, column, from)
   return Object.freeze(state) as StateOf<F>
+}
+
+/**
+ * Puts the value of one field into a state. Bytes cannot be frozen, so each look at them gives
+ * others: what somebody writes into those changes no state.
+ */
+export function putValue(
+  state: Record<string, unknown>,
+  { name, field, at }: Column,
+  from: Quantised,
+): void {
+  if (field.kind !== 'bytes') {
+    state[name] = field.valueAt(from, at)
+    return
+  }
+  const kept = [from[at]!]
+  Object.defineProperty(state, name, { enumerable: true, get: () => field.valueAt(kept, 0) })
 }
 
 /** A new frozen state: the masked fields as they are quantised, the others taken over. */
@@ -203,8 +220,11 @@ export function updated<F extends Fields>(
   mask: number,
 ): StateOf<F> {
   const next: Record<string, unknown> = {}
-  for (const [i, { name, field, at }] of type.columns.entries()) {
-    next[name] = mask & (1 << i) ? field.valueAt(from, at) : state[name]
+  for (const [i, column] of type.columns.entries()) {
+    const { name, field } = column
+    if (mask & (1 << i)) putValue(next, column, from)
+    else if (field.kind !== 'bytes') next[name] = state[name]
+    else Object.defineProperty(next, name, Object.getOwnPropertyDescriptor(state, name)!)
   }
   return Object.freeze(next) as StateOf<F>
 }

@@ -62,7 +62,7 @@ export class Fuzzed {
   /** Its objects. */
   readonly own: objects.Replica[] = []
   /** Keys of its objects for which somebody asks, and who. */
-  readonly asked = new Map<number, number>()
+  readonly asked = new Map<number, { by: number; request: number }>()
   #asked = 0
 
   private constructor(runner: Runner, parts: Fuzzed['parts']) {
@@ -136,7 +136,7 @@ export class Fuzzed {
   }
 
   private heard(event: objects.ObjectEvent): void {
-    if (event.kind === 'object-asked') this.asked.set(event.key, event.by)
+    if (event.kind === 'object-asked') this.asked.set(event.key, event)
   }
 
   private done(outcome: Uint8Array): void {

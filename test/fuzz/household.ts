@@ -52,7 +52,7 @@ export interface Owner {
   /** Its objects. */
   own: objects.Replica[]
   /** Keys for which somebody asks. */
-  asked: Map<number, number>
+  asked: Map<number, { by: number; request: number }>
 }
 
 function use(owner: Owner, verb: (turn: objects.Turn) => void): void {
@@ -75,7 +75,6 @@ export function furnish(owner: Owner): void {
 /** Changes what is its own, and lets nobody have it. */
 export function keep(owner: Owner): void {
   use(owner, (turn) => {
-    const { replicas } = turn.objects
     for (const replica of owner.own) {
       const column = KEPT.get(replica.type)
       if (column === undefined || !objects.isMine(turn.objects, replica)) continue
@@ -85,10 +84,7 @@ export function keep(owner: Owner): void {
       const { objects: state, types, now } = turn
       objects.set(state, types, now, replica, 1 << column, now + state.offset)
     }
-    for (const [key, by] of owner.asked) {
-      const replica = replicas.get(key)
-      if (replica && objects.isMine(turn.objects, replica)) objects.reply(turn, replica, by, false)
-    }
+    for (const [key, asked] of owner.asked) objects.reply(turn, key, asked, false)
     owner.asked.clear()
   })
 }

@@ -56,6 +56,7 @@ export function rules(some: Partial<TypeRules> = {}, fields: Fields = { one: u8,
     schema: schema(fields),
     timed: false,
     take: 'free',
+    unanswered: 'refuse',
     onOwnerLeave: 'keep',
     balance: false,
     weight: 1,
@@ -372,6 +373,14 @@ export function destroy(crew: Crew, inc: PeerId, key: number): void {
 /** A member asks for an object. @returns the number of the request */
 export function take(crew: Crew, inc: PeerId, key: number): number {
   return act(crew, inc, (turn) => objects.request(turn, thing(crew, inc, key), 'take', inc))
+}
+
+/** The application of an owner answers who asks for an object. */
+export function reply(crew: Crew, inc: PeerId, key: number, yes: boolean): void {
+  act(crew, inc, (turn) => {
+    const asking = turn.objects.asks.get(key)
+    if (asking) objects.reply(turn, key, asking, yes)
+  })
 }
 
 /** Its owner gives it to somebody. @returns the number of the request */

@@ -24,6 +24,7 @@ import {
 const PLAIN = {
   timed: false,
   take: 'free',
+  unanswered: 'refuse',
   onOwnerLeave: 'keep',
   balance: false,
   weight: 1,
@@ -99,6 +100,7 @@ export function wish(
   for (const number of [1, creator, count, ...version]) writeVarint(writer, number)
   writeU8(writer, given ? 1 : 0)
   writeVarint(writer, to)
+  writeVarint(writer, 0)
   if (given) write(writer, given)
   return finish(writer)
 }

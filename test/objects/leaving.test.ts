@@ -3,7 +3,7 @@
 // Method: a crew whose links the test carries by hand.
 import { describe, expect, test } from 'vitest'
 import { KIND } from '../../src/objects/messages.ts'
-import { GRACE_MS } from '../../src/objects/owning.ts'
+import { GRACE_MS } from '../../src/objects/adopting.ts'
 import { TOMBSTONE_MS } from '../../src/objects/part.ts'
 import {
   carry,

@@ -121,9 +121,10 @@ test('words that there are not are malformed: of a census, of a request, of a re
   const desk = new Desk()
   const request = begin(KIND.request)
   for (const number of [1, GOOD, 1, 0, 0]) writeVarint(request, number)
-  writeU8(request, 2)
-  writeVarint(request, LIAR)
-  const bad = [Uint8Array.of(KIND.census, 0, 0), finish(request), plain(KIND.refuse, 1, 2)]
+  writeU8(request, 3)
+  for (const number of [LIAR, 0]) writeVarint(request, number)
+  const lack = plain(KIND.full, GOOD, 1, 0, 0, 2)
+  const bad = [Uint8Array.of(KIND.census, 0, 0), finish(request), plain(KIND.refuse, 1, 8, 0), lack]
   for (const bytes of bad) desk.hear(ME, bytes)
   expect(desk.state.counters.malformed).toBe(bad.length)
   expect(desk.events.filter(({ kind }) => kind === 'objects-told')).toHaveLength(1)

@@ -4,7 +4,8 @@
 import { describe, expect, test } from 'vitest'
 import * as objects from '../../src/objects/objects.ts'
 import { KIND } from '../../src/objects/messages.ts'
-import { BALANCE_MS, GRANT_MS } from '../../src/objects/owning.ts'
+import { BALANCE_MS } from '../../src/objects/balancing.ts'
+import { GRANT_MS } from '../../src/objects/owning.ts'
 import {
   act,
   answers,
@@ -25,6 +26,7 @@ import {
   meet,
   pass,
   pull,
+  reply,
   rules,
   seeAll,
   settle,
@@ -49,10 +51,6 @@ function four(type = FREE, mesh = false): { crew: Crew; key: number } {
   const key = spawn(crew, A, [1, 1], type)
   settle(crew)
   return { crew, key }
-}
-
-function reply(crew: Crew, key: number, by: number, yes: boolean): void {
-  act(crew, A, (turn) => objects.reply(turn, thing(crew, A, key), by, yes))
 }
 
 describe('who asks for an object', () => {
@@ -104,7 +102,7 @@ describe('who asks for an object', () => {
       carry(crew, B, HOST)
       settle(crew)
       expect(looks(crew, key)).toEqual(['4 v1.1 1,1'])
-      expect([answers(crew, B), answers(crew, C)]).toEqual([['refused'], ['granted']])
+      expect([answers(crew, B), answers(crew, C)]).toEqual([['held'], ['granted']])
     },
   )
 
@@ -127,7 +125,7 @@ describe('who asks for an object', () => {
     take(crew, HOST, key)
     settle(crew)
     expect(looks(crew, key)).toEqual(['2 v0.0 1,1'])
-    expect([answers(crew, B), answers(crew, HOST)]).toEqual([['refused'], ['refused']])
+    expect([answers(crew, B), answers(crew, HOST)]).toEqual([['fixed'], ['fixed']])
   })
 
   test('that is gone hears so', () => {
@@ -158,7 +156,7 @@ describe('who asks for an object', () => {
     take(crew, HOST, key)
     settle(crew)
     expect(looks(crew, key)).toEqual(['1 v1.1 1,1'])
-    expect([answers(crew, HOST), answers(crew, B)]).toEqual([['granted'], ['refused']])
+    expect([answers(crew, HOST), answers(crew, B)]).toEqual([['granted'], ['late']])
   })
 
   test('twice has one grant', () => {
@@ -175,7 +173,7 @@ describe('who asks for an object', () => {
     take(crew, C, key)
     carry(crew, C, HOST)
     carry(crew, HOST, C)
-    expect(answers(crew, C)).toEqual(['refused'])
+    expect(answers(crew, C)).toEqual(['held'])
     crew.now += GRANT_MS
     take(crew, C, key)
     carry(crew, C, HOST)
@@ -191,10 +189,12 @@ describe('an owner that is asked', () => {
     const { crew, key } = four(ASK)
     take(crew, B, key)
     settle(crew)
-    expect(told(crew, A, 'object-asked')).toEqual([{ kind: 'object-asked', key, by: B }])
+    expect(told(crew, A, 'object-asked')).toEqual([
+      { kind: 'object-asked', key, by: B, request: 1 },
+    ])
     expect(looks(crew, key)).toEqual(['2 v0.0 1,1'])
     write(crew, A, key, 6)
-    reply(crew, key, B, true)
+    reply(crew, A, key, true)
     settle(crew)
     expect(looks(crew, key)).toEqual(['3 v1.1 6,1'])
     expect(answers(crew, B)).toEqual(['granted'])
@@ -204,10 +204,10 @@ describe('an owner that is asked', () => {
     const { crew, key } = four(ASK)
     take(crew, B, key)
     settle(crew)
-    reply(crew, key, B, false)
+    reply(crew, A, key, false)
     settle(crew)
     expect(looks(crew, key)).toEqual(['2 v0.0 1,1'])
-    expect(answers(crew, B)).toEqual(['refused'])
+    expect(answers(crew, B)).toEqual(['denied'])
     take(crew, C, key)
     settle(crew)
     expect(told(crew, A, 'object-asked').map(({ by }) => by)).toEqual([B, C])
@@ -219,7 +219,7 @@ describe('an owner that is asked', () => {
     settle(crew)
     take(crew, C, key)
     settle(crew)
-    expect(answers(crew, C)).toEqual(['refused'])
+    expect(answers(crew, C)).toEqual(['busy'])
     expect(told(crew, A, 'object-asked')).toHaveLength(1)
   })
 
@@ -229,8 +229,10 @@ describe('an owner that is asked', () => {
     settle(crew)
     take(crew, B, key)
     settle(crew)
-    expect(told(crew, HOST, 'object-asked')).toEqual([{ kind: 'object-asked', key, by: B }])
-    act(crew, HOST, (turn) => objects.reply(turn, thing(crew, HOST, key), B, true))
+    expect(told(crew, HOST, 'object-asked')).toEqual([
+      { kind: 'object-asked', key, by: B, request: 1 },
+    ])
+    reply(crew, HOST, key, true)
     settle(crew)
     expect(looks(crew, key)).toEqual(['3 v1.1 3,3'])
   })
@@ -239,7 +241,7 @@ describe('an owner that is asked', () => {
     const { crew, key } = four(ASK)
     take(crew, HOST, key)
     settle(crew)
-    reply(crew, key, HOST, true)
+    reply(crew, A, key, true)
     settle(crew)
     expect(looks(crew, key)).toEqual(['1 v1.1 1,1'])
     expect(answers(crew, HOST)).toEqual(['granted'])
@@ -252,10 +254,12 @@ describe('an owner that is asked', () => {
     lose(crew, A)
     settle(crew)
     expect(looks(crew, key)).toEqual(['1 v1.1 1,1'])
-    expect(answers(crew, B)).toEqual(['refused'])
+    expect(answers(crew, B)).toEqual(['late'])
     take(crew, B, key)
     settle(crew)
-    expect(told(crew, HOST, 'object-asked')).toEqual([{ kind: 'object-asked', key, by: B }])
+    expect(told(crew, HOST, 'object-asked')).toEqual([
+      { kind: 'object-asked', key, by: B, request: 2 },
+    ])
   })
 
   test('on behalf of one that went is asked again by the next', () => {
@@ -297,7 +301,7 @@ describe('who gives an object away', () => {
     crew.here.delete(B)
     seeAll(crew)
     settle(crew)
-    expect(answers(crew, A)).toEqual(['refused'])
+    expect(answers(crew, A)).toEqual(['away'])
     write(crew, A, key, 5)
     settle(crew)
     expect(looks(crew, key)).toEqual(['2 v0.0 5,1'])
@@ -311,7 +315,7 @@ describe('who gives an object away', () => {
       expect(kinds(crew, HOST, B)).toEqual([KIND.grant])
       lose(crew, B)
       settle(crew)
-      expect(answers(crew, A)).toEqual(['refused'])
+      expect(answers(crew, A)).toEqual(['away'])
       write(crew, A, key, 5)
       settle(crew)
       expect(looks(crew, key)).toEqual(['2 v0.0 5,1'])
@@ -325,7 +329,7 @@ describe('who gives an object away', () => {
     give(crew, A, key, B)
     settle(crew)
     expect(looks(crew, key)).toEqual(['4 v1.1 1,1'])
-    expect([answers(crew, A), answers(crew, C)]).toEqual([['refused'], ['granted']])
+    expect([answers(crew, A), answers(crew, C)]).toEqual([['held'], ['granted']])
   })
 
   test('as the primary', () => {

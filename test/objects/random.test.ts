@@ -101,11 +101,9 @@ function answer(run: Run): void {
   for (const inc of incs(run)) {
     const events = run.crew.events.get(inc)!.splice(0)
     for (const event of events) {
-      const own = mine(run, inc).find(
-        ({ key }) => event.kind === 'object-asked' && key === event.key,
-      )
-      if (event.kind !== 'object-asked' || !own) continue
-      act(run.crew, inc, (turn) => objects.reply(turn, own, event.by, prng.chance(run.chance, 0.5)))
+      if (event.kind !== 'object-asked') continue
+      const yes = prng.chance(run.chance, 0.5)
+      act(run.crew, inc, (turn) => objects.reply(turn, event.key, event, yes))
     }
   }
 }

@@ -2,7 +2,7 @@
 // Method: seeded nonsense and lies into the shipped machines, in virtual time.
 import { expect, test } from 'vitest'
 import type { PeerMessage } from '../../src/session/messages.ts'
-import { PLAYERS_KEPT_MAX } from '../../src/session/messages.ts'
+import { PLAYERS_KEPT_MAX, SESSION_VERSION } from '../../src/session/messages.ts'
 import * as membership from '../../src/session/membership.ts'
 import { REFRESHES_MAX } from '../../src/session/session.ts'
 import {
@@ -99,7 +99,7 @@ test('2,000 processes that come and go within a minute do not stop a primary', a
       const hash = new Uint8Array(16)
       new DataView(hash.buffer).setUint32(0, asker)
       const wish = {
-        version: 1,
+        version: SESSION_VERSION,
         schema: primary!.session.schema,
         name: 'guest',
         kind: 'browser' as const,

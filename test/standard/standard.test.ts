@@ -20,7 +20,11 @@ import { createHeader, readHeader } from '../../src/link/packet.ts'
 import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'
 import { BATCH_BYTES } from '../../src/objects/messages.ts'
 import * as objects from '../../src/objects/objects.ts'
-import { GRACE_MS, GRANT_MS } from '../../src/objects/owning.ts'
+import { GRACE_MS } from '../../src/objects/adopting.ts'
+import { ASK_MS } from '../../src/objects/asking.ts'
+import { HOLD_MS } from '../../src/objects/deciding.ts'
+import { GRANT_MS } from '../../src/objects/owning.ts'
+import { REQUEST_MS } from '../../src/objects/requests.ts'
 import { TOMBSTONE_MS } from '../../src/objects/part.ts'
 import { VERSION_MAX } from '../../src/objects/version.ts'
 import * as stamp from '../../src/objects/stamp.ts'
@@ -95,6 +99,9 @@ const LIMITS: Record<string, number> = {
   BATCH_BYTES,
   GRACE_MS,
   GRANT_MS,
+  ASK_MS,
+  HOLD_MS,
+  REQUEST_MS,
   VERSION_MAX,
   TOMBSTONE_MS,
   ASSEMBLIES_MAX,
@@ -258,12 +265,18 @@ describe('a captured session', () => {
     const others = ['stream relay', 'datagram packet', 'update', 'entry that stands']
     others.push('entry that is gone', 'update with ages 1', 'update with ages 3')
     others.push('slots frame', 'slot event')
-    others.push('request to take', 'request to give', 'refuse refused', 'refuse gone')
+    others.push(
+      'request to take',
+      'request to give',
+      'request to yes',
+      'refuse denied',
+      'refuse gone',
+    )
     const missing = [...kinds, ...frames, ...records, ...others].filter(
       (one) => !ledger.counts.has(one),
     )
     // Who recovers the session here has seen most itself: nobody's copy is asked for.
-    expect(missing).toEqual(['Peer testimony', 'record Testimony'])
+    expect(missing).toEqual(['Peer testimony', 'Objects full', 'record Testimony'])
     expect(sent.length).toBeGreaterThan(5_000)
   })
   test('T21: the sessions come one a message, and a last message ends them', () => {

@@ -64,7 +64,7 @@ function add(event: SubmitEvent & { currentTarget: HTMLFormElement }): void {
 
 async function change(card: CardHandle, to: { done: boolean } | null): Promise<void> {
   // Two may want it at once: one of them is refused, and sees what the other did.
-  if ((await card.take()) !== 'granted') return
+  if (!(await card.take()).ok) return
   if (to) card.set(to)
   else card.destroy()
 }

@@ -19,6 +19,7 @@ export function rulesOf(hides: PeerId): readonly TypeRules[] {
       schema: fields,
       timed: false,
       take: 'free',
+      unanswered: 'refuse',
       onOwnerLeave: 'keep',
       balance: false,
       weight: 1,
@@ -180,5 +181,5 @@ function normalise(state: Objects): void {
   state.dirty.clear()
   state.news = false
   if (own?.dead) own.fields = own.changedAt = []
-  state.counters = { malformed: 0, stale: 0, ignored: 0, ahead: 0 }
+  state.counters = { malformed: 0, stale: 0, ignored: 0, ahead: 0, full: 0 }
 }

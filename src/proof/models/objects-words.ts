@@ -4,8 +4,8 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import { KIND, readEntry, type Said } from '../../objects/messages.ts'
-import type { TypeRules } from '../../objects/objects.ts'
+import { KIND, readEntry } from '../../objects/messages.ts'
+import type { Said, TypeRules } from '../../objects/objects.ts'
 import { compare, FIRST, readVersion, type Version } from '../../objects/version.ts'
 import { createReader, readU8 } from '../../wire/bytes.ts'
 

@@ -1,0 +1,110 @@
+/**
+ * What becomes of the objects of members who went (B26): the primary adopts them, gives them back
+ * to players who return, and ends or keeps them when they do not.
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import { bury, isGranted, isOfBefore, refresh, stand } from './accept.ts'
+import { give, nextVersion, openGrant, own } from './owning.ts'
+import { OBJECTS_MAX, place, type Replica, REPLICAS_MAX, type Said, type Turn } from './state.ts'
+import { turnAway } from './room.ts'
+import { compare } from './version.ts'
+
+/** So long a member's objects wait for its return (S-5). */
+export const GRACE_MS: Millis = 60_000
+
+/** As primary: takes over what those who went have left, and gives back what is theirs. */
+export function settleView(turn: Turn, left: boolean): void {
+  const { objects } = turn
+  for (const replica of [...objects.replicas.values()]) {
+    if (objects.here.has(replica.owner)) continue
+    adopt(turn, replica, left ? 0 : (objects.went.get(replica.owner) ?? 0))
+  }
+  giveBack(turn)
+}
+
+function adopt(turn: Turn, replica: Replica, player: number): void {
+  const { objects, types } = turn
+  if (replica.dead) {
+    const { variant } = objects
+    if (variant === 'no-tombstone-adoption' || variant === 'no-tombstone-duty') return
+    bury(turn, replica, replica.version, objects.me)
+    return
+  }
+  const former = replica.former || player
+  const version = nextVersion(objects, replica)
+  if (former === 0 && types[replica.type]!.onOwnerLeave === 'destroy') {
+    return bury(turn, replica, version, objects.me)
+  }
+  const { oseq, version: before } = replica
+  own(turn, replica, version, former)
+  replica.adopted = { version: before, oseq }
+}
+
+/** As primary: who is here again gets its objects, also those that a primary before us adopted. */
+export function giveBack(turn: Turn): void {
+  const { objects } = turn
+  const players = new Map([...objects.here].map(([inc, player]) => [player, inc]))
+  for (const replica of objects.replicas.values()) {
+    const inc = replica.former === 0 || replica.dead ? undefined : players.get(replica.former)
+    if (inc === undefined || openGrant(turn, replica.key)) continue
+    give(turn, replica, inc)
+  }
+}
+
+/** As primary: a member still holds what one who went has left. */
+export function takeOrphan(turn: Turn, from: PeerId, said: Said): void {
+  const { objects } = turn
+  const known = objects.replicas.get(said.key)
+  const order = known ? compare(said.version, known.version) : 1
+  const other = known !== undefined && known.type !== said.type
+  if (other || objects.here.has(said.owner) || !isPlausible(turn, said, known)) {
+    objects.counters.ignored++
+  } else if (order > 0) {
+    takeUnknown(turn, from, said, known)
+  } else if (known && !known.dead && !said.dead) {
+    takeNewer(turn, said, known)
+  }
+}
+
+// What we granted ourselves we know.
+function isPlausible({ objects, now }: Turn, said: Said, known: Replica | undefined): boolean {
+  if (said.version.epoch > objects.epoch) return false
+  if (!known || compare(said.version, known.version) <= 0) return true
+  if (isGranted(objects, said.key, said.version, said.owner)) return true
+  return isOfBefore(objects, now, said.version) || objects.variant === 'no-epoch'
+}
+
+function takeUnknown(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): void {
+  const { objects } = turn
+  if (!known && said.dead && objects.replicas.size >= REPLICAS_MAX) return
+  const isNew = !said.dead && (!known || known.dead)
+  if (isNew && objects.living >= OBJECTS_MAX) return turnAway(turn, from, said, 'full')
+  const replica = known ?? place(objects, said.creator, said.count, said.type)
+  if (said.dead) bury(turn, replica, said.version, objects.me)
+  else stand(turn, replica, said)
+  adopt(turn, replica, objects.went.get(said.owner) ?? 0)
+  giveBack(turn)
+}
+
+// A survivor has a newer state than the one that we went on from, and nothing has changed since.
+function takeNewer(turn: Turn, said: Said, known: Replica): void {
+  const { adopted, oseq } = known
+  if (!adopted || compare(adopted.version, said.version) !== 0 || oseq !== adopted.oseq) return
+  if (said.oseq <= oseq || known.owner !== turn.objects.me || known.type !== said.type) return
+  refresh(turn, known, said.oseq, 0xffffffff, said.fields)
+  known.adopted = { version: adopted.version, oseq: said.oseq }
+  turn.out.emit({ kind: 'object-changed', key: known.key, mask: 0xffffffff, ages: null })
+}
+
+/** As primary: who did not come back in time is not waited for any longer. */
+export function endGrace(turn: Turn): void {
+  const { objects, types, now } = turn
+  for (const replica of [...objects.replicas.values()]) {
+    if (replica.dead || replica.former === 0) continue
+    if (now - replica.since < GRACE_MS) continue
+    const version = nextVersion(objects, replica)
+    if (types[replica.type]!.onOwnerLeave === 'keep') own(turn, replica, version, 0)
+    else bury(turn, replica, version, objects.me)
+  }
+}

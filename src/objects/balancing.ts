@@ -1,0 +1,27 @@
+/** The primary moves objects from who owns many to who owns few (B27). */
+
+import type { Millis } from '../machine.ts'
+import { give, openGrant } from './owning.ts'
+import type { Turn } from './state.ts'
+
+/** Objects are balanced at most so often. */
+export const BALANCE_MS: Millis = 1_000
+/** The fullest owner has so much more than the emptiest when an object is moved. */
+const UNEVEN = 1.25
+
+/** As primary: moves one object from the fullest owner to the emptiest, if that evens things. */
+export function balance(turn: Turn): void {
+  const { objects, types } = turn
+  const counts = new Map([...objects.here.keys()].map((inc) => [inc, 0]))
+  const movable = [...objects.replicas.values()].filter((replica) => {
+    return !replica.dead && types[replica.type]!.balance && counts.has(replica.owner)
+  })
+  for (const { owner } of movable) counts.set(owner, counts.get(owner)! + 1)
+  const ranked = [...counts].sort(([a, few], [b, many]) => few - many || a - b)
+  const [emptiest, fullest] = [ranked[0], ranked.at(-1)]
+  if (!emptiest || !fullest || fullest[1] <= Math.max(emptiest[1] + 1, emptiest[1] * UNEVEN)) return
+  const moved = movable.find((replica) => {
+    return replica.owner === fullest[0] && !openGrant(turn, replica.key)
+  })
+  if (moved) give(turn, moved, emptiest[0])
+}

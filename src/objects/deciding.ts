@@ -1,0 +1,144 @@
+/**
+ * What the primary makes of requests, in the order in which they come (B29, B30): it grants,
+ * refuses, or asks the owner; and waits where it may not know enough yet.
+ *
+ * A new primary decides nothing before all who are here have told it what is theirs, for the one
+ * before may have granted it to somebody: of two who ask for one object, one is told `granted`.
+ * What it has not heard of may be on its way, in a mesh behind the request: that waits too.
+ */
+
+import type { Millis } from '../machine.ts'
+import { refresh, timed } from './accept.ts'
+import { ask } from './asking.ts'
+import { give, GRANT_MS, openGrant, refuse } from './owning.ts'
+import { type Asked, leads, REQUEST_RULES, type Replica, type Turn } from './state.ts'
+import { compare } from './version.ts'
+
+/** A request about what the primary has not heard of waits so long for that. */
+export const HOLD_MS: Millis = 5_000
+/** Requests of one member that wait. */
+export const WAITING_MAX = 2_048
+
+/** As primary: a member asks. */
+export function demand(turn: Turn, asked: Asked): void {
+  const { objects, now } = turn
+  const { pending } = objects
+  const again = pending.findIndex((one) => one.from === asked.from && one.number === asked.number)
+  if (again >= 0) pending[again] = { ...asked, at: pending[again]!.at }
+  else if (isFull(pending, asked)) return refuse(turn, asked, 'no-answer')
+  else pending.push(asked)
+  objects.pendingAt = now
+}
+
+function isFull(pending: readonly Asked[], { from }: Asked): boolean {
+  return (
+    pending.length >= WAITING_MAX &&
+    pending.filter((one) => one.from === from).length >= WAITING_MAX
+  )
+}
+
+/** As primary: decides on all that can be decided by now. */
+export function decideAll(turn: Turn): void {
+  const { objects, now } = turn
+  if (now < objects.pendingAt) return
+  const asked = objects.pending.splice(0)
+  objects.pendingAt = Infinity
+  if (!leads(objects)) return
+  for (const one of asked) {
+    if (decide(turn, one)) continue
+    objects.pending.push(one)
+    objects.pendingAt = Math.min(objects.pendingAt, dueAt(turn, one))
+  }
+}
+
+function dueAt({ objects, now }: Turn, { at }: Asked): Millis {
+  const { reign, heardIn } = objects
+  return heardIn === reign.from ? at + HOLD_MS : Math.max(now + 1, reign.at + GRANT_MS)
+}
+
+// Returns whether it was decided.
+function decide(turn: Turn, asked: Asked): boolean {
+  const { objects, now } = turn
+  if (!hasHeard(turn)) return false
+  const replica = objects.replicas.get(asked.key)
+  if (!replica || (!replica.dead && compare(asked.version, replica.version) > 0)) {
+    if (now - asked.at < HOLD_MS) return false
+    refuse(turn, asked, 'no-answer')
+  } else if (replica.dead) refuse(turn, asked, 'gone')
+  else if (asked.what === 'take') take(turn, asked, replica)
+  else handOn(turn, asked, replica)
+  return true
+}
+
+// Who does not say in time that it follows may be dead, and is not waited for.
+function hasHeard({ objects, now }: Turn): boolean {
+  const { me, reign, here, sights } = objects
+  if (objects.heardIn === reign.from) return true
+  const all = [...here.keys()].every((inc) => inc === me || sights.get(inc)?.follows === true)
+  if (!all && now - reign.at < GRANT_MS) return false
+  objects.heardIn = reign.from
+  return true
+}
+
+function take(turn: Turn, asked: Asked, replica: Replica): void {
+  const { objects, types, now } = turn
+  const { from, number: request, key } = asked
+  if (asked.to !== from) return void objects.counters.ignored++
+  const { take: policy } = types[replica.type]!
+  const before = objects.asked.get(key)
+  // It asked twice: its grant is on the way, or its owner is being asked.
+  if (objects.grants.get(key)?.at(-1)?.to === from) return
+  if (before?.by === from && before.request === request) return
+  const { owner } = replica
+  if (policy === 'fixed') return refuse(turn, asked, 'fixed', owner)
+  // Who asked before it heard of the newest owner hears now that somebody was quicker.
+  const isTheirs = owner === from && replica.former === 0
+  const isLate = compare(asked.version, replica.version) < 0
+  if (isTheirs || isLate) return refuse(turn, asked, 'late', owner)
+  const open = openGrant(turn, key)
+  if (open) return refuse(turn, asked, 'held', open.to)
+  if (before) return refuse(turn, asked, 'busy', before.by)
+  if (policy === 'free') return give(turn, replica, from)
+  const made = { by: from, request, owner, at: now }
+  objects.asked.set(key, made)
+  ask(turn, replica, made)
+}
+
+// Its owner gives it to somebody, or to who asked.
+function handOn(turn: Turn, asked: Asked, replica: Replica): void {
+  const { objects } = turn
+  const { from, to, number, key } = asked
+  const known = objects.grants.get(key)?.at(-1)
+  if (known && known.to === to && known.giver?.inc === from) {
+    known.giver.request = number
+    return
+  }
+  const ask = objects.asked.get(key)
+  const answers = ask?.by === to && ask.request === asked.answers
+  if (asked.what === 'yes' && !answers) return refuse(turn, asked, 'late')
+  if (replica.owner !== from) return refuse(turn, asked, 'late', replica.owner)
+  if (!objects.here.has(to)) return refuse(turn, asked, 'away', to)
+  const open = openGrant(turn, key)
+  if (open) return refuse(turn, asked, 'held', open.to)
+  takeOver(turn, asked, replica)
+  endAsk(turn, asked)
+  give(turn, replica, to, { inc: from, request: number })
+}
+
+// What it gives is the newest there is (3.5: no write is lost).
+function takeOver(turn: Turn, { entry }: Asked, replica: Replica): void {
+  if (!entry || entry.dead || entry.type !== replica.type) return
+  if (compare(entry.version, replica.version) !== 0 || entry.oseq <= replica.oseq) return
+  refresh(turn, replica, entry.oseq, 0xffffffff, entry.fields)
+  timed(turn, replica, entry.madeAt, null)
+}
+
+// Somebody else asked for what is given now.
+function endAsk(turn: Turn, { key, to }: Asked): void {
+  const { objects, rules = REQUEST_RULES } = turn
+  const ask = objects.asked.get(key)
+  if (!ask) return
+  objects.asked.delete(key)
+  if (ask.by === to || !rules.endsByGive(ask, to)) return
+  refuse(turn, { from: ask.by, number: ask.request }, 'late', to)
+}

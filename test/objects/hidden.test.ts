@@ -1,0 +1,123 @@
+// Goal: what not all may see changes hands and is hidden meanwhile, in any order of messages, and
+// in the end each sees what it may see and nothing else (T76, B23).
+// Method: a crew whose links the test carries by hand; seeds of whole sessions found each case.
+import { describe, expect, test } from 'vitest'
+import { GATE } from '../../src/objects/objects.ts'
+import { KIND } from '../../src/objects/messages.ts'
+import {
+  carry,
+  cut,
+  type Crew,
+  grant,
+  heard,
+  kinds,
+  land,
+  link,
+  look,
+  looks,
+  meet,
+  packets,
+  pull,
+  rules,
+  settle,
+  spawn,
+  state,
+  thing,
+  write,
+} from './crew.ts'
+
+const [HOST, A, B, C] = [1, 2, 3, 4] as const
+/** Its first field says from whom alone it is hidden; 0 from nobody. */
+const types = [
+  rules({
+    sight: {
+      kind: 'rule',
+      sees:
+        ([one]) =>
+        (viewer) =>
+          one !== viewer,
+    },
+  }),
+]
+
+function four(mesh = false): { crew: Crew; key: number } {
+  const crew = meet({ incs: [HOST, A, B, C], types, mesh })
+  const key = spawn(crew, A, [0, 1])
+  settle(crew)
+  return { crew, key }
+}
+
+describe('in a star', () => {
+  // C owns it and has changed it; the server, which hid it from C at that moment, has it otherwise.
+  function lost(): { crew: Crew; key: number } {
+    const { crew, key } = four()
+    grant(crew, key, C)
+    carry(crew, HOST, C)
+    for (let n = 2; n < 9; n++) write(crew, C, key, n, 1)
+    write(crew, A, key, C)
+    land(crew, pull(crew, A, HOST)!)
+    expect(kinds(crew, HOST, C)).toEqual([KIND.hide])
+    carry(crew, HOST, C)
+    expect(look(crew, C, key)).toBe('4 v1.1 0,8')
+    grant(crew, key, HOST)
+    settle(crew)
+    return { crew, key }
+  }
+
+  test('T76: who was granted what is hidden from it at that moment hears that it lost it again', () => {
+    const { crew, key } = lost()
+    const seen = [HOST, A, B, C].map((inc) => look(crew, inc, key))
+    expect(seen).toEqual(['1 v1.2 4,1', '1 v1.2 4,1', '1 v1.2 4,1', 'hidden'])
+  })
+
+  test('T76: what was ours and is hidden is seen again, though it changed less often than ours', () => {
+    const { crew, key } = lost()
+    write(crew, HOST, key, 0)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['1 v1.2 0,1'])
+  })
+
+  test('T76: what was told before it was hidden opens no gate behind that', () => {
+    const { crew, key } = four()
+    grant(crew, key, HOST)
+    settle(crew)
+    write(crew, HOST, key, C)
+    settle(crew)
+    expect(look(crew, C, key)).toBe('hidden')
+    write(crew, HOST, key, 0)
+    write(crew, HOST, key, C)
+    write(crew, HOST, key, 0)
+    expect(kinds(crew, HOST, C)).toEqual([KIND.tell, KIND.hide, KIND.tell])
+    // The first of them has come, the others are on the way.
+    carry(crew, HOST, C, 1, true)
+    heard(crew, HOST, C, state(crew, HOST).sights.get(C)!.awaited[0]!.message)
+    write(crew, HOST, key, 9, 1)
+    const early = packets(crew).find(({ to }) => to === C)
+    if (early) land(crew, early)
+    const { gate } = state(crew, HOST).sights.get(C)!
+    expect(gate[thing(crew, HOST, key).slot]).toBe(GATE.told)
+    settle(crew)
+    expect(look(crew, C, key)).toBe(look(crew, HOST, key))
+  })
+})
+
+describe('in a mesh', () => {
+  test('T76: who had it before does not hide what its owner shows', () => {
+    const { crew, key } = four(true)
+    grant(crew, key, HOST)
+    settle(crew)
+    grant(crew, key, B)
+    carry(crew, HOST, B)
+    cut(crew, B, HOST)
+    write(crew, B, key, C)
+    // In that state the server hears of it first, and lets C hear that it may not see it.
+    link(crew, B, HOST)
+    carry(crew, B, HOST)
+    write(crew, B, key, 0)
+    carry(crew, B, C)
+    expect(kinds(crew, HOST, C)).toEqual([KIND.hide])
+    carry(crew, HOST, C)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['3 v1.2 0,1'])
+  })
+})
