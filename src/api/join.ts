@@ -45,6 +45,12 @@ export interface JoinOptions {
    */
   primaries?: 'all' | 'hosts'
   /**
+   * Whether this member may be the server or its backup (default). False makes it a guest, who
+   * takes part in all else: for what nobody should depend on, such as a bot in somebody's page. A
+   * guest opens no session but waits for one, and with the last member that may serve it is over.
+   */
+  serves?: boolean
+  /**
    * Who has links, if this call creates the session. `star` (default): each member to the server
    * and its backup, and the server passes everything on. `mesh`: each to all others, directly
    * where both have addresses; soonest there, and dearer by the square of the members.
@@ -116,6 +122,7 @@ function wishOf(options: JoinOptions, types: Types): RunnerOptions['wish'] {
     types: options.primaries === 'hosts' ? `${types.text}\nprimaries: hosts` : types.text,
     recovers: options.recover ?? true,
     hosts: checkPrimaries(options.primaries ?? 'all'),
+    guest: !checkServes(options.serves ?? true),
     topology: checkTopology(options.topology ?? 'star'),
     resume: options.token === undefined ? null : parseToken(options.token),
   }
@@ -249,6 +256,11 @@ function checkName(what: string, name: string): string {
 function checkPrimaries(primaries: string): boolean {
   if (primaries === 'all' || primaries === 'hosts') return primaries === 'hosts'
   throw new HoldfastError('bad-value', `primaries is all or hosts: "${primaries}"`)
+}
+
+function checkServes(serves: boolean): boolean {
+  if (serves === true || serves === false) return serves
+  throw new HoldfastError('bad-value', `serves is true or false: "${String(serves)}"`)
 }
 
 function checkTopology(topology: string): Topology {

@@ -13,7 +13,7 @@ import { mayTell, releaseHeld, tellHub } from './output.ts'
 import * as recovery from './recovery.ts'
 import { record } from './replicate.ts'
 import * as roles from './roles.ts'
-import { nextRequest, serves, type Session, type SessionOut } from './state.ts'
+import { mayServe, nextRequest, serves, type Session, type SessionOut } from './state.ts'
 import * as watch from './watch.ts'
 
 /** Silent for so long, a member is no candidate for backup (S-3). */
@@ -161,7 +161,7 @@ function isAble(session: Session, now: Millis, member: Member): boolean {
   const seen = session.watches.get(member.inc)
   if (!seen || member.inc === session.me || member.inc === server.backup) return false
   if (!server.durable.members.has(member.inc)) return false
-  if (session.hosts && member.kind !== 'node') return false
+  if (!mayServe(member.kind, session.hosts)) return false
   if ((server.passedOver.get(member.inc) ?? 0) > now) return false
   return watch.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
 }
