@@ -35,6 +35,11 @@ export function succession(
   return `${seatOf(before)} was the server and is gone. ${who} the server now; nothing was lost.`
 }
 
+/** Somebody was asked to die, and lives. */
+export function disobeyed(victim: Somebody): string {
+  return `${seatOf(victim)} does not die when it is asked to.`
+}
+
 /**
  * Nobody orders what we do, although the hub is in reach: who could is gone.
  *

@@ -1,19 +1,19 @@
 /** One window's player, in every game: its session, what it tells, and how it kills the server. */
 
 import type { Session } from 'holdfast'
-import { Kill, obey, serves } from './kill.ts'
-import { welcome } from './news.ts'
+import { isDemo } from './demo.ts'
+import { obey, serves, wish } from './kill.ts'
+import { disobeyed, welcome } from './news.ts'
 import { Story } from './story.ts'
 import type { Way } from './tab.ts'
-
-/** How long a wish to kill the server stands, in milliseconds. */
-const KILL_MS = 3_000
 
 /** See the head of this file. It draws nothing; `changed` tells who does. */
 export class Player {
   readonly session: Session
   readonly story: Story
   killed = false
+  /** Whether this hub is a demonstration, in which the server may be killed. */
+  demo = false
   readonly #names = new Map<number, string>()
   protected readonly changed: () => void
 
@@ -21,9 +21,17 @@ export class Player {
     this.session = session
     this.changed = changed
     this.story = new Story(session, changed)
-    obey(session, () => this.#die())
+    void this.#demonstrate()
     session.on('members', () => this.#meet())
     this.#meet()
+  }
+
+  // Only then the button is there, and only then this window obeys.
+  async #demonstrate(): Promise<void> {
+    if (!(await isDemo())) return
+    this.demo = true
+    obey(this.session, () => this.#die())
+    this.changed()
   }
 
   /** The name of a player, also of one who has gone; null for who was never met. */
@@ -42,7 +50,7 @@ export class Player {
 
   /** Whether somebody would take over if the server were killed now. */
   get killable(): boolean {
-    return this.session.status === 'live' && this.session.backup !== null
+    return this.demo && this.session.status === 'live' && this.session.backup !== null
   }
 
   /** Whether it can still do anything here. */
@@ -57,13 +65,12 @@ export class Player {
     this.story.note(welcome(isSame), isSame ? 'good' : 'bad')
   }
 
-  /** Kills whoever serves, on the spot: this window, or by a wish that it obeys. */
+  /** Kills whoever serves, on the spot: this window, or by a wish that it may obey. */
   kill(): void {
     const { primary } = this.session
     if (!primary || !this.killable) return
     if (this.serves) return this.#die()
-    const wish = this.session.create(Kill, { target: primary.inc })
-    setTimeout(() => wish.alive && this.session.status !== 'lost' && wish.destroy(), KILL_MS)
+    wish(this.session, () => this.story.note(disobeyed(primary), 'bad'))
   }
 
   #die(): void {

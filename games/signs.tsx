@@ -94,8 +94,9 @@ export function Badges(props: { session: Session; member: MemberInfo }): Compone
   )
 }
 
-/** The button that kills whoever serves. */
+/** The button that kills whoever serves; only a demonstration has it. */
 export function Killer({ player }: { player: Player }): ComponentChild {
+  if (!player.demo) return null
   const { primary, backup, me } = player.session
   const whose = player.serves ? 'this window' : primary && seatOf(primary)
   const next = backup?.inc === me.inc ? 'You take over.' : `${backup?.name} takes over.`

@@ -5,7 +5,7 @@ import { Crew } from './crew.ts'
 import { killed, type Window } from './harness.ts'
 import { Tabs } from './tabs.ts'
 
-const crew = Crew.forEachTest()
+const crew = Crew.forEachTest(true)
 
 async function open(name: string, room = 'e2e'): Promise<Window> {
   const window = await crew.open(name, `/dots/?room=${room}&name=${name}`)

@@ -5,7 +5,7 @@
  * or a crash is: no goodbye, no last word.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -26,29 +26,34 @@ export const ARGS = [
   '--disable-sync',
 ]
 
+const PROGRAM = join(ROOT, 'dist/cli/holdfast.js')
+
 /** `holdfast serve` in a process of its own, always at the same port and file. */
 export class Hub {
   readonly port: number
   readonly url: string
   readonly folder: string
+  /** Whether any member may kill the server. */
+  readonly demo: boolean
   #child: ChildProcess | null = null
 
-  private constructor(port: number, folder: string) {
+  private constructor(port: number, folder: string, demo: boolean) {
+    this.demo = demo
     this.port = port
     this.url = `http://127.0.0.1:${port}`
     this.folder = folder
   }
 
-  static async start(): Promise<Hub> {
-    const hub = new Hub(await freePort(), mkdtempSync(join(tmpdir(), 'holdfast-e2e-')))
+  static async start(demo: boolean = false): Promise<Hub> {
+    const hub = new Hub(await freePort(), mkdtempSync(join(tmpdir(), 'holdfast-e2e-')), demo)
     await hub.start()
     return hub
   }
 
   async start(): Promise<void> {
     const data = join(this.folder, 'hub.db')
-    const script = join(ROOT, 'dist/cli/holdfast.js')
-    const args = [script, 'serve', '--port', String(this.port), '--data', data]
+    const args = [PROGRAM, 'serve', '--port', String(this.port), '--data', data]
+    if (this.demo && knowsDemo()) args.push('--demo')
     this.#child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     await said(this.#child, 'Holdfast serves')
   }
@@ -63,6 +68,14 @@ export class Hub {
     await this.kill()
     rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+let demos: boolean | null = null
+
+// Before the command has the option, a window is told in the place of the hub.
+function knowsDemo(): boolean {
+  demos ??= spawnSync(process.execPath, [PROGRAM, 'serve', '--help']).stdout.includes('--demo')
+  return demos
 }
 
 /** One window with one page. */
@@ -90,7 +103,12 @@ export class Window {
     })
   }
 
-  static async open(name: string, url: string, more: string[] = []): Promise<Window> {
+  static async open(
+    name: string,
+    url: string,
+    more: string[] = [],
+    demo: boolean = false,
+  ): Promise<Window> {
     const server = await chromium.launchServer({
       executablePath: CHROMIUM,
       headless: true,
@@ -100,6 +118,9 @@ export class Window {
     const context = await browser.newContext({ viewport: { width: 900, height: 620 } })
     const page = await context.newPage()
     const opened = new Window(name, server, browser, page)
+    if (demo && !knowsDemo()) {
+      await page.route('**/api/hub', (route) => route.fulfill({ json: { demo: true } }))
+    }
     await page.goto(url)
     return opened
   }
