@@ -4,6 +4,7 @@
  * what the backup held.
  */
 
+import { HoldfastError } from 'holdfast'
 import type { ErrorCode, Healing, MemberInfo, Recovery, Safety, Status } from 'holdfast'
 
 /** What the sentences need to know of a member. */
@@ -123,6 +124,13 @@ export function advice(code: ErrorCode | 'unknown'): string {
     default:
       return 'Try again; if it stays so, start another room.'
   }
+}
+
+/** Why a bot could not come in. */
+export function absence(error: unknown): string {
+  const code = error instanceof HoldfastError ? error.code : 'unknown'
+  if (code === 'full') return 'No more bots come: they leave the last seat to people.'
+  return `No bot could come. ${advice(code)}`
 }
 
 const NAMES = `Ada Grace Alan Edsger Barbara Donald Radia Leslie Hedy Emmy Mary Niklaus Joan

@@ -1,6 +1,7 @@
 /** One window's player, in every game: its session, what it tells, and how it kills the server. */
 
 import type { Session } from 'holdfast'
+import { Company, type Ground } from './company.ts'
 import { isDemo } from './demo.ts'
 import { obey, serves, wish } from './kill.ts'
 import { disobeyed, welcome } from './news.ts'
@@ -12,6 +13,8 @@ export class Player {
   readonly session: Session
   readonly story: Story
   killed = false
+  /** The bots of this page; null until the page says where they play. */
+  company: Company | null = null
   /** Whether this hub is a demonstration, in which the server may be killed. */
   demo = false
   readonly #names = new Map<number, string>()
@@ -41,6 +44,17 @@ export class Player {
 
   #meet(): void {
     for (const { player, name } of this.session.members) this.#names.set(player, name)
+  }
+
+  /** Bots may come into this room from this page. */
+  invite(ground: Ground): void {
+    this.company = new Company(this.session, ground, this.changed)
+  }
+
+  /** Takes leave, with all bots of this page. */
+  async leave(): Promise<void> {
+    await this.company?.leave()
+    await this.session.leave()
   }
 
   /** Whether this window serves. */

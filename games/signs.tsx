@@ -85,6 +85,11 @@ export function Badges(props: { session: Session; member: MemberInfo }): Compone
     <span class="badges">
       <Role session={session} member={member} />
       {member.inc === session.me.inc && <b class="badge you">you</b>}
+      {member.kind === 'guest' && (
+        <b class="badge" title="Plays from somebody’s window, and never serves">
+          bot
+        </b>
+      )}
       {member.kind === 'node' && (
         <b class="badge" title="A process without a window">
           node

@@ -98,9 +98,9 @@ export class Tab {
     this.again(name)
   }
 
-  /** Leaves for the lobby. */
-  async leave(session: Session): Promise<void> {
-    await session.leave()
+  /** Leaves for the lobby, once who plays here has taken leave. */
+  async leave(player: Pick<Session, 'leave'>): Promise<void> {
+    await player.leave()
     this.forget()
     location.assign('../')
   }

@@ -3,6 +3,8 @@
  * of a worker go on. Where there may be no worker, the page's timers must do.
  */
 
+import type { Beat } from './bot.ts'
+
 /** How often the worker ticks, a second. */
 const TICKS = 60
 const SOURCE = `setInterval(() => postMessage(0), 1000 / ${TICKS})`
@@ -16,6 +18,18 @@ export function tick(run: () => void): () => void {
   ticks = true
   runs.add(run)
   return () => void runs.delete(run)
+}
+
+/** Calls as often as that, as far as ticks allow. */
+export const beat: Beat = (run, ms) => {
+  let due = performance.now() + ms
+  return tick(() => {
+    const now = performance.now()
+    if (now < due) return
+    // After a pause it goes on from now: what was missed is not made up for.
+    due = now - due > ms ? now + ms : due + ms
+    run()
+  })
 }
 
 function start(): void {

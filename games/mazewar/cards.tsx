@@ -3,6 +3,7 @@
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
 import { NameField, nameIn } from '../door.tsx'
+import { Invite } from '../invite.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
 import type { Cockpit } from './cockpit.ts'
@@ -98,9 +99,13 @@ function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild
     <section class="card aside alone">
       <h1>Nobody else is in this maze</h1>
       <p>
-        Send the link, open a <a href={links.second}>second window</a>, or fetch some bots:{' '}
-        <kbd>npm run bots -- mazewar --room {play.room}</kbd>
+        Have some bots come, send somebody the link, or open a{' '}
+        <a href={links.second} target="_blank" rel="noopener">
+          second window
+        </a>
+        .
       </p>
+      <Invite company={play.company} main />
       <Share link={links.share} />
     </section>
   )

@@ -34,7 +34,9 @@ const LOOK_MS = 100
 /** How often the tab says who it is, in such looks. */
 const KEEP_LOOKS = 5
 /** Bots of a practice, if nothing else is said. */
-const BOTS = 5
+const PRACTICE_BOTS = 5
+/** Bots that come into a room at first. */
+const BOTS = 3
 
 declare global {
   interface Window {
@@ -45,6 +47,7 @@ declare global {
 
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
+const server = query.get('server') || undefined
 const links = linksInto(room)
 const tab = new Tab(GAME, room)
 const wasHere = tab.player
@@ -108,13 +111,14 @@ async function enter(name: string, watch: boolean): Promise<void> {
         types: TYPES,
         topology: 'mesh',
         playersMax: PLAYERS_MAX,
-        server: query.get('server') || undefined,
+        server,
         condition: query.get('condition') || undefined,
         signal: giveUp.signal,
       }),
     )
-    const play = new Play(session, room, watch, show)
+    const play = new Play(session, watch, show)
     play.seat.birthplace = readPlace(query.get('born') ?? '')
+    play.invite({ load: () => import('./bots.ts'), room, server, seats: PLAYERS_MAX, some: BOTS })
     play.welcome(way)
     go({ kind: 'in', play })
     tab.keep(playerOf(play))
@@ -124,7 +128,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
 }
 
 function practise(name: string): void {
-  const bots = Math.max(0, Math.min(60, Number(query.get('practice')) || BOTS))
+  const bots = Math.max(0, Math.min(60, Number(query.get('practice')) || PRACTICE_BOTS))
   const seed = Number(query.get('seed')) || Math.floor(Math.random() * 2 ** 31)
   remember('name', name)
   const practice = new Practice({ name, bots, seed, now: performance.now() })
@@ -154,7 +158,7 @@ function Page(): ComponentChild {
       <Header
         room={at.kind === 'practice' ? 'practice' : room}
         play={play}
-        leave={here && (() => void tab.leave(here.session))}
+        leave={here && (() => void tab.leave(here))}
         muted={sound.muted}
         mute={mute}
         help={() => acts.help(!help)}
@@ -172,6 +176,7 @@ function Page(): ComponentChild {
           cockpit={cockpit}
           play={here}
           map={screen.map}
+          share={links.share}
           personal={here && personalLink(links.share, playerOf(here))}
         />
       )}
@@ -203,6 +208,7 @@ function mark(): void {
     status: killed ? 'killed' : session.status,
     slots: seat.live ? 'live' : 'joining',
     safety: session.safety,
+    bots: at.play.company?.count ?? 0,
     me: session.me.player,
     members: session.members.map(({ player }) => player).join(','),
     epoch: session.figures().epoch,

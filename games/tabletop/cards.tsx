@@ -3,6 +3,7 @@
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
 import { isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
+import { Invite } from '../invite.tsx'
 import { Share } from '../share.tsx'
 import type { Links } from '../links.ts'
 import { SuitSign } from './bar.tsx'
@@ -123,7 +124,7 @@ function Choice(props: Shown & { play: Play; game: Game | null }): ComponentChil
           Stay with {TITLES[game][0]}
         </button>
       )}
-      {!game && play.session.members.length < 2 && <Alone links={props.links} />}
+      {!game && <Alone play={play} links={props.links} />}
     </section>
   )
 }
@@ -141,10 +142,14 @@ function Bare({ acts }: { acts: Acts }): ComponentChild {
   )
 }
 
-function Alone({ links }: { links: Links }): ComponentChild {
+// Before a game is chosen: whom to play with.
+function Alone({ play, links }: { play: Play; links: Links }): ComponentChild {
+  const { members } = play.session
+  if (members.some(({ kind, inc }) => kind !== 'guest' && inc !== play.session.me.inc)) return null
   return (
     <>
-      <p>You are alone here. Send somebody the link, or open a second window.</p>
+      <p>You are alone here. Have a bot come, send somebody the link, or open a second window.</p>
+      <Invite company={play.company} />
       <Share link={links.share} />
       <a class="button" href={links.second} target="_blank" rel="noopener">
         Open a second window

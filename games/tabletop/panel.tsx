@@ -3,6 +3,7 @@
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
 import { Head } from '../head.tsx'
+import { Invite } from '../invite.tsx'
 import { Personal, Share } from '../share.tsx'
 import { Badges, Figures, Killer, Notes, Reach } from '../signs.tsx'
 import { Backs } from './bar.tsx'
@@ -76,6 +77,7 @@ export function Side(props: {
           <Member key={member.player} play={play} member={member} />
         ))}
       </ul>
+      <Invite company={play.company} />
       <Share link={props.share} label="Invite others with this link" />
       <Rules play={play} choose={props.choose} />
       <h2>Moves</h2>

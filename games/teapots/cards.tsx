@@ -3,6 +3,7 @@
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
 import { isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
+import { Invite } from '../invite.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
 import type { Play } from './play.ts'
@@ -127,14 +128,12 @@ function During({ play, links, acts }: { play: Play; links: Links; acts: Acts })
   return (
     <section class="card aside">
       <h1>You have the table to yourself</h1>
-      <p>Send somebody the link, open a second window, or let bots join from a shell.</p>
+      <p>Have some bots come, send somebody the link, or open a second window.</p>
+      <Invite company={play.company} main />
       <Share link={links.share} />
-      <div class="row">
-        <a class="button main" href={links.second} target="_blank" rel="noopener">
-          Open a second window
-        </a>
-        <code class="fine">npm run bots -- teapots</code>
-      </div>
+      <a class="button" href={links.second} target="_blank" rel="noopener">
+        Open a second window
+      </a>
     </section>
   )
 }

@@ -35,6 +35,8 @@ import { Stage } from './view/stage.ts'
 const LOOK_MS = 200
 /** Frames that are drawn before one joins. */
 const FIRST_FRAMES = 2
+/** Bots that come at first. */
+const BOTS = 3
 
 declare global {
   interface Window {
@@ -45,6 +47,8 @@ declare global {
 
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
+const server = query.get('server') || undefined
+const seats = Number(query.get('players')) || PLAYERS_MAX
 const links = linksInto(room)
 const canvas = document.querySelector<HTMLCanvasElement>('#table')!
 const sound = new Sound()
@@ -88,8 +92,8 @@ function wish({ name }: Guest): JoinOptions {
     game: 'teapots',
     room,
     name,
-    playersMax: Number(query.get('players')) || PLAYERS_MAX,
-    server: query.get('server') || undefined,
+    playersMax: seats,
+    server,
     condition: query.get('condition') || undefined,
   }
 }
@@ -108,6 +112,7 @@ async function enter(who: Guest, watch: boolean): Promise<void> {
     court.session = session
     session.on('primary', () => sound.bell())
     const play = new Play(session, decided, show)
+    play.invite({ load: () => import('./bots.ts'), room, server, seats, some: BOTS })
     play.welcome(way)
     begin(play, watch)
     tab.keep(playerOf(play))
@@ -145,7 +150,7 @@ function Page(): ComponentChild {
         room={room}
         play={play}
         switches={switches}
-        leave={here && (() => void tab.leave(here.session))}
+        leave={here && (() => void tab.leave(here))}
       />
       {here && <Scores play={here} />}
       {here && <Feed play={here} />}

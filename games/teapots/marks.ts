@@ -31,6 +31,7 @@ export function marksOf(play: Play): Record<string, string | number> {
   const points = standings.map((row) => `${row.player}:${row.points}`)
   return {
     status: killed ? 'killed' : session.status,
+    bots: play.company?.count ?? 0,
     safety: session.safety,
     epoch,
     role,
