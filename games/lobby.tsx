@@ -36,8 +36,8 @@ const GAMES: readonly Game[] = [
     id: 'dots',
     title: 'Dots',
     about:
-      'Everybody is a dot, and pins stay where you drop them. Kill the server in the middle of ' +
-      'it: the dots keep moving.',
+      'Everybody is a dot, and pins stay where you drop them. Close the window that is the ' +
+      'server in the middle of it: the dots of the others keep moving.',
     picture: DotsPicture,
   },
   {
@@ -84,8 +84,8 @@ function Lobby(): ComponentChild {
       <header class="head">
         <h1>Holdfast</h1>
         <p>
-          Games without a server of their own: the players’ windows are the server, and any one of
-          them may die.
+          Games without a server of their own: one of the players’ windows is the server, another
+          has a copy of everything, and any one may die.
         </p>
       </header>
       <div role="status" aria-live="polite">
@@ -161,7 +161,9 @@ function RaceCard(): ComponentChild {
 }
 
 function Nobody(): ComponentChild {
-  const text = known.asked ? 'Nobody plays just now. Start a room and send the link.' : 'Asking…'
+  const text = known.asked
+    ? 'Nobody plays just now. Start a room: send the link, or play with bots.'
+    : 'Asking…'
   return <p class="empty">{text}</p>
 }
 

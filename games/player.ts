@@ -6,7 +6,7 @@ import { isDemo } from './demo.ts'
 import { obey, serves, wish } from './kill.ts'
 import { disobeyed, welcome } from './news.ts'
 import { Story } from './story.ts'
-import type { Way } from './tab.ts'
+import type { Way } from './token.ts'
 
 /** See the head of this file. It draws nothing; `changed` tells who does. */
 export class Player {
@@ -74,9 +74,7 @@ export class Player {
 
   /** Says how the tab got in, where that is news. */
   welcome(way: Way): void {
-    if (way === 'new') return
-    const isSame = way === 'back'
-    this.story.note(welcome(isSame), isSame ? 'good' : 'bad')
+    if (way !== 'new') this.story.note(welcome(way), way === 'back' ? 'good' : 'bad')
   }
 
   /** Kills whoever serves, on the spot: this window, or by a wish that it may obey. */

@@ -91,7 +91,7 @@ export function Badges(props: { session: Session; member: MemberInfo }): Compone
         </b>
       )}
       {member.kind === 'node' && (
-        <b class="badge" title="A process without a window">
+        <b class="badge" title="A process on Node, not a page">
           node
         </b>
       )}

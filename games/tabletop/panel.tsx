@@ -171,7 +171,7 @@ export function HandWords(props: { play: Play; bottom: number }): ComponentChild
     <div class="words" style={{ bottom: `${bottom - 28}px` }}>
       <b>Your hand · {count}</b>
       <span class="fine" title={title}>
-        {count > 0 ? but : isFree ? 'Drag cards here: then only you see them.' : ''}
+        {count > 0 ? but : isFree ? 'Drag cards here: then the other players do not see them.' : ''}
       </span>
       {count > 1 && (
         <button type="button" onClick={() => play.sortHand()}>
