@@ -71,7 +71,7 @@ function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild
   if (end) return end
   if (play.session.members.length > 1 || play.session.status !== 'live') return null
   return (
-    <section class="card aside">
+    <section class="card aside alone">
       <h1>You are alone here</h1>
       <p>
         Have some bots come, send somebody the link, or open a second window: with two of you{' '}

@@ -218,12 +218,14 @@ function Over({ play }: { play: Play }): ComponentChild {
     <>
       <Bar play={play} count={count} deal={deal} setCount={setCount} />
       {bottom > 0 && <HandWords play={play} bottom={bottom} />}
-      <Tools
-        play={play}
-        bottom={bottom}
-        selects={selects}
-        acts={{ fit: () => scene?.fit(play), zoom, select: toggleSelect, help: toggleHelp }}
-      />
+      {!choosing && gameOf(play.session) && (
+        <Tools
+          play={play}
+          bottom={bottom}
+          selects={selects}
+          acts={{ fit: () => scene?.fit(play), zoom, select: toggleSelect, help: toggleHelp }}
+        />
+      )}
       {menu && <Menu play={play} menu={menu} close={() => close()} />}
     </>
   )

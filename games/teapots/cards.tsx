@@ -126,7 +126,7 @@ function During({ play, links, acts }: { play: Play; links: Links; acts: Acts })
   if (!play.seat) return <Watching play={play} acts={acts} />
   if (session.members.length > 1 || session.status !== 'live') return null
   return (
-    <section class="card aside">
+    <section class="card aside alone">
       <h1>You have the table to yourself</h1>
       <p>Have some bots come, send somebody the link, or open a second window.</p>
       <Invite company={play.company} main />
