@@ -30,7 +30,10 @@ async function scene(fault?: Error): Promise<Scene> {
 }
 
 function names({ ada }: Scene): string {
-  return ada.members.map(({ name }) => name).join()
+  return ada.members
+    .map(({ name }) => name)
+    .toSorted()
+    .join()
 }
 
 async function are({ w, company, ada }: Scene, count: number): Promise<boolean> {

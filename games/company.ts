@@ -94,7 +94,9 @@ export class Company {
     this.#giveUp = giveUp
     try {
       const bots = await this.#ground.load()
-      while (this.count < this.#wanted && !giveUp.signal.aborted) await this.#fetch(bots, giveUp)
+      while (this.count < this.#wanted && !giveUp.signal.aborted) {
+        await this.#fetch(bots, this.#wanted - this.count, giveUp.signal)
+      }
     } catch (error) {
       if (!giveUp.signal.aborted) {
         this.trouble = absence(error)
@@ -107,24 +109,31 @@ export class Company {
     this.#changed()
   }
 
-  async #fetch(bots: Bots, { signal }: AbortController): Promise<void> {
-    if (!this.hasRoom) throw new HoldfastError('full', 'bots leave a seat free for people')
-    const { room, server } = this.#ground
-    const where = { room, server, serves: false, signal, beat }
-    const bot = await bots.play({ ...where, index: this.#freeIndex(bots) })
-    // It was sent away as it came in.
-    if (this.count >= this.#wanted) return void bot.leave()
-    this.#bots = [...this.#bots, bot]
-    void bot.over.then(() => this.#forget(bot))
-    this.#changed()
+  // So many at once, as far as there are seats.
+  async #fetch(bots: Bots, count: number, signal: AbortSignal): Promise<void> {
+    const seats = this.#ground.seats - SPARE - this.#session.members.length
+    if (seats <= 0) throw new HoldfastError('full', 'bots leave a seat free for people')
+    const coming = this.#freeIndexes(bots, Math.min(count, seats)).map(async (index) => {
+      const { room, server } = this.#ground
+      const bot = await bots.play({ index, room, server, serves: false, signal, beat })
+      // It was sent away as it came in.
+      if (this.count >= this.#wanted) return void bot.leave()
+      this.#bots = [...this.#bots, bot]
+      void bot.over.then(() => this.#forget(bot))
+      this.#changed()
+    })
+    const failed = (await Promise.allSettled(coming)).find(({ status }) => status === 'rejected')
+    if (failed) throw (failed as PromiseRejectedResult).reason
   }
 
-  // No two of a room have one name, whoever's page they are from.
-  #freeIndex(bots: Bots): number {
+  // No two of a room have one name, from whosever page they are.
+  #freeIndexes(bots: Bots, count: number): number[] {
     const taken = new Set(this.#session.members.map(({ name }) => name))
-    let index = 1
-    while (taken.has(bots.nameOf(index))) index++
-    return index
+    const free: number[] = []
+    for (let index = 1; free.length < count; index++) {
+      if (!taken.has(bots.nameOf(index))) free.push(index)
+    }
+    return free
   }
 
   #makeRoom(): void {

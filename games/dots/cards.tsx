@@ -56,7 +56,7 @@ function Door({ name, room, acts }: { name: string; room: string; acts: Acts }):
   }
   return (
     <form class="card" onSubmit={submit}>
-      <h1>Join {room === 'main' ? 'the room' : <em>{room}</em>}</h1>
+      <h2>Join {room === 'main' ? 'the room' : <em>{room}</em>}</h2>
       <NameField name={name} />
       <button type="submit" class="main">
         Join
@@ -72,7 +72,7 @@ function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild
   if (play.session.members.length > 1 || play.session.status !== 'live') return null
   return (
     <section class="card aside alone">
-      <h1>You are alone here</h1>
+      <h2>You are alone here</h2>
       <p>
         Have some bots come, send somebody the link, or open a second window: with two of you{' '}
         {play.demo ? 'kill the server' : 'close whichever window you like'}, and the game goes on.

@@ -110,7 +110,11 @@ function Page(): ComponentChild {
     <>
       <Header room={room} play={play} leave={here && (() => void tab.leave(here))} />
       <main class="board">
-        <canvas tabIndex={0} aria-label="The field: move with the arrow keys, drop with space" />
+        <canvas
+          tabIndex={0}
+          role="application"
+          aria-label="The field: move with the arrow keys, drop with space"
+        />
         <Banner player={play} />
         <Card stage={stage} room={room} links={links} acts={acts} />
       </main>

@@ -164,7 +164,7 @@ function Page(): ComponentChild {
         help={() => acts.help(!help)}
       />
       <main class={cockpit ? 'board' : 'board shut'}>
-        <canvas ref={screen.eye} class="eye" tabIndex={0} aria-label="What your rat sees" />
+        <Eye />
         {cockpit && (
           <Hud cockpit={cockpit} enter={here && !here.seat.plays ? () => acts.enter() : null} />
         )}
@@ -183,6 +183,11 @@ function Page(): ComponentChild {
       {cockpit?.rat && <Touch cockpit={cockpit} />}
     </>
   )
+}
+
+function Eye(): ComponentChild {
+  const words = 'What your rat sees: arrows run and turn, space shoots, H for help'
+  return <canvas ref={screen.eye} class="eye" tabIndex={0} role="application" aria-label={words} />
 }
 
 function show(): void {

@@ -64,28 +64,30 @@ function Page(): ComponentChild {
           put it right.
         </p>
       </header>
-      <Controls />
-      <section class="stage" aria-label="The race">
-        <div class="top">
-          <Verdict verdict={judge(picture)} />
-          <Switch />
-        </div>
-        <Chart
-          picture={picture}
-          drag={(name, at) => moved(name, drag(picture, name, at))}
-          pass={(name, by) => moved(name, pass(picture, name, by))}
-        />
-        <p class="note" role="status">
-          {note.why || heldBack(picture) || HINT}
-        </p>
-        <p class="legend">
-          A thick line: who believes in the object, in the colour of whom they take for its owner.
-        </p>
-      </section>
-      <Beliefs picture={picture} />
-      <Fix />
-      <Remedies scenario={scenario} wishes={wishes} />
-      <Proof />
+      <main>
+        <Controls />
+        <section class="stage" aria-label="The race">
+          <div class="top">
+            <Verdict verdict={judge(picture)} />
+            <Switch />
+          </div>
+          <Chart
+            picture={picture}
+            drag={(name, at) => moved(name, drag(picture, name, at))}
+            pass={(name, by) => moved(name, pass(picture, name, by))}
+          />
+          <p class="note" role="status">
+            {note.why || heldBack(picture) || HINT}
+          </p>
+          <p class="legend">
+            A thick line: who believes in the object, in the colour of whom they take for its owner.
+          </p>
+        </section>
+        <Beliefs picture={picture} />
+        <Fix />
+        <Remedies scenario={scenario} wishes={wishes} />
+        <Proof />
+      </main>
     </>
   )
 }

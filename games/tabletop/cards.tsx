@@ -77,7 +77,7 @@ function Door({ name, room, acts }: Shown): ComponentChild {
   }
   return (
     <form class="card" onSubmit={submit}>
-      <h1>Come to {room === 'main' ? 'the table' : <em>{room}</em>}</h1>
+      <h2>Come to {room === 'main' ? 'the table' : <em>{room}</em>}</h2>
       <NameField name={name} />
       <JoinOrWatch />
     </form>
@@ -106,7 +106,7 @@ function Choice(props: Shown & { play: Play; game: Game | null }): ComponentChil
   if (play.watching) return <Bare acts={acts} />
   return (
     <section class="card choice">
-      <h1>{game ? 'Play something else?' : 'What shall we play?'}</h1>
+      <h2>{game ? 'Play something else?' : 'What shall we play?'}</h2>
       {game && <p>The table is cleared for it, for everybody.</p>}
       <div class="games">
         {GAMES.map((each) => (
@@ -133,7 +133,7 @@ function Choice(props: Shown & { play: Play; game: Game | null }): ComponentChil
 function Bare({ acts }: { acts: Acts }): ComponentChild {
   return (
     <section class="card aside">
-      <h1>Nothing is on the table yet</h1>
+      <h2>Nothing is on the table yet</h2>
       <p>You watch. Somebody who plays chooses a game.</p>
       <button type="button" class="main" onClick={() => acts.sit()}>
         Come to the table
@@ -201,7 +201,7 @@ function Naming({ play }: { play: Play }): ComponentChild {
   }
   return (
     <section class="card naming" role="dialog" aria-label="Name a suit">
-      <h1>Which suit must follow?</h1>
+      <h2>Which suit must follow?</h2>
       <div class="suits">
         {SUITS.map((suit, number) => (
           <button key={suit} type="button" aria-label={suit} onClick={() => name(number)}>
@@ -227,7 +227,7 @@ function Ended(props: { play: Play; game: Game; acts: Acts }): ComponentChild {
   const again = game === 'draughts' ? ACTS.again : ACTS.dealRound
   return (
     <section class="card aside ended" role="alert">
-      <h1>{winner === 0 ? 'It is over' : mine ? 'You win!' : `${play.called(winner)} wins`}</h1>
+      <h2>{winner === 0 ? 'It is over' : mine ? 'You win!' : `${play.called(winner)} wins`}</h2>
       <p>{named(text, (player) => play.called(player))}</p>
       {game === 'eights' && (
         <ul class="points">

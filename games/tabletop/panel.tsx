@@ -245,7 +245,7 @@ function Tool(props: {
 export function Help({ close }: { close: () => void }): ComponentChild {
   return (
     <section class="card help" role="dialog" aria-label="Keys and hints">
-      <h1>Keys and hints</h1>
+      <h2>Keys and hints</h2>
       <dl>
         {KEYS.map(([keys, does]) => (
           <div key={keys}>

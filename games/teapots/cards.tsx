@@ -68,7 +68,7 @@ function Door({ guest, room, acts }: { guest: Guest; room: string; acts: Acts })
   return (
     <form class="card door" onSubmit={submit}>
       <p class="over">Dueling Teapots</p>
-      <h1>Take a seat {room === 'main' ? 'at the table' : <At room={room} />}</h1>
+      <h2>Take a seat {room === 'main' ? 'at the table' : <At room={room} />}</h2>
       <NameField name={guest.name} />
       <Glazes chosen={guest.glaze} choose={(glaze) => acts.glaze(glaze)} />
       <JoinOrWatch />
@@ -127,7 +127,7 @@ function During({ play, links, acts }: { play: Play; links: Links; acts: Acts })
   if (session.members.length > 1 || session.status !== 'live') return null
   return (
     <section class="card aside alone">
-      <h1>You have the table to yourself</h1>
+      <h2>You have the table to yourself</h2>
       <p>Have some bots come, send somebody the link, or open a second window.</p>
       <Invite company={play.company} main />
       <Share link={links.share} />
@@ -154,7 +154,7 @@ function Watching({ play, acts }: { play: Play; acts: Acts }): ComponentChild {
 export function NoPicture(): ComponentChild {
   return (
     <section class="card" role="alert">
-      <h1>This browser cannot draw the table</h1>
+      <h2>This browser cannot draw the table</h2>
       <p>
         Dueling Teapots draws with WebGL, which is off or missing here. Turn on hardware
         acceleration in the browser’s settings, or try another browser.

@@ -152,18 +152,20 @@ function Page(): ComponentChild {
         switches={switches}
         leave={here && (() => void tab.leave(here))}
       />
-      {here && <Scores play={here} />}
-      {here && <Feed play={here} />}
-      <Banner player={play} />
-      {here && <Winner play={here} />}
-      {here && <Bowl play={here} />}
-      {here && <Touched play={here} />}
-      {here?.seat && <Touch input={input} />}
-      {stage || !isDrawn ? (
-        <Card stage={at} guest={guest} room={room} links={links} acts={acts} />
-      ) : (
-        <NoPicture />
-      )}
+      <section class="play-area" aria-label="The game">
+        {here && <Scores play={here} />}
+        {here && <Feed play={here} />}
+        <Banner player={play} />
+        {here && <Winner play={here} />}
+        {here && <Bowl play={here} />}
+        {here && <Touched play={here} />}
+        {here?.seat && <Touch input={input} />}
+        {stage || !isDrawn ? (
+          <Card stage={at} guest={guest} room={room} links={links} acts={acts} />
+        ) : (
+          <NoPicture />
+        )}
+      </section>
       {here && panel && (
         <Panel
           play={here}

@@ -6,7 +6,16 @@
  */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,6 +44,7 @@ export class Hub {
   readonly folder: string
   /** Whether any member may kill the server. */
   readonly demo: boolean
+  #program = PROGRAM
   #child: ChildProcess | null = null
 
   private constructor(port: number, folder: string, demo: boolean) {
@@ -50,11 +60,29 @@ export class Hub {
     return hub
   }
 
+  /** One that was installed: the package and what it needs, with no checkout around it. */
+  static async installed(): Promise<Hub> {
+    const hub = new Hub(await freePort(), mkdtempSync(join(tmpdir(), 'holdfast-e2e-')), false)
+    const modules = join(hub.folder, 'node_modules')
+    const own = join(modules, 'holdfast')
+    cpSync(join(ROOT, 'dist'), join(own, 'dist'), { recursive: true })
+    copyFileSync(join(ROOT, 'package.json'), join(own, 'package.json'))
+    for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+      if (name !== 'holdfast') symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
+    }
+    hub.#program = join(own, 'dist/cli/holdfast.js')
+    await hub.start()
+    return hub
+  }
+
   async start(): Promise<void> {
     const data = join(this.folder, 'hub.db')
-    const args = [PROGRAM, 'serve', '--port', String(this.port), '--data', data]
+    const args = [this.#program, 'serve', '--port', String(this.port), '--data', data]
     if (this.demo && knowsDemo()) args.push('--demo')
-    this.#child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    this.#child = spawn(process.execPath, args, {
+      cwd: this.folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     await said(this.#child, 'Holdfast serves')
   }
 
