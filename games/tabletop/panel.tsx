@@ -210,7 +210,7 @@ export function Tools(props: {
       <Tool name="Farther (−)" act={() => acts.zoom(0.8)}>
         <path d="M5 12h14" />
       </Tool>
-      <Tool name="Fit (0)" act={acts.fit}>
+      <Tool name="Fit; again: another part (0)" act={acts.fit}>
         <path d="M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5" />
       </Tool>
       <Tool name="Keys and hints (?)" act={acts.help}>

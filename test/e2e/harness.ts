@@ -100,10 +100,15 @@ export class Hub {
 
 let demos: boolean | null = null
 
-// Before the command has the option, a window is told in the place of the hub.
-function knowsDemo(): boolean {
+/** Whether the command has the option; before, a window is told in the place of the hub. */
+export function knowsDemo(): boolean {
   demos ??= spawnSync(process.execPath, [PROGRAM, 'serve', '--help']).stdout.includes('--demo')
   return demos
+}
+
+/** Tells a window that its hub is a demonstration. */
+export async function sayDemo(page: Page): Promise<void> {
+  await page.route('**/api/hub', (route) => route.fulfill({ json: { demo: true } }))
 }
 
 /** One window with one page. */
@@ -146,9 +151,7 @@ export class Window {
     const context = await browser.newContext({ viewport: { width: 900, height: 620 } })
     const page = await context.newPage()
     const opened = new Window(name, server, browser, page)
-    if (demo && !knowsDemo()) {
-      await page.route('**/api/hub', (route) => route.fulfill({ json: { demo: true } }))
-    }
+    if (demo && !knowsDemo()) await sayDemo(page)
     await page.goto(url)
     return opened
   }
