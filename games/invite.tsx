@@ -59,5 +59,5 @@ function More({ company }: { company: Company }): ComponentChild {
 
 function saying({ count }: Company): string {
   if (count === 0) return 'They come into this room from this window, and need nothing else.'
-  return 'They play from this window and leave with it. No bot is ever the server or its backup.'
+  return 'They play from this window and leave with it. None of them is ever the server or backup.'
 }

@@ -49,7 +49,7 @@ export function disobeyed(victim: Somebody): string {
  */
 export function waiting(backup: boolean): string {
   const who = backup ? 'The server and its backup do' : 'The server does'
-  return `${who} not answer. If they stay away, the others go on without them in a few seconds.`
+  return `${who} not answer. If that stays so, those who are left go on in some 15 seconds.`
 }
 
 /** A room lasts as long as somebody is in it who can serve. */

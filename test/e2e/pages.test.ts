@@ -120,7 +120,7 @@ test.each(GAMES)(
       .first()
       .waitFor()
     const words = await wordsOf(page)
-    expect(words).toMatch(/No bot is ever the server|The bot waits for a game/)
+    expect(words).toMatch(/None of them is ever the server|The bot waits for a game/)
     expect(words).not.toMatch(FALSE)
     if (game === 'tabletop') await page.getByRole('button', { name: /Draughts/ }).click()
     const { reached, unseen } = await walk(page)
