@@ -11,6 +11,6 @@ import type { Session } from './api/session.ts'
 export * from './index.ts'
 
 /** Joins a session, or creates it if nobody is there. @throws HoldfastError, see its `code` */
-export function join(options: JoinOptions): Promise<Session> {
+export async function join(options: JoinOptions): Promise<Session> {
   return joinIn(browserEnvironment(), options)
 }

@@ -171,3 +171,8 @@ export class HoldfastError extends Error {
     this.code = code
   }
 }
+
+/** What a user gave is wrong: an error with that code, and a sentence that says what and why. */
+export function badValue(message: string): HoldfastError {
+  return new HoldfastError('bad-value', message)
+}

@@ -19,11 +19,12 @@ export type NodeJoinOptions = JoinOptions & {
 }
 
 /** Joins a session, or creates it if nobody is there. @throws HoldfastError, see its `code` */
-export function join(options: NodeJoinOptions): Promise<Session> {
-  return joinIn(nodeEnvironment(options.udp), options)
+export async function join(options: NodeJoinOptions): Promise<Session> {
+  // Who gives nothing is told so by what reads it.
+  return joinIn(nodeEnvironment((options as NodeJoinOptions | undefined)?.udp), options)
 }
 
 /** Joins as a member that plays no part itself but serves: named `host` unless told otherwise. */
-export function host(options: NodeJoinOptions): Promise<Session> {
+export async function host(options: NodeJoinOptions): Promise<Session> {
   return join({ name: 'host', ...options })
 }

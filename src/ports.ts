@@ -194,6 +194,8 @@ export interface Environment {
   carriers: readonly OpenDatagrams[]
   /** Where the hub is if nobody says: a page's own origin; null where there is none. */
   defaultServer: string | null
+  /** Says what nobody else heard of: a function of the game threw, and where. */
+  report(error: unknown, where: string): void
   /** Calls when this process is about to end, if that can be known. @returns forgets it */
   onEnd(run: () => void): () => void
   /** Calls when it is about to be stopped for a while. @returns forgets it */

@@ -7,7 +7,9 @@
  * what is safe: the news of a change leaves when the backup has it.
  */
 
+import { badValue, HoldfastError } from '../machine.ts'
 import type { Draft, Effected, Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
+import { shown } from '../wire/fields.ts'
 import { isJson, toJson } from '../wire/json.ts'
 import { decode, encode, flag, list, maybe, message, record, text } from '../wire/layout.ts'
 
@@ -79,9 +81,18 @@ export function create(): Actions {
   return { primary: 0, kept: new Map(), told: new Map() }
 }
 
-/** The body of an operation that runs an action. @throws RangeError if it is too long */
+/** The body of an operation that runs an action. @throws HoldfastError code `bad-value` */
 export function encodeCall(name: string, args: unknown): Uint8Array {
-  return encode(call, { name, args: toJson(args) })
+  const text = toJson(args, `the argument of "${name}"`)
+  const bytes = bytesOf(text)
+  if (bytes <= ARGUMENTS_MAX) return encode(call, { name, args: text })
+  throw badValue(`the arguments of "${name}" have at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
+}
+
+const encoder = new TextEncoder()
+
+function bytesOf(text: string): number {
+  return encoder.encode(text).length
 }
 
 /** What came of it; null if the bytes are no answer (a primary without that part). */
@@ -160,7 +171,7 @@ function perform(
     const why = tooMuch([...made, ...also.flatMap((other) => other.changes)])
     if (why !== '') return refused(why)
     return {
-      outcome: encode(answer, { ok: true, text: toJson(value) }),
+      outcome: encode(answer, { ok: true, text: answerOf(said.name, value) }),
       changes: made,
       news: rowsMade.length === 0 ? null : encode(news, { kind: 'changes', rows: rowsMade }),
       also,
@@ -169,6 +180,13 @@ function perform(
     // A game's function that throws harms nobody: nothing of it is kept, and its caller is told.
     return refused(error instanceof Error ? error.message : String(error))
   }
+}
+
+function answerOf(name: string, value: unknown): string {
+  const text = toJson(value, `what the action "${name}" gave`)
+  const bytes = bytesOf(text)
+  if (bytes <= ARGUMENTS_MAX) return text
+  throw badValue(`what "${name}" gives has at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
 }
 
 // Keys and pieces together are one entry of the log.
@@ -193,17 +211,40 @@ function draft(kept: Map<string, string>, changes: Map<string, string | null>): 
       return value === undefined || value === null ? undefined : (JSON.parse(value) as Value)
     },
     set: (key, value) => {
-      encode(change, { key, value: JSON.stringify(value) })
+      checkRow(key, value)
       if (current(key) === undefined && kept.size + changes.size >= KEYS_MAX) {
-        throw new RangeError(`the table holds ${KEYS_MAX} keys at most`)
+        throw new HoldfastError('full', `the table holds ${KEYS_MAX} keys at most`)
       }
       changes.set(key, JSON.stringify(value))
     },
-    delete: (key) => void changes.set(key, null),
+    delete: (key) => {
+      checkKey(key)
+      changes.set(key, null)
+    },
     keys: (prefix = '') =>
       [...new Set([...kept.keys(), ...changes.keys()])]
         .filter((key) => key.startsWith(prefix) && typeof current(key) === 'string')
         .sort(),
+  }
+}
+
+function checkKey(key: unknown): asserts key is string {
+  if (typeof key !== 'string') throw badValue(`a key of the table is text: ${typeof key}`)
+  const bytes = bytesOf(key)
+  if (bytes > KEY_MAX) throw badValue(`a key of the table has at most ${KEY_MAX} bytes: ${bytes}`)
+}
+
+function checkRow(key: unknown, value: unknown): void {
+  checkKey(key)
+  const isScalar = value === null || ['string', 'boolean'].includes(typeof value)
+  if (!isScalar && !(typeof value === 'number' && Number.isFinite(value))) {
+    const found = typeof value === 'object' ? 'an object' : shown(value)
+    const takes = 'text, finite numbers, true, false and null'
+    throw badValue(`the table takes ${takes}, at "${key}" it was given ${found}`)
+  }
+  const bytes = bytesOf(JSON.stringify(value))
+  if (bytes > VALUE_MAX) {
+    throw badValue(`a value of the table has at most ${VALUE_MAX} bytes: "${key}" has ${bytes}`)
   }
 }
 

@@ -3,13 +3,14 @@
  * and the promises of what was asked for.
  */
 
-import { type ErrorCode, HoldfastError, type PeerId } from '../machine.ts'
+import { badValue, type ErrorCode, HoldfastError, type PeerId } from '../machine.ts'
 import * as objects from '../objects/objects.ts'
 import type { Answer, ObjectEvent } from '../objects/objects.ts'
-import { type Fields, initialState, quantise, type StateOf } from '../wire/schema.ts'
+import { type Fields, initialState, quantise, shown, type StateOf } from '../wire/schema.ts'
 import { type Collection, Gatherings } from './collection.ts'
 import type { Asking } from './events.ts'
-import { Handle, type HandleHost, type ObjectHandle, quantised } from './handles.ts'
+import { checkPatch, Handle, type HandleHost, type ObjectHandle, quantised } from './handles.ts'
+import type { Reports } from './reports.ts'
 import type { ObjectType } from './types.ts'
 
 /** What the objects need of their session. */
@@ -18,6 +19,7 @@ export interface Household extends Pick<
   'viewer' | 'player' | 'find' | 'turn' | 'set' | 'touch'
 > {
   readonly types: readonly ObjectType<Fields>[]
+  readonly reports: Reports
   readonly state: objects.Objects
   /** Its id. */
   readonly session: string
@@ -47,7 +49,7 @@ export class Belongings {
 
   constructor(house: Household) {
     this.#house = house
-    this.#gatherings = new Gatherings(house.types)
+    this.#gatherings = new Gatherings(house.types, house.reports)
     this.#host = {
       viewer: house.viewer,
       get me() {
@@ -74,10 +76,7 @@ export class Belongings {
       throw new HoldfastError('full', `cannot create ${type.name}: ${limit}`)
     }
     const fields = quantise(type.schema, initialState(type.schema))
-    for (const name of Object.keys(state)) {
-      if (name in type.schema.fields) continue
-      throw new HoldfastError('bad-value', `${type.name} has no field called "${name}"`)
-    }
+    checkPatch(type, state)
     quantised(type, state, fields)
     const now = this.#house.viewer.changing()
     const replica = this.#house.turn((turn) => objects.spawn(turn, place, fields, now))
@@ -222,6 +221,9 @@ export class Belongings {
   }
 
   #placeOf(type: ObjectType<Fields> | ObjectType<never>): number {
+    if ((type as ObjectType<Fields> | undefined)?.kind !== 'object') {
+      throw badValue(`a type of objects is made by object(): ${shown(type)}`)
+    }
     const place = this.#house.types.indexOf(type as ObjectType<Fields>)
     if (place >= 0) return place
     throw new HoldfastError('not-found', `the type "${type.name}" was not given to join`)

@@ -1,12 +1,15 @@
 /** Calls as a user makes and answers them: procedures, promises, and what becomes of both. */
 
-import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import { badValue, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as member from '../member/member.ts'
 import * as calls from '../rpc/calls.ts'
 import { type Answered, type Outcome, RPC_CHANNEL, TIMEOUT_MS } from '../rpc/messages.ts'
 import type { Rpc, RpcEvent } from '../rpc/state.ts'
+import { shown } from '../wire/fields.ts'
 import { toJson } from '../wire/json.ts'
 import type { Status } from './events.ts'
+import { checkFunction } from './options.ts'
+import { isMistake, type Report, type Reports } from './reports.ts'
 import type { Runner } from './runner.ts'
 import type { MemberInfo, Procedure, ProcedureType } from './types.ts'
 
@@ -35,14 +38,16 @@ export abstract class Caller {
   abstract readonly primary: MemberInfo | null
   abstract readonly status: Status
   readonly #rpc: Rpc
+  readonly #report: Report
   readonly #procedures: ReadonlyMap<string, AnyProcedure>
   readonly #handlers = new Map<string, Procedure>()
   readonly #waiting = new Map<number, Waiting>()
   #runner: Runner | null = null
 
   /** Not for users. */
-  constructor(rpc: Rpc, procedures: ReadonlyMap<string, AnyProcedure>) {
+  constructor(rpc: Rpc, procedures: ReadonlyMap<string, AnyProcedure>, { report }: Reports) {
     this.#rpc = rpc
+    this.#report = report
     this.#procedures = procedures
     for (const { name, run } of procedures.values()) if (run) this.#handlers.set(name, run)
   }
@@ -98,6 +103,7 @@ export abstract class Caller {
     handler: Procedure<Args, Answer>,
   ): () => void {
     this.#checkGiven(type)
+    checkFunction(`the answer to "${type.name}"`, handler)
     this.#handlers.set(type.name, handler)
     return () => {
       if (this.#handlers.get(type.name) === handler) this.#handlers.delete(type.name)
@@ -133,12 +139,16 @@ export abstract class Caller {
       this.#use(() => calls.answer(this.#rpc, from, id, outcome, text))
     }
     if (!run || !by) return reply('not-found', `nothing answers to "${event.method}" there`)
-    // What a game's function throws harms nobody: who called is told, of a note nobody.
+    const where = `the procedure "${event.method}"`
+    // What a game's function throws harms nobody: who called is told, and of a note its author.
     new Promise((resolve) => resolve(run(JSON.parse(event.args) as never, by)))
-      .then((answer) => toJson(answer))
+      .then((answer) => toJson(answer, `what ${where} gave`))
       .then(
         (answer) => reply('ok', answer),
-        (error: unknown) => reply('failed', whyOf(error)),
+        (error: unknown) => {
+          if (event.kind === 'note' || isMistake(error)) this.#report(error, where, run)
+          reply('failed', whyOf(error))
+        },
       )
   }
 
@@ -151,24 +161,26 @@ export abstract class Caller {
   }
 
   #said(type: AnyProcedure, args: unknown): calls.Said {
+    this.#checkGiven(type)
     if (this.status === 'lost') {
       throw new HoldfastError('left', `cannot call ${type.name}: the session was left`)
     }
-    this.#checkGiven(type)
-    try {
-      return { method: type.name, args: toJson(args) }
-    } catch (error) {
-      throw new HoldfastError('bad-value', `the arguments of "${type.name}": ${whyOf(error)}`)
-    }
+    return { method: type.name, args: toJson(args, `the argument of "${type.name}"`) }
   }
 
   #checkGiven(type: AnyProcedure): void {
+    if ((type as AnyProcedure | undefined)?.kind !== 'procedure') {
+      throw badValue(`a procedure is made by procedure(): ${shown(type)}`)
+    }
     if (this.#procedures.get(type.name) === type) return
     throw new HoldfastError('not-found', `the procedure "${type.name}" was not given to join`)
   }
 
   // A player is the same over all its incarnations.
   #incOf(target: CallTarget): PeerId {
+    if (target !== 'primary' && typeof (target as MemberInfo | null)?.player !== 'number') {
+      throw badValue(`who is called is a member, or "primary": ${shown(target)}`)
+    }
     if (target === 'primary') {
       if (this.primary) return this.primary.inc
       throw new HoldfastError('not-found', 'nobody serves just now')

@@ -2,6 +2,8 @@
 
 import type { Fields } from '../wire/schema.ts'
 import type { ObjectHandle } from './handles.ts'
+import { checkFunction } from './options.ts'
+import type { Reports } from './reports.ts'
 
 /**
  * All objects of a type that are here, oldest first, as they are now: an array that never changes.
@@ -26,11 +28,13 @@ export interface Listing<Item> extends ReadonlyArray<Item> {
 class Gathering<Item> {
   readonly #handles = new Set<Item>()
   readonly #order: ((a: Item, b: Item) => number) | null
+  readonly #reports: Reports
   readonly #listeners = new Set<() => void>()
   #snapshot: Listing<Item> | null = null
 
-  /** @param order  of the snapshot; if not given, as they came */
-  constructor(order: ((a: Item, b: Item) => number) | null = null) {
+  /** @param order  of the snapshot; if null, as they came */
+  constructor(reports: Reports, order: ((a: Item, b: Item) => number) | null) {
+    this.#reports = reports
     this.#order = order
   }
 
@@ -47,8 +51,10 @@ class Gathering<Item> {
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
+    checkFunction('what subscribe takes', listener)
+    const hear = this.#reports.listener('a listener of a list', listener)
+    this.#listeners.add(hear)
+    return () => void this.#listeners.delete(hear)
   }
 
   /** One came. */
@@ -70,7 +76,7 @@ class Gathering<Item> {
 
   /** Says that something did. */
   tell(): void {
-    for (const listener of this.#listeners) listener()
+    for (const hear of [...this.#listeners]) if (this.#listeners.has(hear)) hear()
   }
 }
 
@@ -80,8 +86,12 @@ export class Gatherings<Type, Item> {
   // Since the last word to the listeners.
   readonly #touched = new Set<Gathering<Item>>()
 
-  constructor(types: readonly Type[], order: ((a: Item, b: Item) => number) | null = null) {
-    this.#all = new Map(types.map((type) => [type, new Gathering(order)]))
+  constructor(
+    types: readonly Type[],
+    reports: Reports,
+    order: ((a: Item, b: Item) => number) | null = null,
+  ) {
+    this.#all = new Map(types.map((type) => [type, new Gathering(reports, order)]))
   }
 
   /** What there is of a type that the session has. */

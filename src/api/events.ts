@@ -1,6 +1,9 @@
 /** What a session tells, and what it shows of itself. */
 
+import type { Environment } from '../ports.ts'
+import { Emitter } from './emitter.ts'
 import type { ObjectHandle } from './handles.ts'
+import { type Reported, Reports } from './reports.ts'
 import type { ByteRates } from './traffic.ts'
 import type { MemberInfo } from './types.ts'
 
@@ -33,6 +36,35 @@ export interface SessionEvents {
   table: readonly string[]
   recovered: Recovery
   healed: Healing
+  /**
+   * A function of the game threw: a listener, a rule, an action. It cost that one call; each is
+   * told once, and where nobody listens the place reports it.
+   */
+  error: Reported
+}
+
+const NAMES: readonly (keyof SessionEvents)[] = [
+  ...(['status', 'safety', 'primary', 'backup', 'join', 'leave', 'members'] as const),
+  ...(['objects', 'asked', 'pieces', 'lostSecrets', 'table'] as const),
+  ...(['recovered', 'healed', 'error'] as const),
+]
+
+/** The events of a session that is about to be, and where errors of the game are reported. */
+export function openEvents({ loop, report }: Pick<Environment, 'loop' | 'report'>): {
+  events: Emitter<SessionEvents>
+  reports: Reports
+} {
+  const reports = new Reports({
+    soon: (run) => loop.soon(run),
+    tell: (reported) => {
+      if (!events.hears('error')) return false
+      events.tell('error', reported)
+      return true
+    },
+    place: ({ error, where }) => report(error, where),
+  })
+  const events: Emitter<SessionEvents> = new Emitter('a session', NAMES, reports)
+  return { events, reports }
 }
 
 /** A member asks for an object of ours. The first answer counts. */

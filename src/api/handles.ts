@@ -1,6 +1,6 @@
 /** What a user holds of an object: its state, who owns it, and the means to change that. */
 
-import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import { badValue, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as motion from '../motion/motion.ts'
 import * as objects from '../objects/objects.ts'
 import type { Answer, Replica, Version } from '../objects/objects.ts'
@@ -9,6 +9,7 @@ import {
   type Fields,
   type Quantised,
   quantiseInto,
+  shown,
   type StateOf,
   updated,
   valueOf,
@@ -225,10 +226,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   set(patch: Patch<F>): void {
     this.#check('set')
     const { type } = this
-    for (const name in patch) {
-      if (name in type.schema.fields) continue
-      throw new HoldfastError('bad-value', `${type.name} has no field called "${name}"`)
-    }
+    checkPatch(type, patch)
     const mask = quantised(type, patch, this.#kept ?? this.#replica.fields)
     if (mask === 0) return
     this.#stale |= mask
@@ -286,6 +284,19 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
 // owner and for all who got that sample, whatever else they got.
 function motionOf({ followed, reach, within }: Course): motion.Motion {
   return motion.create(followed, reach, within === 0)
+}
+
+/** Refuses what names fields that there are not. @throws HoldfastError code `bad-value` */
+export function checkPatch<F extends Fields>(
+  { name: type, schema }: ObjectType<F>,
+  patch: Patch<F>,
+): void {
+  if (typeof patch !== 'object' || patch === null) {
+    throw badValue(`${type}: a change is an object of fields: ${shown(patch)}`)
+  }
+  for (const name in patch) {
+    if (!schema.places.has(name)) throw badValue(`${type} has no field called "${name}"`)
+  }
 }
 
 /** A change in quantised fields; its mask. @throws HoldfastError `bad-value` naming the field */

@@ -2,7 +2,7 @@
 
 import * as actions from '../actions/actions.ts'
 import { parse } from '../faults/conditions.ts'
-import { type ErrorCode, HoldfastError, type Millis, type Part } from '../machine.ts'
+import { badValue, type ErrorCode, HoldfastError, type Millis, type Part } from '../machine.ts'
 import type { MemberEvent } from '../member/state.ts'
 import * as objects from '../objects/objects.ts'
 import * as pieces from '../pieces/pieces.ts'
@@ -11,10 +11,15 @@ import type { Alarm, Environment } from '../ports.ts'
 import { rpcPart } from '../rpc/rpc.ts'
 import { create as createRpc } from '../rpc/state.ts'
 import * as slots from '../slots/slots.ts'
+import { openEvents } from './events.ts'
+import { checkOptions, checkWord } from './options.ts'
+import type { Reports } from './reports.ts'
+import { runOf } from './runs.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 import { type Parts, Session } from './session.ts'
 import { parseToken } from './token.ts'
 import { tableOf } from './table.ts'
+import { shown } from '../wire/fields.ts'
 import { type GameType, sortTypes, type Types } from './types.ts'
 
 /** What `join` takes. */
@@ -70,6 +75,13 @@ export interface JoinOptions {
 /** Most rounds of updates of objects a second. */
 const RATE_MAX: number = 1_000 / objects.GATHER_MS
 
+const JOIN_OPTIONS = [
+  ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
+  ...(['primaries', 'serves', 'topology', 'updatesPerSecond', 'condition', 'signal'] as const),
+  // On Node alone.
+  'udp',
+] as const
+
 // From the view to the last of its objects, at most.
 const TOLD_MS: Millis = 15_000
 
@@ -86,6 +98,7 @@ export const PLAYERS_MAX = 256
  *   `elsewhere`
  */
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Session> {
+  checkOptions('join', options, JOIN_OPTIONS)
   const types = sortTypes(options.types ?? [])
   const parts = {
     objects: objects.create(1_000 / checkRate(options.updatesPerSecond ?? RATE_MAX)),
@@ -95,13 +108,14 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
     slots: slots.create(),
     box: { game: null },
   }
-  const session = new Session(types, parts)
+  const { events, reports } = openEvents(environment)
+  const session = new Session(types, parts, events, reports)
   const door = new Door(session, options)
   const runner = await Runner.start({
     environment,
     url: hubUrl(options.server ?? environment.defaultServer),
     wish: wishOf(options, types),
-    slots: slotsOf(types, parts),
+    slots: slotsOf(types, parts, reports),
     conditions: options.condition ? parse(options.condition) : null,
     told: (event) => door.told(event),
     toldAll: () => session.toldAll(),
@@ -114,27 +128,32 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
 }
 
 function wishOf(options: JoinOptions, types: Types): RunnerOptions['wish'] {
+  const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
+  checkWord('primaries', primaries, ['all', 'hosts'])
+  checkWord('topology', topology, ['star', 'mesh'])
   return {
     game: checkName('game', options.game),
     room: checkName('room', options.room ?? 'main'),
     name: checkName('name', options.name ?? 'player'),
     playersMax: checkPlayers(options.playersMax ?? 16),
-    types: options.primaries === 'hosts' ? `${types.text}\nprimaries: hosts` : types.text,
-    recovers: options.recover ?? true,
-    hosts: checkPrimaries(options.primaries ?? 'all'),
-    guest: !checkServes(options.serves ?? true),
-    topology: checkTopology(options.topology ?? 'star'),
-    resume: options.token === undefined ? null : parseToken(options.token),
+    types: primaries === 'hosts' ? `${types.text}\nprimaries: hosts` : types.text,
+    recovers: checkFlag('recover', recover),
+    hosts: primaries === 'hosts',
+    guest: !checkFlag('serves', serves),
+    topology,
+    resume: token === undefined ? null : parseToken(token),
   }
 }
 
 function slotsOf(
-  { objects: named, pieces: laid, runs }: Types,
+  { objects: named, pieces: laid, actions: decided }: Types,
   parts: Parts,
+  { report }: Reports,
 ): RunnerOptions['slots'] {
-  const rules = named.map((type) => type.rules)
-  const laidRules = laid.map((type) => type.rules)
-  const table = tableOf(parts.pieces, laid)
+  const rules = named.map((type) => type.rulesFor(report))
+  const laidRules = laid.map((type) => type.rulesFor(report))
+  const table = tableOf(parts.pieces, laid, laidRules)
+  const runs = new Map(decided.map((type) => [type.name, runOf(type, report)]))
   return [
     { part: objects.objectsPart(rules) as Part<never>, state: parts.objects },
     { part: actions.actionsPart(runs, [table]) as Part<never>, state: parts.actions },
@@ -193,7 +212,7 @@ class Door {
     })
     const aborted = (): void => {
       runner.stop()
-      this.#settle?.reject(failure('left', 'joining was given up'))
+      this.#settle?.reject(givenUp(this.#signal?.reason))
     }
     try {
       await new Promise<void>((resolve, reject) => {
@@ -224,6 +243,14 @@ function isTold(event: unknown): boolean {
   return (event as objects.ObjectEvent).kind === 'objects-told'
 }
 
+// What the signal was aborted with is its cause.
+function givenUp(cause: unknown): HoldfastError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const error = new HoldfastError('left', `joining was given up: ${why}`)
+  error.cause = cause
+  return error
+}
+
 function failure(code: ErrorCode, why: string): HoldfastError {
   return new HoldfastError(code, why)
 }
@@ -247,33 +274,24 @@ export function hubUrl(server: string | null): string {
   return url.href
 }
 
-function checkName(what: string, name: string): string {
+function checkName(what: string, name: unknown): string {
+  if (typeof name !== 'string') throw badValue(`${what} is text: ${shown(name)}`)
   const bytes = new TextEncoder().encode(name).length
   if (bytes > 0 && bytes <= NAME_MAX) return name
   throw new HoldfastError('bad-value', `${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
 }
 
-function checkPrimaries(primaries: string): boolean {
-  if (primaries === 'all' || primaries === 'hosts') return primaries === 'hosts'
-  throw new HoldfastError('bad-value', `primaries is all or hosts: "${primaries}"`)
-}
-
-function checkServes(serves: boolean): boolean {
-  if (serves === true || serves === false) return serves
-  throw new HoldfastError('bad-value', `serves is true or false: "${String(serves)}"`)
-}
-
-function checkTopology(topology: string): Topology {
-  if (topology === 'star' || topology === 'mesh') return topology
-  throw new HoldfastError('bad-value', `topology is star or mesh: "${topology}"`)
-}
-
 function checkRate(rate: number): number {
   if (rate >= 1 && rate <= RATE_MAX) return rate
-  throw new HoldfastError('bad-value', `updatesPerSecond is 1 to ${RATE_MAX}: ${rate}`)
+  throw badValue(`updatesPerSecond is 1 to ${RATE_MAX}: ${shown(rate)}`)
 }
 
 function checkPlayers(count: number): number {
   if (Number.isInteger(count) && count >= 1 && count <= PLAYERS_MAX) return count
-  throw new HoldfastError('bad-value', `playersMax is 1 to ${PLAYERS_MAX}: ${count}`)
+  throw badValue(`playersMax is 1 to ${PLAYERS_MAX}: ${shown(count)}`)
+}
+
+function checkFlag(what: string, flag: unknown): boolean {
+  if (typeof flag === 'boolean') return flag
+  throw badValue(`${what} is true or false: ${shown(flag)}`)
 }

@@ -4,7 +4,9 @@ import { HoldfastError } from '../machine.ts'
 import type { Op, Row } from '../pieces/pieces.ts'
 import { between, byLevel, lastFromOthers } from '../pieces/pieces.ts'
 import type { Fields, Quantised, StateOf } from '../wire/schema.ts'
+import { Emitter, type Listen } from './emitter.ts'
 import { patched, type PieceType, stateOf } from './piece-types.ts'
+import type { Reports } from './reports.ts'
 import type { MemberInfo } from './types.ts'
 
 /** What came of an update of a piece. */
@@ -73,14 +75,17 @@ export interface PieceHandle<F extends Fields = Fields> {
     high: PieceHandle<Fields> | null,
     call?: PieceCall,
   ): Promise<PieceOutcome>
+  /** Calls the listener at each such event. @returns stops it */
   on<Name extends keyof PieceEvents>(
     name: Name,
     listener: (value: PieceEvents[Name]) => void,
+    options?: Listen,
   ): () => void
 }
 
 /** What a handle needs of its session. */
 export interface PieceHost {
+  readonly reports: Reports
   /** As it is shown; null if there is none. */
   shown(id: number): Row | null
   holder(player: number): MemberInfo | null
@@ -95,7 +100,7 @@ export interface PieceHost {
   touched(type: PieceType): void
 }
 
-type Listener = (value: never) => void
+const EVENTS = ['conflict', 'refused', 'change', 'gone'] as const
 
 /** So many updates of one piece are under way; what is done meanwhile waits, the newest alone. */
 const UNDER_WAY_MAX = 8
@@ -115,7 +120,7 @@ export class Piece implements PieceHandle<Fields> {
   readonly type: PieceType
   alive = true
   readonly #host: PieceHost
-  readonly #listeners = new Map<keyof PieceEvents, Set<Listener>>()
+  #events: Emitter<PieceEvents> | null = null
   #row: Row
   #shown: Row | null = null
   #state: StateOf<Fields> | null = null
@@ -207,11 +212,10 @@ export class Piece implements PieceHandle<Fields> {
   on<Name extends keyof PieceEvents>(
     name: Name,
     listener: (value: PieceEvents[Name]) => void,
+    options?: Listen,
   ): () => void {
-    const known = this.#listeners.get(name) ?? new Set()
-    this.#listeners.set(name, known)
-    known.add(listener as Listener)
-    return () => void known.delete(listener as Listener)
+    this.#events ??= new Emitter('a piece', EVENTS, this.#host.reports)
+    return this.#events.on(name, listener, options)
   }
 
   /** Not for users: it was told, or something was done to it. */
@@ -224,9 +228,7 @@ export class Piece implements PieceHandle<Fields> {
 
   /** Not for users. */
   tell<Name extends keyof PieceEvents>(name: Name, value: PieceEvents[Name]): void {
-    for (const listener of this.#listeners.get(name) ?? []) {
-      ;(listener as (value: PieceEvents[Name]) => void)(value)
-    }
+    this.#events?.tell(name, value)
   }
 
   async #do(op: Op, { signal }: PieceCall, loose = false): Promise<PieceOutcome> {

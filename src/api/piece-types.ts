@@ -3,7 +3,9 @@
  * of an update.
  */
 
-import { HoldfastError } from '../machine.ts'
+import { badValue, HoldfastError } from '../machine.ts'
+import { checkAtOnce, checkOptions, checkWord, fieldsOf } from './options.ts'
+import { atOnce, isMistake, type Report, ruled } from './reports.ts'
 import { type Hold, PIECE_BYTES_MAX, type PieceRules, type Row } from '../pieces/pieces.ts'
 import {
   type Field,
@@ -12,7 +14,6 @@ import {
   type Quantised,
   quantiseInto,
   type Schema,
-  schema,
   type StateOf,
 } from '../wire/schema.ts'
 
@@ -41,6 +42,7 @@ export function secret<Value, Kind extends FieldKind>(
   field: Field<Value, Kind>,
   sees: Sees,
 ): Secret<Value, Kind> {
+  checkAtOnce('who sees a secret field', sees)
   const hidden = field as unknown as Field<Value | null, Kind>
   return { ...hidden, text: `secret ${field.text}`, sees }
 }
@@ -85,6 +87,8 @@ export interface PieceType<F extends Fields = Fields> {
   readonly name: string
   readonly schema: Schema<F>
   readonly rules: PieceRules
+  /** The same for one session, to which what a rule of the game throws is reported. */
+  readonly rulesFor: (report: Report) => PieceRules
 }
 
 /** Compiles a type. @throws HoldfastError code `bad-value` if its fields are too long */
@@ -93,69 +97,79 @@ export function compilePiece<F extends Fields>(
   fields: F,
   options: PieceOptions<F>,
 ): PieceType<F> {
-  const compiled = schema(fields)
+  checkOptions(name, options, ['hold', 'rules'])
+  const compiled = fieldsOf(name, fields)
   if (compiled.bytesMax > PIECE_BYTES_MAX) {
-    const limit = `a piece has at most ${PIECE_BYTES_MAX} bytes`
-    throw new HoldfastError('bad-value', `${name}: ${limit}: ${compiled.bytesMax}`)
+    throw badValue(`${name}: a piece has at most ${PIECE_BYTES_MAX} bytes: ${compiled.bytesMax}`)
   }
   const { hold = 'free' } = options
-  if (hold !== 'must' && hold !== 'free') {
-    throw new HoldfastError('bad-value', `${name}: hold is must or free: ${String(hold)}`)
-  }
+  checkWord(`${name}: hold`, hold, ['must', 'free'])
+  checkRules(name, options.rules)
   const whole = compiled as unknown as Schema<Fields>
-  const rules: PieceRules = {
+  const rulesFor = (report: Report): PieceRules => ({
     name,
     schema: whole,
     mustHold: hold === 'must',
-    ...secretsOf(whole),
-    ...decisionOf(whole, options as unknown as PieceOptions<Fields>),
-  }
-  return { kind: 'piece', name, schema: compiled, rules }
+    ...secretsOf(name, whole, report),
+    ...decisionOf(name, whole, options as unknown as PieceOptions<Fields>, report),
+  })
+  return { kind: 'piece', name, schema: compiled, rules: rulesFor(() => {}), rulesFor }
 }
 
-function secretsOf(type: Schema<Fields>): Pick<PieceRules, 'secret' | 'hides'> {
-  const secrets = type.columns.flatMap(({ field }, i) =>
-    'sees' in field ? [{ bit: 2 ** i, sees: field.sees as Sees }] : [],
-  )
+function checkRules(type: string, rules: { readonly update?: unknown } | undefined): void {
+  if (rules === undefined) return
+  checkOptions(`rules of "${type}"`, rules, ['update'])
+  if (rules.update !== undefined) checkAtOnce(`the update rule of "${type}"`, rules.update)
+}
+
+function secretsOf(
+  type: string,
+  compiled: Schema<Fields>,
+  report: Report,
+): Pick<PieceRules, 'secret' | 'hides'> {
+  const secrets = compiled.columns.flatMap(({ name, field }, i) => {
+    if (!('sees' in field)) return []
+    // A rule that throws, or has not answered yet, hides.
+    return [
+      {
+        bit: 2 ** i,
+        sees: ruled(report, `secret "${name}" of "${type}"`, field.sees as Sees, false),
+      },
+    ]
+  })
   const secretMask = secrets.reduce((mask, { bit }) => mask + bit, 0)
   return {
     secret: secretMask,
     hides: (row, player) => {
       if (secretMask === 0) return 0
-      const face = faceOf(type, row)
-      return secrets.reduce(
-        (mask, { bit, sees }) => (may(sees, face, player) ? mask : mask + bit),
-        0,
-      )
+      const face = faceOf(compiled, row)
+      return secrets.reduce((mask, { bit, sees }) => (sees(face, player) ? mask : mask + bit), 0)
     },
   }
 }
 
-function may(sees: Sees, face: Face, player: number): boolean {
-  try {
-    return Boolean(sees(face, player))
-  } catch {
-    return false
-  }
-}
-
 function decisionOf(
+  name: string,
   type: Schema<Fields>,
   { rules }: PieceOptions<Fields>,
+  report: Report,
 ): Pick<PieceRules, 'decide'> {
   const update = rules?.update
   if (!update) return { decide: null }
+  const where = `the update rule of "${name}"`
   return {
     decide: (next, op, before, by) => {
       try {
         const asked = patchOf(type, next.fields, op.mask)
-        const made = update(faceOf(type, before) as Face<StateOf<Fields>>, asked, by, op.hold)
+        const face = faceOf(type, before) as Face<StateOf<Fields>>
+        const made = atOnce(where, update(face, asked, by, op.hold))
         if (isRejection(made)) return { ok: false, reason: made.rejected.slice(0, 66) }
         const fields = [...before.fields]
         quantiseInto(type, made, fields)
         return { ok: true, fields }
       } catch (error) {
         // A rule that throws harms nobody (O44, O45).
+        if (isMistake(error)) report(error, where, update)
         const why = error instanceof Error ? error.message : String(error)
         return { ok: false, reason: `its rule failed: ${why}`.slice(0, 66) }
       }

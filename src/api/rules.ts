@@ -3,9 +3,22 @@
  * when its owner goes, who sees it; checked, and in the form in which the objects room wants it.
  */
 
-import { HoldfastError, type PeerId } from '../machine.ts'
+import { badValue, type PeerId } from '../machine.ts'
 import type { SightRule, TakePolicy, TypeRules } from '../objects/objects.ts'
 import { type Field, type Fields, type Schema, type StateOf, valueOf } from '../wire/schema.ts'
+
+import { checkAtOnce, checkOptions, checkWord } from './options.ts'
+import { type Report, ruled } from './reports.ts'
+
+/** Options of `object` that this file reads. */
+export const OWNING_OPTIONS = [
+  'take',
+  'onOwnerLeave',
+  'balance',
+  'weight',
+  'eyes',
+  'visibleTo',
+] as const
 
 /** Who looks at an object. */
 export interface Onlooker {
@@ -57,13 +70,16 @@ export function rulesOf(
   schema: Schema<Fields>,
   options: OwningOptions<Fields>,
   timed: boolean,
+  report: Report,
 ): TypeRules {
   const { take = 'fixed', onOwnerLeave = 'destroy', balance = false, weight = 1, eyes } = options
-  oneOf(type, 'take', take, ['free', 'ask', 'fixed'])
-  oneOf(type, 'onOwnerLeave', onOwnerLeave, ['destroy', 'keep'])
-  if (!(weight > 0 && weight < Infinity)) throw bad(`${type}: weight is above 0: ${weight}`)
+  checkWord(`${type}: take`, take, ['free', 'ask', 'fixed'])
+  checkWord(`${type}: onOwnerLeave`, onOwnerLeave, ['destroy', 'keep'])
+  if (!(weight > 0 && weight < Infinity)) throw badValue(`${type}: weight is above 0: ${weight}`)
   if (eyes !== undefined && typeof options.visibleTo === 'object') {
-    throw bad(`${type}: what has eyes is found by no grid: its visibleTo is a rule of the game`)
+    throw badValue(
+      `${type}: what has eyes is found by no grid: its visibleTo is a rule of the game`,
+    )
   }
   return {
     schema,
@@ -72,7 +88,7 @@ export function rulesOf(
     onOwnerLeave,
     balance,
     weight,
-    sight: options.visibleTo ? sightOf(type, schema, options.visibleTo) : null,
+    sight: options.visibleTo ? sightOf(type, schema, options.visibleTo, report) : null,
     eyes: eyes === undefined ? -1 : columnOf(type, schema, 'eyes', eyes),
   }
 }
@@ -81,18 +97,24 @@ function sightOf(
   type: string,
   schema: Schema<Fields>,
   visibleTo: NonNullable<OwningOptions<Fields>['visibleTo']>,
+  report: Report,
 ): SightRule {
   if (typeof visibleTo === 'function') {
+    const where = `visibleTo of "${type}"`
+    checkAtOnce(where, visibleTo)
+    // A rule that throws hides.
+    const maySee = ruled(report, where, visibleTo, false)
     return {
       kind: 'rule',
       sees: (fields) => {
         const state = valueOf(schema, fields)
-        return (inc, player) => visibleTo(state, { inc, player })
+        return (inc, player) => maySee(state, { inc, player })
       },
     }
   }
+  checkOptions(`visibleTo of "${type}"`, visibleTo, ['field', 'radius'])
   const { field, radius } = visibleTo
-  if (!(radius > 0)) throw bad(`${type}: near takes a radius above 0: ${String(radius)}`)
+  if (!(radius > 0)) throw badValue(`${type}: near takes a radius above 0: ${String(radius)}`)
   return { kind: 'near', column: columnOf(type, schema, 'near', field), radius }
 }
 
@@ -100,16 +122,26 @@ function columnOf(type: string, schema: Schema<Fields>, what: string, name: stri
   const column = schema.names.indexOf(name)
   const field: Field<unknown> | undefined = schema.columns[column]?.field
   if (field?.kind === 'vec2') return column
-  throw bad(
+  throw badValue(
     `${type}: ${what} goes by a vec2 field: "${name}" is ${field ? field.kind : 'no field'}`,
   )
 }
 
-function oneOf(type: string, what: string, value: string, values: readonly string[]): void {
-  if (values.includes(value)) return
-  throw bad(`${type}: ${what} is one of ${values.join(', ')}: "${value}"`)
-}
-
-function bad(message: string): HoldfastError {
-  return new HoldfastError('bad-value', message)
+/** What two builds must agree on besides fields and motion: who may take it, keep it, see it. */
+export function ruleText({
+  schema,
+  take,
+  onOwnerLeave,
+  balance,
+  weight,
+  sight,
+  eyes,
+}: TypeRules): string {
+  const words = [`take ${take}`, `onOwnerLeave ${onOwnerLeave}`]
+  if (balance) words.push('balance')
+  if (weight !== 1) words.push(`weight ${weight}`)
+  if (eyes >= 0) words.push(`eyes ${schema.names[eyes]}`)
+  if (sight?.kind === 'near') words.push(`near ${schema.names[sight.column]} ${sight.radius}`)
+  if (sight?.kind === 'rule') words.push('visibleTo')
+  return words.join(', ')
 }

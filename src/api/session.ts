@@ -8,7 +8,7 @@
  * Any machine in it may die. What was acknowledged stays; `status` and `safety` say how it stands.
  */
 
-import * as actions from '../actions/actions.ts'
+import type * as actions from '../actions/actions.ts'
 import type { Value } from '../actions/actions.ts'
 import { parse } from '../faults/conditions.ts'
 import { type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
@@ -22,9 +22,11 @@ import type { Rpc } from '../rpc/state.ts'
 import type { View } from '../session/messages.ts'
 import { type GameBox, type Slots, SLOTS_CHANNEL, type SlotsEvent } from '../slots/slots.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
-import { settle } from './answers.ts'
+import { Absence } from './absence.ts'
 import { Questions } from './questions.ts'
 import { Caller } from './calls.ts'
+import { Decisions } from './decisions.ts'
+import type { Emitter, Listen } from './emitter.ts'
 import type { ActionOutcome, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { Belongings } from './belongings.ts'
@@ -32,6 +34,8 @@ import type { Collection, Listing } from './collection.ts'
 import type { ObjectHandle } from './handles.ts'
 import type { PieceHandle } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
+import type { Reports } from './reports.ts'
+import { Roster } from './roster.ts'
 import type { Runner } from './runner.ts'
 import { type SlotsHandle, type SlotsOptions, Worlds } from './slots.ts'
 import { Tabletop } from './tabletop.ts'
@@ -41,8 +45,6 @@ import { Viewer } from './viewer.ts'
 
 // Whoever leaves waits so long, for a hand-over and for the last word to be acked.
 const LEAVE_MS: Millis = 1_500
-
-type Listener<Name extends keyof SessionEvents> = (value: SessionEvents[Name]) => void
 
 /** The parts of a session's member and their states. */
 export interface Parts {
@@ -57,9 +59,10 @@ export interface Parts {
 /** See the head of this file. Made by `join` and `host`. */
 export class Session extends Caller {
   readonly #parts: Parts
-  readonly #listeners = new Map<keyof SessionEvents, Set<Listener<never>>>()
+  readonly #events: Emitter<SessionEvents>
   readonly #questions = new Questions()
   readonly #belongings: Belongings
+  readonly #decisions: Decisions
   readonly #tabletop: Tabletop
   readonly #worlds: Worlds
   readonly #rules: objects.Types
@@ -68,30 +71,32 @@ export class Session extends Caller {
     () => this.#runner?.changeTime() ?? NaN,
   )
   #runner: Runner | null = null
-  #inc: PeerId = 0
-  #player = 0
-  #members: readonly MemberInfo[] = []
+  readonly #roster = new Roster()
   #status: Status = 'live'
   #safety: Safety = 'alone'
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
-  // What there is to tell when we are back.
-  #away = { since: 0, same: true, lost: 0 }
-  // The newest view, also when the session is over.
-  #last: View = { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] }
+  readonly #absence = new Absence()
 
   /** Not for users: call `join`. */
-  constructor(types: Types, parts: Parts) {
-    super(parts.rpc, types.procedures)
+  constructor(types: Types, parts: Parts, events: Emitter<SessionEvents>, reports: Reports) {
+    super(parts.rpc, types.procedures, reports)
     this.#parts = parts
-    this.#rules = types.objects.map(({ rules }) => rules)
-    const player = (): number => this.#player
+    this.#events = events
+    this.#rules = types.objects.map(({ rulesFor }) => rulesFor(reports.report))
+    const player = (): number => this.#roster.player
     const sessionId = (): string => this.#runner?.member.session.id ?? ''
-    this.#tabletop = this.#lay(types.pieces)
-    this.#worlds = new Worlds(parts.slots, parts.box, () => this.#runner)
+    this.#decisions = new Decisions({
+      types: types.actions,
+      state: parts.actions,
+      ask: (question) => this.#questions.ask(this.#runner, question),
+    })
+    this.#tabletop = this.#lay(types.pieces, reports)
+    this.#worlds = new Worlds(parts.slots, parts.box, () => this.#runner, reports)
     this.#belongings = new Belongings({
       types: types.objects,
+      reports,
       state: parts.objects,
       viewer: this.#viewer,
       get player() {
@@ -110,16 +115,17 @@ export class Session extends Caller {
       changed: () => this.#tell('objects', undefined),
       asked: (asking) => {
         this.#tell('asked', asking)
-        return (this.#listeners.get('asked')?.size ?? 0) > 0
+        return this.#events.hears('asked')
       },
     })
   }
 
-  #lay(types: readonly PieceType[]): Tabletop {
+  #lay(types: readonly PieceType[], reports: Reports): Tabletop {
     return new Tabletop({
       types,
+      reports,
       state: this.#parts.pieces,
-      findPlayer: (player) => this.#members.find((info) => info.player === player) ?? null,
+      findPlayer: (player) => this.#roster.findPlayer(player),
       ask: (question) => this.#questions.ask(this.#runner, question),
       touch: () => this.#runner?.touch(),
       changed: () => this.#tell('pieces', undefined),
@@ -151,23 +157,22 @@ export class Session extends Caller {
 
   /** Ourselves. */
   get me(): MemberInfo {
-    const found = this.#members.find((info) => info.inc === this.#inc)
-    return found ?? { player: this.#player, inc: this.#inc, name: '', kind: 'browser' }
+    return this.#roster.me
   }
 
   /** Who is here, oldest first. A new array with each change, so it may be compared. */
   get members(): readonly MemberInfo[] {
-    return this.#members
+    return this.#roster.members
   }
 
   /** Who serves; null before the first view. */
   get primary(): MemberInfo | null {
-    return this.#find(this.#last.primary)
+    return this.#find(this.#roster.view.primary)
   }
 
   /** Who would take over; null while there is nobody. */
   get backup(): MemberInfo | null {
-    return this.#find(this.#last.backup)
+    return this.#find(this.#roster.view.backup)
   }
 
   /** In touch, on the way back, or lost for good. */
@@ -205,7 +210,7 @@ export class Session extends Caller {
 
   /** Figures for a display. */
   figures(): SessionFigures {
-    return figuresOf(this.#runner, this.#last, this.#inc)
+    return figuresOf(this.#runner, this.#roster.view, this.#roster.inc)
   }
 
   /**
@@ -238,12 +243,18 @@ export class Session extends Caller {
     this.#runner!.condition(text === null ? null : parse(text))
   }
 
-  /** Calls the listener at each such event. @returns stops it */
-  on<Name extends keyof SessionEvents>(name: Name, listener: Listener<Name>): () => void {
-    const known = this.#listeners.get(name) ?? new Set()
-    this.#listeners.set(name, known)
-    known.add(listener as Listener<never>)
-    return () => void known.delete(listener as Listener<never>)
+  /**
+   * Calls the listener at each such event. One that throws disturbs nothing: see `error`.
+   *
+   * @returns stops it
+   * @throws HoldfastError code `bad-value` for an event that there is not
+   */
+  on<Name extends keyof SessionEvents>(
+    name: Name,
+    listener: (value: SessionEvents[Name]) => void,
+    options?: Listen,
+  ): () => void {
+    return this.#events.on(name, listener, options)
   }
 
   /**
@@ -267,7 +278,9 @@ export class Session extends Caller {
   all<F extends Fields>(
     type: ObjectType<F> | PieceType<F>,
   ): Collection<F> | Listing<PieceHandle<F>> {
-    if (type.kind === 'object') return this.#belongings.all(type)
+    if ((type as { kind?: unknown } | undefined)?.kind !== 'piece') {
+      return this.#belongings.all(type as ObjectType<F>)
+    }
     const listing = this.#tabletop.all(type as unknown as PieceType)
     return listing as unknown as Listing<PieceHandle<F>>
   }
@@ -280,22 +293,17 @@ export class Session extends Caller {
    */
   act<Args, Answer>(type: ActionType<Args, Answer>, args: Args): Promise<ActionOutcome<Answer>> {
     this.#checkOpen('act')
-    const body = actions.encodeCall(type.name, args)
-    return new Promise((resolve, reject) => {
-      const settled = (bytes: Uint8Array): void => settle(type, bytes, resolve, reject)
-      const channel = actions.ACTIONS_CHANNEL
-      this.#questions.ask(this.#runner, { channel, body: () => body, settle: settled, reject })
-    })
+    return this.#decisions.act(type, args)
   }
 
   /** A value of the table that actions write. */
   get(key: string): Value | undefined {
-    return actions.read(this.#parts.actions, key)
+    return this.#decisions.get(key)
   }
 
   /** Keys of the table with such a beginning, sorted. */
   keys(prefix = ''): string[] {
-    return actions.keys(this.#parts.actions, prefix)
+    return this.#decisions.keys(prefix)
   }
 
   /**
@@ -395,31 +403,19 @@ export class Session extends Caller {
   }
 
   #joined(inc: PeerId, player: number, lost: number): void {
-    this.#away.lost += lost
-    this.#away.same &&= this.#player === 0 || this.#player === player
-    this.#inc = inc
-    this.#player = player
+    this.#absence.returned([0, player].includes(this.#roster.player), lost)
+    Object.assign(this.#roster, { inc, player })
     const resume = this.#runner?.member.resume
     if (resume) this.#token = formatToken(resume)
   }
 
   #viewed(view: View, before: View | null): void {
-    this.#last = view
-    const known = this.#members
-    this.#members = view.members.map(({ inc, player, name, kind }) => {
-      return { inc, player, name, kind }
-    })
+    const { came, left, changed } = this.#roster.viewed(view, before)
     this.#belongings.renewed()
     this.#setStatus('live')
-    const old = before?.members ?? []
-    for (const info of this.#members) {
-      const isOld = before === null || old.some((other) => other.player === info.player)
-      if (!isOld) this.#tell('join', info)
-    }
-    for (const info of known) {
-      if (!this.#members.some((other) => other.player === info.player)) this.#tell('leave', info)
-    }
-    if (before === null || before.mv !== view.mv) this.#tell('members', this.#members)
+    for (const info of came) this.#tell('join', info)
+    for (const info of left) this.#tell('leave', info)
+    if (changed) this.#tell('members', this.members)
     const primary = this.primary
     if (primary && before?.primary !== view.primary) this.#tell('primary', primary)
     if (before?.backup !== view.backup) this.#tell('backup', this.backup)
@@ -441,7 +437,7 @@ export class Session extends Caller {
   #updateSafety(): void {
     const state = this.#runner?.member
     if (!state) return
-    const safety = safetyOf(state.session, this.#last, this.#status)
+    const safety = safetyOf(state.session, this.#roster.view, this.#status)
     if (safety === this.#safety) return
     this.#safety = safety
     this.#tell('safety', safety)
@@ -451,18 +447,16 @@ export class Session extends Caller {
     if (status === this.#status || this.#status === 'lost') return
     const before = this.#status
     this.#status = status
-    if (status === 'reconnecting') this.#away.since = this.#runner?.outOfTouchSince() ?? 0
+    if (status === 'reconnecting') this.#absence.begin(this.#runner?.outOfTouchSince() ?? 0)
     this.#tell('status', status)
     this.#updateSafety()
     if (before === 'reconnecting' && status === 'live') this.#heal()
   }
 
   #heal(): void {
-    const { since, same, lost } = this.#away
-    this.#away = { since: 0, same: true, lost: 0 }
-    const resent = this.#runner?.member.session.client.pending.length ?? 0
-    const awayMs = (this.#runner?.loop.now() ?? since) - since
-    this.#tell('healed', { awayMs, same, resent, lost })
+    if (!this.#runner) return
+    const { loop, member: own } = this.#runner
+    this.#tell('healed', this.#absence.end(loop.now(), own.session.client.pending.length))
   }
 
   #fail(code: ErrorCode, why: string): void {
@@ -485,7 +479,7 @@ export class Session extends Caller {
   }
 
   #find(inc: PeerId): MemberInfo | null {
-    return this.#members.find((info) => info.inc === inc) ?? null
+    return this.#roster.find(inc)
   }
 
   #use<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {
@@ -493,6 +487,6 @@ export class Session extends Caller {
   }
 
   #tell<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
-    for (const listener of this.#listeners.get(name) ?? []) (listener as Listener<Name>)(value)
+    this.#events.tell(name, value)
   }
 }

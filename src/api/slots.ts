@@ -6,6 +6,9 @@ import { fingerprint } from '../wire/digest.ts'
 import { isJson, toJson } from '../wire/json.ts'
 import { decodeState, encodeState, type Fields, schema, type StateOf } from '../wire/schema.ts'
 import * as slots from '../slots/slots.ts'
+import { Emitter, type Listen } from './emitter.ts'
+import { checkFunction, checkOptions } from './options.ts'
+import type { Reports } from './reports.ts'
 import type { Runner } from './runner.ts'
 
 /** What `session.slots` takes. The same in every build that shall fit. */
@@ -73,6 +76,7 @@ export interface SlotsHandle<World, Act> {
   on<Name extends keyof SlotsEvents<Act>>(
     name: Name,
     listener: (value: SlotsEvents<Act>[Name]) => void,
+    options?: Listen,
   ): () => void
 }
 
@@ -108,20 +112,28 @@ export class Worlds {
   readonly #state: slots.Slots
   readonly #box: slots.GameBox
   readonly #runner: () => Runner | null
+  readonly #reports: Reports
   #handle: World | null = null
 
-  constructor(state: slots.Slots, box: slots.GameBox, runner: () => Runner | null) {
+  constructor(
+    state: slots.Slots,
+    box: slots.GameBox,
+    runner: () => Runner | null,
+    reports: Reports,
+  ) {
     this.#state = state
     this.#box = box
     this.#runner = runner
+    this.#reports = reports
   }
 
   /** @throws HoldfastError `bad-value` for options out of range, or if one is open already */
   open(options: SlotsOptions<unknown, unknown>, fields: Fields | undefined): World {
     if (this.#handle) throw bad('a session has one world of slots: it is open already')
+    checkOptions('slots', options, ['ms', 'start', 'rule', 'order', 'act'])
     const codec = (fields ? codecOf(fields) : json) as Codec<unknown>
     const game = gameOf(options, codec)
-    this.#handle = new World(this.#state, game, codec, this.#runner)
+    this.#handle = new World(this.#state, game, codec, this.#runner, this.#reports)
     this.#box.game = game
     slots.open(this.#state, game)
     this.#runner()?.do((now, run) => {
@@ -166,19 +178,23 @@ class World implements SlotsHandle<unknown, unknown> {
   readonly #game: slots.Game
   readonly #codec: Codec<unknown>
   readonly #runner: () => Runner | null
+  readonly #reports: Reports
   readonly #listeners = new Set<() => void>()
-  readonly #hearers = new Map<string, Set<(value: never) => void>>()
+  readonly #events: Emitter<SlotsEvents<unknown>>
 
   constructor(
     state: slots.Slots,
     game: slots.Game,
     codec: Codec<unknown>,
     runner: () => Runner | null,
+    reports: Reports,
   ) {
     this.#state = state
     this.#game = game
     this.#codec = codec
     this.#runner = runner
+    this.#reports = reports
+    this.#events = new Emitter('a world of slots', ['void', 'failed'], reports)
   }
 
   get state(): unknown {
@@ -231,25 +247,30 @@ class World implements SlotsHandle<unknown, unknown> {
   }
 
   subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
+    checkFunction('what subscribe takes', listener)
+    const hear = this.#reports.listener('a listener of a world of slots', listener)
+    this.#listeners.add(hear)
+    return () => void this.#listeners.delete(hear)
   }
 
-  on(name: string, listener: (value: never) => void): () => void {
-    const known = this.#hearers.get(name) ?? new Set()
-    this.#hearers.set(name, known)
-    known.add(listener)
-    return () => void known.delete(listener)
+  on<Name extends keyof SlotsEvents<unknown>>(
+    name: Name,
+    listener: (value: SlotsEvents<unknown>[Name]) => void,
+    options?: Listen,
+  ): () => void {
+    return this.#events.on(name, listener, options)
   }
 
   told(event: slots.SlotsEvent): void {
-    if (event.kind === 'slots') for (const listener of this.#listeners) listener()
-    else if (event.kind === 'slots-void') this.#tell('void', event.acts)
-    else this.#tell('failed', { slot: event.slot, error: event.error })
+    if (event.kind === 'slots') for (const hear of [...this.#listeners]) hear()
+    else if (event.kind === 'slots-void') this.#events.tell('void', event.acts)
+    else this.#failed(event.slot, event.error)
   }
 
-  #tell(name: string, value: unknown): void {
-    for (const listener of this.#hearers.get(name) ?? []) (listener as (v: unknown) => void)(value)
+  #failed(slot: number, error: unknown): void {
+    this.#events.tell('failed', { slot, error })
+    if (this.#events.hears('failed')) return
+    this.#reports.report(error, 'the rule of a world of slots', this.#game)
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type PieceDraft,
   PIECES_CHANNEL,
   type Pieces,
+  type PieceTypes,
   type Row,
 } from '../pieces/pieces.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
@@ -41,8 +42,7 @@ export interface GameTable extends Table {
 }
 
 /** The pieces of a session, for its actions. */
-export function tableOf(pieces: Pieces, types: readonly PieceType[]): Companion {
-  const rules = types.map((type) => type.rules)
+export function tableOf(pieces: Pieces, types: readonly PieceType[], rules: PieceTypes): Companion {
   return ({ player }) => {
     const opened = draft(pieces, rules, PIECES_CHANNEL, player)
     return { face: faceOf(opened.face, types), done: () => opened.done() }

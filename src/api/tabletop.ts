@@ -16,12 +16,14 @@ import {
   type PieceOutcome,
 } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
+import type { Reports } from './reports.ts'
 import { placeOf } from './table.ts'
 import type { MemberInfo } from './types.ts'
 
 /** What the pieces need of their session. */
 export interface TabletopHost {
   readonly types: readonly PieceType[]
+  readonly reports: Reports
   readonly state: pieces.Pieces
   findPlayer(player: number): MemberInfo | null
   /** Asks the primary. */
@@ -49,10 +51,11 @@ export class Tabletop {
 
   constructor(host: TabletopHost) {
     this.#host = host
-    this.#rules = host.types.map(({ rules }) => rules)
-    this.#gatherings = new Gatherings(host.types, lowestFirst)
+    this.#rules = host.types.map(({ rulesFor }) => rulesFor(host.reports.report))
+    this.#gatherings = new Gatherings(host.types, host.reports, lowestFirst)
     const { state } = host
     this.#face = {
+      reports: host.reports,
       shown: (id) => pieces.shown(state, this.#rules, id),
       get player() {
         return state.player

@@ -3,14 +3,16 @@
  * who has authority: an object its owner, an action the primary, a procedure whoever is called.
  */
 
-import type { Actor, Run } from '../actions/actions.ts'
-import { HoldfastError, type PeerId } from '../machine.ts'
-import { type Fields, type Schema, schema, type StateOf } from '../wire/schema.ts'
+import type { Actor } from '../actions/actions.ts'
+import { badValue, type PeerId } from '../machine.ts'
+import { type Fields, type Schema, shown, type StateOf } from '../wire/schema.ts'
 import { STATE_MAX, type TypeRules } from '../objects/objects.ts'
 import { type Course, courseOf, type MotionOptions } from './motion.ts'
 import { PIECE_TYPES_MAX } from '../pieces/pieces.ts'
 import { compilePiece, type PieceOptions, type PieceType } from './piece-types.ts'
-import { type OwningOptions, rulesOf } from './rules.ts'
+import { checkAtOnce, checkFunction, checkOptions, fieldsOf } from './options.ts'
+import type { Report } from './reports.ts'
+import { OWNING_OPTIONS, type OwningOptions, rulesOf, ruleText } from './rules.ts'
 import type { GameTable } from './table.ts'
 
 /** Longest name of a type or an action. */
@@ -26,6 +28,8 @@ export interface ObjectType<F extends Fields = Fields> {
   /** How it moves between updates; null if it does not. */
   readonly course: Course | null
   readonly rules: TypeRules
+  /** The same for one session, to which what a rule of the game throws is reported. */
+  readonly rulesFor: (report: Report) => TypeRules
 }
 
 /** What `object` takes besides. */
@@ -74,16 +78,21 @@ export function object<F extends Fields>(
   fields: F,
   options: ObjectOptions<NoInfer<F>> = {},
 ): ObjectType<F> {
+  checkName(name)
+  checkOptions(name, options, OBJECT_OPTIONS)
+  const compiled = fieldsOf(name, fields)
   const course = courseOf(name, fields, options.motion as MotionOptions<Fields> | undefined)
-  const compiled = schema(fields)
   const whole = compiled as unknown as Schema<Fields>
   if (compiled.bytesMax > STATE_MAX) {
-    const limit = `its state has at most ${STATE_MAX} bytes`
-    throw new HoldfastError('bad-value', `${name}: ${limit}: ${compiled.bytesMax}`)
+    throw badValue(`${name}: its state has at most ${STATE_MAX} bytes: ${compiled.bytesMax}`)
   }
-  const rules = rulesOf(name, whole, options as OwningOptions<Fields>, course !== null)
-  return { kind: 'object', name: checkName(name), schema: compiled, course, rules }
+  const rulesFor = (report: Report): TypeRules => {
+    return rulesOf(name, whole, options as OwningOptions<Fields>, course !== null, report)
+  }
+  return { kind: 'object', name, schema: compiled, course, rules: rulesFor(() => {}), rulesFor }
 }
+
+const OBJECT_OPTIONS = [...OWNING_OPTIONS, 'motion']
 
 /**
  * A type of pieces: what several hands may reach for. The primary decides who was first; what is
@@ -96,7 +105,8 @@ export function piece<F extends Fields>(
   fields: F,
   options: PieceOptions<NoInfer<F>> = {},
 ): PieceType<F> {
-  return compilePiece(checkName(name), fields, options as PieceOptions<F>)
+  checkName(name)
+  return compilePiece(name, fields, options as PieceOptions<F>)
 }
 
 /**
@@ -107,10 +117,18 @@ export function piece<F extends Fields>(
  */
 export function action<Args, Answer>(
   name: string,
-  run: (table: GameTable, args: Args, by: Actor) => Answer,
+  run: (table: GameTable, args: Args, by: Actor) => AtOnce<Answer>,
 ): ActionType<Args, Answer> {
-  return { kind: 'action', name: checkName(name), run }
+  checkName(name)
+  checkAtOnce(`the action "${name}"`, run)
+  return { kind: 'action', name, run: run as ActionType<Args, Answer>['run'] }
 }
+
+/** An answer, unless it is a promise: then the function does not fit. */
+export type AtOnce<Answer> =
+  Answer extends PromiseLike<unknown>
+    ? 'what it does after an await would be lost: it may not be async'
+    : Answer
 
 /**
  * A procedure: one member calls it at another, and waits for the answer. Prefer an object for
@@ -128,22 +146,23 @@ export function procedure<Args, Answer>(
   name: string,
   run: Procedure<Args, Answer> | null = null,
 ): ProcedureType<Args, Answer> {
-  return { kind: 'procedure', name: checkName(name), run }
+  checkName(name)
+  if (run !== null) checkFunction(`the procedure "${name}"`, run)
+  return { kind: 'procedure', name, run }
 }
 
-function checkName(name: string): string {
-  if (name.length > 0 && name.length <= TYPE_NAME_MAX) return name
-  throw new HoldfastError(
-    'bad-value',
-    `the name of a type has 1 to ${TYPE_NAME_MAX} characters: "${name}" has ${name.length}`,
-  )
+function checkName(name: unknown): void {
+  if (typeof name !== 'string') throw badValue(`the name of a type is text: ${shown(name)}`)
+  if (name.length > 0 && name.length <= TYPE_NAME_MAX) return
+  const has = `${shown(name)} has ${name.length}`
+  throw badValue(`the name of a type has 1 to ${TYPE_NAME_MAX} characters: ${has}`)
 }
 
 /** The types of one game, sorted out. */
 export interface Types {
   objects: readonly ObjectType<Fields>[]
   pieces: readonly PieceType[]
-  runs: ReadonlyMap<string, Run>
+  actions: readonly ActionType<never, unknown>[]
   procedures: ReadonlyMap<string, ProcedureType>
   /** All that two builds must agree on, a line for each type, action and procedure. */
   text: string
@@ -151,44 +170,55 @@ export interface Types {
 
 /** Sorts the types of a game. @throws HoldfastError code `bad-value` for a name used twice */
 export function sortTypes(types: readonly GameType[]): Types {
+  checkTypes(types)
   const objects: ObjectType<Fields>[] = []
   const pieces: PieceType[] = []
-  const runs = new Map<string, Run>()
+  const actions: ActionType<never, unknown>[] = []
   const procedures = new Map<string, ProcedureType>()
   const names = new Set<string>()
   for (const type of types) {
-    if (names.has(type.name)) {
-      throw new HoldfastError('bad-value', `two types of this game are called "${type.name}"`)
-    }
+    if (names.has(type.name)) throw badValue(`two types of this game are called "${type.name}"`)
     names.add(type.name)
     if (type.kind === 'object') objects.push(type)
     else if (type.kind === 'piece') pieces.push(type)
-    else if (type.kind === 'action') runs.set(type.name, type.run as unknown as Run)
+    else if (type.kind === 'action') actions.push(type)
     else procedures.set(type.name, type)
   }
-  if (objects.length > OBJECT_TYPES_MAX) {
-    throw new HoldfastError(
-      'bad-value',
-      `a game has ${OBJECT_TYPES_MAX} types of objects at most: ${objects.length}`,
-    )
-  }
-  if (pieces.length > PIECE_TYPES_MAX) {
-    throw new HoldfastError(
-      'bad-value',
-      `a game has ${PIECE_TYPES_MAX} types of pieces at most: ${pieces.length}`,
-    )
-  }
-  const texts = [...objects.map(textOf), ...pieces.map(pieceText), ...runs.keys()]
+  checkCount('objects', objects.length, OBJECT_TYPES_MAX)
+  checkCount('pieces', pieces.length, PIECE_TYPES_MAX)
+  const texts = [
+    ...objects.map(textOf),
+    ...pieces.map(pieceText),
+    ...actions.map(({ name }) => name),
+  ]
   for (const name of procedures.keys()) texts.push(`${name}()`)
-  return { objects, pieces, runs, procedures, text: texts.join('\n') }
+  return { objects, pieces, actions, procedures, text: texts.join('\n') }
+}
+
+const KINDS = ['object', 'piece', 'action', 'procedure']
+
+function checkTypes(types: unknown): void {
+  if (!Array.isArray(types)) throw badValue(`types is a list: ${shown(types)}`)
+  for (const [i, type] of (types as unknown[]).entries()) {
+    const kind: unknown = (type as { kind?: unknown } | null)?.kind
+    if (typeof kind === 'string' && KINDS.includes(kind)) continue
+    throw badValue(
+      `types[${i}] is made by object(), piece(), action() or procedure(): ${shown(type)}`,
+    )
+  }
+}
+
+function checkCount(what: string, count: number, max: number): void {
+  if (count > max) throw badValue(`a game has ${max} types of ${what} at most: ${count}`)
 }
 
 function pieceText({ name, schema: { text } }: PieceType): string {
   return `${name} ${text} piece`
 }
 
-function textOf({ name, schema: { text }, course }: ObjectType<Fields>): string {
-  return course ? `${name} ${text} ${course.text}` : `${name} ${text}`
+// Which rules a type has, not what they do.
+function textOf({ name, schema: { text }, course, rules }: ObjectType<Fields>): string {
+  return [name, text, ...(course ? [course.text] : []), ruleText(rules)].join(' ')
 }
 
 /** A change of an object's state: some of its fields. */

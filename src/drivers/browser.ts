@@ -2,18 +2,25 @@
 
 import { createBrowserLoop } from './net/loop-browser.ts'
 import { connectWebSocket } from './net/websocket.ts'
+import { badValue } from '../machine.ts'
 import type { Environment } from '../ports.ts'
 
 let page: Environment | null = null
 
 /** The environment of this page; made at the first call. */
 export function browserEnvironment(): Environment {
+  if (typeof location === 'undefined') {
+    throw badValue('this is the door for pages: on Node import "holdfast" or "holdfast/node"')
+  }
   page ??= {
     kind: 'browser',
     loop: createBrowserLoop(),
     connect: connectWebSocket,
     carriers: [],
     defaultServer: location.origin.startsWith('http') ? location.origin : null,
+    report: (error, where) => {
+      reportError(new Error(`${where} threw: ${String(error)}`, { cause: error }))
+    },
     onEnd: (run) => {
       addEventListener('pagehide', run)
       return () => removeEventListener('pagehide', run)

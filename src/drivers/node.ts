@@ -21,6 +21,12 @@ function endAll(): void {
   for (const run of [...atEnd]) run()
 }
 
+/** A warning with the error's own place: the process goes on. */
+function report(error: unknown, where: string): void {
+  const detail = error instanceof Error ? (error.stack ?? String(error)) : String(error)
+  process.emitWarning(`${where} threw`, { type: 'HoldfastWarning', detail })
+}
+
 /** The environment of this process. @param udp where to listen; null for the relay alone */
 export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
   return {
@@ -29,6 +35,7 @@ export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
     connect: connectWebSocketNode,
     carriers: udp ? [openUdp(udp)] : [],
     defaultServer: process.env['HOLDFAST_SERVER'] ?? 'ws://127.0.0.1:8700',
+    report,
     onEnd,
     // A process that is stopped is not told before.
     onFreeze: () => () => {},

@@ -3,7 +3,7 @@
  * could foresee (deal, shuffle, capture). All of it is one entry of the log.
  */
 
-import type { Draft, Effects } from '../machine.ts'
+import { badValue, type Draft, type Effects, HoldfastError } from '../machine.ts'
 import type { Quantised } from '../wire/schema.ts'
 import { effectsOf, encodeDraws } from './changes.ts'
 import { server } from './decide.ts'
@@ -21,13 +21,13 @@ export interface PieceDraft {
   /** All that there are by now. */
   rows(): Row[]
   get(id: number): Row | null
-  /** @throws RangeError if there are too many */
+  /** @throws HoldfastError `bad-value` if there are too many */
   create(type: number, mask: number, fields: Quantised, z: string): Row
   change(id: number, mask: number, fields: Quantised): void
   hold(id: number, player: number): void
   level(id: number, z: string): void
   remove(id: number): void
-  /** 0 to below `sides`, each as likely; nobody can foresee it. @throws RangeError */
+  /** 0 to below `sides`, as likely each; none can foresee it. @throws HoldfastError `bad-value` */
   draw(sides: number): number
 }
 
@@ -85,7 +85,7 @@ function get({ pieces, rows }: Made, id: number): Row | null {
 // To be written to.
 function open(made: Made, id: number): Row {
   const row = get(made, id)
-  if (!row) throw new RangeError(`there is no piece ${id}`)
+  if (!row) throw badValue(`there is no piece ${id}`)
   if (made.rows.has(id)) return row
   const copy = copyRow(row)
   made.rows.set(id, copy)
@@ -95,9 +95,12 @@ function open(made: Made, id: number): Row {
 function createRow(made: Made, type: number, mask: number, fields: Quantised, z: string): Row {
   const rules = made.types[type]!
   const count = rowsOf(made).length
-  if (count >= PIECES_MAX) throw new RangeError(`a session has ${PIECES_MAX} pieces: ${count}`)
-  if (made.nextId > PIECE_ID_MAX)
-    throw new RangeError('a session has run out of numbers for pieces')
+  if (count >= PIECES_MAX) {
+    throw new HoldfastError('full', `a session has ${PIECES_MAX} pieces at most: ${count}`)
+  }
+  if (made.nextId > PIECE_ID_MAX) {
+    throw new HoldfastError('full', 'a session has run out of numbers for pieces')
+  }
   const id = made.nextId++
   const none = {
     hidden: 0,
@@ -118,7 +121,7 @@ function createRow(made: Made, type: number, mask: number, fields: Quantised, z:
 
 function drawLot(made: Made, sides: number): number {
   if (!Number.isInteger(sides) || sides < 1 || sides > 2 ** 31) {
-    throw new RangeError(`a draw is out of 1 to ${2 ** 31}: ${sides}`)
+    throw badValue(`a draw is out of 1 to ${2 ** 31}: ${sides}`)
   }
   return draw(made.pieces.kept.seed, made.pieces.epoch, made.draws++, sides)
 }
@@ -136,7 +139,7 @@ function effectsIn({ pieces, types, rows, raised, draws }: Made, player: number)
   }
   const { changes, news } = effectsOf(types, entries)
   if (news && news.length > NEWS_MAX) {
-    throw new RangeError(`an action changes ${NEWS_MAX} bytes of pieces: ${news.length}`)
+    throw badValue(`an action changes ${NEWS_MAX} bytes of pieces: ${news.length}`)
   }
   return { changes: draws === kept.draws ? changes : [encodeDraws(draws), ...changes], news }
 }

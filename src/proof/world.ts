@@ -29,6 +29,8 @@ export interface Place {
 /** A world with a hub in it. */
 export interface SessionWorld extends Omit<World, 'node'> {
   readonly sim: World
+  /** What members reported that nobody listened to, as `where: error`. */
+  readonly reported: readonly string[]
   /** The hub of the moment; null while it is down. */
   hub(): HubServer | null
   /** Joins from a process of its own. */
@@ -46,6 +48,10 @@ export function world(options: WorldOptions): SessionWorld {
   const sim = createWorld(options)
   let hub: HubServer | null = null
   const nodes = new WeakMap<Session, string>()
+  const reported: string[] = []
+  const report = (error: unknown, where: string): void => {
+    reported.push(`${where}: ${String(error)}`)
+  }
   let count = 0
   sim.node('hub', (node) => {
     const started = new HubServer(node.loop, node.store)
@@ -55,10 +61,11 @@ export function world(options: WorldOptions): SessionWorld {
   return {
     ...sim,
     sim,
+    reported,
     hub: () => (sim.isRunning('hub') ? hub : null),
     join: async (wish, place = {}) => {
       const name = place.name ?? `m${++count}`
-      const environment = environmentOf(sim.node(name), place.kind ?? 'node')
+      const environment = environmentOf(sim.node(name), place.kind ?? 'node', report)
       const joining = joinIn(environment, { ...wish, server: HUB_URL })
       const session = await driven(sim, joining)
       nodes.set(session, name)
@@ -72,13 +79,18 @@ export function world(options: WorldOptions): SessionWorld {
 }
 
 /** A simulated machine as a place to run in. */
-export function environmentOf(node: SimNode, kind: 'node' | 'browser'): Environment {
+export function environmentOf(
+  node: SimNode,
+  kind: 'node' | 'browser',
+  report: Environment['report'] = () => {},
+): Environment {
   return {
     kind,
     loop: node.loop,
     connect: node.connect,
     carriers: kind === 'node' ? [node.openDatagrams] : [],
     defaultServer: HUB_URL,
+    report,
     onEnd: () => () => {},
     onFreeze: () => () => {},
   }

@@ -6,6 +6,7 @@
  * that hold equal values hold equal numbers, and a change is what changes a number.
  */
 
+import { badValue } from '../machine.ts'
 import { type BitReader, type BitWriter, failBits, readBits, writeBits } from './bits.ts'
 import {
   bitsFor,
@@ -52,7 +53,7 @@ export interface Field<Value, Kind extends FieldKind = FieldKind> {
   readonly size: number
   /** Most bits that it is written in. */
   readonly bits: number
-  /** @throws RangeError that says what is wanted and the value; `into` may be partly written */
+  /** @throws HoldfastError `bad-value` with what is wanted; `into` may be partly written */
   quantise(value: Value, into: Quantised, at: number): void
   /** The value of what was quantised; arrays are frozen. */
   valueAt(from: Quantised, at: number): Value
@@ -73,7 +74,7 @@ export const TEXT_MAX = 255
 /** Most bytes of a field of bytes. */
 export const BYTES_MAX = 512
 
-/** A number from min to max, in steps. @throws RangeError if that needs more than 32 bits */
+/** A number from min to max, in steps. @throws HoldfastError `bad-value` above 32 bits */
 export function ranged(min: number, max: number, step: number): Field<number, 'ranged'> {
   const initial = Math.min(max, Math.max(min, 0))
   const one = stepped(
@@ -88,7 +89,7 @@ export function ranged(min: number, max: number, step: number): Field<number, 'r
 /** A direction in radians, 0 to 2π, in so many bits; any angle is taken round the circle. */
 export function angle(bits: number): Field<number, 'angle'> {
   if (!Number.isInteger(bits) || bits < 1 || bits > 24) {
-    throw new RangeError(`an angle takes 1 to 24 bits: ${bits}`)
+    throw badValue(`an angle takes 1 to 24 bits: ${bits}`)
   }
   return stepped('angle', `angle ${bits}`, createCircle(bits), 0)
 }
@@ -118,12 +119,12 @@ function stepped<Kind extends FieldKind>(
   }
 }
 
-/** Two numbers from min to max, in steps. @throws RangeError as `ranged` */
+/** Two numbers from min to max, in steps. @throws HoldfastError `bad-value` as `ranged` */
 export function vec2(min: number, max: number, step: number): Field<Vec2, 'vec2'> {
   return vector('vec2', 2, 'two numbers [x, y]', createScale(min, max, step))
 }
 
-/** Three numbers from min to max, in steps. @throws RangeError as `ranged` */
+/** Three numbers from min to max, in steps. @throws HoldfastError `bad-value` as `ranged` */
 export function vec3(min: number, max: number, step: number): Field<Vec3, 'vec3'> {
   return vector('vec3', 3, 'three numbers [x, y, z]', createScale(min, max, step))
 }
@@ -171,7 +172,7 @@ function vector<Value extends readonly number[], Kind extends FieldKind>(
  */
 export function quaternion(bits: number): Field<Quaternion, 'quaternion'> {
   if (!Number.isInteger(bits) || bits < 2 || bits > 16) {
-    throw new RangeError(`a quaternion takes 2 to 16 bits for each component: ${bits}`)
+    throw badValue(`a quaternion takes 2 to 16 bits for each component: ${bits}`)
   }
   const limit = 2 ** (bits - 1) - 1
   return {
@@ -222,7 +223,7 @@ function quantiseRotation(value: Quaternion, limit: number, into: Quantised, at:
     if (Math.abs(finite(value[i])) > Math.abs(finite(value[largest]))) largest = i
   }
   const by = value[largest]!
-  if (by === 0) throw new RangeError(`must have a length above 0: ${shown(value)}`)
+  if (by === 0) throw badValue(`must have a length above 0: ${shown(value)}`)
   // Divided first: a square of the number itself might be too large or too small for a double.
   let squares = 0
   for (let i = 0; i < 4; i++) squares += (value[i]! / by) ** 2
@@ -269,7 +270,7 @@ function integer(bits: number, signed: boolean): Field<number, 'integer'> {
     bits,
     quantise: (value, into, at) => {
       if (!Number.isInteger(value) || value < min || value > max) {
-        throw new RangeError(`${bits} bits hold integers from ${min} to ${max}: ${String(value)}`)
+        throw badValue(`${bits} bits hold integers from ${min} to ${max}: ${String(value)}`)
       }
       // Minus zero is zero.
       into[at] = value + 0
@@ -301,7 +302,7 @@ export const bool: Field<boolean, 'bool'> = {
   size: 1,
   bits: 1,
   quantise: (value, into, at) => {
-    if (typeof value !== 'boolean') throw new RangeError(`must be true or false: ${shown(value)}`)
+    if (typeof value !== 'boolean') throw badValue(`must be true or false: ${shown(value)}`)
     into[at] = value ? 1 : 0
   },
   valueAt: (from, at) => from[at] === 1,
@@ -318,7 +319,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Text of at most so many bytes of UTF-8. Half a surrogate pair becomes U+FFFD. */
 export function text(max: number): Field<string, 'text'> {
   if (!Number.isInteger(max) || max < 1 || max > TEXT_MAX) {
-    throw new RangeError(`a text takes 1 to ${TEXT_MAX} bytes: ${max}`)
+    throw badValue(`a text takes 1 to ${TEXT_MAX} bytes: ${max}`)
   }
   return {
     kind: 'text',
@@ -327,9 +328,9 @@ export function text(max: number): Field<string, 'text'> {
     size: 1,
     bits: 8 + 8 * max,
     quantise: (value, into, at) => {
-      if (typeof value !== 'string') throw new RangeError(`must be a text: ${shown(value)}`)
+      if (typeof value !== 'string') throw badValue(`must be a text: ${shown(value)}`)
       const encoded = encoder.encode(value)
-      if (encoded.length > max) throw new RangeError(`takes ${max} bytes: ${encoded.length}`)
+      if (encoded.length > max) throw badValue(`takes ${max} bytes: ${encoded.length}`)
       into[at] = decoder.decode(encoded)
     },
     valueAt: (from, at) => from[at] as string,
@@ -355,7 +356,7 @@ function decoded(reader: BitReader, run: Uint8Array): string {
  */
 export function bytes(max: number): Field<Uint8Array, 'bytes'> {
   if (!Number.isInteger(max) || max < 1 || max > BYTES_MAX) {
-    throw new RangeError(`a field of bytes takes 1 to ${BYTES_MAX}: ${max}`)
+    throw badValue(`a field of bytes takes 1 to ${BYTES_MAX}: ${max}`)
   }
   const lengthBits = bitsFor(max)
   return {
@@ -366,9 +367,9 @@ export function bytes(max: number): Field<Uint8Array, 'bytes'> {
     bits: lengthBits + 8 * max,
     quantise: (value, into, at) => {
       if (!(value instanceof Uint8Array)) {
-        throw new RangeError(`must be a Uint8Array: ${shown(value)}`)
+        throw badValue(`must be a Uint8Array: ${shown(value)}`)
       }
-      if (value.length > max) throw new RangeError(`takes ${max} bytes: ${value.length}`)
+      if (value.length > max) throw badValue(`takes ${max} bytes: ${value.length}`)
       into[at] = String.fromCharCode(...value)
     },
     valueAt: (from, at) => runOf(from[at] as string),
@@ -400,21 +401,23 @@ function frozen<Value extends readonly number[]>(value: number[]): Value {
 
 function finite(value: unknown): number {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw new RangeError(`must be a finite number: ${shown(value)}`)
+    throw badValue(`must be a finite number: ${shown(value)}`)
   }
   return value
 }
 
 function checkLength(value: readonly number[], size: number, wanted: string): void {
   if (!Array.isArray(value) || value.length !== size) {
-    throw new RangeError(`must be ${wanted}: ${shown(value)}`)
+    throw badValue(`must be ${wanted}: ${shown(value)}`)
   }
 }
 
 const SHOWN_MAX = 80
 
-// For errors: any value, and never long.
-function shown(value: unknown): string {
+/** Any value in a sentence, never long. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, SHOWN_MAX))
+  if (typeof value === 'function') return 'a function'
   if (typeof value !== 'object' || value === null) return String(value).slice(0, SHOWN_MAX)
   try {
     return JSON.stringify(value).slice(0, SHOWN_MAX)

@@ -1,10 +1,88 @@
-/** Plain values as text: what actions and calls take and answer is JSON. */
+/** Plain values as text: what actions, calls and slots take and answer is JSON. */
 
-/** A value as JSON; nothing is null. @throws TypeError for what JSON does not have */
-export function toJson(value: unknown): string {
-  const text = JSON.stringify(value ?? null) as string | undefined
-  if (text === undefined) throw new TypeError(`a ${typeof value} is no plain value`)
-  return text
+import { HoldfastError } from '../machine.ts'
+
+/** Arrays and objects within one another. */
+export const DEPTH_MAX = 64
+
+/**
+ * A value as JSON; nothing is null.
+ *
+ * @param what  its name in a sentence
+ * @throws HoldfastError code `bad-value` that names what JSON does not have, as `checkPlain`
+ */
+export function toJson(value: unknown, what = 'a value'): string {
+  const given = value ?? null
+  checkPlain(given, what)
+  return JSON.stringify(given)
+}
+
+/**
+ * Refuses what would not come as it was sent: numbers that are none, functions, symbols, bigints,
+ * instances of classes, circles. A field that is undefined is left out, as in JSON.
+ *
+ * @throws HoldfastError code `bad-value` that names the place, such as `args.pos[1]`
+ */
+export function checkPlain(value: unknown, what: string): void {
+  // Names of places cost more than the look itself, so they are made where they are needed.
+  if (!isSent(value, 0)) name(value, what, [])
+}
+
+// A circle is deep without end.
+function isSent(value: unknown, depth: number): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
+  if (typeof value === 'number') return value - value === 0
+  if (typeof value !== 'object' || depth >= DEPTH_MAX) return false
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) if (!isSent(value[i], depth + 1)) return false
+    return true
+  }
+  if (!isPlain(value)) return false
+  const fields = value as Record<string, unknown>
+  for (const key of Object.keys(fields)) {
+    const field = fields[key]
+    if (field !== undefined && !isSent(field, depth + 1)) return false
+  }
+  return true
+}
+
+function name(value: unknown, what: string, above: readonly object[]): void {
+  if (typeof value !== 'object' || value === null) {
+    if (!isSent(value, 0)) throw no(what, nameOf(value))
+    return
+  }
+  if (above.includes(value)) throw no(what, 'a circle')
+  if (above.length >= DEPTH_MAX) throw no(what, `more than ${DEPTH_MAX} levels deep`)
+  const within = [...above, value]
+  if (Array.isArray(value)) {
+    return Array.from(value).forEach((each, i) => name(each, `${what}[${i}]`, within))
+  }
+  if (!isPlain(value)) throw no(what, nameOf(value))
+  for (const [key, field] of Object.entries(value)) {
+    if (field !== undefined) name(field, `${what}.${key}`, within)
+  }
+}
+
+function isPlain(value: object): boolean {
+  const kind: unknown = Object.getPrototypeOf(value)
+  // Of another window or context it is plain too.
+  const isRoot = kind !== null && Object.getPrototypeOf(kind) === null
+  return (kind === null || isRoot) && !('toJSON' in value)
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value === 'object' && value !== null) {
+    const { name } = value.constructor ?? {}
+    return name ? `a ${name}` : 'no plain object'
+  }
+  return ['function', 'symbol', 'bigint'].includes(typeof value)
+    ? `a ${typeof value}`
+    : String(value)
+}
+
+function no(what: string, found: string): HoldfastError {
+  const takes = 'text, finite numbers, true, false, null, arrays and plain objects'
+  return new HoldfastError('bad-value', `${what} cannot be sent: it is ${found}, not ${takes}`)
 }
 
 /** Whether a text is JSON. */

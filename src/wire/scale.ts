@@ -3,6 +3,7 @@
  * written.
  */
 
+import { badValue } from '../machine.ts'
 import { type BitReader, BITS_MAX, failBits, readBits } from './bits.ts'
 
 /** A range in steps. */
@@ -21,14 +22,14 @@ export interface Scale {
 // Beyond, neighbouring steps are one and the same double.
 const PLACES_MAX = 2 ** 50
 
-/** A range in steps. @throws RangeError if that needs more than 32 bits */
+/** A range in steps. @throws HoldfastError `bad-value` if that needs more than 32 bits */
 export function createScale(min: number, max: number, step: number): Scale {
   const steps = Math.round((max - min) / step)
   if (!(max > min) || !(step > 0) || !(steps < 2 ** BITS_MAX)) {
-    throw new RangeError(`a range needs min < max and at most 32 bits: ${min} to ${max} by ${step}`)
+    throw badValue(`a range needs min < max and at most 32 bits: ${min} to ${max} by ${step}`)
   }
   if (!(Math.max(Math.abs(min), Math.abs(max)) / step <= PLACES_MAX)) {
-    throw new RangeError(`steps are too small for numbers so large: ${min} to ${max} by ${step}`)
+    throw badValue(`steps are too small for numbers so large: ${min} to ${max} by ${step}`)
   }
   return { min, max, step, steps, bits: bitsFor(steps), round: false }
 }

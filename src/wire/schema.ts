@@ -11,6 +11,7 @@
  * fields. Which ones a mask says: bit i stands for field i, in the order of the schema.
  */
 
+import { badValue } from '../machine.ts'
 import {
   type BitReader,
   bitsAreWhole,
@@ -23,7 +24,7 @@ import {
   writeBits,
 } from './bits.ts'
 import { type ByteReader, type ByteWriter, fail } from './bytes.ts'
-import type { Field, Quantised } from './fields.ts'
+import { type Field, type Quantised, shown } from './fields.ts'
 import { placeOf, readPlace, type Scale } from './scale.ts'
 
 export * from './fields.ts'
@@ -67,12 +68,17 @@ export interface Schema<F extends Fields> {
   readonly bytesMax: number
 }
 
-/** Names the fields of a type. @throws RangeError with more than 32 fields, or none */
+/**
+ * Names the fields of a type.
+ *
+ * @throws HoldfastError `bad-value` with more than 32 fields, or none, and naming what is no field
+ */
 export function schema<F extends Fields>(fields: F): Schema<F> {
   const names = Object.keys(fields)
   if (names.length === 0 || names.length > FIELDS_MAX) {
-    throw new RangeError(`a type has 1 to ${FIELDS_MAX} fields: ${names.length}`)
+    throw badValue(`a type has 1 to ${FIELDS_MAX} fields: ${names.length}`)
   }
+  for (const name of names) checkField(name, fields[name])
   const columns: Column[] = []
   let size = 0
   let bits = names.length
@@ -90,12 +96,24 @@ export function schema<F extends Fields>(fields: F): Schema<F> {
   return { fields, text: `{ ${said.join(', ')} }`, names, columns, places, all, size, bytesMax }
 }
 
+// A letter first, so that a name is read as one in texts and errors.
+const NAME = /^[\p{L}_$][\p{L}\p{N}_$-]{0,63}$/u
+
+function checkField(name: string, field: unknown): void {
+  if (!NAME.test(name) || name === '__proto__') {
+    throw badValue(`"${name.slice(0, 64)}" is no name of a field: letters, digits, _, - and $`)
+  }
+  const { text, quantise: turns } = (field ?? {}) as { text?: unknown; quantise?: unknown }
+  if (typeof text === 'string' && typeof turns === 'function') return
+  throw badValue(`field ${name} is no field, such as u8 or text(20): ${shown(field)}`)
+}
+
 /** The mask of all fields. */
 export function allFields(type: Schema<Fields>): number {
   return type.all
 }
 
-/** A state, quantised. @throws RangeError that names the field, what it takes and the value */
+/** A state, quantised. @throws HoldfastError `bad-value`: the field, what it takes, the value */
 export function quantise<F extends Fields>(type: Schema<F>, state: StateOf<F>): Quantised {
   const quantised: Quantised = []
   for (const column of type.columns) quantiseField(column, state[column.name], quantised)
@@ -111,7 +129,7 @@ function quantiseField({ name, field, at, scale }: Column, value: unknown, into:
     }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new RangeError(`field ${name}: ${why}`)
+    throw badValue(`field ${name}: ${why}`)
   }
 }
 
@@ -122,7 +140,7 @@ const draft: Quantised = []
  * Takes a change into a quantised state. Names that are no field are passed over.
  *
  * @returns the mask of the fields whose quantised value is another than before
- * @throws RangeError that names the field, what it takes and the value; `into` is then as it was
+ * @throws HoldfastError `bad-value`: the field, what it takes, the value; `into` stays as it was
  */
 export function quantiseInto<F extends Fields>(
   type: Schema<F>,
@@ -258,7 +276,7 @@ export function initialState<F extends Fields>(type: Schema<F>): StateOf<F> {
   return Object.freeze(Object.fromEntries(entries)) as StateOf<F>
 }
 
-/** The whole state as bytes. @throws RangeError that names the field, the limit and the value */
+/** The whole state as bytes. @throws HoldfastError `bad-value`: the field, the limit, the value */
 export function encodeState<F extends Fields>(type: Schema<F>, state: StateOf<F>): Uint8Array {
   const quantised = quantise(type, state)
   const writer = createBitWriter()

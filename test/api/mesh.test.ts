@@ -142,7 +142,7 @@ describe('who has links', () => {
   test('another topology is refused by name', async () => {
     const joining = world({ seed: 5 }).join({ game: 'duel', topology: 'ring' as 'mesh' })
     await expect(joining).rejects.toThrow(HoldfastError)
-    await expect(joining).rejects.toThrow('topology is star or mesh: "ring"')
+    await expect(joining).rejects.toThrow('topology is one of star, mesh: "ring"')
   })
 })
 

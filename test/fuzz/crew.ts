@@ -5,6 +5,7 @@
 
 import * as actions from '../../src/actions/actions.ts'
 import { Runner } from '../../src/api/runner.ts'
+import { runOf } from '../../src/api/runs.ts'
 import { action, sortTypes } from '../../src/api/types.ts'
 import { fork, type Prng } from '../../src/faults/prng.ts'
 import { create as chaosOf, chance, next, pick } from '../../src/faults/prng.ts'
@@ -146,7 +147,8 @@ export class Fuzzed {
 }
 
 function actionsOver(state: pieces.Pieces): Part<never> {
-  return actions.actionsPart(types.runs, [companionOf(state, [Card])]) as Part<never>
+  const runs = new Map(types.actions.map((type) => [type.name, runOf(type, () => {})]))
+  return actions.actionsPart(runs, [companionOf(state, [Card], [Card.rules])]) as Part<never>
 }
 
 function spied(carrier: Datagrams, sent: (bytes: Uint8Array) => void): Datagrams {

@@ -2,7 +2,7 @@
 // two others; lots are fair, and none is drawn twice.
 // Method: very many operations on few pieces, by the shipped primary.
 import { describe, expect, test } from 'vitest'
-import { piece, u8 } from '../../src/index.ts'
+import { HoldfastError, piece, u8 } from '../../src/index.ts'
 import { LEVEL_LONG } from '../../src/pieces/levels.ts'
 import { draw } from '../../src/pieces/lots.ts'
 import { above, between, byLevel, draft, type Row } from '../../src/pieces/pieces.ts'
@@ -110,6 +110,6 @@ describe('lots', () => {
     const all = room(types, 1, 1)
     const first = draft(all.primary.state, types, 7, 0).face.draw(1_000_000)
     expect(draft(all.primary.state, types, 7, 0).face.draw(1_000_000)).toBe(first)
-    expect(() => draft(all.primary.state, types, 7, 0).face.draw(0)).toThrow(RangeError)
+    expect(() => draft(all.primary.state, types, 7, 0).face.draw(0)).toThrow(HoldfastError)
   })
 })

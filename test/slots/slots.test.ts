@@ -179,7 +179,7 @@ describe('rules', () => {
     }
     expect(one.state).toBe('start')
     expect(failures[0]).toBe('a world has at most 49152 bytes as JSON: 50002')
-    expect(failures[1]).toMatch(/BigInt/)
+    expect(failures[1]).toMatch(/a bigint/)
     one.act({ n: 3 })
     await w.run(4_000)
     expect(one.state).toBe('fine')

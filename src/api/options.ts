@@ -1,0 +1,71 @@
+/** What users give, checked where they give it: errors name the thing, the value and the cure. */
+
+import { badValue, HoldfastError } from '../machine.ts'
+import { type Fields, schema, type Schema, shown } from '../wire/schema.ts'
+
+/**
+ * Refuses options that nobody reads.
+ *
+ * @param what  who takes them, for the sentence: `join`
+ * @throws HoldfastError code `bad-value` that names the option, and the one that was meant
+ */
+export function checkOptions(what: string, given: unknown, known: readonly string[]): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw badValue(`${what} takes its options as an object: ${shown(given)}`)
+  }
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue
+    const meant = known.find((other) => distance(name, other) <= 2)
+    const cure = meant ? `did you mean "${meant}"?` : `it takes ${known.join(', ')}`
+    throw badValue(`${what} takes no option "${name}": ${cure}`)
+  }
+}
+
+/** Refuses what is none of some words. @throws HoldfastError code `bad-value` */
+export function checkWord(what: string, value: unknown, words: readonly string[]): void {
+  if (typeof value === 'string' && words.includes(value)) return
+  throw badValue(`${what} is one of ${words.join(', ')}: ${shown(value)}`)
+}
+
+/** Refuses what is no function. @throws HoldfastError code `bad-value` */
+export function checkFunction(what: string, value: unknown): void {
+  if (typeof value !== 'function') throw badValue(`${what} is a function: ${shown(value)}`)
+}
+
+const LATE = ['AsyncFunction', 'GeneratorFunction', 'AsyncGeneratorFunction']
+
+/** Refuses a function that does not answer at once. @throws HoldfastError code `bad-value` */
+export function checkAtOnce(what: string, value: unknown): void {
+  checkFunction(what, value)
+  const kind = (value as { constructor?: { name?: unknown } }).constructor?.name
+  if (typeof kind === 'string' && LATE.includes(kind)) {
+    throw badValue(`${what} answers at once: it may be neither async nor a generator`)
+  }
+}
+
+/** The fields of a type. @throws HoldfastError code `bad-value` that names type and field */
+export function fieldsOf<F extends Fields>(type: string, fields: F): Schema<F> {
+  if (typeof fields !== 'object' || fields === null) {
+    throw badValue(`${type}: its fields are an object, such as { hue: u8 }: ${shown(fields)}`)
+  }
+  try {
+    return schema(fields)
+  } catch (error) {
+    if (error instanceof HoldfastError) throw badValue(`${type}: ${error.message}`)
+    throw error
+  }
+}
+
+// How many letters must be put in, taken out or changed, up to a few.
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= other.length; j++) {
+      const same = one[i - 1] === other[j - 1] ? 0 : 1
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + same)
+    }
+    row = next
+  }
+  return row[other.length]!
+}

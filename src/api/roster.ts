@@ -1,0 +1,56 @@
+/** Who is in a session, as its views say. */
+
+import type { PeerId } from '../machine.ts'
+import type { View } from '../session/messages.ts'
+import type { MemberInfo } from './types.ts'
+
+/** What a new view changed. */
+export interface Comings {
+  readonly came: readonly MemberInfo[]
+  readonly left: readonly MemberInfo[]
+  /** Whether anything about the members is another than before. */
+  readonly changed: boolean
+}
+
+/** See the head of this file. */
+export class Roster {
+  /** Ourselves. */
+  inc: PeerId = 0
+  player = 0
+  /** The newest view, also when the session is over. */
+  view: View = { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] }
+  /** A new array with each change. */
+  members: readonly MemberInfo[] = []
+
+  /** Ourselves, also before the first view. */
+  get me(): MemberInfo {
+    const { player, inc } = this
+    return this.find(inc) ?? { player, inc, name: '', kind: 'browser' }
+  }
+
+  /** A member that is here. */
+  find(inc: PeerId): MemberInfo | null {
+    return this.members.find((info) => info.inc === inc) ?? null
+  }
+
+  /** The member that a player is just now. */
+  findPlayer(player: number): MemberInfo | null {
+    return this.members.find((info) => info.player === player) ?? null
+  }
+
+  /** There is a newer view. @param before  the one that went before it, if any */
+  viewed(view: View, before: View | null): Comings {
+    const known = this.members
+    this.view = view
+    this.members = view.members.map(({ inc, player, name, kind }) => ({ inc, player, name, kind }))
+    const old = before?.members ?? []
+    const isOld = ({ player }: MemberInfo): boolean => {
+      return before === null || old.some((other) => other.player === player)
+    }
+    return {
+      came: this.members.filter((info) => !isOld(info)),
+      left: known.filter(({ player }) => !this.findPlayer(player)),
+      changed: before === null || before.mv !== view.mv,
+    }
+  }
+}

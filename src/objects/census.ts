@@ -1,0 +1,109 @@
+/**
+ * How a primary and its members come to know all that either of them knows: a member says that it
+ * follows (FOLLOW), the primary tells it all, then asks what else there is (CENSUS), and the member
+ * reports what it has of those who went (ORPHANS).
+ */
+
+import type { Millis, PeerId } from '../machine.ts'
+import { finish } from '../wire/bytes.ts'
+import { forgetAll, oweAll, reach } from './duty.ts'
+import { BATCH_BYTES, begin, KIND, writeEntry } from './messages.ts'
+import { grantAgain } from './owning.ts'
+import { askAgain } from './requests.ts'
+import { GATE, leads, type Objects, type Sight, type Turn } from './state.ts'
+
+/** After a primary has told all: so long what others knew may still come by way of it. */
+export const COUNT_MS: Millis = 3_000
+
+/** A peer knows that we lead: now what we tell it counts. */
+export function followed(turn: Turn, from: PeerId, epoch: number): void {
+  const { objects } = turn
+  const sight = objects.sights.get(from)
+  const since = Math.min(epoch, objects.epoch)
+  if (objects.mesh && !leads(objects) && sight && since > sight.retoldIn) {
+    return retell(turn, from, sight, since)
+  }
+  // On one link it is said once.
+  if (!leads(objects) || epoch < objects.reign.from || !sight || sight.follows) {
+    objects.counters.ignored++
+    return
+  }
+  if (!objects.mesh) forgetAll(sight)
+  sight.follows = true
+  sight.censusDue = true
+  objects.owing.add(from)
+  if (!objects.mesh) oweAll(turn, from, sight)
+  if (objects.variant === 'inherited-acks') inherit(objects, from, sight)
+  grantAgain(turn, from)
+}
+
+// In a mesh one that led until now took what we said for a lie. Once in an epoch it hears it again.
+function retell(turn: Turn, from: PeerId, sight: Sight, epoch: number): void {
+  sight.retoldIn = epoch
+  forgetAll(sight, true)
+  oweAll(turn, from, sight)
+}
+
+/** The primary has told all that it knows: so we do, and what we do not have is not there. */
+export function counted(turn: Turn, from: PeerId, reign: number): void {
+  const { objects } = turn
+  if (from !== objects.primary) return
+  // It led before, and somebody else between: what we said then it did not take.
+  if (reign > objects.toldIn) tellAnew(turn)
+  tellOrphans(turn)
+  forgetUnseen(turn)
+  turn.out.emit({ kind: 'objects-told' })
+  objects.countedAt = turn.now + COUNT_MS
+}
+
+// What we may not see any more the one before would have hidden; this one does not know what we
+// saw.
+function forgetUnseen({ objects, types, out }: Turn): void {
+  for (const replica of objects.replicas.values()) {
+    const { key, dead, hidden, owner, toldAt } = replica
+    // In a mesh the primary speaks for what it adopted alone.
+    const told = objects.mesh ? objects.here.has(owner) : toldAt === objects.follows
+    if (told || types[replica.type]!.sight === null || dead || hidden || owner === objects.me)
+      continue
+    replica.hidden = true
+    out.emit({ kind: 'object-went', key })
+  }
+}
+
+function tellAnew(turn: Turn): void {
+  const { objects } = turn
+  const sight = objects.sights.get(objects.primary)
+  if (sight && !objects.mesh) {
+    const { linked: open } = sight
+    forgetAll(sight)
+    if (open) oweAll(turn, objects.primary, sight)
+  }
+  objects.toldIn = objects.epoch
+  askAgain(turn)
+}
+
+// Planted: as if the peer had from us what it had from the primary before.
+function inherit(objects: Objects, peer: PeerId, sight: Sight): void {
+  for (const replica of objects.replicas.values()) {
+    if (replica.owner === peer) continue
+    reach(sight, replica.slot)
+    sight.gate[replica.slot] = GATE.open
+    sight.acked[replica.slot] = replica.oseq
+  }
+}
+
+// What we have of members who went, to the primary that has told us all it knows.
+function tellOrphans(turn: Turn): void {
+  const { objects, types } = turn
+  if (objects.variant === 'no-orphans') return
+  let writer = begin(KIND.orphans)
+  for (const replica of objects.replicas.values()) {
+    if (objects.here.has(replica.owner) || replica.hidden) continue
+    if (replica.dead && objects.variant?.startsWith('no-tombstone')) continue
+    writeEntry(writer, types, replica)
+    if (writer.length < BATCH_BYTES) continue
+    objects.outbox.push({ to: objects.primary, bytes: finish(writer) })
+    writer = begin(KIND.orphans)
+  }
+  if (writer.length > 1) objects.outbox.push({ to: objects.primary, bytes: finish(writer) })
+}

@@ -1,0 +1,173 @@
+/**
+ * Who is here, who leads, and whom we are linked to, as the session says it; and what that changes
+ * in what everybody must be told.
+ */
+
+import type { Millis, PartView, PeerId } from '../machine.ts'
+import { LOOK_MS } from './accept.ts'
+import { COUNT_MS } from './census.ts'
+import { createSight, forgetAll, owe, oweAll } from './duty.ts'
+import { beginToSee, beginToShow, unwatch } from './interest.ts'
+import { KIND, plain } from './messages.ts'
+import { BALANCE_MS, settleView } from './owning.ts'
+import { askAgain } from './requests.ts'
+import { create, GATE, leads, type Objects, type Sight, type Turn, type Types } from './state.ts'
+
+/** Members that went whose players are remembered. */
+const WENT_MAX = 256
+
+/** We are in another session, or another incarnation: nothing holds any more. */
+export function reset({ objects, out }: Turn): void {
+  for (const number of objects.requests.keys()) {
+    out.emit({ kind: 'object-answer', request: number, answer: 'gone' })
+  }
+  const { offset, counters, variant, nextRequest, gatherMs } = objects
+  Object.assign(objects, { ...create(gatherMs), offset, counters, variant, nextRequest })
+}
+
+// Of a reign we see each epoch: where one is missing somebody else led, though it is we again.
+function ledBetween(objects: Objects, { me, primary, epoch }: PartView): boolean {
+  return me === primary && objects.epoch !== 0 && epoch > objects.epoch + 1
+}
+
+/** How things stand, as the session says it. */
+export function viewed(turn: Turn, view: PartView): void {
+  const { objects, now } = turn
+  if (objects.me !== 0 && objects.me !== view.me) reset(turn)
+  const other = objects.primary !== view.primary || ledBetween(objects, view)
+  const later = objects.epoch !== view.epoch
+  const { primary: before } = objects
+  Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
+  if (other) {
+    // What was asked of us and granted by us in an earlier reign is over.
+    objects.grants.clear()
+    objects.asked.clear()
+    objects.reign = { from: view.epoch, at: now }
+  }
+  const { came, gone } = compareMembers(objects, view)
+  for (const peer of gone) {
+    unwatch(objects, peer)
+    objects.sights.delete(peer)
+  }
+  if (other && objects.variant === 'order-by-link' && !leads(objects)) {
+    for (const replica of objects.replicas.values()) if (replica.owner !== view.me) replica.oseq = 0
+  }
+  if (other) for (const sight of objects.sights.values()) leave(objects, sight)
+  for (const peer of came) if (peer !== objects.me) meet(turn, peer)
+  if (other && leads(objects) && !objects.mesh) beginToShow(turn)
+  if (other && objects.mesh) showTo(turn, [before, view.primary])
+  if (other && !leads(objects)) askThose(objects)
+  if (other) follow(turn)
+  else if (later) sayFollow(objects)
+  if (leads(objects)) {
+    settleView(turn, view.left ?? false)
+    if (gone.length > 0) askAll(objects)
+  }
+  objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
+  objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
+}
+
+// What they told us while we led, and took it for a lie, they think that we know.
+function askThose(objects: Objects): void {
+  for (const peer of objects.early) {
+    if (objects.here.has(peer))
+      objects.outbox.push({ to: peer, bytes: plain(KIND.follow, objects.epoch) })
+  }
+  objects.early.clear()
+}
+
+// Somebody went: the others say what they have of theirs.
+function askAll({ sights, owing }: Objects): void {
+  for (const [peer, sight] of sights) {
+    sight.censusDue = sight.follows
+    if (sight.follows) owing.add(peer)
+  }
+}
+
+// A primary sees all, and who was one no more than others.
+function showTo(turn: Turn, peers: readonly PeerId[]): void {
+  const { objects, types } = turn
+  for (const replica of objects.replicas.values()) {
+    if (replica.owner !== objects.me || types[replica.type]!.sight === null) continue
+    for (const peer of peers) {
+      const sight = objects.sights.get(peer)
+      const knows = sight?.gate[replica.slot] ?? GATE.none
+      const sees = peer === objects.primary || sight?.seen[replica.slot] === 1
+      const isOpen = knows !== GATE.none && knows !== GATE.hidden && knows !== GATE.hiding
+      if (sight && sees !== isOpen) owe(turn, peer, sight, replica)
+    }
+  }
+}
+
+// Another primary: in a star nobody knows any more what we have told them.
+function leave({ mesh }: Objects, sight: Sight): void {
+  sight.follows = false
+  sight.outdated.clear()
+  if (!mesh) forgetAll(sight)
+}
+
+function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gone: PeerId[] } {
+  const here = new Map(view.members.map(({ inc, player }) => [inc, player]))
+  const came = [...here.keys()].filter((inc) => !objects.here.has(inc))
+  const gone = [...objects.here.keys()].filter((inc) => !here.has(inc))
+  for (const inc of gone) objects.went.set(inc, objects.here.get(inc)!)
+  for (const inc of objects.went.keys()) {
+    if (objects.went.size <= WENT_MAX) break
+    objects.went.delete(inc)
+  }
+  objects.here = here
+  return { came, gone }
+}
+
+function meet(turn: Turn, peer: PeerId): void {
+  const { objects } = turn
+  const sight = sightOf(objects, peer)
+  beginToSee(turn, peer, sight)
+  oweAll(turn, peer, sight)
+}
+
+function sightOf(objects: Objects, peer: PeerId): Sight {
+  let sight = objects.sights.get(peer)
+  if (!sight) objects.sights.set(peer, (sight = createSight()))
+  return sight
+}
+
+// Our primary is another: it is to tell us all, and hears all of ours and what we asked for.
+function follow(turn: Turn): void {
+  const { objects } = turn
+  const { primary } = objects
+  if (leads(objects)) {
+    askAgain(turn)
+    turn.out.emit({ kind: 'objects-told' })
+    objects.countedAt = turn.now + COUNT_MS
+    return
+  }
+  const sight = objects.sights.get(primary)
+  if (!sight?.linked) return
+  sayFollow(objects)
+  objects.toldIn = objects.epoch
+  objects.follows++
+  if (!objects.mesh) oweAll(turn, primary, sight)
+  askAgain(turn)
+}
+
+// Said in each epoch: a primary that lost its role and got it back has not heard it since.
+function sayFollow(objects: Objects): void {
+  const { primary, epoch } = objects
+  if (leads(objects) || !objects.sights.get(primary)?.linked) return
+  objects.outbox.push({ to: primary, bytes: plain(KIND.follow, epoch) })
+}
+
+/** A new link to a peer: nothing is known of what it has. */
+export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void {
+  const sight = sightOf(objects, peer)
+  // In a mesh nobody else tells it what it may not see any more.
+  forgetAll(sight, objects.mesh)
+  sight.linked = true
+  // Nothing of this tells the application anything.
+  const out = { send: () => 0, emit: () => {} }
+  const turn: Turn = { objects, types, now, out }
+  if (!objects.here.has(peer)) return
+  oweAll(turn, peer, sight)
+  if (peer === objects.primary) follow(turn)
+}

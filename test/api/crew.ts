@@ -1,0 +1,60 @@
+/** A crew in virtual time, and what its mistakes are answered with. */
+
+import { expect } from 'vitest'
+import {
+  action,
+  bytes,
+  HoldfastError,
+  type JoinOptions,
+  object,
+  type Session,
+  text,
+  u8,
+} from '../../src/index.ts'
+import { type SessionWorld, world } from '../../src/proof/world.ts'
+
+/** A type that anybody may take. */
+export const Rock = object('rock', { weight: u8 }, { take: 'free', onOwnerLeave: 'keep' })
+const Blob = object('blob', { name: text(8), run: bytes(8) })
+/** Writes to the table. */
+export const put = action('put', (table, { key, value }: { key: string; value: unknown }) => {
+  table.set(key, value as never)
+})
+/** What the crew plays with. */
+export const types = [Rock, Blob, put]
+
+/** Members that have met. */
+export interface Crew {
+  w: SessionWorld
+  all: Session[]
+}
+
+/** Three members, all in, with time to become a server and its backup. */
+export async function crew(more: Partial<JoinOptions> = {}, count = 3): Promise<Crew> {
+  const w = world({ seed: 5, conditions: 'rtt=20' })
+  const all: Session[] = []
+  for (const name of ['Ada', 'Grace', 'Linus'].slice(0, count)) {
+    all.push(await w.join({ game: 'garden', types, name, ...more }))
+  }
+  await w.run(2_000)
+  return { w, all }
+}
+
+/** What a promise gives, as time passes. */
+export async function settled<Value>(w: SessionWorld, promise: Promise<Value>): Promise<Value> {
+  let done = false
+  void promise.finally(() => (done = true)).catch(() => {})
+  await w.runUntil(() => done, 20_000)
+  return promise
+}
+
+/** The sentence of what a call throws, which must be ours. */
+export function refusal(run: () => unknown): string {
+  try {
+    run()
+  } catch (error) {
+    expect(error).toBeInstanceOf(HoldfastError)
+    return `${(error as HoldfastError).code}: ${(error as Error).message}`
+  }
+  throw new Error('nothing was thrown')
+}
