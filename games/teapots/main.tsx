@@ -127,7 +127,8 @@ function begin(play: Play, watch: boolean): void {
   picture?.clear()
   if (!watch) play.sit(guest.glaze)
   go({ kind: 'in', play })
-  canvas.focus({ preventScroll: true })
+  // The frame is for who comes here by Tab.
+  canvas.focus({ preventScroll: true, focusVisible: false } as FocusOptions)
 }
 
 function mute(): void {

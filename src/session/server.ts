@@ -243,10 +243,11 @@ export function tellMembersAgain(session: Session, out: SessionOut): void {
   tellHub(session, out)
 }
 
-/** The last one turns off the light: a primary that leaves alone ends the session. */
+/** The last one turns off the light: a primary that leaves nobody but guests ends the session. */
 export function end(session: Session, out: SessionOut): void {
   const { server } = session
-  if (server.role !== 'alone' || server.told.size > 1) return
+  const others = [...server.told.values()].filter(({ inc }) => inc !== session.me)
+  if (server.role !== 'alone' || others.some(({ kind }) => kind !== 'guest')) return
   out.hub({
     kind: 'change',
     request: nextRequest(session),

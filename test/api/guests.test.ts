@@ -81,12 +81,24 @@ describe('a guest, who does not serve', () => {
     expect(all[0]!.backup?.name).toBe('Guest')
   })
 
-  test('leaves the role of a server who goes to nobody: all is over with the last', async () => {
+  test('T13: the last who serves ends the session as they leave, whatever guests there are (AP-24)', async () => {
     const { w, all } = await crew(8, [{ name: 'Ada' }, guest])
     const [ada, left] = all as [Session, Session]
     void ada.leave()
+    await w.runUntil(() => ada.status === 'lost', 10_000)
+    expect(w.hub()!.hub.directory.rows.size).toBe(0)
     await w.runUntil(() => left.status === 'lost', 120_000)
-    expect(left.code).toBe('unreachable')
+    expect(['unreachable', 'timeout']).toContain(left.code)
+  })
+
+  test('does not end a session that somebody else may go on with', async () => {
+    const { w, all } = await crew(9, [{ name: 'Ada' }, guest, { name: 'Grace' }])
+    const [ada, left, grace] = all as [Session, Session, Session]
+    await w.runUntil(() => ada.safety === 'backed-up', 10_000)
+    void ada.leave()
+    await w.runUntil(() => left.primary?.name === 'Grace', 10_000)
+    await w.run(5_000)
+    expect([grace.status, left.status, grace.safety]).toEqual(['live', 'live', 'alone'])
   })
 
   test('says so by true or false: anything else is refused', async () => {
