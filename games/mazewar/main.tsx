@@ -5,9 +5,9 @@
  * born in that cell with that facing.
  *
  * For tests, `document.body.dataset` says how things stand: `status` (door, joining, failed,
- * practice, killed, or that of the session), `error`, `me`, `members`, `epoch`, `rats` (each as
- * id@cell/facing), `scores` (each as id:points), `sees` (ids before our eye), `slots` (joining,
- * live), `lines`; and `window.mazewar` is the cockpit.
+ * practice, killed, or that of the session), `error`, `me`, `members`, `bots` (of this page),
+ * `epoch`, `rats` (each as id@cell/facing), `scores` (each as id:points), `sees` (ids before our
+ * eye), `slots` (joining, live), `lines`; and `window.mazewar` is the cockpit.
  */
 
 import { HoldfastError, join } from 'holdfast'
