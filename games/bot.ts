@@ -1,30 +1,49 @@
-/** What the bots of all games are asked for, and what they give: see bots.ts. */
+/** What the bots of all games are asked for, and what they give: in a process, or in a page. */
 
 import type { Session } from 'holdfast'
 
-/** Which bot, and where it plays. */
+/** Calls every so many milliseconds. @returns ends it */
+export type Beat = (run: () => void, ms: number) => () => void
+
+/** Which bot, where it plays, and by which clock. */
 export interface BotOptions {
-  /** From 1. */
+  /** From 1: it decides name and skill. */
   index: number
   room: string
   server?: string
   condition?: string
+  /** False in a page: it would die together with the player there. */
+  serves?: boolean
+  signal?: AbortSignal
+  beat: Beat
 }
 
-/** A bot that plays until its session is lost; leave the session to end it. */
+/** A bot that plays until its session is lost. */
 export interface Bot {
   session: Session
   /** Why it was lost. */
   over: Promise<string>
+  /** Takes leave as a player does, and ends. */
+  leave(): Promise<void>
+  /** What keeps it from playing, in a sentence; empty while it plays. */
+  idle(): string
 }
 
-/** Settles when a session is lost, with the reason. @param stop  called before that */
-export function lost(session: Session, stop: () => void): Promise<string> {
-  return new Promise((resolve) => {
+/** What `bots.ts` of a game exports. */
+export interface Bots {
+  /** The name of a bot, by which one knows what it is. @param index  from 1 */
+  nameOf(index: number): string
+  play(options: BotOptions): Promise<Bot>
+}
+
+/** A bot that is nothing but its session and some beats. */
+export function botOf(session: Session, beats: readonly (() => void)[]): Bot {
+  const over = new Promise<string>((resolve) => {
     session.on('status', (status) => {
       if (status !== 'lost') return
-      stop()
+      for (const end of beats) end()
       resolve(session.reason)
     })
   })
+  return { session, over, leave: () => session.leave(), idle: () => '' }
 }

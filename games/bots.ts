@@ -7,19 +7,16 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Bot, BotOptions } from './bot.ts'
-
-/** What `bots.ts` of a game exports. */
-interface Bots {
-  play(options: BotOptions): Promise<Bot>
-}
+import type { Beat, Bots } from './bot.ts'
+import { obey } from './kill.ts'
 
 const USAGE = `npm run bots -- GAME [--count 3] [--room main] [--server URL] [--condition WEATHER]
-  GAME         dots, teapots or mazewar
+  GAME         dots, teapots, tabletop or mazewar
   --count      how many, 1 to 64; each is a process of its own
   --room       which session of the game
   --server     where the hub is; by default http://127.0.0.1:8700
-  --condition  worse weather on their links, such as rtt=120,loss=5%`
+  --condition  worse weather on their links, such as rtt=120,loss=5%
+  --demo       a bot that serves kills itself when a player wishes it; npm run bots says so`
 
 /** Most bots of one call. */
 const COUNT_MAX = 64
@@ -29,11 +26,17 @@ const options = {
   room: { type: 'string', default: 'main' },
   server: { type: 'string' },
   condition: { type: 'string' },
+  demo: { type: 'boolean', default: false },
   index: { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const
 
 type Given = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
+
+const beat: Beat = (run, ms) => {
+  const timer = setInterval(run, ms)
+  return () => clearInterval(timer)
+}
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
@@ -69,13 +72,15 @@ function startOne(index: number): ChildProcess {
 }
 
 async function play(bots: Bots, index: number, given: Given): Promise<void> {
-  const { room, server, condition } = given
-  const { session, over } = await bots.play({ index, room, server, condition })
+  const { room, server, condition, demo } = given
+  const bot = await bots.play({ index, room, server, condition, beat })
+  const { session, over } = bot
+  if (demo) obey(session, () => process.kill(process.pid, 'SIGKILL'))
   console.log(`bot ${index} (process ${process.pid}) plays as player ${session.me.player}`)
   session.on('primary', (member) => {
     if (member.inc === session.me.inc) console.log(`bot ${index} is the server now`)
   })
-  const leave = (): void => void session.leave()
+  const leave = (): void => void bot.leave()
   process.on('SIGINT', leave)
   process.on('SIGTERM', leave)
   // Without the process that started it, a bot would play for ever.

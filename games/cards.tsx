@@ -17,7 +17,7 @@ export interface Returns {
 export function Joining({ room, cancel }: { room: string; cancel: () => void }): ComponentChild {
   return (
     <section class="card" aria-busy="true">
-      <h1>Joining…</h1>
+      <h2>Joining…</h2>
       <p>
         Looking for the players of <b>{room}</b>.
       </p>
@@ -39,7 +39,7 @@ export function Failed(props: {
   const text = error instanceof Error ? error.message : String(error)
   return (
     <section class="card" role="alert">
-      <h1>{code === 'full' ? 'This room is full' : 'That did not work'}</h1>
+      <h2>{code === 'full' ? 'This room is full' : 'That did not work'}</h2>
       <p>{advice(code)}</p>
       <p class="fine">
         {code}: {text}
@@ -70,7 +70,7 @@ export function over({ session, killed }: Player, acts: Returns): ComponentChild
 function Dead({ again }: { again: () => void }): ComponentChild {
   return (
     <section class="card" role="alert">
-      <h1>This window is dead</h1>
+      <h2>This window is dead</h2>
       <p>
         It was the server, and its wire was cut in the middle of everything. Look at the other
         windows: they go on.
@@ -86,7 +86,7 @@ function Dead({ again }: { again: () => void }): ComponentChild {
 function Lost({ session, again }: { session: Session; again: () => void }): ComponentChild {
   return (
     <section class="card" role="alert">
-      <h1>The session is lost</h1>
+      <h2>The session is lost</h2>
       <p class="fine">{session.reason || 'Nobody could be reached.'}</p>
       <button type="button" class="main" onClick={again}>
         Join again
@@ -99,7 +99,7 @@ function Lost({ session, again }: { session: Session; again: () => void }): Comp
 function Elsewhere(props: { again: () => void; anew: () => void }): ComponentChild {
   return (
     <section class="card" role="alert">
-      <h1>You play elsewhere now</h1>
+      <h2>You play elsewhere now</h2>
       <p>
         You came in from another window or device, and one player plays in one place. You can take
         the game back to this window; the other one stops then.

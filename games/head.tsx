@@ -21,10 +21,12 @@ export function Head(props: {
   }
   return (
     <header class="top">
-      <a class="brand" href="../" title="Leave for the lobby" onClick={left}>
-        {props.sign}
-        <span>{props.game}</span>
-      </a>
+      <h1 class="title">
+        <a class="brand" href="../" title="Leave for the lobby" onClick={left}>
+          {props.sign}
+          <span>{props.game}</span>
+        </a>
+      </h1>
       <span class="room" title="The room you are in">
         {props.room}
       </span>

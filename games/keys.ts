@@ -56,7 +56,9 @@ export class Keys {
 export function isElsewhere(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return true
   if (!(event.target instanceof Element)) return false
-  if (event.target.closest('input:not([type=range]), select, textarea')) return true
+  // Whoever came to a slider by keys moves it by keys; a pointer leaves them to the game.
+  const typed = 'input:not([type=range]), input:focus-visible, select, textarea'
+  if (event.target.closest(typed)) return true
   const presses = event.key === 'Enter' || event.key === ' '
   return presses && event.target.closest('button, a, input, summary') !== null
 }

@@ -22,3 +22,9 @@ export function linkInto(room: string, name?: string): string {
   if (name) url.searchParams.set('name', name)
   return url.href
 }
+
+/** Whether a link leads to the very machine on which it is opened: it is none for others. */
+export function isLocal(link: string): boolean {
+  const { hostname } = new URL(link)
+  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+}

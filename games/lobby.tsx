@@ -8,6 +8,7 @@ import { type ComponentChild, render } from 'preact'
 import { useState } from 'preact/hooks'
 import { pickRoom } from './news.ts'
 import { type Entry, readEntries } from './entries.ts'
+import { isLocal } from './links.ts'
 import { Share } from './share.tsx'
 import {
   DotsPicture,
@@ -36,8 +37,8 @@ const GAMES: readonly Game[] = [
     id: 'dots',
     title: 'Dots',
     about:
-      'Everybody is a dot, and pins stay where you drop them. Kill the server in the middle of ' +
-      'it: the dots keep moving.',
+      'Everybody is a dot, and pins stay where you drop them. Close the window that is the ' +
+      'server in the middle of it: the dots of the others keep moving.',
     picture: DotsPicture,
   },
   {
@@ -84,29 +85,31 @@ function Lobby(): ComponentChild {
       <header class="head">
         <h1>Holdfast</h1>
         <p>
-          Games without a server of their own: the players’ windows are the server, and any one of
-          them may die.
+          Games without a server of their own: one of the players’ windows is the server, another
+          has a copy of everything, and any one may die.
         </p>
       </header>
-      <div role="status" aria-live="polite">
-        {known.trouble && (
-          <p class="trouble">
-            <b>The hub does not answer.</b> The list below may be old. Trying again…{' '}
-            <span class="fine">{known.trouble}</span>
-          </p>
-        )}
-      </div>
       <main>
+        <div role="status" aria-live="polite">
+          {known.trouble && (
+            <p class="trouble">
+              <b>The hub does not answer.</b> The list below may be old. Trying again…{' '}
+              <span class="fine">{known.trouble}</span>
+            </p>
+          )}
+        </div>
         {GAMES.map((game) => (
           <GameCard key={game.id} game={game} />
         ))}
         <RaceCard />
+        {isLocal(location.href) && <Near />}
+        {unlisted.length > 0 && (
+          <p class="fine">
+            Other games on this hub:{' '}
+            {unlisted.map(({ game, room }) => `${game}/${room}`).join(', ')}
+          </p>
+        )}
       </main>
-      {unlisted.length > 0 && (
-        <p class="fine">
-          Other games on this hub: {unlisted.map(({ game, room }) => `${game}/${room}`).join(', ')}
-        </p>
-      )}
     </>
   )
 }
@@ -161,7 +164,9 @@ function RaceCard(): ComponentChild {
 }
 
 function Nobody(): ComponentChild {
-  const text = known.asked ? 'Nobody plays just now. Start a room and send the link.' : 'Asking…'
+  const text = known.asked
+    ? 'Nobody plays just now. Start a room: send the link, or play with bots.'
+    : 'Asking…'
   return <p class="empty">{text}</p>
 }
 
@@ -190,29 +195,44 @@ function Sessions({ game, entries }: { game: Game; entries: readonly Entry[] }):
   )
 }
 
+// Why links are good for this machine only, and what makes better ones.
+function Near(): ComponentChild {
+  return (
+    <p class="fine">
+      You opened this page at <b>{location.host}</b>, an address that means each machine itself:
+      links from here work on this machine only. For others, have the hub listen on the network (
+      <kbd>--host 0.0.0.0</kbd>), and open this page at an address by which they reach it.
+    </p>
+  )
+}
+
 function NewRoom({ game }: { game: Game }): ComponentChild {
-  const [room, name] = useState(() => pickRoom(Math.random()))
-  const wanted = room.trim()
+  const [typed, type] = useState('')
+  const [suggested] = useState(() => pickRoom(Math.random()))
+  const room = typed.trim() || suggested
+  const isThere = known.entries.some((entry) => entry.game === game.id && entry.room === room)
   const start = (event: SubmitEvent): void => {
     event.preventDefault()
-    if (wanted !== '') location.assign(linkTo(game, wanted))
+    location.assign(linkTo(game, room))
   }
   return (
     <form class="new" onSubmit={start}>
       <label>
-        Room
+        Name your room, or take this name
         <input
-          value={room}
+          name="room"
+          value={typed}
+          placeholder={suggested}
           maxLength={16}
           spellcheck={false}
           autocomplete="off"
-          onInput={(event) => name(event.currentTarget.value)}
+          onInput={(event) => type(event.currentTarget.value)}
         />
       </label>
-      <button type="submit" class="main" disabled={wanted === ''}>
-        Start a new room
+      <button type="submit" class="main">
+        {isThere ? 'Join that room' : 'Start a new room'}
       </button>
-      {wanted !== '' && <Share link={linkTo(game, wanted)} />}
+      <Share link={linkTo(game, room)} />
     </form>
   )
 }

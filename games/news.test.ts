@@ -24,12 +24,17 @@ test('the connection is spoken of when it breaks, comes back and is lost', () =>
   expect(news.connection('live', '')).toBe('')
   expect(news.connection('lost', 'the room is gone')).toContain('the room is gone')
   const healed = { awayMs: 12_400, same: true, resent: 1, lost: 0 }
-  expect(news.healing(healed)).toBe(
+  expect(news.healing(healed, 'same')).toBe(
     'Back again after 12 seconds. You are the same player as before. ' +
       'One of your moves was asked for again.',
   )
-  expect(news.healing({ ...healed, same: false, awayMs: 500 })).toContain('a new player now')
-  expect(news.healing({ ...healed, lost: 3 })).toContain('3 of your moves were lost')
+  const other = { ...healed, same: false, awayMs: 500 }
+  for (const kin of ['same', 'other', 'unknown'] as const) {
+    expect(news.healing(other, kin)).toContain('you are a new player now')
+  }
+  // That a room ended is no matter of how long one was away.
+  expect(news.healing(other, 'other')).not.toContain('too long')
+  expect(news.healing({ ...healed, lost: 3 }, 'same')).toContain('3 of your moves were lost')
 })
 
 test('a disaster is told with who is gone, whose copy it is, and what is lost', () => {
@@ -45,8 +50,26 @@ test('a disaster is told with who is gone, whose copy it is, and what is lost', 
 test('who waits for the others is told so, and who comes back who they are', () => {
   expect(news.waiting(true)).toMatch(/^The server and its backup do not answer/)
   expect(news.waiting(false)).toMatch(/^The server does not answer/)
-  expect(news.welcome(true)).toContain('same player')
-  expect(news.welcome(false)).toContain('new player')
+  expect(news.welcome('back')).toContain('same player')
+  for (const way of ['ended', 'forgotten', 'unknown'] as const) {
+    expect(news.welcome(way)).toContain('you are a new player')
+  }
+  // Who reloads the last window of a room was not away for long (AP-1).
+  expect(news.welcome('ended')).toMatch(/room that you were in has ended/)
+  expect(news.welcome('ended')).not.toMatch(/away|too long/)
+})
+
+test('no advice names a command, for none is right in a checkout and where it is installed (AP-24)', () => {
+  const codes = [
+    'full',
+    'unreachable',
+    'timeout',
+    'schema',
+    'version',
+    'bad-value',
+    'unknown',
+  ] as const
+  for (const code of codes) expect(news.advice(code)).not.toMatch(/npm|npx|“/)
 })
 
 test('every chance gives a name and a room', () => {

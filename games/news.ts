@@ -4,6 +4,8 @@
  * what the backup held.
  */
 
+import { HoldfastError } from 'holdfast'
+import type { Kin, Way } from './token.ts'
 import type { ErrorCode, Healing, MemberInfo, Recovery, Safety, Status } from 'holdfast'
 
 /** What the sentences need to know of a member. */
@@ -35,6 +37,11 @@ export function succession(
   return `${seatOf(before)} was the server and is gone. ${who} the server now; nothing was lost.`
 }
 
+/** Somebody was asked to die, and lives. */
+export function disobeyed(victim: Somebody): string {
+  return `${seatOf(victim)} does not die when it is asked to.`
+}
+
 /**
  * Nobody orders what we do, although the hub is in reach: who could is gone.
  *
@@ -42,14 +49,31 @@ export function succession(
  */
 export function waiting(backup: boolean): string {
   const who = backup ? 'The server and its backup do' : 'The server does'
-  return `${who} not answer. If they stay away, the others go on without them in a few seconds.`
+  return `${who} not answer. If that stays so, those who are left go on in some 15 seconds.`
 }
 
+/** A room lasts as long as somebody is in it who can serve. */
+const ENDED =
+  'The room that you were in has ended, with all that was in it: a room lasts as long as ' +
+  'somebody is there. This is a new one'
+
 /** A tab was loaded anew or opened by a personal link. */
-export function welcome(same: boolean): string {
-  return same
-    ? 'Here you are again: the same player as before.'
-    : 'You were away for too long: you are a new player now.'
+export function welcome(way: Exclude<Way, 'new'>): string {
+  switch (way) {
+    case 'back':
+      return 'Here you are again: the same player as before.'
+    case 'ended':
+      return `${ENDED}, and you are a new player.`
+    case 'forgotten':
+      return (
+        'This room does not know you any more, and you are a new player: who is away for a ' +
+        'minute is forgotten.'
+      )
+    case 'unknown':
+      return 'What this tab knew of you is of no use here: you are a new player.'
+    default:
+      return way satisfies never
+  }
 }
 
 /** The connection changed. Empty when there is nothing to say. */
@@ -59,15 +83,19 @@ export function connection(now: Status, reason: string): string {
   return ''
 }
 
-/** We were out of touch, and are back. */
-export function healing({ awayMs, same, resent, lost }: Healing): string {
+/** We were out of touch, and are back. @param kin  whether the session is the one that it was */
+export function healing({ awayMs, same, resent, lost }: Healing, kin: Kin): string {
   const away = awayMs < 2_000 ? '' : ` after ${Math.round(awayMs / 1000)} seconds`
-  const who = same
-    ? 'You are the same player as before.'
-    : 'That was too long: you are a new player now.'
+  const who = same ? 'You are the same player as before.' : STRANGERS[kin]
   const asked = resent === 0 ? '' : ` ${moves(resent)} asked for again.`
   const gone = lost === 0 ? '' : ` ${moves(lost)} lost: the others went on without us.`
   return `Back again${away}. ${who}${asked}${gone}`
+}
+
+const STRANGERS: Readonly<Record<Kin, string>> = {
+  same: 'That was too long for the room, which forgot you: you are a new player now.',
+  other: `${ENDED}: you are a new player now.`,
+  unknown: 'The room does not know who you were: you are a new player now.',
 }
 
 function moves(count: number): string {
@@ -94,10 +122,16 @@ export const STATUS_WORDS: Readonly<Record<Status, string>> = {
 
 /** A short word and an explanation for each degree of safety. */
 export const SAFETY_WORDS: Readonly<Record<Safety, readonly [word: string, meaning: string]>> = {
-  'backed-up': ['Backed up', 'Everything acknowledged is on two machines: any one may die.'],
-  alone: ['Alone', 'There is one copy only: no other member can take over yet.'],
-  waiting: ['Waiting', 'Changes wait until a second machine has them.'],
-  slow: ['Slow', 'The second machine is behind: changes take long to be safe.'],
+  'backed-up': [
+    'Backed up',
+    'Server and backup both have everything that was acknowledged: either may die.',
+  ],
+  alone: [
+    'Alone',
+    'Only the server has what happened here: if it goes now, what nobody else saw is lost.',
+  ],
+  waiting: ['Waiting', 'Changes wait until the backup has them.'],
+  slow: ['Slow', 'The backup is behind: changes take long to be safe.'],
 }
 
 /** What a player can do about a failed join. */
@@ -106,18 +140,28 @@ export function advice(code: ErrorCode | 'unknown'): string {
     case 'full':
       return 'Every seat is taken. Try again when somebody has left, or start another room.'
     case 'unreachable':
-      return 'The server did not answer. Start it with “npm start”, then try again.'
+      return 'The hub does not answer. Try again once it runs.'
     case 'timeout':
       return 'Nobody in that room let us in. Its players may just have gone; try again.'
     case 'schema':
-      return 'The players there run another build of this game. Reload, or start another room.'
+      return (
+        'The players there run another build of this game. Reload the page, or update the ' +
+        'program that you play with; or choose another room.'
+      )
     case 'version':
-      return 'The server speaks another version. Reload this page to get a build that fits.'
+      return 'Hub and game are of two versions. Reload the page, or update what you play with.'
     case 'bad-value':
       return 'Something in the address or the name is not allowed.'
     default:
       return 'Try again; if it stays so, start another room.'
   }
+}
+
+/** Why a bot could not come in. */
+export function absence(error: unknown): string {
+  const code = error instanceof HoldfastError ? error.code : 'unknown'
+  if (code === 'full') return 'No more bots come: they leave the last seat to people.'
+  return `No bot could come. ${advice(code)}`
 }
 
 const NAMES = `Ada Grace Alan Edsger Barbara Donald Radia Leslie Hedy Emmy Mary Niklaus Joan

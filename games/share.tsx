@@ -2,6 +2,7 @@
 
 import { type ComponentChild, createRef } from 'preact'
 import { useState } from 'preact/hooks'
+import { isLocal } from './links.ts'
 
 /** A field with the link and a button that copies it. @param label  says what it is */
 export function Share(props: { link: string; label?: string }): ComponentChild {
@@ -25,6 +26,7 @@ export function Share(props: { link: string; label?: string }): ComponentChild {
       <button type="button" onClick={() => void copy()} aria-live="polite">
         {said}
       </button>
+      {isLocal(link) && <p class="fine">This link works on this machine only.</p>}
     </div>
   )
 }

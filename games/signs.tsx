@@ -85,8 +85,13 @@ export function Badges(props: { session: Session; member: MemberInfo }): Compone
     <span class="badges">
       <Role session={session} member={member} />
       {member.inc === session.me.inc && <b class="badge you">you</b>}
+      {member.kind === 'guest' && (
+        <b class="badge" title="Plays from somebody’s window, and never serves">
+          bot
+        </b>
+      )}
       {member.kind === 'node' && (
-        <b class="badge" title="A process without a window">
+        <b class="badge" title="A process on Node, not a page">
           node
         </b>
       )}
@@ -94,11 +99,11 @@ export function Badges(props: { session: Session; member: MemberInfo }): Compone
   )
 }
 
-/** The button that kills whoever serves. */
+/** The button that kills whoever serves; only a demonstration has it. */
 export function Killer({ player }: { player: Player }): ComponentChild {
-  const { primary, backup, me } = player.session
+  if (!player.demo) return null
+  const { primary } = player.session
   const whose = player.serves ? 'this window' : primary && seatOf(primary)
-  const next = backup?.inc === me.inc ? 'You take over.' : `${backup?.name} takes over.`
   return (
     <div class="killer">
       <button
@@ -110,13 +115,20 @@ export function Killer({ player }: { player: Player }): ComponentChild {
         Kill the server
         {whose && <small>{whose}</small>}
       </button>
-      <p>
-        {backup
-          ? `It dies on the spot, without goodbye. ${next}`
-          : 'Nobody could take over yet: it takes a second player.'}
-      </p>
+      <p>{killing(player.session)}</p>
     </div>
   )
+}
+
+/** What the button does. */
+function killing({ primary, backup, me, members }: Session): string {
+  const hasBots = members.some(({ kind }) => kind === 'guest')
+  if (!backup)
+    return `Nobody could take over yet: it takes another player${hasBots ? ', no bot' : ''}.`
+  const next = backup.inc === me.inc ? 'You take over.' : `${backup.name} takes over.`
+  // A page obeys where this one has the button; a process says itself whether it does.
+  const dies = primary?.kind === 'node' ? 'If it was started so, it dies' : 'It dies'
+  return `${dies} on the spot, without goodbye. ${next}`
 }
 
 /** What happened. @param none  what to say when nothing did */

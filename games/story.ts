@@ -5,6 +5,7 @@
 
 import type { MemberInfo, Session, Status } from 'holdfast'
 import * as news from './news.ts'
+import { kinOf } from './token.ts'
 
 /** Sentences that are kept. */
 const NOTES_MAX = 6
@@ -35,6 +36,7 @@ export class Story {
   #backup: MemberInfo | null
   #brokenAt = 0
   #healedAt = -Infinity
+  #token: string
   #waits = false
 
   constructor(session: Session, changed: () => void) {
@@ -42,6 +44,7 @@ export class Story {
     this.#changed = changed
     this.#primary = session.primary
     this.#backup = session.backup
+    this.#token = session.token
     this.#listen()
   }
 
@@ -86,7 +89,8 @@ export class Story {
     session.on('healed', (healing) => {
       const good = healing.same && healing.lost === 0
       this.#healedAt = performance.now()
-      this.note(news.healing(healing), good ? 'good' : 'bad')
+      this.note(news.healing(healing, kinOf(this.#token, session.token)), good ? 'good' : 'bad')
+      this.#token = session.token
     })
     session.on('recovered', (recovery) => this.note(news.recovery(recovery), 'bad'))
     session.on('primary', (member) => this.#succeeded(member))

@@ -8,6 +8,7 @@
 
 import { HoldfastError, type Session } from 'holdfast'
 import { linkInto } from './links.ts'
+import { type Way, wayOf } from './token.ts'
 
 /** A player who was away for longer is another one, in milliseconds. */
 const AWAY_MAX_MS = 55_000
@@ -21,9 +22,6 @@ export interface Kept {
   token: string
   who: Readonly<Record<string, string>>
 }
-
-/** How a tab got in: as whom it was, as somebody new although it was somebody, or new at all. */
-export type Way = 'back' | 'anew' | 'new'
 
 /** See the head of this file. */
 export class Tab {
@@ -79,11 +77,11 @@ export class Tab {
     if (token === undefined) return { session: await ask(token), way: 'new' }
     try {
       const session = await ask(token)
-      return { session, way: session.token === token ? 'back' : 'anew' }
+      return { session, way: wayOf(token, session.token) }
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.code !== 'bad-value') throw error
       this.forget()
-      return { session: await ask(undefined), way: 'anew' }
+      return { session: await ask(undefined), way: 'unknown' }
     }
   }
 
@@ -98,9 +96,9 @@ export class Tab {
     this.again(name)
   }
 
-  /** Leaves for the lobby. */
-  async leave(session: Session): Promise<void> {
-    await session.leave()
+  /** Leaves for the lobby, once who plays here has taken leave. */
+  async leave(player: Pick<Session, 'leave'>): Promise<void> {
+    await player.leave()
     this.forget()
     location.assign('../')
   }

@@ -37,7 +37,7 @@ export interface PartView {
   /** Every member has a link to every other; else to primary and backup alone (B8). */
   mesh: boolean
   /** Every member here, in no order; hosts are on Node. */
-  members: readonly { inc: PeerId; player: number; kind?: 'node' | 'browser' }[]
+  members: readonly { inc: PeerId; player: number; kind?: 'node' | 'browser' | 'guest' }[]
   /** What who founded the session settled for all: `name=value`, joined by `;`. */
   terms?: string
   /** Who is not here any more left for good; else they may come back. */

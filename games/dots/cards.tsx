@@ -3,6 +3,7 @@
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
 import { NameField, nameIn } from '../door.tsx'
+import { Invite } from '../invite.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
 import type { Play } from './play.ts'
@@ -55,7 +56,7 @@ function Door({ name, room, acts }: { name: string; room: string; acts: Acts }):
   }
   return (
     <form class="card" onSubmit={submit}>
-      <h1>Join {room === 'main' ? 'the room' : <em>{room}</em>}</h1>
+      <h2>Join {room === 'main' ? 'the room' : <em>{room}</em>}</h2>
       <NameField name={name} />
       <button type="submit" class="main">
         Join
@@ -70,11 +71,15 @@ function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild
   if (end) return end
   if (play.session.members.length > 1 || play.session.status !== 'live') return null
   return (
-    <section class="card aside">
-      <h1>Open this page in a second window</h1>
-      <p>You are alone here. With two of you, kill the server, and watch the game go on.</p>
+    <section class="card aside alone">
+      <h2>You are alone here</h2>
+      <p>
+        Have some bots come, send somebody the link, or open a second window: with two of you{' '}
+        {play.demo ? 'kill the server' : 'close whichever window you like'}, and the game goes on.
+      </p>
+      <Invite company={play.company} main />
       <Share link={links.share} />
-      <a class="button main" href={links.second} target="_blank" rel="noopener">
+      <a class="button" href={links.second} target="_blank" rel="noopener">
         Open a second window
       </a>
     </section>

@@ -4,7 +4,8 @@
  *
  * For tests, `document.body.dataset` says how things stand: `status` (door, joining, failed,
  * killed, or that of the session), `error`, `safety`, `epoch`, `role`, `me`, `primary`, `backup`
- * and `members` (players), `pins` (our acknowledged ones), `pinsTotal`, `returns`, `banner`;
+ * and `members` (players), `bots` (of this page), `pins` (our acknowledged ones), `pinsTotal`,
+ * `returns`, `banner`;
  * and `window.dots` moves, drops and kills.
  */
 
@@ -20,10 +21,12 @@ import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
 import { Header, Side } from './panel.tsx'
 import { Play } from './play.ts'
-import { pinsTotal, TYPES } from './rules.ts'
+import { pinsTotal, PLAYERS_MAX, TYPES } from './rules.ts'
 
 /** How often figures are read that no event tells, in milliseconds. */
 const LOOK_MS = 250
+/** Bots that come at first. */
+const BOTS = 3
 
 declare global {
   interface Window {
@@ -34,6 +37,7 @@ declare global {
 
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
+const server = query.get('server') || undefined
 const links = linksInto(room)
 const tab = new Tab('dots', room)
 const wasHere = tab.player
@@ -80,12 +84,14 @@ async function enter(name: string): Promise<void> {
         name,
         token,
         types: TYPES,
-        server: query.get('server') || undefined,
+        playersMax: PLAYERS_MAX,
+        server,
         condition: query.get('condition') || undefined,
         signal: giveUp.signal,
       }),
     )
     const play = new Play(session, show)
+    play.invite({ load: () => import('./bots.ts'), room, server, seats: PLAYERS_MAX, some: BOTS })
     play.welcome(way)
     window.dots = play
     go({ kind: 'in', play })
@@ -102,13 +108,23 @@ function Page(): ComponentChild {
   const here = play?.isHere ? play : null
   return (
     <>
-      <Header room={room} play={play} leave={here && (() => void tab.leave(here.session))} />
+      <Header room={room} play={play} leave={here && (() => void tab.leave(here))} />
       <main class="board">
-        <canvas tabIndex={0} aria-label="The field: move with the arrow keys, drop with space" />
+        <canvas
+          tabIndex={0}
+          role="application"
+          aria-label="The field: move with the arrow keys, drop with space"
+        />
         <Banner player={play} />
         <Card stage={stage} room={room} links={links} acts={acts} />
       </main>
-      {here && <Side play={here} personal={personalLink(links.share, playerOf(here))} />}
+      {here && (
+        <Side
+          play={here}
+          share={links.share}
+          personal={personalLink(links.share, playerOf(here))}
+        />
+      )}
     </>
   )
 }
@@ -138,6 +154,7 @@ function mark(): void {
     primary: session.primary?.player ?? '',
     backup: session.backup?.player ?? '',
     members: session.members.map(({ player }) => player).join(','),
+    bots: play.company?.count ?? 0,
     pins: play.acknowledged,
     pinsTotal: pinsTotal(session),
     returns: figures.returns,

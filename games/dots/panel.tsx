@@ -3,7 +3,8 @@
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
 import { Head } from '../head.tsx'
-import { Personal } from '../share.tsx'
+import { Invite } from '../invite.tsx'
+import { Personal, Share } from '../share.tsx'
 import { Badges, Figures, Killer, Notes, Reach } from '../signs.tsx'
 import type { Play } from './play.ts'
 import * as rules from './rules.ts'
@@ -32,7 +33,8 @@ export function Header(props: {
 }
 
 /** Who is here, what happened, and the button. */
-export function Side({ play, personal }: { play: Play; personal: string }): ComponentChild {
+export function Side(props: { play: Play; share: string; personal: string }): ComponentChild {
+  const { play, share, personal } = props
   const { members } = play.session
   return (
     <aside class="side">
@@ -44,9 +46,12 @@ export function Side({ play, personal }: { play: Play; personal: string }): Comp
           <Member key={member.player} play={play} member={member} />
         ))}
       </ul>
+      <Invite company={play.company} />
       <Killer player={play} />
       <h2>What happened</h2>
       <Notes story={play.story} none="Nothing yet. Move, and click to pin." />
+      <h2>Invite others</h2>
+      <Share link={share} />
       <details class="personal">
         <summary>Continue on another device</summary>
         <Personal link={personal} />

@@ -11,6 +11,8 @@ import { action, type ActionType, type Actor, object, type ObjectType, type Tabl
 import { type Field, type Value, vec2, type Vec2 } from 'holdfast'
 import { Kill } from '../kill.ts'
 
+/** Most players of a room. */
+export const PLAYERS_MAX = 16
 /** Pins that stay; with one more, the oldest goes. */
 export const PINS_MAX = 60
 /** Players whose pins are counted; with one more, who came first is forgotten. */

@@ -3,6 +3,7 @@
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
 import { NameField, nameIn } from '../door.tsx'
+import { Invite } from '../invite.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
 import type { Cockpit } from './cockpit.ts'
@@ -62,7 +63,7 @@ function Door({ name, room, acts }: { name: string; room: string; acts: Acts }):
   }
   return (
     <form class="card" onSubmit={submit}>
-      <h1>Into the maze {room === 'main' ? '' : <em>{room}</em>}</h1>
+      <h2>Into the maze {room === 'main' ? '' : <em>{room}</em>}</h2>
       <p>
         You see down the corridors, and so do the others. Hit them before they hit you, and mind
         your back.
@@ -96,11 +97,15 @@ function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild
   if (play.session.members.length > 1 || play.session.status !== 'live') return null
   return (
     <section class="card aside alone">
-      <h1>Nobody else is in this maze</h1>
+      <h2>Nobody else is in this maze</h2>
       <p>
-        Send the link, open a <a href={links.second}>second window</a>, or fetch some bots:{' '}
-        <kbd>npm run bots -- mazewar --room {play.room}</kbd>
+        Have some bots come, send somebody the link, or open a{' '}
+        <a href={links.second} target="_blank" rel="noopener">
+          second window
+        </a>
+        .
       </p>
+      <Invite company={play.company} main />
       <Share link={links.share} />
     </section>
   )
@@ -122,7 +127,7 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
 export function Help({ acts }: { acts: Acts }): ComponentChild {
   return (
     <section class="card help" role="dialog" aria-label="How it is played">
-      <h1>How it is played</h1>
+      <h2>How it is played</h2>
       <p>
         A hit is <b>+11</b>, a shot <b>−1</b>, being hit <b>−5</b>. A missile flies as fast as you
         run, to the next wall. Who is hit comes back somewhere else.

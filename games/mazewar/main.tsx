@@ -5,9 +5,9 @@
  * born in that cell with that facing.
  *
  * For tests, `document.body.dataset` says how things stand: `status` (door, joining, failed,
- * practice, killed, or that of the session), `error`, `me`, `members`, `epoch`, `rats` (each as
- * id@cell/facing), `scores` (each as id:points), `sees` (ids before our eye), `slots` (joining,
- * live), `lines`; and `window.mazewar` is the cockpit.
+ * practice, killed, or that of the session), `error`, `me`, `members`, `bots` (of this page),
+ * `epoch`, `rats` (each as id@cell/facing), `scores` (each as id:points), `sees` (ids before our
+ * eye), `slots` (joining, live), `lines`; and `window.mazewar` is the cockpit.
  */
 
 import { HoldfastError, join } from 'holdfast'
@@ -34,7 +34,9 @@ const LOOK_MS = 100
 /** How often the tab says who it is, in such looks. */
 const KEEP_LOOKS = 5
 /** Bots of a practice, if nothing else is said. */
-const BOTS = 5
+const PRACTICE_BOTS = 5
+/** Bots that come into a room at first. */
+const BOTS = 3
 
 declare global {
   interface Window {
@@ -45,6 +47,7 @@ declare global {
 
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
+const server = query.get('server') || undefined
 const links = linksInto(room)
 const tab = new Tab(GAME, room)
 const wasHere = tab.player
@@ -108,13 +111,14 @@ async function enter(name: string, watch: boolean): Promise<void> {
         types: TYPES,
         topology: 'mesh',
         playersMax: PLAYERS_MAX,
-        server: query.get('server') || undefined,
+        server,
         condition: query.get('condition') || undefined,
         signal: giveUp.signal,
       }),
     )
-    const play = new Play(session, room, watch, show)
+    const play = new Play(session, watch, show)
     play.seat.birthplace = readPlace(query.get('born') ?? '')
+    play.invite({ load: () => import('./bots.ts'), room, server, seats: PLAYERS_MAX, some: BOTS })
     play.welcome(way)
     go({ kind: 'in', play })
     tab.keep(playerOf(play))
@@ -124,7 +128,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
 }
 
 function practise(name: string): void {
-  const bots = Math.max(0, Math.min(60, Number(query.get('practice')) || BOTS))
+  const bots = Math.max(0, Math.min(60, Number(query.get('practice')) || PRACTICE_BOTS))
   const seed = Number(query.get('seed')) || Math.floor(Math.random() * 2 ** 31)
   remember('name', name)
   const practice = new Practice({ name, bots, seed, now: performance.now() })
@@ -154,13 +158,13 @@ function Page(): ComponentChild {
       <Header
         room={at.kind === 'practice' ? 'practice' : room}
         play={play}
-        leave={here && (() => void tab.leave(here.session))}
+        leave={here && (() => void tab.leave(here))}
         muted={sound.muted}
         mute={mute}
         help={() => acts.help(!help)}
       />
       <main class={cockpit ? 'board' : 'board shut'}>
-        <canvas ref={screen.eye} class="eye" tabIndex={0} aria-label="What your rat sees" />
+        <Eye />
         {cockpit && (
           <Hud cockpit={cockpit} enter={here && !here.seat.plays ? () => acts.enter() : null} />
         )}
@@ -172,12 +176,18 @@ function Page(): ComponentChild {
           cockpit={cockpit}
           play={here}
           map={screen.map}
+          share={links.share}
           personal={here && personalLink(links.share, playerOf(here))}
         />
       )}
       {cockpit?.rat && <Touch cockpit={cockpit} />}
     </>
   )
+}
+
+function Eye(): ComponentChild {
+  const words = 'What your rat sees: arrows run and turn, space shoots, H for help'
+  return <canvas ref={screen.eye} class="eye" tabIndex={0} role="application" aria-label={words} />
 }
 
 function show(): void {
@@ -203,6 +213,7 @@ function mark(): void {
     status: killed ? 'killed' : session.status,
     slots: seat.live ? 'live' : 'joining',
     safety: session.safety,
+    bots: at.play.company?.count ?? 0,
     me: session.me.player,
     members: session.members.map(({ player }) => player).join(','),
     epoch: session.figures().epoch,

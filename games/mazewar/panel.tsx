@@ -2,7 +2,8 @@
 
 import type { ComponentChild } from 'preact'
 import { Head } from '../head.tsx'
-import { Personal } from '../share.tsx'
+import { Invite } from '../invite.tsx'
+import { Personal, Share } from '../share.tsx'
 import { Badges, Figures, Killer, Notes } from '../signs.tsx'
 import type { Cockpit } from './cockpit.ts'
 import type { Play } from './play.ts'
@@ -170,9 +171,10 @@ export function Side(props: {
   cockpit: Cockpit
   play: Play | null
   map: (canvas: HTMLCanvasElement | null) => void
+  share: string
   personal: string | null
 }): ComponentChild {
-  const { cockpit, play, personal } = props
+  const { cockpit, play, share, personal } = props
   return (
     <aside class="side">
       <canvas class="map" ref={props.map} role="img" aria-label="The maze from above" />
@@ -181,9 +183,12 @@ export function Side(props: {
           In the maze <span class="count">{cockpit.burrow.ahead.rats.length}</span>
         </h2>
         <Scores cockpit={cockpit} play={play} />
+        {play && <Invite company={play.company} />}
         {play && <Killer player={play} />}
         {play && <h2>What happened</h2>}
         {play && <Notes story={play.story} none="Nothing yet." />}
+        {personal && <h2>Invite others</h2>}
+        {personal && <Share link={share} />}
         {personal && (
           <details class="personal">
             <summary>Continue on another device</summary>

@@ -7,13 +7,11 @@ import { Seat } from './seat.ts'
 
 /** See the head of this file. It draws nothing; `changed` tells who does. */
 export class Play extends Player {
-  readonly room: string
   readonly seat: Seat
   readonly cockpit: Cockpit
 
-  constructor(session: Session, room: string, watch: boolean, changed: () => void) {
+  constructor(session: Session, watch: boolean, changed: () => void) {
     super(session, changed)
-    this.room = room
     this.seat = new Seat(session)
     this.seat.plays = !watch
     this.cockpit = new Cockpit(this.seat)

@@ -25,6 +25,7 @@ npm run mazewar -- bridge --join ADDRESS      makes the LAN and a session one ma
   --group    where the players of the LAN meet: 239.77.1.1
   --port     and at which port: 47701
   --via      name or address of an interface; by default the first that leads to others
+  --demo     you may be killed by the button of a page, while you are the server
   --strict   the document to the letter: heartbeats are repeated, the number is the address
   --help     this
 
@@ -39,6 +40,7 @@ const options = {
   bots: { type: 'string', default: '5' },
   condition: { type: 'string' },
   born: { type: 'string' },
+  demo: { type: 'boolean', default: false },
   lan: { type: 'boolean', default: false },
   group: { type: 'string' },
   port: { type: 'string' },

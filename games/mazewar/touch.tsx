@@ -15,7 +15,7 @@ const ARROWS: readonly (readonly [wish: Wish, label: string, turn: number])[] = 
 /** All that one can do. */
 export function Touch({ cockpit }: { cockpit: Cockpit }): ComponentChild {
   return (
-    <div class="touch">
+    <section class="touch" aria-label="Keys for thumbs">
       <div class="arrows">
         {ARROWS.map(([wish, label, turn]) => (
           <Key key={wish} cockpit={cockpit} wish={wish} label={label}>
@@ -38,7 +38,7 @@ export function Touch({ cockpit }: { cockpit: Cockpit }): ComponentChild {
           Shoot
         </Key>
       </div>
-    </div>
+    </section>
   )
 }
 

@@ -64,28 +64,30 @@ function Page(): ComponentChild {
           put it right.
         </p>
       </header>
-      <Controls />
-      <section class="stage" aria-label="The race">
-        <div class="top">
-          <Verdict verdict={judge(picture)} />
-          <Switch />
-        </div>
-        <Chart
-          picture={picture}
-          drag={(name, at) => moved(name, drag(picture, name, at))}
-          pass={(name, by) => moved(name, pass(picture, name, by))}
-        />
-        <p class="note" role="status">
-          {note.why || heldBack(picture) || HINT}
-        </p>
-        <p class="legend">
-          A thick line: who believes in the object, in the colour of whom they take for its owner.
-        </p>
-      </section>
-      <Beliefs picture={picture} />
-      <Fix />
-      <Remedies scenario={scenario} wishes={wishes} />
-      <Proof />
+      <main>
+        <Controls />
+        <section class="stage" aria-label="The race">
+          <div class="top">
+            <Verdict verdict={judge(picture)} />
+            <Switch />
+          </div>
+          <Chart
+            picture={picture}
+            drag={(name, at) => moved(name, drag(picture, name, at))}
+            pass={(name, by) => moved(name, pass(picture, name, by))}
+          />
+          <p class="note" role="status">
+            {note.why || heldBack(picture) || HINT}
+          </p>
+          <p class="legend">
+            A thick line: who believes in the object, in the colour of whom they take for its owner.
+          </p>
+        </section>
+        <Beliefs picture={picture} />
+        <Fix />
+        <Remedies scenario={scenario} wishes={wishes} />
+        <Proof />
+      </main>
     </>
   )
 }
@@ -166,7 +168,7 @@ function Proof(): ComponentChild {
         as they ship, and with the fix off the first form, which is kept in them as a planted bug.
         The model checker tries every order of messages and finds the shortest paradox by itself:
       </p>
-      <pre>npm run explore -- objects --variant host-sends-migrate</pre>
+      <pre>npx holdfast explore objects --variant host-sends-migrate</pre>
       <p>
         Updates are left out of the picture. They may come in any order: an update counts only for
         the version that it is of, and its owner sends X none before X has heard of that version.

@@ -3,6 +3,7 @@
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
 import { isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
+import { Invite } from '../invite.tsx'
 import { Share } from '../share.tsx'
 import type { Links } from '../links.ts'
 import { SuitSign } from './bar.tsx'
@@ -76,7 +77,7 @@ function Door({ name, room, acts }: Shown): ComponentChild {
   }
   return (
     <form class="card" onSubmit={submit}>
-      <h1>Come to {room === 'main' ? 'the table' : <em>{room}</em>}</h1>
+      <h2>Come to {room === 'main' ? 'the table' : <em>{room}</em>}</h2>
       <NameField name={name} />
       <JoinOrWatch />
     </form>
@@ -105,7 +106,7 @@ function Choice(props: Shown & { play: Play; game: Game | null }): ComponentChil
   if (play.watching) return <Bare acts={acts} />
   return (
     <section class="card choice">
-      <h1>{game ? 'Play something else?' : 'What shall we play?'}</h1>
+      <h2>{game ? 'Play something else?' : 'What shall we play?'}</h2>
       {game && <p>The table is cleared for it, for everybody.</p>}
       <div class="games">
         {GAMES.map((each) => (
@@ -123,7 +124,7 @@ function Choice(props: Shown & { play: Play; game: Game | null }): ComponentChil
           Stay with {TITLES[game][0]}
         </button>
       )}
-      {!game && play.session.members.length < 2 && <Alone links={props.links} />}
+      {!game && <Alone play={play} links={props.links} />}
     </section>
   )
 }
@@ -132,7 +133,7 @@ function Choice(props: Shown & { play: Play; game: Game | null }): ComponentChil
 function Bare({ acts }: { acts: Acts }): ComponentChild {
   return (
     <section class="card aside">
-      <h1>Nothing is on the table yet</h1>
+      <h2>Nothing is on the table yet</h2>
       <p>You watch. Somebody who plays chooses a game.</p>
       <button type="button" class="main" onClick={() => acts.sit()}>
         Come to the table
@@ -141,10 +142,14 @@ function Bare({ acts }: { acts: Acts }): ComponentChild {
   )
 }
 
-function Alone({ links }: { links: Links }): ComponentChild {
+// Before a game is chosen: whom to play with.
+function Alone({ play, links }: { play: Play; links: Links }): ComponentChild {
+  const { members } = play.session
+  if (members.some(({ kind, inc }) => kind !== 'guest' && inc !== play.session.me.inc)) return null
   return (
     <>
-      <p>You are alone here. Send somebody the link, or open a second window.</p>
+      <p>You are alone here. Have a bot come, send somebody the link, or open a second window.</p>
+      <Invite company={play.company} />
       <Share link={links.share} />
       <a class="button" href={links.second} target="_blank" rel="noopener">
         Open a second window
@@ -196,7 +201,7 @@ function Naming({ play }: { play: Play }): ComponentChild {
   }
   return (
     <section class="card naming" role="dialog" aria-label="Name a suit">
-      <h1>Which suit must follow?</h1>
+      <h2>Which suit must follow?</h2>
       <div class="suits">
         {SUITS.map((suit, number) => (
           <button key={suit} type="button" aria-label={suit} onClick={() => name(number)}>
@@ -222,7 +227,7 @@ function Ended(props: { play: Play; game: Game; acts: Acts }): ComponentChild {
   const again = game === 'draughts' ? ACTS.again : ACTS.dealRound
   return (
     <section class="card aside ended" role="alert">
-      <h1>{winner === 0 ? 'It is over' : mine ? 'You win!' : `${play.called(winner)} wins`}</h1>
+      <h2>{winner === 0 ? 'It is over' : mine ? 'You win!' : `${play.called(winner)} wins`}</h2>
       <p>{named(text, (player) => play.called(player))}</p>
       {game === 'eights' && (
         <ul class="points">

@@ -171,8 +171,9 @@ export class Drags {
     if (outcome.why === 'refused') return this.#host.say(sentence(outcome.reason))
     this.lost++
     const player = outcome.by?.player ?? 0
-    const who = player === 0 ? 'Somebody' : this.#host.nameOf(player)
-    this.#host.say(`${who} has ${called(thing)}.`, player)
+    if (player === 0)
+      return this.#host.say(`You were out of touch, and let go of ${called(thing)}.`)
+    this.#host.say(`${this.#host.nameOf(player)} has ${called(thing)}.`, player)
   }
 }
 

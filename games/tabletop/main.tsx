@@ -24,7 +24,7 @@ import { Play } from './play.ts'
 import { Pointers } from './pointers.ts'
 import { endOf, gameOf } from './rules/seats.ts'
 import { DEAL_MAX } from './rules/free.ts'
-import { ACTS, TYPES } from './rules/things.ts'
+import { ACTS, PLAYERS_MAX, TYPES } from './rules/things.ts'
 import { listen } from './typing.ts'
 import { Scene } from './view/scene.tsx'
 
@@ -32,8 +32,8 @@ import { Scene } from './view/scene.tsx'
 const LOOK_MS = 250
 /** Windows that are wider have the panel open at first, in pixels. */
 const WIDE = 1_000
-/** Most players of a table. */
-const PLAYERS_MAX = 16
+/** Bots that come at first. */
+const BOTS = 1
 
 declare global {
   interface Window {
@@ -46,6 +46,7 @@ declare global {
 
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
+const server = query.get('server') || undefined
 const links = linksInto(room)
 const tab = new Tab('tabletop', room)
 const wasHere = tab.player
@@ -118,12 +119,13 @@ async function enter(wanted: string, watch: boolean): Promise<void> {
         token,
         types: TYPES,
         playersMax: PLAYERS_MAX,
-        server: query.get('server') || undefined,
+        server,
         condition: query.get('condition') || undefined,
         signal: giveUp.signal,
       }),
     )
     const play = new Play(session, watch, show)
+    play.invite({ load: () => import('./bots.ts'), room, server, seats: PLAYERS_MAX, some: BOTS })
     play.welcome(way)
     begin(play)
   } catch (error) {
@@ -172,7 +174,7 @@ function Page(): ComponentChild {
       <Header
         room={room}
         play={play}
-        leave={here && (() => void tab.leave(here.session))}
+        leave={here && (() => void tab.leave(here))}
         panel={panel}
         toggle={togglePanel}
       />
@@ -216,12 +218,14 @@ function Over({ play }: { play: Play }): ComponentChild {
     <>
       <Bar play={play} count={count} deal={deal} setCount={setCount} />
       {bottom > 0 && <HandWords play={play} bottom={bottom} />}
-      <Tools
-        play={play}
-        bottom={bottom}
-        selects={selects}
-        acts={{ fit: () => scene?.fit(play), zoom, select: toggleSelect, help: toggleHelp }}
-      />
+      {!choosing && gameOf(play.session) && (
+        <Tools
+          play={play}
+          bottom={bottom}
+          selects={selects}
+          acts={{ fit: () => scene?.fit(play), zoom, select: toggleSelect, help: toggleHelp }}
+        />
+      )}
       {menu && <Menu play={play} menu={menu} close={() => close()} />}
     </>
   )

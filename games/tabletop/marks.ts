@@ -12,6 +12,7 @@ export function marksOf(play: Play): Record<string, string | number> {
   const held = play.things.filter(({ handle }) => handle.heldBy !== 0)
   return {
     status: killed ? 'killed' : session.status,
+    bots: play.company?.count ?? 0,
     safety: session.safety,
     epoch,
     role,

@@ -3,6 +3,7 @@
 import type { MemberInfo } from 'holdfast'
 import type { ComponentChild } from 'preact'
 import { Head } from '../head.tsx'
+import { Invite } from '../invite.tsx'
 import { Personal, Share } from '../share.tsx'
 import { Badges, Figures, Killer, Notes, Reach } from '../signs.tsx'
 import { Backs } from './bar.tsx'
@@ -76,6 +77,7 @@ export function Side(props: {
           <Member key={member.player} play={play} member={member} />
         ))}
       </ul>
+      <Invite company={play.company} />
       <Share link={props.share} label="Invite others with this link" />
       <Rules play={play} choose={props.choose} />
       <h2>Moves</h2>
@@ -169,7 +171,7 @@ export function HandWords(props: { play: Play; bottom: number }): ComponentChild
     <div class="words" style={{ bottom: `${bottom - 28}px` }}>
       <b>Your hand · {count}</b>
       <span class="fine" title={title}>
-        {count > 0 ? but : isFree ? 'Drag cards here: then only you see them.' : ''}
+        {count > 0 ? but : isFree ? 'Drag cards here: then the other players do not see them.' : ''}
       </span>
       {count > 1 && (
         <button type="button" onClick={() => play.sortHand()}>
@@ -208,7 +210,7 @@ export function Tools(props: {
       <Tool name="Farther (−)" act={() => acts.zoom(0.8)}>
         <path d="M5 12h14" />
       </Tool>
-      <Tool name="Fit (0)" act={acts.fit}>
+      <Tool name="Fit; again: another part (0)" act={acts.fit}>
         <path d="M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5" />
       </Tool>
       <Tool name="Keys and hints (?)" act={acts.help}>
@@ -243,7 +245,7 @@ function Tool(props: {
 export function Help({ close }: { close: () => void }): ComponentChild {
   return (
     <section class="card help" role="dialog" aria-label="Keys and hints">
-      <h1>Keys and hints</h1>
+      <h2>Keys and hints</h2>
       <dl>
         {KEYS.map(([keys, does]) => (
           <div key={keys}>

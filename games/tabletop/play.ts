@@ -3,7 +3,7 @@
  * and remembers. It draws nothing; `changed` tells who does.
  */
 
-import type { ActionType, PieceHandle, PieceOutcome, Session } from 'holdfast'
+import type { ActionType, MemberInfo, PieceHandle, PieceOutcome, Session } from 'holdfast'
 import { Player } from '../player.ts'
 import { type Drag, Drags, type Drop, sentence } from './drags.ts'
 import { Ghosts } from './ghosts.ts'
@@ -339,12 +339,17 @@ export class Play extends Player {
       const outcome = await this.lane.run(run)
       if (outcome.ok) return true
       if (outcome.why === 'refused') this.toasts.say(sentence(outcome.reason))
-      else this.toasts.say(`${outcome.by?.name ?? 'Somebody'} was first.`, outcome.by?.player)
+      else this.toasts.say(firstWas(outcome.by), outcome.by?.player)
     } catch (error) {
       this.toasts.say(error instanceof Error ? error.message : String(error))
     }
     return false
   }
+}
+
+/** Who was first; nobody was, where a hold ended because its player was out of touch. */
+function firstWas(by: MemberInfo | null): string {
+  return by ? `${by.name} was first.` : 'You were out of touch, and what you held was let go.'
 }
 
 function pieceOf(handle: Thing['handle']): PieceHandle {

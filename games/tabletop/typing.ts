@@ -36,7 +36,7 @@ export const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['D', 'deal'],
   ['S', 'shuffle the deck'],
   ['G', 'roll the dice'],
-  ['+ − 0', 'zoom, fit'],
+  ['+ − 0', 'zoom; fit, and again: another part'],
   ['Esc', 'put back, select nothing'],
   ['?', 'this help'],
 ]

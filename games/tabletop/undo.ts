@@ -102,7 +102,7 @@ export class Undo {
     if (answer.ok) return null
     if (answer.why === 'refused') return { text: `Not taken back: ${answer.reason}`, player: 0 }
     const player = answer.by?.player ?? 0
-    const who = player === 0 ? 'Somebody' : nameOf(player)
-    return { text: `Not taken back: ${who} was first with ${called(thing)}.`, player }
+    const why = `${nameOf(player)} was first with ${called(thing)}`
+    return { text: `Not taken back: ${player === 0 ? 'you were out of touch' : why}.`, player }
   }
 }

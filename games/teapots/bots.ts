@@ -1,11 +1,7 @@
-/**
- * A bot that plays Dueling Teapots: it sits down, aims, dodges, serves when it is its turn, and
- * dies like a killed process when somebody wishes so.
- */
+/** A bot that plays Dueling Teapots: it sits down, aims, dodges. */
 
 import { join } from 'holdfast'
-import { type Bot, type BotOptions, lost } from '../bot.ts'
-import { obey } from '../kill.ts'
+import { type Bot, botOf, type BotOptions } from '../bot.ts'
 import { SessionCourt } from './court.ts'
 import { createMind, think } from './rules/brain.ts'
 import { GLAZES } from './rules/glazes.ts'
@@ -21,15 +17,20 @@ const NAMES = `Earl Grey,Lady Assam,Oolong,Matcha,Rooibos,Lapsang,Chai,Keemun,Da
 const SKILL_MIN = 0.2
 const SKILL_MAX = 0.75
 
+/** See Bots. */
+export function nameOf(index: number): string {
+  const again = Math.floor((index - 1) / NAMES.length)
+  const name = `Bot ${NAMES[(index - 1) % NAMES.length]!}`
+  return again === 0 ? name : `${name} ${again + 1}`
+}
+
 /** Joins, and plays. */
-export async function play({ index, room, server, condition }: BotOptions): Promise<Bot> {
+export async function play({ index, beat, ...where }: BotOptions): Promise<Bot> {
   const court = new SessionCourt()
   const decided = decisions(court)
   const session = await join({
+    ...where,
     game: 'teapots',
-    room,
-    server,
-    condition,
     name: nameOf(index),
     types: typesOf(decided),
     playersMax: PLAYERS_MAX,
@@ -38,18 +39,11 @@ export async function play({ index, room, server, condition }: BotOptions): Prom
   const seat = new Seat(session, decided, new Sugar(session), (index * 5) % GLAZES.length)
   const mind = createMind(session.me.player * 7919, skillOf(index))
   session.on('objects', () => lull(session))
-  obey(session, () => process.kill(process.pid, 'SIGKILL'))
-  const steps = setInterval(() => {
+  const step = (): void => {
     if (session.status === 'live') seat.intent = think(mind, seat.sight())
     seat.advance(performance.now())
-  }, STEP_MS)
-  return { session, over: lost(session, () => clearInterval(steps)) }
-}
-
-function nameOf(index: number): string {
-  const again = Math.floor((index - 1) / NAMES.length)
-  const name = NAMES[(index - 1) % NAMES.length]!
-  return again === 0 ? name : `${name} ${again + 1}`
+  }
+  return botOf(session, [beat(step, STEP_MS)])
 }
 
 function skillOf(index: number): number {

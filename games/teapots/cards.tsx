@@ -3,6 +3,7 @@
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
 import { isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
+import { Invite } from '../invite.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
 import type { Play } from './play.ts'
@@ -67,7 +68,7 @@ function Door({ guest, room, acts }: { guest: Guest; room: string; acts: Acts })
   return (
     <form class="card door" onSubmit={submit}>
       <p class="over">Dueling Teapots</p>
-      <h1>Take a seat {room === 'main' ? 'at the table' : <At room={room} />}</h1>
+      <h2>Take a seat {room === 'main' ? 'at the table' : <At room={room} />}</h2>
       <NameField name={guest.name} />
       <Glazes chosen={guest.glaze} choose={(glaze) => acts.glaze(glaze)} />
       <JoinOrWatch />
@@ -125,16 +126,14 @@ function During({ play, links, acts }: { play: Play; links: Links; acts: Acts })
   if (!play.seat) return <Watching play={play} acts={acts} />
   if (session.members.length > 1 || session.status !== 'live') return null
   return (
-    <section class="card aside">
-      <h1>You have the table to yourself</h1>
-      <p>Send somebody the link, open a second window, or let bots join from a shell.</p>
+    <section class="card aside alone">
+      <h2>You have the table to yourself</h2>
+      <p>Have some bots come, send somebody the link, or open a second window.</p>
+      <Invite company={play.company} main />
       <Share link={links.share} />
-      <div class="row">
-        <a class="button main" href={links.second} target="_blank" rel="noopener">
-          Open a second window
-        </a>
-        <code class="fine">npm run bots -- teapots</code>
-      </div>
+      <a class="button" href={links.second} target="_blank" rel="noopener">
+        Open a second window
+      </a>
     </section>
   )
 }
@@ -155,7 +154,7 @@ function Watching({ play, acts }: { play: Play; acts: Acts }): ComponentChild {
 export function NoPicture(): ComponentChild {
   return (
     <section class="card" role="alert">
-      <h1>This browser cannot draw the table</h1>
+      <h2>This browser cannot draw the table</h2>
       <p>
         Dueling Teapots draws with WebGL, which is off or missing here. Turn on hardware
         acceleration in the browser’s settings, or try another browser.

@@ -25,7 +25,7 @@ import { Panel } from './panel.tsx'
 import { Play } from './play.ts'
 import { decisions, PLAYERS_MAX, typesOf } from './rules/things.ts'
 import { Sound } from './sound.ts'
-import { tick } from './ticker.ts'
+import { tick } from '../ticker.ts'
 import { Touch } from './touch.tsx'
 import { Labels } from './view/labels.ts'
 import { Picture } from './view/picture.ts'
@@ -35,6 +35,8 @@ import { Stage } from './view/stage.ts'
 const LOOK_MS = 200
 /** Frames that are drawn before one joins. */
 const FIRST_FRAMES = 2
+/** Bots that come at first. */
+const BOTS = 3
 
 declare global {
   interface Window {
@@ -45,6 +47,8 @@ declare global {
 
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
+const server = query.get('server') || undefined
+const seats = Number(query.get('players')) || PLAYERS_MAX
 const links = linksInto(room)
 const canvas = document.querySelector<HTMLCanvasElement>('#table')!
 const sound = new Sound()
@@ -88,8 +92,8 @@ function wish({ name }: Guest): JoinOptions {
     game: 'teapots',
     room,
     name,
-    playersMax: Number(query.get('players')) || PLAYERS_MAX,
-    server: query.get('server') || undefined,
+    playersMax: seats,
+    server,
     condition: query.get('condition') || undefined,
   }
 }
@@ -108,6 +112,7 @@ async function enter(who: Guest, watch: boolean): Promise<void> {
     court.session = session
     session.on('primary', () => sound.bell())
     const play = new Play(session, decided, show)
+    play.invite({ load: () => import('./bots.ts'), room, server, seats, some: BOTS })
     play.welcome(way)
     begin(play, watch)
     tab.keep(playerOf(play))
@@ -122,7 +127,8 @@ function begin(play: Play, watch: boolean): void {
   picture?.clear()
   if (!watch) play.sit(guest.glaze)
   go({ kind: 'in', play })
-  canvas.focus({ preventScroll: true })
+  // The frame is for who comes here by Tab.
+  canvas.focus({ preventScroll: true, focusVisible: false } as FocusOptions)
 }
 
 function mute(): void {
@@ -145,20 +151,22 @@ function Page(): ComponentChild {
         room={room}
         play={play}
         switches={switches}
-        leave={here && (() => void tab.leave(here.session))}
+        leave={here && (() => void tab.leave(here))}
       />
-      {here && <Scores play={here} />}
-      {here && <Feed play={here} />}
-      <Banner player={play} />
-      {here && <Winner play={here} />}
-      {here && <Bowl play={here} />}
-      {here && <Touched play={here} />}
-      {here?.seat && <Touch input={input} />}
-      {stage || !isDrawn ? (
-        <Card stage={at} guest={guest} room={room} links={links} acts={acts} />
-      ) : (
-        <NoPicture />
-      )}
+      <section class="play-area" aria-label="The game">
+        {here && <Scores play={here} />}
+        {here && <Feed play={here} />}
+        <Banner player={play} />
+        {here && <Winner play={here} />}
+        {here && <Bowl play={here} />}
+        {here && <Touched play={here} />}
+        {here?.seat && <Touch input={input} />}
+        {stage || !isDrawn ? (
+          <Card stage={at} guest={guest} room={room} links={links} acts={acts} />
+        ) : (
+          <NoPicture />
+        )}
+      </section>
       {here && panel && (
         <Panel
           play={here}

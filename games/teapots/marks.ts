@@ -2,10 +2,10 @@
  * How a match stands, in words for tests: the page writes them to `document.body.dataset`.
  *
  * `status` (that of the session, or killed), `safety`, `epoch`, `role`, `me`, `primary`, `backup`
- * and `members` (players), `pots` (players whose pots are here), `asleep` (players whom a pot waits
- * for), `places` (of the pots that are here), `lumps` (home, owner, version and place of each),
- * `flying` (cubes), `tea` (ours), `points` (of each), `hits` (of all), `counted` (hits of this
- * page), `claims` (of it, not answered yet), `returns`.
+ * and `members` (players), `bots` (of this page), `pots` (players whose pots are here), `asleep`
+ * (players whom a pot waits for), `places` (of the pots that are here), `lumps` (home, owner,
+ * version and place of each), `flying` (cubes), `tea` (ours), `points` (of each), `hits` (of all),
+ * `counted` (hits of this page), `claims` (of it, not answered yet), `returns`.
  */
 
 import type { Play } from './play.ts'
@@ -31,6 +31,7 @@ export function marksOf(play: Play): Record<string, string | number> {
   const points = standings.map((row) => `${row.player}:${row.points}`)
   return {
     status: killed ? 'killed' : session.status,
+    bots: play.company?.count ?? 0,
     safety: session.safety,
     epoch,
     role,

@@ -5,6 +5,7 @@
 
 import { type ComponentChild, createRef } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { Invite } from '../invite.tsx'
 import { Personal, Share } from '../share.tsx'
 import { Badges, Killer, Notes } from '../signs.tsx'
 import type { Chart, STAGE_WORDS, StageName } from './chart.ts'
@@ -33,6 +34,10 @@ export function Panel(props: {
         </button>
       </header>
       <Serving play={play} />
+      <section>
+        <h3>Bots</h3>
+        <Invite company={play.company} />
+      </section>
       <Ages play={play} />
       <Sugar play={play} />
       <Weather play={play} />

@@ -11,7 +11,8 @@ import type { Reports } from './reports.ts'
  * may be compared, as React and Preact do.
  *
  *     for (const pot of session.all(Pot)) draw(pot.view())
- *     const cards = useSyncExternalStore(session.all(Card).subscribe, session.all(Card).snapshot)
+ *     const { subscribe, snapshot } = session.all(Card)
+ *     const cards = useSyncExternalStore(subscribe, snapshot, snapshot) // the third: on a server
  */
 export type Collection<F extends Fields> = Listing<ObjectHandle<F>>
 

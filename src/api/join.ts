@@ -50,6 +50,12 @@ export interface JoinOptions {
    */
   primaries?: 'all' | 'hosts'
   /**
+   * Whether this member may be the server or its backup (default). False makes it a guest, who
+   * takes part in all else: for what nobody should depend on, such as a bot in somebody's page. A
+   * guest opens no session but waits for one, and with the last member that may serve it is over.
+   */
+  serves?: boolean
+  /**
    * Who has links, if this call creates the session. `star` (default): each member to the server
    * and its backup, and the server passes everything on. `mesh`: each to all others, directly
    * where both have addresses; soonest there, and dearer by the square of the members.
@@ -71,7 +77,7 @@ const RATE_MAX: number = 1_000 / objects.GATHER_MS
 
 const JOIN_OPTIONS = [
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
-  ...(['primaries', 'topology', 'updatesPerSecond', 'condition', 'signal'] as const),
+  ...(['primaries', 'serves', 'topology', 'updatesPerSecond', 'condition', 'signal'] as const),
   // On Node alone.
   'udp',
 ] as const
@@ -122,7 +128,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
 }
 
 function wishOf(options: JoinOptions, types: Types): RunnerOptions['wish'] {
-  const { primaries = 'all', topology = 'star', recover = true, token } = options
+  const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
   checkWord('primaries', primaries, ['all', 'hosts'])
   checkWord('topology', topology, ['star', 'mesh'])
   return {
@@ -133,6 +139,7 @@ function wishOf(options: JoinOptions, types: Types): RunnerOptions['wish'] {
     types: primaries === 'hosts' ? `${types.text}\nprimaries: hosts` : types.text,
     recovers: checkFlag('recover', recover),
     hosts: primaries === 'hosts',
+    guest: !checkFlag('serves', serves),
     topology,
     resume: token === undefined ? null : parseToken(token),
   }

@@ -35,7 +35,7 @@ export interface RunnerOptions {
   environment: Environment
   /** The hub's URL, `ws://…/hub`. */
   url: string
-  wish: Omit<Wish, 'addresses' | 'kind'>
+  wish: Omit<Wish, 'addresses' | 'kind'> & { guest: boolean }
   slots: { part: Part<never>; state: unknown }[]
   conditions: Conditions | null
   /** Something happened; called outside of all verbs. */
@@ -74,9 +74,10 @@ export class Runner {
     this.#carriers = open.carriers
     this.#weather = open.weather
     this.#traffic = new Traffic(loop.now())
+    const { guest, ...wanted } = options.wish
     const wish: Wish = {
-      ...options.wish,
-      kind: environment.kind,
+      ...wanted,
+      kind: guest ? 'guest' : environment.kind,
       addresses: [...open.direct.addresses].slice(0, ADDRESSES_MAX),
     }
     this.member = create(loop.now(), wish, loop.random(32), options.slots as unknown as Slot[])

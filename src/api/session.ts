@@ -224,27 +224,21 @@ export class Session extends Caller {
   }
 
   /**
-   * How old data of types with motion is at each stage of its way to this member (T73): sent by
-   * its owner, received and sent by the server, received and shown here. A few times a second an
-   * update carries the instants; `shown` is the first `view` after one came. Made anew at each
-   * call: a display asks a few times a second.
+   * How old data of types with motion is at each stage of its way to this member (T73): sent by its
+   * owner, received and sent by the server, received and shown here. Made anew at each call.
    */
   ages(): Record<Stage, AgeFigures> {
     return this.#viewer.figures()
   }
 
-  /**
-   * The warping factor F of this viewer, for all types; null for what each type says.
-   *
-   * @throws HoldfastError code `bad-value` unless it is from 0 to below 1
-   */
+  /** The warping factor of this viewer, 0 to below 1; null for each type’s. @throws `bad-value` */
   warp(factor: number | null): void {
     this.#viewer.warp(factor)
   }
 
   /**
    * Changes the weather on one's own links, as `condition` of `join` does; null for none. A delay
-   * that jumps by more than the detector bears looks like a death, and may change who serves.
+   * that jumps far looks like a death, and may change who serves.
    *
    * @throws HoldfastError `left`, or `bad-value` that names the word
    */
@@ -364,18 +358,18 @@ export class Session extends Caller {
   /** Leaves at once: what the others are told may not reach them. For a page that closes. */
   end(why: string): void {
     this.#runner?.stop()
-    this.#runner = null
-    this.#lose('left', why)
+    this.#ended(why)
   }
 
-  /**
-   * Dies without a word, as a process that is killed: to show and to test what the others make
-   * of it. Nothing can be done with this session afterwards.
-   */
+  /** Dies without a word, as a killed process does: to see what the others make of it. */
   crash(): void {
     this.#runner?.crash()
+    this.#ended('this process was killed')
+  }
+
+  #ended(why: string): void {
     this.#runner = null
-    this.#lose('left', 'this process was killed')
+    this.#lose('left', why)
   }
 
   /** Not for users: something happened at the member. */

@@ -231,5 +231,6 @@ export interface MemberInfo {
   /** The number of this incarnation. */
   readonly inc: PeerId
   readonly name: string
-  readonly kind: 'node' | 'browser'
+  /** Where it runs; `guest` for a member that never serves: see `serves` of `join`. */
+  readonly kind: 'node' | 'browser' | 'guest'
 }

@@ -27,7 +27,7 @@ import { renumber } from '../session/operations.ts'
 import { settledOf } from '../session/recovery.ts'
 import { found } from '../session/roles.ts'
 import * as session from '../session/session.ts'
-import { nextRequest, type Session } from '../session/state.ts'
+import { mayServe, nextRequest, type Session } from '../session/state.ts'
 import { differenceOf } from '../wire/difference.ts'
 import { digest, proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
@@ -115,7 +115,7 @@ function find(run: Runtime): void {
     game: wish.game,
     room: wish.room,
     // Who may not serve opens none: 0 asks for one that is there.
-    playersMax: wish.hosts && wish.kind === 'browser' ? 0 : wish.playersMax,
+    playersMax: mayServe(wish.kind, wish.hosts) ? wish.playersMax : 0,
     recovers: wish.recovers,
     topology: wish.topology,
     hash: digest(proofOf(own.secret, 'register')),

@@ -8,6 +8,7 @@ import type { SessionClock } from '../link/clock.ts'
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
 import type { Topology } from '../register/messages.ts'
+import type { MemberKind } from '../session/messages.ts'
 import * as session from '../session/state.ts'
 import type { Session, SessionEvent, SessionOut } from '../session/state.ts'
 import { digest } from '../wire/digest.ts'
@@ -21,7 +22,7 @@ export interface Wish {
   room: string
   playersMax: number
   name: string
-  kind: 'node' | 'browser'
+  kind: MemberKind
   addresses: string[]
   /** The game's types, as text. */
   types: string
@@ -192,9 +193,9 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
 /** A session for a new incarnation: with a secret of its own. */
 export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session {
   const { playersMax, types, recovers, hosts, kind } = wish
-  const serves = !hosts || kind === 'node'
   const secret = draw(entropy)
-  return session.create(now, { secret, playersMax, types, recovers: recovers && serves, hosts })
+  const mayRecover = recovers && session.mayServe(kind, hosts)
+  return session.create(now, { secret, playersMax, types, recovers: mayRecover, hosts })
 }
 
 /** 16 bytes that were not drawn before. */

@@ -47,11 +47,16 @@ const hash = fixed(DIGEST_BYTES)
 const epoch = varint
 const inc = varint
 
+/** What a member is: where it runs, or `guest` for one that never serves, wherever it runs. */
+export const MEMBER_KINDS = ['node', 'browser', 'guest'] as const
+/** See MEMBER_KINDS. */
+export type MemberKind = (typeof MEMBER_KINDS)[number]
+
 const member = record({
   inc,
   player: varint,
   name: text(NAME_MAX),
-  kind: word(['node', 'browser']),
+  kind: word(MEMBER_KINDS),
   addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
   linkHash: hash,
   registerHash: hash,
@@ -192,7 +197,7 @@ export const joinLayout = record({
   /** Fingerprint of the game's types; two builds that differ do not fit. */
   schema: u32,
   name: text(NAME_MAX),
-  kind: word(['node', 'browser']),
+  kind: word(MEMBER_KINDS),
   addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
   linkHash: hash,
   registerHash: hash,

@@ -13,7 +13,7 @@ import { mayTell, releaseHeld, tellHub } from './output.ts'
 import * as recovery from './recovery.ts'
 import { record } from './replicate.ts'
 import * as roles from './roles.ts'
-import { nextRequest, serves, type Session, type SessionOut } from './state.ts'
+import { mayServe, nextRequest, serves, type Session, type SessionOut } from './state.ts'
 import * as watch from './watch.ts'
 
 /** Silent for so long, a member is no candidate for backup (S-3). */
@@ -161,7 +161,7 @@ function isAble(session: Session, now: Millis, member: Member): boolean {
   const seen = session.watches.get(member.inc)
   if (!seen || member.inc === session.me || member.inc === server.backup) return false
   if (!server.durable.members.has(member.inc)) return false
-  if (session.hosts && member.kind !== 'node') return false
+  if (!mayServe(member.kind, session.hosts)) return false
   if ((server.passedOver.get(member.inc) ?? 0) > now) return false
   return watch.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
 }
@@ -243,10 +243,11 @@ export function tellMembersAgain(session: Session, out: SessionOut): void {
   tellHub(session, out)
 }
 
-/** The last one turns off the light: a primary that leaves alone ends the session. */
+/** The last one turns off the light: a primary that leaves nobody but guests ends the session. */
 export function end(session: Session, out: SessionOut): void {
   const { server } = session
-  if (server.role !== 'alone' || server.told.size > 1) return
+  const others = [...server.told.values()].filter(({ inc }) => inc !== session.me)
+  if (server.role !== 'alone' || others.some(({ kind }) => kind !== 'guest')) return
   out.hub({
     kind: 'change',
     request: nextRequest(session),

@@ -13,7 +13,7 @@ import type { Register, ToHub, Topology, Why } from '../register/messages.ts'
 import { create as createLease, type Lease } from './lease.ts'
 import * as durable from './durable.ts'
 import type { Durable, PartState } from './durable.ts'
-import type { Change, Gone, Member, PeerMessage, Recovered, View } from './messages.ts'
+import type { Change, Gone, Member, MemberKind, PeerMessage, Recovered, View } from './messages.ts'
 import type { Incoming } from './slices.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { create as createWatch, type HubSight, type Watch } from './watch.ts'
@@ -354,6 +354,11 @@ export function idleServer(now: Millis): Server {
     stallsSince: Infinity,
     stalledAt: -Infinity,
   }
+}
+
+/** Whether a member of that kind may serve or stand by. @param hosts  only Node processes may */
+export function mayServe(kind: MemberKind, hosts: boolean): boolean {
+  return hosts ? kind === 'node' : kind !== 'guest'
 }
 
 /** Whether this process serves as the primary: it takes operations and tells the view. */

@@ -11,11 +11,11 @@ export class Crew {
   bots: ChildProcess[] = []
   #hub: Hub | null = null
 
-  /** Call it once, at the head of a file. */
-  static forEachTest(): Crew {
+  /** Call it once, at the head of a file. @param demo  any member may kill the server */
+  static forEachTest(demo: boolean = false): Crew {
     const crew = new Crew()
     beforeEach(async () => {
-      crew.#hub = await Hub.start()
+      crew.#hub = await Hub.start(demo)
     })
     afterEach(() => crew.end())
     return crew
@@ -39,7 +39,8 @@ export class Crew {
 
   /** Opens a window. @param path  of the page, from the hub's root */
   async open(name: string, path = '/', more: string[] = []): Promise<Window> {
-    const window = await Window.open(name, `${this.hub.url}${path}`, more)
+    const { url, demo } = this.hub
+    const window = await Window.open(name, `${url}${path}`, more, demo)
     this.windows.push(window)
     return window
   }
@@ -48,6 +49,7 @@ export class Crew {
   addBot(game: string, index: number, room: string): ChildProcess {
     const script = fileURLToPath(new URL('../../build/games/bots.js', import.meta.url))
     const given = ['--index', String(index), '--room', room, '--server', this.hub.url]
+    if (this.hub.demo) given.push('--demo')
     const bot = spawn(process.execPath, [script, game, ...given], { stdio: 'ignore' })
     this.bots.push(bot)
     return bot

@@ -2,10 +2,10 @@
 // Method: each window is a browser process; killed means SIGKILL; the page says how things stand.
 import { expect, onTestFinished, test } from 'vitest'
 import { Crew } from './crew.ts'
-import { killed, type Window } from './harness.ts'
+import { killed, knowsDemo, sayDemo, type Window } from './harness.ts'
 import { Tabs } from './tabs.ts'
 
-const crew = Crew.forEachTest()
+const crew = Crew.forEachTest(true)
 
 async function open(name: string, room = 'e2e'): Promise<Window> {
   const window = await crew.open(name, `/dots/?room=${room}&name=${name}`)
@@ -113,18 +113,31 @@ test('T12: twenty switches between tabs make no epoch, and a hidden server keeps
   expect(await grace.data()).toMatchObject({ epoch, safety: 'backed-up', status: 'live' })
 })
 
-test('T4, T41: any window can kill the server, and the page tells what happened', async () => {
-  const ada = await open('Ada')
+test('T4, T41: in a demonstration any window can kill the server, but none that does not obey (AP-24)', async () => {
+  // Whether it is a demonstration each window asks the hub for itself.
+  const ada = await crew.open('Ada')
+  await ada.page.route('**/api/hub', (route) => route.fulfill({ json: { demo: false } }))
+  await ada.page.goto(`${crew.hub.url}/dots/?room=e2e&name=Ada`)
+  await ada.until({ status: 'live' })
   const grace = await open('Grace')
   await grace.until({ safety: 'backed-up', members: '1,2' })
+  expect(await ada.page.getByRole('button', { name: /kill the server/i }).count()).toBe(0)
   await grace.page.getByRole('button', { name: /kill the server/i }).click()
-  await grace.until({ members: '2', primary: '2', role: 'alone' })
-  await grace.page
+  await grace.until({ banner: 'Ada’s window does not die when it is asked to.' })
+  await ada.until({ status: 'live', primary: '1', members: '1,2' })
+
+  await ada.page.unroute('**/api/hub')
+  if (!knowsDemo()) await sayDemo(ada.page)
+  await ada.page.reload()
+  await ada.until({ status: 'live', me: '1', primary: '2', safety: 'backed-up' })
+  await ada.page.getByRole('button', { name: /kill the server/i }).click()
+  await ada.until({ members: '1', primary: '1', role: 'alone' })
+  await ada.page
     .getByRole('status')
     .getByText(/You are the server now/)
     .waitFor()
-  await ada.until({ status: 'killed' })
-  await ada.shot('6-killed')
+  await grace.until({ status: 'killed' })
+  await grace.shot('6-killed')
 })
 
 test('T34, T81: a server whose window stalls comes back as the same player', async () => {
@@ -152,7 +165,7 @@ test('T2: the lobby lists the rooms there are, and one joins or starts another',
 
   await lobby.page.goto(crew.hub.url)
   const card = lobby.page.getByRole('article').filter({ hasText: 'Everybody is a dot' })
-  await card.getByRole('textbox', { name: 'Room', exact: true }).fill('new-room')
+  await card.getByRole('textbox', { name: /name your room/i }).fill('new-room')
   await card.getByText(/start a new room/i).click()
   await lobby.page.getByRole('button', { name: /join/i }).click()
   await lobby.until({ status: 'live', members: '1', role: 'alone' })

@@ -5,8 +5,17 @@
  * or a crash is: no goodbye, no last word.
  */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,30 +35,54 @@ export const ARGS = [
   '--disable-sync',
 ]
 
+const PROGRAM = join(ROOT, 'dist/cli/holdfast.js')
+
 /** `holdfast serve` in a process of its own, always at the same port and file. */
 export class Hub {
   readonly port: number
   readonly url: string
   readonly folder: string
+  /** Whether any member may kill the server. */
+  readonly demo: boolean
+  #program = PROGRAM
   #child: ChildProcess | null = null
 
-  private constructor(port: number, folder: string) {
+  private constructor(port: number, folder: string, demo: boolean) {
+    this.demo = demo
     this.port = port
     this.url = `http://127.0.0.1:${port}`
     this.folder = folder
   }
 
-  static async start(): Promise<Hub> {
-    const hub = new Hub(await freePort(), mkdtempSync(join(tmpdir(), 'holdfast-e2e-')))
+  static async start(demo: boolean = false): Promise<Hub> {
+    const hub = new Hub(await freePort(), mkdtempSync(join(tmpdir(), 'holdfast-e2e-')), demo)
+    await hub.start()
+    return hub
+  }
+
+  /** One that was installed: the package and what it needs, with no checkout around it. */
+  static async installed(): Promise<Hub> {
+    const hub = new Hub(await freePort(), mkdtempSync(join(tmpdir(), 'holdfast-e2e-')), false)
+    const modules = join(hub.folder, 'node_modules')
+    const own = join(modules, 'holdfast')
+    cpSync(join(ROOT, 'dist'), join(own, 'dist'), { recursive: true })
+    copyFileSync(join(ROOT, 'package.json'), join(own, 'package.json'))
+    for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+      if (name !== 'holdfast') symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
+    }
+    hub.#program = join(own, 'dist/cli/holdfast.js')
     await hub.start()
     return hub
   }
 
   async start(): Promise<void> {
     const data = join(this.folder, 'hub.db')
-    const script = join(ROOT, 'dist/cli/holdfast.js')
-    const args = [script, 'serve', '--port', String(this.port), '--data', data]
-    this.#child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const args = [this.#program, 'serve', '--port', String(this.port), '--data', data]
+    if (this.demo && knowsDemo()) args.push('--demo')
+    this.#child = spawn(process.execPath, args, {
+      cwd: this.folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     await said(this.#child, 'Holdfast serves')
   }
 
@@ -63,6 +96,19 @@ export class Hub {
     await this.kill()
     rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+let demos: boolean | null = null
+
+/** Whether the command has the option; before, a window is told in the place of the hub. */
+export function knowsDemo(): boolean {
+  demos ??= spawnSync(process.execPath, [PROGRAM, 'serve', '--help']).stdout.includes('--demo')
+  return demos
+}
+
+/** Tells a window that its hub is a demonstration. */
+export async function sayDemo(page: Page): Promise<void> {
+  await page.route('**/api/hub', (route) => route.fulfill({ json: { demo: true } }))
 }
 
 /** One window with one page. */
@@ -90,7 +136,12 @@ export class Window {
     })
   }
 
-  static async open(name: string, url: string, more: string[] = []): Promise<Window> {
+  static async open(
+    name: string,
+    url: string,
+    more: string[] = [],
+    demo: boolean = false,
+  ): Promise<Window> {
     const server = await chromium.launchServer({
       executablePath: CHROMIUM,
       headless: true,
@@ -100,6 +151,7 @@ export class Window {
     const context = await browser.newContext({ viewport: { width: 900, height: 620 } })
     const page = await context.newPage()
     const opened = new Window(name, server, browser, page)
+    if (demo && !knowsDemo()) await sayDemo(page)
     await page.goto(url)
     return opened
   }

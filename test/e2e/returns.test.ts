@@ -282,7 +282,7 @@ test('T30: server and backup are killed at once: the others keep ids and scores,
   await tabs.until(linus!, { banner: /The server and its backup do not answer/ })
   for (const tab of all) {
     await tabs.until(tab, {
-      banner: /Earl Grey and Lady Assam went at once.*(Linus|Edsger)’s copy/,
+      banner: /Bot Earl Grey and Bot Lady Assam went at once.*(Linus|Edsger)’s copy/,
     })
   }
   await seen(all, [3, 4])

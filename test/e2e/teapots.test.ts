@@ -7,7 +7,7 @@ import type { Window } from './harness.ts'
 
 const PAGE = '/teapots/?room=e2e'
 
-const crew = Crew.forEachTest()
+const crew = Crew.forEachTest(true)
 
 async function open(name: string, more = '&frames=0'): Promise<Window> {
   const window = await crew.open(name, `${PAGE}&name=${name}${more}`)

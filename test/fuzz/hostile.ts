@@ -72,7 +72,7 @@ function member(chaos: Prng, known: Knowledge): View['members'][number] {
     inc: number(chaos, known),
     player: number(chaos, known),
     name: pick(chaos, ['', 'x'.repeat(64), '\u0000', '<b>', '\u202e']),
-    kind: pick(chaos, ['node', 'browser']),
+    kind: pick(chaos, ['node', 'browser', 'guest']),
     addresses: Array.from({ length: below(chaos, ADDRESSES_MAX + 1) }, () =>
       pick(chaos, ['', 'sim:hub', 'relay:1', 'udp:127.0.0.1:9', 'x'.repeat(ADDRESS_MAX)]),
     ),

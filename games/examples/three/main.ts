@@ -21,7 +21,7 @@ if (session.members.length === 1) {
 const renderer = new THREE.WebGLRenderer({ antialias: true })
 renderer.setClearColor('#0f1218')
 const canvas = renderer.domElement
-document.body.append(canvas)
+document.querySelector('main')!.append(canvas)
 const camera = new THREE.PerspectiveCamera(50)
 camera.position.set(0, 9, 6)
 camera.lookAt(0, 0, 0)

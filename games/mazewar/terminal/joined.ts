@@ -18,6 +18,8 @@ export interface Wanted {
   readonly condition?: string
   /** A cell and a facing. */
   readonly born?: string
+  /** Whether it dies when a player wishes it while it serves. */
+  readonly demo?: boolean
 }
 
 /** The hub and the room of an address. @throws RangeError for what is none */
@@ -36,10 +38,12 @@ export async function joinFrom(wanted: Wanted): Promise<Table> {
   const seat = new Seat(session)
   seat.plays = !wanted.watch
   seat.birthplace = readPlace(wanted.born ?? '')
-  obey(session, () => {
-    restore()
-    process.kill(process.pid, 'SIGKILL')
-  })
+  if (wanted.demo) {
+    obey(session, () => {
+      restore()
+      process.kill(process.pid, 'SIGKILL')
+    })
+  }
   const over = new Promise<string>((resolve) => {
     session.on('status', (status) => {
       if (status === 'lost') resolve(`The session is lost: ${session.reason}.`)

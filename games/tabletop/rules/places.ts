@@ -32,10 +32,13 @@ export interface Region {
   readonly to: Vec2
 }
 
-/** All of it; the board; the piles; and what a window that stands upright shows of a free table. */
-export const REGIONS: Readonly<Record<'free' | 'draughts' | 'eights' | 'upright', Region>> = {
+/** All of it; where things lie at first, for a window that stands upright; cards; board; piles. */
+export const REGIONS: Readonly<
+  Record<'free' | 'upright' | 'cards' | 'draughts' | 'eights', Region>
+> = {
   free: { from: [-40, -40], to: [TABLE[0] + 40, TABLE[1] + 40] },
-  upright: { from: [760, 120], to: [1380, 740] },
+  upright: { from: [24, 40], to: [1276, 800] },
+  cards: { from: [760, 120], to: [1380, 740] },
   draughts: { from: [20, 14], to: [712, 846] },
   eights: { from: [770, 190], to: [1300, 570] },
 }

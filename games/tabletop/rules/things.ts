@@ -18,6 +18,9 @@ import { TABLE } from './places.ts'
 import * as round from './round.ts'
 import * as sitting from './sitting.ts'
 
+/** Most players of a table. */
+export const PLAYERS_MAX = 16
+
 /** Where a player's hand is over the table, told some times a second. */
 export const Hand: ObjectType<{
   at: Field<Vec2>

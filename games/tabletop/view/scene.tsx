@@ -94,7 +94,7 @@ export class Scene {
     camera.frame = { ...camera.frame, bottom, top: top + fans }
     if (game !== this.#game) camera.isFitted = true
     this.#game = game
-    if (camera.isFitted) camera.fit(this.#regionOf(game))
+    if (camera.isFitted) camera.fit(this.#regionsOf(game)[0])
   }
 
   get #isUpright(): boolean {
@@ -102,20 +102,26 @@ export class Scene {
     return height > 1.2 * width
   }
 
-  #regionOf(game: Game): Region {
-    return REGIONS[game === 'free' && this.#isUpright ? 'upright' : game]
+  // What is shown at first, and what next when one asks for it again.
+  #regionsOf(game: Game): [Region, ...Region[]] {
+    const { free, upright, cards, draughts, eights } = REGIONS
+    if (game === 'draughts') return [draughts, free]
+    if (game === 'eights') return [eights, free]
+    return [this.#isUpright ? upright : free, cards, draughts]
   }
 
-  /** Shows all of it, or, if that is shown, what matters most. */
+  /** Shows what matters most; if that is shown, the next part, and in the end all again. */
   fit(play: Play | null): void {
-    const game = (play && gameOf(play.session)) ?? 'free'
     const { camera } = this
+    const regions = this.#regionsOf((play && gameOf(play.session)) ?? 'free')
     const { zoom, at } = camera
-    camera.fit(this.#regionOf(game))
-    if (camera.zoom === zoom && camera.at[0] === at[0] && camera.at[1] === at[1]) {
-      camera.fit(game === 'free' && !this.#isUpright ? REGIONS.upright : REGIONS.free)
-      camera.isFitted = false
-    }
+    const shown = regions.findIndex((region) => {
+      camera.fit(region)
+      return camera.zoom === zoom && camera.at[0] === at[0] && camera.at[1] === at[1]
+    })
+    const next = (shown + 1) % regions.length
+    camera.fit(regions[next]!)
+    camera.isFitted = next === 0
     this.dirty = true
   }
 

@@ -1,0 +1,30 @@
+/** What two tokens of a player tell: whether the session is the same, and the player. */
+
+const SHAPE = /^(?<session>[0-9a-z-]+)\.[1-9]\d*\.[0-9a-f]+$/
+
+/** How two tokens stand to each other: `unknown` if one of them cannot be read. */
+export type Kin = 'same' | 'other' | 'unknown'
+
+/** Whether two tokens are of one session. A room that ended and began anew is another. */
+export function kinOf(one: string, two: string): Kin {
+  const [first, second] = [sessionOf(one), sessionOf(two)]
+  if (first === undefined || second === undefined) return 'unknown'
+  return first === second ? 'same' : 'other'
+}
+
+function sessionOf(token: string): string | undefined {
+  return SHAPE.exec(token)?.groups?.['session']
+}
+
+/**
+ * How a tab got in: as whom it was; as somebody new, for the room had forgotten the player it was,
+ * or had ended, or nobody knows why; or as one who never was here.
+ */
+export type Way = 'back' | 'forgotten' | 'ended' | 'unknown' | 'new'
+
+/** How one who had that token got in. @param now  the token that it has now */
+export function wayOf(before: string, now: string): Way {
+  if (before === now) return 'back'
+  const ways = { same: 'forgotten', other: 'ended', unknown: 'unknown' } as const
+  return ways[kinOf(before, now)]
+}
