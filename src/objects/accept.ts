@@ -76,11 +76,15 @@ export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
   }
 }
 
-// In a star the primary alone tells it, and perhaps not as one who may see it.
+// In a star the primary alone tells it, and perhaps not as one who may see it. In a mesh who said
+// it may have taken for its own what we had hidden from it.
 function correct(turn: Turn, from: PeerId, known: Replica): void {
-  const { objects } = turn
+  const { objects, types } = turn
   const sight = objects.sights.get(from)
-  if (!sight || objects.mesh || !leads(objects) || known.dead) return
+  const ours = objects.mesh
+    ? known.owner === objects.me && types[known.type]!.sight !== null
+    : leads(objects)
+  if (!sight || !ours || known.dead) return
   sight.outdated.add(known.slot)
   owe(turn, from, sight, known)
 }

@@ -5,6 +5,7 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { bury, isGranted, isOfBefore, refresh, stand } from './accept.ts'
+import { moved } from './interest.ts'
 import { give, nextVersion, openGrant, own } from './owning.ts'
 import { OBJECTS_MAX, place, type Replica, REPLICAS_MAX, type Said, type Turn } from './state.ts'
 import { turnAway } from './room.ts'
@@ -94,6 +95,8 @@ function takeNewer(turn: Turn, said: Said, known: Replica): void {
   if (said.oseq <= oseq || known.owner !== turn.objects.me || known.type !== said.type) return
   refresh(turn, known, said.oseq, 0xffffffff, said.fields)
   known.adopted = { version: adopted.version, oseq: said.oseq }
+  // Who may see it goes by its state.
+  moved(turn, known)
   turn.out.emit({ kind: 'object-changed', key: known.key, mask: 0xffffffff, ages: null })
 }
 

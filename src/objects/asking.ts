@@ -111,11 +111,12 @@ function say(turn: Turn, key: number, answering: Answering): void {
   const replica = objects.replicas.get(key)
   if (!replica || replica.dead || replica.owner !== objects.me) return void objects.asks.delete(key)
   const mine = isMine(objects, replica)
-  if (answering.answer === 'yes' ? !mine : !rules.declines(mine)) return
+  if (answering.answer === 'yes' && !mine) return
   answering.said = true
   if (answering.answer === 'yes') {
     return void request(turn, replica, 'yes', answering.by, answering.request)
   }
+  if (!rules.declines(mine)) return
   if (leads(objects)) return declined(turn, objects.me, key, answering)
   objects.outbox.push({ to: objects.primary, bytes: encodeAsk(KIND.decline, replica, answering) })
 }

@@ -11,7 +11,7 @@ import { BATCH_BYTES, begin, KIND, writeEntry } from './messages.ts'
 import { asksAgain } from './asking.ts'
 import { grantAgain } from './owning.ts'
 import { askAgain } from './requests.ts'
-import { GATE, leads, type Objects, type Sight, type Turn } from './state.ts'
+import { GATE, leads, type Objects, type Replica, type Sight, type Turn } from './state.ts'
 
 /** After a primary has told all: so long what others knew may still come by way of it. */
 export const COUNT_MS: Millis = 3_000
@@ -95,14 +95,34 @@ function inherit(objects: Objects, peer: PeerId, sight: Sight): void {
   }
 }
 
-// What we have of members who went, to the primary that has told us all it knows.
+// What we have of members who went, to the primary that has told us all it knows; also what is not
+// for our eyes, in the state that we saw last.
 function tellOrphans(turn: Turn): void {
-  const { objects, types } = turn
+  const { here, variant } = turn.objects
+  report(turn, ({ owner, dead }) => {
+    const forgets = dead && variant?.startsWith('no-tombstone') === true
+    return owner !== NOBODY && !here.has(owner) && !forgets
+  })
+}
+
+/**
+ * Some time later all who own something have told it to our primary. What was ours and is hidden
+ * from us, whoever has it, the primary knows by now; or nobody does, and we had it last.
+ */
+export function tellHidden(turn: Turn): void {
+  const { objects } = turn
+  if (!leads(objects))
+    report(turn, ({ owner, hidden, dead }) => owner === NOBODY && hidden && !dead)
+}
+
+// The owner of what was hidden from who owned it.
+const NOBODY: PeerId = 0
+
+function report({ objects, types }: Turn, isLeft: (replica: Replica) => boolean): void {
   if (objects.variant === 'no-orphans') return
   let writer = begin(KIND.orphans)
   for (const replica of objects.replicas.values()) {
-    if (objects.here.has(replica.owner) || replica.hidden) continue
-    if (replica.dead && objects.variant?.startsWith('no-tombstone')) continue
+    if (!isLeft(replica)) continue
     writeEntry(writer, types, replica)
     if (writer.length < BATCH_BYTES) continue
     objects.outbox.push({ to: objects.primary, bytes: finish(writer) })

@@ -71,9 +71,9 @@ function decide(turn: Turn, asked: Asked): boolean {
 }
 
 // Who does not say in time that it follows may be dead, and is not waited for.
-function hasHeard({ objects, now }: Turn): boolean {
+function hasHeard({ objects, now, rules = REQUEST_RULES }: Turn): boolean {
   const { me, reign, here, sights } = objects
-  if (objects.heardIn === reign.from) return true
+  if (objects.heardIn === reign.from || !rules.waitsForAll()) return true
   const all = [...here.keys()].every((inc) => inc === me || sights.get(inc)?.follows === true)
   if (!all && now - reign.at < GRANT_MS) return false
   objects.heardIn = reign.from

@@ -83,6 +83,8 @@ export interface RequestRules {
   declines(mine: boolean): boolean
   /** Whether who asked hears that the object was given to that member. */
   endsByGive(ask: Ask, to: PeerId): boolean
+  /** Whether a new primary decides nothing before all have told it what is theirs. */
+  waitsForAll(): boolean
 }
 
 /** As they ship. */
@@ -90,4 +92,5 @@ export const REQUEST_RULES: RequestRules = {
   asksAgain: ({ owner }, follower) => owner === follower,
   declines: () => true,
   endsByGive: () => true,
+  waitsForAll: () => true,
 }

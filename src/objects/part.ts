@@ -5,8 +5,8 @@
 import type { Millis, Part, PartOut, PeerId } from '../machine.ts'
 import { type ByteReader, createReader, isDone, readU8, readVarint } from '../wire/bytes.ts'
 import { LOOK_MS, takeFull, takeSaid } from './accept.ts'
-import { counted, followed } from './census.ts'
-import { delivered, flush } from './duty.ts'
+import { counted, followed, tellHidden } from './census.ts'
+import { announce, delivered, flush } from './duty.ts'
 import { hideFurther, lookAgain } from './interest.ts'
 import { KIND, readEntry, readLack, readName, readRequest } from './messages.ts'
 import { endGrace, giveBack, takeOrphan } from './adopting.ts'
@@ -205,6 +205,7 @@ function hide(turn: Turn, from: PeerId, reader: ByteReader): boolean {
     }
     // It was ours. Whose it is we may not know, and of its states in that version we have none.
     if (mine) Object.assign(replica, { version, owner: 0, giving: false, oseq: 0 })
+    if (mine) announce(turn, replica)
     if (mine) hideFurther(turn, replica, true)
     replica.hidden = true
     settleKey(turn, key)
@@ -221,6 +222,7 @@ function wake(turn: Turn): void {
   }
   if (now >= objects.countedAt) {
     objects.countedAt = Infinity
+    tellHidden(turn)
     turn.out.emit({ kind: 'objects-settled' })
   }
   if (now < objects.lookAt) return

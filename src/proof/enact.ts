@@ -7,6 +7,7 @@
  * nothing is remembered of what is gone.
  */
 
+import { REQUEST_RULES } from '../objects/objects.ts'
 import { HoldfastError, type Millis, type PartView, type PeerId } from '../machine.ts'
 import type { Objects, Replica } from '../objects/objects.ts'
 import { clone } from '../sim/clone.ts'
@@ -163,7 +164,12 @@ function numberOf({ play }: Stage, name: string): PeerId {
 
 function give(stage: Stage, inc: PeerId, input: Input, now: Millis): void {
   const before = standing(stage, inc)
-  const { state, effects } = step(stage.states[inc - 1]!, input, stage.types, 0)
+  const { state, effects } = step(
+    stage.states[inc - 1]!,
+    input,
+    { types: stage.types, rules: REQUEST_RULES },
+    0,
+  )
   stage.states[inc - 1] = state
   const after = standing(stage, inc)
   if (!same(before, after)) {

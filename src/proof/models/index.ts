@@ -77,7 +77,7 @@ function leaseModels(): NamedModel[] {
 }
 
 function objectsModels(): NamedModel[] {
-  const good = objects.GOOD.map(({ scope, says, deep = false }) =>
+  const good = [...objects.GOOD, ...objects.REQUESTS].map(({ scope, says, deep = false }) =>
     named(scope.name, says, () => objectsModel(scope), { deep }),
   )
   const planted = objects.PLANTED.map(({ scope, says, violates }) =>

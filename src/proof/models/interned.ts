@@ -41,6 +41,7 @@ export function valueOf<Value>(interned: Interned<Value>, number: number): Value
 export function textOf(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => {
     if (item instanceof Map) return ['map', ...(item as Map<unknown, unknown>)]
+    if (item instanceof Set) return ['set', ...(item as Set<unknown>)]
     if (item instanceof Uint8Array) return String.fromCharCode(...item)
     return item === Infinity ? 'never' : item
   })

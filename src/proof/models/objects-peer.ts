@@ -5,7 +5,13 @@
 
 import type { PartOut, PartView, PeerId } from '../../machine.ts'
 import * as objects from '../../objects/objects.ts'
-import type { Objects, ObjectsVariant, TypeRules } from '../../objects/objects.ts'
+import type {
+  Objects,
+  ObjectsVariant,
+  RequestRules,
+  TakePolicy,
+  TypeRules,
+} from '../../objects/objects.ts'
 import { clone } from '../../sim/clone.ts'
 import { createWriter, finish } from '../../wire/bytes.ts'
 import { quantise, schema, u8 } from '../../wire/schema.ts'
@@ -13,12 +19,12 @@ import { quantise, schema, u8 } from '../../wire/schema.ts'
 const fields = schema({ one: u8, other: u8 })
 
 /** The only type: two numbers. Whoever `hides` says may not see it while `one` is odd. */
-export function rulesOf(hides: PeerId): readonly TypeRules[] {
+export function rulesOf(hides: PeerId, take: TakePolicy = 'free'): readonly TypeRules[] {
   return [
     {
       schema: fields,
       timed: false,
-      take: 'free',
+      take,
       unanswered: 'refuse',
       onOwnerLeave: 'keep',
       balance: false,
@@ -52,11 +58,17 @@ export type Input =
   | { kind: 'destroy' }
   /** As primary: grants it to that member. */
   | { kind: 'grant'; to: PeerId }
+  /** Asks for it; gives it away; answers who asked for it. */
+  | { kind: 'take' }
+  | { kind: 'give'; to: PeerId }
+  | { kind: 'reply'; yes: boolean }
 
 /** What an input led to. */
 export interface Effects {
   messages: { to: PeerId; bytes: Uint8Array; told: boolean }[]
   frames: { to: PeerId; seq: number; bytes: Uint8Array }[]
+  /** Versions about which it had asked, and was told that it is granted. */
+  granted: string[]
 }
 
 /** A member that is nowhere yet. */
@@ -80,14 +92,14 @@ export function thing(state: Objects): objects.Replica | null {
 export function step(
   before: Objects,
   input: Input,
-  types: readonly TypeRules[],
+  { types, rules }: { types: readonly TypeRules[]; rules: RequestRules },
   nextSeq: number,
 ): { state: Objects; effects: Effects } {
   const state = clone(before)
-  const part = objects.objectsPart(types)
-  const effects: Effects = { messages: [], frames: [] }
-  const out = outOf(state, effects)
-  const turn = { objects: state, types, now: 0, out }
+  const part = objects.objectsPart(types, rules)
+  const effects: Effects = { messages: [], frames: [], granted: [] }
+  const out = outOf(before, state, effects)
+  const turn = { objects: state, types, now: 0, out, rules }
   take(part, turn, input)
   part.flush!(state, 0, out)
   for (const [to, sight] of state.sights) {
@@ -106,7 +118,6 @@ function take(
   input: Input,
 ): void {
   const { objects: state, out } = turn
-  const own = thing(state)
   switch (input.kind) {
     case 'view':
       return part.view!(state, 0, input.view, out)
@@ -123,6 +134,20 @@ function take(
     case 'acked':
     case 'lost':
       return part[input.kind]!(state, input.peer, input.seq)
+    default:
+      return act(turn, input)
+  }
+}
+
+type Act = Extract<
+  Input,
+  { kind: 'create' | 'write' | 'destroy' | 'grant' | 'take' | 'give' | 'reply' }
+>
+
+function act(turn: objects.Turn, input: Act): void {
+  const { objects: state } = turn
+  const own = thing(state)
+  switch (input.kind) {
     case 'create':
       return void objects.spawn(turn, 0, quantise(fields, { one: 0, other: 0 }))
     case 'write': {
@@ -133,10 +158,18 @@ function take(
       return objects.destroy(turn, own!)
     case 'grant':
       return objects.give(turn, own!, input.to)
+    case 'take':
+      return void objects.request(turn, own!, 'take', state.me)
+    case 'give':
+      return void objects.request(turn, own!, 'give', input.to)
+    case 'reply': {
+      const [[key, asking]] = [...state.asks] as [[number, objects.Answering]]
+      return objects.reply(turn, key, asking, input.yes)
+    }
   }
 }
 
-function outOf(state: Objects, effects: Effects): PartOut {
+function outOf(before: Objects, state: Objects, effects: Effects): PartOut {
   return {
     send: (to, bytes) => {
       const sight = state.sights.get(to)
@@ -145,7 +178,12 @@ function outOf(state: Objects, effects: Effects): PartOut {
       effects.messages.push({ to, bytes, told })
       return (sight.awaited.at(-1)?.message ?? 0) + 1
     },
-    emit: () => {},
+    emit: (event) => {
+      const told = event as objects.ObjectEvent
+      if (told.kind !== 'object-answer' || told.answer !== 'granted') return
+      const asked = before.requests.get(told.request)
+      if (asked?.what === 'take') effects.granted.push(`${asked.from.epoch}.${asked.from.count}`)
+    },
   }
 }
 

@@ -5,7 +5,12 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import type { Objects, ObjectsVariant } from '../../objects/objects.ts'
+import {
+  type Objects,
+  type ObjectsVariant,
+  REQUEST_RULES,
+  type RequestRules,
+} from '../../objects/objects.ts'
 import * as interned from './interned.ts'
 import { type Effects, fresh, type Input, rulesOf, step, thing } from './objects-peer.ts'
 
@@ -24,6 +29,10 @@ export interface Budgets {
   losses: number
   doubles: number
   doubts: number
+  /** Requests, and links to the primary that are lost and found. */
+  takes: number
+  gives: number
+  relinks: number
 }
 
 /** How much may happen in one model; what is not given does not happen. */
@@ -39,6 +48,13 @@ export interface Scope extends Partial<Budgets> {
   grantees?: readonly PeerId[]
   destroyers?: readonly PeerId[]
   removed?: readonly PeerId[]
+  /** Only these take it, are given it. */
+  takers?: readonly PeerId[]
+  givees?: readonly PeerId[]
+  /** Its owner is asked; else anybody may take it. */
+  asks?: boolean
+  /** Decisions about requests that are twisted. */
+  rules?: Partial<RequestRules>
   /** Who is removed, or follows a primary, is dead. */
   dies?: boolean
   /** May not see the object while its first field is odd. */
@@ -83,6 +99,8 @@ export interface Scene {
   high: [number, number, number][]
   /** What the owner's fields were at each oseq. */
   history: Record<number, string>
+  /** By the version that they asked about: who was told that it is granted. */
+  granted: Record<string, PeerId[]>
   broken: string
 }
 
@@ -91,7 +109,7 @@ export interface Tables {
   scope: Scope
   peers: interned.Interned<Objects>
   words: interned.Interned<Word>
-  outcomes: Map<string, { peer: number; messages: Sent[]; frames: Sent[] }>[]
+  outcomes: Map<string, { peer: number; messages: Sent[]; frames: Sent[]; granted: string[] }>[]
 }
 
 type Word = { bytes: Uint8Array; told: boolean } | { epoch: number; members: PeerId[] | number }
@@ -132,6 +150,7 @@ export function begin(tables: Tables): Scene {
     created: false,
     high: all.map(() => [-1, -1, 0]),
     history: {},
+    granted: {},
     broken: '',
   }
   for (const inc of members) see(tables, scene, inc, FOUNDER, 1, members)
@@ -144,7 +163,9 @@ export function begin(tables: Tables): Scene {
 function leftOf(scope: Scope): Scene['left'] {
   const { grants = 0, writes = 0, destroys = 0, removals = 0, joins = 0, takeovers = 0 } = scope
   const { losses = 0, doubles = 0, doubts = 0, packets = Infinity } = scope
-  return { grants, writes, destroys, removals, joins, takeovers, losses, doubles, doubts, packets }
+  const { takes = 0, gives = 0, relinks = 0 } = scope
+  const others = { losses, doubles, doubts, packets, takes, gives, relinks }
+  return { grants, writes, destroys, removals, joins, takeovers, ...others }
 }
 
 /** A member's state. */
@@ -160,13 +181,18 @@ export function act(tables: Tables, scene: Scene, inc: PeerId, input: Input): vo
   const key = `${inc} ${seq} ${interned.textOf(input)}`
   let outcome = outcomes.get(key)
   if (!outcome) {
-    const types = rulesOf(tables.scope.hides ?? 0)
-    const { state, effects } = step(interned.valueOf(tables.peers, before), input, types, seq)
-    outcome = { peer: interned.numberOf(tables.peers, state), ...sentOf(tables, effects) }
+    const { hides = 0, asks = false, rules: twisted } = tables.scope
+    const types = rulesOf(hides, asks ? 'ask' : 'free')
+    const rules = { ...REQUEST_RULES, ...twisted }
+    const game = { types, rules }
+    const { state, effects } = step(interned.valueOf(tables.peers, before), input, game, seq)
+    const { granted } = effects
+    outcome = { peer: interned.numberOf(tables.peers, state), ...sentOf(tables, effects), granted }
     outcomes.set(key, outcome)
   }
   scene.peers[inc - 1] = outcome.peer
   note(tables, scene, inc)
+  for (const version of outcome.granted) (scene.granted[version] ??= []).push(inc)
   for (const { to, word } of outcome.messages) {
     const link = `${inc}>${to}`
     scene.links[link]?.push(word)
@@ -205,9 +231,11 @@ function note(tables: Tables, scene: Scene, inc: PeerId): void {
   const { epoch, count } = own.version
   const sum = own.fields.reduce<number>((total, field) => total + Number(field), 0)
   const [e, c, s] = scene.high[inc - 1]!
-  const back = epoch - e || count - c || (own.dead ? 0 : sum - s)
+  // What is hidden is of any state before.
+  const back = epoch - e || count - c || (own.dead || own.hidden ? 0 : sum - s)
   if (back < 0) scene.broken ||= `${inc} went back to ${epoch}.${count} ${own.fields.join()}`
-  scene.high[inc - 1] = [epoch, count, sum]
+  const isLater = epoch > e || count > c
+  scene.high[inc - 1] = [epoch, count, own.hidden ? (isLater ? 0 : s) : sum]
   if (own.dead || own.owner !== inc) return
   const now = own.fields.join()
   const was = scene.history[own.oseq]
@@ -295,6 +323,12 @@ export function close(scene: Scene, one: PeerId, other: PeerId): void {
     [one, other].includes(from) && [one, other].includes(to)
   scene.packets = scene.packets.filter((packet) => !between(packet))
   scene.silent = scene.silent.filter((packet) => !between(packet))
+}
+
+/** A link is lost with what was under way, and there is another. */
+export function relink(tables: Tables, scene: Scene, one: PeerId, other: PeerId): void {
+  close(scene, one, other)
+  meet(tables, scene, one, other)
 }
 
 /** The reign that is in force. */

@@ -49,6 +49,25 @@ export const GOOD: readonly Scoped[] = [
     says: 'hidden and revealed, a grant, a write, a destroy',
   },
   {
+    scope: { name: 'G16', members: 4, grants: 2, writes: 1, hides: 4, star: true, removals: 1 },
+    says: 'hidden from who owned it: two grants, a write, a member removed',
+    deep: true,
+  },
+  {
+    scope: { name: 'G17', members: 3, grants: 2, writes: 1, hides: 3 },
+    says: 'a mesh: hidden and revealed, two grants, a write',
+  },
+  {
+    scope: { name: 'G17-deep', members: 3, grants: 2, writes: 2, hides: 3 },
+    says: 'a mesh: hidden and revealed, two grants, two writes',
+    deep: true,
+  },
+  {
+    scope: { name: 'G18', members: 4, grants: 1, writes: 2, hides: 4, star: true, takeovers: 1 },
+    says: 'hidden and revealed, a grant, two writes, another primary',
+    deep: true,
+  },
+  {
     scope: { name: 'T2', members: 4, destroys: 1, joins: 1 },
     says: 'a newcomer and the end of what never changed hands',
   },
@@ -117,6 +136,61 @@ export const GOOD: readonly Scoped[] = [
       losses: 1,
     },
     says: 'a star: two writes, another primary, a loss',
+    deep: true,
+  },
+]
+
+/** Requests: every one ends, without a clock; the planted bugs are twisted decisions. */
+const ASKED = { star: true, asks: true, members: 4 } as const
+
+/** In all of these every request ends, and of two who ask one is told that it is granted. */
+export const REQUESTS: readonly Scoped[] = [
+  {
+    scope: { ...ASKED, name: 'Q1', takes: 2, takers: [3, 4] },
+    says: 'two ask an owner',
+  },
+  {
+    scope: { ...ASKED, name: 'Q2', takes: 1, takers: [4], gives: 1, givees: [3] },
+    says: 'one asks, the owner gives it to another',
+  },
+  {
+    scope: {
+      ...{ ...ASKED, name: 'Q3', takes: 1, takers: [4], gives: 1, givees: [3] },
+      ...{ removals: 1, removed: [3], dies: true },
+    },
+    says: 'one asks, the owner gives it to another, who dies',
+  },
+  {
+    scope: { ...ASKED, name: 'Q4', takes: 1, takers: [4], relinks: 1 },
+    says: 'one asks, a link is lost',
+  },
+  {
+    scope: { ...ASKED, name: 'Q5', takes: 1, takers: [4], takeovers: 1, dies: true },
+    says: 'one asks, the primary dies',
+  },
+  {
+    scope: {
+      ...{ name: 'Q6', star: true, members: 5, takes: 2, takers: [4, 5] },
+      ...{ takeovers: 1, dies: true },
+    },
+    says: 'two take, the primary dies',
+  },
+  {
+    scope: { name: 'Q7', members: 4, takes: 2, takers: [3, 4], destroys: 1 },
+    says: 'a mesh: two take, a destroy',
+  },
+  {
+    scope: { name: 'Q8', members: 4, asks: true, takes: 1, takers: [4], takeovers: 1, dies: true },
+    says: 'a mesh: one asks, the primary dies',
+    deep: true,
+  },
+  {
+    scope: {
+      ...{ ...ASKED, name: 'Q9', takes: 2, takers: [3, 4], gives: 1, givees: [3], relinks: 1 },
+      // Who was granted it may give it to who asked.
+      claims: ['obj.converge', 'obj.unique', 'obj.forward', 'request.ends'],
+    },
+    says: 'two ask, the owner gives it, a link is lost',
     deep: true,
   },
 ]
@@ -326,5 +400,37 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
     },
     says: 'a new primary believes what the old one knew',
     violates: 'obj.truth',
+  },
+  {
+    scope: {
+      ...{ ...ASKED, name: 'Q-X1', takes: 1, takers: [4], relinks: 1 },
+      rules: { asksAgain: () => false },
+    },
+    says: 'an ask that was lost with its link is not said again',
+    violates: 'request.ends',
+  },
+  {
+    scope: {
+      ...{ ...ASKED, name: 'Q-X2', takes: 1, takers: [4], gives: 1, givees: [3] },
+      ...{ removals: 1, removed: [3], dies: true, rules: { declines: (mine) => mine } },
+    },
+    says: 'an answer is dropped while the object is given to another',
+    violates: 'request.ends',
+  },
+  {
+    scope: {
+      ...{ ...ASKED, name: 'Q-X3', takes: 1, takers: [4], gives: 1, givees: [3] },
+      ...{ removals: 1, removed: [3], dies: true, rules: { endsByGive: () => false } },
+    },
+    says: 'who asked does not hear that it was given to another, who dies',
+    violates: 'request.ends',
+  },
+  {
+    scope: {
+      ...{ name: 'Q-X4', star: true, members: 5, takes: 2, takers: [4, 5] },
+      ...{ takeovers: 1, dies: true, rules: { waitsForAll: () => false } },
+    },
+    says: 'a new primary decides before it has heard what the one before granted',
+    violates: 'request.one',
   },
 ]

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { objectsModel } from './objects.ts'
-import { GOOD, PLANTED } from './objects-scopes.ts'
+import { GOOD, PLANTED, REQUESTS } from './objects-scopes.ts'
 
 const STATES_MAX = 1_000_000
 /** What each scope has at least, and the steps to each planted bug. */
@@ -18,6 +18,7 @@ const STATES: Record<string, number> = {
   G8: 100_000,
   G9: 8_900,
   G15: 3_000,
+  G17: 70_000,
   T2: 400,
   S1: 400,
   S2: 3_300,
@@ -25,6 +26,13 @@ const STATES: Record<string, number> = {
   S7: 20_000,
   U1: 16_000,
   R1: 13_000,
+  Q1: 250,
+  Q2: 190,
+  Q3: 2_100,
+  Q4: 680,
+  Q5: 2_100,
+  Q6: 70_000,
+  Q7: 3_700,
 }
 const PROVES: Record<string, string> = {
   G1: 'B23, B48',
@@ -37,10 +45,17 @@ const PROVES: Record<string, string> = {
   G9: 'B49, B54',
   U1: 'B16, B18, B56',
   R1: 'B9, B11',
+  Q1: 'B29',
+  Q2: 'B29',
+  Q3: 'B29',
+  Q4: 'B30',
+  Q5: 'B30',
+  Q6: 'B30',
+  Q7: 'B29',
 }
 
 describe('objects', () => {
-  for (const { scope, says, deep } of GOOD) {
+  for (const { scope, says, deep } of [...GOOD, ...REQUESTS]) {
     if (deep) continue
     test(`${PROVES[scope.name] ?? 'B12'}: ${scope.name} holds in every interleaving: ${says}`, () => {
       const report = check(objectsModel(scope), { statesMax: STATES_MAX })

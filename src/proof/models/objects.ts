@@ -21,6 +21,7 @@ import {
   type Scope,
   type Tables,
 } from './objects-scene.ts'
+import { ends, one, requesting } from './objects-requests.ts'
 import { phrase } from './objects-words.ts'
 
 /** The model of one scope. */
@@ -35,9 +36,14 @@ export function objectsModel(scope: Scope): Model<Scene> {
       'obj.forward': ({ broken }) => broken === '' || broken,
       'obj.unique': (scene) => unique(scene, stateOf),
       'obj.truth': (scene) => truth(scene, stateOf),
+      'request.one': (scene) => one(scene),
     }),
     sometimes: sometimes(scope, stateOf),
-    settled: judged(scope, { 'obj.converge': (scene) => converge(scene, stateOf) }),
+    settled: judged(scope, {
+      'obj.converge': (scene) => converge(scope, scene, stateOf),
+      'obj.seen': (scene) => seen(scope, scene, stateOf),
+      'request.ends': (scene) => ends(scene, stateOf),
+    }),
     canonical: (scene) => essence(scene),
     show: (scene) => show(tables, scene),
   }
@@ -75,6 +81,7 @@ function* actions(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
   for (const inc of incs(scene)) yield* owning(tables, scene, inc)
   for (const { primary } of scene.reigns) yield* granting(tables, scene, primary)
   yield* membership(tables, scene)
+  if (tables.scope.takes) yield* requesting(tables, scene)
 }
 
 function* packets(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
@@ -273,18 +280,37 @@ function lacks(own: Replica, acked: number, theirs: Replica | null): string | nu
   return theirs.oseq < acked ? `it has ${theirs.oseq}` : null
 }
 
-function converge(scene: Scene, stateOf: StateOf): true | string {
+function converge({ hides }: Scope, scene: Scene, stateOf: StateOf): true | string {
   const { members } = reign(scene)
   const here = members.filter((inc) => scene.up[inc - 1])
-  const seen = here.map((inc) => `${inc} ${standing(thing(stateOf(scene, inc)))}`)
+  const seen = here.map((inc) => {
+    const own = thing(stateOf(scene, inc))
+    // Who never might see it knows nothing of it.
+    return `${inc} ${inc === hides && !own ? 'hidden' : standing(own)}`
+  })
   const views = new Set(
     seen.map((line) => line.slice(line.indexOf(' ') + 1)).filter((view) => view !== 'hidden'),
   )
   if (views.size > 1) return `they differ: ${seen.join('; ')}`
-  const [first] = here.map((inc) => thing(stateOf(scene, inc))).filter((one) => one && !one.hidden)
+  const known = here.map((inc) => thing(stateOf(scene, inc)))
+  const [first] = known.filter((one) => one && !one.hidden)
   if (!first || first.dead) return true
   if (!here.includes(first.owner)) return `its owner ${first.owner} is no member`
   return true
+}
+
+// Whoever may see it as it is in the end sees it. (That somebody sees too much time puts right.)
+function seen({ hides = 0 }: Scope, scene: Scene, stateOf: StateOf): true | string {
+  const { members } = reign(scene)
+  const here = members.filter((inc) => scene.up[inc - 1])
+  const owner = here.find((inc) => owns(stateOf(scene, inc), thing(stateOf(scene, inc))))
+  if (owner === undefined || hides === 0) return true
+  const { fields } = thing(stateOf(scene, owner))!
+  const blind = here.find((inc) => {
+    const own = thing(stateOf(scene, inc))
+    return (inc !== hides || Number(fields[0]) % 2 === 0) && (!own || own.hidden)
+  })
+  return blind === undefined || `${blind} does not see ${fields.join()} of ${owner}`
 }
 
 function standing(replica: Replica | null): string {
@@ -308,6 +334,7 @@ function sometimes(scope: Scope, stateOf: StateOf): Record<string, (scene: Scene
   if (scope.takeovers && scope.grants)
     claims['a new primary adopted or granted'] = (scene) =>
       any(scene, (own) => own.version.epoch > 1)
+  if (scope.takes) claims['a take was granted'] = ({ granted }) => Object.keys(granted).length > 0
   if (scope.hides) claims['it was hidden'] = (scene) => any(scene, (own) => own.hidden)
   return claims
 }
@@ -324,6 +351,7 @@ function essence(scene: Scene): unknown {
     silent,
     left,
     created,
+    granted,
     broken,
   } = scene
   const ordered = (bag: Record<string, unknown>): unknown[] => {
@@ -342,6 +370,7 @@ function essence(scene: Scene): unknown {
     lines(silent),
     left,
     created,
+    ordered(granted),
     broken,
   ]
 }
