@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/drivers/store/memory.ts'
 import { openSqliteStore } from '../../src/drivers/store/sqlite.ts'
 import { HoldfastError } from '../../src/machine.ts'
-import { storeConformance } from './store.ts'
+import { storeConformance, written } from './store.ts'
 import { inspect, writeAndKill, type WriterPlan } from './store-kill.ts'
 import { dice } from './until.ts'
 
@@ -79,8 +79,9 @@ describe('a SQLite store', () => {
   test('in use by another process names that process', async () => {
     const file = freshFile()
     const script = `import('${MODULE.href}').then((m) => {
-      m.openSqliteStore(process.argv[1]).write([['a', new Uint8Array(1)]])
-      console.log('open')
+      m.openSqliteStore(process.argv[1]).write([['a', new Uint8Array(1)]], () => {
+        console.log('open')
+      })
       setInterval(() => {}, 1000)
     })`
     const child = spawn(process.execPath, ['-e', script, file])
@@ -144,10 +145,10 @@ describe('a SQLite store', () => {
     expect(complaint(file)).toContain('its layout has version 7, this Holdfast knows 1')
   })
 
-  test('whose pages were overwritten is damaged', () => {
+  test('whose pages were overwritten is damaged', async () => {
     const file = freshFile()
     const store = openSqliteStore(file)
-    for (let i = 0; i < 200; i++) store.write([[`key ${i}`, new Uint8Array(500)]])
+    for (let i = 0; i < 200; i++) await written(store, [[`key ${i}`, new Uint8Array(500)]])
     store.close()
     const damage = `const fs = require('node:fs'); const fd = fs.openSync(process.argv[1], 'r+')
       for (let at = 4096; at < fs.fstatSync(fd).size; at += 4096)

@@ -116,14 +116,28 @@ function identify(database: Database.Database, path: string, kind: FileKind): bo
 function take(database: Database.Database, path: string, kind: FileKind | null): void {
   try {
     database.pragma('locking_mode = EXCLUSIVE')
-    database.pragma('journal_mode = WAL')
+    unlessFull(() => useLog(database))
     database.pragma('synchronous = FULL')
     // SQLite takes the lock with the first write, even if it writes nothing.
-    database.exec(kind ? layoutOf(kind) : 'BEGIN IMMEDIATE; COMMIT')
-    writeFileSync(pidFile(path), `${process.pid}\n`)
+    database.exec(kind ? layoutOf(kind) : 'BEGIN EXCLUSIVE; COMMIT')
+    unlessFull(() => writeFileSync(pidFile(path), `${process.pid}\n`))
   } catch (error) {
     release(database)
     throw error
+  }
+}
+
+/** Turns to the write-ahead log, if it has not yet been turned to. */
+export function useLog(database: Database.Database): void {
+  database.pragma('journal_mode = WAL')
+}
+
+// On a full disk a file can still be read, and written again once there is room.
+function unlessFull(act: () => void): void {
+  try {
+    act()
+  } catch (error) {
+    if (codeOf(error) !== 'SQLITE_FULL' && codeOf(error) !== 'ENOSPC') throw error
   }
 }
 
