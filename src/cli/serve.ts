@@ -15,6 +15,7 @@ import { type Conditions, format, parse } from '../faults/conditions.ts'
 import { HoldfastError } from '../machine.ts'
 import type { Datagrams, Loop } from '../ports.ts'
 import { list } from '../register/register.ts'
+import { plainLines } from '../wire/plain.ts'
 import { listOf, ORIGIN_HELP, type Word } from './given.ts'
 import { type HttpServer, openHttp } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -91,7 +92,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   try {
     const weather = conditions ? await weatherOf(loop, conditions) : undefined
     const report = (error: unknown, where: string): void => {
-      console.error(`The hub closed what it could not bear (${where}):`, error)
+      const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
+      console.error(`The hub closed what it could not bear (${where}):`, plainLines(what))
     }
     const hub = new HubServer(loop, store, { weather, report })
     const metrics = createMetrics()

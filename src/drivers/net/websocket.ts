@@ -6,6 +6,7 @@
 import { HoldfastError } from '../../machine.ts'
 import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../../ports.ts'
 import type { Connect, Stream, StreamEvents } from '../../ports.ts'
+import { plain } from '../../wire/plain.ts'
 
 /** How long a connection may take to open, in milliseconds; then it is told as closed. */
 const OPEN_MS = 10_000
@@ -73,7 +74,7 @@ export function closeSentence(code: number, reason: string): string {
     1013: 'the other side is full',
   }
   const words = meaning[code] ?? 'it was closed'
-  return reason === '' ? `${words} (${code})` : `${words} (${code}: ${reason})`
+  return reason === '' ? `${words} (${code})` : `${words} (${code}: ${plain(reason)})`
 }
 
 function openStream(make: MakeWebSocket, url: string, events: StreamEvents): WebSocketStream {
