@@ -114,7 +114,10 @@ describe('pages', () => {
 
   test('HEAD has the headers of GET and no body', async () => {
     const { port } = await open()
-    const answer = await raw(port, 'HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    const answer = await raw(
+      port,
+      'HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+    )
     expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/)
     expect(answer).toMatch(/Content-Length: 20\r\n/i)
     expect(answer.endsWith('\r\n\r\n')).toBe(true)
@@ -130,7 +133,8 @@ describe('pages', () => {
     expect(plain).toContain("connect-src 'self' ws://localhost wss://localhost;")
     expect(plain).not.toContain('unsafe')
     const evil = 'GET / HTTP/1.1\r\nHost: a; script-src *\r\nConnection: close\r\n\r\n'
-    expect(policy.exec(await raw(port, evil))![1]).toBe(
+    const any = await open({ origins: ['*'] })
+    expect(policy.exec(await raw(any.port, evil))![1]).toBe(
       plain.replace(' ws://localhost wss://localhost', ''),
     )
   })
@@ -172,7 +176,7 @@ describe('what is not given out', () => {
     const { port } = await open()
     const answer = await raw(
       port,
-      `${method} / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc`,
+      `${method} / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc`,
     )
     expect(answer).toMatch(/^HTTP\/1.1 405 Method Not Allowed\r\n/)
     expect(answer).toMatch(/Allow: GET, HEAD\r\n/i)
@@ -195,6 +199,38 @@ describe('what is not given out', () => {
     )
     for (const answer of await Promise.all(answers)) expect(answer).not.toMatch(/ 200 /)
     expect((await fetch(url)).status).toBe(200)
+  })
+})
+
+describe('who asks', () => {
+  const ask = (port: number, headers: string, path = '/'): Promise<string> =>
+    raw(port, `GET ${path} HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`)
+
+  test('under a name that is not of this machine gets nothing, and is counted (SE-6)', async () => {
+    const { port, counters } = await open()
+    for (const path of ['/', '/health', '/metrics', '/api/sessions']) {
+      const answer = await ask(port, 'Host: rebind.evil.example', path)
+      expect(answer).toMatch(/^HTTP\/1.1 421 Misdirected Request\r\n/)
+      expect(answer.split('\r\n\r\n')[1]).toBe(
+        'wrong host: rebind.evil.example is none of the hosts allowed here\n',
+      )
+    }
+    expect(counters).toEqual({ wrongOrigin: 0, wrongHost: 4 })
+    expect(await ask(port, `Host: LocalHost:${port}`)).toMatch(/^HTTP\/1.1 200 /)
+  })
+
+  test('as a page of somewhere else gets nothing, unless that was allowed (SE-6)', async () => {
+    const evil = 'Host: localhost\r\nOrigin: https://evil.example'
+    const { port, counters } = await open()
+    expect(await ask(port, evil, '/api/sessions')).toMatch(/^HTTP\/1.1 403 Forbidden\r\n/)
+    expect(counters).toEqual({ wrongOrigin: 1, wrongHost: 0 })
+    const own = await ask(port, 'Host: localhost\r\nOrigin: http://localhost')
+    expect(own).toMatch(/^HTTP\/1.1 200 /)
+    expect(own).not.toMatch(/Access-Control/i)
+    const open2 = await open({ origins: ['https://evil.example'] })
+    const allowed = await ask(open2.port, evil, '/api/sessions')
+    expect(allowed).toMatch(/^HTTP\/1.1 200 /)
+    expect(allowed).toMatch(/Access-Control-Allow-Origin: https:\/\/evil.example\r\n/i)
   })
 })
 

@@ -8,6 +8,8 @@
 
 import http, { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { createGate, type Gate, type Refusal } from '../drivers/net/origins.ts'
+import { addressOf } from '../drivers/net/websocket-server.ts'
 import { HoldfastError } from '../machine.ts'
 import type { Metrics } from './metrics.ts'
 import { readPages, type Page, type Pages } from './pages.ts'
@@ -27,6 +29,8 @@ export interface HttpOptions {
   host: string
   /** 0 takes any free port. */
   port: number
+  /** Pages of which origins may ask beside those of this server; see origins.ts. */
+  origins?: readonly string[]
   /** The built pages. */
   folder: string
   /** What `/health` shows; its status is 503 while `ok` is false. */
@@ -36,8 +40,12 @@ export interface HttpOptions {
   sessions: () => readonly object[]
 }
 
+/** Requests that were refused, by reason. */
+export type HttpCounters = Record<Refusal['reason'], number>
+
 /** A server that listens. */
 export interface HttpServer {
+  readonly counters: Readonly<HttpCounters>
   /** For `acceptStreams`. */
   readonly server: http.Server
   readonly port: number
@@ -55,6 +63,8 @@ export interface HttpServer {
  */
 export async function openHttp(options: HttpOptions): Promise<HttpServer> {
   const pages = readPages(options.folder)
+  const gate = createGate(options.origins ?? [])
+  const counters: HttpCounters = { wrongOrigin: 0, wrongHost: 0 }
   const server = http.createServer(
     {
       requestTimeout: REQUEST_MS,
@@ -63,14 +73,20 @@ export async function openHttp(options: HttpOptions): Promise<HttpServer> {
       connectionsCheckingInterval: 1000,
     },
     (request, response) => {
-      answer(request, response, pages, options).catch(() => fail(response, 500))
+      protect(request, response)
+      const refusal = gate.refusal(request.headers, addressOf(server))
+      if (refusal !== null) {
+        counters[refusal.reason] += 1
+        return turnAway(response, refusal)
+      }
+      answer(request, response, pages, options, gate).catch(() => fail(response, 500))
     },
   )
   server.maxConnections = SOCKETS_MAX
   await listen(server, options)
   const { port } = server.address() as AddressInfo
   const url = `http://${visibleHost(options.host)}:${port}/`
-  return { server, port, url, close: closer(server) }
+  return { server, port, url, counters, close: closer(server) }
 }
 
 function listen(server: http.Server, { host, port }: HttpOptions): Promise<void> {
@@ -148,8 +164,8 @@ async function answer(
   response: ServerResponse,
   pages: Pages,
   options: HttpOptions,
+  gate: Gate,
 ): Promise<void> {
-  protect(request, response)
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD')
     // Its body is of no interest, so the connection is not either.
@@ -157,6 +173,11 @@ async function answer(
     return fail(response, 405)
   }
   const [path = ''] = (request.url ?? '').split('?', 1)
+  const { origin } = request.headers
+  if (origin !== undefined && gate.names(origin)) {
+    response.setHeader('Access-Control-Allow-Origin', origin)
+    response.setHeader('Vary', 'Origin')
+  }
   switch (path) {
     case '/health': {
       const health = options.health()
@@ -207,6 +228,12 @@ function say(response: ServerResponse, status: number, type: string, text: strin
   response.setHeader('Content-Length', Buffer.byteLength(text))
   if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store')
   response.writeHead(status).end(text)
+}
+
+/** Says why, and is done with the connection. */
+function turnAway(response: ServerResponse, { status, why }: Refusal): void {
+  response.setHeader('Connection', 'close')
+  say(response, status, 'text/plain; charset=utf-8', `${why}\n`)
 }
 
 /** A page that only says what is wrong. */

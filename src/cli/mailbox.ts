@@ -8,6 +8,7 @@ import { openMailSqlite } from '../drivers/store/mail-sqlite.ts'
 import { HoldfastError } from '../machine.ts'
 import { type Mailbox, openMailbox } from '../mailbox.ts'
 import type { DeadLetter, MailStore } from '../ports.ts'
+import { listOf, ORIGIN_HELP, type Word } from './given.ts'
 
 /** From one line of progress to the next. */
 const PROGRESS_MS = 1_000
@@ -19,6 +20,7 @@ interface Given {
   store?: string | number
   port?: string | number
   host?: string
+  origin?: Word | Word[]
   keyFile?: string
   peer?: string | string[]
   wait?: boolean
@@ -36,6 +38,7 @@ export function addMailbox(cli: CAC): void {
     .option('--host <host>', 'serve: address to listen on; elsewhere than here it needs a key', {
       default: '127.0.0.1',
     })
+    .option('--origin <origin>', `serve: pages of which origin may come; ${ORIGIN_HELP}`)
     .option('--key-file <file>', 'File with the key that both sides have')
     .option('--peer <id=url>', 'Where somebody listens; may be given several times')
     .option('--no-wait', 'send: do not wait until the letters were taken')
@@ -65,13 +68,13 @@ function need(value: string | number | undefined, option: string): string {
 }
 
 async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
-  const { host = '127.0.0.1', port, keyFile, peer = [] } = given
+  const { host = '127.0.0.1', port, keyFile, peer = [], origin } = given
   const box = await openMailbox({
     id: need(given.id, 'id'),
     store: need(given.store, 'store'),
     key: keyFile === undefined ? '' : keyOf(keyFile),
     peers: Object.fromEntries([peer].flat().map(splitPeer)),
-    ...(listens && { listen: { port: Number(port), host } }),
+    ...(listens && { listen: { port: Number(port), host, origins: listOf(origin) } }),
   })
   if (box.repaired !== null) console.error(box.repaired)
   box.on('disconnected', ({ peer: whom, why }) => console.error(`${whom ?? 'somebody'}: ${why}`))

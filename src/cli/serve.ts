@@ -15,6 +15,7 @@ import { type Conditions, format, parse } from '../faults/conditions.ts'
 import { HoldfastError } from '../machine.ts'
 import type { Datagrams, Loop } from '../ports.ts'
 import { list } from '../register/register.ts'
+import { listOf, ORIGIN_HELP, type Word } from './given.ts'
 import { type HttpServer, openHttp } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
@@ -29,6 +30,8 @@ export interface ServeOptions {
   host: string
   data: string
   condition: string | null
+  /** Pages of which origins may come beside those that are served here; see origins.ts. */
+  origins?: readonly string[]
 }
 
 /** A hub that serves. */
@@ -46,17 +49,18 @@ export function addServe(cli: CAC): void {
       default: '127.0.0.1',
     })
     .option('--data <file>', 'File of the register', { default: DATA_DEFAULT })
+    .option('--origin <origin>', `Pages of which other origin may come; ${ORIGIN_HELP}`)
     .option('--condition <weather>', 'Worsen relayed paths, e.g. "rtt=120,loss=5%,jitter=30"')
     .example('holdfast serve --port 9000 --condition "rtt=80,loss=2%"')
     .action((given: Given) => run(given))
 }
 
-// A word on the command line that looks like a number comes as one.
 interface Given {
-  port: number | string
-  host: number | string
-  data: number | string
-  condition?: number | string
+  port: Word
+  host: Word
+  data: Word
+  origin?: Word | Word[]
+  condition?: Word
 }
 
 async function run(given: Given): Promise<void> {
@@ -65,6 +69,7 @@ async function run(given: Given): Promise<void> {
     host: String(given.host),
     data: String(given.data),
     condition: given.condition === undefined ? null : String(given.condition),
+    origins: listOf(given.origin),
   })
   console.log(`Holdfast serves ${serving.url}`)
   console.log('Open it in two windows. Ctrl-C ends it.')
@@ -93,6 +98,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const http = await openHttp({
       host: options.host,
       port: options.port,
+      origins: options.origins ?? [],
       folder: fileURLToPath(new URL('../pages', import.meta.url)),
       health: () => ({ ...hub.health(), upMs: Math.round(loop.now() - startedAt) }),
       metrics,
@@ -100,9 +106,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     })
     const streams = acceptStreams(http.server, {
       path: '/hub',
+      origins: options.origins ?? [],
       accept: (stream) => hub.accept(stream),
     })
-    measure(metrics, hub, streams)
+    measure(metrics, hub, streams, http)
     if (conditions) console.log(`Relayed paths are worsened: ${format(conditions)}`)
     return { url: http.url, close: () => close(http, streams, hub, () => store.close()) }
   } catch (error) {
@@ -156,8 +163,14 @@ function sessions(hub: HubServer): object[] {
   }))
 }
 
-function measure(metrics: Metrics, server: HubServer, streams: StreamServer): void {
+function measure(
+  metrics: Metrics,
+  server: HubServer,
+  streams: StreamServer,
+  http: HttpServer,
+): void {
   const { hub } = server
+  metrics.count('holdfast_requests_refused_total', 'Requests refused, by why', () => http.counters)
   metrics.count('holdfast_hub_total', 'What the hub did', () => hub.counters)
   metrics.count('holdfast_streams_total', 'What happened at the door', () => streams.counters)
   metrics.gauge('holdfast_disk_ok', 'Whether the disk takes what is written', () =>
