@@ -1,11 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
+  fdatasync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -157,6 +160,56 @@ describe('a SQLite store', () => {
     const damaged = openSqliteStore(file)
     expect(() => damaged.entries()).toThrow(/it is damaged/)
     damaged.close()
+  })
+
+  test('after a sync that failed it writes nothing more, and says why (SE-5)', async () => {
+    const file = freshFile()
+    let fails = false
+    const store = openSqliteStore(file, (descriptor, done) => {
+      if (fails) done(new Error('EIO'))
+      else fdatasync(descriptor, done)
+    })
+    await written(store, [['a', Uint8Array.of(1)]])
+    fails = true
+    const place = /[.]db cannot be used: a sync failed \(EIO\), so what the disk holds is not known/
+    await expect(written(store, [['b', Uint8Array.of(2)]])).rejects.toThrow(place)
+    fails = false
+    await expect(written(store, [['c', Uint8Array.of(3)]])).rejects.toThrow(place)
+    store.close()
+    const again = openSqliteStore(file)
+    expect([...again.entries()].map(([key]) => key)).toContain('a')
+    again.close()
+  })
+
+  test('its log goes into the database each megabyte, synced in that order (SE-5)', async () => {
+    const file = freshFile()
+    const synced: number[] = []
+    const store = openSqliteStore(file, (descriptor, done) => {
+      synced.push(descriptor)
+      fdatasync(descriptor, done)
+    })
+    const value = new Uint8Array(60_000)
+    for (let i = 0; i < 60; i++) await written(store, [[`key ${i % 7}`, value.fill(i)]])
+    const [log] = synced
+    const database = synced.filter((one) => one !== log)
+    expect(new Set(database).size).toBe(1)
+    expect(database.length).toBe(3)
+    // The log has grown no longer than two rounds of it need.
+    expect(statSync(`${file}-wal`).size).toBeLessThan(2 * 1024 * 1024)
+    // What a machine that lost its power now would find is what was acknowledged.
+    for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${file}.copy${end}`)
+    const copy = openSqliteStore(`${file}.copy`)
+    const values = [...copy.entries()].map(([key, bytes]) => `${key}: ${bytes[0]}`)
+    expect(values).toEqual([56, 57, 58, 59, 53, 54, 55].map((last, i) => `key ${i}: ${last}`))
+    copy.close()
+    store.close()
+  })
+
+  test('says once that a write is under way when it is closed', async () => {
+    const store = openSqliteStore(freshFile())
+    const write = written(store, [['a', Uint8Array.of(1)]])
+    store.close()
+    await expect(write).rejects.toThrow('it was closed before it had answered')
   })
 
   test('an empty file becomes a store', () => {

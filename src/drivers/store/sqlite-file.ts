@@ -50,6 +50,8 @@ export function openFile(file: string, kind: FileKind): OpenFile {
   checkPlace(path)
   const database = attempt(path, () => new Database(path))
   try {
+    // From the first look on: else a log needs a second file for its index, and the room for it.
+    attempt(path, () => void database.pragma('locking_mode = EXCLUSIVE'))
     const isEmpty = attempt(path, () => identify(database, path, kind))
     attempt(path, () => take(database, path, isEmpty ? kind : null))
     return { database, path }
@@ -115,7 +117,6 @@ function identify(database: Database.Database, path: string, kind: FileKind): bo
 /** Takes the lock, and makes an empty file ours. */
 function take(database: Database.Database, path: string, kind: FileKind | null): void {
   try {
-    database.pragma('locking_mode = EXCLUSIVE')
     unlessFull(() => useLog(database))
     database.pragma('synchronous = FULL')
     // SQLite takes the lock with the first write, even if it writes nothing.
