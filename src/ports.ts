@@ -5,7 +5,7 @@
  * reached. `drivers/` implements them for browsers and Node, `sim/` in virtual time.
  */
 
-import type { Millis } from './machine.ts'
+import type { HoldfastError, Millis } from './machine.ts'
 
 /** Time and chance of one process. */
 export interface Loop {
@@ -100,12 +100,22 @@ export interface Listening {
   close(): void
 }
 
-/** Small records by key, durable when `write` has returned. */
+/** Small records by key, durable when `write` says so. */
 export interface Store {
   /** All that was written and not removed, in key order. */
   entries(): Iterable<readonly [key: string, value: Uint8Array]>
-  /** All of the changes or, when it throws `store`, none; null removes. Durable on return. */
-  write(changes: readonly (readonly [key: string, value: Uint8Array | null])[]): void
+  /**
+   * Writes all of the changes or none; null removes. One write at a time: `done` is called once,
+   * later, with null when all of them are durable, or with the error `store` when none is. A
+   * write without changes says whether the place can still be written.
+   *
+   * @throws HoldfastError `bad-value` for a key or a value that no store takes
+   */
+  write(
+    changes: readonly (readonly [key: string, value: Uint8Array | null])[],
+    done: (error: HoldfastError | null) => void,
+  ): void
+  /** Ends it. A write under way is told that it is not known to be durable. */
   close(): void
 }
 

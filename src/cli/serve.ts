@@ -85,13 +85,16 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const startedAt = loop.now()
   try {
     const weather = conditions ? await weatherOf(loop, conditions) : undefined
-    const hub = new HubServer(loop, store, weather)
+    const report = (error: unknown, where: string): void => {
+      console.error(`The hub closed what it could not bear (${where}):`, error)
+    }
+    const hub = new HubServer(loop, store, { weather, report })
     const metrics = createMetrics()
     const http = await openHttp({
       host: options.host,
       port: options.port,
       folder: fileURLToPath(new URL('../pages', import.meta.url)),
-      health: () => ({ ok: true, upMs: Math.round(loop.now() - startedAt), ...sizes(hub) }),
+      health: () => ({ ...hub.health(), upMs: Math.round(loop.now() - startedAt) }),
       metrics,
       sessions: () => sessions(hub),
     })
@@ -141,11 +144,6 @@ async function weatherOf(loop: Loop, conditions: Conditions): Promise<Weather> {
   }
 }
 
-function sizes(hub: HubServer): { sessions: number; connections: number } {
-  const { directory, connections } = hub.hub
-  return { sessions: directory.rows.size, connections: connections.size }
-}
-
 function sessions(hub: HubServer): object[] {
   return list(hub.hub.directory, '').map((entry) => ({
     session: entry.session,
@@ -158,9 +156,13 @@ function sessions(hub: HubServer): object[] {
   }))
 }
 
-function measure(metrics: Metrics, { hub }: HubServer, streams: StreamServer): void {
+function measure(metrics: Metrics, server: HubServer, streams: StreamServer): void {
+  const { hub } = server
   metrics.count('holdfast_hub_total', 'What the hub did', () => hub.counters)
   metrics.count('holdfast_streams_total', 'What happened at the door', () => streams.counters)
+  metrics.gauge('holdfast_disk_ok', 'Whether the disk takes what is written', () =>
+    server.health().ok ? 1 : 0,
+  )
   metrics.gauge('holdfast_sessions', 'Sessions in the register', () => hub.directory.rows.size)
   metrics.gauge('holdfast_streams', 'Open streams', () => streams.open())
   metrics.gauge('holdfast_members', 'Attached members', () =>
@@ -176,6 +178,6 @@ async function close(
 ): Promise<void> {
   streams.close()
   await http.close()
-  hub.close()
+  await hub.close()
   closeStore()
 }

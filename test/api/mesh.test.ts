@@ -113,10 +113,11 @@ describe('who has links', () => {
 
   test('the register keeps it over a restart of the hub', () => {
     const records = new Map<string, Uint8Array>()
+    const directory = register.create(0)
     const out: register.DirectoryOut = {
       send: () => {},
       emit: () => {},
-      record: ({ session, bytes }) => void records.set(session, bytes!),
+      record: (session) => void records.set(session, register.recordOf(directory, session)!),
     }
     const hash = new Uint8Array(16)
     const wish = {
@@ -127,7 +128,7 @@ describe('who has links', () => {
       topology: 'mesh',
       hash,
     } as const
-    register.add(register.create(0), 0, wish, 's', out)
+    register.add(directory, 0, wish, 's', out)
     const bytes = records.get('s')!
     const again = register.create(0)
     expect(register.restore(again, 0, bytes)).toBe(true)

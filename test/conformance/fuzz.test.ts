@@ -56,7 +56,7 @@ async function startPlace(): Promise<Place> {
   const close = async (): Promise<void> => {
     streams.close()
     await http.close()
-    hub.close()
+    await hub.close()
     store.close()
     rmSync(folder, { recursive: true })
   }

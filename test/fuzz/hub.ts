@@ -4,6 +4,7 @@ import { fork, type Prng } from '../../src/faults/prng.ts'
 import { create as chaosOf, below, chance, pick } from '../../src/faults/prng.ts'
 import * as hub from '../../src/hub/hub.ts'
 import type { HubOut } from '../../src/hub/hub.ts'
+import { recordOf } from '../../src/register/register.ts'
 import { type FromHub, fromHub, type ToHub, toHub } from '../../src/register/messages.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
@@ -28,8 +29,12 @@ export interface Desk {
   /** Streams of strangers that are open. */
   bad: Set<number>
   nextStream: number
-  /** Words on disk. */
-  records: number
+  /** What is on disk. */
+  disk: Map<string, Uint8Array>
+  /** Sessions whose records the disk has not taken yet. */
+  owed: Set<string>
+  /** The disk takes nothing. */
+  isFull: boolean
 }
 
 const ROOM = { game: 'fuzz', room: 'main', playersMax: 8 }
@@ -47,7 +52,9 @@ export function desk(seed: number): Desk {
     relayed: [],
     bad: new Set(),
     nextStream: 100,
-    records: 0,
+    disk: new Map(),
+    owed: new Set(),
+    isFull: false,
   }
   made.out = outOf(made)
   for (const stream of GOOD) {
@@ -87,7 +94,7 @@ function outOf(made: Desk): HubOut {
       made.told.get(stream)?.push(message)
     },
     relay: (to, from) => void made.relayed.push({ to, from }),
-    record: () => void made.records++,
+    record: (session) => void made.owed.add(session),
     close: (stream) => {
       made.bad.delete(stream)
       hub.closed(made.hub, made.now, stream, made.out)
@@ -95,13 +102,34 @@ function outOf(made: Desk): HubOut {
   }
 }
 
-/** A stream says something. */
+/** The disk takes what it is owed, or refuses all of it. */
+export function write(made: Desk): void {
+  while (made.owed.size > 0) {
+    const sessions = [...made.owed]
+    made.owed.clear()
+    const { directory } = made.hub
+    const records = sessions.map((one) => [one, recordOf(directory, one)] as const)
+    if (made.isFull) {
+      hub.unkept(made.hub, made.now, sessions, 'the disk is full', made.out)
+      for (const one of sessions) if (directory.rows.has(one)) made.owed.add(one)
+      return
+    }
+    for (const [session, bytes] of records) {
+      if (bytes) made.disk.set(session, bytes)
+      else made.disk.delete(session)
+    }
+    hub.kept(made.hub, made.now, sessions, made.out)
+  }
+}
+
+/** A stream says something, and the disk answers before the next word. */
 export function say(made: Desk, stream: number, message: ToHub): void {
   const bytes = frameMessage(encode(toHub, message))
   // Nobody else sees a proof.
   const secret = message.kind === 'attach' || message.kind === 'change'
   if (GOOD.includes(stream) && !secret) remember(made.chaos, made.known, bytes)
   hub.receive(made.hub, made.now, stream, bytes, made.out)
+  write(made)
 }
 
 /** The last message of a kind that a good stream was told. */
@@ -133,6 +161,8 @@ export function storm(made: Desk, messages: number): void {
     else if (below(chaos, 20) === 0) greet(made, stream)
     else hub.receive(made.hub, made.now, stream, hubBytes(chaos, made.known), made.out)
     if (hub.deadline(made.hub) <= made.now) hub.wake(made.hub, made.now, made.out)
+    // The disk takes its time.
+    if (chance(chaos, 0.2)) write(made)
     answerQuestions(made)
     made.relayed = made.relayed.filter(({ to }) => GOOD.includes(to))
   }

@@ -164,11 +164,11 @@ export function open(topology: Topology, types: readonly GameType[] = TYPES_OF_D
   sim.node('hub', (node) => {
     const store = {
       ...node.store,
-      write: (changes: Parameters<SimNode['store']['write']>[0]) => {
+      write: (...[changes, done]: Parameters<SimNode['store']['write']>) => {
         for (const [, bytes] of changes) {
           if (bytes) sent.push({ way: 'disk', node: node.name, bytes: bytes.slice() })
         }
-        node.store.write(changes)
+        node.store.write(changes, done)
       },
     }
     const hub = new HubServer(node.loop, store)

@@ -7,7 +7,7 @@ import * as actions from '../../src/actions/actions.ts'
 import { action, object, procedure, sortTypes } from '../../src/api/types.ts'
 import { OBJECT_TYPES_MAX, TYPE_NAME_MAX } from '../../src/api/types.ts'
 import * as allowance from '../../src/hub/allowance.ts'
-import * as hub from '../../src/hub/hub.ts'
+import * as hubSessions from '../../src/hub/sessions.ts'
 import * as prng from '../../src/faults/prng.ts'
 import { ASSEMBLIES_MAX, FRAGMENT_BYTES_MAX, FRAGMENTS_MAX } from '../../src/link/assembly.ts'
 import { RELAY_BACKLOG_MAX } from '../../src/api/hub-server.ts'
@@ -78,7 +78,7 @@ const LIMITS: Record<string, number> = {
   ...pick(hubMessages),
   ...pick(ports),
   ...pick(link),
-  ...pick(hub),
+  ...pick(hubSessions),
   ...pick(allowance),
   ...pick(objects),
   ...pick(stamp),
