@@ -32,7 +32,11 @@ export interface JoinOptions {
   name?: string
   /** The game's types, the same in every build that shall fit. */
   types?: readonly GameType[]
-  /** Where the hub is, such as `http://127.0.0.1:8700`; in a page by default its own origin. */
+  /**
+   * Where the hub is, such as `http://127.0.0.1:8700`; in a page by default its own origin. Without
+   * a path, or with `/`, its path is `/hub`; one that ends in `/` gets `hub` put behind it; any
+   * other is taken as it stands: `https://example.org/rt/` is `/rt/hub` there.
+   */
   server?: string
   /** Most players, if this call creates the session: 1 to 256. Default 16. */
   playersMax?: number
@@ -92,10 +96,12 @@ const SEED_BYTES = 32
 export const PLAYERS_MAX = 256
 
 /**
- * Joins a session, or creates it if nobody is there.
+ * Joins a session, or creates it if nobody is there. What keeps it out it says with the address:
+ * after a second what is sure to be no hub, after five that nobody listens, after fifteen that a
+ * hub is there and nobody lets us in.
  *
- * @throws HoldfastError `bad-value`, `unreachable`, `timeout`, `full`, `version`, `schema`,
- *   `elsewhere`
+ * @throws HoldfastError `bad-value`, `unreachable`, `denied` (the hub takes none of our origin),
+ *   `timeout`, `full`, `version`, `schema`, `elsewhere`
  */
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Session> {
   checkOptions('join', options, JOIN_OPTIONS)
@@ -255,7 +261,11 @@ function failure(code: ErrorCode, why: string): HoldfastError {
   return new HoldfastError(code, why)
 }
 
-/** The hub's stream behind what a user writes. @throws HoldfastError code `bad-value` */
+/**
+ * The hub's stream behind what a user writes, as `JoinOptions.server` says.
+ *
+ * @throws HoldfastError code `bad-value`
+ */
 export function hubUrl(server: string | null): string {
   if (server === null) {
     throw new HoldfastError('bad-value', 'no server: give `server`, such as ws://127.0.0.1:8700')
@@ -270,7 +280,8 @@ export function hubUrl(server: string | null): string {
   if (url.protocol !== 'ws:' && url.protocol !== 'wss:') {
     throw new HoldfastError('bad-value', `server must be ws, wss, http or https: "${server}"`)
   }
-  if (url.pathname === '/' || url.pathname === '') url.pathname = '/hub'
+  if (url.pathname.endsWith('/')) url.pathname += 'hub'
+  url.hash = ''
   return url.href
 }
 

@@ -15,6 +15,8 @@ import * as session from '../session/session.ts'
 import type { Performed, SessionEvent, SessionOut } from '../session/state.ts'
 import { STALL_MS } from '../session/watch.ts'
 import { framePart, frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
+import type { Met } from '../ports.ts'
+import * as arrival from './arrival.ts'
 import * as entry from './entry.ts'
 import * as links from './links.ts'
 import { type Member, type MemberPorts, type Runtime, slotOf } from './state.ts'
@@ -162,6 +164,13 @@ export function hubOpened(run: Runtime, now: Millis): void {
 export function hubClosed(run: Runtime, now: Millis): void {
   begin(run, now)
   entry.hubClosed(run)
+  end(run)
+}
+
+/** Something else is at the hub's address, or nobody, and no hub has spoken there yet. */
+export function hubMet(run: Runtime, now: Millis, met: Met): void {
+  begin(run, now)
+  arrival.met(run, met)
   end(run)
 }
 
