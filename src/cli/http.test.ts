@@ -6,9 +6,10 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openHttp, type HttpOptions, type HttpServer } from './http.ts'
+import { type HttpServer, openServer, type Place } from './http.ts'
 import { createMetrics } from './metrics.ts'
 import { readPages } from './pages.ts'
+import { siteOf, type SiteOptions } from './site.ts'
 
 const outside = mkdtempSync(join(tmpdir(), 'holdfast-http-'))
 const folder = join(outside, 'pages')
@@ -36,16 +37,16 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(outside, { recursive: true }))
 
-async function open(options: Partial<HttpOptions> = {}): Promise<HttpServer> {
-  const server = await openHttp({
-    host: '127.0.0.1',
-    port: 0,
-    folder,
+async function open(options: Partial<Place & SiteOptions> = {}): Promise<HttpServer> {
+  const site = {
+    pages: readPages(folder),
     health: () => ({ ok: true, sessions: 3 }),
     metrics: createMetrics(),
     sessions: () => [{ name: 'duel' }],
-    ...options,
-  })
+    about: { demo: false },
+  }
+  const place = { host: '127.0.0.1', port: 0, option: '--port', origins: [] } as const
+  const server = await openServer({ ...place, ...options }, siteOf({ ...site, ...options }))
   opened.push(server)
   return server
 }
@@ -245,6 +246,20 @@ describe('/health and /metrics', () => {
     expect([ill.status, ill.headers.get('cache-control')]).toEqual([503, 'no-store'])
   })
 
+  test('what pages may know of their hub is JSON (SE-21)', async () => {
+    const { url } = await open({ about: { version: 1, demo: true } })
+    expect(await (await fetch(`${url}api/hub`)).json()).toEqual({ version: 1, demo: true })
+  })
+
+  test('metrics say nothing of the version of Node, and are not to be had where they are off (SE-21)', async () => {
+    const { url } = await open()
+    const text = await (await fetch(`${url}metrics`)).text()
+    expect(text).toContain('nodejs_heap_size_used_bytes')
+    expect(text).not.toContain(process.versions.node)
+    const off = await open({ metrics: null })
+    expect((await fetch(`${off.url}metrics`)).status).toBe(404)
+  })
+
   test('the sessions that the lobby lists are JSON, fresh each time', async () => {
     const { url } = await open()
     const response = await fetch(`${url}api/sessions`)
@@ -300,10 +315,7 @@ describe('opening and closing', () => {
   test('a host that is not ours, a port out of range, a missing folder say so', async () => {
     await expect(open({ host: '192.0.2.1' })).rejects.toMatchObject({ code: 'unreachable' })
     await expect(open({ port: 70_000 })).rejects.toMatchObject({ code: 'bad-value' })
-    await expect(open({ folder: join(folder, 'none') })).rejects.toMatchObject({
-      code: 'not-found',
-      message: expect.stringContaining('npm run build') as string,
-    })
+    expect(() => readPages(join(folder, 'none'))).toThrow(/npm run build/)
     expect(() => readPages(join(folder, 'odd.xyz'))).toThrow(/does not exist/)
   })
 
