@@ -126,6 +126,7 @@ describe('who has links', () => {
       playersMax: 2,
       recovers: true,
       topology: 'mesh',
+      terms: '',
       hash,
     } as const
     register.add(directory, 0, wish, 's', out)
