@@ -60,6 +60,11 @@ export interface JoinOptions {
    */
   serves?: boolean
   /**
+   * Objects that one player makes at most, if this call creates the session: 0 to 10,000, by
+   * default 2,500. Hosts, and a player who is alone, make as many as there is room for.
+   */
+  objectsPerPlayer?: number
+  /**
    * Who has links, if this call creates the session. `star` (default): each member to the server
    * and its backup, and the server passes everything on. `mesh`: each to all others, directly
    * where both have addresses; soonest there, and dearer by the square of the members.
@@ -81,7 +86,8 @@ const RATE_MAX: number = 1_000 / objects.GATHER_MS
 
 const JOIN_OPTIONS = [
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
-  ...(['primaries', 'serves', 'topology', 'updatesPerSecond', 'condition', 'signal'] as const),
+  ...(['primaries', 'serves', 'objectsPerPlayer', 'topology', 'updatesPerSecond'] as const),
+  ...(['condition', 'signal'] as const),
   // On Node alone.
   'udp',
 ] as const
@@ -147,6 +153,7 @@ function wishOf(options: JoinOptions, types: Types): RunnerOptions['wish'] {
     hosts: primaries === 'hosts',
     guest: !checkFlag('serves', serves),
     topology,
+    terms: termsOf(options),
     resume: token === undefined ? null : parseToken(token),
   }
 }
@@ -290,6 +297,12 @@ function checkName(what: string, name: unknown): string {
   const bytes = new TextEncoder().encode(name).length
   if (bytes > 0 && bytes <= NAME_MAX) return name
   throw new HoldfastError('bad-value', `${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
+}
+
+function termsOf({ objectsPerPlayer: most }: JoinOptions): string {
+  if (most === undefined) return ''
+  if (Number.isInteger(most) && most >= 0 && most <= objects.OBJECTS_MAX) return `objects=${most}`
+  throw badValue(`objectsPerPlayer is 0 to ${objects.OBJECTS_MAX}: ${shown(most)}`)
 }
 
 function checkRate(rate: number): number {

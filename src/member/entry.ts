@@ -121,6 +121,7 @@ function find(run: Runtime): void {
     playersMax: mayServe(wish.kind, wish.hosts) ? wish.playersMax : 0,
     recovers: wish.recovers,
     topology: wish.topology,
+    terms: wish.terms,
     hash: digest(proofOf(own.secret, 'register')),
   })
 }
@@ -154,6 +155,8 @@ function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
   const { entry } = answer
   member.found = entry.session
   member.session.topology = entry.topology
+  member.session.terms = entry.terms
+  member.session.playersMax = entry.playersMax
   if (answer.created) return become(run, entry.session)
   member.phase = 'asking'
   ask(run)

@@ -111,9 +111,10 @@ function happened(run: Runtime, event: SessionEvent): void {
     case 'view': {
       const { view } = event
       member.untended = true
-      const { id, me, topology } = member.session
+      const { id, me, topology, terms } = member.session
       const left = event.why === 'left'
-      const seen: PartView = { session: id, me, mesh: topology === 'mesh', left, ...view }
+      const mesh = topology === 'mesh'
+      const seen: PartView = { session: id, me, mesh, terms, left, ...view }
       for (const { part, state } of member.slots) {
         part.view?.(state, run.now, seen, partOut(run, part.channel))
       }

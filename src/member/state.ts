@@ -33,6 +33,8 @@ export interface Wish {
   recovers: boolean
   /** Only Node processes serve or stand by. */
   hosts: boolean
+  /** What it settles for all, if this process opens the session: `name=value`, joined by `;`. */
+  terms: string
   /** Who shall have links, if this process opens the session. */
   topology: Topology
   /** Who it was before, if it comes back by a token. */
