@@ -87,8 +87,8 @@ describe('objectsPerPlayer', () => {
       [3, 3],
     ])
     expect(w.reported).toEqual([
-      'create: HoldfastError: there is no room for rock: in this room a player makes 3 objects at ' +
-        'most (objectsPerPlayer): more than the 1 that are known here',
+      'create: HoldfastError: there is no room for rock: in this room a player makes 3 objects ' +
+        'at most (objectsPerPlayer): more than the 1 that are known here',
     ])
   })
 
