@@ -1,6 +1,7 @@
 /** A page as a place to run in: ticks from a worker, the hub of its own origin. */
 
 import { createBrowserLoop } from './net/loop-browser.ts'
+import { lookFromPage } from './net/look-browser.ts'
 import { connectWebSocket } from './net/websocket.ts'
 import { badValue } from '../machine.ts'
 import type { Environment } from '../ports.ts'
@@ -16,6 +17,7 @@ export function browserEnvironment(): Environment {
     kind: 'browser',
     loop: createBrowserLoop(),
     connect: connectWebSocket,
+    look: lookFromPage,
     carriers: [],
     defaultServer: location.origin.startsWith('http') ? location.origin : null,
     report: (error, where) => {

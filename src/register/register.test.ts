@@ -25,6 +25,7 @@ class Desk {
       playersMax: 3,
       recovers: false,
       topology: 'star' as const,
+      terms: '',
       hash: hash(1),
     }
     register.add(this.directory, 0, wish, 's', this.out)

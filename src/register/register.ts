@@ -24,6 +24,7 @@ import {
   type Listed,
   type Register,
   stored,
+  storedBefore,
   type Topology,
   type Why,
 } from './messages.ts'
@@ -115,6 +116,7 @@ export interface Wish {
   playersMax: number
   recovers: boolean
   topology: Topology
+  terms: string
   hash: Uint8Array
 }
 
@@ -125,10 +127,17 @@ export function create(now: Millis): Directory {
 
 /** Takes one record from disk. @returns false if it is not one of ours */
 export function restore(directory: Directory, now: Millis, bytes: Uint8Array): boolean {
-  const value = decode(stored, bytes)
+  const value = decode(stored, bytes) ?? broughtUp(bytes)
   if (!value) return false
-  insert(directory, { ...value, ...lately(now) })
+  const { entry, members, recovers } = value
+  insert(directory, { entry, members, recovers, ...lately(now) })
   return true
+}
+
+// A record of before there were terms.
+function broughtUp(bytes: Uint8Array): Pick<Row, 'entry' | 'members' | 'recovers'> | null {
+  const before = decode(storedBefore, bytes)
+  return before && { ...before, entry: { ...before.entry, terms: '' } }
 }
 
 function insert(directory: Directory, row: Row): void {
@@ -189,6 +198,7 @@ export function add(
       playersMax: wish.playersMax,
       standing: 'open',
       topology: wish.topology,
+      terms: wish.terms,
     },
     members: [{ inc: 1, player: 1, hash: wish.hash }],
     recovers: wish.recovers,
@@ -244,7 +254,8 @@ export function recordOf(directory: Directory, session: string): Uint8Array | nu
   const register = row.pending ? row.pending.register : row.entry.register
   if (register === null) return null
   const { members, recovers } = row
-  return encode(stored, { entry: { ...row.entry, register }, members, recovers })
+  const entry = { ...row.entry, register }
+  return encode(stored, { form: 'terms', entry, members, recovers })
 }
 
 /** The disk has what `recordOf` gave last: a change in it holds. @returns whether one was */

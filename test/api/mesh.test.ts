@@ -126,6 +126,7 @@ describe('who has links', () => {
       playersMax: 2,
       recovers: true,
       topology: 'mesh',
+      terms: '',
       hash,
     } as const
     register.add(directory, 0, wish, 's', out)
@@ -133,8 +134,8 @@ describe('who has links', () => {
     const again = register.create(0)
     expect(register.restore(again, 0, bytes)).toBe(true)
     expect(register.find(again, 's')!.entry.topology).toBe('mesh')
-    // Behind it stand one member of 19 bytes and a flag; a topology that we do not know is none.
-    const place = bytes.length - 1 - 19 - 1
+    // Behind it stand no terms, one member of 19 bytes and a flag; one that we do not know is none.
+    const place = bytes.length - 1 - 19 - 1 - 1
     expect(bytes[place]).toBe(1)
     const spoilt = bytes.map((byte, i) => (i === place ? 2 : byte))
     expect(register.restore(register.create(0), 0, spoilt)).toBe(false)

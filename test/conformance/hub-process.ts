@@ -106,7 +106,7 @@ export async function founder(url: string): Promise<Founder> {
     ask,
     found: async (room) => {
       const hash = digest(proofOf(SECRET, 'register'))
-      const wish = { playersMax: 8, recovers: false, topology: 'star', hash } as const
+      const wish = { playersMax: 8, recovers: false, topology: 'star', terms: '', hash } as const
       const answer = await ask({ kind: 'add', request: 0, game: 'g', room, ...wish })
       if (answer.kind === 'added') return { session: answer.entry.session }
       return { why: answer.kind === 'refused' ? answer.why : answer.kind }

@@ -5,7 +5,13 @@ import { create as chaosOf, below, chance, pick } from '../../src/faults/prng.ts
 import * as hub from '../../src/hub/hub.ts'
 import type { HubOut } from '../../src/hub/hub.ts'
 import { create, type Directory, recordOf, restore } from '../../src/register/register.ts'
-import { type FromHub, fromHub, type ToHub, toHub } from '../../src/register/messages.ts'
+import {
+  type FromHub,
+  fromHub,
+  HUB_VERSION,
+  type ToHub,
+  toHub,
+} from '../../src/register/messages.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
@@ -38,7 +44,7 @@ export interface Desk {
 }
 
 const ROOM = { game: 'fuzz', room: 'main', playersMax: 8 }
-const WISH = { ...ROOM, recovers: true, topology: 'star' } as const
+const WISH = { ...ROOM, recovers: true, topology: 'star', terms: '' } as const
 
 /** A hub with the session of two members, both attached. */
 export function desk(seed: number): Desk {
@@ -59,7 +65,7 @@ export function desk(seed: number): Desk {
   made.out = outOf(made)
   for (const stream of GOOD) {
     hub.opened(made.hub, 0, stream)
-    say(made, stream, { kind: 'hello', version: 1 })
+    say(made, stream, { kind: 'hello', version: HUB_VERSION })
   }
   const [one, two] = SECRETS.map((secret) => digest(proofOf(secret, 'register')))
   const wish = { ...WISH, hash: one! }
@@ -170,7 +176,7 @@ export function storm(made: Desk, messages: number): void {
 }
 
 function greet(made: Desk, stream: number): void {
-  if (chance(made.chaos, 0.9)) say(made, stream, { kind: 'hello', version: 1 })
+  if (chance(made.chaos, 0.9)) say(made, stream, { kind: 'hello', version: HUB_VERSION })
 }
 
 function answerQuestions(made: Desk): void {
@@ -225,7 +231,7 @@ function knock(made: Desk, claim: (holds: boolean, what: string) => void): void 
   const told: FromHub[] = []
   made.told.set(stream, told)
   hub.opened(made.hub, made.now, stream)
-  say(made, stream, { kind: 'hello', version: 1 })
+  say(made, stream, { kind: 'hello', version: HUB_VERSION })
   say(made, stream, { kind: 'signal', session, blob: new Uint8Array([1]) })
   const asked = last(made, 1, 'signal')
   claim(asked?.from === stream, 'the primary hears who asks')

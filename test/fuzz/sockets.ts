@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { create as chaosOf, below, chance, type Prng } from '../../src/faults/prng.ts'
-import { toHub } from '../../src/register/messages.ts'
+import { HUB_VERSION, toHub } from '../../src/register/messages.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameMessage } from '../../src/wire/relay.ts'
 import { datagram, hubBytes, type Knowledge, noise } from './hostile.ts'
@@ -51,7 +51,7 @@ async function opened(url: string): Promise<WebSocket> {
   const stream = new WebSocket(new URL('/hub', url.replace('http', 'ws')))
   stream.on('error', () => {})
   await once(stream, 'open')
-  stream.send(frameMessage(encode(toHub, { kind: 'hello', version: 1 })))
+  stream.send(frameMessage(encode(toHub, { kind: 'hello', version: HUB_VERSION })))
   return stream
 }
 

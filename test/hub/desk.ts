@@ -112,6 +112,7 @@ export class Desk {
       playersMax: 4,
       recovers: false,
       topology: 'star' as const,
+      terms: '',
       hash: digest(proof(1)),
     }
     const [added] = this.say(streams[0]!, { kind: 'add', request: 1, ...wish })

@@ -193,6 +193,7 @@ describe('the directory', () => {
       playersMax: 4,
       recovers: false,
       topology: 'star' as const,
+      terms: '',
       hash: listed(5).hash,
     }
     const asker = desk.open()
@@ -296,6 +297,7 @@ describe('a disk that takes its time, or nothing', () => {
     playersMax: 4,
     recovers: false,
     topology: 'star' as const,
+    terms: '',
     hash: listed(1).hash,
   }
   const FULL = 'the disk is full'

@@ -195,6 +195,7 @@ function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
     playersMax: 8,
     recovers: true,
     topology: 'star' as const,
+    terms: '',
     hash: listed[0]!.hash,
   }
   register.add(directory, 0, wish, SESSION_ID, out)

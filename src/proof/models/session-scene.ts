@@ -61,6 +61,7 @@ function foundDirectory(founder: Process): Directory {
     playersMax: 8,
     recovers: false,
     topology: 'star' as const,
+    terms: '',
     hash: self!.registerHash,
   }
   register.add(directory, 0, wish, SESSION_ID, { send() {}, record() {}, emit() {} })
