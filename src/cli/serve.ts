@@ -6,19 +6,19 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CAC } from 'cac'
-import { HubServer, type Weather } from '../api/hub-server.ts'
+import { countsText } from '../api/hub-figures.ts'
+import { openHub } from '../api/hub-opening.ts'
+import type { Weather } from '../api/hub-server.ts'
 import { createConditioner } from '../drivers/net/conditioner.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
-import { acceptStreams, type StreamServer } from '../drivers/net/websocket-server.ts'
-import { openSqliteStore } from '../drivers/store/sqlite.ts'
 import { type Conditions, format, parse } from '../faults/conditions.ts'
 import { HoldfastError } from '../machine.ts'
-import type { Datagrams, Loop, Stream, StreamEvents } from '../ports.ts'
+import type { Datagrams, Loop } from '../ports.ts'
 import { HUB_VERSION } from '../register/messages.ts'
-import { list } from '../register/register.ts'
 import { plainLines } from '../wire/plain.ts'
 import { listOf, ORIGIN_HELP, type Word } from './given.ts'
-import { type HttpServer, openServer } from './http.ts'
+import { fail } from './answers.ts'
+import { type Answer, openServer } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { readPages } from './pages.ts'
 import { metricsOf, siteOf } from './site.ts'
@@ -139,27 +139,29 @@ async function opened(
   closers: (() => void | Promise<void>)[],
 ): Promise<Omit<Serving, 'close'>> {
   const { host, port, origins, demo } = options
-  const loop = createNodeLoop()
-  const store = openSqliteStore(folderFor(options.data))
-  closers.push(() => store.close())
-  const startedAt = loop.now()
-  const weather = conditions ? await weatherOf(loop, conditions) : undefined
-  const hub = new HubServer(loop, store, { weather, report })
-  closers.push(() => hub.close())
   const metrics = createMetrics()
-  const site = siteOf({
-    pages: readPages(fileURLToPath(new URL('../pages', import.meta.url))),
-    health: () => ({ ...hub.health(), upMs: Math.round(loop.now() - startedAt) }),
+  const weather = conditions ? await weatherOf(createNodeLoop(), conditions) : undefined
+  const pages = readPages(fileURLToPath(new URL('../pages', import.meta.url)))
+  // The hub needs the server, and who asks the server the hub: nothing comes before both are open.
+  const site: { answer: Answer } = { answer: (_path, _request, response) => fail(response, 503) }
+  const http = await openServer({ host, port, option: '--port', origins }, (...asked) =>
+    site.answer(...asked),
+  )
+  closers.push(() => http.close())
+  const store = folderFor(options.data)
+  const hub = openHub({ server: http.server, store, origins, report }, { weather })
+  closers.push(() => hub.close())
+  metrics.add(() => hub.metrics())
+  metrics.add(() => {
+    return countsText('holdfast_requests_refused_total', 'Requests refused, by why', http.counters)
+  })
+  site.answer = siteOf({
+    pages,
+    health: () => ({ ...hub.health() }),
     metrics: options.metrics === 'here' ? metrics : null,
-    sessions: () => sessions(hub),
+    sessions: () => hub.sessions(),
     about: { version: HUB_VERSION, demo },
   })
-  const http = await openServer({ host, port, option: '--port', origins }, site)
-  closers.push(() => http.close())
-  const accept = (stream: Stream): StreamEvents => hub.accept(stream)
-  const streams = acceptStreams(http.server, { path: '/hub', origins, accept })
-  closers.push(() => streams.close())
-  measure(metrics, hub, streams, http)
   const metricsUrl = await openMetrics(options, metrics, closers)
   return { url: http.url, metricsUrl }
 }
@@ -211,36 +213,4 @@ async function weatherOf(loop: Loop, conditions: Conditions): Promise<Weather> {
     deliver = direct
     return (connection, from, datagram) => conditioned.send(`${connection} ${from}`, datagram)
   }
-}
-
-function sessions(hub: HubServer): object[] {
-  return list(hub.hub.directory, '').map((entry) => ({
-    session: entry.session,
-    game: entry.game,
-    room: entry.room,
-    players: entry.players,
-    playersMax: entry.playersMax,
-    standing: entry.standing,
-    epoch: entry.register.epoch,
-  }))
-}
-
-function measure(
-  metrics: Metrics,
-  server: HubServer,
-  streams: StreamServer,
-  http: HttpServer,
-): void {
-  const { hub } = server
-  metrics.count('holdfast_requests_refused_total', 'Requests refused, by why', () => http.counters)
-  metrics.count('holdfast_hub_total', 'What the hub did', () => hub.counters)
-  metrics.count('holdfast_streams_total', 'What happened at the door', () => streams.counters)
-  metrics.gauge('holdfast_disk_ok', 'Whether the disk takes what is written', () =>
-    server.health().ok ? 1 : 0,
-  )
-  metrics.gauge('holdfast_sessions', 'Sessions in the register', () => hub.directory.rows.size)
-  metrics.gauge('holdfast_streams', 'Open streams', () => streams.open())
-  metrics.gauge('holdfast_members', 'Attached members', () =>
-    [...hub.attached.values()].reduce((sum, members) => sum + members.size, 0),
-  )
 }
