@@ -95,7 +95,16 @@ class Stranger {
 }
 
 const wish = (request: number, game: string, room: string): ToHub => ({
-  ...{ kind: 'add', request, game, room, playersMax: 4, recovers: true, topology: 'star' },
+  ...{
+    kind: 'add',
+    request,
+    game,
+    room,
+    playersMax: 4,
+    recovers: true,
+    topology: 'star',
+    terms: '',
+  },
   hash: new Uint8Array(16),
 })
 
