@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { HUB_VERSION } from '../register/messages.ts'
 
 const CLI = fileURLToPath(new URL('../../dist/cli/holdfast.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-serve-'))
@@ -49,7 +50,10 @@ test('metrics stand on a port of their own, and pages hear whether this is a dem
   expect((await fetch(`${url}metrics`)).status).toBe(404)
   expect(await (await fetch(metrics!)).text()).toContain('holdfast_streams 0')
   expect((await fetch(metrics!.replace('metrics', 'health'))).status).toBe(404)
-  expect(await (await fetch(`${url}api/hub`)).json()).toEqual({ version: 1, demo: true })
+  expect(await (await fetch(`${url}api/hub`)).json()).toEqual({
+    version: HUB_VERSION,
+    demo: true,
+  })
 })
 
 test('what is wrong with an option is said in a sentence', () => {
