@@ -27,8 +27,8 @@ export interface HubOptions {
   /** The only games that there may be sessions of. Default: any. */
   games?: readonly string[]
   /**
-   * The file of the register, which survives the hub; its folder must be there. Null: memory, and
-   * with the hub all sessions are forgotten (those that are linked directly play on).
+   * The file of the register, which survives the hub; its folder must be there. Null: memory, for
+   * development; when the hub is opened anew, each room that was there begins anew, empty.
    */
   store: string | null
   /**
