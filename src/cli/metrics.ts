@@ -26,6 +26,8 @@ export interface Metrics {
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  // Strangers may read this, and those who look for a hole ask for versions first.
+  registry.removeSingleMetric('nodejs_version_info')
   return {
     type: registry.contentType,
     text: () => registry.metrics(),

@@ -145,6 +145,10 @@ export function unkept(hub: Hub, session: string, why: string, out: HubOut): boo
   hub.counters.unkept++
   const asked = hub.asked.get(session)
   hub.asked.delete(session)
-  if (asked) refuse(asked.connection, asked.request, why, out)
+  if (!asked) return true
+  const from = hub.connections.get(asked.connection)
+  // Who asks again until there is room has created nothing so far.
+  if (asked.kind === 'add' && from) from.created--
+  refuse(asked.connection, asked.request, why, out)
   return true
 }

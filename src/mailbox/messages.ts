@@ -18,6 +18,12 @@ export const REFUSAL_MAX = 300
 /** Bytes of a nonce, a proof and the name of a store. */
 export const NONCE_BYTES = 16
 
+/** Whether a mailbox may be called so: some text, and nothing in it that a terminal obeys. */
+export function isMailId(id: string): boolean {
+  const bytes = new TextEncoder().encode(id).length
+  return bytes >= 1 && bytes <= MAIL_ID_MAX && !/\p{Control}/u.test(id)
+}
+
 const letter = record({ n: varint, body: blob(LETTER_BYTES_MAX) })
 
 /** What goes from mailbox to mailbox. */

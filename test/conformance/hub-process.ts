@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
 import { WebSocket } from 'ws'
 import {
   type FromHub,
@@ -17,7 +17,8 @@ import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, readFrame } from '../../src/wire/relay.ts'
 import { PLACE, type SmallDisk } from './small-disk.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../dist/cli/holdfast.js', import.meta.url))
+// Tests and soaks begin in the root of the repository.
+const PROGRAM = resolve('dist/cli/holdfast.js')
 
 /** A hub that runs. */
 export interface HubProcess {
@@ -51,10 +52,10 @@ export async function startHub(disk: SmallDisk, folder = ''): Promise<HubProcess
 }
 
 function urlOf(child: ChildProcess, errors: () => string): Promise<string> {
-  return new Promise((resolve, reject) => {
+  return new Promise((found, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {
       const url = /https?:\/\/\S+/.exec(line)?.[0]
-      if (url !== undefined) resolve(url)
+      if (url !== undefined) found(url)
     })
     child.once('exit', (code) => reject(new Error(`the hub ended with ${code}: ${errors()}`)))
   })
@@ -71,7 +72,8 @@ export interface Founder {
   close(): void
 }
 
-const SECRET = new Uint8Array(16).fill(7)
+/** Of whoever founds. */
+export const SECRET = new Uint8Array(16).fill(7)
 
 /** Dials the hub. */
 export async function founder(url: string): Promise<Founder> {
@@ -89,13 +91,13 @@ export async function founder(url: string): Promise<Founder> {
   say({ kind: 'hello', version: HUB_VERSION })
   const ask = (message: Question): Promise<FromHub> => {
     const request = ++requests
-    return new Promise((resolve, reject) => {
+    return new Promise((answered, reject) => {
       const gone = (): void => reject(new Error('the hub closed the stream'))
       stream.once('close', gone)
       waiting.set(request, (answer) => {
         waiting.delete(request)
         stream.off('close', gone)
-        resolve(answer)
+        answered(answer)
       })
       say({ ...message, request } as ToHub)
     })

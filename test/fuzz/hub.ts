@@ -4,7 +4,6 @@ import { fork, type Prng } from '../../src/faults/prng.ts'
 import { create as chaosOf, below, chance, pick } from '../../src/faults/prng.ts'
 import * as hub from '../../src/hub/hub.ts'
 import type { HubOut } from '../../src/hub/hub.ts'
-import { recordOf } from '../../src/register/register.ts'
 import {
   type FromHub,
   fromHub,
@@ -12,6 +11,7 @@ import {
   type ToHub,
   toHub,
 } from '../../src/register/messages.ts'
+import { create, type Directory, recordOf, restore } from '../../src/register/register.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
@@ -167,8 +167,9 @@ export function storm(made: Desk, messages: number): void {
     else if (below(chaos, 20) === 0) greet(made, stream)
     else hub.receive(made.hub, made.now, stream, hubBytes(chaos, made.known), made.out)
     if (hub.deadline(made.hub) <= made.now) hub.wake(made.hub, made.now, made.out)
-    // The disk takes its time.
+    // The disk takes its time, and is full now and then.
     if (chance(chaos, 0.2)) write(made)
+    if (chance(chaos, 0.001)) made.isFull = !made.isFull
     answerQuestions(made)
     made.relayed = made.relayed.filter(({ to }) => GOOD.includes(to))
   }
@@ -193,12 +194,19 @@ export function complaints(made: Desk): string[] {
   const found: string[] = []
   const claim = (holds: boolean, what: string): void => void (holds || found.push(what))
   const { session } = made.known
-  const row = made.hub.directory.rows.get(session)
+  const { directory } = made.hub
+  const row = directory.rows.get(session)
   const register = row && JSON.stringify(row.entry.register)
   claim(register === '{"epoch":1,"primary":1,"backup":0}', `register ${register}`)
   claim(row?.entry.standing === 'open', `standing ${row?.entry.standing}`)
   claim(row?.members.length === 2, `members ${row?.members.length}`)
   claim([...(made.hub.attached.get(session) ?? [])].join() === '1,1,2,2', 'both are attached')
+  made.isFull = false
+  write(made)
+  const again = create(made.now)
+  for (const bytes of made.disk.values()) restore(again, made.now, bytes)
+  claim(durable(again) === durable(directory), 'memory and disk differ')
+  claim(made.hub.waiting.size + made.hub.asked.size === 0, 'nobody waits for the disk')
   claim(made.relayed.length === 0, `relayed to the good ones: ${made.relayed.length}`)
   const streams = made.bad.size + GOOD.length
   claim(made.hub.connections.size === streams, `streams ${made.hub.connections.size}`)
@@ -206,6 +214,14 @@ export function complaints(made: Desk): string[] {
   claim(made.hub.directory.rows.size <= 10_000, `sessions ${made.hub.directory.rows.size}`)
   knock(made, claim)
   return found
+}
+
+// All that a restart must not change: how a session answers lately is learned anew.
+function durable(directory: Directory): string {
+  const rows = [...directory.rows.values()].map(({ entry, members, recovers }) => {
+    return JSON.stringify([{ ...entry, standing: '' }, members, recovers])
+  })
+  return rows.sort().join('\n')
 }
 
 // Somebody new asks the primary, who answers; nobody else may.

@@ -69,12 +69,13 @@ export async function intoTcp(seed: number, port: number, count: number): Promis
 }
 
 const UPGRADE =
-  'GET /hub HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+  'GET /hub HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
 
 function words(chaos: Prng): Uint8Array {
   if (chance(chaos, 0.2)) return new TextEncoder().encode(UPGRADE)
-  if (chance(chaos, 0.1)) return new TextEncoder().encode('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  if (chance(chaos, 0.1))
+    return new TextEncoder().encode('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
   const bytes = noise(chaos, 200)
   return bytes.length > 0 ? bytes : new Uint8Array(1)
 }

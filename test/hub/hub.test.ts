@@ -357,6 +357,21 @@ describe('a disk that takes its time, or nothing', () => {
     expect(desk.hub.directory.rows.size).toBe(1)
   })
 
+  test('who asks 100 times while the disk is full may open its room after (SE-5)', () => {
+    const desk = new Desk()
+    desk.atOnce = false
+    const stream = desk.open()
+    for (let request = 1; request <= 100; request++) {
+      desk.say(stream, { kind: 'add', request, ...wish })
+      desk.write(FULL)
+      expect(desk.heard.get(stream)!.at(-1)).toEqual({ kind: 'refused', request, why: FULL })
+    }
+    desk.atOnce = true
+    expect(desk.say(stream, { kind: 'add', request: 101, ...wish })).toMatchObject([
+      { kind: 'added' },
+    ])
+  })
+
   test('the list of members is taken at once, and written when the disk can (SE-5)', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(1)

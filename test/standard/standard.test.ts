@@ -11,6 +11,7 @@ import * as hubSessions from '../../src/hub/sessions.ts'
 import * as prng from '../../src/faults/prng.ts'
 import { ASSEMBLIES_MAX, FRAGMENT_BYTES_MAX, FRAGMENTS_MAX } from '../../src/link/assembly.ts'
 import { RELAY_BACKLOG_MAX } from '../../src/api/hub-server.ts'
+import * as streamLimits from '../../src/drivers/net/limits.ts'
 import * as storeLimits from '../../src/drivers/store/limits.ts'
 import { createFrames, nextFrame, open, PARTS_MAX } from '../../src/link/frames.ts'
 import { handshakeLayout, LINK_VERSION } from '../../src/link/handshake.ts'
@@ -77,6 +78,7 @@ const LIMITS: Record<string, number> = {
   ...pick(session),
   ...pick(hubMessages),
   ...pick(ports),
+  ...pick(streamLimits),
   ...pick(link),
   ...pick(hubSessions),
   ...pick(allowance),

@@ -79,7 +79,7 @@ export function closeSentence(code: number, reason: string): string {
     1000: 'the other side closed it',
     1001: 'the other side is going away',
     1006: 'the connection broke',
-    1008: 'the other side does not take us',
+    1008: 'the other side refuses it',
     1009: 'a message was too big',
     4009: 'a message was too big',
     1013: 'the other side is full',
