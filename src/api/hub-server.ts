@@ -59,14 +59,14 @@ export class HubServer {
   constructor(
     loop: Loop,
     store: Store,
-    { weather = (deliver) => deliver, report = () => {} }: HubServerOptions = {},
+    { weather = (deliver) => deliver, report = () => {}, games = null }: HubServerOptions = {},
   ) {
     this.#loop = loop
     this.#store = store
     this.#report = report
     const chance = loop.random(4)
     const boot = new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
-    this.hub = hub.create(loop.now(), boot)
+    this.hub = hub.create(loop.now(), boot, games)
     for (const [key, bytes] of store.entries()) {
       if (restore(this.hub.directory, loop.now(), bytes)) continue
       throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
@@ -232,4 +232,6 @@ export class HubServer {
 export interface HubServerOptions {
   weather?: Weather | undefined
   report?: Report
+  /** The only games that there may be sessions of; null for any. */
+  games?: ReadonlySet<string> | null
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpServer, openServer, type Place } from './http.ts'
+import { countsText } from '../api/hub-figures.ts'
 import { createMetrics } from './metrics.ts'
 import { readPages } from './pages.ts'
 import { siteOf, type SiteOptions } from './site.ts'
@@ -39,7 +40,7 @@ afterAll(() => rmSync(outside, { recursive: true }))
 
 async function open(options: Partial<Place & SiteOptions> = {}): Promise<HttpServer> {
   const site = {
-    pages: readPages(folder),
+    shelves: [{ find: readPages(folder, 'build them').find, policy: 'strict' }],
     health: () => ({ ok: true, sessions: 3 }),
     metrics: createMetrics(),
     sessions: () => [{ name: 'duel' }],
@@ -88,7 +89,7 @@ describe('pages', () => {
   test('a folder without its slash leads to the one with', async () => {
     const { url } = await open()
     const response = await fetch(`${url}dots`, { redirect: 'manual' })
-    expect([response.status, response.headers.get('location')]).toEqual([308, '/dots/'])
+    expect([response.status, response.headers.get('location')]).toEqual([308, './dots/'])
   })
 
   test('only names with a hash are kept for good', async () => {
@@ -281,19 +282,15 @@ describe('/health and /metrics', () => {
   test('metrics show the counters of rooms as they are now, each registry its own', async () => {
     const metrics = createMetrics()
     const counters = { accepted: 1, badUpgrades: 0, note: 'no number' }
-    let streams = 5
-    metrics.count('holdfast_streams_total', 'What happened to streams.', () => counters)
-    metrics.gauge('holdfast_streams_open', 'Streams open now.', () => streams)
+    metrics.add(() => countsText('holdfast_streams_total', 'What happened to streams.', counters))
     const { url } = await open({ metrics })
     const read = async (): Promise<string> => (await fetch(`${url}metrics`)).text()
     expect(await read()).toContain('holdfast_streams_total{what="accepted"} 1\n')
     counters.accepted = 7
     counters.badUpgrades = 2
-    streams = 4
     const text = await read()
     expect(text).toContain('holdfast_streams_total{what="accepted"} 7\n')
     expect(text).toContain('holdfast_streams_total{what="bad_upgrades"} 2\n')
-    expect(text).toContain('holdfast_streams_open 4\n')
     expect(text).toContain('process_cpu_seconds_total')
     expect(text).not.toContain('note')
     expect(await createMetrics().text()).not.toContain('holdfast_streams_total')
@@ -315,8 +312,8 @@ describe('opening and closing', () => {
   test('a host that is not ours, a port out of range, a missing folder say so', async () => {
     await expect(open({ host: '192.0.2.1' })).rejects.toMatchObject({ code: 'unreachable' })
     await expect(open({ port: 70_000 })).rejects.toMatchObject({ code: 'bad-value' })
-    expect(() => readPages(join(folder, 'none'))).toThrow(/npm run build/)
-    expect(() => readPages(join(folder, 'odd.xyz'))).toThrow(/does not exist/)
+    expect(() => readPages(join(folder, 'none'), 'build them')).toThrow(/no folder .*none: build/)
+    expect(() => readPages(join(folder, 'odd.xyz'), 'x')).toThrow(/there is no folder of pages/)
   })
 
   test('an IPv6 host stands in brackets in the URL', async () => {

@@ -6,22 +6,23 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CAC } from 'cac'
-import { HubServer, type Weather } from '../api/hub-server.ts'
+import { countsText } from '../api/hub-figures.ts'
+import { openHub } from '../api/hub-opening.ts'
+import type { Weather } from '../api/hub-server.ts'
 import { createConditioner } from '../drivers/net/conditioner.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
-import { acceptStreams, type StreamServer } from '../drivers/net/websocket-server.ts'
-import { openSqliteStore } from '../drivers/store/sqlite.ts'
 import { type Conditions, format, parse } from '../faults/conditions.ts'
 import { HoldfastError } from '../machine.ts'
-import type { Datagrams, Loop, Stream, StreamEvents } from '../ports.ts'
+import type { Datagrams, Loop } from '../ports.ts'
 import { HUB_VERSION } from '../register/messages.ts'
-import { list } from '../register/register.ts'
 import { plainLines } from '../wire/plain.ts'
 import { listOf, ORIGIN_HELP, type Word } from './given.ts'
-import { type HttpServer, openServer } from './http.ts'
+import { fail } from './answers.ts'
+import { type Answer, openServer } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { readPages } from './pages.ts'
-import { metricsOf, siteOf } from './site.ts'
+import { checkPolicy, type Policy } from './policy.ts'
+import { metricsOf, type Shelf, siteOf, withLobby } from './site.ts'
 
 /** Where the hub listens unless told otherwise. */
 export const PORT_DEFAULT = 8700
@@ -40,6 +41,13 @@ export interface ServeOptions {
   /** Pages of which origins may come beside those that are served here; see origins.ts. */
   origins: readonly string[]
   metrics: MetricsPlace
+  /** Where members connect; also at `/hub` if the games that come with it are served. */
+  path: string
+  /** The only games that there may be sessions of; none for any. */
+  games: readonly string[]
+  /** The folder of one's own pages; null for the games that come with it. */
+  pages: string | null
+  policy: Policy
   /** Whether this is a demonstration, in which the games let any member kill whoever serves. */
   demo: boolean
 }
@@ -61,6 +69,12 @@ export function addServe(cli: CAC): void {
       default: '127.0.0.1',
     })
     .option('--data <file>', 'File of the register', { default: DATA_DEFAULT })
+    .option('--pages <folder>', 'Serve your own pages, as built; the rooms are at /lobby/')
+    .option('--policy <policy>', 'Content policy of your pages: open, strict, none, or its words', {
+      default: 'open',
+    })
+    .option('--path <path>', 'Where members connect', { default: '/hub' })
+    .option('--games <names>', 'The only games that there may be rooms of, with commas')
     .option('--origin <origin>', `Pages of which other origin may come; ${ORIGIN_HELP}`)
     .option('--metrics <where>', 'Where /metrics is: a port (9100, 10.0.0.5:9100), here, off', {
       default: 'here',
@@ -68,6 +82,7 @@ export function addServe(cli: CAC): void {
     .option('--condition <weather>', 'Worsen relayed paths, e.g. "rtt=120,loss=5%,jitter=30"')
     .option('--demo', 'In the games any member may kill whoever serves, to see what happens')
     .example('holdfast serve --port 9000 --condition "rtt=80,loss=2%"')
+    .example('holdfast serve --pages dist --games duel')
     .example('holdfast serve --origin https://play.example.com --metrics 9100')
     .action((given: Given) => run(given))
 }
@@ -78,6 +93,10 @@ interface Given {
   data: Word
   origin?: Word | Word[]
   metrics: Word
+  pages?: Word
+  policy: Word
+  path: Word
+  games?: Word | Word[]
   condition?: Word
   demo?: boolean
 }
@@ -90,6 +109,10 @@ async function run(given: Given): Promise<void> {
     condition: given.condition === undefined ? null : String(given.condition),
     origins: listOf(given.origin),
     metrics: metricsPlace(String(given.metrics)),
+    pages: given.pages === undefined ? null : String(given.pages),
+    policy: checkPolicy(String(given.policy)),
+    path: String(given.path),
+    games: listOf(given.games),
     demo: given.demo === true,
   })
   console.log(`Holdfast serves ${serving.url}`)
@@ -138,30 +161,48 @@ async function opened(
   conditions: Conditions | null,
   closers: (() => void | Promise<void>)[],
 ): Promise<Omit<Serving, 'close'>> {
-  const { host, port, origins, demo } = options
-  const loop = createNodeLoop()
-  const store = openSqliteStore(folderFor(options.data))
-  closers.push(() => store.close())
-  const startedAt = loop.now()
-  const weather = conditions ? await weatherOf(loop, conditions) : undefined
-  const hub = new HubServer(loop, store, { weather, report })
-  closers.push(() => hub.close())
+  const { host, port, origins } = options
   const metrics = createMetrics()
-  const site = siteOf({
-    pages: readPages(fileURLToPath(new URL('../pages', import.meta.url))),
-    health: () => ({ ...hub.health(), upMs: Math.round(loop.now() - startedAt) }),
-    metrics: options.metrics === 'here' ? metrics : null,
-    sessions: () => sessions(hub),
-    about: { version: HUB_VERSION, demo },
-  })
-  const http = await openServer({ host, port, option: '--port', origins }, site)
+  const shelves = shelvesOf(options)
+  const weather = conditions ? await weatherOf(createNodeLoop(), conditions) : undefined
+  // The hub needs the server, and who asks the server the hub: nothing comes before both are open.
+  const site: { answer: Answer } = { answer: (_path, _request, response) => fail(response, 503) }
+  const http = await openServer({ host, port, option: '--port', origins }, (...asked) =>
+    site.answer(...asked),
+  )
   closers.push(() => http.close())
-  const accept = (stream: Stream): StreamEvents => hub.accept(stream)
-  const streams = acceptStreams(http.server, { path: '/hub', origins, accept })
-  closers.push(() => streams.close())
-  measure(metrics, hub, streams, http)
+  const store = folderFor(options.data)
+  const hub = openHub(
+    {
+      ...{ server: http.server, store, origins, report, path: options.path },
+      ...(options.games.length > 0 && { games: options.games }),
+    },
+    // The games that come with it look for it there.
+    { weather, paths: options.pages === null ? ['/hub'] : [] },
+  )
+  closers.push(() => hub.close())
+  metrics.add(() => hub.metrics())
+  metrics.add(() => {
+    return countsText('holdfast_requests_refused_total', 'Requests refused, by why', http.counters)
+  })
+  site.answer = siteOf({
+    shelves: shelves.all,
+    health: () => hub.health(),
+    metrics: options.metrics === 'here' ? metrics : null,
+    sessions: () => hub.sessions(),
+    about: { version: HUB_VERSION, demo: options.demo, starts: shelves.starts },
+  })
   const metricsUrl = await openMetrics(options, metrics, closers)
   return { url: http.url, metricsUrl }
+}
+
+/** What is served, and the folders of games in it. */
+function shelvesOf({ pages, policy }: ServeOptions): { all: Shelf[]; starts: readonly string[] } {
+  const folder = fileURLToPath(new URL('../pages', import.meta.url))
+  const ours = readPages(folder, 'this package is not whole; in its repository: npm run build')
+  if (pages === null) return { all: [{ find: ours.find, policy: 'strict' }], starts: [] }
+  const own = readPages(pages, 'build your pages, and name the folder that they are built to')
+  return { all: withLobby(own, policy, ours), starts: own.starts }
 }
 
 async function openMetrics(
@@ -211,36 +252,4 @@ async function weatherOf(loop: Loop, conditions: Conditions): Promise<Weather> {
     deliver = direct
     return (connection, from, datagram) => conditioned.send(`${connection} ${from}`, datagram)
   }
-}
-
-function sessions(hub: HubServer): object[] {
-  return list(hub.hub.directory, '').map((entry) => ({
-    session: entry.session,
-    game: entry.game,
-    room: entry.room,
-    players: entry.players,
-    playersMax: entry.playersMax,
-    standing: entry.standing,
-    epoch: entry.register.epoch,
-  }))
-}
-
-function measure(
-  metrics: Metrics,
-  server: HubServer,
-  streams: StreamServer,
-  http: HttpServer,
-): void {
-  const { hub } = server
-  metrics.count('holdfast_requests_refused_total', 'Requests refused, by why', () => http.counters)
-  metrics.count('holdfast_hub_total', 'What the hub did', () => hub.counters)
-  metrics.count('holdfast_streams_total', 'What happened at the door', () => streams.counters)
-  metrics.gauge('holdfast_disk_ok', 'Whether the disk takes what is written', () =>
-    server.health().ok ? 1 : 0,
-  )
-  metrics.gauge('holdfast_sessions', 'Sessions in the register', () => hub.directory.rows.size)
-  metrics.gauge('holdfast_streams', 'Open streams', () => streams.open())
-  metrics.gauge('holdfast_members', 'Attached members', () =>
-    [...hub.attached.values()].reduce((sum, members) => sum + members.size, 0),
-  )
 }

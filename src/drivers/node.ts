@@ -4,6 +4,7 @@ import { createNodeLoop } from './net/loop-node.ts'
 import { lookFromNode } from './net/look-node.ts'
 import { openUdp, type UdpOptions } from './net/udp.ts'
 import { connectWebSocketNode } from './net/websocket-node.ts'
+import { report } from './report.ts'
 import type { Environment } from '../ports.ts'
 
 const atEnd = new Set<() => void>()
@@ -20,12 +21,6 @@ function onEnd(run: () => void): () => void {
 
 function endAll(): void {
   for (const run of [...atEnd]) run()
-}
-
-/** A warning with the error's own place: the process goes on. */
-function report(error: unknown, where: string): void {
-  const detail = error instanceof Error ? (error.stack ?? String(error)) : String(error)
-  process.emitWarning(`${where} threw`, { type: 'HoldfastWarning', detail })
 }
 
 /** The environment of this process. @param udp where to listen; null for the relay alone */

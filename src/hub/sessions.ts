@@ -4,7 +4,7 @@
  */
 
 import type { Millis } from '../machine.ts'
-import { MEMBERS_MAX, type ToHub } from '../register/messages.ts'
+import { MEMBERS_MAX, NO_GAME, type ToHub } from '../register/messages.ts'
 import * as register from '../register/register.ts'
 import * as allowance from './allowance.ts'
 import { detach } from './attaching.ts'
@@ -71,7 +71,7 @@ export function add(call: Call, message: ToHub & { kind: 'add' }): void {
   const { request } = message
   // Who looks for a session is in none: it was removed from the one that it was in.
   detach(call)
-  const unfit = unfitWish(from, message)
+  const unfit = unfitWish(hub, from, message)
   if (unfit) return refuse(connection, request, unfit, out)
   const onItsWay = register.inRoom(hub.directory, message).find(({ pending }) => pending)
   if (onItsWay) return wait(call, onItsWay.entry.session, message)
@@ -88,9 +88,12 @@ export function add(call: Call, message: ToHub & { kind: 'add' }): void {
   hub.asked.set(id, { connection, request, kind: 'add' })
 }
 
-function unfitWish(from: Connection, wish: ToHub & { kind: 'add' }): string | null {
+function unfitWish({ games }: Hub, from: Connection, wish: ToHub & { kind: 'add' }): string | null {
   const { game, room, playersMax } = wish
   if (game === '' || room === '') return 'a session needs a game and a room'
+  if (games && !games.has(game)) {
+    return `${NO_GAME}"${game}" on this hub: it has ${[...games].join(', ')}`
+  }
   // 0 asks for one that is there.
   if (playersMax > MEMBERS_MAX) {
     return `a session takes 1 to ${MEMBERS_MAX} players: ${playersMax}`

@@ -25,6 +25,8 @@ export interface Connection {
 
 /** All the hub knows. */
 export interface Hub {
+  /** The only games that there may be sessions of; null for any. */
+  games: ReadonlySet<string> | null
   directory: register.Directory
   /** Differs after each start. */
   boot: number
@@ -99,8 +101,9 @@ export interface HubOut {
 }
 
 /** A hub that has read its disk. @param boot a random number of 32 bits */
-export function create(now: Millis, boot: number): Hub {
+export function create(now: Millis, boot: number, games: ReadonlySet<string> | null = null): Hub {
   return {
+    games,
     directory: register.create(now),
     boot,
     connections: new Map(),

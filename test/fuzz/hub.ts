@@ -4,6 +4,7 @@ import { fork, type Prng } from '../../src/faults/prng.ts'
 import { create as chaosOf, below, chance, pick } from '../../src/faults/prng.ts'
 import * as hub from '../../src/hub/hub.ts'
 import type { HubOut } from '../../src/hub/hub.ts'
+import { create, type Directory, recordOf, restore } from '../../src/register/register.ts'
 import {
   type FromHub,
   fromHub,
@@ -11,7 +12,6 @@ import {
   type ToHub,
   toHub,
 } from '../../src/register/messages.ts'
-import { create, type Directory, recordOf, restore } from '../../src/register/register.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'

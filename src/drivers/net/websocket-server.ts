@@ -14,6 +14,8 @@
  */
 
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
+import type { Http2SecureServer } from 'node:http2'
+import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
@@ -41,15 +43,21 @@ const CHUNKS_MAX = 16 * 1024
 
 /** How streams are accepted. */
 export interface StreamServerOptions {
-  /** Where clients connect, such as `/hub`; a request for an upgrade elsewhere gets 404. */
-  path: string
+  /**
+   * Where clients connect, such as `/hub`. A request for an upgrade elsewhere is left to who else
+   * listens for them on this server; if nobody does, it gets 404.
+   */
+  path: string | readonly string[]
   /** A stream has opened; `remote` is the IP address at its other end. */
   accept: (stream: Stream, info: { remote: string }) => StreamEvents
   /** Pages of which origins may open streams beside those of this server; see origins.ts. */
   origins?: readonly string[]
   /** Streams at a time. Default 10,000. */
   connectionsMax?: number
-  /** TCP connections at a time that have not sent a whole request head. Default 1,000. */
+  /**
+   * TCP connections at a time that have not sent a whole request head. Default 1,000; 0 where the
+   * server sees to them itself.
+   */
   waitingMax?: number
   /** How long they may take for it, in milliseconds. Default 10,000. */
   handshakeMs?: number
@@ -95,9 +103,16 @@ export interface StreamServer {
 }
 
 /** Lets clients open streams at a path of this server, until `close`. */
-export function acceptStreams(server: Server, options: StreamServerOptions): StreamServer {
-  return new Door(server, options)
+export function acceptStreams(server: WebServer, options: StreamServerOptions): StreamServer {
+  // All of them have the events of a server for HTTP, though the types of HTTP/2 do not say so.
+  return new Door(server as Server, options)
 }
+
+/** A server whose connections can become WebSockets; one for HTTP/2 needs `allowHTTP1`. */
+export type WebServer = Server | HttpsServer | Http2SecureServer
+
+/** The doors that stand on one server. */
+const doorsOf = new WeakMap<Server, Set<Door>>()
 
 class Door implements StreamServer, Keeper {
   readonly counters: StreamServerCounters = {
@@ -117,10 +132,12 @@ class Door implements StreamServer, Keeper {
   }
   readonly #server: Server
   readonly #options: StreamServerOptions
+  readonly #paths: readonly string[]
   readonly #connectionsMax: number
   readonly #sockets: WebSocketServer
   readonly #streams = new Set<ServerStream>()
   readonly #queue: WaitingRoom
+  readonly #doors: Set<Door>
   readonly #gate: Gate
   readonly #halves: Halves
   readonly #unread: Unread
@@ -131,10 +148,13 @@ class Door implements StreamServer, Keeper {
   constructor(server: Server, options: StreamServerOptions) {
     this.#server = server
     this.#options = options
+    this.#paths = [options.path].flat()
+    this.#gate = createGate(options.origins ?? [])
     this.#connectionsMax = options.connectionsMax ?? CONNECTIONS_MAX
     const waitingMax = options.waitingMax ?? WAITING_MAX
     this.#queue = new WaitingRoom(this.counters, waitingMax, options.handshakeMs ?? HANDSHAKE_MS)
-    this.#gate = createGate(options.origins ?? [])
+    this.#doors = doorsOf.get(server) ?? new Set()
+    doorsOf.set(server, this.#doors.add(this))
     this.#halves = new Halves(this.counters, options.halfMs, options.halfBytesMax)
     this.#sweepMs = options.sweepMs ?? SWEEP_MS
     this.#unread = new Unread(this.counters, options.unreadMs, options.unreadBytesMax)
@@ -143,8 +163,10 @@ class Door implements StreamServer, Keeper {
       this.counters.badUpgrades += 1
       refuse(socket, 400)
     })
-    server.on('connection', this.#connected)
-    server.on('request', this.#requested)
+    if (waitingMax > 0) {
+      server.on('connection', this.#connected)
+      server.on('request', this.#requested)
+    }
     server.on('upgrade', this.#upgrade)
     this.#timers = [
       setInterval(() => this.#pingAll(), options.pingMs ?? PING_MS).unref(),
@@ -162,6 +184,7 @@ class Door implements StreamServer, Keeper {
 
   close(): void {
     for (const timer of this.#timers) clearInterval(timer)
+    this.#doors.delete(this)
     this.#server.off('connection', this.#connected)
     this.#server.off('request', this.#requested)
     this.#server.off('upgrade', this.#upgrade)
@@ -176,10 +199,12 @@ class Door implements StreamServer, Keeper {
 
   #upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     this.#queue.leave(request.socket)
-    const [path] = (request.url ?? '').split('?', 1)
-    if (path !== this.#options.path) {
-      this.counters.badUpgrades += 1
-      refuse(socket, 404)
+    const [path = ''] = (request.url ?? '').split('?', 1)
+    if (!this.#paths.includes(path)) {
+      if (this.#isNobodys(path)) {
+        this.counters.badUpgrades += 1
+        refuse(socket, 404)
+      }
       return
     }
     this.#sockets.handleUpgrade(request, socket, head, (connection) => {
@@ -194,6 +219,13 @@ class Door implements StreamServer, Keeper {
         this.#accept(connection, request.socket)
       }
     })
+  }
+
+  /** Whether nobody else can want it, and this is the door that says so. */
+  #isNobodys(path: string): boolean {
+    const [first] = this.#doors
+    if (first !== this || this.#server.listenerCount('upgrade') > this.#doors.size) return false
+    return ![...this.#doors].some((door) => door.#paths.includes(path))
   }
 
   #accept(connection: WebSocket, socket: Socket): void {
