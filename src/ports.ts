@@ -150,6 +150,8 @@ export interface MailSql {
   keep(): void
   /** Takes back what ran since the mark, and forgets it. */
   undo(): void
+  /** Why a statement ended the transaction, which `abandon` begins anew; null if none did. */
+  readonly ended: Error | null
 }
 
 /** Where letters lie. Reading tells what is durable. */
@@ -169,7 +171,9 @@ export interface MailStore extends MailShelf {
   readonly name: string
   /** What was found damaged at opening and left out, as a sentence; null if nothing. */
   readonly repaired: string | null
+  /** What is durable of each peer, in order of their ids. */
   heads(): MailHead[]
+  head(peer: string): MailHead | null
   /** Letters that were set aside, oldest first. */
   dead(): DeadLetter[]
   get(key: string): Uint8Array | null
@@ -179,9 +183,15 @@ export interface MailStore extends MailShelf {
   readonly sql: MailSql | null
   /**
    * Makes all changes durable, or none, with what SQL did since the last time; then calls `done`,
-   * with null or with why not. One at a time.
+   * with null or with why not. One at a time. If it refused, it has abandoned.
    */
   commit(changes: readonly MailChange[], done: (error: Error | null) => void): void
+  /** Takes back what SQL did since the last commit. */
+  abandon(): void
+  /** The last note of a process that died with this store open; null if it was closed. */
+  readonly interrupted: string | null
+  /** Notes what is under way: it outlives this process, if not the machine. Costs little. */
+  note(what: string): void
   close(): void
 }
 

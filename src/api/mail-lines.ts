@@ -96,6 +96,11 @@ export class Lines {
     if (line) this.#drop(line, why)
   }
 
+  /** Ends all connections. */
+  hangUpAll(why: string): void {
+    for (const line of [...this.#all]) this.#drop(line, why)
+  }
+
   close(): void {
     this.#closed = true
     for (const { alarm } of this.#dialled.values()) alarm.cancel()

@@ -35,6 +35,7 @@ export interface MailboxOptions extends Common {
 export interface MailboxPlace {
   loop: Loop
   connect: Connect
+  report: (error: unknown, where: string) => void
   open(name: string): Promise<MailStore>
   /** Null where nobody can listen. */
   listen:
@@ -47,13 +48,13 @@ export interface MailboxPlace {
 
 /** Opens one. @throws HoldfastError */
 export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
-  const { loop, connect } = place
+  const { loop, connect, report } = place
   const { store: name, listen } = options
   checkDoor(place, options)
   const store = name === null ? createMailMemory() : await place.open(name)
   let box: Mailbox
   try {
-    box = new Mailbox({ loop, connect, store }, options)
+    box = new Mailbox({ loop, connect, store, report }, options)
   } catch (error) {
     store.close()
     throw error

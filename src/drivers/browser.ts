@@ -2,6 +2,7 @@
 
 import { createBrowserLoop } from './net/loop-browser.ts'
 import { connectWebSocket } from './net/websocket.ts'
+import { reportInPage } from './report-browser.ts'
 import { badValue } from '../machine.ts'
 import type { Environment } from '../ports.ts'
 
@@ -18,9 +19,7 @@ export function browserEnvironment(): Environment {
     connect: connectWebSocket,
     carriers: [],
     defaultServer: location.origin.startsWith('http') ? location.origin : null,
-    report: (error, where) => {
-      reportError(new Error(`${where} threw: ${String(error)}`, { cause: error }))
-    },
+    report: reportInPage,
     onEnd: (run) => {
       addEventListener('pagehide', run)
       return () => removeEventListener('pagehide', run)

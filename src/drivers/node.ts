@@ -3,6 +3,7 @@
 import { createNodeLoop } from './net/loop-node.ts'
 import { openUdp, type UdpOptions } from './net/udp.ts'
 import { connectWebSocketNode } from './net/websocket-node.ts'
+import { reportOnNode } from './report-node.ts'
 import type { Environment } from '../ports.ts'
 
 const atEnd = new Set<() => void>()
@@ -21,12 +22,6 @@ function endAll(): void {
   for (const run of [...atEnd]) run()
 }
 
-/** A warning with the error's own place: the process goes on. */
-function report(error: unknown, where: string): void {
-  const detail = error instanceof Error ? (error.stack ?? String(error)) : String(error)
-  process.emitWarning(`${where} threw`, { type: 'HoldfastWarning', detail })
-}
-
 /** The environment of this process. @param udp where to listen; null for the relay alone */
 export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
   return {
@@ -35,7 +30,7 @@ export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
     connect: connectWebSocketNode,
     carriers: udp ? [openUdp(udp)] : [],
     defaultServer: process.env['HOLDFAST_SERVER'] ?? 'ws://127.0.0.1:8700',
-    report,
+    report: reportOnNode,
     onEnd,
     // A process that is stopped is not told before.
     onFreeze: () => () => {},

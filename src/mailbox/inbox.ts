@@ -5,7 +5,7 @@ import type { Letter, MailShelf } from '../ports.ts'
 import { decode } from '../wire/layout.ts'
 import { type MailMessage, mailLayout } from './messages.ts'
 import { fault, sizeOf, takeAck } from './outbox.ts'
-import { type Mailbox, type MailOut, type Peer, peerOf } from './state.ts'
+import { type Mailbox, type MailOut, type Peer, peerOf, waits, weighInbox } from './state.ts'
 
 /** How long an ack waits for a letter to ride on. */
 export const ACK_DELAY_MS: Millis = 20
@@ -13,6 +13,8 @@ export const ACK_DELAY_MS: Millis = 20
 export const WINDOW_BYTES: number = 1024 * 1024
 /** Letters of one peer that may wait here, in bytes: more than any window. */
 export const INBOX_BYTES_MAX: number = 4 * WINDOW_BYTES
+/** Letters of all peers together, in bytes. */
+export const INBOXES_BYTES_MAX: number = 64 * WINDOW_BYTES
 /** How long a handler that threw is left alone at first; doubled each time. */
 export const RETRY_MS: Millis = 50
 /** And at most. */
@@ -82,7 +84,7 @@ function take(
   letter: Letter,
   out: MailOut,
 ): boolean {
-  const expected = peer.heard + peer.inbox.size + 1
+  const expected = Math.max(peer.heard, peer.came) + 1
   if (letter.n < expected) {
     box.counters.duplicates++
     // Its ack was lost, so it is news after all.
@@ -95,20 +97,23 @@ function take(
     out.emit({ kind: 'gap', peer: from, expected, got: letter.n })
     return false
   }
-  if (peer.inboxBytes + sizeOf(letter.body) > INBOX_BYTES_MAX) {
+  const bytes = sizeOf(letter.body)
+  if (peer.inboxBytes + bytes > INBOX_BYTES_MAX || box.inboxBytes + bytes > INBOXES_BYTES_MAX) {
     box.counters.flooding++
     out.emit({ kind: 'gap', peer: from, expected, got: letter.n })
     return false
   }
+  if (!waits(peer)) peer.place = ++box.places
   peer.inbox.set(letter.n, letter.body)
-  peer.inboxBytes += sizeOf(letter.body)
+  peer.came = letter.n
+  weighInbox(box, peer, bytes)
   return true
 }
 
 /** The next letter of a peer that may be handled now; null if there is none. */
 export function next(box: Mailbox, now: Millis, from: string): Letter | null {
   const peer = box.peers.get(from)
-  if (!peer || peer.retryAt > now) return null
+  if (!peer || peer.retryAt > now || peer.fault !== null) return null
   const n = peer.heard + 1
   const body = peer.inbox.get(n)
   return body ? { n, body } : null
@@ -119,8 +124,6 @@ export function done(box: Mailbox, now: Millis, from: string, out: MailOut): voi
   const peer = peerOf(box, from)
   const n = peer.heard + 1
   const bytes = sizeOf(peer.inbox.get(n)!)
-  peer.inbox.delete(n)
-  peer.inboxBytes -= bytes
   peer.heard = n
   peer.tries = 0
   peer.retryAt = 0
@@ -137,19 +140,24 @@ export function postpone(box: Mailbox, now: Millis, from: string): void {
   peerOf(box, from).retryAt = now + POSTPONE_MS
 }
 
-/** Its handler threw: it is handled again later, or set aside together with its number. */
+/**
+ * Its handler threw: it is handled again later, or set aside together with its number.
+ *
+ * @param spent  how often it failed besides, which no `tried` has recorded
+ */
 export function failed(
   box: Mailbox,
   now: Millis,
   from: string,
   thrown: string,
   out: MailOut,
+  spent = 0,
 ): void {
   const peer = peerOf(box, from)
   const n = peer.heard + 1
   const body = peer.inbox.get(n)!
   peer.tries++
-  if (peer.tries < box.limits.triesMax) {
+  if (peer.tries + spent < box.limits.triesMax) {
     out.record({ kind: 'tried', peer: from, n })
     peer.retryAt = now + Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** (peer.tries - 1))
     return

@@ -21,5 +21,6 @@
 export { done, failed, hear, next, postpone, receive } from './inbox.ts'
 export { hasRoom, post, sizeOf } from './outbox.ts'
 export { batchFor, connected, deadline, disconnected, pump, query } from './pump.ts'
-export { create, LIMITS, peerOf } from './state.ts'
+export { create, LIMITS, peerOf, rewind, settle, waits } from './state.ts'
 export type { Limits, Mailbox, MailEvent, MailOut, Policy } from './state.ts'
+export type { MailMessage } from './messages.ts'

@@ -7,8 +7,9 @@ import type { Millis } from '../machine.ts'
 import type { Letter, MailShelf } from '../ports.ts'
 import { WINDOW_BYTES } from './inbox.ts'
 import { BATCH_BYTES_MAX, BATCH_LETTERS_MAX, type MailMessage } from './messages.ts'
-import { sizeOf } from './outbox.ts'
-import { type Link, type Mailbox, type MailOut, type Peer, peerOf } from './state.ts'
+import { fault, sizeOf } from './outbox.ts'
+import { emptyInbox, type Link, type Mailbox, type MailOut, type Peer } from './state.ts'
+import { peerOf, waits } from './state.ts'
 
 /** A connection to a peer stands: nothing went over it yet (S3). */
 export function connected(box: Mailbox, now: Millis, id: string): void {
@@ -31,7 +32,9 @@ export function connected(box: Mailbox, now: Millis, id: string): void {
 /** It broke: what was on its way may have come or not. */
 export function disconnected(box: Mailbox, id: string): void {
   const peer = box.peers.get(id)
-  if (peer) peer.link = null
+  if (!peer) return
+  peer.link = null
+  emptyInbox(box, peer)
 }
 
 /**
@@ -41,7 +44,13 @@ export function disconnected(box: Mailbox, id: string): void {
 export function pump(box: Mailbox, now: Millis, shelf: MailShelf, out: MailOut): void {
   for (const [id, peer] of box.peers) {
     const { link } = peer
-    if (link && peer.fault === null) serve(box, now, { id, peer, link }, shelf, out)
+    if (!link || peer.fault !== null) continue
+    try {
+      serve(box, now, { id, peer, link }, shelf, out)
+    } catch (error) {
+      // Its letters cannot be read; those of others can.
+      fault(id, peer, error instanceof Error ? error.message : String(error), out)
+    }
   }
 }
 
@@ -91,9 +100,10 @@ function tell({ id, peer, link }: Line, letters: Letter[], out: MailOut): void {
 /** When `pump` has something to do; a letter that waits to be handled again counts too. */
 export function deadline(box: Mailbox): Millis {
   let due = Infinity
-  for (const { link, inbox, retryAt, fault } of box.peers.values()) {
-    if (link && fault === null) due = Math.min(due, link.ackDue)
-    if (inbox.size > 0) due = Math.min(due, retryAt)
+  for (const peer of box.peers.values()) {
+    if (peer.fault !== null) continue
+    if (peer.link) due = Math.min(due, peer.link.ackDue)
+    if (waits(peer)) due = Math.min(due, peer.retryAt)
   }
   return due
 }

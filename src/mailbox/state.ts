@@ -6,7 +6,7 @@
  */
 
 import type { Millis, Out } from '../machine.ts'
-import type { MailChange, MailHead } from '../ports.ts'
+import { LETTER_OVERHEAD, type MailChange, type MailHead } from '../ports.ts'
 import type { MailMessage } from './messages.ts'
 
 /**
@@ -56,9 +56,17 @@ export interface Link {
 /** Another mailbox. */
 export interface Peer extends Omit<MailHead, 'peer'> {
   link: Link | null
-  /** Letters that came and follow one on the other from `heard` on. */
+  /**
+   * Letters that came and follow one on the other. Those that took effect stay until that is
+   * durable: a turn that fails handles them again.
+   */
   inbox: Map<number, Uint8Array>
   inboxBytes: number
+  /** The last number in there, and the last that was taken out again. */
+  came: number
+  gone: number
+  /** When the first of those that wait came, counted over all peers. */
+  place: number
   /** When the first of them is handled again. */
   retryAt: Millis
   /** Why nothing goes to it any more; null if all is well. */
@@ -96,6 +104,10 @@ export interface Mailbox {
   limits: Limits
   peers: Map<string, Peer>
   counters: Counters
+  /** Bytes in all inboxes. */
+  inboxBytes: number
+  /** How often letters came where none waited. */
+  places: number
 }
 
 /** Bounds of a mailbox in a file. */
@@ -112,6 +124,8 @@ export function create(heads: readonly MailHead[], limits: Limits = LIMITS): Mai
     limits,
     peers: new Map(),
     counters: { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0 },
+    inboxBytes: 0,
+    places: 0,
   }
   for (const { peer, ...numbers } of heads) Object.assign(peerOf(box, peer), numbers)
   return box
@@ -129,6 +143,9 @@ export function peerOf(box: Mailbox, id: string): Peer {
       link: null,
       inbox: new Map(),
       inboxBytes: 0,
+      came: 0,
+      gone: 0,
+      place: 0,
       tries: 0,
       retryAt: 0,
       fault: null,
@@ -136,4 +153,45 @@ export function peerOf(box: Mailbox, id: string): Peer {
     box.peers.set(id, peer)
   }
   return peer
+}
+
+/** What a turn did to the numbers of a peer never was: they are what is durable again. */
+export function rewind(box: Mailbox, id: string, head: MailHead | null): void {
+  const peer = peerOf(box, id)
+  const { posted, acked, bytes, heard, tries } = head ?? NOTHING
+  Object.assign(peer, { posted, acked, bytes, heard, tries, retryAt: 0 })
+  peer.gone = Math.min(peer.gone, heard)
+  if (waits(peer) && !peer.inbox.has(heard + 1)) emptyInbox(box, peer)
+}
+
+const NOTHING = { posted: 0, acked: 0, bytes: 0, heard: 0, tries: 0 }
+
+/** What a turn did is durable: letters that took effect are kept no longer. */
+export function settle(box: Mailbox, id: string): void {
+  const peer = peerOf(box, id)
+  while (peer.gone < peer.heard) {
+    const body = peer.inbox.get(++peer.gone)
+    if (!body) continue
+    peer.inbox.delete(peer.gone)
+    weighInbox(box, peer, -body.length - LETTER_OVERHEAD)
+  }
+}
+
+/** Bytes come into an inbox, or go. */
+export function weighInbox(box: Mailbox, peer: Peer, bytes: number): void {
+  peer.inboxBytes += bytes
+  box.inboxBytes += bytes
+}
+
+/** Letters that came from a peer and did not take effect are forgotten: it sends them again. */
+export function emptyInbox(box: Mailbox, peer: Peer): void {
+  weighInbox(box, peer, -peer.inboxBytes)
+  peer.inbox = new Map()
+  peer.came = 0
+  peer.gone = peer.heard
+}
+
+/** Whether letters of that peer wait for their handler. */
+export function waits(peer: Peer): boolean {
+  return peer.came > peer.heard
 }

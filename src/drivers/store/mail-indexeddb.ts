@@ -33,12 +33,14 @@ export async function openMailIndexedDb(name: string): Promise<MailStore> {
 }
 
 class MailIndexedDb extends MailMemory {
+  override readonly interrupted: string | null
   readonly #database: IDBDatabase
   #isOpen = true
 
   constructor(name: string, database: IDBDatabase, content: MailContent) {
     super(content, name)
     this.#database = database
+    this.interrupted = notes()?.getItem(noteOf(name)) ?? null
   }
 
   override commit(changes: readonly MailChange[], done: (error: Error | null) => void): void {
@@ -61,8 +63,17 @@ class MailIndexedDb extends MailMemory {
   override close(): void {
     this.#isOpen = false
     super.close()
+    notes()?.removeItem(noteOf(this.name))
     this.#database.close()
     unlock(this.name)
+  }
+
+  override note(what: string): void {
+    try {
+      notes()?.setItem(noteOf(this.name), what)
+    } catch {
+      // No room: then a page that dies in a handler is not counted.
+    }
   }
 
   #write(transaction: IDBTransaction, changes: readonly MailChange[]): void {
@@ -88,6 +99,19 @@ class MailIndexedDb extends MailMemory {
     }
     for (const peer of moved) to('heads').put(heads.heads.get(peer), peer)
   }
+}
+
+// A page writes there at once, and it outlives the page. Workers and some windows have none.
+function notes(): Storage | null {
+  try {
+    return globalThis.localStorage ?? null
+  } catch {
+    return null
+  }
+}
+
+function noteOf(name: string): string {
+  return `holdfast mailbox ${name} is handling`
 }
 
 async function contentOf(name: string, database: IDBDatabase): Promise<MailContent> {

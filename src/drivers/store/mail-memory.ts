@@ -93,6 +93,7 @@ export class MailMemory implements MailStore {
   readonly name: string
   readonly sql = null
   readonly repaired = null
+  readonly interrupted: string | null = null
   protected readonly content: MailContent
   #open = true
 
@@ -102,7 +103,12 @@ export class MailMemory implements MailStore {
   }
 
   heads(): MailHead[] {
-    return [...this.content.heads.values()].map((head) => ({ ...head }))
+    return [...this.content.heads.values()].map((head) => ({ ...head })).toSorted(byPeer)
+  }
+
+  head(peer: string): MailHead | null {
+    const head = this.content.heads.get(peer)
+    return head ? { ...head } : null
   }
 
   dead(): DeadLetter[] {
@@ -144,9 +150,18 @@ export class MailMemory implements MailStore {
     done(null)
   }
 
+  abandon(): void {}
+
+  note(_what: string): void {}
+
   close(): void {
     this.#open = false
   }
+}
+
+/** Heads in order of the ids of their peers. */
+export function byPeer(one: MailHead, other: MailHead): number {
+  return one.peer < other.peer ? -1 : 1
 }
 
 /** What a closed mailbox says. */

@@ -6,10 +6,12 @@
  * last value is written; letters lie in runs of up to 64 KB.
  */
 
-import { HoldfastError } from '../../machine.ts'
+import { LETTER_OVERHEAD } from '../../ports.ts'
 import type { DeadLetter, Letter, MailChange, MailHead, MailSql, MailStore } from '../../ports.ts'
 import type { SqlValue } from '../../ports.ts'
-import { closed, move, newHead } from './mail-memory.ts'
+import { byPeer, closed, move, newHead } from './mail-memory.ts'
+import { Note } from './mail-note.ts'
+import { checkSql } from './mail-sql.ts'
 import { addTo, checksum, pack, type Run, unpack } from './mail-runs.ts'
 import * as sqlite from './sqlite-file.ts'
 import {
@@ -43,10 +45,8 @@ const SQL = {
   head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?)',
   add: 'INSERT INTO mail_letters (peer, last, first, bytes, crc, run) VALUES (?, ?, ?, ?, ?, ?)',
   trim: 'DELETE FROM mail_letters WHERE peer = ? AND last <= ?',
-  plan: `SELECT last, bytes FROM mail_letters WHERE peer = ? AND last > ?
-    ORDER BY last LIMIT 1024`,
-  runs: `SELECT first, last, crc, run FROM mail_letters WHERE peer = ? AND last > ? AND last <= ?
-    ORDER BY last`,
+  run: `SELECT first, last, crc, run FROM mail_letters WHERE peer = ? AND last > ?
+    ORDER BY last LIMIT 1`,
   weigh: `SELECT coalesce(sum(bytes), 0), min(first), max(last) FROM mail_letters
     WHERE peer = ? AND last > ? AND last <= ?`,
   across: `SELECT first, last, crc, run FROM mail_letters
@@ -88,29 +88,37 @@ class MailSqlite implements MailStore {
   readonly name: string
   readonly sql: MailSql
   readonly repaired: string | null
+  readonly interrupted: string | null
   readonly #file: OpenFile
+  readonly #note: Note
   readonly #statements: Statements
   /** What is durable of each peer. */
   readonly #heads = new Map<string, MailHead>()
   #began = false
+  /** Why a statement of a handler ended the transaction that is open. */
+  #ended: Error | null = null
   #open = true
 
   constructor(file: OpenFile, repaired: string | null) {
     this.#file = file
     this.name = file.path
     this.repaired = repaired
+    this.#note = new Note(`${file.path}-way`)
+    this.interrupted = this.#note.found
     const prepared = Object.entries(SQL).map(([name, text]) => {
       const statement = file.database.prepare<unknown[]>(text)
       return [name, text.startsWith('SELECT') ? statement.raw() : statement] as const
     })
     this.#statements = Object.fromEntries(prepared) as Statements
-    const run = (statement: string, values: readonly SqlValue[]): Record<string, SqlValue>[] =>
-      this.#run(statement, values)
+    const ended = (): Error | null => this.#ended
     this.sql = {
-      run,
+      run: (statement, values) => this.#run(statement, values),
       mark: () => this.#exec('SAVEPOINT letter'),
       keep: () => this.#exec('RELEASE letter'),
       undo: () => this.#exec('ROLLBACK TO letter; RELEASE letter'),
+      get ended() {
+        return ended()
+      },
     }
     for (const row of this.#rows<HeadRow>('heads')) {
       const [peer, posted, acked, bytes, heard, tries] = row
@@ -119,7 +127,12 @@ class MailSqlite implements MailStore {
   }
 
   heads(): MailHead[] {
-    return [...this.#heads.values()].map((head) => ({ ...head }))
+    return [...this.#heads.values()].map((head) => ({ ...head })).toSorted(byPeer)
+  }
+
+  head(peer: string): MailHead | null {
+    const head = this.#heads.get(peer)
+    return head ? { ...head } : null
   }
 
   dead(): DeadLetter[] {
@@ -137,16 +150,22 @@ class MailSqlite implements MailStore {
   }
 
   letters(peer: string, after: number, bytes: number): Letter[] {
+    const found: Letter[] = []
     let room = bytes
-    let upTo = 0
-    for (const [last, size] of this.#rows<[number, number]>('plan', peer, after)) {
-      if (upTo > 0 && size > room) break
-      room -= size
-      upTo = last
+    for (let from = after, more = true; more;) {
+      const [row] = this.#rows<RunRow>('run', peer, from)
+      if (!row) break
+      from = row[1]
+      for (const letter of this.#unpack(peer, row)) {
+        if (letter.n <= after) continue
+        room -= letter.body.length + LETTER_OVERHEAD
+        // By letters, not by runs: what is in one run depends on how turns were grouped.
+        more = room >= 0 || found.length === 0
+        if (!more) break
+        found.push(letter)
+      }
     }
-    if (upTo === 0) return []
-    const rows = this.#rows<RunRow>('runs', peer, after, upTo)
-    return rows.flatMap((row) => this.#unpack(peer, row)).filter(({ n }) => n > after)
+    return found
   }
 
   weigh(peer: string, after: number, upTo: number): number {
@@ -161,9 +180,20 @@ class MailSqlite implements MailStore {
     done(this.#commit(changes))
   }
 
+  abandon(): void {
+    this.#began = false
+    this.#ended = null
+    rollBack(this.#file)
+  }
+
+  note(what: string): void {
+    this.#note.write(what)
+  }
+
   close(): void {
     if (!this.#open) return
     this.#open = false
+    this.#note.remove()
     sqlite.closeFile(this.#file)
   }
 
@@ -191,16 +221,13 @@ class MailSqlite implements MailStore {
     if (changes.length === 0 && !this.#began) return null
     try {
       this.#begin()
-      // Some errors in SQL of a handler end the transaction as a whole.
-      if (!this.#file.database.inTransaction) throw new Error('its transaction was rolled back')
       const heads = this.#write(changes)
       this.#file.database.exec('COMMIT')
       this.#began = false
       for (const head of heads.values()) this.#heads.set(head.peer, head)
       return null
     } catch (error) {
-      this.#began = false
-      rollBack(this.#file)
+      this.abandon()
       return explain(error, this.name)
     }
   }
@@ -245,6 +272,7 @@ class MailSqlite implements MailStore {
   }
 
   #begin(): void {
+    if (this.#ended) throw this.#ended
     if (!this.#began) this.#file.database.exec('BEGIN IMMEDIATE')
     this.#began = true
   }
@@ -265,7 +293,10 @@ class MailSqlite implements MailStore {
       statement.run(...values)
       return []
     } catch (error) {
-      throw explain(error, this.name)
+      const why = explain(error, this.name)
+      // A full disk does that, `OR ROLLBACK`, and whatever else SQLite finds too bad to go on.
+      if (this.#began && !this.#file.database.inTransaction) this.#ended ??= why
+      throw why
     }
   }
 
@@ -276,19 +307,5 @@ class MailSqlite implements MailStore {
   #rows<Row>(name: keyof typeof SQL, ...values: SqlValue[]): Row[] {
     if (!this.#open) throw closed(this.name)
     return attempt(this.name, () => this.#statements[name].all(...values)) as Row[]
-  }
-}
-
-// The transaction is ours, and so are the tables of letters.
-function checkSql(text: string): void {
-  const [, word = ''] = /^\s*([a-z]+)/i.exec(text) ?? []
-  if (/^(begin|commit|end|rollback|savepoint|release|attach|detach|vacuum|pragma)$/i.test(word)) {
-    throw new HoldfastError('bad-value', `${word} is not for a handler: it runs in a transaction`)
-  }
-  if (/\bmail_/i.test(text)) {
-    throw new HoldfastError(
-      'bad-value',
-      'tables whose name begins with mail_ are the mailbox’s own',
-    )
   }
 }
