@@ -112,6 +112,19 @@ export interface DeadLetter extends Letter {
   why: string
 }
 
+/** From which letter on they are of one life: what a store does from an opening to the next. */
+export interface Life {
+  first: number
+  life: Uint8Array
+}
+
+/** Letters of one life that follow one on the other, and the digest before the first. */
+export interface Span {
+  life: Uint8Array
+  before: Uint8Array
+  letters: Letter[]
+}
+
 /** What a mailbox durably knows of one other. */
 export interface MailHead {
   peer: string
@@ -125,13 +138,29 @@ export interface MailHead {
   heard: number
   /** How often the handler threw at the letter after that. */
   tries: number
+  /** The running digests up to the letters `posted`, `acked` and `heard`. */
+  postedDigest: Uint8Array
+  ackedDigest: Uint8Array
+  heardDigest: Uint8Array
+  /** Which lives posted the letters to it, and those from it; the last of them. */
+  ourLives: readonly Life[]
+  theirLives: readonly Life[]
 }
 
 /** A durable change of a mailbox. */
 export type MailChange =
-  | { kind: 'posted'; peer: string; n: number; body: Uint8Array }
-  | { kind: 'acked'; peer: string; n: number; bytes: number }
-  | { kind: 'heard'; peer: string; n: number }
+  | {
+      kind: 'posted'
+      peer: string
+      n: number
+      body: Uint8Array
+      life: Uint8Array
+      digest: Uint8Array
+    }
+  | { kind: 'acked'; peer: string; n: number; bytes: number; digest: Uint8Array }
+  | { kind: 'heard'; peer: string; n: number; life: Uint8Array; digest: Uint8Array }
+  /** All numbers of a peer, and the letters to it, are no more; it may begin elsewhere. */
+  | { kind: 'begun'; peer: string; head: MailHead | null }
   | { kind: 'tried'; peer: string; n: number }
   | { kind: 'dead'; peer: string; n: number; body: Uint8Array; why: string }
   | { kind: 'buried'; peer: string; n: number }
@@ -157,10 +186,12 @@ export interface MailSql {
 /** Where letters lie. Reading tells what is durable. */
 export interface MailShelf {
   /**
-   * Letters to a peer in order, those above `after`: as many as fit into `bytes`, each with
-   * LETTER_OVERHEAD, but one at least if there is one.
+   * Letters to a peer in order, those above `after`: as many of one life as fit into `bytes`,
+   * each with LETTER_OVERHEAD, but one at least if there is one.
    */
-  letters(peer: string, after: number, bytes: number): Letter[]
+  letters(peer: string, after: number, bytes: number): Span
+  /** The digest of the letter of that number to a peer; null if it is not kept. */
+  mark(peer: string, n: number): Uint8Array | null
   /** Bytes of the letters to a peer above `after` up to the number `upTo`, with their overhead. */
   weigh(peer: string, after: number, upTo: number): number
 }

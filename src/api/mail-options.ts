@@ -19,6 +19,11 @@ export interface MailboxOptions {
   accept?: readonly string[]
   /** What goes unasked on a connection. Default `hello`. */
   policy?: Policy
+  /**
+   * One of several replicas that take the same batches in the same order: what it posts is a
+   * function of them alone. Copies of its store cannot be told apart then.
+   */
+  replica?: boolean
   /** Letters that may wait for one peer. Default 1,000,000. */
   lettersMax?: number
   /** Their bytes. Default 1 GiB. */

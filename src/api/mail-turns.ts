@@ -89,10 +89,10 @@ export class Turns {
   #isBusy = false
   #isOver = false
 
-  constructor(host: TurnsHost, limits: Limits) {
+  constructor(host: TurnsHost, limits: Limits, life: Uint8Array) {
     this.#host = host
     this.#limits = limits
-    this.box = mailbox.create(host.store.heads(), limits)
+    this.box = mailbox.create(host.store.heads(), limits, life)
     this.values = new Values(host.store)
     this.#deaths = new Deaths(this.values)
     this.#alarm = host.loop.alarm(() => this.#turn())
@@ -134,7 +134,12 @@ export class Turns {
   /** Takes what came from a peer, and handles the letters of it whose turn it is. */
   receive(draft: Draft, peer: string, bytes: Uint8Array): void {
     const { loop, store } = this.#host
-    mailbox.receive(this.box, loop.now(), peer, bytes, store, draft.out)
+    try {
+      mailbox.receive(this.box, loop.now(), peer, bytes, store, draft.out)
+    } catch (error) {
+      // What lies in the store for that peer cannot be read.
+      mailbox.rest(this.box, peer, (error as Error).message, draft.out)
+    }
     this.#handleOf(draft, peer)
   }
 
@@ -222,8 +227,8 @@ export class Turns {
     this.#blamed.clear()
     this.#late.clear()
     this.#host.refused(error)
-    const { counters } = this.box
-    this.box = { ...mailbox.create(this.#host.store.heads(), this.#limits), counters }
+    const { counters, life } = this.box
+    this.box = { ...mailbox.create(this.#host.store.heads(), this.#limits, life), counters }
     for (const promise of draft.promises) promise.break(error)
     if (this.#inputs.length > 0) this.#soon()
   }

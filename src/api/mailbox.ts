@@ -3,9 +3,9 @@
 import { badValue, HoldfastError } from '../machine.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
 import type { Limits } from '../mailbox/mailbox.ts'
-import { mailLayout, NONCE_BYTES } from '../mailbox/messages.ts'
+import { mailLayout } from '../mailbox/messages.ts'
 import type { Connect, DeadLetter, Loop, MailStore } from '../ports.ts'
-import { sameBytes } from '../wire/digest.ts'
+import { NO_LIFE } from '../wire/history.ts'
 import { encode } from '../wire/layout.ts'
 import { Emitter, type Listen } from './emitter.ts'
 import { Lines, type Way } from './mail-lines.ts'
@@ -17,17 +17,29 @@ import { type MailValue, toLetter, toValue } from './mail-values.ts'
 import { checkFunction } from './options.ts'
 import { Reports } from './reports.ts'
 
-/** Keys of our own; those of users have no NUL. */
-const BOOK = '\0book'
-const BOOK_OF = '\0book of '
-
 /** What a mailbox runs on. */
 export interface MailPlace {
   loop: Loop
   connect: Connect
   store: MailStore
+  /** The name of this life of the store, durable; replicas have none. */
+  life?: Uint8Array
   /** Says what nobody else heard of: a function of the application threw, and where. */
   report?: (error: unknown, where: string) => void
+}
+
+/** What the owner may do about a peer. */
+export interface MailPeer {
+  /**
+   * Goes on from what the peer has, where histories do not fit and the right store will not come
+   * back. Kept, with what became of which letters, when that is durable.
+   *
+   * @param how  `common`: the last letter to it that both have, where that is not known
+   * It rejects with a HoldfastError: `unreachable` while it is not connected, `bad-value`, `store`.
+   */
+  adopt(how?: { common?: number }): Promise<mailbox.Adopted>
+  /** Forgets all that is known of it, with the letters that wait for it. @returns how many */
+  forget(): Promise<{ dropped: number }>
 }
 
 /** An open mailbox. */
@@ -67,8 +79,8 @@ export class Mailbox {
         this.#events.tell('trouble', error)
       },
     }
-    this.#turns = new Turns(host, this.#limits)
-    const self = { id: this.id, key: options.key ?? '', book: this.#book() }
+    this.#turns = new Turns(host, this.#limits, place.life ?? NO_LIFE)
+    const self = { id: this.id, key: options.key ?? '' }
     this.#lines = new Lines(self, loop, place.connect, this.#lineEvents())
     for (const [peer, url] of Object.entries(options.peers ?? {})) this.connect(peer, url)
   }
@@ -105,6 +117,15 @@ export class Mailbox {
   } {
     checkId(peer)
     return { post: (body) => this.#post(peer, body) }
+  }
+
+  /** What may be done about a peer whose history does not fit ours: see the event `fault`. */
+  peer(id: string): MailPeer {
+    checkId(id)
+    return {
+      adopt: ({ common = null } = {}) => this.#adopt(id, common),
+      forget: () => this.#forget(id),
+    }
   }
 
   /**
@@ -233,6 +254,32 @@ export class Mailbox {
     changes.push({ kind: 'buried', peer, n })
   }
 
+  async #adopt(id: string, common: number | null): Promise<mailbox.Adopted> {
+    const adopted = await this.#ask(({ out }) => {
+      const { box } = this.#turns
+      const hello = box.peers.get(id)?.link?.theirs
+      if (!hello) {
+        throw new HoldfastError(
+          'unreachable',
+          `${id} is not connected, so what it has is not known; adopt needs that`,
+        )
+      }
+      const result = mailbox.adopt(box, id, hello, common, this.#place.store, out)
+      if (result) return result
+      throw badValue(
+        `the last letter to ${id} that both have is not known; say which: adopt({ common: 12 })`,
+      )
+    })
+    this.#lines.hangUp(id, `the history of ${id} was adopted`)
+    return adopted
+  }
+
+  async #forget(id: string): Promise<{ dropped: number }> {
+    const dropped = await this.#ask(({ out }) => mailbox.forget(this.#turns.box, id, out))
+    this.#lines.hangUp(id, `${id} was forgotten`)
+    return { dropped }
+  }
+
   #openEvents(): Emitter<MailboxEvents> {
     const { loop, report } = this.#place
     const reports = new Reports({
@@ -270,9 +317,8 @@ export class Mailbox {
 
   #lineEvents(): ConstructorParameters<typeof Lines>[3] {
     return {
-      accepts: (id, book) => this.#accepts(id) ?? this.#fits(id, book),
-      connected: (peer, book) => {
-        this.#remember(peer, book)
+      accepts: (id) => this.#accepts(id),
+      connected: (peer) => {
         this.#turns.input(() => {
           if (!this.#lines.has(peer)) return
           mailbox.connected(this.#turns.box, this.#place.loop.now(), peer)
@@ -293,37 +339,6 @@ export class Mailbox {
   #accepts(id: string): string | null {
     const known = this.#accept === null || this.#accept.has(id)
     return known ? null : `${this.id} takes no letters from ${id}`
-  }
-
-  /** The name of our store, made when it was empty. */
-  #book(): Uint8Array {
-    const { store, loop } = this.#place
-    const known = store.get(BOOK)
-    if (known) return known
-    const book = loop.random(NONCE_BYTES)
-    this.#turns.input(({ changes }) => changes.push({ kind: 'set', key: BOOK, value: book }))
-    return book
-  }
-
-  // A store that was lost and begun anew counts from one: its letters would be taken for old ones.
-  #fits(peer: string, book: Uint8Array): string | null {
-    const known = this.#turns.values.get(`${BOOK_OF}${peer}`)
-    if (known && !sameBytes(known, book)) {
-      return (
-        `${peer} has another store than when ${this.id} last spoke to it, so numbers of letters ` +
-        `do not fit; bring the old store back, or give ${peer} a new id`
-      )
-    }
-    return null
-  }
-
-  #remember(peer: string, book: Uint8Array): void {
-    const key = `${BOOK_OF}${peer}`
-    if (this.#turns.values.get(key)) return
-    this.#turns.input(({ changes }) => {
-      this.#turns.values.set(key, book)
-      changes.push({ kind: 'set', key, value: book })
-    })
   }
 
   #checkOpen(): void {

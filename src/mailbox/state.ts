@@ -7,7 +7,8 @@
 
 import type { Millis, Out } from '../machine.ts'
 import { LETTER_OVERHEAD, type MailChange, type MailHead } from '../ports.ts'
-import type { MailMessage } from './messages.ts'
+import { NO_DIGEST, NO_LIFE } from '../wire/history.ts'
+import type { Hello, MailMessage } from './messages.ts'
 
 /**
  * What goes unasked, and when.
@@ -34,6 +35,14 @@ export interface Limits {
 export interface Link {
   /** The peer said what it has; under `hello` letters wait for that. */
   known: boolean
+  /** Histories did not fit on this connection: nothing more goes over it or is taken from it. */
+  barred: boolean
+  /** What the peer is to be told of that. */
+  complaint: string | null
+  /** What the peer said of itself on this connection. */
+  theirs: Hello | null
+  /** A hello or a batch came over it. */
+  wasHeard: boolean
   /** We said what we have. */
   greeted: boolean
   /** The peer did, so it is said in return whatever the policy. */
@@ -49,8 +58,15 @@ export interface Link {
   /** Bytes that took effect since the last ack. */
   unacked: number
   /** What is on its way, oldest first. */
-  flight: { upTo: number; bytes: number }[]
+  flight: { upTo: number; bytes: number; digest: Uint8Array }[]
   flying: number
+}
+
+/** A letter that came. */
+export interface Arrived {
+  body: Uint8Array
+  life: Uint8Array
+  digest: Uint8Array
 }
 
 /** Another mailbox. */
@@ -60,7 +76,7 @@ export interface Peer extends Omit<MailHead, 'peer'> {
    * Letters that came and follow one on the other. Those that took effect stay until that is
    * durable: a turn that fails handles them again.
    */
-  inbox: Map<number, Uint8Array>
+  inbox: Map<number, Arrived>
   inboxBytes: number
   /** The last number in there, and the last that was taken out again. */
   came: number
@@ -69,7 +85,7 @@ export interface Peer extends Omit<MailHead, 'peer'> {
   place: number
   /** When the first of them is handled again. */
   retryAt: Millis
-  /** Why nothing goes to it any more; null if all is well. */
+  /** Why letters rest; null if all is well. It is judged anew on each connection. */
   fault: string | null
 }
 
@@ -102,6 +118,8 @@ export interface Counters {
 /** One mailbox. */
 export interface Mailbox {
   limits: Limits
+  /** The name of this life of the store; letters are posted in it. */
+  life: Uint8Array
   peers: Map<string, Peer>
   counters: Counters
   /** Bytes in all inboxes. */
@@ -119,9 +137,14 @@ export const LIMITS: Limits = {
 }
 
 /** A mailbox as its store has it. */
-export function create(heads: readonly MailHead[], limits: Limits = LIMITS): Mailbox {
+export function create(
+  heads: readonly MailHead[],
+  limits: Limits = LIMITS,
+  life: Uint8Array = NO_LIFE,
+): Mailbox {
   const box: Mailbox = {
     limits,
+    life,
     peers: new Map(),
     counters: { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0 },
     inboxBytes: 0,
@@ -136,17 +159,13 @@ export function peerOf(box: Mailbox, id: string): Peer {
   let peer = box.peers.get(id)
   if (!peer) {
     peer = {
-      posted: 0,
-      acked: 0,
-      bytes: 0,
-      heard: 0,
+      ...NOTHING,
       link: null,
       inbox: new Map(),
       inboxBytes: 0,
       came: 0,
       gone: 0,
       place: 0,
-      tries: 0,
       retryAt: 0,
       fault: null,
     }
@@ -158,22 +177,33 @@ export function peerOf(box: Mailbox, id: string): Peer {
 /** What a turn did to the numbers of a peer never was: they are what is durable again. */
 export function rewind(box: Mailbox, id: string, head: MailHead | null): void {
   const peer = peerOf(box, id)
-  const { posted, acked, bytes, heard, tries } = head ?? NOTHING
-  Object.assign(peer, { posted, acked, bytes, heard, tries, retryAt: 0 })
-  peer.gone = Math.min(peer.gone, heard)
-  if (waits(peer) && !peer.inbox.has(heard + 1)) emptyInbox(box, peer)
+  const { peer: _id, ...numbers } = head ?? { peer: id, ...NOTHING }
+  Object.assign(peer, numbers, { retryAt: 0 })
+  peer.gone = Math.min(peer.gone, peer.heard)
+  if (waits(peer) && !peer.inbox.has(peer.heard + 1)) emptyInbox(box, peer)
 }
 
-const NOTHING = { posted: 0, acked: 0, bytes: 0, heard: 0, tries: 0 }
+const NOTHING: Omit<MailHead, 'peer'> = {
+  posted: 0,
+  acked: 0,
+  bytes: 0,
+  heard: 0,
+  tries: 0,
+  postedDigest: NO_DIGEST,
+  ackedDigest: NO_DIGEST,
+  heardDigest: NO_DIGEST,
+  ourLives: [],
+  theirLives: [],
+}
 
 /** What a turn did is durable: letters that took effect are kept no longer. */
 export function settle(box: Mailbox, id: string): void {
   const peer = peerOf(box, id)
   while (peer.gone < peer.heard) {
-    const body = peer.inbox.get(++peer.gone)
-    if (!body) continue
+    const letter = peer.inbox.get(++peer.gone)
+    if (!letter) continue
     peer.inbox.delete(peer.gone)
-    weighInbox(box, peer, -body.length - LETTER_OVERHEAD)
+    weighInbox(box, peer, -letter.body.length - LETTER_OVERHEAD)
   }
 }
 

@@ -6,13 +6,17 @@
  * last value is written; letters lie in runs of up to 64 KB.
  */
 
+import type { HoldfastError } from '../../machine.ts'
 import { LETTER_OVERHEAD } from '../../ports.ts'
-import type { DeadLetter, Letter, MailChange, MailHead, MailSql, MailStore } from '../../ports.ts'
-import type { SqlValue } from '../../ports.ts'
+import type { DeadLetter, MailChange, MailHead, MailSql, MailStore } from '../../ports.ts'
+import type { Span, SqlValue } from '../../ports.ts'
+import { isSame, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
+import { chain, checksumOf, headOf, type HeadRow } from './mail-layout.ts'
+import { MAIL_FILE, rowOf, type RunRow, spanOf } from './mail-layout.ts'
 import { byPeer, closed, move, newHead } from './mail-memory.ts'
 import { Note } from './mail-note.ts'
+import { addTo, pack, type Run } from './mail-runs.ts'
 import { checkSql } from './mail-sql.ts'
-import { addTo, checksum, pack, type Run, unpack } from './mail-runs.ts'
 import * as sqlite from './sqlite-file.ts'
 import {
   attempt,
@@ -24,33 +28,17 @@ import {
 } from './sqlite-file.ts'
 import { walTrouble } from './wal-tail.ts'
 
-const KIND: sqlite.FileKind = {
-  // The letters HOLM.
-  id: 0x484f4c4d,
-  version: 1,
-  layout: `
-    CREATE TABLE mail_heads (peer TEXT PRIMARY KEY, posted INTEGER NOT NULL,
-      acked INTEGER NOT NULL, bytes INTEGER NOT NULL, heard INTEGER NOT NULL,
-      tries INTEGER NOT NULL) WITHOUT ROWID, STRICT;
-    CREATE TABLE mail_letters (peer TEXT NOT NULL, last INTEGER NOT NULL, first INTEGER NOT NULL,
-      bytes INTEGER NOT NULL, crc INTEGER NOT NULL, run BLOB NOT NULL,
-      PRIMARY KEY (peer, last)) WITHOUT ROWID, STRICT;
-    CREATE TABLE mail_dead (peer TEXT NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL,
-      why TEXT NOT NULL, PRIMARY KEY (peer, n)) STRICT;
-    CREATE TABLE mail_values (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID, STRICT`,
-}
-
 const SQL = {
-  heads: 'SELECT peer, posted, acked, bytes, heard, tries FROM mail_heads',
-  head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?)',
-  add: 'INSERT INTO mail_letters (peer, last, first, bytes, crc, run) VALUES (?, ?, ?, ?, ?, ?)',
+  heads: `SELECT peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc
+    FROM mail_heads`,
+  head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  forget: 'DELETE FROM mail_heads WHERE peer = ?',
+  add: 'INSERT INTO mail_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   trim: 'DELETE FROM mail_letters WHERE peer = ? AND last <= ?',
-  run: `SELECT first, last, crc, run FROM mail_letters WHERE peer = ? AND last > ?
+  run: `SELECT first, last, life, before, crc, run FROM mail_letters WHERE peer = ? AND last > ?
     ORDER BY last LIMIT 1`,
   weigh: `SELECT coalesce(sum(bytes), 0), min(first), max(last) FROM mail_letters
     WHERE peer = ? AND last > ? AND last <= ?`,
-  across: `SELECT first, last, crc, run FROM mail_letters
-    WHERE peer = ? AND first <= ? AND last > ? ORDER BY last LIMIT 1`,
   dead: 'SELECT peer, n, body, why FROM mail_dead ORDER BY rowid',
   die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?)',
   bury: 'DELETE FROM mail_dead WHERE peer = ? AND n = ?',
@@ -61,16 +49,7 @@ const SQL = {
 }
 
 type Statements = Record<keyof typeof SQL, Statement>
-type HeadRow = [
-  peer: string,
-  posted: number,
-  acked: number,
-  bytes: number,
-  heard: number,
-  tries: number,
-]
 type WeighRow = [whole: number, first: number | null, last: number | null]
-type RunRow = [first: number, last: number, crc: number, run: Uint8Array]
 
 /**
  * Opens the file, or makes it.
@@ -81,7 +60,7 @@ type RunRow = [first: number, last: number, crc: number, run: Uint8Array]
 export function openMailSqlite(file: string): MailStore {
   // Looked at before SQLite is, which mends it in silence.
   const trouble = walTrouble(file)
-  return new MailSqlite(sqlite.openFile(file, KIND), trouble)
+  return new MailSqlite(sqlite.openFile(file, MAIL_FILE), trouble)
 }
 
 class MailSqlite implements MailStore {
@@ -121,8 +100,9 @@ class MailSqlite implements MailStore {
       },
     }
     for (const row of this.#rows<HeadRow>('heads')) {
-      const [peer, posted, acked, bytes, heard, tries] = row
-      this.#heads.set(peer, { peer, posted, acked, bytes, heard, tries })
+      const head = headOf(row)
+      if (!head) throw this.#damaged(`what is known of ${row[0]}`)
+      this.#heads.set(head.peer, head)
     }
   }
 
@@ -149,23 +129,39 @@ class MailSqlite implements MailStore {
     return this.#rows<[string]>('keys', prefix, prefix.length, prefix).map(([key]) => key)
   }
 
-  letters(peer: string, after: number, bytes: number): Letter[] {
-    const found: Letter[] = []
+  letters(peer: string, after: number, bytes: number): Span {
+    const found: Span = { life: NO_LIFE, before: NO_DIGEST, letters: [] }
+    const { letters } = found
     let room = bytes
     for (let from = after, more = true; more;) {
       const [row] = this.#rows<RunRow>('run', peer, from)
-      if (!row) break
+      if (!row || (letters.length > 0 && !isSame(found.life, row[2]))) break
       from = row[1]
-      for (const letter of this.#unpack(peer, row)) {
+      const run = this.#unpack(peer, row)
+      if (letters.length === 0) {
+        const before = run.letters.filter(({ n }) => n <= after)
+        Object.assign(found, { life: run.life, before: chain(run, before) })
+      }
+      for (const letter of run.letters) {
         if (letter.n <= after) continue
         room -= letter.body.length + LETTER_OVERHEAD
         // By letters, not by runs: what is in one run depends on how turns were grouped.
-        more = room >= 0 || found.length === 0
+        more = room >= 0 || letters.length === 0
         if (!more) break
-        found.push(letter)
+        letters.push(letter)
       }
     }
     return found
+  }
+
+  mark(peer: string, n: number): Uint8Array | null {
+    const [row] = this.#rows<RunRow>('run', peer, n - 1)
+    if (!row || row[0] > n) return null
+    const run = this.#unpack(peer, row)
+    return chain(
+      run,
+      run.letters.filter((letter) => letter.n <= n),
+    )
   }
 
   weigh(peer: string, after: number, upTo: number): number {
@@ -199,21 +195,25 @@ class MailSqlite implements MailStore {
 
   /** Bytes of the letters up to n in the run that goes on behind n. */
   #part(peer: string, n: number): number {
-    const [row] = this.#rows<RunRow>('across', peer, n, n)
-    if (!row) return 0
-    const runs: Run[] = []
-    for (const letter of this.#unpack(peer, row)) if (letter.n <= n) addTo(runs, letter)
-    return runs.reduce((sum, { bytes }) => sum + bytes, 0)
+    const [row] = this.#rows<RunRow>('run', peer, n)
+    if (!row || row[0] > n) return 0
+    let bytes = 0
+    for (const letter of this.#unpack(peer, row).letters) {
+      if (letter.n <= n) bytes += letter.body.length + LETTER_OVERHEAD
+    }
+    return bytes
   }
 
-  #unpack(peer: string, [first, last, crc, run]: RunRow): Letter[] {
-    const packed = new Uint8Array(run)
-    const letters = checksum(packed) === crc ? unpack(first, last, packed) : null
-    if (letters) return letters
-    throw problem(
-      this.name,
-      `letters ${first} to ${last} for ${peer} were damaged on the disk; restore a copy`,
-    )
+  #unpack(peer: string, row: RunRow): Span {
+    const span = spanOf(peer, row)
+    if (span) return span
+    const [first, last] = row
+    throw this.#damaged(`letters ${first} to ${last} for ${peer}`)
+  }
+
+  #damaged(what: string): HoldfastError {
+    const verb = what.startsWith('letters') ? 'were' : 'was'
+    return problem(this.name, `${what} ${verb} damaged on the disk; restore a copy`)
   }
 
   #commit(changes: readonly MailChange[]): Error | null {
@@ -224,7 +224,10 @@ class MailSqlite implements MailStore {
       const heads = this.#write(changes)
       this.#file.database.exec('COMMIT')
       this.#began = false
-      for (const head of heads.values()) this.#heads.set(head.peer, head)
+      for (const [peer, head] of heads) {
+        if (head) this.#heads.set(peer, head)
+        else this.#heads.delete(peer)
+      }
       return null
     } catch (error) {
       this.abandon()
@@ -232,8 +235,8 @@ class MailSqlite implements MailStore {
     }
   }
 
-  #write(changes: readonly MailChange[]): Map<string, MailHead> {
-    const heads = new Map<string, MailHead>()
+  #write(changes: readonly MailChange[]): Map<string, MailHead | null> {
+    const heads = new Map<string, MailHead | null>()
     const runs = new Map<string, Run[]>()
     const values = new Map<string, Uint8Array | null>()
     for (const change of changes) {
@@ -241,19 +244,14 @@ class MailSqlite implements MailStore {
       else if (change.kind === 'dead')
         this.#bind('die', change.peer, change.n, change.body, change.why)
       else if (change.kind === 'buried') this.#bind('bury', change.peer, change.n)
-      else {
-        const { peer } = change
-        const head = heads.get(peer) ?? { ...(this.#heads.get(peer) ?? newHead(peer)) }
-        heads.set(peer, head)
-        move(head, change)
-        if (change.kind !== 'posted') continue
-        const list = runs.get(peer) ?? []
-        runs.set(peer, list)
-        addTo(list, change)
-      }
+      else if (change.kind === 'begun') {
+        this.#bind('trim', change.peer, Number.MAX_SAFE_INTEGER)
+        runs.delete(change.peer)
+        heads.set(change.peer, change.head && { ...change.head })
+      } else this.#change(change, heads, runs)
     }
     for (const [peer, list] of runs) for (const run of list) this.#add(peer, run)
-    for (const head of heads.values()) this.#move(head)
+    for (const [peer, head] of heads) this.#move(peer, head)
     for (const [key, value] of values) {
       if (value === null) this.#bind('remove', key)
       else this.#bind('put', key, value)
@@ -261,14 +259,33 @@ class MailSqlite implements MailStore {
     return heads
   }
 
-  #add(peer: string, run: Run): void {
-    const packed = pack(run)
-    this.#bind('add', peer, run.last, run.first, run.bytes, checksum(packed), packed)
+  #change(
+    change: MailChange & { kind: 'posted' | 'acked' | 'heard' | 'tried' },
+    heads: Map<string, MailHead | null>,
+    runs: Map<string, Run[]>,
+  ): void {
+    const { peer } = change
+    const known = heads.has(peer) ? heads.get(peer) : this.#heads.get(peer)
+    const head = heads.get(peer) ?? { ...(known ?? newHead(peer)) }
+    heads.set(peer, head)
+    if (change.kind === 'posted') {
+      const list = runs.get(peer) ?? []
+      runs.set(peer, list)
+      addTo(list, change, head.postedDigest)
+    }
+    move(head, change)
   }
 
-  #move({ peer, posted, acked, bytes, heard, tries }: MailHead): void {
-    if (acked > (this.#heads.get(peer)?.acked ?? 0)) this.#bind('trim', peer, acked)
-    this.#bind('head', peer, posted, acked, bytes, heard, tries)
+  #add(peer: string, run: Run): void {
+    const { last, first, bytes, life, before } = run
+    const packed = pack(run)
+    this.#bind('add', peer, last, first, bytes, life, before, checksumOf(peer, run, packed), packed)
+  }
+
+  #move(peer: string, head: MailHead | null): void {
+    if (!head) return this.#bind('forget', peer)
+    if (head.acked > (this.#heads.get(peer)?.acked ?? 0)) this.#bind('trim', peer, head.acked)
+    this.#bind('head', ...rowOf(head))
   }
 
   #begin(): void {

@@ -24,6 +24,8 @@ export interface FileKind {
   version: number
   /** Statements that make an empty file one of these. */
   layout: string
+  /** Brings a file of an older version up to date, within one transaction. */
+  upgrade?: (database: Database.Database, version: number) => void
 }
 
 /** A file that is open and locked. */
@@ -50,8 +52,9 @@ export function openFile(file: string, kind: FileKind): OpenFile {
   checkPlace(path)
   const database = attempt(path, () => new Database(path))
   try {
-    const isEmpty = attempt(path, () => identify(database, path, kind))
-    attempt(path, () => take(database, path, isEmpty ? kind : null))
+    const version = attempt(path, () => identify(database, path, kind))
+    attempt(path, () => take(database, path, version === null ? kind : null))
+    if (version !== null && version < kind.version) upgrade(database, path, kind, version)
     return { database, path }
   } catch (error) {
     database.close()
@@ -96,12 +99,25 @@ function checkPlace(path: string): void {
   if (found !== undefined && found.size > 0 && found.size < HEADER_BYTES) throw notOurs(path)
 }
 
-/** Makes sure that the file is ours, without a change to it. @returns whether it is empty */
-function identify(database: Database.Database, path: string, kind: FileKind): boolean {
+function upgrade(database: Database.Database, path: string, kind: FileKind, version: number): void {
+  try {
+    attempt(path, () => {
+      database.exec('BEGIN IMMEDIATE')
+      kind.upgrade?.(database, version)
+      database.exec(`PRAGMA user_version = ${kind.version}; COMMIT`)
+    })
+  } catch (error) {
+    release(database)
+    throw error
+  }
+}
+
+/** Makes sure that the file is ours, unchanged. @returns its version; null if it is empty */
+function identify(database: Database.Database, path: string, kind: FileKind): number | null {
   const id = numberOf(database, 'PRAGMA application_id')
   const version = numberOf(database, 'PRAGMA user_version')
   const tables = numberOf(database, 'SELECT count(*) FROM sqlite_schema')
-  if (id === 0 && version === 0 && tables === 0) return true
+  if (id === 0 && version === 0 && tables === 0) return null
   if (id !== kind.id) throw notOurs(path)
   if (version > kind.version) {
     throw problem(
@@ -109,7 +125,7 @@ function identify(database: Database.Database, path: string, kind: FileKind): bo
       `its layout has version ${version}, this Holdfast knows ${kind.version}; use a newer one`,
     )
   }
-  return false
+  return version
 }
 
 /** Takes the lock, and makes an empty file ours. */
