@@ -61,5 +61,6 @@ export default defineConfig({
     // As many as the machine has cores: left to itself, the runner keeps one of two idle.
     maxWorkers: '100%',
     reporters: ['default', tally()],
+    setupFiles: ['tools/processor.ts'],
   },
 })

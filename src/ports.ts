@@ -5,7 +5,7 @@
  * reached. `drivers/` implements them for browsers and Node, `sim/` in virtual time.
  */
 
-import type { Millis } from './machine.ts'
+import type { HoldfastError, Millis } from './machine.ts'
 
 /** Time and chance of one process. */
 export interface Loop {
@@ -67,17 +67,31 @@ export interface Stream {
   close(): void
 }
 
+/** What is at an address that gives no stream, or closed one. */
+export interface Met {
+  /**
+   * `wrong`: something else is there, and will be when one asks again. `denied`: who is there
+   * takes streams, but none of ours. `passing`: nobody answers just now, or one cannot tell.
+   */
+  kind: 'wrong' | 'denied' | 'passing'
+  /** For people, behind the address and a colon: `nobody listens there`. */
+  what: string
+}
+
 /** What a stream tells, in this order: opened once, messages, closed once. */
 export interface StreamEvents {
   opened(): void
   /** The bytes may be kept. */
   message(bytes: Uint8Array): void
-  /** It will carry nothing more; `why` is a sentence for a log. */
-  closed(why: string): void
+  /** It will carry nothing more; `why` is a sentence for a log, `met` what is there, if known. */
+  closed(why: string, met?: Met): void
 }
 
 /** Starts to open a stream to a URL like `ws://127.0.0.1:8700/hub`; failure is `closed`. */
 export type Connect = (url: string, events: StreamEvents) => Stream
+
+/** Looks by other means what is at the URL of a stream that does not open and does not say why. */
+export type Look = (url: string) => Promise<Met>
 
 /** Where streams are accepted. */
 export interface Listening {
@@ -86,12 +100,22 @@ export interface Listening {
   close(): void
 }
 
-/** Small records by key, durable when `write` has returned. */
+/** Small records by key, durable when `write` says so. */
 export interface Store {
   /** All that was written and not removed, in key order. */
   entries(): Iterable<readonly [key: string, value: Uint8Array]>
-  /** All of the changes or, when it throws `store`, none; null removes. Durable on return. */
-  write(changes: readonly (readonly [key: string, value: Uint8Array | null])[]): void
+  /**
+   * Writes all of the changes or none; null removes. One write at a time: `done` is called once,
+   * later, with null when all of them are durable, or with the error `store` when none is. A
+   * write without changes says whether the place can still be written.
+   *
+   * @throws HoldfastError `bad-value` for a key or a value that no store takes
+   */
+  write(
+    changes: readonly (readonly [key: string, value: Uint8Array | null])[],
+    done: (error: HoldfastError | null) => void,
+  ): void
+  /** Ends it. A write under way is told that it is not known to be durable. */
   close(): void
 }
 
@@ -231,6 +255,8 @@ export interface Environment {
   kind: 'node' | 'browser'
   loop: Loop
   connect: Connect
+  /** Left out where `connect` tells all that can be known. */
+  look?: Look
   /** Carriers besides the relay, best first; each is opened anew for every session. */
   carriers: readonly OpenDatagrams[]
   /** Where the hub is if nobody says: a page's own origin; null where there is none. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { count, line } from './tally.ts'
-import type { Module } from './tally.ts'
+import { add, count, type Cost, costLines, line, type Module } from './tally.ts'
 
 function module(states: { state: string; note?: string }[], errors = 0, broken = 0): Module {
   const fill = (length: number): unknown[] => Array.from({ length })
@@ -35,5 +34,16 @@ test('a skipped test is named with its reason', () => {
   expect(sum.skipped).toEqual([
     { title: 'a.test.ts: it holds', reason: 'no etcd here' },
     { title: 'a.test.ts: it holds', reason: 'no reason given' },
+  ])
+})
+
+test('what the files of a project cost is one line: the span of all, and the sum of processors', () => {
+  const costs = new Map<string, Cost>()
+  add(costs, 'unit', { from: 1_000, to: 3_000, processor: 1.25 })
+  add(costs, 'drivers', { from: 9_000, to: 9_500, processor: NaN })
+  add(costs, 'unit', { from: 2_000, to: 6_000, processor: 3.5 })
+  expect(costLines(costs)).toEqual([
+    'unit         5.0 s wall      4.8 s processor',
+    'drivers      0.5 s wall        ? s processor',
   ])
 })

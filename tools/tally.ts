@@ -1,6 +1,7 @@
 /**
  * Ends a run of vitest with what a reader, or a script, wants to know: every skipped test with
- * its reason, then one plain line `N passed, N failed`, with `, N skipped` where there are any.
+ * its reason, what each project cost in wall and processor seconds, then one plain line
+ * `N passed, N failed`, with `, N skipped` where there are any.
  *
  * What is broken outside of any test counts as failed too: a file that does not load, a hook
  * that throws, an error nobody caught. Under `CI` a skipped test fails the run, because what
@@ -50,12 +51,57 @@ export function line(sum: Tally): string {
   return `${sum.passed} passed, ${sum.failed} failed${skipped}`
 }
 
+/** What the files of one project cost. */
+export interface Cost {
+  /** From the start of its first file to the end of its last, in milliseconds of one clock. */
+  from: number
+  to: number
+  /** In seconds, over all threads and processes; NaN where the system does not say. */
+  processor: number
+}
+
+/** Adds what one file cost to its project. */
+export function add(
+  costs: Map<string, Cost>,
+  project: string,
+  { from, to, processor }: Cost,
+): void {
+  const cost = costs.get(project) ?? { from, to, processor: 0 }
+  cost.from = Math.min(cost.from, from)
+  cost.to = Math.max(cost.to, to)
+  cost.processor += processor
+  costs.set(project, cost)
+}
+
+/** One line for each project; projects of one group run beside each other. */
+export function costLines(costs: ReadonlyMap<string, Cost>): string[] {
+  return [...costs].map(([project, { from, to, processor }]) => {
+    const seconds = Number.isNaN(processor) ? '?' : processor.toFixed(1)
+    const wall = ((to - from) / 1000).toFixed(1)
+    return `${project.padEnd(8)} ${wall.padStart(7)} s wall ${seconds.padStart(8)} s processor`
+  })
+}
+
 /** A reporter for vitest's list of them; to be named last. */
 export function tally(): Reporter {
+  const started = new Map<string, number>()
+  const costs = new Map<string, Cost>()
   return {
+    onTestModuleStart(module) {
+      started.set(module.id, performance.now())
+    },
+    onTestModuleEnd(module) {
+      const to = performance.now()
+      // What processor.ts told of the file; the types of vitest keep it to themselves.
+      const { task } = module as unknown as { task: { meta: { processorSeconds?: number } } }
+      const { processorSeconds = NaN } = task.meta
+      const from = started.get(module.id) ?? to
+      add(costs, module.project.name, { from, to, processor: processorSeconds })
+    },
     onTestRunEnd(modules, strays) {
       const sum = count(modules, strays.length)
       for (const { title, reason } of sum.skipped) console.log(`skipped: ${title} (${reason})`)
+      for (const text of costLines(costs)) console.log(text)
       if (process.env['CI'] && sum.skipped.length > 0) {
         console.log('a skipped test fails the run where CI is set')
         process.exitCode = 1

@@ -1,6 +1,7 @@
 /**
  * A million hostile packets: into members in the middle of a session, by a stranger and by a
- * member that lies; into the hub. Half of them are well formed with hostile content.
+ * member that lies; into the hub. Half of them are well formed with hostile content. And a
+ * million into a hub that runs, whose disk is full for the middle third.
  *
  * The claims are those of test/fuzz; here they are asked after each scene of 10,000 packets, and
  * every scene has a seed of its own, so that the one that fails can be run alone.
@@ -8,11 +9,13 @@
 
 import * as crew from '../../test/fuzz/crew.ts'
 import * as desk from '../../test/fuzz/hub.ts'
+import { storm, type Storm } from '../../test/fuzz/hub-storm.ts'
 import { atMost, atLeast } from '../report.ts'
 import type { BenchReport, Table } from '../report.ts'
 
 /** For the list of soaks. */
-export const about = '1,000,000 hostile packets into members and the hub'
+export const about =
+  '1,000,000 hostile packets into members and the hub, and as many into one whose disk fills'
 
 const PACKETS = 1_000_000
 const SCENE = 10_000
@@ -35,18 +38,30 @@ export async function run({ seed }: { seed: number }): Promise<BenchReport> {
     if (scene % 4 === 3) atHub(seed + scene, hub)
     else await atMembers(seed + scene, members)
   }
+  const onDisk = await storm(seed, PACKETS)
   const all = [members, hub]
   const complaints = all.flatMap((one) => one.complaints)
   const sum = (field: 'packets' | 'refused'): number =>
     all.reduce((total, one) => total + one[field], 0)
   return {
-    tables: [table(members, hub)],
+    tables: [table(members, hub), stormTable(onDisk)],
     goals: [
       atLeast('hostile packets', sum('packets'), PACKETS, 'packets'),
       atLeast('refused and counted', sum('refused'), PACKETS / 20, 'packets'),
       atMost('claims that did not hold', complaints.length, 0, 'claims'),
+      atLeast('hostile messages at a hub whose disk fills', onDisk.sent, PACKETS, 'messages'),
+      atLeast('refused by the full disk, by name', onDisk.refused, 100, 'requests'),
+      atMost('acknowledged and lost, or other complaints', onDisk.complaints.length, 0, 'claims'),
     ],
-    notes: complaints.slice(0, 20),
+    notes: [...complaints, ...onDisk.complaints].slice(0, 20),
+  }
+}
+
+function stormTable({ sent, closed, acknowledged, refused, complaints }: Storm): Table {
+  return {
+    title: 'a hub whose disk is full for a third of the time, killed at the end',
+    columns: ['messages', 'streams closed', 'acknowledged', 'refused by the disk', 'complaints'],
+    rows: [[sent, closed, acknowledged, refused, complaints.length]],
   }
 }
 

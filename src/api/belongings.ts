@@ -98,10 +98,12 @@ export class Belongings {
   #lacking(type: string, lack: 'full' | 'quota'): HoldfastError {
     const { living, quota, me, here } = this.#house.state
     const made = objects.madeBy(this.#house.state, here.get(me) ?? 0)
+    // What it made before it was loaded anew it may not know of: the server does.
+    const count = made < quota ? `more than the ${made} that are known here` : made
     const limit =
       lack === 'full'
         ? `a session has ${objects.OBJECTS_MAX} objects at most: ${living}`
-        : `in this room a player makes ${quota} objects at most (objectsPerPlayer): ${made}`
+        : `in this room a player makes ${quota} objects at most (objectsPerPlayer): ${count}`
     return new HoldfastError('full', `there is no room for ${type}: ${limit}`)
   }
 

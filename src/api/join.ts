@@ -32,7 +32,11 @@ export interface JoinOptions {
   name?: string
   /** The game's types, the same in every build that shall fit. */
   types?: readonly GameType[]
-  /** Where the hub is, such as `http://127.0.0.1:8700`; in a page by default its own origin. */
+  /**
+   * Where the hub is, such as `http://127.0.0.1:8700`; in a page by default its own origin. Without
+   * a path, or with `/`, its path is `/hub`; one that ends in `/` gets `hub` put behind it; any
+   * other is taken as it stands: `https://example.org/rt/` is `/rt/hub` there.
+   */
   server?: string
   /** Most players, if this call creates the session: 1 to 256. Default 16. */
   playersMax?: number
@@ -56,6 +60,11 @@ export interface JoinOptions {
    */
   serves?: boolean
   /**
+   * Objects that one player makes at most, if this call creates the session: 0 to 10,000, by
+   * default 2,500. Hosts, and a player who is alone, make as many as there is room for.
+   */
+  objectsPerPlayer?: number
+  /**
    * Who has links, if this call creates the session. `star` (default): each member to the server
    * and its backup, and the server passes everything on. `mesh`: each to all others, directly
    * where both have addresses; soonest there, and dearer by the square of the members.
@@ -77,7 +86,8 @@ const RATE_MAX: number = 1_000 / objects.GATHER_MS
 
 const JOIN_OPTIONS = [
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
-  ...(['primaries', 'serves', 'topology', 'updatesPerSecond', 'condition', 'signal'] as const),
+  ...(['primaries', 'serves', 'objectsPerPlayer', 'topology', 'updatesPerSecond'] as const),
+  ...(['condition', 'signal'] as const),
   // On Node alone.
   'udp',
 ] as const
@@ -92,10 +102,12 @@ const SEED_BYTES = 32
 export const PLAYERS_MAX = 256
 
 /**
- * Joins a session, or creates it if nobody is there.
+ * Joins a session, or creates it if nobody is there. What keeps it out it says with the address:
+ * after a second what is sure to be no hub, after five that nobody listens, after fifteen that a
+ * hub is there and nobody lets us in.
  *
- * @throws HoldfastError `bad-value`, `unreachable`, `timeout`, `full`, `version`, `schema`,
- *   `elsewhere`
+ * @throws HoldfastError `bad-value`, `unreachable`, `denied` (the hub takes none of our origin),
+ *   `timeout`, `full`, `version`, `schema`, `elsewhere`
  */
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Session> {
   checkOptions('join', options, JOIN_OPTIONS)
@@ -141,6 +153,7 @@ function wishOf(options: JoinOptions, types: Types): RunnerOptions['wish'] {
     hosts: primaries === 'hosts',
     guest: !checkFlag('serves', serves),
     topology,
+    terms: termsOf(options),
     resume: token === undefined ? null : parseToken(token),
   }
 }
@@ -255,7 +268,11 @@ function failure(code: ErrorCode, why: string): HoldfastError {
   return new HoldfastError(code, why)
 }
 
-/** The hub's stream behind what a user writes. @throws HoldfastError code `bad-value` */
+/**
+ * The hub's stream behind what a user writes, as `JoinOptions.server` says.
+ *
+ * @throws HoldfastError code `bad-value`
+ */
 export function hubUrl(server: string | null): string {
   if (server === null) {
     throw new HoldfastError('bad-value', 'no server: give `server`, such as ws://127.0.0.1:8700')
@@ -270,7 +287,8 @@ export function hubUrl(server: string | null): string {
   if (url.protocol !== 'ws:' && url.protocol !== 'wss:') {
     throw new HoldfastError('bad-value', `server must be ws, wss, http or https: "${server}"`)
   }
-  if (url.pathname === '/' || url.pathname === '') url.pathname = '/hub'
+  if (url.pathname.endsWith('/')) url.pathname += 'hub'
+  url.hash = ''
   return url.href
 }
 
@@ -279,6 +297,12 @@ function checkName(what: string, name: unknown): string {
   const bytes = new TextEncoder().encode(name).length
   if (bytes > 0 && bytes <= NAME_MAX) return name
   throw new HoldfastError('bad-value', `${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
+}
+
+function termsOf({ objectsPerPlayer: most }: JoinOptions): string {
+  if (most === undefined) return ''
+  if (Number.isInteger(most) && most >= 0 && most <= objects.OBJECTS_MAX) return `objects=${most}`
+  throw badValue(`objectsPerPlayer is 0 to ${objects.OBJECTS_MAX}: ${shown(most)}`)
 }
 
 function checkRate(rate: number): number {

@@ -26,6 +26,12 @@ export interface DoorOptions {
   host?: string
   /** Default `/mail`. */
   path?: string
+  /**
+   * Pages of which origins may connect, such as `https://play.example.com`. Default: none. Programs
+   * say no origin, and may. Where the door stands on a loopback address the names of these are also
+   * the only ones, beside those of loopback, under which it answers.
+   */
+  origins?: readonly string[]
 }
 
 /** What `openMailbox` takes. */
@@ -45,7 +51,7 @@ export interface MailboxPlace {
   /** Null where nobody can listen. */
   listen:
     | ((
-        at: { port: number; host: string; path: string },
+        at: { port: number; host: string; path: string; origins: readonly string[] },
         accept: (stream: Stream) => StreamEvents,
       ) => Promise<Listening>)
     | null
@@ -68,8 +74,8 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
   box.durable = name !== null
   if (!listen) return box
   try {
-    const { port, host = '127.0.0.1', path = '/mail' } = listen
-    const listening = await place.listen!({ port, host, path }, box.accept)
+    const { port, host = '127.0.0.1', path = '/mail', origins = [] } = listen
+    const listening = await place.listen!({ port, host, path, origins }, box.accept)
     box.url = listening.url
     box.onClose(() => listening.close())
     return box

@@ -2,7 +2,7 @@
 
 import { HoldfastError } from '../machine.ts'
 import { type Limits, LIMITS, type Policy } from '../mailbox/mailbox.ts'
-import { MAIL_ID_MAX } from '../mailbox/messages.ts'
+import { isMailId, MAIL_ID_MAX } from '../mailbox/messages.ts'
 import type { Transaction } from './mail-transaction.ts'
 import type { MailValue } from './mail-values.ts'
 import type { Reported } from './reports.ts'
@@ -91,8 +91,7 @@ export function limitsOf(options: MailboxOptions): Limits {
 
 /** The id, if it is one. @throws HoldfastError `bad-value` */
 export function checkId(id: string): string {
-  const bytes = new TextEncoder().encode(id).length
-  if (bytes >= 1 && bytes <= MAIL_ID_MAX && !/\p{Control}/u.test(id)) return id
+  if (isMailId(id)) return id
   throw new HoldfastError(
     'bad-value',
     `the id of a mailbox has 1 to ${MAIL_ID_MAX} bytes of text: ${JSON.stringify(id)}`,

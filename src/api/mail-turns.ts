@@ -13,8 +13,10 @@
 import { HoldfastError, type Millis } from '../machine.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
 import type { Limits, MailEvent, MailOut } from '../mailbox/mailbox.ts'
-import type { MailMessage } from '../mailbox/messages.ts'
+import { type Batch, mailLayout, type MailMessage } from '../mailbox/messages.ts'
 import type { Alarm, DeadLetter, Letter, Loop, MailChange, MailStore } from '../ports.ts'
+import { decode } from '../wire/layout.ts'
+import { isSame, NO_LIFE } from '../wire/history.ts'
 import type { LetterHandler } from './mail-options.ts'
 import { type Desk, LetterTransaction, type Transaction, Values } from './mail-transaction.ts'
 import { Deaths } from './mail-deaths.ts'
@@ -26,6 +28,9 @@ const TURN_LETTERS_MAX = 4096
 
 /** Letters of which each is noted before it is handled, after a process has died. */
 const NOTED_LETTERS = 10_000
+
+/** What is said of bytes that are no message. */
+export const MALFORMED = 'what came is no message of a mailbox'
 
 /** What a turn has to tell once it is durable. */
 export type TurnEvent = MailEvent | { kind: 'threw'; peer: string; n: number; why: string }
@@ -75,6 +80,7 @@ export class Turns {
   box: mailbox.Mailbox
   readonly #host: TurnsHost
   readonly #limits: Limits
+  readonly #isReplica: boolean
   readonly #alarm: Alarm
   readonly #deaths: Deaths
   #handler: LetterHandler | null = null
@@ -92,6 +98,7 @@ export class Turns {
   constructor(host: TurnsHost, limits: Limits, life: Uint8Array) {
     this.#host = host
     this.#limits = limits
+    this.#isReplica = isSame(life, NO_LIFE)
     this.box = mailbox.create(host.store.heads(), limits, life)
     this.values = new Values(host.store)
     this.#deaths = new Deaths(this.values)
@@ -131,16 +138,49 @@ export class Turns {
     })
   }
 
-  /** Takes what came from a peer, and handles the letters of it whose turn it is. */
-  receive(draft: Draft, peer: string, bytes: Uint8Array): void {
+  /**
+   * Takes what came from a peer, and handles the letters of it whose turn it is.
+   *
+   * @returns why not all of it took effect, a sentence; null if it did
+   */
+  receive(draft: Draft, peer: string, bytes: Uint8Array): string | null {
     const { loop, store } = this.#host
+    const { box } = this
+    const message = decode(mailLayout, bytes)
+    if (!message) {
+      box.counters.malformed++
+      return MALFORMED
+    }
     try {
-      mailbox.receive(this.box, loop.now(), peer, bytes, store, draft.out)
+      mailbox.hear(box, loop.now(), peer, message, store, draft.out)
     } catch (error) {
       // What lies in the store for that peer cannot be read.
-      mailbox.rest(this.box, peer, (error as Error).message, draft.out)
+      mailbox.rest(box, peer, (error as Error).message, draft.out)
     }
+    // Replicas have no time of their own: what waits is handled when it is brought again.
+    if (this.#isReplica) mailbox.peerOf(box, peer).retryAt = 0
     this.#handleOf(draft, peer)
+    const why = message.kind === 'batch' ? this.#stays(draft, peer, message) : null
+    if (this.#isReplica) this.#drop(peer)
+    return why
+  }
+
+  #stays({ events }: Draft, id: string, { letters }: Batch): string | null {
+    const peer = mailbox.peerOf(this.box, id)
+    if (peer.fault !== null) return peer.fault
+    const last = letters.reduce((most, { n }) => Math.max(most, n), 0)
+    const next = peer.heard + 1
+    if (last < next) return null
+    if (!mailbox.waits(peer)) return `letter ${next} of ${id} is missing`
+    if (!this.#handler) return `letter ${next} of ${id} waits: there is no handler for letters`
+    const thrown = events.findLast((event) => event.kind === 'threw' && event.peer === id)
+    const why = thrown && 'why' in thrown ? `its handler threw: ${thrown.why}` : 'it failed before'
+    return `letter ${next} of ${id} waits to be handled again: ${why}`
+  }
+
+  #drop(id: string): void {
+    mailbox.emptyInbox(this.box, mailbox.peerOf(this.box, id))
+    this.#late.delete(id)
   }
 
   /** Runs a transaction of somebody who asked for it. @throws what it throws */

@@ -12,7 +12,7 @@ import { Lines, type Way } from './mail-lines.ts'
 import { checkId, limitsOf, MAILBOX_EVENTS } from './mail-options.ts'
 import type { LetterHandler, MailboxEvents, MailboxOptions, QueueFigures } from './mail-options.ts'
 import type { Transaction } from './mail-transaction.ts'
-import { type Draft, type TurnEvent, Turns } from './mail-turns.ts'
+import { type Draft, MALFORMED, type TurnEvent, Turns } from './mail-turns.ts'
 import { type MailValue, toLetter, toValue } from './mail-values.ts'
 import { checkFunction } from './options.ts'
 import { Reports } from './reports.ts'
@@ -207,9 +207,17 @@ export class Mailbox {
     return encode(mailLayout, message)
   }
 
-  /** Takes such a batch. Kept when all of it is durable. The caller knows whose it is. */
-  take(peer: string, bytes: Uint8Array): Promise<void> {
-    return this.#ask((draft) => this.#turns.receive(draft, checkId(peer), bytes))
+  /**
+   * all took effect (those before it did; taking it again doubles nothing), `store`.
+   * and are durable.
+   *
+   * It rejects with a HoldfastError: `bad-value` for bytes that are no batch, `failed` with why not
+   * all took effect (those before it did, and taking it again doubles nothing), `store`.
+   */
+  async take(peer: string, bytes: Uint8Array): Promise<void> {
+    checkId(peer)
+    const why = await this.#ask((draft) => this.#turns.receive(draft, peer, bytes))
+    if (why !== null) throw new HoldfastError(why === MALFORMED ? 'bad-value' : 'failed', why)
   }
 
   /** Calls when the mailbox closes. */
@@ -326,7 +334,10 @@ export class Mailbox {
         this.#events.tell('connected', { peer })
       },
       message: (peer, bytes) => {
-        this.#turns.input((draft) => this.#turns.receive(draft, peer, bytes))
+        this.#turns.input((draft) => {
+          const why = this.#turns.receive(draft, peer, bytes)
+          if (why === MALFORMED) this.#lines.hangUp(peer, why)
+        })
       },
       disconnected: (peer, why) => {
         mailbox.disconnected(this.#turns.box, peer)

@@ -35,7 +35,7 @@ export interface RunnerOptions {
   environment: Environment
   /** The hub's URL, `ws://…/hub`. */
   url: string
-  wish: Omit<Wish, 'addresses' | 'kind'> & { guest: boolean }
+  wish: Omit<Wish, 'addresses' | 'kind' | 'hub'> & { guest: boolean }
   slots: { part: Part<never>; state: unknown }[]
   conditions: Conditions | null
   /** Something happened; called outside of all verbs. */
@@ -74,12 +74,7 @@ export class Runner {
     this.#carriers = open.carriers
     this.#weather = open.weather
     this.#traffic = new Traffic(loop.now())
-    const { guest, ...wanted } = options.wish
-    const wish: Wish = {
-      ...wanted,
-      kind: guest ? 'guest' : environment.kind,
-      addresses: [...open.direct.addresses].slice(0, ADDRESSES_MAX),
-    }
+    const wish = wishOf(options, open.direct.addresses)
     this.member = create(loop.now(), wish, loop.random(32), options.slots as unknown as Slot[])
     this.#run = member.wire(this.member, {
       datagram: (to, bytes) => {
@@ -96,9 +91,10 @@ export class Runner {
       datagram: (from, bytes) => this.do((now) => this.#receive(now, from, bytes)),
       refused: (address) => this.do((now) => member.refused(this.#run, now, address)),
     })
-    this.#hub = new HubConnection(options.url, environment.connect, loop, {
+    this.#hub = new HubConnection(options.url, environment, {
       opened: () => this.do((now) => member.hubOpened(this.#run, now)),
       closed: () => this.do((now) => member.hubClosed(this.#run, now)),
+      met: (met) => this.do((now) => member.hubMet(this.#run, now, met)),
       message: (bytes) => this.do((now) => member.hubSaid(this.#run, now, bytes)),
       relayed: (peer, bytes) => open.relay.deliver(peer, bytes),
     })
@@ -239,6 +235,16 @@ export class Runner {
     this.#alarm.cancel()
     this.#hub.end()
     this.#carriers.close()
+  }
+}
+
+function wishOf(options: RunnerOptions, addresses: readonly string[]): Wish {
+  const { guest, ...wanted } = options.wish
+  return {
+    ...wanted,
+    hub: options.url,
+    kind: guest ? 'guest' : options.environment.kind,
+    addresses: addresses.slice(0, ADDRESSES_MAX),
   }
 }
 

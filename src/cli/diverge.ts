@@ -2,6 +2,7 @@
 
 import type { CAC } from 'cac'
 import { HoldfastError } from '../machine.ts'
+import { plainLines } from '../wire/plain.ts'
 import { compare, type Comparison, EventLog, type FieldDifference, type Line } from './event-log.ts'
 
 const CONTEXT_DEFAULT = 3
@@ -20,7 +21,7 @@ export function addDiverge(cli: CAC): void {
     .example('holdfast diverge a.log b.log --ignore time')
     .action(async (left: string, right: string, given: Given) => {
       const [told, equal] = await diverge(`${left}`, `${right}`, given)
-      console.log(told)
+      console.log(plainLines(told))
       if (!equal) process.exitCode = 1
     })
 }

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { cac } from 'cac'
 import { HoldfastError } from '../machine.ts'
+import { plainLines } from '../wire/plain.ts'
 import { addDiverge } from './diverge.ts'
 import { addExplore } from './explore.ts'
 import { addMailbox } from './mailbox.ts'
@@ -28,7 +29,7 @@ function fail(error: unknown): never {
   const known = error instanceof HoldfastError || (error as Error)?.name === 'CACError'
   const text = error instanceof Error ? error.message : String(error)
   const debug = process.argv.includes('--debug')
-  console.error(known && !debug ? `holdfast: ${text}` : error)
+  console.error(known && !debug ? `holdfast: ${plainLines(text)}` : error)
   process.exit(2)
 }
 

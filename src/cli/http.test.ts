@@ -6,9 +6,11 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openHttp, type HttpOptions, type HttpServer } from './http.ts'
+import { type HttpServer, openServer, type Place } from './http.ts'
+import { countsText } from '../api/hub-figures.ts'
 import { createMetrics } from './metrics.ts'
 import { readPages } from './pages.ts'
+import { siteOf, type SiteOptions } from './site.ts'
 
 const outside = mkdtempSync(join(tmpdir(), 'holdfast-http-'))
 const folder = join(outside, 'pages')
@@ -36,16 +38,16 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(outside, { recursive: true }))
 
-async function open(options: Partial<HttpOptions> = {}): Promise<HttpServer> {
-  const server = await openHttp({
-    host: '127.0.0.1',
-    port: 0,
-    folder,
+async function open(options: Partial<Place & SiteOptions> = {}): Promise<HttpServer> {
+  const site = {
+    pages: readPages(folder),
     health: () => ({ ok: true, sessions: 3 }),
     metrics: createMetrics(),
     sessions: () => [{ name: 'duel' }],
-    ...options,
-  })
+    about: { demo: false },
+  }
+  const place = { host: '127.0.0.1', port: 0, option: '--port', origins: [] } as const
+  const server = await openServer({ ...place, ...options }, siteOf({ ...site, ...options }))
   opened.push(server)
   return server
 }
@@ -114,7 +116,10 @@ describe('pages', () => {
 
   test('HEAD has the headers of GET and no body', async () => {
     const { port } = await open()
-    const answer = await raw(port, 'HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    const answer = await raw(
+      port,
+      'HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+    )
     expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/)
     expect(answer).toMatch(/Content-Length: 20\r\n/i)
     expect(answer.endsWith('\r\n\r\n')).toBe(true)
@@ -130,7 +135,8 @@ describe('pages', () => {
     expect(plain).toContain("connect-src 'self' ws://localhost wss://localhost;")
     expect(plain).not.toContain('unsafe')
     const evil = 'GET / HTTP/1.1\r\nHost: a; script-src *\r\nConnection: close\r\n\r\n'
-    expect(policy.exec(await raw(port, evil))![1]).toBe(
+    const any = await open({ origins: ['*'] })
+    expect(policy.exec(await raw(any.port, evil))![1]).toBe(
       plain.replace(' ws://localhost wss://localhost', ''),
     )
   })
@@ -172,7 +178,7 @@ describe('what is not given out', () => {
     const { port } = await open()
     const answer = await raw(
       port,
-      `${method} / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc`,
+      `${method} / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc`,
     )
     expect(answer).toMatch(/^HTTP\/1.1 405 Method Not Allowed\r\n/)
     expect(answer).toMatch(/Allow: GET, HEAD\r\n/i)
@@ -198,6 +204,38 @@ describe('what is not given out', () => {
   })
 })
 
+describe('who asks', () => {
+  const ask = (port: number, headers: string, path = '/'): Promise<string> =>
+    raw(port, `GET ${path} HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`)
+
+  test('under a name that is not of this machine gets nothing, and is counted (SE-6)', async () => {
+    const { port, counters } = await open()
+    for (const path of ['/', '/health', '/metrics', '/api/sessions']) {
+      const answer = await ask(port, 'Host: rebind.evil.example', path)
+      expect(answer).toMatch(/^HTTP\/1.1 421 Misdirected Request\r\n/)
+      expect(answer.split('\r\n\r\n')[1]).toBe(
+        'wrong host: rebind.evil.example is none of the hosts allowed here\n',
+      )
+    }
+    expect(counters).toEqual({ wrongOrigin: 0, wrongHost: 4 })
+    expect(await ask(port, `Host: LocalHost:${port}`)).toMatch(/^HTTP\/1.1 200 /)
+  })
+
+  test('as a page of somewhere else gets nothing, unless that was allowed (SE-6)', async () => {
+    const evil = 'Host: localhost\r\nOrigin: https://evil.example'
+    const { port, counters } = await open()
+    expect(await ask(port, evil, '/api/sessions')).toMatch(/^HTTP\/1.1 403 Forbidden\r\n/)
+    expect(counters).toEqual({ wrongOrigin: 1, wrongHost: 0 })
+    const own = await ask(port, 'Host: localhost\r\nOrigin: http://localhost')
+    expect(own).toMatch(/^HTTP\/1.1 200 /)
+    expect(own).not.toMatch(/Access-Control/i)
+    const open2 = await open({ origins: ['https://evil.example'] })
+    const allowed = await ask(open2.port, evil, '/api/sessions')
+    expect(allowed).toMatch(/^HTTP\/1.1 200 /)
+    expect(allowed).toMatch(/Access-Control-Allow-Origin: https:\/\/evil.example\r\n/i)
+  })
+})
+
 describe('/health and /metrics', () => {
   test('health is JSON, and 503 when it is not well', async () => {
     let ok = true
@@ -207,6 +245,20 @@ describe('/health and /metrics', () => {
     ok = false
     const ill = await fetch(`${url}health`)
     expect([ill.status, ill.headers.get('cache-control')]).toEqual([503, 'no-store'])
+  })
+
+  test('what pages may know of their hub is JSON (SE-21)', async () => {
+    const { url } = await open({ about: { version: 1, demo: true } })
+    expect(await (await fetch(`${url}api/hub`)).json()).toEqual({ version: 1, demo: true })
+  })
+
+  test('metrics say nothing of the version of Node, and are not to be had where they are off (SE-21)', async () => {
+    const { url } = await open()
+    const text = await (await fetch(`${url}metrics`)).text()
+    expect(text).toContain('nodejs_heap_size_used_bytes')
+    expect(text).not.toContain(process.versions.node)
+    const off = await open({ metrics: null })
+    expect((await fetch(`${off.url}metrics`)).status).toBe(404)
   })
 
   test('the sessions that the lobby lists are JSON, fresh each time', async () => {
@@ -230,19 +282,15 @@ describe('/health and /metrics', () => {
   test('metrics show the counters of rooms as they are now, each registry its own', async () => {
     const metrics = createMetrics()
     const counters = { accepted: 1, badUpgrades: 0, note: 'no number' }
-    let streams = 5
-    metrics.count('holdfast_streams_total', 'What happened to streams.', () => counters)
-    metrics.gauge('holdfast_streams_open', 'Streams open now.', () => streams)
+    metrics.add(() => countsText('holdfast_streams_total', 'What happened to streams.', counters))
     const { url } = await open({ metrics })
     const read = async (): Promise<string> => (await fetch(`${url}metrics`)).text()
     expect(await read()).toContain('holdfast_streams_total{what="accepted"} 1\n')
     counters.accepted = 7
     counters.badUpgrades = 2
-    streams = 4
     const text = await read()
     expect(text).toContain('holdfast_streams_total{what="accepted"} 7\n')
     expect(text).toContain('holdfast_streams_total{what="bad_upgrades"} 2\n')
-    expect(text).toContain('holdfast_streams_open 4\n')
     expect(text).toContain('process_cpu_seconds_total')
     expect(text).not.toContain('note')
     expect(await createMetrics().text()).not.toContain('holdfast_streams_total')
@@ -264,10 +312,7 @@ describe('opening and closing', () => {
   test('a host that is not ours, a port out of range, a missing folder say so', async () => {
     await expect(open({ host: '192.0.2.1' })).rejects.toMatchObject({ code: 'unreachable' })
     await expect(open({ port: 70_000 })).rejects.toMatchObject({ code: 'bad-value' })
-    await expect(open({ folder: join(folder, 'none') })).rejects.toMatchObject({
-      code: 'not-found',
-      message: expect.stringContaining('npm run build') as string,
-    })
+    expect(() => readPages(join(folder, 'none'))).toThrow(/npm run build/)
     expect(() => readPages(join(folder, 'odd.xyz'))).toThrow(/does not exist/)
   })
 

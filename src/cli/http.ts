@@ -1,16 +1,15 @@
 /**
- * The HTTP side of `holdfast serve`: the pages, `/health` and `/metrics`. Streams come in on the
- * same server, by its `upgrade`, and are not handled here.
- *
- * The pages may load scripts from here alone, open WebSockets to here alone, and start the one
- * worker that gives the loop its ticks, which is why `worker-src` has `blob:`.
+ * An HTTP server that strangers may reach: it listens, says what is in the way of that, lets in
+ * whom origins.ts lets in, and closes without cutting answers off. Streams come in on the same
+ * server, by its `upgrade`, and are not handled here.
  */
 
-import http, { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { createGate, type Refusal } from '../drivers/net/origins.ts'
+import { addressOf } from '../drivers/net/websocket-server.ts'
 import { HoldfastError } from '../machine.ts'
-import type { Metrics } from './metrics.ts'
-import { readPages, type Page, type Pages } from './pages.ts'
+import { fail, say } from './answers.ts'
 
 /** How long a request may take to come in whole, in milliseconds. */
 const REQUEST_MS = 10_000
@@ -21,23 +20,31 @@ const CLOSE_MS = 2_000
 /** TCP connections at a time; beyond, new ones are closed at once. */
 const SOCKETS_MAX = 16_384
 
-/** What to serve, and where. */
-export interface HttpOptions {
+/** Where to listen. */
+export interface Place {
   /** An IP address or a name of this machine. */
   host: string
   /** 0 takes any free port. */
   port: number
-  /** The built pages. */
-  folder: string
-  /** What `/health` shows; its status is 503 while `ok` is false. */
-  health: () => { ok: boolean } & Record<string, unknown>
-  metrics: Metrics
-  /** What `/api/sessions` shows: the sessions that the lobby lists. */
-  sessions: () => readonly object[]
+  /** The option that chooses the port, for what is said when it cannot be had. */
+  option: '--port' | '--metrics'
+  /** Pages of which origins may ask beside those of this server; see origins.ts. */
+  origins: readonly string[]
 }
+
+/** Answers a GET or HEAD that was let in; `path` is without the query. */
+export type Answer = (
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => void | Promise<void>
+
+/** Requests that were refused, by reason. */
+export type HttpCounters = Record<Refusal['reason'], number>
 
 /** A server that listens. */
 export interface HttpServer {
+  readonly counters: Readonly<HttpCounters>
   /** For `acceptStreams`. */
   readonly server: http.Server
   readonly port: number
@@ -48,13 +55,13 @@ export interface HttpServer {
 }
 
 /**
- * Reads the pages and starts to listen.
+ * Starts to listen.
  *
- * @throws HoldfastError `port-taken`, `denied`, `unreachable` or `bad-value`, with what to do;
- *   and what readPages throws
+ * @throws HoldfastError `port-taken`, `denied`, `unreachable` or `bad-value`, with what to do
  */
-export async function openHttp(options: HttpOptions): Promise<HttpServer> {
-  const pages = readPages(options.folder)
+export async function openServer(place: Place, answer: Answer): Promise<HttpServer> {
+  const gate = createGate(place.origins)
+  const counters: HttpCounters = { wrongOrigin: 0, wrongHost: 0 }
   const server = http.createServer(
     {
       requestTimeout: REQUEST_MS,
@@ -63,23 +70,55 @@ export async function openHttp(options: HttpOptions): Promise<HttpServer> {
       connectionsCheckingInterval: 1000,
     },
     (request, response) => {
-      answer(request, response, pages, options).catch(() => fail(response, 500))
+      const { origin } = request.headers
+      const refusal = gate.refusal(request.headers, addressOf(server))
+      if (refusal !== null) {
+        counters[refusal.reason] += 1
+        return turnAway(response, refusal)
+      }
+      if (origin !== undefined && gate.names(origin)) share(response, origin)
+      if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(response)
+      const [path = ''] = (request.url ?? '').split('?', 1)
+      // A function that throws at once must not end the process either.
+      void Promise.resolve()
+        .then(() => answer(path, request, response))
+        .catch(() => fail(response, 500))
     },
   )
   server.maxConnections = SOCKETS_MAX
-  await listen(server, options)
+  await listen(server, place)
   const { port } = server.address() as AddressInfo
-  const url = `http://${visibleHost(options.host)}:${port}/`
-  return { server, port, url, close: closer(server) }
+  const url = `http://${visibleHost(place.host)}:${port}/`
+  return { server, port, url, counters, close: closer(server) }
 }
 
-function listen(server: http.Server, { host, port }: HttpOptions): Promise<void> {
+/** Says why, and is done with the connection. */
+function turnAway(response: ServerResponse, { status, why }: Refusal): void {
+  response.setHeader('Connection', 'close')
+  say(response, status, 'text/plain; charset=utf-8', `${why}\n`)
+}
+
+/** Lets a page of another origin read the answer. */
+function share(response: ServerResponse, origin: string): void {
+  response.setHeader('Access-Control-Allow-Origin', origin)
+  response.setHeader('Vary', 'Origin')
+}
+
+function refuseMethod(response: ServerResponse): void {
+  response.setHeader('Allow', 'GET, HEAD')
+  // Its body is of no interest, so the connection is not either.
+  response.setHeader('Connection', 'close')
+  fail(response, 405)
+}
+
+function listen(server: http.Server, place: Place): Promise<void> {
+  const { host, port, option } = place
   if (!Number.isInteger(port) || port < 0 || port > 0xffff) {
-    const why = `a port is a number from 0 to 65535: ${port}; choose one with --port`
+    const why = `a port is a number from 0 to 65535: ${port}; choose one with ${option}`
     return Promise.reject(new HoldfastError('bad-value', why))
   }
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(listenError(error, host, port)))
+    server.once('error', (error) => reject(listenError(error, place)))
     server.listen(port, host, () => {
       server.removeAllListeners('error')
       resolve()
@@ -87,17 +126,20 @@ function listen(server: http.Server, { host, port }: HttpOptions): Promise<void>
   })
 }
 
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): HoldfastError {
+function listenError(error: NodeJS.ErrnoException, { host, port, option }: Place): HoldfastError {
   const place = `port ${port} on ${host}`
   switch (error.code ?? '') {
     case 'EADDRINUSE':
       return new HoldfastError(
         'port-taken',
-        `${place} is taken by another program; stop it, or choose another port with --port ` +
+        `${place} is taken by another program; stop it, or choose another port with ${option} ` +
           '(0 takes any free one)',
       )
     case 'EACCES':
-      return new HoldfastError('denied', `${place} is not allowed to us; choose --port above 1023`)
+      return new HoldfastError(
+        'denied',
+        `${place} is not allowed to us; choose ${option} above 1023`,
+      )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new HoldfastError(
@@ -141,107 +183,4 @@ function closer(server: http.Server): () => Promise<void> {
     await closed
     clearTimeout(timer)
   }
-}
-
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  pages: Pages,
-  options: HttpOptions,
-): Promise<void> {
-  protect(request, response)
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.setHeader('Allow', 'GET, HEAD')
-    // Its body is of no interest, so the connection is not either.
-    response.setHeader('Connection', 'close')
-    return fail(response, 405)
-  }
-  const [path = ''] = (request.url ?? '').split('?', 1)
-  switch (path) {
-    case '/health': {
-      const health = options.health()
-      return say(response, health.ok ? 200 : 503, 'application/json', JSON.stringify(health))
-    }
-    case '/api/sessions':
-      return say(response, 200, 'application/json', JSON.stringify(options.sessions()))
-    case '/metrics':
-      return say(response, 200, options.metrics.type, await options.metrics.text())
-    default:
-      return givePage(request, response, pages.find(path))
-  }
-}
-
-function givePage(
-  request: IncomingMessage,
-  response: ServerResponse,
-  found: Page | string | null,
-): void {
-  if (found === null) return fail(response, 404)
-  if (typeof found === 'string') {
-    response.setHeader('Location', found)
-    return fail(response, 308)
-  }
-  response.setHeader('ETag', found.etag)
-  response.setHeader('Cache-Control', found.cache)
-  if (matches(request.headers['if-none-match'], found.etag)) {
-    response.writeHead(304).end()
-    return
-  }
-  response.setHeader('Content-Type', found.type)
-  response.setHeader('Content-Length', found.body.length)
-  // Node leaves the body of a HEAD out by itself.
-  response.writeHead(200).end(found.body)
-}
-
-/** RFC 9110, 13.1.2: a list of validators, compared weakly, or a star. */
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false
-  return header.split(',').some((each) => {
-    const own = each.trim()
-    return own === '*' || own.replace(/^W\//, '') === etag
-  })
-}
-
-function say(response: ServerResponse, status: number, type: string, text: string): void {
-  response.setHeader('Content-Type', type)
-  response.setHeader('Content-Length', Buffer.byteLength(text))
-  if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store')
-  response.writeHead(status).end(text)
-}
-
-/** A page that only says what is wrong. */
-function fail(response: ServerResponse, status: number): void {
-  if (response.headersSent) {
-    response.destroy()
-    return
-  }
-  const title = `${status} ${STATUS_CODES[status]}`
-  const page = `<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1></html>\n`
-  say(response, status, 'text/html; charset=utf-8', page)
-}
-
-function protect(request: IncomingMessage, response: ServerResponse): void {
-  response.setHeader('Content-Security-Policy', policy(request.headers.host))
-  response.setHeader('X-Content-Type-Options', 'nosniff')
-  response.setHeader('Referrer-Policy', 'no-referrer')
-  response.setHeader('Cross-Origin-Opener-Policy', 'same-origin')
-}
-
-/** Not every browser takes `'self'` to mean the WebSockets of this origin, so they are named. */
-function policy(host: string | undefined): string {
-  const named = host !== undefined && /^[\w.:[\]-]{1,255}$/.test(host)
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data: blob:",
-    "font-src 'self'",
-    "media-src 'self'",
-    "manifest-src 'self'",
-    "worker-src 'self' blob:",
-    named ? `connect-src 'self' ws://${host} wss://${host}` : "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
 }

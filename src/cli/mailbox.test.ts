@@ -8,7 +8,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { greetingLayout, MAIL_VERSION } from '../mailbox/messages.ts'
 import { openMailbox } from '../mailbox.ts'
+import { decode, encode } from '../wire/layout.ts'
 
 const CLI = fileURLToPath(new URL('../../dist/cli/holdfast.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-cli-'))
@@ -59,6 +62,42 @@ test('letters go from one terminal to another, and what is where can be seen', a
   expect(holdfast(['mailbox', 'inspect', '--store', at('alice.db')]).out).toBe(
     'bob: 50 posted, 50 acked, none wait; 0 of theirs took effect\n',
   )
+})
+
+/** Greets by hand under a name that no mailbox of ours would have. @returns the answer */
+async function greetAs(url: string, from: string): Promise<string> {
+  const socket = new WebSocket(url)
+  await once(socket, 'open')
+  const [nonce, book] = [new Uint8Array(16), new Uint8Array(16)]
+  const open = { kind: 'open', version: MAIL_VERSION, from, to: 'bob', nonce, book } as const
+  socket.send(encode(greetingLayout, open))
+  const [answer] = (await once(socket, 'message')) as [Buffer]
+  const read = decode(greetingLayout, new Uint8Array(answer))
+  return read?.kind === 'refused' ? read.why : 'taken'
+}
+
+test('what strangers say moves no terminal: names are refused or escaped, letters are JSON (SE-19)', async () => {
+  const words = ['mailbox', 'serve', '--id', 'bob', '--store', at('wild.db'), '--port', '0']
+  const bob = spawn(process.execPath, [CLI, ...words])
+  children.push(bob)
+  let all = ''
+  for (const stream of [bob.stdout, bob.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (all += text))
+  }
+  const says = (pattern: RegExp): Promise<void> =>
+    expect.poll(() => all, { interval: 5, timeout: 60_000 }).toMatch(pattern)
+  await says(/takes letters at \S+\. Ctrl-C/)
+  const [, url = ''] = /takes letters at (\S+)\. /.exec(all)!
+  const name = '\u001B]0;owned\u0007\u001B[2J\nroot is here'
+  expect(await greetAs(url, name)).toBe('no mailbox can be called like this')
+  const eve = await openMailbox({ id: 'eve\u202Eereh si toor', store: null, peers: { bob: url } })
+  await eve.to('bob').post('\u009B2J\nroot')
+  await says(/^\{"from":"eve\\u202eereh si toor","body":"\\u009b2J\\nroot"\}$/m)
+  await says(/^"eve\\u202eereh si toor" is here$/m)
+  await eve.close()
+  await says(/^eve\\u202eereh si toor: /m)
+  expect(all.replaceAll('\n', '')).not.toMatch(/[\p{Control}\p{Format}]/u)
+  expect(all).not.toMatch(/^root/m)
 })
 
 test('letters that were set aside are listed, released and discarded', async () => {

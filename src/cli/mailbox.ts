@@ -8,6 +8,8 @@ import { openMailSqlite } from '../drivers/store/mail-sqlite.ts'
 import { HoldfastError } from '../machine.ts'
 import { type Mailbox, openMailbox } from '../mailbox.ts'
 import type { DeadLetter, MailStore } from '../ports.ts'
+import { plain, plainJson } from '../wire/plain.ts'
+import { listOf, ORIGIN_HELP, type Word } from './given.ts'
 
 /** From one line of progress to the next. */
 const PROGRESS_MS = 1_000
@@ -19,6 +21,7 @@ interface Given {
   store?: string | number
   port?: string | number
   host?: string
+  origin?: Word | Word[]
   keyFile?: string
   peer?: string | string[]
   wait?: boolean
@@ -36,6 +39,7 @@ export function addMailbox(cli: CAC): void {
     .option('--host <host>', 'serve: address to listen on; elsewhere than here it needs a key', {
       default: '127.0.0.1',
     })
+    .option('--origin <origin>', `serve: pages of which origin may come; ${ORIGIN_HELP}`)
     .option('--key-file <file>', 'File with the key that both sides have')
     .option('--peer <id=url>', 'Where somebody listens; may be given several times')
     .option('--no-wait', 'send: do not wait until the letters were taken')
@@ -65,18 +69,20 @@ function need(value: string | number | undefined, option: string): string {
 }
 
 async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
-  const { host = '127.0.0.1', port, keyFile, peer = [] } = given
+  const { host = '127.0.0.1', port, keyFile, peer = [], origin } = given
   const box = await openMailbox({
     id: need(given.id, 'id'),
     store: need(given.store, 'store'),
     key: keyFile === undefined ? '' : keyOf(keyFile),
     peers: Object.fromEntries([peer].flat().map(splitPeer)),
-    ...(listens && { listen: { port: Number(port), host } }),
+    ...(listens && { listen: { port: Number(port), host, origins: listOf(origin) } }),
   })
-  if (box.repaired !== null) console.error(box.repaired)
-  box.on('disconnected', ({ peer: whom, why }) => console.error(`${whom ?? 'somebody'}: ${why}`))
-  box.on('fault', ({ peer: whom, why }) => console.error(`${whom}: ${why}`))
-  box.on('trouble', (error) => console.error(error.message))
+  if (box.repaired !== null) console.error(plain(box.repaired))
+  box.on('disconnected', ({ peer: whom, why }) =>
+    console.error(plain(`${whom ?? 'somebody'}: ${why}`)),
+  )
+  box.on('fault', ({ peer: whom, why }) => console.error(plain(`${whom}: ${why}`)))
+  box.on('trouble', (error) => console.error(plain(error.message)))
   return box
 }
 
@@ -100,8 +106,8 @@ function splitPeer(text: string): [id: string, url: string] {
 async function serve(given: Given): Promise<void> {
   const box = await openBox(given, true)
   console.error(`${box.id} takes letters at ${box.url}. Ctrl-C ends it.`)
-  box.on('connected', ({ peer }) => console.error(`${peer} is here`))
-  box.on('letter', (_tx, from, body) => console.log(JSON.stringify({ from, body })))
+  box.on('connected', ({ peer }) => console.error(`${plainJson(peer)} is here`))
+  box.on('letter', (_tx, from, body) => console.log(plainJson({ from, body })))
   const end = (): void => void box.close().then(() => process.exit(0))
   process.once('SIGINT', end)
   process.once('SIGTERM', end)
@@ -151,7 +157,7 @@ async function drained(box: Mailbox, to: string): Promise<void> {
 
 function withStore(given: Given, run: (store: MailStore) => void | Promise<void>): Promise<void> {
   const store = openMailSqlite(need(given.store, 'store'))
-  if (store.repaired !== null) console.error(store.repaired)
+  if (store.repaired !== null) console.error(plain(store.repaired))
   return Promise.resolve()
     .then(() => run(store))
     .finally(() => store.close())
@@ -162,9 +168,8 @@ function inspect(store: MailStore): void {
   if (heads.length === 0) console.log(`${store.name}: no letters were ever sent or taken`)
   for (const { peer, posted, acked, bytes, heard } of heads) {
     const waits = posted > acked ? `${posted - acked} wait (${bytes} bytes)` : 'none wait'
-    console.log(
-      `${peer}: ${posted} posted, ${acked} acked, ${waits}; ${heard} of theirs took effect`,
-    )
+    const taken = `${posted} posted, ${acked} acked, ${waits}; ${heard} of theirs took effect`
+    console.log(`${plain(peer)}: ${taken}`)
   }
   const count = store.dead().length
   if (count > 0) console.log(`${count} were set aside: see holdfast mailbox dead`)
@@ -176,13 +181,13 @@ async function dead(store: MailStore, { release, discard }: Given): Promise<void
   if (named === undefined) {
     if (letters.length === 0) console.log('no letters were set aside')
     for (const { peer, n, why, body } of letters) {
-      console.log(`${peer}/${n}: ${why}: ${JSON.stringify(toValue(body))}`)
+      console.log(`${plain(`${peer}/${n}: ${why}`)}: ${plainJson(toValue(body))}`)
     }
     return
   }
   const letter = find(letters, named)
   if (release !== undefined) {
-    console.log(JSON.stringify({ from: letter.peer, body: toValue(letter.body) }))
+    console.log(plainJson({ from: letter.peer, body: toValue(letter.body) }))
   }
   await new Promise<void>((resolve, reject) => {
     const change = { kind: 'buried', peer: letter.peer, n: letter.n } as const

@@ -6,22 +6,30 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CAC } from 'cac'
-import { HubServer, type Weather } from '../api/hub-server.ts'
+import { countsText } from '../api/hub-figures.ts'
+import { openHub } from '../api/hub-opening.ts'
+import type { Weather } from '../api/hub-server.ts'
 import { createConditioner } from '../drivers/net/conditioner.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
-import { acceptStreams, type StreamServer } from '../drivers/net/websocket-server.ts'
-import { openSqliteStore } from '../drivers/store/sqlite.ts'
 import { type Conditions, format, parse } from '../faults/conditions.ts'
 import { HoldfastError } from '../machine.ts'
 import type { Datagrams, Loop } from '../ports.ts'
-import { list } from '../register/register.ts'
-import { type HttpServer, openHttp } from './http.ts'
+import { HUB_VERSION } from '../register/messages.ts'
+import { plainLines } from '../wire/plain.ts'
+import { listOf, ORIGIN_HELP, type Word } from './given.ts'
+import { fail } from './answers.ts'
+import { type Answer, openServer } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { readPages } from './pages.ts'
+import { metricsOf, siteOf } from './site.ts'
 
 /** Where the hub listens unless told otherwise. */
 export const PORT_DEFAULT = 8700
 /** Where the register is kept unless told otherwise. */
 export const DATA_DEFAULT = '.holdfast/hub.db'
+
+/** Where `/metrics` is: on the port of the hub, nowhere, or on a port of its own. */
+export type MetricsPlace = 'here' | 'off' | { host: string; port: number }
 
 /** What `serve` takes. */
 export interface ServeOptions {
@@ -29,11 +37,18 @@ export interface ServeOptions {
   host: string
   data: string
   condition: string | null
+  /** Pages of which origins may come beside those that are served here; see origins.ts. */
+  origins: readonly string[]
+  metrics: MetricsPlace
+  /** Whether this is a demonstration, in which the games let any member kill whoever serves. */
+  demo: boolean
 }
 
 /** A hub that serves. */
 export interface Serving {
   readonly url: string
+  /** Of the metrics, where they have a port of their own. */
+  readonly metricsUrl: string | null
   close(): Promise<void>
 }
 
@@ -46,17 +61,25 @@ export function addServe(cli: CAC): void {
       default: '127.0.0.1',
     })
     .option('--data <file>', 'File of the register', { default: DATA_DEFAULT })
+    .option('--origin <origin>', `Pages of which other origin may come; ${ORIGIN_HELP}`)
+    .option('--metrics <where>', 'Where /metrics is: a port (9100, 10.0.0.5:9100), here, off', {
+      default: 'here',
+    })
     .option('--condition <weather>', 'Worsen relayed paths, e.g. "rtt=120,loss=5%,jitter=30"')
+    .option('--demo', 'In the games any member may kill whoever serves, to see what happens')
     .example('holdfast serve --port 9000 --condition "rtt=80,loss=2%"')
+    .example('holdfast serve --origin https://play.example.com --metrics 9100')
     .action((given: Given) => run(given))
 }
 
-// A word on the command line that looks like a number comes as one.
 interface Given {
-  port: number | string
-  host: number | string
-  data: number | string
-  condition?: number | string
+  port: Word
+  host: Word
+  data: Word
+  origin?: Word | Word[]
+  metrics: Word
+  condition?: Word
+  demo?: boolean
 }
 
 async function run(given: Given): Promise<void> {
@@ -65,12 +88,27 @@ async function run(given: Given): Promise<void> {
     host: String(given.host),
     data: String(given.data),
     condition: given.condition === undefined ? null : String(given.condition),
+    origins: listOf(given.origin),
+    metrics: metricsPlace(String(given.metrics)),
+    demo: given.demo === true,
   })
   console.log(`Holdfast serves ${serving.url}`)
+  if (serving.metricsUrl !== null) console.log(`Its figures are at ${serving.metricsUrl}`)
   console.log('Open it in two windows. Ctrl-C ends it.')
   const end = (): void => void serving.close().then(() => process.exit(0))
   process.once('SIGINT', end)
   process.once('SIGTERM', end)
+}
+
+function metricsPlace(given: string): MetricsPlace {
+  if (given === 'here' || given === 'off') return given
+  const found = /^(?:(.+):)?(\d+)$/.exec(given)
+  if (found)
+    return { host: (found[1] ?? '127.0.0.1').replace(/^\[|\]$/g, ''), port: Number(found[2]) }
+  throw new HoldfastError(
+    'bad-value',
+    `--metrics is here, off, a port or an address with a port: "${given}"`,
+  )
 }
 
 /**
@@ -80,32 +118,68 @@ async function run(given: Given): Promise<void> {
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const conditions = options.condition === null ? null : parse(options.condition)
-  const loop = createNodeLoop()
-  const store = openSqliteStore(folderFor(options.data))
-  const startedAt = loop.now()
+  const closers: (() => void | Promise<void>)[] = []
+  const close = async (): Promise<void> => {
+    for (const one of closers.splice(0).toReversed()) await one()
+  }
   try {
-    const weather = conditions ? await weatherOf(loop, conditions) : undefined
-    const hub = new HubServer(loop, store, weather)
-    const metrics = createMetrics()
-    const http = await openHttp({
-      host: options.host,
-      port: options.port,
-      folder: fileURLToPath(new URL('../pages', import.meta.url)),
-      health: () => ({ ok: true, upMs: Math.round(loop.now() - startedAt), ...sizes(hub) }),
-      metrics,
-      sessions: () => sessions(hub),
-    })
-    const streams = acceptStreams(http.server, {
-      path: '/hub',
-      accept: (stream) => hub.accept(stream),
-    })
-    measure(metrics, hub, streams)
+    const serving = await opened(options, conditions, closers)
     if (conditions) console.log(`Relayed paths are worsened: ${format(conditions)}`)
-    return { url: http.url, close: () => close(http, streams, hub, () => store.close()) }
+    return { ...serving, close }
   } catch (error) {
-    store.close()
+    await close()
     throw error
   }
+}
+
+/** Opens all of it; what is open is closed from the last of `closers` to the first. */
+async function opened(
+  options: ServeOptions,
+  conditions: Conditions | null,
+  closers: (() => void | Promise<void>)[],
+): Promise<Omit<Serving, 'close'>> {
+  const { host, port, origins, demo } = options
+  const metrics = createMetrics()
+  const weather = conditions ? await weatherOf(createNodeLoop(), conditions) : undefined
+  const pages = readPages(fileURLToPath(new URL('../pages', import.meta.url)))
+  // The hub needs the server, and who asks the server the hub: nothing comes before both are open.
+  const site: { answer: Answer } = { answer: (_path, _request, response) => fail(response, 503) }
+  const http = await openServer({ host, port, option: '--port', origins }, (...asked) =>
+    site.answer(...asked),
+  )
+  closers.push(() => http.close())
+  const store = folderFor(options.data)
+  const hub = openHub({ server: http.server, store, origins, report }, { weather })
+  closers.push(() => hub.close())
+  metrics.add(() => hub.metrics())
+  metrics.add(() => {
+    return countsText('holdfast_requests_refused_total', 'Requests refused, by why', http.counters)
+  })
+  site.answer = siteOf({
+    pages,
+    health: () => ({ ...hub.health() }),
+    metrics: options.metrics === 'here' ? metrics : null,
+    sessions: () => hub.sessions(),
+    about: { version: HUB_VERSION, demo },
+  })
+  const metricsUrl = await openMetrics(options, metrics, closers)
+  return { url: http.url, metricsUrl }
+}
+
+async function openMetrics(
+  { metrics: at, origins }: ServeOptions,
+  metrics: Metrics,
+  closers: (() => void | Promise<void>)[],
+): Promise<string | null> {
+  if (typeof at === 'string') return null
+  const http = await openServer({ ...at, option: '--metrics', origins }, metricsOf(metrics))
+  closers.push(() => http.close())
+  return `${http.url}metrics`
+}
+
+function report(error: unknown, where: string): void {
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  console.error(`The hub closed what it could not bear (${where}):`, plainLines(what))
 }
 
 function folderFor(data: string): string {
@@ -139,43 +213,4 @@ async function weatherOf(loop: Loop, conditions: Conditions): Promise<Weather> {
     deliver = direct
     return (connection, from, datagram) => conditioned.send(`${connection} ${from}`, datagram)
   }
-}
-
-function sizes(hub: HubServer): { sessions: number; connections: number } {
-  const { directory, connections } = hub.hub
-  return { sessions: directory.rows.size, connections: connections.size }
-}
-
-function sessions(hub: HubServer): object[] {
-  return list(hub.hub.directory, '').map((entry) => ({
-    session: entry.session,
-    game: entry.game,
-    room: entry.room,
-    players: entry.players,
-    playersMax: entry.playersMax,
-    standing: entry.standing,
-    epoch: entry.register.epoch,
-  }))
-}
-
-function measure(metrics: Metrics, { hub }: HubServer, streams: StreamServer): void {
-  metrics.count('holdfast_hub_total', 'What the hub did', () => hub.counters)
-  metrics.count('holdfast_streams_total', 'What happened at the door', () => streams.counters)
-  metrics.gauge('holdfast_sessions', 'Sessions in the register', () => hub.directory.rows.size)
-  metrics.gauge('holdfast_streams', 'Open streams', () => streams.open())
-  metrics.gauge('holdfast_members', 'Attached members', () =>
-    [...hub.attached.values()].reduce((sum, members) => sum + members.size, 0),
-  )
-}
-
-async function close(
-  http: HttpServer,
-  streams: StreamServer,
-  hub: HubServer,
-  closeStore: () => void,
-): Promise<void> {
-  streams.close()
-  await http.close()
-  hub.close()
-  closeStore()
 }

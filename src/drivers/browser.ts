@@ -1,6 +1,7 @@
 /** A page as a place to run in: ticks from a worker, the hub of its own origin. */
 
 import { createBrowserLoop } from './net/loop-browser.ts'
+import { lookFromPage } from './net/look-browser.ts'
 import { connectWebSocket } from './net/websocket.ts'
 import { reportInPage } from './report-browser.ts'
 import { badValue } from '../machine.ts'
@@ -17,6 +18,7 @@ export function browserEnvironment(): Environment {
     kind: 'browser',
     loop: createBrowserLoop(),
     connect: connectWebSocket,
+    look: lookFromPage,
     carriers: [],
     defaultServer: location.origin.startsWith('http') ? location.origin : null,
     report: reportInPage,

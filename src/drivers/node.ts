@@ -1,9 +1,10 @@
 /** A Node process as a place to run in: UDP to other Node members, the hub by WebSocket. */
 
 import { createNodeLoop } from './net/loop-node.ts'
+import { lookFromNode } from './net/look-node.ts'
 import { openUdp, type UdpOptions } from './net/udp.ts'
 import { connectWebSocketNode } from './net/websocket-node.ts'
-import { reportOnNode } from './report-node.ts'
+import { report } from './report.ts'
 import type { Environment } from '../ports.ts'
 
 const atEnd = new Set<() => void>()
@@ -28,9 +29,10 @@ export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
     kind: 'node',
     loop: createNodeLoop(),
     connect: connectWebSocketNode,
+    look: lookFromNode,
     carriers: udp ? [openUdp(udp)] : [],
     defaultServer: process.env['HOLDFAST_SERVER'] ?? 'ws://127.0.0.1:8700',
-    report: reportOnNode,
+    report,
     onEnd,
     // A process that is stopped is not told before.
     onFreeze: () => () => {},

@@ -3,8 +3,9 @@
  *
  * Anybody may open a stream, so each has an allowance that fills up with time. A message costs
  * one; from a stranger, who is no member yet, also one for each kilobyte, for what strangers say
- * is handed to a primary. Datagrams that are relayed have their own limit, at their target's
- * stream. Who overdraws is shown the door: a member that meant well dials again.
+ * is handed to a primary; a list costs by its length. Who overdraws is shown the door: a member
+ * that meant well dials again. Datagrams that are relayed are paid for in bytes, from an
+ * allowance of their own, and lost beyond it, as datagrams may be.
  */
 
 import type { Millis } from '../machine.ts'
@@ -18,6 +19,22 @@ export const ALLOWANCE_PER_SECOND = 256
 /** Most sessions that one stream creates. */
 export const SESSIONS_PER_STREAM = 64
 
+/** Entries of a list that cost as much as a message. */
+export const ENTRIES_PER_MESSAGE = 4
+/** What one relayed datagram costs at least, in bytes. */
+export const RELAY_COST_MIN = 64
+
+/** How much of something there is at once, and what comes back each second. */
+export interface Rate {
+  max: number
+  perSecond: number
+}
+
+/** Messages. */
+export const MESSAGES: Rate = { max: ALLOWANCE_MAX, perSecond: ALLOWANCE_PER_SECOND }
+/** Bytes that are relayed: 255 members at 20 packets of 1,200 bytes a second are 6 MB. */
+export const RELAY: Rate = { max: 16 * 1024 * 1024, perSecond: 8 * 1024 * 1024 }
+
 /** What is left of one stream's allowance. */
 export interface Allowance {
   left: number
@@ -25,8 +42,18 @@ export interface Allowance {
 }
 
 /** A full one. */
-export function create(now: Millis): Allowance {
-  return { left: ALLOWANCE_MAX, at: now }
+export function create(now: Millis, rate: Rate = MESSAGES): Allowance {
+  return { left: rate.max, at: now }
+}
+
+/** Takes so much of it. @returns false if it was not to be had */
+export function take(allowance: Allowance, rate: Rate, now: Millis, cost: number): boolean {
+  const back = ((now - allowance.at) * rate.perSecond) / 1000
+  allowance.left = Math.min(rate.max, allowance.left + Math.max(0, back))
+  allowance.at = now
+  if (allowance.left < cost) return false
+  allowance.left -= cost
+  return true
 }
 
 /** Spends for one message. @returns false if it was not to be had */
@@ -36,11 +63,10 @@ export function spend(
   bytes: number,
   isMember: boolean,
 ): boolean {
-  const back = ((now - allowance.at) * ALLOWANCE_PER_SECOND) / 1000
-  allowance.left = Math.min(ALLOWANCE_MAX, allowance.left + Math.max(0, back))
-  allowance.at = now
-  const cost = isMember ? 1 : 1 + bytes / 1024
-  if (allowance.left < cost) return false
-  allowance.left -= cost
-  return true
+  return take(allowance, MESSAGES, now, isMember ? 1 : 1 + bytes / 1024)
+}
+
+/** Spends for one relayed datagram. @returns false if it was not to be had */
+export function spendRelay(allowance: Allowance, now: Millis, bytes: number): boolean {
+  return take(allowance, RELAY, now, Math.max(RELAY_COST_MIN, bytes))
 }

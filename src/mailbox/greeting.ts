@@ -11,7 +11,8 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { sameBytes } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { type Greeting, greetingLayout, MAIL_VERSION, NONCE_BYTES } from './messages.ts'
+import { plain } from '../wire/plain.ts'
+import { type Greeting, greetingLayout, isMailId, MAIL_VERSION, NONCE_BYTES } from './messages.ts'
 
 /** Who greets. */
 export interface Self {
@@ -57,7 +58,7 @@ export function hearGreeting(greeter: Greeter, bytes: Uint8Array, accepts: Accep
   if (!message) return refuse(greeter, 'what came is no greeting of a mailbox')
   if (message.kind === 'refused') {
     greeter.stage = 'over'
-    return { answers: [], known: null, refused: message.why }
+    return { answers: [], known: null, refused: plain(message.why) }
   }
   if (message.kind === 'open' && greeter.stage === 'open') return opened(greeter, message, accepts)
   if (message.kind === 'proof' && greeter.stage === 'proof') return proved(greeter, message.proof)
@@ -72,11 +73,14 @@ function refuse(greeter: Greeter, why: string): Greeted {
 function opened(greeter: Greeter, message: Greeting & { kind: 'open' }, accepts: Accepts): Greeted {
   const { self, whom } = greeter
   const { version, from, to, nonce } = message
+  if (!isMailId(to) || (from !== '' && !isMailId(from))) {
+    return refuse(greeter, 'no mailbox can be called like this')
+  }
   const why =
     version !== MAIL_VERSION
       ? `${self.id} speaks version ${MAIL_VERSION} of mailboxes, ${from} version ${version}`
       : to !== self.id
-        ? `this is the mailbox of ${self.id}, not of ${to}`
+        ? `this is the mailbox of ${self.id}, not of ${plain(to)}`
         : whom !== null && from !== whom
           ? `${whom} was called and ${from} answered`
           : from === self.id || from === ''

@@ -19,6 +19,12 @@ export const REFUSAL_MAX = 300
 /** Bytes of a nonce and of a proof. */
 export const NONCE_BYTES = 16
 
+/** Whether a mailbox may be called so: some text, and nothing in it that a terminal obeys. */
+export function isMailId(id: string): boolean {
+  const bytes = new TextEncoder().encode(id).length
+  return bytes >= 1 && bytes <= MAIL_ID_MAX && !/\p{Control}/u.test(id)
+}
+
 const letter = record({ n: varint, body: blob(LETTER_BYTES_MAX) })
 const life = record({ first: varint, life: fixed(LIFE_BYTES) })
 

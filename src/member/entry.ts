@@ -8,7 +8,7 @@
  * A member that finds itself outside (its primary removed it, or it was the primary and was
  * deposed) comes back by the same way with a new incarnation and the proof of who it was, so
  * that it is the same player (T34, T81). Nothing is asked without an answer for ever: after
- * JOIN_MS the application is told.
+ * JOIN_MS the application is told, and sooner where it is sure that no hub is there.
  */
 
 import type { ErrorCode, Millis } from '../machine.ts'
@@ -31,6 +31,7 @@ import { mayServe, nextRequest, type Session } from '../session/state.ts'
 import { differenceOf } from '../wire/difference.ts'
 import { digest, proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
+import * as arrival from './arrival.ts'
 import { partOut } from './dispatch.ts'
 import { freshSession, JOIN_MS, type Resume, type Runtime } from './state.ts'
 
@@ -45,6 +46,7 @@ export function tellHub(run: Runtime, message: ToHub): void {
 /** The stream to the hub is open. */
 export function hubOpened(run: Runtime): void {
   run.member.hub = 'open'
+  run.member.met = null
   tellHub(run, { kind: 'hello', version: HUB_VERSION })
 }
 
@@ -74,7 +76,7 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
     case 'attached':
       return attached(run, message)
     case 'refused':
-      return refused(run)
+      return refused(run, message.why)
     default:
       session.hubSaid(member.session, run.now, message, run.out)
   }
@@ -84,6 +86,7 @@ function greeted(run: Runtime, version: number): void {
   if (version !== HUB_VERSION) {
     return fail(run, 'version', `the hub speaks version ${version}, this build ${HUB_VERSION}`)
   }
+  run.member.greeted = true
   ask(run)
 }
 
@@ -118,6 +121,7 @@ function find(run: Runtime): void {
     playersMax: mayServe(wish.kind, wish.hosts) ? wish.playersMax : 0,
     recovers: wish.recovers,
     topology: wish.topology,
+    terms: wish.terms,
     hash: digest(proofOf(own.secret, 'register')),
   })
 }
@@ -151,6 +155,8 @@ function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
   const { entry } = answer
   member.found = entry.session
   member.session.topology = entry.topology
+  member.session.terms = entry.terms
+  member.session.playersMax = entry.playersMax
   if (answer.created) return become(run, entry.session)
   member.phase = 'asking'
   ask(run)
@@ -237,8 +243,9 @@ function attached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
 }
 
 // The hub has no such session, or no such member in it, or its primary is not there just now.
-function refused(run: Runtime): void {
+function refused(run: Runtime, why: string): void {
   const { member } = run
+  if (member.phase === 'finding') member.unfound = why
   if (member.phase === 'asking') {
     // Its primary may be on its way back: look for it again, until the time is up.
     member.phase = 'finding'
@@ -264,7 +271,7 @@ export function comeBack(run: Runtime): void {
   member.phase = 'finding'
   // Open, but for nobody: what gets no answer is asked again.
   if (member.hub === 'attached') member.hub = 'open'
-  member.giveUpAt = now + JOIN_MS * 4
+  member.giveUpAt = now + JOIN_MS * arrival.BACK_FACTOR
   run.ports.emit({ kind: 'lost', lost: true })
   if (member.hub !== 'closed') ask(run)
 }
@@ -287,12 +294,9 @@ function fail(run: Runtime, code: ErrorCode, why: string): void {
 /** Asks again what has no answer, and gives up in the end. */
 export function wake(run: Runtime): void {
   const { member, now } = run
-  if (now >= member.giveUpAt && member.phase !== 'in' && member.phase !== 'out') {
-    const where = `${member.wish.game}/${member.wish.room}`
-    if (member.hub === 'closed') {
-      return fail(run, 'unreachable', `no hub answered within ${JOIN_MS} ms: is it running?`)
-    }
-    return fail(run, 'timeout', `nobody let us into ${where} within ${JOIN_MS} ms`)
+  if (now >= arrival.deadline(run)) {
+    const { code, why } = arrival.verdict(run)
+    return fail(run, code, why)
   }
   if (now >= member.askAt && member.hub === 'open') ask(run)
 }
@@ -301,5 +305,5 @@ export function wake(run: Runtime): void {
 export function deadline(run: Runtime): Millis {
   const { member } = run
   if (member.phase === 'out') return Infinity
-  return Math.min(member.giveUpAt, member.hub === 'open' ? member.askAt : Infinity)
+  return Math.min(arrival.deadline(run), member.hub === 'open' ? member.askAt : Infinity)
 }

@@ -15,6 +15,8 @@ import * as session from '../session/session.ts'
 import type { Performed, SessionEvent, SessionOut } from '../session/state.ts'
 import { STALL_MS } from '../session/watch.ts'
 import { framePart, frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
+import type { Met } from '../ports.ts'
+import * as arrival from './arrival.ts'
 import * as entry from './entry.ts'
 import * as links from './links.ts'
 import { type Member, type MemberPorts, type Runtime, slotOf } from './state.ts'
@@ -109,9 +111,10 @@ function happened(run: Runtime, event: SessionEvent): void {
     case 'view': {
       const { view } = event
       member.untended = true
-      const { id, me, topology } = member.session
+      const { id, me, topology, terms } = member.session
       const left = event.why === 'left'
-      const seen: PartView = { session: id, me, mesh: topology === 'mesh', left, ...view }
+      const mesh = topology === 'mesh'
+      const seen: PartView = { session: id, me, mesh, terms, left, ...view }
       for (const { part, state } of member.slots) {
         part.view?.(state, run.now, seen, partOut(run, part.channel))
       }
@@ -162,6 +165,13 @@ export function hubOpened(run: Runtime, now: Millis): void {
 export function hubClosed(run: Runtime, now: Millis): void {
   begin(run, now)
   entry.hubClosed(run)
+  end(run)
+}
+
+/** Something else is at the hub's address, or nobody, and no hub has spoken there yet. */
+export function hubMet(run: Runtime, now: Millis, met: Met): void {
+  begin(run, now)
+  arrival.met(run, met)
   end(run)
 }
 

@@ -7,6 +7,7 @@ import type { Link } from '../link/link.ts'
 import type { SessionClock } from '../link/clock.ts'
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
+import type { Met } from '../ports.ts'
 import type { Topology } from '../register/messages.ts'
 import type { MemberKind } from '../session/messages.ts'
 import * as session from '../session/state.ts'
@@ -24,12 +25,16 @@ export interface Wish {
   name: string
   kind: MemberKind
   addresses: string[]
+  /** The hub's address, for sentences. */
+  hub: string
   /** The game's types, as text. */
   types: string
   /** Its members may recover it when primary and backup are gone at once. */
   recovers: boolean
   /** Only Node processes serve or stand by. */
   hosts: boolean
+  /** What it settles for all, if this process opens the session: `name=value`, joined by `;`. */
+  terms: string
   /** Who shall have links, if this process opens the session. */
   topology: Topology
   /** Who it was before, if it comes back by a token. */
@@ -108,6 +113,12 @@ export interface Member {
   found: string
   askAt: Millis
   giveUpAt: Millis
+  /** What is at the hub's address instead of one, and since when it is that. */
+  met: (Met & { since: Millis }) | null
+  /** The hub has greeted us, since the process began. */
+  greeted: boolean
+  /** Why the hub did not open or find our session, when it was last asked. */
+  unfound: string
   /** To come back as the same player. */
   resume: Resume | null
   /** The session that the parts' states are of. */
@@ -182,6 +193,9 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     found: '',
     askAt: Infinity,
     giveUpAt: now + JOIN_MS,
+    met: null,
+    greeted: false,
+    unfound: '',
     resume: wish.resume,
     home: '',
     recorded: 0,

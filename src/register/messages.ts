@@ -22,7 +22,7 @@ import {
 } from '../wire/layout.ts'
 
 /** Version of all that is said here. */
-export const HUB_VERSION = 1
+export const HUB_VERSION = 2
 /** Longest name of a game, a room or a player, in bytes of UTF-8. */
 export const NAME_MAX = 64
 /** Most members of one session. */
@@ -31,6 +31,8 @@ export const MEMBERS_MAX = 256
 export const SESSION_ID_MAX = 32
 /** Largest blob that the hub hands from one member to another, in bytes. */
 export const SIGNAL_MAX: number = 64 * 1024
+/** Longest terms of a session, in bytes. */
+export const TERMS_MAX = 256
 /** Longest reason, in bytes. */
 export const REASON_MAX = 200
 
@@ -55,7 +57,7 @@ const topology = word(['star', 'mesh'])
 /** Who has links: each member to primary and backup, or to all others (B8, B9). */
 export type Topology = ValueOf<typeof topology>
 
-const entry = record({
+const place = {
   session,
   game: name,
   room: name,
@@ -64,12 +66,21 @@ const entry = record({
   playersMax: varint,
   standing: word(['open', 'full', 'unreachable']),
   topology,
-})
+}
+/** What who opens a session settles for all who come: `name=value`, joined by `;`. */
+const terms = text(TERMS_MAX)
+const entry = record({ ...place, terms })
 /** One session as the lobby lists it. */
 export type Entry = ValueOf<typeof entry>
 
-/** What the hub keeps on disk of one session. */
-export const stored = record({ entry, members: list(listed, MEMBERS_MAX), recovers: flag })
+const kept = { members: list(listed, MEMBERS_MAX), recovers: flag }
+/**
+ * What the hub keeps on disk of one session. Its first byte is 0, by which it differs from what was
+ * kept before there were terms: that begins with the length of a session's id.
+ */
+export const stored = record({ form: word(['terms']), entry, ...kept })
+/** What was kept before. */
+export const storedBefore = record({ entry: record(place), ...kept })
 
 /** From a member to the hub. `request` comes back in the answer. */
 export const toHub = message({
@@ -86,6 +97,7 @@ export const toHub = message({
       playersMax: varint,
       recovers: flag,
       topology,
+      terms,
       hash,
     }),
   ],

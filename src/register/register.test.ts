@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { digest, proofOf } from '../wire/digest.ts'
 import * as register from './register.ts'
-import { type Change, type Demand, type Directory, EPOCH_MAX } from './register.ts'
+import { type Demand, type Directory, EPOCH_MAX } from './register.ts'
 
 const secret = (inc: number): Uint8Array => new Uint8Array(16).fill(inc)
 const proof = (inc: number): Uint8Array => proofOf(secret(inc), 'register')
@@ -14,7 +14,7 @@ class Desk {
   readonly records = new Map<string, Uint8Array>()
   readonly out: register.DirectoryOut = {
     send: () => {},
-    record: (change) => this.#keep(change),
+    record: (session) => this.#keep(session),
     emit: () => {},
   }
 
@@ -25,6 +25,7 @@ class Desk {
       playersMax: 3,
       recovers: false,
       topology: 'star' as const,
+      terms: '',
       hash: hash(1),
     }
     register.add(this.directory, 0, wish, 's', this.out)
@@ -32,16 +33,19 @@ class Desk {
     register.setMembers(this.directory, 's', 1, members, this.out)
   }
 
-  #keep({ session, bytes }: Change): void {
+  // A disk that takes everything at once.
+  #keep(session: string): void {
+    const bytes = register.recordOf(this.directory, session)
     if (bytes) this.records.set(session, bytes)
     else this.records.delete(session)
+    register.kept(this.directory, 0, session, this.out)
   }
 
   change(demand: Partial<Demand>): boolean {
     const inc = demand.inc ?? 1
     const whole = { session: 's', inc, proof: proof(inc), primary: inc, backup: 0, expect: 1 }
     const asked = { ...whole, why: 'drop' as const, ...demand }
-    return register.change(this.directory, 0, asked, this.out)?.ok ?? false
+    return register.change(this.directory, 0, asked, this.out)
   }
 
   now(): string {

@@ -7,6 +7,11 @@
  * whoever served before. A change is proved by the secret of the member that makes it: the
  * registered primary may add, drop, hand over and end; the registered backup may take over.
  *
+ * A change holds once the disk has it: until then the row carries it as `pending`, everybody
+ * reads what was, and no second change of that row is asked for. What the disk refuses never
+ * was. The list of members alone is taken at once, for the primary tells it anew each time that
+ * it attaches; the disk gets it when it can.
+ *
  * A session is never dropped from the list for one missed ping: it is `unreachable` after
  * three, open again at its next word, and removed after an hour of silence.
  */
@@ -19,6 +24,7 @@ import {
   type Listed,
   type Register,
   stored,
+  storedBefore,
   type Topology,
   type Why,
 } from './messages.ts'
@@ -38,6 +44,16 @@ export const SESSIONS_MAX = 10_000
 /** Epochs stay below this, so that (epoch, count) fits one number elsewhere. */
 export const EPOCH_MAX: number = 2 ** 21 - 1
 
+/** A change that waits for the disk. */
+export interface Pending {
+  /** What the register becomes; null removes the session. */
+  register: Register | null
+  /** The session is made by it: before, there is none. */
+  isNew: boolean
+  /** It is on its way to the disk. */
+  isWriting: boolean
+}
+
 /** One session: what is on disk, and how it answers lately. */
 export interface Row {
   entry: Entry
@@ -56,19 +72,17 @@ export interface Row {
   missed: number
   /** When the primary's stream to the hub was lost; Infinity while it stands. */
   goneAt: Millis
+  /** What the disk has yet to take. */
+  pending: Pending | null
 }
 
 /** All sessions of one directory. */
 export interface Directory {
   rows: Map<string, Row>
+  /** The ids of the sessions of each game, and of each room of a game. */
+  places: Map<string, Set<string>>
   askAt: Millis
   nonce: number
-}
-
-/** What must be on disk before anybody hears of it: a session's record, or null to remove it. */
-export interface Change {
-  session: string
-  bytes: Uint8Array | null
 }
 
 /** What a directory sends by itself. */
@@ -78,8 +92,11 @@ export type News =
   | { kind: 'changed'; session: string; register: Register }
   | { kind: 'ended'; session: string }
 
-/** The sink of the directory's verbs; `send` goes to the registered primary's number. */
-export type DirectoryOut = Out<Question, Change, News>
+/**
+ * The sink of the directory's verbs. `send` goes to the registered primary's number; `record`
+ * names a session whose record must be written: `recordOf` gives it, `kept` or `unkept` follows.
+ */
+export type DirectoryOut = Out<Question, string, News>
 
 /** What a change asks for. */
 export interface Demand {
@@ -99,32 +116,62 @@ export interface Wish {
   playersMax: number
   recovers: boolean
   topology: Topology
+  terms: string
   hash: Uint8Array
 }
 
 /** An empty directory. */
 export function create(now: Millis): Directory {
-  return { rows: new Map(), askAt: now + ASK_MS, nonce: 0 }
+  return { rows: new Map(), places: new Map(), askAt: now + ASK_MS, nonce: 0 }
 }
 
 /** Takes one record from disk. @returns false if it is not one of ours */
 export function restore(directory: Directory, now: Millis, bytes: Uint8Array): boolean {
-  const value = decode(stored, bytes)
+  const value = decode(stored, bytes) ?? broughtUp(bytes)
   if (!value) return false
-  directory.rows.set(value.entry.session, { ...value, ...lately(now) })
+  const { entry, members, recovers } = value
+  insert(directory, { entry, members, recovers, ...lately(now) })
   return true
 }
 
+// A record of before there were terms.
+function broughtUp(bytes: Uint8Array): Pick<Row, 'entry' | 'members' | 'recovers'> | null {
+  const before = decode(storedBefore, bytes)
+  return before && { ...before, entry: { ...before.entry, terms: '' } }
+}
+
+function insert(directory: Directory, row: Row): void {
+  const { entry } = row
+  directory.rows.set(entry.session, row)
+  for (const place of placesOf(entry)) {
+    const ids = directory.places.get(place) ?? new Set()
+    directory.places.set(place, ids.add(entry.session))
+  }
+}
+
+function erase(directory: Directory, { entry }: Row): void {
+  directory.rows.delete(entry.session)
+  for (const place of placesOf(entry)) {
+    const ids = directory.places.get(place)
+    ids?.delete(entry.session)
+    if (ids?.size === 0) directory.places.delete(place)
+  }
+}
+
+// The length keeps a game whose name ends like a room apart from that room.
+function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string] {
+  return [`game ${game}`, `room ${game.length} ${game} ${room}`]
+}
+
 // What nobody needs to know after a restart.
-function lately(
-  now: Millis,
-): Pick<Row, 'present' | 'heard' | 'lastYes' | 'nonce' | 'missed' | 'goneAt'> {
-  return { present: new Set(), heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
+function lately(now: Millis): Omit<Row, 'entry' | 'members' | 'recovers'> {
+  const silent = { heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
+  return { present: new Set(), ...silent, pending: null }
 }
 
 /**
  * ADD_SERVER: a new session with its founder as primary (inc 1, epoch 1), or the one of the
- * same game and room that is there and answers.
+ * same game and room that is there and answers. A new one waits for the disk.
  *
  * @param session an id that was never used before
  * @returns the row; null if the directory is full, or if `playersMax` is 0 and nobody is there
@@ -136,10 +183,8 @@ export function add(
   session: string,
   out: DirectoryOut,
 ): { created: boolean; row: Row } | null {
-  for (const row of directory.rows.values()) {
-    const same = row.entry.game === wish.game && row.entry.room === wish.room
-    if (same && !isDead(row, now)) return { created: false, row }
-  }
+  const known = inRoom(directory, wish).find((row) => !isDead(row, now))
+  if (known) return { created: false, row: known }
   // Who may not serve does not open a session.
   if (wish.playersMax === 0) return null
   if (directory.rows.size >= SESSIONS_MAX) return null
@@ -153,48 +198,98 @@ export function add(
       playersMax: wish.playersMax,
       standing: 'open',
       topology: wish.topology,
+      terms: wish.terms,
     },
     members: [{ inc: 1, player: 1, hash: wish.hash }],
     recovers: wish.recovers,
     ...lately(now),
   }
-  directory.rows.set(session, row)
-  keep(row, out)
+  insert(directory, row)
+  propose(row, row.entry.register, true, out)
   return { created: true, row }
 }
 
+/** The sessions of a room, dead ones too. */
+export function inRoom(directory: Directory, place: Pick<Wish, 'game' | 'room'>): Row[] {
+  const ids = directory.places.get(placesOf(place)[1]) ?? []
+  return [...ids].map((id) => directory.rows.get(id)!)
+}
+
 /**
- * CHANGE_SERVER, a compare-and-set. A request that comes twice fails the second time and gets
- * the register, from which the asker sees whether it was its own.
+ * CHANGE_SERVER, a compare-and-set: true if it waits for the disk now. A request that comes
+ * twice fails the second time, and who asked sees from the register whether it was its own.
+ * While a change of this session is pending, there is no second one.
  */
 export function change(
   directory: Directory,
   now: Millis,
   demand: Demand,
   out: DirectoryOut,
-): { ok: boolean; register: Register } | null {
+): boolean {
   const row = directory.rows.get(demand.session)
+  if (!row || row.pending) return false
+  const { epoch } = row.entry.register
+  if (demand.expect !== epoch || !mayChange(row, now, demand)) return false
+  const { primary, backup } = demand
+  const next = demand.why === 'end' ? null : { epoch: epoch + 1, primary, backup }
+  propose(row, next, false, out)
+  return true
+}
+
+function propose(
+  row: Row,
+  register: Register | null,
+  isNew: boolean,
+  out: Pick<DirectoryOut, 'record'>,
+): void {
+  row.pending = { register, isNew, isWriting: false }
+  out.record(row.entry.session)
+}
+
+/** What the disk is to hold of a session now, with its change; null to remove it. */
+export function recordOf(directory: Directory, session: string): Uint8Array | null {
+  const row = directory.rows.get(session)
   if (!row) return null
-  const { register } = row.entry
-  if (demand.expect !== register.epoch || !mayChange(row, now, demand)) {
-    return { ok: false, register }
+  if (row.pending) row.pending.isWriting = true
+  const register = row.pending ? row.pending.register : row.entry.register
+  if (register === null) return null
+  const { members, recovers } = row
+  const entry = { ...row.entry, register }
+  return encode(stored, { form: 'terms', entry, members, recovers })
+}
+
+/** The disk has what `recordOf` gave last: a change in it holds. @returns whether one was */
+export function kept(
+  directory: Directory,
+  now: Millis,
+  session: string,
+  out: Pick<DirectoryOut, 'emit'>,
+): boolean {
+  const row = directory.rows.get(session)
+  if (!row?.pending?.isWriting) return false
+  const { register, isNew } = row.pending
+  row.pending = null
+  if (register === null) {
+    erase(directory, row)
+    out.emit({ kind: 'ended', session })
+    return true
   }
-  if (demand.why === 'end') {
-    remove(directory, row, out)
-    return { ok: true, register }
-  }
-  row.entry.register = {
-    epoch: register.epoch + 1,
-    primary: demand.primary,
-    backup: demand.backup,
-  }
+  row.entry.register = register
   row.goneAt = Infinity
   row.lastYes = now
   row.missed = 0
   stand(row)
-  keep(row, out)
-  out.emit({ kind: 'changed', session: demand.session, register: row.entry.register })
-  return { ok: true, register: row.entry.register }
+  if (!isNew) out.emit({ kind: 'changed', session, register })
+  return true
+}
+
+/** The disk did not take what `recordOf` gave last: a change in it never was. */
+export function unkept(directory: Directory, session: string): boolean {
+  const row = directory.rows.get(session)
+  if (!row?.pending?.isWriting) return false
+  if (row.pending.isNew) erase(directory, row)
+  row.pending = null
+  return true
 }
 
 function mayChange(row: Row, now: Millis, demand: Demand): boolean {
@@ -230,11 +325,16 @@ function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
   return row.present.has(inc) && now - row.lastYes > RECOVER_MS
 }
 
-/** GET_ALL_SERVERS of one game, or of all games if the name is empty. */
-export function list(directory: Directory, game: string): Entry[] {
-  return [...directory.rows.values()]
-    .map((row) => row.entry)
-    .filter((entry) => game === '' || entry.game === game)
+/** GET_ALL_SERVERS of one game, or of all games if the name is empty; so many at most. */
+export function list(directory: Directory, game: string, max: number = SESSIONS_MAX): Entry[] {
+  const ids = game === '' ? directory.rows.keys() : (directory.places.get(`game ${game}`) ?? [])
+  const entries: Entry[] = []
+  for (const id of ids) {
+    const { entry, pending } = directory.rows.get(id)!
+    if (entries.length === max) break
+    if (!pending?.isNew) entries.push(entry)
+  }
+  return entries
 }
 
 /** GET_THIS_SERVER. */
@@ -253,7 +353,7 @@ export function admits(
   return row !== undefined && vouched(row, inc, proof)
 }
 
-/** The primary's list after a change of the view. */
+/** The primary's list after a change of the view: taken at once, on disk as soon as it can. */
 export function setMembers(
   directory: Directory,
   session: string,
@@ -266,7 +366,7 @@ export function setMembers(
   row.members = members
   row.entry.players = new Set(members.map((member) => member.player)).size
   stand(row)
-  keep(row, out)
+  out.record(session)
   return true
 }
 
@@ -292,8 +392,10 @@ export function wake(directory: Directory, now: Millis, out: DirectoryOut): void
   if (now < directory.askAt) return
   directory.askAt = now + ASK_MS
   for (const row of directory.rows.values()) {
+    // A question tells what was heard, which lengthens a lease that a change is about to end.
+    if (row.pending) continue
     if (now - row.lastYes > FORGET_MS) {
-      remove(directory, row, out)
+      propose(row, null, false, out)
       continue
     }
     row.missed++
@@ -351,17 +453,4 @@ function stand(row: Row): void {
   const { entry } = row
   if (row.missed > MISSED_MAX) entry.standing = 'unreachable'
   else entry.standing = entry.players >= entry.playersMax ? 'full' : 'open'
-}
-
-function keep(row: Row, out: DirectoryOut): void {
-  const { entry, members, recovers } = row
-  const bytes = encode(stored, { entry, members, recovers })
-  out.record({ session: row.entry.session, bytes })
-}
-
-function remove(directory: Directory, row: Row, out: DirectoryOut): void {
-  const { session } = row.entry
-  directory.rows.delete(session)
-  out.record({ session, bytes: null })
-  out.emit({ kind: 'ended', session })
 }

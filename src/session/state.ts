@@ -209,6 +209,8 @@ export interface Session {
   hosts: boolean
   /** As the register has it, the same for all members. */
   topology: Topology
+  /** What who opened it settled for all, as the register has it. */
+  terms: string
   server: Server
   client: Client
   watches: Map<PeerId, Watch>
@@ -296,6 +298,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     recovers: options.recovers ?? false,
     hosts: options.hosts ?? false,
     topology: 'star',
+    terms: '',
     server: idleServer(now),
     client: {
       view: { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] },

@@ -125,20 +125,35 @@ export function loopOf(ground: Ground, machine: Machine, slackMs: Millis): Loop 
   }
 }
 
-/** The store of the machine, for the life that runs now: later nothing is written any more. */
-export function storeOf(machine: Machine): Store {
+/** How long the disk of a machine takes at most, until it has a write and until it says so. */
+const DISK_MS: Millis = 4
+
+/**
+ * The store of the machine, for the life that runs now: later nothing is written any more. Who
+ * is killed while it writes has written all of it or nothing.
+ */
+export function storeOf(ground: Ground, machine: Machine): Store {
   const { life, records } = machine
+  const chance = prng.fork(prng.create(ground.seed), `${machine.name} ${life} disk`)
   let open = true
+  const soon = (run: () => void): void => {
+    const at = showing(ground, machine) + prng.next(chance) * DISK_MS
+    alarmOf(ground, machine, life, () => open && run(), 0).set(at)
+  }
   return {
     *entries() {
       for (const key of [...records.keys()].sort()) yield [key, records.get(key)!.slice()] as const
     },
-    write(changes) {
+    write(changes, done) {
       if (!open || life !== machine.life) return
-      for (const [key, value] of changes) {
-        if (value) records.set(key, value.slice())
-        else records.delete(key)
-      }
+      const copies = changes.map(([key, value]) => [key, value?.slice() ?? null] as const)
+      soon(() => {
+        for (const [key, value] of copies) {
+          if (value) records.set(key, value)
+          else records.delete(key)
+        }
+        soon(() => done(null))
+      })
     },
     close: () => void (open = false),
   }

@@ -12,7 +12,7 @@
 import { HoldfastError } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../ports.ts'
-import type { Stream, StreamEvents } from '../ports.ts'
+import type { Met, Stream, StreamEvents } from '../ports.ts'
 import { content, note } from './ground.ts'
 import type { Ground } from './ground.ts'
 import type { Machine } from './machines.ts'
@@ -185,7 +185,8 @@ function knock(streams: Streams, end: End, since: Millis): void {
   if (!offer?.accept) {
     const delay = offer ? wayTo(streams, offer.machine, end.machine) : 0
     const why = `nobody listens at ${end.url}`
-    return after(streams, delay, () => breakEnd(streams, end, why))
+    const met: Met = { kind: 'passing', what: 'nobody listens there' }
+    return after(streams, delay, () => breakEnd(streams, end, why, met))
   }
   const wait = offer.machine.stalledUntil - ground.timeline.now
   if (wait > 0) return after(streams, wait, () => knock(streams, end, since))
@@ -268,18 +269,18 @@ function hand(streams: Streams, end: End, item: Item): void {
 }
 
 /** The end carries nothing more, otherwise than by `close`. */
-function breakEnd(streams: Streams, end: End, why: string): void {
+function breakEnd(streams: Streams, end: End, why: string, met?: Met): void {
   const { ground } = streams
   const { machine } = end
   if (end.life !== machine.life) return
   const wait = machine.stalledUntil - ground.timeline.now
-  if (wait > 0) return after(streams, wait, () => breakEnd(streams, end, why))
+  if (wait > 0) return after(streams, wait, () => breakEnd(streams, end, why, met))
   const told = end.state !== 'closed'
   finish(streams, end)
   if (!told) return
   ground.counters.broken++
   note(ground, machine.name, `stream to ${end.url} breaks: ${why}`)
-  end.events.closed(why)
+  end.events.closed(why, met)
 }
 
 function finish(streams: Streams, end: End): void {

@@ -58,8 +58,7 @@ async function chat(node: SimNode, names: string[]): Promise<void> {
   node.connect('ws://hub/', { opened() {}, message() {}, closed() {} })
   const alarm = loop.alarm(() => {
     for (const name of names) if (name !== node.name) answer(`sim:${name}`, 0)
-    store.write([['ticks', new Uint8Array([1])]])
-    alarm.set(loop.now() + 40)
+    store.write([['ticks', new Uint8Array([1])]], () => alarm.set(loop.now() + 40))
   })
   alarm.set(loop.now())
 }
@@ -298,16 +297,22 @@ describe('life and death', () => {
     const [first] = lives as [SimNode]
     const socket = await first.openDatagrams({ datagram() {}, refused() {} })
     const heard: string[] = []
-    first.loop.alarm(() => heard.push('of the dead')).set(first.loop.now() + 10)
-    first.store.write([
+    first.loop.alarm(() => heard.push('of the dead')).set(first.loop.now() + 50)
+    const written: string[] = []
+    const write = (name: string, changes: Parameters<SimNode['store']['write']>[0]): void => {
+      first.store.write(changes, (error) => void written.push(`${name} ${error}`))
+    }
+    write('one', [
       ['b', new Uint8Array([2])],
       ['a', new Uint8Array([1])],
       ['c', new Uint8Array([3])],
     ])
-    first.store.write([['c', null]])
+    world.runSync(20)
+    write('two', [['c', null]])
+    world.runSync(20)
     world.crash('a')
     expect([first.alive(), world.isRunning('a')]).toEqual([false, false])
-    first.store.write([['a', new Uint8Array([9])]])
+    write('of the dead', [['a', new Uint8Array([9])]])
     first.loop.alarm(() => heard.push('of the dead')).set(0)
     socket.send('sim:b', new Uint8Array([1]))
     world.restart('a')
@@ -317,6 +322,7 @@ describe('life and death', () => {
       ['a', 1],
       ['b', 2],
     ])
+    expect(written).toEqual(['one null', 'two null'])
     expect([heard, b.heard]).toEqual([[], []])
     expect(world.restart('a')).toBe(lives[1])
   })

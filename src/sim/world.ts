@@ -320,7 +320,7 @@ function portsOf(scene: Scene, machine: Machine): SimNode {
       Promise.resolve(datagrams.open(scene.sockets, machine, life, events)),
     connect: (url, events) => streams.connect(scene.streams, machine, life, url, events),
     listen: (url, accept) => streams.listen(scene.streams, machine, life, url, accept),
-    store: machines.storeOf(machine),
+    store: machines.storeOf(scene.ground, machine),
     alive: () => machine.life === life,
     note: (what) => ground.note(scene.ground, name, what),
   }

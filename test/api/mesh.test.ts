@@ -113,10 +113,11 @@ describe('who has links', () => {
 
   test('the register keeps it over a restart of the hub', () => {
     const records = new Map<string, Uint8Array>()
+    const directory = register.create(0)
     const out: register.DirectoryOut = {
       send: () => {},
       emit: () => {},
-      record: ({ session, bytes }) => void records.set(session, bytes!),
+      record: (session) => void records.set(session, register.recordOf(directory, session)!),
     }
     const hash = new Uint8Array(16)
     const wish = {
@@ -125,15 +126,16 @@ describe('who has links', () => {
       playersMax: 2,
       recovers: true,
       topology: 'mesh',
+      terms: '',
       hash,
     } as const
-    register.add(register.create(0), 0, wish, 's', out)
+    register.add(directory, 0, wish, 's', out)
     const bytes = records.get('s')!
     const again = register.create(0)
     expect(register.restore(again, 0, bytes)).toBe(true)
     expect(register.find(again, 's')!.entry.topology).toBe('mesh')
-    // Behind it stand one member of 19 bytes and a flag; a topology that we do not know is none.
-    const place = bytes.length - 1 - 19 - 1
+    // Behind it stand no terms, one member of 19 bytes and a flag; one that we do not know is none.
+    const place = bytes.length - 1 - 19 - 1 - 1
     expect(bytes[place]).toBe(1)
     const spoilt = bytes.map((byte, i) => (i === place ? 2 : byte))
     expect(register.restore(register.create(0), 0, spoilt)).toBe(false)

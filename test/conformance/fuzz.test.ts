@@ -11,8 +11,10 @@ import { HubServer } from '../../src/api/hub-server.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { acceptStreams } from '../../src/drivers/net/websocket-server.ts'
 import { openSqliteStore } from '../../src/drivers/store/sqlite.ts'
-import { openHttp } from '../../src/cli/http.ts'
+import { openServer } from '../../src/cli/http.ts'
 import { createMetrics } from '../../src/cli/metrics.ts'
+import { readPages } from '../../src/cli/pages.ts'
+import { siteOf } from '../../src/cli/site.ts'
 import { join, type Session } from '../../src/node.ts'
 import { intoStreams, intoTcp, intoUdp } from '../fuzz/sockets.ts'
 import { until } from './until.ts'
@@ -44,19 +46,20 @@ async function startPlace(): Promise<Place> {
   mkdirSync(pages)
   const store = openSqliteStore(joinPath(folder, 'hub.db'))
   const hub = new HubServer(createNodeLoop(), store)
-  const http = await openHttp({
-    host: '127.0.0.1',
-    port: 0,
-    folder: pages,
+  const site = siteOf({
+    pages: readPages(pages),
     health: () => ({ ok: true }),
     metrics: createMetrics(),
     sessions: () => [],
+    about: {},
   })
+  const place = { host: '127.0.0.1', port: 0, option: '--port', origins: [] } as const
+  const http = await openServer(place, site)
   const streams = acceptStreams(http.server, { path: '/hub', accept: (one) => hub.accept(one) })
   const close = async (): Promise<void> => {
     streams.close()
     await http.close()
-    hub.close()
+    await hub.close()
     store.close()
     rmSync(folder, { recursive: true })
   }

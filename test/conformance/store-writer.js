@@ -22,6 +22,12 @@ function value(number, part) {
   return bytes
 }
 
+function written(changes) {
+  return new Promise((resolve, reject) => {
+    store.write(changes, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
 let number = 0
 for (const [key, bytes] of store.entries()) {
   if (key === 'part/0') number = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
@@ -35,7 +41,7 @@ for (;;) {
   changes.push([`tail/${number}`, value(number, 0)])
   if (number > 10) changes.push([`tail/${number - 10}`, null])
   if (habit === 'early') writeSync(1, `wrote ${number}\n`)
-  if (habit === 'torn') for (const change of changes) store.write([change])
-  else store.write(changes)
+  if (habit === 'torn') for (const change of changes) await written([change])
+  else await written(changes)
   if (habit !== 'early') writeSync(1, `wrote ${number}\n`)
 }

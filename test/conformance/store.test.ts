@@ -1,11 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
+  fdatasync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +19,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../src/drivers/store/memory.ts'
 import { openSqliteStore } from '../../src/drivers/store/sqlite.ts'
 import { HoldfastError } from '../../src/machine.ts'
-import { storeConformance } from './store.ts'
+import { storeConformance, written } from './store.ts'
 import { inspect, writeAndKill, type WriterPlan } from './store-kill.ts'
 import { dice } from './until.ts'
 
@@ -79,8 +82,9 @@ describe('a SQLite store', () => {
   test('in use by another process names that process', async () => {
     const file = freshFile()
     const script = `import('${MODULE.href}').then((m) => {
-      m.openSqliteStore(process.argv[1]).write([['a', new Uint8Array(1)]])
-      console.log('open')
+      m.openSqliteStore(process.argv[1]).write([['a', new Uint8Array(1)]], () => {
+        console.log('open')
+      })
       setInterval(() => {}, 1000)
     })`
     const child = spawn(process.execPath, ['-e', script, file])
@@ -144,10 +148,10 @@ describe('a SQLite store', () => {
     expect(complaint(file)).toContain('its layout has version 7, this Holdfast knows 1')
   })
 
-  test('whose pages were overwritten is damaged', () => {
+  test('whose pages were overwritten is damaged', async () => {
     const file = freshFile()
     const store = openSqliteStore(file)
-    for (let i = 0; i < 200; i++) store.write([[`key ${i}`, new Uint8Array(500)]])
+    for (let i = 0; i < 200; i++) await written(store, [[`key ${i}`, new Uint8Array(500)]])
     store.close()
     const damage = `const fs = require('node:fs'); const fd = fs.openSync(process.argv[1], 'r+')
       for (let at = 4096; at < fs.fstatSync(fd).size; at += 4096)
@@ -156,6 +160,56 @@ describe('a SQLite store', () => {
     const damaged = openSqliteStore(file)
     expect(() => damaged.entries()).toThrow(/it is damaged/)
     damaged.close()
+  })
+
+  test('after a sync that failed it writes nothing more, and says why (SE-5)', async () => {
+    const file = freshFile()
+    let fails = false
+    const store = openSqliteStore(file, (descriptor, done) => {
+      if (fails) done(new Error('EIO'))
+      else fdatasync(descriptor, done)
+    })
+    await written(store, [['a', Uint8Array.of(1)]])
+    fails = true
+    const place = /[.]db cannot be used: a sync failed \(EIO\), so what the disk holds is not known/
+    await expect(written(store, [['b', Uint8Array.of(2)]])).rejects.toThrow(place)
+    fails = false
+    await expect(written(store, [['c', Uint8Array.of(3)]])).rejects.toThrow(place)
+    store.close()
+    const again = openSqliteStore(file)
+    expect([...again.entries()].map(([key]) => key)).toContain('a')
+    again.close()
+  })
+
+  test('its log goes into the database each megabyte, synced in that order (SE-5)', async () => {
+    const file = freshFile()
+    const synced: number[] = []
+    const store = openSqliteStore(file, (descriptor, done) => {
+      synced.push(descriptor)
+      fdatasync(descriptor, done)
+    })
+    const value = new Uint8Array(60_000)
+    for (let i = 0; i < 60; i++) await written(store, [[`key ${i % 7}`, value.fill(i)]])
+    const [log] = synced
+    const database = synced.filter((one) => one !== log)
+    expect(new Set(database).size).toBe(1)
+    expect(database.length).toBe(3)
+    // The log has grown no longer than two rounds of it need.
+    expect(statSync(`${file}-wal`).size).toBeLessThan(2 * 1024 * 1024)
+    // What a machine that lost its power now would find is what was acknowledged.
+    for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${file}.copy${end}`)
+    const copy = openSqliteStore(`${file}.copy`)
+    const values = [...copy.entries()].map(([key, bytes]) => `${key}: ${bytes[0]}`)
+    expect(values).toEqual([56, 57, 58, 59, 53, 54, 55].map((last, i) => `key ${i}: ${last}`))
+    copy.close()
+    store.close()
+  })
+
+  test('says once that a write is under way when it is closed', async () => {
+    const store = openSqliteStore(freshFile())
+    const write = written(store, [['a', Uint8Array.of(1)]])
+    store.close()
+    await expect(write).rejects.toThrow('it was closed before it had answered')
   })
 
   test('an empty file becomes a store', () => {

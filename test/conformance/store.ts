@@ -13,13 +13,20 @@ export interface CannotStore {
   keep?: string
 }
 
+/** Writes, and waits until it is durable. Rejects with the store's error. */
+export function written(store: Store, changes: Parameters<Store['write']>[0]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    store.write(changes, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
 /** Runs the suite against one store. `place` gives a fresh place for each test. */
 export function storeConformance(
   name: string,
   place: () => OpenStore,
   cannot: CannotStore = {},
 ): void {
-  describe(`${name} as Store`, () => {
+  describe(`${name} as Store`, async () => {
     const stores: Store[] = []
     afterEach(() => {
       for (const store of stores.splice(0)) store.close()
@@ -44,32 +51,32 @@ export function storeConformance(
       expect(read(fresh())).toEqual([])
     })
 
-    test('what was written is there, replaced by what came later', () => {
+    test('what was written is there, replaced by what came later', async () => {
       const store = fresh()
-      store.write([
+      await written(store, [
         ['a', Uint8Array.of(1)],
         ['b', Uint8Array.of(2, 3)],
       ])
-      store.write([['a', Uint8Array.of(4)]])
+      await written(store, [['a', Uint8Array.of(4)]])
       expect(read(store)).toEqual([
         ['a', [4]],
         ['b', [2, 3]],
       ])
     })
 
-    test('null removes, also what is not there', () => {
+    test('null removes, also what is not there', async () => {
       const store = fresh()
-      store.write([['a', Uint8Array.of(1)]])
-      store.write([
+      await written(store, [['a', Uint8Array.of(1)]])
+      await written(store, [
         ['a', null],
         ['never', null],
       ])
       expect(read(store)).toEqual([])
     })
 
-    test('of two changes to one key in one write the later holds', () => {
+    test('of two changes to one key in one write the later holds', async () => {
       const store = fresh()
-      store.write([
+      await written(store, [
         ['a', Uint8Array.of(1)],
         ['a', null],
         ['a', Uint8Array.of(2)],
@@ -79,20 +86,23 @@ export function storeConformance(
       expect(read(store)).toEqual([['a', [2]]])
     })
 
-    test('keys come in the order of their code points', () => {
+    test('keys come in the order of their code points', async () => {
       const store = fresh()
       // U+FF5E comes before U+1F600, though not in UTF-16.
       const keys = ['b', 'B', 'a/10', 'a/9', 'é', 'z', '～', '😀', '😀a', 'a', 'a b', '~']
-      store.write(keys.map((key) => [key, new Uint8Array(0)]))
+      await written(
+        store,
+        keys.map((key) => [key, new Uint8Array(0)]),
+      )
       const order = ['B', 'a', 'a b', 'a/10', 'a/9', 'b', 'z', '~', 'é', '～', '😀', '😀a']
       expect([...store.entries()].map(([key]) => key)).toEqual(order)
     })
 
-    test('values come back as they were: empty, a view, large', () => {
+    test('values come back as they were: empty, a view, large', async () => {
       const store = fresh()
       const large = Uint8Array.from({ length: 1024 * 1024 }, (_, i) => (i * 31) & 0xff)
       const view = Uint8Array.of(9, 8, 7, 6).subarray(1, 3)
-      store.write([
+      await written(store, [
         ['empty', new Uint8Array(0)],
         ['large', large],
         ['view', view],
@@ -103,24 +113,27 @@ export function storeConformance(
       expect(Buffer.compare(found.get('large')!, large)).toBe(0)
     })
 
-    test('neither the written bytes nor the read ones are shared with the store', () => {
+    test('neither the written bytes nor the read ones are shared with the store', async () => {
       const store = fresh()
       const bytes = Uint8Array.of(1, 2)
-      store.write([['a', bytes]])
+      await written(store, [['a', bytes]])
       bytes.fill(9)
       for (const [, value] of store.entries()) value.fill(8)
       expect(read(store)).toEqual([['a', [1, 2]]])
       expect([...store.entries()][0]![1].constructor).toBe(Uint8Array)
     })
 
-    test('entries may be walked while the store is written', () => {
+    test('entries may be walked while the store is written', async () => {
       const store = fresh()
       const keys = Array.from({ length: 300 }, (_, i) => `k${String(i).padStart(3, '0')}`)
-      store.write(keys.map((key) => [key, Uint8Array.of(1)]))
+      await written(
+        store,
+        keys.map((key) => [key, Uint8Array.of(1)]),
+      )
       const seen: string[] = []
       for (const [key] of store.entries()) {
         seen.push(key)
-        store.write([
+        await written(store, [
           [key, null],
           [`new ${key}`, Uint8Array.of(2)],
         ])
@@ -129,9 +142,9 @@ export function storeConformance(
       expect(read(store)).toHaveLength(300)
     })
 
-    test('a write that is refused leaves nothing behind, and the store goes on', () => {
+    test('a write that is refused leaves nothing behind, and the store goes on', async () => {
       const store = fresh()
-      store.write([['a', Uint8Array.of(1)]])
+      await written(store, [['a', Uint8Array.of(1)]])
       const wrong: [string, Uint8Array][] = [
         ['', new Uint8Array(1)],
         ['x'.repeat(513), new Uint8Array(1)],
@@ -140,12 +153,13 @@ export function storeConformance(
         ['large', new Uint8Array(1024 * 1024 + 1)],
       ]
       for (const change of wrong) {
-        const write = (): void => store.write([['a', null], ['b', Uint8Array.of(2)], change])
+        const write = (): void =>
+          store.write([['a', null], ['b', Uint8Array.of(2)], change], () => {})
         expect(codeOf(write)).toBe('bad-value')
       }
       expect(read(store)).toEqual([['a', [1]]])
-      store.write([])
-      store.write([['b', Uint8Array.of(2)]])
+      await written(store, [])
+      await written(store, [['b', Uint8Array.of(2)]])
       expect(read(store)).toHaveLength(2)
     })
 
@@ -153,20 +167,20 @@ export function storeConformance(
       const store = fresh()
       store.close()
       store.close()
-      expect(codeOf(() => store.write([['a', Uint8Array.of(1)]]))).toBe('store')
+      expect(codeOf(() => store.write([['a', Uint8Array.of(1)]], () => {}))).toBe('store')
       expect(codeOf(() => store.entries())).toBe('store')
     })
 
     const keeps = cannot.keep === undefined
     const but = keeps ? 'is there again' : `is gone, because ${cannot.keep}`
-    test(`what was written before a close ${but}`, () => {
+    test(`what was written before a close ${but}`, async () => {
       const open = place()
       const first = fresh(open)
-      first.write([
+      await written(first, [
         ['a', Uint8Array.of(1)],
         ['b', Uint8Array.of(2)],
       ])
-      first.write([['b', null]])
+      await written(first, [['b', null]])
       first.close()
       expect(read(fresh(open))).toEqual(keeps ? [['a', [1]]] : [])
     })

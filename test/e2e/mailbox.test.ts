@@ -52,8 +52,20 @@ test('a mailbox that is open in another tab says so', async () => {
   expect(await run('twice()')).toContain('is open in another tab')
 })
 
-test(`S31: ${RELOADS} reloads: letters of a page take effect once and in order`, async () => {
+test('a page of another server gets into no door that does not name it, and hears why (SE-6)', async () => {
   const node = await openMailbox({ id: 'node', store: null, listen: { port: 0 } })
+  const heard = await run(`new Promise((resolve) => {
+    const socket = new WebSocket('${node.url}')
+    socket.onclose = ({ code, reason }) => resolve([code, reason])
+  })`)
+  const { origin } = new URL(url)
+  expect(heard).toEqual([1008, `wrong origin: ${origin} is none of the origins allowed here`])
+  await node.close()
+})
+
+test(`S31: ${RELOADS} reloads: letters of a page take effect once and in order`, async () => {
+  const listen = { port: 0, origins: [new URL(url).origin] }
+  const node = await openMailbox({ id: 'node', store: null, listen })
   let count = 0
   const wrong: string[] = []
   node.on('letter', (tx, from, body) => {

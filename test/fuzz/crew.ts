@@ -91,7 +91,7 @@ export class Fuzzed {
         room: 'main',
         name,
         playersMax: 8,
-        ...{ recovers: false, hosts: false, guest: false, topology: 'star' },
+        ...{ recovers: false, hosts: false, guest: false, topology: 'star', terms: '' },
         types: types.text,
         resume: null,
       },

@@ -12,7 +12,7 @@ import { handshakeLayout } from '../../src/link/handshake.ts'
 import { writeHeader } from '../../src/link/packet.ts'
 import type { PeerMessage, View } from '../../src/session/messages.ts'
 import { ADDRESS_MAX, ADDRESSES_MAX, deltaLayout, peerLayout } from '../../src/session/messages.ts'
-import { type ToHub, toHub } from '../../src/register/messages.ts'
+import { HUB_VERSION, type ToHub, toHub } from '../../src/register/messages.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameMessage, frameRelay } from '../../src/wire/relay.ts'
 
@@ -276,7 +276,7 @@ function asked(chaos: Prng, known: Knowledge, session: string): ToHub {
   const hashed = hash(chaos)
   switch (below(chaos, 6)) {
     case 0:
-      return { kind: 'hello', version: chance(chaos, 0.9) ? 1 : n() }
+      return { kind: 'hello', version: chance(chaos, 0.9) ? HUB_VERSION : n() }
     case 1:
       return { kind: 'list', request, game }
     case 2:
@@ -291,6 +291,7 @@ function asked(chaos: Prng, known: Knowledge, session: string): ToHub {
         playersMax: n(),
         recovers: false,
         topology: 'star',
+        terms: '',
         hash: hashed,
       }
     }

@@ -4,7 +4,14 @@ import { fork, type Prng } from '../../src/faults/prng.ts'
 import { create as chaosOf, below, chance, pick } from '../../src/faults/prng.ts'
 import * as hub from '../../src/hub/hub.ts'
 import type { HubOut } from '../../src/hub/hub.ts'
-import { type FromHub, fromHub, type ToHub, toHub } from '../../src/register/messages.ts'
+import { create, type Directory, recordOf, restore } from '../../src/register/register.ts'
+import {
+  type FromHub,
+  fromHub,
+  HUB_VERSION,
+  type ToHub,
+  toHub,
+} from '../../src/register/messages.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
@@ -28,12 +35,16 @@ export interface Desk {
   /** Streams of strangers that are open. */
   bad: Set<number>
   nextStream: number
-  /** Words on disk. */
-  records: number
+  /** What is on disk. */
+  disk: Map<string, Uint8Array>
+  /** Sessions whose records the disk has not taken yet. */
+  owed: Set<string>
+  /** The disk takes nothing. */
+  isFull: boolean
 }
 
 const ROOM = { game: 'fuzz', room: 'main', playersMax: 8 }
-const WISH = { ...ROOM, recovers: true, topology: 'star' } as const
+const WISH = { ...ROOM, recovers: true, topology: 'star', terms: '' } as const
 
 /** A hub with the session of two members, both attached. */
 export function desk(seed: number): Desk {
@@ -47,12 +58,14 @@ export function desk(seed: number): Desk {
     relayed: [],
     bad: new Set(),
     nextStream: 100,
-    records: 0,
+    disk: new Map(),
+    owed: new Set(),
+    isFull: false,
   }
   made.out = outOf(made)
   for (const stream of GOOD) {
     hub.opened(made.hub, 0, stream)
-    say(made, stream, { kind: 'hello', version: 1 })
+    say(made, stream, { kind: 'hello', version: HUB_VERSION })
   }
   const [one, two] = SECRETS.map((secret) => digest(proofOf(secret, 'register')))
   const wish = { ...WISH, hash: one! }
@@ -87,7 +100,7 @@ function outOf(made: Desk): HubOut {
       made.told.get(stream)?.push(message)
     },
     relay: (to, from) => void made.relayed.push({ to, from }),
-    record: () => void made.records++,
+    record: (session) => void made.owed.add(session),
     close: (stream) => {
       made.bad.delete(stream)
       hub.closed(made.hub, made.now, stream, made.out)
@@ -95,13 +108,34 @@ function outOf(made: Desk): HubOut {
   }
 }
 
-/** A stream says something. */
+/** The disk takes what it is owed, or refuses all of it. */
+export function write(made: Desk): void {
+  while (made.owed.size > 0) {
+    const sessions = [...made.owed]
+    made.owed.clear()
+    const { directory } = made.hub
+    const records = sessions.map((one) => [one, recordOf(directory, one)] as const)
+    if (made.isFull) {
+      hub.unkept(made.hub, made.now, sessions, 'the disk is full', made.out)
+      for (const one of sessions) if (directory.rows.has(one)) made.owed.add(one)
+      return
+    }
+    for (const [session, bytes] of records) {
+      if (bytes) made.disk.set(session, bytes)
+      else made.disk.delete(session)
+    }
+    hub.kept(made.hub, made.now, sessions, made.out)
+  }
+}
+
+/** A stream says something, and the disk answers before the next word. */
 export function say(made: Desk, stream: number, message: ToHub): void {
   const bytes = frameMessage(encode(toHub, message))
   // Nobody else sees a proof.
   const secret = message.kind === 'attach' || message.kind === 'change'
   if (GOOD.includes(stream) && !secret) remember(made.chaos, made.known, bytes)
   hub.receive(made.hub, made.now, stream, bytes, made.out)
+  write(made)
 }
 
 /** The last message of a kind that a good stream was told. */
@@ -133,13 +167,16 @@ export function storm(made: Desk, messages: number): void {
     else if (below(chaos, 20) === 0) greet(made, stream)
     else hub.receive(made.hub, made.now, stream, hubBytes(chaos, made.known), made.out)
     if (hub.deadline(made.hub) <= made.now) hub.wake(made.hub, made.now, made.out)
+    // The disk takes its time, and is full now and then.
+    if (chance(chaos, 0.2)) write(made)
+    if (chance(chaos, 0.001)) made.isFull = !made.isFull
     answerQuestions(made)
     made.relayed = made.relayed.filter(({ to }) => GOOD.includes(to))
   }
 }
 
 function greet(made: Desk, stream: number): void {
-  if (chance(made.chaos, 0.9)) say(made, stream, { kind: 'hello', version: 1 })
+  if (chance(made.chaos, 0.9)) say(made, stream, { kind: 'hello', version: HUB_VERSION })
 }
 
 function answerQuestions(made: Desk): void {
@@ -157,12 +194,19 @@ export function complaints(made: Desk): string[] {
   const found: string[] = []
   const claim = (holds: boolean, what: string): void => void (holds || found.push(what))
   const { session } = made.known
-  const row = made.hub.directory.rows.get(session)
+  const { directory } = made.hub
+  const row = directory.rows.get(session)
   const register = row && JSON.stringify(row.entry.register)
   claim(register === '{"epoch":1,"primary":1,"backup":0}', `register ${register}`)
   claim(row?.entry.standing === 'open', `standing ${row?.entry.standing}`)
   claim(row?.members.length === 2, `members ${row?.members.length}`)
   claim([...(made.hub.attached.get(session) ?? [])].join() === '1,1,2,2', 'both are attached')
+  made.isFull = false
+  write(made)
+  const again = create(made.now)
+  for (const bytes of made.disk.values()) restore(again, made.now, bytes)
+  claim(durable(again) === durable(directory), 'memory and disk differ')
+  claim(made.hub.waiting.size + made.hub.asked.size === 0, 'nobody waits for the disk')
   claim(made.relayed.length === 0, `relayed to the good ones: ${made.relayed.length}`)
   const streams = made.bad.size + GOOD.length
   claim(made.hub.connections.size === streams, `streams ${made.hub.connections.size}`)
@@ -172,6 +216,14 @@ export function complaints(made: Desk): string[] {
   return found
 }
 
+// All that a restart must not change: how a session answers lately is learned anew.
+function durable(directory: Directory): string {
+  const rows = [...directory.rows.values()].map(({ entry, members, recovers }) => {
+    return JSON.stringify([{ ...entry, standing: '' }, members, recovers])
+  })
+  return rows.sort().join('\n')
+}
+
 // Somebody new asks the primary, who answers; nobody else may.
 function knock(made: Desk, claim: (holds: boolean, what: string) => void): void {
   const { session } = made.known
@@ -179,7 +231,7 @@ function knock(made: Desk, claim: (holds: boolean, what: string) => void): void 
   const told: FromHub[] = []
   made.told.set(stream, told)
   hub.opened(made.hub, made.now, stream)
-  say(made, stream, { kind: 'hello', version: 1 })
+  say(made, stream, { kind: 'hello', version: HUB_VERSION })
   say(made, stream, { kind: 'signal', session, blob: new Uint8Array([1]) })
   const asked = last(made, 1, 'signal')
   claim(asked?.from === stream, 'the primary hears who asks')

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { create as chaosOf, below, chance, type Prng } from '../../src/faults/prng.ts'
-import { toHub } from '../../src/register/messages.ts'
+import { HUB_VERSION, toHub } from '../../src/register/messages.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameMessage } from '../../src/wire/relay.ts'
 import { datagram, hubBytes, type Knowledge, noise } from './hostile.ts'
@@ -51,7 +51,7 @@ async function opened(url: string): Promise<WebSocket> {
   const stream = new WebSocket(new URL('/hub', url.replace('http', 'ws')))
   stream.on('error', () => {})
   await once(stream, 'open')
-  stream.send(frameMessage(encode(toHub, { kind: 'hello', version: 1 })))
+  stream.send(frameMessage(encode(toHub, { kind: 'hello', version: HUB_VERSION })))
   return stream
 }
 
@@ -69,12 +69,13 @@ export async function intoTcp(seed: number, port: number, count: number): Promis
 }
 
 const UPGRADE =
-  'GET /hub HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+  'GET /hub HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
 
 function words(chaos: Prng): Uint8Array {
   if (chance(chaos, 0.2)) return new TextEncoder().encode(UPGRADE)
-  if (chance(chaos, 0.1)) return new TextEncoder().encode('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  if (chance(chaos, 0.1))
+    return new TextEncoder().encode('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
   const bytes = noise(chaos, 200)
   return bytes.length > 0 ? bytes : new Uint8Array(1)
 }

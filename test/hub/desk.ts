@@ -10,7 +10,7 @@ import {
   type ToHub,
   toHub,
 } from '../../src/register/messages.ts'
-import { type Change, restore } from '../../src/register/register.ts'
+import { recordOf, restore } from '../../src/register/register.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, readFrame } from '../../src/wire/relay.ts'
@@ -38,11 +38,15 @@ export class Desk {
   readonly closed = new Map<number, string>()
   readonly relayed: { to: number; from: number; bytes: Uint8Array }[] = []
   hub: Hub = hub.create(0, 1)
+  /** Sessions whose records the disk has not taken yet. */
+  readonly owed = new Set<string>()
+  /** Whether what is said is on disk before the next word; else `write` does it. */
+  atOnce = true
   #count = 0
   readonly #out: HubOut = {
     send: (connection, bytes) => this.#hear(connection, bytes),
     relay: (to, from, bytes) => void this.relayed.push({ to, from, bytes: bytes.slice() }),
-    record: (change) => this.#keep(change),
+    record: (session) => void this.owed.add(session),
     close: (connection, why) => void this.closed.set(connection, why),
   }
 
@@ -63,6 +67,7 @@ export class Desk {
   bytes(connection: number, bytes: Uint8Array): FromHub[] {
     const before = this.heard.get(connection)!.length
     hub.receive(this.hub, this.now, connection, bytes, this.#out)
+    if (this.atOnce) this.write()
     return this.heard.get(connection)!.slice(before)
   }
 
@@ -73,6 +78,22 @@ export class Desk {
   pass(ms: number): void {
     for (const until = this.now + ms; this.now < until; this.now += 100) {
       hub.wake(this.hub, this.now, this.#out)
+      if (this.atOnce) this.write()
+    }
+  }
+
+  /** The disk takes what it is owed, or refuses all of it. */
+  write(trouble: string | null = null): void {
+    while (this.owed.size > 0) {
+      const sessions = [...this.owed]
+      this.owed.clear()
+      const records = sessions.map((one) => [one, recordOf(this.hub.directory, one)] as const)
+      if (trouble !== null) return hub.unkept(this.hub, this.now, sessions, trouble, this.#out)
+      for (const [session, bytes] of records) {
+        if (bytes) this.disk.set(session, bytes)
+        else this.disk.delete(session)
+      }
+      hub.kept(this.hub, this.now, sessions, this.#out)
     }
   }
 
@@ -91,6 +112,7 @@ export class Desk {
       playersMax: 4,
       recovers: false,
       topology: 'star' as const,
+      terms: '',
       hash: digest(proof(1)),
     }
     const [added] = this.say(streams[0]!, { kind: 'add', request: 1, ...wish })
@@ -110,10 +132,5 @@ export class Desk {
     const frame = readFrame(bytes)
     const message = frame && decode(fromHub, frame.bytes)
     if (message) this.heard.get(connection)?.push(message)
-  }
-
-  #keep(change: Change): void {
-    if (change.bytes) this.disk.set(change.session, change.bytes)
-    else this.disk.delete(change.session)
   }
 }

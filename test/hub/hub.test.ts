@@ -1,6 +1,7 @@
 // Goal: the directory says who serves, to everybody alike, and changes it for whoever may.
 // Method: the hub's machine with streams by hand and a disk that is a Map.
 import { describe, expect, test } from 'vitest'
+import * as hub from '../../src/hub/hub.ts'
 import type { Why } from '../../src/register/messages.ts'
 import { ASK_MS } from '../../src/register/register.ts'
 import { Desk, listed, proof } from './desk.ts'
@@ -192,6 +193,7 @@ describe('the directory', () => {
       playersMax: 4,
       recovers: false,
       topology: 'star' as const,
+      terms: '',
       hash: listed(5).hash,
     }
     const asker = desk.open()
@@ -236,5 +238,206 @@ describe('signals and relay', () => {
     expect(news.at(-1)).toEqual({ kind: 'present', session: id, inc: 2, here: false })
     desk.attach(desk.open(), id, 2)
     expect(news.at(-1)).toEqual({ kind: 'present', session: id, inc: 2, here: true })
+  })
+})
+
+describe('who is not in the list of members', () => {
+  test('257 streams that attach one after the other leave 256 attached, and no error (SE-1)', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(1)
+    const rounds = [
+      Array.from({ length: 256 }, (_none, i) => i + 1),
+      [1, ...Array.from({ length: 255 }, (_none, i) => i + 257)],
+    ]
+    for (const incs of rounds) {
+      const members = incs.map((inc) => listed(inc, 1))
+      desk.say(streams[0]!, { kind: 'members', session: id, members })
+      for (const inc of incs.slice(1)) {
+        expect(desk.attach(desk.open(), id, inc, 1)).toMatchObject([{ kind: 'attached' }])
+      }
+    }
+    expect(desk.hub.attached.get(id)!.size).toBe(256)
+  })
+
+  test('a removed member neither relays nor hears the news, and the others hear that it went (SE-1)', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(3)
+    const [one, two, three] = streams
+    desk.say(one!, { kind: 'members', session: id, members: [listed(1), listed(3)] })
+    const gone = { kind: 'present', session: id, inc: 2, here: false }
+    expect(desk.heard.get(three!)!.at(-1)).toEqual(gone)
+    const heard = desk.heard.get(two!)!.length
+    desk.bytes(two!, Uint8Array.of(1, 1, 42))
+    desk.bytes(one!, Uint8Array.of(1, 2, 42))
+    desk.say(one!, change(id, 1, { expect: 1, primary: 1, backup: 3, why: 'add' }))
+    expect(desk.relayed).toEqual([])
+    expect(desk.heard.get(two!)).toHaveLength(heard)
+    expect(desk.attach(two!, id, 2)).toMatchObject([{ kind: 'refused' }])
+  })
+
+  test('a stream that attaches as somebody else is gone as who it was, for all to hear (SE-1)', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(3)
+    desk.attach(streams[1]!, id, 3)
+    const heard = desk.heard.get(streams[0]!)!
+    expect(heard.slice(-2)).toEqual([
+      { kind: 'present', session: id, inc: 2, here: false },
+      { kind: 'present', session: id, inc: 3, here: true },
+    ])
+    // The stream that spoke for 3 before relays for it no more.
+    desk.bytes(streams[2]!, Uint8Array.of(1, 1, 42))
+    expect(desk.relayed).toEqual([])
+  })
+})
+
+describe('a disk that takes its time, or nothing', () => {
+  const wish = {
+    game: 'g',
+    room: 'main',
+    playersMax: 4,
+    recovers: false,
+    topology: 'star' as const,
+    terms: '',
+    hash: listed(1).hash,
+  }
+  const FULL = 'the disk is full'
+
+  test('T23: a change is answered, heard and seen by nobody before the disk has it (SE-5)', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    const [one, two] = streams
+    desk.atOnce = false
+    const said = (stream: number): number => desk.heard.get(stream)!.length
+    const [byOne, byTwo] = [said(one!), said(two!)]
+    desk.say(one!, change(id, 1, { expect: 1, primary: 1, backup: 2, why: 'add' }))
+    const stranger = desk.open()
+    expect(desk.say(stranger, { kind: 'get', request: 3, session: id })).toEqual([])
+    expect([said(one!), said(two!)]).toEqual([byOne, byTwo])
+    desk.write()
+    const register = { epoch: 2, primary: 1, backup: 2 }
+    expect(desk.heard.get(one!)!.slice(byOne)).toMatchObject([
+      { request: 9, ok: true, register },
+      { request: 0, register },
+    ])
+    expect(desk.heard.get(stranger)!.at(-1)).toMatchObject({ request: 3, register })
+  })
+
+  test('T23: what the disk refuses never was: memory and disk hold the same (SE-5)', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    const before = JSON.stringify(desk.hub.directory.rows.get(id)!.entry)
+    const bytes = desk.disk.get(id)
+    desk.atOnce = false
+    const add = change(id, 1, { expect: 1, primary: 1, backup: 2, why: 'add' })
+    desk.say(streams[0]!, add)
+    const asker = desk.open()
+    desk.say(asker, { kind: 'add', request: 4, ...wish, room: 'other' })
+    desk.write(FULL)
+    expect(desk.heard.get(streams[0]!)!.at(-1)).toMatchObject({ request: 9, why: FULL })
+    expect(desk.heard.get(asker)!.at(-1)).toEqual({ kind: 'refused', request: 4, why: FULL })
+    expect(JSON.stringify(desk.hub.directory.rows.get(id)!.entry)).toBe(before)
+    expect([desk.disk.get(id), desk.hub.directory.rows.size]).toEqual([bytes, 1])
+    expect(desk.hub.counters.unkept).toBe(2)
+    // There is room again.
+    desk.atOnce = true
+    expect(desk.say(streams[0]!, add)).toContainEqual(expect.objectContaining({ ok: true }))
+    const made = desk.say(asker, { kind: 'add', request: 5, ...wish, room: 'other' })
+    expect(made).toMatchObject([{ kind: 'added', created: true }])
+  })
+
+  test('T20: of two that open one room at once the second gets the session of the first (SE-5)', () => {
+    const desk = new Desk()
+    desk.atOnce = false
+    const [one, two] = [desk.open(), desk.open()]
+    for (const stream of [one, two]) desk.say(stream, { kind: 'add', request: 1, ...wish })
+    expect(desk.say(two, { kind: 'list', request: 2, game: 'g' })).toMatchObject([{ kind: 'last' }])
+    desk.write()
+    const answers = [one, two].map((stream) => desk.heard.get(stream)!.at(-1))
+    expect(answers).toMatchObject([{ created: true }, { created: false }])
+    expect(desk.hub.directory.rows.size).toBe(1)
+  })
+
+  test('who asks 100 times while the disk is full may open its room after (SE-5)', () => {
+    const desk = new Desk()
+    desk.atOnce = false
+    const stream = desk.open()
+    for (let request = 1; request <= 100; request++) {
+      desk.say(stream, { kind: 'add', request, ...wish })
+      desk.write(FULL)
+      expect(desk.heard.get(stream)!.at(-1)).toEqual({ kind: 'refused', request, why: FULL })
+    }
+    desk.atOnce = true
+    expect(desk.say(stream, { kind: 'add', request: 101, ...wish })).toMatchObject([
+      { kind: 'added' },
+    ])
+  })
+
+  test('the list of members is taken at once, and written when the disk can (SE-5)', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(1)
+    desk.atOnce = false
+    const members = [listed(1), listed(2)]
+    desk.say(streams[0]!, { kind: 'members', session: id, members })
+    expect(desk.attach(desk.open(), id, 2)).toMatchObject([{ kind: 'attached' }])
+    desk.say(streams[0]!, { kind: 'members', session: id, members: [...members, listed(3)] })
+    // Many lists are one record.
+    expect([...desk.owed]).toEqual([id])
+    desk.write()
+    desk.restart()
+    expect(desk.hub.directory.rows.get(id)!.members).toHaveLength(3)
+  })
+
+  test('a stream that asks again while the disk works waits once, not many times (SE-5)', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    desk.atOnce = false
+    const [one, two] = streams
+    desk.say(one!, change(id, 1, { expect: 1, primary: 1, backup: 2, why: 'add' }))
+    for (let i = 0; i < 100; i++) desk.say(two!, { kind: 'get', request: i, session: id })
+    expect(desk.hub.waiting.get(id)).toHaveLength(1)
+    desk.write()
+    expect(desk.heard.get(two!)!.at(-1)).toMatchObject({ kind: 'register', request: 99 })
+    expect(desk.hub.waiting.size).toBe(0)
+  })
+})
+
+describe('what a stream may cost', () => {
+  test('T29: long lists cost more than short ones: 5 a second of 200 entries, else the door (SE-10)', () => {
+    const desk = new Desk()
+    for (let room = 0; room < 220; room++) desk.session(1, `${room}`)
+    const stream = desk.open()
+    let lists = 0
+    while (!desk.closed.has(stream)) {
+      lists++
+      desk.say(stream, { kind: 'list', request: lists, game: '' })
+    }
+    expect(lists).toBeGreaterThan(15)
+    expect(lists).toBeLessThan(25)
+    expect(desk.closed.get(stream)).toBe('too many messages')
+  })
+
+  test('a member relays 16 MB at once and loses what is beyond, not its stream (SE-14)', () => {
+    const desk = new Desk()
+    const { streams } = desk.session(2)
+    const datagram = new Uint8Array(1_202).fill(1)
+    datagram[1] = 2
+    for (let i = 0; i < 20_000; i++) desk.bytes(streams[0]!, datagram)
+    expect(desk.relayed).toHaveLength(Math.floor((16 * 1024 * 1024) / 1_200))
+    expect(desk.hub.counters.congested).toBe(20_000 - desk.relayed.length)
+    expect(desk.closed.size).toBe(0)
+  })
+
+  test('relayed frames before the hello close the stream, those of nobody are spent for (SE-14)', () => {
+    const desk = new Desk()
+    const mute = 1_000
+    desk.heard.set(mute, [])
+    hub.opened(desk.hub, 0, mute)
+    desk.bytes(mute, Uint8Array.of(1, 2, 42))
+    expect(desk.closed.get(mute)).toBe('malformed message')
+    const nobody = desk.open()
+    for (let i = 0; i < 2_000 && !desk.closed.has(nobody); i++) {
+      desk.bytes(nobody, Uint8Array.of(1, 2, 42))
+    }
+    expect(desk.closed.get(nobody)).toBe('too many messages')
   })
 })

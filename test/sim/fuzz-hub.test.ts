@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import * as allowance from '../../src/hub/allowance.ts'
 import * as hub from '../../src/hub/hub.ts'
+import { HUB_VERSION } from '../../src/register/messages.ts'
 import { complaints, desk, last, open, say, storm } from '../fuzz/hub.ts'
 
 test('T28: strangers send 15,000 hostile messages to the hub: its sessions stand as they stood', () => {
@@ -19,7 +20,7 @@ test('a stream that says no hello is closed after 5 s, and no other', () => {
   const made = desk(1)
   const mute = open(made)
   const polite = open(made)
-  say(made, polite, { kind: 'hello', version: 1 })
+  say(made, polite, { kind: 'hello', version: HUB_VERSION })
   made.now = hub.deadline(made.hub) - 1
   hub.wake(made.hub, made.now, made.out)
   expect(made.hub.connections.has(mute)).toBe(true)
@@ -33,7 +34,7 @@ test('a stream that says no hello is closed after 5 s, and no other', () => {
 test('a stranger that says 2,000 things at once is closed, a member that says 500 is not', () => {
   const made = desk(1)
   const stranger = open(made)
-  say(made, stranger, { kind: 'hello', version: 1 })
+  say(made, stranger, { kind: 'hello', version: HUB_VERSION })
   for (let count = 0; count < 2_000; count++) {
     say(made, stranger, { kind: 'ping', count })
     if (count < 500) say(made, 2, { kind: 'ping', count })
@@ -47,7 +48,7 @@ test('one stream creates 64 sessions and no more; none without a name or for 0 o
   const made = desk(1)
   const stream = open(made)
   made.told.set(stream, [])
-  say(made, stream, { kind: 'hello', version: 1 })
+  say(made, stream, { kind: 'hello', version: HUB_VERSION })
   const add = (game: string, room: string, playersMax: number): string => {
     const hash = new Uint8Array(16)
     say(made, stream, {
@@ -58,6 +59,7 @@ test('one stream creates 64 sessions and no more; none without a name or for 0 o
       playersMax,
       recovers: false,
       topology: 'star',
+      terms: '',
       hash,
     })
     return made.told.get(stream)!.at(-1)!.kind
@@ -75,7 +77,7 @@ test('only the primary that was asked may answer: 1 of 3 replies reaches who ask
   const made = desk(2)
   const other = open(made)
   made.told.set(other, [])
-  say(made, other, { kind: 'hello', version: 1 })
+  say(made, other, { kind: 'hello', version: HUB_VERSION })
   const reply = { kind: 'reply', session: made.known.session, to: other, blob: new Uint8Array(1) }
   say(made, 1, reply as never)
   expect(last(made, other, 'reply')).toBeUndefined()

@@ -6,7 +6,7 @@
 
 import type { GiveOutcome, TakeOutcome } from '../../src/api/outcomes.ts'
 import { HubServer } from '../../src/api/hub-server.ts'
-import { joinIn } from '../../src/api/join.ts'
+import { joinIn, type JoinOptions } from '../../src/api/join.ts'
 import type { Session } from '../../src/api/session.ts'
 import type { SlotsHandle } from '../../src/api/slots.ts'
 import { near } from '../../src/api/rules.ts'
@@ -14,7 +14,7 @@ import { action, type GameType, object, procedure } from '../../src/api/types.ts
 import { handshakeLayout } from '../../src/link/handshake.ts'
 import type { Datagrams, Stream } from '../../src/ports.ts'
 import { environmentOf, HUB_URL } from '../../src/proof/world.ts'
-import { toHub, type Topology } from '../../src/register/messages.ts'
+import { HUB_VERSION, toHub, type Topology } from '../../src/register/messages.ts'
 import { joinLayout, SESSION_VERSION } from '../../src/session/messages.ts'
 import { createWorld, type SimNode, type World } from '../../src/sim/world.ts'
 import { encode } from '../../src/wire/layout.ts'
@@ -56,13 +56,15 @@ const TYPES_OF_DOTS = [Dot, Pot, Rock, Card, Eye, Mote, bump, roll]
 /** What the code must know of the types. */
 export const RULES = [Dot, Pot, Rock, Card, Eye, Mote].map(({ rules }) => rules)
 const WAIT_MS = 60_000
+/** More than any of them has, but for one. */
+const PER_PLAYER = 7
 const SESSION_HASH = new Uint8Array(16)
 
 /** A session in virtual time, and all that is sent in it. */
 export interface Stage {
   sim: World
   sent: Sent[]
-  join: (name: string, kind?: 'node' | 'browser') => Promise<Session>
+  join: (name: string, kind?: 'node' | 'browser', more?: Partial<JoinOptions>) => Promise<Session>
   until: (what: string, holds: () => boolean) => Promise<void>
   /** Lets time pass until the promise is settled. */
   settled: <Result>(promise: Promise<Result>) => Promise<Result>
@@ -84,6 +86,7 @@ export async function captureSession(): Promise<Sent[]> {
   sim.crash('ada')
   await stage.until('bea took over', () => bea.primary === bea.me && bea.safety === 'backed-up')
   await stage.settled(cy.act(bump, { key: 'cy', times: 2 }))
+  await overfill(stage, bea)
   const dee = await stage.join('dee')
   await outage(stage, bea)
   await cutOff(stage, dee, bea)
@@ -120,6 +123,7 @@ export async function captureMesh(): Promise<Sent[]> {
   await until('the rock is everywhere', () => all.every((one) => one.all(Rock).length === 1))
   expectIs(await stage.settled(cy.all(Rock)[0]!.take()), 'granted')
   await until('dee knows', () => !rock.mine && dee.all(Rock)[0]!.owner?.inc === cy.me.inc)
+  await overfill(stage, ada)
   sim.crash('ada')
   const rest = all.slice(1)
   await until('they go on', () => rest.every((one) => one.safety === 'backed-up'))
@@ -138,6 +142,24 @@ async function handOver({ until }: Stage, from: Session, all: Session[]): Promis
     'all see it',
     () => safe() && all.every(({ primary }) => primary!.inc !== from.me.inc),
   )
+}
+
+/** A page that is loaded anew does not know what it made, and makes more than it may. */
+async function overfill({ sim, join, until }: Stage, server: Session): Promise<void> {
+  const before = await join('hal', 'browser')
+  for (let n = 0; n < PER_PLAYER; n++) before.create(Rock, { n })
+  const { inc } = before.me
+  const isHere = (one: number): boolean => server.members.some((member) => member.inc === one)
+  await until('its rocks are known', () => server.all(Rock).length >= PER_PLAYER)
+  sim.crash('hal')
+  await until('it is missed', () => !isHere(inc))
+  const after = await join('ian', 'browser', { token: before.token })
+  let full = false
+  after.create(Rock).on('gone', ({ reason }) => (full = reason === 'full'))
+  await until('it is told that it has enough', () => full)
+  for (const rock of after.all(Rock)) if (rock.mine) rock.destroy()
+  void after.leave()
+  await until('it has left', () => !isHere(after.me.inc))
 }
 
 /** Server and backup die at once, and of the others one has not seen all. */
@@ -164,11 +186,11 @@ export function open(topology: Topology, types: readonly GameType[] = TYPES_OF_D
   sim.node('hub', (node) => {
     const store = {
       ...node.store,
-      write: (changes: Parameters<SimNode['store']['write']>[0]) => {
+      write: (...[changes, done]: Parameters<SimNode['store']['write']>) => {
         for (const [, bytes] of changes) {
           if (bytes) sent.push({ way: 'disk', node: node.name, bytes: bytes.slice() })
         }
-        node.store.write(changes)
+        node.store.write(changes, done)
       },
     }
     const hub = new HubServer(node.loop, store)
@@ -184,9 +206,11 @@ export function open(topology: Topology, types: readonly GameType[] = TYPES_OF_D
     await until('a promise is settled', () => done)
     return watched
   }
-  const join = (name: string, kind: 'node' | 'browser' = 'node'): Promise<Session> => {
+  const join: Stage['join'] = (name, kind = 'node', more = {}) => {
     const environment = environmentOf(tapped(sim.node(name), sent), kind)
-    return settled(joinIn(environment, { game: 'dots', name, types, server: HUB_URL, topology }))
+    const founding = { topology, objectsPerPlayer: PER_PLAYER }
+    const options = { game: 'dots', name, types, server: HUB_URL, ...founding, ...more }
+    return settled(joinIn(environment, options))
   }
   return { sim, sent, join, until, settled }
 }
@@ -308,7 +332,7 @@ async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<v
   const ask = (message: Parameters<typeof toHub.write>[1]): void => {
     stream.send(frameMessage(encode(toHub, message)))
   }
-  ask({ kind: 'hello', version: 1 })
+  ask({ kind: 'hello', version: HUB_VERSION })
   ask({ kind: 'list', request: 1, game: '' })
   ask({ kind: 'get', request: 2, session: 'nowhere' })
   // One of another version is denied, one with other types is told ours.
@@ -350,7 +374,7 @@ function wishOfStranger(version: number): Uint8Array {
 // The id stands in the first record on disk, behind its length.
 function sessionId(sent: readonly Sent[]): string {
   const { bytes } = sent.find((one) => one.way === 'disk')!
-  return new TextDecoder().decode(bytes.subarray(1, 1 + bytes[0]!))
+  return new TextDecoder().decode(bytes.subarray(2, 2 + bytes[1]!))
 }
 
 /** The ports of a machine, with an ear at each. */

@@ -16,7 +16,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ['member', 'hub'],
   ['api'],
   ['proof'],
-  ['index.ts', 'browser.ts', 'node.ts', 'sim.ts', 'mailbox.ts', 'mailbox-browser.ts'],
+  ['index.ts', 'browser.ts', 'node.ts', 'hub.ts', 'sim.ts', 'mailbox.ts', 'mailbox-browser.ts'],
   ['cli'],
 ]
 

@@ -12,16 +12,23 @@ export interface ListenOptions {
   port: number
   host: string
   path: string
+  /** Pages of which origins may come; see origins.ts. */
+  origins?: readonly string[]
 }
 
 /** Listens. @throws HoldfastError `port-taken` or `unreachable`, with what to do */
 export async function listenStreams(
-  { port, host, path }: ListenOptions,
+  { port, host, path, origins = [] }: ListenOptions,
   accept: (stream: Stream) => StreamEvents,
 ): Promise<Listening> {
   const server = createServer((_request, response) => response.writeHead(404).end())
-  await bound(server, port, host)
-  const streams = acceptStreams(server, { path, accept })
+  const streams = acceptStreams(server, { path, origins, accept })
+  try {
+    await bound(server, port, host)
+  } catch (error) {
+    streams.close()
+    throw error
+  }
   const { port: got } = server.address() as AddressInfo
   return {
     url: `ws://${host.includes(':') ? `[${host}]` : host}:${got}${path}`,

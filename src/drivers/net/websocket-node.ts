@@ -2,6 +2,7 @@
 
 import { WebSocket } from 'ws'
 import { type Connect, STREAM_MESSAGE_MAX } from '../../ports.ts'
+import { metByError } from './met.ts'
 import { connectWith } from './websocket.ts'
 
 /** Connects with package `ws`, without compression. */
@@ -13,4 +14,5 @@ export const connectWebSocketNode: Connect = connectWith(
       // A redirect could lead a member to another hub than the one it named.
       followRedirects: false,
     }),
+  metByError,
 )

@@ -8,23 +8,32 @@
  * them: so good ones still get in. A stream that is accepted is pinged, for a TCP connection
  * whose other end lost its power looks alive for hours. A stream over CONNECTIONS_MAX is
  * accepted and closed with code 1013, since a browser shows close codes to its page but not
- * HTTP statuses.
+ * HTTP statuses; so is one of a page that may not come here (origins.ts), with code 1008. What is
+ * kept for streams that are open is bounded in stream-holdings.ts, and what they say beside
+ * messages in server-stream.ts.
  */
 
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
+import type { Http2SecureServer } from 'node:http2'
+import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { WebSocketServer, type RawData, type WebSocket } from 'ws'
-import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../../ports.ts'
+import { WebSocketServer, type WebSocket } from 'ws'
+import { STREAM_MESSAGE_MAX } from '../../ports.ts'
 import type { Stream, StreamEvents } from '../../ports.ts'
-import { checkMessage, closeSentence } from './websocket.ts'
+import { createGate, type Gate } from './origins.ts'
+import { GOING_AWAY, POLICY, ServerStream, TRY_AGAIN_LATER } from './server-stream.ts'
+import type { Keeper, StreamCounters } from './server-stream.ts'
+import { type HoldingCounters, Halves, Unread } from './stream-holdings.ts'
 
 const CONNECTIONS_MAX = 10_000
 const WAITING_MAX = 1_000
 const HANDSHAKE_MS = 10_000
 const PING_MS = 5_000
-/** Pings in a row that may stay without an answer. */
-const PINGS_LOST_MAX = 2
+/** How often streams are looked at for what is kept for them. */
+const SWEEP_MS = 1_000
+/** A look that comes so many times later than it should follows on a stall. */
+const SWEEPS_LATE = 3
 /** After our close, how long the other side may take to agree, in milliseconds. */
 const CLOSE_MS = 2_000
 /** Pieces in which one message may come. */
@@ -32,32 +41,46 @@ const FRAGMENTS_MAX = 1024
 /** Chunks of the network that may be held while a message is incomplete. */
 const CHUNKS_MAX = 16 * 1024
 
-/** Bytes that may wait in a stream when a ping is answered; with more it is not. */
-const PONG_BACKLOG_MAX = 64 * 1024
-
-const NORMAL = 1000
-const GOING_AWAY = 1001
-const TRY_AGAIN_LATER = 1013
-
 /** How streams are accepted. */
 export interface StreamServerOptions {
-  /** Where clients connect, such as `/hub`; a request for an upgrade elsewhere gets 404. */
-  path: string
+  /**
+   * Where clients connect, such as `/hub`. A request for an upgrade elsewhere is left to who else
+   * listens for them on this server; if nobody does, it gets 404.
+   */
+  path: string | readonly string[]
   /** A stream has opened; `remote` is the IP address at its other end. */
   accept: (stream: Stream, info: { remote: string }) => StreamEvents
+  /** Pages of which origins may open streams beside those of this server; see origins.ts. */
+  origins?: readonly string[]
   /** Streams at a time. Default 10,000. */
   connectionsMax?: number
-  /** TCP connections at a time that have not sent a whole request head. Default 1,000. */
+  /**
+   * TCP connections at a time that have not sent a whole request head. Default 1,000; 0 where the
+   * server sees to them itself.
+   */
   waitingMax?: number
   /** How long they may take for it, in milliseconds. Default 10,000. */
   handshakeMs?: number
   /** From ping to ping; a stream is dead after two without an answer. Default 5,000. */
   pingMs?: number
+  /** How long a message may take to come in whole, in milliseconds. Default 10,000. */
+  halfMs?: number
+  /** Bytes of all messages that are not whole. Default 32 MiB. */
+  halfBytesMax?: number
+  /** How long what was sent may wait to be read, in milliseconds. Default 30,000. */
+  unreadMs?: number
+  /** Bytes of all streams that wait to be read. Default 128 MiB. */
+  unreadBytesMax?: number
+  /** From one look at what is kept for streams to the next, in milliseconds. Default 1,000. */
+  sweepMs?: number
 }
 
 /** What happened at the door since it was opened. */
-export interface StreamServerCounters {
+export interface StreamServerCounters extends StreamCounters, HoldingCounters {
   accepted: number
+  /** Closed with 1008 because of the page's origin, or of the name that it has for us. */
+  wrongOrigin: number
+  wrongHost: number
   /** Closed with 1013 because connectionsMax streams were open. */
   full: number
   /** TCP connections closed because a whole request head took longer than handshakeMs. */
@@ -66,12 +89,6 @@ export interface StreamServerCounters {
   crowdedOut: number
   /** Requests for an upgrade that was malformed or at another path. */
   badUpgrades: number
-  /** Streams closed because of frames that break RFC 6455, or are too big. */
-  violations: number
-  /** Text frames, which we never send: ignored. */
-  texts: number
-  /** Streams closed because pings stayed without an answer. */
-  dead: number
 }
 
 /** The door for streams on one HTTP server. */
@@ -86,13 +103,22 @@ export interface StreamServer {
 }
 
 /** Lets clients open streams at a path of this server, until `close`. */
-export function acceptStreams(server: Server, options: StreamServerOptions): StreamServer {
-  return new Door(server, options)
+export function acceptStreams(server: WebServer, options: StreamServerOptions): StreamServer {
+  // All of them have the events of a server for HTTP, though the types of HTTP/2 do not say so.
+  return new Door(server as Server, options)
 }
 
-class Door implements StreamServer {
+/** A server whose connections can become WebSockets; one for HTTP/2 needs `allowHTTP1`. */
+export type WebServer = Server | HttpsServer | Http2SecureServer
+
+/** The doors that stand on one server. */
+const doorsOf = new WeakMap<Server, Set<Door>>()
+
+class Door implements StreamServer, Keeper {
   readonly counters: StreamServerCounters = {
     accepted: 0,
+    wrongOrigin: 0,
+    wrongHost: 0,
     full: 0,
     handshakeTimeouts: 0,
     crowdedOut: 0,
@@ -100,31 +126,52 @@ class Door implements StreamServer {
     violations: 0,
     texts: 0,
     dead: 0,
+    flooding: 0,
+    halves: 0,
+    unread: 0,
   }
   readonly #server: Server
   readonly #options: StreamServerOptions
+  readonly #paths: readonly string[]
   readonly #connectionsMax: number
   readonly #sockets: WebSocketServer
   readonly #streams = new Set<ServerStream>()
   readonly #queue: WaitingRoom
-  readonly #pings: NodeJS.Timeout
+  readonly #doors: Set<Door>
+  readonly #gate: Gate
+  readonly #halves: Halves
+  readonly #unread: Unread
+  readonly #sweepMs: number
+  #sweptAt = performance.now()
+  readonly #timers: readonly NodeJS.Timeout[]
 
   constructor(server: Server, options: StreamServerOptions) {
     this.#server = server
     this.#options = options
+    this.#paths = [options.path].flat()
+    this.#gate = createGate(options.origins ?? [])
     this.#connectionsMax = options.connectionsMax ?? CONNECTIONS_MAX
     const waitingMax = options.waitingMax ?? WAITING_MAX
     this.#queue = new WaitingRoom(this.counters, waitingMax, options.handshakeMs ?? HANDSHAKE_MS)
+    this.#doors = doorsOf.get(server) ?? new Set()
+    doorsOf.set(server, this.#doors.add(this))
+    this.#halves = new Halves(this.counters, options.halfMs, options.halfBytesMax)
+    this.#sweepMs = options.sweepMs ?? SWEEP_MS
+    this.#unread = new Unread(this.counters, options.unreadMs, options.unreadBytesMax)
     this.#sockets = createSockets()
     this.#sockets.on('wsClientError', (_error, socket) => {
       this.counters.badUpgrades += 1
       refuse(socket, 400)
     })
-    server.on('connection', this.#connected)
-    server.on('request', this.#requested)
+    if (waitingMax > 0) {
+      server.on('connection', this.#connected)
+      server.on('request', this.#requested)
+    }
     server.on('upgrade', this.#upgrade)
-    this.#pings = setInterval(() => this.#pingAll(), options.pingMs ?? PING_MS)
-    this.#pings.unref()
+    this.#timers = [
+      setInterval(() => this.#pingAll(), options.pingMs ?? PING_MS).unref(),
+      setInterval(() => this.#sweep(), this.#sweepMs).unref(),
+    ]
   }
 
   open(): number {
@@ -136,7 +183,8 @@ class Door implements StreamServer {
   }
 
   close(): void {
-    clearInterval(this.#pings)
+    for (const timer of this.#timers) clearInterval(timer)
+    this.#doors.delete(this)
     this.#server.off('connection', this.#connected)
     this.#server.off('request', this.#requested)
     this.#server.off('upgrade', this.#upgrade)
@@ -151,32 +199,68 @@ class Door implements StreamServer {
 
   #upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     this.#queue.leave(request.socket)
-    const [path] = (request.url ?? '').split('?', 1)
-    if (path !== this.#options.path) {
-      this.counters.badUpgrades += 1
-      refuse(socket, 404)
+    const [path = ''] = (request.url ?? '').split('?', 1)
+    if (!this.#paths.includes(path)) {
+      if (this.#isNobodys(path)) {
+        this.counters.badUpgrades += 1
+        refuse(socket, 404)
+      }
       return
     }
     this.#sockets.handleUpgrade(request, socket, head, (connection) => {
-      if (this.#streams.size >= this.#connectionsMax) {
+      const refusal = this.#gate.refusal(request.headers, addressOf(this.#server))
+      if (refusal !== null) {
+        this.counters[refusal.reason] += 1
+        turnAway(connection, POLICY, refusal.why)
+      } else if (this.#streams.size >= this.#connectionsMax) {
         this.counters.full += 1
-        turnAway(connection, `at most ${this.#connectionsMax} connections`)
+        turnAway(connection, TRY_AGAIN_LATER, `at most ${this.#connectionsMax} connections`)
       } else {
         this.#accept(connection, request.socket)
       }
     })
   }
 
+  /** Whether nobody else can want it, and this is the door that says so. */
+  #isNobodys(path: string): boolean {
+    const [first] = this.#doors
+    if (first !== this || this.#server.listenerCount('upgrade') > this.#doors.size) return false
+    return ![...this.#doors].some((door) => door.#paths.includes(path))
+  }
+
   #accept(connection: WebSocket, socket: Socket): void {
     this.counters.accepted += 1
     socket.setNoDelay(true)
-    const stream = new ServerStream(connection, this.counters, () => this.#streams.delete(stream))
+    const stream = new ServerStream(connection, socket, this)
     this.#streams.add(stream)
     stream.start(this.#options.accept(stream, { remote: socket.remoteAddress ?? 'unknown' }))
   }
 
+  half(stream: ServerStream, bytes: number): void {
+    this.#halves.note(stream, bytes)
+  }
+
+  behind(bytes: number): void {
+    if (this.#unread.add(bytes)) this.#unread.sweep(performance.now(), this.#streams)
+  }
+
+  gone(stream: ServerStream): void {
+    this.#streams.delete(stream)
+    this.#halves.note(stream, 0)
+  }
+
   #pingAll(): void {
     for (const stream of this.#streams) stream.ping()
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    const late = now - this.#sweptAt > SWEEPS_LATE * this.#sweepMs
+    this.#sweptAt = now
+    // After a stall what has come is not read yet, and would be counted as if it had not.
+    if (late) return
+    this.#halves.sweep(now)
+    this.#unread.sweep(now, this.#streams)
   }
 }
 
@@ -207,9 +291,15 @@ function refuse(socket: Duplex, status: number): void {
   )
 }
 
-function turnAway(connection: WebSocket, why: string): void {
+function turnAway(connection: WebSocket, code: number, why: string): void {
   connection.on('error', () => connection.terminate())
-  connection.close(TRY_AGAIN_LATER, why)
+  connection.close(code, why)
+}
+
+/** The IP address at which a server listens; '' if it is none, as with the name of a pipe. */
+export function addressOf(server: Pick<Server, 'address'>): string {
+  const at = server.address()
+  return typeof at === 'object' && at !== null ? at.address : ''
 }
 
 /** TCP connections that have not sent a whole request head, oldest first. */
@@ -273,94 +363,4 @@ class WaitingRoom {
       socket.destroy()
     }
   }
-}
-
-class ServerStream implements Stream {
-  readonly #connection: WebSocket
-  readonly #counters: StreamServerCounters
-  readonly #gone: () => void
-  #open = true
-  #pingsLost = 0
-
-  constructor(connection: WebSocket, counters: StreamServerCounters, gone: () => void) {
-    this.#connection = connection
-    this.#counters = counters
-    this.#gone = gone
-  }
-
-  start(events: StreamEvents): void {
-    const connection = this.#connection
-    let trouble = ''
-    connection.on('message', (data, isBinary) => this.#received(data, isBinary, events))
-    connection.on('ping', (data) => {
-      if (connection.bufferedAmount < PONG_BACKLOG_MAX) connection.pong(data)
-    })
-    connection.on('pong', () => {
-      this.#pingsLost = 0
-    })
-    connection.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code?.startsWith('WS_ERR') === true) this.#counters.violations += 1
-      trouble = `: ${error.message}`
-    })
-    connection.on('close', (code, reason) => {
-      if (this.#pingsLost > PINGS_LOST_MAX) trouble = ': pings stayed without an answer'
-      if (this.#settle()) events.closed(closeSentence(code, reason.toString()) + trouble)
-    })
-    if (this.#open) events.opened()
-  }
-
-  send(bytes: Uint8Array): boolean {
-    checkMessage(bytes)
-    if (!this.#open || this.#connection.readyState !== 1) return false
-    if (this.#connection.bufferedAmount + bytes.length > STREAM_BACKLOG_MAX) return false
-    // A server does not mask, so ws would keep the caller's bytes until they have left.
-    this.#connection.send(bytes.slice())
-    return true
-  }
-
-  backlog(): number {
-    return this.#open ? this.#connection.bufferedAmount : 0
-  }
-
-  close(): void {
-    this.shut(NORMAL, '')
-  }
-
-  shut(code: number, why: string): void {
-    if (!this.#settle()) return
-    this.#connection.close(code, why)
-  }
-
-  ping(): void {
-    if (this.#pingsLost > PINGS_LOST_MAX) return
-    this.#pingsLost += 1
-    if (this.#pingsLost > PINGS_LOST_MAX) {
-      this.#counters.dead += 1
-      this.#connection.terminate()
-    } else {
-      this.#connection.ping()
-    }
-  }
-
-  #received(data: RawData, isBinary: boolean, events: StreamEvents): void {
-    if (!this.#open) return
-    this.#pingsLost = 0
-    if (isBinary) events.message(ownBytes(data))
-    else this.#counters.texts += 1
-  }
-
-  /** False if it had been closed before. */
-  #settle(): boolean {
-    const was = this.#open
-    this.#open = false
-    if (was) this.#gone()
-    return was
-  }
-}
-
-/** The receiver may keep a message, so it must not be a view of the socket's buffer. */
-function ownBytes(data: RawData): Uint8Array {
-  if (data instanceof ArrayBuffer) return new Uint8Array(data)
-  if (Array.isArray(data)) return new Uint8Array(Buffer.concat(data))
-  return new Uint8Array(data)
 }

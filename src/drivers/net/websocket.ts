@@ -5,12 +5,16 @@
 
 import { HoldfastError } from '../../machine.ts'
 import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../../ports.ts'
-import type { Connect, Stream, StreamEvents } from '../../ports.ts'
+import type { Connect, Met, Stream, StreamEvents } from '../../ports.ts'
+import { plain } from '../../wire/plain.ts'
 
 /** How long a connection may take to open, in milliseconds; then it is told as closed. */
 const OPEN_MS = 10_000
 /** Close code of RFC 6455: all is well. */
 const NORMAL = 1000
+/** RFC 6455: a rule of the other side forbids it; and it has too many already. */
+const FORBIDDEN = 1008
+const TRY_AGAIN_LATER = 1013
 /** Our close code for a message that is too big; a browser may not send RFC 6455's own, 1009. */
 const TOO_BIG = 4009
 
@@ -23,12 +27,17 @@ export interface WebSocketLike {
   close(code?: number, reason?: string): void
   addEventListener(type: 'open', run: () => void): void
   addEventListener(type: 'message', run: (event: { data: unknown }) => void): void
-  addEventListener(type: 'error', run: (event: { message?: unknown }) => void): void
+  addEventListener(
+    type: 'error',
+    run: (event: { message?: unknown; error?: unknown }) => void,
+  ): void
   addEventListener(type: 'close', run: (event: { code: number; reason: string }) => void): void
 }
 
 /** Makes one WebSocket. @throws when the URL is malformed */
 export type MakeWebSocket = (url: string) => WebSocketLike
+/** What an error says of who is at that URL, if it says anything. */
+export type ReadError = (error: unknown, url: string) => Met | undefined
 
 /** A stream over a WebSocket, with its counter. */
 export interface WebSocketStream extends Stream {
@@ -40,11 +49,15 @@ export interface WebSocketStream extends Stream {
 export const connectWebSocket: (url: string, events: StreamEvents) => WebSocketStream = (
   url,
   events,
-) => openStream((address) => new WebSocket(address) as WebSocketLike, url, events)
+) => new ClientStream((address) => new WebSocket(address) as WebSocketLike, url, events)
 
-/** A Connect over any implementation of the WebSocket interface. */
-export function connectWith(make: MakeWebSocket): Connect {
-  return (url, events) => openStream(make, url, events)
+/**
+ * A Connect over any implementation of the WebSocket interface.
+ *
+ * @param read  an implementation that tells its errors has them read; browsers tell none
+ */
+export function connectWith(make: MakeWebSocket, read?: ReadError): Connect {
+  return (url, events) => new ClientStream(make, url, events, read)
 }
 
 /**
@@ -67,16 +80,23 @@ export function closeSentence(code: number, reason: string): string {
     1000: 'the other side closed it',
     1001: 'the other side is going away',
     1006: 'the connection broke',
+    1008: 'the other side refuses it',
     1009: 'a message was too big',
     4009: 'a message was too big',
     1013: 'the other side is full',
   }
   const words = meaning[code] ?? 'it was closed'
-  return reason === '' ? `${words} (${code})` : `${words} (${code}: ${reason})`
+  return reason === '' ? `${words} (${code})` : `${words} (${code}: ${plain(reason)})`
 }
 
-function openStream(make: MakeWebSocket, url: string, events: StreamEvents): WebSocketStream {
-  return new ClientStream(make, url, events)
+// What the close of a stream says of who closed it.
+function turnedAway(code: number, reason: string): Met | undefined {
+  if (code === FORBIDDEN) {
+    return { kind: 'denied', what: plain(reason) || 'it does not say why' }
+  }
+  return code === TRY_AGAIN_LATER
+    ? { kind: 'passing', what: `it is full (${plain(reason)})` }
+    : undefined
 }
 
 class ClientStream implements WebSocketStream {
@@ -87,19 +107,29 @@ class ClientStream implements WebSocketStream {
   #socket: WebSocketLike | null = null
   #timer: ReturnType<typeof setTimeout> | null = null
 
-  constructor(make: MakeWebSocket, url: string, events: StreamEvents) {
+  readonly #read: ReadError
+
+  constructor(
+    make: MakeWebSocket,
+    url: string,
+    events: StreamEvents,
+    read: ReadError = () => undefined,
+  ) {
     this.#url = url
     this.#events = events
+    this.#read = read
     try {
       this.#socket = make(url)
     } catch (error) {
       // Told later, for the caller does not have the stream yet.
-      queueMicrotask(() => this.#ended(`${url} cannot be opened: ${String(error)}`))
+      const what = `it cannot be opened from here: ${String(error)}`
+      queueMicrotask(() => this.#ended(`${url}: ${what}`, { kind: 'wrong', what }))
       return
     }
     this.#timer = setTimeout(() => {
       this.#socket?.close()
-      this.#ended(`${url} did not answer within ${OPEN_MS} ms`)
+      const what = `it did not answer within ${OPEN_MS} ms`
+      this.#ended(`${url}: ${what}`, { kind: 'passing', what })
     }, OPEN_MS)
     this.#listen(this.#socket)
   }
@@ -127,6 +157,7 @@ class ClientStream implements WebSocketStream {
 
   #listen(socket: WebSocketLike): void {
     let trouble = ''
+    let met: Met | undefined
     socket.binaryType = 'arraybuffer'
     socket.addEventListener('open', () => {
       if (this.#state !== 'opening') return
@@ -137,11 +168,13 @@ class ClientStream implements WebSocketStream {
     socket.addEventListener('message', (event) => this.#received(event.data))
     socket.addEventListener('error', (event) => {
       if (typeof event.message === 'string') trouble = event.message
+      if (this.#state === 'opening') met = this.#read(event.error, this.#url)
     })
     socket.addEventListener('close', ({ code, reason }) => {
       const opened = this.#state === 'open'
       const why = opened ? closeSentence(code, reason) : 'no stream could be opened'
-      this.#ended(trouble === '' ? `${this.#url}: ${why}` : `${this.#url}: ${why}: ${trouble}`)
+      const words = trouble === '' ? why : `${why}: ${trouble}`
+      this.#ended(`${this.#url}: ${words}`, met ?? turnedAway(code, reason))
     })
   }
 
@@ -157,10 +190,10 @@ class ClientStream implements WebSocketStream {
     }
   }
 
-  #ended(why: string): void {
+  #ended(why: string, met?: Met): void {
     if (this.#state === 'closed') return
     this.#settle()
-    this.#events.closed(why)
+    this.#events.closed(why, met)
   }
 
   #settle(): void {

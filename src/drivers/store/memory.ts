@@ -20,13 +20,14 @@ class MemoryStore implements Store {
       .map(([key, value]) => [key, new Uint8Array(value)] as const)
   }
 
-  write(changes: Changes): void {
+  write(changes: Changes, done: (error: HoldfastError | null) => void): void {
     this.#check()
     checkChanges(changes)
     for (const [key, value] of changes) {
       if (value === null) this.#records.delete(key)
       else this.#records.set(key, new Uint8Array(value))
     }
+    queueMicrotask(() => done(null))
   }
 
   close(): void {

@@ -52,6 +52,8 @@ export function openFile(file: string, kind: FileKind): OpenFile {
   checkPlace(path)
   const database = attempt(path, () => new Database(path))
   try {
+    // From the first look on: else a log needs a second file for its index, and the room for it.
+    attempt(path, () => void database.pragma('locking_mode = EXCLUSIVE'))
     const version = attempt(path, () => identify(database, path, kind))
     attempt(path, () => take(database, path, version === null ? kind : null))
     if (version !== null && version < kind.version) upgrade(database, path, kind, version)
@@ -131,15 +133,28 @@ function identify(database: Database.Database, path: string, kind: FileKind): nu
 /** Takes the lock, and makes an empty file ours. */
 function take(database: Database.Database, path: string, kind: FileKind | null): void {
   try {
-    database.pragma('locking_mode = EXCLUSIVE')
-    database.pragma('journal_mode = WAL')
+    unlessFull(() => useLog(database))
     database.pragma('synchronous = FULL')
     // SQLite takes the lock with the first write, even if it writes nothing.
-    database.exec(kind ? layoutOf(kind) : 'BEGIN IMMEDIATE; COMMIT')
-    writeFileSync(pidFile(path), `${process.pid}\n`)
+    database.exec(kind ? layoutOf(kind) : 'BEGIN EXCLUSIVE; COMMIT')
+    unlessFull(() => writeFileSync(pidFile(path), `${process.pid}\n`))
   } catch (error) {
     release(database)
     throw error
+  }
+}
+
+/** Turns to the write-ahead log, if it has not yet been turned to. */
+export function useLog(database: Database.Database): void {
+  database.pragma('journal_mode = WAL')
+}
+
+// On a full disk a file can still be read, and written again once there is room.
+function unlessFull(act: () => void): void {
+  try {
+    act()
+  } catch (error) {
+    if (codeOf(error) !== 'SQLITE_FULL' && codeOf(error) !== 'ENOSPC') throw error
   }
 }
 

@@ -1,5 +1,21 @@
-/** A store in one SQLite file; sqlite-file.ts says what that promises. */
+/**
+ * A store in one SQLite file, which never lets the loop wait for the disk.
+ *
+ * SQLite itself syncs nothing here; the order of syncs that makes a write durable is kept by
+ * this file, on the threads that Node has for files:
+ *
+ *     write       the changes go into the write-ahead log, then the log is synced, then `done`
+ *     checkpoint  when the log is long, between two writes: all of it is synced by then, so its
+ *                 pages go into the database, which is synced before the next write may begin
+ *                 the log anew
+ *
+ * A sync that failed may have lost what it was for without a second word (Rebello et al., "Can
+ * Applications Recover from fsync Failures?", 2020). So after one nothing is written any more:
+ * what the disk holds has to be looked at by a person, and by a process that reads it afresh.
+ */
 
+import { close, closeSync, fdatasync, fsyncSync, openSync, stat, statSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { HoldfastError } from '../../machine.ts'
 import type { Store } from '../../ports.ts'
 import { checkChanges, type Changes } from './limits.ts'
@@ -9,6 +25,7 @@ import {
   closeFile,
   explain,
   type OpenFile,
+  problem,
   rollBack,
   type Statement,
 } from './sqlite-file.ts'
@@ -22,25 +39,54 @@ const KIND: sqlite.FileKind = {
 const PUT = `
   INSERT INTO records (key, value) VALUES (?, ?)
   ON CONFLICT (key) DO UPDATE SET value = excluded.value`
+/** Writes a page and changes nothing. */
+const TOUCH = `PRAGMA user_version = ${KIND.version}`
+/** Bytes written into the log until it goes into the database. */
+const LOG_BYTES_MAX = 1024 * 1024
+/** What a record costs in the log beside its bytes: a page is written whole. */
+const RECORD_COST = 4096
+
+/** How a file is synced: Node's own, or one that a test lets fail. */
+export type Sync = (descriptor: number, done: (error: Error | null) => void) => void
+
+type Done = (error: HoldfastError | null) => void
 
 /** Opens the file, or makes it. @throws HoldfastError `store`, as `openFile` */
-export function openSqliteStore(file: string): Store {
-  return new SqliteStore(sqlite.openFile(file, KIND))
+export function openSqliteStore(file: string, sync: Sync = fdatasync): Store {
+  return new SqliteStore(sqlite.openFile(file, KIND), sync)
 }
 
 class SqliteStore implements Store {
   readonly #file: OpenFile
+  readonly #name: string
+  readonly #sync: Sync
   readonly #all: Statement
   readonly #put: Statement
   readonly #remove: Statement
+  /** The file that we opened, to be told from another of its name. */
+  readonly #inode: number
+  readonly #database: number
+  #log: number | null = null
+  #logged = 0
+  /** The end of the write under way. */
+  #done: Done | null = null
+  #broken: HoldfastError | null = null
   #open = true
 
-  constructor(file: OpenFile) {
-    const { database } = file
+  constructor(file: OpenFile, sync: Sync) {
+    const { database, path } = file
     this.#file = file
+    this.#sync = sync
+    // Who is refused may be a stranger, whom our folders do not concern.
+    this.#name = basename(path)
     this.#all = database.prepare<unknown[]>('SELECT key, value FROM records ORDER BY key').raw()
     this.#put = database.prepare<unknown[]>(PUT)
     this.#remove = database.prepare<unknown[]>('DELETE FROM records WHERE key = ?')
+    database.pragma('synchronous = OFF')
+    database.pragma('wal_autocheckpoint = 0')
+    this.#inode = statSync(path).ino
+    // Closed after the lock was given back, for closing it would give back the lock.
+    this.#database = openSync(path, 'r+')
   }
 
   entries(): Iterable<readonly [key: string, value: Uint8Array]> {
@@ -52,31 +98,116 @@ class SqliteStore implements Store {
     return rows.map(([key, value]) => [key, new Uint8Array(value)] as const)
   }
 
-  write(changes: Changes): void {
+  write(changes: Changes, done: Done): void {
     this.#check()
     checkChanges(changes)
-    if (changes.length === 0) return
-    const { database, path } = this.#file
-    try {
-      database.exec('BEGIN IMMEDIATE')
-      for (const [key, value] of changes) {
-        if (value === null) this.#remove.run(key)
-        else this.#put.run(key, value)
-      }
-      database.exec('COMMIT')
-    } catch (error) {
-      rollBack(this.#file)
-      throw explain(error, path)
-    }
+    if (this.#done) throw new HoldfastError('store', 'one write at a time')
+    this.#done = done
+    const error = this.#broken ?? this.#commit(changes)
+    // Never within the call: the caller may still be in the middle of something.
+    if (error) queueMicrotask(() => this.#end(error))
+    else this.#durable(this.#log!, () => this.#stillThere())
   }
 
   close(): void {
     if (!this.#open) return
     this.#open = false
+    const error = problem(this.#name, 'it was closed before it had answered')
+    queueMicrotask(() => this.#end(error))
+    // What is left of the log goes into the database, and SQLite syncs both.
+    if (!this.#broken) this.#file.database.pragma('synchronous = FULL')
     closeFile(this.#file)
+    closeSync(this.#database)
+    if (this.#log !== null) close(this.#log, () => {})
+  }
+
+  #commit(changes: Changes): HoldfastError | null {
+    const { database } = this.#file
+    try {
+      this.#openLog()
+      database.exec('BEGIN IMMEDIATE')
+      for (const [key, value] of changes) {
+        if (value === null) this.#remove.run(key)
+        else this.#put.run(key, value)
+        this.#logged += RECORD_COST + (value?.length ?? 0)
+      }
+      if (changes.length === 0) database.exec(TOUCH)
+      database.exec('COMMIT')
+      return null
+    } catch (error) {
+      rollBack(this.#file)
+      return explain(error, this.#name)
+    }
+  }
+
+  // A file that was opened on a full disk has no log yet.
+  #openLog(): void {
+    if (this.#log !== null) return
+    const { database, path } = this.#file
+    sqlite.useLog(database)
+    // The log is made by its first page.
+    database.exec(`BEGIN IMMEDIATE; ${TOUCH}; COMMIT`)
+    this.#log = openSync(`${path}-wal`, 'r+')
+    syncFolder(dirname(path))
+  }
+
+  #durable(descriptor: number, next: () => void): void {
+    this.#sync(descriptor, (error) => {
+      if (!this.#open) return
+      if (!error) return next()
+      this.#broken = problem(
+        this.#name,
+        `a sync failed (${error.message}), so what the disk holds is not known; ` +
+          'look at the disk, then start anew',
+      )
+      this.#end(this.#broken)
+    })
+  }
+
+  // A file that was deleted takes all that is written, for nobody.
+  #stillThere(): void {
+    stat(this.#file.path, (error, found) => {
+      if (!this.#open) return
+      if (error || found.ino !== this.#inode) {
+        this.#broken = problem(
+          this.#name,
+          'it was deleted or moved while it was open; bring it back, then start anew',
+        )
+        return this.#end(this.#broken)
+      }
+      if (this.#logged < LOG_BYTES_MAX) return this.#end(null)
+      this.#checkpoint()
+    })
+  }
+
+  #checkpoint(): void {
+    this.#logged = 0
+    try {
+      this.#file.database.pragma('wal_checkpoint(PASSIVE)')
+    } catch {
+      // The database cannot grow: the log goes on, and what is in it is durable.
+      return this.#end(null)
+    }
+    this.#durable(this.#database, () => this.#end(null))
+  }
+
+  #end(error: HoldfastError | null): void {
+    const done = this.#done
+    this.#done = null
+    done?.(error)
   }
 
   #check(): void {
     if (!this.#open) throw new HoldfastError('store', `the store ${this.#file.path} is closed`)
+  }
+}
+
+// So that the names of the files are durable too.
+function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }

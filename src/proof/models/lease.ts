@@ -3,7 +3,8 @@
  * register, a shipped primary and two shipped members that have lost it.
  *
  * Words to and from the hub, questions for promises and the promises themselves are under way
- * for as long as they like and arrive in any order, or never. Time passes in steps that all
+ * for as long as they like and arrive in any order, or never. So long does a change wait for the
+ * disk of the hub. Time passes in steps that all
  * clocks share. The claim is the one that recovery rests on: once the register names somebody
  * else, the old primary, which has heard nothing of that, tells nobody what it commits.
  */
@@ -37,6 +38,8 @@ export interface LeaseScope {
   /** Requests of each member to recover the session. */
   seeks: number
   variant?: Variant
+  /** The hub asks, and so tells what it heard, while a change waits for its disk. */
+  asksWhilePending?: true
 }
 
 /** Scopes that hold, and how many states they have. */
@@ -85,6 +88,19 @@ export const PLANTED: readonly { scope: LeaseScope; says: string; steps: number 
     says: 'a member promises although the register has its request',
     steps: 11,
   },
+  {
+    scope: {
+      name: 'asks-while-pending',
+      members: 1,
+      ticks: 5,
+      asks: 2,
+      rounds: 0,
+      seeks: 2,
+      asksWhilePending: true,
+    },
+    says: 'the hub tells what it heard although the disk is about to have the next primary',
+    steps: 12,
+  },
 ]
 
 /** One step of time: the spans of the lease are whole numbers of it. */
@@ -103,6 +119,8 @@ export interface LeaseScene {
   /** The primary, then the members. */
   sessions: Session[]
   air: Word[]
+  /** Whose change waits for the disk. */
+  asked: { from: PeerId; request: number } | null
   left: { ticks: number; asks: number; rounds: number; seeks: number[] }
 }
 
@@ -111,7 +129,7 @@ export function leaseModel(scope: LeaseScope): Model<LeaseScene> {
   return {
     name: scope.name,
     init: () => begin(scope),
-    actions,
+    actions: (scene) => actions(scope, scene),
     always: { 'lease.safe': safe },
     sometimes: {
       'the session recovered': (scene) => registerOf(scene).primary !== 1,
@@ -160,6 +178,7 @@ function begin({ members: count, ticks, asks, rounds, seeks, variant }: LeaseSco
     directory: directoryOf(primary, incs),
     sessions: [primary, ...members],
     air: [],
+    asked: null,
     left: { ticks, asks, rounds, seeks: incs.map(() => seeks) },
   }
 }
@@ -176,10 +195,12 @@ function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
     playersMax: 8,
     recovers: true,
     topology: 'star' as const,
+    terms: '',
     hash: listed[0]!.hash,
   }
   register.add(directory, 0, wish, SESSION_ID, out)
   register.setMembers(directory, SESSION_ID, 1, listed, out)
+  settle(directory, 0)
   for (const inc of incs) register.present(directory, 0, SESSION_ID, inc, true)
   return directory
 }
@@ -198,16 +219,18 @@ function lonely(inc: PeerId, primary: Session, variant: Variant | null): Session
   return session
 }
 
-function* actions(scene: LeaseScene): Iterable<Action<LeaseScene>> {
+function* actions(scope: LeaseScope, scene: LeaseScene): Iterable<Action<LeaseScene>> {
   const { left, air, sessions } = scene
   if (left.ticks > 0) yield { label: `${TICK_MS} ms pass`, environment: true, next: pass }
-  if (left.asks > 0) yield { label: 'the hub asks whether 1 lives', next: askAlive }
+  if (left.asks > 0)
+    yield { label: 'the hub asks whether 1 lives', next: (copy) => askAlive(scope, copy) }
   if (left.rounds > 0) yield { label: '1 asks for promises', next: askPromises }
   for (const [at, count] of left.seeks.entries()) {
     const session = sessions[at + 1]!
     if (count === 0 || session.server.role !== 'idle') continue
     yield { label: `${session.me} asks to recover`, next: (copy) => seek(copy, at) }
   }
+  if (scene.asked) yield { label: 'the disk of the hub has the change', next: keep }
   for (const [at, word] of air.entries()) {
     yield { label: labelOf(word), next: (copy) => arrive(copy, at) }
   }
@@ -218,11 +241,15 @@ function pass(scene: LeaseScene): void {
   scene.now += TICK_MS
 }
 
-function askAlive(scene: LeaseScene): void {
+function askAlive(scope: LeaseScope, scene: LeaseScene): void {
   scene.left.asks--
   scene.directory.askAt = scene.now
   const send = (to: PeerId, said: register.Question): void => put(scene, { to, from: 'hub', said })
+  const row = register.find(scene.directory, SESSION_ID)!
+  const { pending } = row
+  if (scope.asksWhilePending) row.pending = null
   register.wake(scene.directory, scene.now, { send, record() {}, emit() {} })
+  row.pending = pending
 }
 
 function askPromises(scene: LeaseScene): void {
@@ -252,11 +279,31 @@ function arrive(scene: LeaseScene, at: number): void {
 
 function reachHub(scene: LeaseScene, { from, said }: Word & { to: 'hub' }): void {
   const { directory, now } = scene
-  if (said.kind === 'yes') return void register.yes(directory, now, said, from)
+  if (said.kind === 'yes') register.yes(directory, now, said, from)
   if (said.kind !== 'change') return
-  const done = register.change(directory, now, said, { send() {}, record() {}, emit() {} })
-  const answer = { kind: 'register', request: said.request, session: SESSION_ID, ...done! } as const
-  put(scene, { to: from, from: 'hub', said: answer })
+  const { request } = said
+  if (register.change(directory, now, said, { send() {}, record() {}, emit() {} })) {
+    scene.asked = { from, request }
+  } else answer(scene, from, request, false)
+}
+
+// Who asks while a change waits is refused here; in the shipped hub it waits as well.
+function keep(scene: LeaseScene): void {
+  const { from, request } = scene.asked!
+  scene.asked = null
+  settle(scene.directory, scene.now)
+  answer(scene, from, request, true)
+}
+
+function settle(directory: Directory, now: Millis): void {
+  register.recordOf(directory, SESSION_ID)
+  register.kept(directory, now, SESSION_ID, { emit() {} })
+}
+
+function answer(scene: LeaseScene, to: PeerId, request: number, ok: boolean): void {
+  const known = { ...registerOf(scene) }
+  const said = { kind: 'register', request, session: SESSION_ID, ok, register: known } as const
+  put(scene, { to, from: 'hub', said })
 }
 
 function put(scene: LeaseScene, word: Word): void {
@@ -292,7 +339,8 @@ function labelOf(word: Word): string {
   return `${word.to} gets ${message.kind} of ${word.from}`
 }
 
-function essence({ now, directory, sessions, air, left }: LeaseScene): unknown {
+function essence(scene: LeaseScene): unknown {
+  const { now, directory, sessions, air, left } = scene
   const row = register.find(directory, SESSION_ID)!
   const hub = [row.entry.register.epoch, row.entry.register.primary, now - row.lastYes, row.heard]
   const { lease } = sessions[0]!.server
@@ -303,7 +351,9 @@ function essence({ now, directory, sessions, air, left }: LeaseScene): unknown {
     .map(({ server: { role, attempt }, client: { promisedUntil } }) => {
       return [role, attempt?.request ?? 0, Math.max(promisedUntil, now) - now]
     })
-  return [now, hub, directory.nonce, own, others, air.map(essenceOf).sort(), Object.values(left)]
+  const waits = [scene.asked, row.pending?.register ?? null]
+  const words = air.map(essenceOf).sort()
+  return [now, hub, directory.nonce, own, others, words, waits, Object.values(left)]
 }
 
 function essenceOf(word: Word): string {

@@ -61,10 +61,17 @@ function foundDirectory(founder: Process): Directory {
     playersMax: 8,
     recovers: false,
     topology: 'star' as const,
+    terms: '',
     hash: self!.registerHash,
   }
   register.add(directory, 0, wish, SESSION_ID, { send() {}, record() {}, emit() {} })
+  settle(directory)
   return directory
+}
+
+function settle(directory: Directory): void {
+  register.recordOf(directory, SESSION_ID)
+  register.kept(directory, 0, SESSION_ID, { emit() {} })
 }
 
 /** One process takes an input. @param key tells inputs apart */
@@ -169,7 +176,10 @@ function ask(directory: Directory, from: PeerId, request: ToHub): boolean {
     return register.setMembers(directory, SESSION_ID, from, request.members, out)
   }
   if (request.kind !== 'change') return false
-  return register.change(directory, 0, request, out)?.ok ?? false
+  if (!register.change(directory, 0, request, out)) return false
+  // Here the disk takes what it is given at once; models/lease has it take its time.
+  settle(directory)
+  return true
 }
 
 // To the one that asked twice, as answer and as news: it takes the second for nothing new.

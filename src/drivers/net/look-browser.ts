@@ -1,0 +1,44 @@
+/**
+ * What a page can find out of an address where no WebSocket opens. The browser hides why, so that
+ * pages cannot explore a network; what it does tell is whether anything answers to HTTP, and of
+ * the page's own origin how.
+ */
+
+import type { Look } from '../../ports.ts'
+import { LOOK_MAX_MS, metByStatus, metOtherScheme, passing } from './met.ts'
+
+/** Looks by `fetch`: at the address, and at the same one with or without TLS. */
+export const lookFromPage: Look = async (url) => {
+  if (!navigator.onLine) return passing('this machine is connected to no network')
+  const { host } = new URL(url)
+  const isOwn = host === location.host
+  const status = await statusOf(url.replace(/^ws/, 'http'))
+  // Of another origin a page is told that there was an answer, and not which.
+  if (status === 0) return passing('a web server is there, but no hub at this path')
+  if (status !== null) return metByStatus(status, url)
+  // The page came from there: its scheme, its name and its certificate are right.
+  if (isOwn) return passing('nobody listens there')
+  const isSafe = url.startsWith('wss:')
+  // A page that came by TLS may not ask without.
+  const mayAsk = !isSafe || location.protocol === 'http:'
+  if (mayAsk && (await statusOf(`${isSafe ? 'http' : 'https'}://${host}/`)) !== null) {
+    return metOtherScheme(url)
+  }
+  return passing(
+    'nobody listens there, or this page may not see who does: the name may be unknown, the ' +
+      'certificate not trusted, or the policy of this page may forbid it',
+  )
+}
+
+/** The status of the answer; 0 if there is one that we may not see, null if there is none. */
+async function statusOf(url: string): Promise<number | null> {
+  try {
+    const signal = AbortSignal.timeout(LOOK_MAX_MS)
+    const how = { mode: 'no-cors', cache: 'no-store', credentials: 'omit', signal } as const
+    const answer = await fetch(url, how)
+    void answer.body?.cancel()
+    return answer.status
+  } catch {
+    return null
+  }
+}

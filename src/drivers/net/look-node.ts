@@ -1,0 +1,49 @@
+/**
+ * What a Node process finds where a WebSocket neither opens nor fails with a reason: a server that
+ * leaves a request for an upgrade without an answer, or that wanted TLS and hung up.
+ */
+
+import http from 'node:http'
+import https from 'node:https'
+import tls from 'node:tls'
+import type { Look } from '../../ports.ts'
+import { LOOK_MAX_MS, metByError, metByStatus, metOtherScheme, passing } from './met.ts'
+
+/** Looks by a request of HTTP, and if that fails by a greeting of TLS. */
+export const lookFromNode: Look = async (url) => {
+  const found = await statusOf(url)
+  if (typeof found === 'number') return metByStatus(found, url)
+  if (url.startsWith('ws:') && (await speaksTls(url))) return metOtherScheme(url)
+  return metByError(found, url) ?? passing(`it did not answer (${found?.message ?? 'silence'})`)
+}
+
+function statusOf(url: string): Promise<number | Error | null> {
+  const { get } = url.startsWith('wss:') ? https : http
+  return new Promise((resolve) => {
+    const request = get(url.replace(/^ws/, 'http'), { agent: false }, (answer) => {
+      resolve(answer.statusCode ?? 0)
+      request.destroy()
+    })
+    request.setTimeout(LOOK_MAX_MS, () => {
+      resolve(null)
+      request.destroy()
+    })
+    request.on('error', resolve)
+  })
+}
+
+function speaksTls(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  return new Promise((resolve) => {
+    // Nothing is said on it, so it does not matter whose certificate it has.
+    const socket = tls.connect({ host, port: Number(port || 80), rejectUnauthorized: false })
+    const done = (does: boolean): void => {
+      resolve(does)
+      socket.destroy()
+    }
+    socket.once('secureConnect', () => done(true))
+    socket.once('error', () => done(false))
+    socket.setTimeout(LOOK_MAX_MS, () => done(false))
+  })
+}

@@ -1,0 +1,72 @@
+/**
+ * What stands at an address instead of a hub, in words, so that a wrong address is told by what is
+ * wrong with it. Node says much; a page is told that no stream could be opened, and nothing else,
+ * so it looks once more by `fetch`.
+ */
+
+import type { Met } from '../../ports.ts'
+
+/** How long a look may take, in milliseconds. */
+export const LOOK_MAX_MS = 2_000
+
+/** Statuses of a proxy whose server is away, and of a server that has too much to do. */
+const PASSING_STATUSES: readonly number[] = [429, 500, 502, 503, 504]
+
+/** Nobody answers just now, or it cannot be told what is wrong. */
+export function passing(what: string): Met {
+  return { kind: 'passing', what }
+}
+
+/** Whatever is there, it will be there when one asks again. */
+export function wrong(what: string): Met {
+  return { kind: 'wrong', what }
+}
+
+/** A web server answered with that status instead of opening a stream. */
+export function metByStatus(status: number, url: string): Met {
+  const answered = `a web server is there, but no hub at this path (it answers ${status})`
+  if (PASSING_STATUSES.includes(status)) return passing(answered)
+  // So does a server that wants TLS, where it says anything.
+  const isPlain = status === 400 && url.startsWith('ws:')
+  return wrong(isPlain ? `${answered}; if it wants TLS, name it by https:` : answered)
+}
+
+/** A server that speaks TLS was asked without, or the other way round. */
+export function metOtherScheme(url: string): Met {
+  return url.startsWith('wss:')
+    ? wrong('the server there speaks no TLS: name it by http: or ws:')
+    : wrong('the server there wants TLS: name it by https: or wss:')
+}
+
+/** What an error of Node or of package `ws` tells; undefined if that is nothing. */
+export function metByError(error: unknown, url: string): Met | undefined {
+  const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
+  const status = /^Unexpected server response: (\d{3})$/.exec(message)?.[1]
+  if (status !== undefined) return metByStatus(Number(status), url)
+  switch (code) {
+    case 'ECONNREFUSED':
+      return passing('nobody listens there')
+    case 'ENOTFOUND':
+      return wrong('no machine has that name')
+    case 'EAI_AGAIN':
+      return passing('its name could not be looked up')
+    case 'EHOSTDOWN':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'ETIMEDOUT':
+      return passing(`no way leads there (${code})`)
+    default:
+      return metByTls(code, message, url)
+  }
+}
+
+function metByTls(code: string, message: string, url: string): Met | undefined {
+  if (!url.startsWith('wss:')) return undefined
+  if (/wrong version number|packet length too long|http request/.test(message)) {
+    return metOtherScheme(url)
+  }
+  if (/CERT|SIGNED|LEAF_SIGNATURE/.test(code)) {
+    return wrong(`its certificate is not trusted here (${message})`)
+  }
+  return code === 'EPROTO' ? wrong(`TLS with it fails (${message.trim()})`) : undefined
+}

@@ -1,0 +1,116 @@
+/**
+ * Which web pages may use a server of ours.
+ *
+ * A browser lets every page open WebSockets to every address, also to 127.0.0.1, and with the name
+ * of the page's own server in `Origin`. So a hub on somebody's machine would be open to each page
+ * that its user looks at. Two questions close that:
+ *
+ * - **Origin**: the page must come from the server that it speaks to, or from one that was named.
+ *   A request without `Origin` is of no page but of a program, which could say what it likes.
+ * - **Host**: a page may give its own name an address of this machine while it is shown (DNS
+ *   rebinding), and is then of the same origin as we are. Its name betrays it: at a server that
+ *   listens on a loopback address alone nobody has business under any name but those of
+ *   loopback. A proxy in front that passes on the name under which it was called is named.
+ */
+
+import { HoldfastError } from '../../machine.ts'
+
+/** What a request says of where it comes from and whom it means. */
+export interface Claims {
+  host?: string | undefined
+  origin?: string | undefined
+}
+
+/** Why a request is not answered. */
+export interface Refusal {
+  reason: 'wrongOrigin' | 'wrongHost'
+  /** Of HTTP. */
+  status: 403 | 421
+  /** Begins with `wrong origin` or `wrong host`, as docs/STANDARD.md has it. */
+  why: string
+}
+
+/** Answers whether a request may come in. */
+export interface Gate {
+  /** Null if it may. @param address where the server listens; '' if that is no IP address */
+  refusal(claims: Claims, address: string): Refusal | null
+  /** Whether it was allowed by name, and so may read answers that are not of its own origin. */
+  names(origin: string): boolean
+}
+
+/** Longest origin that is repeated to who sent it. */
+const SHOWN_MAX = 60
+
+/**
+ * A gate for these origins besides the own one, each such as `https://play.example.com`, `null` for
+ * pages without one, or `*` for all.
+ *
+ * @throws HoldfastError `bad-value` if one is no origin
+ */
+export function createGate(origins: readonly string[]): Gate {
+  const allowed = new Set(origins.map(checkOrigin))
+  const hosts = new Set([...allowed].map((origin) => nameOf(hostOf(origin))))
+  const all = allowed.has('*')
+  const names = (origin: string): boolean => all || allowed.has(normal(origin))
+  return {
+    names,
+    refusal: ({ host, origin }, address) => {
+      if (!all && host !== undefined && isLoopback(address) && !knownHost(host, hosts)) {
+        return refuse('wrongHost', 421, host)
+      }
+      if (origin === undefined || names(origin) || isOwn(origin, host)) return null
+      return refuse('wrongOrigin', 403, origin)
+    },
+  }
+}
+
+function refuse(reason: Refusal['reason'], status: Refusal['status'], said: string): Refusal {
+  // A stranger says it and people may read it: what no name has in it is not repeated.
+  const shown = said.replaceAll(/[^!-~]/g, '?').slice(0, SHOWN_MAX) || '""'
+  const what = reason === 'wrongHost' ? 'host' : 'origin'
+  return { reason, status, why: `wrong ${what}: ${shown} is none of the ${what}s allowed here` }
+}
+
+function checkOrigin(origin: string): string {
+  const at = normal(origin)
+  if (at === '*' || at === 'null' || /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/.test(at)) return at
+  throw new HoldfastError(
+    'bad-value',
+    `an origin is a scheme, a host and no path, as https://play.example.com: "${origin}"`,
+  )
+}
+
+/** As browsers write it: without the port of the scheme, in small letters. */
+function normal(origin: string): string {
+  const isUrl = /^https?:\/\/[^/?#@\s]+\/?$/i.test(origin)
+  return isUrl && URL.canParse(origin) ? new URL(origin).origin : origin.toLowerCase()
+}
+
+/** The host behind the scheme of an origin; '' where there is none. */
+function hostOf(origin: string): string {
+  const at = origin.indexOf('://')
+  return at < 0 ? '' : origin.slice(at + 3)
+}
+
+/** A host without its port. */
+function nameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
+}
+
+function isOwn(origin: string, host: string | undefined): boolean {
+  if (host === undefined) return false
+  const at = normal(origin)
+  const scheme = /^https?:\/\//.exec(at)?.[0]
+  return scheme !== undefined && at === normal(scheme + host)
+}
+
+function knownHost(host: string, hosts: ReadonlySet<string>): boolean {
+  const name = nameOf(host)
+  return isLoopback(name) || name === 'localhost' || name.endsWith('.localhost') || hosts.has(name)
+}
+
+/** Whether an address, as a socket or a URL has it, is one of this machine alone. */
+export function isLoopback(address: string): boolean {
+  const plain = address.replace(/^\[|\]$/g, '').replace(/^::ffff:/i, '')
+  return plain === '::1' || /^127(\.\d{1,3}){3}$/.test(plain)
+}

@@ -1,0 +1,208 @@
+/** One stream of a client, at the server's end. */
+
+import type { Socket } from 'node:net'
+import type { RawData, WebSocket } from 'ws'
+import { STREAM_BACKLOG_MAX } from '../../ports.ts'
+import type { Stream, StreamEvents } from '../../ports.ts'
+import { FrameMeter } from './frame-meter.ts'
+import { NOISE_MAX, NOISE_PER_SECOND } from './limits.ts'
+import { checkMessage, closeSentence } from './websocket.ts'
+
+/** Pings in a row that may stay without an answer. */
+const PINGS_LOST_MAX = 2
+/** Bytes that may wait in a stream when a ping is answered; with more it is not. */
+const PONG_BACKLOG_MAX = 64 * 1024
+/** A text costs one for each so many bytes beside the one for its frame. */
+const NOISE_BYTES = 1024
+
+/** Close code of RFC 6455: all is well. */
+const NORMAL = 1000
+/** Close code of RFC 6455: the server goes away. */
+export const GOING_AWAY = 1001
+/** Close code of RFC 6455: the server does not want this stream. */
+export const POLICY = 1008
+/** Close code of RFC 6455: the server has as many as it takes. */
+export const TRY_AGAIN_LATER = 1013
+
+/** What a stream counts. */
+export interface StreamCounters {
+  /** Streams closed because of frames that break RFC 6455, or are too big. */
+  violations: number
+  /** Text frames, which we never send: ignored. */
+  texts: number
+  /** Streams closed because pings stayed without an answer. */
+  dead: number
+  /** Streams closed because of too many text frames, pings and pongs that nobody asked for. */
+  flooding: number
+}
+
+/** Whom a stream tells how it stands, beside those who use it. */
+export interface Keeper {
+  readonly counters: StreamCounters
+  /** So many bytes of a message that is not whole are kept for it; 0: it is whole. */
+  half(stream: ServerStream, bytes: number): void
+  /** Something was sent while more than a little of what was sent before still waits. */
+  behind(bytes: number): void
+  gone(stream: ServerStream): void
+}
+
+/** A WebSocket that was accepted. */
+export class ServerStream implements Stream {
+  readonly #connection: WebSocket
+  readonly #keeper: Keeper
+  readonly #meter = new FrameMeter()
+  #open = true
+  /** Why we ended it, as a sentence; '' while we did not. */
+  #cut = ''
+  #pingsLost = 0
+  #asked = 0
+  #noise = NOISE_MAX
+  #noiseAt = 0
+  /** Bytes that were sent, and up to which of them they are looked after, since when. */
+  #written = 0
+  #mark = 0
+  #markedAt = 0
+
+  constructor(connection: WebSocket, socket: Socket, keeper: Keeper) {
+    this.#connection = connection
+    this.#keeper = keeper
+    socket.on('data', (chunk: Buffer) => this.#came(chunk))
+  }
+
+  start(events: StreamEvents): void {
+    const connection = this.#connection
+    let trouble = ''
+    connection.on('message', (data, isBinary) => this.#received(data, isBinary, events))
+    connection.on('ping', (data) => this.#pinged(data))
+    connection.on('pong', () => this.#answered())
+    connection.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code?.startsWith('WS_ERR') === true) this.#keeper.counters.violations += 1
+      trouble = `: ${error.message}`
+    })
+    connection.on('close', (code, reason) => {
+      const why = this.#cut || closeSentence(code, reason.toString()) + trouble
+      if (this.#settle()) events.closed(why)
+    })
+    if (this.#open) events.opened()
+  }
+
+  send(bytes: Uint8Array): boolean {
+    checkMessage(bytes)
+    if (!this.#open || this.#cut !== '' || this.#connection.readyState !== 1) return false
+    const backlog = this.#connection.bufferedAmount
+    if (backlog + bytes.length > STREAM_BACKLOG_MAX) return false
+    this.#wrote(bytes.length)
+    if (backlog > PONG_BACKLOG_MAX) this.#keeper.behind(bytes.length)
+    // A server does not mask, so ws would keep the caller's bytes until they have left.
+    this.#connection.send(bytes.slice())
+    return true
+  }
+
+  backlog(): number {
+    return this.#open && this.#cut === '' ? this.#connection.bufferedAmount : 0
+  }
+
+  close(): void {
+    this.shut(NORMAL, '')
+  }
+
+  /** Closes it as its user: nothing is told. */
+  shut(code: number, why: string): void {
+    if (!this.#settle()) return
+    this.#connection.close(code, why)
+  }
+
+  /** Ends it at once, whatever waits in it; its user is told why. @returns false if it was */
+  cut(why: string): boolean {
+    if (!this.#open || this.#cut !== '') return false
+    this.#cut = why
+    this.#connection.close(POLICY, why)
+    this.#connection.terminate()
+    return true
+  }
+
+  ping(): void {
+    if (this.#pingsLost > PINGS_LOST_MAX) return
+    this.#pingsLost += 1
+    if (this.#pingsLost > PINGS_LOST_MAX) {
+      if (this.cut('pings stayed without an answer')) this.#keeper.counters.dead += 1
+    } else if (this.#connection.readyState === 1) {
+      this.#asked += 1
+      this.#wrote(0)
+      this.#connection.ping()
+    }
+  }
+
+  /** For how long the oldest byte that was sent has waited, in milliseconds; told now and then. */
+  unreadMs(now: number): number {
+    const left = this.#written - this.#connection.bufferedAmount
+    if (left >= this.#mark) {
+      this.#mark = this.#written
+      this.#markedAt = now
+    }
+    return left >= this.#written ? 0 : now - this.#markedAt
+  }
+
+  // As ws counts what is buffered: with the head of the frame, which has no mask.
+  #wrote(length: number): void {
+    this.#written += length + (length < 126 ? 2 : length < 0x10000 ? 4 : 10)
+  }
+
+  #came(chunk: Uint8Array): void {
+    if (!this.#open || this.#cut !== '') return
+    const before = this.#meter.held
+    const ended = this.#meter.take(chunk)
+    if (ended && before > 0) this.#keeper.half(this, 0)
+    if (this.#meter.held > 0) this.#keeper.half(this, this.#meter.held)
+  }
+
+  #received(data: RawData, isBinary: boolean, events: StreamEvents): void {
+    if (!this.#open || this.#cut !== '') return
+    this.#pingsLost = 0
+    if (isBinary) return events.message(ownBytes(data))
+    this.#keeper.counters.texts += 1
+    this.#spend(1 + ownBytes(data).length / NOISE_BYTES)
+  }
+
+  #pinged(data: Buffer): void {
+    if (!this.#spend(1) || this.#connection.bufferedAmount >= PONG_BACKLOG_MAX) return
+    this.#wrote(data.length)
+    this.#connection.pong(data)
+  }
+
+  #answered(): void {
+    this.#pingsLost = 0
+    if (this.#asked > 0) this.#asked -= 1
+    else this.#spend(1)
+  }
+
+  /** For a frame that is no message. @returns false if the stream ends for it */
+  #spend(cost: number): boolean {
+    if (!this.#open || this.#cut !== '') return false
+    const now = performance.now()
+    const back = ((now - this.#noiseAt) * NOISE_PER_SECOND) / 1000
+    this.#noise = Math.min(NOISE_MAX, this.#noise + back)
+    this.#noiseAt = now
+    if (this.#noise >= cost) {
+      this.#noise -= cost
+      return true
+    }
+    if (this.cut('too many text frames and pings')) this.#keeper.counters.flooding += 1
+    return false
+  }
+
+  /** False if it had been closed before. */
+  #settle(): boolean {
+    const was = this.#open
+    this.#open = false
+    if (was) this.#keeper.gone(this)
+    return was
+  }
+}
+
+/** The receiver may keep a message, so it must not be a view of the socket's buffer. */
+function ownBytes(data: RawData): Uint8Array {
+  if (data instanceof ArrayBuffer) return new Uint8Array(data)
+  if (Array.isArray(data)) return new Uint8Array(Buffer.concat(data))
+  return new Uint8Array(data)
+}

@@ -1,0 +1,107 @@
+/**
+ * What clients make a server keep for them: halves of messages, and bytes that they do not read.
+ * Either has a time, and all of it together has a bound, or some hundred streams that each keep to
+ * their own limit would fill the memory of all.
+ */
+
+import { HALF_BYTES_MAX, HALF_MS, UNREAD_BYTES_MAX, UNREAD_MS } from './limits.ts'
+import type { ServerStream } from './server-stream.ts'
+
+/** Counts of streams that were closed for what was kept for them. */
+export interface HoldingCounters {
+  /** A message took too long, or was the oldest when all halves were too much. */
+  halves: number
+  /** What was sent was not read for too long, or was the most when it was too much in all. */
+  unread: number
+}
+
+/** Messages that have begun, oldest first. */
+export class Halves {
+  readonly #counters: HoldingCounters
+  readonly #ms: number
+  readonly #bytesMax: number
+  readonly #held = new Map<ServerStream, { since: number; bytes: number }>()
+  #bytes = 0
+
+  constructor(counters: HoldingCounters, ms: number = HALF_MS, bytesMax: number = HALF_BYTES_MAX) {
+    this.#counters = counters
+    this.#ms = ms
+    this.#bytesMax = bytesMax
+  }
+
+  /** So many bytes are kept for the message that a stream has begun; 0: there is none. */
+  note(stream: ServerStream, bytes: number): void {
+    const known = this.#held.get(stream)
+    this.#bytes += bytes - (known?.bytes ?? 0)
+    if (bytes === 0) this.#held.delete(stream)
+    else if (known) known.bytes = bytes
+    else this.#held.set(stream, { since: performance.now(), bytes })
+    // The oldest and not the newest: a good client needs milliseconds for a message.
+    while (this.#bytes > this.#bytesMax) {
+      this.#end(this.#held.keys().next().value!, 'too many messages were half sent')
+    }
+  }
+
+  /** Ends what takes too long. */
+  sweep(now: number): void {
+    for (const [stream, { since }] of this.#held) {
+      if (now - since < this.#ms) return
+      this.#end(stream, 'a message was not whole in time')
+    }
+  }
+
+  #end(stream: ServerStream, why: string): void {
+    this.note(stream, 0)
+    if (stream.cut(why)) this.#counters.halves += 1
+  }
+}
+
+/** Bytes that were sent and not read. */
+export class Unread {
+  readonly #counters: HoldingCounters
+  readonly #ms: number
+  readonly #bytesMax: number
+  /** At most what is unread: at the last look, and what was sent to who is behind since. */
+  #bytes = 0
+
+  constructor(
+    counters: HoldingCounters,
+    ms: number = UNREAD_MS,
+    bytesMax: number = UNREAD_BYTES_MAX,
+  ) {
+    this.#counters = counters
+    this.#ms = ms
+    this.#bytesMax = bytesMax
+  }
+
+  /** So many bytes more were sent to a stream that is behind. @returns whether to look now */
+  add(bytes: number): boolean {
+    this.#bytes += bytes
+    return this.#bytes > this.#bytesMax
+  }
+
+  /** Looks at all streams: ends those that do not read, and the fullest while it is too much. */
+  sweep(now: number, streams: Iterable<ServerStream>): void {
+    const full: ServerStream[] = []
+    this.#bytes = 0
+    for (const stream of streams) {
+      if (stream.unreadMs(now) >= this.#ms) this.#end(stream, 'what was sent was not read in time')
+      else if (stream.backlog() > 0) {
+        full.push(stream)
+        this.#bytes += stream.backlog()
+      }
+    }
+    if (this.#bytes <= this.#bytesMax) return
+    full.sort((a, b) => b.backlog() - a.backlog())
+    for (const stream of full) {
+      // Down to half: else the next byte would be a reason to look at all of them again.
+      if (this.#bytes <= this.#bytesMax / 2) return
+      this.#bytes -= stream.backlog()
+      this.#end(stream, 'too much of what was sent was not read')
+    }
+  }
+
+  #end(stream: ServerStream, why: string): void {
+    if (stream.cut(why)) this.#counters.unread += 1
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Why a process does not get in: what it met at the hub's address, and what the hub said. A first
+ * join fails as soon as the reason is sure; who was in before has the right address, and waits.
+ */
+
+import type { ErrorCode, Millis } from '../machine.ts'
+import type { Met } from '../ports.ts'
+import { mayServe } from '../session/state.ts'
+import { JOIN_MS, type Runtime } from './state.ts'
+
+/**
+ * How long a first join bears with what it met. A hub may be in the middle of a restart: a proxy
+ * before it answers as a wrong address does for an instant, and nobody listens for a few seconds.
+ */
+export const BEAR_MS: Readonly<Record<Met['kind'], Millis>> = {
+  denied: 0,
+  wrong: 1_000,
+  passing: 5_000,
+}
+/** So much longer is borne by who was in before. */
+export const BACK_FACTOR = 4
+
+/** Something else is at the hub's address, or nobody. */
+export function met({ member, now }: Runtime, what: Met): void {
+  if (member.greeted) return
+  const since = member.met?.kind === what.kind ? member.met.since : now
+  member.met = { ...what, since }
+}
+
+/** When to give up; Infinity if never. */
+export function deadline({ member }: Runtime): Millis {
+  const { phase, met: found } = member
+  if (phase === 'in' || phase === 'out') return Infinity
+  if (!found) return member.giveUpAt
+  return Math.min(member.giveUpAt, found.since + BEAR_MS[found.kind])
+}
+
+/** What to say on giving up: what was met, and where. */
+export function verdict(run: Runtime): { code: ErrorCode; why: string } {
+  const { member } = run
+  const { wish, met: found } = member
+  if (found?.kind === 'denied') {
+    return { code: 'denied', why: `the hub at ${wish.hub} refuses us: ${found.what}` }
+  }
+  if (found) return { code: 'unreachable', why: `no hub at ${wish.hub}: ${found.what}` }
+  const within = `within ${(JOIN_MS * (member.home === '' ? 1 : BACK_FACTOR)) / 1_000} s`
+  if (member.hub === 'closed') {
+    const silent = `no hub at ${wish.hub} answered ${within}: is it running?`
+    const gone = `the hub at ${wish.hub} went away, and did not come back ${within}`
+    return { code: 'unreachable', why: member.greeted ? gone : silent }
+  }
+  if (!member.greeted) {
+    const why = `no hub at ${wish.hub}: who takes streams there says nothing that a hub says`
+    return { code: 'unreachable', why }
+  }
+  return { code: 'timeout', why: `${outside(run)} ${within}` }
+}
+
+// There is a hub, and still we are not in.
+function outside({ member }: Runtime): string {
+  const { wish, phase, unfound } = member
+  const where = `${wish.game}/${wish.room} at ${wish.hub}`
+  if (phase === 'asking' || unfound === '') return `nobody let us into ${where}`
+  if (mayServe(wish.kind, wish.hosts)) return `the hub did not open ${where}: ${unfound}`
+  const cause =
+    wish.kind === 'guest' ? 'serves: false opens none' : "primaries: 'hosts' wants one on Node"
+  return `the hub is there, but nobody that may serve ${where} (${cause}) came`
+}
