@@ -208,11 +208,11 @@ export class Mailbox {
   }
 
   /**
-   * all took effect (those before it did; taking it again doubles nothing), `store`.
-   * and are durable.
+   * Takes such a batch; the caller knows whose it is. Kept when all of its letters have taken
+   * effect and are durable.
    *
    * It rejects with a HoldfastError: `bad-value` for bytes that are no batch, `failed` with why not
-   * all took effect (those before it did, and taking it again doubles nothing), `store`.
+   * all took effect (those before it did; taking it again doubles nothing), `store`.
    */
   async take(peer: string, bytes: Uint8Array): Promise<void> {
     checkId(peer)
