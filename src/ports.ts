@@ -243,6 +243,8 @@ export interface MailStore extends MailShelf {
   commit(changes: readonly MailChange[], done: (error: Error | null) => void): void
   /** Takes back what SQL did since the last commit. */
   abandon(): void
+  /** Copies what is durable into a new file, between transactions. @throws HoldfastError `store` */
+  backup(to: string): void
   /** The last note of a process that died with this store open; null if it was closed. */
   readonly interrupted: string | null
   /** Notes what is under way: it outlives this process, if not the machine. Costs little. */

@@ -220,6 +220,17 @@ export class Mailbox {
     if (why !== null) throw new HoldfastError(why === MALFORMED ? 'bad-value' : 'failed', why)
   }
 
+  /**
+   * Copies the store into a new file while the mailbox is open. Who opens the copy later is an
+   * older store, and is told so.
+   *
+   * It rejects with a HoldfastError `store`: no file, a file that exists, a disk that refuses.
+   */
+  async backup(path: string): Promise<void> {
+    await this.#ask(() => {})
+    this.#place.store.backup(path)
+  }
+
   /** Calls when the mailbox closes. */
   onClose(run: () => void): void {
     this.#onClose.push(run)

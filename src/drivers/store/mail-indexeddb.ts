@@ -15,9 +15,14 @@ import type { KeptLetter, MailContent } from './mail-memory.ts'
 const LAYOUT_VERSION = 2
 const STORES = ['heads', 'letters', 'dead', 'values'] as const
 type Name = (typeof STORES)[number]
+const CLEARED =
+  'the browser closed its storage, as when data of this site are cleared; load it anew'
 
 /** Opens the database of that name, or makes it. @throws HoldfastError `store` */
 export async function openMailIndexedDb(name: string): Promise<MailStore> {
+  checkPlace(name)
+  // Asked for, not insisted on: without it the browser may clear what this page keeps.
+  void navigator.storage?.persist?.().catch(() => false)
   await lock(name)
   let database: IDBDatabase | null = null
   try {
@@ -38,20 +43,40 @@ export async function openMailIndexedDb(name: string): Promise<MailStore> {
   }
 }
 
+/** What a page needs; both are missing on plain http from another machine. */
+function checkPlace(name: string): void {
+  const lacks = typeof indexedDB === 'undefined' ? 'IndexedDB' : 'locks of the browser'
+  if (typeof indexedDB !== 'undefined' && navigator.locks) return
+  const cure = 'open the page over https or from localhost, or keep the mailbox in memory'
+  throw new HoldfastError(
+    'store',
+    `the mailbox ${name} needs ${lacks}, which this page lacks; ${cure}`,
+  )
+}
+
 class MailIndexedDb extends MailMemory {
   override readonly interrupted: string | null
   readonly #database: IDBDatabase
   #isOpen = true
+  /** Why nothing is kept any more. */
+  #lost: string | null = null
 
   constructor(name: string, database: IDBDatabase, content: MailContent) {
     super(content, name)
     this.#database = database
+    database.onclose = () => (this.#lost = CLEARED)
+    // Another page wants to bring it up to date, or clears it: what it has then is not ours.
+    database.onversionchange = () => {
+      this.#lost = CLEARED
+      database.close()
+    }
     this.interrupted = notes()?.getItem(noteOf(name)) ?? null
   }
 
   override commit(changes: readonly MailChange[], done: (error: Error | null) => void): void {
     if (!this.#isOpen) return done(closed(this.name))
     if (changes.length === 0) return done(null)
+    if (this.#lost !== null) return done(problem(this.name, this.#lost))
     const failed = (error: unknown): void => done(explain(this.name, error))
     try {
       const transaction = this.#database.transaction(STORES, 'readwrite', { durability: 'strict' })
@@ -188,7 +213,11 @@ function explain(name: string, error: unknown): HoldfastError {
     QuotaExceededError: 'the browser gives this page no more room; nothing of this was kept',
   }
   const text = why[kind] ?? (message === '' ? 'the browser gave no reason' : message)
-  return new HoldfastError('store', `the mailbox ${name} of this page cannot be used: ${text}`)
+  return problem(name, text)
+}
+
+function problem(name: string, why: string): HoldfastError {
+  return new HoldfastError('store', `the mailbox ${name} of this page cannot be used: ${why}`)
 }
 
 /** By name of the mailbox, which one tab at a time has: how to let it go. */

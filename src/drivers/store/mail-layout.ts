@@ -16,16 +16,21 @@ const LETTERS = `
     bytes INTEGER NOT NULL, life BLOB NOT NULL, before BLOB NOT NULL, crc INTEGER NOT NULL,
     run BLOB NOT NULL, PRIMARY KEY (peer, last)) WITHOUT ROWID, STRICT`
 
+const DEAD = `
+  CREATE TABLE mail_dead (peer TEXT NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL,
+    why TEXT NOT NULL, crc INTEGER NOT NULL, PRIMARY KEY (peer, n)) STRICT`
+const VALUES = `
+  CREATE TABLE mail_values (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL)
+    WITHOUT ROWID, STRICT`
+
 /** What a file of a mailbox is. */
 export const MAIL_FILE: FileKind = {
   // The letters HOLM.
   id: 0x484f4c4d,
   version: 2,
-  layout: `${HEADS}; ${LETTERS};
-    CREATE TABLE mail_dead (peer TEXT NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL,
-      why TEXT NOT NULL, PRIMARY KEY (peer, n)) STRICT;
-    CREATE TABLE mail_values (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID, STRICT`,
+  layout: `${HEADS}; ${LETTERS}; ${DEAD}; ${VALUES}`,
   upgrade,
+  isLockedBeside: true,
 }
 
 /** A peer in its table. */
@@ -95,6 +100,16 @@ export function checksumOf(
   return checksum(rowBytes(peer, first, last), life, before, packed)
 }
 
+/** The checksum of a value. */
+export function sumOfValue(key: string, value: Uint8Array): number {
+  return checksum(rowBytes(key), value)
+}
+
+/** The checksum of a letter that was set aside. */
+export function sumOfDead(peer: string, n: number, body: Uint8Array, why: string): number {
+  return checksum(rowBytes(peer, n, why), body)
+}
+
 /** The digest behind some letters of a span, its first ones. */
 export function chain({ life, before }: Span, letters: readonly Letter[]): Uint8Array {
   return letters.reduce((digest, { body }) => digestOf(digest, life, body), before)
@@ -143,7 +158,9 @@ function* oldRuns(database: Database.Database): Iterable<OldRun> {
 /** Files of 0.1 knew no histories: what was acked and heard says nothing, the rest is reckoned. */
 function upgrade(database: Database.Database, _version: number): void {
   database.exec(`ALTER TABLE mail_heads RENAME TO old_heads;
-    ALTER TABLE mail_letters RENAME TO old_letters; ${HEADS}; ${LETTERS}`)
+    ALTER TABLE mail_letters RENAME TO old_letters; ALTER TABLE mail_dead RENAME TO old_dead;
+    ALTER TABLE mail_values RENAME TO old_values; ${HEADS}; ${LETTERS}; ${DEAD}; ${VALUES}`)
+  upgradeRows(database)
   const digests = new Map<string, Uint8Array>()
   const add = database.prepare<unknown[]>(
     'INSERT INTO mail_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
@@ -170,4 +187,18 @@ function upgrade(database: Database.Database, _version: number): void {
     put.run(...rowOf({ ...numbers, postedDigest, ...unknown, ...lives }))
   }
   database.exec('DROP TABLE old_heads; DROP TABLE old_letters')
+}
+
+function upgradeRows(database: Database.Database): void {
+  const rows = <Row>(text: string): Row[] => database.prepare<unknown[]>(text).raw().all() as Row[]
+  const value = database.prepare<unknown[]>('INSERT INTO mail_values VALUES (?, ?, ?)')
+  for (const [key, bytes] of rows<[string, Uint8Array]>('SELECT key, value FROM old_values')) {
+    value.run(key, bytes, sumOfValue(key, bytes))
+  }
+  const dead = database.prepare<unknown[]>('INSERT INTO mail_dead VALUES (?, ?, ?, ?, ?)')
+  const old = 'SELECT peer, n, body, why FROM old_dead ORDER BY rowid'
+  for (const row of rows<[string, number, Uint8Array, string]>(old)) {
+    dead.run(...row, sumOfDead(...row))
+  }
+  database.exec('DROP TABLE old_dead; DROP TABLE old_values')
 }

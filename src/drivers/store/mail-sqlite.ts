@@ -6,13 +6,14 @@
  * last value is written; letters lie in runs of up to 64 KB.
  */
 
+import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs'
 import type { HoldfastError } from '../../machine.ts'
 import { LETTER_OVERHEAD } from '../../ports.ts'
 import type { DeadLetter, MailChange, MailHead, MailSql, MailStore } from '../../ports.ts'
 import type { Span, SqlValue } from '../../ports.ts'
 import { isSame, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
 import { chain, checksumOf, headOf, type HeadRow } from './mail-layout.ts'
-import { MAIL_FILE, rowOf, type RunRow, spanOf } from './mail-layout.ts'
+import { MAIL_FILE, rowOf, type RunRow, spanOf, sumOfDead, sumOfValue } from './mail-layout.ts'
 import { byPeer, closed, move, newHead } from './mail-memory.ts'
 import { Note } from './mail-note.ts'
 import { addTo, pack, type Run } from './mail-runs.ts'
@@ -21,6 +22,7 @@ import * as sqlite from './sqlite-file.ts'
 import {
   attempt,
   explain,
+  hasDiskFailed,
   type OpenFile,
   problem,
   rollBack,
@@ -39,16 +41,20 @@ const SQL = {
     ORDER BY last LIMIT 1`,
   weigh: `SELECT coalesce(sum(bytes), 0), min(first), max(last) FROM mail_letters
     WHERE peer = ? AND last > ? AND last <= ?`,
-  dead: 'SELECT peer, n, body, why FROM mail_dead ORDER BY rowid',
-  die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?)',
+  dead: 'SELECT peer, n, body, why, crc FROM mail_dead ORDER BY rowid',
+  die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?, ?)',
   bury: 'DELETE FROM mail_dead WHERE peer = ? AND n = ?',
-  get: 'SELECT value FROM mail_values WHERE key = ?',
+  get: 'SELECT value, crc FROM mail_values WHERE key = ?',
   keys: 'SELECT key FROM mail_values WHERE key >= ? AND substr(key, 1, ?) = ? ORDER BY key',
-  put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?)',
+  put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?, ?)',
   remove: 'DELETE FROM mail_values WHERE key = ?',
 }
 
+const FAILED =
+  'the disk failed while it was written; nothing is written any more until it is opened anew'
+
 type Statements = Record<keyof typeof SQL, Statement>
+type DeadRow = [peer: string, n: number, body: Uint8Array, why: string, crc: number]
 type WeighRow = [whole: number, first: number | null, last: number | null]
 
 /**
@@ -60,7 +66,11 @@ type WeighRow = [whole: number, first: number | null, last: number | null]
 export function openMailSqlite(file: string): MailStore {
   // Looked at before SQLite is, which mends it in silence.
   const trouble = walTrouble(file)
-  return new MailSqlite(sqlite.openFile(file, MAIL_FILE), trouble)
+  const hadLog = existsSync(`${file}-wal`)
+  const opened = sqlite.openFile(file, MAIL_FILE)
+  // What a process before could not sync may be read, and is not on the disk: it is written anew.
+  if (hadLog) attempt(opened.path, () => sqlite.foldLog(opened))
+  return new MailSqlite(opened, trouble)
 }
 
 class MailSqlite implements MailStore {
@@ -73,6 +83,9 @@ class MailSqlite implements MailStore {
   readonly #statements: Statements
   /** What is durable of each peer. */
   readonly #heads = new Map<string, MailHead>()
+  readonly #inode: number
+  /** Why nothing is written any more until the file is opened anew. */
+  #broken: HoldfastError | null = null
   #began = false
   /** Why a statement of a handler ended the transaction that is open. */
   #ended: Error | null = null
@@ -82,6 +95,7 @@ class MailSqlite implements MailStore {
     this.#file = file
     this.name = file.path
     this.repaired = repaired
+    this.#inode = statSync(file.path).ino
     this.#note = new Note(`${file.path}-way`)
     this.interrupted = this.#note.found
     const prepared = Object.entries(SQL).map(([name, text]) => {
@@ -116,13 +130,19 @@ class MailSqlite implements MailStore {
   }
 
   dead(): DeadLetter[] {
-    const rows = this.#rows<[string, number, Uint8Array, string]>('dead')
-    return rows.map(([peer, n, body, why]) => ({ peer, n, body: new Uint8Array(body), why }))
+    return this.#rows<DeadRow>('dead').map(([peer, n, bytes, why, crc]) => {
+      const body = new Uint8Array(bytes)
+      if (sumOfDead(peer, n, body, why) === crc) return { peer, n, body, why }
+      throw this.#damaged(`the letter ${n} of ${peer} that was set aside`)
+    })
   }
 
   get(key: string): Uint8Array | null {
-    const [row] = this.#rows<[Uint8Array]>('get', key)
-    return row ? new Uint8Array(row[0]) : null
+    const [row] = this.#rows<[Uint8Array, number]>('get', key)
+    if (!row) return null
+    const value = new Uint8Array(row[0])
+    if (sumOfValue(key, value) === row[1]) return value
+    throw this.#damaged(`the value of ${JSON.stringify(key)}`)
   }
 
   keys(prefix: string): string[] {
@@ -182,6 +202,15 @@ class MailSqlite implements MailStore {
     rollBack(this.#file)
   }
 
+  backup(to: string): void {
+    if (this.#began) throw problem(this.name, 'it cannot be copied within a transaction')
+    if (existsSync(to)) throw problem(to, 'it exists already; a backup needs a new file')
+    attempt(this.name, () => this.#file.database.prepare<unknown[]>('VACUUM INTO ?').run(to))
+    const copy = openSync(to, 'r+')
+    fsyncSync(copy)
+    closeSync(copy)
+  }
+
   note(what: string): void {
     this.#note.write(what)
   }
@@ -220,6 +249,7 @@ class MailSqlite implements MailStore {
     if (!this.#open) return closed(this.name)
     if (changes.length === 0 && !this.#began) return null
     try {
+      this.#checkPlace()
       this.#begin()
       const heads = this.#write(changes)
       this.#file.database.exec('COMMIT')
@@ -231,8 +261,19 @@ class MailSqlite implements MailStore {
       return null
     } catch (error) {
       this.abandon()
-      return explain(error, this.name)
+      // What a sync did not bring to the disk once, a later one passes over: it is not asked again.
+      if (hasDiskFailed(error)) this.#broken ??= problem(this.name, FAILED)
+      return this.#broken ?? explain(error, this.name)
     }
+  }
+
+  #checkPlace(): void {
+    if (this.#broken) throw this.#broken
+    const now = statSync(this.name, { throwIfNoEntry: false })
+    if (now?.ino === this.#inode) return
+    const what = now ? 'another file was put in its place' : 'it was deleted'
+    this.#broken = problem(this.name, `${what} while it was open; put it back and open it anew`)
+    throw this.#broken
   }
 
   #write(changes: readonly MailChange[]): Map<string, MailHead | null> {
@@ -241,9 +282,10 @@ class MailSqlite implements MailStore {
     const values = new Map<string, Uint8Array | null>()
     for (const change of changes) {
       if (change.kind === 'set') values.set(change.key, change.value)
-      else if (change.kind === 'dead')
-        this.#bind('die', change.peer, change.n, change.body, change.why)
-      else if (change.kind === 'buried') this.#bind('bury', change.peer, change.n)
+      else if (change.kind === 'dead') {
+        const { peer, n, body, why } = change
+        this.#bind('die', peer, n, body, why, sumOfDead(peer, n, body, why))
+      } else if (change.kind === 'buried') this.#bind('bury', change.peer, change.n)
       else if (change.kind === 'begun') {
         this.#bind('trim', change.peer, Number.MAX_SAFE_INTEGER)
         runs.delete(change.peer)
@@ -254,7 +296,7 @@ class MailSqlite implements MailStore {
     for (const [peer, head] of heads) this.#move(peer, head)
     for (const [key, value] of values) {
       if (value === null) this.#bind('remove', key)
-      else this.#bind('put', key, value)
+      else this.#bind('put', key, value, sumOfValue(key, value))
     }
     return heads
   }
@@ -311,6 +353,7 @@ class MailSqlite implements MailStore {
       return []
     } catch (error) {
       const why = explain(error, this.name)
+      if (hasDiskFailed(error)) this.#broken ??= problem(this.name, FAILED)
       // A full disk does that, `OR ROLLBACK`, and whatever else SQLite finds too bad to go on.
       if (this.#began && !this.#file.database.inTransaction) this.#ended ??= why
       throw why
