@@ -7,7 +7,7 @@
  */
 
 import { existsSync, readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defaultClientConditions, defineConfig } from 'vite'
 
@@ -16,7 +16,10 @@ const games = fileURLToPath(new URL('games/', import.meta.url))
 function pages(): string[] {
   if (!existsSync(games)) return []
   const paths = readdirSync(games, { recursive: true, encoding: 'utf8' })
-  return paths.filter((path) => basename(path) === 'index.html').map((path) => join(games, path))
+  const found = paths.filter((path) => basename(path) === 'index.html')
+  // One that has a server of its own is no page of this one.
+  const ours = found.filter((path) => !existsSync(join(games, dirname(path), 'vite.config.ts')))
+  return ours.map((path) => join(games, path))
 }
 
 export default defineConfig({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isLocal } from './links.ts'
+import { hubOf, isLocal } from './links.ts'
 
 test('a link with the address of the machine itself is none for others (AP-24)', () => {
   for (const host of [
@@ -21,4 +21,10 @@ test('a link with the address of the machine itself is none for others (AP-24)',
   ]) {
     expect(isLocal(`http://${host}/dots/`)).toBe(false)
   }
+})
+
+test('the hub of a game is beside its folder, wherever a proxy has that, unless the address names one (AP-15)', () => {
+  expect(hubOf('http://127.0.0.1:8700/dots/?room=r#t')).toBe('http://127.0.0.1:8700/')
+  expect(hubOf('https://play.example.com/rt/dots/?room=r')).toBe('https://play.example.com/rt/')
+  expect(hubOf('https://play.example.com/rt/dots/?server=ws%3A%2F%2Fother')).toBe('ws://other')
 })

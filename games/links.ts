@@ -23,6 +23,15 @@ export function linkInto(room: string, name?: string): string {
   return url.href
 }
 
+/**
+ * The hub that a game's page goes to: the one that its address names, or the one beside the folder
+ * of the game, which a proxy may have under a path.
+ */
+export function hubOf(address: string): string {
+  const url = new URL(address)
+  return url.searchParams.get('server') || new URL('../', url).href
+}
+
 /** Whether a link leads to the very machine on which it is opened: it is none for others. */
 export function isLocal(link: string): boolean {
   const { hostname } = new URL(link)

@@ -5,11 +5,8 @@
  */
 
 import { type ComponentChild, render } from 'preact'
-import { useState } from 'preact/hooks'
-import { pickRoom } from './news.ts'
-import { type Entry, readEntries } from './entries.ts'
 import { isLocal } from './links.ts'
-import { Share } from './share.tsx'
+import { follow, type Known } from './listing.ts'
 import {
   DotsPicture,
   MazewarPicture,
@@ -17,11 +14,7 @@ import {
   TabletopPicture,
   TeapotsPicture,
 } from './pictures.tsx'
-
-/** How often the list is fetched, in milliseconds. */
-const REFRESH_MS = 2_000
-/** How long one answer may take, in milliseconds. */
-const ANSWER_MS = 4_000
+import { NewRoom, Rooms, Trouble } from './room-list.tsx'
 
 interface Game {
   id: string
@@ -68,14 +61,6 @@ const GAMES: readonly Game[] = [
   },
 ]
 
-const STANDINGS: Readonly<Record<Entry['standing'], string>> = {
-  open: 'open',
-  full: 'full',
-  unreachable: 'nobody answers',
-}
-
-/** What is known of the hub. */
-type Known = { entries: readonly Entry[]; trouble: string; asked: boolean }
 let known: Known = { entries: [], trouble: '', asked: false }
 
 function Lobby(): ComponentChild {
@@ -90,14 +75,7 @@ function Lobby(): ComponentChild {
         </p>
       </header>
       <main>
-        <div role="status" aria-live="polite">
-          {known.trouble && (
-            <p class="trouble">
-              <b>The hub does not answer.</b> The list below may be old. Trying again…{' '}
-              <span class="fine">{known.trouble}</span>
-            </p>
-          )}
-        </div>
+        <Trouble known={known} />
         {GAMES.map((game) => (
           <GameCard key={game.id} game={game} />
         ))}
@@ -125,7 +103,10 @@ function GameCard({ game }: { game: Game }): ComponentChild {
       <div class="words">
         <h2>{game.title}</h2>
         <p>{game.about}</p>
-        <NewRoom game={game} />
+        <NewRoom
+          link={(room) => linkTo(game, room)}
+          isThere={(room) => here.some((entry) => entry.room === room)}
+        />
         {game.alone && (
           <p class="alone">
             <a href={`./${game.id}/?${game.alone.query}`}>{game.alone.text}</a>
@@ -134,7 +115,11 @@ function GameCard({ game }: { game: Game }): ComponentChild {
       </div>
       <section class="sessions" aria-label={`Sessions of ${game.title}`}>
         <h3>Running now</h3>
-        {here.length === 0 ? <Nobody /> : <Sessions game={game} entries={here} />}
+        {here.length === 0 ? (
+          <Nobody />
+        ) : (
+          <Rooms entries={here} link={({ room }) => linkTo(game, room)} />
+        )}
       </section>
     </article>
   )
@@ -170,31 +155,6 @@ function Nobody(): ComponentChild {
   return <p class="empty">{text}</p>
 }
 
-function Sessions({ game, entries }: { game: Game; entries: readonly Entry[] }): ComponentChild {
-  return (
-    <ul>
-      {entries.map((entry) => (
-        <li key={entry.session}>
-          <span class="room">{entry.room}</span>
-          <span class={`standing ${entry.standing}`}>{STANDINGS[entry.standing]}</span>
-          <span class="players" title={`epoch ${entry.epoch}`}>
-            {entry.standing === 'unreachable' ? '' : `${entry.players} of ${entry.playersMax}`}
-          </span>
-          {entry.standing === 'full' ? (
-            <span class="button off" aria-disabled="true">
-              Full
-            </span>
-          ) : (
-            <a class="button" href={linkTo(game, entry.room)}>
-              {entry.standing === 'unreachable' ? 'Restart' : 'Join'}
-            </a>
-          )}
-        </li>
-      ))}
-    </ul>
-  )
-}
-
 // Why links are good for this machine only, and what makes better ones.
 function Near(): ComponentChild {
   return (
@@ -203,37 +163,6 @@ function Near(): ComponentChild {
       links from here work on this machine only. For others, have the hub listen on the network (
       <kbd>--host 0.0.0.0</kbd>), and open this page at an address by which they reach it.
     </p>
-  )
-}
-
-function NewRoom({ game }: { game: Game }): ComponentChild {
-  const [typed, type] = useState('')
-  const [suggested] = useState(() => pickRoom(Math.random()))
-  const room = typed.trim() || suggested
-  const isThere = known.entries.some((entry) => entry.game === game.id && entry.room === room)
-  const start = (event: SubmitEvent): void => {
-    event.preventDefault()
-    location.assign(linkTo(game, room))
-  }
-  return (
-    <form class="new" onSubmit={start}>
-      <label>
-        Name your room, or take this name
-        <input
-          name="room"
-          value={typed}
-          placeholder={suggested}
-          maxLength={16}
-          spellcheck={false}
-          autocomplete="off"
-          onInput={(event) => type(event.currentTarget.value)}
-        />
-      </label>
-      <button type="submit" class="main">
-        {isThere ? 'Join that room' : 'Start a new room'}
-      </button>
-      <Share link={linkTo(game, room)} />
-    </form>
   )
 }
 
@@ -247,27 +176,7 @@ function show(): void {
   render(<Lobby />, document.querySelector('#page')!)
 }
 
-async function ask(): Promise<readonly Entry[]> {
-  const answer = await fetch('api/sessions', {
-    cache: 'no-store',
-    signal: AbortSignal.timeout(ANSWER_MS),
-  })
-  if (!answer.ok) throw new Error(`it said ${answer.status} ${answer.statusText}`)
-  const entries = readEntries(await answer.json())
-  if (!entries) throw new Error('it sent no list of sessions')
-  return entries
-}
-
-async function refresh(): Promise<void> {
-  try {
-    known = { entries: await ask(), trouble: '', asked: true }
-  } catch (error) {
-    known = { ...known, trouble: error instanceof Error ? error.message : String(error) }
-  }
-  document.body.dataset['hub'] = known.trouble === '' ? 'well' : 'away'
+follow(new URL('./api/sessions', location.href), (now) => {
+  known = now
   show()
-  setTimeout(() => void refresh(), REFRESH_MS)
-}
-
-show()
-void refresh()
+})

@@ -15,7 +15,7 @@ import { Board } from './board.ts'
 import { type Acts, Card, type Stage } from './cards.tsx'
 import { listen } from './input.ts'
 import { firstName } from '../door.tsx'
-import { linksInto } from '../links.ts'
+import { hubOf, linksInto } from '../links.ts'
 import { remember } from '../recall.ts'
 import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
@@ -37,7 +37,7 @@ declare global {
 
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
-const server = query.get('server') || undefined
+const server = hubOf(location.href)
 const links = linksInto(room)
 const tab = new Tab('dots', room)
 const wasHere = tab.player

@@ -11,7 +11,7 @@
 import { HoldfastError, join } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
 import { firstName } from '../door.tsx'
-import { linksInto } from '../links.ts'
+import { hubOf, linksInto } from '../links.ts'
 import { remember } from '../recall.ts'
 import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
@@ -46,7 +46,7 @@ declare global {
 
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
-const server = query.get('server') || undefined
+const server = hubOf(location.href)
 const links = linksInto(room)
 const tab = new Tab('tabletop', room)
 const wasHere = tab.player

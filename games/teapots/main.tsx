@@ -12,7 +12,7 @@
 
 import { HoldfastError, join, type JoinOptions } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
-import { linksInto } from '../links.ts'
+import { hubOf, linksInto } from '../links.ts'
 import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
 import { type Acts, Card, type Guest, NoPicture, type Stage as At } from './cards.tsx'
@@ -47,7 +47,7 @@ declare global {
 
 const query = new URLSearchParams(location.search)
 const room = query.get('room') || 'main'
-const server = query.get('server') || undefined
+const server = hubOf(location.href)
 const seats = Number(query.get('players')) || PLAYERS_MAX
 const links = linksInto(room)
 const canvas = document.querySelector<HTMLCanvasElement>('#table')!

@@ -40,7 +40,7 @@ afterAll(() => rmSync(outside, { recursive: true }))
 
 async function open(options: Partial<Place & SiteOptions> = {}): Promise<HttpServer> {
   const site = {
-    pages: readPages(folder),
+    shelves: [{ find: readPages(folder, 'build them').find, policy: 'strict' }],
     health: () => ({ ok: true, sessions: 3 }),
     metrics: createMetrics(),
     sessions: () => [{ name: 'duel' }],
@@ -89,7 +89,7 @@ describe('pages', () => {
   test('a folder without its slash leads to the one with', async () => {
     const { url } = await open()
     const response = await fetch(`${url}dots`, { redirect: 'manual' })
-    expect([response.status, response.headers.get('location')]).toEqual([308, '/dots/'])
+    expect([response.status, response.headers.get('location')]).toEqual([308, './dots/'])
   })
 
   test('only names with a hash are kept for good', async () => {
@@ -312,8 +312,8 @@ describe('opening and closing', () => {
   test('a host that is not ours, a port out of range, a missing folder say so', async () => {
     await expect(open({ host: '192.0.2.1' })).rejects.toMatchObject({ code: 'unreachable' })
     await expect(open({ port: 70_000 })).rejects.toMatchObject({ code: 'bad-value' })
-    expect(() => readPages(join(folder, 'none'))).toThrow(/npm run build/)
-    expect(() => readPages(join(folder, 'odd.xyz'))).toThrow(/does not exist/)
+    expect(() => readPages(join(folder, 'none'), 'build them')).toThrow(/no folder .*none: build/)
+    expect(() => readPages(join(folder, 'odd.xyz'), 'x')).toThrow(/there is no folder of pages/)
   })
 
   test('an IPv6 host stands in brackets in the URL', async () => {

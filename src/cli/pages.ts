@@ -26,6 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.map': 'application/json; charset=utf-8',
   '.webmanifest': 'application/manifest+json; charset=utf-8',
   '.txt': 'text/plain; charset=utf-8',
+  '.xml': 'application/xml; charset=utf-8',
   '.svg': 'image/svg+xml; charset=utf-8',
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
@@ -34,43 +35,59 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
   '.avif': 'image/avif',
   '.ico': 'image/x-icon',
+  '.woff': 'font/woff',
   '.woff2': 'font/woff2',
+  '.ttf': 'font/ttf',
+  '.otf': 'font/otf',
   '.wasm': 'application/wasm',
+  '.gltf': 'model/gltf+json',
+  '.glb': 'model/gltf-binary',
   '.mp3': 'audio/mpeg',
+  '.m4a': 'audio/mp4',
   '.ogg': 'audio/ogg',
+  '.opus': 'audio/ogg',
   '.wav': 'audio/wav',
+  '.mp4': 'video/mp4',
+  '.webm': 'video/webm',
+  '.pdf': 'application/pdf',
 }
 
 /** One file as it is given out. */
 export interface Page {
   body: Buffer
   type: string
-  /** A strong validator, in its quotes. */
-  etag: string
+  /** A strong validator, without its quotes. */
+  tag: string
   /** The value of Cache-Control. */
   cache: string
 }
 
+/** What is asked for stands elsewhere. */
+export interface Redirect {
+  /** A URL relative to the one that was asked for, without query. */
+  to: string
+  /** Whether a browser may remember it. */
+  lasting: boolean
+}
+
 /** The files of one folder. */
 export interface Pages {
-  /**
-   * What stands at this path of a URL, without query: a file, a path to be asked instead (a
-   * folder without its slash), or null.
-   */
-  find(path: string): Page | string | null
+  /** What stands at this path of a URL, without query; null if nothing does. */
+  find: (path: string) => Page | Redirect | null
+  /** The folders right in it, and '' for itself, that have an `index.html`. */
+  readonly starts: readonly string[]
 }
 
 /**
  * Reads all files below the folder; symbolic links are left out.
  *
- * @throws HoldfastError `not-found` if there is no such folder, `full` beyond the limits
+ * @param cure  what to do where there is no such folder, or nothing in it
+ * @throws HoldfastError `not-found` if there is no such folder or it is empty, `full` beyond the
+ *   limits
  */
-export function readPages(folder: string): Pages {
+export function readPages(folder: string, cure: string): Pages {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new HoldfastError(
-      'not-found',
-      `the folder of pages ${folder} does not exist; build them with 'npm run build'`,
-    )
+    throw new HoldfastError('not-found', `there is no folder of pages ${folder}: ${cure}`)
   }
   const files = new Map<string, Page>()
   let bytes = 0
@@ -88,7 +105,8 @@ export function readPages(folder: string): Pages {
       )
     }
   }
-  return { find: (path) => find(files, path) }
+  if (files.size > 0) return { find: (path) => find(files, path), starts: startsOf(files) }
+  throw new HoldfastError('not-found', `the folder of pages ${folder} is empty: ${cure}`)
 }
 
 function readPage(file: string, path: string): Page {
@@ -98,18 +116,28 @@ function readPage(file: string, path: string): Page {
   return {
     body,
     type: TYPES[extname(file).toLowerCase()] ?? 'application/octet-stream',
-    etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
+    tag: createHash('sha256').update(body).digest('base64url').slice(0, 22),
     cache: lasting ? 'public, max-age=31536000, immutable' : 'no-cache',
   }
 }
 
-function find(files: ReadonlyMap<string, Page>, path: string): Page | string | null {
+function startsOf(files: ReadonlyMap<string, Page>): string[] {
+  return [...files.keys()].flatMap((path) => {
+    const [, folder] = /^\/(?:([^/]+)\/)?index\.html$/.exec(path) ?? [null, null]
+    return folder === null ? [] : [folder ?? '']
+  })
+}
+
+function find(files: ReadonlyMap<string, Page>, path: string): Page | Redirect | null {
   const decoded = decode(path)
   if (decoded === null) return null
   if (decoded.endsWith('/')) return files.get(`${decoded}index.html`) ?? null
   const file = files.get(decoded)
   if (file !== undefined) return file
-  return files.has(`${decoded}/index.html`) ? `${encodeURI(decoded)}/` : null
+  if (!files.has(`${decoded}/index.html`)) return null
+  // Relative, for a proxy may have this server under a path that it does not know.
+  const name = decoded.slice(decoded.lastIndexOf('/') + 1)
+  return { to: `./${encodeURIComponent(name)}/`, lasting: true }
 }
 
 function decode(path: string): string | null {

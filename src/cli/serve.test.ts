@@ -2,12 +2,13 @@
 // Method: the built program, as somebody would call it.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { HUB_VERSION } from '../register/messages.ts'
+import { WebSocket } from 'ws'
+import { join as joinSession } from '../node.ts'
 
 const CLI = fileURLToPath(new URL('../../dist/cli/holdfast.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-serve-'))
@@ -50,13 +51,29 @@ test('metrics stand on a port of their own, and pages hear whether this is a dem
   expect((await fetch(`${url}metrics`)).status).toBe(404)
   expect(await (await fetch(metrics!)).text()).toContain('holdfast_streams 0')
   expect((await fetch(metrics!.replace('metrics', 'health'))).status).toBe(404)
-  expect(await (await fetch(`${url}api/hub`)).json()).toEqual({
-    version: HUB_VERSION,
-    demo: true,
-  })
+  expect(await (await fetch(`${url}api/hub`)).json()).toMatchObject({ demo: true })
+})
+
+test('one’s own game is served: its pages, its hub at a path, its rooms and no other game (AP-15)', async () => {
+  mkdirSync(join(folder, 'pages'))
+  writeFileSync(join(folder, 'pages/index.html'), '<title>duel</title>')
+  const words = ['--pages', join(folder, 'pages'), '--path', '/rt/hub', '--games', 'duel']
+  const [, url] = /^Holdfast serves (\S+)$/m.exec(await serve(...words))!
+  const server = `${url}rt/hub`
+  const ada = await joinSession({ game: 'duel', server, udp: null })
+  expect(await (await fetch(url!)).text()).toBe('<title>duel</title>')
+  expect(await (await fetch(`${url}lobby/`)).text()).toContain('<title>Rooms')
+  expect(await (await fetch(`${url}api/sessions`)).json()).toMatchObject([{ game: 'duel' }])
+  expect(await (await fetch(`${url}api/hub`)).json()).toMatchObject({ demo: false, starts: [''] })
+  const wrong = { udp: null, server } as const
+  await expect(joinSession({ ...wrong, game: 'poker' })).rejects.toThrow(/^no game "poker" on this/)
+  const knock = new WebSocket(`${url}hub`.replace('http', 'ws'))
+  const [error] = (await once(knock, 'error')) as [Error]
+  expect(error.message).toContain('404')
+  await ada.leave()
 })
 
 test('what is wrong with an option is said in a sentence', () => {
   expect(complaint('--metrics', 'there')).toContain('--metrics is here, off, a port or an address')
-  expect(complaint('--origin', 'play.example.com')).toContain('an origin is a scheme, a host and')
+  expect(complaint('--pages', join(folder, 'gone'))).toMatch(/there is no folder of pages .*gone: /)
 })

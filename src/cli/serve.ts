@@ -21,7 +21,8 @@ import { fail } from './answers.ts'
 import { type Answer, openServer } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { readPages } from './pages.ts'
-import { metricsOf, siteOf } from './site.ts'
+import { checkPolicy, type Policy } from './policy.ts'
+import { metricsOf, type Shelf, siteOf, withLobby } from './site.ts'
 
 /** Where the hub listens unless told otherwise. */
 export const PORT_DEFAULT = 8700
@@ -40,6 +41,13 @@ export interface ServeOptions {
   /** Pages of which origins may come beside those that are served here; see origins.ts. */
   origins: readonly string[]
   metrics: MetricsPlace
+  /** Where members connect; also at `/hub` if the games that come with it are served. */
+  path: string
+  /** The only games that there may be sessions of; none for any. */
+  games: readonly string[]
+  /** The folder of one's own pages; null for the games that come with it. */
+  pages: string | null
+  policy: Policy
   /** Whether this is a demonstration, in which the games let any member kill whoever serves. */
   demo: boolean
 }
@@ -61,6 +69,12 @@ export function addServe(cli: CAC): void {
       default: '127.0.0.1',
     })
     .option('--data <file>', 'File of the register', { default: DATA_DEFAULT })
+    .option('--pages <folder>', 'Serve your own pages, as built; the rooms are at /lobby/')
+    .option('--policy <policy>', 'Content policy of your pages: open, strict, none, or its words', {
+      default: 'open',
+    })
+    .option('--path <path>', 'Where members connect', { default: '/hub' })
+    .option('--games <names>', 'The only games that there may be rooms of, with commas')
     .option('--origin <origin>', `Pages of which other origin may come; ${ORIGIN_HELP}`)
     .option('--metrics <where>', 'Where /metrics is: a port (9100, 10.0.0.5:9100), here, off', {
       default: 'here',
@@ -68,6 +82,7 @@ export function addServe(cli: CAC): void {
     .option('--condition <weather>', 'Worsen relayed paths, e.g. "rtt=120,loss=5%,jitter=30"')
     .option('--demo', 'In the games any member may kill whoever serves, to see what happens')
     .example('holdfast serve --port 9000 --condition "rtt=80,loss=2%"')
+    .example('holdfast serve --pages dist --games duel')
     .example('holdfast serve --origin https://play.example.com --metrics 9100')
     .action((given: Given) => run(given))
 }
@@ -78,6 +93,10 @@ interface Given {
   data: Word
   origin?: Word | Word[]
   metrics: Word
+  pages?: Word
+  policy: Word
+  path: Word
+  games?: Word | Word[]
   condition?: Word
   demo?: boolean
 }
@@ -90,6 +109,10 @@ async function run(given: Given): Promise<void> {
     condition: given.condition === undefined ? null : String(given.condition),
     origins: listOf(given.origin),
     metrics: metricsPlace(String(given.metrics)),
+    pages: given.pages === undefined ? null : String(given.pages),
+    policy: checkPolicy(String(given.policy)),
+    path: String(given.path),
+    games: listOf(given.games),
     demo: given.demo === true,
   })
   console.log(`Holdfast serves ${serving.url}`)
@@ -138,10 +161,10 @@ async function opened(
   conditions: Conditions | null,
   closers: (() => void | Promise<void>)[],
 ): Promise<Omit<Serving, 'close'>> {
-  const { host, port, origins, demo } = options
+  const { host, port, origins } = options
   const metrics = createMetrics()
+  const shelves = shelvesOf(options)
   const weather = conditions ? await weatherOf(createNodeLoop(), conditions) : undefined
-  const pages = readPages(fileURLToPath(new URL('../pages', import.meta.url)))
   // The hub needs the server, and who asks the server the hub: nothing comes before both are open.
   const site: { answer: Answer } = { answer: (_path, _request, response) => fail(response, 503) }
   const http = await openServer({ host, port, option: '--port', origins }, (...asked) =>
@@ -149,21 +172,37 @@ async function opened(
   )
   closers.push(() => http.close())
   const store = folderFor(options.data)
-  const hub = openHub({ server: http.server, store, origins, report }, { weather })
+  const hub = openHub(
+    {
+      ...{ server: http.server, store, origins, report, path: options.path },
+      ...(options.games.length > 0 && { games: options.games }),
+    },
+    // The games that come with it look for it there.
+    { weather, paths: options.pages === null ? ['/hub'] : [] },
+  )
   closers.push(() => hub.close())
   metrics.add(() => hub.metrics())
   metrics.add(() => {
     return countsText('holdfast_requests_refused_total', 'Requests refused, by why', http.counters)
   })
   site.answer = siteOf({
-    pages,
-    health: () => ({ ...hub.health() }),
+    shelves: shelves.all,
+    health: () => hub.health(),
     metrics: options.metrics === 'here' ? metrics : null,
     sessions: () => hub.sessions(),
-    about: { version: HUB_VERSION, demo },
+    about: { version: HUB_VERSION, demo: options.demo, starts: shelves.starts },
   })
   const metricsUrl = await openMetrics(options, metrics, closers)
   return { url: http.url, metricsUrl }
+}
+
+/** What is served, and the folders of games in it. */
+function shelvesOf({ pages, policy }: ServeOptions): { all: Shelf[]; starts: readonly string[] } {
+  const folder = fileURLToPath(new URL('../pages', import.meta.url))
+  const ours = readPages(folder, 'this package is not whole; in its repository: npm run build')
+  if (pages === null) return { all: [{ find: ours.find, policy: 'strict' }], starts: [] }
+  const own = readPages(pages, 'build your pages, and name the folder that they are built to')
+  return { all: withLobby(own, policy, ours), starts: own.starts }
 }
 
 async function openMetrics(

@@ -4,7 +4,7 @@
  */
 
 import type { Millis } from '../machine.ts'
-import { MEMBERS_MAX, type ToHub } from '../register/messages.ts'
+import { MEMBERS_MAX, NO_GAME, type ToHub } from '../register/messages.ts'
 import * as register from '../register/register.ts'
 import * as allowance from './allowance.ts'
 import { detach } from './attaching.ts'
@@ -92,7 +92,7 @@ function unfitWish({ games }: Hub, from: Connection, wish: ToHub & { kind: 'add'
   const { game, room, playersMax } = wish
   if (game === '' || room === '') return 'a session needs a game and a room'
   if (games && !games.has(game)) {
-    return `no game "${game}" on this hub: it has ${[...games].join(', ')}`
+    return `${NO_GAME}"${game}" on this hub: it has ${[...games].join(', ')}`
   }
   // 0 asks for one that is there.
   if (playersMax > MEMBERS_MAX) {

@@ -12,7 +12,8 @@
  */
 
 import type { ErrorCode, Millis } from '../machine.ts'
-import { type FromHub, fromHub, HUB_VERSION, type ToHub, toHub } from '../register/messages.ts'
+import { type FromHub, fromHub, HUB_VERSION, NO_GAME } from '../register/messages.ts'
+import { type ToHub, toHub } from '../register/messages.ts'
 import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
 import {
@@ -31,6 +32,7 @@ import { mayServe, nextRequest, type Session } from '../session/state.ts'
 import { differenceOf } from '../wire/difference.ts'
 import { digest, proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
+import { plain } from '../wire/plain.ts'
 import * as arrival from './arrival.ts'
 import { partOut } from './dispatch.ts'
 import { freshSession, JOIN_MS, type Resume, type Runtime } from './state.ts'
@@ -76,7 +78,7 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
     case 'attached':
       return attached(run, message)
     case 'refused':
-      return refused(run, message.why)
+      return refused(run, plain(message.why))
     default:
       session.hubSaid(member.session, run.now, message, run.out)
   }
@@ -245,7 +247,11 @@ function attached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
 // The hub has no such session, or no such member in it, or its primary is not there just now.
 function refused(run: Runtime, why: string): void {
   const { member } = run
-  if (member.phase === 'finding') member.unfound = why
+  if (member.phase === 'finding') {
+    member.unfound = why
+    // Asking again would change nothing.
+    if (why.startsWith(NO_GAME)) return fail(run, 'no-such-game', `${why} (${member.wish.hub})`)
+  }
   if (member.phase === 'asking') {
     // Its primary may be on its way back: look for it again, until the time is up.
     member.phase = 'finding'

@@ -35,6 +35,8 @@ export const SIGNAL_MAX: number = 64 * 1024
 export const TERMS_MAX = 256
 /** Longest reason, in bytes. */
 export const REASON_MAX = 200
+/** How the reason begins with which a hub refuses a game that it does not take. */
+export const NO_GAME = 'no game '
 
 const hash = fixed(DIGEST_BYTES)
 const session = text(SESSION_ID_MAX)

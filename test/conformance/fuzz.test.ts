@@ -2,7 +2,7 @@
 // Method: a hub and two Node members of one process, on real sockets.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
 import { expect, test } from 'vitest'
@@ -13,7 +13,6 @@ import { acceptStreams } from '../../src/drivers/net/websocket-server.ts'
 import { openSqliteStore } from '../../src/drivers/store/sqlite.ts'
 import { openServer } from '../../src/cli/http.ts'
 import { createMetrics } from '../../src/cli/metrics.ts'
-import { readPages } from '../../src/cli/pages.ts'
 import { siteOf } from '../../src/cli/site.ts'
 import { join, type Session } from '../../src/node.ts'
 import { intoStreams, intoTcp, intoUdp } from '../fuzz/sockets.ts'
@@ -42,12 +41,10 @@ interface Place {
 
 async function startPlace(): Promise<Place> {
   const folder = mkdtempSync(joinPath(tmpdir(), 'holdfast-fuzz-'))
-  const pages = joinPath(folder, 'pages')
-  mkdirSync(pages)
   const store = openSqliteStore(joinPath(folder, 'hub.db'))
   const hub = new HubServer(createNodeLoop(), store)
   const site = siteOf({
-    pages: readPages(pages),
+    shelves: [],
     health: () => ({ ok: true }),
     metrics: createMetrics(),
     sessions: () => [],

@@ -1,6 +1,5 @@
 // Goal: a hub in somebody's own server: beside what is there, and gone without a loss.
 // Method: Node's servers on loopback, with members that join and strangers that speak by hand.
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import http, { type Server } from 'node:http'
@@ -8,6 +7,7 @@ import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { hub, type HubHandle, type HubOptions } from '../../src/hub.ts'
@@ -23,6 +23,7 @@ import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, readFrame } from '../../src/wire/relay.ts'
 import { until } from './until.ts'
 
+const pem = readFileSync(fileURLToPath(new URL('../data/localhost.pem', import.meta.url)))
 const folder = mkdtempSync(joinPath(tmpdir(), 'holdfast-door-'))
 const count = action('count', (table, by: number) => {
   const next = Number(table.get('count') ?? 0) + by
@@ -156,14 +157,9 @@ describe('a hub in one’s own server', () => {
   })
 
   test('behind TLS of its own', async () => {
-    const files = ['key.pem', 'cert.pem'].map((name) => joinPath(folder, name))
-    const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
-    const more = ['-nodes', '-days', '1', '-subj', '/CN=localhost']
-    execFileSync('openssl', [...words, ...more, '-keyout', files[0]!, '-out', files[1]!], {
-      stdio: 'ignore',
-    })
-    const [key, cert] = files.map((file) => readFileSync(file))
-    const { server, port } = await serve(https.createServer({ key, cert }) as unknown as Server)
+    const { server, port } = await serve(
+      https.createServer({ key: pem, cert: pem }) as unknown as Server,
+    )
     const rooms = open({ server, store: null })
     const stranger = await new Stranger(`wss://127.0.0.1:${port}/hub`).greet()
     stranger.say({ kind: 'ping', count: 7 })
@@ -185,6 +181,10 @@ describe('a hub in one’s own server', () => {
       { kind: 'refused', request: 2, why },
       { kind: 'added', request: 3, created: true },
     ])
+    await expect(enter(`http://127.0.0.1:${port}`, 'poker')).rejects.toMatchObject({
+      code: 'no-such-game',
+      message: `${why} (ws://127.0.0.1:${port}/hub)`,
+    })
   })
 
   test('lets pages of its own origin in, and those that it was given (SE-6)', async () => {

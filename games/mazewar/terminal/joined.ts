@@ -2,6 +2,7 @@
 
 import { HoldfastError, join } from 'holdfast'
 import { obey } from '../../kill.ts'
+import { hubOf } from '../../links.ts'
 import { advice } from '../../news.ts'
 import { GAME, PLAYERS_MAX, TYPES } from '../game.ts'
 import { readPlace } from '../rules/maze.ts'
@@ -26,8 +27,13 @@ export interface Wanted {
 export function readAddress(address: string, room?: string): { server: string; room: string } {
   const url = URL.parse(/^\w+:\/\//.test(address) ? address : `http://${address}`)
   if (!url) throw new RangeError(`this is no address of a hub or a room: ${address}`)
-  const server = url.searchParams.get('server') ?? url.origin
+  const server = url.searchParams.get('server') ?? pageHub(url)
   return { server, room: room ?? url.searchParams.get('room') ?? 'main' }
+}
+
+// Of a page of the game its hub, of anything else what stands there.
+function pageHub(url: URL): string {
+  return url.pathname.endsWith('/mazewar/') ? hubOf(url.href) : url.origin
 }
 
 /** Joins. @throws Error that says what to do */

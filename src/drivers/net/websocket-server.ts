@@ -14,7 +14,7 @@
  */
 
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
-import type { Http2SecureServer } from 'node:http2'
+import type { Http2SecureServer, Http2Server } from 'node:http2'
 import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -109,7 +109,7 @@ export function acceptStreams(server: WebServer, options: StreamServerOptions): 
 }
 
 /** A server whose connections can become WebSockets; one for HTTP/2 needs `allowHTTP1`. */
-export type WebServer = Server | HttpsServer | Http2SecureServer
+export type WebServer = Server | HttpsServer | Http2SecureServer | Http2Server
 
 /** The doors that stand on one server. */
 const doorsOf = new WeakMap<Server, Set<Door>>()

@@ -1,0 +1,129 @@
+/** How a page is given out: as a whole or a part of it, packed, or not at all if it is known. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import zlib from 'node:zlib'
+import { fail } from './answers.ts'
+import type { Page, Redirect } from './pages.ts'
+
+/** Smaller files are not worth packing, in bytes. */
+const PACKED_MIN = 1024
+/** Types that are text at heart. */
+const PACKS = /^text\/|json|javascript|xml|\/wasm$|model\/gltf-binary|font\/[ot]tf/
+
+type Coding = 'br' | 'gzip'
+
+/** What was packed, for as long as its page is there: each once, when it is first asked for. */
+const packed = new WeakMap<Page, Map<Coding, Promise<Buffer>>>()
+
+/** Answers with what was found. */
+export async function give(
+  request: IncomingMessage,
+  response: ServerResponse,
+  found: Page | Redirect | null,
+): Promise<void> {
+  if (found === null) return fail(response, 404)
+  if ('to' in found) return redirect(request, response, found)
+  const { coding, body } = await choose(request, found)
+  const etag = `"${found.tag}${coding === null ? '' : `-${coding}`}"`
+  response.setHeader('ETag', etag)
+  response.setHeader('Cache-Control', found.cache)
+  if (PACKS.test(found.type)) response.appendHeader('Vary', 'Accept-Encoding')
+  if (matches(request.headers['if-none-match'], etag)) {
+    response.writeHead(304).end()
+    return
+  }
+  response.setHeader('Content-Type', found.type)
+  if (coding !== null) response.setHeader('Content-Encoding', coding)
+  else response.setHeader('Accept-Ranges', 'bytes')
+  const part = coding === null ? partOf(request, etag, body.length) : null
+  if (part) return givePart(response, body, part)
+  response.setHeader('Content-Length', body.length)
+  // Node leaves the body of a HEAD out by itself.
+  response.writeHead(200).end(body)
+}
+
+function redirect(request: IncomingMessage, response: ServerResponse, found: Redirect): void {
+  const query = /\?.*$/s.exec(request.url ?? '')?.[0] ?? ''
+  response.setHeader('Location', `${found.to}${query}`)
+  fail(response, found.lasting ? 308 : 307)
+}
+
+async function choose(
+  request: IncomingMessage,
+  page: Page,
+): Promise<{ coding: Coding | null; body: Buffer }> {
+  const { body, type } = page
+  // Parts are of the plain bytes: players of sound and film ask for them, and those do not pack.
+  const plain = { coding: null, body }
+  if (body.length < PACKED_MIN || !PACKS.test(type) || request.headers.range) return plain
+  const coding = codingOf(String(request.headers['accept-encoding'] ?? ''))
+  if (coding === null) return plain
+  const small = await pack(page, coding)
+  return small.length < body.length ? { coding, body: small } : plain
+}
+
+/** RFC 9110, 12.5.3: names with weights; of those that are taken, the smaller result. */
+function codingOf(header: string): Coding | null {
+  const weights = new Map<string, number>()
+  for (const one of header.toLowerCase().split(',')) {
+    const [name = '', ...words] = one.split(';').map((word) => word.trim())
+    const weight = words.find((word) => word.startsWith('q='))?.slice(2)
+    weights.set(name, weight === undefined ? 1 : Number(weight))
+  }
+  const takes = (coding: Coding): boolean => (weights.get(coding) ?? weights.get('*') ?? 0) > 0
+  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : null
+}
+
+function pack(page: Page, coding: Coding): Promise<Buffer> {
+  const known = packed.get(page) ?? new Map<Coding, Promise<Buffer>>()
+  packed.set(page, known)
+  const begun = known.get(coding)
+  if (begun) return begun
+  const made = coding === 'br' ? brotli(page.body) : promisify(zlib.gzip)(page.body)
+  known.set(coding, made)
+  return made
+}
+
+// At 6 it packs within 2 % of 9 in a tenth of the time: 60 ms for all scripts of our games.
+function brotli(body: Buffer): Promise<Buffer> {
+  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = zlib.constants
+  return promisify(zlib.brotliCompress)(body, {
+    params: { [BROTLI_PARAM_QUALITY]: 6, [BROTLI_PARAM_SIZE_HINT]: body.length },
+  })
+}
+
+/** RFC 9110, 13.1.2: a list of validators, compared weakly, or a star. */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return header.split(',').some((each) => {
+    const own = each.trim()
+    return own === '*' || own.replace(/^W\//, '') === etag
+  })
+}
+
+/** From the first byte to behind the last; empty where there is none. */
+type Part = readonly [from: number, to: number]
+
+/** RFC 9110, 14.2: one range of bytes; null for the whole, as for what is no such header. */
+function partOf(request: IncomingMessage, etag: string, length: number): Part | null {
+  const { range, 'if-range': known } = request.headers
+  const found = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')
+  if (!found || (known !== undefined && known !== etag)) return null
+  const [, first = '', last = ''] = found
+  if (first === '' && last === '') return null
+  if (first === '') return [Math.max(0, length - Number(last)), length]
+  const to = last === '' ? length : Math.min(length, Number(last) + 1)
+  return last !== '' && Number(last) < Number(first) ? null : [Number(first), to]
+}
+
+function givePart(response: ServerResponse, body: Buffer, [from, to]: Part): void {
+  if (from >= to) {
+    response.setHeader('Content-Range', `bytes */${body.length}`)
+    response.removeHeader('Content-Type')
+    return fail(response, 416)
+  }
+  response.setHeader('Content-Range', `bytes ${from}-${to - 1}/${body.length}`)
+  response.setHeader('Content-Length', to - from)
+  response.writeHead(206).end(body.subarray(from, to))
+}
