@@ -93,7 +93,7 @@ async function opening(folder: string, letters: number): Promise<number> {
   const store = openMailSqlite(file)
   const place = { loop: createNodeLoop(), connect: () => null!, store }
   const box = new Mailbox(place, { id: 'bench' })
-  const [first] = store.letters('peer', 0, 1)
+  const [first] = store.letters('peer', 0, 1).letters
   const ms = performance.now() - begin
   const [queue] = box.queues()
   if (first?.n !== 1 || queue?.waiting !== letters) throw new Error('the store is not whole')

@@ -7,6 +7,7 @@
 import { type Mailbox, type MailboxOptions, openIn } from './api/mail-opening.ts'
 import { createBrowserLoop } from './drivers/net/loop-browser.ts'
 import { connectWebSocket } from './drivers/net/websocket.ts'
+import { reportInPage } from './drivers/report-browser.ts'
 import { openMailIndexedDb } from './drivers/store/mail-indexeddb.ts'
 
 export * from './api/mail-opening.ts'
@@ -14,6 +15,14 @@ export { HoldfastError, type ErrorCode } from './machine.ts'
 
 /** Opens a mailbox in a database of this origin. @throws HoldfastError `store` with what to do */
 export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
-  const place = { loop: createBrowserLoop(), connect: connectWebSocket, open: openMailIndexedDb }
-  return openIn({ ...place, listen: null }, options)
+  return openIn(
+    {
+      loop: createBrowserLoop(),
+      connect: connectWebSocket,
+      report: reportInPage,
+      open: openMailIndexedDb,
+      listen: null,
+    },
+    options,
+  )
 }

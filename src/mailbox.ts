@@ -8,6 +8,7 @@ import { type Mailbox, type MailboxOptions, openIn } from './api/mail-opening.ts
 import { createNodeLoop } from './drivers/net/loop-node.ts'
 import { listenStreams } from './drivers/net/websocket-listen.ts'
 import { connectWebSocketNode } from './drivers/net/websocket-node.ts'
+import { report } from './drivers/report.ts'
 import { openMailSqlite } from './drivers/store/mail-sqlite.ts'
 
 export * from './api/mail-opening.ts'
@@ -16,6 +17,7 @@ export { HoldfastError, type ErrorCode } from './machine.ts'
 const place = {
   loop: createNodeLoop(),
   connect: connectWebSocketNode,
+  report,
   open: (name: string) => Promise.resolve(openMailSqlite(name)),
   listen: listenStreams,
 }

@@ -136,6 +136,19 @@ export interface DeadLetter extends Letter {
   why: string
 }
 
+/** From which letter on they are of one life: what a store does from an opening to the next. */
+export interface Life {
+  first: number
+  life: Uint8Array
+}
+
+/** Letters of one life that follow one on the other, and the digest before the first. */
+export interface Span {
+  life: Uint8Array
+  before: Uint8Array
+  letters: Letter[]
+}
+
 /** What a mailbox durably knows of one other. */
 export interface MailHead {
   peer: string
@@ -149,13 +162,29 @@ export interface MailHead {
   heard: number
   /** How often the handler threw at the letter after that. */
   tries: number
+  /** The running digests up to the letters `posted`, `acked` and `heard`. */
+  postedDigest: Uint8Array
+  ackedDigest: Uint8Array
+  heardDigest: Uint8Array
+  /** Which lives posted the letters to it, and those from it; the last of them. */
+  ourLives: readonly Life[]
+  theirLives: readonly Life[]
 }
 
 /** A durable change of a mailbox. */
 export type MailChange =
-  | { kind: 'posted'; peer: string; n: number; body: Uint8Array }
-  | { kind: 'acked'; peer: string; n: number; bytes: number }
-  | { kind: 'heard'; peer: string; n: number }
+  | {
+      kind: 'posted'
+      peer: string
+      n: number
+      body: Uint8Array
+      life: Uint8Array
+      digest: Uint8Array
+    }
+  | { kind: 'acked'; peer: string; n: number; bytes: number; digest: Uint8Array }
+  | { kind: 'heard'; peer: string; n: number; life: Uint8Array; digest: Uint8Array }
+  /** All numbers of a peer, and the letters to it, are no more; it may begin elsewhere. */
+  | { kind: 'begun'; peer: string; head: MailHead | null }
   | { kind: 'tried'; peer: string; n: number }
   | { kind: 'dead'; peer: string; n: number; body: Uint8Array; why: string }
   | { kind: 'buried'; peer: string; n: number }
@@ -174,15 +203,19 @@ export interface MailSql {
   keep(): void
   /** Takes back what ran since the mark, and forgets it. */
   undo(): void
+  /** Why a statement ended the transaction, which `abandon` begins anew; null if none did. */
+  readonly ended: Error | null
 }
 
 /** Where letters lie. Reading tells what is durable. */
 export interface MailShelf {
   /**
-   * Letters to a peer in order, those above `after`: as many as fit into `bytes`, each with
-   * LETTER_OVERHEAD, but one at least if there is one.
+   * Letters to a peer in order, those above `after`: as many of one life as fit into `bytes`,
+   * each with LETTER_OVERHEAD, but one at least if there is one.
    */
-  letters(peer: string, after: number, bytes: number): Letter[]
+  letters(peer: string, after: number, bytes: number): Span
+  /** The digest of the letter of that number to a peer; null if it is not kept. */
+  mark(peer: string, n: number): Uint8Array | null
   /** Bytes of the letters to a peer above `after` up to the number `upTo`, with their overhead. */
   weigh(peer: string, after: number, upTo: number): number
 }
@@ -193,7 +226,9 @@ export interface MailStore extends MailShelf {
   readonly name: string
   /** What was found damaged at opening and left out, as a sentence; null if nothing. */
   readonly repaired: string | null
+  /** What is durable of each peer, in order of their ids. */
   heads(): MailHead[]
+  head(peer: string): MailHead | null
   /** Letters that were set aside, oldest first. */
   dead(): DeadLetter[]
   get(key: string): Uint8Array | null
@@ -203,9 +238,17 @@ export interface MailStore extends MailShelf {
   readonly sql: MailSql | null
   /**
    * Makes all changes durable, or none, with what SQL did since the last time; then calls `done`,
-   * with null or with why not. One at a time.
+   * with null or with why not. One at a time. If it refused, it has abandoned.
    */
   commit(changes: readonly MailChange[], done: (error: Error | null) => void): void
+  /** Takes back what SQL did since the last commit. */
+  abandon(): void
+  /** Copies what is durable into a new file, between transactions. @throws HoldfastError `store` */
+  backup(to: string): void
+  /** The last note of a process that died with this store open; null if it was closed. */
+  readonly interrupted: string | null
+  /** Notes what is under way: it outlives this process, if not the machine. Costs little. */
+  note(what: string): void
   close(): void
 }
 

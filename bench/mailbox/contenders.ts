@@ -10,7 +10,7 @@ import Database from 'libsql'
 import { Mailbox } from '../../src/api/mailbox.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
-import { mailLayout } from '../../src/mailbox/messages.ts'
+import { mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
 import { encode } from '../../src/wire/layout.ts'
 
 /** Bytes of a letter and of a value. */
@@ -71,7 +71,7 @@ export function ours(folder: string, at: number): Contender {
       const ack = Math.max(0, 2 * n - BEHIND)
       for (let left = at; left > 0; left -= 400) {
         const letters = Array.from({ length: Math.min(left, 400) }, () => ({ n: ++n, body }))
-        takes.push(box.take('peer', encode(mailLayout, { kind: 'batch', letters, ack })))
+        takes.push(box.take('peer', encode(mailLayout, plainBatch(letters, ack))))
       }
       await Promise.all(takes)
       return at

@@ -17,7 +17,7 @@ export type Way = (events: StreamEvents, peer: string) => Stream
 /** What lines need of their mailbox. */
 export interface LineEvents {
   accepts: Accepts
-  connected(peer: string, book: Uint8Array): void
+  connected(peer: string): void
   message(peer: string, bytes: Uint8Array): void
   /** @param why a sentence */
   disconnected(peer: string, why: string): void
@@ -96,6 +96,11 @@ export class Lines {
     if (line) this.#drop(line, why)
   }
 
+  /** Ends all connections. */
+  hangUpAll(why: string): void {
+    for (const line of [...this.#all]) this.#drop(line, why)
+  }
+
   close(): void {
     this.#closed = true
     for (const { alarm } of this.#dialled.values()) alarm.cancel()
@@ -129,10 +134,10 @@ export class Lines {
   }
 
   #greeted(line: Line, bytes: Uint8Array): void {
-    const accepts: Accepts = (id, book) => this.#welcome(line, id) ?? this.#events.accepts(id, book)
+    const accepts: Accepts = (id) => this.#welcome(line, id) ?? this.#events.accepts(id)
     const greeted = hearGreeting(line.greeter, bytes, accepts)
     this.#answer(line, greeted)
-    if (greeted.known) this.#take(line, greeted.known.id, greeted.known.book)
+    if (greeted.known !== null) this.#take(line, greeted.known)
   }
 
   #answer(line: Line, { answers, refused }: Greeted): void {
@@ -153,14 +158,14 @@ export class Lines {
     return null
   }
 
-  #take(line: Line, peer: string, book: Uint8Array): void {
+  #take(line: Line, peer: string): void {
     const older = this.#open.get(peer)
     if (older) this.#drop(older, 'a newer connection came')
     line.peer = peer
     this.#open.set(peer, line)
     const dialling = this.#dialled.get(peer)
     if (dialling) dialling.wait = BACKOFF_MS
-    this.#events.connected(peer, book)
+    this.#events.connected(peer)
   }
 
   #drop(line: Line, why: string): void {

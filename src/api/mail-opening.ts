@@ -2,16 +2,21 @@
 
 import { createMailMemory } from '../drivers/store/mail-memory.ts'
 import { HoldfastError } from '../machine.ts'
+import { LIFE_BYTES, NO_LIFE } from '../wire/history.ts'
 import type { Connect, Listening, Loop, MailStore, Stream, StreamEvents } from '../ports.ts'
 import type { MailboxOptions as Common } from './mail-options.ts'
 import { Mailbox } from './mailbox.ts'
 
-export { Mailbox } from './mailbox.ts'
+export { Mailbox, type MailPeer } from './mailbox.ts'
+export type { Adopted, Range } from '../mailbox/mailbox.ts'
 export type { LetterHandler, MailboxEvents, QueueFigures } from './mail-options.ts'
 export { letters, offerMail, overSession } from './session-mail.ts'
 export type { Way } from './mail-lines.ts'
 export type { Transaction } from './mail-transaction.ts'
 export type { MailValue } from './mail-values.ts'
+
+/** A key of our own; those of users have no NUL. */
+const LIFE = '\0life'
 
 /** Where the door of a mailbox stands. */
 export interface DoorOptions {
@@ -41,6 +46,7 @@ export interface MailboxOptions extends Common {
 export interface MailboxPlace {
   loop: Loop
   connect: Connect
+  report: (error: unknown, where: string) => void
   open(name: string): Promise<MailStore>
   /** Null where nobody can listen. */
   listen:
@@ -53,13 +59,14 @@ export interface MailboxPlace {
 
 /** Opens one. @throws HoldfastError */
 export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
-  const { loop, connect } = place
+  const { loop, connect, report } = place
   const { store: name, listen } = options
   checkDoor(place, options)
   const store = name === null ? createMailMemory() : await place.open(name)
   let box: Mailbox
   try {
-    box = new Mailbox({ loop, connect, store }, options)
+    const life = options.replica ? NO_LIFE : await beginLife(store, loop)
+    box = new Mailbox({ loop, connect, store, life, report }, options)
   } catch (error) {
     store.close()
     throw error
@@ -76,6 +83,20 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
     await box.close()
     throw error
   }
+}
+
+/**
+ * A store begins a new life at each opening: letters of one that went back in time, or that lives
+ * twice, are not taken for letters of another. Durable before anybody is greeted.
+ */
+function beginLife(store: MailStore, loop: Loop): Promise<Uint8Array> {
+  const life = loop.random(LIFE_BYTES)
+  return new Promise((resolve, reject) => {
+    store.commit([{ kind: 'set', key: LIFE, value: life }], (error) => {
+      if (error) reject(error)
+      else resolve(life)
+    })
+  })
 }
 
 function checkDoor(place: MailboxPlace, { listen, key = '' }: MailboxOptions): void {

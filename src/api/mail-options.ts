@@ -5,6 +5,7 @@ import { type Limits, LIMITS, type Policy } from '../mailbox/mailbox.ts'
 import { isMailId, MAIL_ID_MAX } from '../mailbox/messages.ts'
 import type { Transaction } from './mail-transaction.ts'
 import type { MailValue } from './mail-values.ts'
+import type { Reported } from './reports.ts'
 
 /** What `openMailbox` takes, whatever the place. */
 export interface MailboxOptions {
@@ -18,6 +19,11 @@ export interface MailboxOptions {
   accept?: readonly string[]
   /** What goes unasked on a connection. Default `hello`. */
   policy?: Policy
+  /**
+   * One of several replicas that take the same batches in the same order: what it posts is a
+   * function of them alone. Copies of its store cannot be told apart then.
+   */
+  replica?: boolean
   /** Letters that may wait for one peer. Default 1,000,000. */
   lettersMax?: number
   /** Their bytes. Default 1 GiB. */
@@ -32,20 +38,28 @@ export type LetterHandler = (tx: Transaction, from: string, body: MailValue) => 
 /** What a mailbox tells. */
 export interface MailboxEvents {
   /** A connection to a peer stands. */
-  connected: (event: { peer: string }) => void
+  connected: { peer: string }
   /** It is gone, or could not be made; it is tried again. */
-  disconnected: (event: { peer: string | null; why: string }) => void
+  disconnected: { peer: string | null; why: string }
   /** A peer has processed our letters up to number `n`; so many still wait. */
-  acked: (event: { peer: string; n: number; waiting: number }) => void
+  acked: { peer: string; n: number; waiting: number }
   /** A handler threw; it is tried again. */
-  threw: (event: { peer: string; n: number; why: string }) => void
+  threw: { peer: string; n: number; why: string }
   /** A letter was set aside: see `dead`, `release`. */
-  dead: (event: { peer: string; n: number; why: string }) => void
+  dead: { peer: string; n: number; why: string }
   /** The stores of two mailboxes do not fit together; letters between them rest. */
-  fault: (event: { peer: string; why: string }) => void
+  fault: { peer: string; why: string }
   /** The store refused; what was not durable is tried again or was rejected. */
-  trouble: (error: Error) => void
+  trouble: Error
+  /** A listener threw. It cost that one call; unheard, the place reports it. */
+  error: Reported
 }
+
+/** The events of a mailbox, by name. */
+export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
+  ...(['connected', 'disconnected', 'acked', 'threw', 'dead'] as const),
+  ...(['fault', 'trouble', 'error'] as const),
+]
 
 /** How a queue stands. */
 export interface QueueFigures {

@@ -164,6 +164,10 @@ export class LetterTransaction implements Transaction {
 }
 
 function checkKey(key: string): string {
-  if (key !== '' && key.length <= KEY_MAX && !key.includes('\0')) return key
-  throw new HoldfastError('bad-value', `a key has 1 to ${KEY_MAX} characters: ${key.length}`)
+  if (typeof key === 'string' && key !== '' && key.length <= KEY_MAX && !key.includes('\0'))
+    return key
+  throw new HoldfastError(
+    'bad-value',
+    `a key has 1 to ${KEY_MAX} characters: ${JSON.stringify(key)?.slice(0, 80)}`,
+  )
 }

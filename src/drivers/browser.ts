@@ -3,6 +3,7 @@
 import { createBrowserLoop } from './net/loop-browser.ts'
 import { lookFromPage } from './net/look-browser.ts'
 import { connectWebSocket } from './net/websocket.ts'
+import { reportInPage } from './report-browser.ts'
 import { badValue } from '../machine.ts'
 import type { Environment } from '../ports.ts'
 
@@ -20,9 +21,7 @@ export function browserEnvironment(): Environment {
     look: lookFromPage,
     carriers: [],
     defaultServer: location.origin.startsWith('http') ? location.origin : null,
-    report: (error, where) => {
-      reportError(new Error(`${where} threw: ${String(error)}`, { cause: error }))
-    },
+    report: reportInPage,
     onEnd: (run) => {
       addEventListener('pagehide', run)
       return () => removeEventListener('pagehide', run)

@@ -18,8 +18,6 @@ import { type Greeting, greetingLayout, isMailId, MAIL_VERSION, NONCE_BYTES } fr
 export interface Self {
   id: string
   key: string
-  /** The name of our store. */
-  book: Uint8Array
 }
 
 /** A greeting under way. Plain data. */
@@ -28,15 +26,15 @@ export interface Greeter {
   nonce: Uint8Array
   /** Whom we called; null if we were called. */
   whom: string | null
-  other: { id: string; nonce: Uint8Array; book: Uint8Array } | null
+  other: { id: string; nonce: Uint8Array } | null
   stage: 'open' | 'proof' | 'known' | 'over'
 }
 
 /** What a message brought: what to answer, and how it stands. */
 export interface Greeted {
   answers: Uint8Array[]
-  /** Set once the other has proved itself. */
-  known: { id: string; book: Uint8Array } | null
+  /** Who it is, once the other has proved itself. */
+  known: string | null
   /** Why it ends, from whichever side. */
   refused: string | null
 }
@@ -51,8 +49,8 @@ export function greet(
   return { greeter, first: whom === null ? [] : [opening(greeter, whom)] }
 }
 
-/** Says why somebody with that id and store is not welcome, or null. */
-export type Accepts = (id: string, book: Uint8Array) => string | null
+/** Says why somebody with that id is not welcome, or null. */
+export type Accepts = (id: string) => string | null
 
 /** Takes what came; hostile. */
 export function hearGreeting(greeter: Greeter, bytes: Uint8Array, accepts: Accepts): Greeted {
@@ -74,7 +72,7 @@ function refuse(greeter: Greeter, why: string): Greeted {
 
 function opened(greeter: Greeter, message: Greeting & { kind: 'open' }, accepts: Accepts): Greeted {
   const { self, whom } = greeter
-  const { version, from, to, nonce, book } = message
+  const { version, from, to, nonce } = message
   if (!isMailId(to) || (from !== '' && !isMailId(from))) {
     return refuse(greeter, 'no mailbox can be called like this')
   }
@@ -87,9 +85,9 @@ function opened(greeter: Greeter, message: Greeting & { kind: 'open' }, accepts:
           ? `${whom} was called and ${from} answered`
           : from === self.id || from === ''
             ? `a mailbox cannot be called ${from === '' ? 'nothing' : `${from} like this one`}`
-            : accepts(from, book)
+            : accepts(from)
   if (why !== null) return refuse(greeter, why)
-  greeter.other = { id: from, nonce, book }
+  greeter.other = { id: from, nonce }
   greeter.stage = 'proof'
   const first = whom === null ? [opening(greeter, from)] : []
   const proof = proofOf(greeter.self.key, self.id, from, greeter.nonce, nonce)
@@ -102,17 +100,17 @@ function opened(greeter: Greeter, message: Greeting & { kind: 'open' }, accepts:
 
 function proved(greeter: Greeter, proof: Uint8Array): Greeted {
   const { self, nonce } = greeter
-  const { id, book, nonce: theirs } = greeter.other!
+  const { id, nonce: theirs } = greeter.other!
   if (!sameBytes(proof, proofOf(self.key, id, self.id, theirs, nonce))) {
     return refuse(greeter, `${id} does not have the key of ${self.id}`)
   }
   greeter.stage = 'known'
-  return { answers: [], known: { id, book }, refused: null }
+  return { answers: [], known: id, refused: null }
 }
 
 function opening({ self, nonce }: Greeter, to: string): Uint8Array {
-  const { id: from, book } = self
-  return encode(greetingLayout, { kind: 'open', version: MAIL_VERSION, from, to, nonce, book })
+  const { id: from } = self
+  return encode(greetingLayout, { kind: 'open', version: MAIL_VERSION, from, to, nonce })
 }
 
 function proofOf(

@@ -3,9 +3,11 @@
 import type { Millis } from '../machine.ts'
 import type { Letter, MailShelf } from '../ports.ts'
 import { decode } from '../wire/layout.ts'
-import { type MailMessage, mailLayout } from './messages.ts'
-import { fault, sizeOf, takeAck } from './outbox.ts'
-import { type Mailbox, type MailOut, type Peer, peerOf } from './state.ts'
+import { digestOf, fits, isSame, livesWith, NO_DIGEST } from '../wire/history.ts'
+import { type Batch, type Hello, type MailMessage, mailLayout } from './messages.ts'
+import { fault, judge, sizeOf, takeAck, toldOfFault } from './outbox.ts'
+import type { Arrived, Mailbox, MailOut, Peer } from './state.ts'
+import { peerOf, waits, weighInbox } from './state.ts'
 
 /** How long an ack waits for a letter to ride on. */
 export const ACK_DELAY_MS: Millis = 20
@@ -13,6 +15,8 @@ export const ACK_DELAY_MS: Millis = 20
 export const WINDOW_BYTES: number = 1024 * 1024
 /** Letters of one peer that may wait here, in bytes: more than any window. */
 export const INBOX_BYTES_MAX: number = 4 * WINDOW_BYTES
+/** Letters of all peers together, in bytes. */
+export const INBOXES_BYTES_MAX: number = 64 * WINDOW_BYTES
 /** How long a handler that threw is left alone at first; doubled each time. */
 export const RETRY_MS: Millis = 50
 /** And at most. */
@@ -36,7 +40,10 @@ export function receive(
   else box.counters.malformed++
 }
 
-/** The same for a message that was decoded: letters in order first, then the ack (S24). */
+/**
+ * The same for a message that was decoded: letters in order first, then the ack (S24). Digests
+ * that say nothing are not looked at: then the carrier vouches for what it brings.
+ */
 export function hear(
   box: Mailbox,
   now: Millis,
@@ -46,31 +53,100 @@ export function hear(
   out: MailOut,
 ): void {
   const peer = peerOf(box, from)
-  if (message.kind === 'hello') return greet(box, from, peer, message.heard, shelf, out)
-  const letters = message.letters.toSorted((a, b) => a.n - b.n)
-  for (const letter of letters) if (!take(box, now, from, peer, letter, out)) break
-  takeAck(box, from, message.ack, shelf, out)
+  const { link } = peer
+  if (message.kind === 'hello') return greet(box, from, peer, message, shelf, out)
+  if (link?.barred) return
+  if (message.kind === 'fault') return toldOfFault(from, peer, message.why, out)
+  // A first batch takes the place of a hello: an ack may be late on a connection, never on a new.
+  const isFirst = link !== null && !link.wasHeard
+  if (link) link.wasHeard = true
+  if (isFirst && message.ack < peer.acked) {
+    return fault(from, peer, older(from, peer.acked, message.ack), out)
+  }
+  // Without connections, what did not fit once may fit now; on one, its beginning decides.
+  if (!link || isFirst) peer.fault = null
+  takeLetters(box, now, from, peer, message, out)
+  if (peer.fault !== null) return
+  takeAck(box, from, message.ack, message.ackDigest, shelf, out)
   if (peer.link) peer.link.known = true
+}
+
+function older(from: string, acked: number, ack: number): string {
+  return (
+    `${from} acked letter ${acked} of this mailbox once and now has ${ack}: it lost its store, ` +
+    'or runs an older copy'
+  )
 }
 
 function greet(
   box: Mailbox,
   from: string,
   peer: Peer,
-  heard: number,
+  hello: Hello,
   shelf: MailShelf,
   out: MailOut,
 ): void {
-  if (heard < peer.acked) {
-    const why =
-      `${from} acked our letter ${peer.acked} once and now has ${heard}: it lost its store, or ` +
-      'runs an older copy; restore the newer one, or give it a new id'
-    return fault(from, peer, why, out)
+  const { link } = peer
+  if (link) Object.assign(link, { theirs: hello, asked: true, wasHeard: true })
+  if (link?.barred) return
+  const why = judge(from, peer, hello, shelf)
+  if (why !== null) return fault(from, peer, why, out)
+  peer.fault = null
+  takeAck(box, from, hello.heard, hello.heardDigest, shelf, out)
+  if (link) link.known = true
+}
+
+function takeLetters(
+  box: Mailbox,
+  now: Millis,
+  from: string,
+  peer: Peer,
+  batch: Batch,
+  out: MailOut,
+): void {
+  const tip = Math.max(peer.heard, peer.came)
+  const arrived: (Letter & Arrived)[] = []
+  for (const letter of histories(batch, tip, digestBefore(peer))) {
+    const { n, digest } = letter
+    const known = n === tip ? digestBefore(peer) : NO_DIGEST
+    // Whoever follows on another letter, or has another in this place, has another history.
+    const isOther = letter.follows === false || !fits(digest, known)
+    if (isOther) return parted(from, peer, n, out)
+    arrived.push(letter)
   }
-  takeAck(box, from, heard, shelf, out)
-  if (!peer.link) return
-  peer.link.known = true
-  peer.link.asked = true
+  for (const letter of arrived) if (!take(box, now, from, peer, letter, out)) break
+}
+
+/** The letters of a batch in order, with their digests as far as those are known. */
+function* histories(
+  { letters, life, before }: Batch,
+  tip: number,
+  tipDigest: Uint8Array,
+): Iterable<Letter & Arrived & { follows: boolean }> {
+  let digest = before
+  let last: number | null = null
+  for (const { n, body } of letters.toSorted((a, b) => a.n - b.n)) {
+    // Behind a gap, or where the carrier says nothing, no digest is known.
+    const isNext = last === null || n === last + 1
+    const isKnown = n === 1 || (isNext && !isSame(digest, NO_DIGEST))
+    const follows = n !== tip + 1 || !isKnown || fits(digest, tipDigest)
+    const from = n === tip + 1 && isSame(digest, NO_DIGEST) ? tipDigest : digest
+    if (n !== last) digest = isKnown || n === tip + 1 ? digestOf(from, life, body) : NO_DIGEST
+    yield { n, body, life, digest, follows }
+    last = n
+  }
+}
+
+/** The digest of the last letter that came. */
+function digestBefore(peer: Peer): Uint8Array {
+  return waits(peer) ? peer.inbox.get(peer.came)!.digest : peer.heardDigest
+}
+
+function parted(from: string, peer: Peer, n: number, out: MailOut): void {
+  const why =
+    `letter ${n} of ${from} does not follow on what this mailbox has of it: one of the two ` +
+    'stores is a copy of an older day that went on'
+  fault(from, peer, why, out)
 }
 
 /** @returns false if the letters after it need not be looked at */
@@ -79,52 +155,55 @@ function take(
   now: Millis,
   from: string,
   peer: Peer,
-  letter: Letter,
+  letter: Letter & Arrived,
   out: MailOut,
 ): boolean {
-  const expected = peer.heard + peer.inbox.size + 1
-  if (letter.n < expected) {
+  const { n, body, life, digest } = letter
+  const expected = Math.max(peer.heard, peer.came) + 1
+  if (n < expected) {
     box.counters.duplicates++
     // Its ack was lost, so it is news after all.
-    const isNews = letter.n <= peer.heard && letter.n > (peer.link?.told ?? Infinity)
+    const isNews = n <= peer.heard && n > (peer.link?.told ?? Infinity)
     if (peer.link && isNews) peer.link.ackDue = now
     return true
   }
-  if (letter.n > expected) {
-    box.counters.gaps++
-    out.emit({ kind: 'gap', peer: from, expected, got: letter.n })
+  const bytes = sizeOf(body)
+  const isFlood =
+    peer.inboxBytes + bytes > INBOX_BYTES_MAX || box.inboxBytes + bytes > INBOXES_BYTES_MAX
+  if (n > expected || isFlood) {
+    if (n > expected) box.counters.gaps++
+    else box.counters.flooding++
+    out.emit({ kind: 'gap', peer: from, expected, got: n })
     return false
   }
-  if (peer.inboxBytes + sizeOf(letter.body) > INBOX_BYTES_MAX) {
-    box.counters.flooding++
-    out.emit({ kind: 'gap', peer: from, expected, got: letter.n })
-    return false
-  }
-  peer.inbox.set(letter.n, letter.body)
-  peer.inboxBytes += sizeOf(letter.body)
+  if (!waits(peer)) peer.place = ++box.places
+  peer.inbox.set(n, { body, life, digest })
+  peer.came = n
+  weighInbox(box, peer, bytes)
   return true
 }
 
 /** The next letter of a peer that may be handled now; null if there is none. */
 export function next(box: Mailbox, now: Millis, from: string): Letter | null {
   const peer = box.peers.get(from)
-  if (!peer || peer.retryAt > now) return null
+  if (!peer || peer.retryAt > now || peer.fault !== null) return null
   const n = peer.heard + 1
-  const body = peer.inbox.get(n)
-  return body ? { n, body } : null
+  const letter = peer.inbox.get(n)
+  return letter ? { n, body: letter.body } : null
 }
 
 /** The letter from `next` took effect. Belongs into one transaction with its effects. */
 export function done(box: Mailbox, now: Millis, from: string, out: MailOut): void {
   const peer = peerOf(box, from)
   const n = peer.heard + 1
-  const bytes = sizeOf(peer.inbox.get(n)!)
-  peer.inbox.delete(n)
-  peer.inboxBytes -= bytes
+  const { body, life, digest } = peer.inbox.get(n)!
+  const bytes = sizeOf(body)
   peer.heard = n
+  peer.heardDigest = digest
+  peer.theirLives = livesWith(peer.theirLives, n, life)
   peer.tries = 0
   peer.retryAt = 0
-  out.record({ kind: 'heard', peer: from, n })
+  out.record({ kind: 'heard', peer: from, n, life, digest })
   const { link } = peer
   if (!link) return
   link.unacked += bytes
@@ -137,19 +216,24 @@ export function postpone(box: Mailbox, now: Millis, from: string): void {
   peerOf(box, from).retryAt = now + POSTPONE_MS
 }
 
-/** Its handler threw: it is handled again later, or set aside together with its number. */
+/**
+ * Its handler threw: it is handled again later, or set aside together with its number.
+ *
+ * @param spent  how often it failed besides, which no `tried` has recorded
+ */
 export function failed(
   box: Mailbox,
   now: Millis,
   from: string,
   thrown: string,
   out: MailOut,
+  spent = 0,
 ): void {
   const peer = peerOf(box, from)
   const n = peer.heard + 1
-  const body = peer.inbox.get(n)!
+  const { body } = peer.inbox.get(n)!
   peer.tries++
-  if (peer.tries < box.limits.triesMax) {
+  if (peer.tries + spent < box.limits.triesMax) {
     out.record({ kind: 'tried', peer: from, n })
     peer.retryAt = now + Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** (peer.tries - 1))
     return

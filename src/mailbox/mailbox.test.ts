@@ -5,12 +5,27 @@ import type { Letter, MailChange, MailShelf } from '../ports.ts'
 import { decode, encode } from '../wire/layout.ts'
 import * as mailbox from './mailbox.ts'
 import type { Mailbox, MailEvent, MailOut, Policy } from './mailbox.ts'
-import { LETTER_BYTES_MAX, mailLayout, type MailMessage } from './messages.ts'
+import { NO_DIGEST } from '../wire/history.ts'
+import { type Hello, LETTER_BYTES_MAX, mailLayout, type MailMessage } from './messages.ts'
+import { plainBatch } from './messages.ts'
+
+const LIFE = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)
+const HELLO: Hello = {
+  kind: 'hello',
+  heard: 0,
+  heardDigest: NO_DIGEST,
+  posted: 0,
+  postedDigest: NO_DIGEST,
+  acked: 0,
+  ourLives: [],
+  theirLives: [],
+}
 
 interface End {
   name: string
   box: Mailbox
   kept: Letter[]
+  digests: Uint8Array[]
   changes: MailChange[]
   events: MailEvent[]
   sent: MailMessage[]
@@ -22,20 +37,23 @@ function end(name: string, limits: Partial<mailbox.Limits> = {}): End {
   const kept: Letter[] = []
   const one: End = {
     name,
-    box: mailbox.create([], { ...mailbox.LIMITS, ...limits }),
+    box: mailbox.create([], { ...mailbox.LIMITS, ...limits }, LIFE),
     kept,
+    digests: [NO_DIGEST],
     changes: [],
     events: [],
     sent: [],
     shelf: {
       letters: (_peer, after, bytes) => {
         let room = bytes
-        return kept.filter(({ n, body }, at) => {
+        const letters = kept.filter(({ n, body }, at) => {
           if (n <= after) return false
           room -= mailbox.sizeOf(body)
           return room >= 0 || kept[at - 1] === undefined || kept[at - 1]!.n <= after
         })
+        return { life: LIFE, before: one.digests[after] ?? NO_DIGEST, letters }
       },
+      mark: (_peer, n) => one.digests[n] ?? null,
       weigh: (_peer, after, upTo) =>
         kept
           .filter(({ n }) => n > after && n <= upTo)
@@ -45,6 +63,7 @@ function end(name: string, limits: Partial<mailbox.Limits> = {}): End {
       record: (change) => {
         one.changes.push(change)
         if (change.kind === 'posted') kept.push({ n: change.n, body: change.body })
+        if (change.kind === 'posted') one.digests[change.n] = change.digest
         if (change.kind === 'acked') kept.splice(0, kept.findLastIndex((l) => l.n <= change.n) + 1)
       },
       send: (_to, message) => one.sent.push(structuredClone(message)),
@@ -70,6 +89,7 @@ function carry(from: End, to: End, now = 0): string[] {
 
 function shown(message: MailMessage): string {
   if (message.kind === 'hello') return `hello ${message.heard}`
+  if (message.kind === 'fault') return `fault ${message.why}`
   return `[${message.letters.map(({ n }) => n).join()}] ack ${message.ack}`
 }
 
@@ -209,11 +229,11 @@ describe('other policies', () => {
 })
 
 describe('what comes is', () => {
-  const batch = (numbers: number[], ack = 0): MailMessage => ({
-    kind: 'batch',
-    letters: numbers.map((n) => ({ n, body: body(`${n}`) })),
-    ack,
-  })
+  const batch = (numbers: number[], ack = 0): MailMessage =>
+    plainBatch(
+      numbers.map((n) => ({ n, body: body(`${n}`) })),
+      ack,
+    )
   const take = (one: End, message: MailMessage): number[] => {
     mailbox.hear(one.box, 0, 'a', message, one.shelf, one.out)
     const taken: number[] = []
@@ -236,8 +256,8 @@ describe('what comes is', () => {
 
   test('S19, S21: without connections: a batch above what the other says that it has', () => {
     const [a, b] = pair('hello')
-    for (const text of ['one', 'two', 'three']) post(a, b, text)
-    take(b, batch([1]))
+    for (const text of ['1', 'two', 'three']) post(a, b, text)
+    take(b, { ...batch([1]), life: LIFE } as MailMessage)
     const heard = mailbox.query(b.box, 'a')
     const sent = mailbox.batchFor(a.box, 'b', heard, a.shelf)
     expect(shown(sent)).toBe('[2,3] ack 0')
@@ -255,14 +275,16 @@ describe('what comes is', () => {
     expect(a.events).toEqual([{ kind: 'fault', peer: 'b', why: expect.stringContaining('older') }])
     connect(a, b)
     pump(a, 1_000)
-    expect(a.sent).toEqual([])
+    // It says what it has, so that the other may be judged anew, and sends no letter.
+    expect(a.sent.map(({ kind }) => kind)).toEqual(['hello'])
   })
 
   test('who acked once and has less now is told of, and sent nothing', () => {
     const [a, b] = pair('hello')
     post(a, b, 'one')
     mailbox.hear(a.box, 0, 'b', batch([], 1), a.shelf, a.out)
-    mailbox.hear(a.box, 0, 'b', { kind: 'hello', heard: 0 }, a.shelf, a.out)
+    const older = { ...HELLO, postedDigest: NO_DIGEST, posted: 0 }
+    mailbox.hear(a.box, 0, 'b', older, a.shelf, a.out)
     expect(a.events.at(-1)).toMatchObject({ kind: 'fault', peer: 'b' })
   })
 
@@ -282,7 +304,7 @@ describe('what comes is', () => {
     const b = end('b')
     const big = new Uint8Array(LETTER_BYTES_MAX)
     for (let n = 1; n <= 70; n++) {
-      const message: MailMessage = { kind: 'batch', letters: [{ n, body: big }], ack: 0 }
+      const message = plainBatch([{ n, body: big }], 0)
       mailbox.hear(b.box, 0, 'a', message, b.shelf, b.out)
     }
     expect(b.box.counters.flooding).toBeGreaterThan(0)
@@ -313,7 +335,7 @@ test('S32: an outbox that is full takes no more until an ack makes room', () => 
   const a = end('a', { lettersMax: 2 })
   const b = end('b')
   expect([post(a, b, 'one'), post(a, b, 'two'), post(a, b, 'three')]).toEqual([1, 2, 0])
-  const ack: MailMessage = { kind: 'batch', letters: [], ack: 1 }
+  const ack = plainBatch([], 1)
   mailbox.hear(a.box, 0, 'b', ack, a.shelf, a.out)
   expect(post(a, b, 'three')).toBe(3)
   const small = end('small', { bytesMax: 40 })

@@ -18,8 +18,10 @@
  * the bug of the source, which told replicas apart by when they had been restarted (S15, S22).
  */
 
+export { adopt, type Adopted, forget, type Range } from './adopt.ts'
 export { done, failed, hear, next, postpone, receive } from './inbox.ts'
-export { hasRoom, post, sizeOf } from './outbox.ts'
+export { hasRoom, post, rest, sizeOf } from './outbox.ts'
 export { batchFor, connected, deadline, disconnected, pump, query } from './pump.ts'
-export { create, LIMITS, peerOf } from './state.ts'
+export { create, emptyInbox, LIMITS, peerOf, rewind, settle, waits } from './state.ts'
 export type { Limits, Mailbox, MailEvent, MailOut, Policy } from './state.ts'
+export type { MailMessage } from './messages.ts'

@@ -1,5 +1,6 @@
 /** What two mailboxes say to each other; every length and every number has its limit. */
 
+import { DIGEST_BYTES, LIFE_BYTES, LIVES_MAX, NO_DIGEST, NO_LIFE } from '../wire/history.ts'
 import { blob, fixed, list, message, record, text, type ValueOf, varint } from '../wire/layout.ts'
 
 /** Most bytes of letters in one batch; a single larger letter goes alone. */
@@ -12,10 +13,10 @@ export const LETTER_BYTES_MAX: number = 64 * 1024
 /** Longest name of a mailbox, in bytes. */
 export const MAIL_ID_MAX = 64
 /** Version of what mailboxes say to each other. */
-export const MAIL_VERSION = 1
+export const MAIL_VERSION = 2
 /** Longest reason why a connection is refused, in bytes. */
 export const REFUSAL_MAX = 300
-/** Bytes of a nonce, a proof and the name of a store. */
+/** Bytes of a nonce and of a proof. */
 export const NONCE_BYTES = 16
 
 /** Whether a mailbox may be called so: some text, and nothing in it that a terminal obeys. */
@@ -25,20 +26,56 @@ export function isMailId(id: string): boolean {
 }
 
 const letter = record({ n: varint, body: blob(LETTER_BYTES_MAX) })
+const life = record({ first: varint, life: fixed(LIFE_BYTES) })
 
 /** What goes from mailbox to mailbox. */
 export const mailLayout = message({
-  /** On a new connection: the last letter of yours that took effect here (S21). */
-  hello: [1, record({ heard: varint })],
-  /** Letters, and beside them the same number as in `hello`, as it is now (S14). */
-  batch: [2, record({ letters: list(letter, BATCH_LETTERS_MAX), ack: varint })],
+  /** On a new connection: how far each direction is here (S21), to be compared. */
+  hello: [
+    1,
+    record({
+      /** The last letter of yours that took effect here, and the digest up to it. */
+      heard: varint,
+      heardDigest: fixed(DIGEST_BYTES),
+      /** The last letter to you, and the last that you acked. */
+      posted: varint,
+      postedDigest: fixed(DIGEST_BYTES),
+      acked: varint,
+      ourLives: list(life, LIVES_MAX),
+      theirLives: list(life, LIVES_MAX),
+    }),
+  ],
+  /** Letters of one life, and beside them what `hello` says of `heard`, as it is now (S14). */
+  batch: [
+    2,
+    record({
+      life: fixed(LIFE_BYTES),
+      /** The digest before the first of them. */
+      before: fixed(DIGEST_BYTES),
+      letters: list(letter, BATCH_LETTERS_MAX),
+      ack: varint,
+      ackDigest: fixed(DIGEST_BYTES),
+    }),
+  ],
+  /** Histories of these two do not fit: letters between them rest. */
+  fault: [3, record({ why: text(REFUSAL_MAX) })],
 })
-/** A hello or a batch. */
+/** A hello, a batch or a fault. */
 export type MailMessage = ValueOf<typeof mailLayout>
+/** What a hello says. */
+export type Hello = MailMessage & { kind: 'hello' }
+/** Letters and an ack. */
+export type Batch = MailMessage & { kind: 'batch' }
+
+/** A batch that says nothing of its history, for a carrier that vouches for what it brings. */
+export function plainBatch(letters: Batch['letters'], ack: number): Batch {
+  const nothing = { life: NO_LIFE, before: NO_DIGEST, ackDigest: NO_DIGEST }
+  return { kind: 'batch', ...nothing, letters, ack }
+}
 
 /** What goes before, on a connection that has to say first whose it is. */
 export const greetingLayout = message({
-  /** Who speaks to whom; `book` names the speaker's store, for a new one counts from one again. */
+  /** Who speaks to whom. */
   open: [
     16,
     record({
@@ -46,7 +83,6 @@ export const greetingLayout = message({
       from: text(MAIL_ID_MAX),
       to: text(MAIL_ID_MAX),
       nonce: fixed(NONCE_BYTES),
-      book: fixed(NONCE_BYTES),
     }),
   ],
   /** That the speaker has the key. */

@@ -1,6 +1,8 @@
 /** Letters to others: posted, kept until acked. */
 
 import { LETTER_OVERHEAD, type MailShelf } from '../ports.ts'
+import { digestOf, fits, lastCommon, livesWith } from '../wire/history.ts'
+import type { Hello } from './messages.ts'
 import { type Mailbox, type MailOut, type Peer, peerOf } from './state.ts'
 
 /** What a letter takes of its peer's bound. */
@@ -19,31 +21,73 @@ export function hasRoom(box: Mailbox, to: string, letters: number, bytes: number
 /** Adds a letter (S9). @returns its number, or 0 if there is no room */
 export function post(box: Mailbox, to: string, body: Uint8Array, out: MailOut): number {
   if (!hasRoom(box, to, 1, sizeOf(body))) return 0
-  const peer = peerOf(box, to)
-  peer.posted++
-  peer.bytes += sizeOf(body)
-  if (peer.link) peer.link.woken = true
-  out.record({ kind: 'posted', peer: to, n: peer.posted, body })
-  return peer.posted
+  return add(box, to, body, out)
 }
 
-/** The peer has processed our letters up to n: they are kept no longer (S7). */
+/** The same, whether there is room or not. */
+export function add(box: Mailbox, to: string, body: Uint8Array, out: MailOut): number {
+  const { life } = box
+  const peer = peerOf(box, to)
+  const n = ++peer.posted
+  const digest = digestOf(peer.postedDigest, life, body)
+  peer.bytes += sizeOf(body)
+  peer.postedDigest = digest
+  peer.ourLives = livesWith(peer.ourLives, n, life)
+  if (peer.link) peer.link.woken = true
+  out.record({ kind: 'posted', peer: to, n, body, life, digest })
+  return n
+}
+
+/**
+ * The peer has processed our letters up to n: they are kept no longer (S7).
+ *
+ * @param digest  of its history up to there
+ */
 export function takeAck(
   box: Mailbox,
   from: string,
   n: number,
+  digest: Uint8Array,
   shelf: MailShelf,
   out: MailOut,
 ): void {
   const peer = peerOf(box, from)
-  if (n > peer.posted) return forged(box, from, peer, n, out)
+  const ours = digestAt(peer, from, n, shelf)
+  const why = mismatch(from, peer, n, ours !== null && fits(ours, digest))
+  if (why !== null) {
+    box.counters.forged++
+    return fault(from, peer, why, out)
+  }
   if (n <= peer.acked) return
   const bytes = shelf.weigh(from, peer.acked, n)
   peer.acked = n
+  peer.ackedDigest = ours!
   peer.bytes -= bytes
   if (peer.link) land(peer.link, n)
-  out.record({ kind: 'acked', peer: from, n, bytes })
+  out.record({ kind: 'acked', peer: from, n, bytes, digest: ours! })
   out.emit({ kind: 'acked', peer: from, n })
+}
+
+/** Our digest of letter n to that peer; null for one that is kept no longer or was never posted. */
+function digestAt(peer: Peer, id: string, n: number, shelf: MailShelf): Uint8Array | null {
+  if (n === peer.acked) return peer.ackedDigest
+  if (n === peer.posted) return peer.postedDigest
+  if (n < peer.acked || n > peer.posted) return null
+  return peer.link?.flight.find(({ upTo }) => upTo === n)?.digest ?? shelf.mark(id, n)
+}
+
+function mismatch(id: string, peer: Peer, n: number, isOurs: boolean): string | null {
+  if (n > peer.posted) {
+    return (
+      `${id} has letter ${n} of this mailbox, which posted ${peer.posted} to it: this store is ` +
+      'an older copy, or another one'
+    )
+  }
+  if (n < peer.acked || isOurs) return null
+  return (
+    `${id} has another letter ${n} than this mailbox posted to it: one of the two stores is a ` +
+    'copy of an older day that went on'
+  )
 }
 
 function land(link: NonNullable<Peer['link']>, n: number): void {
@@ -53,20 +97,78 @@ function land(link: NonNullable<Peer['link']>, n: number): void {
   }
 }
 
-function forged(box: Mailbox, from: string, peer: Peer, n: number, out: MailOut): void {
-  box.counters.forged++
-  fault(
-    from,
-    peer,
-    `${from} acked letter ${n}, but ${peer.posted} were posted to it: this store is older than ` +
-      'what was sent from it, or it is another mailbox; restore the newer one',
-    out,
-  )
+/**
+ * What a hello says of both directions, compared with what is known here.
+ *
+ * @returns why it does not fit, with the last letter in common; null if it does
+ */
+export function judge(id: string, peer: Peer, hello: Hello, shelf: MailShelf): string | null {
+  const { heard, heardDigest, posted, postedDigest, acked } = hello
+  const ours = digestAt(peer, id, heard, shelf)
+  const parted = mismatch(id, peer, heard, ours === null || fits(ours, heardDigest))
+  const to = commonTo(peer, hello)
+  if (parted !== null) return `${parted}${named(to, `to ${id}`)}`
+  if (heard < peer.acked) {
+    return (
+      `${id} acked letter ${peer.acked} of this mailbox once and now has ${heard}: it lost its ` +
+      `store, or runs an older copy${named(to, `to ${id}`)}`
+    )
+  }
+  const from = commonFrom(peer, hello)
+  const isOther = posted === peer.heard && !fits(postedDigest, peer.heardDigest)
+  if (posted < peer.heard || isOther) {
+    return (
+      `this mailbox has letter ${peer.heard} of ${id}, which posted ${posted}` +
+      `${isOther ? ', but not the same' : ''}: its store is an older copy, or another one` +
+      named(from, `from ${id}`)
+    )
+  }
+  if (acked > peer.heard) {
+    return (
+      `${id} was told that its letter ${acked} took effect here, where ${peer.heard} did: this ` +
+      `store is an older copy${named(from, `from ${id}`)}`
+    )
+  }
+  return null
 }
 
-/** Stops letters between two stores that do not fit together. */
+function named(common: number | null, which: string): string {
+  const what = common === null ? 'is not known' : `is ${common}`
+  return `; the last letter ${which} that both have ${what}`
+}
+
+/** The last letter to a peer that both sides have the same; null if that is not known. */
+export function commonTo(peer: Peer, { heard, theirLives }: Hello): number | null {
+  return lastCommon({ lives: peer.ourLives, last: peer.posted }, { lives: theirLives, last: heard })
+}
+
+/** The same of letters from it. */
+export function commonFrom(peer: Peer, { posted, ourLives }: Hello): number | null {
+  return lastCommon({ lives: peer.theirLives, last: peer.heard }, { lives: ourLives, last: posted })
+}
+
+/** Stops letters between two stores that do not fit together, until they are judged again. */
 export function fault(id: string, peer: Peer, why: string, out: MailOut): void {
-  if (peer.fault !== null) return
+  if (peer.link) {
+    peer.link.barred = true
+    peer.link.complaint ??= why
+  }
+  tell(id, peer, why, out)
+}
+
+/** The other side has found that they do not. */
+export function toldOfFault(id: string, peer: Peer, why: string, out: MailOut): void {
+  if (peer.link) peer.link.barred = true
+  if (peer.fault === null) tell(id, peer, `${id} says: ${why}`, out)
+}
+
+function tell(id: string, peer: Peer, why: string, out: MailOut): void {
+  if (peer.fault === why) return
   peer.fault = why
   out.emit({ kind: 'fault', peer: id, why })
+}
+
+/** Letters to and from that peer rest, for they cannot be read. */
+export function rest(box: Mailbox, id: string, why: string, out: MailOut): void {
+  fault(id, peerOf(box, id), why, out)
 }

@@ -4,17 +4,23 @@
  */
 
 import type { Millis } from '../machine.ts'
-import type { Letter, MailShelf } from '../ports.ts'
+import type { MailShelf, Span } from '../ports.ts'
+import { digestOf, NO_DIGEST, NO_LIFE } from '../wire/history.ts'
 import { WINDOW_BYTES } from './inbox.ts'
 import { BATCH_BYTES_MAX, BATCH_LETTERS_MAX, type MailMessage } from './messages.ts'
-import { sizeOf } from './outbox.ts'
-import { type Link, type Mailbox, type MailOut, type Peer, peerOf } from './state.ts'
+import { fault, sizeOf } from './outbox.ts'
+import { emptyInbox, type Link, type Mailbox, type MailOut, type Peer } from './state.ts'
+import { peerOf, waits } from './state.ts'
 
 /** A connection to a peer stands: nothing went over it yet (S3). */
 export function connected(box: Mailbox, now: Millis, id: string): void {
   const peer = peerOf(box, id)
   peer.link = {
     known: box.limits.policy !== 'hello',
+    barred: false,
+    complaint: null,
+    theirs: null,
+    wasHeard: false,
     greeted: false,
     asked: false,
     woken: false,
@@ -31,7 +37,9 @@ export function connected(box: Mailbox, now: Millis, id: string): void {
 /** It broke: what was on its way may have come or not. */
 export function disconnected(box: Mailbox, id: string): void {
   const peer = box.peers.get(id)
-  if (peer) peer.link = null
+  if (!peer) return
+  peer.link = null
+  emptyInbox(box, peer)
 }
 
 /**
@@ -41,7 +49,13 @@ export function disconnected(box: Mailbox, id: string): void {
 export function pump(box: Mailbox, now: Millis, shelf: MailShelf, out: MailOut): void {
   for (const [id, peer] of box.peers) {
     const { link } = peer
-    if (link && peer.fault === null) serve(box, now, { id, peer, link }, shelf, out)
+    if (!link) continue
+    try {
+      serve(box, now, { id, peer, link }, shelf, out)
+    } catch (error) {
+      // Its letters cannot be read; those of others can.
+      fault(id, peer, error instanceof Error ? error.message : String(error), out)
+    }
   }
 }
 
@@ -55,45 +69,76 @@ function serve(box: Mailbox, now: Millis, line: Line, shelf: MailShelf, out: Mai
   const { id, peer, link } = line
   const { policy } = box.limits
   // Who is greeted is answered, whatever the policy: to be asked is not to go unasked.
-  if (!link.greeted && (policy === 'hello' || link.asked)) {
+  if (!link.greeted && (policy === 'hello' || link.asked || peer.fault !== null)) {
     link.greeted = true
     link.told = peer.heard
-    out.send(id, { kind: 'hello', heard: peer.heard })
+    out.send(id, helloOf(peer))
   }
+  if (link.complaint !== null) {
+    out.send(id, { kind: 'fault', why: link.complaint })
+    link.complaint = null
+  }
+  // After a fault nothing but that, until the other side has said hello and it fits.
+  if (link.barred || peer.fault !== null) return
   if (link.known && (policy !== 'B' || link.woken)) sendLetters(line, shelf, out)
   if (now < link.ackDue) return
   const alone = policy === 'hello' || policy === 'preemptive'
-  if (alone) tell(line, [], out)
+  if (alone) tell(line, NO_LETTERS, out)
   link.ackDue = Infinity
+}
+
+function helloOf(peer: Peer): MailMessage {
+  const { heard, heardDigest, posted, postedDigest, acked, ourLives, theirLives } = peer
+  return {
+    kind: 'hello',
+    heard,
+    heardDigest,
+    posted,
+    postedDigest,
+    acked,
+    ourLives: [...ourLives],
+    theirLives: [...theirLives],
+  }
 }
 
 function sendLetters(line: Line, shelf: MailShelf, out: MailOut): void {
   const { id, peer, link } = line
   while (link.sent < peer.posted && link.flying < WINDOW_BYTES) {
-    const letters = shelf.letters(id, link.sent, BATCH_BYTES_MAX).slice(0, BATCH_LETTERS_MAX)
+    const span = spanOf(shelf, id, link.sent)
+    const { letters, life } = span
     const last = letters.at(-1)
     if (!last) return
     const bytes = letters.reduce((sum, { body }) => sum + sizeOf(body), 0)
+    let digest = span.before
+    for (const { body } of letters) digest = digestOf(digest, life, body)
     link.sent = last.n
-    link.flight.push({ upTo: last.n, bytes })
+    link.flight.push({ upTo: last.n, bytes, digest })
     link.flying += bytes
-    tell(line, letters, out)
+    tell(line, span, out)
   }
 }
 
-function tell({ id, peer, link }: Line, letters: Letter[], out: MailOut): void {
+const NO_LETTERS: Span = { life: NO_LIFE, before: NO_DIGEST, letters: [] }
+
+function spanOf(shelf: MailShelf, id: string, after: number): Span {
+  const span = shelf.letters(id, after, BATCH_BYTES_MAX)
+  return { ...span, letters: span.letters.slice(0, BATCH_LETTERS_MAX) }
+}
+
+function tell({ id, peer, link }: Line, span: Span, out: MailOut): void {
   link.told = peer.heard
   link.ackDue = Infinity
   link.unacked = 0
-  out.send(id, { kind: 'batch', letters, ack: peer.heard })
+  out.send(id, { kind: 'batch', ...span, ack: peer.heard, ackDigest: peer.heardDigest })
 }
 
 /** When `pump` has something to do; a letter that waits to be handled again counts too. */
 export function deadline(box: Mailbox): Millis {
   let due = Infinity
-  for (const { link, inbox, retryAt, fault } of box.peers.values()) {
-    if (link && fault === null) due = Math.min(due, link.ackDue)
-    if (inbox.size > 0) due = Math.min(due, retryAt)
+  for (const peer of box.peers.values()) {
+    if (peer.fault !== null) continue
+    if (peer.link) due = Math.min(due, peer.link.ackDue)
+    if (waits(peer)) due = Math.min(due, peer.retryAt)
   }
   return due
 }
@@ -104,8 +149,9 @@ export function deadline(box: Mailbox): Millis {
  */
 export function batchFor(box: Mailbox, id: string, heard: number, shelf: MailShelf): MailMessage {
   const after = Math.max(heard, box.peers.get(id)?.acked ?? 0)
-  const letters = shelf.letters(id, after, BATCH_BYTES_MAX).slice(0, BATCH_LETTERS_MAX)
-  return { kind: 'batch', letters, ack: query(box, id) }
+  const span = spanOf(shelf, id, after)
+  const ackDigest = box.peers.get(id)?.heardDigest ?? NO_DIGEST
+  return { kind: 'batch', ...span, ack: query(box, id), ackDigest }
 }
 
 /** What has taken effect here of that peer's letters: a read, and no event for anybody (S21). */

@@ -6,6 +6,9 @@
  * something valid last came from; a path that falls silent is given up for the next, and one that
  * goes through the hub is left for a direct one as soon as that answers. The link itself notices
  * nothing: its numbers and acks are end to end.
+ *
+ * Whom a relayed datagram comes from the hub says, and it must be who speaks in it: members are
+ * shown one another's proofs and numbers of links, and none may use them in another's name.
  */
 
 import * as clock from '../link/clock.ts'
@@ -17,6 +20,7 @@ import {
   LINK_VERSION,
   wrap,
 } from '../link/handshake.ts'
+import { ACK_SOON_AFTER } from '../link/limits.ts'
 import * as link from '../link/link.ts'
 import type { LinkSink } from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
@@ -28,7 +32,9 @@ import * as session from '../session/session.ts'
 import { proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { takeFrame, takeMessage } from './dispatch.ts'
-import { drawNumber, isRelay, type Peer, type Runtime } from './state.ts'
+import * as doubt from './doubt.ts'
+import type { Doubt } from './doubt.ts'
+import { drawNumber, isForged, isRelay, type Peer, type Runtime } from './state.ts'
 
 /** Between primary and backup on a direct path: a fifth of the detector's shortest bound. */
 export const HEARTBEAT_MS: Millis = 10
@@ -69,8 +75,10 @@ export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
     member.counters.stray++
     return
   }
+  if (isForged(from, peer.inc)) return void member.counters.forged++
   if (!link.receive(peer.link, run.now, bytes.subarray(ENVELOPE_BYTES), sinkOf(run, peer))) return
   if (member.peers.get(peer.inc) !== peer) return
+  if (from === peer.doubt?.address) reassured(run, peer)
   if (from === peer.path) peer.pathAt = run.now
   else reroute(run, peer, from)
   session.heard(member.session, run.now, peer.inc, run.out)
@@ -93,10 +101,30 @@ function closedByPeer(run: Runtime, peer: Peer, reason: number): void {
   session.closed(run.member.session, run.now, peer.inc, 'left', run.out)
 }
 
-/** The system says that nobody listens at an address: a direct path is closed (T32, T39). */
+/** The system says that nobody listens at an address: who is linked to us there is asked. */
 export function refused(run: Runtime, address: string): void {
-  for (const peer of [...run.member.peers.values()]) {
-    if (peer.path !== address || isRelay(address) || peer.link === null) continue
+  for (const peer of run.member.peers.values()) {
+    if (peer.path !== address || isRelay(address) || !peer.link || peer.doubt) continue
+    peer.doubt = doubt.begin(run.now, address, peer.link.rtt.smoothed || 0)
+    ask(run, peer)
+  }
+}
+
+// Two packets that ask for an ack get it at once (L6).
+function ask(run: Runtime, peer: Peer): void {
+  for (let n = 0; n < ACK_SOON_AFTER; n++) link.knock(peer.link!, run.now, sinkOf(run, peer))
+  note(run, peer)
+}
+
+function reassured(run: Runtime, peer: Peer): void {
+  peer.doubt = null
+  run.member.counters.doubted++
+}
+
+// Somebody who does not answer either is gone: the path is closed (T32, T39).
+function doubted(run: Runtime, peer: Peer, { address }: Doubt): void {
+  peer.doubt = null
+  if (peer.path === address) {
     session.closed(run.member.session, run.now, peer.inc, 'failed', run.out)
   }
 }
@@ -105,6 +133,7 @@ function handshake(run: Runtime, from: string, message: Handshake): void {
   if (message.kind === 'hello') return answerHello(run, from, message)
   for (const peer of run.member.peers.values()) {
     if (peer.link !== null || peer.nonce !== message.nonce) continue
+    if (isForged(from, peer.inc)) return void run.member.counters.forged++
     if (message.kind === 'accept') return open(run, peer, message.connection, from)
     run.member.counters.denied++
     const { view, register } = run.member.session.client
@@ -122,6 +151,7 @@ function answerHello(run: Runtime, from: string, hello: Handshake & { kind: 'hel
   const { session: own } = member
   const { nonce } = hello
   if (hello.session !== own.id || hello.to !== own.me) return void member.counters.stray++
+  if (isForged(from, hello.inc)) return void member.counters.forged++
   if (hello.version !== LINK_VERSION) return deny(run, from, nonce, 'version')
   const verdict = admits(own, hello.inc, hello.proof, hello.mv)
   if (verdict === 'wait') return
@@ -195,6 +225,7 @@ function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
     path: direct[0] ?? `relay:${inc}`,
     pathAt: run.now,
     probeAt: run.now + PROBE_MS,
+    doubt: null,
     idleSince: Infinity,
   }
   run.member.peers.set(inc, peer)
@@ -274,9 +305,16 @@ export function wake(run: Runtime): void {
       continue
     }
     if (link.deadline(peer.link) <= run.now) link.wake(peer.link, run.now, sinkOf(run, peer))
+    if (peer.doubt) lookInto(run, peer, peer.doubt)
   }
   member.dueAt = Infinity
   for (const peer of member.peers.values()) note(run, peer)
+}
+
+function lookInto(run: Runtime, peer: Peer, word: Doubt): void {
+  const next = doubt.look(word, run.now)
+  if (next === 'ask') ask(run, peer)
+  else if (next === 'believe') doubted(run, peer, word)
 }
 
 /** When `wake` is due, or somewhat earlier: then it only looks. */
@@ -287,7 +325,9 @@ export function deadline(run: Runtime): Millis {
 // A verb touches few of many links, so only what it touched is looked at. Those that are due later
 // than they were are found out by the next wake.
 function note(run: Runtime, peer: Peer): void {
-  const due = peer.link ? link.deadline(peer.link) : peer.helloAt
+  const due = peer.link
+    ? Math.min(link.deadline(peer.link), peer.doubt ? doubt.deadline(peer.doubt) : Infinity)
+    : peer.helloAt
   if (due < run.member.dueAt) run.member.dueAt = due
 }
 

@@ -3,6 +3,7 @@
  * which is made once, beside the state, and never for each packet.
  */
 
+import type { Doubt } from './doubt.ts'
 import type { Link } from '../link/link.ts'
 import type { SessionClock } from '../link/clock.ts'
 import { createClock } from '../link/clock.ts'
@@ -74,6 +75,8 @@ export interface Peer {
   pathAt: Millis
   /** When the path to be tried next is tried. */
   probeAt: Millis
+  /** The system said that nobody is there, and it was asked. */
+  doubt: Doubt | null
   /** Since when nobody here wants this link; Infinity while somebody does. */
   idleSince: Millis
 }
@@ -135,7 +138,11 @@ export interface MemberCounters {
   malformed: number
   /** Datagrams for links that we do not have. */
   stray: number
+  /** Datagrams that the hub relayed from another member than the one that they speak for. */
+  forged: number
   denied: number
+  /** How often the system said that nobody listens at the address of a peer who then answered. */
+  doubted: number
   /** How often it came back with a new incarnation. */
   returns: number
 }
@@ -200,7 +207,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     home: '',
     recorded: 0,
     roundAt: now,
-    counters: { malformed: 0, stray: 0, denied: 0, returns: 0 },
+    counters: { malformed: 0, stray: 0, forged: 0, denied: 0, doubted: 0, returns: 0 },
   }
 }
 
@@ -230,6 +237,11 @@ export function drawNumber(entropy: Entropy): number {
 /** The slot of a channel. */
 export function slotOf(member: Member, channel: number): Slot | null {
   return member.slots.find((slot) => slot.part.channel === channel) ?? null
+}
+
+/** Whether the hub says that a datagram came from somebody else than that member. */
+export function isForged(from: string, inc: PeerId): boolean {
+  return isRelay(from) && from !== `relay:${inc}`
 }
 
 /** Whether datagrams to that address go through the hub. */

@@ -67,6 +67,18 @@ export function closeAll(sockets: Sockets, machine: Machine): void {
   }
 }
 
+/** Tells a process that nobody listens at an address, whether that is so or not. */
+export function refuse({ ground, open }: Sockets, machine: Machine, address: string): void {
+  note(ground, machine.name, `is told that nobody listens at ${address}, out of nothing`)
+  for (const socket of open.values()) {
+    if (socket.machine !== machine) continue
+    const tell = (): void => {
+      if (open.get(socket.address) === socket) socket.events.refused(address)
+    }
+    timeline.add(ground.timeline, ground.timeline.now, tell, machine, socket.life)
+  }
+}
+
 function freeAddress(sockets: Sockets, name: string): string {
   const first = `${SCHEME}${name}`
   if (!sockets.open.has(first)) return first
@@ -129,7 +141,7 @@ function arriveAt(
   if (!socket) {
     counters.refused++
     note(ground, target.name, () => `<- ${name}  ${bytes.length} B: nobody listens`)
-    return refuse(sockets, from, to, target)
+    return bounce(sockets, from, to, target)
   }
   counters.received++
   note(ground, target.name, () => `<- ${name}  ${bytes.length} B`)
@@ -138,7 +150,7 @@ function arriveAt(
 }
 
 /** The system of the target answers that nobody listens there; that may be lost as well. */
-function refuse(sockets: Sockets, from: Socket, to: string, target: Machine): void {
+function bounce(sockets: Sockets, from: Socket, to: string, target: Machine): void {
   const { ground } = sockets
   const { machine, life, address } = from
   if (paths.isCut(sockets.paths, target.name, machine.name)) return

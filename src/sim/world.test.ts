@@ -28,6 +28,17 @@ async function talker(world: World, name: string): Promise<Talker> {
   return { node, datagrams, heard }
 }
 
+test('who is told that nobody listens is told it by whoever forges it', async () => {
+  const world = createWorld({ seed: 1 })
+  const [a, b] = [await talker(world, 'a'), await talker(world, 'b')]
+  world.stall('a', 50)
+  world.refuse('a', 'sim:b')
+  await world.run(20)
+  expect(a.heard).toEqual([])
+  await world.run(40)
+  expect([a.heard, b.heard]).toEqual([['refused sim:b'], []])
+})
+
 /** Nodes that chatter by datagrams, alarms, streams and promises, under a drawn schedule. */
 async function chatter(options: WorldOptions, ms: number): Promise<World> {
   const world = createWorld(options)

@@ -103,6 +103,8 @@ export interface World {
   heal(): void
   /** Its loop runs nothing for so long, then everything late, alarms first. */
   stall(name: string, ms: Millis): void
+  /** Its system tells it that nobody listens at an address, as anybody on the way may forge. */
+  refuse(name: string, address: string): void
   /** Its clock goes at this factor from now on; 1 is as it should be. */
   slowClock(name: string, factor: number): void
   /** What holds from one to the other; `*` is anyone. The last word for a pair counts. */
@@ -226,7 +228,15 @@ function nodesOf(scene: Scene): Nodes {
 
 type Faults = Pick<
   World,
-  'partition' | 'deafen' | 'heal' | 'stall' | 'slowClock' | 'conditions' | 'weather' | 'follow'
+  | 'partition'
+  | 'deafen'
+  | 'heal'
+  | 'stall'
+  | 'refuse'
+  | 'slowClock'
+  | 'conditions'
+  | 'weather'
+  | 'follow'
 >
 
 function faultsOf(scene: Scene): Faults {
@@ -239,6 +249,7 @@ function faultsOf(scene: Scene): Faults {
     },
     heal: () => network.cuts.clear(),
     stall: (name, ms) => machines.stall(base, machineOf(scene, name), ms),
+    refuse: (name, address) => datagrams.refuse(scene.sockets, machineOf(scene, name), address),
     slowClock(name, factor) {
       if (!(factor > 0 && factor <= 100)) {
         throw new HoldfastError('bad-value', `a clock's factor must be above 0 to 100: ${factor}`)

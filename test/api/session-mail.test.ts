@@ -34,6 +34,7 @@ async function mailbox(
   const place = {
     loop,
     connect,
+    report: () => {},
     open: () => Promise.resolve(new MailMemory(content, id)),
     listen: null,
   }

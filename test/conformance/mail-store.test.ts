@@ -20,7 +20,7 @@ import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
 import { HoldfastError } from '../../src/machine.ts'
 import type { MailChange, MailStore } from '../../src/ports.ts'
-import { bytes, CLAIMS, commit, contentOf, KEEPS, posted } from './mail-store.ts'
+import { acked, bytes, CLAIMS, commit, contentOf, heard, KEEPS, posted } from './mail-store.ts'
 import { dice } from './until.ts'
 
 const MODULE = new URL('../../dist/drivers/store/mail-sqlite.js', import.meta.url)
@@ -69,12 +69,12 @@ function plan(count: number): MailChange[][] {
   for (let at = 1; at <= count; at++) {
     const large = at % 4 === 0 ? 6_000 : 10
     const letters = at % 3 === 0 ? 3 : 1
-    const changes: MailChange[] = [{ kind: 'heard', peer: 'eve', n: at }]
+    const changes: MailChange[] = [heard('eve', at)]
     for (let i = 0; i < letters; i++) changes.push(posted('bob', ++n, `${n} `.repeat(large / 4)))
     changes.push({ kind: 'set', key: `k${at % 5}`, value: bytes(`${at}`) })
     if (at % 7 === 0)
       changes.push({ kind: 'dead', peer: 'eve', n: at, body: bytes('x'), why: 'no' })
-    if (at % 10 === 0) changes.push({ kind: 'acked', peer: 'bob', n: n - 5, bytes: 100 })
+    if (at % 10 === 0) changes.push(acked('bob', n - 5, 100))
     commits.push(changes)
   }
   return commits
@@ -294,7 +294,7 @@ describe('a SQLite mailbox', () => {
 
   test('whose letters were changed on the disk says which', async () => {
     const { file, store } = await filled(30)
-    const last = store.letters('bob', 0, 1_000_000).at(-1)!
+    const last = store.letters('bob', 0, 1_000_000).letters.at(-1)!
     store.close()
     const content = readFileSync(file)
     const at = content.lastIndexOf(last.body)
@@ -316,6 +316,6 @@ describe('a SQLite mailbox', () => {
     const newer = new Database(file)
     newer.exec('PRAGMA user_version = 9')
     newer.close()
-    expect(complaint(file)).toContain('its layout has version 9, this Holdfast knows 1')
+    expect(complaint(file)).toContain('its layout has version 9, this Holdfast knows 2')
   })
 })

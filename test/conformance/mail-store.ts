@@ -3,7 +3,7 @@
  * does not hold.
  */
 
-import { type Letter, LETTER_OVERHEAD, type MailChange, type MailStore } from '../../src/ports.ts'
+import { LETTER_OVERHEAD, type MailChange, type MailStore, type Span } from '../../src/ports.ts'
 
 /** Opens the store at one place; a second call opens the same place again. */
 export type OpenMail = () => Promise<MailStore>
@@ -22,7 +22,22 @@ export function bytes(text: string): Uint8Array {
 
 /** A letter posted to a peer. */
 export function posted(peer: string, n: number, text = `letter ${n}`): MailChange {
-  return { kind: 'posted', peer, n, body: bytes(text) }
+  return { kind: 'posted', peer, n, body: bytes(text), ...history(n) }
+}
+
+/** A letter of a peer that took effect. */
+export function heard(peer: string, n: number): MailChange {
+  return { kind: 'heard', peer, n, ...history(n) }
+}
+
+/** Letters that a peer has. */
+export function acked(peer: string, n: number, weight: number): MailChange {
+  return { kind: 'acked', peer, n, bytes: weight, digest: history(n).digest }
+}
+
+/** Another life for every ten letters; what stores reckon themselves is tried with real ones. */
+function history(n: number): { life: Uint8Array; digest: Uint8Array } {
+  return { life: new Uint8Array(8).fill(1 + n / 10), digest: new Uint8Array(16).fill(n) }
 }
 
 function equal(found: unknown, expected: unknown): void {
@@ -30,7 +45,7 @@ function equal(found: unknown, expected: unknown): void {
   if (left !== right) throw new Error(`found ${left}, not ${right}`)
 }
 
-const numbers = (letters: Letter[]): number[] => letters.map(({ n }) => n)
+const numbers = ({ letters }: Span): number[] => letters.map(({ n }) => n)
 const size = (text: string): number => text.length + LETTER_OVERHEAD
 
 /** All that is in a store, to be compared. */
@@ -39,7 +54,7 @@ export function contentOf(store: MailStore): string {
   const letters = heads.map(({ peer }) => {
     const found: string[] = []
     for (let after = 0; ;) {
-      const some = store.letters(peer, after, 100_000)
+      const { letters: some } = store.letters(peer, after, 100_000)
       if (some.length === 0) break
       for (const { n, body } of some) found.push(`${n} ${body.length} ${sum(body)}`)
       after = some.at(-1)!.n
@@ -68,14 +83,16 @@ export const CLAIMS: Readonly<Record<string, (open: OpenMail) => Promise<void>>>
     await commit(store, [
       posted('bob', 1),
       posted('bob', 2),
-      { kind: 'heard', peer: 'bob', n: 7 },
+      heard('bob', 7),
       posted('eve', 1),
       { kind: 'set', key: 'hats', value: bytes('3') },
       { kind: 'set', key: 'hats', value: bytes('4') },
     ])
     const [bob] = store.heads().filter(({ peer }) => peer === 'bob')
     const waits = { posted: 2, acked: 0, bytes: 2 * size('letter 1') }
-    equal(bob, { peer: 'bob', ...waits, heard: 7, tries: 0 })
+    equal({ ...bob, heard: 7, ...waits }, bob)
+    equal([bob!.tries, bob!.ourLives.length, bob!.theirLives.length], [0, 1, 1])
+    equal([...bob!.postedDigest, ...bob!.heardDigest], [...Array(16).fill(2), ...Array(16).fill(7)])
     equal(numbers(store.letters('bob', 0, 1_000)), [1, 2])
     equal([...store.get('hats')!], [...bytes('4')])
     store.close()
@@ -103,7 +120,7 @@ export const CLAIMS: Readonly<Record<string, (open: OpenMail) => Promise<void>>>
     equal(store.weigh('bob', 1, 3), 2 * size('letter 1'))
     for (const n of [2, 4]) {
       const weight = store.weigh('bob', n - 2, n)
-      await commit(store, [{ kind: 'acked', peer: 'bob', n, bytes: weight }])
+      await commit(store, [acked('bob', n, weight)])
       equal(numbers(store.letters('bob', n, 1_000))[0], n + 1)
     }
     const [bob] = store.heads()
@@ -115,7 +132,7 @@ export const CLAIMS: Readonly<Record<string, (open: OpenMail) => Promise<void>>>
     const body = bytes('bad')
     await commit(store, [
       { kind: 'dead', peer: 'bob', n: 3, body, why: 'no' },
-      { kind: 'heard', peer: 'bob', n: 3 },
+      heard('bob', 3),
       { kind: 'set', key: 'a', value: body },
       { kind: 'set', key: 'ab', value: body },
       { kind: 'set', key: 'b', value: body },
@@ -137,7 +154,7 @@ export const CLAIMS: Readonly<Record<string, (open: OpenMail) => Promise<void>>>
     await commit(store, [{ kind: 'tried', peer: 'bob', n: 1 }])
     await commit(store, [{ kind: 'tried', peer: 'bob', n: 1 }, posted('bob', 1)])
     equal(store.heads()[0]!.tries, 2)
-    await commit(store, [{ kind: 'heard', peer: 'bob', n: 1 }])
+    await commit(store, [heard('bob', 1)])
     equal(store.heads()[0]!.tries, 0)
     store.close()
   },
@@ -145,12 +162,12 @@ export const CLAIMS: Readonly<Record<string, (open: OpenMail) => Promise<void>>>
     const store = await open()
     const large = new Uint8Array(64 * 1024).fill(7)
     await commit(store, [
-      { kind: 'posted', peer: 'bob', n: 1, body: new Uint8Array(0) },
-      { kind: 'posted', peer: 'bob', n: 2, body: large },
-      { kind: 'posted', peer: 'bob', n: 3, body: large },
+      { kind: 'posted', peer: 'bob', n: 1, body: new Uint8Array(0), ...history(1) },
+      { kind: 'posted', peer: 'bob', n: 2, body: large, ...history(2) },
+      { kind: 'posted', peer: 'bob', n: 3, body: large, ...history(3) },
     ])
     equal(
-      store.letters('bob', 0, 1_000_000).map(({ body }) => body.length),
+      store.letters('bob', 0, 1_000_000).letters.map(({ body }) => body.length),
       [0, 65_536, 65_536],
     )
     store.close()
@@ -175,7 +192,7 @@ export const KEEPS: Readonly<Record<string, (open: OpenMail) => Promise<void>>> 
     for (let n = 1; n <= 20; n++) {
       await commit(store, [
         posted('bob', n),
-        { kind: 'heard', peer: 'eve', n },
+        heard('eve', n),
         { kind: 'set', key: `k${n % 3}`, value: bytes(`${n}`) },
       ])
       said.push(contentOf(store))

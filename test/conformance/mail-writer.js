@@ -10,8 +10,9 @@ const bytes = (text) => Uint8Array.from(Buffer.from(text, 'latin1'))
 
 for (const [index, changes] of JSON.parse(readFileSync(plan, 'utf8')).entries()) {
   for (const change of changes) {
-    if (typeof change.body === 'string') change.body = bytes(change.body)
-    if (typeof change.value === 'string') change.value = bytes(change.value)
+    for (const field of ['body', 'value', 'life', 'digest']) {
+      if (typeof change[field] === 'string') change[field] = bytes(change[field])
+    }
   }
   store.commit(changes, (error) => {
     if (error) throw error

@@ -47,4 +47,37 @@ async function twice(): Promise<string> {
   }
 }
 
-Object.assign(globalThis, { claims, live, twice })
+/** What a post says after the storage was cleared under it. */
+async function cleared(): Promise<string> {
+  const box = await openMailbox({ id: 'page', store: 'cleared' })
+  await box.to('node').post(1)
+  await new Promise<void>((resolve, reject) => {
+    const request = indexedDB.deleteDatabase('holdfast mailbox cleared')
+    request.onsuccess = () => resolve()
+    request.onerror = () => reject(request.error)
+  })
+  const said = await box
+    .to('node')
+    .post(2)
+    .then(
+      () => 'no error',
+      (error: Error) => `${error.name}: ${error.message}`,
+    )
+  await box.close()
+  return said
+}
+
+/** What a page is told that has no locks, as on plain http from another machine. */
+async function plain(): Promise<string> {
+  Object.defineProperty(navigator, 'locks', { value: undefined, configurable: true })
+  try {
+    return await openMailIndexedDb('plain').then(
+      () => 'no error',
+      (error: Error) => `${error.name}: ${error.message}`,
+    )
+  } finally {
+    delete (navigator as { locks?: unknown }).locks
+  }
+}
+
+Object.assign(globalThis, { claims, cleared, live, plain, twice })

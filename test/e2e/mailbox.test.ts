@@ -63,6 +63,14 @@ test('a page of another server gets into no door that does not name it, and hear
   await node.close()
 })
 
+test('storage that is cleared while it is open is named to who posts (MB-26)', async () => {
+  expect(await run('cleared()')).toMatch(/^HoldfastError: .* the browser closed its storage/)
+})
+
+test('a page without locks, as on plain http, is told what to do (MB-26)', async () => {
+  expect(await run('plain()')).toMatch(/^HoldfastError: .* open the page over https/)
+})
+
 test(`S31: ${RELOADS} reloads: letters of a page take effect once and in order`, async () => {
   const listen = { port: 0, origins: [new URL(url).origin] }
   const node = await openMailbox({ id: 'node', store: null, listen })

@@ -12,7 +12,7 @@
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import * as mailbox from '../../src/mailbox/mailbox.ts'
 import type { Mailbox, MailOut } from '../../src/mailbox/mailbox.ts'
-import { mailLayout } from '../../src/mailbox/messages.ts'
+import { mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
 import type { Letter, MailChange, MailStore } from '../../src/ports.ts'
 import { decode } from '../../src/wire/layout.ts'
 import { type Batch, type Block, isSigned, type Signed } from './chain.ts'
@@ -185,9 +185,9 @@ function deliver(kernel: Kernel, delivery: Delivery): string[] {
     const body = `answer ${++state.received} to ${delivery.body}`
     enqueue(kernel, { vat: 'vattp', method: 'transmit', peer, body })
   } else if (delivery.method === 'deliverInboundAck') {
-    mailbox.hear(box, 0, peer, { kind: 'batch', letters: [], ack: delivery.ack }, store, out)
+    mailbox.hear(box, 0, peer, plainBatch([], delivery.ack), store, out)
   } else {
-    mailbox.hear(box, 0, peer, { kind: 'batch', letters: lettersOf(delivery), ack: 0 }, store, out)
+    mailbox.hear(box, 0, peer, plainBatch(lettersOf(delivery), 0), store, out)
     handle(kernel, peer, out)
   }
   return effects

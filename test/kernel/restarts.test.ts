@@ -1,6 +1,7 @@
 // Goal: two replicas with the same input have the same event log, crank and delivery counts,
 // whenever one of them is restarted; the device of the source fails this, and the place is named.
 // Method: the scene of seed 003 with the shipped mailbox; a restart at every point of the input.
+import { plainBatch } from '../../src/mailbox/messages.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,11 +44,10 @@ function eventsOf(kernel: Kernel): Event[] {
 
 function batch(letters: [number, string][], ack: number): Batch {
   const text = new TextEncoder()
-  return {
-    kind: 'batch',
-    letters: letters.map(([n, body]) => ({ n, body: text.encode(body) })),
+  return plainBatch(
+    letters.map(([n, body]) => ({ n, body: text.encode(body) })),
     ack,
-  }
+  )
 }
 
 function inOrder(...batches: Batch[]): Block[] {

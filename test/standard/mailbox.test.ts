@@ -87,6 +87,7 @@ test('what two mailboxes say is what the document says, proofs and numbers too',
     const batches = all.filter(({ from, value }) => from === side && value['kind'] === 'batch')
     const letters = batches.flatMap(({ value }) => value['letters'] as Read[])
     expect(letters.map(({ n }) => n)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
+    expectDigests(all, side)
     const first = side === 'alice' ? '1' : '{"seen":1}'
     expect(Buffer.from(letters[0]!['body'] as Uint8Array).toString()).toBe(`\x01${first}`)
     expect(batches.at(-1)!.value['ack']).toBe(20)
@@ -94,6 +95,69 @@ test('what two mailboxes say is what the document says, proofs and numbers too',
   await alice.close()
   await bob.close()
 })
+
+/** MurmurHash3 (x86, 128 bits) as section 17.1 has it, written for this test. */
+function digestOf(before: Buffer, life: Buffer, body: Buffer): Buffer {
+  const C = [0x239b961b, 0xab0e9789, 0x38b34ae5, 0xa1e38b93]
+  const turned = (x: number, by: number): number => (x << by) | (x >>> (32 - by))
+  const h = [0, 4, 8, 12].map((at) => before.readInt32LE(at))
+  h[0]! ^= life.readInt32LE(0)
+  h[1]! ^= life.readInt32LE(4)
+  h[2]! ^= 0x6c69616d
+  const padded = Buffer.concat([body, Buffer.alloc(16 - (body.length % 16))])
+  const mix = (i: number, at: number): void => {
+    const k = Math.imul(padded.readInt32LE(at + 4 * i), C[i]!)
+    h[i]! ^= Math.imul(turned(k, 15 + i), C[(i + 1) % 4]!)
+  }
+  const adds = [0x561ccd1b, 0x0bcaa747, 0x96cd1c35, 0x32ac3b17]
+  let at = 0
+  for (; at + 16 <= body.length; at += 16) {
+    for (const i of [0, 1, 2, 3]) {
+      mix(i, at)
+      h[i] =
+        (Math.imul((turned(h[i]!, [19, 17, 15, 13][i]!) + h[(i + 1) % 4]!) | 0, 5) + adds[i]!) | 0
+    }
+  }
+  for (const i of [3, 2, 1, 0]) mix(i, at)
+  const spread = (): void => {
+    h[0] = (h[0]! + h[1]! + h[2]! + h[3]!) | 0
+    for (const i of [1, 2, 3]) h[i] = (h[i]! + h[0]) | 0
+  }
+  for (const i of [0, 1, 2, 3]) h[i]! ^= body.length
+  spread()
+  for (const i of [0, 1, 2, 3]) {
+    let x = Math.imul(h[i]! ^ (h[i]! >>> 16), 0x85ebca6b)
+    x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35)
+    h[i] = x ^ (x >>> 16)
+  }
+  spread()
+  const digest = Buffer.alloc(16)
+  for (const i of [0, 1, 2, 3]) digest.writeInt32LE(h[i]!, 4 * i)
+  return digest
+}
+
+/** What a side says of histories is what its letters and those of the other give. */
+function expectDigests(all: readonly { from: string; value: Read }[], side: string): void {
+  const digests = (from: string): Buffer[] => {
+    const chain: Buffer[] = [Buffer.alloc(16)]
+    for (const { from: who, value } of all) {
+      if (who !== from || value['kind'] !== 'batch') continue
+      const letters = value['letters'] as Read[]
+      const life = Buffer.from(value['life'] as Uint8Array)
+      if (letters.length > 0)
+        expect(Buffer.from(value['before'] as Uint8Array)).toEqual(chain.at(-1))
+      for (const { body } of letters) {
+        chain.push(digestOf(chain.at(-1)!, life, Buffer.from(body as Uint8Array)))
+      }
+    }
+    return chain
+  }
+  const theirs = digests(side === 'alice' ? 'bob' : 'alice')
+  for (const { from, value } of all) {
+    if (from !== side || value['kind'] !== 'batch') continue
+    expect(Buffer.from(value['ackDigest'] as Uint8Array)).toEqual(theirs[value['ack'] as number])
+  }
+}
 
 test('who has another key is refused as the document says', async () => {
   const said: Said[] = []

@@ -17,6 +17,7 @@ import { createFrames, nextFrame, open, PARTS_MAX } from '../../src/link/frames.
 import { handshakeLayout, LINK_VERSION } from '../../src/link/handshake.ts'
 import * as link from '../../src/link/limits.ts'
 import * as mail from '../../src/mailbox/messages.ts'
+import { LIVES_MAX } from '../../src/wire/history.ts'
 import { createHeader, readHeader } from '../../src/link/packet.ts'
 import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'
 import { BATCH_BYTES } from '../../src/objects/messages.ts'
@@ -94,6 +95,7 @@ const LIMITS: Record<string, number> = {
   ...pick(pieceChanges),
   ...pick(levels),
   ...pick(mail),
+  LIVES_MAX,
   PIECE_SEQ_MAX: pieces.SEQ_MODULUS - 1,
   GENERATION_MAX: pieces.GENERATIONS - 1,
   TYPES_MAX,

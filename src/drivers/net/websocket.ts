@@ -6,7 +6,6 @@
 import { HoldfastError } from '../../machine.ts'
 import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../../ports.ts'
 import type { Connect, Met, Stream, StreamEvents } from '../../ports.ts'
-import { plain } from '../../wire/plain.ts'
 
 /** How long a connection may take to open, in milliseconds; then it is told as closed. */
 const OPEN_MS = 10_000
@@ -86,17 +85,13 @@ export function closeSentence(code: number, reason: string): string {
     1013: 'the other side is full',
   }
   const words = meaning[code] ?? 'it was closed'
-  return reason === '' ? `${words} (${code})` : `${words} (${code}: ${plain(reason)})`
+  return reason === '' ? `${words} (${code})` : `${words} (${code}: ${reason})`
 }
 
 // What the close of a stream says of who closed it.
 function turnedAway(code: number, reason: string): Met | undefined {
-  if (code === FORBIDDEN) {
-    return { kind: 'denied', what: plain(reason) || 'it does not say why' }
-  }
-  return code === TRY_AGAIN_LATER
-    ? { kind: 'passing', what: `it is full (${plain(reason)})` }
-    : undefined
+  if (code === FORBIDDEN) return { kind: 'denied', what: reason || 'it does not say why' }
+  return code === TRY_AGAIN_LATER ? { kind: 'passing', what: `it is full (${reason})` } : undefined
 }
 
 class ClientStream implements WebSocketStream {

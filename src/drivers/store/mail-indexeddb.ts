@@ -6,22 +6,33 @@
  */
 
 import { HoldfastError } from '../../machine.ts'
-import type { DeadLetter, Letter, MailChange, MailHead, MailStore } from '../../ports.ts'
-import { applyTo, closed, emptyContent, type MailContent, MailMemory } from './mail-memory.ts'
+import type { DeadLetter, MailChange, MailHead, MailStore } from '../../ports.ts'
+import { digestOf, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
+import { applyTo, closed, emptyContent, MailMemory, newHead } from './mail-memory.ts'
+import type { KeptLetter, MailContent } from './mail-memory.ts'
 
 /** The version of the layout that this code writes. */
-const LAYOUT_VERSION = 1
+const LAYOUT_VERSION = 2
 const STORES = ['heads', 'letters', 'dead', 'values'] as const
 type Name = (typeof STORES)[number]
+const CLEARED =
+  'the browser closed its storage, as when data of this site are cleared; load it anew'
 
 /** Opens the database of that name, or makes it. @throws HoldfastError `store` */
 export async function openMailIndexedDb(name: string): Promise<MailStore> {
+  checkPlace(name)
+  // Asked for, not insisted on: without it the browser may clear what this page keeps.
+  void navigator.storage?.persist?.().catch(() => false)
   await lock(name)
   let database: IDBDatabase | null = null
   try {
     const request = indexedDB.open(`holdfast mailbox ${name}`, LAYOUT_VERSION)
     request.onupgradeneeded = () => {
-      for (const store of STORES) request.result.createObjectStore(store)
+      const { result } = request
+      // What lies there from version 1 is read as it is, and completed.
+      for (const store of STORES) {
+        if (!result.objectStoreNames.contains(store)) result.createObjectStore(store)
+      }
     }
     database = await settled(name, request)
     return new MailIndexedDb(name, database, await contentOf(name, database))
@@ -32,18 +43,40 @@ export async function openMailIndexedDb(name: string): Promise<MailStore> {
   }
 }
 
+/** What a page needs; both are missing on plain http from another machine. */
+function checkPlace(name: string): void {
+  const lacks = typeof indexedDB === 'undefined' ? 'IndexedDB' : 'locks of the browser'
+  if (typeof indexedDB !== 'undefined' && navigator.locks) return
+  const cure = 'open the page over https or from localhost, or keep the mailbox in memory'
+  throw new HoldfastError(
+    'store',
+    `the mailbox ${name} needs ${lacks}, which this page lacks; ${cure}`,
+  )
+}
+
 class MailIndexedDb extends MailMemory {
+  override readonly interrupted: string | null
   readonly #database: IDBDatabase
   #isOpen = true
+  /** Why nothing is kept any more. */
+  #lost: string | null = null
 
   constructor(name: string, database: IDBDatabase, content: MailContent) {
     super(content, name)
     this.#database = database
+    database.onclose = () => (this.#lost = CLEARED)
+    // Another page wants to bring it up to date, or clears it: what it has then is not ours.
+    database.onversionchange = () => {
+      this.#lost = CLEARED
+      database.close()
+    }
+    this.interrupted = notes()?.getItem(noteOf(name)) ?? null
   }
 
   override commit(changes: readonly MailChange[], done: (error: Error | null) => void): void {
     if (!this.#isOpen) return done(closed(this.name))
     if (changes.length === 0) return done(null)
+    if (this.#lost !== null) return done(problem(this.name, this.#lost))
     const failed = (error: unknown): void => done(explain(this.name, error))
     try {
       const transaction = this.#database.transaction(STORES, 'readwrite', { durability: 'strict' })
@@ -61,8 +94,17 @@ class MailIndexedDb extends MailMemory {
   override close(): void {
     this.#isOpen = false
     super.close()
+    notes()?.removeItem(noteOf(this.name))
     this.#database.close()
     unlock(this.name)
+  }
+
+  override note(what: string): void {
+    try {
+      notes()?.setItem(noteOf(this.name), what)
+    } catch {
+      // No room: then a page that dies in a handler is not counted.
+    }
   }
 
   #write(transaction: IDBTransaction, changes: readonly MailChange[]): void {
@@ -79,15 +121,40 @@ class MailIndexedDb extends MailMemory {
         to('dead').put({ peer, n, body, why }, [peer, n])
       } else if (change.kind === 'buried') to('dead').delete([change.peer, change.n])
       else {
-        const { peer, n } = change
+        const { peer } = change
         applyTo(heads, change)
         moved.add(peer)
-        if (change.kind === 'posted') to('letters').put(change.body, [peer, n])
-        if (change.kind === 'acked') to('letters').delete(IDBKeyRange.bound([peer, 0], [peer, n]))
+        if (change.kind === 'begun') to('letters').delete(upTo(peer, Infinity))
+        if (change.kind === 'posted') {
+          const { n, body, life, digest } = change
+          to('letters').put({ body, life, digest }, [peer, n])
+        }
+        if (change.kind === 'acked') to('letters').delete(upTo(peer, change.n))
       }
     }
-    for (const peer of moved) to('heads').put(heads.heads.get(peer), peer)
+    for (const peer of moved) {
+      const head = heads.heads.get(peer)
+      if (head) to('heads').put(head, peer)
+      else to('heads').delete(peer)
+    }
   }
+}
+
+function upTo(peer: string, n: number): IDBKeyRange {
+  return IDBKeyRange.bound([peer, 0], [peer, n])
+}
+
+// A page writes there at once, and it outlives the page. Workers and some windows have none.
+function notes(): Storage | null {
+  try {
+    return globalThis.localStorage ?? null
+  } catch {
+    return null
+  }
+}
+
+function noteOf(name: string): string {
+  return `holdfast mailbox ${name} is handling`
 }
 
 async function contentOf(name: string, database: IDBDatabase): Promise<MailContent> {
@@ -102,20 +169,34 @@ async function contentOf(name: string, database: IDBDatabase): Promise<MailConte
   }
   const [heads, letters, dead, values] = await Promise.all([
     all<MailHead>('heads'),
-    all<Uint8Array>('letters'),
+    all<Uint8Array | Omit<KeptLetter, 'n'>>('letters'),
     all<DeadLetter>('dead'),
     all<Uint8Array>('values'),
   ])
-  for (const [, head] of heads) content.heads.set(head.peer, head)
-  for (const [key, body] of letters) {
+  for (const [, head] of heads) content.heads.set(head.peer, { ...newHead(head.peer), ...head })
+  for (const [key, kept] of letters) {
     const [peer, n] = key as [string, number]
-    const list: Letter[] = content.letters.get(peer) ?? []
+    const list: KeptLetter[] = content.letters.get(peer) ?? []
     content.letters.set(peer, list)
-    list.push({ n, body })
+    list.push(kept instanceof Uint8Array ? older(kept, n, list.at(-1)) : { n, ...kept })
   }
+  complete(content)
   content.dead = dead.map(([, letter]) => letter)
   for (const [key, value] of values) content.values.set(key as string, value)
   return content
+}
+
+// Version 1 knew no histories.
+function older(body: Uint8Array, n: number, before: KeptLetter | undefined): KeptLetter {
+  const digest = digestOf(before?.digest ?? NO_DIGEST, NO_LIFE, body)
+  return { n, body, life: NO_LIFE, digest }
+}
+
+function complete({ heads, letters }: MailContent): void {
+  for (const [peer, list] of letters) {
+    const [head, last] = [heads.get(peer), list.at(-1)]
+    if (head && last && head.ourLives.length === 0) head.postedDigest = last.digest
+  }
 }
 
 function settled<Result>(name: string, request: IDBRequest<Result>): Promise<Result> {
@@ -132,7 +213,11 @@ function explain(name: string, error: unknown): HoldfastError {
     QuotaExceededError: 'the browser gives this page no more room; nothing of this was kept',
   }
   const text = why[kind] ?? (message === '' ? 'the browser gave no reason' : message)
-  return new HoldfastError('store', `the mailbox ${name} of this page cannot be used: ${text}`)
+  return problem(name, text)
+}
+
+function problem(name: string, why: string): HoldfastError {
+  return new HoldfastError('store', `the mailbox ${name} of this page cannot be used: ${why}`)
 }
 
 /** By name of the mailbox, which one tab at a time has: how to let it go. */

@@ -4,6 +4,7 @@
  */
 
 import { HoldfastError } from '../../machine.ts'
+import { isSame, livesWith, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
 import {
   type DeadLetter,
   LETTER_OVERHEAD,
@@ -11,13 +12,20 @@ import {
   type MailChange,
   type MailHead,
   type MailStore,
+  type Span,
 } from '../../ports.ts'
+
+/** A letter that is kept, with what its history is. */
+export interface KeptLetter extends Letter {
+  life: Uint8Array
+  digest: Uint8Array
+}
 
 /** All that a mailbox has durably. */
 export interface MailContent {
   heads: Map<string, MailHead>
   /** By peer, in order. */
-  letters: Map<string, Letter[]>
+  letters: Map<string, KeptLetter[]>
   dead: DeadLetter[]
   values: Map<string, Uint8Array>
 }
@@ -34,23 +42,33 @@ export function applyTo(content: MailContent, change: MailChange): void {
     else content.values.set(change.key, change.value)
     return
   }
-  const { peer, n } = change
+  const { peer } = change
   if (change.kind === 'dead') {
-    content.dead.push({ peer, n, body: change.body, why: change.why })
+    content.dead.push({ peer, n: change.n, body: change.body, why: change.why })
   } else if (change.kind === 'buried') {
-    content.dead = content.dead.filter((letter) => letter.peer !== peer || letter.n !== n)
+    content.dead = content.dead.filter((letter) => letter.peer !== peer || letter.n !== change.n)
+  } else if (change.kind === 'begun') {
+    content.letters.delete(peer)
+    if (change.head) content.heads.set(peer, { ...change.head })
+    else content.heads.delete(peer)
   } else {
+    const { n } = change
     const head = content.heads.get(peer) ?? newHead(peer)
     content.heads.set(peer, head)
     move(head, change)
-    if (change.kind === 'posted') lettersOf(content, peer).push({ n, body: change.body })
+    if (change.kind === 'posted') {
+      const { body, life, digest } = change
+      lettersOf(content, peer).push({ n, body, life, digest })
+    }
     if (change.kind === 'acked') drop(lettersOf(content, peer), n)
   }
 }
 
 /** A peer of whom nothing is known. */
 export function newHead(peer: string): MailHead {
-  return { peer, posted: 0, acked: 0, bytes: 0, heard: 0, tries: 0 }
+  const digests = { postedDigest: NO_DIGEST, ackedDigest: NO_DIGEST, heardDigest: NO_DIGEST }
+  const numbers = { posted: 0, acked: 0, bytes: 0, heard: 0, tries: 0 }
+  return { peer, ...numbers, ...digests, ourLives: [], theirLives: [] }
 }
 
 type Moving = MailChange & { kind: 'posted' | 'acked' | 'heard' | 'tried' }
@@ -61,24 +79,29 @@ export function move(head: MailHead, change: Moving): void {
   if (change.kind === 'posted') {
     head.posted = n
     head.bytes += change.body.length + LETTER_OVERHEAD
+    head.postedDigest = change.digest
+    head.ourLives = livesWith(head.ourLives, n, change.life)
   } else if (change.kind === 'acked') {
     head.acked = n
     head.bytes -= change.bytes
+    head.ackedDigest = change.digest
   } else if (change.kind === 'heard') {
     head.heard = n
     head.tries = 0
+    head.heardDigest = change.digest
+    head.theirLives = livesWith(head.theirLives, n, change.life)
   } else head.tries++
 }
 
-function lettersOf(content: MailContent, peer: string): Letter[] {
+function lettersOf(content: MailContent, peer: string): KeptLetter[] {
   const known = content.letters.get(peer)
   if (known) return known
-  const letters: Letter[] = []
+  const letters: KeptLetter[] = []
   content.letters.set(peer, letters)
   return letters
 }
 
-function drop(letters: Letter[], upTo: number): void {
+function drop(letters: KeptLetter[], upTo: number): void {
   const first = letters[0]?.n ?? 0
   letters.splice(0, Math.max(0, upTo - first + 1))
 }
@@ -93,6 +116,7 @@ export class MailMemory implements MailStore {
   readonly name: string
   readonly sql = null
   readonly repaired = null
+  readonly interrupted: string | null = null
   protected readonly content: MailContent
   #open = true
 
@@ -102,7 +126,12 @@ export class MailMemory implements MailStore {
   }
 
   heads(): MailHead[] {
-    return [...this.content.heads.values()].map((head) => ({ ...head }))
+    return [...this.content.heads.values()].map((head) => ({ ...head })).toSorted(byPeer)
+  }
+
+  head(peer: string): MailHead | null {
+    const head = this.content.heads.get(peer)
+    return head ? { ...head } : null
   }
 
   dead(): DeadLetter[] {
@@ -117,17 +146,25 @@ export class MailMemory implements MailStore {
     return [...this.content.values.keys()].filter((key) => key.startsWith(prefix)).toSorted()
   }
 
-  letters(peer: string, after: number, bytes: number): Letter[] {
+  letters(peer: string, after: number, bytes: number): Span {
     const all = this.content.letters.get(peer) ?? []
     const from = Math.max(0, after + 1 - (all[0]?.n ?? 0))
+    const life = all[from]?.life ?? NO_LIFE
     let room = bytes
     let end = from
-    while (end < all.length) {
+    while (end < all.length && isSame(all[end]!.life, life)) {
       room -= all[end]!.body.length + LETTER_OVERHEAD
       if (room < 0 && end > from) break
       end++
     }
-    return all.slice(from, end)
+    const before = all[from - 1]?.digest ?? this.content.heads.get(peer)?.ackedDigest ?? NO_DIGEST
+    const letters = all.slice(from, end).map(({ n, body }) => ({ n, body }))
+    return { life, before: letters.length > 0 ? before : NO_DIGEST, letters }
+  }
+
+  mark(peer: string, n: number): Uint8Array | null {
+    const letters = this.content.letters.get(peer) ?? []
+    return letters[n - (letters[0]?.n ?? 0)]?.digest ?? null
   }
 
   weigh(peer: string, after: number, upTo: number): number {
@@ -144,9 +181,22 @@ export class MailMemory implements MailStore {
     done(null)
   }
 
+  abandon(): void {}
+
+  backup(_to: string): void {
+    throw new HoldfastError('store', `the mailbox in ${this.name} is no file that can be copied`)
+  }
+
+  note(_what: string): void {}
+
   close(): void {
     this.#open = false
   }
+}
+
+/** Heads in order of the ids of their peers. */
+export function byPeer(one: MailHead, other: MailHead): number {
+  return one.peer < other.peer ? -1 : 1
 }
 
 /** What a closed mailbox says. */

@@ -4,12 +4,16 @@
  */
 
 import { LETTER_OVERHEAD, type Letter } from '../../ports.ts'
+import { isSame } from '../../wire/history.ts'
 
 /** Most bytes of a run, overhead counted; a single larger letter is a run of its own. */
 export const RUN_BYTES_MAX: number = 64 * 1024
 
 /** Letters that follow one on the other. */
 export interface Run {
+  /** Who posted them, and the digest before the first. */
+  life: Uint8Array
+  before: Uint8Array
   first: number
   last: number
   /** With LETTER_OVERHEAD for each. */
@@ -17,12 +21,17 @@ export interface Run {
   bodies: Uint8Array[]
 }
 
-/** Adds a letter to runs, to the last of them if it fits there. */
-export function addTo(runs: Run[], { n, body }: Letter): void {
+/** Adds a letter to runs, to the last of them if it fits there. @param before the digest before */
+export function addTo(
+  runs: Run[],
+  { n, body, life }: Letter & { life: Uint8Array },
+  before: Uint8Array,
+): void {
   const size = body.length + LETTER_OVERHEAD
   const last = runs.at(-1)
-  if (!last || last.last + 1 !== n || last.bytes + size > RUN_BYTES_MAX) {
-    runs.push({ first: n, last: n, bytes: size, bodies: [body] })
+  const follows = last && last.last + 1 === n && isSame(last.life, life)
+  if (!follows || last.bytes + size > RUN_BYTES_MAX) {
+    runs.push({ life, before, first: n, last: n, bytes: size, bodies: [body] })
     return
   }
   last.last = n
@@ -58,11 +67,18 @@ export function unpack(first: number, last: number, packed: Uint8Array): Letter[
   return at === packed.length ? letters : null
 }
 
-/** CRC-32 (IEEE) of some bytes. */
-export function checksum(bytes: Uint8Array): number {
+/** CRC-32 (IEEE) of some bytes, one behind the other. */
+export function checksum(...parts: readonly Uint8Array[]): number {
   let crc = 0xffffffff
-  for (let i = 0; i < bytes.length; i++) crc = TABLE[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8)
+  for (const bytes of parts) {
+    for (let i = 0; i < bytes.length; i++) crc = TABLE[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8)
+  }
   return (crc ^ 0xffffffff) >>> 0
+}
+
+/** Some numbers and texts as bytes, for a checksum over a row. */
+export function rowBytes(...fields: readonly (number | string)[]): Uint8Array {
+  return new TextEncoder().encode(fields.join('\0'))
 }
 
 const TABLE: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {

@@ -6,15 +6,23 @@
  * last value is written; letters lie in runs of up to 64 KB.
  */
 
-import { HoldfastError } from '../../machine.ts'
-import type { DeadLetter, Letter, MailChange, MailHead, MailSql, MailStore } from '../../ports.ts'
-import type { SqlValue } from '../../ports.ts'
-import { closed, move, newHead } from './mail-memory.ts'
-import { addTo, checksum, pack, type Run, unpack } from './mail-runs.ts'
+import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs'
+import type { HoldfastError } from '../../machine.ts'
+import { LETTER_OVERHEAD } from '../../ports.ts'
+import type { DeadLetter, MailChange, MailHead, MailSql, MailStore } from '../../ports.ts'
+import type { Span, SqlValue } from '../../ports.ts'
+import { isSame, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
+import { chain, checksumOf, headOf, type HeadRow } from './mail-layout.ts'
+import { MAIL_FILE, rowOf, type RunRow, spanOf, sumOfDead, sumOfValue } from './mail-layout.ts'
+import { byPeer, closed, move, newHead } from './mail-memory.ts'
+import { Note } from './mail-note.ts'
+import { addTo, pack, type Run } from './mail-runs.ts'
+import { checkSql } from './mail-sql.ts'
 import * as sqlite from './sqlite-file.ts'
 import {
   attempt,
   explain,
+  hasDiskFailed,
   type OpenFile,
   problem,
   rollBack,
@@ -22,55 +30,32 @@ import {
 } from './sqlite-file.ts'
 import { walTrouble } from './wal-tail.ts'
 
-const KIND: sqlite.FileKind = {
-  // The letters HOLM.
-  id: 0x484f4c4d,
-  version: 1,
-  layout: `
-    CREATE TABLE mail_heads (peer TEXT PRIMARY KEY, posted INTEGER NOT NULL,
-      acked INTEGER NOT NULL, bytes INTEGER NOT NULL, heard INTEGER NOT NULL,
-      tries INTEGER NOT NULL) WITHOUT ROWID, STRICT;
-    CREATE TABLE mail_letters (peer TEXT NOT NULL, last INTEGER NOT NULL, first INTEGER NOT NULL,
-      bytes INTEGER NOT NULL, crc INTEGER NOT NULL, run BLOB NOT NULL,
-      PRIMARY KEY (peer, last)) WITHOUT ROWID, STRICT;
-    CREATE TABLE mail_dead (peer TEXT NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL,
-      why TEXT NOT NULL, PRIMARY KEY (peer, n)) STRICT;
-    CREATE TABLE mail_values (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID, STRICT`,
-}
-
 const SQL = {
-  heads: 'SELECT peer, posted, acked, bytes, heard, tries FROM mail_heads',
-  head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?)',
-  add: 'INSERT INTO mail_letters (peer, last, first, bytes, crc, run) VALUES (?, ?, ?, ?, ?, ?)',
+  heads: `SELECT peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc
+    FROM mail_heads`,
+  head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  forget: 'DELETE FROM mail_heads WHERE peer = ?',
+  add: 'INSERT INTO mail_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   trim: 'DELETE FROM mail_letters WHERE peer = ? AND last <= ?',
-  plan: `SELECT last, bytes FROM mail_letters WHERE peer = ? AND last > ?
-    ORDER BY last LIMIT 1024`,
-  runs: `SELECT first, last, crc, run FROM mail_letters WHERE peer = ? AND last > ? AND last <= ?
-    ORDER BY last`,
+  run: `SELECT first, last, life, before, crc, run FROM mail_letters WHERE peer = ? AND last > ?
+    ORDER BY last LIMIT 1`,
   weigh: `SELECT coalesce(sum(bytes), 0), min(first), max(last) FROM mail_letters
     WHERE peer = ? AND last > ? AND last <= ?`,
-  across: `SELECT first, last, crc, run FROM mail_letters
-    WHERE peer = ? AND first <= ? AND last > ? ORDER BY last LIMIT 1`,
-  dead: 'SELECT peer, n, body, why FROM mail_dead ORDER BY rowid',
-  die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?)',
+  dead: 'SELECT peer, n, body, why, crc FROM mail_dead ORDER BY rowid',
+  die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?, ?)',
   bury: 'DELETE FROM mail_dead WHERE peer = ? AND n = ?',
-  get: 'SELECT value FROM mail_values WHERE key = ?',
+  get: 'SELECT value, crc FROM mail_values WHERE key = ?',
   keys: 'SELECT key FROM mail_values WHERE key >= ? AND substr(key, 1, ?) = ? ORDER BY key',
-  put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?)',
+  put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?, ?)',
   remove: 'DELETE FROM mail_values WHERE key = ?',
 }
 
+const FAILED =
+  'the disk failed while it was written; nothing is written any more until it is opened anew'
+
 type Statements = Record<keyof typeof SQL, Statement>
-type HeadRow = [
-  peer: string,
-  posted: number,
-  acked: number,
-  bytes: number,
-  heard: number,
-  tries: number,
-]
+type DeadRow = [peer: string, n: number, body: Uint8Array, why: string, crc: number]
 type WeighRow = [whole: number, first: number | null, last: number | null]
-type RunRow = [first: number, last: number, crc: number, run: Uint8Array]
 
 /**
  * Opens the file, or makes it.
@@ -81,72 +66,122 @@ type RunRow = [first: number, last: number, crc: number, run: Uint8Array]
 export function openMailSqlite(file: string): MailStore {
   // Looked at before SQLite is, which mends it in silence.
   const trouble = walTrouble(file)
-  return new MailSqlite(sqlite.openFile(file, KIND), trouble)
+  const hadLog = existsSync(`${file}-wal`)
+  const opened = sqlite.openFile(file, MAIL_FILE)
+  // What a process before could not sync may be read, and is not on the disk: it is written anew.
+  if (hadLog) attempt(opened.path, () => sqlite.foldLog(opened))
+  return new MailSqlite(opened, trouble)
 }
 
 class MailSqlite implements MailStore {
   readonly name: string
   readonly sql: MailSql
   readonly repaired: string | null
+  readonly interrupted: string | null
   readonly #file: OpenFile
+  readonly #note: Note
   readonly #statements: Statements
   /** What is durable of each peer. */
   readonly #heads = new Map<string, MailHead>()
+  readonly #inode: number
+  /** Why nothing is written any more until the file is opened anew. */
+  #broken: HoldfastError | null = null
   #began = false
+  /** Why a statement of a handler ended the transaction that is open. */
+  #ended: Error | null = null
   #open = true
 
   constructor(file: OpenFile, repaired: string | null) {
     this.#file = file
     this.name = file.path
     this.repaired = repaired
+    this.#inode = statSync(file.path).ino
+    this.#note = new Note(`${file.path}-way`)
+    this.interrupted = this.#note.found
     const prepared = Object.entries(SQL).map(([name, text]) => {
       const statement = file.database.prepare<unknown[]>(text)
       return [name, text.startsWith('SELECT') ? statement.raw() : statement] as const
     })
     this.#statements = Object.fromEntries(prepared) as Statements
-    const run = (statement: string, values: readonly SqlValue[]): Record<string, SqlValue>[] =>
-      this.#run(statement, values)
+    const ended = (): Error | null => this.#ended
     this.sql = {
-      run,
+      run: (statement, values) => this.#run(statement, values),
       mark: () => this.#exec('SAVEPOINT letter'),
       keep: () => this.#exec('RELEASE letter'),
       undo: () => this.#exec('ROLLBACK TO letter; RELEASE letter'),
+      get ended() {
+        return ended()
+      },
     }
     for (const row of this.#rows<HeadRow>('heads')) {
-      const [peer, posted, acked, bytes, heard, tries] = row
-      this.#heads.set(peer, { peer, posted, acked, bytes, heard, tries })
+      const head = headOf(row)
+      if (!head) throw this.#damaged(`what is known of ${row[0]}`)
+      this.#heads.set(head.peer, head)
     }
   }
 
   heads(): MailHead[] {
-    return [...this.#heads.values()].map((head) => ({ ...head }))
+    return [...this.#heads.values()].map((head) => ({ ...head })).toSorted(byPeer)
+  }
+
+  head(peer: string): MailHead | null {
+    const head = this.#heads.get(peer)
+    return head ? { ...head } : null
   }
 
   dead(): DeadLetter[] {
-    const rows = this.#rows<[string, number, Uint8Array, string]>('dead')
-    return rows.map(([peer, n, body, why]) => ({ peer, n, body: new Uint8Array(body), why }))
+    return this.#rows<DeadRow>('dead').map(([peer, n, bytes, why, crc]) => {
+      const body = new Uint8Array(bytes)
+      if (sumOfDead(peer, n, body, why) === crc) return { peer, n, body, why }
+      throw this.#damaged(`the letter ${n} of ${peer} that was set aside`)
+    })
   }
 
   get(key: string): Uint8Array | null {
-    const [row] = this.#rows<[Uint8Array]>('get', key)
-    return row ? new Uint8Array(row[0]) : null
+    const [row] = this.#rows<[Uint8Array, number]>('get', key)
+    if (!row) return null
+    const value = new Uint8Array(row[0])
+    if (sumOfValue(key, value) === row[1]) return value
+    throw this.#damaged(`the value of ${JSON.stringify(key)}`)
   }
 
   keys(prefix: string): string[] {
     return this.#rows<[string]>('keys', prefix, prefix.length, prefix).map(([key]) => key)
   }
 
-  letters(peer: string, after: number, bytes: number): Letter[] {
+  letters(peer: string, after: number, bytes: number): Span {
+    const found: Span = { life: NO_LIFE, before: NO_DIGEST, letters: [] }
+    const { letters } = found
     let room = bytes
-    let upTo = 0
-    for (const [last, size] of this.#rows<[number, number]>('plan', peer, after)) {
-      if (upTo > 0 && size > room) break
-      room -= size
-      upTo = last
+    for (let from = after, more = true; more;) {
+      const [row] = this.#rows<RunRow>('run', peer, from)
+      if (!row || (letters.length > 0 && !isSame(found.life, row[2]))) break
+      from = row[1]
+      const run = this.#unpack(peer, row)
+      if (letters.length === 0) {
+        const before = run.letters.filter(({ n }) => n <= after)
+        Object.assign(found, { life: run.life, before: chain(run, before) })
+      }
+      for (const letter of run.letters) {
+        if (letter.n <= after) continue
+        room -= letter.body.length + LETTER_OVERHEAD
+        // By letters, not by runs: what is in one run depends on how turns were grouped.
+        more = room >= 0 || letters.length === 0
+        if (!more) break
+        letters.push(letter)
+      }
     }
-    if (upTo === 0) return []
-    const rows = this.#rows<RunRow>('runs', peer, after, upTo)
-    return rows.flatMap((row) => this.#unpack(peer, row)).filter(({ n }) => n > after)
+    return found
+  }
+
+  mark(peer: string, n: number): Uint8Array | null {
+    const [row] = this.#rows<RunRow>('run', peer, n - 1)
+    if (!row || row[0] > n) return null
+    const run = this.#unpack(peer, row)
+    return chain(
+      run,
+      run.letters.filter((letter) => letter.n <= n),
+    )
   }
 
   weigh(peer: string, after: number, upTo: number): number {
@@ -161,90 +196,142 @@ class MailSqlite implements MailStore {
     done(this.#commit(changes))
   }
 
+  abandon(): void {
+    this.#began = false
+    this.#ended = null
+    rollBack(this.#file)
+  }
+
+  backup(to: string): void {
+    if (this.#began) throw problem(this.name, 'it cannot be copied within a transaction')
+    if (existsSync(to)) throw problem(to, 'it exists already; a backup needs a new file')
+    attempt(this.name, () => this.#file.database.prepare<unknown[]>('VACUUM INTO ?').run(to))
+    const copy = openSync(to, 'r+')
+    fsyncSync(copy)
+    closeSync(copy)
+  }
+
+  note(what: string): void {
+    this.#note.write(what)
+  }
+
   close(): void {
     if (!this.#open) return
     this.#open = false
+    this.#note.remove()
     sqlite.closeFile(this.#file)
   }
 
   /** Bytes of the letters up to n in the run that goes on behind n. */
   #part(peer: string, n: number): number {
-    const [row] = this.#rows<RunRow>('across', peer, n, n)
-    if (!row) return 0
-    const runs: Run[] = []
-    for (const letter of this.#unpack(peer, row)) if (letter.n <= n) addTo(runs, letter)
-    return runs.reduce((sum, { bytes }) => sum + bytes, 0)
+    const [row] = this.#rows<RunRow>('run', peer, n)
+    if (!row || row[0] > n) return 0
+    let bytes = 0
+    for (const letter of this.#unpack(peer, row).letters) {
+      if (letter.n <= n) bytes += letter.body.length + LETTER_OVERHEAD
+    }
+    return bytes
   }
 
-  #unpack(peer: string, [first, last, crc, run]: RunRow): Letter[] {
-    const packed = new Uint8Array(run)
-    const letters = checksum(packed) === crc ? unpack(first, last, packed) : null
-    if (letters) return letters
-    throw problem(
-      this.name,
-      `letters ${first} to ${last} for ${peer} were damaged on the disk; restore a copy`,
-    )
+  #unpack(peer: string, row: RunRow): Span {
+    const span = spanOf(peer, row)
+    if (span) return span
+    const [first, last] = row
+    throw this.#damaged(`letters ${first} to ${last} for ${peer}`)
+  }
+
+  #damaged(what: string): HoldfastError {
+    const verb = what.startsWith('letters') ? 'were' : 'was'
+    return problem(this.name, `${what} ${verb} damaged on the disk; restore a copy`)
   }
 
   #commit(changes: readonly MailChange[]): Error | null {
     if (!this.#open) return closed(this.name)
     if (changes.length === 0 && !this.#began) return null
     try {
+      this.#checkPlace()
       this.#begin()
-      // Some errors in SQL of a handler end the transaction as a whole.
-      if (!this.#file.database.inTransaction) throw new Error('its transaction was rolled back')
       const heads = this.#write(changes)
       this.#file.database.exec('COMMIT')
       this.#began = false
-      for (const head of heads.values()) this.#heads.set(head.peer, head)
+      for (const [peer, head] of heads) {
+        if (head) this.#heads.set(peer, head)
+        else this.#heads.delete(peer)
+      }
       return null
     } catch (error) {
-      this.#began = false
-      rollBack(this.#file)
-      return explain(error, this.name)
+      this.abandon()
+      // What a sync did not bring to the disk once, a later one passes over: it is not asked again.
+      if (hasDiskFailed(error)) this.#broken ??= problem(this.name, FAILED)
+      return this.#broken ?? explain(error, this.name)
     }
   }
 
-  #write(changes: readonly MailChange[]): Map<string, MailHead> {
-    const heads = new Map<string, MailHead>()
+  #checkPlace(): void {
+    if (this.#broken) throw this.#broken
+    const now = statSync(this.name, { throwIfNoEntry: false })
+    if (now?.ino === this.#inode) return
+    const what = now ? 'another file was put in its place' : 'it was deleted'
+    this.#broken = problem(this.name, `${what} while it was open; put it back and open it anew`)
+    throw this.#broken
+  }
+
+  #write(changes: readonly MailChange[]): Map<string, MailHead | null> {
+    const heads = new Map<string, MailHead | null>()
     const runs = new Map<string, Run[]>()
     const values = new Map<string, Uint8Array | null>()
     for (const change of changes) {
       if (change.kind === 'set') values.set(change.key, change.value)
-      else if (change.kind === 'dead')
-        this.#bind('die', change.peer, change.n, change.body, change.why)
-      else if (change.kind === 'buried') this.#bind('bury', change.peer, change.n)
-      else {
-        const { peer } = change
-        const head = heads.get(peer) ?? { ...(this.#heads.get(peer) ?? newHead(peer)) }
-        heads.set(peer, head)
-        move(head, change)
-        if (change.kind !== 'posted') continue
-        const list = runs.get(peer) ?? []
-        runs.set(peer, list)
-        addTo(list, change)
-      }
+      else if (change.kind === 'dead') {
+        const { peer, n, body, why } = change
+        this.#bind('die', peer, n, body, why, sumOfDead(peer, n, body, why))
+      } else if (change.kind === 'buried') this.#bind('bury', change.peer, change.n)
+      else if (change.kind === 'begun') {
+        this.#bind('trim', change.peer, Number.MAX_SAFE_INTEGER)
+        runs.delete(change.peer)
+        heads.set(change.peer, change.head && { ...change.head })
+      } else this.#change(change, heads, runs)
     }
     for (const [peer, list] of runs) for (const run of list) this.#add(peer, run)
-    for (const head of heads.values()) this.#move(head)
+    for (const [peer, head] of heads) this.#move(peer, head)
     for (const [key, value] of values) {
       if (value === null) this.#bind('remove', key)
-      else this.#bind('put', key, value)
+      else this.#bind('put', key, value, sumOfValue(key, value))
     }
     return heads
   }
 
-  #add(peer: string, run: Run): void {
-    const packed = pack(run)
-    this.#bind('add', peer, run.last, run.first, run.bytes, checksum(packed), packed)
+  #change(
+    change: MailChange & { kind: 'posted' | 'acked' | 'heard' | 'tried' },
+    heads: Map<string, MailHead | null>,
+    runs: Map<string, Run[]>,
+  ): void {
+    const { peer } = change
+    const known = heads.has(peer) ? heads.get(peer) : this.#heads.get(peer)
+    const head = heads.get(peer) ?? { ...(known ?? newHead(peer)) }
+    heads.set(peer, head)
+    if (change.kind === 'posted') {
+      const list = runs.get(peer) ?? []
+      runs.set(peer, list)
+      addTo(list, change, head.postedDigest)
+    }
+    move(head, change)
   }
 
-  #move({ peer, posted, acked, bytes, heard, tries }: MailHead): void {
-    if (acked > (this.#heads.get(peer)?.acked ?? 0)) this.#bind('trim', peer, acked)
-    this.#bind('head', peer, posted, acked, bytes, heard, tries)
+  #add(peer: string, run: Run): void {
+    const { last, first, bytes, life, before } = run
+    const packed = pack(run)
+    this.#bind('add', peer, last, first, bytes, life, before, checksumOf(peer, run, packed), packed)
+  }
+
+  #move(peer: string, head: MailHead | null): void {
+    if (!head) return this.#bind('forget', peer)
+    if (head.acked > (this.#heads.get(peer)?.acked ?? 0)) this.#bind('trim', peer, head.acked)
+    this.#bind('head', ...rowOf(head))
   }
 
   #begin(): void {
+    if (this.#ended) throw this.#ended
     if (!this.#began) this.#file.database.exec('BEGIN IMMEDIATE')
     this.#began = true
   }
@@ -265,7 +352,11 @@ class MailSqlite implements MailStore {
       statement.run(...values)
       return []
     } catch (error) {
-      throw explain(error, this.name)
+      const why = explain(error, this.name)
+      if (hasDiskFailed(error)) this.#broken ??= problem(this.name, FAILED)
+      // A full disk does that, `OR ROLLBACK`, and whatever else SQLite finds too bad to go on.
+      if (this.#began && !this.#file.database.inTransaction) this.#ended ??= why
+      throw why
     }
   }
 
@@ -276,19 +367,5 @@ class MailSqlite implements MailStore {
   #rows<Row>(name: keyof typeof SQL, ...values: SqlValue[]): Row[] {
     if (!this.#open) throw closed(this.name)
     return attempt(this.name, () => this.#statements[name].all(...values)) as Row[]
-  }
-}
-
-// The transaction is ours, and so are the tables of letters.
-function checkSql(text: string): void {
-  const [, word = ''] = /^\s*([a-z]+)/i.exec(text) ?? []
-  if (/^(begin|commit|end|rollback|savepoint|release|attach|detach|vacuum|pragma)$/i.test(word)) {
-    throw new HoldfastError('bad-value', `${word} is not for a handler: it runs in a transaction`)
-  }
-  if (/\bmail_/i.test(text)) {
-    throw new HoldfastError(
-      'bad-value',
-      'tables whose name begins with mail_ are the mailbox’s own',
-    )
   }
 }

@@ -15,6 +15,7 @@ import { accessSync, constants, readFileSync, rmSync, statSync, writeFileSync } 
 import { dirname, resolve } from 'node:path'
 import Database from 'libsql'
 import { HoldfastError } from '../../machine.ts'
+import { FileLock } from './file-lock.ts'
 
 /** A kind of files. */
 export interface FileKind {
@@ -24,12 +25,17 @@ export interface FileKind {
   version: number
   /** Statements that make an empty file one of these. */
   layout: string
+  /** Brings a file of an older version up to date, within one transaction. */
+  upgrade?: (database: Database.Database, version: number) => void
+  /** Whether a lock stands beside it, which holds when the process reads its own file. */
+  isLockedBeside?: boolean
 }
 
 /** A file that is open and locked. */
 export interface OpenFile {
   readonly database: Database.Database
   readonly path: string
+  readonly lock: FileLock | null
 }
 
 /** A prepared statement. */
@@ -48,25 +54,34 @@ export function openFile(file: string, kind: FileKind): OpenFile {
   // A whole path, for SQLite gives names such as `:memory:` and `file:` a meaning of their own.
   const path = resolve(file)
   checkPlace(path)
-  const database = attempt(path, () => new Database(path))
+  const lock = kind.isLockedBeside ? attempt(path, () => new FileLock(`${path}-lock`)) : null
+  let database: Database.Database | null = null
   try {
-    // From the first look on: else a log needs a second file for its index, and the room for it.
-    attempt(path, () => void database.pragma('locking_mode = EXCLUSIVE'))
-    const isEmpty = attempt(path, () => identify(database, path, kind))
-    attempt(path, () => take(database, path, isEmpty ? kind : null))
-    return { database, path }
+    database = attempt(path, () => new Database(path))
+    openDatabase(database, path, kind)
+    return { database, path, lock }
   } catch (error) {
-    database.close()
+    database?.close()
+    lock?.release()
     throw error
   }
 }
 
+function openDatabase(database: Database.Database, path: string, kind: FileKind): void {
+  // From the first look on: else a log needs a second file for its index, and the room for it.
+  attempt(path, () => void database.pragma('locking_mode = EXCLUSIVE'))
+  const version = attempt(path, () => identify(database, path, kind))
+  attempt(path, () => take(database, path, version === null ? kind : null))
+  if (version !== null && version < kind.version) upgrade(database, path, kind, version)
+}
+
 /** Closes it, and lets others have it. */
-export function closeFile({ database, path }: OpenFile): void {
+export function closeFile({ database, path, lock }: OpenFile): void {
   // The number goes first: once the lock is free, another may write its own.
   rmSync(pidFile(path), { force: true })
   release(database)
   database.close()
+  lock?.release()
 }
 
 /** Rolls back what failed, if anything is left of it. */
@@ -98,12 +113,25 @@ function checkPlace(path: string): void {
   if (found !== undefined && found.size > 0 && found.size < HEADER_BYTES) throw notOurs(path)
 }
 
-/** Makes sure that the file is ours, without a change to it. @returns whether it is empty */
-function identify(database: Database.Database, path: string, kind: FileKind): boolean {
+function upgrade(database: Database.Database, path: string, kind: FileKind, version: number): void {
+  try {
+    attempt(path, () => {
+      database.exec('BEGIN IMMEDIATE')
+      kind.upgrade?.(database, version)
+      database.exec(`PRAGMA user_version = ${kind.version}; COMMIT`)
+    })
+  } catch (error) {
+    release(database)
+    throw error
+  }
+}
+
+/** Makes sure that the file is ours, unchanged. @returns its version; null if it is empty */
+function identify(database: Database.Database, path: string, kind: FileKind): number | null {
   const id = numberOf(database, 'PRAGMA application_id')
   const version = numberOf(database, 'PRAGMA user_version')
   const tables = numberOf(database, 'SELECT count(*) FROM sqlite_schema')
-  if (id === 0 && version === 0 && tables === 0) return true
+  if (id === 0 && version === 0 && tables === 0) return null
   if (id !== kind.id) throw notOurs(path)
   if (version > kind.version) {
     throw problem(
@@ -111,7 +139,7 @@ function identify(database: Database.Database, path: string, kind: FileKind): bo
       `its layout has version ${version}, this Holdfast knows ${kind.version}; use a newer one`,
     )
   }
-  return false
+  return version
 }
 
 /** Takes the lock, and makes an empty file ours. */
@@ -131,6 +159,11 @@ function take(database: Database.Database, path: string, kind: FileKind | null):
 /** Turns to the write-ahead log, if it has not yet been turned to. */
 export function useLog(database: Database.Database): void {
   database.pragma('journal_mode = WAL')
+}
+
+/** Writes what the log has into the file, and syncs it. A full disk leaves it where it is. */
+export function foldLog({ database }: OpenFile): void {
+  unlessFull(() => void database.pragma('wal_checkpoint(TRUNCATE)'))
 }
 
 // On a full disk a file can still be read, and written again once there is room.
@@ -194,8 +227,14 @@ export function explain(error: unknown, path: string): HoldfastError {
     case 'SQLITE_READONLY':
       return problem(path, 'it cannot be written; choose another place')
     default:
+      if (hasDiskFailed(error)) return problem(path, `the disk failed: ${String(error)}`)
       return problem(path, error instanceof Error ? error.message : String(error))
   }
+}
+
+/** Whether reading, writing or syncing went wrong, which a full disk is not. */
+export function hasDiskFailed(error: unknown): boolean {
+  return codeOf(error).startsWith('SQLITE_IOERR')
 }
 
 /** An error about that file. */

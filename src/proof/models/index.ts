@@ -3,6 +3,7 @@
  */
 
 import { check, type Model, type Report } from '../../sim/checker.ts'
+import * as histories from './histories.ts'
 import * as lease from './lease.ts'
 import * as link from './link.ts'
 import { mailboxModel } from './mailbox.ts'
@@ -38,7 +39,7 @@ export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   session: [...sessionModels(), ...leaseModels()],
   objects: objectsModels(),
   pieces: piecesModels(),
-  mailbox: [...mailboxModels(), ...restartModels()],
+  mailbox: [...mailboxModels(), ...historyModels(), ...restartModels()],
   slots: slotsModels(),
 }
 
@@ -102,6 +103,16 @@ function mailboxModels(): NamedModel[] {
   )
   const planted = mailbox.PLANTED.map(({ scope, violates }) =>
     named(scope.name, `${scope.bug}`, () => mailboxModel(scope), { violates }),
+  )
+  return [...good, ...planted]
+}
+
+function historyModels(): NamedModel[] {
+  const good = histories.GOOD.map(({ scope, says, deep = false }) =>
+    named(scope.name, says, () => histories.historyModel(scope), { deep }),
+  )
+  const planted = histories.PLANTED.map(({ scope, violates }) =>
+    named(scope.name, scope.bug!, () => histories.historyModel(scope), { violates }),
   )
   return [...good, ...planted]
 }

@@ -7,7 +7,14 @@
 import * as mailbox from '../../mailbox/mailbox.ts'
 import type { Mailbox, MailOut, Policy } from '../../mailbox/mailbox.ts'
 import type { MailMessage } from '../../mailbox/messages.ts'
-import { LETTER_OVERHEAD, type Letter, type MailChange, type MailHead } from '../../ports.ts'
+import {
+  LETTER_OVERHEAD,
+  type Letter,
+  type MailChange,
+  type MailHead,
+  type MailShelf,
+} from '../../ports.ts'
+import { NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
 
 /** What may be planted. */
 export type MailBug =
@@ -34,7 +41,7 @@ export interface MailScope {
 /** What is durable. */
 export interface Disk {
   heads: Record<string, MailHead>
-  letters: Letter[]
+  letters: (Letter & { digest: Uint8Array })[]
   /** What the handler did, one text for each letter. */
   effects: string[]
   /** Bodies of all letters that were ever committed. */
@@ -117,7 +124,8 @@ function put({ connections }: MailScope, { net }: MailScene, mail: Mail): void {
 
 /** What tells mail apart. */
 export function keyOf({ to, message }: Mail): string {
-  if (message.kind === 'hello') return `${to} hello ${message.heard}`
+  if (message.kind === 'hello') return `${to} hello ${message.heard} ${message.posted}`
+  if (message.kind === 'fault') return `${to} fault`
   const letters = message.letters.map(({ n, body }) => `${n} ${textOf(body)}`)
   return `${to} ${letters.join()} ${message.ack}`
 }
@@ -141,30 +149,45 @@ export function commit({ bug }: MailScope, { sides }: MailScene, at: number): vo
 
 function apply({ disk }: Side, change: MailChange, bug: MailBug | undefined): void {
   if (change.kind === 'set') return void disk.effects.push(textOf(change.value!))
+  if (!('n' in change)) return
   const { peer, n } = change
-  disk.heads[peer] ??= { peer, posted: 0, acked: 0, bytes: 0, heard: 0, tries: 0 }
+  const digests = { postedDigest: NO_DIGEST, ackedDigest: NO_DIGEST, heardDigest: NO_DIGEST }
+  const numbers = { peer, posted: 0, acked: 0, bytes: 0, heard: 0, tries: 0 }
+  disk.heads[peer] ??= { ...numbers, ...digests, ourLives: [], theirLives: [] }
   const head = disk.heads[peer]
   if (change.kind === 'posted') {
     head.posted = n
     head.bytes += change.body.length + LETTER_OVERHEAD
-    disk.letters.push({ n, body: change.body })
+    head.postedDigest = change.digest
+    disk.letters.push({ n, body: change.body, digest: change.digest })
     disk.posted.push(textOf(change.body))
   } else if (change.kind === 'acked') {
     head.acked = n
     head.bytes -= change.bytes
+    head.ackedDigest = change.digest
     disk.letters = disk.letters.filter((letter) => letter.n > n)
-  } else if (change.kind === 'heard' && bug !== 'dedup in memory alone') head.heard = n
+  } else if (change.kind === 'heard' && bug !== 'dedup in memory alone') {
+    head.heard = n
+    head.heardDigest = change.digest
+  }
 }
 
 /** The letters of a side that its network sees. */
-function shelfOf({ bug }: MailScope, { disk, pending }: Side) {
+function shelfOf({ bug }: MailScope, { disk, pending }: Side): MailShelf {
   const early = pending.filter((change) => change.kind === 'posted')
   const all = bug === 'sent before it is durable' ? [...disk.letters, ...early] : disk.letters
   const above = (after: number): Letter[] =>
     all.filter(({ n }) => n > after).map(({ n, body }) => ({ n, body }))
+  const mark = (n: number): Uint8Array | null => all.find((one) => one.n === n)?.digest ?? null
+  const acked = Object.values(disk.heads)[0]?.ackedDigest ?? NO_DIGEST
   return {
-    letters: (_peer: string, after: number) => above(after),
-    weigh: (_peer: string, after: number, upTo: number) =>
+    letters: (_peer, after) => {
+      const letters = above(after)
+      const before = letters.length > 0 ? (mark(letters[0]!.n - 1) ?? acked) : NO_DIGEST
+      return { life: NO_LIFE, before, letters }
+    },
+    mark: (_peer, n) => mark(n),
+    weigh: (_peer, after, upTo) =>
       above(after)
         .filter(({ n }) => n <= upTo)
         .reduce((sum, { body }) => sum + body.length + LETTER_OVERHEAD, 0),

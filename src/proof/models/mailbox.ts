@@ -118,7 +118,8 @@ function* ofSide(
 function* arrivals(scope: MailScope, scene: MailScene): Iterable<Action<MailScene>> {
   for (const [index, { to, message }] of scene.net.entries()) {
     const isFirst = scene.net.findIndex((mail) => mail.to === to) === index
-    const what = message.kind === 'hello' ? `hello ${message.heard}` : batch(message)
+    const what =
+      message.kind === 'batch' ? batch(message) : `${message.kind} ${keyOf({ to, message })}`
     if (scene.sides[to]!.pending.length === 0 && (!scope.connections || isFirst)) {
       const next = (copy: MailScene): void => scenes.arrive(scope, copy, index)
       yield { label: `${scene.sides[to]!.name} takes ${what}`, next }

@@ -10,7 +10,7 @@
 
 import * as mailbox from '../../mailbox/mailbox.ts'
 import type { Mailbox, MailOut } from '../../mailbox/mailbox.ts'
-import type { MailMessage } from '../../mailbox/messages.ts'
+import { type Batch, plainBatch } from '../../mailbox/messages.ts'
 import type { MailHead } from '../../ports.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 
@@ -51,8 +51,6 @@ export interface Replicas {
   asks: number
 }
 
-type Batch = MailMessage & { kind: 'batch' }
-
 /** The client's last ack comes again, for the client was restarted; so does a letter. */
 const INPUTS: readonly Batch[] = [
   batch([1], 0),
@@ -64,10 +62,14 @@ const INPUTS: readonly Batch[] = [
 /** Letters that the kernel had sent before. */
 const POSTED = 5
 
-const SHELF = { letters: () => [], weigh: () => 0 }
+const NO_SPAN = { life: new Uint8Array(8), before: new Uint8Array(16), letters: [] }
+const SHELF = { letters: () => NO_SPAN, weigh: () => 0, mark: () => new Uint8Array(16) }
 
 function batch(numbers: number[], ack: number): Batch {
-  return { kind: 'batch', letters: numbers.map((n) => ({ n, body: Uint8Array.of(n) })), ack }
+  return plainBatch(
+    numbers.map((n) => ({ n, body: Uint8Array.of(n) })),
+    ack,
+  )
 }
 
 /** The model. */
@@ -93,7 +95,10 @@ export function restartModel(scope: RestartScope): Model<Replicas> {
 }
 
 function replica(): Replica {
-  const head = { peer: 'client', posted: POSTED, acked: 0, bytes: 0, heard: 0, tries: 0 }
+  const numbers = { peer: 'client', posted: POSTED, acked: 0, bytes: 0, heard: 0, tries: 0 }
+  const none = new Uint8Array(16)
+  const digests = { postedDigest: none, ackedDigest: none, heardDigest: none }
+  const head = { ...numbers, ...digests, ourLives: [], theirLives: [] }
   const empty = (): Marks => ({ letters: 0, ack: 0 })
   return { marks: empty(), memory: empty(), head, log: [], box: mailbox.create([head]) }
 }
@@ -142,12 +147,12 @@ function deliver(dedup: Dedup, one: Replica, { letters, ack }: Batch): void {
   if (passed.length > 0) {
     one.log.push(`letters ${passed.map(({ n }) => n).join()}`)
     if (marks) marks.letters = passed.at(-1)!.n
-    kernel(one, { kind: 'batch', letters: passed, ack: 0 })
+    kernel(one, plainBatch(passed, 0))
   }
   if (marks && ack <= marks.ack) return
   one.log.push(`ack ${ack}`)
   if (marks) marks.ack = ack
-  kernel(one, { kind: 'batch', letters: [], ack })
+  kernel(one, plainBatch([], ack))
 }
 
 function kernel(one: Replica, message: Batch): void {

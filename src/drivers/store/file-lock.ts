@@ -1,0 +1,28 @@
+/**
+ * A lock beside a file, which nobody reads. The lock of SQLite on the file itself goes as soon as
+ * its own process opens that file once more and closes it, to copy it for example: POSIX ends all
+ * locks of a process on a file with any descriptor of it. This one stands on an empty file.
+ */
+
+import Database from 'libsql'
+
+/** Holds it until `release`; the system releases it when the process dies. */
+export class FileLock {
+  readonly #database: Database.Database
+
+  /** @throws Error of SQLite, code `SQLITE_BUSY` where somebody else holds it */
+  constructor(path: string) {
+    this.#database = new Database(path)
+    try {
+      this.#database.exec('BEGIN EXCLUSIVE')
+    } catch (error) {
+      this.#database.close()
+      throw error
+    }
+  }
+
+  release(): void {
+    this.#database.exec('ROLLBACK')
+    this.#database.close()
+  }
+}

@@ -1,0 +1,204 @@
+/** How a mailbox lies in SQLite: its tables, their rows, and files of an older layout. */
+
+import type Database from 'libsql'
+import type { Letter, Life, MailHead, Span } from '../../ports.ts'
+import { DIGEST_BYTES, digestOf, LIFE_BYTES, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
+import { checksum, rowBytes, type Run, unpack } from './mail-runs.ts'
+import type { FileKind } from './sqlite-file.ts'
+
+const HEADS = `
+  CREATE TABLE mail_heads (peer TEXT PRIMARY KEY, posted INTEGER NOT NULL,
+    acked INTEGER NOT NULL, bytes INTEGER NOT NULL, heard INTEGER NOT NULL,
+    tries INTEGER NOT NULL, digests BLOB NOT NULL, ours BLOB NOT NULL, theirs BLOB NOT NULL,
+    crc INTEGER NOT NULL) WITHOUT ROWID, STRICT`
+const LETTERS = `
+  CREATE TABLE mail_letters (peer TEXT NOT NULL, last INTEGER NOT NULL, first INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, life BLOB NOT NULL, before BLOB NOT NULL, crc INTEGER NOT NULL,
+    run BLOB NOT NULL, PRIMARY KEY (peer, last)) WITHOUT ROWID, STRICT`
+
+const DEAD = `
+  CREATE TABLE mail_dead (peer TEXT NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL,
+    why TEXT NOT NULL, crc INTEGER NOT NULL, PRIMARY KEY (peer, n)) STRICT`
+const VALUES = `
+  CREATE TABLE mail_values (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL)
+    WITHOUT ROWID, STRICT`
+
+/** What a file of a mailbox is. */
+export const MAIL_FILE: FileKind = {
+  // The letters HOLM.
+  id: 0x484f4c4d,
+  version: 2,
+  layout: `${HEADS}; ${LETTERS}; ${DEAD}; ${VALUES}`,
+  upgrade,
+  isLockedBeside: true,
+}
+
+/** A peer in its table. */
+export type HeadRow = [
+  peer: string,
+  posted: number,
+  acked: number,
+  bytes: number,
+  heard: number,
+  tries: number,
+  digests: Uint8Array,
+  ours: Uint8Array,
+  theirs: Uint8Array,
+  crc: number,
+]
+/** Letters in theirs. */
+export type RunRow = [
+  first: number,
+  last: number,
+  life: Uint8Array,
+  before: Uint8Array,
+  crc: number,
+  run: Uint8Array,
+]
+
+/** The row of a peer. */
+export function rowOf(head: MailHead): HeadRow {
+  const { peer, posted, acked, bytes, heard, tries } = head
+  const digests = new Uint8Array(3 * DIGEST_BYTES)
+  digests.set(head.postedDigest)
+  digests.set(head.ackedDigest, DIGEST_BYTES)
+  digests.set(head.heardDigest, 2 * DIGEST_BYTES)
+  const [ours, theirs] = [packLives(head.ourLives), packLives(head.theirLives)]
+  const crc = checksum(rowBytes(peer, posted, acked, bytes, heard, tries), digests, ours, theirs)
+  return [peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc]
+}
+
+/** What such a row says; null if it was damaged. */
+export function headOf(row: HeadRow): MailHead | null {
+  const [peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc] = row
+  const numbers = rowBytes(peer, posted, acked, bytes, heard, tries)
+  if (checksum(numbers, digests, ours, theirs) !== crc) return null
+  const part = (at: number): Uint8Array =>
+    Uint8Array.from(digests.subarray(at * DIGEST_BYTES, (at + 1) * DIGEST_BYTES))
+  return {
+    ...{ peer, posted, acked, bytes, heard, tries },
+    ...{ postedDigest: part(0), ackedDigest: part(1), heardDigest: part(2) },
+    ...{ ourLives: unpackLives(ours), theirLives: unpackLives(theirs) },
+  }
+}
+
+/** The letters of a row; null if they were damaged. */
+export function spanOf(peer: string, [first, last, life, before, crc, run]: RunRow): Span | null {
+  const packed = new Uint8Array(run)
+  const span = { life: new Uint8Array(life), before: new Uint8Array(before) }
+  if (checksumOf(peer, { ...span, first, last }, packed) !== crc) return null
+  const letters = unpack(first, last, packed)
+  return letters && { ...span, letters }
+}
+
+/** The checksum of a row of letters. */
+export function checksumOf(
+  peer: string,
+  { first, last, life, before }: Pick<Run, 'first' | 'last' | 'life' | 'before'>,
+  packed: Uint8Array,
+): number {
+  return checksum(rowBytes(peer, first, last), life, before, packed)
+}
+
+/** The checksum of a value. */
+export function sumOfValue(key: string, value: Uint8Array): number {
+  return checksum(rowBytes(key), value)
+}
+
+/** The checksum of a letter that was set aside. */
+export function sumOfDead(peer: string, n: number, body: Uint8Array, why: string): number {
+  return checksum(rowBytes(peer, n, why), body)
+}
+
+/** The digest behind some letters of a span, its first ones. */
+export function chain({ life, before }: Span, letters: readonly Letter[]): Uint8Array {
+  return letters.reduce((digest, { body }) => digestOf(digest, life, body), before)
+}
+
+const LIFE_ROW = 8 + LIFE_BYTES
+
+function packLives(lives: readonly Life[]): Uint8Array {
+  const packed = new Uint8Array(lives.length * LIFE_ROW)
+  const view = new DataView(packed.buffer)
+  for (const [at, { first, life }] of lives.entries()) {
+    view.setFloat64(at * LIFE_ROW, first)
+    packed.set(life, at * LIFE_ROW + 8)
+  }
+  return packed
+}
+
+function unpackLives(packed: Uint8Array): Life[] {
+  const bytes = new Uint8Array(packed)
+  const view = new DataView(bytes.buffer)
+  return Array.from({ length: Math.floor(bytes.length / LIFE_ROW) }, (_, at) => ({
+    first: view.getFloat64(at * LIFE_ROW),
+    life: bytes.slice(at * LIFE_ROW + 8, (at + 1) * LIFE_ROW),
+  }))
+}
+
+type OldHead = [peer: string, ...numbers: number[]]
+type OldRun = [peer: string, last: number, first: number, bytes: number, crc: number, run: Buffer]
+
+/** One after the other: a statement that is under way would keep the table from being dropped. */
+function* oldRuns(database: Database.Database): Iterable<OldRun> {
+  const next = database
+    .prepare<unknown[]>(
+      'SELECT * FROM old_letters WHERE (peer, last) > (?, ?) ORDER BY peer, last LIMIT 1',
+    )
+    .raw()
+  let at: [peer: string, last: number] = ['', 0]
+  for (;;) {
+    const [row] = next.all(...at) as OldRun[]
+    if (!row) return
+    yield row
+    at = [row[0], row[1]]
+  }
+}
+
+/** Files of 0.1 knew no histories: what was acked and heard says nothing, the rest is reckoned. */
+function upgrade(database: Database.Database, _version: number): void {
+  database.exec(`ALTER TABLE mail_heads RENAME TO old_heads;
+    ALTER TABLE mail_letters RENAME TO old_letters; ALTER TABLE mail_dead RENAME TO old_dead;
+    ALTER TABLE mail_values RENAME TO old_values; ${HEADS}; ${LETTERS}; ${DEAD}; ${VALUES}`)
+  upgradeRows(database)
+  const digests = new Map<string, Uint8Array>()
+  const add = database.prepare<unknown[]>(
+    'INSERT INTO mail_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  for (const [peer, last, first, bytes, crc, run] of oldRuns(database)) {
+    const before = digests.get(peer) ?? NO_DIGEST
+    const packed = new Uint8Array(run)
+    const letters = checksum(packed) === crc ? unpack(first, last, packed) : null
+    const span = { life: NO_LIFE, before }
+    digests.set(peer, chain({ ...span, letters: [] }, letters ?? []))
+    // What was damaged stays so, and is named when it is read.
+    const sum = checksumOf(peer, { ...span, first, last }, packed) + (letters ? 0 : 1)
+    add.run(peer, last, first, bytes, NO_LIFE, before, sum, packed)
+  }
+  const put = database.prepare<unknown[]>(
+    'INSERT INTO mail_heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const heads = database.prepare<unknown[]>('SELECT * FROM old_heads').raw().all() as OldHead[]
+  for (const [peer, posted = 0, acked = 0, bytes = 0, heard = 0, tries = 0] of heads) {
+    const postedDigest = digests.get(peer) ?? NO_DIGEST
+    const unknown = { ackedDigest: NO_DIGEST, heardDigest: NO_DIGEST }
+    const lives = { ourLives: [], theirLives: [] }
+    const numbers = { peer, posted, acked, bytes, heard, tries }
+    put.run(...rowOf({ ...numbers, postedDigest, ...unknown, ...lives }))
+  }
+  database.exec('DROP TABLE old_heads; DROP TABLE old_letters')
+}
+
+function upgradeRows(database: Database.Database): void {
+  const rows = <Row>(text: string): Row[] => database.prepare<unknown[]>(text).raw().all() as Row[]
+  const value = database.prepare<unknown[]>('INSERT INTO mail_values VALUES (?, ?, ?)')
+  for (const [key, bytes] of rows<[string, Uint8Array]>('SELECT key, value FROM old_values')) {
+    value.run(key, bytes, sumOfValue(key, bytes))
+  }
+  const dead = database.prepare<unknown[]>('INSERT INTO mail_dead VALUES (?, ?, ?, ?, ?)')
+  const old = 'SELECT peer, n, body, why FROM old_dead ORDER BY rowid'
+  for (const row of rows<[string, number, Uint8Array, string]>(old)) {
+    dead.run(...row, sumOfDead(...row))
+  }
+  database.exec('DROP TABLE old_dead; DROP TABLE old_values')
+}

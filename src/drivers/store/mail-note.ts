@@ -1,0 +1,44 @@
+/**
+ * A note beside a store about what its process is doing. It is not synced, so it outlives the
+ * process and not the machine, and costs two microseconds. Who opens the store next learns from it
+ * that the process died, and in which letter.
+ */
+
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+
+/** Longest note, in bytes; every note is that long, for a shorter one would leave an end behind. */
+const NOTE_BYTES = 128
+
+/** See the head of this file. */
+export class Note {
+  /** What it said when it was found; null if there was none. */
+  readonly found: string | null
+  readonly #path: string
+  readonly #bytes = Buffer.alloc(NOTE_BYTES)
+  #descriptor: number | null = null
+
+  constructor(path: string) {
+    this.#path = path
+    this.found = existsSync(path) ? readFileSync(path, 'utf8').trim() : null
+  }
+
+  /** Says so from now on. A disk that has no room for it is no reason to stop. */
+  write(what: string): void {
+    try {
+      this.#descriptor ??= openSync(this.#path, 'w')
+      this.#bytes.fill(0x20)
+      this.#bytes.write(what)
+      writeSync(this.#descriptor, this.#bytes, 0, NOTE_BYTES, 0)
+    } catch {
+      // Then a process that dies in a handler is not counted.
+    }
+  }
+
+  /** Nothing is under way any more. What was not written here is left alone. */
+  remove(): void {
+    if (this.#descriptor === null) return
+    closeSync(this.#descriptor)
+    this.#descriptor = null
+    rmSync(this.#path, { force: true })
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * What the owner of a mailbox may do where histories of a pair do not fit and the right store will
+ * not come back: go on from what the other side has, or forget it. Only one of the two need do it.
+ */
+
+import type { Letter, MailShelf } from '../ports.ts'
+import { NO_DIGEST } from '../wire/history.ts'
+import { BATCH_BYTES_MAX, type Hello } from './messages.ts'
+import { add, commonFrom, commonTo } from './outbox.ts'
+import { emptyInbox, type Mailbox, type MailOut, type Peer, peerOf } from './state.ts'
+
+/** Numbers of letters, both ends included. */
+export interface Range {
+  first: number
+  last: number
+}
+
+/** What became of letters of both histories. Numbers are those of before; null for none. */
+export interface Adopted {
+  /** Of ours: waiting letters that go again, under new numbers. */
+  resent: Range | null
+  /** Of ours: those that the other side had acked and knows no more; they are not kept here. */
+  givenUp: Range | null
+  /** Of theirs: those that took effect here, of which their store knows nothing. */
+  strays: Range | null
+  /** Of theirs: those that their store holds for delivered, and that are not known here. */
+  missed: Range | null
+}
+
+/**
+ * Goes on from what the other side said that it has.
+ *
+ * @param common  the last letter to it that both have, if the owner knows better
+ * @returns null where that is not known
+ */
+export function adopt(
+  box: Mailbox,
+  id: string,
+  hello: Hello,
+  common: number | null,
+  shelf: MailShelf,
+  out: MailOut,
+): Adopted | null {
+  const peer = peerOf(box, id)
+  const to = common ?? commonTo(peer, hello)
+  if (to === null) return null
+  const kept = lettersAbove(shelf, id, Math.max(peer.acked, to))
+  const from = commonFrom(peer, hello)
+  const result = {
+    resent: range((kept[0]?.n ?? 1) - 1, kept.at(-1)?.n ?? 0),
+    givenUp: range(to, peer.acked),
+    strays: range(from ?? peer.heard, peer.heard),
+    missed: range(from ?? hello.acked, hello.acked),
+  }
+  emptyInbox(box, peer)
+  Object.assign(peer, headOf(peer, hello, from), { retryAt: 0 })
+  peer.gone = peer.heard
+  const { posted, acked, bytes, heard, tries, postedDigest, ackedDigest, heardDigest } = peer
+  const { ourLives, theirLives } = peer
+  const numbers = { peer: id, posted, acked, bytes, heard, tries }
+  const digests = { postedDigest, ackedDigest, heardDigest }
+  const head = { ...numbers, ...digests, ourLives, theirLives }
+  out.record({ kind: 'begun', peer: id, head })
+  for (const { body } of kept) add(box, id, body, out)
+  return result
+}
+
+/** All that is known of a peer goes, letters to it too. @returns how many letters */
+export function forget(box: Mailbox, id: string, out: MailOut): number {
+  const peer = peerOf(box, id)
+  emptyInbox(box, peer)
+  box.peers.delete(id)
+  out.record({ kind: 'begun', peer: id, head: null })
+  return peer.posted - peer.acked
+}
+
+function headOf(peer: Peer, hello: Hello, from: number | null): Partial<Peer> {
+  const heard = Math.min(Math.max(from ?? hello.acked, hello.acked), hello.posted)
+  return {
+    posted: hello.heard,
+    acked: hello.heard,
+    bytes: 0,
+    tries: 0,
+    postedDigest: hello.heardDigest,
+    ackedDigest: hello.heardDigest,
+    ourLives: hello.theirLives,
+    heard,
+    heardDigest: digestAt(peer, hello, heard),
+    theirLives: hello.ourLives.filter(({ first }) => first <= heard),
+  }
+}
+
+// One that is not known says nothing: then the next letter is taken on trust.
+function digestAt(peer: Peer, hello: Hello, heard: number): Uint8Array {
+  if (heard === hello.posted) return hello.postedDigest
+  return heard === peer.heard ? peer.heardDigest : NO_DIGEST
+}
+
+function lettersAbove(shelf: MailShelf, id: string, after: number): Letter[] {
+  const all: Letter[] = []
+  for (let from = after; ;) {
+    const { letters } = shelf.letters(id, from, BATCH_BYTES_MAX)
+    if (letters.length === 0) return all
+    for (const letter of letters) all.push(letter)
+    from = letters.at(-1)!.n
+  }
+}
+
+function range(after: number, last: number): Range | null {
+  return after < last ? { first: after + 1, last } : null
+}

@@ -1,0 +1,146 @@
+/**
+ * What tells two histories of letters apart.
+ *
+ * For each direction of a pair both sides keep a running digest: of letter n it is made from that
+ * of letter n - 1, from the life of the store that posted it, and from its bytes. A store begins a
+ * new life at each opening, so two stores that were one once do not post the same letter, even if
+ * it says the same. Which lives posted which numbers is kept too, so that the last letter that two
+ * histories have in common can be named.
+ *
+ * The digest is MurmurHash3 (x86, 128 bits) with the digest before as its seed. It guards against
+ * mistakes: a side that wants to lie may say what it likes of its own letters anyway.
+ */
+
+import type { Life } from '../ports.ts'
+
+/** Bytes of a digest. */
+export const DIGEST_BYTES = 16
+/** Bytes of the name of a life. */
+export const LIFE_BYTES = 8
+/** Lives that are remembered of a direction. */
+export const LIVES_MAX = 16
+
+/** The digest before the first letter; elsewhere it says nothing, and fits any. */
+export const NO_DIGEST: Uint8Array = new Uint8Array(DIGEST_BYTES)
+/** The life of replicas, which are to post the same bytes. */
+export const NO_LIFE: Uint8Array = new Uint8Array(LIFE_BYTES)
+
+const [C1, C2, C3, C4] = [0x239b961b, 0xab0e9789, 0x38b34ae5, 0xa1e38b93]
+
+/** The letters `mail`, little-endian. */
+const SALT = 0x6c69616d
+
+function word(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+}
+
+function turn(value: number, by: number): number {
+  return (value << by) | (value >>> (32 - by))
+}
+
+function finish(value: number): number {
+  let mixed = Math.imul(value ^ (value >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return mixed ^ (mixed >>> 16)
+}
+
+/** The digest of a letter: its bytes behind those of the life that posted it. */
+export function digestOf(before: Uint8Array, life: Uint8Array, body: Uint8Array): Uint8Array {
+  let [a, b, c, d] = [word(before, 0), word(before, 4), word(before, 8), word(before, 12)]
+  // The life goes in as two words of the seed, and one more keeps an empty letter from being 0.
+  a ^= word(life, 0)
+  b ^= word(life, 4)
+  c ^= SALT
+  const { length } = body
+  const whole = length - (length % 16)
+  for (let at = 0; at < whole; at += 16) {
+    a ^= Math.imul(turn(Math.imul(word(body, at), C1), 15), C2)
+    a = (Math.imul((turn(a, 19) + b) | 0, 5) + 0x561ccd1b) | 0
+    b ^= Math.imul(turn(Math.imul(word(body, at + 4), C2), 16), C3)
+    b = (Math.imul((turn(b, 17) + c) | 0, 5) + 0x0bcaa747) | 0
+    c ^= Math.imul(turn(Math.imul(word(body, at + 8), C3), 17), C4)
+    c = (Math.imul((turn(c, 15) + d) | 0, 5) + 0x96cd1c35) | 0
+    d ^= Math.imul(turn(Math.imul(word(body, at + 12), C4), 18), C1)
+    d = (Math.imul((turn(d, 13) + a) | 0, 5) + 0x32ac3b17) | 0
+  }
+  const rest = tail(body, whole)
+  d ^= Math.imul(turn(Math.imul(rest[3], C4), 18), C1)
+  c ^= Math.imul(turn(Math.imul(rest[2], C3), 17), C4)
+  b ^= Math.imul(turn(Math.imul(rest[1], C2), 16), C3)
+  a ^= Math.imul(turn(Math.imul(rest[0], C1), 15), C2)
+  return sealed(a ^ length, b ^ length, c ^ length, d ^ length)
+}
+
+type Words = [number, number, number, number]
+
+/** The last bytes of a letter as words; what is missing is 0. */
+function tail(body: Uint8Array, from: number): Words {
+  const words: Words = [0, 0, 0, 0]
+  for (let at = from; at < body.length; at++) {
+    const place = at - from
+    words[place >> 2]! |= body[at]! << ((place & 3) * 8)
+  }
+  return words
+}
+
+function sealed(a: number, b: number, c: number, d: number): Uint8Array {
+  const first = (a + b + c + d) | 0
+  let words: Words = [first, b + first, c + first, d + first]
+  words = [finish(words[0]), finish(words[1]), finish(words[2]), finish(words[3])]
+  const sum = (words[0] + words[1] + words[2] + words[3]) | 0
+  words = [sum, words[1] + sum, words[2] + sum, words[3] + sum]
+  const digest = new Uint8Array(DIGEST_BYTES)
+  for (let at = 0; at < DIGEST_BYTES; at++) digest[at] = words[at >> 2]! >>> ((at & 3) * 8)
+  return digest
+}
+
+/** Whether two digests fit; one that says nothing fits any. */
+export function fits(one: Uint8Array, other: Uint8Array): boolean {
+  return isSame(one, other) || isSame(one, NO_DIGEST) || isSame(other, NO_DIGEST)
+}
+
+/** Whether two digests, or the names of two lives, are equal. */
+export function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false
+  return one.length === other.length
+}
+
+/** The lives of a direction with the next letter, which may be the first of a new one. */
+export function livesWith(lives: readonly Life[], n: number, life: Uint8Array): readonly Life[] {
+  const last = lives.at(-1)
+  if (last && isSame(last.life, life)) return lives
+  return [...lives, { first: n, life }].slice(-LIVES_MAX)
+}
+
+/** One direction of a pair as one side has it: which lives, and the last letter. */
+export interface Line {
+  lives: readonly Life[]
+  last: number
+}
+
+/** The last letter that two histories have in common; null if that is not known. */
+export function lastCommon(one: Line, other: Line): number | null {
+  if (one.last === 0 || other.last === 0) return 0
+  const begun = one.lives.findIndex((a) => other.lives.some((b) => equal(a, b)))
+  if (begun < 0) return startsAtOne(one) && startsAtOne(other) ? 0 : null
+  const shift = other.lives.findIndex((b) => equal(one.lives[begun]!, b)) - begun
+  for (let at = begun; ; at++) {
+    const [mine, theirs] = [endOf(one, at), endOf(other, at + shift)]
+    const [next, their] = [one.lives[at + 1], other.lives[at + 1 + shift]]
+    const goesOn = mine === theirs && next && their && equal(next, their)
+    if (!goesOn) return Math.min(mine, theirs)
+  }
+}
+
+function equal(one: Life, other: Life): boolean {
+  return one.first === other.first && isSame(one.life, other.life)
+}
+
+function startsAtOne({ lives }: Line): boolean {
+  return lives[0]?.first === 1
+}
+
+function endOf({ lives, last }: Line, at: number): number {
+  const next = lives[at + 1]
+  return next ? next.first - 1 : last
+}
