@@ -4,7 +4,7 @@ import { createMailMemory } from '../drivers/store/mail-memory.ts'
 import { HoldfastError } from '../machine.ts'
 import { LIFE_BYTES, NO_LIFE } from '../wire/history.ts'
 import type { Connect, Listening, Loop, MailStore, Stream, StreamEvents } from '../ports.ts'
-import type { MailboxOptions as Common } from './mail-options.ts'
+import { checkKey, type MailboxOptions as Common } from './mail-options.ts'
 import { Mailbox } from './mailbox.ts'
 
 export { Mailbox, type MailPeer } from './mailbox.ts'
@@ -61,6 +61,7 @@ export interface MailboxPlace {
 export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
   const { loop, connect, report } = place
   const { store: name, listen } = options
+  checkKey(options.key ?? '')
   checkDoor(place, options)
   const store = name === null ? createMailMemory() : await place.open(name)
   let box: Mailbox

@@ -7,11 +7,16 @@ import type { Transaction } from './mail-transaction.ts'
 import type { MailValue } from './mail-values.ts'
 import type { Reported } from './reports.ts'
 
+/** Peers with whom letters were exchanged, at most, unless an option says more. */
+export const PEERS_MAX = 10_000
+/** Least length of a key: what is drawn by chance in that length is not found by trying. */
+const KEY_BYTES_MIN = 16
+
 /** What `openMailbox` takes, whatever the place. */
 export interface MailboxOptions {
   /** Who this is, to all others; stays with the store. */
   id: string
-  /** Whoever has the same key may send letters here. Default: everybody who reaches us. */
+  /** Whoever has the same key, of 16 bytes or more, may send letters here. Default: everybody. */
   key?: string
   /** Peers to stay connected with: where they listen, such as `ws://127.0.0.1:8800/mail`. */
   peers?: Readonly<Record<string, string>>
@@ -28,6 +33,8 @@ export interface MailboxOptions {
   lettersMax?: number
   /** Their bytes. Default 1 GiB. */
   bytesMax?: number
+  /** Peers that letters are exchanged with; others are refused. Default 10,000. */
+  peersMax?: number
   /** How often a handler may throw at one letter before it is set aside. Default 5. */
   triesMax?: number
 }
@@ -81,12 +88,25 @@ export function limitsOf(options: MailboxOptions): Limits {
   for (const name of ['lettersMax', 'bytesMax', 'triesMax'] as const) {
     const value = options[name]
     if (value === undefined) continue
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new HoldfastError('bad-value', `${name} is a whole number above 0: ${value}`)
-    }
-    limits[name] = value
+    limits[name] = wholeNumber(name, value)
   }
   return { ...limits, policy: options.policy ?? limits.policy }
+}
+
+/** The value, if it is one. @throws HoldfastError `bad-value` */
+export function wholeNumber(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw new HoldfastError('bad-value', `${name} is a whole number above 0: ${value}`)
+}
+
+/** Refuses a key that can be guessed. @throws HoldfastError `bad-value` */
+export function checkKey(key: string): void {
+  const bytes = new TextEncoder().encode(key).length
+  if (bytes === 0 || bytes >= KEY_BYTES_MIN) return
+  throw new HoldfastError(
+    'bad-value',
+    `a key has at least ${KEY_BYTES_MIN} bytes, or it is guessed from a proof: ${bytes}`,
+  )
 }
 
 /** The id, if it is one. @throws HoldfastError `bad-value` */

@@ -29,6 +29,12 @@ const TURN_LETTERS_MAX = 4096
 /** Letters of which each is noted before it is handled, after a process has died. */
 const NOTED_LETTERS = 10_000
 
+/**
+ * Letters of handlers have as much room again: two mailboxes with full outboxes whose handlers
+ * answer would else wait for each other for ever.
+ */
+const RESERVE = 2
+
 /** What is said of bytes that are no message. */
 export const MALFORMED = 'what came is no message of a mailbox'
 
@@ -56,6 +62,8 @@ export interface TurnsHost {
   store: MailStore
   send(peer: string, message: MailMessage): void
   told(event: TurnEvent): void
+  /** Letters to or from a peer are through. */
+  moved(peer: string): void
   /** The store refused: connections are to be dropped. */
   refused(error: Error): void
 }
@@ -285,6 +293,7 @@ export class Turns {
     this.values.end(true)
     this.#blamed.clear()
     for (const peer of peersOf(draft.changes)) mailbox.settle(this.box, peer)
+    for (const peer of movedIn(draft.changes)) this.#host.moved(peer)
     for (const promise of draft.promises) promise.keep()
     const now = loop.now()
     const { events } = draft
@@ -314,7 +323,7 @@ export class Turns {
   /** Letters that waited, in the order in which they came. */
   #handleLate(draft: Draft): void {
     if (this.#late.size === 0 || !this.#handler) return
-    const place = (peer: string): number => mailbox.peerOf(this.box, peer).place
+    const place = (peer: string): number => this.box.peers.get(peer)?.place ?? 0
     const late = [...this.#late].toSorted((a, b) => place(a) - place(b))
     for (const peer of late) this.#handleOf(draft, peer, TURN_LETTERS_MAX)
   }
@@ -322,6 +331,8 @@ export class Turns {
   /** A batch that was begun is finished, so that who took it by hand can be told. */
   #handleOf(draft: Draft, peer: string, most = Infinity): void {
     const { box } = this
+    const known = box.peers.get(peer)
+    if (!known) return void this.#late.delete(peer)
     const now = this.#host.loop.now()
     const next = (): ReturnType<typeof mailbox.next> =>
       this.#handler && draft.handled < most ? mailbox.next(box, now, peer) : null
@@ -332,8 +343,8 @@ export class Turns {
       if (error === null) mailbox.done(box, now, peer, draft.out)
       else this.#threw(draft, now, peer, n, error)
     }
-    this.#deaths.forget(peer, mailbox.peerOf(box, peer).heard, draft.changes)
-    if (mailbox.waits(mailbox.peerOf(box, peer))) this.#late.add(peer)
+    this.#deaths.forget(peer, known.heard, draft.changes)
+    if (mailbox.waits(known)) this.#late.add(peer)
     else this.#late.delete(peer)
   }
 
@@ -380,7 +391,7 @@ export class Turns {
       return error
     }
     draft.changes.push(...tx.keep())
-    for (const { to, body } of tx.posts) mailbox.post(this.box, to, body, draft.out)
+    for (const { to, body } of tx.posts) mailbox.add(this.box, to, body, draft.out)
     return null
   }
 
@@ -388,13 +399,16 @@ export class Turns {
     return {
       store: this.#host.store,
       values: this.values,
-      checkRoom: (to, letters, bytes) => this.checkRoom(to, letters, bytes),
+      checkRoom: (to, letters, bytes) => this.checkRoom(to, letters, bytes, RESERVE),
     }
   }
 
-  /** @throws HoldfastError `outbox-full` if so many letters and bytes do not fit */
-  checkRoom(to: string, letters: number, bytes: number): void {
-    if (mailbox.hasRoom(this.box, to, letters, bytes)) return
+  /**
+   * @param reserve  2 for letters of handlers, which free room by being handled
+   * @throws HoldfastError `outbox-full` if so many letters and bytes do not fit
+   */
+  checkRoom(to: string, letters: number, bytes: number, reserve = 1): void {
+    if (mailbox.hasRoom(this.box, to, letters, bytes, reserve)) return
     const { lettersMax, bytesMax } = this.#limits
     const { posted, acked, bytes: full } = mailbox.peerOf(this.box, to)
     throw new HoldfastError(
@@ -418,4 +432,9 @@ function begin(): Draft {
 
 function peersOf(changes: readonly MailChange[]): Set<string> {
   return new Set(changes.flatMap((change) => (change.kind === 'set' ? [] : change.peer)))
+}
+
+function movedIn(changes: readonly MailChange[]): Set<string> {
+  const isThrough = ({ kind }: MailChange): boolean => kind === 'acked' || kind === 'heard'
+  return peersOf(changes.filter(isThrough))
 }

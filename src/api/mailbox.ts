@@ -9,7 +9,7 @@ import { NO_LIFE } from '../wire/history.ts'
 import { encode } from '../wire/layout.ts'
 import { Emitter, type Listen } from './emitter.ts'
 import { Lines, type Way } from './mail-lines.ts'
-import { checkId, limitsOf, MAILBOX_EVENTS } from './mail-options.ts'
+import { checkId, limitsOf, MAILBOX_EVENTS, PEERS_MAX, wholeNumber } from './mail-options.ts'
 import type { LetterHandler, MailboxEvents, MailboxOptions, QueueFigures } from './mail-options.ts'
 import type { Transaction } from './mail-transaction.ts'
 import { type Draft, MALFORMED, type TurnEvent, Turns } from './mail-turns.ts'
@@ -53,6 +53,7 @@ export class Mailbox {
   durable = false
   readonly #place: MailPlace
   readonly #limits: Limits
+  readonly #peersMax: number
   readonly #accept: ReadonlySet<string> | null
   readonly #lines: Lines
   readonly #turns: Turns
@@ -66,6 +67,7 @@ export class Mailbox {
     this.repaired = store.repaired
     this.#place = place
     this.#limits = limitsOf(options)
+    this.#peersMax = wholeNumber('peersMax', options.peersMax ?? PEERS_MAX)
     this.#accept = options.accept ? new Set(options.accept) : null
     this.#events = this.#openEvents()
     const host = {
@@ -74,6 +76,7 @@ export class Mailbox {
       send: (peer: string, message: mailbox.MailMessage) =>
         void this.#lines.send(peer, encode(mailLayout, message)),
       told: (event: TurnEvent) => this.#told(event),
+      moved: (peer: string) => this.#lines.progress(peer),
       refused: (error: Error) => {
         this.#lines.hangUpAll(`the store refused: ${error.message}`)
         this.#events.tell('trouble', error)
@@ -163,6 +166,11 @@ export class Mailbox {
       heard: numbers.heard,
       fault: numbers.fault,
     }))
+  }
+
+  /** What was refused since the mailbox was opened, by why. */
+  get counters(): Readonly<mailbox.Counters> {
+    return { ...this.#turns.box.counters }
   }
 
   /** A value as it is durable. */
@@ -360,7 +368,10 @@ export class Mailbox {
 
   #accepts(id: string): string | null {
     const known = this.#accept === null || this.#accept.has(id)
-    return known ? null : `${this.id} takes no letters from ${id}`
+    if (!known) return `${this.id} takes no letters from ${id}`
+    const { peers } = this.#turns.box
+    const isFull = !peers.has(id) && peers.size >= this.#peersMax
+    return isFull ? `${this.id} has ${peers.size} peers and takes no more` : null
   }
 
   #checkOpen(): void {
