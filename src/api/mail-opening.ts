@@ -13,6 +13,7 @@ export type { LetterHandler, MailboxEvents, QueueFigures } from './mail-options.
 export { letters, offerMail, overSession } from './session-mail.ts'
 export type { Way } from './mail-lines.ts'
 export type { Transaction } from './mail-transaction.ts'
+export type { LetterInfo, PostOptions } from './mail-letters.ts'
 export type { MailValue } from './mail-values.ts'
 
 /** A key of our own; those of users have no NUL. */
@@ -47,6 +48,8 @@ export interface MailboxPlace {
   loop: Loop
   connect: Connect
   report: (error: unknown, where: string) => void
+  /** Milliseconds since 1970. */
+  date?: () => number
   open(name: string): Promise<MailStore>
   /** Null where nobody can listen. */
   listen:
@@ -59,7 +62,7 @@ export interface MailboxPlace {
 
 /** Opens one. @throws HoldfastError */
 export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
-  const { loop, connect, report } = place
+  const { loop, connect, report, date } = place
   const { store: name, listen } = options
   checkKey(options.key ?? '')
   checkDoor(place, options)
@@ -67,7 +70,7 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
   let box: Mailbox
   try {
     const life = options.replica ? NO_LIFE : await beginLife(store, loop)
-    box = new Mailbox({ loop, connect, store, life, report }, options)
+    box = new Mailbox({ loop, connect, store, life, report, ...(date && { date }) }, options)
   } catch (error) {
     store.close()
     throw error

@@ -3,6 +3,7 @@
 import { HoldfastError } from '../machine.ts'
 import { type Limits, LIMITS, type Policy } from '../mailbox/mailbox.ts'
 import { isMailId, MAIL_ID_MAX } from '../mailbox/messages.ts'
+import type { LetterInfo } from './mail-letters.ts'
 import type { Transaction } from './mail-transaction.ts'
 import type { MailValue } from './mail-values.ts'
 import type { Reported } from './reports.ts'
@@ -40,7 +41,12 @@ export interface MailboxOptions {
 }
 
 /** Handles a letter. It may not be async: what it does is one transaction. */
-export type LetterHandler = (tx: Transaction, from: string, body: MailValue) => void
+export type LetterHandler = (
+  tx: Transaction,
+  from: string,
+  body: MailValue,
+  letter: LetterInfo,
+) => void
 
 /** What a mailbox tells. */
 export interface MailboxEvents {
@@ -54,6 +60,10 @@ export interface MailboxEvents {
   threw: { peer: string; n: number; why: string }
   /** A letter was set aside: see `dead`, `release`. */
   dead: { peer: string; n: number; why: string }
+  /** A letter of a peer was wanted only until a moment that is over: it was not handled. */
+  expired: { peer: string; n: number }
+  /** A handler held the loop so long, in ms; nothing else was done meanwhile. */
+  slow: { peer: string; n: number; ms: number }
   /** The stores of two mailboxes do not fit together; letters between them rest. */
   fault: { peer: string; why: string }
   /** The store refused; what was not durable is tried again or was rejected. */
@@ -64,7 +74,7 @@ export interface MailboxEvents {
 
 /** The events of a mailbox, by name. */
 export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
-  ...(['connected', 'disconnected', 'acked', 'threw', 'dead'] as const),
+  ...(['connected', 'disconnected', 'acked', 'threw', 'dead', 'expired', 'slow'] as const),
   ...(['fault', 'trouble', 'error'] as const),
 ]
 

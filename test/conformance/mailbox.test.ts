@@ -299,7 +299,7 @@ describe('a mailbox says', () => {
     const alice = await open({ id: 'alice', lettersMax: 3 })
     for (let i = 0; i < 3; i++) await alice.to('bob').post(i)
     expect(await fails(() => alice.to('bob').post(3))).toBe(
-      'outbox-full: the outbox to bob is full: 3 letters of 3, 39 bytes of 1073741824; ' +
+      'outbox-full: the outbox to bob is full: 3 letters of 3, 63 bytes of 1073741824; ' +
         'wait until bob has taken some',
     )
     const bob = await open({ id: 'bob', listen: { port: 0 } })
@@ -312,7 +312,7 @@ describe('a mailbox says', () => {
   test('that a letter is too long, an id none, a value no value', async () => {
     const alice = await open({ id: 'alice' })
     const long = new Uint8Array(65_536)
-    expect(await fails(() => alice.to('bob').post(long))).toContain('at most 65536 bytes: 65537')
+    expect(await fails(() => alice.to('bob').post(long))).toContain('at most 65360 bytes: 65537')
     expect(await fails(() => alice.to('bob').post(() => 1))).toContain('bad-value')
     expect(await fails(() => open({ id: '' }))).toContain('has 1 to 64 bytes')
     expect(await fails(async () => alice.to('x'.repeat(65)))).toContain('has 1 to 64 bytes')
