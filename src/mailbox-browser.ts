@@ -9,6 +9,7 @@ import { createBrowserLoop } from './drivers/net/loop-browser.ts'
 import { connectWebSocket } from './drivers/net/websocket.ts'
 import { reportInPage } from './drivers/report-browser.ts'
 import { openMailIndexedDb } from './drivers/store/mail-indexeddb.ts'
+import { wallClock } from './drivers/wall-clock.ts'
 
 export * from './api/mail-opening.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
@@ -20,6 +21,7 @@ export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
       loop: createBrowserLoop(),
       connect: connectWebSocket,
       report: reportInPage,
+      date: wallClock,
       open: openMailIndexedDb,
       listen: null,
     },

@@ -10,6 +10,7 @@ import { listenStreams } from './drivers/net/websocket-listen.ts'
 import { connectWebSocketNode } from './drivers/net/websocket-node.ts'
 import { report } from './drivers/report.ts'
 import { openMailSqlite } from './drivers/store/mail-sqlite.ts'
+import { wallClock } from './drivers/wall-clock.ts'
 
 export * from './api/mail-opening.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
@@ -18,6 +19,7 @@ const place = {
   loop: createNodeLoop(),
   connect: connectWebSocketNode,
   report,
+  date: wallClock,
   open: (name: string) => Promise.resolve(openMailSqlite(name)),
   listen: listenStreams,
 }

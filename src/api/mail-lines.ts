@@ -3,13 +3,27 @@
 import type { Millis } from '../machine.ts'
 import { greet, hearGreeting } from '../mailbox/greeting.ts'
 import type { Accepts, Greeted, Greeter, Self } from '../mailbox/greeting.ts'
-import { NONCE_BYTES } from '../mailbox/messages.ts'
+import { greetingLayout, NONCE_BYTES } from '../mailbox/messages.ts'
+import { decode, encode } from '../wire/layout.ts'
 import type { Alarm, Connect, Loop, Stream, StreamEvents } from '../ports.ts'
 
 /** The first wait after a connection failed; doubled each time. */
 const BACKOFF_MS: Millis = 50
 /** And at most. */
 const BACKOFF_MAX_MS: Millis = 5_000
+
+/** How often all lines are looked at. */
+const CHECK_MS: Millis = 2_500
+/** After such a silence the other side is asked whether it is there. */
+const QUIET_MS: Millis = 5_000
+/** And after such a one it is not. */
+const DEAD_MS: Millis = 15_000
+/** Who was accepted says who it is within this time. */
+const GREETING_MS: Millis = 10_000
+/** Accepted streams that have not said so yet. */
+const UNGREETED_MAX = 256
+/** A connection that stood so long was a good one. */
+const GOOD_MS: Millis = 30_000
 
 /** A way to a peer that is no URL, such as a session. */
 export type Way = (events: StreamEvents, peer: string) => Stream
@@ -32,6 +46,9 @@ interface Line {
   /** Whoever dialled it. */
   dialler: string
   peer: string | null
+  /** When it began, and when anything came over it. */
+  since: Millis
+  heardAt: Millis
 }
 
 /** A peer that is dialled. */
@@ -42,6 +59,9 @@ interface Dialling {
   line: Line | null
 }
 
+const ALIVE = encode(greetingLayout, { kind: 'alive', wanted: true })
+const HERE = encode(greetingLayout, { kind: 'alive', wanted: false })
+
 /** All connections of one mailbox. */
 export class Lines {
   readonly #self: Self
@@ -51,6 +71,7 @@ export class Lines {
   readonly #open = new Map<string, Line>()
   readonly #all = new Set<Line>()
   readonly #dialled = new Map<string, Dialling>()
+  readonly #check: Alarm
   #closed = false
 
   constructor(self: Self, loop: Loop, connect: Connect, events: LineEvents) {
@@ -58,6 +79,7 @@ export class Lines {
     this.#loop = loop
     this.#connect = connect
     this.#events = events
+    this.#check = loop.alarm(() => this.#checkAll())
   }
 
   /** Keeps a connection to a peer, for ever (S4, S10). */
@@ -72,7 +94,11 @@ export class Lines {
   /** Takes a stream that somebody opened. */
   accept(stream: Stream): StreamEvents {
     const { greeter } = greet(this.#self, this.#loop.random(NONCE_BYTES), null)
-    const line: Line = { stream, greeter, dialler: '', peer: null }
+    const now = this.#loop.now()
+    const line: Line = { stream, greeter, dialler: '', peer: null, since: now, heardAt: now }
+    const waiting = [...this.#all].filter(({ peer, dialler }) => peer === null && dialler === '')
+    // The oldest has had the most time to say who it is.
+    if (waiting.length >= UNGREETED_MAX) this.#drop(waiting[0]!, 'too many have not greeted yet')
     return this.#listen(line, [])
   }
 
@@ -96,6 +122,12 @@ export class Lines {
     if (line) this.#drop(line, why)
   }
 
+  /** Letters went to or from that peer: what is dialled next is dialled at once. */
+  progress(peer: string): void {
+    const dialling = this.#dialled.get(peer)
+    if (dialling) dialling.wait = BACKOFF_MS
+  }
+
   /** Ends all connections. */
   hangUpAll(why: string): void {
     for (const line of [...this.#all]) this.#drop(line, why)
@@ -103,6 +135,7 @@ export class Lines {
 
   close(): void {
     this.#closed = true
+    this.#check.cancel()
     for (const { alarm } of this.#dialled.values()) alarm.cancel()
     for (const line of this.#all) line.stream.close()
     this.#all.clear()
@@ -113,12 +146,15 @@ export class Lines {
     const dialling = this.#dialled.get(peer)!
     if (this.#closed || dialling.line || this.#open.has(peer)) return
     const { greeter, first } = greet(this.#self, this.#loop.random(NONCE_BYTES), peer)
-    const line: Line = { stream: null!, greeter, dialler: this.#self.id, peer: null }
+    const now = this.#loop.now()
+    const dialler = this.#self.id
+    const line: Line = { stream: null!, greeter, dialler, peer: null, since: now, heardAt: now }
     dialling.line = line
     line.stream = dialling.way(this.#listen(line, first), peer)
   }
 
   #listen(line: Line, first: readonly Uint8Array[]): StreamEvents {
+    if (this.#all.size === 0) this.#check.set(this.#loop.now() + CHECK_MS)
     this.#all.add(line)
     return {
       opened: () => {
@@ -126,11 +162,32 @@ export class Lines {
       },
       message: (bytes) => {
         if (!this.#all.has(line)) return
-        if (line.peer !== null) this.#events.message(line.peer, bytes)
-        else this.#greeted(line, bytes)
+        line.heardAt = this.#loop.now()
+        if (line.peer === null) this.#greeted(line, bytes)
+        else if (bytes[0] === ALIVE[0]) this.#alive(line, bytes)
+        else this.#events.message(line.peer, bytes)
       },
       closed: (why) => this.#gone(line, why),
     }
+  }
+
+  #alive(line: Line, bytes: Uint8Array): void {
+    const message = decode(greetingLayout, bytes)
+    if (message?.kind === 'alive' && message.wanted) line.stream.send(HERE)
+  }
+
+  /** A line that broke without a word, or never begins, is found by its silence. */
+  #checkAll(): void {
+    const now = this.#loop.now()
+    for (const line of [...this.#all]) {
+      const silence = now - line.heardAt
+      if (line.peer === null) {
+        if (now - line.since > GREETING_MS) this.#drop(line, 'it did not greet in time')
+      } else if (silence > DEAD_MS) this.#drop(line, 'nothing came from it for 15 seconds')
+      else if (silence > QUIET_MS) line.stream.send(ALIVE)
+      if (line.peer !== null && now - line.since > GOOD_MS) this.progress(line.peer)
+    }
+    if (this.#all.size > 0) this.#check.set(now + CHECK_MS)
   }
 
   #greeted(line: Line, bytes: Uint8Array): void {
@@ -163,8 +220,7 @@ export class Lines {
     if (older) this.#drop(older, 'a newer connection came')
     line.peer = peer
     this.#open.set(peer, line)
-    const dialling = this.#dialled.get(peer)
-    if (dialling) dialling.wait = BACKOFF_MS
+    line.since = this.#loop.now()
     this.#events.connected(peer)
   }
 

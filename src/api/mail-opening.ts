@@ -4,7 +4,7 @@ import { createMailMemory } from '../drivers/store/mail-memory.ts'
 import { HoldfastError } from '../machine.ts'
 import { LIFE_BYTES, NO_LIFE } from '../wire/history.ts'
 import type { Connect, Listening, Loop, MailStore, Stream, StreamEvents } from '../ports.ts'
-import type { MailboxOptions as Common } from './mail-options.ts'
+import { checkKey, type MailboxOptions as Common } from './mail-options.ts'
 import { Mailbox } from './mailbox.ts'
 
 export { Mailbox, type MailPeer } from './mailbox.ts'
@@ -13,6 +13,7 @@ export type { LetterHandler, MailboxEvents, QueueFigures } from './mail-options.
 export { letters, offerMail, overSession } from './session-mail.ts'
 export type { Way } from './mail-lines.ts'
 export type { Transaction } from './mail-transaction.ts'
+export type { LetterInfo, PostOptions } from './mail-letters.ts'
 export type { MailValue } from './mail-values.ts'
 
 /** A key of our own; those of users have no NUL. */
@@ -47,6 +48,8 @@ export interface MailboxPlace {
   loop: Loop
   connect: Connect
   report: (error: unknown, where: string) => void
+  /** Milliseconds since 1970. */
+  date?: () => number
   open(name: string): Promise<MailStore>
   /** Null where nobody can listen. */
   listen:
@@ -59,14 +62,15 @@ export interface MailboxPlace {
 
 /** Opens one. @throws HoldfastError */
 export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
-  const { loop, connect, report } = place
+  const { loop, connect, report, date } = place
   const { store: name, listen } = options
+  checkKey(options.key ?? '')
   checkDoor(place, options)
   const store = name === null ? createMailMemory() : await place.open(name)
   let box: Mailbox
   try {
     const life = options.replica ? NO_LIFE : await beginLife(store, loop)
-    box = new Mailbox({ loop, connect, store, life, report }, options)
+    box = new Mailbox({ loop, connect, store, life, report, ...(date && { date }) }, options)
   } catch (error) {
     store.close()
     throw error

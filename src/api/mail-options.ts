@@ -3,15 +3,21 @@
 import { HoldfastError } from '../machine.ts'
 import { type Limits, LIMITS, type Policy } from '../mailbox/mailbox.ts'
 import { isMailId, MAIL_ID_MAX } from '../mailbox/messages.ts'
+import type { LetterInfo } from './mail-letters.ts'
 import type { Transaction } from './mail-transaction.ts'
 import type { MailValue } from './mail-values.ts'
 import type { Reported } from './reports.ts'
+
+/** Peers with whom letters were exchanged, at most, unless an option says more. */
+export const PEERS_MAX = 10_000
+/** Least length of a key: what is drawn by chance in that length is not found by trying. */
+const KEY_BYTES_MIN = 16
 
 /** What `openMailbox` takes, whatever the place. */
 export interface MailboxOptions {
   /** Who this is, to all others; stays with the store. */
   id: string
-  /** Whoever has the same key may send letters here. Default: everybody who reaches us. */
+  /** Whoever has the same key, of 16 bytes or more, may send letters here. Default: everybody. */
   key?: string
   /** Peers to stay connected with: where they listen, such as `ws://127.0.0.1:8800/mail`. */
   peers?: Readonly<Record<string, string>>
@@ -28,12 +34,19 @@ export interface MailboxOptions {
   lettersMax?: number
   /** Their bytes. Default 1 GiB. */
   bytesMax?: number
+  /** Peers that letters are exchanged with; others are refused. Default 10,000. */
+  peersMax?: number
   /** How often a handler may throw at one letter before it is set aside. Default 5. */
   triesMax?: number
 }
 
 /** Handles a letter. It may not be async: what it does is one transaction. */
-export type LetterHandler = (tx: Transaction, from: string, body: MailValue) => void
+export type LetterHandler = (
+  tx: Transaction,
+  from: string,
+  body: MailValue,
+  letter: LetterInfo,
+) => void
 
 /** What a mailbox tells. */
 export interface MailboxEvents {
@@ -47,6 +60,10 @@ export interface MailboxEvents {
   threw: { peer: string; n: number; why: string }
   /** A letter was set aside: see `dead`, `release`. */
   dead: { peer: string; n: number; why: string }
+  /** A letter of a peer was wanted only until a moment that is over: it was not handled. */
+  expired: { peer: string; n: number }
+  /** A handler held the loop so long, in ms; nothing else was done meanwhile. */
+  slow: { peer: string; n: number; ms: number }
   /** The stores of two mailboxes do not fit together; letters between them rest. */
   fault: { peer: string; why: string }
   /** The store refused; what was not durable is tried again or was rejected. */
@@ -57,7 +74,7 @@ export interface MailboxEvents {
 
 /** The events of a mailbox, by name. */
 export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
-  ...(['connected', 'disconnected', 'acked', 'threw', 'dead'] as const),
+  ...(['connected', 'disconnected', 'acked', 'threw', 'dead', 'expired', 'slow'] as const),
   ...(['fault', 'trouble', 'error'] as const),
 ]
 
@@ -81,12 +98,25 @@ export function limitsOf(options: MailboxOptions): Limits {
   for (const name of ['lettersMax', 'bytesMax', 'triesMax'] as const) {
     const value = options[name]
     if (value === undefined) continue
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new HoldfastError('bad-value', `${name} is a whole number above 0: ${value}`)
-    }
-    limits[name] = value
+    limits[name] = wholeNumber(name, value)
   }
   return { ...limits, policy: options.policy ?? limits.policy }
+}
+
+/** The value, if it is one. @throws HoldfastError `bad-value` */
+export function wholeNumber(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw new HoldfastError('bad-value', `${name} is a whole number above 0: ${value}`)
+}
+
+/** Refuses a key that can be guessed. @throws HoldfastError `bad-value` */
+export function checkKey(key: string): void {
+  const bytes = new TextEncoder().encode(key).length
+  if (bytes === 0 || bytes >= KEY_BYTES_MIN) return
+  throw new HoldfastError(
+    'bad-value',
+    `a key has at least ${KEY_BYTES_MIN} bytes, or it is guessed from a proof: ${bytes}`,
+  )
 }
 
 /** The id, if it is one. @throws HoldfastError `bad-value` */

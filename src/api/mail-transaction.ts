@@ -3,7 +3,8 @@
 import { HoldfastError } from '../machine.ts'
 import { sizeOf } from '../mailbox/mailbox.ts'
 import type { MailChange, MailStore, SqlValue } from '../ports.ts'
-import { type MailValue, toBytes, toLetter, toValue } from './mail-values.ts'
+import { toBody } from './mail-letters.ts'
+import { type MailValue, toBytes, toValue } from './mail-values.ts'
 
 /** Longest key of a value, in characters. */
 const KEY_MAX = 512
@@ -82,6 +83,8 @@ export interface Desk {
   readonly values: Values
   /** Whether so many letters, and bytes of them, still fit. @throws HoldfastError `outbox-full` */
   checkRoom(to: string, letters: number, bytes: number): void
+  /** Puts the body of a letter into its envelope. */
+  seal(body: Uint8Array): Uint8Array
 }
 
 /** The transaction of one letter. */
@@ -124,7 +127,7 @@ export class LetterTransaction implements Transaction {
 
   post(to: string, body: MailValue): void {
     this.#check()
-    const letter = toLetter(body)
+    const letter = this.#desk.seal(toBody(body))
     const taken = this.#taken.get(to) ?? { letters: 0, bytes: 0 }
     const [letters, bytes] = [taken.letters + 1, taken.bytes + sizeOf(letter)]
     this.#desk.checkRoom(to, letters, bytes)

@@ -20,8 +20,12 @@ import { isSame, NO_LIFE } from '../wire/history.ts'
 import type { LetterHandler } from './mail-options.ts'
 import { type Desk, LetterTransaction, type Transaction, Values } from './mail-transaction.ts'
 import { Deaths } from './mail-deaths.ts'
+import { seal, unseal } from './mail-letters.ts'
 import { toValue } from './mail-values.ts'
 import { atOnce } from './reports.ts'
+
+/** A handler that takes longer is named. */
+const SLOW_MS: Millis = 1_000
 
 /** Letters that one turn handles, and some more: a batch that was begun is finished. */
 const TURN_LETTERS_MAX = 4096
@@ -29,11 +33,21 @@ const TURN_LETTERS_MAX = 4096
 /** Letters of which each is noted before it is handled, after a process has died. */
 const NOTED_LETTERS = 10_000
 
+/**
+ * Letters of handlers have as much room again: two mailboxes with full outboxes whose handlers
+ * answer would else wait for each other for ever.
+ */
+const RESERVE = 2
+
 /** What is said of bytes that are no message. */
 export const MALFORMED = 'what came is no message of a mailbox'
 
 /** What a turn has to tell once it is durable. */
-export type TurnEvent = MailEvent | { kind: 'threw'; peer: string; n: number; why: string }
+export type TurnEvent =
+  | MailEvent
+  | { kind: 'threw'; peer: string; n: number; why: string }
+  | { kind: 'expired'; peer: string; n: number }
+  | { kind: 'slow'; peer: string; n: number; ms: number }
 
 /** All that a turn would change; thrown away, it has changed nothing. */
 export interface Draft {
@@ -54,8 +68,12 @@ export type Input = (draft: Draft) => void
 export interface TurnsHost {
   loop: Loop
   store: MailStore
+  /** The wall clock; null for replicas, which say nothing of time. */
+  date: (() => number) | null
   send(peer: string, message: MailMessage): void
   told(event: TurnEvent): void
+  /** Letters to or from a peer are through. */
+  moved(peer: string): void
   /** The store refused: connections are to be dropped. */
   refused(error: Error): void
 }
@@ -80,6 +98,7 @@ export class Turns {
   box: mailbox.Mailbox
   readonly #host: TurnsHost
   readonly #limits: Limits
+  readonly #id: string
   readonly #isReplica: boolean
   readonly #alarm: Alarm
   readonly #deaths: Deaths
@@ -95,7 +114,8 @@ export class Turns {
   #isBusy = false
   #isOver = false
 
-  constructor(host: TurnsHost, limits: Limits, life: Uint8Array) {
+  constructor(id: string, host: TurnsHost, limits: Limits, life: Uint8Array) {
+    this.#id = id
     this.#host = host
     this.#limits = limits
     this.#isReplica = isSame(life, NO_LIFE)
@@ -186,7 +206,7 @@ export class Turns {
   /** Runs a transaction of somebody who asked for it. @throws what it throws */
   run<Result>(draft: Draft, what: string, act: (tx: Transaction) => Result): Result {
     let result: Result
-    const error = this.#attempt(draft, null, (tx) => {
+    const error = this.#attempt(draft, null, null, (tx) => {
       result = atOnce(what, act(tx))
     })
     if (error) throw error
@@ -194,8 +214,8 @@ export class Turns {
   }
 
   /** Hands a dead letter to the handler. @throws HoldfastError `failed` if that throws */
-  handleDead(draft: Draft, { peer, body }: DeadLetter): void {
-    const error = this.#handle(draft, peer, body, null)
+  handleDead(draft: Draft, { peer, n, body }: DeadLetter): void {
+    const error = this.#handle(draft, peer, { n, body }, true)
     if (error) throw new HoldfastError('failed', `the handler threw again: ${error.message}`)
   }
 
@@ -285,6 +305,7 @@ export class Turns {
     this.values.end(true)
     this.#blamed.clear()
     for (const peer of peersOf(draft.changes)) mailbox.settle(this.box, peer)
+    for (const peer of movedIn(draft.changes)) this.#host.moved(peer)
     for (const promise of draft.promises) promise.keep()
     const now = loop.now()
     const { events } = draft
@@ -314,7 +335,7 @@ export class Turns {
   /** Letters that waited, in the order in which they came. */
   #handleLate(draft: Draft): void {
     if (this.#late.size === 0 || !this.#handler) return
-    const place = (peer: string): number => mailbox.peerOf(this.box, peer).place
+    const place = (peer: string): number => this.box.peers.get(peer)?.place ?? 0
     const late = [...this.#late].toSorted((a, b) => place(a) - place(b))
     for (const peer of late) this.#handleOf(draft, peer, TURN_LETTERS_MAX)
   }
@@ -322,6 +343,8 @@ export class Turns {
   /** A batch that was begun is finished, so that who took it by hand can be told. */
   #handleOf(draft: Draft, peer: string, most = Infinity): void {
     const { box } = this
+    const known = box.peers.get(peer)
+    if (!known) return void this.#late.delete(peer)
     const now = this.#host.loop.now()
     const next = (): ReturnType<typeof mailbox.next> =>
       this.#handler && draft.handled < most ? mailbox.next(box, now, peer) : null
@@ -332,8 +355,8 @@ export class Turns {
       if (error === null) mailbox.done(box, now, peer, draft.out)
       else this.#threw(draft, now, peer, n, error)
     }
-    this.#deaths.forget(peer, mailbox.peerOf(box, peer).heard, draft.changes)
-    if (mailbox.waits(mailbox.peerOf(box, peer))) this.#late.add(peer)
+    this.#deaths.forget(peer, known.heard, draft.changes)
+    if (mailbox.waits(known)) this.#late.add(peer)
     else this.#late.delete(peer)
   }
 
@@ -345,7 +368,7 @@ export class Turns {
       return new HoldfastError('failed', why)
     }
     if (this.#noted > 0) this.#host.store.note(`${n} ${peer}`)
-    return this.#handle(draft, peer, body, { peer, n })
+    return this.#handle(draft, peer, { n, body }, false)
   }
 
   #threw(draft: Draft, now: Millis, peer: string, n: number, error: Error): void {
@@ -356,17 +379,36 @@ export class Turns {
     else mailbox.failed(this.box, now, peer, error.message, draft.out, this.#deaths.of(peer, n))
   }
 
-  #handle(draft: Draft, peer: string, body: Uint8Array, letter: Ended['letter']): Error | null {
-    return this.#attempt(draft, letter, (tx) => {
+  #handle(draft: Draft, peer: string, letter: Letter, isReleased: boolean): Error | null {
+    const { n } = letter
+    const { at, until, trace, body } = unseal(letter.body)
+    const { date, loop } = this.#host
+    if (until !== null && date && date() > until && !isReleased) {
+      draft.events.push({ kind: 'expired', peer, n })
+      return null
+    }
+    const attempt = 1 + mailbox.peerOf(this.box, peer).tries + this.#deaths.of(peer, n)
+    const info = { n, at, attempt, trace: trace ?? `${peer}>${this.#id}/${n}` }
+    const begun = loop.now()
+    const blame = isReleased ? null : { peer, n }
+    const error = this.#attempt(draft, blame, info.trace, (tx) => {
       if (!this.#handler) throw new HoldfastError('failed', 'there is no handler for letters')
-      const given: unknown = this.#handler(tx, peer, toValue(body))
+      const given: unknown = this.#handler(tx, peer, toValue(body), info)
       atOnce('the handler of letters, which is one transaction,', given)
     })
+    const ms = loop.now() - begun
+    if (ms > SLOW_MS) draft.events.push({ kind: 'slow', peer, n, ms: Math.round(ms) })
+    return error
   }
 
   /** @returns what it threw, or null; then what it did is in the draft @throws Ended */
-  #attempt(draft: Draft, letter: Ended['letter'], act: (tx: Transaction) => void): Error | null {
-    const tx = new LetterTransaction(this.#desk())
+  #attempt(
+    draft: Draft,
+    letter: Ended['letter'],
+    trace: string | null,
+    act: (tx: Transaction) => void,
+  ): Error | null {
+    const tx = new LetterTransaction(this.#desk(trace))
     let error: Error | null = null
     try {
       act(tx)
@@ -380,21 +422,31 @@ export class Turns {
       return error
     }
     draft.changes.push(...tx.keep())
-    for (const { to, body } of tx.posts) mailbox.post(this.box, to, body, draft.out)
+    for (const { to, body } of tx.posts) mailbox.add(this.box, to, body, draft.out)
     return null
   }
 
-  #desk(): Desk {
+  /** Puts the body of a letter into its envelope, which replicas do without. */
+  seal(body: Uint8Array, trace: string | null, ttl: number | null = null): Uint8Array {
+    const at = this.#host.date?.() ?? null
+    return seal(body, { at, until: at === null || ttl === null ? null : at + ttl, trace })
+  }
+
+  #desk(trace: string | null): Desk {
     return {
+      seal: (body) => this.seal(body, trace),
       store: this.#host.store,
       values: this.values,
-      checkRoom: (to, letters, bytes) => this.checkRoom(to, letters, bytes),
+      checkRoom: (to, letters, bytes) => this.checkRoom(to, letters, bytes, RESERVE),
     }
   }
 
-  /** @throws HoldfastError `outbox-full` if so many letters and bytes do not fit */
-  checkRoom(to: string, letters: number, bytes: number): void {
-    if (mailbox.hasRoom(this.box, to, letters, bytes)) return
+  /**
+   * @param reserve  2 for letters of handlers, which free room by being handled
+   * @throws HoldfastError `outbox-full` if so many letters and bytes do not fit
+   */
+  checkRoom(to: string, letters: number, bytes: number, reserve = 1): void {
+    if (mailbox.hasRoom(this.box, to, letters, bytes, reserve)) return
     const { lettersMax, bytesMax } = this.#limits
     const { posted, acked, bytes: full } = mailbox.peerOf(this.box, to)
     throw new HoldfastError(
@@ -418,4 +470,9 @@ function begin(): Draft {
 
 function peersOf(changes: readonly MailChange[]): Set<string> {
   return new Set(changes.flatMap((change) => (change.kind === 'set' ? [] : change.peer)))
+}
+
+function movedIn(changes: readonly MailChange[]): Set<string> {
+  const isThrough = ({ kind }: MailChange): boolean => kind === 'acked' || kind === 'heard'
+  return peersOf(changes.filter(isThrough))
 }

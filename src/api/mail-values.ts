@@ -1,7 +1,6 @@
 /** Bodies of letters and values of keys as bytes: plain values as JSON, and bytes as they are. */
 
 import { HoldfastError } from '../machine.ts'
-import { LETTER_BYTES_MAX } from '../mailbox/messages.ts'
 import { toJson } from '../wire/json.ts'
 
 /** What a letter carries and a key holds: a plain value (what JSON has), or bytes. */
@@ -40,14 +39,4 @@ export function toValue(bytes: Uint8Array): MailValue {
   } catch {
     return text
   }
-}
-
-/** A body as bytes. @throws HoldfastError `bad-value` also if it is too long */
-export function toLetter(value: MailValue): Uint8Array {
-  const bytes = toBytes(value)
-  if (bytes.length <= LETTER_BYTES_MAX) return bytes
-  throw new HoldfastError(
-    'bad-value',
-    `a letter has at most ${LETTER_BYTES_MAX} bytes: ${bytes.length}; send what is larger in parts`,
-  )
 }

@@ -9,12 +9,14 @@ import { NO_LIFE } from '../wire/history.ts'
 import { encode } from '../wire/layout.ts'
 import { Emitter, type Listen } from './emitter.ts'
 import { Lines, type Way } from './mail-lines.ts'
-import { checkId, limitsOf, MAILBOX_EVENTS } from './mail-options.ts'
+import { checkId, limitsOf, MAILBOX_EVENTS, PEERS_MAX, wholeNumber } from './mail-options.ts'
 import type { LetterHandler, MailboxEvents, MailboxOptions, QueueFigures } from './mail-options.ts'
 import type { Transaction } from './mail-transaction.ts'
 import { type Draft, MALFORMED, type TurnEvent, Turns } from './mail-turns.ts'
-import { type MailValue, toLetter, toValue } from './mail-values.ts'
-import { checkFunction } from './options.ts'
+import { PostKeys } from './mail-keys.ts'
+import { checkTrace, type PostOptions, toBody, unseal } from './mail-letters.ts'
+import { type MailValue, toValue } from './mail-values.ts'
+import { checkFunction, checkOptions } from './options.ts'
 import { Reports } from './reports.ts'
 
 /** What a mailbox runs on. */
@@ -24,6 +26,8 @@ export interface MailPlace {
   store: MailStore
   /** The name of this life of the store, durable; replicas have none. */
   life?: Uint8Array
+  /** Milliseconds since 1970; without it letters say nothing of time. */
+  date?: () => number
   /** Says what nobody else heard of: a function of the application threw, and where. */
   report?: (error: unknown, where: string) => void
 }
@@ -53,10 +57,13 @@ export class Mailbox {
   durable = false
   readonly #place: MailPlace
   readonly #limits: Limits
+  readonly #peersMax: number
   readonly #accept: ReadonlySet<string> | null
   readonly #lines: Lines
   readonly #turns: Turns
+  readonly #keys: PostKeys
   readonly #events: Emitter<MailboxEvents>
+  readonly #hasDate: boolean
   #closed = false
   #onClose: (() => void)[] = []
 
@@ -66,6 +73,8 @@ export class Mailbox {
     this.repaired = store.repaired
     this.#place = place
     this.#limits = limitsOf(options)
+    this.#hasDate = !options.replica && place.date !== undefined
+    this.#peersMax = wholeNumber('peersMax', options.peersMax ?? PEERS_MAX)
     this.#accept = options.accept ? new Set(options.accept) : null
     this.#events = this.#openEvents()
     const host = {
@@ -74,12 +83,15 @@ export class Mailbox {
       send: (peer: string, message: mailbox.MailMessage) =>
         void this.#lines.send(peer, encode(mailLayout, message)),
       told: (event: TurnEvent) => this.#told(event),
+      date: options.replica ? null : (place.date ?? null),
+      moved: (peer: string) => this.#lines.progress(peer),
       refused: (error: Error) => {
         this.#lines.hangUpAll(`the store refused: ${error.message}`)
         this.#events.tell('trouble', error)
       },
     }
-    this.#turns = new Turns(host, this.#limits, place.life ?? NO_LIFE)
+    this.#turns = new Turns(this.id, host, this.#limits, place.life ?? NO_LIFE)
+    this.#keys = new PostKeys(this.#turns.values)
     const self = { id: this.id, key: options.key ?? '' }
     this.#lines = new Lines(self, loop, place.connect, this.#lineEvents())
     for (const [peer, url] of Object.entries(options.peers ?? {})) this.connect(peer, url)
@@ -113,10 +125,10 @@ export class Mailbox {
      * It rejects with a HoldfastError: `outbox-full` when too many wait for that peer,
      * `bad-value` for what is no letter, `store` when the store refused.
      */
-    post(body: MailValue): Promise<number>
+    post(body: MailValue, options?: PostOptions): Promise<number>
   } {
     checkId(peer)
-    return { post: (body) => this.#post(peer, body) }
+    return { post: (body, options = {}) => this.#post(peer, body, options) }
   }
 
   /** What may be done about a peer whose history does not fit ours: see the event `fault`. */
@@ -165,6 +177,11 @@ export class Mailbox {
     }))
   }
 
+  /** What was refused since the mailbox was opened, by why. */
+  get counters(): Readonly<mailbox.Counters> {
+    return { ...this.#turns.box.counters }
+  }
+
   /** A value as it is durable. */
   get(key: string): MailValue {
     const bytes = this.#place.store.get(key)
@@ -173,7 +190,8 @@ export class Mailbox {
 
   /** Letters that were set aside. */
   dead(): (Omit<DeadLetter, 'body'> & { body: MailValue })[] {
-    return this.#place.store.dead().map((letter) => ({ ...letter, body: toValue(letter.body) }))
+    const letters = this.#place.store.dead()
+    return letters.map((letter) => ({ ...letter, body: toValue(unseal(letter.body).body) }))
   }
 
   /**
@@ -246,14 +264,30 @@ export class Mailbox {
     this.#place.store.close()
   }
 
-  async #post(peer: string, body: MailValue): Promise<number> {
-    const letter = toLetter(body)
+  async #post(peer: string, body: MailValue, options: PostOptions): Promise<number> {
+    checkOptions('post', options, ['key', 'ttl', 'trace'])
+    const { key, ttl = null, trace = null } = options
+    const plain = toBody(body)
+    if (ttl !== null) this.#checkTtl(ttl)
+    if (trace !== null) checkTrace(trace)
     this.#checkOpen()
-    this.#turns.checkRoom(peer, 1, mailbox.sizeOf(letter))
-    return this.#turns.ask(({ out }) => {
+    const known = key === undefined ? 0 : this.#keys.find(peer, key)
+    if (known === 0) this.#turns.checkRoom(peer, 1, mailbox.sizeOf(plain))
+    return this.#turns.ask(({ out, changes }) => {
+      const before = key === undefined ? 0 : this.#keys.find(peer, key)
+      if (before > 0) return before
+      const letter = this.#turns.seal(plain, trace, ttl)
       this.#turns.checkRoom(peer, 1, mailbox.sizeOf(letter))
-      return mailbox.post(this.#turns.box, peer, letter, out)
+      const n = mailbox.post(this.#turns.box, peer, letter, out)
+      if (key !== undefined) this.#keys.add(peer, key, n, changes)
+      return n
     })
+  }
+
+  #checkTtl(ttl: number): void {
+    wholeNumber('ttl', ttl)
+    if (this.#hasDate) return
+    throw badValue('a replica has no time, so its letters have no ttl')
   }
 
   async #ask<Result>(run: (draft: Draft) => Result): Promise<Result> {
@@ -328,6 +362,10 @@ export class Mailbox {
         return this.#events.tell('dead', { peer, n: event.n, why: event.why })
       case 'fault':
         return this.#events.tell('fault', { peer, why: event.why })
+      case 'expired':
+        return this.#events.tell('expired', { peer, n: event.n })
+      case 'slow':
+        return this.#events.tell('slow', { peer, n: event.n, ms: event.ms })
       default:
         // What is missing comes again on a new connection.
         this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
@@ -360,7 +398,10 @@ export class Mailbox {
 
   #accepts(id: string): string | null {
     const known = this.#accept === null || this.#accept.has(id)
-    return known ? null : `${this.id} takes no letters from ${id}`
+    if (!known) return `${this.id} takes no letters from ${id}`
+    const { peers } = this.#turns.box
+    const isFull = !peers.has(id) && peers.size >= this.#peersMax
+    return isFull ? `${this.id} has ${peers.size} peers and takes no more` : null
   }
 
   #checkOpen(): void {

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { CAC } from 'cac'
+import { unseal } from '../api/mail-letters.ts'
 import { toValue } from '../api/mail-values.ts'
 import { openMailSqlite } from '../drivers/store/mail-sqlite.ts'
 import { HoldfastError } from '../machine.ts'
@@ -181,13 +182,13 @@ async function dead(store: MailStore, { release, discard }: Given): Promise<void
   if (named === undefined) {
     if (letters.length === 0) console.log('no letters were set aside')
     for (const { peer, n, why, body } of letters) {
-      console.log(`${plain(`${peer}/${n}: ${why}`)}: ${plainJson(toValue(body))}`)
+      console.log(`${plain(`${peer}/${n}: ${why}`)}: ${plainJson(toValue(unseal(body).body))}`)
     }
     return
   }
   const letter = find(letters, named)
   if (release !== undefined) {
-    console.log(plainJson({ from: letter.peer, body: toValue(letter.body) }))
+    console.log(plainJson({ from: letter.peer, body: toValue(unseal(letter.body).body) }))
   }
   await new Promise<void>((resolve, reject) => {
     const change = { kind: 'buried', peer: letter.peer, n: letter.n } as const

@@ -20,8 +20,8 @@
 
 export { adopt, type Adopted, forget, type Range } from './adopt.ts'
 export { done, failed, hear, next, postpone, receive } from './inbox.ts'
-export { hasRoom, post, rest, sizeOf } from './outbox.ts'
+export { add, hasRoom, post, rest, sizeOf } from './outbox.ts'
 export { batchFor, connected, deadline, disconnected, pump, query } from './pump.ts'
 export { create, emptyInbox, LIMITS, peerOf, rewind, settle, waits } from './state.ts'
-export type { Limits, Mailbox, MailEvent, MailOut, Policy } from './state.ts'
+export type { Counters, Limits, Mailbox, MailEvent, MailOut, Policy } from './state.ts'
 export type { MailMessage } from './messages.ts'

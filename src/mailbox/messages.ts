@@ -1,7 +1,17 @@
 /** What two mailboxes say to each other; every length and every number has its limit. */
 
 import { DIGEST_BYTES, LIFE_BYTES, LIVES_MAX, NO_DIGEST, NO_LIFE } from '../wire/history.ts'
-import { blob, fixed, list, message, record, text, type ValueOf, varint } from '../wire/layout.ts'
+import {
+  blob,
+  fixed,
+  flag,
+  list,
+  message,
+  record,
+  text,
+  type ValueOf,
+  varint,
+} from '../wire/layout.ts'
 
 /** Most bytes of letters in one batch; a single larger letter goes alone. */
 export const BATCH_BYTES_MAX: number = 64 * 1024
@@ -89,6 +99,8 @@ export const greetingLayout = message({
   proof: [17, record({ proof: fixed(NONCE_BYTES) })],
   /** Why there will be no letters. */
   refused: [18, record({ why: text(REFUSAL_MAX) })],
+  /** After the greeting: somebody is here, and whether that is to be said in return. */
+  alive: [19, record({ wanted: flag })],
 })
 /** What is said before letters go. */
 export type Greeting = ValueOf<typeof greetingLayout>

@@ -10,9 +10,20 @@ export function sizeOf(body: Uint8Array): number {
   return body.length + LETTER_OVERHEAD
 }
 
-/** Whether letters of that many bytes still fit: else nothing may be posted (S32). */
-export function hasRoom(box: Mailbox, to: string, letters: number, bytes: number): boolean {
-  const { lettersMax, bytesMax } = box.limits
+/**
+ * Whether letters of that many bytes still fit: else nothing may be posted (S32).
+ *
+ * @param times  how often the limits may be filled
+ */
+export function hasRoom(
+  box: Mailbox,
+  to: string,
+  letters: number,
+  bytes: number,
+  times = 1,
+): boolean {
+  const lettersMax = box.limits.lettersMax * times
+  const bytesMax = box.limits.bytesMax * times
   const peer = box.peers.get(to)
   const waiting = peer ? peer.posted - peer.acked : 0
   return waiting + letters <= lettersMax && (peer?.bytes ?? 0) + bytes <= bytesMax

@@ -40,6 +40,8 @@ export function disconnected(box: Mailbox, id: string): void {
   if (!peer) return
   peer.link = null
   emptyInbox(box, peer)
+  // Whoever came and had nothing to say leaves nothing behind.
+  if (peer.posted === 0 && peer.heard === 0 && peer.tries === 0) box.peers.delete(id)
 }
 
 /**

@@ -13,7 +13,7 @@ import { connectWebSocketNode } from '../../src/drivers/net/websocket-node.ts'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
 import { openIn } from '../../src/api/mail-opening.ts'
 import { HoldfastError, type Mailbox, type MailboxOptions, openMailbox } from '../../src/mailbox.ts'
-import type { LetterHandler } from '../../src/mailbox.ts'
+import type { LetterHandler, Transaction } from '../../src/mailbox.ts'
 import type { MailStore } from '../../src/ports.ts'
 import { until } from './until.ts'
 
@@ -80,7 +80,7 @@ const failsWith = (promise: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   )
 
-const pay: LetterHandler = (tx, _from, body) => {
+const pay = (tx: Transaction, _from: string, body: unknown): void => {
   tx.set('balance', ((tx.get('balance') as number) ?? 0) + (body as number))
   tx.sql('CREATE TABLE IF NOT EXISTS paid (amount INTEGER)')
   tx.sql('INSERT INTO paid VALUES (?)', body as number)

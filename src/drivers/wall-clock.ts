@@ -1,0 +1,4 @@
+/** What people take for the time, in milliseconds since 1970. It may go back, or be wrong. */
+export function wallClock(): number {
+  return Date.now()
+}
