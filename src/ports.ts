@@ -229,8 +229,8 @@ export interface MailStore extends MailShelf {
   /** What is durable of each peer, in order of their ids. */
   heads(): MailHead[]
   head(peer: string): MailHead | null
-  /** Letters that were set aside, oldest first. */
-  dead(): DeadLetter[]
+  /** Letters that were set aside, oldest first: so many behind the first ones. Default: all. */
+  dead(skip?: number, most?: number): DeadLetter[]
   get(key: string): Uint8Array | null
   /** Keys that begin so, in order. */
   keys(prefix: string): string[]
@@ -243,6 +243,10 @@ export interface MailStore extends MailShelf {
   commit(changes: readonly MailChange[], done: (error: Error | null) => void): void
   /** Takes back what SQL did since the last commit. */
   abandon(): void
+  /** How many letters were set aside. */
+  deadCount(): number
+  /** Shows figures to whoever inspects the store while it is open; null where nobody can. */
+  readonly publish: ((figures: string) => void) | null
   /** Copies what is durable into a new file, between transactions. @throws HoldfastError `store` */
   backup(to: string): void
   /** The last note of a process that died with this store open; null if it was closed. */

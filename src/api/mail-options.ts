@@ -10,6 +10,8 @@ import type { Reported } from './reports.ts'
 
 /** Peers with whom letters were exchanged, at most, unless an option says more. */
 export const PEERS_MAX = 10_000
+/** Letters that are kept set aside, unless an option says more: at most 64 MB of them. */
+export const DEAD_MAX = 1_000
 /** Least length of a key: what is drawn by chance in that length is not found by trying. */
 const KEY_BYTES_MIN = 16
 
@@ -36,6 +38,8 @@ export interface MailboxOptions {
   bytesMax?: number
   /** Peers that letters are exchanged with; others are refused. Default 10,000. */
   peersMax?: number
+  /** Letters that are kept set aside; beyond it the oldest goes (`dropped`). Default 1,000. */
+  deadMax?: number
   /** How often a handler may throw at one letter before it is set aside. Default 5. */
   triesMax?: number
 }
@@ -60,6 +64,8 @@ export interface MailboxEvents {
   threw: { peer: string; n: number; why: string }
   /** A letter was set aside: see `dead`, `release`. */
   dead: { peer: string; n: number; why: string }
+  /** The oldest letter that was set aside was thrown away, for there were too many. */
+  dropped: { peer: string; n: number }
   /** A letter of a peer was wanted only until a moment that is over: it was not handled. */
   expired: { peer: string; n: number }
   /** A handler held the loop so long, in ms; nothing else was done meanwhile. */
@@ -74,7 +80,16 @@ export interface MailboxEvents {
 
 /** The events of a mailbox, by name. */
 export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
-  ...(['connected', 'disconnected', 'acked', 'threw', 'dead', 'expired', 'slow'] as const),
+  ...([
+    'connected',
+    'disconnected',
+    'acked',
+    'threw',
+    'dead',
+    'dropped',
+    'expired',
+    'slow',
+  ] as const),
   ...(['fault', 'trouble', 'error'] as const),
 ]
 

@@ -46,7 +46,7 @@ export const MALFORMED = 'what came is no message of a mailbox'
 export type TurnEvent =
   | MailEvent
   | { kind: 'threw'; peer: string; n: number; why: string }
-  | { kind: 'expired'; peer: string; n: number }
+  | { kind: 'expired' | 'dropped'; peer: string; n: number }
   | { kind: 'slow'; peer: string; n: number; ms: number }
 
 /** All that a turn would change; thrown away, it has changed nothing. */
@@ -68,10 +68,14 @@ export type Input = (draft: Draft) => void
 export interface TurnsHost {
   loop: Loop
   store: MailStore
+  /** Letters that are kept set aside. */
+  deadMax: number
   /** The wall clock; null for replicas, which say nothing of time. */
   date: (() => number) | null
   send(peer: string, message: MailMessage): void
   told(event: TurnEvent): void
+  /** Something became durable. */
+  changed(): void
   /** Letters to or from a peer are through. */
   moved(peer: string): void
   /** The store refused: connections are to be dropped. */
@@ -261,6 +265,7 @@ export class Turns {
       return this.#refused(draft, error as Error)
     }
     this.#inputs = inputs.slice(at)
+    this.#boundDead(draft)
     this.#isBusy = true
     if (this.#noted > 0) this.#host.store.note('')
     this.#noted = Math.max(0, this.#noted - draft.handled)
@@ -307,6 +312,7 @@ export class Turns {
     for (const peer of peersOf(draft.changes)) mailbox.settle(this.box, peer)
     for (const peer of movedIn(draft.changes)) this.#host.moved(peer)
     for (const promise of draft.promises) promise.keep()
+    if (draft.changes.length > 0) this.#host.changed()
     const now = loop.now()
     const { events } = draft
     const out: MailOut = {
@@ -325,6 +331,20 @@ export class Turns {
     // Without a handler letters wait, and there is nothing to be woken for.
     const held = this.#handler || due > now || isMore ? due : now + 1_000
     if (held < Infinity) this.#alarm.set(held)
+  }
+
+  /** So that letters which nobody looks at do not fill the disk, the oldest goes. */
+  #boundDead({ changes, buried, events }: Draft): void {
+    const { store, deadMax } = this.#host
+    const died = changes.filter(({ kind }) => kind === 'dead').length
+    if (died === 0) return
+    const over = store.deadCount() + died - buried.size - deadMax
+    if (over <= 0) return
+    for (const { peer, n } of store.dead(0, over + buried.size).slice(0, over)) {
+      if (buried.has(`${peer} ${n}`)) continue
+      changes.push({ kind: 'buried', peer, n })
+      events.push({ kind: 'dropped', peer, n })
+    }
   }
 
   #isReady(now: Millis): boolean {

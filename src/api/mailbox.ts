@@ -1,15 +1,23 @@
 /** A mailbox: what a user holds. Its turns (mail-turns.ts) decide, its lines carry. */
 
-import { badValue, HoldfastError } from '../machine.ts'
+import { badValue, HoldfastError, type Millis } from '../machine.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
 import type { Limits } from '../mailbox/mailbox.ts'
 import { mailLayout } from '../mailbox/messages.ts'
-import type { Connect, DeadLetter, Loop, MailStore } from '../ports.ts'
+import type { Alarm, Connect, DeadLetter, Loop, MailStore } from '../ports.ts'
 import { NO_LIFE } from '../wire/history.ts'
 import { encode } from '../wire/layout.ts'
 import { Emitter, type Listen } from './emitter.ts'
+import { type MailFigures, metricsOf, published } from './mail-figures.ts'
 import { Lines, type Way } from './mail-lines.ts'
-import { checkId, limitsOf, MAILBOX_EVENTS, PEERS_MAX, wholeNumber } from './mail-options.ts'
+import {
+  checkId,
+  limitsOf,
+  DEAD_MAX,
+  MAILBOX_EVENTS,
+  PEERS_MAX,
+  wholeNumber,
+} from './mail-options.ts'
 import type { LetterHandler, MailboxEvents, MailboxOptions, QueueFigures } from './mail-options.ts'
 import type { Transaction } from './mail-transaction.ts'
 import { type Draft, MALFORMED, type TurnEvent, Turns } from './mail-turns.ts'
@@ -18,6 +26,9 @@ import { checkTrace, type PostOptions, toBody, unseal } from './mail-letters.ts'
 import { type MailValue, toValue } from './mail-values.ts'
 import { checkFunction, checkOptions } from './options.ts'
 import { Reports } from './reports.ts'
+
+/** How often figures are shown to who inspects an open mailbox. */
+const PUBLISH_MS: Millis = 500
 
 /** What a mailbox runs on. */
 export interface MailPlace {
@@ -64,6 +75,8 @@ export class Mailbox {
   readonly #keys: PostKeys
   readonly #events: Emitter<MailboxEvents>
   readonly #hasDate: boolean
+  readonly #publishing: Alarm
+  #isToPublish = false
   #closed = false
   #onClose: (() => void)[] = []
 
@@ -77,12 +90,18 @@ export class Mailbox {
     this.#peersMax = wholeNumber('peersMax', options.peersMax ?? PEERS_MAX)
     this.#accept = options.accept ? new Set(options.accept) : null
     this.#events = this.#openEvents()
+    this.#publishing = loop.alarm(() => {
+      this.#isToPublish = false
+      store.publish?.(published(this.#figures()))
+    })
     const host = {
       loop,
       store,
+      changed: () => this.#publishSoon(),
       send: (peer: string, message: mailbox.MailMessage) =>
         void this.#lines.send(peer, encode(mailLayout, message)),
       told: (event: TurnEvent) => this.#told(event),
+      deadMax: wholeNumber('deadMax', options.deadMax ?? DEAD_MAX),
       date: options.replica ? null : (place.date ?? null),
       moved: (peer: string) => this.#lines.progress(peer),
       refused: (error: Error) => {
@@ -182,15 +201,23 @@ export class Mailbox {
     return { ...this.#turns.box.counters }
   }
 
+  /** The figures of now in the text format of Prometheus, for an endpoint of the application's. */
+  metrics(): string {
+    return metricsOf(this.#figures())
+  }
+
   /** A value as it is durable. */
   get(key: string): MailValue {
     const bytes = this.#place.store.get(key)
     return bytes ? toValue(bytes) : undefined
   }
 
-  /** Letters that were set aside. */
-  dead(): (Omit<DeadLetter, 'body'> & { body: MailValue })[] {
-    const letters = this.#place.store.dead()
+  /** Letters that were set aside, oldest first: `most` of them behind the first `skip`. */
+  dead({ skip = 0, most = Infinity }: { skip?: number; most?: number } = {}): (Omit<
+    DeadLetter,
+    'body'
+  > & { body: MailValue })[] {
+    const letters = this.#place.store.dead(skip, most)
     return letters.map((letter) => ({ ...letter, body: toValue(unseal(letter.body).body) }))
   }
 
@@ -259,9 +286,23 @@ export class Mailbox {
     if (this.#closed) return
     await this.#turns.end()
     this.#closed = true
+    this.#publishing.cancel()
     this.#lines.close()
     for (const run of this.#onClose) run()
     this.#place.store.close()
+  }
+
+  #figures(): MailFigures {
+    const { id, counters } = this
+    return { id, queues: this.queues(), counters, dead: this.#place.store.deadCount() }
+  }
+
+  /** Shows the figures in a while, if somebody could look at them. */
+  #publishSoon(): void {
+    const { loop, store } = this.#place
+    if (!store.publish || this.#isToPublish || this.#closed) return
+    this.#isToPublish = true
+    this.#publishing.set(loop.now() + PUBLISH_MS)
   }
 
   async #post(peer: string, body: MailValue, options: PostOptions): Promise<number> {
@@ -362,6 +403,8 @@ export class Mailbox {
         return this.#events.tell('dead', { peer, n: event.n, why: event.why })
       case 'fault':
         return this.#events.tell('fault', { peer, why: event.why })
+      case 'dropped':
+        return this.#events.tell('dropped', { peer, n: event.n })
       case 'expired':
         return this.#events.tell('expired', { peer, n: event.n })
       case 'slow':
@@ -376,6 +419,7 @@ export class Mailbox {
     return {
       accepts: (id) => this.#accepts(id),
       connected: (peer) => {
+        this.#publishSoon()
         this.#turns.input(() => {
           if (!this.#lines.has(peer)) return
           mailbox.connected(this.#turns.box, this.#place.loop.now(), peer)
@@ -389,6 +433,7 @@ export class Mailbox {
         })
       },
       disconnected: (peer, why) => {
+        this.#publishSoon()
         mailbox.disconnected(this.#turns.box, peer)
         this.#events.tell('disconnected', { peer, why })
       },

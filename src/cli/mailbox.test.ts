@@ -2,7 +2,7 @@
 // Method: the built program, as somebody would call it.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -119,8 +119,53 @@ test('letters that were set aside are listed, released and discarded', async () 
   expect(dead('--discard', 'bob/2').err).toContain('no letter bob/2 was set aside')
 })
 
+test('a store that was put back is told, adopted or forgotten, from a terminal (MB-13)', async () => {
+  const bob = await openMailbox({ id: 'bob', store: at('bob2.db'), listen: { port: 0 } })
+  const took: unknown[] = []
+  bob.on('letter', (_tx, _from, body) => took.push(body))
+  const store = ['--store', at('carol.db')]
+  const from = ['--id', 'carol', ...store, '--peer', `bob=${bob.url}`]
+  const run = (...words: string[]): Promise<string> =>
+    new Promise((resolve) => {
+      const child = spawn(process.execPath, [CLI, 'mailbox', ...words])
+      let text = ''
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.on('data', (bytes: Buffer) => (text += bytes.toString()))
+      }
+      child.on('close', () => resolve(text))
+    })
+  await run('send', 'bob', 'one', ...from)
+  expect(await run('backup', at('copy.db'), ...store)).toContain('was copied to')
+  await run('send', 'bob', 'two', ...from)
+  copyFileSync(at('copy.db'), at('carol.db'))
+  await run('send', 'bob', 'other two', '--no-wait', '--id', 'carol', ...store)
+  const told = await run('adopt', 'bob', ...from)
+  expect(told).toContain('bob has another letter 2 than this mailbox posted to it')
+  expect(told).toContain('letters 2 to 2 to bob go again, under new numbers')
+  expect(told).toContain('bob was adopted')
+  expect(await run('send', 'bob', 'three', ...from)).toContain('2 of 2 taken by bob')
+  expect(took).toEqual(['one', 'two', 'other two', 'three'])
+  expect(await run('forget', 'bob', ...store)).toBe('bob is forgotten, with 0 letters to it\n')
+  expect(await run('forget', 'bob', ...store)).toContain('nothing is known of bob')
+  await bob.close()
+})
+
+test('a mailbox that is open is inspected all the same (MB-28)', async () => {
+  const box = await openMailbox({ id: 'open', store: at('open.db') })
+  await box.to('bob').post('one')
+  const shown = (): boolean => existsSync(`${at('open.db')}-figures`)
+  while (!shown()) await new Promise((turn) => setImmediate(turn))
+  expect(holdfast(['mailbox', 'inspect', '--store', at('open.db')]).out).toBe(
+    'open is open; 1 peers, 0 letters set aside\n' +
+      'bob: not connected, 1 posted, 0 acked, 1 wait (25 bytes); 0 of theirs took effect\n',
+  )
+  expect(box.metrics()).toContain('holdfast_mailbox_waiting{box="open",peer="bob"} 1\n')
+  await box.close()
+  expect(shown()).toBe(false)
+})
+
 test('what is missing is said in a sentence', () => {
-  expect(holdfast(['mailbox', 'knock']).err).toContain('it is serve, send, inspect or dead')
+  expect(holdfast(['mailbox', 'knock']).err).toContain('it is serve, send, inspect, dead, adopt')
   expect(holdfast(['mailbox', 'send']).err).toContain('needs to whom, and what')
   expect(holdfast(['mailbox', 'inspect']).err).toContain('--store is needed')
   const bad = holdfast(['mailbox', 'serve', '--id', 'a', '--store', at('a.db'), '--peer', 'bob'])

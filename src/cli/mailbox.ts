@@ -3,17 +3,22 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { CAC } from 'cac'
+import type { MailFigures } from '../api/mail-figures.ts'
 import { unseal } from '../api/mail-letters.ts'
 import { toValue } from '../api/mail-values.ts'
+import { readFigures } from '../drivers/store/mail-figures.ts'
 import { openMailSqlite } from '../drivers/store/mail-sqlite.ts'
 import { HoldfastError } from '../machine.ts'
-import { type Mailbox, openMailbox } from '../mailbox.ts'
-import type { DeadLetter, MailStore } from '../ports.ts'
+import { type Mailbox, openMailbox, type Range } from '../mailbox.ts'
+import type { DeadLetter, MailChange, MailStore } from '../ports.ts'
 import { plain, plainJson } from '../wire/plain.ts'
 import { listOf, ORIGIN_HELP, type Word } from './given.ts'
 
 /** From one line of progress to the next. */
 const PROGRESS_MS = 1_000
+const VERB_LIST = 'serve, send, inspect, dead, adopt, forget or backup'
+const ABOUT = `Letters that survive: ${VERB_LIST}`
+
 /** For the examples. */
 const AT_BOB = 'bob=ws://127.0.0.1:8800/mail'
 
@@ -33,7 +38,7 @@ interface Given {
 /** Adds the command. */
 export function addMailbox(cli: CAC): void {
   cli
-    .command('mailbox <verb> [...words]', 'Letters that survive: serve, send, inspect, dead')
+    .command('mailbox <verb> [...words]', ABOUT)
     .option('--store <file>', 'File of the mailbox')
     .option('--id <id>', 'Who this is (serve, send)')
     .option('--port <port>', 'serve: port to listen on; 0 takes any free one', { default: 8800 })
@@ -50,17 +55,23 @@ export function addMailbox(cli: CAC): void {
     .example(`holdfast mailbox send bob "hello" --id alice --store alice.db --peer ${AT_BOB}`)
     .example(`seq 100000 | holdfast mailbox send bob --id alice --store alice.db --peer ${AT_BOB}`)
     .example('holdfast mailbox inspect --store bob.db')
+    .example(`holdfast mailbox adopt bob --id alice --store alice.db --peer ${AT_BOB}`)
+    .example('holdfast mailbox forget alice --store bob.db')
+    .example('holdfast mailbox backup copy.db --store bob.db')
     .action((verb: string, words: (string | number)[], given: Given) => {
       const run = VERBS[verb]
       if (run) return run(given, words.map(String))
-      throw new HoldfastError('bad-value', `mailbox ${verb}: it is serve, send, inspect or dead`)
+      throw new HoldfastError('bad-value', `mailbox ${verb}: it is ${VERB_LIST}`)
     })
 }
 
 const VERBS: Readonly<Record<string, (given: Given, words: string[]) => Promise<void> | void>> = {
   serve,
   send,
-  inspect: (given) => withStore(given, inspect),
+  inspect: inspectAny,
+  adopt,
+  forget: (given, words) => withStore(given, (store) => forget(store, words)),
+  backup: (given, words) => withStore(given, (store) => backup(store, words)),
   dead: (given) => withStore(given, (store) => dead(store, given)),
 }
 
@@ -164,6 +175,78 @@ function withStore(given: Given, run: (store: MailStore) => void | Promise<void>
     .finally(() => store.close())
 }
 
+/** A store that is open shows its figures beside it. */
+async function inspectAny(given: Given): Promise<void> {
+  try {
+    await withStore(given, inspect)
+  } catch (error) {
+    const shown = readFigures(need(given.store, 'store'))
+    const isOpen = error instanceof HoldfastError && error.message.includes('it is in use by')
+    if (!isOpen || shown === null) throw error
+    const { id, queues, peers, counters, dead } = JSON.parse(shown) as Shown
+    console.log(plain(`${id} is open; ${peers} peers, ${dead} letters set aside`))
+    for (const queue of queues) tellQueue(queue)
+    const refused = Object.entries(counters).filter(([, count]) => count > 0)
+    for (const [why, count] of refused) console.log(plain(`${why}: ${count}`))
+  }
+}
+
+type Shown = MailFigures & { peers: number }
+
+function tellQueue(queue: MailFigures['queues'][number]): void {
+  const { peer, connected, posted, acked, waiting, bytes, heard, fault } = queue
+  const waits = waiting > 0 ? `${waiting} wait (${bytes} bytes)` : 'none wait'
+  const here = connected ? 'connected' : 'not connected'
+  console.log(
+    plain(
+      `${peer}: ${here}, ${posted} posted, ${acked} acked, ${waits}; ` +
+        `${heard} of theirs took effect`,
+    ),
+  )
+  if (fault !== null) console.log(plain(`${peer}: ${fault}`))
+}
+
+/** Goes on from what a peer has: waits until it is connected, and says what became of what. */
+async function adopt(given: Given, [whom]: string[]): Promise<void> {
+  if (whom === undefined) throw new HoldfastError('bad-value', 'adopt needs whom: adopt bob')
+  const box = await openBox(given, false)
+  try {
+    await new Promise<void>((resolve) => {
+      box.on('fault', ({ peer }) => peer === whom && resolve())
+    })
+    const { resent, givenUp, strays, missed } = await box.peer(whom).adopt()
+    const say = (range: Range | null, what: string): void => {
+      if (range) console.log(plain(`letters ${range.first} to ${range.last} ${what}`))
+    }
+    say(resent, `to ${whom} go again, under new numbers`)
+    say(givenUp, `to ${whom} are given up: it had them once and knows them no more`)
+    say(strays, `of ${whom} took effect here, and its store knows nothing of them`)
+    say(missed, `of ${whom} never came: its store holds them for delivered`)
+    console.log(plain(`${whom} was adopted`))
+  } finally {
+    await box.close()
+  }
+}
+
+async function forget(store: MailStore, [whom]: string[]): Promise<void> {
+  const head = whom === undefined ? null : store.head(whom)
+  if (!head) throw new HoldfastError('not-found', `nothing is known of ${plain(whom ?? 'nobody')}`)
+  await committed(store, { kind: 'begun', peer: head.peer, head: null })
+  console.log(plain(`${head.peer} is forgotten, with ${head.posted - head.acked} letters to it`))
+}
+
+function backup(store: MailStore, [to]: string[]): void {
+  if (to === undefined) throw new HoldfastError('bad-value', 'backup needs a new file')
+  store.backup(to)
+  console.log(plain(`${store.name} was copied to ${to}`))
+}
+
+function committed(store: MailStore, change: MailChange): Promise<void> {
+  return new Promise((resolve, reject) => {
+    store.commit([change], (error) => (error ? reject(error) : resolve()))
+  })
+}
+
 function inspect(store: MailStore): void {
   const heads = store.heads()
   if (heads.length === 0) console.log(`${store.name}: no letters were ever sent or taken`)
@@ -190,10 +273,7 @@ async function dead(store: MailStore, { release, discard }: Given): Promise<void
   if (release !== undefined) {
     console.log(plainJson({ from: letter.peer, body: toValue(unseal(letter.body).body) }))
   }
-  await new Promise<void>((resolve, reject) => {
-    const change = { kind: 'buried', peer: letter.peer, n: letter.n } as const
-    store.commit([change], (error) => (error ? reject(error) : resolve()))
-  })
+  await committed(store, { kind: 'buried', peer: letter.peer, n: letter.n })
 }
 
 function find(letters: readonly DeadLetter[], named: string): DeadLetter {

@@ -115,3 +115,20 @@ test('what is malformed is counted, to be seen, and ends the connection (MB-23)'
 test('a key that can be guessed is refused (MB-21)', async () => {
   await expect(open({ id: 'bob', key: 'hunter2' })).rejects.toThrow('at least 16 bytes')
 })
+
+test('letters that were set aside are bounded, and read page by page (MB-22)', async () => {
+  const bob = await open({ id: 'bob', triesMax: 1, deadMax: 3 })
+  bob.on('letter', () => {
+    throw new Error('no')
+  })
+  const dropped: number[] = []
+  bob.on('dropped', ({ n }) => dropped.push(n))
+  const alice = await open({ id: 'alice' })
+  for (let n = 1; n <= 6; n++) {
+    await alice.to('bob').post(n)
+    await bob.take('alice', alice.batch('bob', n - 1))
+  }
+  expect(dropped).toEqual([1, 2, 3])
+  expect(bob.dead().map(({ n }) => n)).toEqual([4, 5, 6])
+  expect(bob.dead({ skip: 1, most: 1 }).map(({ n }) => n)).toEqual([5])
+})

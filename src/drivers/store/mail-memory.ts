@@ -116,6 +116,7 @@ export class MailMemory implements MailStore {
   readonly name: string
   readonly sql = null
   readonly repaired = null
+  readonly publish = null
   readonly interrupted: string | null = null
   protected readonly content: MailContent
   #open = true
@@ -134,8 +135,8 @@ export class MailMemory implements MailStore {
     return head ? { ...head } : null
   }
 
-  dead(): DeadLetter[] {
-    return [...this.content.dead]
+  dead(skip = 0, most = Infinity): DeadLetter[] {
+    return this.content.dead.slice(skip, skip + most)
   }
 
   get(key: string): Uint8Array | null {
@@ -179,6 +180,10 @@ export class MailMemory implements MailStore {
     if (!this.#open) return done(closed(this.name))
     for (const change of changes) applyTo(this.content, change)
     done(null)
+  }
+
+  deadCount(): number {
+    return this.content.dead.length
   }
 
   abandon(): void {}

@@ -15,6 +15,7 @@ import { isSame, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
 import { chain, checksumOf, headOf, type HeadRow } from './mail-layout.ts'
 import { MAIL_FILE, rowOf, type RunRow, spanOf, sumOfDead, sumOfValue } from './mail-layout.ts'
 import { byPeer, closed, move, newHead } from './mail-memory.ts'
+import { removeFigures, writeFigures } from './mail-figures.ts'
 import { Note } from './mail-note.ts'
 import { addTo, pack, type Run } from './mail-runs.ts'
 import { checkSql } from './mail-sql.ts'
@@ -41,7 +42,8 @@ const SQL = {
     ORDER BY last LIMIT 1`,
   weigh: `SELECT coalesce(sum(bytes), 0), min(first), max(last) FROM mail_letters
     WHERE peer = ? AND last > ? AND last <= ?`,
-  dead: 'SELECT peer, n, body, why, crc FROM mail_dead ORDER BY rowid',
+  dead: 'SELECT peer, n, body, why, crc FROM mail_dead ORDER BY rowid LIMIT ? OFFSET ?',
+  deadCount: 'SELECT count(*) FROM mail_dead',
   die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?, ?)',
   bury: 'DELETE FROM mail_dead WHERE peer = ? AND n = ?',
   get: 'SELECT value, crc FROM mail_values WHERE key = ?',
@@ -129,8 +131,10 @@ class MailSqlite implements MailStore {
     return head ? { ...head } : null
   }
 
-  dead(): DeadLetter[] {
-    return this.#rows<DeadRow>('dead').map(([peer, n, bytes, why, crc]) => {
+  dead(skip = 0, most = Infinity): DeadLetter[] {
+    // Below 0 is without a limit.
+    const limit = most === Infinity ? -1 : most
+    return this.#rows<DeadRow>('dead', limit, skip).map(([peer, n, bytes, why, crc]) => {
       const body = new Uint8Array(bytes)
       if (sumOfDead(peer, n, body, why) === crc) return { peer, n, body, why }
       throw this.#damaged(`the letter ${n} of ${peer} that was set aside`)
@@ -143,6 +147,14 @@ class MailSqlite implements MailStore {
     const value = new Uint8Array(row[0])
     if (sumOfValue(key, value) === row[1]) return value
     throw this.#damaged(`the value of ${JSON.stringify(key)}`)
+  }
+
+  deadCount(): number {
+    return this.#rows<[number]>('deadCount')[0]![0]
+  }
+
+  publish(figures: string): void {
+    if (this.#open) writeFigures(this.name, figures)
   }
 
   keys(prefix: string): string[] {
@@ -219,6 +231,7 @@ class MailSqlite implements MailStore {
     if (!this.#open) return
     this.#open = false
     this.#note.remove()
+    removeFigures(this.name)
     sqlite.closeFile(this.#file)
   }
 
