@@ -10,7 +10,7 @@ import { PAGE, verdict } from '../tools/conformance/house.ts'
 import { COUNTS, readList } from '../tools/conformance/lists.ts'
 import type { List } from '../tools/conformance/lists.ts'
 import { judge } from '../tools/conformance/report.ts'
-import { read } from '../tools/tidy/house.ts'
+import { read, sources } from '../tools/tidy/house.ts'
 import { parse } from '../tools/tidy/source.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -32,6 +32,17 @@ describe('the lists', () => {
   test('docs/conformance.md is up to date (npm run conformance)', () => {
     expect(read(root, PAGE) === verdict(root).page).toBe(true)
   })
+})
+
+test('every finding that was answered has its test (docs/findings.md)', () => {
+  const tests = sources(root).filter(({ path }) => /\.test\.tsx?$/.test(path))
+  const titles = tests.map(({ text }) => text).join('\n')
+  const rows = [...read(root, 'docs/findings.md').matchAll(/^\| ([A-Z]{2}-\d+) \|.*\| (.*) \|$/gm)]
+  expect(rows.length).toBeGreaterThan(30)
+  const bare = rows.filter(([, number, answer]) => {
+    return !answer!.startsWith('As ') && !titles.includes(`(${number!})`)
+  })
+  expect(bare.map(([, number]) => number)).toEqual([])
 })
 
 describe('the check', () => {

@@ -1,6 +1,6 @@
 /** What a hub tells of itself: to programs as plain data, to Prometheus as text. */
 
-import type { StreamServerCounters } from '../drivers/net/websocket-server.ts'
+import type { StreamServerCounters } from '../drivers/net/stream-counters.ts'
 import type { Hub } from '../hub/hub.ts'
 
 /** How much there is now, and what has happened since the hub was opened. */

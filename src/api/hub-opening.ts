@@ -27,8 +27,8 @@ export interface HubOptions {
   /** The only games that there may be sessions of. Default: any. */
   games?: readonly string[]
   /**
-   * The file of the register, which survives the hub; its folder must be there. Null: memory, and
-   * with the hub all sessions are forgotten (those that are linked directly play on).
+   * The file of the register, which survives the hub; its folder must be there. Null: memory, for
+   * development; when the hub is opened anew, each room that was there begins anew, empty.
    */
   store: string | null
   /**
@@ -102,9 +102,7 @@ export function openHub(options: HubOptions, inner: InnerOptions): HubHandle {
       ...(inner.waitingMax !== undefined && { waitingMax: inner.waitingMax }),
       accept: (stream) => hubServer.accept(stream),
     })
-    const open = new OpenHub(path, loop, { hubServer, streams, store })
-    server.once('close', () => void open.close())
-    return open
+    return new OpenHub(path, loop, { server, hubServer, streams, store })
   } catch (error) {
     store.close()
     throw error
@@ -150,6 +148,7 @@ function checkTexts(what: string, given: readonly string[]): readonly string[] {
 }
 
 interface Parts {
+  server: WebServer
   hubServer: HubServer
   streams: StreamServer
   store: Store
@@ -167,7 +166,10 @@ class OpenHub implements HubHandle {
     this.#loop = loop
     this.#startedAt = loop.now()
     this.#parts = parts
+    parts.server.once('close', this.#ended)
   }
+
+  #ended = (): void => void this.close()
 
   health(): HubHealth & { upMs: Millis } {
     const upMs = Math.round(this.#loop.now() - this.#startedAt)
@@ -211,7 +213,8 @@ class OpenHub implements HubHandle {
   }
 
   async #close(): Promise<void> {
-    const { hubServer, streams, store } = this.#parts
+    const { server, hubServer, streams, store } = this.#parts
+    server.off('close', this.#ended)
     streams.close()
     await hubServer.close()
     store.close()

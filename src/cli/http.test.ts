@@ -214,7 +214,7 @@ describe('who asks', () => {
       const answer = await ask(port, 'Host: rebind.evil.example', path)
       expect(answer).toMatch(/^HTTP\/1.1 421 Misdirected Request\r\n/)
       expect(answer.split('\r\n\r\n')[1]).toBe(
-        'wrong host: rebind.evil.example is none of the hosts allowed here\n',
+        'wrong host: rebind.evil.example is none of the hosts allowed here (--origin)\n',
       )
     }
     expect(counters).toEqual({ wrongOrigin: 0, wrongHost: 4 })

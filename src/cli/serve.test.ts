@@ -44,36 +44,30 @@ function complaint(...words: string[]): string {
   return stderr
 }
 
-test('metrics stand on a port of their own, and pages hear whether this is a demonstration (SE-21)', async () => {
-  const said = await serve('--metrics', '0', '--demo')
-  const [, url] = /^Holdfast serves (\S+)$/m.exec(said)!
-  const [, metrics] = /^Its figures are at (\S+)$/m.exec(said)!
-  expect((await fetch(`${url}metrics`)).status).toBe(404)
-  expect(await (await fetch(metrics!)).text()).toContain('holdfast_streams 0')
-  expect((await fetch(metrics!.replace('metrics', 'health'))).status).toBe(404)
-  expect(await (await fetch(`${url}api/hub`)).json()).toMatchObject({ demo: true })
-})
-
-test('one’s own game is served: its pages, its hub at a path, its rooms and no other game (AP-15)', async () => {
+test('one’s own game is served: its pages, its hub at a path, its rooms and no other game; metrics elsewhere (AP-15, SE-21)', async () => {
   mkdirSync(join(folder, 'pages'))
   writeFileSync(join(folder, 'pages/index.html'), '<title>duel</title>')
-  const words = ['--pages', join(folder, 'pages'), '--path', '/rt/hub', '--games', 'duel']
-  const [, url] = /^Holdfast serves (\S+)$/m.exec(await serve(...words))!
+  const own = ['--pages', join(folder, 'pages'), '--path', '/rt/hub', '--games', 'duel']
+  const said = await serve(...own, '--metrics', '0', '--demo')
+  const [, url] = /^Holdfast serves (\S+)$/m.exec(said)!
+  const [, metrics] = /^Its figures are at (\S+)$/m.exec(said)!
   const server = `${url}rt/hub`
   const ada = await joinSession({ game: 'duel', server, udp: null })
   expect(await (await fetch(url!)).text()).toBe('<title>duel</title>')
   expect(await (await fetch(`${url}lobby/`)).text()).toContain('<title>Rooms')
   expect(await (await fetch(`${url}api/sessions`)).json()).toMatchObject([{ game: 'duel' }])
-  expect(await (await fetch(`${url}api/hub`)).json()).toMatchObject({ demo: false, starts: [''] })
+  expect(await (await fetch(`${url}api/hub`)).json()).toMatchObject({ demo: true, starts: [''] })
   const wrong = { udp: null, server } as const
   await expect(joinSession({ ...wrong, game: 'poker' })).rejects.toThrow(/^no game "poker" on this/)
   const knock = new WebSocket(`${url}hub`.replace('http', 'ws'))
   const [error] = (await once(knock, 'error')) as [Error]
   expect(error.message).toContain('404')
+  expect((await fetch(`${url}metrics`)).status).toBe(404)
+  expect(await (await fetch(metrics!)).text()).toContain('holdfast_members 1')
+  expect((await fetch(metrics!.replace('metrics', 'health'))).status).toBe(404)
   await ada.leave()
 })
 
-test('what is wrong with an option is said in a sentence', () => {
-  expect(complaint('--metrics', 'there')).toContain('--metrics is here, off, a port or an address')
+test('what is wrong with an option is said in a sentence (AP-15)', () => {
   expect(complaint('--pages', join(folder, 'gone'))).toMatch(/there is no folder of pages .*gone: /)
 })

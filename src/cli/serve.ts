@@ -16,7 +16,7 @@ import { HoldfastError } from '../machine.ts'
 import type { Datagrams, Loop } from '../ports.ts'
 import { HUB_VERSION } from '../register/messages.ts'
 import { plainLines } from '../wire/plain.ts'
-import { listOf, ORIGIN_HELP, type Word } from './given.ts'
+import { listOf, type MetricsPlace, metricsPlace, ORIGIN_HELP, type Word } from './given.ts'
 import { fail } from './answers.ts'
 import { type Answer, openServer } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -28,9 +28,6 @@ import { metricsOf, type Shelf, siteOf, withLobby } from './site.ts'
 export const PORT_DEFAULT = 8700
 /** Where the register is kept unless told otherwise. */
 export const DATA_DEFAULT = '.holdfast/hub.db'
-
-/** Where `/metrics` is: on the port of the hub, nowhere, or on a port of its own. */
-export type MetricsPlace = 'here' | 'off' | { host: string; port: number }
 
 /** What `serve` takes. */
 export interface ServeOptions {
@@ -121,17 +118,6 @@ async function run(given: Given): Promise<void> {
   const end = (): void => void serving.close().then(() => process.exit(0))
   process.once('SIGINT', end)
   process.once('SIGTERM', end)
-}
-
-function metricsPlace(given: string): MetricsPlace {
-  if (given === 'here' || given === 'off') return given
-  const found = /^(?:(.+):)?(\d+)$/.exec(given)
-  if (found)
-    return { host: (found[1] ?? '127.0.0.1').replace(/^\[|\]$/g, ''), port: Number(found[2]) }
-  throw new HoldfastError(
-    'bad-value',
-    `--metrics is here, off, a port or an address with a port: "${given}"`,
-  )
 }
 
 /**

@@ -6,6 +6,7 @@
 import type { ErrorCode, Millis } from '../machine.ts'
 import type { Met } from '../ports.ts'
 import { mayServe } from '../session/state.ts'
+import { plain } from '../wire/plain.ts'
 import { JOIN_MS, type Runtime } from './state.ts'
 
 /**
@@ -24,7 +25,7 @@ export const BACK_FACTOR = 4
 export function met({ member, now }: Runtime, what: Met): void {
   if (member.greeted) return
   const since = member.met?.kind === what.kind ? member.met.since : now
-  member.met = { ...what, since }
+  member.met = { kind: what.kind, what: plain(what.what), since }
 }
 
 /** When to give up; Infinity if never. */

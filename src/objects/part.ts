@@ -205,8 +205,9 @@ function hide(turn: Turn, from: PeerId, reader: ByteReader): boolean {
     }
     // It was ours. Whose it is we may not know, and of its states in that version we have none.
     if (mine) Object.assign(replica, { version, owner: 0, giving: false, oseq: 0 })
-    if (mine) announce(turn, replica)
+    // First those whom we told are told that it is hidden: of who speaks no more nothing is kept.
     if (mine) hideFurther(turn, replica, true)
+    if (mine) announce(turn, replica)
     replica.hidden = true
     settleKey(turn, key)
     out.emit({ kind: 'object-went', key })

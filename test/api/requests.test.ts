@@ -282,7 +282,7 @@ describe('builds whose rules of a type differ', () => {
   )
 })
 
-test('OB-9: after leave() a handle is nobody’s, and says so as `create` does', async () => {
+test('after leave() a handle is nobody’s, and says so as `create` does (OB-9)', async () => {
   const { w, all } = await crew('pab')
   const [, a, b] = all as [Session, Session, Session]
   const mine = a.create(Free, { x: 1 })

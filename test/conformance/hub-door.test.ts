@@ -216,6 +216,7 @@ describe('closing', () => {
     expect(first.close()).toBe(closed)
     expect(first.health()).toMatchObject({ ok: false, trouble: 'this hub is closed' })
     await closed
+    expect(['upgrade', 'close'].map((event) => server.listenerCount(event))).toEqual([0, 0])
     expect((await gone)[0]).toBe(1001)
     const answered = stranger.heard.filter(({ kind }) => kind === 'added').length
     expect(answered).toBeGreaterThan(0)
@@ -255,5 +256,5 @@ test('what it is given is checked: each mistake has its sentence (AP-15)', async
   expect(wrong({ origins: ['play.example.com'] })).toThrow(/an origin is a scheme, a host/)
   expect(wrong({ game: ['duel'] })).toThrow(/hub takes no option "game": did you mean "games"/)
   expect(wrong({ store: joinPath(folder, 'none', 'rooms.db') })).toThrow(/none/)
-  expect(server.listenerCount('upgrade')).toBe(0)
+  expect(['upgrade', 'close'].map((event) => server.listenerCount(event))).toEqual([0, 0])
 })

@@ -8,9 +8,10 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build, type Rolldown } from 'vite'
-import { WebSocketServer } from 'ws'
+import { acceptStreams } from '../../src/drivers/net/websocket-server.ts'
 import { Window } from './harness.ts'
 
+const NOBODY = { opened() {}, message() {}, closed() {} }
 const servers: Server[] = []
 let own = 0
 let window: Window
@@ -69,14 +70,13 @@ test('a page that finds no hub is told why, as far as a browser says it (AP-4)',
   const plain = await listening(http.createServer(answer))
   const safe = await listening(https.createServer({ key: pem, cert: pem }, answer))
   const foreign = http.createServer(answer)
-  new WebSocketServer({ server: foreign }).on('connection', (socket) => {
-    socket.close(1008, 'it takes pages of its own alone')
-  })
+  acceptStreams(foreign, { path: '/hub', accept: () => NOBODY })
   const denied = await listening(foreign)
   const closed = await listening(http.createServer())
   close(servers.pop()!)
   const none = 'unreachable: no hub at'
   const but = 'a web server is there, but no hub at this path'
+  const page = `http://127.0.0.1:${own}`
   const noTls = 'the server there speaks no TLS: name it by http: or ws:'
   const found = await Promise.all([
     run('refusal()'),
@@ -86,7 +86,9 @@ test('a page that finds no hub is told why, as far as a browser says it (AP-4)',
   expect(found).toEqual([
     `${none} ws://127.0.0.1:${own}/hub: ${but} (it answers 404)`,
     `${none} wss://127.0.0.1:${plain}/rt/hub: ${noTls}`,
-    `denied: the hub at ws://127.0.0.1:${denied}/hub refuses us: it takes pages of its own alone`,
+    expect.stringContaining(
+      `denied: the hub at ws://127.0.0.1:${denied}/hub refuses us: wrong origin: ${page} `,
+    ),
   ])
   const looks = [`ws://127.0.0.1:${safe}`, `ws://127.0.0.1:${plain}`, `ws://127.0.0.1:${closed}`]
   expect(await Promise.all(looks.map((url) => run(`look('${url}/hub')`)))).toEqual([

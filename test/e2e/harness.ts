@@ -44,18 +44,22 @@ export class Hub {
   readonly folder: string
   /** Whether any member may kill the server. */
   readonly demo: boolean
+  /** Options besides. */
+  readonly words: readonly string[]
   #program = PROGRAM
   #child: ChildProcess | null = null
 
-  private constructor(port: number, folder: string, demo: boolean) {
+  private constructor(port: number, folder: string, demo: boolean, words: readonly string[] = []) {
     this.demo = demo
+    this.words = words
     this.port = port
     this.url = `http://127.0.0.1:${port}`
     this.folder = folder
   }
 
-  static async start(demo: boolean = false): Promise<Hub> {
-    const hub = new Hub(await freePort(), mkdtempSync(join(tmpdir(), 'holdfast-e2e-')), demo)
+  static async start(demo: boolean = false, words: readonly string[] = []): Promise<Hub> {
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-e2e-'))
+    const hub = new Hub(await freePort(), folder, demo, words)
     await hub.start()
     return hub
   }
@@ -79,6 +83,7 @@ export class Hub {
     const data = join(this.folder, 'hub.db')
     const args = [this.#program, 'serve', '--port', String(this.port), '--data', data]
     if (this.demo && knowsDemo()) args.push('--demo')
+    args.push(...this.words)
     this.#child = spawn(process.execPath, args, {
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -226,7 +231,8 @@ export async function killed(child: ChildProcess | null): Promise<void> {
   await gone
 }
 
-function freePort(): Promise<number> {
+/** A port that nobody has just now. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', reject)

@@ -59,7 +59,10 @@ test('a page of another server gets into no door that does not name it, and hear
     socket.onclose = ({ code, reason }) => resolve([code, reason])
   })`)
   const { origin } = new URL(url)
-  expect(heard).toEqual([1008, `wrong origin: ${origin} is none of the origins allowed here`])
+  expect(heard).toEqual([
+    1008,
+    `wrong origin: ${origin} is none of the origins allowed here (--origin)`,
+  ])
   await node.close()
 })
 

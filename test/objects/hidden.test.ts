@@ -27,6 +27,8 @@ import {
 } from './crew.ts'
 
 const [HOST, A, B, C] = [1, 2, 3, 4] as const
+/** Nobody but its owner, and who leads, sees an object that says so. */
+const NOBODY = 9
 /** Its first field says from whom alone it is hidden; 0 from nobody. */
 const types = [
   rules({
@@ -35,7 +37,7 @@ const types = [
       sees:
         ([one]) =>
         (viewer) =>
-          one !== viewer,
+          one !== viewer && one !== NOBODY,
     },
   }),
 ]
@@ -102,6 +104,27 @@ describe('in a star', () => {
 })
 
 describe('in a mesh', () => {
+  test('T76: who hears only by its being hidden that it lost it hides it from whom it told (OB-2)', () => {
+    const { crew, key } = four(true)
+    grant(crew, key, B)
+    carry(crew, HOST, B)
+    cut(crew, B, HOST)
+    // B tells C of its version, but that is long on its way.
+    write(crew, B, key, 0)
+    cut(crew, C, HOST)
+    grant(crew, key, HOST)
+    write(crew, HOST, key, NOBODY)
+    link(crew, C, HOST)
+    carry(crew, HOST, C)
+    expect(look(crew, C, key)).toBe('hidden')
+    carry(crew, B, C)
+    expect(look(crew, C, key)).toBe('3 v1.1 0,1')
+    link(crew, B, HOST)
+    settle(crew)
+    const seen = [HOST, A, B, C].map((inc) => look(crew, inc, key))
+    expect(seen).toEqual(['1 v1.2 9,1', 'hidden', 'hidden', 'hidden'])
+  })
+
   test('T76: who had it before does not hide what its owner shows', () => {
     const { crew, key } = four(true)
     grant(crew, key, HOST)

@@ -38,8 +38,10 @@ export interface Gate {
   names(origin: string): boolean
 }
 
+/** The option of our programs that allows more; of our functions it is `origins`. */
+const CURE = '(--origin)'
 /** Longest origin that is repeated to who sent it. */
-const SHOWN_MAX = 60
+const SHOWN_MAX = 56
 
 /**
  * A gate for these origins besides the own one, each such as `https://play.example.com`, `null` for
@@ -68,7 +70,11 @@ function refuse(reason: Refusal['reason'], status: Refusal['status'], said: stri
   // A stranger says it and people may read it: what no name has in it is not repeated.
   const shown = said.replaceAll(/[^!-~]/g, '?').slice(0, SHOWN_MAX) || '""'
   const what = reason === 'wrongHost' ? 'host' : 'origin'
-  return { reason, status, why: `wrong ${what}: ${shown} is none of the ${what}s allowed here` }
+  return {
+    reason,
+    status,
+    why: `wrong ${what}: ${shown} is none of the ${what}s allowed here ${CURE}`,
+  }
 }
 
 function checkOrigin(origin: string): string {

@@ -6,6 +6,7 @@ import { STREAM_BACKLOG_MAX } from '../../ports.ts'
 import type { Stream, StreamEvents } from '../../ports.ts'
 import { FrameMeter } from './frame-meter.ts'
 import { NOISE_MAX, NOISE_PER_SECOND } from './limits.ts'
+import type { StreamServerCounters } from './stream-counters.ts'
 import { checkMessage, closeSentence } from './websocket.ts'
 
 /** Pings in a row that may stay without an answer. */
@@ -24,21 +25,9 @@ export const POLICY = 1008
 /** Close code of RFC 6455: the server has as many as it takes. */
 export const TRY_AGAIN_LATER = 1013
 
-/** What a stream counts. */
-export interface StreamCounters {
-  /** Streams closed because of frames that break RFC 6455, or are too big. */
-  violations: number
-  /** Text frames, which we never send: ignored. */
-  texts: number
-  /** Streams closed because pings stayed without an answer. */
-  dead: number
-  /** Streams closed because of too many text frames, pings and pongs that nobody asked for. */
-  flooding: number
-}
-
 /** Whom a stream tells how it stands, beside those who use it. */
 export interface Keeper {
-  readonly counters: StreamCounters
+  readonly counters: StreamServerCounters
   /** So many bytes of a message that is not whole are kept for it; 0: it is whole. */
   half(stream: ServerStream, bytes: number): void
   /** Something was sent while more than a little of what was sent before still waits. */

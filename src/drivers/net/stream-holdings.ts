@@ -6,24 +6,21 @@
 
 import { HALF_BYTES_MAX, HALF_MS, UNREAD_BYTES_MAX, UNREAD_MS } from './limits.ts'
 import type { ServerStream } from './server-stream.ts'
-
-/** Counts of streams that were closed for what was kept for them. */
-export interface HoldingCounters {
-  /** A message took too long, or was the oldest when all halves were too much. */
-  halves: number
-  /** What was sent was not read for too long, or was the most when it was too much in all. */
-  unread: number
-}
+import type { StreamServerCounters } from './stream-counters.ts'
 
 /** Messages that have begun, oldest first. */
 export class Halves {
-  readonly #counters: HoldingCounters
+  readonly #counters: StreamServerCounters
   readonly #ms: number
   readonly #bytesMax: number
   readonly #held = new Map<ServerStream, { since: number; bytes: number }>()
   #bytes = 0
 
-  constructor(counters: HoldingCounters, ms: number = HALF_MS, bytesMax: number = HALF_BYTES_MAX) {
+  constructor(
+    counters: StreamServerCounters,
+    ms: number = HALF_MS,
+    bytesMax: number = HALF_BYTES_MAX,
+  ) {
     this.#counters = counters
     this.#ms = ms
     this.#bytesMax = bytesMax
@@ -58,14 +55,14 @@ export class Halves {
 
 /** Bytes that were sent and not read. */
 export class Unread {
-  readonly #counters: HoldingCounters
+  readonly #counters: StreamServerCounters
   readonly #ms: number
   readonly #bytesMax: number
   /** At most what is unread: at the last look, and what was sent to who is behind since. */
   #bytes = 0
 
   constructor(
-    counters: HoldingCounters,
+    counters: StreamServerCounters,
     ms: number = UNREAD_MS,
     bytesMax: number = UNREAD_BYTES_MAX,
   ) {

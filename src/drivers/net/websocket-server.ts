@@ -23,8 +23,9 @@ import { STREAM_MESSAGE_MAX } from '../../ports.ts'
 import type { Stream, StreamEvents } from '../../ports.ts'
 import { createGate, type Gate } from './origins.ts'
 import { GOING_AWAY, POLICY, ServerStream, TRY_AGAIN_LATER } from './server-stream.ts'
-import type { Keeper, StreamCounters } from './server-stream.ts'
-import { type HoldingCounters, Halves, Unread } from './stream-holdings.ts'
+import type { Keeper } from './server-stream.ts'
+import { createCounters, type StreamServerCounters } from './stream-counters.ts'
+import { Halves, Unread } from './stream-holdings.ts'
 
 const CONNECTIONS_MAX = 10_000
 const WAITING_MAX = 1_000
@@ -75,22 +76,6 @@ export interface StreamServerOptions {
   sweepMs?: number
 }
 
-/** What happened at the door since it was opened. */
-export interface StreamServerCounters extends StreamCounters, HoldingCounters {
-  accepted: number
-  /** Closed with 1008 because of the page's origin, or of the name that it has for us. */
-  wrongOrigin: number
-  wrongHost: number
-  /** Closed with 1013 because connectionsMax streams were open. */
-  full: number
-  /** TCP connections closed because a whole request head took longer than handshakeMs. */
-  handshakeTimeouts: number
-  /** The oldest of waitingMax, closed in favour of a new one. */
-  crowdedOut: number
-  /** Requests for an upgrade that was malformed or at another path. */
-  badUpgrades: number
-}
-
 /** The door for streams on one HTTP server. */
 export interface StreamServer {
   readonly counters: Readonly<StreamServerCounters>
@@ -115,21 +100,7 @@ export type WebServer = Server | HttpsServer | Http2SecureServer | Http2Server
 const doorsOf = new WeakMap<Server, Set<Door>>()
 
 class Door implements StreamServer, Keeper {
-  readonly counters: StreamServerCounters = {
-    accepted: 0,
-    wrongOrigin: 0,
-    wrongHost: 0,
-    full: 0,
-    handshakeTimeouts: 0,
-    crowdedOut: 0,
-    badUpgrades: 0,
-    violations: 0,
-    texts: 0,
-    dead: 0,
-    flooding: 0,
-    halves: 0,
-    unread: 0,
-  }
+  readonly counters: StreamServerCounters = createCounters()
   readonly #server: Server
   readonly #options: StreamServerOptions
   readonly #paths: readonly string[]

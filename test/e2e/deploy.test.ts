@@ -1,0 +1,188 @@
+// Goal: a page joins through nginx and through Caddy, with TLS and at a path, by the files of
+// docs/deploy as they stand there.
+// Method: the real proxies before one hub, on ports of their own; two pages of one browser, which
+// takes the name in the files for this machine and our certificate for a good one.
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import https from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
+import { freePort, Hub, killed, Window } from './harness.ts'
+
+const NAME = 'play.example.com'
+const HUB = '127.0.0.1:8700'
+/** How often a proxy is asked whether it is there, in milliseconds. */
+const POLL_MS = 20
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-deploy-'))
+const cert = join(folder, 'cert.pem')
+const key = join(folder, 'key.pem')
+const proxies: ChildProcess[] = []
+const missing = lacking(['nginx', 'caddy', 'openssl'])
+let hub: Hub
+let window: Window
+let at: Record<'nginx' | 'caddy', string>
+
+/** What of these is not to be had here, also not by installing it, where that is allowed. */
+function lacking(programs: string[]): string {
+  const gone = (): string[] => {
+    const path = `${process.env['PATH']}:/usr/sbin`
+    return programs.filter((name) => spawnSync('which', [name], { env: { PATH: path } }).status)
+  }
+  const first = gone()
+  if (first.length > 0 && process.env['CI'] && process.getuid?.() === 0) {
+    const names = first.map((name) => (name === 'nginx' ? 'nginx-light' : name))
+    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names])
+  }
+  return gone().join(', ')
+}
+
+/** A file of docs/deploy with what is another here; each of it must stand there. */
+function adapted(name: string, changes: Record<string, string>): string {
+  let text = readFileSync(
+    fileURLToPath(new URL(`../../docs/deploy/${name}`, import.meta.url)),
+    'utf8',
+  )
+  for (const [from, to] of Object.entries(changes)) {
+    expect(text).toContain(from)
+    text = text.replaceAll(from, to)
+  }
+  return text
+}
+
+function start(program: string, words: string[]): void {
+  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+  const path = `${process.env['PATH']}:/usr/sbin`
+  const child = spawn(program, words, { env: { ...env, PATH: path }, stdio: 'ignore' })
+  proxies.push(child)
+}
+
+function startNginx(port: number, home: string): void {
+  const site = adapted('nginx.conf', {
+    '443': String(port),
+    [`/etc/letsencrypt/live/${NAME}/fullchain.pem`]: cert,
+    [`/etc/letsencrypt/live/${NAME}/privkey.pem`]: key,
+    [HUB]: home,
+  })
+  writeFileSync(join(folder, 'site.conf'), site)
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => {
+    return `${name}_temp_path ${join(folder, name)};`
+  })
+  const main = [
+    // One process, so that its end is the end of it.
+    `daemon off; master_process off; pid ${join(folder, 'nginx.pid')};`,
+    `error_log ${join(folder, 'nginx.log')};`,
+    'events {}',
+    `http { access_log off; ${places.join(' ')} include ${join(folder, 'site.conf')}; }`,
+  ]
+  writeFileSync(join(folder, 'nginx.conf'), main.join('\n'))
+  start('nginx', ['-e', join(folder, 'nginx.log'), '-c', join(folder, 'nginx.conf')])
+}
+
+function startCaddy(port: number, home: string): void {
+  const site = adapted('Caddyfile', {
+    [`\n${NAME} {`]: `\nhttps://${NAME}:${port} {\n\ttls ${cert} ${key}`,
+    [HUB]: home,
+  })
+  const file = join(folder, 'Caddyfile')
+  // No port of its own for commands, none for those who come without TLS.
+  const all = '{\n\tadmin off\n\tauto_https disable_redirects\n}\n'
+  writeFileSync(file, all + site.replaceAll(/^#.*\n/gm, ''))
+  start('caddy', ['run', '--config', file, '--adapter', 'caddyfile'])
+}
+
+interface Got {
+  status: number
+  headers: Record<string, unknown>
+}
+
+/** Asks a proxy. */
+function get(url: string, headers: Record<string, string> = {}): Promise<Got> {
+  const { port, pathname } = new URL(url)
+  const options = { host: '127.0.0.1', port, path: pathname, rejectUnauthorized: false }
+  return new Promise((resolve, reject) => {
+    const all = { Host: `${NAME}:${port}`, ...headers }
+    const asked = https.get({ ...options, servername: NAME, headers: all }, (answer) => {
+      answer.resume()
+      resolve({ status: answer.statusCode!, headers: answer.headers })
+    })
+    asked.on('error', reject)
+  })
+}
+
+/** Waits until a proxy that was started takes requests. */
+async function answering(url: string): Promise<void> {
+  const status = await get(url).then(
+    (got) => got.status,
+    () => 0,
+  )
+  if (status === 200) return
+  await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  return answering(url)
+}
+
+beforeAll(async () => {
+  if (missing !== '') return
+  mkdirSync(folder, { recursive: true })
+  const subject = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`]
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  const files = ['-keyout', key, '-out', cert]
+  execFileSync('openssl', ['req', '-x509', ...curve, '-days', '2', ...subject, ...files], {
+    stdio: 'ignore',
+  })
+  const ports = { nginx: await freePort(), caddy: await freePort() }
+  at = { nginx: `https://${NAME}:${ports.nginx}`, caddy: `https://${NAME}:${ports.caddy}` }
+  hub = await Hub.start(false, ['--origin', Object.values(at).join(',')])
+  const home = `127.0.0.1:${hub.port}`
+  startNginx(ports.nginx, home)
+  startCaddy(ports.caddy, home)
+  const lenient = ['--ignore-certificate-errors', `--host-resolver-rules=MAP ${NAME} 127.0.0.1`]
+  window = await Window.open('proxied', 'about:blank', lenient)
+  for (const url of Object.values(at)) await answering(`${url}/rt/`)
+})
+
+afterAll(async () => {
+  await window?.end()
+  await Promise.all(proxies.map((proxy) => killed(proxy)))
+  await hub?.end()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function needed(context: TestContext): void {
+  if (missing !== '') context.skip(`not on this machine: ${missing}`)
+}
+
+async function enter(page: Page, url: string, name: string): Promise<void> {
+  await page.goto(`${url}/rt/dots/?room=proxied&name=${name}`)
+  await page.waitForFunction(() => document.body.dataset['status'] === 'live')
+}
+
+test('pages join through nginx and Caddy, with TLS and at a path, and meet (AP-15)', async (context) => {
+  needed(context)
+  const other = await window.page.context().newPage()
+  await enter(window.page, at.nginx, 'Ada')
+  await enter(other, at.caddy, 'Grace')
+  for (const page of [window.page, other]) {
+    await page.waitForFunction(() => /^\d+,\d+$/.test(document.body.dataset['members'] ?? ''))
+  }
+  await window.page.goto(`${at.caddy}/rt/`)
+  await window.page.getByText('proxied').first().waitFor()
+  expect(window.complaints).toEqual([])
+  await other.close()
+})
+
+test('what a proxy passes on stays packed and under its path, and what is private there is not (AP-15)', async (context) => {
+  needed(context)
+  for (const url of Object.values(at)) {
+    const packed = await get(`${url}/rt/dots/`, { 'Accept-Encoding': 'br' })
+    expect([packed.status, packed.headers['content-encoding']]).toEqual([200, 'br'])
+    const moved = await get(`${url}/rt/dots`)
+    expect(new URL(String(moved.headers['location']), `${url}/rt/dots`).pathname).toBe('/rt/dots/')
+    expect((await get(`${url}/rt/health`)).status).toBe(404)
+    expect((await get(`${url}/rt/api/sessions`, { Origin: 'https://evil.example' })).status).toBe(
+      403,
+    )
+  }
+})
