@@ -45,6 +45,28 @@ export function append(folder: string): Contender {
   }
 }
 
+/** The floor of a log whose file is there already: the same bytes, one after the other. */
+export function overwrite(folder: string): Contender {
+  const file = openSync(join(folder, 'preallocated'), 'w+')
+  const size = 64 * 1024 * 1024
+  const bytes = Buffer.alloc(BYTES, 97)
+  const block = Buffer.alloc(1024 * 1024)
+  for (let at = 0; at < size; at += block.length) writeSync(file, block, 0, block.length, at)
+  fdatasyncSync(file)
+  let at = 0
+  return {
+    name: 'preallocated 128 B',
+    sync: 'fdatasync each',
+    run: () => {
+      writeSync(file, bytes, 0, BYTES, at)
+      at = (at + BYTES) % size
+      fdatasyncSync(file)
+      return Promise.resolve(1)
+    },
+    close: () => closeSync(file),
+  }
+}
+
 /** Our mailbox, which is given so many letters at once. */
 export function ours(folder: string, at: number): Contender {
   const store = openMailSqlite(join(folder, `ours-${at}.db`))
@@ -107,7 +129,7 @@ export function sqlite(folder: string, at: number): Contender {
     for (let i = 0; i < at; i++) deliver()
   })
   return {
-    name: at === 1 ? 'SQLite, one at a time' : `SQLite, ${at} at once`,
+    name: at === 1 ? 'SQLite, one at a time' : `SQLite, ${at.toLocaleString('en')} at once`,
     sync: 'WAL, synchronous FULL',
     run: () => {
       many()

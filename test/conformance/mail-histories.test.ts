@@ -279,7 +279,12 @@ describe('a store of 0.1', () => {
       const body = new TextEncoder().encode(`\x01"${text}"`)
       const n = 4 + at
       const run = { first: n, last: n, bytes: body.length + 11, bodies: [body] }
-      const packed = pack({ ...run, life: new Uint8Array(8), before: new Uint8Array(16) })
+      const packed = pack({
+        ...run,
+        life: new Uint8Array(8),
+        before: new Uint8Array(16),
+        digest: body,
+      })
       const hex = Buffer.from(packed).toString('hex')
       database.exec(`INSERT INTO mail_letters VALUES
         ('bob', ${n}, ${n}, ${run.bytes}, ${checksum(packed)}, x'${hex}')`)

@@ -14,6 +14,8 @@ export interface Run {
   /** Who posted them, and the digest before the first. */
   life: Uint8Array
   before: Uint8Array
+  /** The digest of the last. */
+  digest: Uint8Array
   first: number
   last: number
   /** With LETTER_OVERHEAD for each. */
@@ -24,17 +26,18 @@ export interface Run {
 /** Adds a letter to runs, to the last of them if it fits there. @param before the digest before */
 export function addTo(
   runs: Run[],
-  { n, body, life }: Letter & { life: Uint8Array },
+  { n, body, life, digest }: Letter & { life: Uint8Array; digest: Uint8Array },
   before: Uint8Array,
 ): void {
   const size = body.length + LETTER_OVERHEAD
   const last = runs.at(-1)
   const follows = last && last.last + 1 === n && isSame(last.life, life)
   if (!follows || last.bytes + size > RUN_BYTES_MAX) {
-    runs.push({ life, before, first: n, last: n, bytes: size, bodies: [body] })
+    runs.push({ life, before, digest, first: n, last: n, bytes: size, bodies: [body] })
     return
   }
   last.last = n
+  last.digest = digest
   last.bytes += size
   last.bodies.push(body)
 }
@@ -76,9 +79,15 @@ export function checksum(...parts: readonly Uint8Array[]): number {
   return (crc ^ 0xffffffff) >>> 0
 }
 
-/** Some numbers and texts as bytes, for a checksum over a row. */
+const encoder = new TextEncoder()
+const scratch = new Uint8Array(8_192)
+
+/** Some numbers and texts as bytes, for a checksum over a row; valid until the next call. */
 export function rowBytes(...fields: readonly (number | string)[]): Uint8Array {
-  return new TextEncoder().encode(fields.join('\0'))
+  const text = fields.join('\0')
+  // A character has at most three bytes.
+  if (text.length * 3 > scratch.length) return encoder.encode(text)
+  return scratch.subarray(0, encoder.encodeInto(text, scratch).written)
 }
 
 const TABLE: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {

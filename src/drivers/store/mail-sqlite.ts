@@ -15,6 +15,7 @@ import { isSame, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
 import { chain, checksumOf, headOf, type HeadRow } from './mail-layout.ts'
 import { MAIL_FILE, rowOf, type RunRow, spanOf, sumOfDead, sumOfValue } from './mail-layout.ts'
 import { byPeer, closed, move, newHead } from './mail-memory.ts'
+import { Ends } from './mail-ends.ts'
 import { removeFigures, writeFigures } from './mail-figures.ts'
 import { Note } from './mail-note.ts'
 import { addTo, pack, type Run } from './mail-runs.ts'
@@ -32,6 +33,8 @@ import {
 import { walTrouble } from './wal-tail.ts'
 
 const SQL = {
+  begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
   heads: `SELECT peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc
     FROM mail_heads`,
   head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -51,6 +54,9 @@ const SQL = {
   put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?, ?)',
   remove: 'DELETE FROM mail_values WHERE key = ?',
 }
+
+/** At every so manieth commit it is looked whether another file stands in place of this one. */
+const REPLACED_EVERY = 8
 
 const FAILED =
   'the disk failed while it was written; nothing is written any more until it is opened anew'
@@ -86,6 +92,8 @@ class MailSqlite implements MailStore {
   /** What is durable of each peer. */
   readonly #heads = new Map<string, MailHead>()
   readonly #inode: number
+  #commits = 0
+  readonly #ends = new Ends()
   /** Why nothing is written any more until the file is opened anew. */
   #broken: HoldfastError | null = null
   #began = false
@@ -187,6 +195,8 @@ class MailSqlite implements MailStore {
   }
 
   mark(peer: string, n: number): Uint8Array | null {
+    const known = this.#ends.mark(peer, n)
+    if (known) return known
     const [row] = this.#rows<RunRow>('run', peer, n - 1)
     if (!row || row[0] > n) return null
     const run = this.#unpack(peer, row)
@@ -197,6 +207,8 @@ class MailSqlite implements MailStore {
   }
 
   weigh(peer: string, after: number, upTo: number): number {
+    const known = this.#ends.weigh(peer, after, upTo)
+    if (known !== null) return known
     const [row] = this.#rows<WeighRow>('weigh', peer, after, upTo)
     const [whole, first, last] = row!
     // Both ends of the range may lie within a run, and both in one and the same.
@@ -264,13 +276,10 @@ class MailSqlite implements MailStore {
     try {
       this.#checkPlace()
       this.#begin()
-      const heads = this.#write(changes)
-      this.#file.database.exec('COMMIT')
+      const { heads, runs } = this.#write(changes)
+      this.#bind('commit')
       this.#began = false
-      for (const [peer, head] of heads) {
-        if (head) this.#heads.set(peer, head)
-        else this.#heads.delete(peer)
-      }
+      this.#take(heads, runs)
       return null
     } catch (error) {
       this.abandon()
@@ -280,16 +289,33 @@ class MailSqlite implements MailStore {
     }
   }
 
+  /** What was written is durable. */
+  #take(heads: Map<string, MailHead | null>, runs: Map<string, Run[]>): void {
+    for (const [peer, head] of heads) {
+      const acked = this.#heads.get(peer)?.acked ?? 0
+      if (head) this.#heads.set(peer, head)
+      else this.#heads.delete(peer)
+      if (!head || head.acked < acked) this.#ends.forget(peer)
+      else if (head.acked > acked) this.#ends.trim(peer, head.acked)
+    }
+    for (const [peer, list] of runs) this.#ends.add(peer, list)
+  }
+
   #checkPlace(): void {
     if (this.#broken) throw this.#broken
-    const now = statSync(this.name, { throwIfNoEntry: false })
-    if (now?.ino === this.#inode) return
-    const what = now ? 'another file was put in its place' : 'it was deleted'
+    const isThere = existsSync(this.name)
+    // Whether it is the same one costs ten times as much to ask.
+    const isSameFile = isThere && this.#commits++ % REPLACED_EVERY > 0
+    if (isSameFile || statSync(this.name, { throwIfNoEntry: false })?.ino === this.#inode) return
+    const what = isThere ? 'another file was put in its place' : 'it was deleted'
     this.#broken = problem(this.name, `${what} while it was open; put it back and open it anew`)
     throw this.#broken
   }
 
-  #write(changes: readonly MailChange[]): Map<string, MailHead | null> {
+  #write(changes: readonly MailChange[]): {
+    heads: Map<string, MailHead | null>
+    runs: Map<string, Run[]>
+  } {
     const heads = new Map<string, MailHead | null>()
     const runs = new Map<string, Run[]>()
     const values = new Map<string, Uint8Array | null>()
@@ -302,6 +328,7 @@ class MailSqlite implements MailStore {
       else if (change.kind === 'begun') {
         this.#bind('trim', change.peer, Number.MAX_SAFE_INTEGER)
         runs.delete(change.peer)
+        this.#ends.forget(change.peer)
         heads.set(change.peer, change.head && { ...change.head })
       } else this.#change(change, heads, runs)
     }
@@ -311,7 +338,7 @@ class MailSqlite implements MailStore {
       if (value === null) this.#bind('remove', key)
       else this.#bind('put', key, value, sumOfValue(key, value))
     }
-    return heads
+    return { heads, runs }
   }
 
   #change(
@@ -345,7 +372,7 @@ class MailSqlite implements MailStore {
 
   #begin(): void {
     if (this.#ended) throw this.#ended
-    if (!this.#began) this.#file.database.exec('BEGIN IMMEDIATE')
+    if (!this.#began) this.#bind('begin')
     this.#began = true
   }
 

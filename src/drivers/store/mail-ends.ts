@@ -1,0 +1,56 @@
+/**
+ * Where the runs of letters end that were written lately: their bytes and digests, so that an ack
+ * need not read them again. What is not here is read from the disk.
+ */
+
+import type { Run } from './mail-runs.ts'
+
+type End = Pick<Run, 'first' | 'last' | 'bytes' | 'digest'>
+
+/** Runs of one peer that are remembered. */
+const ENDS_MAX = 4_096
+/** Peers of whom some are. */
+const PEERS_MAX = 1_000
+
+/** See the head of this file. */
+export class Ends {
+  readonly #ends = new Map<string, End[]>()
+
+  /** Runs that were written, in order. */
+  add(peer: string, runs: readonly Run[]): void {
+    const ends = this.#ends.get(peer) ?? []
+    if (ends.length + runs.length > ENDS_MAX || this.#ends.size > PEERS_MAX) this.#ends.clear()
+    else this.#ends.set(peer, ends)
+    for (const { first, last, bytes, digest } of runs) ends.push({ first, last, bytes, digest })
+  }
+
+  /** Letters up to that number are kept no longer. */
+  trim(peer: string, upTo: number): void {
+    const ends = this.#ends.get(peer)
+    const kept = ends?.findIndex(({ last }) => last > upTo) ?? -1
+    if (ends) ends.splice(0, kept < 0 ? ends.length : kept)
+  }
+
+  forget(peer: string): void {
+    this.#ends.delete(peer)
+  }
+
+  /** Bytes of the letters above `after` up to a number; null where that is not known. */
+  weigh(peer: string, after: number, upTo: number): number | null {
+    let bytes = 0
+    let at = after
+    for (const end of this.#ends.get(peer) ?? []) {
+      if (end.last <= after) continue
+      if (end.first !== at + 1 || end.last > upTo) return null
+      bytes += end.bytes
+      at = end.last
+      if (at === upTo) return bytes
+    }
+    return null
+  }
+
+  /** The digest of a letter that ends a run; null for others. */
+  mark(peer: string, n: number): Uint8Array | null {
+    return this.#ends.get(peer)?.find(({ last }) => last === n)?.digest ?? null
+  }
+}
