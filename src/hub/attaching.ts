@@ -1,9 +1,13 @@
 /** Which stream speaks for which member of a session. */
 
-import type { PeerId } from '../machine.ts'
+import type { Millis, PeerId } from '../machine.ts'
 import type { ToHub } from '../register/messages.ts'
 import * as register from '../register/register.ts'
-import { type Call, directoryOut, refuse, say, tell } from './state.ts'
+import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
+import { refuse, removedKey, say, tell } from './state.ts'
+
+/** For so long a removed member hears what is relayed to it: its primary says why it went. */
+export const LAST_WORDS_MS: Millis = 3_000
 
 /** This stream speaks for that member from now on. */
 export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
@@ -53,12 +57,12 @@ export function detach({ hub, now, connection, from, out }: Call): void {
 
 /**
  * The list of members of a session, from its primary. Who is not in it any more neither relays
- * nor hears the news of the session.
+ * nor hears the news of the session; what its primary has to say to it still comes for a while.
  *
  * @returns false if it is from anybody else
  */
 export function setMembers(call: Call, message: ToHub & { kind: 'members' }): boolean {
-  const { hub, from, out } = call
+  const { hub, now, from, out } = call
   const { session, members } = message
   const { directory } = hub
   if (!register.setMembers(directory, session, from.inc, members, directoryOut(hub, out))) {
@@ -67,7 +71,20 @@ export function setMembers(call: Call, message: ToHub & { kind: 'members' }): bo
   const listed = new Set(members.map(({ inc }) => inc))
   for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
     const removed = hub.connections.get(connection)
-    if (removed && !listed.has(inc)) detach({ ...call, connection, from: removed })
+    if (!removed || listed.has(inc)) continue
+    detach({ ...call, connection, from: removed })
+    const until = now + LAST_WORDS_MS
+    hub.removed.set(removedKey(session, inc), { connection, session, inc, until })
   }
   return true
+}
+
+/** Who was removed and has not noticed is told that its stream speaks for nobody. */
+export function tellRemoved(hub: Hub, now: Millis, out: HubOut): void {
+  for (const [key, { connection, session, inc, until }] of hub.removed) {
+    if (until > now) break
+    hub.removed.delete(key)
+    if (hub.connections.get(connection)?.inc !== 0) continue
+    say(connection, { kind: 'present', session, inc, here: false }, out)
+  }
 }

@@ -17,9 +17,10 @@ import * as register from '../register/register.ts'
 import { decode } from '../wire/layout.ts'
 import { readFrame } from '../wire/relay.ts'
 import * as allowance from './allowance.ts'
-import { attach, detach, setMembers } from './attaching.ts'
+import { attach, detach, setMembers, tellRemoved } from './attaching.ts'
 import * as sessions from './sessions.ts'
-import { type Call, directoryOut, type Hub, type HubOut, refuse, say } from './state.ts'
+import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
+import { refuse, removedKey, say } from './state.ts'
 
 export { create, type Hub, type HubOut } from './state.ts'
 
@@ -76,7 +77,8 @@ function flooded({ hub, connection, out }: Call): void {
 }
 
 function relay({ hub, now, from, out }: Call, to: PeerId, datagram: Uint8Array): void {
-  const target = hub.attached.get(from.session)?.get(to)
+  const known = hub.attached.get(from.session)?.get(to)
+  const target = known ?? hub.removed.get(removedKey(from.session, to))?.connection
   if (target === undefined) return void hub.counters.astray++
   // A datagram may be lost: who sends too much loses some, and not the stream.
   if (!allowance.spendRelay(from.relay, now, datagram.length)) {
@@ -191,6 +193,7 @@ export function wake(hub: Hub, now: Millis, out: HubOut): void {
     hub.counters.mute++
     out.close(connection, `no hello within ${allowance.HELLO_MS} ms`)
   }
+  tellRemoved(hub, now, out)
   register.wake(hub.directory, now, directoryOut(hub, out))
 }
 
@@ -198,5 +201,6 @@ export function wake(hub: Hub, now: Millis, out: HubOut): void {
 export function deadline(hub: Hub): Millis {
   const [oldest] = hub.mute.values()
   const muteAt = oldest === undefined ? Infinity : oldest + allowance.HELLO_MS
-  return Math.min(muteAt, register.deadline(hub.directory))
+  const [gone] = hub.removed.values()
+  return Math.min(muteAt, gone?.until ?? Infinity, register.deadline(hub.directory))
 }

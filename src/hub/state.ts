@@ -35,6 +35,8 @@ export interface Hub {
   mute: Map<number, Millis>
   /** For each session its attached members' streams. */
   attached: Map<string, Map<PeerId, number>>
+  /** Members that were removed a moment ago, by `removedKey`; oldest first. */
+  removed: Map<string, Removed>
   /** Who asked for the change that the disk is to take, by session. */
   asked: Map<string, Asked>
   /** What waits until the disk has answered, by session: of each stream the newest of a kind. */
@@ -52,6 +54,19 @@ export interface Call {
   connection: number
   from: Connection
   out: HubOut
+}
+
+/** A member that is not in the newest list: for a while it still hears what others say to it. */
+export interface Removed {
+  connection: number
+  session: string
+  inc: PeerId
+  until: Millis
+}
+
+/** How a removed member is found. */
+export function removedKey(session: string, inc: PeerId): string {
+  return `${inc} ${session}`
 }
 
 /** Whom the answer to a change goes to. */
@@ -109,6 +124,7 @@ export function create(now: Millis, boot: number, games: ReadonlySet<string> | n
     connections: new Map(),
     mute: new Map(),
     attached: new Map(),
+    removed: new Map(),
     asked: new Map(),
     waiting: new Map(),
     created: 0,

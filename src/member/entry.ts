@@ -77,11 +77,22 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
       return answered(run, message.blob)
     case 'attached':
       return attached(run, message)
+    case 'present':
+      // The hub has it from our primary that we are no member any more.
+      if (member.hub === 'attached' && isSelf(member.session, message)) return comeBack(run)
+      return session.hubSaid(member.session, run.now, message, run.out)
     case 'refused':
       return refused(run, plain(message.why))
     default:
       session.hubSaid(member.session, run.now, message, run.out)
   }
+}
+
+function isSelf(
+  { id, me }: Session,
+  { session: of, inc, here }: FromHub & { kind: 'present' },
+): boolean {
+  return of === id && inc === me && !here
 }
 
 function greeted(run: Runtime, version: number): void {

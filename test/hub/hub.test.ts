@@ -268,11 +268,27 @@ describe('who is not in the list of members', () => {
     expect(desk.heard.get(three!)!.at(-1)).toEqual(gone)
     const heard = desk.heard.get(two!)!.length
     desk.bytes(two!, Uint8Array.of(1, 1, 42))
-    desk.bytes(one!, Uint8Array.of(1, 2, 42))
     desk.say(one!, change(id, 1, { expect: 1, primary: 1, backup: 3, why: 'add' }))
     expect(desk.relayed).toEqual([])
     expect(desk.heard.get(two!)).toHaveLength(heard)
     expect(desk.attach(two!, id, 2)).toMatchObject([{ kind: 'refused' }])
+  })
+
+  test('a removed member hears for three seconds why it went, and then that it did (SE-1)', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    const [one, two] = streams
+    desk.say(one!, { kind: 'members', session: id, members: [listed(1)] })
+    desk.bytes(one!, Uint8Array.of(1, 2, 42))
+    expect(desk.relayed).toEqual([{ to: two, from: 1, bytes: Uint8Array.of(42) }])
+    const heard = desk.heard.get(two!)!
+    const before = heard.length
+    desk.pass(2_900)
+    expect(heard).toHaveLength(before)
+    desk.pass(200)
+    expect(heard.slice(before)).toEqual([{ kind: 'present', session: id, inc: 2, here: false }])
+    desk.bytes(one!, Uint8Array.of(1, 2, 42))
+    expect(desk.relayed).toHaveLength(1)
   })
 
   test('a stream that attaches as somebody else is gone as who it was, for all to hear (SE-1)', () => {

@@ -7,6 +7,7 @@ import * as actions from '../../src/actions/actions.ts'
 import { action, object, procedure, sortTypes } from '../../src/api/types.ts'
 import { OBJECT_TYPES_MAX, TYPE_NAME_MAX } from '../../src/api/types.ts'
 import * as allowance from '../../src/hub/allowance.ts'
+import * as attaching from '../../src/hub/attaching.ts'
 import * as hubSessions from '../../src/hub/sessions.ts'
 import * as prng from '../../src/faults/prng.ts'
 import { ASSEMBLIES_MAX, FRAGMENT_BYTES_MAX, FRAGMENTS_MAX } from '../../src/link/assembly.ts'
@@ -82,6 +83,7 @@ const LIMITS: Record<string, number> = {
   ...pick(streamLimits),
   ...pick(link),
   ...pick(hubSessions),
+  ...pick(attaching),
   ...pick(allowance),
   ...pick(objects),
   ...pick(stamp),
