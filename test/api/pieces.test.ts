@@ -338,11 +338,11 @@ describe('who dies', () => {
     const linus = all[2]!
     const mine = card(linus)
     await done(w, mine.grab())
-    linus.condition('loss=100%')
+    const mend = w.partition([[w.nodeOf(linus)]])
     const outcomes: Promise<unknown>[] = []
     for (let x = 1; x <= 20; x++) outcomes.push(mine.update({ at: [x, 7] }))
     await w.run(90_000)
-    linus.condition(null)
+    mend()
     const told = await done(w, Promise.allSettled(outcomes))
     await w.run(5_000)
     // What was under way may have been done; what waited here was not.
