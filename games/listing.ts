@@ -7,7 +7,7 @@ const REFRESH_MS = 2_000
 /** How long one answer may take, in milliseconds. */
 const ANSWER_MS = 4_000
 
-/** What is known of the hub. */
+/** What the lobby knows of its hub. */
 export interface Known {
   entries: readonly Entry[]
   /** Why it does not answer; '' if it does. */

@@ -88,7 +88,7 @@ async function askStarts(): Promise<void> {
 
 follow(new URL('../api/sessions', location.href), (now) => {
   known = now
-  // What was not to be had is asked for again with the list.
+  // Where the list of games could not be fetched, it is fetched again with the list of rooms.
   if (starts.length === 0) void askStarts().catch(() => {})
   show()
 })

@@ -98,7 +98,7 @@ export class Belongings {
   #lacking(type: string, lack: 'full' | 'quota'): HoldfastError {
     const { living, quota, me, here } = this.#house.state
     const made = objects.madeBy(this.#house.state, here.get(me) ?? 0)
-    // What it made before it was loaded anew it may not know of: the server does.
+    // A member that was loaded anew forgets what it made before; the primary still knows.
     const count = made < quota ? `more than the ${made} that are known here` : made
     const limit =
       lack === 'full'

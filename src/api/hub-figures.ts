@@ -1,7 +1,8 @@
-/** What a hub tells of itself: to programs as plain data, to Prometheus as text. */
+/** Figures of a hub: plain data for programs, text for Prometheus. */
 
 import type { StreamServerCounters } from '../drivers/net/stream-counters.ts'
 import type { Hub } from '../hub/hub.ts'
+import { countsText, metricText } from './prometheus.ts'
 
 /** How much there is now, and what has happened since the hub was opened. */
 export interface HubFigures {
@@ -45,17 +46,6 @@ export function figuresText(figures: HubFigures): string {
   ].join('')
 }
 
-/** Counts that only grow, as one metric with the label `what`: `badUpgrades` is `bad_upgrades`. */
-export function countsText(name: string, help: string, counts: object): string {
-  const rows = Object.entries(counts).filter(([, value]) => typeof value === 'number')
-  const lines = rows.map(([what, value]) => `${name}{what="${snakeCase(what)}"} ${value}\n`)
-  return `# HELP ${name} ${help}\n# TYPE ${name} counter\n${lines.join('')}`
-}
-
 function gaugeText(name: string, help: string, value: number): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name} ${value}\n`
-}
-
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return metricText(name, 'gauge', help, [{ value }])
 }

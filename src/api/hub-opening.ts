@@ -15,7 +15,7 @@ import { figuresText, type HubFigures, type ListedSession } from './hub-figures.
 import { type HubHealth, HubServer, type Report, type Weather } from './hub-server.ts'
 import { checkFunction, checkOptions } from './options.ts'
 
-/** What `hub` takes. */
+/** Options of `hub()`: where it keeps its register, who may come, what it listens to. */
 export interface HubOptions {
   /**
    * The server, of Node's `http` or `https`, that your pages come from: Express, Fastify, Hono and
@@ -46,7 +46,7 @@ export interface HubHandle {
   readonly path: string
   /** How it does; for a check of health. */
   health(): HubHealth & { upMs: Millis }
-  /** What there is and what has happened, as plain data: counts only grow. */
+  /** Sessions, streams and members at this moment, and counts since the hub was opened. */
   figures(): HubFigures
   /** The same in Prometheus' text format, version 0.0.4. */
   metrics(): string

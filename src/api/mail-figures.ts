@@ -2,6 +2,7 @@
 
 import type { Counters } from '../mailbox/mailbox.ts'
 import type { QueueFigures } from './mail-options.ts'
+import { countsText, metricText } from './prometheus.ts'
 
 /** Peers that are shown one by one, those with most letters waiting; of all others the sum. */
 const PEERS_SHOWN = 100
@@ -29,30 +30,25 @@ const OF_PEERS: readonly Metric[] = [
 
 /** The figures in the text format of Prometheus. */
 export function metricsOf({ id, queues, counters, dead }: MailFigures): string {
-  const shown = mostWaiting(queues)
-  const lines: string[] = []
-  const begin = (name: string, kind: string, help: string): void => {
-    lines.push(
-      `# HELP holdfast_mailbox_${name} ${help}.`,
-      `# TYPE holdfast_mailbox_${name} ${kind}`,
-    )
-  }
-  for (const [name, kind, help, of] of OF_PEERS) {
-    begin(name, kind, help)
-    for (const queue of shown) {
-      const labels = `box=${quoted(id)},peer=${quoted(queue.peer)}`
-      lines.push(`holdfast_mailbox_${name}{${labels}} ${numberOf(queue[of])}`)
-    }
-  }
-  begin('peers', 'gauge', 'Peers that letters were exchanged with')
-  lines.push(`holdfast_mailbox_peers{box=${quoted(id)}} ${queues.length}`)
-  begin('dead', 'gauge', 'Letters that were set aside')
-  lines.push(`holdfast_mailbox_dead{box=${quoted(id)}} ${dead}`)
-  begin('refused_total', 'counter', 'What was refused since the mailbox was opened')
-  for (const [why, count] of Object.entries(counters)) {
-    lines.push(`holdfast_mailbox_refused_total{box=${quoted(id)},why=${quoted(why)}} ${count}`)
-  }
-  return `${lines.join('\n')}\n`
+  const box = { box: id }
+  const one = (name: string, help: string, value: number): string =>
+    metricText(`holdfast_mailbox_${name}`, 'gauge', help, [{ labels: box, value }])
+  const refused = 'What was refused since the mailbox was opened'
+  return [
+    ...metricsOfPeers(id, mostWaiting(queues)),
+    one('peers', 'Peers that letters were exchanged with', queues.length),
+    one('dead', 'Letters that were set aside', dead),
+    countsText('holdfast_mailbox_refused_total', refused, counters, box),
+  ].join('')
+}
+
+function metricsOfPeers(id: string, queues: readonly QueueFigures[]): string[] {
+  return OF_PEERS.map(([name, kind, help, of]) => {
+    const samples = queues.map((queue) => {
+      return { labels: { box: id, peer: queue.peer }, value: numberOf(queue[of]) }
+    })
+    return metricText(`holdfast_mailbox_${name}`, kind, help, samples)
+  })
 }
 
 /** The figures as they are shown to who inspects an open mailbox. */
@@ -68,9 +64,4 @@ function mostWaiting(queues: readonly QueueFigures[]): readonly QueueFigures[] {
 
 function numberOf(value: QueueFigures[keyof QueueFigures]): number {
   return typeof value === 'number' ? value : Number(value !== null && value !== false)
-}
-
-function quoted(text: string): string {
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
-  return `"${escaped}"`
 }

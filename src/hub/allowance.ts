@@ -8,6 +8,7 @@
  * allowance of their own, and lost beyond it, as datagrams may be.
  */
 
+import { type Bucket, type Rate, take } from '../bucket.ts'
 import type { Millis } from '../machine.ts'
 
 /** A stream that has not said hello after this is closed. */
@@ -24,49 +25,17 @@ export const ENTRIES_PER_MESSAGE = 4
 /** What one relayed datagram costs at least, in bytes. */
 export const RELAY_COST_MIN = 64
 
-/** How much of something there is at once, and what comes back each second. */
-export interface Rate {
-  max: number
-  perSecond: number
-}
-
 /** Messages. */
 export const MESSAGES: Rate = { max: ALLOWANCE_MAX, perSecond: ALLOWANCE_PER_SECOND }
 /** Bytes that are relayed: 255 members at 20 packets of 1,200 bytes a second are 6 MB. */
 export const RELAY: Rate = { max: 16 * 1024 * 1024, perSecond: 8 * 1024 * 1024 }
 
-/** What is left of one stream's allowance. */
-export interface Allowance {
-  left: number
-  at: Millis
-}
-
-/** A full one. */
-export function create(now: Millis, rate: Rate = MESSAGES): Allowance {
-  return { left: rate.max, at: now }
-}
-
-/** Takes so much of it. @returns false if it was not to be had */
-export function take(allowance: Allowance, rate: Rate, now: Millis, cost: number): boolean {
-  const back = ((now - allowance.at) * rate.perSecond) / 1000
-  allowance.left = Math.min(rate.max, allowance.left + Math.max(0, back))
-  allowance.at = now
-  if (allowance.left < cost) return false
-  allowance.left -= cost
-  return true
-}
-
 /** Spends for one message. @returns false if it was not to be had */
-export function spend(
-  allowance: Allowance,
-  now: Millis,
-  bytes: number,
-  isMember: boolean,
-): boolean {
+export function spend(allowance: Bucket, now: Millis, bytes: number, isMember: boolean): boolean {
   return take(allowance, MESSAGES, now, isMember ? 1 : 1 + bytes / 1024)
 }
 
 /** Spends for one relayed datagram. @returns false if it was not to be had */
-export function spendRelay(allowance: Allowance, now: Millis, bytes: number): boolean {
+export function spendRelay(allowance: Bucket, now: Millis, bytes: number): boolean {
   return take(allowance, RELAY, now, Math.max(RELAY_COST_MIN, bytes))
 }

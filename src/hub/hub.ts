@@ -11,6 +11,7 @@
  * a register that is about to be another.
  */
 
+import * as bucket from '../bucket.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { HUB_VERSION, type ToHub, toHub } from '../register/messages.ts'
 import * as register from '../register/register.ts'
@@ -33,8 +34,8 @@ export function opened(hub: Hub, now: Millis, connection: number): void {
     inc: 0,
     asked: '',
     created: 0,
-    allowance: allowance.create(now),
-    relay: allowance.create(now, allowance.RELAY),
+    allowance: bucket.create(now, allowance.MESSAGES),
+    relay: bucket.create(now, allowance.RELAY),
   })
 }
 

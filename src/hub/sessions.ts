@@ -3,6 +3,7 @@
  * ADD_SERVER, CHANGE_SERVER, and what becomes of a change once the disk has answered.
  */
 
+import * as bucket from '../bucket.ts'
 import type { Millis } from '../machine.ts'
 import { MEMBERS_MAX, NO_GAME, type ToHub } from '../register/messages.ts'
 import * as register from '../register/register.ts'
@@ -32,7 +33,7 @@ export function list(call: Call, message: ToHub & { kind: 'list' }): boolean {
   const { request } = message
   const entries = register.list(hub.directory, message.game, LIST_MAX)
   const cost = entries.length / allowance.ENTRIES_PER_MESSAGE
-  if (!allowance.take(from.allowance, allowance.MESSAGES, now, cost)) return false
+  if (!bucket.take(from.allowance, allowance.MESSAGES, now, cost)) return false
   for (const entry of entries) say(connection, { kind: 'entry', request, entry }, out)
   say(connection, { kind: 'last', request }, out)
   return true

@@ -1,9 +1,9 @@
 /** What the hub knows, what it does outside of itself, and how it says things. */
 
+import type { Bucket } from '../bucket.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { type FromHub, fromHub, REASON_MAX, type ToHub } from '../register/messages.ts'
 import * as register from '../register/register.ts'
-import type { Allowance } from './allowance.ts'
 import { encode } from '../wire/layout.ts'
 import { frameMessage } from '../wire/relay.ts'
 
@@ -18,9 +18,9 @@ export interface Connection {
   asked: string
   /** Sessions that it created. */
   created: number
-  allowance: Allowance
+  allowance: Bucket
   /** For relayed datagrams, in bytes. */
-  relay: Allowance
+  relay: Bucket
 }
 
 /** All the hub knows. */

@@ -3,6 +3,7 @@
  * those that it has passed on.
  */
 
+import * as buckets from '../bucket.ts'
 import type { Millis, PartOut, PeerId } from '../machine.ts'
 import {
   type Answered,
@@ -27,12 +28,6 @@ export interface Running {
   from: PeerId
   id: number
   via: PeerId
-}
-
-/** What a member may still say. */
-export interface Bucket {
-  tokens: number
-  at: Millis
 }
 
 /** What is on its way to a peer, oldest first. */
@@ -70,7 +65,7 @@ export interface Rpc {
   marks: Map<PeerId, number>
   /** By caller: the calls that we passed on, and whom to. */
   routes: Map<PeerId, Map<number, PeerId>>
-  buckets: Map<PeerId, Bucket>
+  buckets: Map<PeerId, buckets.Bucket>
   flights: Map<PeerId, Flight>
   outbox: Sending[]
   events: RpcEvent[]
@@ -135,12 +130,8 @@ export function reply(rpc: Rpc, { from, to, id }: Ends, outcome: Answered, text:
 
 /** Takes what a message costs. @returns false if it is not to be had */
 export function spend(rpc: Rpc, now: Millis, member: PeerId, most: number): boolean {
-  const bucket = rpc.buckets.get(member) ?? { tokens: most, at: now }
+  const rate = { max: most, perSecond: CALLS_PER_SECOND }
+  const bucket = rpc.buckets.get(member) ?? buckets.create(now, rate)
   rpc.buckets.set(member, bucket)
-  const back = (Math.max(0, now - bucket.at) * CALLS_PER_SECOND) / 1_000
-  bucket.tokens = Math.min(most, bucket.tokens + back)
-  bucket.at = now
-  if (bucket.tokens < 1) return false
-  bucket.tokens -= 1
-  return true
+  return buckets.take(bucket, rate, now, 1)
 }

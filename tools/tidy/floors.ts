@@ -9,7 +9,7 @@ import type { Complaint, Node, Source } from './source.ts'
 
 /** The floors of src/, from the ground. What has no `/` is a file. */
 export const FLOORS: readonly (readonly string[])[] = [
-  ['machine.ts', 'ports.ts'],
+  ['machine.ts', 'ports.ts', 'bucket.ts'],
   ['wire', 'motion', 'faults'],
   ['link', 'commit', 'register', 'drivers', 'sim'],
   ['session', 'objects', 'actions', 'pieces', 'mailbox', 'slots', 'rpc'],

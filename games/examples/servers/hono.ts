@@ -6,7 +6,7 @@ import { hub } from 'holdfast/hub'
 
 const app = new Hono()
 app.get('/hello', (context) => context.text('Hello from Hono'))
-// What Prometheus reads, where only it comes by.
+// Figures for Prometheus; a proxy in front should keep this path from everybody else.
 app.get('/metrics', (context) => context.text(rooms.metrics()))
 
 const port = Number(process.argv[2] ?? 3000)

@@ -31,7 +31,7 @@ export function readAddress(address: string, room?: string): { server: string; r
   return { server, room: room ?? url.searchParams.get('room') ?? 'main' }
 }
 
-// Of a page of the game its hub, of anything else what stands there.
+// The page of a room names the hub that serves it; any other address is the hub's own.
 function pageHub(url: URL): string {
   return url.pathname.endsWith('/mazewar/') ? hubOf(url.href) : url.origin
 }

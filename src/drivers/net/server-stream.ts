@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
+import * as bucket from '../../bucket.ts'
 import { STREAM_BACKLOG_MAX } from '../../ports.ts'
 import type { Stream, StreamEvents } from '../../ports.ts'
 import { FrameMeter } from './frame-meter.ts'
@@ -13,6 +14,7 @@ import { checkMessage, closeSentence } from './websocket.ts'
 const PINGS_LOST_MAX = 2
 /** Bytes that may wait in a stream when a ping is answered; with more it is not. */
 const PONG_BACKLOG_MAX = 64 * 1024
+const NOISE = { max: NOISE_MAX, perSecond: NOISE_PER_SECOND }
 /** A text costs one for each so many bytes beside the one for its frame. */
 const NOISE_BYTES = 1024
 
@@ -45,8 +47,7 @@ export class ServerStream implements Stream {
   #cut = ''
   #pingsLost = 0
   #asked = 0
-  #noise = NOISE_MAX
-  #noiseAt = 0
+  readonly #noise = bucket.create(0, NOISE)
   /** Bytes that were sent, and up to which of them they are looked after, since when. */
   #written = 0
   #mark = 0
@@ -168,14 +169,7 @@ export class ServerStream implements Stream {
   /** For a frame that is no message. @returns false if the stream ends for it */
   #spend(cost: number): boolean {
     if (!this.#open || this.#cut !== '') return false
-    const now = performance.now()
-    const back = ((now - this.#noiseAt) * NOISE_PER_SECOND) / 1000
-    this.#noise = Math.min(NOISE_MAX, this.#noise + back)
-    this.#noiseAt = now
-    if (this.#noise >= cost) {
-      this.#noise -= cost
-      return true
-    }
+    if (bucket.take(this.#noise, NOISE, performance.now(), cost)) return true
     if (this.cut('too many text frames and pings')) this.#keeper.counters.flooding += 1
     return false
   }

@@ -14,7 +14,8 @@ export class FileLock {
   constructor(path: string) {
     this.#database = new Database(path)
     try {
-      this.#database.exec('BEGIN EXCLUSIVE')
+      // A journal would want a page of the disk, which may be full.
+      this.#database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE')
     } catch (error) {
       this.#database.close()
       throw error

@@ -30,7 +30,6 @@ export const MAIL_FILE: FileKind = {
   version: 2,
   layout: `${HEADS}; ${LETTERS}; ${DEAD}; ${VALUES}`,
   upgrade,
-  isLockedBeside: true,
 }
 
 /** A peer in its table. */

@@ -6,9 +6,9 @@
  * whole or not at all. The file carries a mark (`application_id`) and the version of its layout
  * (`user_version`), so that we never write into somebody else's file.
  *
- * One process at a time: it holds SQLite's exclusive lock, which the system releases when the
- * process dies, however it dies. Beside the file stands another with the process number. It is
- * no lock, it only lets the error say who holds the real one.
+ * One process at a time: it holds SQLite's exclusive lock on the file and on an empty one beside
+ * it (file-lock.ts), which the system releases when the process dies, however it dies. A third
+ * file has the process number. It is no lock, it only lets the error say who holds the real one.
  */
 
 import { accessSync, constants, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -27,15 +27,13 @@ export interface FileKind {
   layout: string
   /** Brings a file of an older version up to date, within one transaction. */
   upgrade?: (database: Database.Database, version: number) => void
-  /** Whether a lock stands beside it, which holds when the process reads its own file. */
-  isLockedBeside?: boolean
 }
 
 /** A file that is open and locked. */
 export interface OpenFile {
   readonly database: Database.Database
   readonly path: string
-  readonly lock: FileLock | null
+  readonly lock: FileLock
 }
 
 /** A prepared statement. */
@@ -54,7 +52,7 @@ export function openFile(file: string, kind: FileKind): OpenFile {
   // A whole path, for SQLite gives names such as `:memory:` and `file:` a meaning of their own.
   const path = resolve(file)
   checkPlace(path)
-  const lock = kind.isLockedBeside ? attempt(path, () => new FileLock(`${path}-lock`)) : null
+  const lock = attempt(path, () => new FileLock(`${path}-lock`))
   let database: Database.Database | null = null
   try {
     database = attempt(path, () => new Database(path))
@@ -62,7 +60,7 @@ export function openFile(file: string, kind: FileKind): OpenFile {
     return { database, path, lock }
   } catch (error) {
     database?.close()
-    lock?.release()
+    lock.release()
     throw error
   }
 }
@@ -81,7 +79,7 @@ export function closeFile({ database, path, lock }: OpenFile): void {
   rmSync(pidFile(path), { force: true })
   release(database)
   database.close()
-  lock?.release()
+  lock.release()
 }
 
 /** Rolls back what failed, if anything is left of it. */

@@ -71,6 +71,8 @@ class SqliteStore implements Store {
   /** The end of the write under way. */
   #done: Done | null = null
   #broken: HoldfastError | null = null
+  /** Whether the last write failed. */
+  #failed = false
   #open = true
 
   constructor(file: OpenFile, sync: Sync) {
@@ -103,6 +105,8 @@ class SqliteStore implements Store {
     checkChanges(changes)
     if (this.#done) throw new HoldfastError('store', 'one write at a time')
     this.#done = done
+    // A disk that took the last write is not worn by one of nothing: only the file is looked for.
+    if (changes.length === 0 && !this.#failed) return this.#stillThere()
     const error = this.#broken ?? this.#commit(changes)
     // Never within the call: the caller may still be in the middle of something.
     if (error) queueMicrotask(() => this.#end(error))
@@ -194,6 +198,7 @@ class SqliteStore implements Store {
   #end(error: HoldfastError | null): void {
     const done = this.#done
     this.#done = null
+    this.#failed = error !== null
     done?.(error)
   }
 
