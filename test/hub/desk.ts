@@ -42,6 +42,8 @@ export class Desk {
   readonly owed = new Set<string>()
   /** Whether what is said is on disk before the next word; else `write` does it. */
   atOnce = true
+  /** Whether members of sessions made from now on may recover them. */
+  recovers = false
   #count = 0
   readonly #out: HubOut = {
     send: (connection, bytes) => this.#hear(connection, bytes),
@@ -110,7 +112,7 @@ export class Desk {
       game: 'g',
       room,
       playersMax: 4,
-      recovers: false,
+      recovers: this.recovers,
       topology: 'star' as const,
       terms: '',
       hash: digest(proof(1)),

@@ -2,8 +2,9 @@
 // Method: the hub's machine with streams by hand and a disk that is a Map.
 import { describe, expect, test } from 'vitest'
 import * as hub from '../../src/hub/hub.ts'
+import { RELAY_COST_MIN } from '../../src/hub/allowance.ts'
 import type { Why } from '../../src/register/messages.ts'
-import { ASK_MS } from '../../src/register/register.ts'
+import { ASK_MS, RECOVER_MS } from '../../src/register/register.ts'
 import { Desk, listed, proof } from './desk.ts'
 
 function change(
@@ -19,6 +20,16 @@ function change(
   proof: Uint8Array
 } & typeof wish {
   return { kind: 'change', request: 9, session, inc, proof: proof(id), ...wish }
+}
+
+const WISH = {
+  game: 'g',
+  room: 'main',
+  playersMax: 4,
+  recovers: false,
+  topology: 'star' as const,
+  terms: '',
+  hash: listed(1).hash,
 }
 
 describe('the directory', () => {
@@ -291,6 +302,45 @@ describe('who is not in the list of members', () => {
     expect(desk.relayed).toHaveLength(1)
   })
 
+  test('a removed member that speaks for another by then is not told that it went (SE-1)', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    const [one, two] = streams
+    desk.say(one!, { kind: 'members', session: id, members: [listed(1), listed(3)] })
+    desk.attach(two!, id, 3)
+    desk.pass(4_000)
+    const told = desk.heard.get(two!)!.filter(({ kind }) => kind === 'present')
+    expect(told).not.toContainEqual({ kind: 'present', session: id, inc: 2, here: false })
+  })
+
+  test('who looks for another session speaks for nobody in the last one (SE-1)', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(2)
+    desk.say(streams[1]!, { kind: 'add', request: 5, ...WISH, room: 'elsewhere' })
+    const gone = { kind: 'present', session: id, inc: 2, here: false }
+    expect(desk.heard.get(streams[0]!)!.at(-1)).toEqual(gone)
+    desk.bytes(streams[1]!, Uint8Array.of(1, 1, 42))
+    expect(desk.relayed).toEqual([])
+  })
+
+  test('when its last member goes, nothing of a session stays among the attached', () => {
+    const desk = new Desk()
+    const { streams } = desk.session(1)
+    desk.close(streams[0]!)
+    expect(desk.hub.attached.size).toBe(0)
+  })
+
+  test('T30: a member recovers on the stream that speaks for it, and on no other', () => {
+    const desk = new Desk()
+    desk.recovers = true
+    const { id, streams } = desk.session(2)
+    const stranger = desk.open()
+    desk.pass(RECOVER_MS + ASK_MS)
+    const wish = change(id, 2, { expect: 1, primary: 2, backup: 0, why: 'recover' })
+    expect(desk.say(stranger, wish)).toMatchObject([{ ok: false }])
+    expect(desk.say(streams[1]!, wish)[0]).toMatchObject({ kind: 'register', ok: true })
+  })
+
   test('a stream that attaches as somebody else is gone as who it was, for all to hear (SE-1)', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(3)
@@ -307,15 +357,6 @@ describe('who is not in the list of members', () => {
 })
 
 describe('a disk that takes its time, or nothing', () => {
-  const wish = {
-    game: 'g',
-    room: 'main',
-    playersMax: 4,
-    recovers: false,
-    topology: 'star' as const,
-    terms: '',
-    hash: listed(1).hash,
-  }
   const FULL = 'the disk is full'
 
   test('T23: a change is answered, heard and seen by nobody before the disk has it (SE-5)', () => {
@@ -347,7 +388,7 @@ describe('a disk that takes its time, or nothing', () => {
     const add = change(id, 1, { expect: 1, primary: 1, backup: 2, why: 'add' })
     desk.say(streams[0]!, add)
     const asker = desk.open()
-    desk.say(asker, { kind: 'add', request: 4, ...wish, room: 'other' })
+    desk.say(asker, { kind: 'add', request: 4, ...WISH, room: 'other' })
     desk.write(FULL)
     expect(desk.heard.get(streams[0]!)!.at(-1)).toMatchObject({ request: 9, why: FULL })
     expect(desk.heard.get(asker)!.at(-1)).toEqual({ kind: 'refused', request: 4, why: FULL })
@@ -357,7 +398,7 @@ describe('a disk that takes its time, or nothing', () => {
     // There is room again.
     desk.atOnce = true
     expect(desk.say(streams[0]!, add)).toContainEqual(expect.objectContaining({ ok: true }))
-    const made = desk.say(asker, { kind: 'add', request: 5, ...wish, room: 'other' })
+    const made = desk.say(asker, { kind: 'add', request: 5, ...WISH, room: 'other' })
     expect(made).toMatchObject([{ kind: 'added', created: true }])
   })
 
@@ -365,7 +406,7 @@ describe('a disk that takes its time, or nothing', () => {
     const desk = new Desk()
     desk.atOnce = false
     const [one, two] = [desk.open(), desk.open()]
-    for (const stream of [one, two]) desk.say(stream, { kind: 'add', request: 1, ...wish })
+    for (const stream of [one, two]) desk.say(stream, { kind: 'add', request: 1, ...WISH })
     expect(desk.say(two, { kind: 'list', request: 2, game: 'g' })).toMatchObject([{ kind: 'last' }])
     desk.write()
     const answers = [one, two].map((stream) => desk.heard.get(stream)!.at(-1))
@@ -378,12 +419,12 @@ describe('a disk that takes its time, or nothing', () => {
     desk.atOnce = false
     const stream = desk.open()
     for (let request = 1; request <= 100; request++) {
-      desk.say(stream, { kind: 'add', request, ...wish })
+      desk.say(stream, { kind: 'add', request, ...WISH })
       desk.write(FULL)
       expect(desk.heard.get(stream)!.at(-1)).toEqual({ kind: 'refused', request, why: FULL })
     }
     desk.atOnce = true
-    expect(desk.say(stream, { kind: 'add', request: 101, ...wish })).toMatchObject([
+    expect(desk.say(stream, { kind: 'add', request: 101, ...WISH })).toMatchObject([
       { kind: 'added' },
     ])
   })
@@ -441,6 +482,26 @@ describe('what a stream may cost', () => {
     expect(desk.relayed).toHaveLength(Math.floor((16 * 1024 * 1024) / 1_200))
     expect(desk.hub.counters.congested).toBe(20_000 - desk.relayed.length)
     expect(desk.closed.size).toBe(0)
+  })
+
+  test('a datagram of no bytes is paid for like one of 64 (SE-14)', () => {
+    const desk = new Desk()
+    const { streams } = desk.session(2)
+    const most = (16 * 1024 * 1024) / RELAY_COST_MIN
+    for (let i = 0; i < most + 10; i++) desk.bytes(streams[0]!, Uint8Array.of(1, 2))
+    expect(desk.relayed).toHaveLength(most)
+  })
+
+  test('of a stranger each kilobyte counts as one more, of a member it does not (SE-10)', () => {
+    const desk = new Desk()
+    const { id, streams } = desk.session(1)
+    const stranger = desk.open()
+    const message = { kind: 'signal', session: id, blob: new Uint8Array(4_000) } as const
+    let count = 0
+    for (; count < 1_000 && !desk.closed.has(stranger); count++) desk.say(stranger, message)
+    expect(count).toBeLessThan(300)
+    for (let i = 0; i < count; i++) desk.say(streams[0]!, message)
+    expect(desk.closed.has(streams[0]!)).toBe(false)
   })
 
   test('relayed frames before the hello close the stream, those of nobody are spent for (SE-14)', () => {
