@@ -1,7 +1,6 @@
 // Goal: the directory says who serves, to everybody alike, and changes it for whoever may.
 // Method: the hub's machine with streams by hand and a disk that is a Map.
 import { describe, expect, test } from 'vitest'
-import * as hub from '../../src/hub/hub.ts'
 import type { Why } from '../../src/register/messages.ts'
 import { ASK_MS, RECOVER_MS } from '../../src/register/register.ts'
 import { Desk, listed, proof } from './desk.ts'
