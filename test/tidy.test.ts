@@ -41,6 +41,11 @@ describe('the house is in order', () => {
   test('nothing of Node is reached from the door for browsers', () => {
     expect(said(floors.nodeReached('src/browser.ts', sources))).toEqual([])
   })
+  test('a mailbox loads nothing of sessions', () => {
+    for (const door of ['src/mailbox.ts', 'src/mailbox-browser.ts']) {
+      expect(said(floors.sessionReached(door, sources))).toEqual([])
+    }
+  })
   test('clocks, chance, timers, sockets and disks stay outside', () => {
     expect(all(outside)).toEqual([])
   })
@@ -123,6 +128,17 @@ describe('a broken rule about imports is seen', () => {
     const inner = parse('src/drivers/net/a.ts', `import { createSocket } from 'node:dgram'`)
     const found = said(floors.nodeReached('src/browser.ts', [door, inner]))
     expect(found).toEqual([expect.stringContaining('node:dgram')])
+  })
+  test('a session behind a door of mailboxes, unless only its type is named', () => {
+    const door = parse('src/mailbox.ts', `export * from './api/a.ts'`)
+    const reached = (text: string): string[] => {
+      const inner = parse('src/api/a.ts', text)
+      return said(floors.sessionReached('src/mailbox.ts', [door, inner]))
+    }
+    const why = [expect.stringContaining('src/session/b.ts is loaded by src/mailbox.ts')]
+    expect(reached(`import { b } from '../session/b.ts'`)).toEqual(why)
+    expect(reached(`import { type A, b } from '../session/b.ts'`)).toEqual(why)
+    expect(reached(`import type { A } from '../session/b.ts'`)).toEqual([])
   })
 })
 

@@ -11,7 +11,8 @@ import type { Status } from './events.ts'
 import { checkFunction } from './options.ts'
 import { isMistake, type Report, type Reports } from './reports.ts'
 import type { Runner } from './runner.ts'
-import type { MemberInfo, Procedure, ProcedureType } from './types.ts'
+import type { MemberInfo } from './member-info.ts'
+import type { Procedure, ProcedureType } from './procedures.ts'
 
 /** Who is called: a member, or whoever serves when the call is made. */
 export type CallTarget = MemberInfo | 'primary'

@@ -5,7 +5,7 @@ import { Emitter } from './emitter.ts'
 import type { ObjectHandle } from './handles.ts'
 import { type Reported, Reports } from './reports.ts'
 import type { ByteRates } from './traffic.ts'
-import type { MemberInfo } from './types.ts'
+import type { MemberInfo } from './member-info.ts'
 
 export type { Listen } from './emitter.ts'
 export type { Reported } from './reports.ts'

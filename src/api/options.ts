@@ -3,6 +3,9 @@
 import { badValue, HoldfastError } from '../machine.ts'
 import { type Fields, schema, type Schema, shown } from '../wire/schema.ts'
 
+/** Longest name of a type, an action or a procedure. */
+export const TYPE_NAME_MAX = 32
+
 /**
  * Refuses options that nobody reads.
  *
@@ -68,4 +71,12 @@ function distance(one: string, other: string): number {
     row = next
   }
   return row[other.length]!
+}
+
+/** @throws HoldfastError `bad-value` for what is no name of a type, an action or a procedure */
+export function checkName(name: unknown): void {
+  if (typeof name !== 'string') throw badValue(`the name of a type is text: ${shown(name)}`)
+  if (name.length > 0 && name.length <= TYPE_NAME_MAX) return
+  const has = `${shown(name)} has ${name.length}`
+  throw badValue(`the name of a type has 1 to ${TYPE_NAME_MAX} characters: ${has}`)
 }

@@ -1,7 +1,7 @@
 /** What comes of a request, and the sentences in which a refusal is told. */
 
 import type { Refusal } from '../objects/objects.ts'
-import type { MemberInfo } from './types.ts'
+import type { MemberInfo } from './member-info.ts'
 
 /**
  * What came of a request. Nothing that others may refuse throws; a mistake in the call does.

@@ -7,7 +7,7 @@ import type { Fields, Quantised, StateOf } from '../wire/schema.ts'
 import { Emitter, type Listen } from './emitter.ts'
 import { patched, type PieceType, stateOf } from './piece-types.ts'
 import type { Reports } from './reports.ts'
-import type { MemberInfo } from './types.ts'
+import type { MemberInfo } from './member-info.ts'
 
 /** What came of an update of a piece. */
 export type PieceOutcome =

@@ -2,7 +2,7 @@
 
 import type { PeerId } from '../machine.ts'
 import type { View } from '../session/messages.ts'
-import type { MemberInfo } from './types.ts'
+import type { MemberInfo } from './member-info.ts'
 
 /** What a new view changed. */
 export interface Comings {

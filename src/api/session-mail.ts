@@ -17,7 +17,8 @@ import type { Stream, StreamEvents } from '../ports.ts'
 import type { Way } from './mail-lines.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { Session } from './session.ts'
-import { type MemberInfo, procedure, type ProcedureType } from './types.ts'
+import type { MemberInfo } from './member-info.ts'
+import { procedure, type ProcedureType } from './procedures.ts'
 
 /** One word of a stream. `n` counts the words of one end from 1. */
 interface Word {

@@ -40,7 +40,8 @@ import type { Runner } from './runner.ts'
 import { type SlotsHandle, type SlotsOptions, Worlds } from './slots.ts'
 import { Tabletop } from './tabletop.ts'
 import { formatToken } from './token.ts'
-import type { ActionType, MemberInfo, ObjectType, Types } from './types.ts'
+import type { MemberInfo } from './member-info.ts'
+import type { ActionType, ObjectType, Types } from './types.ts'
 import { Viewer } from './viewer.ts'
 
 // Whoever leaves waits so long, for a hand-over and for the last word to be acked.

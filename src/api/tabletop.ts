@@ -18,7 +18,7 @@ import {
 import type { PieceType } from './piece-types.ts'
 import type { Reports } from './reports.ts'
 import { placeOf } from './table.ts'
-import type { MemberInfo } from './types.ts'
+import type { MemberInfo } from './member-info.ts'
 
 /** What the pieces need of their session. */
 export interface TabletopHost {

@@ -4,19 +4,18 @@
  */
 
 import type { Actor } from '../actions/actions.ts'
-import { badValue, type PeerId } from '../machine.ts'
+import { badValue } from '../machine.ts'
 import { type Fields, type Schema, shown, type StateOf } from '../wire/schema.ts'
 import { STATE_MAX, type TypeRules } from '../objects/objects.ts'
 import { type Course, courseOf, type MotionOptions } from './motion.ts'
 import { PIECE_TYPES_MAX } from '../pieces/pieces.ts'
 import { compilePiece, type PieceOptions, type PieceType } from './piece-types.ts'
-import { checkAtOnce, checkFunction, checkOptions, fieldsOf } from './options.ts'
+import { checkAtOnce, checkName, checkOptions, fieldsOf } from './options.ts'
+import type { ProcedureType } from './procedures.ts'
 import type { Report } from './reports.ts'
 import { OWNING_OPTIONS, type OwningOptions, rulesOf, ruleText } from './rules.ts'
 import type { GameTable } from './table.ts'
 
-/** Longest name of a type or an action. */
-export const TYPE_NAME_MAX = 32
 /** Most types of objects in a game. */
 export const OBJECT_TYPES_MAX = 128
 
@@ -43,20 +42,6 @@ export interface ActionType<Args = unknown, Answer = unknown> {
   readonly kind: 'action'
   readonly name: string
   readonly run: (table: GameTable, args: Args, by: Actor) => Answer
-}
-
-/** What a procedure does where it is called: its answer, or a promise of that. */
-export type Procedure<Args = never, Answer = unknown> = (
-  args: Args,
-  by: MemberInfo,
-) => Answer | PromiseLike<Answer>
-
-/** A procedure. */
-export interface ProcedureType<Args = never, Answer = unknown> {
-  readonly kind: 'procedure'
-  readonly name: string
-  /** What every member does; null where each says by `session.answer`. */
-  readonly run: Procedure<Args, Answer> | null
 }
 
 /** What `join` takes in `types`. */
@@ -130,34 +115,6 @@ export type AtOnce<Answer> =
     ? 'what it does after an await would be lost: it may not be async'
     : Answer
 
-/**
- * A procedure: one member calls it at another, and waits for the answer. Prefer an object for
- * what others shall see, for it costs less and nobody can miss it, and an action for what must
- * happen once: of a call that was under way when a link or a machine was lost nobody knows
- * whether it ran.
- *
- *     const roll = procedure('roll', (dice: { sides: number }) => 1 + below(dice.sides))
- *     const ask = procedure<string, boolean>('ask')      // each says what by session.answer
- *
- * @param run  what every member does when it is called; what it throws is told to who called
- * @throws HoldfastError code `bad-value` for a name that is empty or too long
- */
-export function procedure<Args, Answer>(
-  name: string,
-  run: Procedure<Args, Answer> | null = null,
-): ProcedureType<Args, Answer> {
-  checkName(name)
-  if (run !== null) checkFunction(`the procedure "${name}"`, run)
-  return { kind: 'procedure', name, run }
-}
-
-function checkName(name: unknown): void {
-  if (typeof name !== 'string') throw badValue(`the name of a type is text: ${shown(name)}`)
-  if (name.length > 0 && name.length <= TYPE_NAME_MAX) return
-  const has = `${shown(name)} has ${name.length}`
-  throw badValue(`the name of a type has 1 to ${TYPE_NAME_MAX} characters: ${has}`)
-}
-
 /** The types of one game, sorted out. */
 export interface Types {
   objects: readonly ObjectType<Fields>[]
@@ -223,14 +180,3 @@ function textOf({ name, schema: { text }, course, rules }: ObjectType<Fields>): 
 
 /** A change of an object's state: some of its fields. */
 export type Patch<F extends Fields> = Partial<StateOf<F>>
-
-/** A member as an application sees it. */
-export interface MemberInfo {
-  /** The same for as long as the player takes part, over reconnections and failures. */
-  readonly player: number
-  /** The number of this incarnation. */
-  readonly inc: PeerId
-  readonly name: string
-  /** Where it runs; `guest` for a member that never serves: see `serves` of `join`. */
-  readonly kind: 'node' | 'browser' | 'guest'
-}

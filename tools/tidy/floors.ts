@@ -148,21 +148,51 @@ export function circles(sources: readonly Source[]): Complaint[] {
 
 /** What of Node a door for browsers reaches. @param door such as `src/browser.ts` */
 export function nodeReached(door: string, sources: readonly Source[]): Complaint[] {
+  return reached(door, sources, imports).flatMap(({ source, to, at, aim }) => {
+    if (aim !== null || !/^(node:|ws$|libsql$|prom-client$|cac$)/.test(to)) return []
+    return complain(source, at, `${to} is not to be had where ${door} leads`)
+  })
+}
+
+/** Rooms that a mailbox does without: it needs no session. */
+const OF_SESSIONS = [
+  ...['link', 'commit', 'register', 'motion', 'session', 'objects', 'actions'],
+  ...['pieces', 'slots', 'rpc', 'member', 'hub'],
+]
+
+/** What of sessions is loaded with a door of mailboxes; to know the types alone loads nothing. */
+export function sessionReached(door: string, sources: readonly Source[]): Complaint[] {
+  return reached(door, sources, loads).flatMap(({ source, at, aim }) => {
+    const room = aim === null ? '' : (place(aim)?.room ?? '')
+    if (!OF_SESSIONS.includes(room)) return []
+    return complain(source, at, `${aim} is loaded by ${door}, and a mailbox needs no session`)
+  })
+}
+
+/** Imports of a file that load another when it runs. */
+function loads(source: Source): Import[] {
+  return imports(source).filter(({ at }) => {
+    return !/^(import|export)\s+type\b|^import\(/.test(source.text.slice(at, at + 20))
+  })
+}
+
+/** All imports of files to which a door leads. */
+function reached(
+  door: string,
+  sources: readonly Source[],
+  importsOf: (source: Source) => Import[],
+): (Import & { source: Source; aim: string | null })[] {
   const known = new Map(sources.map((source) => [source.path, source]))
-  const seen = new Set<string>()
-  const complaints: Complaint[] = []
-  const visit = (path: string): void => {
+  const seen = new Set([door])
+  const found: (Import & { source: Source; aim: string | null })[] = []
+  // A set that grows while it is walked through.
+  for (const path of seen) {
     const source = known.get(path)
-    if (!source || seen.has(path)) return
-    seen.add(path)
-    for (const { to, at } of imports(source)) {
-      const aim = resolve(path, to)
-      if (aim !== null) visit(aim)
-      else if (/^(node:|ws$|libsql$|prom-client$|cac$)/.test(to)) {
-        complaints.push(complain(source, at, `${to} is not to be had where ${door} leads`))
-      }
+    for (const one of source ? importsOf(source) : []) {
+      const aim = resolve(path, one.to)
+      if (aim !== null) seen.add(aim)
+      found.push({ ...one, source: source!, aim })
     }
   }
-  visit(door)
-  return complaints
+  return found
 }
