@@ -1,8 +1,4 @@
-/**
- * The door for mailboxes on Node.
- *
- * @module
- */
+/** @module The door for mailboxes on Node. */
 
 import { type Mailbox, type MailboxOptions, openIn } from './api/mail-opening.ts'
 import { createNodeLoop } from './drivers/net/loop-node.ts'
@@ -11,6 +7,7 @@ import { connectWebSocketNode } from './drivers/net/websocket-node.ts'
 import { report } from './drivers/report.ts'
 import { openMailSqlite } from './drivers/store/mail-sqlite.ts'
 import { wallClock } from './drivers/wall-clock.ts'
+import { startWatchdog } from './drivers/watchdog.ts'
 
 export * from './api/mail-opening.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
@@ -20,6 +17,7 @@ const place = {
   connect: connectWebSocketNode,
   report,
   date: wallClock,
+  watch: startWatchdog,
   open: (name: string) => Promise.resolve(openMailSqlite(name)),
   listen: listenStreams,
 }

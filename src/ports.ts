@@ -231,9 +231,10 @@ export interface MailStore extends MailShelf {
   head(peer: string): MailHead | null
   /** Letters that were set aside, oldest first: so many behind the first ones. Default: all. */
   dead(skip?: number, most?: number): DeadLetter[]
+  deadOne(peer: string, n: number): DeadLetter | null
   get(key: string): Uint8Array | null
-  /** Keys that begin so, in order. */
-  keys(prefix: string): string[]
+  /** Keys that begin so, in order; the first ones. Default: all. */
+  keys(prefix: string, most?: number): string[]
   /** Null where the store knows no SQL. */
   readonly sql: MailSql | null
   /**
@@ -254,6 +255,15 @@ export interface MailStore extends MailShelf {
   /** Notes what is under way: it outlives this process, if not the machine. Costs little. */
   note(what: string): void
   close(): void
+}
+
+/** Names who holds the loop for too long, from outside of it. */
+export interface Watchdog {
+  /** Something begins that may hold it. */
+  begin(what: string): void
+  /** It came to its end. */
+  end(): void
+  stop(): void
 }
 
 /** A place to run in: a page, a Node process, a machine of the simulator. */

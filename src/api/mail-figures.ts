@@ -14,6 +14,8 @@ export interface MailFigures {
   readonly counters: Readonly<Counters>
   /** Letters that were set aside. */
   readonly dead: number
+  /** Letters that wait for their time. */
+  readonly later: number
 }
 
 type Metric = [name: string, kind: 'gauge' | 'counter', help: string, of: keyof QueueFigures]
@@ -29,7 +31,7 @@ const OF_PEERS: readonly Metric[] = [
 ]
 
 /** The figures in the text format of Prometheus. */
-export function metricsOf({ id, queues, counters, dead }: MailFigures): string {
+export function metricsOf({ id, queues, counters, dead, later }: MailFigures): string {
   const box = { box: id }
   const one = (name: string, help: string, value: number): string =>
     metricText(`holdfast_mailbox_${name}`, 'gauge', help, [{ labels: box, value }])
@@ -38,6 +40,7 @@ export function metricsOf({ id, queues, counters, dead }: MailFigures): string {
     ...metricsOfPeers(id, mostWaiting(queues)),
     one('peers', 'Peers that letters were exchanged with', queues.length),
     one('dead', 'Letters that were set aside', dead),
+    one('later', 'Letters that wait for their time', later),
     countsText('holdfast_mailbox_refused_total', refused, counters, box),
   ].join('')
 }

@@ -24,12 +24,12 @@ export class PostKeys {
     this.#most = most
   }
 
-  /** The number of the letter that was posted so; 0 for none. @throws HoldfastError `bad-value` */
-  find(to: string, key: string): number {
+  /** Its number if one was posted so; null for none. @throws HoldfastError `bad-value` */
+  find(to: string, key: string): number | null {
     if (typeof key !== 'string' || key === '' || key.length > NAME_MAX || key.includes('\0')) {
       throw badValue(`the key of a post has 1 to ${NAME_MAX} characters: ${JSON.stringify(key)}`)
     }
-    return (this.#read(nameOf(to, key)) as number | null) ?? 0
+    return this.#read(nameOf(to, key)) as number | null
   }
 
   /** Remembers it, and forgets the oldest beyond what is kept. */

@@ -21,15 +21,21 @@ export interface LetterInfo {
   readonly trace: string
 }
 
+/** When a letter is wanted. */
+export interface LetterOptions {
+  /** It is posted in so many milliseconds, over restarts too. Until then it has no number. */
+  readonly delay?: number
+  /** So many milliseconds after that nobody wants it any more: it is acked, and not handled. */
+  readonly ttl?: number
+}
+
 /** What `post` takes besides. */
-export interface PostOptions {
+export interface PostOptions extends LetterOptions {
   /**
    * A name of the caller's, durable: a second post to that peer under the same one is the first,
    * and gives its number. The last 100,000 are remembered.
    */
   readonly key?: string
-  /** After so many milliseconds nobody wants it any more: then it is not handled, but acked. */
-  readonly ttl?: number
   /** Default: the sender, the receiver and the number, as in `alice>bob/12`. */
   readonly trace?: string
 }
@@ -39,6 +45,12 @@ export interface Envelope {
   at: number | null
   until: number | null
   trace: string | null
+}
+
+/** A letter in its envelope, and when it is to be posted; null for at once. */
+export interface Dated {
+  body: Uint8Array
+  due: number | null
 }
 
 const MARK = 2
@@ -106,6 +118,36 @@ function readTime(bytes: Uint8Array, at: number): number {
   let time = 0
   for (let place = 0; place < 6; place++) time = time * 256 + bytes[at + place]!
   return time
+}
+
+/** Longest `delay` and `ttl`: a hundred years, in milliseconds. */
+const SPAN_MAX = 100 * 365 * 86_400_000
+
+/**
+ * Puts a body into the envelope that it is posted in.
+ *
+ * @param date  now; null at replicas, which say nothing of time
+ * @throws HoldfastError `bad-value` for a time that is none, or at a replica
+ */
+export function toLetter(
+  date: number | null,
+  body: Uint8Array,
+  { delay, ttl }: LetterOptions,
+  trace: string | null,
+): Dated {
+  if (ttl !== undefined) checkSpan('ttl', ttl, date)
+  if (delay !== undefined) checkSpan('delay', delay, date)
+  if (date === null) return { body, due: null }
+  const at = date + (delay ?? 0)
+  const until = ttl === undefined ? null : at + ttl
+  return { body: seal(body, { at, until, trace }), due: delay === undefined ? null : at }
+}
+
+function checkSpan(name: 'delay' | 'ttl', span: unknown, date: number | null): void {
+  if (typeof span !== 'number' || !Number.isSafeInteger(span) || span < 1 || span > SPAN_MAX) {
+    throw badValue(`${name} is a whole number of milliseconds, 1 to ${SPAN_MAX}: ${String(span)}`)
+  }
+  if (date === null) throw badValue(`a replica has no time, so its letters have no ${name}`)
 }
 
 /** A trace, if it is one. @throws HoldfastError `bad-value` */

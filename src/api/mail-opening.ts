@@ -3,11 +3,13 @@
 import { createMailMemory } from '../drivers/store/mail-memory.ts'
 import { HoldfastError } from '../machine.ts'
 import { LIFE_BYTES, NO_LIFE } from '../wire/history.ts'
-import type { Connect, Listening, Loop, MailStore, Stream, StreamEvents } from '../ports.ts'
-import { checkKey, type MailboxOptions as Common } from './mail-options.ts'
+import type { Connect, Listening, Loop, MailStore, Stream } from '../ports.ts'
+import type { StreamEvents, Watchdog } from '../ports.ts'
+import { checkKey, type MailboxOptions as Common, wholeNumber } from './mail-options.ts'
 import { Mailbox } from './mailbox.ts'
 
-export { Mailbox, type MailPeer } from './mailbox.ts'
+export { Mailbox } from './mailbox.ts'
+export type { MailPeer, WaitingLetter } from './mail-peers.ts'
 export type { Adopted, Range } from '../mailbox/mailbox.ts'
 export type { LetterHandler, MailboxEvents, QueueFigures } from './mail-options.ts'
 export { letters, offerMail, overSession } from './session-mail.ts'
@@ -50,6 +52,8 @@ export interface MailboxPlace {
   report: (error: unknown, where: string) => void
   /** Milliseconds since 1970. */
   date?: () => number
+  /** Left out where there are no threads. */
+  watch?: (ms: number) => Watchdog
   open(name: string): Promise<MailStore>
   /** Null where nobody can listen. */
   listen:
@@ -70,7 +74,10 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
   let box: Mailbox
   try {
     const life = options.replica ? NO_LIFE : await beginLife(store, loop)
-    box = new Mailbox({ loop, connect, store, life, report, ...(date && { date }) }, options)
+    const watchdog = watchdogOf(place, options)
+    const clock = date && { date }
+    box = new Mailbox({ loop, connect, store, life, report, watchdog, ...clock }, options)
+    if (watchdog) box.onClose(() => watchdog.stop())
   } catch (error) {
     store.close()
     throw error
@@ -101,6 +108,13 @@ function beginLife(store: MailStore, loop: Loop): Promise<Uint8Array> {
       else resolve(life)
     })
   })
+}
+
+function watchdogOf(place: MailboxPlace, { watchdogMs }: MailboxOptions): Watchdog | undefined {
+  if (watchdogMs === undefined) return undefined
+  wholeNumber('watchdogMs', watchdogMs)
+  if (place.watch) return place.watch(watchdogMs)
+  throw new HoldfastError('bad-value', 'watchdogMs: nobody can watch a handler in a page')
 }
 
 function checkDoor(place: MailboxPlace, { listen, key = '' }: MailboxOptions): void {

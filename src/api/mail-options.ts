@@ -40,6 +40,13 @@ export interface MailboxOptions {
   peersMax?: number
   /** Letters that are kept set aside; beyond it the oldest goes (`dropped`). Default 1,000. */
   deadMax?: number
+  /** How long, in milliseconds, from when it was set aside; `dropped` after. Default: any time. */
+  deadMs?: number
+  /**
+   * On Node: a handler that holds the loop for so many milliseconds is named on standard error, by
+   * a thread of its own, also if it never ends. Default: nobody watches.
+   */
+  watchdogMs?: number
   /** How often a handler may throw at one letter before it is set aside. Default 5. */
   triesMax?: number
 }

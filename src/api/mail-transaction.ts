@@ -3,11 +3,14 @@
 import { HoldfastError } from '../machine.ts'
 import { sizeOf } from '../mailbox/mailbox.ts'
 import type { MailChange, MailStore, SqlValue } from '../ports.ts'
-import { toBody } from './mail-letters.ts'
+import { type Dated, type LetterOptions, toBody } from './mail-letters.ts'
 import { type MailValue, toBytes, toValue } from './mail-values.ts'
+import { checkOptions } from './options.ts'
 
 /** Longest key of a value, in characters. */
 const KEY_MAX = 512
+/** Begins keys of the mailbox itself that are looked for, and no key of a user. */
+export const OURS = '\u0001'
 /** Values that are remembered besides being stored. */
 const CACHE_MAX = 10_000
 
@@ -20,8 +23,12 @@ export interface Transaction {
   /** Undefined or null removes. */
   set(key: string, value: MailValue): void
   keys(prefix?: string): string[]
-  /** Posts a letter, which goes when the transaction holds. @throws HoldfastError `outbox-full` */
-  post(to: string, body: MailValue): void
+  /**
+   * Posts a letter, which goes when the transaction holds, or later.
+   *
+   * @throws HoldfastError `outbox-full`, `bad-value`
+   */
+  post(to: string, body: MailValue, options?: LetterOptions): void
   /**
    * Runs one statement, on stores that know SQL. @returns its rows
    * @throws HoldfastError `store` with what the database says, or that there is none
@@ -61,7 +68,7 @@ export class Values {
       if (value === null) keys.delete(key)
       else keys.add(key)
     }
-    return [...keys].filter((key) => !key.startsWith('\0')).toSorted()
+    return [...keys].filter((key) => !key.startsWith('\0') && !key.startsWith(OURS)).toSorted()
   }
 
   /** What this turn wrote is durable now, or will never be. */
@@ -83,17 +90,26 @@ export interface Desk {
   readonly values: Values
   /** Whether so many letters, and bytes of them, still fit. @throws HoldfastError `outbox-full` */
   checkRoom(to: string, letters: number, bytes: number): void
-  /** Puts the body of a letter into its envelope. */
-  seal(body: Uint8Array): Uint8Array
+  /** Puts the body of a letter into its envelope. @throws HoldfastError `bad-value` */
+  seal(body: Uint8Array, options: LetterOptions): Dated
+  /** Whether so many letters more may wait for their time. @throws HoldfastError `outbox-full` */
+  checkLater(letters: number): void
+}
+
+/** A letter of a transaction. */
+export interface Posted extends Dated {
+  to: string
 }
 
 /** The transaction of one letter. */
 export class LetterTransaction implements Transaction {
-  readonly posts: { to: string; body: Uint8Array }[] = []
+  readonly posts: Posted[] = []
   readonly #desk: Desk
   readonly #written = new Map<string, Uint8Array | null>()
   /** Of an outbox, by these posts. */
   readonly #taken = new Map<string, { letters: number; bytes: number }>()
+  /** Letters of it that wait for their time. */
+  #delayed = 0
   #usesSql = false
   #open = true
 
@@ -125,14 +141,21 @@ export class LetterTransaction implements Transaction {
     return [...keys].toSorted()
   }
 
-  post(to: string, body: MailValue): void {
+  post(to: string, body: MailValue, options: LetterOptions = {}): void {
     this.#check()
-    const letter = this.#desk.seal(toBody(body))
+    checkOptions('post', options, ['delay', 'ttl'])
+    const letter = this.#desk.seal(toBody(body), options)
+    if (letter.due === null) this.#take(to, sizeOf(letter.body))
+    else this.#desk.checkLater(++this.#delayed)
+    this.posts.push({ to, ...letter })
+  }
+
+  /** Room in an outbox. */
+  #take(to: string, size: number): void {
     const taken = this.#taken.get(to) ?? { letters: 0, bytes: 0 }
-    const [letters, bytes] = [taken.letters + 1, taken.bytes + sizeOf(letter)]
+    const [letters, bytes] = [taken.letters + 1, taken.bytes + size]
     this.#desk.checkRoom(to, letters, bytes)
     this.#taken.set(to, { letters, bytes })
-    this.posts.push({ to, body: letter })
   }
 
   sql(statement: string, ...values: SqlValue[]): Record<string, SqlValue>[] {
@@ -167,8 +190,8 @@ export class LetterTransaction implements Transaction {
 }
 
 function checkKey(key: string): string {
-  if (typeof key === 'string' && key !== '' && key.length <= KEY_MAX && !key.includes('\0'))
-    return key
+  const isText = typeof key === 'string' && key !== '' && key.length <= KEY_MAX
+  if (isText && !key.includes('\0') && !key.startsWith(OURS)) return key
   throw new HoldfastError(
     'bad-value',
     `a key has 1 to ${KEY_MAX} characters: ${JSON.stringify(key)?.slice(0, 80)}`,

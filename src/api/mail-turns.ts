@@ -12,15 +12,19 @@
 
 import { HoldfastError, type Millis } from '../machine.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
-import type { Limits, MailEvent, MailOut } from '../mailbox/mailbox.ts'
+import type { Limits, MailOut } from '../mailbox/mailbox.ts'
 import { type Batch, mailLayout, type MailMessage } from '../mailbox/messages.ts'
-import type { Alarm, DeadLetter, Letter, Loop, MailChange, MailStore } from '../ports.ts'
+import type { Alarm, DeadLetter, Letter, Loop, MailStore, Watchdog } from '../ports.ts'
 import { decode } from '../wire/layout.ts'
 import { isSame, NO_LIFE } from '../wire/history.ts'
 import type { LetterHandler } from './mail-options.ts'
-import { type Desk, LetterTransaction, type Transaction, Values } from './mail-transaction.ts'
+import { type Desk, LetterTransaction, type Posted, Values } from './mail-transaction.ts'
+import type { Transaction } from './mail-transaction.ts'
+import { boundDead, dropDead } from './mail-dead.ts'
 import { Deaths } from './mail-deaths.ts'
-import { seal, unseal } from './mail-letters.ts'
+import { begin, type Draft, movedIn, peersOf, type TurnEvent } from './mail-draft.ts'
+import { Later, LATER_MAX } from './mail-later.ts'
+import { type Dated, type LetterOptions, toLetter, unseal } from './mail-letters.ts'
 import { toValue } from './mail-values.ts'
 import { atOnce } from './reports.ts'
 
@@ -39,27 +43,13 @@ const NOTED_LETTERS = 10_000
  */
 const RESERVE = 2
 
+/** A letter whose time has come, and whose outbox is full, comes again after this. */
+const FULL_MS: Millis = 1_000
+/** So often at least it is looked whether a time has come. */
+const LOOK_MS: Millis = 60_000
+
 /** What is said of bytes that are no message. */
 export const MALFORMED = 'what came is no message of a mailbox'
-
-/** What a turn has to tell once it is durable. */
-export type TurnEvent =
-  | MailEvent
-  | { kind: 'threw'; peer: string; n: number; why: string }
-  | { kind: 'expired' | 'dropped'; peer: string; n: number }
-  | { kind: 'slow'; peer: string; n: number; ms: number }
-
-/** All that a turn would change; thrown away, it has changed nothing. */
-export interface Draft {
-  readonly changes: MailChange[]
-  readonly events: TurnEvent[]
-  /** The sink of verbs that change numbers. What leaves, leaves when they are durable. */
-  readonly out: MailOut
-  /** Dead letters that it takes out, as `peer n`. */
-  readonly buried: Set<string>
-  readonly promises: { keep: () => void; break: (error: Error) => void }[]
-  handled: number
-}
 
 /** Something to do in a turn. It may be done again, for a turn that failed is begun anew. */
 export type Input = (draft: Draft) => void
@@ -68,10 +58,12 @@ export type Input = (draft: Draft) => void
 export interface TurnsHost {
   loop: Loop
   store: MailStore
-  /** Letters that are kept set aside. */
+  /** Letters that are kept set aside, and for how long. */
   deadMax: number
+  deadMs: number | null
   /** The wall clock; null for replicas, which say nothing of time. */
   date: (() => number) | null
+  watchdog: Watchdog | null
   send(peer: string, message: MailMessage): void
   told(event: TurnEvent): void
   /** Something became durable. */
@@ -99,6 +91,7 @@ class Ended extends Error {
 /** The turns of one mailbox. */
 export class Turns {
   readonly values: Values
+  readonly later: Later
   box: mailbox.Mailbox
   readonly #host: TurnsHost
   readonly #limits: Limits
@@ -125,9 +118,11 @@ export class Turns {
     this.#isReplica = isSame(life, NO_LIFE)
     this.box = mailbox.create(host.store.heads(), limits, life)
     this.values = new Values(host.store)
+    this.later = new Later(this.values, host.store)
     this.#deaths = new Deaths(this.values)
     this.#alarm = host.loop.alarm(() => this.#turn())
     this.#resume(host)
+    this.#sleep(host.loop.now())
   }
 
   get handler(): LetterHandler | null {
@@ -257,6 +252,7 @@ export class Turns {
     const inputs = this.#inputs
     let at = 0
     try {
+      this.#doDue(draft)
       this.#handleLate(draft)
       while (at < inputs.length && draft.handled < TURN_LETTERS_MAX) inputs[at++]!(draft)
     } catch (error) {
@@ -265,7 +261,7 @@ export class Turns {
       return this.#refused(draft, error as Error)
     }
     this.#inputs = inputs.slice(at)
-    this.#boundDead(draft)
+    boundDead(draft, this.#host.store, this.#host, this.later, this.#host.date?.() ?? null)
     this.#isBusy = true
     if (this.#noted > 0) this.#host.store.note('')
     this.#noted = Math.max(0, this.#noted - draft.handled)
@@ -324,26 +320,33 @@ export class Turns {
     this.#sleep(now)
   }
 
+  /** When to look for what waits for its time: a clock may be set while one sleeps. */
+  #laterAt(now: Millis): Millis {
+    const { date } = this.#host
+    if (!date || this.later.due === Infinity) return Infinity
+    return now + Math.min(LOOK_MS, Math.max(0, this.later.due - date()))
+  }
+
   #sleep(now: Millis): void {
     if (this.#isOver || this.#isBusy || this.#isDue) return
     const isMore = this.#inputs.length > 0 || this.#isReady(now)
     const due = isMore ? now : mailbox.deadline(this.box)
     // Without a handler letters wait, and there is nothing to be woken for.
     const held = this.#handler || due > now || isMore ? due : now + 1_000
-    if (held < Infinity) this.#alarm.set(held)
+    const at = Math.min(held, this.#laterAt(now))
+    if (at < Infinity) this.#alarm.set(at)
   }
 
-  /** So that letters which nobody looks at do not fill the disk, the oldest goes. */
-  #boundDead({ changes, buried, events }: Draft): void {
-    const { store, deadMax } = this.#host
-    const died = changes.filter(({ kind }) => kind === 'dead').length
-    if (died === 0) return
-    const over = store.deadCount() + died - buried.size - deadMax
-    if (over <= 0) return
-    for (const { peer, n } of store.dead(0, over + buried.size).slice(0, over)) {
-      if (buried.has(`${peer} ${n}`)) continue
-      changes.push({ kind: 'buried', peer, n })
-      events.push({ kind: 'dropped', peer, n })
+  /** What has waited for its time, as far as there is room for it. */
+  #doDue(draft: Draft): void {
+    const { date, store } = this.#host
+    const now = date?.() ?? -Infinity
+    for (const task of this.later.take(now, TURN_LETTERS_MAX, draft.changes)) {
+      const { peer } = task
+      if (task.kind === 'bury') dropDead(draft, store, peer, task.n)
+      else if (mailbox.post(this.box, peer, task.body, draft.out) === 0) {
+        this.later.add(now + FULL_MS, task, draft.changes)
+      }
     }
   }
 
@@ -410,12 +413,14 @@ export class Turns {
     const attempt = 1 + mailbox.peerOf(this.box, peer).tries + this.#deaths.of(peer, n)
     const info = { n, at, attempt, trace: trace ?? `${peer}>${this.#id}/${n}` }
     const begun = loop.now()
+    this.#host.watchdog?.begin(`${this.#id}'s handler of letters, with letter ${n} of ${peer},`)
     const blame = isReleased ? null : { peer, n }
     const error = this.#attempt(draft, blame, info.trace, (tx) => {
       if (!this.#handler) throw new HoldfastError('failed', 'there is no handler for letters')
       const given: unknown = this.#handler(tx, peer, toValue(body), info)
       atOnce('the handler of letters, which is one transaction,', given)
     })
+    this.#host.watchdog?.end()
     const ms = loop.now() - begun
     if (ms > SLOW_MS) draft.events.push({ kind: 'slow', peer, n, ms: Math.round(ms) })
     return error
@@ -442,22 +447,34 @@ export class Turns {
       return error
     }
     draft.changes.push(...tx.keep())
-    for (const { to, body } of tx.posts) mailbox.add(this.box, to, body, draft.out)
+    for (const post of tx.posts) this.#post(draft, post)
     return null
   }
 
-  /** Puts the body of a letter into its envelope, which replicas do without. */
-  seal(body: Uint8Array, trace: string | null, ttl: number | null = null): Uint8Array {
-    const at = this.#host.date?.() ?? null
-    return seal(body, { at, until: at === null || ttl === null ? null : at + ttl, trace })
+  // Letters of handlers have room of their own, which was asked for when they were posted.
+  #post({ changes, out }: Draft, { to, body, due }: Posted): void {
+    if (due === null) mailbox.add(this.box, to, body, out)
+    else this.later.add(due, { kind: 'post', peer: to, body }, changes)
+  }
+
+  /** Whether so many letters more may wait for their time. @throws HoldfastError `outbox-full` */
+  checkLater(letters: number): void {
+    if (this.later.count + letters <= LATER_MAX) return
+    throw new HoldfastError('outbox-full', `${LATER_MAX} letters wait for their time already`)
+  }
+
+  /** Puts the body of a letter into its envelope. @throws HoldfastError `bad-value` */
+  seal(body: Uint8Array, options: LetterOptions, trace: string | null): Dated {
+    return toLetter(this.#host.date?.() ?? null, body, options, trace)
   }
 
   #desk(trace: string | null): Desk {
     return {
-      seal: (body) => this.seal(body, trace),
+      seal: (body, options) => this.seal(body, options, trace),
       store: this.#host.store,
       values: this.values,
       checkRoom: (to, letters, bytes) => this.checkRoom(to, letters, bytes, RESERVE),
+      checkLater: (letters) => this.checkLater(letters),
     }
   }
 
@@ -475,24 +492,4 @@ export class Turns {
         `${full} bytes of ${bytesMax}; wait until ${to} has taken some`,
     )
   }
-}
-
-function begin(): Draft {
-  const changes: MailChange[] = []
-  const events: TurnEvent[] = []
-  const out: MailOut = {
-    record: (change) => changes.push(change),
-    send: () => {},
-    emit: (event) => events.push(event),
-  }
-  return { changes, events, out, buried: new Set(), promises: [], handled: 0 }
-}
-
-function peersOf(changes: readonly MailChange[]): Set<string> {
-  return new Set(changes.flatMap((change) => (change.kind === 'set' ? [] : change.peer)))
-}
-
-function movedIn(changes: readonly MailChange[]): Set<string> {
-  const isThrough = ({ kind }: MailChange): boolean => kind === 'acked' || kind === 'heard'
-  return peersOf(changes.filter(isThrough))
 }

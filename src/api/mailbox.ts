@@ -4,10 +4,12 @@ import { badValue, HoldfastError, type Millis } from '../machine.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
 import type { Limits } from '../mailbox/mailbox.ts'
 import { mailLayout } from '../mailbox/messages.ts'
-import type { Alarm, Connect, DeadLetter, Loop, MailStore } from '../ports.ts'
+import type { Alarm, Connect, DeadLetter, Loop, MailStore, Watchdog } from '../ports.ts'
 import { NO_LIFE } from '../wire/history.ts'
 import { encode } from '../wire/layout.ts'
 import { Emitter, type Listen } from './emitter.ts'
+import { findDead } from './mail-dead.ts'
+import { bury, type Draft, type TurnEvent } from './mail-draft.ts'
 import { type MailFigures, metricsOf, published } from './mail-figures.ts'
 import { Lines, type Way } from './mail-lines.ts'
 import {
@@ -20,9 +22,11 @@ import {
 } from './mail-options.ts'
 import type { LetterHandler, MailboxEvents, MailboxOptions, QueueFigures } from './mail-options.ts'
 import type { Transaction } from './mail-transaction.ts'
-import { type Draft, MALFORMED, type TurnEvent, Turns } from './mail-turns.ts'
+import { MALFORMED, Turns } from './mail-turns.ts'
 import { PostKeys } from './mail-keys.ts'
-import { checkTrace, type PostOptions, toBody, unseal } from './mail-letters.ts'
+import { checkTrace, type Dated, type PostOptions, toBody, unseal } from './mail-letters.ts'
+import * as peers from './mail-peers.ts'
+import type { MailPeer, PeerDesk } from './mail-peers.ts'
 import { type MailValue, toValue } from './mail-values.ts'
 import { checkFunction, checkOptions } from './options.ts'
 import { Reports } from './reports.ts'
@@ -39,22 +43,9 @@ export interface MailPlace {
   life?: Uint8Array
   /** Milliseconds since 1970; without it letters say nothing of time. */
   date?: () => number
+  watchdog?: Watchdog | undefined
   /** Says what nobody else heard of: a function of the application threw, and where. */
   report?: (error: unknown, where: string) => void
-}
-
-/** What the owner may do about a peer. */
-export interface MailPeer {
-  /**
-   * Goes on from what the peer has, where histories do not fit and the right store will not come
-   * back. Kept, with what became of which letters, when that is durable.
-   *
-   * @param how  `common`: the last letter to it that both have, where that is not known
-   * It rejects with a HoldfastError: `unreachable` while it is not connected, `bad-value`, `store`.
-   */
-  adopt(how?: { common?: number }): Promise<mailbox.Adopted>
-  /** Forgets all that is known of it, with the letters that wait for it. @returns how many */
-  forget(): Promise<{ dropped: number }>
 }
 
 /** An open mailbox. */
@@ -74,7 +65,6 @@ export class Mailbox {
   readonly #turns: Turns
   readonly #keys: PostKeys
   readonly #events: Emitter<MailboxEvents>
-  readonly #hasDate: boolean
   readonly #publishing: Alarm
   #isToPublish = false
   #closed = false
@@ -86,7 +76,6 @@ export class Mailbox {
     this.repaired = store.repaired
     this.#place = place
     this.#limits = limitsOf(options)
-    this.#hasDate = !options.replica && place.date !== undefined
     this.#peersMax = wholeNumber('peersMax', options.peersMax ?? PEERS_MAX)
     this.#accept = options.accept ? new Set(options.accept) : null
     this.#events = this.#openEvents()
@@ -102,7 +91,9 @@ export class Mailbox {
         void this.#lines.send(peer, encode(mailLayout, message)),
       told: (event: TurnEvent) => this.#told(event),
       deadMax: wholeNumber('deadMax', options.deadMax ?? DEAD_MAX),
+      deadMs: options.deadMs === undefined ? null : wholeNumber('deadMs', options.deadMs),
       date: options.replica ? null : (place.date ?? null),
+      watchdog: place.watchdog ?? null,
       moved: (peer: string) => this.#lines.progress(peer),
       refused: (error: Error) => {
         this.#lines.hangUpAll(`the store refused: ${error.message}`)
@@ -139,7 +130,8 @@ export class Mailbox {
   /** The way to a peer. */
   to(peer: string): {
     /**
-     * Posts a letter. The promise is kept, with its number, when the letter is durable here.
+     * Posts a letter. The promise is kept, with its number, when the letter is durable here; one
+     * with a `delay` has none yet, which is 0.
      *
      * It rejects with a HoldfastError: `outbox-full` when too many wait for that peer,
      * `bad-value` for what is no letter, `store` when the store refused.
@@ -150,12 +142,15 @@ export class Mailbox {
     return { post: (body, options = {}) => this.#post(peer, body, options) }
   }
 
-  /** What may be done about a peer whose history does not fit ours: see the event `fault`. */
+  /** What may be done about a peer: what waits for it, and histories that do not fit. */
   peer(id: string): MailPeer {
     checkId(id)
+    const desk = this.#desk()
     return {
-      adopt: ({ common = null } = {}) => this.#adopt(id, common),
-      forget: () => this.#forget(id),
+      adopt: ({ common = null } = {}) => peers.adopt(desk, id, common),
+      forget: () => peers.forget(desk, id),
+      outbox: ({ after = 0, most = 100 } = {}) => peers.outbox(desk, id, after, most),
+      redirect: async (to) => peers.redirect(desk, id, checkId(to)),
     }
   }
 
@@ -228,16 +223,16 @@ export class Mailbox {
    */
   release(peer: string, n: number): Promise<void> {
     return this.#ask((draft) => {
-      this.#turns.handleDead(draft, this.#dead(draft, peer, n))
-      this.#bury(draft, peer, n)
+      this.#turns.handleDead(draft, findDead(draft, this.#place.store, peer, n))
+      bury(draft, peer, n)
     })
   }
 
   /** Throws a dead letter away. @throws HoldfastError `not-found` */
   discard(peer: string, n: number): Promise<void> {
     return this.#ask((draft) => {
-      this.#dead(draft, peer, n)
-      this.#bury(draft, peer, n)
+      findDead(draft, this.#place.store, peer, n)
+      bury(draft, peer, n)
     })
   }
 
@@ -294,7 +289,8 @@ export class Mailbox {
 
   #figures(): MailFigures {
     const { id, counters } = this
-    return { id, queues: this.queues(), counters, dead: this.#place.store.deadCount() }
+    const [dead, later] = [this.#place.store.deadCount(), this.#turns.later.count]
+    return { id, queues: this.queues(), counters, dead, later }
   }
 
   /** Shows the figures in a while, if somebody could look at them. */
@@ -306,29 +302,35 @@ export class Mailbox {
   }
 
   async #post(peer: string, body: MailValue, options: PostOptions): Promise<number> {
-    checkOptions('post', options, ['key', 'ttl', 'trace'])
-    const { key, ttl = null, trace = null } = options
+    checkOptions('post', options, ['key', 'delay', 'ttl', 'trace'])
+    const { key, trace = null } = options
     const plain = toBody(body)
-    if (ttl !== null) this.#checkTtl(ttl)
     if (trace !== null) checkTrace(trace)
     this.#checkOpen()
-    const known = key === undefined ? 0 : this.#keys.find(peer, key)
-    if (known === 0) this.#turns.checkRoom(peer, 1, mailbox.sizeOf(plain))
-    return this.#turns.ask(({ out, changes }) => {
-      const before = key === undefined ? 0 : this.#keys.find(peer, key)
-      if (before > 0) return before
-      const letter = this.#turns.seal(plain, trace, ttl)
-      this.#turns.checkRoom(peer, 1, mailbox.sizeOf(letter))
-      const n = mailbox.post(this.#turns.box, peer, letter, out)
-      if (key !== undefined) this.#keys.add(peer, key, n, changes)
+    const letter = this.#turns.seal(plain, options, trace)
+    const isKnown = key !== undefined && this.#keys.find(peer, key) !== null
+    if (!isKnown && letter.due === null) this.#checkRoom(peer, letter.body)
+    return this.#turns.ask((draft) => {
+      const known = key === undefined ? null : this.#keys.find(peer, key)
+      if (known !== null) return known
+      const n = this.#postNow(draft, peer, letter)
+      if (key !== undefined) this.#keys.add(peer, key, n, draft.changes)
       return n
     })
   }
 
-  #checkTtl(ttl: number): void {
-    wholeNumber('ttl', ttl)
-    if (this.#hasDate) return
-    throw badValue('a replica has no time, so its letters have no ttl')
+  #postNow({ out, changes }: Draft, peer: string, { body, due }: Dated): number {
+    if (due === null) {
+      this.#checkRoom(peer, body)
+      return mailbox.post(this.#turns.box, peer, body, out)
+    }
+    this.#turns.checkLater(1)
+    this.#turns.later.add(due, { kind: 'post', peer, body }, changes)
+    return 0
+  }
+
+  #checkRoom(peer: string, body: Uint8Array): void {
+    this.#turns.checkRoom(peer, 1, mailbox.sizeOf(body))
   }
 
   async #ask<Result>(run: (draft: Draft) => Result): Promise<Result> {
@@ -336,42 +338,13 @@ export class Mailbox {
     return this.#turns.ask(run)
   }
 
-  /** A dead letter that this turn has not taken out. @throws HoldfastError `not-found` */
-  #dead({ buried }: Draft, peer: string, n: number): DeadLetter {
-    const found = this.#place.store.dead().find((one) => one.peer === peer && one.n === n)
-    if (found && !buried.has(`${peer} ${n}`)) return found
-    throw new HoldfastError('not-found', `no letter ${n} of ${peer} was set aside`)
-  }
-
-  #bury({ buried, changes }: Draft, peer: string, n: number): void {
-    buried.add(`${peer} ${n}`)
-    changes.push({ kind: 'buried', peer, n })
-  }
-
-  async #adopt(id: string, common: number | null): Promise<mailbox.Adopted> {
-    const adopted = await this.#ask(({ out }) => {
-      const { box } = this.#turns
-      const hello = box.peers.get(id)?.link?.theirs
-      if (!hello) {
-        throw new HoldfastError(
-          'unreachable',
-          `${id} is not connected, so what it has is not known; adopt needs that`,
-        )
-      }
-      const result = mailbox.adopt(box, id, hello, common, this.#place.store, out)
-      if (result) return result
-      throw badValue(
-        `the last letter to ${id} that both have is not known; say which: adopt({ common: 12 })`,
-      )
-    })
-    this.#lines.hangUp(id, `the history of ${id} was adopted`)
-    return adopted
-  }
-
-  async #forget(id: string): Promise<{ dropped: number }> {
-    const dropped = await this.#ask(({ out }) => mailbox.forget(this.#turns.box, id, out))
-    this.#lines.hangUp(id, `${id} was forgotten`)
-    return { dropped }
+  #desk(): PeerDesk {
+    return {
+      turns: this.#turns,
+      store: this.#place.store,
+      ask: (run) => this.#ask(run),
+      hangUp: (peer, why) => this.#lines.hangUp(peer, why),
+    }
   }
 
   #openEvents(): Emitter<MailboxEvents> {

@@ -165,10 +165,24 @@ test('a mailbox that is open is inspected all the same (MB-28)', async () => {
 })
 
 test('what is missing is said in a sentence', () => {
-  expect(holdfast(['mailbox', 'knock']).err).toContain('it is serve, send, inspect, dead, adopt')
+  expect(holdfast(['mailbox', 'knock']).err).toContain(
+    'it is serve, send, inspect, outbox, redirect, dead, adopt',
+  )
   expect(holdfast(['mailbox', 'send']).err).toContain('needs to whom, and what')
   expect(holdfast(['mailbox', 'inspect']).err).toContain('--store is needed')
   const bad = holdfast(['mailbox', 'serve', '--id', 'a', '--store', at('a.db'), '--peer', 'bob'])
   expect([bad.status, bad.err]).toEqual([2, expect.stringContaining('--peer is an id and a URL')])
   expect(holdfast(['mailbox', '--help']).out).toContain('--key-file')
+})
+
+test('what waits for a peer is printed, and sent to another', () => {
+  const words = ['--id', 'olga', '--store', at('olga.db')]
+  holdfast(['mailbox', 'send', 'bob', 'one', 'two\u001b[2J', ...words, '--no-wait'])
+  const listed = holdfast(['mailbox', 'outbox', 'bob', ...words])
+  expect(listed.out).toMatch(/^bob\/1 \d{4}-\d\d-\d\dT.*Z: "one"\nbob\/2 .*: "two\\u001b\[2J"\n$/)
+  expect(holdfast(['mailbox', 'redirect', 'bob', 'carol', ...words]).out).toBe(
+    '2 letters for bob go to carol now, and bob is forgotten\n',
+  )
+  expect(holdfast(['mailbox', 'outbox', 'bob', ...words]).out).toBe('no letters wait\n')
+  expect(holdfast(['mailbox', 'redirect', 'bob', ...words]).err).toContain('redirect bob carol')
 })

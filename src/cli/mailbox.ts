@@ -16,7 +16,9 @@ import { listOf, ORIGIN_HELP, type Word } from './given.ts'
 
 /** From one line of progress to the next. */
 const PROGRESS_MS = 1_000
-const VERB_LIST = 'serve, send, inspect, dead, adopt, forget or backup'
+/** A handler that holds the loop so long is named. */
+const WATCHDOG_MS = 5_000
+const VERB_LIST = 'serve, send, inspect, outbox, redirect, dead, adopt, forget or backup'
 const ABOUT = `Letters that survive: ${VERB_LIST}`
 
 /** For the examples. */
@@ -57,6 +59,8 @@ export function addMailbox(cli: CAC): void {
     .example('holdfast mailbox inspect --store bob.db')
     .example(`holdfast mailbox adopt bob --id alice --store alice.db --peer ${AT_BOB}`)
     .example('holdfast mailbox forget alice --store bob.db')
+    .example('holdfast mailbox outbox bob --id alice --store alice.db')
+    .example('holdfast mailbox redirect bob carol --id alice --store alice.db')
     .example('holdfast mailbox backup copy.db --store bob.db')
     .action((verb: string, words: (string | number)[], given: Given) => {
       const run = VERBS[verb]
@@ -70,6 +74,8 @@ const VERBS: Readonly<Record<string, (given: Given, words: string[]) => Promise<
   send,
   inspect: inspectAny,
   adopt,
+  outbox,
+  redirect,
   forget: (given, words) => withStore(given, (store) => forget(store, words)),
   backup: (given, words) => withStore(given, (store) => backup(store, words)),
   dead: (given) => withStore(given, (store) => dead(store, given)),
@@ -86,6 +92,7 @@ async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
     id: need(given.id, 'id'),
     store: need(given.store, 'store'),
     key: keyFile === undefined ? '' : keyOf(keyFile),
+    watchdogMs: WATCHDOG_MS,
     peers: Object.fromEntries([peer].flat().map(splitPeer)),
     ...(listens && { listen: { port: Number(port), host, origins: listOf(origin) } }),
   })
@@ -183,8 +190,9 @@ async function inspectAny(given: Given): Promise<void> {
     const shown = readFigures(need(given.store, 'store'))
     const isOpen = error instanceof HoldfastError && error.message.includes('it is in use by')
     if (!isOpen || shown === null) throw error
-    const { id, queues, peers, counters, dead } = JSON.parse(shown) as Shown
+    const { id, queues, peers, counters, dead, later } = JSON.parse(shown) as Shown
     console.log(plain(`${id} is open; ${peers} peers, ${dead} letters set aside`))
+    if (later > 0) console.log(`${later} wait for their time`)
     for (const queue of queues) tellQueue(queue)
     const refused = Object.entries(counters).filter(([, count]) => count > 0)
     for (const [why, count] of refused) console.log(plain(`${why}: ${count}`))
@@ -223,6 +231,38 @@ async function adopt(given: Given, [whom]: string[]): Promise<void> {
     say(strays, `of ${whom} took effect here, and its store knows nothing of them`)
     say(missed, `of ${whom} never came: its store holds them for delivered`)
     console.log(plain(`${whom} was adopted`))
+  } finally {
+    await box.close()
+  }
+}
+
+/** All letters that wait for a peer, one a line. */
+async function outbox(given: Given, [whom]: string[]): Promise<void> {
+  if (whom === undefined) throw new HoldfastError('bad-value', 'outbox needs whose: outbox bob')
+  const box = await openBox({ ...given, peer: [] }, false)
+  try {
+    for (let after = 0; ;) {
+      const page = box.peer(whom).outbox({ after })
+      for (const { n, at, body } of page) {
+        const when = at === null ? '' : ` ${new Date(at).toISOString()}`
+        console.log(`${plain(whom)}/${n}${when}: ${plainJson(body)}`)
+      }
+      if (page.length === 0) return void (after === 0 && console.log('no letters wait'))
+      after = page.at(-1)!.n
+    }
+  } finally {
+    await box.close()
+  }
+}
+
+async function redirect(given: Given, [whom, to]: string[]): Promise<void> {
+  if (whom === undefined || to === undefined) {
+    throw new HoldfastError('bad-value', 'redirect needs whose and to whom: redirect bob carol')
+  }
+  const box = await openBox({ ...given, peer: [] }, false)
+  try {
+    const { moved } = await box.peer(whom).redirect(to)
+    console.log(plain(`${moved} letters for ${whom} go to ${to} now, and ${whom} is forgotten`))
   } finally {
     await box.close()
   }

@@ -96,7 +96,8 @@ function digestAt(peer: Peer, hello: Hello, heard: number): Uint8Array {
   return heard === peer.heard ? peer.heardDigest : NO_DIGEST
 }
 
-function lettersAbove(shelf: MailShelf, id: string, after: number): Letter[] {
+/** All letters that wait for a peer above a number. */
+export function lettersAbove(shelf: MailShelf, id: string, after: number): Letter[] {
   const all: Letter[] = []
   for (let from = after; ;) {
     const { letters } = shelf.letters(id, from, BATCH_BYTES_MAX)

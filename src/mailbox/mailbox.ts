@@ -18,7 +18,7 @@
  * the bug of the source, which told replicas apart by when they had been restarted (S15, S22).
  */
 
-export { adopt, type Adopted, forget, type Range } from './adopt.ts'
+export { adopt, type Adopted, forget, lettersAbove, type Range } from './adopt.ts'
 export { done, failed, hear, next, postpone, receive } from './inbox.ts'
 export { add, hasRoom, post, rest, sizeOf } from './outbox.ts'
 export { batchFor, connected, deadline, disconnected, pump, query } from './pump.ts'

@@ -198,7 +198,9 @@ const NOTHING: Omit<MailHead, 'peer'> = {
 
 /** What a turn did is durable: letters that took effect are kept no longer. */
 export function settle(box: Mailbox, id: string): void {
-  const peer = peerOf(box, id)
+  const peer = box.peers.get(id)
+  // It was forgotten.
+  if (!peer) return
   while (peer.gone < peer.heard) {
     const letter = peer.inbox.get(++peer.gone)
     if (!letter) continue

@@ -139,12 +139,17 @@ export class MailMemory implements MailStore {
     return this.content.dead.slice(skip, skip + most)
   }
 
+  deadOne(peer: string, n: number): DeadLetter | null {
+    return this.content.dead.find((letter) => letter.peer === peer && letter.n === n) ?? null
+  }
+
   get(key: string): Uint8Array | null {
     return this.content.values.get(key) ?? null
   }
 
-  keys(prefix: string): string[] {
-    return [...this.content.values.keys()].filter((key) => key.startsWith(prefix)).toSorted()
+  keys(prefix: string, most = Infinity): string[] {
+    const keys = [...this.content.values.keys()].filter((key) => key.startsWith(prefix))
+    return keys.toSorted().slice(0, most)
   }
 
   letters(peer: string, after: number, bytes: number): Span {

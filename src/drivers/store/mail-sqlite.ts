@@ -46,15 +46,17 @@ const SQL = {
   weigh: `SELECT coalesce(sum(bytes), 0), min(first), max(last) FROM mail_letters
     WHERE peer = ? AND last > ? AND last <= ?`,
   dead: 'SELECT peer, n, body, why, crc FROM mail_dead ORDER BY rowid LIMIT ? OFFSET ?',
+  deadOne: 'SELECT peer, n, body, why, crc FROM mail_dead WHERE peer = ? AND n = ?',
   deadCount: 'SELECT count(*) FROM mail_dead',
   die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?, ?)',
   bury: 'DELETE FROM mail_dead WHERE peer = ? AND n = ?',
   get: 'SELECT value, crc FROM mail_values WHERE key = ?',
-  keys: 'SELECT key FROM mail_values WHERE key >= ? AND substr(key, 1, ?) = ? ORDER BY key',
+  keys: 'SELECT key FROM mail_values WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
   put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?, ?)',
   remove: 'DELETE FROM mail_values WHERE key = ?',
 }
 
+const NO_BYTES = new Uint8Array(0)
 /** At every so manieth commit it is looked whether another file stands in place of this one. */
 const REPLACED_EVERY = 8
 
@@ -140,13 +142,12 @@ class MailSqlite implements MailStore {
   }
 
   dead(skip = 0, most = Infinity): DeadLetter[] {
-    // Below 0 is without a limit.
-    const limit = most === Infinity ? -1 : most
-    return this.#rows<DeadRow>('dead', limit, skip).map(([peer, n, bytes, why, crc]) => {
-      const body = new Uint8Array(bytes)
-      if (sumOfDead(peer, n, body, why) === crc) return { peer, n, body, why }
-      throw this.#damaged(`the letter ${n} of ${peer} that was set aside`)
-    })
+    return this.#rows<DeadRow>('dead', limitOf(most), skip).map((row) => this.#deadOf(row))
+  }
+
+  deadOne(peer: string, n: number): DeadLetter | null {
+    const [row] = this.#rows<DeadRow>('deadOne', peer, n)
+    return row ? this.#deadOf(row) : null
   }
 
   get(key: string): Uint8Array | null {
@@ -165,8 +166,9 @@ class MailSqlite implements MailStore {
     if (this.#open) writeFigures(this.name, figures)
   }
 
-  keys(prefix: string): string[] {
-    return this.#rows<[string]>('keys', prefix, prefix.length, prefix).map(([key]) => key)
+  keys(prefix: string, most = Infinity): string[] {
+    const rows = this.#rows<[string]>('keys', prefix, behind(prefix), limitOf(most))
+    return rows.map(([key]) => key)
   }
 
   letters(peer: string, after: number, bytes: number): Span {
@@ -263,6 +265,12 @@ class MailSqlite implements MailStore {
     if (span) return span
     const [first, last] = row
     throw this.#damaged(`letters ${first} to ${last} for ${peer}`)
+  }
+
+  #deadOf([peer, n, bytes, why, crc]: DeadRow): DeadLetter {
+    const body = new Uint8Array(bytes)
+    if (sumOfDead(peer, n, body, why) === crc) return { peer, n, body, why }
+    throw this.#damaged(`the letter ${n} of ${peer} that was set aside`)
   }
 
   #damaged(what: string): HoldfastError {
@@ -408,4 +416,19 @@ class MailSqlite implements MailStore {
     if (!this.#open) throw closed(this.name)
     return attempt(this.name, () => this.#statements[name].all(...values)) as Row[]
   }
+}
+
+/** As SQLite has it: below 0 is without a limit. */
+function limitOf(most: number): number {
+  return most === Infinity ? -1 : most
+}
+
+/** The least key behind all that begin so: the last character is the next one. */
+function behind(prefix: string): SqlValue {
+  const last = Array.from(prefix).at(-1)
+  // In the order of SQLite each text is below each blob.
+  if (last === undefined || last === '\u{10ffff}') return NO_BYTES
+  const code = last.codePointAt(0)! + 1
+  const next = String.fromCodePoint(code === 0xd800 ? 0xe000 : code)
+  return prefix.slice(0, prefix.length - last.length) + next
 }

@@ -1,0 +1,37 @@
+// Goal: a handler that never returns is named, from outside of the loop that it holds.
+// Method: a process with a mailbox whose handler runs for ever; what it says, and SIGKILL.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { expect, test } from 'vitest'
+
+const DOOR = new URL('../../dist/mailbox.js', import.meta.url)
+
+test('a handler that runs for ever is named by another thread (MB-28)', async () => {
+  const script = `
+    const { openMailbox } = await import(${JSON.stringify(DOOR.href)})
+    const alice = await openMailbox({ id: 'alice', store: null })
+    const bob = await openMailbox({ id: 'bob', store: null, watchdogMs: 50 })
+    // For as good as ever: a test that fails leaves nobody behind.
+    const end = Date.now() + 30_000
+    bob.on('letter', (_tx, _from, body) => { while (body === 'for ever' && Date.now() < end); })
+    for (const body of ['at once', 'for ever']) await alice.to('bob').post(body)
+    await bob.take('alice', alice.batch('bob', 0))`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script])
+  const lines = createInterface({ input: child.stderr })
+  const [said] = (await once(lines, 'line')) as [string]
+  child.kill('SIGKILL')
+  expect(said).toMatch(
+    /^holdfast: bob's handler of letters, with letter 2 of alice, has held the loop for [0-9.]+ s/,
+  )
+})
+
+test('a watchdog keeps no process, and a page refuses one (MB-28)', async () => {
+  const script = `
+    const { openMailbox } = await import(${JSON.stringify(DOOR.href)})
+    const bob = await openMailbox({ id: 'bob', store: null, watchdogMs: 50 })
+    console.log('open')`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script])
+  const [code] = (await once(child, 'exit')) as [number]
+  expect(code).toBe(0)
+})
