@@ -189,6 +189,13 @@ export class Window {
     }
   }
 
+  /** Processes that run pages, to be stopped for a while. */
+  async renderers(): Promise<number[]> {
+    const protocol = await this.#browser.newBrowserCDPSession()
+    const { processInfo } = await protocol.send('SystemInfo.getProcessInfo')
+    return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id)
+  }
+
   async shot(name: string): Promise<void> {
     keepShot(name, await this.page.screenshot())
   }

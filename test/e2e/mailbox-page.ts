@@ -1,7 +1,7 @@
 /** What the page of mailbox.test.ts runs: the claims of every store, and one life of a mailbox. */
 
 import { openMailIndexedDb } from '../../src/drivers/store/mail-indexeddb.ts'
-import { openMailbox } from '../../src/mailbox-browser.ts'
+import { type Mailbox, openMailbox } from '../../src/mailbox-browser.ts'
 import { CLAIMS, KEEPS } from '../conformance/mail-store.ts'
 
 /** What did not hold, a line each. */
@@ -67,6 +67,21 @@ async function cleared(): Promise<string> {
   return said
 }
 
+/** What four openings say was repaired; before the third the database is deleted. */
+async function deleted(): Promise<(string | null)[]> {
+  const said: (string | null)[] = []
+  for (let opening = 1; opening <= 4; opening++) {
+    if (opening === 3) {
+      const request = indexedDB.deleteDatabase('holdfast mailbox deleted')
+      await new Promise((resolve) => (request.onsuccess = resolve))
+    }
+    const box = await openMailbox({ id: 'page', store: 'deleted' })
+    said.push(box.repaired)
+    await box.close()
+  }
+  return said
+}
+
 /** What a page is told that has no locks, as on plain http from another machine. */
 async function plain(): Promise<string> {
   Object.defineProperty(navigator, 'locks', { value: undefined, configurable: true })
@@ -80,4 +95,34 @@ async function plain(): Promise<string> {
   }
 }
 
-Object.assign(globalThis, { claims, cleared, live, plain, twice })
+/** A mailbox that posts until there is no room. */
+const fill = {
+  box: null as Mailbox | null,
+  posted: 0,
+  /** Posts 4 MB so many times, unless something is refused before; what was said. */
+  async untilRefused(times: number): Promise<string> {
+    fill.box ??= await openMailbox({ id: 'page', store: 'fill' })
+    for (let i = 0; i < times; i++) {
+      const body = crypto.getRandomValues(new Uint8Array(65_000))
+      const posts = Array.from({ length: 64 }, () => fill.box!.to('node').post(body))
+      const ends = await Promise.allSettled(posts)
+      fill.posted += ends.filter(({ status }) => status === 'fulfilled').length
+      const failed = ends.find((end) => end.status === 'rejected')
+      if (!failed) continue
+      const { code, message } = failed.reason as { code: string; message: string }
+      return `${code}: ${message}`
+    }
+    return 'posted'
+  },
+  /** Opens it anew and posts one more: how many are gone, and what is said of them. */
+  async again(): Promise<{ lost: number; repaired: string | null }> {
+    await fill.box!.close()
+    fill.box = await openMailbox({ id: 'page', store: 'fill' })
+    const { repaired } = fill.box
+    const n = await fill.box.to('node').post('once more')
+    await fill.box.close()
+    return { lost: fill.posted + 1 - n, repaired }
+  },
+}
+
+Object.assign(globalThis, { claims, cleared, deleted, fill, live, plain, twice })

@@ -1,12 +1,17 @@
 // Goal: a mailbox in a page keeps what it said it had, over reloads at any moment.
 // Method: the claims of every store in Chromium's IndexedDB; a page that posts and is reloaded.
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build, type Rolldown } from 'vite'
-import { openMailbox } from '../../src/mailbox.ts'
+import { type Mailbox, openMailbox } from '../../src/mailbox.ts'
+import { noSmallDisk } from '../conformance/small-disk.ts'
+import { browserOnSmallDisk } from './disk-browser.ts'
 import { Window } from './harness.ts'
 
 const RELOADS = 12
@@ -70,8 +75,67 @@ test('storage that is cleared while it is open is named to who posts (MB-26)', a
   expect(await run('cleared()')).toMatch(/^HoldfastError: .* the browser closed its storage/)
 })
 
+test('a database that is gone is named when it is opened again (MB-26)', async () => {
+  expect(await run('deleted()')).toEqual([
+    null,
+    null,
+    expect.stringContaining('the browser deleted what this mailbox had kept'),
+    null,
+  ])
+})
+
 test('a page without locks, as on plain http, is told what to do (MB-26)', async () => {
   expect(await run('plain()')).toMatch(/^HoldfastError: .* open the page over https/)
+})
+
+test('a disk without room is named to who posts, and what was lost for it at the next opening (MB-26)', async (context) => {
+  const why = noSmallDisk()
+  if (why !== null) return context.skip(why)
+  const { browser, free } = await browserOnSmallDisk('96m', '40M')
+  try {
+    const page = await browser.contexts()[0]!.newPage()
+    await page.goto(url)
+    const said = await page.evaluate(`fill.untilRefused(64)`)
+    expect(said).toMatch(/^store: .*(no more room|NO_SPACE)/)
+    free()
+    const found = await page.evaluate<{ lost: number; repaired: string | null }>('fill.again()')
+    // This browser gives up a database whose disk was full, and all in it.
+    if (found.lost === 0) expect(found.repaired).toBe(null)
+    else expect(found.repaired).toContain('the browser deleted what this mailbox had kept')
+  } finally {
+    await browser.close()
+  }
+})
+
+test('a tab that is frozen while the server restarts goes on, each letter once (MB-26)', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-frozen-'))
+  const came: unknown[] = []
+  const serve = async (port: number): Promise<Mailbox> => {
+    const listen = { port, origins: [new URL(url).origin] }
+    const box = await openMailbox({ id: 'node', store: join(folder, 'node.db'), listen })
+    box.on('letter', (tx, from, body) => {
+      came.push(body)
+      tx.post(from, body)
+    })
+    return box
+  }
+  let node = await serve(0)
+  const other = await Window.open('frozen', url)
+  try {
+    await other.page.evaluate(`void live('${node.url}', 300)`)
+    await expect.poll(() => came.length, { interval: 1 }).toBeGreaterThan(20)
+    const pages = await other.renderers()
+    for (const pid of pages) process.kill(pid, 'SIGSTOP')
+    await node.close()
+    node = await serve(Number(new URL(node.url!).port))
+    for (const pid of pages) process.kill(pid, 'SIGCONT')
+    await other.until({ answered: '300', wrong: '' })
+    expect(came).toEqual(Array.from({ length: 300 }, (_none, i) => i + 1))
+  } finally {
+    await other.kill()
+    await node.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 test(`S31: ${RELOADS} reloads: letters of a page take effect once and in order`, async () => {

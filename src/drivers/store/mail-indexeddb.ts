@@ -17,6 +17,10 @@ const STORES = ['heads', 'letters', 'dead', 'values'] as const
 type Name = (typeof STORES)[number]
 const CLEARED =
   'the browser closed its storage, as when data of this site are cleared; load it anew'
+/** A browser whose disk is full, or whose database is damaged, begins it anew without a word. */
+const WIPED =
+  'the browser deleted what this mailbox had kept, as after a disk was full; letters that nobody ' +
+  'had taken are gone'
 
 /** Opens the database of that name, or makes it. @throws HoldfastError `store` */
 export async function openMailIndexedDb(name: string): Promise<MailStore> {
@@ -25,17 +29,20 @@ export async function openMailIndexedDb(name: string): Promise<MailStore> {
   void navigator.storage?.persist?.().catch(() => false)
   await lock(name)
   let database: IDBDatabase | null = null
+  let isNew = false
   try {
     const request = indexedDB.open(`holdfast mailbox ${name}`, LAYOUT_VERSION)
-    request.onupgradeneeded = () => {
+    request.onupgradeneeded = ({ oldVersion }) => {
       const { result } = request
+      isNew = oldVersion === 0
       // What lies there from version 1 is read as it is, and completed.
       for (const store of STORES) {
         if (!result.objectStoreNames.contains(store)) result.createObjectStore(store)
       }
     }
     database = await settled(name, request)
-    return new MailIndexedDb(name, database, await contentOf(name, database))
+    const content = await contentOf(name, database)
+    return new MailIndexedDb(name, database, content, isNew && wasKept(name) ? WIPED : null)
   } catch (error) {
     database?.close()
     unlock(name)
@@ -56,13 +63,16 @@ function checkPlace(name: string): void {
 
 class MailIndexedDb extends MailMemory {
   override readonly interrupted: string | null
+  override readonly repaired: string | null
   readonly #database: IDBDatabase
+  #isWitnessed = false
   #isOpen = true
   /** Why nothing is kept any more. */
   #lost: string | null = null
 
-  constructor(name: string, database: IDBDatabase, content: MailContent) {
+  constructor(name: string, database: IDBDatabase, content: MailContent, repaired: string | null) {
     super(content, name)
+    this.repaired = repaired
     this.#database = database
     database.onclose = () => (this.#lost = CLEARED)
     // Another page wants to bring it up to date, or clears it: what it has then is not ours.
@@ -83,6 +93,7 @@ class MailIndexedDb extends MailMemory {
       transaction.onabort = () => failed(transaction.error)
       transaction.oncomplete = () => {
         for (const change of changes) applyTo(this.content, change)
+        this.#witness()
         done(null)
       }
       this.#write(transaction, changes)
@@ -105,6 +116,12 @@ class MailIndexedDb extends MailMemory {
     } catch {
       // No room: then a page that dies in a handler is not counted.
     }
+  }
+
+  #witness(): void {
+    if (this.#isWitnessed) return
+    this.#isWitnessed = true
+    notes()?.setItem(keptOf(this.name), 'yes')
   }
 
   #write(transaction: IDBTransaction, changes: readonly MailChange[]): void {
@@ -151,6 +168,15 @@ function notes(): Storage | null {
   } catch {
     return null
   }
+}
+
+/** Whether something was kept under that name, as another storage of this origin remembers. */
+function wasKept(name: string): boolean {
+  return (notes()?.getItem(keptOf(name)) ?? null) !== null
+}
+
+function keptOf(name: string): string {
+  return `holdfast mailbox ${name} was kept`
 }
 
 function noteOf(name: string): string {

@@ -115,7 +115,7 @@ export function createMailMemory(): MailStore {
 export class MailMemory implements MailStore {
   readonly name: string
   readonly sql = null
-  readonly repaired = null
+  readonly repaired: string | null = null
   readonly publish = null
   readonly interrupted: string | null = null
   protected readonly content: MailContent
