@@ -1,6 +1,6 @@
 /** `holdfast serve` as a process of its own, and founders that talk to it by hand. */
 
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { resolve } from 'node:path'
@@ -32,9 +32,19 @@ export interface HubProcess {
 }
 
 /** Starts one whose register lies on that disk. */
-export async function startHub(disk: SmallDisk, folder = ''): Promise<HubProcess> {
-  const data = `${PLACE}${folder}/hub.db`
-  const child = disk.start(process.execPath, [PROGRAM, 'serve', '--port', '0', '--data', data])
+export function startHub(disk: SmallDisk, folder = ''): Promise<HubProcess> {
+  return follow(disk.start(process.execPath, wordsOf(`${PLACE}${folder}/hub.db`)))
+}
+
+/** Starts one whose register lies in a folder. */
+export function startHubIn(folder: string): Promise<HubProcess> {
+  const stdio = ['ignore', 'pipe', 'pipe'] as const
+  return follow(spawn(process.execPath, wordsOf(`${folder}/hub.db`), { stdio: [...stdio] }))
+}
+
+const wordsOf = (data: string): string[] => [PROGRAM, 'serve', '--port', '0', '--data', data]
+
+async function follow(child: ChildProcess): Promise<HubProcess> {
   let errors = ''
   child.stderr!.on('data', (bytes: Buffer) => (errors += bytes.toString()))
   const url = await urlOf(child, () => errors)

@@ -1,24 +1,28 @@
-// Goal: no letter is lost, doubled or out of order, whenever the processes of two mailboxes die.
-// Method: SIGKILL at random moments of a steady stream of letters and answers; real files.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+// Goal: no letter is lost, doubled or out of order, whenever processes of three mailboxes among
+// whom money moves die or stand still, over sockets and over a session.
+// Method: SIGKILL and SIGSTOP at random moments of a steady stream of payments; real files.
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { bundle } from './bundle.ts'
+import { startHubIn } from './hub-process.ts'
 import { killMailboxes } from './mail-kill.ts'
 
-const KILLS = 300
-const DOOR = new URL('../../dist/mailbox.js', import.meta.url)
+const KILLS = 24
 
-test(`S1, S8, S31: ${KILLS} kills: all letters take effect once and in order, all posts that returned are kept`, async () => {
-  if (!existsSync(DOOR)) throw new Error('run `npx tsc -b` first: child processes need dist/')
+test(`S1, S8, S31: ${KILLS} kills while money moves among three: the sum, the order and all rows are right`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-kill-'))
+  const hub = await startHubIn(folder)
   try {
-    const script = fileURLToPath(new URL('mail-life.js', import.meta.url))
-    const found = await killMailboxes({ script, door: DOOR.href, folder, kills: KILLS, seed: 7 })
+    const script = await bundle('test/conformance/mail-life.ts', join(folder, 'life'))
+    const found = await killMailboxes({ script, hub: hub.url, folder, kills: KILLS, seed: 7 })
     expect(found.wrong).toEqual([])
     expect(found.letters).toBeGreaterThan(KILLS)
+    expect(found.overSession).toBeGreaterThan(0)
+    expect(found.stops).toBeGreaterThan(0)
   } finally {
+    await hub.kill('SIGKILL')
     rmSync(folder, { recursive: true })
   }
 }, 600_000)

@@ -1,149 +1,361 @@
 /**
- * Two processes with mailboxes in files, killed at random moments, again and again; afterwards
- * their books are compared. New processes are started ahead, so that little time goes by.
+ * Three processes with mailboxes in files, among whom money moves, killed and stopped at random
+ * moments, again and again; afterwards their books are compared. a and c write to each other over
+ * a session, whose keeper is killed too. New processes are started ahead, so that little time goes
+ * by.
  */
 
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { dice } from './until.ts'
+import { type FromLife, type Id, IDS, type ToLife } from './mail-life-messages.ts'
+import { audit, type Books, isThrough } from './money.ts'
+import { type Dice, dice } from './until.ts'
 
 /** What is killed, and how often. */
 export interface KillPlan {
-  /** The script of one life, and the built door that it opens. */
+  /** The bundle of `mail-life.ts`. */
   script: string
-  door: string
+  /** Of a `holdfast serve`. */
+  hub: string
   folder: string
   kills: number
   seed: number
-  /** Hears of every kill. */
-  progress?: ((kills: number) => void) | undefined
 }
 
 /** What was found. */
 export interface Killed {
   /** What did not hold, a sentence each. */
   wrong: string[]
+  kills: number
+  /** Letters that took effect, and those of them that went over the session. */
   letters: number
-  answers: number
+  overSession: number
+  /** How often a process stood still for a while. */
+  stops: number
+  /** Letters that the others handled meanwhile. */
+  meanwhile: number
   /** How often a process died in the middle of a write, which was left out at opening. */
   torn: number
 }
 
-interface Opened {
-  posted: number
-  repaired: string | null
-}
-
-type Id = 'alice' | 'bob'
-
-interface Life {
-  child: ChildProcess
-  /** The largest number whose post had returned. */
-  durable: number
-}
-
 /** Processes that wait for their turn. */
 const SPARES = 2
+/** Letters that one handles before it is killed, at most. */
+const LETTERS_MAX = 8
+/** At every so manieth kill letters go over the session. */
+const SESSION_EVERY = 20
+/** How likely each of these is at a kill. */
+const CHANCES = { stop: 0.15, two: 0.05, opening: 0.1, keeper: 0.3 }
+/** How long a process stands still. */
+const STOP_MS = { least: 100, most: 3_000 }
+/** Something has gone wrong if nothing came for so long. */
+const PATIENCE_MS = 120_000
+
+/** Processes that were started ahead. */
+class Spares {
+  readonly #script: string
+  readonly #ready: Promise<Life>[] = []
+  readonly #all = new Set<Life>()
+
+  constructor(script: string) {
+    this.#script = script
+  }
+
+  take(): Promise<Life> {
+    while (this.#ready.length <= SPARES) this.#ready.push(this.#start())
+    return this.#ready.shift()!
+  }
+
+  async #start(): Promise<Life> {
+    const life = new Life(fork(this.#script, [], { execArgv: [] }))
+    this.#all.add(life)
+    life.child.once('exit', () => this.#all.delete(life))
+    await life.heard('loaded')
+    return life
+  }
+
+  async end(): Promise<void> {
+    await Promise.allSettled(this.#ready)
+    await Promise.all([...this.#all].map((life) => life.kill()))
+  }
+}
+
+/** One process. */
+class Life {
+  readonly child: ChildProcess
+  /** Whether it was asked to join the session. */
+  joins = false
+  /** The number of the last payment to each that it said was durable. */
+  readonly paid: Record<string, number> = {}
+  /** Whether the session has a backup, as it last said. */
+  safe = false
+  #isGone = false
+
+  constructor(child: ChildProcess) {
+    this.child = child
+    child.setMaxListeners(0)
+    child.once('exit', () => (this.#isGone = true))
+    child.on('message', ({ paid, safe }: FromLife) => {
+      if (paid) this.paid[paid[0]] = paid[1]
+      if (safe !== undefined) this.safe = safe
+    })
+  }
+
+  send(message: ToLife): void {
+    // Who is dead hears nothing.
+    this.child.send(message, () => {})
+  }
+
+  enter(): void {
+    if (!this.joins) this.send({ join: true })
+    this.joins = true
+  }
+
+  /** Its next message with that field. @throws Error if the process ends, or never says it */
+  heard<Field extends keyof FromLife>(
+    field: Field,
+    isMeant: (value: FromLife[Field]) => boolean = () => true,
+  ): Promise<FromLife> {
+    const { child } = this
+    return new Promise((resolve, reject) => {
+      const over = (): void => {
+        clearTimeout(patience)
+        child.off('message', listen)
+        child.off('exit', ended)
+      }
+      const fail = (why: string): void => {
+        over()
+        reject(new Error(why))
+      }
+      const ended = (): void => fail(`a process ended by itself before "${field}"`)
+      const patience = setTimeout(() => fail(`"${field}" did not come`), PATIENCE_MS)
+      const listen = (message: FromLife): void => {
+        if (!(field in message) || !isMeant(message[field])) return
+        over()
+        resolve(message)
+      }
+      child.on('message', listen)
+      child.once('exit', ended)
+    })
+  }
+
+  async kill(): Promise<void> {
+    if (this.#isGone) return
+    const gone = once(this.child, 'exit')
+    this.child.kill('SIGKILL')
+    await gone
+  }
+}
 
 /** Kills, and compares. */
 export async function killMailboxes(plan: KillPlan): Promise<Killed> {
-  const spares: Promise<ChildProcess>[] = []
-  const all = new Set<ChildProcess>()
-  const spawn = (): Promise<ChildProcess> => {
-    const child = fork(plan.script, [plan.door], { serialization: 'json' })
-    all.add(child)
-    child.once('exit', () => all.delete(child))
-    return heard(child, 'loaded').then(() => child)
-  }
-  const take = (): Promise<ChildProcess> => {
-    while (spares.length <= SPARES) spares.push(spawn())
-    return spares.shift()!
-  }
+  const spares = new Spares(plan.script)
+  const scene = new Scene(plan, spares, await freePort())
   try {
-    return await run(plan, take)
+    await scene.begin()
+    while (scene.found.kills < plan.kills) await scene.step()
+    await scene.settle()
+  } catch (error) {
+    scene.found.wrong.push(String(error))
   } finally {
-    await Promise.allSettled(spares)
-    for (const child of all) child.kill('SIGKILL')
+    scene.end()
+    await spares.end()
   }
+  return scene.found
 }
 
-async function run(plan: KillPlan, take: () => Promise<ChildProcess>): Promise<Killed> {
-  const random = dice(plan.seed)
-  const port = await freePort()
-  const found: Killed = { wrong: [], letters: 0, answers: 0, torn: 0 }
-  const { wrong } = found
-  const known: Record<Id, number> = { alice: 0, bob: 0 }
-  const begin = async (id: Id): Promise<Life> => {
-    const life: Life = { child: await take(), durable: known[id] }
-    life.child.on('message', ({ durable }: { durable?: number }) => {
-      if (durable !== undefined) life.durable = durable
-    })
-    life.child.send({ id, store: join(plan.folder, `${id}.db`), port })
-    const { posted, repaired } = await heard<Opened>(life.child, 'open')
-    if (posted < known[id]) wrong.push(`${id} had ${known[id]}, and opened with ${posted}`)
-    if (repaired !== null) found.torn++
-    known[id] = posted
-    return life
+class Scene {
+  readonly found: Killed = {
+    ...{ wrong: [], kills: 0, letters: 0, overSession: 0, stops: 0, meanwhile: 0, torn: 0 },
   }
-  const lives: Record<Id, Life> = { alice: await begin('alice'), bob: await begin('bob') }
-  for (let kill = 1; kill <= plan.kills; kill++) {
-    const id: Id = random.next() < 0.5 ? 'alice' : 'bob'
-    const { child } = lives[id]
-    const gone = once(child, 'exit')
-    await took(child, random.below(12))
-    spin(random.next())
-    child.kill('SIGKILL')
-    await gone
-    known[id] = Math.max(known[id], lives[id].durable)
-    lives[id] = await begin(id)
-    plan.progress?.(kill)
-  }
-  return settle(lives, found)
-}
+  readonly #plan: KillPlan
+  readonly #spares: Spares
+  readonly #port: number
+  readonly #random: Dice
+  readonly #lives = new Map<Id, Life>()
+  #keeper: Life | null = null
+  /** By mailbox and peer: payments of which it was once said that they are durable. */
+  readonly #known = new Map<string, number>()
+  #stopped: Id | null = null
+  #stop: NodeJS.Timeout | undefined
 
-/** Waits until that process has taken so many letters; what has none to take is full of them. */
-async function took(child: ChildProcess, count: number): Promise<void> {
-  for (let i = 0; i < count; i++) await heard(child, 'took')
+  constructor(plan: KillPlan, spares: Spares, port: number) {
+    this.#plan = plan
+    this.#spares = spares
+    this.#port = port
+    this.#random = dice(plan.seed)
+  }
+
+  async begin(): Promise<void> {
+    await this.#keep()
+    for (const id of IDS) await this.#live(id)
+  }
+
+  /** One kill, or two, and what goes before. */
+  async step(): Promise<void> {
+    const { found } = this
+    if (this.#chance('stop') && !this.#stopped) await this.#halt(this.#pick())
+    if (found.kills % SESSION_EVERY === 0 && !this.#stopped) await this.#useSession()
+    const ids = new Set([this.#pick(), ...(this.#chance('two') ? [this.#pick()] : [])])
+    const [first] = ids
+    const handled = this.#took(
+      first!,
+      this.#stopped === first ? 0 : this.#random.below(LETTERS_MAX),
+    )
+    this.#pay(LETTERS_MAX)
+    await handled
+    spin(this.#random.next())
+    await Promise.all([...ids].map((id) => this.#kill(id)))
+    for (const id of ids) {
+      if (this.#chance('opening')) await this.#killAsItOpens(id)
+      await this.#live(id)
+    }
+  }
+
+  /** All stand, all letters come, and the books are compared. */
+  async settle(): Promise<void> {
+    this.#goOn()
+    for (const id of ['a', 'c'] as const) this.#lives.get(id)!.enter()
+    let all: Books[]
+    for (;;) {
+      const more = Promise.race([...this.#lives.values()].map((life) => life.heard('acked')))
+      // It may never be waited for.
+      more.catch(() => {})
+      all = await Promise.all(IDS.map((id) => this.#books(id)))
+      if (isThrough(all) || all.some(({ faults }) => faults.length > 0)) break
+      await more
+    }
+    const count = (books: Books, peer: Id): number => books.took[peer]?.length ?? 0
+    const { found } = this
+    for (const books of all) {
+      found.wrong.push(...books.faults)
+      for (const peer of IDS) found.letters += count(books, peer)
+    }
+    found.wrong.push(...audit(all))
+    found.overSession = count(all[0]!, 'c') + count(all[2]!, 'a')
+  }
+
+  end(): void {
+    this.#goOn()
+  }
+
+  async #books(id: Id): Promise<Books> {
+    const life = this.#lives.get(id)!
+    const told = life.heard('books')
+    life.send({ ask: true })
+    return (await told).books
+  }
+
+  async #live(id: Id): Promise<void> {
+    const life = await this.#spares.take()
+    this.#lives.set(id, life)
+    const opened = life.heard('open')
+    this.#open(id, life)
+    const { open, repaired } = await opened
+    if (repaired !== null) this.found.torn++
+    for (const [peer, has] of Object.entries(open)) {
+      const had = this.#known.get(id + peer) ?? 0
+      if (has < had)
+        this.found.wrong.push(`${id} had paid ${peer} ${had} times, and opened with ${has}`)
+      this.#known.set(id + peer, has)
+    }
+    // Nobody else is there to write to.
+    if (this.#stopped === 'b' && id !== 'b') life.enter()
+  }
+
+  #open(begin: Id, life: Life): void {
+    const { folder, hub } = this.#plan
+    life.send({ begin, store: join(folder, `${begin}.db`), port: this.#port, hub })
+  }
+
+  async #killAsItOpens(id: Id): Promise<void> {
+    const life = await this.#spares.take()
+    this.#open(id, life)
+    const while_ = this.#random.next() * 60
+    await new Promise((resolve) => setTimeout(resolve, while_))
+    await life.kill()
+    this.found.kills++
+  }
+
+  async #kill(id: Id): Promise<void> {
+    const life = this.#lives.get(id)!
+    await life.kill()
+    if (this.#stopped === id) this.#goOn()
+    for (const [peer, n] of Object.entries(life.paid)) this.#known.set(id + peer, n)
+    this.found.kills++
+  }
+
+  /** Waits until that process has handled so many letters. */
+  async #took(id: Id, count: number): Promise<void> {
+    let took = 0
+    if (count > 0) await this.#lives.get(id)!.heard('took', () => ++took === count)
+    if (this.#stopped) this.found.meanwhile += count
+  }
+
+  /** a and c write to each other; whoever serves their session may die in between. */
+  async #useSession(): Promise<void> {
+    await this.#exchange()
+    // Were there no backup, the session would come again only after a quarter of a minute.
+    if (!this.#chance('keeper') || !this.#keeper!.safe) return
+    await this.#keeper!.kill()
+    this.found.kills++
+    await Promise.all([this.#keep(), this.#exchange()])
+    if (!this.#keeper!.safe) await this.#keeper!.heard('safe', (isSafe) => isSafe)
+  }
+
+  async #exchange(): Promise<void> {
+    const [a, c] = [this.#lives.get('a')!, this.#lives.get('c')!]
+    const heard = [a.heard('took', (from) => from === 'c'), c.heard('took', (from) => from === 'a')]
+    a.enter()
+    c.enter()
+    this.#pay(1)
+    await Promise.all(heard)
+  }
+
+  /** So many payments of each to each; money moves only where something happens to it. */
+  #pay(count: number): void {
+    for (const life of this.#lives.values()) life.send({ pay: count })
+  }
+
+  async #keep(): Promise<void> {
+    this.#keeper = await this.#spares.take()
+    const joined = this.#keeper.heard('joined')
+    this.#keeper.send({ keep: this.#plan.hub })
+    await joined
+  }
+
+  /** That process stands still for a while; the others go on. */
+  async #halt(id: Id): Promise<void> {
+    if (id === 'b') await this.#exchange()
+    this.#stopped = id
+    this.found.stops++
+    this.#lives.get(id)!.child.kill('SIGSTOP')
+    const { least, most } = STOP_MS
+    const ms = least + this.#random.below(most - least)
+    this.#stop = setTimeout(() => this.#goOn(), ms)
+  }
+
+  #goOn(): void {
+    clearTimeout(this.#stop)
+    if (this.#stopped) this.#lives.get(this.#stopped)!.child.kill('SIGCONT')
+    this.#stopped = null
+  }
+
+  #pick(): Id {
+    return IDS[this.#random.below(IDS.length)]!
+  }
+
+  #chance(what: keyof typeof CHANCES): boolean {
+    return this.#random.next() < CHANCES[what]
+  }
 }
 
 /** No timer is exact below a millisecond, and a transaction takes less. */
 function spin(ms: number): void {
   const until = performance.now() + ms
   while (performance.now() < until);
-}
-
-async function settle({ alice, bob }: Record<Id, Life>, found: Killed): Promise<Killed> {
-  const { wrong } = found
-  const told = heard<{ posted: number; answered: number; wrong: string | null }>(
-    alice.child,
-    'done',
-  )
-  alice.child.send({ stop: true })
-  const { posted, answered, wrong: atAlice } = await told
-  const counted = heard<{ count: number; wrong: string | null }>(bob.child, 'done')
-  bob.child.send({ stop: true })
-  const { count, wrong: atBob } = await counted
-  if (count !== posted) wrong.push(`${posted} letters were posted, ${count} took effect`)
-  if (answered !== posted) wrong.push(`${posted} letters were posted, ${answered} were answered`)
-  for (const why of [atAlice, atBob]) if (why !== null) wrong.push(why)
-  return { ...found, letters: posted, answers: answered }
-}
-
-/** The first message with that field. @throws Error if the process ends before */
-function heard<Message>(child: ChildProcess, field: string): Promise<Message> {
-  return new Promise((resolve, reject) => {
-    const ended = (): void => reject(new Error(`a mailbox ended by itself before "${field}"`))
-    const listen = (message: Record<string, unknown>): void => {
-      if (!(field in message)) return
-      child.off('message', listen)
-      child.off('exit', ended)
-      resolve(message as Message)
-    }
-    child.on('message', listen)
-    child.once('exit', ended)
-  })
 }
 
 async function freePort(): Promise<number> {
