@@ -11,7 +11,7 @@ import { ARGS, CHROMIUM } from './harness.ts'
 export interface DiskBrowser {
   readonly browser: Browser
   /** Gives room back that was taken at the start. */
-  free(): void
+  readonly free: () => void
 }
 
 /**
