@@ -42,11 +42,16 @@ export function bury({ buried, changes }: Draft, peer: string, n: number): void 
 
 /** Peers whose numbers a turn changes. */
 export function peersOf(changes: readonly MailChange[]): Set<string> {
-  return new Set(changes.flatMap((change) => (change.kind === 'set' ? [] : change.peer)))
+  const peers = new Set<string>()
+  for (const change of changes) if (change.kind !== 'set') peers.add(change.peer)
+  return peers
 }
 
 /** Peers to or from whom letters are through with a turn. */
 export function movedIn(changes: readonly MailChange[]): Set<string> {
-  const isThrough = ({ kind }: MailChange): boolean => kind === 'acked' || kind === 'heard'
-  return peersOf(changes.filter(isThrough))
+  const peers = new Set<string>()
+  for (const change of changes) {
+    if (change.kind === 'acked' || change.kind === 'heard') peers.add(change.peer)
+  }
+  return peers
 }

@@ -1,11 +1,18 @@
 /**
- * Where the runs of letters end that were written lately: their bytes and digests, so that an ack
- * need not read them again. What is not here is read from the disk.
+ * The runs of letters that were written lately: where they end, with bytes and digests, so that an
+ * ack need not read them again; and the letters of the last of them, for those go out at once. What
+ * is not here is read from the disk.
  */
 
+import type { Span } from '../../ports.ts'
 import type { Run } from './mail-runs.ts'
 
-type End = Pick<Run, 'first' | 'last' | 'bytes' | 'digest'>
+type End = Pick<Run, 'first' | 'last' | 'bytes' | 'digest' | 'life' | 'before'> & {
+  bodies: readonly Uint8Array[] | null
+}
+
+/** Bytes of letters that are remembered, of all peers. */
+const BYTES_MAX = 1024 * 1024
 
 /** Runs of one peer that are remembered. */
 const ENDS_MAX = 4_096
@@ -15,13 +22,33 @@ const PEERS_MAX = 1_000
 /** See the head of this file. */
 export class Ends {
   readonly #ends = new Map<string, End[]>()
+  /** Those whose letters are remembered, oldest first. */
+  readonly #kept: End[] = []
+  #bytes = 0
 
   /** Runs that were written, in order. */
   add(peer: string, runs: readonly Run[]): void {
     const ends = this.#ends.get(peer) ?? []
     if (ends.length + runs.length > ENDS_MAX || this.#ends.size > PEERS_MAX) this.#ends.clear()
     else this.#ends.set(peer, ends)
-    for (const { first, last, bytes, digest } of runs) ends.push({ first, last, bytes, digest })
+    for (const run of runs) {
+      ends.push({ ...run })
+      this.#kept.push(ends.at(-1)!)
+      this.#bytes += run.bytes
+    }
+    while (this.#bytes > BYTES_MAX) {
+      const oldest = this.#kept.shift()!
+      this.#bytes -= oldest.bytes
+      oldest.bodies = null
+    }
+  }
+
+  /** The run that the letter behind that number is in; null where that is not known. */
+  run(peer: string, after: number): (Span & { last: number }) | null {
+    const end = this.#ends.get(peer)?.find(({ last }) => last > after)
+    if (!end?.bodies || end.first > after + 1) return null
+    const { first, last, life, before, bodies } = end
+    return { last, life, before, letters: bodies.map((body, at) => ({ n: first + at, body })) }
   }
 
   /** Letters up to that number are kept no longer. */

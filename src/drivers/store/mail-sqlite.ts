@@ -176,10 +176,9 @@ class MailSqlite implements MailStore {
     const { letters } = found
     let room = bytes
     for (let from = after, more = true; more;) {
-      const [row] = this.#rows<RunRow>('run', peer, from)
-      if (!row || (letters.length > 0 && !isSame(found.life, row[2]))) break
-      from = row[1]
-      const run = this.#unpack(peer, row)
+      const run = this.#runBehind(peer, from)
+      if (!run || (letters.length > 0 && !isSame(found.life, run.life))) break
+      from = run.last
       if (letters.length === 0) {
         const before = run.letters.filter(({ n }) => n <= after)
         Object.assign(found, { life: run.life, before: chain(run, before) })
@@ -199,9 +198,8 @@ class MailSqlite implements MailStore {
   mark(peer: string, n: number): Uint8Array | null {
     const known = this.#ends.mark(peer, n)
     if (known) return known
-    const [row] = this.#rows<RunRow>('run', peer, n - 1)
-    if (!row || row[0] > n) return null
-    const run = this.#unpack(peer, row)
+    const run = this.#runBehind(peer, n - 1)
+    if (!run || run.letters[0]!.n > n) return null
     return chain(
       run,
       run.letters.filter((letter) => letter.n <= n),
@@ -249,12 +247,18 @@ class MailSqlite implements MailStore {
     sqlite.closeFile(this.#file)
   }
 
+  /** The first run with a letter behind that number. */
+  #runBehind(peer: string, n: number): (Span & { last: number }) | null {
+    const known = this.#ends.run(peer, n)
+    if (known) return known
+    const [row] = this.#rows<RunRow>('run', peer, n)
+    return row ? { last: row[1], ...this.#unpack(peer, row) } : null
+  }
+
   /** Bytes of the letters up to n in the run that goes on behind n. */
   #part(peer: string, n: number): number {
-    const [row] = this.#rows<RunRow>('run', peer, n)
-    if (!row || row[0] > n) return 0
     let bytes = 0
-    for (const letter of this.#unpack(peer, row).letters) {
+    for (const letter of this.#runBehind(peer, n)?.letters ?? []) {
       if (letter.n <= n) bytes += letter.body.length + LETTER_OVERHEAD
     }
     return bytes
