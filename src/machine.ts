@@ -66,6 +66,8 @@ export interface Draft {
   readonly face: object
   /** @throws Error with a sentence if that is too much */
   done(): Effects & { part: number }
+  /** What holds although nothing of it does: lots that were drawn, and may be told. */
+  spent(): (Effects & { part: number }) | null
 }
 
 /** The sink of a part: bytes to one peer on the part's own channel, events to the application. */

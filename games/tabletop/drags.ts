@@ -3,7 +3,7 @@
  * was first keeps it, and then it is let go here, snaps back, and a sentence says who has it.
  */
 
-import type { PieceHandle, PieceOutcome, Vec2 } from 'holdfast'
+import type { LostHold, PieceHandle, PieceOutcome, Vec2 } from 'holdfast'
 import { called, type Moment, momentOf, placeOf, type Thing } from './kinds.ts'
 import type { Lane } from './lane.ts'
 import { landing, updateCard, updateMan } from './rules/pieces.ts'
@@ -23,6 +23,10 @@ export interface Drag {
   readonly offset: Vec2
   at: Vec2
   toldAt: Vec2
+  /** Listens no more to what becomes of the hold. */
+  stop: () => void
+  /** It was said who took it. */
+  isSaid: boolean
 }
 
 /** Where a drag ends. */
@@ -73,9 +77,13 @@ export class Drags {
         offset: [x - at[0], y - at[1]],
         at: [x, y],
         toldAt: placeOf(thing),
+        stop: () => {},
+        isSaid: false,
       }
       this.held.set(thing.id, drag)
       const handle = handleOf(thing)
+      // Taken or gone, also while the hand stands still: the drag is over at once.
+      drag.stop = handle.on('lost', (lost) => this.#taken(drag, lost))
       // What we let go of a moment ago may be grasped again before the answer is here.
       const loose = handle.pending
       void this.#ask(drag, () => handle.grab({ loose, raise: true }))
@@ -126,7 +134,7 @@ export class Drags {
   drop(drop: Drop): void {
     const steps: Moved[] = []
     for (const drag of [...this.held.values()]) {
-      this.held.delete(drag.thing.id)
+      this.#end(drag)
       if (this.#host.play(drag, drop)) continue
       const patch = this.#patchOf(drag, drop)
       const outcome = this.#ask(drag, () => handleOf(drag.thing).release(patch as never))
@@ -138,7 +146,7 @@ export class Drags {
   /** Puts all of it back to where it was. */
   cancel(): void {
     for (const drag of [...this.held.values()]) {
-      this.held.delete(drag.thing.id)
+      this.#end(drag)
       void this.#ask(drag, () => handleOf(drag.thing).release(drag.before as never))
     }
   }
@@ -159,22 +167,42 @@ export class Drags {
       this.#lost(drag, outcome)
     } catch (error) {
       this.#host.say(error instanceof Error ? error.message : String(error))
-      if (this.held.get(drag.thing.id) === drag) this.held.delete(drag.thing.id)
+      this.#end(drag)
     }
     return false
   }
 
+  /** @returns false if it had ended */
+  #end(drag: Drag): boolean {
+    drag.stop()
+    return this.held.get(drag.thing.id) === drag && this.held.delete(drag.thing.id)
+  }
+
+  #taken(drag: Drag, { by, why }: LostHold): void {
+    if (!this.#end(drag)) return
+    drag.isSaid = true
+    const what = called(drag.thing)
+    if (why === 'gone') return this.#host.say(`${upper(what)} is not on the table any more.`)
+    if (why === 'away') return this.#host.say(`You were out of touch, and let go of ${what}.`)
+    this.lost++
+    if (!by) return this.#host.say(`${upper(what)} was taken out of your hand.`)
+    this.#host.say(`${this.#host.nameOf(by.player)} took ${what} out of your hand.`, by.player)
+  }
+
   #lost(drag: Drag, outcome: PieceOutcome & { ok: false }): void {
     const { thing } = drag
-    const isHeld = this.held.get(thing.id) === drag
-    if (isHeld) this.held.delete(thing.id)
+    this.#end(drag)
+    if (drag.isSaid) return
     if (outcome.why === 'refused') return this.#host.say(sentence(outcome.reason))
     this.lost++
     const player = outcome.by?.player ?? 0
-    if (player === 0)
-      return this.#host.say(`You were out of touch, and let go of ${called(thing)}.`)
+    if (player === 0) return this.#host.say(`Somebody who has left had ${called(thing)} first.`)
     this.#host.say(`${this.#host.nameOf(player)} has ${called(thing)}.`, player)
   }
+}
+
+function upper(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function handleOf(thing: Thing): PieceHandle {
@@ -183,6 +211,6 @@ function handleOf(thing: Thing): PieceHandle {
 
 /** A reason as a sentence. */
 export function sentence(reason: string): string {
-  const text = reason.charAt(0).toUpperCase() + reason.slice(1)
+  const text = upper(reason)
   return /[.!?]$/.test(text) ? text : `${text}.`
 }

@@ -55,6 +55,7 @@ describe('actions', () => {
     const also = (count: number, bytes: number) => () => ({
       face: {},
       done: () => ({ part: 7, changes: Array(count).fill(new Uint8Array(bytes)), news: null }),
+      spent: () => null,
     })
     const outcome = (count: number, bytes: number): unknown => {
       const made = actionsPart(runs, [also(count, bytes)])

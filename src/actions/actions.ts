@@ -155,21 +155,26 @@ function perform(
   const run = said && runs.get(said.name)
   if (!said || !run) return refused(said ? `no action is called ${said.name}` : 'malformed action')
   const changes = new Map<string, string | null>()
+  const drafts = companions.map((open) => open(by))
+  // Who is refused may be told what was drawn, so no lot is drawn twice.
+  const unfit = (why: string): Effected => {
+    const also = drafts.flatMap((opened) => opened.spent() ?? [])
+    return also.length > 0 ? { ...refused(why), also } : refused(why)
+  }
   try {
-    const drafts = companions.map((open) => open(by))
     const faces = drafts.map(({ face }) => face)
     const table = Object.assign(draft(state.kept, changes), ...faces) as Table
     const value = run(table, JSON.parse(said.args), by)
     const rowsMade = [...changes].map(([key, kept]) => ({ key, value: kept }))
     if (rowsMade.length > ACTION_CHANGES_MAX) {
-      return refused(`an action changes ${ACTION_CHANGES_MAX} keys at most: ${rowsMade.length}`)
+      return unfit(`an action changes ${ACTION_CHANGES_MAX} keys at most: ${rowsMade.length}`)
     }
     const size = rowsMade.reduce((sum, row) => sum + sizeOf(row), 0)
-    if (size > NEWS_MAX) return refused(`an action changes ${NEWS_MAX} bytes at most: ${size}`)
+    if (size > NEWS_MAX) return unfit(`an action changes ${NEWS_MAX} bytes at most: ${size}`)
     const made = rowsMade.map((row) => encode(change, row))
     const also = drafts.map((opened) => opened.done())
     const why = tooMuch([...made, ...also.flatMap((other) => other.changes)])
-    if (why !== '') return refused(why)
+    if (why !== '') return unfit(why)
     return {
       outcome: encode(answer, { ok: true, text: answerOf(said.name, value) }),
       changes: made,
@@ -178,7 +183,7 @@ function perform(
     }
   } catch (error) {
     // A game's function that throws harms nobody: nothing of it is kept, and its caller is told.
-    return refused(error instanceof Error ? error.message : String(error))
+    return unfit(error instanceof Error ? error.message : String(error))
   }
 }
 

@@ -3,7 +3,7 @@
 import { HoldfastError } from '../machine.ts'
 import type { Op, Row } from '../pieces/pieces.ts'
 import { between, byLevel, lastFromOthers } from '../pieces/pieces.ts'
-import type { Fields, Quantised, StateOf } from '../wire/schema.ts'
+import { differing, type Fields, type Quantised, type StateOf } from '../wire/schema.ts'
 import { Emitter, type Listen } from './emitter.ts'
 import { patched, type PieceType, stateOf } from './piece-types.ts'
 import type { Reports } from './reports.ts'
@@ -15,7 +15,24 @@ export type PieceOutcome =
   | { readonly ok: true; readonly clamped: boolean }
   /** Somebody else was first; null if they are gone. */
   | { readonly ok: false; readonly why: 'conflict'; readonly by: MemberInfo | null }
-  | { readonly ok: false; readonly why: 'refused'; readonly reason: string }
+  /** It cannot be; `by` is who stands in the way, where it is somebody. */
+  | {
+      readonly ok: false
+      readonly why: 'refused'
+      readonly reason: string
+      readonly by: MemberInfo | null
+    }
+
+/** A hold of ours that ended, though we did not let go. */
+export interface LostHold {
+  /** Who took it; null if nobody did, or if they are gone. */
+  readonly by: MemberInfo | null
+  /**
+   * `taken`: somebody wrested it, or an action took it. `away`: we were out of touch for so long
+   * that the server let go of it. `gone`: there is no such piece any more.
+   */
+  readonly why: 'taken' | 'away' | 'gone'
+}
 
 /** What a verb of a piece takes besides. */
 export interface PieceCall {
@@ -37,7 +54,9 @@ export interface Grip extends PieceCall {
 export interface PieceEvents {
   /** Somebody was first, and what was under way here is void: let go of it. */
   conflict: { readonly by: MemberInfo | null }
-  refused: { readonly reason: string }
+  refused: { readonly reason: string; readonly by: MemberInfo | null }
+  /** We held it and do not any more: told at once, whether something was under way or not. */
+  lost: LostHold
   change: void
   gone: void
 }
@@ -100,7 +119,12 @@ export interface PieceHost {
   touched(type: PieceType): void
 }
 
-const EVENTS = ['conflict', 'refused', 'change', 'gone'] as const
+const EVENTS = ['conflict', 'refused', 'lost', 'change', 'gone'] as const
+
+/** What a machine says of a piece in another's hand. */
+const HELD = 'somebody else holds it'
+/** Why what was under way is void, though nobody was first. */
+const AWAY = 'you were out of touch, and it was let go'
 
 /** So many updates of one piece are under way; what is done meanwhile waits, the newest alone. */
 const UNDER_WAY_MAX = 8
@@ -122,6 +146,8 @@ export class Piece implements PieceHandle<Fields> {
   readonly #host: PieceHost
   #events: Emitter<PieceEvents> | null = null
   #row: Row
+  /** As it was told last. */
+  #told: Row
   #shown: Row | null = null
   #state: StateOf<Fields> | null = null
   #queue: Later[] = []
@@ -133,6 +159,7 @@ export class Piece implements PieceHandle<Fields> {
     this.type = type
     this.id = row.id
     this.#row = row
+    this.#told = row
   }
 
   /** Not for users: as it is shown. */
@@ -283,31 +310,73 @@ export class Piece implements PieceHandle<Fields> {
       const { op, gripped, settle } = this.#queue.shift()!
       const row = this.#host.shown(this.id)
       const isLost = !row || (gripped && row.heldBy !== this.#host.player)
-      if (isLost) settle(this.#beaten(row ? row.heldBy || row.by : 0))
+      if (isLost) settle(this.beaten(row ? row.heldBy || row.by : 0))
       else settle(this.#ask(op, false))
     }
   }
 
-  #beaten(by: number): PieceOutcome {
-    return { ok: false, why: 'conflict', by: by === 0 ? null : this.#host.holder(by) }
+  /** Not for users: what is said of an update that somebody was before; 0 for nobody. */
+  beaten(by: number): PieceOutcome {
+    if (by !== 0) return { ok: false, why: 'conflict', by: this.#host.holder(by) }
+    // Nobody loses without a winner.
+    return this.denied(this.alive ? AWAY : 'it is gone')
+  }
+
+  /** Not for users: what is said of one that cannot be. */
+  denied(said: string): Extract<PieceOutcome, { why: 'refused' }> {
+    const { heldBy } = this.#told
+    const others = heldBy !== 0 && heldBy !== this.#host.player && said === HELD
+    const by = others ? this.#host.holder(heldBy) : null
+    return { ok: false, why: 'refused', reason: by ? `${by.name} holds it` : said, by }
   }
 
   /** Not for users: somebody was first. What waits would have gone on from what is void. */
   conflicted(by: number): void {
-    for (const { settle } of this.#queue.splice(0)) settle(this.#beaten(by))
-    this.tell('conflict', { by: by === 0 ? null : this.#host.holder(by) })
+    const outcome = this.beaten(by)
+    for (const { settle } of this.#queue.splice(0)) settle(outcome)
+    if (by === 0) this.#tellRefused(AWAY)
+    else this.tell('conflict', { by: this.#host.holder(by) })
   }
 
   /** Not for users: an update cannot be. What waits went on from it. */
   refused(reason: string): void {
-    for (const { settle } of this.#queue.splice(0)) settle({ ok: false, why: 'refused', reason })
-    this.tell('refused', { reason })
+    const outcome = this.denied(reason)
+    for (const { settle } of this.#queue.splice(0)) settle(outcome)
+    this.#tellRefused(reason)
+  }
+
+  #tellRefused(said: string): void {
+    const { reason, by } = this.denied(said)
+    this.tell('refused', { reason, by })
+  }
+
+  /**
+   * Not for users: so it was told.
+   *
+   * @returns whether anything of it is seen here
+   */
+  toldAs(row: Row): boolean {
+    const before = this.#told
+    this.#told = row
+    this.#shown = null
+    const { player } = this.#host
+    const wasOurs = before.heldBy === player && player !== 0 && row.heldBy !== player
+    // We let go of it, whoever has it now; or what took it was an action of ours.
+    const isOurs = row.lastReleased === player || row.by === player
+    if (wasOurs && !isOurs) {
+      const by = row.heldBy || row.by
+      const why = by === 0 ? 'away' : 'taken'
+      this.tell('lost', { by: by === 0 ? null : this.#host.holder(by), why })
+    }
+    return !looksSame(this.type, before, row)
   }
 
   /** Not for users: it is gone. */
   end(): void {
     this.alive = false
-    for (const { settle } of this.#queue.splice(0)) settle(this.#beaten(0))
+    for (const { settle } of this.#queue.splice(0)) settle(this.beaten(0))
+    const isHeld = this.#told.heldBy !== 0 && this.#told.heldBy === this.#host.player
+    if (isHeld) this.tell('lost', { by: null, why: 'gone' })
     this.tell('gone', undefined)
   }
 
@@ -321,6 +390,15 @@ export class Piece implements PieceHandle<Fields> {
 /** Lowest first. */
 export function lowestFirst(a: PieceHandle<Fields>, b: PieceHandle<Fields>): number {
   return byLevel((a as Piece).row, (b as Piece).row)
+}
+
+// A player who may not see a field sees no change of it.
+function looksSame({ schema }: PieceType, one: Row, other: Row): boolean {
+  const { heldBy, z, hidden } = one
+  if (heldBy !== other.heldBy || z !== other.z || hidden !== other.hidden || hidden === 0) {
+    return false
+  }
+  return (differing(schema, one.fields, other.fields) & ~hidden) === 0
 }
 
 // The later one wins, field by field.

@@ -16,6 +16,7 @@ import {
   quantiseInto,
   type Schema,
   type StateOf,
+  shown,
 } from '../wire/schema.ts'
 
 /** A piece as rules see it: all of its fields, who holds it, its number. */
@@ -164,6 +165,7 @@ function decisionOf(
         const asked = patchOf(type, next.fields, op.mask)
         const face = faceOf(type, before) as Face<StateOf<Fields>>
         const made = atOnce(where, update(face, asked, by, op.hold))
+        checkAnswer(where, type, made)
         if (isRejection(made)) return { ok: false, reason: made.rejected.slice(0, 66) }
         const fields = [...before.fields]
         quantiseInto(type, made, fields)
@@ -176,6 +178,19 @@ function decisionOf(
       }
     },
   }
+}
+
+/** Fields of what a rule is given that are no fields of the piece. */
+const OF_FACE = ['id', 'heldBy']
+
+function checkAnswer(where: string, type: Schema<Fields>, made: unknown): asserts made is object {
+  const fields = typeof made === 'object' && made !== null && !Array.isArray(made)
+  if (!fields) throw new TypeError(`${where} gives a change or reject(): ${shown(made)}`)
+  if (isRejection(made)) return
+  const unknown = Object.keys(made).find((name) => {
+    return !type.places.has(name) && !OF_FACE.includes(name)
+  })
+  if (unknown !== undefined) throw new TypeError(`${where} gives "${unknown}", which is no field`)
 }
 
 function isRejection(made: object): made is Rejection {

@@ -45,7 +45,7 @@ export interface GameTable extends Table {
 export function tableOf(pieces: Pieces, types: readonly PieceType[], rules: PieceTypes): Companion {
   return ({ player }) => {
     const opened = draft(pieces, rules, PIECES_CHANNEL, player)
-    return { face: faceOf(opened.face, types), done: () => opened.done() }
+    return { ...opened, face: faceOf(opened.face, types) }
   }
 }
 

@@ -97,8 +97,10 @@ export class Tabletop {
     const row = this.#host.state.told.get(id)
     if (event.kind === 'piece-went' || !row) return this.#went(id)
     if (!handle) return this.#came(row)
+    const isSeen = handle.toldAs(row)
     if (event.kind === 'piece-conflict') handle.conflicted(event.by)
     else if (event.kind === 'piece-refused') handle.refused(event.reason)
+    else if (!isSeen && !handle.pending) return
     handle.changed()
     this.#changed.add(handle)
     this.#gatherings.touch(handle.type)
@@ -169,9 +171,9 @@ export class Tabletop {
       case 'clamped':
         return resolve({ ok: true, clamped: outcome.kind === 'clamped' })
       case 'conflict':
-        return resolve({ ok: false, why: 'conflict', by: this.#host.findPlayer(outcome.by) })
+        return resolve(this.#beaten(id, outcome.by))
       case 'refused':
-        return resolve({ ok: false, why: 'refused', reason: outcome.reason })
+        return resolve(this.#denied(id, outcome.reason))
       case 'bogus':
         return reject(new HoldfastError('bad-value', `piece ${id}: ${outcome.reason}`))
       default: {
@@ -179,6 +181,16 @@ export class Tabletop {
         reject(new HoldfastError('unknown', `piece ${id}: not known what came of it: ${why}`))
       }
     }
+  }
+
+  #beaten(id: number, by: number): PieceOutcome {
+    const handle = this.#handles.get(id)
+    return handle ? handle.beaten(by) : this.#denied(id, 'it is gone')
+  }
+
+  #denied(id: number, reason: string): PieceOutcome {
+    const handle = this.#handles.get(id)
+    return handle ? handle.denied(reason) : { ok: false, why: 'refused', reason, by: null }
   }
 
   // Who is gone holds nothing. One operation at a time; where there is no room for it, or others

@@ -69,7 +69,14 @@ export function draft(
     },
     draw: (sides) => drawLot(made, sides),
   }
-  return { face, done: () => ({ part, ...effectsIn(made, player) }) }
+  return {
+    face,
+    done: () => ({ part, ...effectsIn(made, player) }),
+    spent: () => {
+      if (made.draws === draws) return null
+      return { part, changes: [encodeDraws(made.draws)], news: null }
+    },
+  }
 }
 
 function rowsOf({ pieces, rows }: Made): Row[] {

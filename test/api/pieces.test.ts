@@ -159,6 +159,7 @@ describe('two hands on one card', () => {
       ok: false,
       why: 'refused',
       reason: 'you do not hold it',
+      by: null,
     })
     await done(w, mine.grab())
     expect(await done(w, mine.update({ at: [950, 1] }))).toEqual({ ok: true, clamped: true })
@@ -178,7 +179,9 @@ describe('two hands on one card', () => {
     await done(w, card(all[1]!).grab())
     await w.run(200)
     const refused = await done(w, card(all[2]!).grab())
-    expect(refused).toEqual({ ok: false, why: 'refused', reason: 'somebody else holds it' })
+    // Who holds it is named (PI-6).
+    const by = all[2]!.members.find(({ name }) => name === 'Grace')
+    expect(refused).toEqual({ ok: false, why: 'refused', reason: 'Grace holds it', by })
     expect(await done(w, card(all[2]!).grab({ wrest: true }))).toMatchObject({ ok: true })
     await w.run(200)
     expect(card(all[1]!).holder?.name).toBe('Linus')
