@@ -32,6 +32,8 @@ import {
 } from './sqlite-file.ts'
 import { walTrouble } from './wal-tail.ts'
 
+const decoder = new TextDecoder()
+
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
@@ -50,7 +52,9 @@ const SQL = {
   die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?, ?)',
   bury: 'DELETE FROM mail_dead WHERE peer = ? AND n = ?',
   get: 'SELECT value, crc FROM mail_values WHERE key = ?',
-  keys: 'SELECT key FROM mail_values WHERE key >= ? AND substr(key, 1, ?) = ? ORDER BY key',
+  // As bytes, for libsql reads text up to a NUL, and keys of the mailbox itself begin with one.
+  keys: `SELECT CAST(key AS BLOB) FROM mail_values WHERE key >= ? AND substr(key, 1, ?) = ?
+    ORDER BY key`,
   put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?, ?)',
   remove: 'DELETE FROM mail_values WHERE key = ?',
 }
@@ -166,7 +170,8 @@ class MailSqlite implements MailStore {
   }
 
   keys(prefix: string): string[] {
-    return this.#rows<[string]>('keys', prefix, prefix.length, prefix).map(([key]) => key)
+    const rows = this.#rows<[Uint8Array]>('keys', prefix, prefix.length, prefix)
+    return rows.map(([key]) => decoder.decode(key))
   }
 
   letters(peer: string, after: number, bytes: number): Span {
