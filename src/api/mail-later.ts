@@ -8,7 +8,7 @@
  */
 
 import type { MailChange, MailStore } from '../ports.ts'
-import { OURS, type Values } from './mail-transaction.ts'
+import type { Values } from './mail-transaction.ts'
 import { toBytes, toValue } from './mail-values.ts'
 
 /** So many wait for their time. */
@@ -19,9 +19,8 @@ export type Task =
   | { kind: 'post'; peer: string; body: Uint8Array }
   | { kind: 'bury'; peer: string; n: number }
 
-// Keys of our own: those of users neither begin so nor have a NUL. Of a key with a NUL SQLite can
-// give the value, but not the key.
-const PREFIX = `${OURS}later `
+// Keys of our own, for those of users have no NUL.
+const PREFIX = '\0later '
 const COUNT = '\0laters'
 const NOTHING = new Uint8Array(0)
 /** Digits of a moment, in milliseconds since 1970, and of a number: keys are in order of both. */

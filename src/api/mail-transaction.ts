@@ -9,8 +9,6 @@ import { checkOptions } from './options.ts'
 
 /** Longest key of a value, in characters. */
 const KEY_MAX = 512
-/** Begins keys of the mailbox itself that are looked for, and no key of a user. */
-export const OURS = '\u0001'
 /** Values that are remembered besides being stored. */
 const CACHE_MAX = 10_000
 
@@ -68,7 +66,7 @@ export class Values {
       if (value === null) keys.delete(key)
       else keys.add(key)
     }
-    return [...keys].filter((key) => !key.startsWith('\0') && !key.startsWith(OURS)).toSorted()
+    return [...keys].filter((key) => !key.startsWith('\0')).toSorted()
   }
 
   /** What this turn wrote is durable now, or will never be. */
@@ -191,7 +189,7 @@ export class LetterTransaction implements Transaction {
 
 function checkKey(key: string): string {
   const isText = typeof key === 'string' && key !== '' && key.length <= KEY_MAX
-  if (isText && !key.includes('\0') && !key.startsWith(OURS)) return key
+  if (isText && !key.includes('\0')) return key
   throw new HoldfastError(
     'bad-value',
     `a key has 1 to ${KEY_MAX} characters: ${JSON.stringify(key)?.slice(0, 80)}`,

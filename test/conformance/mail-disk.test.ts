@@ -1,19 +1,18 @@
 // Goal: disks and files that fail are named and never trusted, and one process has a store,
 // however its file is read meanwhile.
 // Method: real files; a library that makes syncs fail; files that are read, changed, taken away.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import Database from 'libsql'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Mailbox, type MailboxOptions, openMailbox } from '../../src/mailbox.ts'
+import { noPreload, preload } from './preload.ts'
 import { until } from './until.ts'
 
 const DOOR = new URL('../../dist/mailbox.js', import.meta.url)
-const SHIM = fileURLToPath(new URL('fail-sync.c', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-disks-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 beforeAll(() => {
@@ -125,14 +124,13 @@ test('a store that is deleted or replaced while it is open says so to who posts'
 })
 
 describe('a failed sync', () => {
-  const lacks = spawnSync('cc', ['--version']).status === 0 ? '' : 'no C compiler here: install gcc'
+  const lacks = noPreload()
 
   test('is never trusted again: the post is rejected, and so is each after it (MB-18)', (context) => {
-    if (lacks !== '') context.skip(lacks)
+    if (lacks !== null) context.skip(lacks)
     const place = join(folder, 'failing')
     mkdirSync(place)
-    const shim = join(folder, 'fail-sync.so')
-    execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', shim, SHIM, '-ldl'])
+    const shim = preload('fail-sync', folder)
     const [store, fail] = [join(place, 'a.db'), join(folder, 'fail')]
     const script = `
       import { rmSync, writeFileSync } from 'node:fs'

@@ -303,6 +303,17 @@ describe('a store of 0.1', () => {
     expect(took).toEqual(['four', 'five', 'six'])
   })
 
+  test('keeps its values, and nothing of what 0.1 kept beside them (MB-1)', async () => {
+    const file = freshFile()
+    older(file, `('bob', 5, 5, 0, 0, 0)`, [])
+    const database = new Database(file)
+    const put = database.prepare('INSERT INTO mail_values VALUES (?, ?)')
+    for (const key of ['\0book', '\0book of bob', 'hats']) put.run(key, Buffer.from('\x013'))
+    database.close()
+    const alice = await open({ id: 'alice', store: file })
+    expect(await alice.transact((tx) => [tx.keys(), tx.get('hats')])).toEqual([['hats'], 3])
+  })
+
   test('that was put back after that is told like any other (MB-1)', async () => {
     const from = freshFile()
     older(from, `('bob', 5, 3, 36, 0, 0)`, ['four', 'five'])

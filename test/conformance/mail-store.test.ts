@@ -1,7 +1,7 @@
 // Goal: the stores of a mailbox keep to one contract, and lose nothing that they said they had.
 // Method: one suite for all; then what a disk would have at any moment that forgets what was not
 // synced, SIGKILL, damage, a full disk.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -21,11 +21,12 @@ import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
 import { HoldfastError } from '../../src/machine.ts'
 import type { MailChange, MailStore } from '../../src/ports.ts'
 import { acked, bytes, CLAIMS, commit, contentOf, heard, KEEPS, posted } from './mail-store.ts'
+import { Disk, type Step, stepsOf, withImage } from './disk-trace.ts'
+import { noPreload, preload } from './preload.ts'
 import { dice } from './until.ts'
 
 const MODULE = new URL('../../dist/drivers/store/mail-sqlite.js', import.meta.url)
 const WRITER = fileURLToPath(new URL('mail-writer.js', import.meta.url))
-const SHIM = fileURLToPath(new URL('discard.c', import.meta.url))
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-mail-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -96,59 +97,6 @@ const asText = (commits: readonly MailChange[][]): string =>
     value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
   )
 
-interface Step {
-  what: string
-  path: string
-  offset: number
-  data: Buffer
-}
-
-function stepsOf(trace: Buffer): Step[] {
-  const steps: Step[] = []
-  const number = (at: number): number => Number(trace.readBigUInt64LE(at))
-  for (let at = 0; at < trace.length;) {
-    const what = String.fromCharCode(trace[at]!)
-    const path = trace.toString('utf8', at + 9, at + 9 + number(at + 1))
-    at += 9 + number(at + 1)
-    const length = number(at + 8)
-    steps.push({ what, path, offset: number(at), data: trace.subarray(at + 16, at + 16 + length) })
-    at += 16 + (what === 'W' ? length : 0)
-  }
-  return steps
-}
-
-/** A disk that keeps what was synced, and of the rest what chance lets it. */
-class Disk {
-  readonly #files = new Map<string, Buffer>()
-  #loose: Step[] = []
-
-  take(step: Step): void {
-    if (step.what === 'U') this.#files.delete(step.path)
-    if (step.what === 'U') this.#loose = this.#loose.filter(({ path }) => path !== step.path)
-    else if (step.what !== 'S') this.#loose.push(step)
-    else {
-      for (const one of this.#loose) if (one.path === step.path) Disk.#apply(this.#files, one)
-      this.#loose = this.#loose.filter(({ path }) => path !== step.path)
-    }
-  }
-
-  /** Its files at a moment. @param keeps which of the writes that were not synced it has */
-  image(keeps: (at: number) => boolean): Map<string, Buffer> {
-    const files = new Map(this.#files)
-    for (const [at, step] of this.#loose.entries()) if (keeps(at)) Disk.#apply(files, step)
-    return files
-  }
-
-  static #apply(files: Map<string, Buffer>, { what, path, offset, data }: Step): void {
-    const before = files.get(path) ?? Buffer.alloc(0)
-    const length = what === 'T' ? offset : Math.max(before.length, offset + data.length)
-    const after = Buffer.alloc(length)
-    before.copy(after, 0, 0, length)
-    if (what === 'W') data.copy(after, offset)
-    files.set(path, after)
-  }
-}
-
 describe('a SQLite mailbox, whatever moment the machine stops at,', () => {
   const COMMITS = 12
   const place = join(folder, 'disk')
@@ -158,16 +106,15 @@ describe('a SQLite mailbox, whatever moment the machine stops at,', () => {
   let after: string[] = []
 
   // What is written and synced is seen by a library that is built here.
-  const lacks = spawnSync('cc', ['--version']).status === 0 ? '' : 'no C compiler here: install gcc'
+  const lacks = noPreload()
 
   beforeAll(async () => {
-    if (lacks !== '') return
+    if (lacks !== null) return
     if (!existsSync(MODULE)) throw new Error('run `npx tsc -b` first: child processes need dist/')
     const commits = plan(COMMITS)
     after = await contents(commits)
     mkdirSync(place)
-    const shim = join(folder, 'discard.so')
-    execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', shim, SHIM, '-ldl', '-lpthread'])
+    const shim = preload('discard', folder)
     const trace = join(folder, 'trace')
     writeFileSync(join(folder, 'plan'), asText(commits))
     const words = [WRITER, MODULE.href, 'openMailSqlite', file, join(folder, 'plan'), acks]
@@ -185,23 +132,19 @@ describe('a SQLite mailbox, whatever moment the machine stops at,', () => {
       if (step.path === acks) acked = Number(step.data.toString())
       else disk.take(step)
     }
-    const image = join(folder, `image${count}`)
-    mkdirSync(image)
-    for (const [path, data] of disk.image(keeps)) {
-      if (path.endsWith('.db') || path.endsWith('-wal')) {
-        writeFileSync(path.replace(place, image), data)
-      }
-    }
-    const store = openMailSqlite(join(image, 'mail.db'))
-    const found = after.indexOf(contentOf(store))
-    store.close()
-    rmSync(image, { recursive: true })
+    const image = disk.image(disk.loose.filter((_step, at) => keeps(at)))
+    const found = withImage(image, join(folder, `image${count}`), file, (path) => {
+      const store = openMailSqlite(path)
+      const content = contentOf(store)
+      store.close()
+      return after.indexOf(content)
+    })
     if (found === acked || found === acked + 1) return null
     return `after step ${count} ${acked} commits had returned, the disk has ${found}`
   }
 
   test('S31: has all that had returned, if it keeps what was synced alone', (context) => {
-    if (lacks !== '') context.skip(lacks)
+    if (lacks !== null) context.skip(lacks)
     const syncs = steps.flatMap(({ what }, at) => (what === 'S' ? [at, at + 1] : []))
     expect(syncs.length).toBeGreaterThan(2 * COMMITS)
     const points = [...syncs, ...steps.flatMap(({ path }, at) => (path === acks ? [at + 1] : []))]
@@ -210,13 +153,13 @@ describe('a SQLite mailbox, whatever moment the machine stops at,', () => {
   })
 
   test('S31: and if it keeps all that was written, at every write', (context) => {
-    if (lacks !== '') context.skip(lacks)
+    if (lacks !== null) context.skip(lacks)
     const some = steps.map((_step, at) => at).filter((at) => at % 2 === 0)
     expect(some.map((at) => wrongAt(at, () => true)).filter((why) => why !== null)).toEqual([])
   })
 
   test('S31: and if chance decides what it keeps', (context) => {
-    if (lacks !== '') context.skip(lacks)
+    if (lacks !== null) context.skip(lacks)
     const wrong: string[] = []
     for (let seed = 1; seed <= 30; seed++) {
       const random = dice(seed)
@@ -227,7 +170,7 @@ describe('a SQLite mailbox, whatever moment the machine stops at,', () => {
   })
 
   test('a store that does not sync is caught', (context) => {
-    if (lacks !== '') context.skip(lacks)
+    if (lacks !== null) context.skip(lacks)
     const real = steps
     steps = steps.filter(({ what, path }) => what !== 'S' || !path.endsWith('-wal'))
     const points = steps.flatMap(({ path }, at) => (path === acks ? [at + 1] : []))
@@ -235,7 +178,6 @@ describe('a SQLite mailbox, whatever moment the machine stops at,', () => {
       try {
         return wrongAt(at, () => false)
       } catch (error) {
-        rmSync(join(folder, `image${at}`), { recursive: true, force: true })
         return String(error)
       }
     })

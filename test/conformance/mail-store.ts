@@ -149,6 +149,16 @@ export const CLAIMS: Readonly<Record<string, (open: OpenMail) => Promise<void>>>
     equal([store.dead(), store.keys('')], [[], ['ab', 'b']])
     store.close()
   },
+  'keys are told whole, also those of the mailbox itself': async (open) => {
+    const store = await open()
+    const keys = ['\0life', '\0life of another', 'life']
+    await commit(
+      store,
+      keys.map((key) => ({ kind: 'set', key, value: bytes(key) })),
+    )
+    equal(store.keys(''), keys)
+    store.close()
+  },
   'how often a letter failed is kept until it is through': async (open) => {
     const store = await open()
     await commit(store, [{ kind: 'tried', peer: 'bob', n: 1 }])

@@ -32,6 +32,8 @@ import {
 } from './sqlite-file.ts'
 import { walTrouble } from './wal-tail.ts'
 
+const decoder = new TextDecoder()
+
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
@@ -51,7 +53,9 @@ const SQL = {
   die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?, ?)',
   bury: 'DELETE FROM mail_dead WHERE peer = ? AND n = ?',
   get: 'SELECT value, crc FROM mail_values WHERE key = ?',
-  keys: 'SELECT key FROM mail_values WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
+  // As bytes, for libsql reads text up to a NUL, and keys of the mailbox itself begin with one.
+  keys: `SELECT CAST(key AS BLOB) FROM mail_values WHERE key >= ? AND key < ? ORDER BY key
+    LIMIT ?`,
   put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?, ?)',
   remove: 'DELETE FROM mail_values WHERE key = ?',
 }
@@ -167,8 +171,8 @@ class MailSqlite implements MailStore {
   }
 
   keys(prefix: string, most = Infinity): string[] {
-    const rows = this.#rows<[string]>('keys', prefix, behind(prefix), limitOf(most))
-    return rows.map(([key]) => key)
+    const rows = this.#rows<[Uint8Array]>('keys', prefix, behind(prefix), limitOf(most))
+    return rows.map(([key]) => decoder.decode(key))
   }
 
   letters(peer: string, after: number, bytes: number): Span {
