@@ -40,10 +40,18 @@ export interface ActOf<Act> {
 
 /** What is told about a world of slots. */
 export interface SlotsEvents<Act> {
-  /** Acts of ours that came too late for everybody else: they did not happen. */
+  /**
+   * Acts of ours that came too late for everybody else: they did not happen. Told when all who
+   * play agree on it, so that it is never taken back.
+   */
   void: readonly Act[]
   /** The rule threw: that slot changed nothing. */
   failed: { readonly slot: number; readonly error: unknown }
+  /**
+   * A player has the same acts up to that slot, and another world: the rule does not give the same
+   * there as here. Told at both ends, once until worlds are the same again after another act.
+   */
+  diverged: { readonly slot: number; readonly player: number }
 }
 
 /** How we stand to the world: it is on its way, or here. */
@@ -54,13 +62,18 @@ export type SlotsStatus = 'joining' | 'live'
  * while a server dies and another takes over.
  */
 export interface SlotsHandle<World, Act> {
-  /** The world after the last whole slot. What comes late within the horizon is put right in it. */
+  /**
+   * The world after the last whole slot. What comes late within the horizon is put right in it.
+   * While the world is on its way to us: the last that we had, or `start`.
+   */
   readonly state: World
   /** The same with what is known of the slot under way: what we did shows at once. */
   readonly ahead: World
   /** The slot under way: session time divided by its length; NaN while that is not known. */
   readonly slot: number
   readonly status: SlotsStatus
+  /** How many other members have the same acts and another world: see `diverged`. */
+  readonly disagreeing: number
   /** For displays: late acts, slots folded again for them, worlds taken of others. */
   readonly counters: Readonly<slots.Slots['counters']>
   /**
@@ -194,15 +207,15 @@ class World implements SlotsHandle<unknown, unknown> {
     this.#codec = codec
     this.#runner = runner
     this.#reports = reports
-    this.#events = new Emitter('a world of slots', ['void', 'failed'], reports)
+    this.#events = new Emitter('a world of slots', ['void', 'failed', 'diverged'], reports)
   }
 
   get state(): unknown {
-    return this.status === 'live' ? slots.shown(this.#state, this.#game) : this.#game.start
+    return slots.shown(this.#state, this.#game)
   }
 
   get ahead(): unknown {
-    return this.status === 'live' ? slots.ahead(this.#state, this.#game) : this.#game.start
+    return slots.ahead(this.#state, this.#game)
   }
 
   get slot(): number {
@@ -211,6 +224,10 @@ class World implements SlotsHandle<unknown, unknown> {
 
   get status(): SlotsStatus {
     return this.#state.standing === 'live' ? 'live' : 'joining'
+  }
+
+  get disagreeing(): number {
+    return slots.diverging(this.#state)
   }
 
   get counters(): Readonly<slots.Slots['counters']> {
@@ -264,7 +281,16 @@ class World implements SlotsHandle<unknown, unknown> {
   told(event: slots.SlotsEvent): void {
     if (event.kind === 'slots') for (const hear of [...this.#listeners]) hear()
     else if (event.kind === 'slots-void') this.#events.tell('void', event.acts)
+    else if (event.kind === 'slots-diverged') this.#diverged(event.slot, event.player)
     else this.#failed(event.slot, event.error)
+  }
+
+  #diverged(slot: number, player: number): void {
+    this.#events.tell('diverged', { slot, player })
+    if (this.#events.hears('diverged')) return
+    const says = `after slot ${slot} player ${player} has another world of the same acts`
+    const error = new HoldfastError('bad-value', `${says}: the rule does not give the same for all`)
+    this.#reports.report(error, 'the rule of a world of slots', this.#game)
   }
 
   #failed(slot: number, error: unknown): void {

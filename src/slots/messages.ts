@@ -37,15 +37,18 @@ export const slotsLayout = message({
   standing: [1, record({ standing: word(['closed', 'joining', 'live']), print: u32 })],
   /** State inquiry: asks for the world (M5). */
   inquiry: [2, record({})],
+  /** The sender's settled world, which is another than somebody's of the same acts. */
+  differs: [4, record({ slot: varint, hash: u32, acts: u32 })],
   /**
-   * The answer (M6): the world that is settled after a slot, the players in it, which acts of whom
-   * it has, and open events.
+   * The answer (M6): the world that is settled after a slot, the sum of what is in it, the players
+   * in it, which acts of whom it has, and open events.
    */
   world: [
     3,
     record({
       slot: varint,
       text: text(WORLD_BYTES_MAX),
+      acts: u32,
       present: list(varint, WORLD_PLAYERS_MAX),
       tallies: list(tally, TALLIES_MAX),
       events: list(event, WORLD_EVENTS_MAX),

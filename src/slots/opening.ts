@@ -5,8 +5,9 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { speaksTo } from './carry.ts'
-import { seal, settle } from './fold.ts'
+import { seal, settle, sumFrom } from './fold.ts'
 import type { Game, Slots, SlotsOut } from './state.ts'
+import { tally } from './tally.ts'
 import { ask } from './worlds.ts'
 
 /** Whoever is not known by then counts as not playing. */
@@ -35,15 +36,27 @@ export function seek(slots: Slots, game: Game, now: Millis, out: SlotsOut): void
   if (slots.slot < 1) return
   // In a star the server begins.
   if (!slots.mesh && slots.me !== slots.primary) return
-  if (isSomebodyUnknown(slots) && now < slots.beginAt) return
+  // A world of before is none to go on with as long as somebody may have that of now.
+  if (isSomebodyUnknown(slots) && (now < slots.beginAt || slots.sound > 0)) return
   const other = oldest(slots, 'joining')
   if (slots.mesh && other !== 0 && other < slots.me) return
   // After the loss of a session the world goes on from where it was.
-  const world = slots.worlds.at(-1) ?? seal(game.start)
-  for (const slot of slots.bySlot.keys()) if (slot < slots.slot) slots.bySlot.delete(slot)
-  settle(slots, slots.slot - 1, world)
+  const world = slots.worlds[slots.sound - 1] ?? seal(game.start)
+  leavePast(slots)
+  // Two that were begun by themselves are not one, though nothing was done in either.
+  settle(slots, slots.slot - 1, world, sumFrom(slots, slots.slot, 0))
   slots.standing = 'live'
   slots.changed = true
+}
+
+// What is folded into the world that goes on counts; the rest of what is over does not.
+function leavePast(slots: Slots): void {
+  const folded = slots.base + slots.sound - 1
+  for (const [number, { events }] of slots.bySlot) {
+    if (number >= slots.slot) continue
+    for (const event of events.values()) if (number <= folded) tally(slots, event)
+    slots.bySlot.delete(number)
+  }
 }
 
 function isSomebodyUnknown(slots: Slots): boolean {

@@ -171,7 +171,7 @@ describe('what is counted', () => {
     const events = [...ada.unsure]
     for (const event of events) if (event.id <= 20 || event.id > 280) tally(ada, event)
     ada.base = ada.slot
-    const ids = takeVoid(ada).map(({ id }) => id)
+    const ids = takeVoid(ada, ada.base).map(({ id }) => id)
     expect(ids).toEqual(events.map(({ id }) => id).filter((id) => id > 20 && id <= 280))
   })
 
@@ -214,7 +214,7 @@ describe('settled worlds', () => {
     expect(out.sent).toEqual([])
     part.wake!(bea, later, out)
     // A frame that says nothing of worlds will do.
-    ada.hashes.clear()
+    ada.settled.clear()
     out = hearing()
     hearAda()
     expect(out.sent.map(({ to }) => to)).toEqual([1])
@@ -224,7 +224,7 @@ describe('settled worlds', () => {
 })
 
 describe('messages', () => {
-  const said = { slot: 490, present: [], tallies: [], events: [] }
+  const said = { slot: 490, acts: 0, present: [], tallies: [], events: [] }
   const worldOf = (text: string, slot = said.slot): Uint8Array =>
     encode(slotsLayout, { kind: 'world', text, ...said, slot })
 
@@ -281,7 +281,7 @@ describe('messages', () => {
 
   test('a world that was not asked for is refused, and one that is no JSON', () => {
     const bea = member(2)
-    const said = { slot: 400, present: [], tallies: [], events: [] }
+    const said = { slot: 400, acts: 0, present: [], tallies: [], events: [] }
     const world = encode(slotsLayout, { kind: 'world', text: '{"10":99}', ...said })
     part.receive!(bea, NOW, 1, world, out)
     expect(bea.counters.refused).toBe(1)

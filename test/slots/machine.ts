@@ -43,7 +43,7 @@ export function member(me: number, count = 3): Slots {
   slots.ms = game.ms
   slots.standing = 'live'
   slots.slot = NOW / game.ms
-  settle(slots, slots.slot - 1 - slots.horizon, seal(game.start))
+  settle(slots, slots.slot - 1 - slots.horizon, seal(game.start), 0)
   for (let inc = 1; inc <= count; inc++) {
     slots.here.add(inc)
     slots.players.set(inc, inc * 10)

@@ -83,7 +83,7 @@ describe('who is cut off', () => {
     await w.run(2_000)
     expect(agree(players)).toBe(true)
     expect(ada.row.state.at).toEqual({ 2: 5 })
-    expect(ada.row.counters.adopted).toBe(0)
+    expect(players.map(({ row }) => row.counters.late)).toEqual([0, 0, 0, 0])
   })
 
   test('M37: cut off from all for a moment, nothing is lost', async () => {
@@ -183,6 +183,29 @@ describe('rules', () => {
     one.act({ n: 3 })
     await w.run(4_000)
     expect(one.state).toBe('fine')
+  })
+
+  test('one that differs at a member is told at both ends, with the slot and how many (SL-3)', async () => {
+    const w = world({ seed: 18, conditions: 'rtt=20' })
+    const rule = (by: number) => (count: number, done: readonly unknown[]) =>
+      count + by * done.length
+    const told: [string, number, number][] = []
+    const worlds: SlotsHandle<number, { n: number }>[] = []
+    for (const [i, name] of ['Ada', 'Grace', 'Linus'].entries()) {
+      const session = await w.join({ game: 'differs', name, topology: 'mesh' }, { name })
+      const one = session.slots({ start: 0, rule: rule(i === 1 ? 2 : 1), ...acts })
+      one.on('diverged', ({ slot, player }) => told.push([name, player, slot]))
+      worlds.push(one)
+    }
+    await w.runUntil(() => worlds.every(({ status }) => status === 'live'), 10_000)
+    const at = worlds[0]!.slot
+    worlds[0]!.act({ n: 1 })
+    await w.run(6_000)
+    const ends = told.map(([name, player]) => `${name} ${player}`).toSorted()
+    expect(ends).toEqual(['Ada 2', 'Grace 1', 'Linus 2'])
+    for (const [, , slot] of told) expect(slot - at).toBeLessThan(6)
+    expect(worlds.map(({ disagreeing }) => disagreeing)).toEqual([1, 1, 1])
+    expect(worlds.map(({ state }) => state)).toEqual([1, 1, 1])
   })
 
   test('chance is the same for all, and another in each slot', async () => {
