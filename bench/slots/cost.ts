@@ -32,6 +32,7 @@ const out: PartOut = { send: () => 1, emit: () => {} }
 const game: slots.Game = {
   ms: MS,
   print: 1,
+  says: '',
   start: EMPTY,
   order: 'highest',
   rule: (world, done, turn) => step(world as World, done as readonly Deed[], turn),

@@ -45,6 +45,11 @@ export interface SlotsEvents<Act> {
    * play agree on it, so that it is never taken back.
    */
   void: readonly Act[]
+  /**
+   * Others have a world with other options (`ms`, `order`, `act`): ours is closed for good. The
+   * sentence names both. `session.slots` may be called again.
+   */
+  refused: HoldfastError
   /** The rule threw: that slot changed nothing. */
   failed: { readonly slot: number; readonly error: unknown }
   /**
@@ -54,8 +59,8 @@ export interface SlotsEvents<Act> {
   diverged: { readonly slot: number; readonly player: number }
 }
 
-/** How we stand to the world: it is on its way, or here. */
-export type SlotsStatus = 'joining' | 'live'
+/** How we stand to the world: it is on its way, or here, or others have one that does not fit. */
+export type SlotsStatus = 'joining' | 'live' | 'refused'
 
 /**
  * A world that nobody decides on: everybody has it, and folds in what everybody did. It goes on
@@ -140,15 +145,18 @@ export class Worlds {
     this.#reports = reports
   }
 
-  /** @throws HoldfastError `bad-value` for options out of range, or if one is open already */
+  /**
+   * @throws HoldfastError `bad-value` for options out of range, or if one is open already;
+   *   `schema` if others have one with other options
+   */
   open(options: SlotsOptions<unknown, unknown>, fields: Fields | undefined): World {
     if (this.#handle) throw bad('a session has one world of slots: it is open already')
     checkOptions('slots', options, ['ms', 'start', 'rule', 'order', 'act'])
     const codec = (fields ? codecOf(fields) : json) as Codec<unknown>
     const game = gameOf(options, codec)
+    slots.open(this.#state, game)
     this.#handle = new World(this.#state, game, codec, this.#runner, this.#reports)
     this.#box.game = game
-    slots.open(this.#state, game)
     this.#runner()?.do((now, run) => {
       slots.tick(this.#state, game, now, partOut(run, slots.SLOTS_CHANNEL))
     })
@@ -157,7 +165,10 @@ export class Worlds {
   }
 
   told(event: slots.SlotsEvent): void {
-    this.#handle?.told(event)
+    const handle = this.#handle
+    // It may be opened again, with the options of the others.
+    if (event.kind === 'slots-refused') [this.#handle, this.#box.game] = [null, null]
+    handle?.told(event)
   }
 }
 
@@ -173,8 +184,16 @@ function gameOf(options: SlotsOptions<unknown, unknown>, codec: Codec<unknown>):
     throw bad(`order is highest or fair: "${String(order)}"`)
   if (typeof rule !== 'function') throw bad('rule is a function of world, acts and turn')
   sealed(start)
-  const print = fingerprint(`${ms} ${order} ${codec.text}`)
-  return { ms, start, order, print, rule, decode: (body) => codec.decode(body) }
+  const says = `${ms} ${order} ${codec.text}`
+  return {
+    ms,
+    start,
+    order,
+    print: fingerprint(says),
+    says,
+    rule,
+    decode: (body) => codec.decode(body),
+  }
 }
 
 function sealed(start: unknown): void {
@@ -194,6 +213,7 @@ class World implements SlotsHandle<unknown, unknown> {
   readonly #reports: Reports
   readonly #listeners = new Set<() => void>()
   readonly #events: Emitter<SlotsEvents<unknown>>
+  #refusal: HoldfastError | null = null
 
   constructor(
     state: slots.Slots,
@@ -207,14 +227,20 @@ class World implements SlotsHandle<unknown, unknown> {
     this.#codec = codec
     this.#runner = runner
     this.#reports = reports
-    this.#events = new Emitter('a world of slots', ['void', 'failed', 'diverged'], reports)
+    this.#events = new Emitter(
+      'a world of slots',
+      ['void', 'refused', 'failed', 'diverged'],
+      reports,
+    )
   }
 
   get state(): unknown {
+    if (this.#refusal) return this.#game.start
     return slots.shown(this.#state, this.#game)
   }
 
   get ahead(): unknown {
+    if (this.#refusal) return this.#game.start
     return slots.ahead(this.#state, this.#game)
   }
 
@@ -223,6 +249,7 @@ class World implements SlotsHandle<unknown, unknown> {
   }
 
   get status(): SlotsStatus {
+    if (this.#refusal) return 'refused'
     return this.#state.standing === 'live' ? 'live' : 'joining'
   }
 
@@ -238,6 +265,7 @@ class World implements SlotsHandle<unknown, unknown> {
     const body = this.#encode(act)
     const runner = this.#runner()
     if (!runner) throw new HoldfastError('left', 'cannot act: the session was left')
+    if (this.#refusal) throw this.#refusal
     if (this.status !== 'live') {
       throw new HoldfastError('unreachable', 'cannot act: the world is still on its way to us')
     }
@@ -281,8 +309,16 @@ class World implements SlotsHandle<unknown, unknown> {
   told(event: slots.SlotsEvent): void {
     if (event.kind === 'slots') for (const hear of [...this.#listeners]) hear()
     else if (event.kind === 'slots-void') this.#events.tell('void', event.acts)
+    else if (event.kind === 'slots-refused') this.#refused(event.why)
     else if (event.kind === 'slots-diverged') this.#diverged(event.slot, event.player)
     else this.#failed(event.slot, event.error)
+  }
+
+  #refused(why: string): void {
+    this.#refusal = new HoldfastError('schema', why)
+    this.#events.tell('refused', this.#refusal)
+    if (this.#events.hears('refused')) return
+    this.#reports.report(this.#refusal, 'a world of slots', this.#game)
   }
 
   #diverged(slot: number, player: number): void {

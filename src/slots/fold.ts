@@ -118,7 +118,8 @@ function turnOf({ seed }: Slots, slot: number, left: readonly number[]): Turn {
 /**
  * Freezes a world, if it can be told to others.
  *
- * @throws HoldfastError `bad-value` for one over WORLD_BYTES_MAX, TypeError for what JSON has not,
+ * @throws HoldfastError `bad-value` for one over WORLD_BYTES_MAX, TypeError for what JSON has not
+ *   or would change (NaN, Infinity, undefined, -0),
  *   RangeError for one nested too deep
  */
 export function seal(world: unknown): Sealed {
@@ -132,13 +133,37 @@ export function seal(world: unknown): Sealed {
 const encoder = new TextEncoder()
 
 // A rule that changed a world would change the past: it throws instead. What a rule froze itself
-// may hold what is not frozen, so all of it is looked at.
+// may hold what is not frozen, so all of it is looked at, once.
 function freeze(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null) {
+    if (isCarried(value)) return value
+    throw new TypeError(`a world has no ${Object.is(value, -0) ? '-0' : String(value)} in it`)
+  }
+  if (looked.has(value)) return value
   if (!Array.isArray(value) && !isRecord(value))
     throw new TypeError('a world has plain values only')
-  for (const name in value) freeze((value as Record<string, unknown>)[name])
-  return Object.freeze(value)
+  const names = Object.keys(value)
+  // What JSON passes over: symbols, what is hidden, and what is worked out when it is read.
+  if (Reflect.ownKeys(value).length !== names.length + (Array.isArray(value) ? 1 : 0)) {
+    throw new TypeError('a world has plain values only, each under a name that can be listed')
+  }
+  for (const name of names) {
+    const field = Object.getOwnPropertyDescriptor(value, name)!
+    if (field.get || field.set) throw new TypeError(`a world has no getter in it: ${name}`)
+    freeze(field.value)
+  }
+  Object.freeze(value)
+  looked.add(value)
+  return value
+}
+
+// Frozen to the ground, and of plain values: nothing changes that any more.
+const looked = new WeakSet<object>()
+
+// Whoever takes a world has it of JSON: there NaN is null, -0 is 0, and undefined is not there.
+function isCarried(value: unknown): boolean {
+  if (value === undefined) return false
+  return typeof value !== 'number' || (Number.isFinite(value) && !Object.is(value, -0))
 }
 
 // A Map is `{}` as JSON: whoever takes the world would have another.

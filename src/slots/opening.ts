@@ -3,7 +3,8 @@
  * begins.
  */
 
-import type { Millis, PeerId } from '../machine.ts'
+import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import { plain } from '../wire/plain.ts'
 import { speaksTo } from './carry.ts'
 import { seal, settle, sumFrom } from './fold.ts'
 import type { Game, Slots, SlotsOut } from './state.ts'
@@ -13,8 +14,16 @@ import { ask } from './worlds.ts'
 /** Whoever is not known by then counts as not playing. */
 export const BEGIN_MS: Millis = 2_000
 
-/** The application wants a world: it comes with one of the next slots. */
+/**
+ * The application wants a world: it comes with one of the next slots.
+ *
+ * @throws HoldfastError `schema` if somebody who goes before us has another, with both named
+ */
 export function open(slots: Slots, game: Game): void {
+  const wish = { standing: 'joining', print: game.print } as const
+  for (const inc of slots.peers.keys()) {
+    if (yields(slots, wish, inc)) throw new HoldfastError('schema', unlike(slots, game.says, inc))
+  }
   slots.standing = 'joining'
   // Who told its standing while we had no game may play another.
   for (const peer of slots.peers.values()) {
@@ -22,9 +31,52 @@ export function open(slots: Slots, game: Game): void {
   }
   slots.ms = game.ms
   slots.print = game.print
+  slots.says = game.says
   slots.beginAt = NaN
   slots.askAt = -Infinity
 }
+
+type Own = Pick<Slots, 'standing' | 'print'>
+
+/**
+ * Whether we give way to a member with other options: in a star to the server; in a mesh who has a
+ * world goes before who wants one, and the older before the younger.
+ */
+function yields(
+  { me, mesh, peers, primary }: Slots,
+  { standing, print }: Own,
+  to: PeerId,
+): boolean {
+  const peer = peers.get(to)
+  if (standing === 'closed' || !peer || peer.print === print) return false
+  if (peer.claims !== 'joining' && peer.claims !== 'live') return false
+  if (!mesh) return to === primary
+  return peer.claims === standing ? to < me : peer.claims === 'live'
+}
+
+/** Closes our world if a member has other options and goes before us (SL-4). */
+export function yieldTo(slots: Slots, to: PeerId, out: SlotsOut): void {
+  if (!yields(slots, slots, to)) return
+  const why = unlike(slots, slots.says, to)
+  slots.standing = 'closed'
+  slots.print = 0
+  slots.says = ''
+  out.emit({ kind: 'slots-refused', why })
+}
+
+// Both sides, by the options that can differ.
+function unlike({ peers, players }: Slots, here: string, to: PeerId): string {
+  const [ours, theirs] = [here, peers.get(to)!.says].map(optionsOf)
+  return `worlds of slots do not fit: here ${ours}, at player ${players.get(to) ?? '?'} ${theirs}`
+}
+
+// It comes from the network: of any length, and it may stand in a terminal.
+function optionsOf(says: string): string {
+  const [ms, order, ...fields] = says.slice(0, SHOWN_MAX).split(' ')
+  return plain(`ms ${ms}, order ${order}, act ${fields.join(' ')}`)
+}
+
+const SHOWN_MAX = 200
 
 /** As one who has no world yet: asks who has one, or begins one. */
 export function seek(slots: Slots, game: Game, now: Millis, out: SlotsOut): void {

@@ -9,8 +9,8 @@ import { acked, forward, isDueTo, lost, lookOver, owe, write } from './carry.ts'
 import { digestOf, rangeOf } from './events.ts'
 import { advance } from './fold.ts'
 import { type Frame, readFrame } from './frames.ts'
-import { slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
-import { seek } from './opening.ts'
+import { SAYS_MAX, slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
+import { seek, yieldTo } from './opening.ts'
 import { lookAround, rootOf } from './root.ts'
 import {
   create,
@@ -109,10 +109,10 @@ function deadline(slots: Slots): Millis {
 }
 
 function reset(slots: Slots): void {
-  const { standing, ms, print, horizon, nextId, variant, counters } = slots
+  const { standing, ms, print, says, horizon, nextId, variant, counters } = slots
   // If nobody has a world there, ours goes on.
   const worlds = slots.worlds.slice(0, slots.sound).slice(-1)
-  const kept = { ms, print, horizon, nextId, variant, counters, worlds }
+  const kept = { ms, print, says, horizon, nextId, variant, counters, worlds }
   Object.assign(slots, create(), kept, { sound: worlds.length })
   slots.standing = standing === 'closed' ? 'closed' : 'joining'
 }
@@ -156,8 +156,14 @@ function forgetGone({ players, here }: Slots): void {
 function flush(slots: Slots, out: SlotsOut): void {
   for (const [inc, peer] of slots.peers) {
     if (peer.told === slots.standing) continue
-    const { standing, print } = slots
-    const said = out.send(inc, encode(slotsLayout, { kind: 'standing', standing, print }))
+    const { standing, print, says } = slots
+    const message = {
+      kind: 'standing',
+      standing,
+      print,
+      says: says.slice(0, SAYS_MAX / 3),
+    } as const
+    const said = out.send(inc, encode(slotsLayout, message))
     if (said > 0) peer.told = standing
   }
   for (const failure of slots.failures.splice(0)) out.emit({ kind: 'slots-failed', ...failure })
@@ -184,6 +190,9 @@ function receive(
     if (!fits) slots.counters.refused++
     peer.standing = fits ? message.standing : 'closed'
     peer.print = message.print
+    peer.says = message.says
+    peer.claims = message.standing
+    if (!fits) yieldTo(slots, from, out)
     slots.changed = true
   } else if (game) answer(slots, game, now, from, message, out)
 }

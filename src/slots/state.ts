@@ -104,8 +104,12 @@ export interface SettledWord extends Settled {
 /** Another member. */
 export interface SlotPeer {
   standing: Standing
+  /** What it says of its standing, also with another game. */
+  claims: Standing
   /** The fingerprint of its game; 0 while it is not known. */
   print: number
+  /** What that is of. */
+  says: string
   /** The root that it follows; 0 for none. */
   follows: PeerId
   /** It is that root, or hears it. */
@@ -140,6 +144,8 @@ export interface Game {
   ms: Millis
   /** What members must agree on, in 32 bits. */
   print: number
+  /** The same in words: `MS ORDER FIELDS`. */
+  says: string
   start: unknown
   order: 'highest' | 'fair'
   rule(world: unknown, acts: readonly { by: number; act: unknown }[], turn: Turn): unknown
@@ -163,6 +169,8 @@ export type SlotsEvent =
   | { kind: 'slots-void'; acts: unknown[] }
   /** A player has the same acts after a settled slot, and another world. */
   | { kind: 'slots-diverged'; slot: number; player: number }
+  /** A member has other options than ours, and goes before us: our world is closed. */
+  | { kind: 'slots-refused'; why: string }
   /** The rule threw: that slot changes nothing. */
   | { kind: 'slots-failed'; slot: number; error: unknown }
 
@@ -189,6 +197,7 @@ export interface Slots {
   /** Milliseconds of a slot, and what members must agree on; 0 while closed. */
   ms: Millis
   print: number
+  says: string
   me: PeerId
   player: number
   mesh: boolean
@@ -264,7 +273,7 @@ export function create(): Slots {
   return {
     standing: 'closed',
     ms: 0,
-    print: 0,
+    ...{ print: 0, says: '' },
     me: 0,
     player: 0,
     mesh: false,
@@ -305,7 +314,9 @@ export function create(): Slots {
 export function createPeer(): SlotPeer {
   return {
     standing: 'unknown',
+    claims: 'unknown',
     print: 0,
+    says: '',
     follows: 0,
     near: false,
     apart: false,

@@ -381,6 +381,28 @@ describe('what a rule gives', () => {
     expect(ada.ahead!.text).toBe('{"inner":{"list":[1]}}')
   })
 
+  test('is no world if JSON would change it: that slot fails, and its next one holds (SL-5)', () => {
+    class Hidden {
+      get x(): number {
+        return 1
+      }
+    }
+    const own = Object.defineProperty({}, 'x', { get: () => 1, enumerable: true })
+    const hidden = Object.defineProperty({}, 'x', { value: 1, enumerable: false })
+    const sparse = [1]
+    sparse[2] = 3
+    const bad = [NaN, Infinity, -Infinity, -0, undefined, 1n, () => 1, Symbol('x')]
+    const worlds = [...bad.map((x) => ({ in: [{ x }] })), undefined, NaN, -0]
+    for (const world of [...worlds, own, hidden, { [Symbol('x')]: 1 }, sparse, new Hidden()]) {
+      const ada = member(1)
+      act(ada)
+      expect(ahead(ada, giving(world))).toEqual({})
+      expect(ada.failures[0]!.error).toBeInstanceOf(Error)
+      expect(() => seal(world)).toThrow(/a (?:world|value)/)
+    }
+    expect(seal({ x: [0, null, '', 1.5, {}] }).text).toBe('{"x":[0,null,"",1.5,{}]}')
+  })
+
   test('is no world if somebody who takes it would have another', () => {
     for (const world of [new Map([[1, 2]]), { at: new Date(0) }, [new Set([1])]]) {
       const ada = member(1)

@@ -8,6 +8,7 @@ import { create, createPeer, type Game, type Slots, slotsPart } from '../../src/
 export const game: Game = {
   ms: 200,
   print: 7,
+  says: '200 highest u8',
   start: {},
   order: 'highest',
   rule: (world, acts) => {

@@ -253,6 +253,46 @@ describe('rules', () => {
   })
 })
 
+describe.each(['mesh', 'star'] as const)('options that differ, in a %s', (topology) => {
+  test('refuse to open, with both sides named, and may be mended (SL-4)', async () => {
+    const { w, players } = await scene(19, 2, topology)
+    const late = await w.join({ game: 'row', name: 'Late', topology }, { name: 'Late' })
+    const rule = (n: number, done: readonly unknown[]) => n + done.length
+    await w.run(1_000)
+    expect(() => late.slots({ ms: 100, start: 0, rule, order: 'fair' })).toThrow(
+      'worlds of slots do not fit: here ms 100, order fair, act json, ' +
+        'at player 1 ms 200, order highest, act { to: u8 }',
+    )
+    const row = openRow(late)
+    await w.runUntil(() => row.status === 'live', 5_000)
+    row.act({ to: 3 })
+    await w.run(2_000)
+    expect(agree([...players, { session: late, row }])).toBe(true)
+    expect(row.state.at).toEqual({ [late.me.player]: 3 })
+    expect(players.map(({ row: one }) => one.status)).toEqual(['live', 'live'])
+  })
+})
+
+test('options that differ are told to whoever waited for the server (SL-4)', async () => {
+  const w = world({ seed: 20 })
+  const [ada, grace] = [await w.join({ game: 'row' }), await w.join({ game: 'row' })]
+  const rule = (n: number, done: readonly unknown[]) => n + done.length
+  const errors: HoldfastError[] = []
+  const other = grace.slots({ ms: 100, start: 0, rule })
+  other.on('refused', (error) => errors.push(error))
+  await w.run(1_000)
+  const mine = openRow(ada)
+  await w.runUntil(() => errors.length > 0, 5_000)
+  expect(
+    errors.map(({ code, message }) => [code, /ms 100.*player 1 ms 200/.test(message)]),
+  ).toEqual([['schema', true]])
+  expect([other.status, other.state, mine.status]).toEqual(['refused', 0, 'live'])
+  expect(() => other.act(1)).toThrow(/do not fit/)
+  const row = openRow(grace)
+  await w.runUntil(() => row.status === 'live', 5_000)
+  expect(row.state).toEqual(mine.state)
+})
+
 describe('what cannot be', () => {
   test('an act over the limits, or before the world is here', async () => {
     const { players } = await scene(6, 2, 'mesh')

@@ -82,6 +82,7 @@ type Cells = Record<number, number>
 const game: Game = {
   ms: MS,
   print: 1,
+  says: '200 highest cell',
   start: { 1: 0, 2: 2, 3: 3 } satisfies Cells,
   order: 'highest',
   rule: (world, acts) => {
