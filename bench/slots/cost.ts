@@ -32,6 +32,7 @@ const out: PartOut = { send: () => 1, emit: () => {} }
 const game: slots.Game = {
   ms: MS,
   print: 1,
+  says: '',
   start: EMPTY,
   order: 'highest',
   rule: (world, done, turn) => step(world as World, done as readonly Deed[], turn),
@@ -85,7 +86,7 @@ function meet(players: number): slots.Slots {
   me.ms = MS
   me.standing = 'live'
   me.slot = 1_000
-  settle(me, me.slot - 1 - me.horizon, seal(game.start))
+  settle(me, me.slot - 1 - me.horizon, seal(game.start), 0)
   for (let inc = 1; inc <= players; inc++) {
     me.here.add(inc)
     me.players.set(inc, inc)

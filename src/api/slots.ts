@@ -40,27 +40,45 @@ export interface ActOf<Act> {
 
 /** What is told about a world of slots. */
 export interface SlotsEvents<Act> {
-  /** Acts of ours that came too late for everybody else: they did not happen. */
+  /**
+   * Acts of ours that came too late for everybody else: they did not happen. Told when all who
+   * play agree on it, so that it is never taken back.
+   */
   void: readonly Act[]
+  /**
+   * Others have a world with other options (`ms`, `order`, `act`): ours is closed for good. The
+   * sentence names both. `session.slots` may be called again.
+   */
+  refused: HoldfastError
   /** The rule threw: that slot changed nothing. */
   failed: { readonly slot: number; readonly error: unknown }
+  /**
+   * A player has the same acts up to that slot, and another world: the rule does not give the same
+   * there as here. Told at both ends, once until worlds are the same again after another act.
+   */
+  diverged: { readonly slot: number; readonly player: number }
 }
 
-/** How we stand to the world: it is on its way, or here. */
-export type SlotsStatus = 'joining' | 'live'
+/** How we stand to the world: it is on its way, or here, or others have one that does not fit. */
+export type SlotsStatus = 'joining' | 'live' | 'refused'
 
 /**
  * A world that nobody decides on: everybody has it, and folds in what everybody did. It goes on
  * while a server dies and another takes over.
  */
 export interface SlotsHandle<World, Act> {
-  /** The world after the last whole slot. What comes late within the horizon is put right in it. */
+  /**
+   * The world after the last whole slot. What comes late within the horizon is put right in it.
+   * While the world is on its way to us: the last that we had, or `start`.
+   */
   readonly state: World
   /** The same with what is known of the slot under way: what we did shows at once. */
   readonly ahead: World
   /** The slot under way: session time divided by its length; NaN while that is not known. */
   readonly slot: number
   readonly status: SlotsStatus
+  /** How many other members have the same acts and another world: see `diverged`. */
+  readonly disagreeing: number
   /** For displays: late acts, slots folded again for them, worlds taken of others. */
   readonly counters: Readonly<slots.Slots['counters']>
   /**
@@ -127,15 +145,18 @@ export class Worlds {
     this.#reports = reports
   }
 
-  /** @throws HoldfastError `bad-value` for options out of range, or if one is open already */
+  /**
+   * @throws HoldfastError `bad-value` for options out of range, or if one is open already;
+   *   `schema` if others have one with other options
+   */
   open(options: SlotsOptions<unknown, unknown>, fields: Fields | undefined): World {
     if (this.#handle) throw bad('a session has one world of slots: it is open already')
     checkOptions('slots', options, ['ms', 'start', 'rule', 'order', 'act'])
     const codec = (fields ? codecOf(fields) : json) as Codec<unknown>
     const game = gameOf(options, codec)
+    slots.open(this.#state, game)
     this.#handle = new World(this.#state, game, codec, this.#runner, this.#reports)
     this.#box.game = game
-    slots.open(this.#state, game)
     this.#runner()?.do((now, run) => {
       slots.tick(this.#state, game, now, partOut(run, slots.SLOTS_CHANNEL))
     })
@@ -144,7 +165,10 @@ export class Worlds {
   }
 
   told(event: slots.SlotsEvent): void {
-    this.#handle?.told(event)
+    const handle = this.#handle
+    // It may be opened again, with the options of the others.
+    if (event.kind === 'slots-refused') [this.#handle, this.#box.game] = [null, null]
+    handle?.told(event)
   }
 }
 
@@ -160,8 +184,16 @@ function gameOf(options: SlotsOptions<unknown, unknown>, codec: Codec<unknown>):
     throw bad(`order is highest or fair: "${String(order)}"`)
   if (typeof rule !== 'function') throw bad('rule is a function of world, acts and turn')
   sealed(start)
-  const print = fingerprint(`${ms} ${order} ${codec.text}`)
-  return { ms, start, order, print, rule, decode: (body) => codec.decode(body) }
+  const says = `${ms} ${order} ${codec.text}`
+  return {
+    ms,
+    start,
+    order,
+    print: fingerprint(says),
+    says,
+    rule,
+    decode: (body) => codec.decode(body),
+  }
 }
 
 function sealed(start: unknown): void {
@@ -181,6 +213,7 @@ class World implements SlotsHandle<unknown, unknown> {
   readonly #reports: Reports
   readonly #listeners = new Set<() => void>()
   readonly #events: Emitter<SlotsEvents<unknown>>
+  #refusal: HoldfastError | null = null
 
   constructor(
     state: slots.Slots,
@@ -194,15 +227,21 @@ class World implements SlotsHandle<unknown, unknown> {
     this.#codec = codec
     this.#runner = runner
     this.#reports = reports
-    this.#events = new Emitter('a world of slots', ['void', 'failed'], reports)
+    this.#events = new Emitter(
+      'a world of slots',
+      ['void', 'refused', 'failed', 'diverged'],
+      reports,
+    )
   }
 
   get state(): unknown {
-    return this.status === 'live' ? slots.shown(this.#state, this.#game) : this.#game.start
+    if (this.#refusal) return this.#game.start
+    return slots.shown(this.#state, this.#game)
   }
 
   get ahead(): unknown {
-    return this.status === 'live' ? slots.ahead(this.#state, this.#game) : this.#game.start
+    if (this.#refusal) return this.#game.start
+    return slots.ahead(this.#state, this.#game)
   }
 
   get slot(): number {
@@ -210,7 +249,12 @@ class World implements SlotsHandle<unknown, unknown> {
   }
 
   get status(): SlotsStatus {
+    if (this.#refusal) return 'refused'
     return this.#state.standing === 'live' ? 'live' : 'joining'
+  }
+
+  get disagreeing(): number {
+    return slots.diverging(this.#state)
   }
 
   get counters(): Readonly<slots.Slots['counters']> {
@@ -221,6 +265,7 @@ class World implements SlotsHandle<unknown, unknown> {
     const body = this.#encode(act)
     const runner = this.#runner()
     if (!runner) throw new HoldfastError('left', 'cannot act: the session was left')
+    if (this.#refusal) throw this.#refusal
     if (this.status !== 'live') {
       throw new HoldfastError('unreachable', 'cannot act: the world is still on its way to us')
     }
@@ -264,7 +309,24 @@ class World implements SlotsHandle<unknown, unknown> {
   told(event: slots.SlotsEvent): void {
     if (event.kind === 'slots') for (const hear of [...this.#listeners]) hear()
     else if (event.kind === 'slots-void') this.#events.tell('void', event.acts)
+    else if (event.kind === 'slots-refused') this.#refused(event.why)
+    else if (event.kind === 'slots-diverged') this.#diverged(event.slot, event.player)
     else this.#failed(event.slot, event.error)
+  }
+
+  #refused(why: string): void {
+    this.#refusal = new HoldfastError('schema', why)
+    this.#events.tell('refused', this.#refusal)
+    if (this.#events.hears('refused')) return
+    this.#reports.report(this.#refusal, 'a world of slots', this.#game)
+  }
+
+  #diverged(slot: number, player: number): void {
+    this.#events.tell('diverged', { slot, player })
+    if (this.#events.hears('diverged')) return
+    const says = `after slot ${slot} player ${player} has another world of the same acts`
+    const error = new HoldfastError('bad-value', `${says}: the rule does not give the same for all`)
+    this.#reports.report(error, 'the rule of a world of slots', this.#game)
   }
 
   #failed(slot: number, error: unknown): void {

@@ -11,6 +11,7 @@
  * JOIN_MS the application is told, and sooner where it is sure that no hub is there.
  */
 
+import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis } from '../machine.ts'
 import { type FromHub, fromHub, HUB_VERSION, NO_GAME } from '../register/messages.ts'
 import { type ToHub, toHub } from '../register/messages.ts'
@@ -192,6 +193,8 @@ function become(run: Runtime, id: string): void {
     ...hashesOf(own.secret),
   }
   inside(run, 0)
+  // Session time is our clock, or goes on as it was.
+  member.clock.set = true
   found(own, now, out)
   enter(own, now, self, 0, out)
 }
@@ -218,6 +221,8 @@ function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
   // What was recorded for us and told to us, and the session that was recovered does not have.
   const lost = same ? Math.max(0, member.recorded - answer.lastSeq) : 0
   renumber(own, same, answer.lastSeq, out)
+  // Of another session time is another: a clock that was set would follow it for hours.
+  if (member.home !== '' && member.home !== own.id) member.clock = createClock(now)
   inside(run, lost)
   // The primary's own view reaches us again on the link; until then this one serves.
   client.follow(own, now, answer.view, null, out)

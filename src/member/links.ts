@@ -395,10 +395,20 @@ function tryPaths(run: Runtime, peer: Peer): void {
 
 function steerClock(run: Runtime): void {
   const { member, now } = run
-  const { primary } = member.session.client.view
-  const led = member.peers.get(primary)?.link
+  const { primary, members } = member.session.client.view
+  const led = member.peers.get(primary === member.session.me ? elder(run) : primary)?.link
   const offset = led ? link.offset(led) : null
-  if (offset !== null && primary !== member.session.me) clock.steer(member.clock, now, offset)
+  if (offset !== null) clock.steer(member.clock, now, offset)
+  else if (members.length === 1) member.clock.set = true
+}
+
+// Whoever leads before it heard what time it is takes it from the oldest.
+function elder({ member }: Runtime): PeerId {
+  if (member.clock.set) return 0
+  const known = [...member.peers.values()].filter(
+    (peer) => peer.link && link.offset(peer.link) !== null,
+  )
+  return Math.min(...known.map(({ inc }) => inc), Infinity)
 }
 
 /** Sends what was written since the last flush. */

@@ -257,8 +257,7 @@ export function sessionTime(run: Runtime, now: Millis): Millis {
 
 /** Whether session time is known: before, it is the own clock. */
 export function knowsTime({ member }: Runtime): boolean {
-  const { me, client } = member.session
-  return member.clock.set || (me !== 0 && client.view.primary === me)
+  return member.clock.set
 }
 
 function begin(run: Runtime, now: Millis): void {

@@ -8,7 +8,7 @@ import type { Millis, PeerId } from '../machine.ts'
 import type { ByteWriter } from '../wire/bytes.ts'
 import { BUSY_SLOTS, FRAME_ROOM, IDLE_SLOTS, writeFrame } from './frames.ts'
 import { rootOf } from './root.ts'
-import type { SlotEvent, SlotPeer, Slots } from './state.ts'
+import { type SlotEvent, type SlotPeer, type Slots, UNSURE_SLOTS } from './state.ts'
 
 // Of a slot: so long the server of a star gathers what it sends on.
 const GATHER_SHARE = 0.2
@@ -63,7 +63,12 @@ export function isDueTo(slots: Slots, now: Millis, to: PeerId): boolean {
 
 function isDue(slots: Slots, now: Millis, peer: SlotPeer): boolean {
   if (peer.dueAt <= now) return true
-  return slots.slot - peer.saidIn >= (slots.bySlot.size > 0 ? BUSY_SLOTS : IDLE_SLOTS)
+  return slots.slot - peer.saidIn >= (isBusy(slots) ? BUSY_SLOTS : IDLE_SLOTS)
+}
+
+// Something is open, or not agreed yet: nobody waits for that word longer than acts are kept.
+function isBusy({ bySlot, acted, agreed, slot }: Slots): boolean {
+  return bySlot.size > 0 || (acted > agreed && slot - acted < UNSURE_SLOTS)
 }
 
 /** Appends a frame to packet `seq` for that peer, if one is due. */

@@ -42,6 +42,7 @@ export function insert(slots: Slots, event: SlotEvent): void {
   slot.deeds = null
   slot.events.set(key, event)
   slot.digest = (slot.digest + event.mark) >>> 0
+  slots.acted = Math.max(slots.acted, event.slot)
   noteWho(slots, event)
   spoil(slots, event.slot)
 }

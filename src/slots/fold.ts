@@ -9,6 +9,8 @@ import * as prng from '../faults/prng.ts'
 import { HoldfastError } from '../machine.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { toJson } from '../wire/json.ts'
+import { restart } from './agreement.ts'
+import { markOf } from './events.ts'
 import {
   AHEAD_SLOTS,
   type Deeds,
@@ -23,17 +25,23 @@ import {
 } from './state.ts'
 import { tally } from './tally.ts'
 
-/** The world of the last whole slot. */
+/** The world of the last whole slot, or the last that we had. */
 export function shown(slots: Slots, game: Game): unknown {
+  if (slots.standing !== 'live') return kept(slots, game)
   fold(slots, game)
   return slots.worlds.at(-1)!.world
 }
 
 /** The world with what is known of the slot under way: our own acts at once. */
 export function ahead(slots: Slots, game: Game): unknown {
+  if (slots.standing !== 'live') return kept(slots, game)
   fold(slots, game)
   slots.ahead ??= next(slots, game, slots.worlds.at(-1)!, slots.slot)
   return slots.ahead.world
+}
+
+function kept({ worlds, sound }: Slots, game: Game): unknown {
+  return sound > 0 ? worlds[sound - 1]!.world : game.start
 }
 
 // Up to the last whole slot.
@@ -76,11 +84,11 @@ function deedsOf(slots: Slots, game: Game, slot: number): Deeds {
   return deeds
 }
 
-// By the tie-break, then as they were made (M32).
+// By the tie-break, then as they were made, over incarnations too (M32).
 function sorted(slots: Slots, game: Game, slot: number, events: SlotEvent[]): SlotEvent[] {
   if (slots.variant === 'order-of-arrival') return events
   const rank = game.order === 'fair' ? fairRank(slots, slot) : ({ player }: SlotEvent) => player
-  return events.sort((a, b) => rank(b) - rank(a) || b.inc - a.inc || a.id - b.id)
+  return events.sort((a, b) => rank(b) - rank(a) || a.inc - b.inc || a.id - b.id)
 }
 
 // Every player is first as often as any other.
@@ -110,7 +118,8 @@ function turnOf({ seed }: Slots, slot: number, left: readonly number[]): Turn {
 /**
  * Freezes a world, if it can be told to others.
  *
- * @throws HoldfastError `bad-value` for one over WORLD_BYTES_MAX, TypeError for what JSON has not,
+ * @throws HoldfastError `bad-value` for one over WORLD_BYTES_MAX, TypeError for what JSON has not
+ *   or would change (NaN, Infinity, undefined, -0),
  *   RangeError for one nested too deep
  */
 export function seal(world: unknown): Sealed {
@@ -124,13 +133,37 @@ export function seal(world: unknown): Sealed {
 const encoder = new TextEncoder()
 
 // A rule that changed a world would change the past: it throws instead. What a rule froze itself
-// may hold what is not frozen, so all of it is looked at.
+// may hold what is not frozen, so all of it is looked at, once.
 function freeze(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null) {
+    if (isCarried(value)) return value
+    throw new TypeError(`a world has no ${Object.is(value, -0) ? '-0' : String(value)} in it`)
+  }
+  if (looked.has(value)) return value
   if (!Array.isArray(value) && !isRecord(value))
     throw new TypeError('a world has plain values only')
-  for (const name in value) freeze((value as Record<string, unknown>)[name])
-  return Object.freeze(value)
+  const names = Object.keys(value)
+  // What JSON passes over: symbols, what is hidden, and what is worked out when it is read.
+  if (Reflect.ownKeys(value).length !== names.length + (Array.isArray(value) ? 1 : 0)) {
+    throw new TypeError('a world has plain values only, each under a name that can be listed')
+  }
+  for (const name of names) {
+    const field = Object.getOwnPropertyDescriptor(value, name)!
+    if (field.get || field.set) throw new TypeError(`a world has no getter in it: ${name}`)
+    freeze(field.value)
+  }
+  Object.freeze(value)
+  looked.add(value)
+  return value
+}
+
+// Frozen to the ground, and of plain values: nothing changes that any more.
+const looked = new WeakSet<object>()
+
+// Whoever takes a world has it of JSON: there NaN is null, -0 is 0, and undefined is not there.
+function isCarried(value: unknown): boolean {
+  if (value === undefined) return false
+  return typeof value !== 'number' || (Number.isFinite(value) && !Object.is(value, -0))
 }
 
 // A Map is `{}` as JSON: whoever takes the world would have another.
@@ -139,13 +172,20 @@ function isRecord(value: object): boolean {
   return kind === null || kind === Object.prototype
 }
 
-/** A world of the game, ready to be folded on. */
-export function settle(slots: Slots, base: number, world: Sealed): void {
+/** A world of the game, ready to be folded on. @param acts the sum of what is in it */
+export function settle(slots: Slots, base: number, world: Sealed, acts: number): void {
   slots.base = base
   slots.worlds = [world]
   slots.sound = 1
   slots.ahead = null
-  slots.hashes.set(base, fingerprint(world.text))
+  slots.settled.set(base, { hash: fingerprint(world.text), acts })
+  restart(slots, ...slots.peers.values())
+}
+
+/** The sum of a world that goes on from one where no other can: as if that were an event. */
+export function sumFrom(slots: Slots, slot: number, acts: number): number {
+  const mark = markOf({ inc: slots.me, id: 0, slot, gone: 0, body: new Uint8Array(0) })
+  return (acts + mark) >>> 0
 }
 
 /** The slot under way is another: what left the horizon is settled. */
@@ -166,21 +206,23 @@ function leap(slots: Slots, game: Game, to: number): void {
   advance(slots, game, slots.slot + AHEAD_SLOTS + slots.horizon + 2)
   fold(slots, game)
   const world = slots.worlds.at(-1)!
+  const { acts } = slots.settled.get(slots.base)!
   slots.bySlot.clear()
-  slots.hashes.clear()
-  settle(slots, to - 1 - slots.horizon, world)
+  slots.settled.clear()
+  settle(slots, to - 1 - slots.horizon, world, sumFrom(slots, to, acts))
 }
 
 function settleNext(slots: Slots): void {
-  const { hashes, bySlot } = slots
-  const before = slots.worlds.shift()
+  const { settled, bySlot } = slots
+  const old = slots.worlds.shift()
   slots.sound--
+  const before = settled.get(slots.base)!
   const base = ++slots.base
   const world = slots.worlds[0]!
-  const same = world === before ? hashes.get(base - 1) : undefined
-  hashes.set(base, same ?? fingerprint(world.text))
+  const hash = world === old ? before.hash : fingerprint(world.text)
+  settled.set(base, { hash, acts: (before.acts + (bySlot.get(base)?.digest ?? 0)) >>> 0 })
   // It was folded: its events stand in order.
   for (const event of bySlot.get(base)?.deeds?.events ?? []) tally(slots, event)
   bySlot.delete(base)
-  hashes.delete(base - HISTORY_SLOTS)
+  settled.delete(base - HISTORY_SLOTS)
 }

@@ -1,11 +1,13 @@
 /**
  * What members say to each other while a world is under way: one unreliable frame.
  *
- *     head      1 digest | 2 settled | 4 near | 8 apart
+ *     head      1 digest | 2 settled | 4 near | 8 apart | 16 agreed | 32 seeks
  *     slot      u16, the low bits of the slot under way
  *     root      varint, who is followed; 0 for none
  *     digest    u32, of the events of the slots that `rangeOf` names
  *     settled   u32, the hash of the world that is settled at that slot
+ *     acts      u32, the sum of the marks of what is in it
+ *     agreed    u8, so many slots before it all who play have the same acts
  *     events    to the end of the frame
  *
  * Each frame repeats all events that the peer is not known to have, so a lost one costs nothing
@@ -31,19 +33,29 @@ import {
 } from '../wire/bytes.ts'
 import { unwrap } from '../wire/sequence.ts'
 import { digestOf, rangeOf } from './events.ts'
-import { ACT_BYTES_MAX, AHEAD_SLOTS, type SlotEvent, type SlotPeer, type Slots } from './state.ts'
+import {
+  ACT_BYTES_MAX,
+  AHEAD_SLOTS,
+  type SettledWord,
+  type SlotEvent,
+  type SlotPeer,
+  type Slots,
+} from './state.ts'
 
 /** What is owed is sent again after this, if nothing says that it came or was lost. */
 export const AGAIN_MS: Millis = 250
 /** Everybody hears of us once in so many slots. */
 export const IDLE_SLOTS = 5
-/** The same while anything is open. */
+/** The same while anything is open, or not agreed. */
 export const BUSY_SLOTS = 2
 
-const HEAD = { digest: 1, settled: 2, near: 4, apart: 8 } as const
+const HEAD = { digest: 1, settled: 2, near: 4, apart: 8, agreed: 16, seeks: 32 } as const
+const HEAD_ALL = 63
+// Where all agreed longer ago nobody waits for the word.
+const AGREED_BACK_MAX = 255
 const EVENT = { foreign: 1, gone: 2, backShift: 2 } as const
-// Head, slot, root, digest, hash.
-const HEAD_MAX = 1 + 2 + 8 + 4 + 4
+// Head, slot, root, digest, hash, acts, agreed.
+const HEAD_MAX = 1 + 2 + 8 + 4 + 4 + 4 + 1
 // Head, member, player, id, length or player gone, act.
 const EVENT_MAX: number = 1 + 8 + 8 + 8 + 8 + ACT_BYTES_MAX
 
@@ -57,7 +69,7 @@ export interface Frame {
   near: boolean
   apart: boolean
   digest: number | null
-  settled: number | null
+  settled: SettledWord | null
   events: Told[]
 }
 
@@ -78,19 +90,26 @@ export function writeFrame(
 ): SlotEvent[] {
   const end = writer.length + budget
   const { slot } = slots
-  const hash = slots.hashes.get(slot - 1 - slots.horizon)
   // Once a slot is enough for what holds for a slot.
   const says = peer.saidIn !== slot
-  const settled = says && hash !== undefined
+  const over = slot - 1 - slots.horizon
+  const settled = says ? slots.settled.get(over) : undefined
+  const back = over - Math.min(slots.agreed, over)
+  const agreed = settled !== undefined && slots.agreed >= 0 && back <= AGREED_BACK_MAX
   const flags = (says ? HEAD.digest : 0) | (settled ? HEAD.settled : 0)
-  writeU8(writer, flags | (near ? HEAD.near : 0) | (slots.apart ? HEAD.apart : 0))
+  const more = (agreed ? HEAD.agreed : 0) | (slots.asked !== 0 ? HEAD.seeks : 0)
+  writeU8(writer, flags | more | (near ? HEAD.near : 0) | (slots.apart ? HEAD.apart : 0))
   writeU16(writer, slot & 0xffff)
   writeVarint(writer, root)
   if (says) {
     const { from, to } = rangeOf(slot, slots.horizon)
     writeU32(writer, digestOf(slots, from, to))
   }
-  if (settled) writeU32(writer, hash)
+  if (settled) {
+    writeU32(writer, settled.hash)
+    writeU32(writer, settled.acts)
+    if (agreed) writeU8(writer, back)
+  }
   peer.saidIn = slot
   return writeOwed(slots, now, peer, writer, end)
 }
@@ -136,19 +155,36 @@ function writeEvent(writer: ByteWriter, slots: Slots, event: Told): void {
 /** The most bytes of the head of a frame, and of an event. */
 export const FRAME_ROOM: number = HEAD_MAX + EVENT_MAX
 
-/** A frame of a peer. Hostile. @returns null for a malformed one */
-export function readFrame(reader: ByteReader, near: number, from: Sender): Frame | null {
+/**
+ * A frame of a peer. Hostile.
+ *
+ * @param horizon slots that stay open
+ * @returns null for a malformed one
+ */
+export function readFrame(
+  reader: ByteReader,
+  near: number,
+  from: Sender,
+  horizon: number,
+): Frame | null {
   const head = readU8(reader)
   const slot = unwrap(readU16(reader), near)
   const root = readVarint(reader)
   const digest = head & HEAD.digest ? readU32(reader) : null
-  const settled = head & HEAD.settled ? readU32(reader) : null
-  if (head > 15 || slot < 0) return null
+  if (head > HEAD_ALL || slot < 0 || (head & HEAD.agreed && !(head & HEAD.settled))) return null
+  const settled = head & HEAD.settled ? readSettled(reader, head, slot - 1 - horizon) : null
   const events: Told[] = []
   while (!reader.failed && reader.at < reader.end) events.push(readEvent(reader, slot, from))
   if (reader.failed) return null
   const said = { near: (head & HEAD.near) > 0, apart: (head & HEAD.apart) > 0 }
   return { slot, root, ...said, digest, settled, events }
+}
+
+function readSettled(reader: ByteReader, head: number, slot: number): SettledWord {
+  const hash = readU32(reader)
+  const acts = readU32(reader)
+  const agreed = head & HEAD.agreed ? slot - readU8(reader) : -1
+  return { slot, hash, acts, agreed, seeks: (head & HEAD.seeks) > 0 }
 }
 
 /** Whose frame it is. */

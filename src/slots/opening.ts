@@ -3,17 +3,27 @@
  * begins.
  */
 
-import type { Millis, PeerId } from '../machine.ts'
+import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import { plain } from '../wire/plain.ts'
 import { speaksTo } from './carry.ts'
-import { seal, settle } from './fold.ts'
+import { seal, settle, sumFrom } from './fold.ts'
 import type { Game, Slots, SlotsOut } from './state.ts'
+import { tally } from './tally.ts'
 import { ask } from './worlds.ts'
 
 /** Whoever is not known by then counts as not playing. */
 export const BEGIN_MS: Millis = 2_000
 
-/** The application wants a world: it comes with one of the next slots. */
+/**
+ * The application wants a world: it comes with one of the next slots.
+ *
+ * @throws HoldfastError `schema` if somebody who goes before us has another, with both named
+ */
 export function open(slots: Slots, game: Game): void {
+  const wish = { standing: 'joining', print: game.print } as const
+  for (const inc of slots.peers.keys()) {
+    if (yields(slots, wish, inc)) throw new HoldfastError('schema', unlike(slots, game.says, inc))
+  }
   slots.standing = 'joining'
   // Who told its standing while we had no game may play another.
   for (const peer of slots.peers.values()) {
@@ -21,9 +31,52 @@ export function open(slots: Slots, game: Game): void {
   }
   slots.ms = game.ms
   slots.print = game.print
+  slots.says = game.says
   slots.beginAt = NaN
   slots.askAt = -Infinity
 }
+
+type Own = Pick<Slots, 'standing' | 'print'>
+
+/**
+ * Whether we give way to a member with other options: in a star to the server; in a mesh who has a
+ * world goes before who wants one, and the older before the younger.
+ */
+function yields(
+  { me, mesh, peers, primary }: Slots,
+  { standing, print }: Own,
+  to: PeerId,
+): boolean {
+  const peer = peers.get(to)
+  if (standing === 'closed' || !peer || peer.print === print) return false
+  if (peer.claims !== 'joining' && peer.claims !== 'live') return false
+  if (!mesh) return to === primary
+  return peer.claims === standing ? to < me : peer.claims === 'live'
+}
+
+/** Closes our world if a member has other options and goes before us (SL-4). */
+export function yieldTo(slots: Slots, to: PeerId, out: SlotsOut): void {
+  if (!yields(slots, slots, to)) return
+  const why = unlike(slots, slots.says, to)
+  slots.standing = 'closed'
+  slots.print = 0
+  slots.says = ''
+  out.emit({ kind: 'slots-refused', why })
+}
+
+// Both sides, by the options that can differ.
+function unlike({ peers, players }: Slots, here: string, to: PeerId): string {
+  const [ours, theirs] = [here, peers.get(to)!.says].map(optionsOf)
+  return `worlds of slots do not fit: here ${ours}, at player ${players.get(to) ?? '?'} ${theirs}`
+}
+
+// It comes from the network: of any length, and it may stand in a terminal.
+function optionsOf(says: string): string {
+  const [ms, order, ...fields] = says.slice(0, SHOWN_MAX).split(' ')
+  return plain(`ms ${ms}, order ${order}, act ${fields.join(' ')}`)
+}
+
+const SHOWN_MAX = 200
 
 /** As one who has no world yet: asks who has one, or begins one. */
 export function seek(slots: Slots, game: Game, now: Millis, out: SlotsOut): void {
@@ -35,15 +88,27 @@ export function seek(slots: Slots, game: Game, now: Millis, out: SlotsOut): void
   if (slots.slot < 1) return
   // In a star the server begins.
   if (!slots.mesh && slots.me !== slots.primary) return
-  if (isSomebodyUnknown(slots) && now < slots.beginAt) return
+  // A world of before is none to go on with as long as somebody may have that of now.
+  if (isSomebodyUnknown(slots) && (now < slots.beginAt || slots.sound > 0)) return
   const other = oldest(slots, 'joining')
   if (slots.mesh && other !== 0 && other < slots.me) return
   // After the loss of a session the world goes on from where it was.
-  const world = slots.worlds.at(-1) ?? seal(game.start)
-  for (const slot of slots.bySlot.keys()) if (slot < slots.slot) slots.bySlot.delete(slot)
-  settle(slots, slots.slot - 1, world)
+  const world = slots.worlds[slots.sound - 1] ?? seal(game.start)
+  leavePast(slots)
+  // Two that were begun by themselves are not one, though nothing was done in either.
+  settle(slots, slots.slot - 1, world, sumFrom(slots, slots.slot, 0))
   slots.standing = 'live'
   slots.changed = true
+}
+
+// What is folded into the world that goes on counts; the rest of what is over does not.
+function leavePast(slots: Slots): void {
+  const folded = slots.base + slots.sound - 1
+  for (const [number, { events }] of slots.bySlot) {
+    if (number >= slots.slot) continue
+    for (const event of events.values()) if (number <= folded) tally(slots, event)
+    slots.bySlot.delete(number)
+  }
 }
 
 function isSomebodyUnknown(slots: Slots): boolean {

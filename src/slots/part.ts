@@ -4,12 +4,13 @@ import type { Millis, Part, PartView, PeerId } from '../machine.ts'
 import { createReader } from '../wire/bytes.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
+import { hear, hearDiffers, isNear, look, tellVoid } from './agreement.ts'
 import { acked, forward, isDueTo, lost, lookOver, owe, write } from './carry.ts'
 import { digestOf, rangeOf } from './events.ts'
 import { advance } from './fold.ts'
 import { type Frame, readFrame } from './frames.ts'
-import { slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
-import { seek } from './opening.ts'
+import { SAYS_MAX, slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
+import { seek, yieldTo } from './opening.ts'
 import { lookAround, rootOf } from './root.ts'
 import {
   create,
@@ -21,7 +22,6 @@ import {
   type SlotsOut,
 } from './state.ts'
 import { take, tellGone } from './take.ts'
-import { takeVoid } from './tally.ts'
 import { adopt, ANSWER_AGAIN_MS, ask, worldFor } from './worlds.ts'
 
 // An alarm a hair before the slot is over would be set again and again.
@@ -65,22 +65,36 @@ export function slotsPart(box: GameBox): Part<Slots> {
 /** Brings the slot under way up to the instant. @returns whether session time is known */
 export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): boolean {
   const to = slotAt(slots, now)
+  const before = slots.slot
   if (Number.isNaN(to)) return false
   if (slots.standing === 'live') advance(slots, game, to)
   else slots.slot = Number.isNaN(slots.slot) ? to : Math.max(slots.slot, to)
   if (slots.standing === 'joining') {
-    for (const slot of slots.bySlot.keys()) {
-      if (slot < to - 2 * slots.horizon) slots.bySlot.delete(slot)
-    }
+    forgetPast(slots, to)
     seek(slots, game, now, out)
   }
   lookAround(slots, now)
   if (rootOf(slots, now).root === slots.me) {
+    slots.asked = 0
     // Somebody says who went.
     tellGone(slots, game, now)
-    tellVoid(slots, out)
+    tellUnagreed(slots, out)
   }
+  if (slots.slot !== before) look(slots, out)
   return true
+}
+
+// What is in the world that we had stays known: it may be the one that goes on.
+function forgetPast({ bySlot, base, sound, horizon }: Slots, to: number): void {
+  for (const slot of bySlot.keys()) {
+    const isKept = slot > base && slot < base + sound
+    if (slot < to - 2 * horizon && !isKept) bySlot.delete(slot)
+  }
+}
+
+// The planted bug: what the root's world has left out counts as void.
+function tellUnagreed(slots: Slots, out: SlotsOut): void {
+  if (slots.variant === 'void-unagreed') tellVoid(slots, slots.base, out)
 }
 
 // The slot of an instant; NaN while session time is not known.
@@ -95,20 +109,16 @@ function deadline(slots: Slots): Millis {
 }
 
 function reset(slots: Slots): void {
-  const { standing, ms, print, offset, horizon, nextId, variant, counters } = slots
+  const { standing, ms, print, says, horizon, nextId, variant, counters } = slots
   // If nobody has a world there, ours goes on.
   const worlds = slots.worlds.slice(0, slots.sound).slice(-1)
-  const kept = { ms, print, offset, horizon, nextId, variant, counters, worlds }
-  Object.assign(slots, create(), kept)
+  const kept = { ms, print, says, horizon, nextId, variant, counters, worlds }
+  Object.assign(slots, create(), kept, { sound: worlds.length })
   slots.standing = standing === 'closed' ? 'closed' : 'joining'
 }
 
 function viewed(slots: Slots, now: Millis, view: PartView): void {
-  // Whoever was out and came back may have missed what was settled meanwhile.
-  if (slots.me !== 0 && slots.me !== view.me) {
-    slots.apart = true
-    slots.nextId = 1
-  }
+  if (slots.me !== 0 && slots.me !== view.me) cameBack(slots)
   slots.me = view.me
   slots.seed = fingerprint(view.session)
   slots.mesh = view.mesh
@@ -124,6 +134,16 @@ function viewed(slots: Slots, now: Millis, view: PartView): void {
   slots.dueAt = Math.min(slots.dueAt, now)
 }
 
+// Whoever was out may have missed what was settled and agreed on meanwhile: its world is no world
+// to lead with. It goes on if nobody else has one.
+function cameBack(slots: Slots): void {
+  slots.nextId = 1
+  slots.asked = 0
+  slots.beginAt = NaN
+  slots.askAt = -Infinity
+  if (slots.standing === 'live') slots.standing = 'joining'
+}
+
 // A player is known so that nobody else acts in its name, and no act of a slot that is open can be
 // of whoever went so many members ago. No world depends on it.
 function forgetGone({ players, here }: Slots): void {
@@ -136,8 +156,14 @@ function forgetGone({ players, here }: Slots): void {
 function flush(slots: Slots, out: SlotsOut): void {
   for (const [inc, peer] of slots.peers) {
     if (peer.told === slots.standing) continue
-    const { standing, print } = slots
-    const said = out.send(inc, encode(slotsLayout, { kind: 'standing', standing, print }))
+    const { standing, print, says } = slots
+    const message = {
+      kind: 'standing',
+      standing,
+      print,
+      says: says.slice(0, SAYS_MAX / 3),
+    } as const
+    const said = out.send(inc, encode(slotsLayout, message))
     if (said > 0) peer.told = standing
   }
   for (const failure of slots.failures.splice(0)) out.emit({ kind: 'slots-failed', ...failure })
@@ -164,6 +190,9 @@ function receive(
     if (!fits) slots.counters.refused++
     peer.standing = fits ? message.standing : 'closed'
     peer.print = message.print
+    peer.says = message.says
+    peer.claims = message.standing
+    if (!fits) yieldTo(slots, from, out)
     slots.changed = true
   } else if (game) answer(slots, game, now, from, message, out)
 }
@@ -183,13 +212,15 @@ function answer(
     // Who stood still for long has a world that is long over.
     tick(slots, game, now, out)
     out.send(from, worldFor(slots))
+  } else if (message.kind === 'differs') {
+    if (slots.standing === 'live') hearDiffers(slots, from, message, out)
   } else if (message.kind === 'world') {
     if (from !== slots.asked) return void slots.counters.refused++
     slots.asked = 0
     const at = Math.max(slots.slot, slotAt(slots, now) || 0)
     if (!adopt(slots, game, message, at)) return void slots.counters.malformed++
     slots.changed = true
-    if (rootOf(slots, now).root === from) tellVoid(slots, out)
+    if (rootOf(slots, now).root === from) tellUnagreed(slots, out)
     tick(slots, game, now, out)
   }
 }
@@ -205,7 +236,7 @@ function read(
   const peer = slots.peers.get(from)
   const player = slots.players.get(from)
   if (!peer || player === undefined || Number.isNaN(slots.slot)) return
-  const frame = readFrame(createReader(bytes), slots.slot, { inc: from, player })
+  const frame = readFrame(createReader(bytes), slots.slot, { inc: from, player }, slots.horizon)
   if (!frame) return void slots.counters.malformed++
   peer.heardAt = now
   peer.follows = frame.root
@@ -231,14 +262,17 @@ function compareEvents(slots: Slots, inc: PeerId, frame: Frame): void {
 }
 
 function compareWorlds(slots: Slots, now: Millis, inc: PeerId, frame: Frame, out: SlotsOut): void {
-  const said = toCompare(slots, slots.peers.get(inc)!, frame)
-  if (!said) return
+  const word = toCompare(slots, slots.peers.get(inc)!, frame)
+  const mine = word && slots.settled.get(word.slot)
+  if (!mine) return
+  hear(slots, inc, mine, word, out)
   const { root, near } = rootOf(slots, now)
   const counts = inc === root || (!near && frame.near && frame.root === root)
   if (!counts) return
-  if (said.hash !== slots.hashes.get(said.slot)) return ask(slots, now, inc, out)
+  if (word.hash !== mine.hash || word.acts !== mine.acts) return ask(slots, now, inc, out)
   slots.apart = false
-  if (inc === root) tellVoid(slots, out)
+  slots.asked = 0
+  if (inc === root) tellUnagreed(slots, out)
 }
 
 // Whoever's clock is ahead of ours speaks of what is not settled here yet: his first such word is
@@ -247,17 +281,11 @@ function toCompare(slots: Slots, peer: SlotPeer, frame: Frame): SlotPeer['kept']
   const { kept } = peer
   if (kept && kept.slot <= slots.base) {
     peer.kept = null
-    if (slots.hashes.has(kept.slot)) return kept
+    if (slots.settled.has(kept.slot)) return kept
   }
-  if (frame.settled === null) return null
-  const said = { slot: frame.slot - 1 - slots.horizon, hash: frame.settled }
-  if (slots.hashes.has(said.slot)) return said
-  if (said.slot > slots.base && said.slot <= slots.base + slots.horizon) peer.kept ??= said
+  const said = frame.settled
+  if (said === null) return null
+  if (slots.settled.has(said.slot)) return said
+  if (isNear(slots, said.slot)) peer.kept ??= said
   return null
-}
-
-// What the root's world has left out did not happen; that of a third may yet be put right.
-function tellVoid(slots: Slots, out: SlotsOut): void {
-  const left = takeVoid(slots)
-  if (left.length > 0) out.emit({ kind: 'slots-void', acts: left.map(({ act }) => act) })
 }

@@ -1,5 +1,6 @@
 /** @module What other rooms use of the slots. */
 
+export { diverging } from './agreement.ts'
 export { ahead, seal, shown } from './fold.ts'
 export { SLOTS_CHANNEL } from './messages.ts'
 export { open } from './opening.ts'

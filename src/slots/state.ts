@@ -12,9 +12,9 @@ import type { Millis, PartOut, PeerId } from '../machine.ts'
 export const HORIZON_SLOTS = 10
 /** Clocks ahead of ours by so many slots are believed. */
 export const AHEAD_SLOTS = 5
-/** Hashes of settled worlds that are kept to compare. */
+/** Settled slots that are kept to compare. */
 export const HISTORY_SLOTS = 60
-/** Own acts are remembered so long: a world that is taken says whether they count. */
+/** Own acts are remembered for so many slots at least, until all agree whether they count. */
 export const UNSURE_SLOTS = 300
 /** Members that went whose players are known. */
 export const GONE_MAX = 256
@@ -26,7 +26,7 @@ export const GAPS_MAX = 64
 export const LEAP_SLOTS = 60
 /** Acts of one member in one slot. */
 export const ACTS_PER_SLOT = 8
-/** Own acts that are remembered: all of UNSURE_SLOTS, also where no root is heard for long. */
+/** Own acts that are remembered: all of UNSURE_SLOTS, also where nobody agrees for long. */
 export const UNSURE_MAX: number = UNSURE_SLOTS * ACTS_PER_SLOT
 /** Bytes of an act. */
 export const ACT_BYTES_MAX = 64
@@ -84,11 +84,32 @@ export interface Slot {
 /** How a member stands to the world. */
 export type Standing = 'unknown' | 'closed' | 'joining' | 'live'
 
+/** What is known of a settled slot. */
+export interface Settled {
+  /** The fingerprint of the world. */
+  hash: number
+  /** The sum of the marks of all events in it, and of who began it. */
+  acts: number
+}
+
+/** What a peer says of a settled slot. */
+export interface SettledWord extends Settled {
+  slot: number
+  /** Up to there all who play have the same acts; -1 if it does not know. */
+  agreed: number
+  /** It asked for the world of another: its own may not last. */
+  seeks: boolean
+}
+
 /** Another member. */
 export interface SlotPeer {
   standing: Standing
+  /** What it says of its standing, also with another game. */
+  claims: Standing
   /** The fingerprint of its game; 0 while it is not known. */
   print: number
+  /** What that is of. */
+  says: string
   /** The root that it follows; 0 for none. */
   follows: PeerId
   /** It is that root, or hears it. */
@@ -106,7 +127,11 @@ export interface SlotPeer {
   /** What packets hold that are on their way. */
   flights: Map<number, SlotEvent[]>
   /** A settled world of its that we cannot compare yet. */
-  kept: { slot: number; hash: number } | null
+  kept: SettledWord | null
+  /** The last settled slot of which it said the acts that we have; -1 if it said others since. */
+  same: number
+  /** The acts with which its world was another than ours; null while worlds are the same. */
+  diverged: number | null
   /** What we told it of our own standing. */
   told: Standing
   /** When it was sent the world last. */
@@ -119,6 +144,8 @@ export interface Game {
   ms: Millis
   /** What members must agree on, in 32 bits. */
   print: number
+  /** The same in words: `MS ORDER FIELDS`. */
+  says: string
   start: unknown
   order: 'highest' | 'fair'
   rule(world: unknown, acts: readonly { by: number; act: unknown }[], turn: Turn): unknown
@@ -138,8 +165,12 @@ export interface Turn {
 /** What slots tell the application. */
 export type SlotsEvent =
   | { kind: 'slots' }
-  /** Acts of ours that came too late for everybody else. */
+  /** Acts of ours that are in no world any more. */
   | { kind: 'slots-void'; acts: unknown[] }
+  /** A player has the same acts after a settled slot, and another world. */
+  | { kind: 'slots-diverged'; slot: number; player: number }
+  /** A member has other options than ours, and goes before us: our world is closed. */
+  | { kind: 'slots-refused'; why: string }
   /** The rule threw: that slot changes nothing. */
   | { kind: 'slots-failed'; slot: number; error: unknown }
 
@@ -147,7 +178,12 @@ export type SlotsEvent =
 export type SlotsOut = PartOut<SlotsEvent>
 
 /** Bugs that the checker must find. */
-export type SlotsVariant = 'drops-late' | 'slot-of-arrival' | 'order-of-arrival' | 'never-asks'
+export type SlotsVariant =
+  | 'drops-late'
+  | 'slot-of-arrival'
+  | 'order-of-arrival'
+  | 'never-asks'
+  | 'void-unagreed'
 
 /** A world that nothing changes any more, and its JSON: what hashes are of, and what is told. */
 export interface Sealed {
@@ -161,6 +197,7 @@ export interface Slots {
   /** Milliseconds of a slot, and what members must agree on; 0 while closed. */
   ms: Millis
   print: number
+  says: string
   me: PeerId
   player: number
   mesh: boolean
@@ -189,11 +226,17 @@ export interface Slots {
   /** What chance is drawn from: of the session, so that all have the same. */
   seed: number
   nextId: number
-  /** Hashes of settled worlds by slot. */
-  hashes: Map<number, number>
+  /** Of the slots that were settled last. */
+  settled: Map<number, Settled>
+  /** Up to this slot all who play have the same acts, for good. */
+  agreed: number
+  /** The last slot in which something is known to be done. */
+  acted: number
+  /** All must say the same acts of a slot behind `mark`; they did so of one behind `before`. */
+  round: { mark: number; before: number }
   /** Which acts of whom are in the settled world. */
   tallies: Map<PeerId, Tally>
-  /** Own acts of late that no world taken of another has left out. */
+  /** Own acts of which it is not agreed yet whether they count. */
   unsure: SlotEvent[]
   /** Players that acted and were not said to be gone. */
   present: Set<number>
@@ -230,7 +273,7 @@ export function create(): Slots {
   return {
     standing: 'closed',
     ms: 0,
-    print: 0,
+    ...{ print: 0, says: '' },
     me: 0,
     player: 0,
     mesh: false,
@@ -249,7 +292,9 @@ export function create(): Slots {
     bySlot: new Map(),
     seed: 0,
     nextId: 1,
-    hashes: new Map(),
+    settled: new Map(),
+    ...{ agreed: -1, acted: -1 },
+    round: { mark: -1, before: -1 },
     tallies: new Map(),
     unsure: [],
     present: new Set(),
@@ -269,7 +314,9 @@ export function create(): Slots {
 export function createPeer(): SlotPeer {
   return {
     standing: 'unknown',
+    claims: 'unknown',
     print: 0,
+    says: '',
     follows: 0,
     near: false,
     apart: false,
@@ -279,6 +326,8 @@ export function createPeer(): SlotPeer {
     dueAt: Infinity,
     flights: new Map(),
     kept: null,
+    same: -1,
+    diverged: null,
     told: 'unknown',
     answeredAt: -Infinity,
   }

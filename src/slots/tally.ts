@@ -4,14 +4,7 @@
  */
 
 import type { PeerId } from '../machine.ts'
-import {
-  GAPS_MAX,
-  type SlotEvent,
-  type Slots,
-  TALLIES_MAX,
-  type Tally,
-  UNSURE_SLOTS,
-} from './state.ts'
+import { GAPS_MAX, type SlotEvent, type Slots, TALLIES_MAX, type Tally } from './state.ts'
 
 /** An event is settled. Whoever forges the number of one costs nothing, and undoes nothing. */
 export function tally(slots: Slots, { inc, id }: SlotEvent): void {
@@ -43,19 +36,16 @@ function forgetOne(slots: Slots): void {
   }
 }
 
-/** Own acts that the settled world has left out; they are not told of again. */
-export function takeVoid(slots: Slots): SlotEvent[] {
-  const left: SlotEvent[] = []
-  slots.unsure = slots.unsure.filter((event) => {
-    if (event.slot > slots.base) return true
-    if (!counts(slots, event.inc, event.id)) left.push(event)
-    else if (event.slot > slots.base - UNSURE_SLOTS) return true
-    return false
-  })
-  return left
+/** Own acts up to a slot that the settled world has left out; none of them is told of again. */
+export function takeVoid(slots: Slots, upTo: number): SlotEvent[] {
+  const end = Math.min(upTo, slots.base)
+  const known = slots.unsure.filter(({ slot }) => slot <= end)
+  slots.unsure = slots.unsure.filter(({ slot }) => slot > end)
+  return known.filter(({ inc, id }) => !counts(slots, inc, id))
 }
 
-function counts({ tallies }: Slots, inc: PeerId, id: number): boolean {
+/** Whether an act is in the settled world. */
+export function counts({ tallies }: Slots, inc: PeerId, id: number): boolean {
   const known = tallies.get(inc)
   return (
     known !== undefined &&

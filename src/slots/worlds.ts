@@ -45,7 +45,8 @@ export function eventOf(game: Game, told: Told, direct: boolean): SlotEvent | nu
 /** Asks a member for its world, unless somebody was asked a moment ago. */
 export function ask(slots: Slots, now: Millis, to: PeerId, out: SlotsOut): void {
   // A world taken from another would hide a planted bug.
-  if (now < slots.askAt || slots.variant !== null) return
+  const hides = slots.variant !== null && slots.variant !== 'void-unagreed'
+  if (now < slots.askAt || hides) return
   slots.asked = to
   slots.askAt = now + ASK_AGAIN_MS
   out.send(to, encode(slotsLayout, { kind: 'inquiry' }))
@@ -66,6 +67,7 @@ function worldOf(slots: Slots, share: number): WorldMessage {
     kind: 'world',
     slot: slots.base,
     text: slots.worlds[0]!.text,
+    acts: slots.settled.get(slots.base)!.acts,
     present: [...slots.present].slice(0, WORLD_PLAYERS_MAX),
     tallies: [...slots.tallies].slice(-TALLIES_MAX).map(([inc, { upTo, gaps }]) => {
       const from = Math.max(0, gaps.length - GAPS_MAX * share)
@@ -86,10 +88,11 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   if (!read || !isOfLate(slots, slot, at)) return false
   const open = openEvents(slots, slot)
   slots.bySlot.clear()
-  slots.hashes.clear()
+  slots.settled.clear()
   slots.present = new Set(message.present)
   slots.tallies = new Map(message.tallies.map(({ inc, upTo, gaps }) => [inc, { upTo, gaps }]))
-  settle(slots, slot, read)
+  settle(slots, slot, read, message.acts)
+  slots.acted = Math.max(slots.acted, slot)
   // A clock behind that of the other catches up; nothing is folded twice meanwhile.
   slots.slot = Math.max(slots.slot, slot + 1)
   for (const event of open) insert(slots, event)

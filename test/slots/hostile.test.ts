@@ -171,7 +171,7 @@ describe('what is counted', () => {
     const events = [...ada.unsure]
     for (const event of events) if (event.id <= 20 || event.id > 280) tally(ada, event)
     ada.base = ada.slot
-    const ids = takeVoid(ada).map(({ id }) => id)
+    const ids = takeVoid(ada, ada.base).map(({ id }) => id)
     expect(ids).toEqual(events.map(({ id }) => id).filter((id) => id > 20 && id <= 280))
   })
 
@@ -214,7 +214,7 @@ describe('settled worlds', () => {
     expect(out.sent).toEqual([])
     part.wake!(bea, later, out)
     // A frame that says nothing of worlds will do.
-    ada.hashes.clear()
+    ada.settled.clear()
     out = hearing()
     hearAda()
     expect(out.sent.map(({ to }) => to)).toEqual([1])
@@ -224,7 +224,7 @@ describe('settled worlds', () => {
 })
 
 describe('messages', () => {
-  const said = { slot: 490, present: [], tallies: [], events: [] }
+  const said = { slot: 490, acts: 0, present: [], tallies: [], events: [] }
   const worldOf = (text: string, slot = said.slot): Uint8Array =>
     encode(slotsLayout, { kind: 'world', text, ...said, slot })
 
@@ -265,15 +265,20 @@ describe('messages', () => {
     expect(decode(slotsLayout, out.sent[0]!.bytes)).toMatchObject({ slot: 0 })
   })
 
-  test('who told of another game before we had ours is not asked for its world', () => {
+  test('who told of another game before we had ours is not asked for its world (SL-4)', () => {
     const bea = { ...member(2), standing: 'closed' as const, print: 0 }
-    for (const [inc, print] of [
-      [1, 8],
-      [3, 7],
-    ] as const) {
-      const standing = { kind: 'standing', standing: 'live', print } as const
-      part.receive!(bea, NOW, inc, encode(slotsLayout, standing), out)
+    const hear = (inc: number, print: number, says: string): void => {
+      const standing = print === 0 ? 'closed' : 'live'
+      const message = { kind: 'standing', standing, print, says } as const
+      part.receive!(bea, NOW, inc, encode(slotsLayout, message), out)
     }
+    hear(1, 8, '100 fair \u001b[2J')
+    expect(() => open(bea, game)).toThrow(
+      'here ms 200, order highest, act u8, at player 10 ms 100, order fair, act \\u001b[2J',
+    )
+    expect(bea.standing).toBe('closed')
+    hear(1, 0, '')
+    hear(3, 7, '200 highest u8')
     open(bea, game)
     tick(bea, game, NOW, out)
     expect(out.sent.map(({ to }) => to)).toEqual([3])
@@ -281,7 +286,7 @@ describe('messages', () => {
 
   test('a world that was not asked for is refused, and one that is no JSON', () => {
     const bea = member(2)
-    const said = { slot: 400, present: [], tallies: [], events: [] }
+    const said = { slot: 400, acts: 0, present: [], tallies: [], events: [] }
     const world = encode(slotsLayout, { kind: 'world', text: '{"10":99}', ...said })
     part.receive!(bea, NOW, 1, world, out)
     expect(bea.counters.refused).toBe(1)
@@ -300,11 +305,16 @@ describe('messages', () => {
     expect(out.sent).toHaveLength(1)
   })
 
-  test('a member with another game is not in our world', () => {
+  test('of two with other games the younger closes its world, in words of both (SL-4)', () => {
     const bea = member(2)
-    const strange = encode(slotsLayout, { kind: 'standing', standing: 'live', print: 8 })
+    const says = `100 fair ${'x'.repeat(900)}`
+    const strange = encode(slotsLayout, { kind: 'standing', standing: 'live', print: 8, says })
+    part.receive!(bea, NOW, 3, strange, out)
+    expect(bea.peers.get(3)!.standing).toBe('closed')
+    expect([bea.counters.refused, bea.standing, out.told]).toEqual([1, 'live', []])
     part.receive!(bea, NOW, 1, strange, out)
-    expect(bea.peers.get(1)!.standing).toBe('closed')
-    expect(bea.counters.refused).toBe(1)
+    expect(bea.standing).toBe('closed')
+    expect(out.told).toEqual([{ kind: 'slots-refused', why: expect.stringContaining('ms 100') }])
+    expect(JSON.stringify(out.told).length).toBeLessThan(500)
   })
 })

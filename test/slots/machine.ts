@@ -8,6 +8,7 @@ import { create, createPeer, type Game, type Slots, slotsPart } from '../../src/
 export const game: Game = {
   ms: 200,
   print: 7,
+  says: '200 highest u8',
   start: {},
   order: 'highest',
   rule: (world, acts) => {
@@ -43,7 +44,7 @@ export function member(me: number, count = 3): Slots {
   slots.ms = game.ms
   slots.standing = 'live'
   slots.slot = NOW / game.ms
-  settle(slots, slots.slot - 1 - slots.horizon, seal(game.start))
+  settle(slots, slots.slot - 1 - slots.horizon, seal(game.start), 0)
   for (let inc = 1; inc <= count; inc++) {
     slots.here.add(inc)
     slots.players.set(inc, inc * 10)

@@ -83,7 +83,7 @@ describe('who is cut off', () => {
     await w.run(2_000)
     expect(agree(players)).toBe(true)
     expect(ada.row.state.at).toEqual({ 2: 5 })
-    expect(ada.row.counters.adopted).toBe(0)
+    expect(players.map(({ row }) => row.counters.late)).toEqual([0, 0, 0, 0])
   })
 
   test('M37: cut off from all for a moment, nothing is lost', async () => {
@@ -185,6 +185,29 @@ describe('rules', () => {
     expect(one.state).toBe('fine')
   })
 
+  test('one that differs at a member is told at both ends, with the slot and how many (SL-3)', async () => {
+    const w = world({ seed: 18, conditions: 'rtt=20' })
+    const rule = (by: number) => (count: number, done: readonly unknown[]) =>
+      count + by * done.length
+    const told: [string, number, number][] = []
+    const worlds: SlotsHandle<number, { n: number }>[] = []
+    for (const [i, name] of ['Ada', 'Grace', 'Linus'].entries()) {
+      const session = await w.join({ game: 'differs', name, topology: 'mesh' }, { name })
+      const one = session.slots({ start: 0, rule: rule(i === 1 ? 2 : 1), ...acts })
+      one.on('diverged', ({ slot, player }) => told.push([name, player, slot]))
+      worlds.push(one)
+    }
+    await w.runUntil(() => worlds.every(({ status }) => status === 'live'), 10_000)
+    const at = worlds[0]!.slot
+    worlds[0]!.act({ n: 1 })
+    await w.run(6_000)
+    const ends = told.map(([name, player]) => `${name} ${player}`).toSorted()
+    expect(ends).toEqual(['Ada 2', 'Grace 1', 'Linus 2'])
+    for (const [, , slot] of told) expect(slot - at).toBeLessThan(6)
+    expect(worlds.map(({ disagreeing }) => disagreeing)).toEqual([1, 1, 1])
+    expect(worlds.map(({ state }) => state)).toEqual([1, 1, 1])
+  })
+
   test('chance is the same for all, and another in each slot', async () => {
     const w = world({ seed: 14 })
     const rule = (drawn: number[], done: readonly unknown[], turn: SlotsTurn) =>
@@ -228,6 +251,46 @@ describe('rules', () => {
       'highest or fair',
     )
   })
+})
+
+describe.each(['mesh', 'star'] as const)('options that differ, in a %s', (topology) => {
+  test('refuse to open, with both sides named, and may be mended (SL-4)', async () => {
+    const { w, players } = await scene(19, 2, topology)
+    const late = await w.join({ game: 'row', name: 'Late', topology }, { name: 'Late' })
+    const rule = (n: number, done: readonly unknown[]) => n + done.length
+    await w.run(1_000)
+    expect(() => late.slots({ ms: 100, start: 0, rule, order: 'fair' })).toThrow(
+      'worlds of slots do not fit: here ms 100, order fair, act json, ' +
+        'at player 1 ms 200, order highest, act { to: u8 }',
+    )
+    const row = openRow(late)
+    await w.runUntil(() => row.status === 'live', 5_000)
+    row.act({ to: 3 })
+    await w.run(2_000)
+    expect(agree([...players, { session: late, row }])).toBe(true)
+    expect(row.state.at).toEqual({ [late.me.player]: 3 })
+    expect(players.map(({ row: one }) => one.status)).toEqual(['live', 'live'])
+  })
+})
+
+test('options that differ are told to whoever waited for the server (SL-4)', async () => {
+  const w = world({ seed: 20 })
+  const [ada, grace] = [await w.join({ game: 'row' }), await w.join({ game: 'row' })]
+  const rule = (n: number, done: readonly unknown[]) => n + done.length
+  const errors: HoldfastError[] = []
+  const other = grace.slots({ ms: 100, start: 0, rule })
+  other.on('refused', (error) => errors.push(error))
+  await w.run(1_000)
+  const mine = openRow(ada)
+  await w.runUntil(() => errors.length > 0, 5_000)
+  expect(
+    errors.map(({ code, message }) => [code, /ms 100.*player 1 ms 200/.test(message)]),
+  ).toEqual([['schema', true]])
+  expect([other.status, other.state, mine.status]).toEqual(['refused', 0, 'live'])
+  expect(() => other.act(1)).toThrow(/do not fit/)
+  const row = openRow(grace)
+  await w.runUntil(() => row.status === 'live', 5_000)
+  expect(row.state).toEqual(mine.state)
 })
 
 describe('what cannot be', () => {

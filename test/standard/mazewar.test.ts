@@ -45,7 +45,8 @@ function asRead(packet: Packet): Read {
       const uncommitted = packet.uncommitted.map(({ event, action }) => {
         return { type: TYPES.indexOf(action.kind), event, data: dataOf(action) }
       })
-      const head = { packet: 'response', heartbeat, source, destination }
+      const beat: Read = heartbeat === null ? {} : { heartbeat }
+      const head: Read = { packet: 'response', ...beat, source, destination }
       return { ...head, absolute: absoluteOf(packet), uncommitted }
     }
     default: {

@@ -55,15 +55,31 @@ function next(tape: Tape, count: number): string {
   return tape.bits.slice(tape.at - count, tape.at)
 }
 
-/** One packet. @throws Malformed */
-export function readPacket(layouts: Layouts, bytes: Uint8Array): Read {
+/** One packet. @param me  the id of the reader, if it has one @throws Malformed */
+export function readPacket(layouts: Layouts, bytes: Uint8Array, me: number | null = null): Read {
+  if (bytes[0]! >> 4 !== 5) return readAs(layouts, bytes, (bits) => bits)
+  const forms = [(bits: string) => bits, (bits: string) => bits.replace('heartbeat:32 ', '')]
+  const reads = forms.flatMap((form) => {
+    try {
+      return [readAs(layouts, bytes, form)]
+    } catch (error) {
+      if (error instanceof Malformed) return []
+      throw error
+    }
+  })
+  const read = reads.find(({ destination }) => destination === me) ?? reads[0]
+  if (!read) throw new Malformed('no response, with or without a heartbeat')
+  return read
+}
+
+function readAs(layouts: Layouts, bytes: Uint8Array, form: (bits: string) => string): Read {
   const tape = { bits: [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join(''), at: 0 }
   const id = parseInt(next(tape, 4), 2)
   const length = parseInt(next(tape, 12), 2)
   if (length !== bytes.length - 2) throw new Malformed(`a length of ${length}`)
   const packet = layouts.packets.get(id)
   if (!packet) throw new Malformed(`no packet has the id ${id}`)
-  const read: Read = { packet: packet.kind, ...readFields(layouts, packet.bits, tape) }
+  const read: Read = { packet: packet.kind, ...readFields(layouts, form(packet.bits), tape) }
   if (tape.at < tape.bits.length) throw new Malformed('bits behind the last')
   for (const data of [read['data'], ...datasOf(read)]) {
     if ((data as Read | undefined)?.['step'] === 3) throw new Malformed('a step of 3')

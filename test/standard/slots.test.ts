@@ -17,7 +17,7 @@ const standard = readStandard(text)
 const examples = standard.examples.filter(({ what }) => what === 'slots')
 
 function byCode(bytes: Uint8Array): boolean {
-  return readFrame(createReader(bytes), 200_400, { inc: 3, player: 3 }) !== null
+  return readFrame(createReader(bytes), 200_400, { inc: 3, player: 3 }, 10) !== null
 }
 
 describe('frames of slots', () => {

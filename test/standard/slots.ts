@@ -10,14 +10,17 @@ import { type Cursor, integer, Malformed, type Read, varint } from './values.ts'
 export function readSlots(standard: Standard, bytes: Uint8Array): Read {
   const cursor = { bytes, at: 0 }
   const head = integer(cursor, 1)
-  if (head > 15) throw new Malformed(`a head of ${head}`)
+  if (head > 63 || (bit(head, 16) && !bit(head, 2))) throw new Malformed(`a head of ${head}`)
   const slot = integer(cursor, 2)
   const root = varint(cursor)
   const digest = head % 2 === 1 ? integer(cursor, 4) : null
   const settled = bit(head, 2) ? integer(cursor, 4) : null
+  const acts = bit(head, 2) ? integer(cursor, 4) : null
+  const agreed = bit(head, 16) ? integer(cursor, 1) : null
   const events: Read[] = []
   while (cursor.at < bytes.length) events.push(readEvent(standard, cursor))
-  return { slot, root, near: bit(head, 4), apart: bit(head, 8), digest, settled, events }
+  const flags = { near: bit(head, 4), apart: bit(head, 8), seeks: bit(head, 32) }
+  return { slot, root, ...flags, digest, settled, acts, agreed, events }
 }
 
 function bit(head: number, value: number): boolean {

@@ -21,6 +21,19 @@ const rats = fc.uniqueArray(fc.tuple(fc.integer({ min: 1, max: 2 ** 32 - 1 }), c
   selector: ([id]) => id,
 })
 
+describe('scores', () => {
+  test('M49: a score stays at the ends of 32 bits (SL-7)', () => {
+    const missile = { id: 0, cell: 9, heading: 3 } as const
+    for (const action of [
+      { kind: 'hit', owner: 7, missile },
+      { kind: 'projection', missile: { ...missile, cell: 0 } },
+    ] as const) {
+      const account = accountOf({ absolute: absolute({ score: -(2 ** 31) }), action })
+      expect(account!.score).toBe(-(2 ** 31))
+    }
+  })
+})
+
 describe('who is where', () => {
   test('M32, M55: one rat a cell, the same in whatever order events came', () => {
     fc.assert(

@@ -79,11 +79,16 @@ function act(account: Account, action: Action): boolean {
     case 'projection':
       return shoot(account, action.missile)
     case 'hit':
-      account.score = (account.score + LAWS.beHit) | 0
+      account.score = scoreOf(account.score + LAWS.beHit)
       return true
     default:
       return action satisfies never
   }
+}
+
+/** A score stays at the ends of 32 bits, signed (M49). */
+export function scoreOf(points: number): number {
+  return Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, points))
 }
 
 function move(account: Account, action: Action & { kind: 'movement' }): boolean {
@@ -105,7 +110,7 @@ function shoot(account: Account, missile: Missile): boolean {
   account.nextMissile = (missile.id + 1) % MISSILE_IDS
   // Who shoots is seen.
   account.cloaked = false
-  account.score = (account.score + LAWS.shot) | 0
+  account.score = scoreOf(account.score + LAWS.shot)
   return true
 }
 

@@ -29,7 +29,7 @@ type Kind<Name extends Packet['kind']> = Packet & { kind: Name }
 
 /** Takes a datagram. @param from an address to answer to */
 export function hear(peer: Peer, now: Millis, from: string, bytes: Uint8Array, out: Out): void {
-  const packet = decode(bytes)
+  const packet = decode(bytes, peer.id)
   if (!packet) return refuse(peer, 'malformed')
   if (packet.source === peer.id) return clash(peer, now, packet.kind, out)
   if ('destination' in packet && packet.destination !== peer.id) return refuse(peer, 'astray')

@@ -75,7 +75,7 @@ describe('the layouts', () => {
     expect(decode(Buffer.from(bytes, 'hex'))).toEqual(moved)
   })
 
-  test('M9, M10, M15, M18-M21, M45, M46, M49, M51: packets written by hand', () => {
+  test('M9, M10, M15, M18-M21, M45, M46, M49, M51: packets written by hand (SL-6)', () => {
     const table: [Packet, string][] = [
       [{ kind: 'heartbeat', heartbeat: 7, source: 1 }, '0008' + '00000007' + '00000001'],
       [
@@ -84,7 +84,11 @@ describe('the layouts', () => {
       ],
       [
         { kind: 'event-ack', event: 0xfffffff, source: 1, destination: 2 },
-        '300c' + '0fffffff' + '00000001' + '00000002',
+        '300c' + 'fffffff0' + '00000001' + '00000002',
+      ],
+      [
+        { kind: 'event-ack', event: 5, source: 1, destination: 2 },
+        '300c' + '00000050' + '00000001' + '00000002',
       ],
       [{ kind: 'inquiry', source: 0xffffffff }, '4004ffffffff'],
       [
@@ -154,9 +158,24 @@ describe('the layouts', () => {
 })
 
 describe('what is none', () => {
+  test('M45: a response is understood with and without its heartbeat (SL-6)', () => {
+    const absolute: Absolute = { score: 5, cell: 16, facing: 2, cloaked: false, missiles: [] }
+    const ends = { kind: 'response', source: 1, destination: 2 } as const
+    const bare: Packet = { ...ends, heartbeat: null, absolute, uncommitted: [] }
+    expect(hex(encode(bare))).toBe('500e' + '00000001' + '00000002' + '00000005' + '0840')
+    expect(decode(encode(bare))).toEqual(bare)
+    expect(decode(encode(bare), 2)).toEqual(bare)
+    // Readable both ways: whoever it is for knows which.
+    const born = { event: 0x400, action: { kind: 'born', cell: 8, facing: 0 } } as const
+    const both = encode({ ...bare, absolute: { ...absolute, score: 2 }, uncommitted: [born] })
+    const [mine, theirs] = [2, 3].map((me) => decode(both, me)) as (Packet & typeof ends)[]
+    expect(mine).toMatchObject({ source: 1, destination: 2 })
+    expect(theirs!.kind).toBe('response')
+  })
+
   test('M42: pads are ignored, and all else is looked at', () => {
     const bytes = encode({ kind: 'event-ack', event: 1, source: 1, destination: 2 })
-    bytes[2]! |= 0xf0
+    bytes[5]! |= 0x0f
     expect(decode(bytes)).toMatchObject({ event: 1 })
     expect(decode(Uint8Array.of(0x70, 0))).toBe(null)
     expect(decode(new Uint8Array(0))).toBe(null)

@@ -6,9 +6,10 @@
  *     0 heartbeat        heartbeat:32 source:32
  *     1 heartbeat ack    heartbeat:32 source:32 destination:32
  *     2 event            type:4 event:28 source:32 ABSOLUTE data
- *     3 event ack        pad:4 event:28 source:32 destination:32
+ *     3 event ack        event:28 pad:4 source:32 destination:32
  *     4 inquiry          source:32
  *     5 response         heartbeat:32 source:32 destination:32 ABSOLUTE { type:4 event:28 data }*
+ *                        without the heartbeat it is understood too (M45)
  *     6 response ack     source:32 destination:32
  *
  *     ABSOLUTE           score:32 place:9 facing:2 cloaked:1 missiles:2 pad:2 MISSILE*
@@ -71,7 +72,8 @@ export type Packet =
   | { kind: 'inquiry'; source: number }
   | {
       kind: 'response'
-      heartbeat: number
+      /** The newest of its source; null where a response came without one (M45). */
+      heartbeat: number | null
       source: number
       destination: number
       absolute: Absolute
@@ -123,11 +125,14 @@ function writeBody(bits: Bits, packet: Packet): void {
       writeAbsolute(bits, packet.absolute)
       return writeAction(bits, packet.action)
     case 'event-ack':
-      return words(bits, packet.event, packet.source, packet.destination)
+      put(bits, packet.event, 28)
+      put(bits, 0, 4)
+      return words(bits, packet.source, packet.destination)
     case 'inquiry':
       return words(bits, packet.source)
     case 'response':
-      words(bits, packet.heartbeat, packet.source, packet.destination)
+      if (packet.heartbeat !== null) words(bits, packet.heartbeat)
+      words(bits, packet.source, packet.destination)
       writeAbsolute(bits, packet.absolute)
       for (const { event, action } of packet.uncommitted) {
         put(bits, ACTIONS.indexOf(action.kind), 4)
@@ -190,18 +195,35 @@ function writeAction(bits: Bits, action: Action): void {
   }
 }
 
-/** A packet of these bytes, all of them; null if they are none. */
-export function decode(bytes: Uint8Array): Packet | null {
+/**
+ * A packet of these bytes, all of them; null if they are none.
+ *
+ * @param me  whose id the destination of a response is: that tells whether it has a heartbeat, where
+ *   it could be read both ways (M45)
+ */
+export function decode(bytes: Uint8Array, me: number | null = null): Packet | null {
   if (bytes.length < HEADER_BYTES) return null
   const kind = KINDS[bytes[0]! >> 4]
   const length = (bytes[0]! & 15) * 256 + bytes[1]!
   if (!kind || length !== bytes.length - HEADER_BYTES) return null
+  const whole = readWhole(bytes, kind)
+  if (kind !== 'response' || isFor(whole, me)) return whole
+  const bare = readWhole(bytes, 'bare')
+  return isFor(bare, me) ? bare : (whole ?? bare)
+}
+
+function isFor(packet: Packet | null, me: number | null): boolean {
+  return packet?.kind === 'response' && packet.destination === me
+}
+
+// To its last bit; a bare response has no heartbeat.
+function readWhole(bytes: Uint8Array, kind: Packet['kind'] | 'bare'): Packet | null {
   const source = sourceOf(bytes, HEADER_BYTES, bytes.length)
   const packet = readBody(source, kind)
   return packet && !source.failed && source.at === source.end ? packet : null
 }
 
-function readBody(from: BitSource, kind: Packet['kind']): Packet | null {
+function readBody(from: BitSource, kind: Packet['kind'] | 'bare'): Packet | null {
   switch (kind) {
     case 'heartbeat':
       return { kind, heartbeat: get(from, 32), source: get(from, 32) }
@@ -210,13 +232,16 @@ function readBody(from: BitSource, kind: Packet['kind']): Packet | null {
     case 'event':
       return readEvent(from)
     case 'event-ack': {
+      const event = get(from, 28)
       get(from, 4)
-      return { kind, event: get(from, 28), source: get(from, 32), destination: get(from, 32) }
+      return { kind, event, source: get(from, 32), destination: get(from, 32) }
     }
     case 'inquiry':
       return { kind, source: get(from, 32) }
     case 'response':
-      return readResponse(from)
+      return readResponse(from, get(from, 32))
+    case 'bare':
+      return readResponse(from, null)
     case 'response-ack':
       return { kind, source: get(from, 32), destination: get(from, 32) }
     default:
@@ -236,8 +261,8 @@ function readEvent(from: BitSource): Packet | null {
   return { kind: 'event', event, source, absolute, action }
 }
 
-function readResponse(from: BitSource): Packet | null {
-  const [heartbeat, source, destination] = [get(from, 32), get(from, 32), get(from, 32)]
+function readResponse(from: BitSource, heartbeat: number | null): Packet | null {
+  const [source, destination] = [get(from, 32), get(from, 32)]
   const absolute = readAbsolute(from)
   const uncommitted: Numbered[] = []
   while (!from.failed && from.at < from.end) {

@@ -5,7 +5,7 @@
 
 import { CELLS, widest } from '../rules/maze.ts'
 import { HITS_SLOTS, LAWS } from '../rules/world.ts'
-import { end, fly, freeFrom, resolve, update } from './accounts.ts'
+import { end, fly, freeFrom, resolve, update, scoreOf } from './accounts.ts'
 import { EVENT_BITS, isNewer } from './numbers.ts'
 import type { Missile } from './packets.ts'
 import { say, sayHow } from './sending.ts'
@@ -98,7 +98,7 @@ function hit(peer: Peer, whom: number, by: number, missile: number, out: Out): v
   out.tell({ kind: 'hit', by, whom })
   if (by !== peer.id || !peer.self) return
   // The others hear of it from us: our score is ours to tell.
-  peer.self.score = owner.score = Math.max(owner.score, peer.self.score) + LAWS.hit
+  peer.self.score = owner.score = scoreOf(Math.max(owner.score, peer.self.score) + LAWS.hit)
   peer.announce = true
 }
 

@@ -30,6 +30,7 @@ const SCENE: SlotsScope = {
   doubts: 0,
   horizon: 3,
   bounded: true,
+  troubled: false,
   variant: null,
 }
 
@@ -38,6 +39,14 @@ const TWO: SlotsScope = { ...SCENE, acts: SCENE.acts.slice(0, 2), slots: 2 }
 
 // Two acts that may come when their slot is settled elsewhere.
 const LATE: SlotsScope = { ...SCENE, acts: SCENE.acts.slice(0, 2), bounded: false }
+
+// One act that may come when its slot is settled elsewhere; then roots change.
+const TROUBLED: SlotsScope = {
+  ...LATE,
+  acts: [{ slot: 0, by: 3, to: 1 }],
+  slots: 4,
+  troubled: true,
+}
 
 /** Where all must hold. */
 export const GOOD: Record<string, Good> = {
@@ -60,6 +69,12 @@ export const GOOD: Record<string, Good> = {
     states: 0,
     deep: true,
   },
+  SL5: {
+    scope: TROUBLED,
+    says: 'one act as late as it likes, one stands still, the root is gone (SL-1)',
+    states: 4_900,
+    deep: false,
+  },
 }
 
 /** Bugs, and the claim that breaks. */
@@ -78,6 +93,15 @@ export const PLANTED: Record<string, Planted> = {
     22,
     'nobody asks for a world when an act came behind the horizon',
   ),
+  'SL-X5': {
+    ...planted(
+      TROUBLED,
+      'void-unagreed',
+      31,
+      'what the root has left out is told to be void (SL-1)',
+    ),
+    violates: 'slot.told',
+  },
 }
 
 function planted(

@@ -2,7 +2,8 @@
  * The shipped slots in a small world: three members in a mesh, a handful of acts, clocks that are
  * apart by up to a slot. First anything happens in any order: members act, clocks go on, frames
  * are told, are lost, come and are taken for lost. Then a few fair rounds, in which everybody tells
- * everybody: after them all have the same world.
+ * everybody: after them all have the same world, and each act of whoever lives is in it or was
+ * told to be void. Between rounds the root may be gone, and in one of them another stands still.
  *
  * The world is that of the source's scene (M32): players on cells, one a cell; who wants a cell
  * that is taken stays where he is.
@@ -11,6 +12,7 @@
 import type { Millis, PeerId } from '../../machine.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import { seal, settle, shown } from '../../slots/fold.ts'
+import { counts } from '../../slots/tally.ts'
 import {
   create,
   createPeer,
@@ -36,6 +38,8 @@ export interface SlotsScope {
   horizon: number
   /** What somebody did comes to all before it is settled anywhere. */
   bounded: boolean
+  /** Member 2 may stand still in one round, and member 1 may be gone after any. */
+  troubled: boolean
   variant: SlotsVariant | null
 }
 
@@ -53,19 +57,32 @@ export interface SlotsWorld {
   seq: number
   doubts: number
   rounds: number
+  /** Who has said its last, or does not hear in this round. */
+  gone: boolean
+  stood: boolean
+  /** Who made which act, under which number, and what members were told to be void. */
+  names: { by: PeerId; id: number; to: number }[]
+  void: { by: PeerId; to: unknown }[]
 }
 
 const MS = 200
 const FIRST = 40
 // As long as everything takes: all that is owed; and if a world is taken, the next settled slots,
-// an inquiry and its answer.
-const roundsOf = ({ bounded }: SlotsScope): number => (bounded ? 3 : 9)
+// an inquiry and its answer; and until all agree on what is void, two rounds of theirs.
+const roundsOf = ({ bounded, troubled }: SlotsScope): number => {
+  if (bounded) return 3
+  return troubled ? 16 : 9
+}
+
+// Rounds after which the root may be gone.
+const TROUBLES_MAX = 6
 
 type Cells = Record<number, number>
 
 const game: Game = {
   ms: MS,
   print: 1,
+  says: '200 highest cell',
   start: { 1: 0, 2: 2, 3: 3 } satisfies Cells,
   order: 'highest',
   rule: (world, acts) => {
@@ -97,7 +114,10 @@ export function slotsModel(name: string, scope: SlotsScope): Model<SlotsWorld> {
               nodes.some(({ slots }) => slots.counters.adopted > 0),
           }),
     },
-    settled: { 'slot.converge': (world) => converged(world, scope) },
+    settled: {
+      'slot.converge': (world) => converged(world, scope),
+      ...(scope.troubled ? { 'slot.told': (world) => toldOnce(world, scope) } : {}),
+    },
     canonical: (world) => essence(world, scope),
     show,
   }
@@ -105,7 +125,8 @@ export function slotsModel(name: string, scope: SlotsScope): Model<SlotsWorld> {
 
 function start(scope: SlotsScope): SlotsWorld {
   const nodes = [1, 2, 3].map((me) => ({ now: FIRST * MS, slots: member(me, scope) }))
-  return { nodes, made: [], wires: [], seq: 1, doubts: scope.doubts, rounds: 0 }
+  const begun = { made: [], wires: [], seq: 1, doubts: scope.doubts, rounds: 0 }
+  return { nodes, ...begun, gone: false, stood: false, names: [], void: [] }
 }
 
 function member(me: PeerId, { horizon, variant }: SlotsScope): Slots {
@@ -116,7 +137,7 @@ function member(me: PeerId, { horizon, variant }: SlotsScope): Slots {
   slots.variant = variant
   slots.standing = 'live'
   slots.slot = FIRST
-  settle(slots, FIRST - 1, seal(game.start))
+  settle(slots, FIRST - 1, seal(game.start), 0)
   for (const inc of [1, 2, 3]) {
     slots.here.add(inc)
     slots.players.set(inc, inc)
@@ -135,7 +156,8 @@ function member(me: PeerId, { horizon, variant }: SlotsScope): Slots {
 function* actions(world: SlotsWorld, scope: SlotsScope): Iterable<Action<SlotsWorld>> {
   if (world.nodes.every(({ slots }) => slots.slot - FIRST >= scope.slots)) {
     if (world.rounds < roundsOf(scope))
-      yield { label: 'all tell all, and a slot goes by', next: round }
+      yield { label: 'all tell all, and a slot goes by', next: (copy) => round(copy, 0) }
+    if (world.rounds < roundsOf(scope) && scope.troubled) yield* troubles(world)
     if (world.rounds > 0) return
   }
   for (const [act, { slot, by, to }] of scope.acts.entries()) {
@@ -156,6 +178,24 @@ function* actions(world: SlotsWorld, scope: SlotsScope): Iterable<Action<SlotsWo
   for (const [index, { from, to }] of world.wires.entries()) {
     const isFirst = world.wires.findIndex((one) => one.from === from && one.to === to) === index
     if (isFirst) yield { label: `${from}'s word comes to ${to}`, next: (copy) => word(copy, index) }
+  }
+}
+
+function* troubles(world: SlotsWorld): Iterable<Action<SlotsWorld>> {
+  // Early enough that all is well in the end.
+  if (world.rounds > TROUBLES_MAX) return
+  if (!world.stood) {
+    const label = 'all but 2 tell all, and a slot goes by'
+    yield { label, environment: true, next: (copy) => round(copy, 2) }
+  }
+  if (!world.gone) yield { label: '1 is gone', environment: true, next: leave }
+}
+
+function leave(world: SlotsWorld): void {
+  world.gone = true
+  for (const { slots } of world.nodes) {
+    slots.here.delete(1)
+    slots.peers.delete(1)
   }
 }
 
@@ -199,6 +239,7 @@ function perform(world: SlotsWorld, act: number, by: PeerId, to: number): void {
   world.made.push(act)
   world.made.sort((a, b) => a - b)
   const { slots, now } = world.nodes[by - 1]!
+  world.names.push({ by, id: slots.nextId, to })
   say(slots, now, game, new Uint8Array([to]), 0)
 }
 
@@ -228,21 +269,34 @@ function word(world: SlotsWorld, index: number): void {
   part.receive!(slots, now, from, bytes, outOf(world, to))
 }
 
-function round(world: SlotsWorld): void {
+// Who stands still neither hears nor says anything meanwhile; 0 for nobody.
+function round(world: SlotsWorld, standing: PeerId): void {
   world.rounds++
-  for (const { slots } of world.nodes) {
+  if (standing !== 0) world.stood = true
+  const awake = world.nodes.map(({ slots }) => slots).filter(({ me }) => me !== standing)
+  for (const slots of awake) {
+    if (isGone(world, slots.me)) continue
     for (const to of slots.peers.keys()) {
-      tell(world, slots.me, to, true)
+      if (to !== standing) tell(world, slots.me, to, true)
     }
   }
   while (world.wires.length > 0) word(world, 0)
-  for (const { slots } of world.nodes) tick(world, slots.me)
+  for (const { slots } of world.nodes) {
+    const node = world.nodes[slots.me - 1]!
+    if (slots.me === standing) node.now += MS
+    else if (!isGone(world, slots.me)) tick(world, slots.me)
+  }
 }
+
+const isGone = ({ gone }: SlotsWorld, inc: PeerId): boolean => gone && inc === 1
 
 function outOf(world: SlotsWorld, from: PeerId): SlotsOut {
   return {
     send: (to, bytes) => world.wires.push({ from, to, bytes: bytes.slice() }),
-    emit: () => {},
+    emit: (event) => {
+      if (event.kind !== 'slots-void') return
+      for (const to of event.acts) world.void.push({ by: from, to })
+    },
   }
 }
 
@@ -254,20 +308,36 @@ function exclusive({ nodes }: SlotsWorld): true | string {
   return true
 }
 
-function converged({ nodes, rounds }: SlotsWorld, scope: SlotsScope): true | string {
-  if (rounds < roundsOf(scope)) return true
-  const views = nodes.map(({ slots }) => JSON.stringify(shown(slots, game)))
+function toldOnce(world: SlotsWorld, scope: SlotsScope): true | string {
+  if (world.rounds < roundsOf(scope)) return true
+  for (const { by, id, to } of world.names) {
+    if (isGone(world, by)) continue
+    const isIn = counts(world.nodes[by - 1]!.slots, by, id)
+    const isVoid = world.void.some((told) => told.by === by && told.to === to)
+    if (isIn && isVoid) return `${by} was told that its act is void, and it counts`
+    if (!isIn && !isVoid) return `the act of ${by} does not count, and nobody said so`
+  }
+  return true
+}
+
+function converged(world: SlotsWorld, scope: SlotsScope): true | string {
+  if (world.rounds < roundsOf(scope)) return true
+  const living = world.nodes.filter(({ slots }) => !isGone(world, slots.me))
+  const views = living.map(({ slots }) => JSON.stringify(shown(slots, game)))
   return views.every((view) => view === views[0]) || `views differ: ${views.join(' ')}`
 }
 
 // Left out: counters and packet numbers, which tell of the past, and worlds but the settled one,
 // which follow from it and the events. Times count from now.
-function essence({ nodes, made, wires, doubts, rounds }: SlotsWorld, scope: SlotsScope): unknown {
+function essence(world: SlotsWorld, scope: SlotsScope): unknown {
+  const { nodes, made, wires, doubts, rounds } = world
   const ends = nodes.map((node) => essenceOf(node, scope))
-  return [ends, made, wires.map(({ from, to, bytes }) => [from, to, bytes]), doubts, rounds]
+  const under = wires.map(({ from, to, bytes }) => [from, to, bytes])
+  const troubles = scope.troubled ? [world.gone, world.stood, world.void] : []
+  return [ends, made, under, doubts, rounds, ...troubles]
 }
 
-function essenceOf({ slots, now }: Node, { bounded, variant }: SlotsScope): unknown {
+function essenceOf({ slots, now }: Node, { bounded, troubled, variant }: SlotsScope): unknown {
   const events: number[][] = []
   for (const [slot, { events: known }] of slots.bySlot) {
     for (const [key, { held }] of known)
@@ -281,7 +351,8 @@ function essenceOf({ slots, now }: Node, { bounded, variant }: SlotsScope): unkn
   const known = [slot, base, worlds[0]!.text, events, owed]
   // Where nothing comes too late nobody asks, and it does not matter whom one hears.
   if (variant !== null) known.push(worlds.map(({ text }) => text).join())
-  return bounded ? known : [...known, rootEssence(slots, now)]
+  if (bounded) return known
+  return [...known, rootEssence(slots, now), ...(troubled ? agreementEssence(slots) : [])]
 }
 
 function rootEssence(slots: Slots, now: Millis): unknown {
@@ -293,6 +364,18 @@ function rootEssence(slots: Slots, now: Millis): unknown {
   ])
   const unsure = slots.unsure.map(({ id }) => id)
   return [slots.apart, slots.asked, Math.max(0, slots.askAt - now), unsure, peers]
+}
+
+function agreementEssence({
+  agreed,
+  round: begun,
+  peers,
+  settled,
+  base,
+  bySlot,
+}: Slots): unknown[] {
+  const said = [...peers].map(([inc, { same, kept, standing }]) => [inc, same, kept, standing])
+  return [agreed, begun, said, settled.get(base)!.acts, bySlot.size]
 }
 
 function show({ nodes }: SlotsWorld): string {
