@@ -124,6 +124,24 @@ describe('at one free table', () => {
     expect(crew.complaints).toEqual([])
   })
 
+  test('O33: a drag that stands still ends when its card is gathered in, and says by whom (PI-2)', async () => {
+    const id = await lay(windows, [700, 620])
+    await drag(ada, id, [12, 12])
+    await ada.until({ dragging: String(id) })
+    await grace.until({ held: new RegExp(`(^|,)${id}:1(,|$)`) })
+    await grace.page.getByRole('button', { name: 'Gather all' }).click()
+    await grace.page.getByRole('button', { name: 'Out of all hands?' }).click()
+    // Ada does nothing, and her hand is empty.
+    await ada.until({ dragging: '', toast: /^Grace took .* out of your hand\.$/ })
+    await ada.shot('tabletop-3-taken')
+    const before = (await state(grace, id)).at
+    await ada.page.mouse.move(300, 300)
+    await ada.page.mouse.up()
+    await ada.until({ pending: '0' })
+    expect((await state(grace, id)).at).toEqual(before)
+    expect(crew.complaints).toEqual([])
+  })
+
   test('a move is taken back as a new move, unless the piece changed since; keys do it too', async () => {
     const home: Place = [860, 620]
     const id = await lay(windows, home)
