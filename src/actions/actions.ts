@@ -166,11 +166,7 @@ function perform(
     const table = Object.assign(draft(state.kept, changes), ...faces) as Table
     const value = run(table, JSON.parse(said.args), by)
     const rowsMade = [...changes].map(([key, kept]) => ({ key, value: kept }))
-    if (rowsMade.length > ACTION_CHANGES_MAX) {
-      return unfit(`an action changes ${ACTION_CHANGES_MAX} keys at most: ${rowsMade.length}`)
-    }
-    const size = rowsMade.reduce((sum, row) => sum + sizeOf(row), 0)
-    if (size > NEWS_MAX) return unfit(`an action changes ${NEWS_MAX} bytes at most: ${size}`)
+    checkRows(rowsMade)
     const made = rowsMade.map((row) => encode(change, row))
     const also = drafts.map((opened) => opened.done())
     const why = tooMuch([...made, ...also.flatMap((other) => other.changes)])
@@ -185,6 +181,13 @@ function perform(
     // A game's function that throws harms nobody: nothing of it is kept, and its caller is told.
     return unfit(error instanceof Error ? error.message : String(error))
   }
+}
+
+function checkRows(made: readonly Row[]): void {
+  const most = ACTION_CHANGES_MAX
+  if (made.length > most) throw badValue(`an action changes ${most} keys at most: ${made.length}`)
+  const size = made.reduce((sum, row) => sum + sizeOf(row), 0)
+  if (size > NEWS_MAX) throw badValue(`an action changes ${NEWS_MAX} bytes at most: ${size}`)
 }
 
 function answerOf(name: string, value: unknown): string {

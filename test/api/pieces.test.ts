@@ -174,12 +174,11 @@ describe('two hands on one card', () => {
     await expect(mine.update({ at: 'x' } as never)).rejects.toMatchObject({ code: 'bad-value' })
   })
 
-  test('O54: a held piece is nobody else’s, but it can be wrested', async () => {
+  test('O54: a held piece is nobody else’s, and says whose; but it can be wrested (PI-6)', async () => {
     const { w, all } = await table()
     await done(w, card(all[1]!).grab())
     await w.run(200)
     const refused = await done(w, card(all[2]!).grab())
-    // Who holds it is named (PI-6).
     const by = all[2]!.members.find(({ name }) => name === 'Grace')
     expect(refused).toEqual({ ok: false, why: 'refused', reason: 'Grace holds it', by })
     expect(await done(w, card(all[2]!).grab({ wrest: true }))).toMatchObject({ ok: true })

@@ -198,7 +198,7 @@ function writeAction(bits: Bits, action: Action): void {
 /**
  * A packet of these bytes, all of them; null if they are none.
  *
- * @param me  whose id the destination of a response is: that tells whether it has a heartbeat, where
+ * @param me  whose id the destination of a response is: it tells whether there is a heartbeat, where
  *   it could be read both ways (M45)
  */
 export function decode(bytes: Uint8Array, me: number | null = null): Packet | null {
