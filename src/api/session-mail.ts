@@ -97,12 +97,27 @@ function deskOf(session: Session): Desk {
 }
 
 function hear(desk: Desk, word: Word, by: MemberInfo): boolean {
+  if (!isWord(word)) return false
   if (word.what === 'open') return open(desk, word, by)
   const end = desk.ends.get(`${by.inc} ${word.stream}`)
-  if (!end) throw new Error('that stream has ended')
-  if (word.what === 'say') end.hear(word)
-  else end.hangUp('the other end closed it')
+  // Whoever says a word of a stream that has ended is told no; nothing is thrown, for no word of
+  // others is a mistake in a function here.
+  if (!end) return word.what === 'close'
+  if (word.what === 'say') return end.hear(word)
+  end.hangUp('the other end closed it')
   return true
+}
+
+const BASE_64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+// What came off the network is whatever its sender likes.
+function isWord(word: Partial<Word> | null): boolean {
+  if (typeof word !== 'object' || word === null) return false
+  const { what, stream, n, more, text } = word
+  if (typeof stream !== 'string' || typeof text !== 'string') return false
+  if (what === 'open') return true
+  const isSaid = typeof n === 'number' && typeof more === 'boolean' && BASE_64.test(text)
+  return isSaid && (what === 'say' || what === 'close')
 }
 
 function open(desk: Desk, { stream, text }: Word, by: MemberInfo): boolean {
@@ -188,7 +203,8 @@ class End implements Stream {
       const word = this.#queue.shift()!
       this.#underWay++
       session.call(this.to!, letters, word).then(
-        () => {
+        (taken) => {
+          if (!taken) return this.hangUp('the other end knows it no more')
           this.#underWay--
           this.#waiting -= (word.text.length * 3) / 4
           if (this.#queue.length === 0 && this.#underWay === 0) this.#waiting = 0
@@ -199,14 +215,15 @@ class End implements Stream {
     }
   }
 
-  hear({ n, more, text }: Word): void {
-    if (n !== this.#heard + 1) throw this.#fault('a word of it is missing')
+  /** @returns false if it ends for that */
+  hear({ n, more, text }: Word): boolean {
+    if (n !== this.#heard + 1) return this.#fault('a word of it is missing')
     this.#heard = n
     const part = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
     this.#parts.push(part)
     this.#size += part.length
-    if (this.#size > MESSAGE_MAX) throw this.#fault(`a message has over ${MESSAGE_MAX} bytes`)
-    if (more) return
+    if (this.#size > MESSAGE_MAX) return this.#fault(`a message has over ${MESSAGE_MAX} bytes`)
+    if (more) return true
     const whole = new Uint8Array(this.#size)
     let at = 0
     for (const one of this.#parts) {
@@ -216,11 +233,12 @@ class End implements Stream {
     this.#parts = []
     this.#size = 0
     this.#events?.message(whole)
+    return true
   }
 
-  #fault(why: string): Error {
+  #fault(why: string): false {
     this.hangUp(why)
-    return new Error(why)
+    return false
   }
 
   backlog(): number {

@@ -198,8 +198,8 @@ function writeAction(bits: Bits, action: Action): void {
 /**
  * A packet of these bytes, all of them; null if they are none.
  *
- * @param me  whose id the destination of a response is: it tells whether there is a heartbeat, where
- *   it could be read both ways (M45)
+ * @param me  whose id the destination of a response is, which tells whether there is a heartbeat,
+ *   where it could be read both ways (M45)
  */
 export function decode(bytes: Uint8Array, me: number | null = null): Packet | null {
   if (bytes.length < HEADER_BYTES) return null
