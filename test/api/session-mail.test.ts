@@ -149,7 +149,7 @@ describe('mail over a session', () => {
     expect(got).toEqual([])
   })
 
-  test('no word of a member is a mistake of who hears it, however it is made (S11)', async () => {
+  test('no word of a member is a mistake of who hears it, however it is made', async () => {
     const { w, host, player } = await scene(4)
     const errors: unknown[] = []
     host.on('error', (error) => errors.push(error))
