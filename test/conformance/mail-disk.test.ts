@@ -2,40 +2,19 @@
 // however its file is read meanwhile.
 // Method: real files; a library that makes syncs fail; files that are read, changed, taken away.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
-import { readFileSync, renameSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type Mailbox, type MailboxOptions, openMailbox } from '../../src/mailbox.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { failsWith, openMailboxes } from './open-mailboxes.ts'
 import { noPreload, preload } from './preload.ts'
 import { until } from './until.ts'
 
 const DOOR = new URL('../../dist/mailbox.js', import.meta.url)
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-disks-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const { close, folder, freshFile, open } = openMailboxes('disks')
 beforeAll(() => {
   if (!existsSync(DOOR)) throw new Error('run `npx tsc -b` first: child processes need dist/')
 })
-const opened = new Set<Mailbox>()
-afterEach(async () => {
-  for (const box of opened) await box.close()
-  opened.clear()
-})
-let files = 0
-const freshFile = (): string => join(folder, `${++files}.db`)
-
-async function open(options: Partial<MailboxOptions> & { id: string }): Promise<Mailbox> {
-  const box = await openMailbox({ store: freshFile(), ...options })
-  opened.add(box)
-  return box
-}
-
-async function close(box: Mailbox): Promise<void> {
-  opened.delete(box)
-  await box.close()
-}
 
 /** Runs a script in a process of its own, with `openMailbox` at hand. */
 function inProcess(script: string, env: Record<string, string> = {}): string {
@@ -45,12 +24,6 @@ function inProcess(script: string, env: Record<string, string> = {}): string {
   const { stdout, stderr } = spawnSync(process.execPath, words, options)
   return `${stdout}${stderr}`.trim()
 }
-
-const failsWith = (promise: Promise<unknown>): Promise<string> =>
-  promise.then(
-    () => 'no error',
-    (error: Error) => error.message,
-  )
 
 test('who reads or copies its own store file does not give it away (MB-7)', async () => {
   const store = freshFile()

@@ -1,36 +1,16 @@
 // Goal: a store that was put back, cut, copied or begun anew is told on both sides, and no letter
 // goes in silence; the owner can bring the right store back, adopt, or forget.
 // Method: real mailboxes whose files are copied and put back between their lives.
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import Database from 'libsql'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
 import { checksum, pack } from '../../src/drivers/store/mail-runs.ts'
-import { type Mailbox, type MailboxOptions, openMailbox } from '../../src/mailbox.ts'
+import type { Mailbox, MailboxOptions } from '../../src/mailbox.ts'
+import { drained, faultOf, openMailboxes, queueOf } from './open-mailboxes.ts'
 import { until } from './until.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-histories-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const opened = new Set<Mailbox>()
-afterEach(async () => {
-  for (const box of opened) await box.close()
-  opened.clear()
-})
-let files = 0
-const freshFile = (): string => join(folder, `${++files}.db`)
-
-async function open(options: Partial<MailboxOptions> & { id: string }): Promise<Mailbox> {
-  const box = await openMailbox({ store: freshFile(), ...options })
-  opened.add(box)
-  return box
-}
-
-async function close(box: Mailbox): Promise<void> {
-  opened.delete(box)
-  await box.close()
-}
+const { close, freshFile, open } = openMailboxes('histories')
 
 /** A mailbox that counts what it takes, under a door that stays. */
 async function counting(
@@ -46,26 +26,18 @@ async function post(box: Mailbox, count: number, body: unknown = 'the same'): Pr
   await Promise.all(Array.from({ length: count }, () => box.to('bob').post(body)))
 }
 
-const queue = (box: Mailbox, peer: string): { waiting: number; heard: number; fault: unknown } =>
-  box.queues().find((one) => one.peer === peer) ?? { waiting: 0, heard: 0, fault: null }
-const drained = (box: Mailbox): Promise<void> => until(() => queue(box, 'bob').waiting === 0)
-const faultOf = async (box: Mailbox, peer: string): Promise<string> => {
-  await until(() => queue(box, peer).fault !== null)
-  return String(queue(box, peer).fault)
-}
-
 describe('a sender whose store went back', () => {
   test('S1, S8: and that posts before it connects is told on both sides (MB-1)', async () => {
     const { bob, took, url } = await counting()
     const [store, backup] = [freshFile(), freshFile()]
     let alice = await open({ id: 'alice', store, peers: { bob: url } })
     await post(alice, 5)
-    await drained(alice)
+    await drained(alice, 'bob')
     await close(alice)
     copyFileSync(store, backup)
     alice = await open({ id: 'alice', store, peers: { bob: url } })
     await post(alice, 20)
-    await drained(alice)
+    await drained(alice, 'bob')
     await close(alice)
     copyFileSync(backup, store)
     alice = await open({ id: 'alice', store })
@@ -77,7 +49,7 @@ describe('a sender whose store went back', () => {
     expect(await faultOf(alice, 'bob')).toContain('the last letter to bob that both have is 5')
     await until(() => faults.length > 0)
     expect(faults[0]).toMatch(/the last letter (to|from) (bob|alice) that both have is 5/)
-    expect([took.length, queue(alice, 'bob').waiting]).toEqual([25, 25])
+    expect([took.length, queueOf(alice, 'bob').waiting]).toEqual([25, 25])
   })
 
   test('S1, S8: because its journal was cut is told (MB-1)', async () => {
@@ -85,7 +57,7 @@ describe('a sender whose store went back', () => {
     const store = freshFile()
     const alice = await open({ id: 'alice', store, peers: { bob: url } })
     for (let i = 0; i < 30; i++) await alice.to('bob').post('the same')
-    await drained(alice)
+    await drained(alice, 'bob')
     const cut = freshFile()
     copyFileSync(store, cut)
     const journal = readFileSync(`${store}-wal`)
@@ -104,7 +76,7 @@ describe('a sender whose store went back', () => {
     const [store, twin] = [freshFile(), freshFile()]
     const first = await open({ id: 'alice', store, peers: { bob: url } })
     await post(first, 5)
-    await drained(first)
+    await drained(first, 'bob')
     await close(first)
     copyFileSync(store, twin)
     const both = [store, twin].map((name) => open({ id: 'alice', store: name }))
@@ -112,9 +84,9 @@ describe('a sender whose store went back', () => {
     for (const [at, box] of boxes.entries()) {
       await post(box, 20, at)
       box.connect('bob', url)
-      await until(() => queue(box, 'bob').waiting === 0 || queue(box, 'bob').fault !== null)
+      await until(() => queueOf(box, 'bob').waiting === 0 || queueOf(box, 'bob').fault !== null)
     }
-    const [one, other] = boxes.map((box) => queue(box, 'bob'))
+    const [one, other] = boxes.map((box) => queueOf(box, 'bob'))
     expect([one!.waiting, other!.waiting]).toEqual([0, 20])
     expect(other!.fault).toContain('that both have is 5')
     expect(took.filter((body) => body === 0)).toHaveLength(20)
@@ -132,12 +104,12 @@ async function setBack(policy: MailboxOptions['policy'] = 'hello'): Promise<{
   const port = Number(new URL(url).port)
   const alice = await open({ id: 'alice', peers: { bob: url }, policy })
   for (let i = 1; i <= 5; i++) await alice.to('bob').post(i)
-  await until(() => queue(bob, 'alice').heard === 5)
+  await until(() => queueOf(bob, 'alice').heard === 5)
   await close(bob)
   copyFileSync(store, old)
   const second = await counting({ store, policy, listen: { port } })
   for (let i = 6; i <= 10; i++) await alice.to('bob').post(i)
-  await drained(alice)
+  await drained(alice, 'bob')
   await close(second.bob)
   const files = { old, new: store }
   return {
@@ -155,7 +127,7 @@ describe('a receiver whose store went back', () => {
       /acked letter 10 of this mailbox once and now has 5/,
     )
     expect(await faultOf(bob, 'alice')).not.toBe('')
-    expect([took, queue(alice, 'bob').waiting]).toEqual([[], 1])
+    expect([took, queueOf(alice, 'bob').waiting]).toEqual([[], 1])
   })
 
   test('ends its fault by bringing the right store back (MB-12)', async () => {
@@ -166,8 +138,8 @@ describe('a receiver whose store went back', () => {
     await faultOf(bob, 'alice')
     await close(bob)
     const { took } = await bring('new')
-    await drained(alice)
-    expect([took, queue(alice, 'bob').fault]).toEqual([[11], null])
+    await drained(alice, 'bob')
+    expect([took, queueOf(alice, 'bob').fault]).toEqual([[11], null])
   })
 
   test('is adopted: what waits goes again, what it lost is named (MB-13)', async () => {
@@ -181,10 +153,10 @@ describe('a receiver whose store went back', () => {
       strays: null,
       missed: null,
     })
-    await drained(alice)
-    await until(() => queue(bob, 'alice').fault === null)
+    await drained(alice, 'bob')
+    await until(() => queueOf(bob, 'alice').fault === null)
     expect(took).toEqual([11, 12])
-    expect(queue(bob, 'alice').heard).toBe(7)
+    expect(queueOf(bob, 'alice').heard).toBe(7)
   })
 
   test('adopts by itself: what took effect in its lost life is named (MB-13)', async () => {
@@ -198,8 +170,8 @@ describe('a receiver whose store went back', () => {
       strays: null,
       missed: { first: 6, last: 10 },
     })
-    await drained(alice)
-    expect([took, queue(alice, 'bob').fault]).toEqual([[11], null])
+    await drained(alice, 'bob')
+    expect([took, queueOf(alice, 'bob').fault]).toEqual([[11], null])
   })
 })
 
@@ -207,7 +179,7 @@ test('a store that was begun anew under an old id can be adopted or forgotten (M
   const { bob, took, url } = await counting()
   const first = await open({ id: 'alice', peers: { bob: url } })
   await post(first, 5, 'first life')
-  await drained(first)
+  await drained(first, 'bob')
   await close(first)
   const second = await open({ id: 'alice', peers: { bob: url } })
   await post(second, 2, 'second life')
@@ -215,14 +187,14 @@ test('a store that was begun anew under an old id can be adopted or forgotten (M
   expect(why).toContain('bob has letter 5 of this mailbox, which posted 2 to it')
   expect(why).toContain('the last letter to bob that both have is 0')
   expect(await bob.peer('alice').forget()).toEqual({ dropped: 0 })
-  await drained(second)
+  await drained(second, 'bob')
   expect(took.slice(5)).toEqual(['second life', 'second life'])
   await close(second)
   const third = await open({ id: 'alice', peers: { bob: url } })
   await post(third, 1, 'third life')
   await faultOf(third, 'bob')
   expect((await third.peer('bob').adopt()).resent).toEqual({ first: 1, last: 1 })
-  await drained(third)
+  await drained(third, 'bob')
   expect(took.at(-1)).toBe('third life')
 })
 
@@ -237,7 +209,7 @@ test('a side with a fault takes no letters, and the other is told (MB-17)', asyn
   const alice = await open({ id: 'alice', store, peers: { bob: url } })
   alice.on('letter', () => {})
   await post(alice, 3)
-  await drained(alice)
+  await drained(alice, 'bob')
   await close(alice)
   rmSync(store)
   const again = await open({ id: 'alice', store, peers: { bob: url } })
@@ -246,7 +218,7 @@ test('a side with a fault takes no letters, and the other is told (MB-17)', asyn
   await faultOf(again, 'bob')
   await bob.to('alice').post('for alice')
   expect(await faultOf(bob, 'alice')).toContain('this mailbox has letter 3 of alice')
-  expect([took, queue(bob, 'alice').waiting]).toEqual([[], 1])
+  expect([took, queueOf(bob, 'alice').waiting]).toEqual([[], 1])
 })
 
 test('a greeting without letters binds an id to no store (MB-20)', async () => {
@@ -256,7 +228,7 @@ test('a greeting without letters binds an id to no store (MB-20)', async () => {
   await close(stranger)
   const alice = await open({ id: 'alice', peers: { bob: url } })
   await post(alice, 1)
-  await drained(alice)
+  await drained(alice, 'bob')
   expect(took).toEqual(['the same'])
 })
 
@@ -299,7 +271,7 @@ describe('a store of 0.1', () => {
     const { took, url } = await counting({ store: to })
     const alice = await open({ id: 'alice', store: from, peers: { bob: url } })
     await alice.to('bob').post('six')
-    await drained(alice)
+    await drained(alice, 'bob')
     expect(took).toEqual(['four', 'five', 'six'])
   })
 
@@ -324,7 +296,7 @@ describe('a store of 0.1', () => {
     const { url } = await counting({ store: to })
     const alice = await open({ id: 'alice', store: from, peers: { bob: url } })
     await post(alice, 1)
-    await drained(alice)
+    await drained(alice, 'bob')
     await close(alice)
     const again = await open({ id: 'alice', store: old })
     await post(again, 1)
@@ -344,5 +316,4 @@ test('a flipped bit in what is known of a peer is named when the store is opened
     database.close()
     expect(() => openMailSqlite(file)).toThrow('what is known of bob was damaged on the disk')
   }
-  expect(existsSync(folder)).toBe(true)
 })

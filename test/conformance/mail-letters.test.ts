@@ -1,35 +1,24 @@
 // Goal: what back-end developers expect of a letter: a name that makes a retry harmless, a time
 // after which nobody wants it, what it says of itself, and who holds the loop.
 // Method: real mailboxes; a clock that the test moves.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openIn } from '../../src/api/mail-opening.ts'
 import { PostKeys } from '../../src/api/mail-keys.ts'
 import { seal, unseal } from '../../src/api/mail-letters.ts'
 import { Values } from '../../src/api/mail-transaction.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
-import type { LetterInfo, Mailbox, MailboxOptions } from '../../src/mailbox.ts'
+import type { LetterInfo, Mailbox } from '../../src/mailbox.ts'
 import { openMailbox } from '../../src/mailbox.ts'
 import type { MailChange } from '../../src/ports.ts'
+import { openMailboxes, type Wish } from './open-mailboxes.ts'
 import { dice } from './until.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-letters-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const opened = new Set<Mailbox>()
-afterEach(async () => {
-  for (const box of opened) await box.close()
-  opened.clear()
-})
-let files = 0
-const freshFile = (): string => join(folder, `${++files}.db`)
-
+const { add, freshFile } = openMailboxes('letters')
 const clock = { date: 1_700_000_000_000, extra: 0 }
 
 /** One whose clocks the test moves. */
-async function open(options: Partial<MailboxOptions> & { id: string }): Promise<Mailbox> {
+async function open(options: Wish): Promise<Mailbox> {
   const loop = createNodeLoop()
   const place = {
     loop: { ...loop, now: () => loop.now() + clock.extra },
@@ -39,9 +28,7 @@ async function open(options: Partial<MailboxOptions> & { id: string }): Promise<
     open: () => Promise.resolve(createMailMemory()),
     listen: null,
   }
-  const box = await openIn(place, { store: null, ...options })
-  opened.add(box)
-  return box
+  return add(await openIn(place, { store: null, ...options }))
 }
 
 async function carry(from: Mailbox, to: Mailbox): Promise<void> {
@@ -57,7 +44,7 @@ test('a post under a key is one letter, however often it is tried, over restarts
   expect(await alice.to('carol').post('pay', { key: 'order 7' })).toBe(1)
   await alice.close()
   alice = await openMailbox({ id: 'alice', store })
-  opened.add(alice)
+  add(alice)
   expect(await alice.to('bob').post('pay', { key: 'order 7' })).toBe(1)
   expect(alice.queues().map(({ peer, waiting }) => [peer, waiting])).toEqual([
     ['bob', 2],

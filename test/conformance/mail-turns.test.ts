@@ -2,40 +2,24 @@
 // letters and SQL, in memory too, whatever a handler, its SQL, a listener or the disk does.
 // Method: real mailboxes in files; stores that refuse when they are told to; processes that die.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import Database from 'libsql'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { listenStreams } from '../../src/drivers/net/websocket-listen.ts'
 import { connectWebSocketNode } from '../../src/drivers/net/websocket-node.ts'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
 import { openIn } from '../../src/api/mail-opening.ts'
-import { HoldfastError, type Mailbox, type MailboxOptions, openMailbox } from '../../src/mailbox.ts'
+import { HoldfastError, type Mailbox, openMailbox } from '../../src/mailbox.ts'
 import type { LetterHandler, Transaction } from '../../src/mailbox.ts'
 import type { MailStore } from '../../src/ports.ts'
+import { drained, failsWith, openMailboxes, queueOf, type Wish } from './open-mailboxes.ts'
 import { until } from './until.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-turns-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const opened: Mailbox[] = []
-afterEach(async () => {
-  for (const box of opened.splice(0)) await box.close()
-})
-let files = 0
-const freshFile = (): string => join(folder, `${++files}.db`)
-
-async function open(options: Partial<MailboxOptions> & { id: string }): Promise<Mailbox> {
-  const box = await openMailbox({ store: freshFile(), ...options })
-  opened.push(box)
-  return box
-}
+const { add, close, freshFile, open } = openMailboxes('turns')
 
 /** One whose next commits fail, as many as it is told. */
-async function failing(
-  options: Partial<MailboxOptions> & { id: string },
-): Promise<{ box: Mailbox; fail: (times: number) => void }> {
+async function failing(options: Wish): Promise<{ box: Mailbox; fail: (times: number) => void }> {
   let left = 0
   const refuse = (store: MailStore): MailStore => {
     const commit = store.commit.bind(store)
@@ -57,7 +41,7 @@ async function failing(
     },
     { store: freshFile(), ...options },
   )
-  opened.push(box)
+  add(box)
   return { box, fail: (times) => (left = times) }
 }
 
@@ -69,16 +53,6 @@ async function batchOf(to: string, ...bodies: unknown[]): Promise<Uint8Array> {
   await box.close()
   return bytes
 }
-
-const queue = (box: Mailbox, peer: string): { waiting: number; heard: number } =>
-  box.queues().find((one) => one.peer === peer) ?? { waiting: 0, heard: 0 }
-const drained = (box: Mailbox, peer: string): Promise<void> =>
-  until(() => queue(box, peer).waiting === 0)
-const failsWith = (promise: Promise<unknown>): Promise<string> =>
-  promise.then(
-    () => 'no error',
-    (error: Error) => error.message,
-  )
 
 const pay = (tx: Transaction, _from: string, body: unknown): void => {
   tx.set('balance', ((tx.get('balance') as number) ?? 0) + (body as number))
@@ -157,13 +131,12 @@ describe('SQL of a handler', () => {
     for (let i = 0; i < 10; i++) posts.push(carol.to('bob').post(1))
     await Promise.all(posts)
     await Promise.all([drained(alice, 'bob'), drained(carol, 'bob')])
-    await until(() => queue(bob, 'carol').heard === 10)
+    await until(() => queueOf(bob, 'carol').heard === 10)
     expect(dead).toEqual([expect.stringContaining('2: ')])
     expect(dead[0]).toContain('UNIQUE constraint failed: once.n')
     expect([runs.filter((body) => body === 'bad').length, breaks]).toEqual([3, 0])
     expect(bob.get('balance')).toBe(13)
-    await bob.close()
-    opened.splice(opened.indexOf(bob), 1)
+    await close(bob)
     expect(paid(store)).toEqual({ total: 13 })
   })
 
@@ -216,7 +189,7 @@ describe('SQL of a handler', () => {
     const states = (await said).map(({ status }) => status)
     expect(states).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
     expect(bob.dead()).toHaveLength(1)
-    expect(queue(bob, 'alice').waiting).toBe(2)
+    expect(queueOf(bob, 'alice').waiting).toBe(2)
   })
 
   test.each([

@@ -2,30 +2,16 @@
 // that its handler did or none of it; and what goes wrong is said.
 // Method: real mailboxes in files, over WebSockets on loopback; waits for events, never for time.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { HoldfastError, type Mailbox, type MailboxOptions, openMailbox } from '../../src/mailbox.ts'
+import { existsSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { HoldfastError, type Mailbox, type MailboxOptions } from '../../src/mailbox.ts'
 import type { LetterHandler, Transaction } from '../../src/mailbox.ts'
 import { mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
 import { encode } from '../../src/wire/layout.ts'
+import { drained, openMailboxes, queueOf } from './open-mailboxes.ts'
 import { until } from './until.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-mailbox-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const opened: Mailbox[] = []
-afterEach(async () => {
-  for (const box of opened.splice(0)) await box.close()
-})
-let files = 0
-const freshFile = (): string => join(folder, `${++files}.db`)
-
-async function open(options: Partial<MailboxOptions> & { id: string }): Promise<Mailbox> {
-  const box = await openMailbox({ store: freshFile(), ...options })
-  opened.push(box)
-  return box
-}
+const { freshFile, open } = openMailboxes('mailbox')
 
 /** A mailbox that listens, and one that is connected with it. */
 async function pair(
@@ -36,9 +22,7 @@ async function pair(
   return [alice, bob]
 }
 
-const waiting = (box: Mailbox, peer: string): number =>
-  box.queues().find((queue) => queue.peer === peer)?.waiting ?? 0
-const drained = (box: Mailbox, peer: string): Promise<void> => until(() => waiting(box, peer) === 0)
+const waiting = (box: Mailbox, peer: string): number => queueOf(box, peer).waiting
 
 async function fails(run: () => Promise<unknown>): Promise<string> {
   try {
