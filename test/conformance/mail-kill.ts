@@ -5,11 +5,12 @@
  * by.
  */
 
-import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type FromLife, type Id, IDS, type ToLife } from './mail-life-messages.ts'
+import { fork } from 'node:child_process'
+import { type Id, IDS } from './mail-life-messages.ts'
+import { Life } from './lives.ts'
 import { audit, type Books, isThrough } from './money.ts'
 import { type Dice, dice } from './until.ts'
 
@@ -50,8 +51,6 @@ const SESSION_EVERY = 20
 const CHANCES = { stop: 0.15, two: 0.05, opening: 0.1, keeper: 0.3 }
 /** How long a process stands still. */
 const STOP_MS = { least: 100, most: 3_000 }
-/** Something has gone wrong if nothing came for so long. */
-const PATIENCE_MS = 120_000
 
 /** Processes that were started ahead. */
 class Spares {
@@ -79,73 +78,6 @@ class Spares {
   async end(): Promise<void> {
     await Promise.allSettled(this.#ready)
     await Promise.all([...this.#all].map((life) => life.kill()))
-  }
-}
-
-/** One process. */
-class Life {
-  readonly child: ChildProcess
-  /** Whether it was asked to join the session. */
-  joins = false
-  /** The number of the last payment to each that it said was durable. */
-  readonly paid: Record<string, number> = {}
-  /** Whether the session has a backup, as it last said. */
-  safe = false
-  #isGone = false
-
-  constructor(child: ChildProcess) {
-    this.child = child
-    child.setMaxListeners(0)
-    child.once('exit', () => (this.#isGone = true))
-    child.on('message', ({ paid, safe }: FromLife) => {
-      if (paid) this.paid[paid[0]] = paid[1]
-      if (safe !== undefined) this.safe = safe
-    })
-  }
-
-  send(message: ToLife): void {
-    // Who is dead hears nothing.
-    this.child.send(message, () => {})
-  }
-
-  enter(): void {
-    if (!this.joins) this.send({ join: true })
-    this.joins = true
-  }
-
-  /** Its next message with that field. @throws Error if the process ends, or never says it */
-  heard<Field extends keyof FromLife>(
-    field: Field,
-    isMeant: (value: FromLife[Field]) => boolean = () => true,
-  ): Promise<FromLife> {
-    const { child } = this
-    return new Promise((resolve, reject) => {
-      const over = (): void => {
-        clearTimeout(patience)
-        child.off('message', listen)
-        child.off('exit', ended)
-      }
-      const fail = (why: string): void => {
-        over()
-        reject(new Error(why))
-      }
-      const ended = (): void => fail(`a process ended by itself before "${field}"`)
-      const patience = setTimeout(() => fail(`"${field}" did not come`), PATIENCE_MS)
-      const listen = (message: FromLife): void => {
-        if (!(field in message) || !isMeant(message[field])) return
-        over()
-        resolve(message)
-      }
-      child.on('message', listen)
-      child.once('exit', ended)
-    })
-  }
-
-  async kill(): Promise<void> {
-    if (this.#isGone) return
-    const gone = once(this.child, 'exit')
-    this.child.kill('SIGKILL')
-    await gone
   }
 }
 
@@ -224,7 +156,8 @@ class Scene {
       // It may never be waited for.
       more.catch(() => {})
       all = await Promise.all(IDS.map((id) => this.#books(id)))
-      if (isThrough(all) || all.some(({ faults }) => faults.length > 0)) break
+      // What is set aside never comes, nor what rests.
+      if (isThrough(all) || all.some(({ faults, wrong }) => faults.length + wrong.length > 0)) break
       await more
     }
     const count = (books: Books, peer: Id): number => books.took[peer]?.length ?? 0

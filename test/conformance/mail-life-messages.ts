@@ -29,6 +29,8 @@ export interface FromLife {
   safe: boolean
   /** A payment to that one is durable, of that number. */
   paid: [to: string, n: number]
+  /** The store refused a payment, and why. */
+  refused: string
   /** A letter of that one was handled. */
   took: string
   /** Another took something; said after `ask`. */

@@ -41,14 +41,20 @@ async function begin(id: Id, store: string, port: number, hub: string): Promise<
   if (id !== 'b') box.connect('b', `ws://127.0.0.1:${port}/mail`)
 }
 
+function refused(error: Error): number {
+  tell({ refused: error.message })
+  return 0
+}
+
 /** Pays so many times, as soon as there is money and room. */
 async function pay(bank: Bank, to: string, count: number): Promise<void> {
   const isIdle = owed[to] === undefined || owed[to] === 0
   owed[to] = Math.min((owed[to] ?? 0) + count, WAITING_MAX)
   if (!isIdle) return
   while (owed[to] > 0) {
-    const n = bank.waiting(to) < WAITING_MAX ? await bank.pay(to) : null
+    const n = bank.waiting(to) < WAITING_MAX ? await bank.pay(to).catch(refused) : null
     if (n === null) await pause()
+    else if (n === 0) owed[to] = 0
     else {
       owed[to]--
       tell({ paid: [to, n] })

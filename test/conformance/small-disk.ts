@@ -9,13 +9,15 @@ export const PLACE = '/mnt'
 
 /** A file system in a mount namespace. */
 export interface SmallDisk {
-  /** The same place as others see it. */
+  /** The same place as others see it; not for SQLite, which takes its links for plain ones. */
   readonly path: string
   /** Takes all the room there is. */
   fill(): void
   free(): void
   /** Starts a program that sees the disk at PLACE. */
   start(command: string, args: readonly string[]): ChildProcess
+  /** The same for a script of Node, which messages are exchanged with. */
+  fork(script: string): ChildProcess
   close(): void
 }
 
@@ -38,14 +40,17 @@ export async function smallDisk(size: string): Promise<SmallDisk> {
   })
   const path = `/proc/${keeper.pid}/root${PLACE}`
   const filler = `${path}/filler`
+  const enter = ['-t', String(keeper.pid), '-U', '-m', '--preserve-credentials', '--wd=.']
   return {
     path,
     fill: () => fillTo(filler),
     free: () => rmSync(filler, { force: true }),
-    start: (command, args) => {
-      const enter = ['-t', String(keeper.pid), '-U', '-m', '--preserve-credentials', '--wd=.']
-      return spawn('nsenter', [...enter, command, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-    },
+    start: (command, args) =>
+      spawn('nsenter', [...enter, command, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }),
+    fork: (script) =>
+      spawn('nsenter', [...enter, process.execPath, script], {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      }),
     close: () => void keeper.kill('SIGKILL'),
   }
 }
