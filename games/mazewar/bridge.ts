@@ -8,7 +8,8 @@
  * its own, which does what its model does. Each rat of the LAN is one that the bridge owns in the
  * session. Who hits a rat of the session is decided there, and its puppet says so on the LAN. Who
  * hits a rat of the LAN both mazes decide for themselves, for there the victim alone may say it;
- * so points of a rat of the LAN are those of the maze that one looks at.
+ * so points of a rat of the LAN are those of the maze that one looks at. Names cross: a puppet has
+ * that of its model, and a rat of the LAN in the session what it says on the LAN.
  */
 
 import type { LanPlayer } from './classic/lan.ts'
@@ -22,11 +23,14 @@ const LAN_FROM = 480
 const LAN_UNTIL = 512
 
 /** What a bridge needs of a session. */
-export type SessionBank = Pick<Seat, 'me' | 'slot' | 'live' | 'state' | 'ahead' | 'actFor'>
+export type SessionBank = Pick<
+  Seat,
+  'me' | 'slot' | 'live' | 'state' | 'ahead' | 'actFor' | 'nameOf' | 'label'
+>
 /** And of a player on the LAN. */
 export type LanBank = Pick<
   LanPlayer,
-  'me' | 'slot' | 'live' | 'state' | 'ahead' | 'act' | 'put' | 'strike' | 'close'
+  'me' | 'slot' | 'live' | 'state' | 'ahead' | 'act' | 'put' | 'strike' | 'close' | 'nameOf'
 >
 
 /** A rat of the session, on the LAN. */
@@ -49,13 +53,13 @@ export class Bridge {
   /** The LAN cannot be reached. */
   onFailure: (error: unknown) => void = () => {}
   readonly #seat: SessionBank
-  readonly #open: () => Promise<LanBank>
+  readonly #open: (name: string) => Promise<LanBank>
   readonly #puppets = new Map<number, Puppet>()
   readonly #opening = new Set<number>()
   readonly #guests = new Map<number, Guest>()
   #told = new Set<string>()
 
-  constructor(seat: SessionBank, open: () => Promise<LanBank>) {
+  constructor(seat: SessionBank, open: (name: string) => Promise<LanBank>) {
     this.#seat = seat
     this.#open = open
   }
@@ -101,7 +105,7 @@ export class Bridge {
   #make(id: number): void {
     if (this.#opening.has(id)) return
     this.#opening.add(id)
-    void this.#open().then((player) => {
+    void this.#open(this.#seat.nameOf(id)).then((player) => {
       this.#opening.delete(id)
       this.#puppets.set(id, { player, mirror: null, slot: -1, placed: false })
     }, this.onFailure)
@@ -139,7 +143,11 @@ export class Bridge {
     }
     // A puppet that is being opened is a stranger until it is known.
     if (this.#opening.size > 0) return
-    for (const rat of seen) this.#follow(rat)
+    for (const rat of seen) {
+      this.#follow(rat)
+      const guest = this.#guests.get(rat.id)
+      if (guest && first) this.#seat.label(guest.rat, first.player.nameOf(rat.id))
+    }
   }
 
   #follow(model: Rat): void {

@@ -23,4 +23,6 @@ export interface Burrow {
   /** Our rat does that, if it can be. @returns whether it was told */
   act(act: Act): boolean
   nameOf(rat: number): string
+  /** The map has all on it: an option of a room. */
+  readonly showsAll?: boolean
 }

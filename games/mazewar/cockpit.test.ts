@@ -61,15 +61,33 @@ describe('what is shown', () => {
     cockpit.tick(1000)
     expect(burrow.acts).toEqual([])
   })
-  test('who is born anew sees a flash, and who walks does not', () => {
+  test('on the map are oneself, who is in sight, and who shot a second ago (SL-8)', () => {
+    const missiles = [{ id: 0, at: 400, facing: 2 as const }]
+    // The corridor of the upper edge: 2 looks down it, 3 is elsewhere.
+    const burrow = new MadeUp(rat(1, 2), rat(2, 5), rat(3, 401))
+    const cockpit = new Cockpit(burrow)
+    const mapped = (now: number): string[] => cockpit.scene(now).mapped.map(({ key }) => key)
+    expect(mapped(0)).toEqual(['1', '2'])
+    burrow.state = { ...burrow.state, rats: [rat(1, 2), rat(2, 5), rat(3, 401, { missiles })] }
+    expect(mapped(100)).toEqual(['1', '2', '3'])
+    expect(mapped(1_100)).toEqual(['1', '2', '3'])
+    expect(mapped(1_101)).toEqual(['1', '2'])
+    // Who turns round sees the other no more.
+    burrow.state = { ...burrow.state, rats: [rat(1, 2, { facing: 2 }), rat(2, 5), rat(3, 401)] }
+    expect(mapped(5_000)).toEqual(['1', '2'])
+    expect(mapped(6_000)).toEqual(['1'])
+    cockpit.stage.showsAll = true
+    expect(mapped(6_000)).toEqual(['1', '2', '3'])
+  })
+  test('who wants little motion sees steps and turns at once (SL-8)', () => {
     const burrow = new MadeUp(rat(1, 2))
     const cockpit = new Cockpit(burrow)
+    cockpit.stage.calm = true
     cockpit.scene(0)
-    burrow.state = { ...burrow.state, rats: [rat(1, 3)] }
-    expect(cockpit.scene(200).flash).toBe(0)
-    burrow.state = { ...burrow.state, rats: [rat(1, 400)] }
-    expect(cockpit.scene(400).flash).toBe(1)
-    expect(cockpit.scene(2000).flash).toBe(0)
+    burrow.state = { ...burrow.state, rats: [rat(1, 3, { facing: 1 })] }
+    const { eye } = cockpit.scene(1)
+    const still = cockpit.scene(1_000).eye
+    expect([eye.x, eye.y, eye.angle]).toEqual([still.x, still.y, still.angle])
   })
   test('who watches looks through the eyes of one after the other, by points', () => {
     const cockpit = new Cockpit(new MadeUp(rat(2, 5), rat(3, 7, { score: 9 })))

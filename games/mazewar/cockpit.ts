@@ -95,6 +95,7 @@ export class Cockpit {
 
   /** What there is to draw. */
   scene(now: number): Scene {
+    if (this.burrow.showsAll) this.stage.showsAll = true
     return this.stage.scene(this.burrow, now)
   }
 

@@ -17,6 +17,7 @@ const options = {
   port: { type: 'string' },
   via: { type: 'string' },
   strict: { type: 'boolean', default: false },
+  name: { type: 'string' },
   still: { type: 'boolean', default: false },
   report: { type: 'string' },
   help: { type: 'boolean', default: false },
@@ -26,6 +27,7 @@ const USAGE = `node build/games/mazewar/lan.js: a bot on the LAN, with no server
   --group   where the players meet: 239.77.1.1
   --port    and at which port: 47701
   --via     name or address of an interface: the first that leads to others
+  --name    how others see it
   --strict  heartbeats are repeated, and the id is the address
   --still   it does nothing until it is told to move
   --report  prints what it sees, as JSON, every so many milliseconds
@@ -39,7 +41,7 @@ async function main(): Promise<void> {
   const { group, via, strict } = values
   const port = values.port === undefined ? undefined : Number(values.port)
   const player = await LanPlayer.open({
-    ...{ group, port, via, strict },
+    ...{ group, port, via, strict, name: values.name },
     onNews: (news) => console.log(JSON.stringify({ news })),
   })
   const state = { moves: !values.still, slot: -1 }

@@ -2,12 +2,14 @@
  * The page of Mazewar. `?room=` says which session, `?name=` joins at once, with `?watch` only to
  * look on; `?practice=5` begins against so many bots with no network. `?condition=` makes the
  * weather of this window's links worse, `?server=` names another hub, and `?born=2,3` wants to be
- * born in that cell with that facing.
+ * born in that cell with that facing. `?map=all` of whoever opens a room makes all maps of it show
+ * everybody; without it they show whom one sees or hears.
  *
  * For tests, `document.body.dataset` says how things stand: `status` (door, joining, failed,
  * practice, killed, or that of the session), `error`, `me`, `members`, `bots` (of this page),
  * `epoch`, `rats` (each as id@cell/facing), `scores` (each as id:points), `sees` (ids before our
- * eye), `slots` (joining, live), `lines`; and `window.mazewar` is the cockpit.
+ * eye), `maps` (ids of rats on the map), `slots` (joining, live), `lines`; and `window.mazewar`
+ * is the cockpit.
  */
 
 import { HoldfastError, join } from 'holdfast'
@@ -56,6 +58,9 @@ const screen = new Screen()
 const demo = rehearse()
 let at: At = { kind: 'door', name: firstName(wasHere?.who['name'] || query.get('name')) }
 let help = false
+// Who wants little motion on the screen sees steps at once, without gliding.
+const little = matchMedia('(prefers-reduced-motion: reduce)')
+const showsAll = query.get('map') === 'all'
 
 const acts: Acts = {
   join: (name, watch) => void enter(name, watch),
@@ -93,6 +98,10 @@ function go(next: At): void {
   const cockpit = sitting()
   window.mazewar = cockpit ?? undefined
   screen.cockpit = cockpit ?? demo.cockpit
+  if (cockpit) {
+    cockpit.stage.calm = little.matches
+    cockpit.stage.showsAll = showsAll && next.kind === 'practice'
+  }
   if (cockpit) cockpit.onCue = (cue) => sound.play(cue)
   show()
 }
@@ -120,6 +129,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
     play.seat.birthplace = readPlace(query.get('born') ?? '')
     play.invite({ load: () => import('./bots.ts'), room, server, seats: PLAYERS_MAX, some: BOTS })
     play.welcome(way)
+    if (showsAll && session.members.length === 1) play.seat.showAll()
     go({ kind: 'in', play })
     tab.keep(playerOf(play))
   } catch (error) {
@@ -205,6 +215,7 @@ function mark(): void {
     rats: world?.rats.map(({ id, at: cell, facing }) => `${id}@${cell}/${facing}`).join(' ') ?? '',
     scores: world?.rats.map(({ id, score }) => `${id}:${score}`).join(' ') ?? '',
     sees: screen.seen.join(' '),
+    maps: screen.mapped.join(' '),
     lines: cockpit?.lines.map(({ text }) => text).join(' | ') ?? '',
   })
   if (at.kind !== 'in') return

@@ -12,6 +12,8 @@ export class Screen {
   beforeFrame: (now: number) => void = () => {}
   /** Rats that are seen in the last picture, nearest first. */
   seen: readonly number[] = []
+  /** Rats on the map of the last picture. */
+  mapped: readonly number[] = []
   #eye: HTMLCanvasElement | null = null
   #map: HTMLCanvasElement | null = null
 
@@ -35,6 +37,7 @@ export class Screen {
     if (!cockpit) return
     const scene = cockpit.scene(now)
     const { burrow, stage } = cockpit
+    this.mapped = scene.mapped.filter(({ kind }) => kind === 'rat').map(({ rat }) => rat)
     const eye = this.#eye && penOf(this.#eye)
     if (eye) {
       const nameOf = (rat: number): string => burrow.nameOf(rat)

@@ -6,7 +6,8 @@ import { type Burrow, SLOT_MS } from './burrow.ts'
 import { type Act, type ActRecord, decode, encode, fields } from './rules/acts.ts'
 import { CELLS, widest } from './rules/maze.ts'
 import { step } from './rules/step.ts'
-import { nameOnLan } from './names.ts'
+import { labelOf, MAP, note } from './game.ts'
+import { nameOnLan, shownName } from './names.ts'
 import { EMPTY, type Rat, ratOf, type World } from './rules/world.ts'
 
 /** How long a birth may take until it is asked for again, in slots. */
@@ -32,6 +33,7 @@ export class Seat implements Burrow {
   readonly #session: Session
   readonly #slots: SlotsHandle<World, StateOf<typeof fields>>
   readonly #names = new Map<number, string>()
+  readonly #labels = new Map<number, string>()
   #bornIn = -Infinity
 
   constructor(session: Session) {
@@ -85,7 +87,30 @@ export class Seat implements Burrow {
   }
 
   nameOf(rat: number): string {
-    return this.#names.get(rat) ?? nameOnLan(rat)
+    const label = this.#session.get(labelOf(rat))
+    return this.#names.get(rat) ?? (typeof label === 'string' ? shownName(label) : nameOnLan(rat))
+  }
+
+  /** The map has all on it: an option of the room. */
+  get showsAll(): boolean {
+    return this.#session.get(MAP) === 'all'
+  }
+
+  /** Says how a rat is called that is no player's own. Nothing happens if that is known. */
+  label(rat: number, name: string): void {
+    if (this.#labels.get(rat) === name) return
+    this.#labels.set(rat, name)
+    this.#note(labelOf(rat), name)
+  }
+
+  /** Makes it an option of the room that maps show all. */
+  showAll(): void {
+    this.#note(MAP, 'all')
+  }
+
+  // One that is refused or lost shows as a number, or as a map as it was.
+  #note(key: string, text: string): void {
+    void this.#session.act(note, { key, text }).catch(() => {})
   }
 
   /** Is born if need be. Call it now and then. */

@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   if (values.help) console.log(USAGE)
   else if (what === 'practice') await playAt(practise(name, Number(values.bots)))
   else if (what === 'bridge') await bridge({ ...values, join: values.join ?? '' })
-  else if (values.lan) await playAt(await joinLan(values))
+  else if (values.lan) await playAt(await joinLan({ ...values, name }))
   else if (values.join !== undefined) await playAt(await joinFrom({ ...values, name }))
   else {
     console.log(USAGE)

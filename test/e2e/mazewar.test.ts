@@ -57,6 +57,62 @@ test('two windows see each other, a shot counts once, and one goes on when the o
   expect(crew.complaints).toEqual([])
 })
 
+/** Rats on the map of that window, as text. */
+const mapOf = (window: Window): Promise<string> => window.data().then((data) => data['maps'] ?? '')
+
+test('on the map one sees oneself and whom one sees; a room may show all (SL-8)', async () => {
+  const ada = await open('Ada', '&born=2,3')
+  const grace = await open('Grace', '&born=6,2')
+  await ada.until({ sees: '2', maps: '1 2' })
+  // X turns round: nobody is in sight any more, and a moment later nobody is on the map.
+  await ada.page.keyboard.press('KeyX')
+  await ada.until({ sees: '', maps: '1' })
+  await grace.until({ maps: '1 2' })
+  // Who shoots is heard, wherever it is.
+  await grace.page.keyboard.press('KeyX')
+  await grace.until({ maps: '2' })
+  await ada.page.keyboard.press('Space')
+  await grace.until({ maps: /1/ })
+  await grace.until({ maps: '2' })
+  for (const window of [ada, grace]) await window.page.close()
+  const first = await crew.open('Linus', '/mazewar/?room=all&map=all&name=Linus&born=2,2')
+  await first.until({ status: 'live', slots: 'live', rats: /^1@2/ })
+  const other = await crew.open('Tony', '/mazewar/?room=all&name=Tony&born=400,3')
+  for (const window of [first, other]) await window.until({ maps: '1 2', sees: '' })
+  expect(crew.complaints).toEqual([])
+})
+
+test("one's own row is seen on a phone, and nothing flashes or glides for who wants that (SL-8)", async () => {
+  const window = await crew.open('Ada', '/mazewar/?practice=12&name=Ada&seed=4')
+  await window.until({ status: 'practice', rats: /@/ })
+  for (const [width, height] of [
+    [1280, 800],
+    [390, 844],
+  ] as const) {
+    await window.page.setViewportSize({ width, height })
+    await window.shot(`mazewar-4-practice-${width}x${height}`)
+    const list = window.page.locator('.more')
+    for (const at of [0, 10_000]) {
+      await list.evaluate((one, top) => one.scrollTo(0, top), at)
+      const [row, frame] = await Promise.all([
+        window.page.locator('.scores li.me').boundingBox(),
+        list.boundingBox(),
+      ])
+      expect(row!.y).toBeGreaterThanOrEqual(frame!.y - 1)
+      expect(row!.y + row!.height).toBeLessThanOrEqual(frame!.y + frame!.height + 1)
+    }
+  }
+  await window.page.emulateMedia({ reducedMotion: 'reduce' })
+  await window.page.reload()
+  await window.until({ status: 'practice', rats: /@/ })
+  const calm = await window.page.evaluate(() => {
+    const { mazewar } = globalThis as unknown as { mazewar: { stage: { calm: boolean } } }
+    return mazewar.stage.calm
+  })
+  expect(calm).toBe(true)
+  expect(await mapOf(window)).not.toBe('')
+})
+
 test('a terminal and a window are in one maze: keys are typed, the screen is read', async (context) => {
   if (noTerminal !== null) context.skip(noTerminal)
   const ada = await open('Ada', '&born=6,2')
@@ -83,7 +139,7 @@ test('a terminal and a window are in one maze: keys are typed, the screen is rea
 
 test('a rat of the LAN and a window are in one maze through a bridge', async () => {
   const ada = await open('Ada', '&born=2,3')
-  const rat = start('lan', '--still', '--report', '200')
+  const rat = start('lan', '--still', '--report', '200', '--name', 'Remy')
   start('terminal', 'bridge', '--join', `${crew.hub.url}/mazewar/?room=e2e`)
   // The window sees the rat of the LAN, and the LAN the rat of the window, each where it is.
   await ada.until({ rats: /^1@2\/3 480@\d+\/\d$/ })
@@ -92,6 +148,8 @@ test('a rat of the LAN and a window are in one maze through a bridge', async () 
   const cell = rats.find(({ id }) => id === me)!.at
   expect(rats).toHaveLength(2)
   await ada.until({ rats: `1@2/3 480@${cell}/${(await ada.data())['rats']!.at(-1)!}` })
+  // Its name crosses too (SL-8).
+  await ada.page.locator('.scores .name', { hasText: 'Remy' }).waitFor()
   await ada.page.evaluate(() => {
     const { mazewar } = globalThis as unknown as { mazewar: { press(wish: string): void } }
     mazewar.press('ahead')

@@ -89,7 +89,8 @@ function judge(bytes: Uint8Array, whole: boolean, found: Found): void {
   const again = encode(read)
   if (again.length !== bytes.length) complain(found, 'took another length', bytes)
   if (whole && again.some((byte, i) => byte !== bytes[i])) complain(found, 'changed it', bytes)
-  const third = encode(decode(again)!)
+  const me = read.kind === 'response' ? read.destination : null
+  const third = encode(decode(again, me)!)
   if (third.some((byte, i) => byte !== again[i])) complain(found, 'is not canonical', bytes)
 }
 
@@ -105,11 +106,19 @@ const DATA = [2, 1, 1, 2, 6]
 function isPacket(bytes: Uint8Array): boolean {
   const kind = bytes[0]! >> 4
   const length = ((bytes[0]! & 15) << 8) | bytes[1]!
-  if (bytes.length !== length + 2 || kind > 6) return false
+  if (bytes.length !== length + 2 || kind > 7) return false
+  if (kind === 7) return length >= 4 && length <= 36
   const fixed = LENGTHS[kind]
   if (fixed !== null) return length === fixed
-  const start = kind === 2 ? 10 : 14
-  if (length < start + 4) return false
+  if (kind === 2) return isState(bytes, 10)
+  // With its heartbeat, or without (M45).
+  return isState(bytes, 14) || isState(bytes, 10)
+}
+
+// Of an event or a response, whose state begins there.
+function isState(bytes: Uint8Array, start: number): boolean {
+  const kind = bytes[0]! >> 4
+  if (bytes.length < start + 6) return false
   // The two bytes of place, facing, cloak and count.
   const [high, low] = [bytes[start + 4]!, bytes[start + 5]!]
   const behind = start + 6 + 2 * ((low >> 2) & 3)
@@ -199,6 +208,11 @@ function packet(random: Prng, players: lan.Player[]): Packet {
     }
     case 5:
       return { kind: 'response-ack', source, destination }
+    case 6: {
+      const name = new Uint8Array(below(random, 33))
+      fill(random, name)
+      return { kind: 'name', source, name: [...name] }
+    }
     default: {
       const state = absolute(random)
       return { kind: 'event', source, event, absolute: state, action: action(random, state, id) }

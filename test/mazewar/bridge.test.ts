@@ -18,6 +18,7 @@ class Room implements SessionBank {
   readonly me = BRIDGE
   readonly live = true
   state: World = EMPTY
+  readonly labels = new Map<number, string>()
   #deeds: Deed[] = []
 
   get slot(): number {
@@ -31,6 +32,14 @@ class Room implements SessionBank {
   actFor(rat: number, act: Act): boolean {
     this.#deeds.push({ by: BRIDGE, act: { rat, ...act } })
     return true
+  }
+
+  nameOf(rat: number): string {
+    return rat === ADA ? 'Ada' : (this.labels.get(rat) ?? '?')
+  }
+
+  label(rat: number, name: string): void {
+    this.labels.set(rat, name)
   }
 
   ada(act: Act): void {
@@ -70,16 +79,17 @@ function bankOf(net: lan.Lan, player: lan.Player): LanBank {
     put: ({ at, facing, score }) => classic.put(peer, net.now, { cell: at, facing, score }, out),
     strike: (owner) => classic.strike(peer, net.now, owner, out),
     close: () => void (player.gone = true),
+    nameOf: (rat) => peer.others.get(rat)?.name ?? '',
   }
 }
 
 class Both {
   readonly net = lan.createLan('bridge', 'rtt=4')
   readonly room = new Room()
-  readonly guest = lan.join(this.net, 'guest', { id: 77 })
+  readonly guest = lan.join(this.net, 'guest', { id: 77, name: 'Remy\u001b[2J' })
   readonly puppets: lan.Player[] = []
-  readonly #bridge = new Bridge(this.room, () => {
-    const player = lan.join(this.net, `puppet${this.puppets.length}`, { puppet: true })
+  readonly #bridge = new Bridge(this.room, (name) => {
+    const player = lan.join(this.net, `puppet${this.puppets.length}`, { puppet: true, name })
     this.puppets.push(player)
     return Promise.resolve(bankOf(this.net, player))
   })
@@ -168,4 +178,14 @@ test('who leaves one maze is gone from the other', async () => {
   both.guest.gone = true
   await both.run(30)
   expect(both.room.state.rats.map(({ id }) => id)).toEqual([ADA])
+})
+
+test('names cross: a puppet has that of its model, a rat of the LAN its own in the room (SL-8)', async () => {
+  const both = new Both()
+  both.room.ada({ kind: 'born', at: 2, facing: RIGHT })
+  await both.run(40)
+  const puppet = both.puppets[0]!.peer.id
+  expect(both.guest.peer.others.get(puppet)!.name).toBe('Ada')
+  // Without what a terminal would obey.
+  expect(both.room.labels.get(GUEST)).toBe('Remy[2J')
 })

@@ -49,6 +49,10 @@ function asRead(packet: Packet): Read {
       const head: Read = { packet: 'response', ...beat, source, destination }
       return { ...head, absolute: absoluteOf(packet), uncommitted }
     }
+    case 'name': {
+      const name = packet.name.map((byte) => ({ byte }))
+      return { packet: 'name', source: packet.source, name }
+    }
     default: {
       const { kind, ...rest } = packet
       return { packet: kind, ...rest }
@@ -97,7 +101,7 @@ function game(): lan.Lan {
   const net = lan.createLan('standard', 'rtt=10,jitter=30,loss=20%,dup=2%', true)
   const players = ['a', 'b', 'c', 'd', 'e'].map((name) => {
     lan.run(net, 350)
-    return lan.join(net, name)
+    return lan.join(net, name, { name: name.repeat(3) })
   })
   for (let round = 0; round < 700; round++) {
     const facing = prng.below(net.chance, 4) as 0
@@ -133,7 +137,7 @@ describe('section 16', () => {
       expect(hex(encode(packet))).toBe(bytes)
       kinds.add(packet.kind === 'event' ? packet.action.kind : packet.kind)
     }
-    expect(kinds.size).toBe(11)
+    expect(kinds.size).toBe(12)
   })
 
   test('the vectors are what the document’s writer draws', () => {

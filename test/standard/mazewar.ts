@@ -81,6 +81,8 @@ function readAs(layouts: Layouts, bytes: Uint8Array, form: (bits: string) => str
   if (!packet) throw new Malformed(`no packet has the id ${id}`)
   const read: Read = { packet: packet.kind, ...readFields(layouts, form(packet.bits), tape) }
   if (tape.at < tape.bits.length) throw new Malformed('bits behind the last')
+  if (packet.kind === 'name' && (read['name'] as Read[]).length > 32)
+    throw new Malformed('a long name')
   for (const data of [read['data'], ...datasOf(read)]) {
     if ((data as Read | undefined)?.['step'] === 3) throw new Malformed('a step of 3')
   }

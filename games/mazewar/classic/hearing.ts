@@ -6,6 +6,7 @@
 import { type Account, accountOf, resolve, update } from './accounts.ts'
 import { distance, EVENT_BITS, HEARTBEAT_BITS, isNewer } from './numbers.ts'
 import { ask, clash, meet } from './others.ts'
+import { shownName } from '../names.ts'
 import { decode, type Packet } from './packets.ts'
 import { acked, want, waits } from './retries.ts'
 import { absoluteThen, sendTo } from './sending.ts'
@@ -85,6 +86,9 @@ function take(peer: Peer, now: Millis, other: Other, packet: Packet, out: Out): 
       return response(peer, now, other, packet, out)
     case 'response-ack':
       if (acked(peer, other.id, 'response', 0)) other.answered = true
+      return
+    case 'name':
+      other.name = shownName(new TextDecoder().decode(Uint8Array.from(packet.name)))
       return
     default:
       packet satisfies never

@@ -24,6 +24,8 @@ export interface LanOptions {
   via?: string
   /** As the document has it to the letter: heartbeats are repeated, the id is the address. */
   strict?: boolean
+  /** What others are to call us. */
+  name?: string
   /** Its rat is a copy of one elsewhere. */
   puppet?: boolean
   onNews?: (news: classic.News) => void
@@ -51,7 +53,8 @@ export class LanPlayer implements Burrow {
 
   /** Joins those who play. @throws HoldfastError that says what is wrong with the place */
   static async open(options: LanOptions = {}): Promise<LanPlayer> {
-    const { group = GROUP, port = PORT, via, strict = false, puppet, onNews = () => {} } = options
+    const { group = GROUP, port = PORT, via, strict = false, puppet, name } = options
+    const { onNews = () => {} } = options
     // What comes before there is a player is lost, as datagrams may be.
     let player: LanPlayer | null = null
     const carrier = await openMulticast({ group, port, via })({
@@ -64,7 +67,7 @@ export class LanPlayer implements Burrow {
     const own = strict ? addressOf(carrier.addresses[0]!) : id
     player = new LanPlayer(
       carrier,
-      classic.create(performance.now(), { id: own, seed, strict, puppet }),
+      classic.create(performance.now(), { id: own, seed, strict, puppet, name }),
       onNews,
     )
     player.#wake()
@@ -97,7 +100,8 @@ export class LanPlayer implements Burrow {
   }
 
   nameOf(rat: number): string {
-    return nameOnLan(rat)
+    const { id, name, others } = this.peer
+    return (rat === id ? name : others.get(rat)?.name) || nameOnLan(rat)
   }
 
   /** What went over the network. */

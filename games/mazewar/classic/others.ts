@@ -24,6 +24,9 @@ import {
   UNANSWERED_MAX,
 } from './state.ts'
 
+// A name is said once in so many heartbeats.
+const NAME_BEATS = 8
+
 /** Takes somebody in who was not known; null if there is no room. */
 export function meet(peer: Peer, now: Millis, id: number, address: string): Other | null {
   if (!draw(peer.strangers, now, STRANGERS_PER_S)) {
@@ -46,7 +49,9 @@ export function meet(peer: Peer, now: Millis, id: number, address: string): Othe
     told: false,
     respondedAt: -Infinity,
     bucket: { tokens: PACKETS_PER_S, at: now },
+    name: '',
   }
+  peer.nameDue = true
   peer.others.set(id, other)
   return other
 }
@@ -95,6 +100,15 @@ export function beat(peer: Peer, now: Millis, out: Out): void {
   const { heartbeat, id: source } = peer
   const bytes = sendAll(peer, { kind: 'heartbeat', heartbeat, source }, out)
   if (peer.strict) wantOfAll(peer, now, 'heartbeat', heartbeat, bytes)
+  else sayName(peer, out)
+}
+
+// Nobody acks a name: who missed it hears it again some beats later.
+function sayName(peer: Peer, out: Out): void {
+  if (peer.name === '' || (!peer.nameDue && peer.heartbeat % NAME_BEATS !== 0)) return
+  peer.nameDue = false
+  const name = [...new TextEncoder().encode(peer.name)]
+  sendAll(peer, { kind: 'name', source: peer.id, name }, out)
 }
 
 /** Sends again what is due; whose connection is broken by that is gone (M28). */

@@ -11,6 +11,7 @@
  *     5 response         heartbeat:32 source:32 destination:32 ABSOLUTE { type:4 event:28 data }*
  *                        without the heartbeat it is understood too (M45)
  *     6 response ack     source:32 destination:32
+ *     7 name             source:32 { byte:8 }*                ours, not of the source
  *
  *     ABSOLUTE           score:32 place:9 facing:2 cloaked:1 missiles:2 pad:2 MISSILE*
  *     MISSILE            id:2 place:9 heading:2 pad:3
@@ -80,6 +81,8 @@ export type Packet =
       uncommitted: Numbered[]
     }
   | { kind: 'response-ack'; source: number; destination: number }
+  /** What a player is called: at most NAME_BYTES_MAX bytes, UTF-8 as far as they are. */
+  | { kind: 'name'; source: number; name: readonly number[] }
 
 const KINDS = [
   'heartbeat',
@@ -89,12 +92,15 @@ const KINDS = [
   'inquiry',
   'response',
   'response-ack',
+  'name',
 ] as const satisfies readonly Packet['kind'][]
 const ACTIONS = ['born', 'movement', 'cloak', 'projection', 'hit'] as const
 const STEPS = ['none', 'forward', 'backward'] as const
 const HEADER_BYTES = 2
 const LENGTH_MAX = 4095
 
+/** Most bytes of a name. */
+export const NAME_BYTES_MAX = 32
 /** Most missiles of one player in flight (M43). */
 export const MISSILES_MAX = 3
 
@@ -142,6 +148,10 @@ function writeBody(bits: Bits, packet: Packet): void {
       return
     case 'response-ack':
       return words(bits, packet.source, packet.destination)
+    case 'name':
+      words(bits, packet.source)
+      for (const byte of packet.name.slice(0, NAME_BYTES_MAX)) put(bits, byte, 8)
+      return
     default:
       packet satisfies never
   }
@@ -198,7 +208,7 @@ function writeAction(bits: Bits, action: Action): void {
 /**
  * A packet of these bytes, all of them; null if they are none.
  *
- * @param me  whose id the destination of a response is, which tells whether there is a heartbeat,
+ * @param me  whose id the destination of a response is: that tells whether it has a heartbeat,
  *   where it could be read both ways (M45)
  */
 export function decode(bytes: Uint8Array, me: number | null = null): Packet | null {
@@ -244,6 +254,8 @@ function readBody(from: BitSource, kind: Packet['kind'] | 'bare'): Packet | null
       return readResponse(from, null)
     case 'response-ack':
       return { kind, source: get(from, 32), destination: get(from, 32) }
+    case 'name':
+      return readName(from)
     default:
       return kind satisfies never
   }
@@ -273,6 +285,13 @@ function readResponse(from: BitSource, heartbeat: number | null): Packet | null 
     uncommitted.push({ event, action })
   }
   return { kind: 'response', heartbeat, source, destination, absolute, uncommitted }
+}
+
+function readName(from: BitSource): Packet | null {
+  const source = get(from, 32)
+  const name: number[] = []
+  while (!from.failed && from.at < from.end) name.push(get(from, 8))
+  return name.length > NAME_BYTES_MAX ? null : { kind: 'name', source, name }
 }
 
 function readAbsolute(from: BitSource): Absolute {

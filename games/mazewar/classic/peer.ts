@@ -37,6 +37,8 @@ export interface PeerOptions {
   seed: number
   /** Heartbeats are sent again too, and the id stays, whoever has it besides. Default false. */
   strict?: boolean
+  /** What others are to call us; with `strict` nobody is told. */
+  name?: string
   /** Its rat is a copy: another maze decides where it is, and who hits it. Default false. */
   puppet?: boolean
   /** The numbers of the last event and heartbeat before the first; by default 0. */
@@ -49,11 +51,14 @@ export type Wish = Exclude<Act, { kind: 'born' | 'leave' }>
 
 /** A player who joins now. `wake` it at once. */
 export function create(now: Millis, options: PeerOptions): Peer {
-  const { id, seed, strict = false, puppet = false, event = 0, heartbeat = 0 } = options
+  const { id, seed, strict = false, puppet = false, name = '' } = options
+  const { event = 0, heartbeat = 0 } = options
   const peer: Peer = {
     id,
     strict,
     puppet,
+    name,
+    nameDue: true,
     chance: seed >>> 0 || 1,
     phase: 'asking',
     inquiries: 0,

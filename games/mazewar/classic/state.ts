@@ -74,6 +74,8 @@ export interface Other {
   /** When its inquiry was answered last. */
   respondedAt: Millis
   bucket: Bucket
+  /** What it is called; empty if it never said. */
+  name: string
 }
 
 /** An event that waits for its slot. */
@@ -140,6 +142,10 @@ export interface Peer {
   id: number
   /** Heartbeats are sent again (M26), and the id is an address: it is never changed (M58). */
   readonly strict: boolean
+  /** What we are called; empty for nobody in particular. */
+  readonly name: string
+  /** Somebody is here who has not heard our name. */
+  nameDue: boolean
   /** Another maze decides where its rat is, and who hits it: see `put` and `strike`. */
   readonly puppet: boolean
   /** State of its chance: 32 bits, not 0. */
@@ -215,6 +221,7 @@ export function createCounters(): Counters {
     inquiry: 0,
     response: 0,
     'response-ack': 0,
+    name: 0,
   }
   const refused = {
     malformed: 0,

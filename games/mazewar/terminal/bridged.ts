@@ -23,7 +23,9 @@ export interface Banks {
 export async function bridge({ join, room, group, port, via }: Banks): Promise<void> {
   const session = await enter({ ...readAddress(join, room), name: 'LAN bridge' })
   const place = { group, via, port: port === undefined ? undefined : Number(port) }
-  const crossing = new Bridge(new Seat(session), () => LanPlayer.open({ ...place, puppet: true }))
+  const crossing = new Bridge(new Seat(session), (name) =>
+    LanPlayer.open({ ...place, puppet: true, name }),
+  )
   console.log('The LAN and the session are one maze. Ctrl-C parts them.')
   const ended = new Promise<void>((resolve, reject) => {
     crossing.onFailure = reject

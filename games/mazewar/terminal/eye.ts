@@ -27,7 +27,7 @@ export function paint(
 ): void {
   const dots = createDots(area)
   const { panels, seen } = look(scene.eye, dots.wide / dots.high, scene.bodies)
-  shade(glass, dots, panels, scene.flash)
+  shade(glass, dots, panels)
   for (const panel of panels) outline(dots, panel)
   show(dots, glass, (light) => pack(blend(GROUND, LINE, light)))
   for (const one of seen) {
@@ -47,7 +47,7 @@ function tall(near: number): number {
 }
 
 // What is behind the lines, cell by cell: a wall, the floor or the ceiling.
-function shade(glass: Glass, dots: Dots, panels: readonly Panel[], flash: number): void {
+function shade(glass: Glass, dots: Dots, panels: readonly Panel[]): void {
   const { left, top, columns, lines } = dots.area
   const sorted = panels.toSorted((one, other) => one.left - other.left)
   let next = 0
@@ -60,9 +60,7 @@ function shade(glass: Glass, dots: Dots, panels: readonly Panel[], flash: number
     for (let row = 0; row < lines; row++) {
       const y = (4 * row + 2) / (dots.high / 2) - 1
       const open = y < 0 ? blend(GROUND, CEILING, -y) : blend(GROUND, FLOOR, y)
-      const ground = Math.abs(y) < tall(near) ? wall : open
-      const lit = flash > 0 ? blend(ground, [235, 255, 244], flash * flash * 0.8) : ground
-      put(glass, left + column, top + row, ' ', 0, pack(lit))
+      put(glass, left + column, top + row, ' ', 0, pack(Math.abs(y) < tall(near) ? wall : open))
     }
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Cockpit, Line } from '../cockpit.ts'
 import { peek } from '../rules/peek.ts'
-import { byScore, MISSILES_MAX } from '../rules/world.ts'
+import { byScore, MISSILES_MAX, type Rat } from '../rules/world.ts'
 import { blend, colourOf, GROUND, LINE, type Rgb } from '../view/colours.ts'
 import { paint, pack } from './eye.ts'
 import { createGlass, type Area, type Glass, write } from './glass.ts'
@@ -84,9 +84,28 @@ function pitchFor(columns: number, lines: number): number {
 }
 
 function tooSmall(glass: Glass): Glass {
-  const text = `The maze needs ${COLUMNS_MIN} by ${LINES_MIN}: make this window larger.`
-  write(glass, 1, Math.floor(glass.lines / 2), text, pack(LINE), { width: glass.columns - 2 })
+  const { columns, lines } = glass
+  const size = `${COLUMNS_MIN}x${LINES_MIN}`
+  const words = `The maze needs ${size}, this window has ${columns}x${lines}: make it larger.`
+  const broken = breakUp(words, columns)
+  // Where not even that has room, the size alone.
+  const text =
+    broken.length > lines || broken.some((line) => line.length > columns) ? [size] : broken
+  const top = Math.max(0, Math.floor((lines - text.length) / 2))
+  for (const [i, line] of text.entries()) write(glass, 0, top + i, line, pack(LINE))
   return glass
+}
+
+// Lines of whole words.
+function breakUp(text: string, columns: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= columns) {
+      lines[lines.length - 1] = `${last} ${word}`
+    } else lines.push(word)
+  }
+  return lines
 }
 
 function paintSide(glass: Glass, { left, top, columns, lines }: Area): void {
@@ -102,7 +121,7 @@ function paintScores(glass: Glass, area: Area, cockpit: Cockpit, standing: Stand
   const width = columns - 2
   write(glass, left, top, standing.title, pack(LINE), { width })
   write(glass, left, top + 1, standing.words, pack(SOFT), { width })
-  for (const [i, rat] of rats.slice(0, Math.max(0, room)).entries()) {
+  for (const [i, rat] of within(rats, room, cockpit.burrow.me).entries()) {
     const y = top + 3 + i
     const mine = rat.id === cockpit.burrow.me
     const points = String(rat.score)
@@ -111,6 +130,14 @@ function paintScores(glass: Glass, area: Area, cockpit: Cockpit, standing: Stand
     write(glass, left + 2, y, name, pack(mine ? [255, 255, 255] : TEXT), { width: width - 8 })
     write(glass, left + width - points.length, y, points, pack(TEXT))
   }
+}
+
+// So many of them; one's own row takes the place of the last that has room.
+function within(rats: readonly Rat[], room: number, me: number): readonly Rat[] {
+  const most = Math.max(0, room)
+  const own = rats.findIndex(({ id }) => id === me)
+  if (own < most || most === 0) return rats.slice(0, most)
+  return [...rats.slice(0, most - 1), rats[own]!]
 }
 
 function paintLines(glass: Glass, view: Area, { lines }: Cockpit): void {

@@ -12,6 +12,7 @@ export interface Meeting {
   /** Name or address of an interface. */
   readonly via?: string
   readonly strict: boolean
+  readonly name?: string
 }
 
 /** Joins whoever plays there. @throws Error that says what to do */

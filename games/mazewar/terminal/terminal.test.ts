@@ -109,8 +109,35 @@ describe('the screen', () => {
         const large = columns >= COLUMNS_MIN && lines >= LINES_MIN
         expect(text.includes('0 points')).toBe(large)
         if (large) expect(text).toContain('Ada (you)')
-        else if (columns > 40) expect(text).toContain('make this')
       }
+    }
+  })
+  test('a small one says what it needs, in whole words that fit (SL-8)', () => {
+    for (const [columns, lines] of [
+      [59, 17],
+      [40, 24],
+      [20, 10],
+      [12, 12],
+    ] as const) {
+      const { signs } = layOut(columns, lines, cockpit, standing, 0)
+      const rows = Array.from({ length: lines }, (_, y) =>
+        signs
+          .slice(y * columns, (y + 1) * columns)
+          .join('')
+          .trimEnd(),
+      )
+      const said = rows.filter(Boolean).join(' ')
+      expect(said).toBe(
+        `The maze needs 60x18, this window has ${columns}x${lines}: make it larger.`,
+      )
+    }
+    expect(layOut(7, 2, cockpit, standing, 0).signs.join('')).toContain('60x18')
+  })
+  test("one's own row is there, whatever one's place is (SL-8)", () => {
+    const many = new Practice({ name: 'Ada', bots: 40, seed: 2, now: 0 })
+    const last = new Cockpit(many)
+    for (const lines of [18, 24, 40]) {
+      expect(layOut(80, lines, last, standing, 0).signs.join('')).toContain('Ada (you)')
     }
   })
   test('help lies over the view', () => {

@@ -42,7 +42,6 @@ export function paint(
   paintLines(screen, panels)
   for (const one of seen) paintBody(screen, one, nameOf)
   pen.restore()
-  if (scene.flash > 0) paintFlash(screen, scene.flash)
   const rats = seen.filter(({ thing }) => thing.kind === 'rat')
   return rats.map(({ thing }) => thing.rat).toReversed()
 }
@@ -251,12 +250,6 @@ function paintName({ pen, unit }: Screen, one: Seen<Body>, nameOf: NameOf): void
   pen.strokeText(nameOf(one.thing.rat), one.x * unit, y)
   pen.fillStyle = css(colourOf(one.thing.rat))
   pen.fillText(nameOf(one.thing.rat), one.x * unit, y)
-}
-
-// Who is born anew sees light first.
-function paintFlash({ pen, width, height }: Screen, flash: number): void {
-  pen.fillStyle = css([235, 255, 244], flash * flash * 0.85)
-  pen.fillRect(0, 0, width, height)
 }
 
 function oval(

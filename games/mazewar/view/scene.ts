@@ -1,19 +1,19 @@
 /**
  * What one window shows of a maze just now: the eye, the rats and the missiles, each on its way.
- * Who is cloaked is not among them, neither before the eye nor on the map, but for oneself.
+ * Who is cloaked is not among them, neither before the eye nor on the map, but for oneself. On the
+ * map is who is before the eye, or was heard to shoot a moment ago; a room may show all.
  */
 
 import type { Burrow } from '../burrow.ts'
 import { peek, type Side } from '../rules/peek.ts'
 import { type Rat, ratOf } from '../rules/world.ts'
 import { aim, type Glide, poseAt, stand } from './glide.ts'
-import { angleOf, eyeOf, middleOf, type Pose, type Thing } from './sight.ts'
+import { angleOf, eyeOf, look, middleOf, type Pose, type Thing } from './sight.ts'
 
-/** How long a fresh birth flashes, in milliseconds. */
-const FLASH_MS = 450
-
-/** More cells than a rat walks from one picture to the next, also on a slow machine. */
-const FAR = 6
+/** For how long who was heard is on the map, in milliseconds. */
+const HEARD_MS = 1_000
+/** Width by height of what an eye takes in: windows are of any form, and what is fair is one. */
+const ASPECT = 16 / 9
 
 /** A rat or a missile that may be seen. */
 export interface Body extends Thing {
@@ -27,12 +27,10 @@ export interface Scene {
   readonly eye: Pose
   /** Others, for the view from the eye. */
   readonly bodies: readonly Body[]
-  /** All, with the one whose eyes these are, for the map. */
+  /** For the map: the one whose eyes these are, what is his, and what he sees or just heard. */
   readonly mapped: readonly Body[]
   /** Whose eyes; undefined before the birth. */
   readonly rat: Rat | undefined
-  /** From 1 down to 0 after a birth. */
-  readonly flash: number
 }
 
 /** See the head of this file. */
@@ -41,10 +39,14 @@ export class Stage {
   whose: number | null = null
   /** Looking round a corner. */
   peeks: Side | null = null
+  /** The map has all on it who are not cloaked. */
+  showsAll = false
+  /** Nothing glides: who wants little motion sees where things are, at once. */
+  calm = false
   readonly #glides = new Map<string, Glide>()
   #eye: Glide | null = null
-  #flashAt = -Infinity
-  #last: { at: number; whose: number } | null = null
+  readonly #heard = new Map<number, number>()
+  #shots = new Set<string>()
 
   /** What is shown now. */
   scene(burrow: Burrow, now: number): Scene {
@@ -63,8 +65,36 @@ export class Stage {
     for (const key of this.#glides.keys()) if (!seen.has(key)) this.#glides.delete(key)
     const others = bodies.filter(({ kind, rat: id }) => kind === 'missile' || id !== whose)
     const eye = this.#look(rat, now)
-    const flash = Math.max(0, 1 - (now - this.#flashAt) / FLASH_MS)
-    return { eye, bodies: others, mapped: bodies, rat, flash }
+    this.#listen(bodies, now)
+    return { eye, bodies: others, mapped: this.#map(bodies, others, eye, whose, now), rat }
+  }
+
+  // Who shoots is heard: a missile that was not there before.
+  #listen(bodies: readonly Body[], now: number): void {
+    const shots = new Set<string>()
+    for (const { kind, key, rat } of bodies) {
+      if (kind !== 'missile') continue
+      shots.add(key)
+      if (!this.#shots.has(key)) this.#heard.set(rat, now)
+    }
+    this.#shots = shots
+    for (const [rat, at] of this.#heard) if (now - at > HEARD_MS) this.#heard.delete(rat)
+  }
+
+  #map(
+    bodies: readonly Body[],
+    others: readonly Body[],
+    eye: Pose,
+    whose: number,
+    now: number,
+  ): readonly Body[] {
+    if (this.showsAll) return bodies
+    const sight = look(eye, ASPECT, others)
+    const seen = new Set(sight.seen.map(({ thing }) => thing.key))
+    const isHeard = (rat: number): boolean => now - (this.#heard.get(rat) ?? -Infinity) <= HEARD_MS
+    return bodies.filter(
+      ({ key, kind, rat }) => rat === whose || seen.has(key) || (kind === 'rat' && isHeard(rat)),
+    )
   }
 
   #body(rat: Rat, seen: Set<string>, now: number): Body {
@@ -81,7 +111,7 @@ export class Stage {
     const [x, y] = middleOf(at)
     const to = { x, y, angle: angleOf(facing) }
     const known = this.#glides.get(key)
-    const glide = known ? aim(known, to, now) : stand(to)
+    const glide = known && !this.calm ? aim(known, to, now) : stand(to)
     this.#glides.set(key, glide)
     seen.add(key)
     return poseAt(glide, now)
@@ -89,21 +119,12 @@ export class Stage {
 
   #look(rat: Rat | undefined, now: number): Pose {
     if (!rat) return this.#eye ? poseAt(this.#eye, now) : { x: 16.5, y: 8.5, angle: 0 }
-    if (this.#last?.whose === rat.id && isFar(this.#last.at, rat.at)) this.#flashAt = now
-    this.#last = { at: rat.at, whose: rat.id }
     const round = this.peeks && peek(rat.at, rat.facing, this.peeks)
     const [x, y] = middleOf(round ? round.at : rat.at)
     // Round the corner one looks from the middle of the cell, or one would see but its wall.
     const angle = angleOf(round ? round.facing : rat.facing)
     const to = eyeOf({ x, y, angle })
-    this.#eye = this.#eye ? aim(this.#eye, to, now) : stand(to)
+    this.#eye = this.#eye && !this.calm ? aim(this.#eye, to, now) : stand(to)
     return poseAt(this.#eye, now)
   }
-}
-
-// Nobody walks so far at once: who is there was born anew.
-function isFar(from: number, to: number): boolean {
-  const [x, y] = middleOf(from)
-  const [right, down] = middleOf(to)
-  return Math.abs(right - x) + Math.abs(down - y) > FAR
 }
