@@ -50,7 +50,8 @@ const STREAMS_MAX = 4
 /** As a Node member: who dials its id over the session reaches this mailbox. @returns stops it */
 export function offerMail(session: Session, box: Mailbox): () => void {
   if (session.me.kind !== 'node' || !box.durable) {
-    const what = box.durable ? 'a page cannot offer' : 'a mailbox in memory cannot be offered as'
+    const who = session.me.kind === 'guest' ? 'a guest' : 'a page'
+    const what = box.durable ? `${who} cannot offer` : 'a mailbox in memory cannot be offered as'
     throw new HoldfastError('bad-value', `${what} the mail of a session: it must outlive a crash`)
   }
   const desk = deskOf(session)

@@ -121,9 +121,12 @@ describe('mail over a session', () => {
     expect(got).toEqual(['later'])
   })
 
-  test('a page offers none, nor does a mailbox in memory', async () => {
+  test('a page offers none, nor does a guest or a mailbox in memory', async () => {
     const { w, host, player, bank } = await scene(4, 'rtt=20')
     expect(() => offerMail(player, bank)).toThrow(/a page cannot offer/)
+    const wish = { game: 'bank', types: [letters], serves: false }
+    const guest = await w.join({ ...wish, name: 'guest' }, { name: 'guest' })
+    expect(() => offerMail(guest, bank)).toThrow(/a guest cannot offer/)
     const fleeting = await mailbox(w, 'fleeting', emptyContent(), { store: null })
     expect(() => offerMail(host, fleeting)).toThrow(HoldfastError)
   })
