@@ -20,7 +20,7 @@ describe('a world of slots among processes that stand still', () => {
     },
   )
 
-  test.each(WAS_OUT_OF_ORDER)('M32: seed %i (SL-2)', async (seed) => {
+  test.each(WAS_OUT_OF_ORDER)('M32: seed %i (SL-2)', { timeout: 120_000 }, async (seed) => {
     expect((await runLedger(seed)).faults).toEqual([])
   })
 })
