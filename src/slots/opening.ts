@@ -13,6 +13,8 @@ import { ask } from './worlds.ts'
 
 /** Whoever is not known by then counts as not playing. */
 export const BEGIN_MS: Millis = 2_000
+/** Who has a world of before waits so much longer for who is not known. */
+const WITH_OLD_MS: Millis = 10_000
 
 /**
  * The application wants a world: it comes with one of the next slots.
@@ -88,8 +90,9 @@ export function seek(slots: Slots, game: Game, now: Millis, out: SlotsOut): void
   if (slots.slot < 1) return
   // In a star the server begins.
   if (!slots.mesh && slots.me !== slots.primary) return
-  // A world of before is none to go on with as long as somebody may have that of now.
-  if (isSomebodyUnknown(slots) && (now < slots.beginAt || slots.sound > 0)) return
+  // A world of before is none to go on with while somebody may have that of now.
+  const until = slots.beginAt + (slots.sound > 0 ? WITH_OLD_MS : 0)
+  if (isSomebodyUnknown(slots) && now < until) return
   const other = oldest(slots, 'joining')
   if (slots.mesh && other !== 0 && other < slots.me) return
   // After the loss of a session the world goes on from where it was.

@@ -75,7 +75,8 @@ export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): bool
   }
   lookAround(slots, now)
   if (rootOf(slots, now).root === slots.me) {
-    slots.asked = 0
+    // Who has no world yet asks for one, also as the server of a star.
+    if (slots.standing === 'live') slots.asked = 0
     // Somebody says who went.
     tellGone(slots, game, now)
     tellUnagreed(slots, out)
