@@ -176,7 +176,9 @@ test('a terminal and a bot find each other on a LAN without any server', async (
   onTestFinished(() => terminal.end())
   const screen = await terminal.until(/2 here/)
   expect(screen).toMatch(/MAZEWAR  LAN/)
-  expect(screen).toMatch(/LAN [0-9a-f]{4} \(you\) +0/)
+  // A terminal has a name, which goes over the LAN too; a bot without one is known by its number.
+  expect(screen).toMatch(/\w+ \(you\) +0/)
+  expect(screen).toMatch(/LAN [0-9a-f]{4} +0/)
   terminal.type('Space')
   await terminal.until(/\(you\) +-1/)
   bot.stdin.write('leave\n')
