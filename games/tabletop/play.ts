@@ -347,9 +347,9 @@ export class Play extends Player {
   }
 }
 
-/** Who was first; nobody was, where a hold ended because its player was out of touch. */
+/** Who was first, as far as they are still here. */
 function firstWas(by: MemberInfo | null): string {
-  return by ? `${by.name} was first.` : 'You were out of touch, and what you held was let go.'
+  return by ? `${by.name} was first.` : 'Somebody who has left was first.'
 }
 
 function pieceOf(handle: Thing['handle']): PieceHandle {

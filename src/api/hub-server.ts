@@ -9,7 +9,7 @@ import { frameRelay } from '../wire/relay.ts'
 
 /** A relayed datagram is dropped when so many bytes wait in its target's stream. */
 export const RELAY_BACKLOG_MAX: number = 64 * 1024
-/** So often the disk is tried while nobody writes, and what it did not take is written again. */
+/** So often the store is looked for while nobody writes, and a disk that took nothing is tried. */
 export const DISK_MS: Millis = 2_000
 /** A disk that takes nothing is tried again no sooner, whoever asks. */
 const RETRY_MS: Millis = 250

@@ -21,7 +21,8 @@ export function boundDead(
   date: number | null,
 ): void {
   const { changes, buried } = draft
-  const died = changes.flatMap((change) => (change.kind === 'dead' ? [change] : []))
+  const died: { peer: string; n: number }[] = []
+  for (const change of changes) if (change.kind === 'dead') died.push(change)
   if (died.length === 0) return
   if (deadMs !== null && date !== null) {
     for (const { peer, n } of died) later.add(date + deadMs, { kind: 'bury', peer, n }, changes)

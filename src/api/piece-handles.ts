@@ -2,7 +2,7 @@
 
 import { HoldfastError } from '../machine.ts'
 import type { Op, Row } from '../pieces/pieces.ts'
-import { between, byLevel, lastFromOthers } from '../pieces/pieces.ts'
+import { between, byLevel, HELD, lastFromOthers } from '../pieces/pieces.ts'
 import { differing, type Fields, type Quantised, type StateOf } from '../wire/schema.ts'
 import { Emitter, type Listen } from './emitter.ts'
 import { patched, type PieceType, stateOf } from './piece-types.ts'
@@ -121,8 +121,6 @@ export interface PieceHost {
 
 const EVENTS = ['conflict', 'refused', 'lost', 'change', 'gone'] as const
 
-/** What a machine says of a piece in another's hand. */
-const HELD = 'somebody else holds it'
 /** Why what was under way is void, though nobody was first. */
 const AWAY = 'you were out of touch, and it was let go'
 

@@ -295,7 +295,7 @@ function inspect(store: MailStore): void {
     const taken = `${posted} posted, ${acked} acked, ${waits}; ${heard} of theirs took effect`
     console.log(`${plain(peer)}: ${taken}`)
   }
-  const count = store.dead().length
+  const count = store.deadCount()
   if (count > 0) console.log(`${count} were set aside: see holdfast mailbox dead`)
 }
 

@@ -21,6 +21,7 @@ import {
 import {
   copyRow,
   goesOnFrom,
+  HELD,
   isLost,
   nextGen,
   NOBODY,
@@ -136,7 +137,7 @@ function whyNot({ types, row, op, player }: Received): string {
   const rules = types[row.type]!
   const others = row.heldBy !== 0 && row.heldBy !== player
   if (op.hold === 'release' && row.heldBy !== player) return 'you do not hold it'
-  if (op.hold !== 'wrest' && others) return 'somebody else holds it'
+  if (op.hold !== 'wrest' && others) return HELD
   if (op.hold === 'keep' && rules.mustHold && row.heldBy !== player) return 'you do not hold it'
   if ((op.mask & rules.secret) === 0) return ''
   if ((op.mask & (rules.hides(row, player) | row.hidden)) === 0) return ''

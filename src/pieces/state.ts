@@ -10,6 +10,8 @@
 import type { PeerId } from '../machine.ts'
 import type { Fields, Quantised, Schema } from '../wire/schema.ts'
 
+/** Why nothing may be done to a piece in another's hand. */
+export const HELD = 'somebody else holds it'
 /** Most pieces of a session. */
 export const PIECES_MAX = 1_000
 /** Most types of pieces in a game. */

@@ -2,8 +2,8 @@
 // Method: two or three members by hand; what one says is given to the other, or kept from it.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { diverging, hear } from '../../src/slots/agreement.ts'
-import { type Game, say, type Slots, slotsPart } from '../../src/slots/slots.ts'
-import { frameOf, game, hearing, type Heard, member, NOW, part } from './machine.ts'
+import { type Game, type Slots, slotsPart } from '../../src/slots/slots.ts'
+import { game, hands, hearing, type Heard, member, NOW, part } from './machine.ts'
 
 let out: Heard
 
@@ -11,36 +11,7 @@ beforeEach(() => {
   out = hearing()
 })
 
-const act = (slots: Slots, body = 1, now = NOW): void =>
-  say(slots, now, game, new Uint8Array([body]), 0)
-
-// Frames that have nothing to say do no harm.
-function tell(from: Slots, to: Slots, now = NOW): void {
-  const bytes = frameOf(from, to.me, now)
-  if (bytes) part.read!(to, now, from.me, bytes, out)
-}
-
-// So many slots later; who is in `heard` was heard just then.
-function later(slots: Slots, by: number, heard: readonly number[] = []): number {
-  const now = NOW + by * game.ms
-  for (const inc of heard) slots.peers.get(inc)!.heardAt = now
-  part.wake!(slots, now, out)
-  return now
-}
-
-// All tell all, slot after slot, and answer what is asked.
-function converse(all: readonly Slots[], from: number, to: number): void {
-  for (let by = from; by <= to; by++) {
-    const now = NOW + by * game.ms
-    for (const one of all) part.wake!(one, now, out)
-    for (const one of all) {
-      for (const other of all) if (one !== other && one.here.has(other.me)) tell(one, other, now)
-    }
-  }
-}
-
-const voids = (): unknown[] =>
-  out.told.filter((event) => (event as { kind: string }).kind === 'slots-void')
+const { act, tell, later, converse, voids } = hands(() => out)
 
 describe('what is void', () => {
   // As if a world that was taken had left out what Bea did.

@@ -11,7 +11,6 @@ import {
   type Game,
   GONE_MAX,
   HISTORY_SLOTS,
-  say,
   type SlotEvent,
   type Slots,
   TALLIES_MAX,
@@ -19,7 +18,7 @@ import {
   UNSURE_MAX,
   UNSURE_SLOTS,
 } from '../../src/slots/slots.ts'
-import { frameOf, game, hearing, type Heard, member, NOW, part } from './machine.ts'
+import { frameOf, game, hands, hearing, type Heard, member, NOW, part } from './machine.ts'
 
 let out: Heard
 
@@ -27,40 +26,11 @@ beforeEach(() => {
   out = hearing()
 })
 
-const act = (slots: Slots, body = 1, now = NOW): void =>
-  say(slots, now, game, new Uint8Array([body]), 0)
-
-// Frames that have nothing to say do no harm.
-function tell(from: Slots, to: Slots, now = NOW): void {
-  const bytes = frameOf(from, to.me, now)
-  if (bytes) part.read!(to, now, from.me, bytes, out)
-}
+const { act, tell, later, converse, voids } = hands(() => out)
 
 function acked(from: Slots, to: Slots): void {
   part.acked!(from, to.me, 1)
 }
-
-// So many slots later; who is in `heard` was heard just then.
-function later(slots: Slots, by: number, heard: readonly number[] = []): number {
-  const now = NOW + by * game.ms
-  for (const inc of heard) slots.peers.get(inc)!.heardAt = now
-  part.wake!(slots, now, out)
-  return now
-}
-
-// All tell all, slot after slot, and answer what is asked.
-function converse(all: readonly Slots[], from: number, to: number): void {
-  for (let by = from; by <= to; by++) {
-    const now = NOW + by * game.ms
-    for (const one of all) part.wake!(one, now, out)
-    for (const one of all) {
-      for (const other of all) if (one !== other && one.here.has(other.me)) tell(one, other, now)
-    }
-  }
-}
-
-const voids = (): unknown[] =>
-  out.told.filter((event) => (event as { kind: string }).kind === 'slots-void')
 
 const [eventOf, bodies] = [
   (slots: Slots): SlotEvent => [...slots.bySlot.get(slots.slot)!.events.values()].at(-1)!,

@@ -2,7 +2,7 @@
 
 import type { PartOut } from '../../src/machine.ts'
 import { seal, settle } from '../../src/slots/fold.ts'
-import { create, createPeer, type Game, type Slots, slotsPart } from '../../src/slots/slots.ts'
+import { create, createPeer, type Game, say, type Slots, slotsPart } from '../../src/slots/slots.ts'
 
 /** Everybody's acts are counted; an act is one byte. */
 export const game: Game = {
@@ -59,4 +59,48 @@ export function frameOf(from: Slots, to: number, now = NOW): Uint8Array | null {
   from.peers.get(to)!.dueAt = 0
   if (!part.write!(from, now, to, 1, writer, 1200)) return null
   return writer.bytes.slice(0, writer.length)
+}
+
+/** What a test has members do by hand, who all tell the same sink what they hear. */
+export interface Hands {
+  readonly act: (slots: Slots, body?: number, now?: number) => void
+  /** A frame goes over. One that has nothing to say does no harm. */
+  readonly tell: (from: Slots, to: Slots, now?: number) => void
+  /** So many slots later; who is in `heard` was heard just then. @returns when that is */
+  readonly later: (slots: Slots, by: number, heard?: readonly number[]) => number
+  /** All tell all, slot after slot, and answer what is asked. */
+  readonly converse: (all: readonly Slots[], from: number, to: number) => void
+  /** What was told to be void. */
+  readonly voids: () => unknown[]
+}
+
+/** See Hands. @param out the sink of the test that runs */
+export function hands(out: () => Heard): Hands {
+  const tell = (from: Slots, to: Slots, now = NOW): void => {
+    const bytes = frameOf(from, to.me, now)
+    if (bytes) part.read!(to, now, from.me, bytes, out())
+  }
+  const later = (slots: Slots, by: number, heard: readonly number[] = []): number => {
+    const now = NOW + by * game.ms
+    for (const inc of heard) slots.peers.get(inc)!.heardAt = now
+    part.wake!(slots, now, out())
+    return now
+  }
+  const converse = (all: readonly Slots[], from: number, to: number): void => {
+    for (let by = from; by <= to; by++) {
+      for (const one of all) later(one, by)
+      for (const one of all) {
+        for (const other of all) {
+          if (one !== other && one.here.has(other.me)) tell(one, other, NOW + by * game.ms)
+        }
+      }
+    }
+  }
+  return {
+    act: (slots, body = 1, now = NOW) => say(slots, now, game, new Uint8Array([body]), 0),
+    tell,
+    later,
+    converse,
+    voids: () => out().told.filter((event) => (event as { kind: string }).kind === 'slots-void'),
+  }
 }
