@@ -1,7 +1,8 @@
 // Goal: of the moves of a window that was offline nothing is lost in silence: each is recorded, or
 // refused and its player told, whether the window was away for a moment or for too long.
-// Method: three windows at one table whose lines are cut at once. Each moves a card that nobody
-// else touches, and one that who stayed moves too; lines are mended 5, 15 and 90 s after that.
+// Method: of five windows at one table three that neither serve nor stand by have their lines cut
+// at once. Each moves a card that nobody else touches, and one that who serves moves too; lines
+// are mended 5, 15 and 90 s after that.
 import { expect, onTestFinished, test } from 'vitest'
 import { Crew } from './crew.ts'
 import { agreed, dragTo, lay, type Place, state } from './hands.ts'
@@ -10,11 +11,18 @@ import { Line } from './line.ts'
 
 const MINUTE = 60_000
 const OFFLINE_MS = [5_000, 15_000, 90_000]
-const NAMES = ['Brief', 'Longer', 'Lasting']
+const NAMES = ['Ada', 'Grace', 'Edith', 'Mary', 'Emmy']
 
-/** A window whose line is cut, and what it does. */
-interface Away {
+/** A window and the line it has to the hub. */
+interface Player {
   window: Window
+  line: Line
+  /** Its number in the session. */
+  me: string
+}
+
+/** A player whose line is cut, and what it does. */
+interface Away extends Player {
   /** The card that nobody else touches. */
   own: number
   /** The one that is moved by another, too. */
@@ -25,39 +33,49 @@ interface Away {
 
 let crew: Crew
 
-async function open(name: string, url: string): Promise<Window> {
-  const window = await Window.open(name, `${url}/tabletop/?room=offline&name=${name}`)
+async function open(name: string, line: Line): Promise<Player> {
+  const window = await Window.open(name, `${line.url}/tabletop/?room=offline&name=${name}`)
   crew.windows.push(window)
   await window.until({ status: 'live' })
-  return window
+  return { window, line, me: (await window.data())['me']! }
 }
 
-/** A table with Ada, who serves, Grace, who stands by, and windows behind lines of their own. */
-async function table(lines: readonly Line[]): Promise<Window[]> {
-  const all = [await open('Ada', crew.hub.url), await open('Grace', crew.hub.url)]
-  for (const [at, name] of NAMES.entries()) all.push(await open(name, lines[at]!.url))
-  for (const window of all) await window.until({ members: '1,2,3,4,5', safety: 'backed-up' })
-  await all[0]!.page.getByRole('button', { name: /Free table/ }).click()
-  for (const window of all) await window.until({ pieces: '78', primary: '1', backup: '2' })
+/** A table in use, as everybody sees it. */
+async function table(lines: readonly Line[]): Promise<Player[]> {
+  const all: Player[] = []
+  for (const [at, name] of NAMES.entries()) all.push(await open(name, lines[at]!))
+  for (const { window } of all) await window.until({ members: '1,2,3,4,5', safety: 'backed-up' })
+  await all[0]!.window.page.getByRole('button', { name: /Free table/ }).click()
+  for (const { window } of all) await window.until({ pieces: '78' })
   return all
 }
 
-async function deal(all: readonly Window[]): Promise<Away[]> {
+/** Who serves, and the three that neither serve nor stand by: a busy machine may have changed it. */
+async function roles(all: readonly Player[]): Promise<{ server: Player; others: Player[] }> {
+  const { primary, backup } = await all[0]!.window.data()
+  for (const { window } of all) {
+    await window.until({ primary: primary!, backup: backup!, safety: 'backed-up' })
+  }
+  const server = all.find(({ me }) => me === primary)!
+  return { server, others: all.filter(({ me }) => me !== primary && me !== backup) }
+}
+
+async function deal(all: readonly Window[], others: readonly Player[]): Promise<Away[]> {
   const away: Away[] = []
-  for (const [at, window] of all.slice(2).entries()) {
+  for (const [at, player] of others.entries()) {
     const own = await lay(all, [760 + 120 * at, 660])
-    away.push({ window, own, both: await lay(all, [1320, 200 + 200 * at]), laid: [0, 0] })
+    away.push({ ...player, own, both: await lay(all, [1320, 200 + 200 * at]), laid: [0, 0] })
   }
   return away
 }
 
 /** What they do while they are offline. */
-async function move(ada: Window, away: readonly Away[]): Promise<void> {
+async function move(server: Window, away: readonly Away[]): Promise<void> {
   for (const [at, one] of away.entries()) {
     await dragTo(one.window, one.own, [760 + 120 * at, 500])
     await dragTo(one.window, one.both, [1200, 200 + 200 * at])
     one.laid = (await state(one.window, one.own)).at
-    await dragTo(ada, one.both, [1260, 200 + 200 * at])
+    await dragTo(server, one.both, [1260, 200 + 200 * at])
   }
 }
 
@@ -71,24 +89,29 @@ test(
       await crew.end()
     })
     const all = await table(lines)
-    const [ada] = all as [Window]
-    const away = await deal(all)
-    for (const line of lines) line.hold()
-    await move(ada, away)
-    const over = lines.map((line, at) => line.mend(OFFLINE_MS[at]!))
+    const { server, others } = await roles(all)
+    const windows = all.map(({ window }) => window)
+    const away = await deal(windows, others)
+    for (const { line } of away) line.hold()
+    await move(server.window, away)
+    const over = away.map(({ line }, at) => line.mend(OFFLINE_MS[at]!))
     for (const at of [0, 1]) {
-      const { window, own, both, laid } = away[at]!
+      const { window, me, own, both, laid } = away[at]!
       await over[at]
-      await window.until({ status: 'live', me: String(at + 3), toast: /^Ada has the / })
-      const there = await agreed([ada, window], both)
+      await window.until({
+        status: 'live',
+        me,
+        toast: new RegExp(`^${server.window.name} has the `),
+      })
+      const there = await agreed([server.window, window], both)
       expect(Math.abs(there.at[0] - 1260)).toBeLessThan(12)
-      expect((await agreed([ada, window], own)).at).toEqual(laid)
+      expect((await agreed([server.window, window], own)).at).toEqual(laid)
     }
     const { window, own, both } = away[2]!
     await over[2]
     await window.until({ status: 'live', banner: /you are a new player now/ }, MINUTE)
     await window.until({ toast: /^not known whether it was done: the session forgot us/ })
-    for (const id of [own, both]) await agreed([ada, window], id)
+    for (const id of [own, both]) await agreed([server.window, window], id)
     expect(Number((await window.data())['me'])).toBeGreaterThan(5)
     expect(crew.complaints).toEqual([])
   },
