@@ -7,7 +7,7 @@ const REFRESH_MS = 2_000
 /** How long one answer may take, in milliseconds. */
 const ANSWER_MS = 4_000
 
-/** What the lobby knows of its hub. */
+/** The hub of a lobby, as far as its pages have asked it. */
 export interface Known {
   entries: readonly Entry[]
   /** Why it does not answer; '' if it does. */

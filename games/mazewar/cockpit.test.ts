@@ -72,7 +72,7 @@ describe('what is shown', () => {
     expect(mapped(100)).toEqual(['1', '2', '3'])
     expect(mapped(1_100)).toEqual(['1', '2', '3'])
     expect(mapped(1_101)).toEqual(['1', '2'])
-    // Who turns round sees the other no more.
+    // A player who has turned round no longer sees the other.
     burrow.state = { ...burrow.state, rats: [rat(1, 2, { facing: 2 }), rat(2, 5), rat(3, 401)] }
     expect(mapped(5_000)).toEqual(['1', '2'])
     expect(mapped(6_000)).toEqual(['1'])

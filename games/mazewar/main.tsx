@@ -58,7 +58,7 @@ const screen = new Screen()
 const demo = rehearse()
 let at: At = { kind: 'door', name: firstName(wasHere?.who['name'] || query.get('name')) }
 let help = false
-// Who wants little motion on the screen sees steps at once, without gliding.
+// A player who has asked the system for reduced motion sees steps at once, without gliding.
 const little = matchMedia('(prefers-reduced-motion: reduce)')
 const showsAll = query.get('map') === 'all'
 

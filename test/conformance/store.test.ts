@@ -105,6 +105,34 @@ describe('a SQLite store', () => {
     store.close()
   })
 
+  test("stays this process's own when its file is read here too (MB-7)", async () => {
+    const file = freshFile()
+    const store = openSqliteStore(file)
+    await written(store, [['a', Uint8Array.of(1)]])
+    // To close any descriptor of a file gives back all locks that the process has on it.
+    copyFileSync(file, `${file}.copy`)
+    readFileSync(file)
+    const script = `import('${MODULE.href}').then((m) => m.openSqliteStore(process.argv[1]))`
+    const other = spawnSync(process.execPath, ['-e', script, file], { encoding: 'utf8' })
+    expect(other.stderr).toContain(`in use by process ${process.pid}`)
+    await written(store, [['b', Uint8Array.of(2)]])
+    store.close()
+  })
+
+  test('syncs nothing for a write of nothing', async () => {
+    let syncs = 0
+    const store = openSqliteStore(freshFile(), (descriptor, done) => {
+      syncs += 1
+      fdatasync(descriptor, done)
+    })
+    await written(store, [['a', Uint8Array.of(1)]])
+    const before = syncs
+    expect(before).toBeGreaterThan(0)
+    for (let i = 0; i < 3; i++) await written(store, [])
+    expect(syncs).toBe(before)
+    store.close()
+  })
+
   test('in a missing folder says which', () => {
     const file = join(folder, 'no', 'such', 'hub.db')
     expect(complaint(file)).toContain(`the folder ${join(folder, 'no', 'such')} does not exist`)

@@ -24,7 +24,7 @@ export interface LanOptions {
   via?: string
   /** As the document has it to the letter: heartbeats are repeated, the id is the address. */
   strict?: boolean
-  /** What others are to call us. */
+  /** Our name, sent to the others; with `strict` it is not sent. */
   name?: string
   /** Its rat is a copy of one elsewhere. */
   puppet?: boolean

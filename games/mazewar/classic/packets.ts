@@ -81,7 +81,7 @@ export type Packet =
       uncommitted: Numbered[]
     }
   | { kind: 'response-ack'; source: number; destination: number }
-  /** What a player is called: at most NAME_BYTES_MAX bytes, UTF-8 as far as they are. */
+  /** The player's name in UTF-8, at most NAME_BYTES_MAX bytes; bytes that are no UTF-8 may occur. */
   | { kind: 'name'; source: number; name: readonly number[] }
 
 const KINDS = [

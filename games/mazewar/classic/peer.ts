@@ -37,7 +37,7 @@ export interface PeerOptions {
   seed: number
   /** Heartbeats are sent again too, and the id stays, whoever has it besides. Default false. */
   strict?: boolean
-  /** What others are to call us; with `strict` nobody is told. */
+  /** Our name, sent to the others; with `strict` it is not sent. */
   name?: string
   /** Its rat is a copy: another maze decides where it is, and who hits it. Default false. */
   puppet?: boolean

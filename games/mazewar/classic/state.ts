@@ -74,7 +74,7 @@ export interface Other {
   /** When its inquiry was answered last. */
   respondedAt: Millis
   bucket: Bucket
-  /** What it is called; empty if it never said. */
+  /** Its name; empty until a packet of it had one. */
   name: string
 }
 
@@ -142,7 +142,7 @@ export interface Peer {
   id: number
   /** Heartbeats are sent again (M26), and the id is an address: it is never changed (M58). */
   readonly strict: boolean
-  /** What we are called; empty for nobody in particular. */
+  /** Our name; empty if the player gave none. */
   readonly name: string
   /** Somebody is here who has not heard our name. */
   nameDue: boolean
