@@ -11,6 +11,9 @@ function table(): Table & { rows: Map<string, Value> } {
     set: (key, value) => void rows.set(key, value),
     delete: (key) => void rows.delete(key),
     keys: (prefix = '') => [...rows.keys()].filter((key) => key.startsWith(prefix)).toSorted(),
+    now: 0,
+    later: () => 0,
+    cancel: () => false,
   }
 }
 

@@ -22,6 +22,7 @@ const runs = new Map<string, Run>([
       throw new Error('changed my mind')
     },
   ],
+  ['in a while', (table, args) => table.later(args as number, { name: 'score' }, { points: 5 })],
   ['clear', (table) => table.keys('score.').forEach((key) => table.delete(key))],
   ['flood', (table) => Array.from({ length: 300 }, (_, i) => table.set(`k${i}`, i)).length],
 ])
@@ -143,5 +144,44 @@ describe('actions', () => {
     ]
     expect(told(member, junk)).toEqual([])
     for (const bytes of junk) expect(actions.decodeAnswer(bytes)).toBeNull()
+  })
+
+  test('a timer is run for who serves alone, and once', () => {
+    const state = actions.create()
+    told(state, [])
+    part.clock!(state, 1_000)
+    expect(perform(state, 'in a while', 50)).toEqual({ ok: true, value: 1 })
+    const fire = (by: number): [changes: number, answer: unknown] => {
+      const done = part.perform!(state, 60, actions.encodeFire(1), by, 3)
+      for (const change of done.changes) part.apply!(state, change)
+      return [done.changes.length, actions.decodeAnswer(done.outcome)]
+    }
+    const refused = { ok: false, why: 'timers are run by who serves alone' }
+    for (const by of [2, 7, 0]) expect(fire(by)).toEqual([0, refused])
+    // Its row goes, and what it wrote comes; the second time there is nothing to do.
+    expect(fire(1)).toEqual([2, { ok: true, value: 5 }])
+    expect(state.kept.get('score.0')).toBe('5')
+    expect(fire(1)).toEqual([0, { ok: true, value: null }])
+  })
+
+  test('a table of timers that are none is taken as it is, and harms nobody', () => {
+    for (const value of [
+      '',
+      'nonsense',
+      '7',
+      '[]',
+      '["soon","score",null]',
+      '[5,7,null]',
+      'null',
+    ]) {
+      const there = actions.create()
+      part.clock!(there, 0)
+      const theirs = actions.create()
+      theirs.kept.set('\0later 1', value)
+      expect(part.restore!(there, part.snapshot!(theirs))).toBe(true)
+      expect(part.deadline!(there)).toBe(Infinity)
+      const done = part.perform!(there, 60, actions.encodeFire(1), 0, 0)
+      expect(done.changes).toEqual([])
+    }
   })
 })

@@ -12,6 +12,8 @@ import type { Draft, Effected, Millis, Part, PartOut, PartView, PeerId } from '.
 import { shown } from '../wire/fields.ts'
 import { isJson, toJson } from '../wire/json.ts'
 import { decode, encode, flag, list, maybe, message, record, text } from '../wire/layout.ts'
+import * as timers from './timers.ts'
+import type { Timers, TimersDue } from './timers.ts'
 
 /** The channel of actions. */
 export const ACTIONS_CHANNEL = 5
@@ -40,9 +42,21 @@ export interface Table {
   delete(key: string): void
   /** Keys with such a beginning, sorted. */
   keys(prefix?: string): string[]
+  /** Session time of this action in ms, the same throughout; NaN while it is not known. */
+  readonly now: Millis
+  /**
+   * Runs an action by itself after so many milliseconds of session time, once, whoever serves by
+   * then. It runs as nobody (`by.player` is 0), and everybody can read its arguments.
+   *
+   * @returns its number, for `cancel`
+   * @throws HoldfastError `bad-value`, `full`, `unknown`
+   */
+  later(ms: Millis, action: { readonly name: string }, args?: unknown): number
+  /** Takes back a timer. @returns false if it has run, was taken back before or never was */
+  cancel(timer: number): boolean
 }
 
-/** Who acts. */
+/** Who acts. Both are 0 for an action that a timer runs. */
 export interface Actor {
   inc: PeerId
   player: number
@@ -68,17 +82,19 @@ const news = message({
 
 /** The table at one member: as the primary or backup keeps it, and as the member was told. */
 export interface Actions {
+  me: PeerId
   primary: PeerId
   kept: Map<string, string>
   told: Map<string, string>
+  timers: Timers
 }
 
 /** What actions tell the application. */
-export type ActionEvent = { kind: 'table'; keys: string[] }
+export type ActionEvent = { kind: 'table'; keys: string[] } | TimersDue
 
 /** An empty table. */
 export function create(): Actions {
-  return { primary: 0, kept: new Map(), told: new Map() }
+  return { me: 0, primary: 0, kept: new Map(), told: new Map(), timers: timers.create() }
 }
 
 /** The body of an operation that runs an action. @throws HoldfastError code `bad-value` */
@@ -87,6 +103,11 @@ export function encodeCall(name: string, args: unknown): Uint8Array {
   const bytes = bytesOf(text)
   if (bytes <= ARGUMENTS_MAX) return encode(call, { name, args: text })
   throw badValue(`the arguments of "${name}" have at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
+}
+
+/** The body of the operation by which who serves runs a timer. */
+export function encodeFire(timer: number): Uint8Array {
+  return encode(call, { name: timers.FIRE, args: String(timer) })
 }
 
 const encoder = new TextEncoder()
@@ -107,13 +128,18 @@ export function decodeAnswer(
 
 /** A value of the table as this member was told it. */
 export function read(actions: Actions, key: string): Value | undefined {
-  const kept = actions.told.get(key)
+  const kept = isGames(key) ? actions.told.get(key) : undefined
   return kept === undefined ? undefined : (JSON.parse(kept) as Value)
+}
+
+/** A timer that waits; null if it has run, or was taken back. */
+export function timerOf({ kept }: Actions, id: number): timers.Timer | null {
+  return timers.find(kept, id)
 }
 
 /** Keys of the told table, sorted. */
 export function keys(actions: Actions, prefix = ''): string[] {
-  return [...actions.told.keys()].filter((key) => key.startsWith(prefix)).sort()
+  return [...actions.told.keys()].filter((key) => isGames(key) && key.startsWith(prefix)).sort()
 }
 
 /** Opens another part's state for one action of that player. */
@@ -133,9 +159,10 @@ export function actionsPart(
     channel: ACTIONS_CHANNEL,
     receive,
     view,
-    perform: (state, _now, body, inc, player) =>
-      perform(state, runs, companions, body, { inc, player }),
+    perform: (state, now, body, inc, player) =>
+      perform({ state, runs, companions, now: now + state.timers.offset }, body, { inc, player }),
     apply,
+    ...timers.clockwork(({ me, primary }: Actions) => me !== 0 && me === primary),
     snapshot: (state) => encode(news, { kind: 'table', rows: rowsOf(state.kept) }),
     reset,
     told: (state) => encode(news, { kind: 'table', rows: rowsOf(state.told) }),
@@ -144,43 +171,83 @@ export function actionsPart(
   }
 }
 
-function perform(
-  state: Actions,
-  runs: ReadonlyMap<string, Run>,
-  companions: readonly Companion[],
-  body: Uint8Array,
-  by: Actor,
-): Effected {
+/** What an action runs in. */
+interface Scene {
+  readonly state: Actions
+  readonly runs: ReadonlyMap<string, Run>
+  readonly companions: readonly Companion[]
+  /** Session time; NaN while it is not known. */
+  readonly now: Millis
+}
+
+function perform(scene: Scene, body: Uint8Array, by: Actor): Effected {
   const said = decode(call, body)
-  const run = said && runs.get(said.name)
-  if (!said || !run) return refused(said ? `no action is called ${said.name}` : 'malformed action')
-  const changes = new Map<string, string | null>()
+  if (!said) return refused('malformed action')
+  if (said.name === timers.FIRE) return fire(scene, Number(said.args), by)
+  const run = scene.runs.get(said.name)
+  if (!run) return refused(`no action is called ${said.name}`)
+  return decide(scene, said.name, (table) => run(table, JSON.parse(said.args), by), by)
+}
+
+// Its row goes with what it does, also if it throws, so whoever serves next does not run it again.
+function fire(scene: Scene, id: number, by: Actor): Effected {
+  const { state, runs } = scene
+  if (by.inc !== state.primary) return refused('timers are run by who serves alone')
+  const timer = timers.find(state.kept, id)
+  // Another server ran it, or it was taken back meanwhile.
+  if (!timer)
+    return { outcome: encode(answer, { ok: true, text: 'null' }), changes: [], news: null }
+  const spent = [{ key: timers.keyOf(id), value: null }]
+  const nobody: Actor = { inc: 0, player: 0 }
+  const run = runs.get(timer.name)
+  return decide(
+    scene,
+    timer.name,
+    (table) => {
+      if (!run) throw badValue(`no action is called ${timer.name}`)
+      return run(table, timer.args, nobody)
+    },
+    nobody,
+    spent,
+  )
+}
+
+/** @param spent  rows that are written whatever comes of it */
+function decide(
+  { state, companions, runs, now }: Scene,
+  name: string,
+  run: (table: Table) => unknown,
+  by: Actor,
+  spent: readonly Row[] = [],
+): Effected {
+  const changes = new Map(spent.map(({ key, value }) => [key, value]))
   const drafts = companions.map((open) => open(by))
   // Who is refused may be told what was drawn, so no lot is drawn twice.
   const unfit = (why: string): Effected => {
     const also = drafts.flatMap((opened) => opened.spent() ?? [])
-    return also.length > 0 ? { ...refused(why), also } : refused(why)
+    const refusal = { ...refused(why), ...written(spent) }
+    return also.length > 0 ? { ...refusal, also } : refusal
   }
   try {
     const faces = drafts.map(({ face }) => face)
-    const table = Object.assign(draft(state.kept, changes), ...faces) as Table
-    const value = run(table, JSON.parse(said.args), by)
+    const drafted = draft(state, changes, now, (action) => runs.has(action))
+    const value = run(Object.assign(drafted, ...faces) as Table)
     const rowsMade = [...changes].map(([key, kept]) => ({ key, value: kept }))
     checkRows(rowsMade)
-    const made = rowsMade.map((row) => encode(change, row))
+    const made = written(rowsMade)
     const also = drafts.map((opened) => opened.done())
-    const why = tooMuch([...made, ...also.flatMap((other) => other.changes)])
+    const why = tooMuch([...made.changes, ...also.flatMap((other) => other.changes)])
     if (why !== '') return unfit(why)
-    return {
-      outcome: encode(answer, { ok: true, text: answerOf(said.name, value) }),
-      changes: made,
-      news: rowsMade.length === 0 ? null : encode(news, { kind: 'changes', rows: rowsMade }),
-      also,
-    }
+    return { outcome: encode(answer, { ok: true, text: answerOf(name, value) }), ...made, also }
   } catch (error) {
     // A game's function that throws harms nobody: nothing of it is kept, and its caller is told.
     return unfit(error instanceof Error ? error.message : String(error))
   }
+}
+
+function written(rows: readonly Row[]): Pick<Effected, 'changes' | 'news'> {
+  const told = rows.length === 0 ? null : encode(news, { kind: 'changes', rows: [...rows] })
+  return { changes: rows.map((row) => encode(change, row)), news: told }
 }
 
 function checkRows(made: readonly Row[]): void {
@@ -210,10 +277,23 @@ function refused(why: string): Effected {
   return { outcome, changes: [], news: null }
 }
 
-function draft(kept: Map<string, string>, changes: Map<string, string | null>): Table {
+function draft(
+  { kept, timers: { due } }: Actions,
+  changes: Map<string, string | null>,
+  now: Millis,
+  knows: (action: string) => boolean,
+): Table {
   const current = (key: string): string | null | undefined =>
     changes.has(key) ? changes.get(key) : kept.get(key)
+  const write = (key: string, value: string | null): void => void changes.set(key, value)
+  const rows = { current, write }
+  const setting = { rows, now, knows, bytesMax: VALUE_MAX, count: due.size }
   return {
+    now,
+    later: (ms, action, args) => {
+      return timers.set(setting, ms, (action as { name?: unknown } | undefined)?.name, args)
+    },
+    cancel: (timer) => timers.cancel(setting, timer),
     get: (key) => {
       const value = current(key)
       return value === undefined || value === null ? undefined : (JSON.parse(value) as Value)
@@ -231,13 +311,20 @@ function draft(kept: Map<string, string>, changes: Map<string, string | null>): 
     },
     keys: (prefix = '') =>
       [...new Set([...kept.keys(), ...changes.keys()])]
-        .filter((key) => key.startsWith(prefix) && typeof current(key) === 'string')
+        .filter((key) => isGames(key) && key.startsWith(prefix))
+        .filter((key) => typeof current(key) === 'string')
         .sort(),
   }
 }
 
+// Keys of ours are shown to no game.
+function isGames(key: string): boolean {
+  return !key.startsWith(timers.OWN)
+}
+
 function checkKey(key: unknown): asserts key is string {
   if (typeof key !== 'string') throw badValue(`a key of the table is text: ${typeof key}`)
+  if (!isGames(key)) throw badValue(`a key of the table does not begin with NUL: ${shown(key)}`)
   const bytes = bytesOf(key)
   if (bytes > KEY_MAX) throw badValue(`a key of the table has at most ${KEY_MAX} bytes: ${bytes}`)
 }
@@ -258,7 +345,9 @@ function checkRow(key: unknown, value: unknown): void {
 
 function apply(state: Actions, bytes: Uint8Array): void {
   const row = decode(change, bytes)
-  if (row) put(state.kept, row)
+  if (!row) return
+  put(state.kept, row)
+  timers.wrote(state.timers, row.key, row.value)
 }
 
 function put(table: Map<string, string>, row: Row): void {
@@ -299,17 +388,20 @@ function restore(state: Actions, bytes: Uint8Array): boolean {
   if (said?.kind !== 'table') return false
   state.kept = new Map()
   for (const row of said.rows) put(state.kept, row)
+  timers.reset(state.timers, state.kept)
   return true
 }
 
 function reset(state: Actions, out: PartOut<ActionEvent>): void {
-  const gone = [...state.told.keys()]
+  const gone = [...state.told.keys()].filter((key) => isGames(key))
   state.kept = new Map()
   state.told = new Map()
+  timers.reset(state.timers, state.kept)
   if (gone.length > 0) out.emit({ kind: 'table', keys: gone })
 }
 
 function view(state: Actions, _now: Millis, seen: PartView): void {
+  state.me = seen.me
   state.primary = seen.primary
 }
 
@@ -329,5 +421,6 @@ function receive(
     state.told = new Map()
   }
   for (const row of said.rows) put(state.told, row)
-  out.emit({ kind: 'table', keys: [...changed] })
+  const theirs = [...changed].filter((key) => isGames(key))
+  if (theirs.length > 0 || changed.size === 0) out.emit({ kind: 'table', keys: theirs })
 }

@@ -7,6 +7,7 @@ import { shown } from '../wire/fields.ts'
 import { settle } from './answers.ts'
 import type { ActionOutcome } from './events.ts'
 import type { Question } from './questions.ts'
+import type { Report } from './reports.ts'
 import type { ActionType } from './types.ts'
 
 type AnyAction = ActionType<never, unknown>
@@ -15,6 +16,7 @@ type AnyAction = ActionType<never, unknown>
 export interface DecisionsHost {
   readonly types: readonly AnyAction[]
   readonly state: actions.Actions
+  readonly report: Report
   /** Asks the primary. */
   ask(question: Question): void
 }
@@ -22,6 +24,8 @@ export interface DecisionsHost {
 /** See the head of this file. */
 export class Decisions {
   readonly #host: DecisionsHost
+  // Timers that we, as who serves, have asked for and have no answer about.
+  readonly #falling = new Set<number>()
 
   constructor(host: DecisionsHost) {
     this.#host = host
@@ -36,6 +40,28 @@ export class Decisions {
       const channel = actions.ACTIONS_CHANNEL
       this.#host.ask({ channel, body: () => body, settle: settled, reject })
     })
+  }
+
+  /** As who serves: these timers are due. */
+  fire(ids: readonly number[]): void {
+    for (const id of ids) if (!this.#falling.has(id)) this.#fire(id)
+  }
+
+  // What is not asked for, or has no answer, is due still: we are told of it again.
+  #fire(id: number): void {
+    this.#falling.add(id)
+    const { name } = actions.timerOf(this.#host.state, id) ?? {}
+    const body = (): Uint8Array => actions.encodeFire(id)
+    const settled = (bytes: Uint8Array): void => {
+      this.#falling.delete(id)
+      const answer = actions.decodeAnswer(bytes)
+      if (!answer || answer.ok) return
+      // Nobody asked for it who could be told, so whoever writes the game is.
+      const type = this.#host.types.find((one) => one.name === name)
+      this.#host.report(new Error(answer.why), `a timer of "${name}"`, type ?? this)
+    }
+    const reject = (): void => void this.#falling.delete(id)
+    this.#host.ask({ channel: actions.ACTIONS_CHANNEL, body, settle: settled, reject })
   }
 
   #check(type: AnyAction): void {

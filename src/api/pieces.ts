@@ -4,4 +4,4 @@ export type { Grip, LostHold, PieceCall, PieceEvents, PieceHandle } from './piec
 export type { PieceOutcome, PiecePatch } from './piece-handles.ts'
 export { reject, secret } from './piece-types.ts'
 export type { Face, PieceOptions, PieceType, Rejection, Secret, Sees } from './piece-types.ts'
-export type { GameTable, TablePiece } from './table.ts'
+export type { GameTable, TablePiece, Timed } from './table.ts'

@@ -91,6 +91,7 @@ export class Session extends Caller {
     this.#decisions = new Decisions({
       types: types.actions,
       state: parts.actions,
+      report: reports.report,
       ask: (question) => this.#questions.ask(this.#runner, question),
     })
     this.#tabletop = this.#lay(types.pieces, reports)
@@ -434,6 +435,7 @@ export class Session extends Caller {
 
   #partTold(event: objects.ObjectEvent | actions.ActionEvent | pieces.PieceEvent): void {
     if (event.kind === 'table') this.#tell('table', event.keys)
+    else if (event.kind === 'timers') this.#decisions.fire(event.ids)
     else if (event.kind.startsWith('piece')) this.#tabletop.told(event as pieces.PieceEvent)
     else this.#belongings.told(event as objects.ObjectEvent)
   }

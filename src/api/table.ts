@@ -1,7 +1,7 @@
 /** What an action of the game works with: the table of values, and the pieces on it. */
 
-import type { Companion, Table } from '../actions/actions.ts'
-import { HoldfastError } from '../machine.ts'
+import type { Actor, Companion, Table } from '../actions/actions.ts'
+import { HoldfastError, type Millis } from '../machine.ts'
 import {
   above,
   below,
@@ -32,6 +32,8 @@ export interface TablePiece<F extends Fields = Fields> {
 
 /** The table as an action sees it, and as it makes it. */
 export interface GameTable extends Table {
+  later<Args>(ms: Millis, action: Timed<Args>, args: Args): number
+  later(ms: Millis, action: Timed<undefined>): number
   /** A new piece, above all others. */
   create<F extends Fields>(type: PieceType<F>, state?: Partial<StateOf<F>>): TablePiece<F>
   /** All pieces of a type, lowest level first. */
@@ -39,6 +41,13 @@ export interface GameTable extends Table {
   find<F extends Fields>(type: PieceType<F>, id: number): TablePiece<F> | null
   /** 0 to below `sides`, each as likely; nobody can foresee it. */
   draw(sides: number): number
+}
+
+/** An action that a timer may run. */
+export interface Timed<Args> {
+  readonly kind: 'action'
+  readonly name: string
+  readonly run: (table: GameTable, args: Args, by: Actor) => unknown
 }
 
 /** The pieces of a session, for its actions. */

@@ -9,6 +9,7 @@
 import type { Register } from '../register/messages.ts'
 import { underWay, wrongCalls } from './callers.ts'
 import { bareFaces, cardsOf, unsettledCards, wrongTurns } from './cards.ts'
+import { woundClocks, wrongClocks } from './clocks.ts'
 import type { Trial } from './diary.ts'
 import { Dot, isIn, type Life, serving } from './lives.ts'
 import type { Session } from '../api/session.ts'
@@ -108,6 +109,7 @@ function differences(group: Group, primary: Inside, life: Inside): string[] {
     same('links', linkedOf(session), others)
   }
   if (found.length > 0) return found
+  same('clocks to ring', woundClocks(primary.session), 0)
   same('table', tableOf(session), tableOf(primary.session))
   same('objects', thingsOf(session), thingsOf(primary.session))
   found.push(...unsettled(life), ...unseenGhosts(session, primary.session))
@@ -153,6 +155,7 @@ function books(group: Group): string[] {
   if (!first) return []
   const found: string[] = []
   const table = new Map(tableOf(first.session))
+  found.push(...wrongClocks(first.session))
   const rows = new Map<string, number>()
   for (const [key, value] of table) {
     if (!key.startsWith('done ')) continue

@@ -15,6 +15,7 @@ import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import { answerCalls, type Book, callSomebody, createBook, echo, tell } from './callers.ts'
 import { u16, u8 } from '../wire/schema.ts'
+import { playClocks, ring, wind } from './clocks.ts'
 import { Card, createHand, deal, type Hand, playCards } from './cards.ts'
 import { answerAsks, createPurse, Ghost, playPrizes, Prize, type Purse, Relic } from './prizes.ts'
 import type { Actor } from './seeds.ts'
@@ -41,7 +42,7 @@ export const add: ActionType<{ who: string; seq: number }, number> = action(
   },
 )
 
-const TYPES = [Dot, Thing, Prize, Relic, Ghost, Card, add, deal, echo, tell]
+const TYPES = [Dot, Thing, Prize, Relic, Ghost, Card, add, deal, wind, ring, echo, tell]
 const WISH = { game: 'proof', types: TYPES, server: HUB_URL }
 
 /** One life of one process. */
@@ -224,6 +225,11 @@ export function handle(life: Life, cards: number, chance: Prng): void {
 /** Does something to prizes, of which each makes so many. */
 export function gamble(life: Life, share: number, chance: Prng, now: () => Millis): void {
   if (isIn(life)) playPrizes(life.purse, life.session, { share, chance, now })
+}
+
+/** Winds a clock. */
+export function clock(life: Life, chance: Prng): void {
+  if (isIn(life)) playClocks(life.session, life.name, chance)
 }
 
 /** Gives its role away, if it serves. */

@@ -53,6 +53,8 @@ export interface Drawing {
   cards?: number
   /** Objects of each kind that each of them makes, and asks others for; in older drawings none. */
   prizes?: number
+  /** They wind clocks of the table; in older drawings they do not. */
+  clocks?: boolean
 }
 
 /** Something that befalls whoever has that role then. */
@@ -95,7 +97,8 @@ export function draw(seed: number): Drawing {
   const cards = prng.chance(prng.fork(prng.create(seed), 'cards'), 0.5) ? CARDS : 0
   const asks = prng.fork(prng.create(seed), 'prizes')
   const prizes = prng.chance(asks, 0.5) ? 1 + prng.below(asks, 4) : 0
-  const more = { keepsTokens, topology, things, calls, cards, prizes }
+  const clocks = prng.chance(prng.fork(prng.create(seed), 'clocks'), 0.5)
+  const more = { keepsTokens, topology, things, calls, cards, prizes, clocks }
   return { seed, actors, conditions: weather, schedule, turns, ...more }
 }
 

@@ -12,11 +12,13 @@ import type { Variant } from '../session/state.ts'
 import type { Counters } from '../sim/ground.ts'
 import { metCalls } from './callers.ts'
 import { bareFaces } from './cards.ts'
+import { hasRung } from './clocks.ts'
 import { count, tell, type Trial } from './diary.ts'
 import { judge, settled, unserved } from './judge.ts'
 import {
   ask,
   call,
+  clock,
   gamble,
   handle,
   handOver,
@@ -134,6 +136,7 @@ function trouble(trial: Trial): void {
   const calling = prng.fork(prng.create(drawing.seed), 'calls')
   const playing = prng.fork(prng.create(drawing.seed), 'plays')
   const gambling = prng.fork(prng.create(drawing.seed), 'gambles')
+  const winding = prng.fork(prng.create(drawing.seed), 'winds')
   for (let at = 0; at < TROUBLE_MS; at += TICK_MS) {
     w.at(begun + at, () => {
       for (const life of trial.lives) {
@@ -142,6 +145,7 @@ function trouble(trial: Trial): void {
         play(trial, life, hands)
         if (drawing.cards) handle(life, drawing.cards, playing)
         if (drawing.prizes) gamble(life, drawing.prizes, gambling, () => w.now())
+        if (drawing.clocks) clock(life, winding)
         if (drawing.calls && prng.chance(calling, 0.5)) call(life, calling)
       }
       watchThings(trial)
@@ -262,6 +266,7 @@ function conclude(trial: Trial, settledMs: Millis): Result {
   }
   const met = new Set(trial.lives.flatMap(({ hand, purse }) => [...hand.met, ...purse.met]))
   for (const what of met) count(trial, what)
+  if (trial.lives.some((life) => isIn(life) && hasRung(life.session))) count(trial, 'a timer ran')
   for (const what of metCalls(trial.lives.map(({ book }) => book))) count(trial, what)
   return {
     seed: drawing.seed,

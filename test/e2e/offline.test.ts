@@ -50,7 +50,7 @@ async function table(lines: readonly Line[]): Promise<Player[]> {
   return all
 }
 
-/** Who serves, and the three that neither serve nor stand by: a busy machine may have changed it. */
+/** Who serves, and the three that neither serve nor stand by, whoever that is by now. */
 async function roles(all: readonly Player[]): Promise<{ server: Player; others: Player[] }> {
   const { primary, backup } = await all[0]!.window.data()
   for (const { window } of all) {

@@ -81,7 +81,7 @@ export type Packet =
       uncommitted: Numbered[]
     }
   | { kind: 'response-ack'; source: number; destination: number }
-  /** The player's name in UTF-8, at most NAME_BYTES_MAX bytes; bytes that are no UTF-8 may occur. */
+  /** The player's name, at most NAME_BYTES_MAX bytes; they may be no UTF-8. */
   | { kind: 'name'; source: number; name: readonly number[] }
 
 const KINDS = [

@@ -14,6 +14,9 @@ function emptyTable(): Table & { rows: Map<string, Value> } {
     set: (key, value) => void kept.set(key, value),
     delete: (key) => void kept.delete(key),
     keys: (prefix = '') => [...kept.keys()].filter((key) => key.startsWith(prefix)).toSorted(),
+    now: 0,
+    later: () => 0,
+    cancel: () => false,
   }
 }
 

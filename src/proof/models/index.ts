@@ -17,6 +17,8 @@ import { createModel } from './session.ts'
 import * as session from './session-scopes.ts'
 import { slotsModel } from './slots.ts'
 import * as slots from './slots-scopes.ts'
+import { tablesModel } from './tables.ts'
+import * as tables from './tables-scopes.ts'
 
 /** One model with its scope. */
 export interface NamedModel {
@@ -39,6 +41,7 @@ export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   session: [...sessionModels(), ...leaseModels()],
   objects: objectsModels(),
   pieces: piecesModels(),
+  actions: tablesModels(),
   mailbox: [...mailboxModels(), ...historyModels(), ...restartModels()],
   slots: slotsModels(),
 }
@@ -93,6 +96,16 @@ function piecesModels(): NamedModel[] {
   )
   const planted = pieces.PLANTED.map(({ scope, says, violates }) =>
     named(scope.name, says, () => piecesModel(scope), { violates }),
+  )
+  return [...good, ...planted]
+}
+
+function tablesModels(): NamedModel[] {
+  const good = Object.entries(tables.GOOD).map(([name, { scope, says, deep = false }]) =>
+    named(name, says, () => tablesModel(name, scope), { deep }),
+  )
+  const planted = Object.entries(tables.PLANTED).map(([name, { scope, says, violates }]) =>
+    named(name, says, () => tablesModel(name, scope), { violates }),
   )
   return [...good, ...planted]
 }

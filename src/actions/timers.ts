@@ -1,0 +1,188 @@
+/**
+ * Timers: actions that run by themselves at a session time (`table.later`). A timer is a row of the
+ * table under a key that no game can write, so what becomes of the table becomes of its timers:
+ * they are with both machines that serve, and outlive them as the table does.
+ *
+ *     NUL later ID     [due, action, arguments]
+ *     NUL laters       the newest ID that was given
+ *
+ * Whoever serves asks itself for what is due, by an operation like any other. That operation takes
+ * the row out and runs the action in one entry of the log: a timer whose row is gone does nothing.
+ */
+
+import { badValue, HoldfastError, type Millis, type Part } from '../machine.ts'
+import { shown } from '../wire/fields.ts'
+import { isJson, toJson } from '../wire/json.ts'
+
+/** Most timers that wait at a time. */
+export const TIMERS_MAX = 1_000
+/** Longest time until a timer is due: thirty days. */
+export const LATER_MS_MAX: Millis = 30 * 24 * 60 * 60 * 1000
+/** So many are asked for at a time. */
+const BATCH = 16
+/** One that was asked for and is still there is asked for again after so long. */
+const AGAIN_MS: Millis = 250
+/** Keys of our own begin so: games cannot write them, and are not shown them. */
+export const OWN = '\0'
+/** The name of the operation by which who serves runs a timer; its argument is the ID. */
+export const FIRE = `${OWN}fire`
+
+const PREFIX = `${OWN}later `
+const LAST = `${OWN}laters`
+
+/** An action that waits for its time. */
+export interface Timer {
+  readonly due: Millis
+  readonly name: string
+  readonly args: unknown
+}
+
+/** Which timers a member knows of, as far as it needs to know. */
+export interface Timers {
+  /** Session time minus the own clock; NaN while session time is not known. */
+  offset: Millis
+  /** When each is due, by its ID. */
+  due: Map<number, Millis>
+  /** The earliest of these; Infinity for none. */
+  first: Millis
+  /** When who serves asks at the earliest, on the own clock. */
+  askAt: Millis
+}
+
+/** What timers tell whoever serves: these are due, and are to be asked for. */
+export interface TimersDue {
+  kind: 'timers'
+  ids: number[]
+}
+
+/** None. */
+export function create(): Timers {
+  return { offset: NaN, due: new Map(), first: Infinity, askAt: -Infinity }
+}
+
+/** A row of the kept table was written, or went. */
+export function wrote(timers: Timers, key: string, value: string | null): void {
+  if (!key.startsWith(PREFIX)) return
+  note(timers, key, value)
+  hurry(timers)
+}
+
+/** The timers of a table that came as a whole. */
+export function reset(timers: Timers, kept: ReadonlyMap<string, string>): void {
+  timers.due.clear()
+  for (const [key, value] of kept) if (key.startsWith(PREFIX)) note(timers, key, value)
+  hurry(timers)
+}
+
+function note({ due }: Timers, key: string, value: string | null): void {
+  const id = Number(key.slice(PREFIX.length))
+  const timer = value === null ? null : parse(value)
+  if (timer) due.set(id, timer.due)
+  else due.delete(id)
+}
+
+// What was asked for is done, or something else may be due by now.
+function hurry(timers: Timers): void {
+  timers.first = Math.min(Infinity, ...timers.due.values())
+  timers.askAt = -Infinity
+}
+
+/** As who serves: what is due and has to be asked for now, by ID in order of their times. */
+export function fall(timers: Timers, now: Millis): number[] {
+  if (!(timers.first <= now + timers.offset) || now < timers.askAt) return []
+  timers.askAt = now + AGAIN_MS
+  const fallen = [...timers.due].filter(([, due]) => due <= now + timers.offset)
+  fallen.sort(([id, due], [other, otherDue]) => due - otherDue || id - other)
+  return fallen.slice(0, BATCH).map(([id]) => id)
+}
+
+/** When `fall` has something, on the own clock. */
+export function deadline({ first, offset, askAt }: Timers): Millis {
+  const due = first - offset
+  return Number.isNaN(due) ? Infinity : Math.max(due, askAt)
+}
+
+/** One of a table; null if it has run, or was cancelled. */
+export function find(kept: ReadonlyMap<string, string>, id: number): Timer | null {
+  const value = kept.get(`${PREFIX}${id}`)
+  return value === undefined ? null : parse(value)
+}
+
+/** The key of one. */
+export function keyOf(id: number): string {
+  return `${PREFIX}${id}`
+}
+
+/** Rows of a table as an action writes them. */
+export interface Rows {
+  current(key: string): string | null | undefined
+  write(key: string, value: string | null): void
+}
+
+/** What `table.later` and `table.cancel` write. */
+export interface Setting {
+  readonly rows: Rows
+  /** Session time of the action that sets timers; NaN while it is not known. */
+  readonly now: Millis
+  /** How many wait before that action. */
+  readonly count: number
+  /** Longest row, in bytes. */
+  readonly bytesMax: number
+  knows(action: string): boolean
+}
+
+/** Sets one. @returns its ID @throws HoldfastError `bad-value`, `full`, `unknown` */
+export function set(setting: Setting, ms: unknown, name: unknown, args: unknown): number {
+  if (typeof ms !== 'number' || !(ms >= 0 && ms <= LATER_MS_MAX)) {
+    throw badValue(`a timer takes 0 to ${LATER_MS_MAX} ms: ${shown(ms)}`)
+  }
+  if (typeof name !== 'string' || !setting.knows(name)) {
+    throw badValue(`a timer runs an action that was given to join: ${shown(name)}`)
+  }
+  const { rows, now, count } = setting
+  if (Number.isNaN(now)) {
+    throw new HoldfastError('unknown', 'what time it is in the session is not known yet')
+  }
+  if (count >= TIMERS_MAX) {
+    throw new HoldfastError('full', `${TIMERS_MAX} timers wait at most: ${count}`)
+  }
+  const id = Number(rows.current(LAST) ?? 0) + 1
+  const text = toJson(args ?? null, `the argument of a timer for "${name}"`)
+  const row = `[${Math.ceil(now + ms)},${JSON.stringify(name)},${text}]`
+  const bytes = new TextEncoder().encode(row).length
+  if (bytes > setting.bytesMax) {
+    throw badValue(`a timer for "${name}" has at most ${setting.bytesMax} bytes: ${bytes}`)
+  }
+  rows.write(LAST, String(id))
+  rows.write(keyOf(id), row)
+  return id
+}
+
+/** Takes one out. @returns false if it has run, was cancelled or never was */
+export function cancel({ rows }: Setting, id: unknown): boolean {
+  if (typeof id !== 'number' || typeof rows.current(keyOf(id)) !== 'string') return false
+  rows.write(keyOf(id), null)
+  return true
+}
+
+// A table may come from a machine of another build, so it is read as what comes off the network.
+function parse(value: string): Timer | null {
+  const row: unknown = isJson(value) ? JSON.parse(value) : null
+  if (!Array.isArray(row)) return null
+  const [due, name, args] = row as unknown[]
+  return typeof due === 'number' && typeof name === 'string' ? { due, name, args } : null
+}
+
+/** What a part with timers does by the clock. @param serves whether we serve */
+export function clockwork<State extends { timers: Timers }>(
+  serves: (state: State) => boolean,
+): Required<Pick<Part<State>, 'clock' | 'wake' | 'deadline'>> {
+  return {
+    clock: ({ timers }, offset) => void (timers.offset = offset),
+    wake: (state, now, out) => {
+      const ids = serves(state) ? fall(state.timers, now) : []
+      if (ids.length > 0) out.emit({ kind: 'timers', ids } satisfies TimersDue)
+    },
+    deadline: (state) => (serves(state) ? deadline(state.timers) : Infinity),
+  }
+}
