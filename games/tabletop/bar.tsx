@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks'
 import { colourOf } from './colours.ts'
 import type { Play } from './play.ts'
 import { positionOf } from './rules/board.ts'
+import { clockText, leftOf } from './rules/clock.ts'
 import * as eights from './rules/eights.ts'
 import { SUITS } from './rules/faces.ts'
 import { isOn, roundOf } from './rules/round.ts'
@@ -12,6 +13,8 @@ import { endOf, gameOf, scoreOf, seatsOf } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
 import { SUIT_PATHS } from './view/faces.tsx'
 
+/** With less time left than that a clock is red, in milliseconds. */
+const LOW_MS = 10_000
 /** How long it is asked whether one is sure, in milliseconds. */
 const SURE_MS = 3_000
 
@@ -146,6 +149,7 @@ function DraughtsBar({ play }: { play: Play }): ComponentChild {
           }
         >
           <span class="count">{menOf(position.cells, seat)}</span>
+          <Clock play={play} who={'bw'[seat]!} />
         </Seat>
       ))}
       <span class="said">{draughtsSays(play, isOn, sits)}</span>
@@ -156,6 +160,20 @@ function DraughtsBar({ play }: { play: Play }): ComponentChild {
         </button>
       )}
     </div>
+  )
+}
+
+/** What is left of somebody's time; nothing without a clock. */
+function Clock({ play, who }: { play: Play; who: string }): ComponentChild {
+  const { session } = play
+  const left = leftOf(session, who, session.now())
+  if (left === null) return null
+  const runs = session.get('clock.runs') === who
+  const state = runs ? (left < LOW_MS ? ' runs low' : ' runs') : ''
+  return (
+    <time class={`clock${state}`} role="timer" title="Time left">
+      {clockText(left)}
+    </time>
   )
 }
 
@@ -209,6 +227,7 @@ function EightsBar({ play }: { play: Play }): ComponentChild {
             <span class="count" title="Points">
               {scoreOf(session, player)}
             </span>
+            {player === next && <Clock play={play} who={String(player)} />}
           </Seat>
         ),
       )}

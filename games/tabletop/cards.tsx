@@ -1,6 +1,7 @@
 /** What lies over the table: the door, the choice of a game, naming a suit, how it ended. */
 
 import type { ComponentChild } from 'preact'
+import { useState } from 'preact/hooks'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
 import { isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
 import { Invite } from '../invite.tsx'
@@ -8,6 +9,7 @@ import { Share } from '../share.tsx'
 import type { Links } from '../links.ts'
 import { SuitSign } from './bar.tsx'
 import type { Play } from './play.ts'
+import { CLOCKS } from './rules/clock.ts'
 import { MATCH_POINTS } from './rules/eights.ts'
 import { SUITS } from './rules/faces.ts'
 import { named } from './rules/records.ts'
@@ -99,8 +101,9 @@ function During(props: Shown & { play: Play }): ComponentChild {
 
 function Choice(props: Shown & { play: Play; game: Game | null }): ComponentChild {
   const { play, acts, game } = props
+  const [pace, setPace] = useState(0)
   const choose = (chosen: Game): void => {
-    void play.act(ACTS.setUp, { game: chosen })
+    void play.act(ACTS.setUp, { game: chosen, clock: CLOCKS[chosen][pace] ?? 0 })
     acts.choose(false)
   }
   if (play.watching) return <Bare acts={acts} />
@@ -119,6 +122,7 @@ function Choice(props: Shown & { play: Play; game: Game | null }): ComponentChil
           </button>
         ))}
       </div>
+      <Pace pace={pace} setPace={setPace} />
       {game && (
         <button type="button" onClick={() => acts.choose(false)}>
           Stay with {TITLES[game][0]}
@@ -126,6 +130,29 @@ function Choice(props: Shown & { play: Play; game: Game | null }): ComponentChil
       )}
       {!game && <Alone play={play} links={props.links} />}
     </section>
+  )
+}
+
+/** How fast it shall go; free tables have no clock. */
+const PACES = [
+  ['No clock', ''],
+  ['Quick', 'Draughts: 3 minutes each. Eights: 20 seconds a turn.'],
+  ['Slow', 'Draughts: 10 minutes each. Eights: a minute a turn.'],
+] as const
+
+function Pace(props: { pace: number; setPace: (pace: number) => void }): ComponentChild {
+  const { pace, setPace } = props
+  return (
+    <fieldset class="pace">
+      <legend>Clock</legend>
+      {PACES.map(([title], at) => (
+        <label key={title}>
+          <input type="radio" name="pace" checked={at === pace} onChange={() => setPace(at)} />
+          {title}
+        </label>
+      ))}
+      <small>{PACES[pace]![1]}</small>
+    </fieldset>
   )
 }
 

@@ -48,10 +48,11 @@ export interface Table {
    * Runs an action by itself after so many milliseconds of session time, once, whoever serves by
    * then. It runs as nobody (`by.player` is 0), and everybody can read its arguments.
    *
+   * @param action  one that was given to join, or its name
    * @returns its number, for `cancel`
    * @throws HoldfastError `bad-value`, `full`, `unknown`
    */
-  later(ms: Millis, action: { readonly name: string }, args?: unknown): number
+  later(ms: Millis, action: { readonly name: string } | string, args?: unknown): number
   /** Takes back a timer. @returns false if it has run, was taken back before or never was */
   cancel(timer: number): boolean
 }
@@ -291,7 +292,8 @@ function draft(
   return {
     now,
     later: (ms, action, args) => {
-      return timers.set(setting, ms, (action as { name?: unknown } | undefined)?.name, args)
+      const { name } = typeof action === 'string' ? { name: action } : (action ?? {})
+      return timers.set(setting, ms, name, args)
     },
     cancel: (timer) => timers.cancel(setting, timer),
     get: (key) => {

@@ -34,6 +34,7 @@ export interface TablePiece<F extends Fields = Fields> {
 export interface GameTable extends Table {
   later<Args>(ms: Millis, action: Timed<Args>, args: Args): number
   later(ms: Millis, action: Timed<undefined>): number
+  later(ms: Millis, action: string, args?: unknown): number
   /** A new piece, above all others. */
   create<F extends Fields>(type: PieceType<F>, state?: Partial<StateOf<F>>): TablePiece<F>
   /** All pieces of a type, lowest level first. */

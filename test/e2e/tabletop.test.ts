@@ -33,6 +33,7 @@ async function table(
   game: RegExp,
   names: readonly string[],
   more: string[] = [],
+  pace = 'No clock',
 ): Promise<Window[]> {
   // Browsers start at once, but players come one after the other.
   const windows = await Promise.all(
@@ -46,6 +47,7 @@ async function table(
   }
   const members = names.map((_, place) => place + 1).join(',')
   for (const window of windows) await window.until({ members, safety: 'backed-up', primary: '1' })
+  await windows[0]!.page.getByRole('radio', { name: pace }).check()
   await windows[0]!.page.getByRole('button', { name: game }).click()
   for (const window of windows) await window.until({ game: /./, pieces: /^[1-9]/ })
   return windows
@@ -237,7 +239,11 @@ describe('each at a table of its own', () => {
   })
 
   test('draughts by mouse and clicks: a capture is a must, and what is against the rules goes back', async () => {
-    const [ada, grace] = (await table(/Draughts/, ['Ada', 'Grace'])) as [Window, Window]
+    const both = await table(/Draughts/, ['Ada', 'Grace'], [], 'Quick')
+    const [ada, grace] = both as [Window, Window]
+    const clocks = ({ page }: Window): Promise<string[]> =>
+      page.locator('.seat .clock').allTextContents()
+    for (const { page } of both) await page.locator('.tools').waitFor()
     await ada.page.getByRole('button', { name: 'Sit here' }).first().click()
     await grace.until({ seats: '1,0' })
     await grace.page.getByRole('button', { name: 'Sit here' }).click()
@@ -252,6 +258,10 @@ describe('each at a table of its own', () => {
     await settled(ada, await manOn(ada, 9), squareAt(9))
     await hop(ada, 9, 14)
     for (const window of [ada, grace]) await window.until({ turn: 'w', held: '' })
+    for (const window of both) {
+      await window.page.locator('.seat.next .clock.runs').waitFor()
+      expect(await clocks(window)).toEqual(['3:00', expect.stringMatching(/^(3:00|2:5\d)$/)])
+    }
     // White is moved by clicks.
     for (const square of [22, 18]) {
       const [x, y] = await pointAt(grace.page, squareAt(square))

@@ -1,6 +1,7 @@
 /** Draughts on the table: seats, moves of the men, how it ends. */
 
 import type { Actor, GameTable } from 'holdfast'
+import { runClock, stopClock, windClock } from './clock.ts'
 import * as draughts from './draughts.ts'
 import { Man } from './pieces.ts'
 import { capturedAt, squareAt } from './places.ts'
@@ -44,6 +45,8 @@ export function hop(table: GameTable, args: { man: number; to: number }, by: Act
   table.delete('draw')
   const crown = crowned ? ' and crowned a king' : ''
   record(table, by.player, `moved ${from}${over === 0 ? '–' : '×'}${args.to}${crown}`)
+  // Time begins to run with the first move, and goes on while one man jumps on.
+  if (position.turn !== before.turn) runClock(table, position.turn)
   conclude(table, position)
   return position.mid !== 0
 }
@@ -81,6 +84,7 @@ function capture(table: GameTable, square: number): void {
 function conclude(table: GameTable, position: draughts.Position): void {
   const result = draughts.ended(position)
   if (result === null) return
+  stopClock(table)
   if (result === 'draw') {
     const moves = draughts.QUIET_MAX / 2
     return end(table, 0, `A draw: ${moves} moves each without a capture or a man’s move.`)
@@ -104,6 +108,7 @@ export function offer(table: GameTable, _args: null, by: Actor): boolean {
     record(table, by.player, 'offers a draw')
     return false
   }
+  stopClock(table)
   record(table, by.player, 'agrees to a draw')
   end(table, 0, 'A draw, by agreement.')
   return true
@@ -114,8 +119,21 @@ export function resign(table: GameTable, _args: null, by: Actor): void {
   going(table)
   const side = sideOf(table, by.player)
   const winner = playerOf(table, draughts.other(side))
+  stopClock(table)
   record(table, by.player, 'resigned')
   end(table, winner, `{${by.player}} resigned: ${SIDES[draughts.other(side)]} wins.`)
+}
+
+/** Whose turn it is has no time left, and loses. */
+export function loseOnTime(table: GameTable): void {
+  const { turn } = going(table)
+  const rival = draughts.other(turn)
+  const [winner, loser] = [playerOf(table, rival), playerOf(table, turn)]
+  stopClock(table)
+  table.set(`clock.left.${turn}`, 0)
+  if (loser !== 0) record(table, loser, 'ran out of time')
+  const who = loser === 0 ? `Nobody moved ${SIDES[turn]} in time` : `{${loser}} ran out of time`
+  end(table, winner, `${who}: ${SIDES[rival]} wins.`)
 }
 
 /** Another game, with the seats changed. */
@@ -124,6 +142,7 @@ export function again(table: GameTable, _args: null, by: Actor): void {
   if (!endOf(table)) throw new RangeError('The game is not over yet.')
   const [black, white] = [playerOf(table, 'b'), playerOf(table, 'w')]
   if (by.player !== black && by.player !== white) throw new RangeError('Take a seat first.')
+  windClock(table)
   clearRows(table, 'draughts', 'draw', 'end', 'last')
   table.set('seat.0', white)
   table.set('seat.1', black)

@@ -1,6 +1,7 @@
 /** What is done to many pieces at once: setting up, shuffling, dealing, rolling. */
 
 import type { Actor, GameTable, TablePiece } from 'holdfast'
+import { setClock } from './clock.ts'
 import { CARDS } from './faces.ts'
 import { Card, Die, Man } from './pieces.ts'
 import { DECK, DICE, squareAt } from './places.ts'
@@ -26,13 +27,14 @@ export function cardsOf(table: GameTable): TableCard[] {
   return table.all(Card)
 }
 
-/** Clears the table for a game. */
-export function setUp(table: GameTable, args: { game: Game }, by: Actor): void {
+/** Clears the table for a game. @param args.clock  milliseconds of its clock; 0 for none */
+export function setUp(table: GameTable, args: { game: Game; clock?: number }, by: Actor): void {
   const game = GAMES.find((each) => each === args?.game)
   if (!game) throw new RangeError('There is no such game.')
   for (const type of [Card, Man, Die] as const) {
     for (const each of table.all(type as typeof Die)) each.remove()
   }
+  setClock(table, args.clock)
   clearRows(table, 'draughts', 'eights', 'seat.', 'score.', 'draw', 'end', 'first', 'last')
   table.set('game', game)
   if (game !== 'eights') layMen(table, game === 'draughts')

@@ -1,13 +1,14 @@
 /** Crazy Eights on the table: dealing, playing, drawing, passing, and the points. */
 
 import type { Actor, GameTable } from 'holdfast'
+import { runClock, stopClock } from './clock.ts'
 import * as eights from './eights.ts'
 import { rankOf, SUITS, suitOf, theCard } from './faces.ts'
 import { cardsOf, deckOf, gather, give, shuffleFaces, type TableCard } from './free.ts'
 import { Card } from './pieces.ts'
 import { DISCARD, isAt } from './places.ts'
 import { numberOf, type Readable, record } from './records.ts'
-import { end, endOf, need, scoreOf, seatsOf } from './seats.ts'
+import { clearRows, end, endOf, need, scoreOf, seatsOf } from './seats.ts'
 
 /** How the round stands; null before the first. */
 export function roundOf(table: Readable): eights.Round | null {
@@ -45,7 +46,7 @@ export function dealRound(table: GameTable, _args: null, by: Actor): void {
   lay(table, start)
   const suit = suitOf(start.state.face ?? 0)
   const turn = first % players.length
-  table.set('eights', eights.encode({ players, turn, suit, drawn: 0, passes: 0 }))
+  goOn(table, { players, turn, suit, drawn: 0, passes: 0 })
   record(table, by.player, `dealt ${size} cards to each`)
 }
 
@@ -60,7 +61,7 @@ export function playCard(table: GameTable, args: { card: number; suit: number },
   const isEight = rankOf(face) === 8
   if (isEight && !SUITS[args.suit]) throw new RangeError('An eight names a suit.')
   lay(table, card)
-  table.set('eights', eights.encode(eights.played(round, face, args.suit)))
+  goOn(table, eights.played(round, face, args.suit))
   const names = isEight ? ` and names ${SUITS[args.suit]}` : ''
   record(table, by.player, `played ${theCard(face)}${names}`)
   if (handOf(table, by.player).length === 0) settle(table, round)
@@ -92,16 +93,42 @@ export function pass(table: GameTable, _args: null, by: Actor): void {
   const left = leftOf(table)
   const fault = eights.whyNoPass(round, by.player, left)
   if (fault !== '') throw new RangeError(fault)
-  const next = eights.passed(round, left)
-  table.set('eights', eights.encode(next))
   record(table, by.player, 'passed')
+  passOn(table, round, left)
+}
+
+function passOn(table: GameTable, round: eights.Round, left: number): void {
+  const next = eights.passed(round, left)
+  goOn(table, next)
   if (eights.isStuck(next)) settle(table, next)
+}
+
+// It is somebody's turn, and their time runs.
+function goOn(table: GameTable, round: eights.Round): void {
+  table.set('eights', eights.encode(round))
+  stopClock(table)
+  clearRows(table, 'clock.left.')
+  runClock(table, String(eights.playerOf(round)))
+}
+
+/** Whose turn it is has no time left: they draw a card, unless they drew one, and pass. */
+export function skip(table: GameTable): void {
+  const round = going(table)
+  const player = eights.playerOf(round)
+  const draws = round.drawn === 0 && leftOf(table) > 0
+  if (draws) {
+    if (deckOf(table).length === 0) turnOver(table)
+    give(deckOf(table).at(-1)!, player)
+  }
+  record(table, player, draws ? 'was too slow, and drew a card' : 'was too slow')
+  passOn(table, round, leftOf(table))
 }
 
 /** Breaks a round off: nobody wins. */
 export function breakOff(table: GameTable, _args: null, by: Actor): void {
   const { players } = going(table)
   if (!players.includes(by.player)) throw new RangeError('Take a seat first.')
+  stopClock(table)
   record(table, by.player, 'broke the round off')
   end(table, 0, `{${by.player}} broke the round off.`)
 }
@@ -122,6 +149,7 @@ function turnOver(table: GameTable): void {
 }
 
 function settle(table: GameTable, { players }: eights.Round): void {
+  stopClock(table)
   const hands = new Map(players.map((player) => [player, facesOf(handOf(table, player))]))
   const { winner, points } = eights.settle(hands)
   for (const player of players) for (const card of handOf(table, player)) card.set({ up: true })

@@ -2,6 +2,7 @@
 
 import type { Actor, GameTable } from 'holdfast'
 import { ownMen } from './board.ts'
+import { handClock } from './clock.ts'
 import * as eights from './eights.ts'
 import { handOf, isOn, roundOf } from './round.ts'
 import { record } from './records.ts'
@@ -51,5 +52,6 @@ function changeHands(table: GameTable, before: number, player: number): void {
   if (!isPlaying || before === 0) return
   const players = round.players.map((each) => (each === before ? player : each))
   table.set('eights', eights.encode({ ...round, players }))
+  if (eights.playerOf(round) === before) handClock(table, before, player)
   for (const card of handOf(table, before)) card.set({ hand: player })
 }

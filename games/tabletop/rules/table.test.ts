@@ -1,55 +1,19 @@
 // Goal: what the server decides at the table: who sees which face, whose turn it is, who won.
 // Method: whole sessions in virtual time, with the actions and the rules as they ship.
-import type { ActionType, PieceHandle, Session } from 'holdfast'
-import { type SessionWorld, world } from 'holdfast/sim'
+import type { PieceHandle, Session } from 'holdfast'
 import { describe, expect, test } from 'vitest'
 import { positionOf } from './board.ts'
+import { act, type Crew, done, manOn, table } from './crew.ts'
 import * as draughts from './draughts.ts'
 import * as eights from './eights.ts'
 import { Card, Die, Man } from './pieces.ts'
 import { DECK, DISCARD, squareAt } from './places.ts'
 import { recordsAfter } from './records.ts'
 import { isOn, roundOf } from './round.ts'
-import { endOf, type Game, scoreOf, seatsOf } from './seats.ts'
-import { ACTS, TYPES } from './things.ts'
+import { endOf, scoreOf, seatsOf } from './seats.ts'
+import { ACTS } from './things.ts'
 
 type CardHandle = PieceHandle<typeof Card.schema.fields>
-
-interface Crew {
-  w: SessionWorld
-  all: Session[]
-}
-
-async function table(game: Game, seed = 1): Promise<Crew> {
-  const w = world({ seed, conditions: 'rtt=20' })
-  const all: Session[] = []
-  for (const name of ['Ada', 'Grace', 'Linus', 'Edsger']) {
-    all.push(await w.join({ game: 'tabletop', types: TYPES, name }))
-  }
-  await w.runUntil(() => all.every((session) => session.safety === 'backed-up'), 10_000)
-  expect(await act({ w, all }, 2, ACTS.setUp, { game })).toBe('')
-  return { w, all }
-}
-
-/** Waits for a promise in virtual time, and until all know. */
-async function done<Value>({ w }: Crew, promise: Promise<Value>): Promise<Value> {
-  let settled = false
-  void promise.finally(() => (settled = true)).catch(() => {})
-  await w.runUntil(() => settled, 60_000)
-  await w.run(60)
-  return promise
-}
-
-/** Does it. @returns why not; empty if it was done */
-async function act<Args>(
-  crew: Crew,
-  who: number,
-  action: ActionType<Args>,
-  args: Args,
-): Promise<string> {
-  const outcome = await done(crew, crew.all[who]!.act(action, args))
-  return outcome.ok ? '' : outcome.why
-}
 
 function card(session: Session, id: number): CardHandle {
   return session.all(Card).find((one) => one.id === id)!
@@ -138,11 +102,6 @@ describe('a free table', () => {
     expect(recordsAfter(crew.all[0]!, 0).at(-1)?.text).toBe(`rolled ${die!.state.pips}`)
   })
 })
-
-/** The man on a square, as that member has it. */
-function manOn(session: Session, square: number): PieceHandle<typeof Man.schema.fields> {
-  return session.all(Man).find(({ state }) => state.square === square)!
-}
 
 describe('draughts', () => {
   test('only who sits at a colour moves it, in turn, as the rules say', async () => {

@@ -12,11 +12,13 @@ import {
 } from 'holdfast'
 import { Kill } from '../../kill.ts'
 import * as board from './board.ts'
+import { TIME_UP } from './clock.ts'
 import * as free from './free.ts'
 import { Card, Die, Man } from './pieces.ts'
 import { TABLE } from './places.ts'
 import * as round from './round.ts'
 import * as sitting from './sitting.ts'
+import { timeUp } from './time-up.ts'
 
 /** Most players of a table. */
 export const PLAYERS_MAX = 16
@@ -49,6 +51,7 @@ export const ACTS = {
   takeCard: action('take-card', round.takeCard),
   pass: action('pass', round.pass),
   breakOff: action('break-off', round.breakOff),
+  timeUp: action(TIME_UP, timeUp),
 }
 
 /** All types of the game, for `join`. */

@@ -31,6 +31,8 @@ export const RULES: Readonly<Record<Game, readonly string[]>> = {
       'can capture must, and goes on with the same man while it can.',
     'A man that reaches the last row becomes a king, and its move is over. Kings move and ' +
       'jump back as well.',
+    'With a clock each side has so much time for all its moves, from the first move on. Who has ' +
+      'none left loses.',
     'Who has no move loses. It is a draw by agreement, or after ' +
       `${QUIET_MAX / 2} moves each without a capture or a man’s move.`,
   ],
@@ -43,6 +45,7 @@ export const RULES: Readonly<Record<Game, readonly string[]>> = {
     'Who is rid of all cards wins the round, and is paid what the others hold: 50 for an ' +
       'eight, 10 for a court card, 1 for an ace, else the number. If nobody can go on, the ' +
       'cheapest hand wins.',
+    'With a clock each turn has so much time. Who is too slow draws a card, and the turn passes.',
     `Who has ${MATCH_POINTS} points wins the match.`,
     HIDDEN,
   ],

@@ -1,0 +1,136 @@
+// Goal: a game's clock runs in session time, for whose turn it is, over the death of servers.
+// Method: whole sessions in virtual time, with the actions as they ship.
+import { describe, expect, test } from 'vitest'
+import { clockText, leftOf } from './clock.ts'
+import { act, type Crew, manOn, table } from './crew.ts'
+import * as eights from './eights.ts'
+import { Card } from './pieces.ts'
+import { recordsAfter } from './records.ts'
+import { isOn, roundOf } from './round.ts'
+import { endOf } from './seats.ts'
+import { ACTS } from './things.ts'
+
+const MINUTE = 60_000
+
+const hop = (crew: Crew, who: number, from: number, to: number): Promise<string> =>
+  act(crew, who, ACTS.hop, { man: manOn(crew.all[who]!, from).id, to })
+
+/** Black is the third player, white the fourth. */
+async function draughts(clock: number): Promise<Crew> {
+  const crew = await table('draughts', 1, clock)
+  expect(await act(crew, 2, ACTS.sit, { seat: 0, instead: 0 })).toBe('')
+  expect(await act(crew, 3, ACTS.sit, { seat: 1, instead: 0 })).toBe('')
+  return crew
+}
+
+function left({ all }: Crew, who: string): number {
+  const seen = all[2]!
+  return Math.round(leftOf(seen, who, seen.now())! / 1000)
+}
+
+describe('draughts with a clock', () => {
+  test('it runs from the first move on, for whose turn it is', async () => {
+    const crew = await draughts(MINUTE)
+    await crew.w.run(10_000)
+    expect([left(crew, 'b'), left(crew, 'w')]).toEqual([60, 60])
+    expect(await hop(crew, 2, 9, 14)).toBe('')
+    await crew.w.run(20_000)
+    expect([left(crew, 'b'), left(crew, 'w')]).toEqual([60, 40])
+    expect(await hop(crew, 3, 21, 17)).toBe('')
+    await crew.w.run(5_000)
+    expect([left(crew, 'b'), left(crew, 'w')]).toEqual([55, 40])
+  })
+
+  test('who has no time left loses, once, though the server dies meanwhile', async () => {
+    const crew = await draughts(20_000)
+    expect(await hop(crew, 2, 9, 14)).toBe('')
+    await crew.w.run(10_000)
+    crew.w.kill(crew.all[0]!)
+    await crew.w.run(15_000)
+    const { player } = crew.all[2]!.me
+    expect(endOf(crew.all[2]!)).toEqual({
+      winner: player,
+      text: `{${crew.all[3]!.me.player}} ran out of time: black wins.`,
+    })
+    expect(left(crew, 'w')).toBe(0)
+    const said = recordsAfter(crew.all[2]!, 0).map(({ text }) => text)
+    expect(said.filter((text) => text === 'ran out of time')).toHaveLength(1)
+    expect(await hop(crew, 3, 21, 17)).toContain('over')
+  })
+
+  test('a game that ends stops it, and another begins with the whole time', async () => {
+    const crew = await draughts(20_000)
+    expect(await hop(crew, 2, 9, 14)).toBe('')
+    await crew.w.run(5_000)
+    expect(await act(crew, 3, ACTS.resign, null)).toBe('')
+    await crew.w.run(30_000)
+    expect(endOf(crew.all[2]!)!.text).toContain('resigned')
+    expect(await act(crew, 2, ACTS.again, null)).toBe('')
+    expect([left(crew, 'b'), left(crew, 'w')]).toEqual([20, 20])
+    await crew.w.run(30_000)
+    expect(endOf(crew.all[2]!)).toBe(null)
+  })
+
+  test('nobody can say that time is up, and a clock gives what is sensible', async () => {
+    const crew = await draughts(20_000)
+    expect(await hop(crew, 2, 9, 14)).toBe('')
+    const due = crew.all[2]!.get('clock.due') as number
+    expect(await act(crew, 2, ACTS.timeUp, due)).toContain('says when time is up')
+    await crew.w.run(1_000)
+    expect(endOf(crew.all[2]!)).toBe(null)
+    for (const clock of [1, 4_999, 3_600_001, 1.5, -7, Infinity, NaN]) {
+      const asked = act(crew, 2, ACTS.setUp, { game: 'draughts', clock })
+      await expect(asked.then(String, String)).resolves.toMatch(/5 to 3600 seconds|JSON|number/)
+    }
+    expect(await act(crew, 2, ACTS.setUp, { game: 'draughts' })).toBe('')
+    expect(leftOf(crew.all[2]!, 'b', crew.all[2]!.now())).toBe(null)
+    await crew.w.run(30_000)
+    expect(endOf(crew.all[2]!)).toBe(null)
+  })
+})
+
+describe('Crazy Eights with a clock', () => {
+  test('who is too slow draws a card, and the turn passes, round and round', async () => {
+    const crew = await table('eights', 1, 10_000)
+    for (const [place, who] of [2, 3].entries()) {
+      expect(await act(crew, who, ACTS.sit, { seat: place, instead: 0 })).toBe('')
+    }
+    expect(await act(crew, 2, ACTS.dealRound, null)).toBe('')
+    const [one, other] = roundOf(crew.all[2]!)!.players as [number, number]
+    const held = (player: number): number =>
+      crew.all[2]!.all(Card).filter(({ state }) => state.hand === player).length
+    expect(eights.playerOf(roundOf(crew.all[2]!)!)).toBe(one)
+    await crew.w.run(11_000)
+    expect(eights.playerOf(roundOf(crew.all[2]!)!)).toBe(other)
+    expect([held(one), held(other)]).toEqual([8, 7])
+    // The next has the whole time of a turn.
+    expect(leftOf(crew.all[2]!, String(other), crew.all[2]!.now())).toBeGreaterThan(8_500)
+    await crew.w.run(10_000)
+    expect([held(one), held(other)]).toEqual([8, 8])
+    expect(recordsAfter(crew.all[2]!, 0).at(-1)!.text).toBe('was too slow, and drew a card')
+    expect(await act(crew, 2, ACTS.breakOff, null)).toBe('')
+    await crew.w.run(30_000)
+    expect([held(one), held(other)]).toEqual([8, 8])
+    expect(isOn(crew.all[2]!)).toBe(false)
+  })
+
+  test('a round that nobody plays comes to its end', async () => {
+    const crew = await table('eights', 2, 5_000)
+    for (const [place, who] of [0, 1, 2, 3].entries()) {
+      expect(await act(crew, who, ACTS.sit, { seat: place, instead: 0 })).toBe('')
+    }
+    expect(await act(crew, 2, ACTS.dealRound, null)).toBe('')
+    await crew.w.run(4 * MINUTE)
+    expect(endOf(crew.all[2]!)).not.toBe(null)
+  })
+})
+
+test('a clock shows minutes, and tenths when few seconds are left', () => {
+  expect([600_000, 65_000, 59_001, 10_000].map((ms) => clockText(ms))).toEqual([
+    '10:00',
+    '1:05',
+    '1:00',
+    '0:10',
+  ])
+  expect([9_999, 4_210, 0].map((ms) => clockText(ms))).toEqual(['10.0', '4.3', '0.0'])
+})
