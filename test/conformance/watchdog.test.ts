@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 
 const DOOR = new URL('../../dist/mailbox.js', import.meta.url)
+const DRIVER = new URL('../../dist/drivers/watchdog.js', import.meta.url)
 
 test('a handler that runs for ever is named by another thread (MB-28)', async () => {
   const script = `
@@ -24,6 +25,24 @@ test('a handler that runs for ever is named by another thread (MB-28)', async ()
   expect(said).toMatch(
     /^holdfast: bob's handler of letters, with letter 2 of alice, has held the loop for [0-9.]+ s/,
   )
+})
+
+test('who is quick, or idle, is not named, and who is slow is named once (MB-28)', async () => {
+  const script = `
+    const { startWatchdog } = await import(${JSON.stringify(DRIVER.href)})
+    const cell = new Int32Array(new SharedArrayBuffer(4))
+    const hold = (ms) => Atomics.wait(cell, 0, 0, ms)
+    const dog = startWatchdog(600)
+    dog.begin('one that is done'); dog.end()
+    hold(1500)
+    for (let i = 0; i < 10; i++) { dog.begin('a quick one'); hold(100); dog.end() }
+    dog.begin('a slow one'); hold(2000); dog.end()
+    dog.stop()`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script])
+  const said: string[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => said.push(line))
+  await once(child, 'close')
+  expect(said).toEqual([expect.stringMatching(/^holdfast: a slow one has held the loop for /)])
 })
 
 test('a watchdog keeps no process, and a page refuses one (MB-28)', async () => {

@@ -168,6 +168,28 @@ describe('what becomes of an update', () => {
     }
   })
 
+  test('O48: a grab in passing is honoured for who was the last to let go, and for nobody else', () => {
+    const all = room(chips, 2, 1)
+    const [ada, bob] = all.seats as [Seat, Seat]
+    const grab = (seat: Seat, loose = false): Uint8Array =>
+      ask(all, seat, 1, { hold: 'grab' }, loose)
+    const release = (seat: Seat): Uint8Array => ask(all, seat, 1, { hold: 'release' })
+    hear(all, ada, grab(ada))
+    // Neither has heard that she let go.
+    hear(all, ada, release(ada), [ada, bob])
+    expect(hear(all, bob, grab(bob, true), [ada, bob])).toMatchObject({ kind: 'conflict' })
+    expect(hear(all, ada, grab(ada, true))).toMatchObject({ kind: 'recorded' })
+    expect(all.primary.state.kept.rows.get(1)!.heldBy).toBe(ada.state.player)
+    // Once more, but then he held it and let go of it, of which she has not heard.
+    hear(all, ada, release(ada))
+    welcome(all, bob)
+    const hers = grab(ada, true)
+    hear(all, bob, grab(bob), [ada])
+    hear(all, bob, release(bob), [ada])
+    expect(hear(all, ada, hers)).toEqual({ kind: 'conflict', by: bob.state.player })
+    expect(all.primary.state.kept.rows.get(1)!.heldBy).toBe(0)
+  })
+
   test('O55: only a grab alone may be loose', () => {
     const all = room(types, 1, 1)
     const [ada] = all.seats as [Seat]

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ALWAYS, SETTLED } from '../../src/proof/models/pieces-claims.ts'
 import { act, again, arriveDown, arriveUp, begin } from '../../src/proof/models/pieces-scene.ts'
-import type { Scene, Scope } from '../../src/proof/models/pieces-state.ts'
+import type { Hand, Scene, Scope } from '../../src/proof/models/pieces-state.ts'
 import { actions } from '../../src/proof/models/pieces.ts'
 
 // So many that every update has a number of its own.
@@ -110,14 +110,17 @@ describe('many hands', () => {
 })
 
 test('O31: what is asked again is answered again, and nobody else hears of it', () => {
-  const scope: Scope = { name: 'again', does: { move: 1 } }
+  const scope: Scope = { name: 'again', does: { move: 1 }, hands: 2 }
   const scene = begin(scope)
-  const hand = scene.hands[0]!
+  const [hand, other] = scene.hands as [Hand, Hand]
   act(scene, hand, 1, 'move')
   arriveUp(scope, scene, hand)
   again(hand)
   arriveUp(scope, scene, hand)
+  // In the stream of updates its number stands once; only who asks is answered again.
   expect(hand.down.map(({ kind }) => kind)).toEqual(['news', 'done', 'done'])
+  expect(other.down.map(({ kind }) => kind)).toEqual(['news'])
+  while (other.down.length > 0) arriveDown(scope, scene, other)
   while (hand.down.length > 0) arriveDown(scope, scene, hand)
   expect(hand.fates).toEqual({ '1.1': 'recorded' })
   expect(judge(scene, { ...ALWAYS, ...SETTLED })).toEqual([])
