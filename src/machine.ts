@@ -126,6 +126,8 @@ export interface Part<State = never> {
   delivered?(state: State, peer: PeerId, upTo: number): void
   /** As primary: runs an operation and says what it would change; changes nothing itself. */
   perform?(state: State, now: Millis, body: Uint8Array, by: PeerId, player: number): Effected
+  /** Whether the session remembers that player however long they are away. */
+  keeps?(state: State, player: number): boolean
   /** Makes one change of the durable state. */
   apply?(state: State, change: Uint8Array): void
   snapshot?(state: State): Uint8Array

@@ -14,6 +14,9 @@ function table(): Table & { rows: Map<string, Value> } {
     now: 0,
     later: () => 0,
     cancel: () => false,
+    here: [],
+    keep: () => {},
+    kept: () => [],
   }
 }
 

@@ -12,6 +12,8 @@ import type { Draft, Effected, Millis, Part, PartOut, PartView, PeerId } from '.
 import { shown } from '../wire/fields.ts'
 import { isJson, toJson } from '../wire/json.ts'
 import { decode, encode, flag, list, maybe, message, record, text } from '../wire/layout.ts'
+import * as keeping from './keeping.ts'
+import { isGames, type Rows } from './rows.ts'
 import * as timers from './timers.ts'
 import type { Timers, TimersDue } from './timers.ts'
 
@@ -53,6 +55,19 @@ export interface Table {
    * @throws HoldfastError `bad-value`, `full`, `unknown`
    */
   later(ms: Millis, action: { readonly name: string } | string, args?: unknown): number
+  /** The players who are here, as far as the server knows just now, in no order. */
+  readonly here: readonly number[]
+  /**
+   * A player who is away is forgotten after a minute, unless the table keeps them: then they are
+   * the same player whenever they come back with their token. So a game keeps who has something
+   * on it, and lets go of them when that is over.
+   *
+   * @param keeps  false lets go of them
+   * @throws HoldfastError `bad-value`, `full` beyond PLAYERS_HELD_MAX
+   */
+  keep(player: number, keeps?: boolean): void
+  /** The players whom the table keeps, lowest first. */
+  kept(): number[]
   /** Takes back a timer. @returns false if it has run, was taken back before or never was */
   cancel(timer: number): boolean
 }
@@ -85,6 +100,8 @@ const news = message({
 export interface Actions {
   me: PeerId
   primary: PeerId
+  /** The players who are here. */
+  here: number[]
   kept: Map<string, string>
   told: Map<string, string>
   timers: Timers
@@ -95,7 +112,8 @@ export type ActionEvent = { kind: 'table'; keys: string[] } | TimersDue
 
 /** An empty table. */
 export function create(): Actions {
-  return { me: 0, primary: 0, kept: new Map(), told: new Map(), timers: timers.create() }
+  const tables = { kept: new Map<string, string>(), told: new Map<string, string>() }
+  return { me: 0, primary: 0, here: [], ...tables, timers: timers.create() }
 }
 
 /** The body of an operation that runs an action. @throws HoldfastError code `bad-value` */
@@ -163,6 +181,7 @@ export function actionsPart(
     perform: (state, now, body, inc, player) =>
       perform({ state, runs, companions, now: now + state.timers.offset }, body, { inc, player }),
     apply,
+    keeps: ({ kept, told }, player) => keeping.keeps(kept, player) || keeping.keeps(told, player),
     ...timers.clockwork(({ me, primary }: Actions) => me !== 0 && me === primary),
     snapshot: (state) => encode(news, { kind: 'table', rows: rowsOf(state.kept) }),
     reset,
@@ -279,49 +298,58 @@ function refused(why: string): Effected {
 }
 
 function draft(
-  { kept, timers: { due } }: Actions,
+  { kept, here, timers: { due } }: Actions,
   changes: Map<string, string | null>,
   now: Millis,
   knows: (action: string) => boolean,
 ): Table {
-  const current = (key: string): string | null | undefined =>
-    changes.has(key) ? changes.get(key) : kept.get(key)
-  const write = (key: string, value: string | null): void => void changes.set(key, value)
-  const rows = { current, write }
+  const rows: Rows = {
+    names: () => [...new Set([...kept.keys(), ...changes.keys()])],
+    current: (key) => (changes.has(key) ? changes.get(key) : kept.get(key)),
+    write: (key, value) => void changes.set(key, value),
+  }
   const setting = { rows, now, knows, bytesMax: VALUE_MAX, count: due.size }
   return {
+    ...rowsOfGame(rows, () => kept.size + changes.size),
     now,
     later: (ms, action, args) => {
       const { name } = typeof action === 'string' ? { name: action } : (action ?? {})
       return timers.set(setting, ms, name, args)
     },
     cancel: (timer) => timers.cancel(setting, timer),
+    here: [...here],
+    keep: (player, keeps = true) => keeping.keep(rows, player, keeps),
+    kept: () => keeping.all(rows),
+  }
+}
+
+/** @param most  how many rows there may be with the next */
+function rowsOfGame(
+  { names, current, write }: Rows,
+  most: () => number,
+): Pick<Table, 'get' | 'set' | 'delete' | 'keys'> {
+  return {
     get: (key) => {
       const value = current(key)
       return value === undefined || value === null ? undefined : (JSON.parse(value) as Value)
     },
     set: (key, value) => {
       checkRow(key, value)
-      if (current(key) === undefined && kept.size + changes.size >= KEYS_MAX) {
+      if (current(key) === undefined && most() >= KEYS_MAX) {
         throw new HoldfastError('full', `the table holds ${KEYS_MAX} keys at most`)
       }
-      changes.set(key, JSON.stringify(value))
+      write(key, JSON.stringify(value))
     },
     delete: (key) => {
       checkKey(key)
-      changes.set(key, null)
+      write(key, null)
     },
     keys: (prefix = '') =>
-      [...new Set([...kept.keys(), ...changes.keys()])]
+      names()
         .filter((key) => isGames(key) && key.startsWith(prefix))
         .filter((key) => typeof current(key) === 'string')
         .sort(),
   }
-}
-
-// Keys of ours are shown to no game.
-function isGames(key: string): boolean {
-  return !key.startsWith(timers.OWN)
 }
 
 function checkKey(key: unknown): asserts key is string {
@@ -405,6 +433,7 @@ function reset(state: Actions, out: PartOut<ActionEvent>): void {
 function view(state: Actions, _now: Millis, seen: PartView): void {
   state.me = seen.me
   state.primary = seen.primary
+  state.here = [...new Set(seen.members.map(({ player }) => player))]
 }
 
 function receive(

@@ -13,6 +13,7 @@
 import { badValue, HoldfastError, type Millis, type Part } from '../machine.ts'
 import { shown } from '../wire/fields.ts'
 import { isJson, toJson } from '../wire/json.ts'
+import { OWN, type Rows } from './rows.ts'
 
 /** Most timers that wait at a time. */
 export const TIMERS_MAX = 1_000
@@ -22,8 +23,6 @@ export const LATER_MS_MAX: Millis = 30 * 24 * 60 * 60 * 1000
 const BATCH = 16
 /** One that was asked for and is still there is asked for again after so long. */
 const AGAIN_MS: Millis = 250
-/** Keys of our own begin so: games cannot write them, and are not shown them. */
-export const OWN = '\0'
 /** The name of the operation by which who serves runs a timer; its argument is the ID. */
 export const FIRE = `${OWN}fire`
 
@@ -111,12 +110,6 @@ export function find(kept: ReadonlyMap<string, string>, id: number): Timer | nul
 /** The key of one. */
 export function keyOf(id: number): string {
   return `${PREFIX}${id}`
-}
-
-/** Rows of a table as an action writes them. */
-export interface Rows {
-  current(key: string): string | null | undefined
-  write(key: string, value: string | null): void
 }
 
 /** What `table.later` and `table.cancel` write. */

@@ -104,8 +104,8 @@ export class LetterTransaction implements Transaction {
   readonly posts: Posted[] = []
   readonly #desk: Desk
   readonly #written = new Map<string, Uint8Array | null>()
-  /** Of an outbox, by these posts. */
-  readonly #taken = new Map<string, { letters: number; bytes: number }>()
+  /** Of an outbox, by these posts; most handlers post nothing, or to one. */
+  #taken: Map<string, { letters: number; bytes: number }> | null = null
   /** Letters of it that wait for their time. */
   #delayed = 0
   #usesSql = false
@@ -150,6 +150,7 @@ export class LetterTransaction implements Transaction {
 
   /** Room in an outbox. */
   #take(to: string, size: number): void {
+    this.#taken ??= new Map()
     const taken = this.#taken.get(to) ?? { letters: 0, bytes: 0 }
     const [letters, bytes] = [taken.letters + 1, taken.bytes + size]
     this.#desk.checkRoom(to, letters, bytes)

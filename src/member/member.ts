@@ -53,7 +53,7 @@ function createOut(run: Runtime): SessionOut {
 
 function partsOf(
   run: Runtime,
-): Pick<SessionOut, 'perform' | 'show' | 'change' | 'collect' | 'told' | 'restore'> {
+): Pick<SessionOut, 'perform' | 'show' | 'change' | 'keeps' | 'collect' | 'told' | 'restore'> {
   const { member } = run
   return {
     perform: (part, body, by) => {
@@ -70,6 +70,7 @@ function partsOf(
       const slot = slotOf(member, part)
       slot?.part.apply?.(slot.state, bytes)
     },
+    keeps: (player) => member.slots.some(({ part, state }) => part.keeps?.(state, player) ?? false),
     collect: () =>
       member.slots.flatMap(({ part, state }) =>
         part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],

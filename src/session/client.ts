@@ -85,7 +85,7 @@ export function follow(
     return out.emit({ kind: 'removed', why: why ?? 'the primary does not know us any more' })
   }
   forgetOthers(session)
-  rememberFormer(session, now, before.members)
+  rememberFormer(session, now, before.members, out)
   if (view.primary !== before.primary) {
     session.watches.set(view.primary, watch.create(now, isRelayed(session, view.primary)))
     client.handedAt = -Infinity
@@ -106,12 +106,18 @@ function isRelayed(session: Session, peer: PeerId): boolean {
 }
 
 // Should we have to recover the session, they are still who they were.
-function rememberFormer(session: Session, now: Millis, before: readonly Member[]): void {
+function rememberFormer(
+  session: Session,
+  now: Millis,
+  before: readonly Member[],
+  out: SessionOut,
+): void {
   const { view, former } = session.client
   for (const { player, resumeHash } of before) former.set(player, { resumeHash, since: now })
   for (const { player } of view.members) former.delete(player)
   for (const [player, { since }] of former) {
-    if (now - since > FORMER_MS || former.size > PLAYERS_KEPT_MAX) former.delete(player)
+    const isOver = now - since > FORMER_MS && !out.keeps(player)
+    if (isOver || former.size > PLAYERS_KEPT_MAX) former.delete(player)
   }
 }
 

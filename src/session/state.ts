@@ -267,6 +267,8 @@ export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 
   perform(part: number, body: Uint8Array, by: Member): Performed | null
   /** Makes one change of a part's durable state. */
   change(change: Change): void
+  /** Whether a part needs a player who is away, by what we keep or were told of it (S-5). */
+  keeps(player: number): boolean
   /** The durable state of all parts. */
   collect(): PartState[]
   /** Replaces the durable state of all parts. */

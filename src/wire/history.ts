@@ -63,35 +63,38 @@ export function digestOf(before: Uint8Array, life: Uint8Array, body: Uint8Array)
     d ^= Math.imul(turn(Math.imul(word(body, at + 12), C4), 18), C1)
     d = (Math.imul((turn(d, 13) + a) | 0, 5) + 0x32ac3b17) | 0
   }
-  const rest = tail(body, whole)
-  d ^= Math.imul(turn(Math.imul(rest[3], C4), 18), C1)
-  c ^= Math.imul(turn(Math.imul(rest[2], C3), 17), C4)
-  b ^= Math.imul(turn(Math.imul(rest[1], C2), 16), C3)
-  a ^= Math.imul(turn(Math.imul(rest[0], C1), 15), C2)
+  // The last bytes; what is missing to sixteen is 0.
+  if (whole < length) {
+    REST.fill(0)
+    for (let at = whole; at < length; at++) REST[at - whole] = body[at]!
+    d ^= Math.imul(turn(Math.imul(word(REST, 12), C4), 18), C1)
+    c ^= Math.imul(turn(Math.imul(word(REST, 8), C3), 17), C4)
+    b ^= Math.imul(turn(Math.imul(word(REST, 4), C2), 16), C3)
+    a ^= Math.imul(turn(Math.imul(word(REST, 0), C1), 15), C2)
+  }
   return sealed(a ^ length, b ^ length, c ^ length, d ^ length)
 }
 
-type Words = [number, number, number, number]
-
-/** The last bytes of a letter as words; what is missing is 0. */
-function tail(body: Uint8Array, from: number): Words {
-  const words: Words = [0, 0, 0, 0]
-  for (let at = from; at < body.length; at++) {
-    const place = at - from
-    words[place >> 2]! |= body[at]! << ((place & 3) * 8)
-  }
-  return words
-}
+/** Room for the last bytes of a letter: one of its own for each would cost more than the digest. */
+const REST = new Uint8Array(16)
 
 function sealed(a: number, b: number, c: number, d: number): Uint8Array {
   const first = (a + b + c + d) | 0
-  let words: Words = [first, b + first, c + first, d + first]
-  words = [finish(words[0]), finish(words[1]), finish(words[2]), finish(words[3])]
-  const sum = (words[0] + words[1] + words[2] + words[3]) | 0
-  words = [sum, words[1] + sum, words[2] + sum, words[3] + sum]
+  const [e, f, g, h] = [finish(first), finish(b + first), finish(c + first), finish(d + first)]
+  const sum = (e + f + g + h) | 0
   const digest = new Uint8Array(DIGEST_BYTES)
-  for (let at = 0; at < DIGEST_BYTES; at++) digest[at] = words[at >> 2]! >>> ((at & 3) * 8)
+  put(digest, 0, sum)
+  put(digest, 4, f + sum)
+  put(digest, 8, g + sum)
+  put(digest, 12, h + sum)
   return digest
+}
+
+function put(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value
+  bytes[at + 1] = value >>> 8
+  bytes[at + 2] = value >>> 16
+  bytes[at + 3] = value >>> 24
 }
 
 /** Whether two digests fit; one that says nothing fits any. */

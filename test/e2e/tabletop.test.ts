@@ -53,6 +53,22 @@ async function table(
   return windows
 }
 
+/** Ada has black, Grace has white. */
+async function seated(pace: string): Promise<[Window, Window]> {
+  const [ada, grace] = (await table(/Draughts/, ['Ada', 'Grace'], [], pace)) as [Window, Window]
+  await ada.page.getByRole('button', { name: 'Sit here' }).first().click()
+  await grace.until({ seats: '1,0' })
+  await grace.page.getByRole('button', { name: 'Sit here' }).click()
+  for (const window of [ada, grace]) await window.until({ seats: '1,2' })
+  return [ada, grace]
+}
+
+async function hop(window: Window, from: number, to: number): Promise<void> {
+  const id = await manOn(window, from)
+  await settled(window, id, squareAt(from))
+  await dragTo(window, id, squareAt(to))
+}
+
 describe('at one free table', () => {
   let windows: Window[]
   let ada: Window
@@ -239,28 +255,16 @@ describe('each at a table of its own', () => {
   })
 
   test('draughts by mouse and clicks: a capture is a must, and what is against the rules goes back', async () => {
-    const both = await table(/Draughts/, ['Ada', 'Grace'], [], 'Quick')
-    const [ada, grace] = both as [Window, Window]
-    const clocks = ({ page }: Window): Promise<string[]> =>
-      page.locator('.seat .clock').allTextContents()
-    for (const { page } of both) await page.locator('.tools').waitFor()
-    await ada.page.getByRole('button', { name: 'Sit here' }).first().click()
-    await grace.until({ seats: '1,0' })
-    await grace.page.getByRole('button', { name: 'Sit here' }).click()
-    for (const window of [ada, grace]) await window.until({ seats: '1,2' })
-    const hop = async (window: Window, from: number, to: number): Promise<void> => {
-      const id = await manOn(window, from)
-      await settled(window, id, squareAt(from))
-      await dragTo(window, id, squareAt(to))
-    }
+    const [ada, grace] = await seated('Quick')
     await hop(ada, 9, 17)
     await ada.until({ toast: /one square diagonally/, held: '' })
     await settled(ada, await manOn(ada, 9), squareAt(9))
     await hop(ada, 9, 14)
     for (const window of [ada, grace]) await window.until({ turn: 'w', held: '' })
-    for (const window of both) {
-      await window.page.locator('.seat.next .clock.runs').waitFor()
-      expect(await clocks(window)).toEqual(['3:00', expect.stringMatching(/^(3:00|2:5\d)$/)])
+    for (const { page } of [ada, grace]) {
+      await page.locator('.seat.next .clock.runs').waitFor()
+      const clocks = await page.locator('.seat .clock').allTextContents()
+      expect(clocks).toEqual(['3:00', expect.stringMatching(/^(3:00|2:5\d)$/)])
     }
     // White is moved by clicks.
     for (const square of [22, 18]) {

@@ -228,6 +228,7 @@ function listening(): {
     hub: () => {},
     perform: () => null,
     change: () => {},
+    keeps: () => false,
     collect: () => [],
     restore: () => {},
     news: () => {},

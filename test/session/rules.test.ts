@@ -93,6 +93,7 @@ const out: SessionOut = {
   },
   perform: () => null,
   change: () => {},
+  keeps: () => false,
   collect: () => [],
   restore: () => {},
   news: () => {},

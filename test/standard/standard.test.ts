@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as actions from '../../src/actions/actions.ts'
 import * as timers from '../../src/actions/timers.ts'
+import * as keeping from '../../src/actions/keeping.ts'
 import { TYPE_NAME_MAX } from '../../src/api/options.ts'
 import { procedure } from '../../src/api/procedures.ts'
 import { action, object, OBJECT_TYPES_MAX, sortTypes } from '../../src/api/types.ts'
@@ -91,6 +92,7 @@ const LIMITS: Record<string, number> = {
   ...pick(stamp),
   ...pick(actions),
   ...pick(timers),
+  ...pick(keeping),
   ...pick(rpc),
   ...pick(slots),
   ...pick(slotsMessages),

@@ -17,6 +17,9 @@ function emptyTable(): Table & { rows: Map<string, Value> } {
     now: 0,
     later: () => 0,
     cancel: () => false,
+    here: [],
+    keep: () => {},
+    kept: () => [],
   }
 }
 

@@ -5,11 +5,15 @@
  */
 
 import type { Span } from '../../ports.ts'
-import type { Run } from './mail-runs.ts'
+import { type Run, unpack } from './mail-runs.ts'
 
 type End = Pick<Run, 'first' | 'last' | 'bytes' | 'digest' | 'life' | 'before'> & {
-  bodies: readonly Uint8Array[] | null
+  /** Its letters as they were written: one piece of memory, while letters of their own are many. */
+  packed: Uint8Array | null
 }
+
+/** A run, and its letters as they were written. */
+export type Written = Run & { packed: Uint8Array }
 
 /** Bytes of letters that are remembered, of all peers. */
 const BYTES_MAX = 1024 * 1024
@@ -27,35 +31,35 @@ export class Ends {
   #bytes = 0
 
   /** Runs that were written, in order. */
-  add(peer: string, runs: readonly Run[]): void {
+  add(peer: string, runs: readonly Written[]): void {
     const ends = this.#ends.get(peer) ?? []
     if (ends.length + runs.length > ENDS_MAX || this.#ends.size > PEERS_MAX) this.#ends.clear()
     else this.#ends.set(peer, ends)
-    for (const run of runs) {
-      ends.push({ ...run })
+    for (const { first, last, bytes, digest, life, before, packed } of runs) {
+      ends.push({ first, last, bytes, digest, life, before, packed })
       this.#kept.push(ends.at(-1)!)
-      this.#bytes += run.bytes
+      this.#bytes += bytes
     }
     while (this.#bytes > BYTES_MAX) {
       const oldest = this.#kept.shift()!
       this.#bytes -= oldest.bytes
-      oldest.bodies = null
+      oldest.packed = null
     }
   }
 
   /** The run that the letter behind that number is in; null where that is not known. */
   run(peer: string, after: number): (Span & { last: number }) | null {
     const end = this.#ends.get(peer)?.find(({ last }) => last > after)
-    if (!end?.bodies || end.first > after + 1) return null
-    const { first, last, life, before, bodies } = end
-    return { last, life, before, letters: bodies.map((body, at) => ({ n: first + at, body })) }
+    if (!end?.packed || end.first > after + 1) return null
+    const { first, last, life, before, packed } = end
+    return { last, life, before, letters: unpack(first, last, packed)! }
   }
 
   /** Letters up to that number are kept no longer. */
   trim(peer: string, upTo: number): void {
     const ends = this.#ends.get(peer)
     const kept = ends?.findIndex(({ last }) => last > upTo) ?? -1
-    if (ends) ends.splice(0, kept < 0 ? ends.length : kept)
+    for (const end of ends?.splice(0, kept < 0 ? ends.length : kept) ?? []) end.packed = null
   }
 
   forget(peer: string): void {

@@ -15,7 +15,7 @@ import { isSame, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
 import { chain, checksumOf, headOf, type HeadRow } from './mail-layout.ts'
 import { MAIL_FILE, rowOf, type RunRow, spanOf, sumOfDead, sumOfValue } from './mail-layout.ts'
 import { byPeer, closed, move, newHead } from './mail-memory.ts'
-import { Ends } from './mail-ends.ts'
+import { Ends, type Written } from './mail-ends.ts'
 import { removeFigures, writeFigures } from './mail-figures.ts'
 import { Note } from './mail-note.ts'
 import { addTo, pack, type Run } from './mail-runs.ts'
@@ -306,7 +306,7 @@ class MailSqlite implements MailStore {
   }
 
   /** What was written is durable. */
-  #take(heads: Map<string, MailHead | null>, runs: Map<string, Run[]>): void {
+  #take(heads: Map<string, MailHead | null>, runs: Map<string, Written[]>): void {
     for (const [peer, head] of heads) {
       const acked = this.#heads.get(peer)?.acked ?? 0
       if (head) this.#heads.set(peer, head)
@@ -330,7 +330,7 @@ class MailSqlite implements MailStore {
 
   #write(changes: readonly MailChange[]): {
     heads: Map<string, MailHead | null>
-    runs: Map<string, Run[]>
+    runs: Map<string, Written[]>
   } {
     const heads = new Map<string, MailHead | null>()
     const runs = new Map<string, Run[]>()
@@ -348,13 +348,19 @@ class MailSqlite implements MailStore {
         heads.set(change.peer, change.head && { ...change.head })
       } else this.#change(change, heads, runs)
     }
-    for (const [peer, list] of runs) for (const run of list) this.#add(peer, run)
+    const written = new Map<string, Written[]>()
+    for (const [peer, list] of runs) {
+      written.set(
+        peer,
+        list.map((run) => this.#add(peer, run)),
+      )
+    }
     for (const [peer, head] of heads) this.#move(peer, head)
     for (const [key, value] of values) {
       if (value === null) this.#bind('remove', key)
       else this.#bind('put', key, value, sumOfValue(key, value))
     }
-    return { heads, runs }
+    return { heads, runs: written }
   }
 
   #change(
@@ -374,10 +380,11 @@ class MailSqlite implements MailStore {
     move(head, change)
   }
 
-  #add(peer: string, run: Run): void {
+  #add(peer: string, run: Run): Written {
     const { last, first, bytes, life, before } = run
     const packed = pack(run)
     this.#bind('add', peer, last, first, bytes, life, before, checksumOf(peer, run, packed), packed)
+    return { ...run, packed }
   }
 
   #move(peer: string, head: MailHead | null): void {

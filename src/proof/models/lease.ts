@@ -327,6 +327,7 @@ function outOf(scene: LeaseScene, from: PeerId): SessionOut {
     told: () => [],
     perform: () => null,
     change: nothing,
+    keeps: () => false,
     collect: () => [],
     restore: nothing,
   }

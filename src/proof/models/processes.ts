@@ -176,6 +176,7 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
       return { outcome, changes: [{ part, bytes: body }], news: [] }
     },
     change: ({ bytes }) => void process.done.push(bytes[0]!),
+    keeps: () => false,
     collect: () => [{ part: PART, bytes: Uint8Array.from(process.done) }],
     news: () => {},
     show: (_part, news) => news,

@@ -1,0 +1,43 @@
+/**
+ * Players whom the table keeps: the session remembers them however long they are away (S-5), for
+ * something on the table is theirs. Each is a row of our own.
+ *
+ *     NUL keep PLAYER     1
+ */
+
+import { badValue, HoldfastError } from '../machine.ts'
+import { shown } from '../wire/fields.ts'
+import { OWN, type Rows } from './rows.ts'
+
+/** Most players that a table keeps. */
+export const PLAYERS_HELD_MAX = 256
+
+const PREFIX = `${OWN}keep `
+
+/** Keeps a player, or lets go of them. @throws HoldfastError `bad-value`, `full` */
+export function keep(rows: Rows, player: unknown, keeps: boolean): void {
+  if (typeof player !== 'number' || !Number.isSafeInteger(player) || player < 1) {
+    throw badValue(`a table keeps players, by their numbers: ${shown(player)}`)
+  }
+  const key = `${PREFIX}${player}`
+  const isKept = typeof rows.current(key) === 'string'
+  if (isKept === keeps) return
+  if (!keeps) return rows.write(key, null)
+  const count = all(rows).length
+  if (count >= PLAYERS_HELD_MAX) {
+    throw new HoldfastError('full', `a table keeps ${PLAYERS_HELD_MAX} players at most: ${count}`)
+  }
+  rows.write(key, '1')
+}
+
+/** All whom an action's table keeps, lowest first. */
+export function all(rows: Rows): number[] {
+  const keys = rows.names().filter((key) => key.startsWith(PREFIX))
+  const held = keys.filter((key) => typeof rows.current(key) === 'string')
+  return held.map((key) => Number(key.slice(PREFIX.length))).sort((one, other) => one - other)
+}
+
+/** Whether a table keeps that player. */
+export function keeps(table: ReadonlyMap<string, string>, player: number): boolean {
+  return table.has(`${PREFIX}${player}`)
+}
