@@ -77,7 +77,7 @@ function face(name: string): number {
 describe('a bot', { timeout: 60_000 }, () => {
   test('plays a whole game of draughts against a person, and wins against one who does not think (AP-24)', async () => {
     const at = await table('draughts', 1, true)
-    expect(await did(at, ACTS.sit, { seat: 1, instead: 0 })).toBe('')
+    expect(await did(at, ACTS.sit, { seat: 1 })).toBe('')
     expect(await until(at, () => seatsOf(at.ada).join() === '2,1', 5_000)).toBe(true)
     const isMine = (): boolean => positionOf(at.ada).turn === 'w' || endOf(at.ada) !== null
     while (!endOf(at.ada)) {
@@ -103,7 +103,7 @@ describe('a bot', { timeout: 60_000 }, () => {
     expect(await until(at, () => seatsOf(at.ada).some((player) => player !== 0), 9_000)).toBe(true)
     expect(await until(at, () => !seatsOf(at.ada).includes(0), 9_000)).toBe(false)
     const seat = seatsOf(at.ada).indexOf(0)
-    expect(await did(at, ACTS.sit, { seat, instead: 0 })).toBe('')
+    expect(await did(at, ACTS.sit, { seat })).toBe('')
     expect(at.bots.map(({ idle }) => idle).toSorted()).toEqual([
       '',
       expect.stringMatching(/no seat/),
@@ -116,7 +116,7 @@ describe('a bot', { timeout: 60_000 }, () => {
 
   test('breaks a round off that could not go on without it', async () => {
     const at = await table('eights', 1, true)
-    expect(await did(at, ACTS.sit, { seat: 0, instead: 0 })).toBe('')
+    expect(await did(at, ACTS.sit, { seat: 0 })).toBe('')
     const isSat = (): boolean => seatsOf(at.ada).filter((player) => player !== 0).length === 2
     expect(await until(at, isSat, 9_000)).toBe(true)
     expect(await did(at, ACTS.dealRound, null)).toBe('')
@@ -130,7 +130,7 @@ describe('a bot', { timeout: 60_000 }, () => {
 
   test('agrees to a draw that is no worse for it', async () => {
     const at = await table('draughts', 1, true)
-    expect(await did(at, ACTS.sit, { seat: 0, instead: 0 })).toBe('')
+    expect(await did(at, ACTS.sit, { seat: 0 })).toBe('')
     expect(await until(at, () => !seatsOf(at.ada).includes(0), 9_000)).toBe(true)
     expect(await did(at, ACTS.offer, null)).toBe('')
     expect(await until(at, () => endOf(at.ada) !== null, 5_000)).toBe(true)

@@ -103,7 +103,7 @@ export class Opponent {
     const what = `sit ${game} ${seats.join()} ${waiting}`
     if (!this.#isTime(what, now, () => patience + this.#thinks())) return
     const seat = free[Math.floor(next(this.#chance) * free.length)]!
-    void this.#act(ACTS.sit, { seat, instead: 0 })
+    void this.#act(ACTS.sit, { seat })
   }
 
   // Who plays here and is no bot: all with a hand over the table.

@@ -18,8 +18,8 @@ const hop = (crew: Crew, who: number, from: number, to: number): Promise<string>
 /** Black is the third player, white the fourth. */
 async function draughts(clock: number): Promise<Crew> {
   const crew = await table('draughts', 1, clock)
-  expect(await act(crew, 2, ACTS.sit, { seat: 0, instead: 0 })).toBe('')
-  expect(await act(crew, 3, ACTS.sit, { seat: 1, instead: 0 })).toBe('')
+  expect(await act(crew, 2, ACTS.sit, { seat: 0 })).toBe('')
+  expect(await act(crew, 3, ACTS.sit, { seat: 1 })).toBe('')
   return crew
 }
 
@@ -93,7 +93,7 @@ describe('Crazy Eights with a clock', () => {
   test('who is too slow draws a card, and the turn passes, round and round', async () => {
     const crew = await table('eights', 1, 10_000)
     for (const [place, who] of [2, 3].entries()) {
-      expect(await act(crew, who, ACTS.sit, { seat: place, instead: 0 })).toBe('')
+      expect(await act(crew, who, ACTS.sit, { seat: place })).toBe('')
     }
     expect(await act(crew, 2, ACTS.dealRound, null)).toBe('')
     const [one, other] = roundOf(crew.all[2]!)!.players as [number, number]
@@ -117,7 +117,7 @@ describe('Crazy Eights with a clock', () => {
   test('a round that nobody plays comes to its end', async () => {
     const crew = await table('eights', 2, 5_000)
     for (const [place, who] of [0, 1, 2, 3].entries()) {
-      expect(await act(crew, who, ACTS.sit, { seat: place, instead: 0 })).toBe('')
+      expect(await act(crew, who, ACTS.sit, { seat: place })).toBe('')
     }
     expect(await act(crew, 2, ACTS.dealRound, null)).toBe('')
     await crew.w.run(4 * MINUTE)

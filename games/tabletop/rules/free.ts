@@ -3,6 +3,7 @@
 import type { Actor, GameTable, TablePiece } from 'holdfast'
 import { setClock } from './clock.ts'
 import { CARDS } from './faces.ts'
+import { letGo } from './kept.ts'
 import { Card, Die, Man } from './pieces.ts'
 import { DECK, DICE, squareAt } from './places.ts'
 import { record } from './records.ts'
@@ -35,6 +36,7 @@ export function setUp(table: GameTable, args: { game: Game; clock?: number }, by
     for (const each of table.all(type as typeof Die)) each.remove()
   }
   setClock(table, args.clock)
+  letGo(table)
   clearRows(table, 'draughts', 'eights', 'seat.', 'score.', 'draw', 'end', 'first', 'last')
   table.set('game', game)
   if (game !== 'eights') layMen(table, game === 'draughts')

@@ -1,7 +1,7 @@
 /** Crazy Eights on the table: dealing, playing, drawing, passing, and the points. */
 
 import type { Actor, GameTable } from 'holdfast'
-import { runClock, stopClock } from './clock.ts'
+import { handClock, runClock, stopClock } from './clock.ts'
 import * as eights from './eights.ts'
 import { rankOf, SUITS, suitOf, theCard } from './faces.ts'
 import { cardsOf, deckOf, gather, give, shuffleFaces, type TableCard } from './free.ts'
@@ -18,6 +18,27 @@ export function roundOf(table: Readable): eights.Round | null {
 /** Whether a round is being played. */
 export function isOn(table: Readable): boolean {
   return roundOf(table) !== null && endOf(table) === null
+}
+
+/** Whether a player has a hand in the round that is being played. */
+export function isInRound(table: Readable, player: number): boolean {
+  return isOn(table) && roundOf(table)!.players.includes(player)
+}
+
+/** Another plays on in the place of one. */
+export function handOver(table: GameTable, from: number, to: number): void {
+  if (!isInRound(table, from)) return
+  const round = roundOf(table)!
+  const players = round.players.map((each) => (each === from ? to : each))
+  table.set('eights', eights.encode({ ...round, players }))
+  handClock(table, from, to)
+}
+
+/** Breaks off the round in which a player has a hand, who is away. */
+export function breakOffFor(table: GameTable, player: number): void {
+  if (!isInRound(table, player)) return
+  stopClock(table)
+  end(table, 0, `The round was broken off: {${player}} is away.`)
 }
 
 /** Deals a round to all who sit. After a match is won the points begin anew. */

@@ -11,6 +11,7 @@ import {
   vec2,
 } from 'holdfast'
 import { Kill } from '../../kill.ts'
+import * as absence from './absence.ts'
 import * as board from './board.ts'
 import { TIME_UP } from './clock.ts'
 import * as free from './free.ts'
@@ -52,6 +53,10 @@ export const ACTS = {
   pass: action('pass', round.pass),
   breakOff: action('break-off', round.breakOff),
   timeUp: action(TIME_UP, timeUp),
+  stay: action('stay', absence.stay),
+  claim: action('claim', absence.claim),
+  vote: action('vote', absence.vote),
+  claimDue: action(absence.CLAIM_DUE, absence.claimDue),
 }
 
 /** All types of the game, for `join`. */
