@@ -12,6 +12,10 @@ import { type Way, wayOf } from './token.ts'
 
 /** A player who was away for longer is another one, in milliseconds. */
 const AWAY_MAX_MS = 55_000
+/** One whom the session keeps may be away for so long. */
+const KEPT_MAX_MS = 24 * 60 * 60 * 1000
+/** The word of a player whom the session keeps. */
+export const KEPT = 'kept'
 /** Longest word that a personal link says of a player, in characters. */
 const WORD_MAX = 16
 /** The word of a link's fragment that has the token. */
@@ -38,11 +42,11 @@ export class Tab {
     window.addEventListener('pageshow', (event) => event.persisted && location.reload())
   }
 
-  /** Who this tab was a moment ago; null for nobody. */
+  /** Who this tab was a moment ago, or longer if a table keeps them; null for nobody. */
   get player(): Kept | null {
     try {
       const { token, who, at } = JSON.parse(sessionStorage.getItem(this.#key) ?? '{}') as Stored
-      const fresh = Date.now() - at < AWAY_MAX_MS
+      const fresh = Date.now() - at < (who[KEPT] === 'yes' ? KEPT_MAX_MS : AWAY_MAX_MS)
       return fresh && token !== '' ? { token, who } : null
     } catch {
       return null

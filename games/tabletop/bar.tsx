@@ -8,6 +8,7 @@ import { positionOf } from './rules/board.ts'
 import { clockText, leftOf } from './rules/clock.ts'
 import * as eights from './rules/eights.ts'
 import { SUITS } from './rules/faces.ts'
+import { hasBoard } from './rules/free.ts'
 import { isOn, roundOf } from './rules/round.ts'
 import { endOf, gameOf, scoreOf, seatsOf } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
@@ -69,7 +70,22 @@ function FreeBar(props: {
       <button type="button" title="Roll both dice (G)" onClick={() => void play.roll(null)}>
         Roll
       </button>
+      <BoardButton play={play} />
     </div>
+  )
+}
+
+function BoardButton({ play }: { play: Play }): ComponentChild {
+  const out = hasBoard(play.session)
+  return (
+    <button
+      type="button"
+      aria-pressed={out}
+      title={out ? 'Put the board and its men away' : 'Take out a board with men'}
+      onClick={() => void play.act(ACTS.board, { out: !out })}
+    >
+      Board
+    </button>
   )
 }
 
@@ -99,7 +115,7 @@ function Seat(props: {
   const { play, seat, isNext, sign, children } = props
   const player = seatsOf(play.session)[seat] ?? 0
   const isAway = player !== 0 && !play.isPresent(player)
-  const sit = (): void => void play.act(ACTS.sit, { seat, instead: isAway ? player : 0 })
+  const sit = (): void => void play.act(ACTS.sit, { seat })
   const mine = player === play.session.me.player
   return (
     <div class={`seat${isNext ? ' next' : ''}${mine ? ' mine' : ''}`}>
@@ -118,11 +134,7 @@ function Seat(props: {
             {mine ? 'You' : play.called(player)}
           </span>
           {children}
-          {isAway && !play.watching && (
-            <button type="button" onClick={sit} title="They have gone: go on in their place">
-              Take over
-            </button>
-          )}
+          {isAway && <span class="watches">away</span>}
         </>
       )}
     </div>

@@ -14,7 +14,8 @@ import { firstName } from '../door.tsx'
 import { hubOf, linksInto } from '../links.ts'
 import { remember } from '../recall.ts'
 import { Banner } from '../signs.tsx'
-import { type Kept, personalLink, Tab } from '../tab.ts'
+import { KEPT, type Kept, personalLink, Tab } from '../tab.ts'
+import { Claims } from './away.tsx'
 import { Bar } from './bar.tsx'
 import { type Acts, Card, type Stage } from './cards.tsx'
 import { marksOf } from './marks.ts'
@@ -24,6 +25,7 @@ import { Play } from './play.ts'
 import { Pointers } from './pointers.ts'
 import { endOf, gameOf } from './rules/seats.ts'
 import { DEAL_MAX } from './rules/free.ts'
+import { keptName } from './rules/kept.ts'
 import { ACTS, PLAYERS_MAX, TYPES } from './rules/things.ts'
 import { listen } from './typing.ts'
 import { Scene } from './view/scene.tsx'
@@ -89,7 +91,9 @@ const acts: Acts = {
 
 /** Who plays here, for a window that goes on as the same. */
 function playerOf({ session, watching }: Play): Kept {
-  return { token: session.token, who: { name, watch: watching ? 'yes' : '' } }
+  const isKept = keptName(session, session.me.player) !== null
+  const who = { name, watch: watching ? 'yes' : '', [KEPT]: isKept ? 'yes' : '' }
+  return { token: session.token, who }
 }
 
 function endMark({ session }: Play): string {
@@ -218,6 +222,7 @@ function Over({ play }: { play: Play }): ComponentChild {
     <>
       <Bar play={play} count={count} deal={deal} setCount={setCount} />
       {bottom > 0 && <HandWords play={play} bottom={bottom} />}
+      <Claims play={play} bottom={bottom} />
       {!choosing && gameOf(play.session) && (
         <Tools
           play={play}

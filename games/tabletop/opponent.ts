@@ -12,6 +12,7 @@ import * as eightsBrain from './rules/eights-brain.ts'
 import { playerOf as turnOf } from './rules/eights.ts'
 import { Card, Man } from './rules/pieces.ts'
 import { DECK, DISCARD, isAt, squareAt } from './rules/places.ts'
+import { claimsOf } from './rules/kept.ts'
 import { isOn, roundOf } from './rules/round.ts'
 import { endOf, type Game, gameOf, seatsOf } from './rules/seats.ts'
 import { ACTS, Hand } from './rules/things.ts'
@@ -64,6 +65,7 @@ export class Opponent {
     this.#show(this.#seat >= 0)
     if (game === null || game === 'free') return
     if (this.#seat < 0) return this.#sitDown(game, now)
+    if (this.#agree()) return
     if (game === 'draughts') this.#playDraughts(now)
     else this.#playEights(now)
   }
@@ -80,6 +82,14 @@ export class Opponent {
 
   get #seat(): number {
     return seatsOf(this.#session).indexOf(this.#session.me.player)
+  }
+
+  // A bot has nothing against who wants to play on for somebody who is away.
+  #agree(): boolean {
+    const { player } = this.#session.me
+    const claim = claimsOf(this.#session).find(({ agreed }) => !agreed.includes(player))
+    if (claim) void this.#act(ACTS.vote, { player: claim.player, yes: true })
+    return claim !== undefined
   }
 
   // Whether so much time has passed since it began to wait with that.

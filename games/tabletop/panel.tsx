@@ -6,6 +6,7 @@ import { Head } from '../head.tsx'
 import { Invite } from '../invite.tsx'
 import { Personal, Share } from '../share.tsx'
 import { Badges, Figures, Killer, Notes, Reach } from '../signs.tsx'
+import { Absent } from './away.tsx'
 import { Backs } from './bar.tsx'
 import { colourOf } from './colours.ts'
 import type { Play } from './play.ts'
@@ -72,11 +73,7 @@ export function Side(props: {
           ×
         </button>
       </div>
-      <ul class="members">
-        {play.session.members.map((member) => (
-          <Member key={member.player} play={play} member={member} />
-        ))}
-      </ul>
+      <Members play={play} />
       <Invite company={play.company} />
       <Share link={props.share} label="Invite others with this link" />
       <Rules play={play} choose={props.choose} />
@@ -92,6 +89,17 @@ export function Side(props: {
         <Personal link={props.personal} />
       </details>
     </aside>
+  )
+}
+
+function Members({ play }: { play: Play }): ComponentChild {
+  return (
+    <ul class="members">
+      {play.session.members.map((member) => (
+        <Member key={member.player} play={play} member={member} />
+      ))}
+      <Absent play={play} />
+    </ul>
   )
 }
 

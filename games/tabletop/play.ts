@@ -17,6 +17,7 @@ import * as eights from './rules/eights.ts'
 import { rankOf } from './rules/faces.ts'
 import { isOn, roundOf } from './rules/round.ts'
 import { endOf, gameOf, seatsOf } from './rules/seats.ts'
+import { type Claim, keptName, shortName } from './rules/kept.ts'
 import { ACTS } from './rules/things.ts'
 import { Toasts } from './toasts.ts'
 import { Tray } from './tray.ts'
@@ -47,6 +48,7 @@ export class Play extends Player {
   #isOld = true
   /** Pieces that an action under way moves. */
   readonly #acting = new Set<number>()
+  #staying = false
 
   constructor(session: Session, watching: boolean, changed: () => void) {
     super(session, changed)
@@ -112,8 +114,49 @@ export class Play extends Player {
     this.changed()
   }
 
+  /** Players who have a seat or cards, and are not here. */
+  get absent(): number[] {
+    const cards = this.#things.map((thing) => {
+      return thing.kind === 'card' ? thing.handle.state.hand : 0
+    })
+    const all = new Set([...seatsOf(this.session), ...cards])
+    return [...all]
+      .filter((player) => player !== 0 && !this.isPresent(player))
+      .toSorted((one, other) => one - other)
+  }
+
+  /** A player who is away and has our name, while we have nothing here; null for nobody. */
+  get formerSelf(): number | null {
+    const { me } = this.session
+    if (this.watching || this.#hasAnything(me.player)) return null
+    const name = shortName(me.name)
+    return this.absent.find((player) => keptName(this.session, player) === name) ?? null
+  }
+
+  /** Whether we are asked for our consent to a claim. */
+  isAsked({ by, agreed }: Claim): boolean {
+    const { player } = this.session.me
+    const isNew = player !== by && !agreed.includes(player)
+    return isNew && !this.watching && this.#hasAnything(player)
+  }
+
+  #hasAnything(player: number): boolean {
+    return seatsOf(this.session).includes(player) || this.handOf(player).length > 0
+  }
+
+  // Who has something here is kept while they are away, and says once by what name.
+  #stay(): void {
+    const { me, status } = this.session
+    const wanted = this.#hasAnything(me.player) ? shortName(me.name) : null
+    if (status !== 'live' || this.#staying || keptName(this.session, me.player) === wanted) return
+    this.#staying = true
+    const done = (): void => void (this.#staying = false)
+    this.session.act(ACTS.stay, { name: me.name }).then(done, done)
+  }
+
   /** Reads what no event tells. */
   look(): void {
+    this.#stay()
     this.story.look()
     this.log.look(this.things)
     this.#letGo()
@@ -133,7 +176,7 @@ export class Play extends Player {
 
   /** A player's name, also when they have gone. */
   called(player: number): string {
-    return this.nameOf(player) ?? `player ${player}`
+    return this.nameOf(player) ?? keptName(this.session, player) ?? `player ${player}`
   }
 
   /** The cards in that player's hand. */

@@ -11,7 +11,7 @@ export function isGames(key: string): boolean {
 /** Rows of a table as an action reads and writes them; null is one that it deleted. */
 export interface Rows {
   /** Of all there are, and of those deleted. */
-  names(): string[]
-  current(key: string): string | null | undefined
-  write(key: string, value: string | null): void
+  readonly names: () => string[]
+  readonly current: (key: string) => string | null | undefined
+  readonly write: (key: string, value: string | null) => void
 }

@@ -35,7 +35,7 @@ beforeAll(async () => {
   }
   for (const window of windows) await window.until({ members: '1,2,3,4', safety: 'backed-up' })
   await windows[0]!.page.getByRole('button', { name: /Free table/ }).click()
-  for (const window of windows) await window.until({ pieces: '78' })
+  for (const window of windows) await window.until({ pieces: '54' })
 })
 afterAll(() => crew.end())
 

@@ -25,26 +25,36 @@ export async function walk(page: Page): Promise<{ reached: string[]; unseen: str
   // Twice past the end, for one begins anywhere.
   for (let ends = 0; ends < 2 && reached.length < 80;) {
     await page.keyboard.press('Tab')
-    const at = await page.evaluate(() => {
-      const element = document.activeElement
-      if (!element || element === document.body) return null
-      const box = element.getBoundingClientRect()
-      const inside =
-        box.right > 0 && box.bottom > 0 && box.left < innerWidth && box.top < innerHeight
-      // A radio button is shown by its label.
-      const shown = [element, element.closest('label')].some((each) => {
-        const style = each && getComputedStyle(each)
-        return style && style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0
-      })
-      const input = element as HTMLInputElement
-      const words = element.getAttribute('aria-label') || element.textContent || input.name
-      return { words: words.trim(), seen: inside && shown && element.matches(':focus-visible') }
-    })
+    const at = await focused(page)
     if (!at) ends++
     else reached.push(at.words)
     if (at && !at.seen) unseen.push(at.words)
   }
   return { reached, unseen }
+}
+
+/** What has the focus, and whether that is to be seen within some frames. */
+function focused(page: Page): Promise<{ words: string; seen: boolean } | null> {
+  return page.evaluate(async () => {
+    const element = document.activeElement
+    if (!element || element === document.body) return null
+    const isSeen = (): boolean => {
+      const { right, bottom, left, top } = element.getBoundingClientRect()
+      const inside = right > 0 && bottom > 0 && left < innerWidth && top < innerHeight
+      // A radio button is shown by its label.
+      const shown = [element, element.closest('label')].some((each) => {
+        const style = each && getComputedStyle(each)
+        return style && style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0
+      })
+      return inside && shown && element.matches(':focus-visible')
+    }
+    for (let frames = 0; frames < 20 && !isSeen(); frames++) {
+      await new Promise((next) => requestAnimationFrame(next))
+    }
+    const input = element as HTMLInputElement
+    const words = element.getAttribute('aria-label') || element.textContent || input.name
+    return { words: words.trim(), seen: isSeen() }
+  })
 }
 
 /** Pairs of things that lie over each other, and what is not within the window. */

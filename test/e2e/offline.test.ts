@@ -46,7 +46,7 @@ async function table(lines: readonly Line[]): Promise<Player[]> {
   for (const [at, name] of NAMES.entries()) all.push(await open(name, lines[at]!))
   for (const { window } of all) await window.until({ members: '1,2,3,4,5', safety: 'backed-up' })
   await all[0]!.window.page.getByRole('button', { name: /Free table/ }).click()
-  for (const { window } of all) await window.until({ pieces: '78' })
+  for (const { window } of all) await window.until({ pieces: '54' })
   return all
 }
 

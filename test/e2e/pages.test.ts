@@ -201,7 +201,7 @@ test('a free table on a phone begins with all that lies on it (AP-24)', async ()
   await page.goto(pathOf('tabletop', '&name=Ada').replace('alone', 'free'))
   await window.until({ status: 'live' })
   await page.getByRole('button', { name: /Free table/ }).click()
-  await window.until({ pieces: '78' })
+  await window.until({ pieces: '54' })
   const outside = (): Promise<number> =>
     page.evaluate(() => {
       const { tabletop, tabletopScene } = globalThis as unknown as Globals

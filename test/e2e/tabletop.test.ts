@@ -313,4 +313,26 @@ describe('each at a table of its own', () => {
     await grace.shot('tabletop-5-eights')
     expect(crew.complaints).toEqual([])
   })
+
+  test('who is away keeps the hand, and has it again under the same name, if the others agree (PI-7)', async () => {
+    const windows = await table(/Crazy Eights/, ['Ada', 'Grace', 'Linus'])
+    const [ada, grace, linus] = windows as [Window, Window, Window]
+    for (const [place, { page }] of windows.entries()) {
+      await page.getByRole('button', { name: 'Sit here' }).first().click()
+      const seats = [1, 2, 3, 0].map((player) => (player <= place + 1 ? player : 0))
+      for (const window of windows) await window.until({ seats: seats.join() })
+    }
+    await ada.page.getByRole('button', { name: 'Deal', exact: true }).click()
+    for (const window of windows) await window.until({ hand: '5' })
+    await linus.kill()
+    await ada.until({ members: '1,2' })
+    const again = await crew.open('Linus', '/tabletop/?room=e2e&name=Linus')
+    await again.until({ status: 'live', me: '4', hand: '0' })
+    await again.page.getByRole('button', { name: 'Go on as Linus' }).click()
+    await ada.shot('tabletop-6-claim')
+    for (const { page } of [ada, grace]) await page.getByRole('button', { name: 'Agree' }).click()
+    for (const window of [ada, grace, again]) await window.until({ seats: '1,2,4,0' })
+    await again.until({ hand: '5' })
+    expect(await facesSeen(again)).toMatchObject({ 4: 5 })
+  })
 })

@@ -16,7 +16,7 @@
 import type { Actor, GameTable } from 'holdfast'
 import { ownMen } from './board.ts'
 import { cardsOf, deckOf, gather, shuffleFaces } from './free.ts'
-import { type Claim, claimsOf } from './kept.ts'
+import { type Claim, claimsOf, shortName } from './kept.ts'
 import { numberOf, record } from './records.ts'
 import { breakOffFor, handOver, isInRound } from './round.ts'
 import { gameOf, seatsOf } from './seats.ts'
@@ -25,15 +25,13 @@ import { gameOf, seatsOf } from './seats.ts'
 export const CLAIM_MS = 30_000
 /** The action that runs then. */
 export const CLAIM_DUE = 'claim-due'
-/** Longest name that is kept, in characters. */
-const NAME_MAX = 24
 
 /** Says who one is, while one has something on the table, and that one has nothing any more. */
 export function stay(table: GameTable, args: { name: string }, by: Actor): void {
   const has = hasAnything(table, by.player)
   table.keep(by.player, has)
   if (!has) table.delete(`name.${by.player}`)
-  else table.set(`name.${by.player}`, String(args?.name ?? '').slice(0, NAME_MAX))
+  else table.set(`name.${by.player}`, shortName(String(args?.name ?? '')))
 }
 
 /** Claims what somebody who is away has: to play on in their place, or to free it. */

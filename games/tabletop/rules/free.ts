@@ -6,7 +6,7 @@ import { CARDS } from './faces.ts'
 import { letGo } from './kept.ts'
 import { Card, Die, Man } from './pieces.ts'
 import { DECK, DICE, squareAt } from './places.ts'
-import { record } from './records.ts'
+import { type Readable, record } from './records.ts'
 import { clearRows, type Game, gameOf, GAMES } from './seats.ts'
 
 /** Cards that may be dealt to each at once. */
@@ -39,7 +39,8 @@ export function setUp(table: GameTable, args: { game: Game; clock?: number }, by
   letGo(table)
   clearRows(table, 'draughts', 'eights', 'seat.', 'score.', 'draw', 'end', 'first', 'last')
   table.set('game', game)
-  if (game !== 'eights') layMen(table, game === 'draughts')
+  table.delete('board')
+  if (game === 'draughts') layMen(table, true)
   if (game !== 'draughts') {
     layCards(table, game === 'eights')
     shuffleFaces(table, cardsOf(table))
@@ -48,6 +49,26 @@ export function setUp(table: GameTable, args: { game: Game; clock?: number }, by
     for (const at of DICE) table.create(Die, { at, pips: 1 + table.draw(6) })
   }
   record(table, by.player, `set up ${TITLES[game]}`)
+}
+
+/** Whether the board lies on the table: on a free one only if somebody took it out. */
+export function hasBoard(table: Readable): boolean {
+  return gameOf(table) === 'draughts' || table.get('board') === true
+}
+
+/** Takes the board out, with its men, or puts it away. */
+export function board(table: GameTable, args: { out: boolean }, by: Actor): void {
+  checkFree(table)
+  const out = args?.out === true
+  if (out === hasBoard(table)) return
+  if (out) {
+    layMen(table, false)
+    table.set('board', true)
+  } else {
+    for (const man of table.all(Man)) man.remove()
+    table.delete('board')
+  }
+  record(table, by.player, out ? 'took out the board' : 'put the board away')
 }
 
 function layCards(table: GameTable, law: boolean): void {

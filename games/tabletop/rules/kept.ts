@@ -4,6 +4,9 @@ import type { GameTable } from 'holdfast'
 import { numberOf, type Readable } from './records.ts'
 import { clearRows } from './seats.ts'
 
+/** Longest name that is kept, in characters. */
+const NAME_MAX = 24
+
 /** A claim that waits for the others. */
 export interface Claim {
   /** Who is away. */
@@ -18,6 +21,11 @@ export function letGo(table: GameTable): void {
   for (const player of table.kept()) table.keep(player, false)
   for (const key of table.keys('asked.')) table.cancel(numberOf(table.get(key)))
   clearRows(table, 'name.', 'claim.', 'agreed.', 'asked.')
+}
+
+/** A name as it is kept. */
+export function shortName(name: string): string {
+  return name.slice(0, NAME_MAX)
 }
 
 /** The name of a player who has something here and may be away; null if it was never said. */

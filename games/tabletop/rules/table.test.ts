@@ -25,13 +25,20 @@ function seers({ all }: Crew, id: number): number[] {
 }
 
 describe('a free table', () => {
-  test('has 52 cards that nobody sees, 24 men and two dice', async () => {
-    const { all } = await table('free')
+  test('has 52 cards that nobody sees, two dice, and a board if one takes it out (PI-13)', async () => {
+    const crew = await table('free')
+    const { all } = crew
     for (const session of all) {
       expect(session.all(Card)).toHaveLength(52)
       expect(session.all(Card).every(({ state }) => state.face === null)).toBe(true)
-      expect([session.all(Man).length, session.all(Die).length]).toEqual([24, 2])
+      expect([session.all(Man).length, session.all(Die).length]).toEqual([0, 2])
     }
+    for (const out of [true, true, false, true]) {
+      expect(await act(crew, 3, ACTS.board, { out })).toBe('')
+      for (const session of all) expect(session.all(Man)).toHaveLength(out ? 24 : 0)
+    }
+    expect(await act(crew, 3, ACTS.setUp, { game: 'eights' })).toBe('')
+    expect(await act(crew, 3, ACTS.board, { out: true })).toContain('In this game')
   })
 
   test('a card shows its face when it is let go off the deck, to whom it should', async () => {

@@ -40,6 +40,7 @@ export const ACTS = {
   setUp: action('set-up', free.setUp),
   shuffle: action('shuffle', free.shuffle),
   deal: action('deal', free.deal),
+  board: action('board', free.board),
   roll: action('roll', free.roll),
   sit: action('sit', sitting.sit),
   rise: action('rise', sitting.rise),

@@ -6,10 +6,14 @@ import type { Game } from './seats.ts'
 
 /** What a game is called, and what is said of it in a line. */
 export const TITLES: Readonly<Record<Game, readonly [title: string, about: string]>> = {
-  free: ['Free table', 'Cards, a board and dice. Nothing is enforced: play what you like.'],
+  free: ['Free table', 'Cards, dice and a board. Nothing is enforced: play what you like.'],
   draughts: ['Draughts', 'English draughts for two, with the rules kept by the table.'],
   eights: ['Crazy Eights', 'A card game for two to four, with the rules kept by the table.'],
 }
+
+const AWAY =
+  'Who is away keeps seat and cards, and has them again with their own window. The others may ' +
+  'agree to give them to somebody else, or free them.'
 
 const HIDDEN =
   'What you hold is sent to nobody else, but the machines that serve as server and as backup ' +
@@ -22,7 +26,9 @@ export const RULES: Readonly<Record<Game, readonly string[]>> = {
       'to you alone. Hold Alt to put it face down.',
     'Cards that you drag onto the deck or the discard pile come to lie on it.',
     'Whoever grabs a piece first has it; everybody else is told who that is.',
+    'The board with its men is taken out, and put away, by a button.',
     'Click a die to roll it. The server rolls, deals and shuffles, so nobody can foresee it.',
+    AWAY,
     HIDDEN,
   ],
   draughts: [
@@ -35,6 +41,7 @@ export const RULES: Readonly<Record<Game, readonly string[]>> = {
       'none left loses.',
     'Who has no move loses. It is a draw by agreement, or after ' +
       `${QUIET_MAX / 2} moves each without a capture or a man’s move.`,
+    AWAY,
   ],
   eights: [
     'Each gets seven cards if two play, five if more. Play a card of the same suit or rank ' +
@@ -47,6 +54,7 @@ export const RULES: Readonly<Record<Game, readonly string[]>> = {
       'cheapest hand wins.',
     'With a clock each turn has so much time. Who is too slow draws a card, and the turn passes.',
     `Who has ${MATCH_POINTS} points wins the match.`,
+    AWAY,
     HIDDEN,
   ],
 }

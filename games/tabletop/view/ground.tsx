@@ -49,19 +49,21 @@ export function Paints(): ComponentChild {
  */
 export function Ground(props: {
   game: Game | null
+  board: boolean
   last: readonly number[]
   ways: readonly number[]
 }): ComponentChild {
-  const { game, last, ways } = props
-  return useMemo(() => <Whole {...props} />, [game, last.join(), ways.join()])
+  const { game, board, last, ways } = props
+  return useMemo(() => <Whole {...props} />, [game, board, last.join(), ways.join()])
 }
 
 function Whole(props: {
   game: Game | null
+  board: boolean
   last: readonly number[]
   ways: readonly number[]
 }): ComponentChild {
-  const { game } = props
+  const { game, board } = props
   const [width, height] = TABLE
   return (
     <>
@@ -89,7 +91,7 @@ function Whole(props: {
         stroke-opacity="0.22"
         stroke-width="2"
       />
-      {game !== 'eights' && <Board {...props} />}
+      {board && <Board {...props} />}
       {game !== 'draughts' && <Piles />}
     </>
   )

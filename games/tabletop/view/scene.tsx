@@ -9,6 +9,7 @@ import { colourOf } from '../colours.ts'
 import type { Thing } from '../kinds.ts'
 import type { Play } from '../play.ts'
 import { lastOf } from '../rules/board.ts'
+import { hasBoard } from '../rules/free.ts'
 import { CARD, DECK, DIE, DISCARD, isAt, MAN, type Region, REGIONS } from '../rules/places.ts'
 import { type Game, gameOf } from '../rules/seats.ts'
 import { layoutFor } from '../tray.ts'
@@ -177,11 +178,12 @@ const NONE: readonly number[] = []
 
 function Below({ play }: { play: Play | null }): ComponentChild {
   const game = play && gameOf(play.session)
-  if (!play || game !== 'draughts') return <Ground game={game} last={NONE} ways={NONE} />
+  const board = play !== null && hasBoard(play.session)
+  if (!play || game !== 'draughts') return <Ground {...{ game, board }} last={NONE} ways={NONE} />
   const thing = play.find(play.drags.held.keys().next().value ?? play.focus)
   const square = thing?.kind === 'man' ? thing.handle.state.square : 0
   const ways = square === 0 ? NONE : play.waysOf(square)
-  return <Ground game={game} last={lastOf(play.session)} ways={ways} />
+  return <Ground {...{ game, board }} last={lastOf(play.session)} ways={ways} />
 }
 
 // Our hand of cards, and those of the others.

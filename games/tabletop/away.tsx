@@ -1,0 +1,109 @@
+/** Who is away and has something on the table, and what the others may ask for and decide. */
+
+import type { ComponentChild } from 'preact'
+import { Backs } from './bar.tsx'
+import { colourOf } from './colours.ts'
+import type { Play } from './play.ts'
+import { type Claim, claimsOf } from './rules/kept.ts'
+import { isInRound } from './rules/round.ts'
+import { ACTS } from './rules/things.ts'
+
+/** In the list of who is here: those who are not, with what is theirs. */
+export function Absent({ play }: { play: Play }): ComponentChild {
+  const claimed = claimsOf(play.session).map(({ player }) => player)
+  const canTake = !isInRound(play.session, play.session.me.player)
+  return play.absent.map((player) => (
+    <li key={player} class="absent">
+      <span class="dot" aria-hidden="true" style={{ background: colourOf(player) }} />
+      <span class="name">{play.called(player)}</span>
+      <span class="watches">away</span>
+      <Backs count={play.handOf(player).length} />
+      {!play.watching && !claimed.includes(player) && (
+        <span class="ways">
+          {canTake && (
+            <button type="button" title="Play on in their place" onClick={() => take(play, player)}>
+              Take over
+            </button>
+          )}
+          <button
+            type="button"
+            title="Their cards go into the deck"
+            onClick={() => free(play, player)}
+          >
+            Free
+          </button>
+        </span>
+      )}
+    </li>
+  ))
+}
+
+function take(play: Play, player: number): void {
+  void play.act(ACTS.claim, { player, free: false })
+}
+
+function free(play: Play, player: number): void {
+  void play.act(ACTS.claim, { player, free: true })
+}
+
+/** Over the table: what we are asked, and whose place may be ours. */
+export function Claims({ play, bottom }: { play: Play; bottom: number }): ComponentChild {
+  const claims = claimsOf(play.session)
+  const own = play.formerSelf
+  const isClaimed = claims.some(({ player }) => player === own)
+  if (claims.length === 0 && (own === null || isClaimed)) return null
+  return (
+    <div
+      class="claims"
+      role="group"
+      aria-label="Who is away"
+      style={{ bottom: `${bottom + 40}px` }}
+    >
+      {claims.map((claim) => (
+        <Asked key={claim.player} play={play} claim={claim} />
+      ))}
+      {own !== null && !isClaimed && (
+        <section>
+          <p>
+            <b>{play.called(own)}</b> is away, and keeps {propertyOf(play, own)}. Was that you?
+          </p>
+          <button type="button" class="main" onClick={() => take(play, own)}>
+            Go on as {play.called(own)}
+          </button>
+        </section>
+      )}
+    </div>
+  )
+}
+
+function propertyOf(play: Play, player: number): string {
+  const cards = play.handOf(player).length
+  if (cards === 0) return 'a seat'
+  return cards === 1 ? 'one card' : `${cards} cards`
+}
+
+function Asked({ play, claim }: { play: Play; claim: Claim }): ComponentChild {
+  const { player, by, agreed } = claim
+  const { me } = play.session
+  const vote = (yes: boolean): void => void play.act(ACTS.vote, { player, yes })
+  const whose = `what ${play.called(player)} left`
+  const what = by === 0 ? `to free ${whose}` : `to play on with ${whose}`
+  const who = by === me.player ? 'You ask' : `${play.called(by === 0 ? agreed[0]! : by)} asks`
+  return (
+    <section>
+      <p>
+        {who} {what}. Who says nothing within half a minute agrees.
+      </p>
+      {play.isAsked(claim) && (
+        <>
+          <button type="button" class="main" onClick={() => vote(true)}>
+            Agree
+          </button>
+          <button type="button" onClick={() => vote(false)}>
+            Object
+          </button>
+        </>
+      )}
+    </section>
+  )
+}
