@@ -6,6 +6,7 @@ import { colourOf } from './colours.ts'
 import type { Play } from './play.ts'
 import { type Claim, claimsOf } from './rules/kept.ts'
 import { isInRound } from './rules/round.ts'
+import { clearedBy } from './rules/shelf.ts'
 import { ACTS } from './rules/things.ts'
 
 /** In the list of who is here: those who are not, with what is theirs. */
@@ -51,7 +52,8 @@ export function Claims({ play, bottom }: { play: Play; bottom: number }): Compon
   const claims = claimsOf(play.session)
   const own = play.formerSelf
   const isClaimed = claims.some(({ player }) => player === own)
-  if (claims.length === 0 && (own === null || isClaimed)) return null
+  const cleared = clearedBy(play.session, play.session.now())
+  if (claims.length === 0 && (own === null || isClaimed) && cleared === null) return null
   return (
     <div
       class="claims"
@@ -59,6 +61,7 @@ export function Claims({ play, bottom }: { play: Play; bottom: number }): Compon
       aria-label="Who is away"
       style={{ bottom: `${bottom + 40}px` }}
     >
+      {cleared !== null && !play.watching && <Cleared play={play} by={cleared} />}
       {claims.map((claim) => (
         <Asked key={claim.player} play={play} claim={claim} />
       ))}
@@ -73,6 +76,19 @@ export function Claims({ play, bottom }: { play: Play; bottom: number }): Compon
         </section>
       )}
     </div>
+  )
+}
+
+// Who cleared the table may have been the only one who wanted that.
+function Cleared({ play, by }: { play: Play; by: number }): ComponentChild {
+  const who = by === play.session.me.player ? 'You' : play.called(by)
+  return (
+    <section class="slim">
+      <p>{who} cleared the table.</p>
+      <button type="button" onClick={() => void play.act(ACTS.takeBack, null)}>
+        Take that back
+      </button>
+    </section>
   )
 }
 

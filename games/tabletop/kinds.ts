@@ -23,7 +23,7 @@ export function thingsOf(session: Session): Thing[] {
   const cards = session.all(Card).map((handle): Thing => ({ kind: 'card', id: handle.id, handle }))
   const men = session.all(Man).map((handle): Thing => ({ kind: 'man', id: handle.id, handle }))
   const dice = session.all(Die).map((handle): Thing => ({ kind: 'die', id: handle.id, handle }))
-  return [...cards, ...men, ...dice]
+  return [...cards, ...men, ...dice].filter(({ handle }) => !handle.state.aside)
 }
 
 /** Where it lies. A man of a game that nobody carries stands on its square. */

@@ -143,7 +143,7 @@ export class Opponent {
     const isTime = this.#isTime(what, now, () => this.#thinks())
     if (!this.#think(position) || !isTime) return
     const { move } = this.#thoughts.reduce((best, one) => (one.worth > best.worth ? one : best))
-    const man = session.all(Man).find(({ state }) => state.square === move.from)
+    const man = session.all(Man).find(({ state }) => state.square === move.from && !state.aside)
     if (!man) return
     this.#point(squareAt(move.to))
     void this.#act(ACTS.hop, { man: man.id, to: move.to })
@@ -185,7 +185,7 @@ export class Opponent {
 
   #view(round: eightsBrain.View['round']): eightsBrain.View {
     const { me } = this.#session
-    const cards = this.#session.all(Card)
+    const cards = this.#session.all(Card).filter(({ state }) => !state.aside)
     const open = cards.filter(({ state }) => state.up && isAt(state.at, DISCARD))
     const held = (player: number): number =>
       cards.filter(({ state }) => state.hand === player).length

@@ -311,6 +311,12 @@ describe('each at a table of its own', () => {
     await grace.until({ log: 'passed' })
     expect(await facesSeen(grace)).toMatchObject({ 1: 0, 2: 7 })
     await grace.shot('tabletop-5-eights')
+    await ada.page.getByRole('button', { name: 'Panel', exact: true }).click()
+    await ada.page.getByRole('button', { name: 'Play something else…' }).click()
+    await ada.page.getByRole('button', { name: /Free table/ }).click()
+    for (const window of windows) await window.until({ game: 'free', hand: '0' })
+    await grace.page.getByRole('button', { name: 'Take that back' }).click()
+    await ada.until({ game: 'eights', hand: '10', seats: '1,2,0,0' })
     expect(crew.complaints).toEqual([])
   })
 

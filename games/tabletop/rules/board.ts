@@ -3,6 +3,7 @@
 import type { Actor, GameTable } from 'holdfast'
 import { runClock, stopClock, windClock } from './clock.ts'
 import * as draughts from './draughts.ts'
+import { menOf } from './free.ts'
 import { Man } from './pieces.ts'
 import { capturedAt, squareAt } from './places.ts'
 import { type Readable, record } from './records.ts'
@@ -72,7 +73,7 @@ function checkTurn(
 }
 
 function capture(table: GameTable, square: number): void {
-  const men = table.all(Man)
+  const men = menOf(table)
   const man = men.find(({ state }) => state.square === square)
   if (!man) return
   const { white } = man.state
@@ -147,7 +148,7 @@ export function again(table: GameTable, _args: null, by: Actor): void {
   table.set('seat.0', white)
   table.set('seat.1', black)
   for (const white of [false, true]) {
-    const men = table.all(Man).filter(({ state }) => state.white === white)
+    const men = menOf(table).filter(({ state }) => state.white === white)
     for (const [index, man] of men.entries()) {
       const square = (white ? 21 : 1) + index
       man.hold(0)
@@ -160,7 +161,7 @@ export function again(table: GameTable, _args: null, by: Actor): void {
 
 /** Tells the men whose they are. */
 export function ownMen(table: GameTable): void {
-  for (const man of table.all(Man)) {
+  for (const man of menOf(table)) {
     man.set({ owner: playerOf(table, man.state.white ? 'w' : 'b') })
   }
 }

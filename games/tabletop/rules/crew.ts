@@ -47,5 +47,5 @@ export async function act<Args>(
 
 /** The man on a square, as that member has it. */
 export function manOn(session: Session, square: number): PieceHandle<typeof Man.schema.fields> {
-  return session.all(Man).find(({ state }) => state.square === square)!
+  return session.all(Man).find(({ state }) => state.square === square && !state.aside)!
 }

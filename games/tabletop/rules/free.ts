@@ -3,11 +3,11 @@
 import type { Actor, GameTable, TablePiece } from 'holdfast'
 import { setClock } from './clock.ts'
 import { CARDS } from './faces.ts'
-import { letGo } from './kept.ts'
 import { Card, Die, Man } from './pieces.ts'
 import { DECK, DICE, squareAt } from './places.ts'
 import { type Readable, record } from './records.ts'
-import { clearRows, type Game, gameOf, GAMES } from './seats.ts'
+import { type Game, gameOf, GAMES } from './seats.ts'
+import { clear } from './shelf.ts'
 
 /** Cards that may be dealt to each at once. */
 export const DEAL_MAX = 13
@@ -25,21 +25,21 @@ const TITLES: Readonly<Record<Game, string>> = {
 
 /** All cards, lowest first. */
 export function cardsOf(table: GameTable): TableCard[] {
-  return table.all(Card)
+  return table.all(Card).filter(({ state }) => !state.aside)
+}
+
+/** All men. */
+export function menOf(table: GameTable): TablePiece<typeof Man.schema.fields>[] {
+  return table.all(Man).filter(({ state }) => !state.aside)
 }
 
 /** Clears the table for a game. @param args.clock  milliseconds of its clock; 0 for none */
 export function setUp(table: GameTable, args: { game: Game; clock?: number }, by: Actor): void {
   const game = GAMES.find((each) => each === args?.game)
   if (!game) throw new RangeError('There is no such game.')
-  for (const type of [Card, Man, Die] as const) {
-    for (const each of table.all(type as typeof Die)) each.remove()
-  }
+  clear(table, by.player)
   setClock(table, args.clock)
-  letGo(table)
-  clearRows(table, 'draughts', 'eights', 'seat.', 'score.', 'draw', 'end', 'first', 'last')
   table.set('game', game)
-  table.delete('board')
   if (game === 'draughts') layMen(table, true)
   if (game !== 'draughts') {
     layCards(table, game === 'eights')
@@ -65,7 +65,7 @@ export function board(table: GameTable, args: { out: boolean }, by: Actor): void
     layMen(table, false)
     table.set('board', true)
   } else {
-    for (const man of table.all(Man)) man.remove()
+    for (const man of menOf(table)) man.remove()
     table.delete('board')
   }
   record(table, by.player, out ? 'took out the board' : 'put the board away')
@@ -149,7 +149,8 @@ export function give(card: TableCard, player: number): void {
 
 /** Rolls a die, or all. @returns what they show */
 export function roll(table: GameTable, args: { die: number | null }, by: Actor): number[] {
-  const dice = table.all(Die).filter((die) => args?.die === null || die.id === args?.die)
+  const all = table.all(Die).filter(({ state }) => !state.aside)
+  const dice = all.filter((die) => args?.die === null || die.id === args?.die)
   const free = dice.filter(({ heldBy }) => heldBy === 0 || heldBy === by.player)
   if (free.length === 0) throw new RangeError('There is no die that you can roll.')
   const shown = free.map((die) => {

@@ -37,6 +37,8 @@ export interface CardState {
   hand: number
   deck: boolean
   law: boolean
+  /** It lay on the table before that was cleared (shelf.ts): nobody sees or moves it. */
+  aside: boolean
   face: number | null
 }
 
@@ -49,6 +51,7 @@ export interface ManState {
   /** Who may move it under the rules. */
   owner: number
   law: boolean
+  aside: boolean
 }
 
 /** What a die says of itself. */
@@ -56,6 +59,7 @@ export interface DieState {
   at: Vec2
   turn: number
   pips: number
+  aside: boolean
 }
 
 /** What an update does about holding. */
@@ -74,6 +78,7 @@ export const Card = piece(
     hand: u32,
     deck: bool,
     law: bool,
+    aside: bool,
     face: secret(u8, (card, who) => card['up'] === true || card['hand'] === who),
   },
   { rules: { update: (card, patch, by, hold) => updateCard(card, patch, by, hold) } },
@@ -82,16 +87,18 @@ export const Card = piece(
 /** A man of draughts. */
 export const Man = piece(
   'man',
-  { at: PLACE, white: bool, king: bool, square: u8, owner: u32, law: bool },
+  { at: PLACE, white: bool, king: bool, square: u8, owner: u32, law: bool, aside: bool },
   { rules: { update: (man, patch, by, hold) => updateMan(man, patch, by, hold) } },
 )
 
 /** A die. */
 export const Die = piece(
   'die',
-  { at: PLACE, turn: angle(TURN_BITS), pips: u8 },
-  { rules: { update: (_die, patch) => updateDie(patch) } },
+  { at: PLACE, turn: angle(TURN_BITS), pips: u8, aside: bool },
+  { rules: { update: (die, patch) => updateDie(die, patch) } },
 )
+
+const CLEARED = 'The table was cleared.'
 
 /** What becomes of an update of a card. */
 export function updateCard(
@@ -100,8 +107,11 @@ export function updateCard(
   by: number,
   hold: Hold,
 ): Ruled<CardState> {
-  const { face, deck: _deck, law, ...wanted } = patch
-  if (face !== undefined || law !== undefined) return reject('What is printed on a card stays.')
+  const { face, deck: _deck, law, aside, ...wanted } = patch
+  if (card.aside) return reject(CLEARED)
+  if (face !== undefined || law !== undefined || aside !== undefined) {
+    return reject('What is printed on a card stays.')
+  }
   if (card.hand !== 0 && card.hand !== by) return reject('That card is in somebody else’s hand.')
   if (wanted.hand && wanted.hand !== by)
     return reject('You can take cards into your own hand only.')
@@ -140,6 +150,7 @@ export function updateMan(
   hold: Hold,
 ): Ruled<ManState> {
   const { at, king, ...fixed } = patch
+  if (man.aside) return reject(CLEARED)
   if (Object.keys(fixed).length > 0) return reject('A man keeps its colour.')
   const place = at && clampPlace(at)
   if (!man.law) {
@@ -155,7 +166,8 @@ export function updateMan(
   return hold === 'release' ? { at: squareAt(man.square) } : { ...(place && { at: place }) }
 }
 
-function updateDie({ at, turn, pips }: Partial<DieState>): Ruled<DieState> {
-  if (pips !== undefined) return reject('Dice are rolled.')
+function updateDie(die: DieState, { at, turn, pips, aside }: Partial<DieState>): Ruled<DieState> {
+  if (die.aside) return reject(CLEARED)
+  if (pips !== undefined || aside !== undefined) return reject('Dice are rolled.')
   return { ...(at && { at: clampPlace(at) }), ...(turn !== undefined && { turn }) }
 }

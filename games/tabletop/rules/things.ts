@@ -18,6 +18,7 @@ import * as free from './free.ts'
 import { Card, Die, Man } from './pieces.ts'
 import { TABLE } from './places.ts'
 import * as round from './round.ts'
+import * as shelf from './shelf.ts'
 import * as sitting from './sitting.ts'
 import { timeUp } from './time-up.ts'
 
@@ -41,6 +42,8 @@ export const ACTS = {
   shuffle: action('shuffle', free.shuffle),
   deal: action('deal', free.deal),
   board: action('board', free.board),
+  takeBack: action('take-back', shelf.takeBack),
+  sweep: action(shelf.SWEEP, shelf.sweep),
   roll: action('roll', free.roll),
   sit: action('sit', sitting.sit),
   rise: action('rise', sitting.rise),

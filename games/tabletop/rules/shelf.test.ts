@@ -1,0 +1,75 @@
+// Goal: a table that was cleared can be taken back for a minute, by anybody, as it lay; and what
+// lies aside meanwhile is seen and moved by nobody.
+// Method: whole sessions in virtual time, with the actions as they ship.
+import type { Session } from 'holdfast'
+import { expect, test } from 'vitest'
+import { thingsOf } from '../kinds.ts'
+import { leftOf } from './clock.ts'
+import { act, type Crew, done, table } from './crew.ts'
+import { playerOf } from './eights.ts'
+import { keptName } from './kept.ts'
+import { Card } from './pieces.ts'
+import { isOn, roundOf } from './round.ts'
+import { gameOf, seatsOf } from './seats.ts'
+import { clearedBy, UNDO_MS } from './shelf.ts'
+import { ACTS } from './things.ts'
+
+/** A round of two, with a clock. */
+async function round(): Promise<Crew> {
+  const crew = await table('eights', 3, 60_000)
+  for (const [seat, who] of [2, 3].entries()) {
+    expect(await act(crew, who, ACTS.sit, { seat })).toBe('')
+    expect(await act(crew, who, ACTS.stay, { name: `player ${who}` })).toBe('')
+  }
+  expect(await act(crew, 2, ACTS.dealRound, null)).toBe('')
+  return crew
+}
+
+/** All that somebody sees of the table. */
+function seen(session: Session): unknown {
+  const things = thingsOf(session).map(({ id, handle }) => [id, handle.state])
+  return [gameOf(session), session.get('eights'), seatsOf(session), things]
+}
+
+test('a cleared table comes back as it lay, hands and clock too (PI-13)', async () => {
+  const crew = await round()
+  await crew.w.run(10_000)
+  const before = crew.all.map((session) => seen(session))
+  expect(await act(crew, 0, ACTS.setUp, { game: 'free' })).toBe('')
+  const cleared = crew.all[3]!
+  expect([gameOf(cleared), thingsOf(cleared).length, isOn(cleared)]).toEqual(['free', 54, false])
+  expect(clearedBy(cleared, cleared.now())).toBe(crew.all[0]!.me.player)
+  await crew.w.run(20_000)
+  expect(await act(crew, 3, ACTS.takeBack, null)).toBe('')
+  expect(crew.all.map((session) => seen(session))).toEqual(before)
+  expect(clearedBy(cleared, cleared.now())).toBe(null)
+  expect(keptName(cleared, crew.all[2]!.me.player)).toBe('player 2')
+  // Time did not run meanwhile, and does again.
+  const player = playerOf(roundOf(cleared)!)
+  const left = leftOf(cleared, String(player), cleared.now())!
+  expect(Math.abs(left - 50_000)).toBeLessThan(1_500)
+  await crew.w.run(52_000)
+  expect(playerOf(roundOf(cleared)!)).not.toBe(player)
+})
+
+test('what lies aside is moved by nobody, and gone after a minute (PI-13)', async () => {
+  const crew = await round()
+  const [ada] = crew.all as [Session]
+  const [old] = ada.all(Card)
+  expect(await act(crew, 0, ACTS.setUp, { game: 'free' })).toBe('')
+  expect(await done(crew, old!.update({ at: [5, 5] }))).toMatchObject({
+    reason: 'The table was cleared.',
+  })
+  expect(await done(crew, old!.update({ aside: false }))).toMatchObject({ ok: false })
+  // Who clears it again has that taken back, and no more.
+  expect(await act(crew, 0, ACTS.setUp, { game: 'draughts' })).toBe('')
+  expect(await act(crew, 1, ACTS.takeBack, null)).toBe('')
+  expect([gameOf(ada), thingsOf(ada).length]).toEqual(['free', 54])
+  expect(await act(crew, 1, ACTS.takeBack, null)).toContain('for a minute only')
+  expect(await act(crew, 0, ACTS.setUp, { game: 'eights' })).toBe('')
+  expect(await act(crew, 1, ACTS.sweep, null)).toContain('The table says')
+  await crew.w.run(UNDO_MS + 2_000)
+  expect(ada.all(Card)).toHaveLength(52)
+  expect(await act(crew, 1, ACTS.takeBack, null)).toContain('for a minute only')
+  expect(ada.keys('old.')).toEqual([])
+})
