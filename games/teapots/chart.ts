@@ -4,26 +4,10 @@
  */
 
 import uPlot from 'uplot'
-import type { Session } from 'holdfast'
-
-type Ages = ReturnType<Session['ages']>
-/** One stage of the way of an update. */
-export type StageName = keyof Ages
-
-/** The stages in the order of the way, with their words and colours. */
-export const STAGE_WORDS: readonly [name: StageName, word: string, colour: string][] = [
-  ['clientSend', 'sent by its owner', '#7cc4ff'],
-  ['serverReceive', 'came to the server', '#6fd3a1'],
-  ['serverSend', 'sent on by the server', '#e6c35c'],
-  ['clientReceive', 'came here', '#f0925a'],
-  ['shown', 'shown', '#f26d7d'],
-]
+import { type Ages, linesOf, SPAN, STAGE_WORDS } from './stages.ts'
 
 /** What the authors of the game measured on screen, in ms. */
 export const SOURCE_MS = 300
-/** What is shown, in seconds. */
-const SPAN = 15
-
 /** A chart that is drawn into an element. */
 export class Chart {
   readonly #plot: uPlot
@@ -37,15 +21,7 @@ export class Chart {
 
   /** Draws these ages. @param now  session time in ms */
   show(ages: Ages, now: number): void {
-    const from = now - SPAN * 1000
-    const tables = STAGE_WORDS.map(([name]) => {
-      const recent = ages[name].recent.filter(({ at }) => at > from && at <= now)
-      // In order, for packets may come out of it.
-      const sorted = recent.toSorted((a, b) => a.at - b.at)
-      const unique = sorted.filter(({ at }, i) => i === 0 || at > sorted[i - 1]!.at)
-      return [unique.map(({ at }) => (at - now) / 1000), unique.map(({ age }) => age)]
-    })
-    this.#plot.setData(uPlot.join(tables as uPlot.AlignedData[]))
+    this.#plot.setData(uPlot.join(linesOf(ages, now) as uPlot.AlignedData[]))
   }
 
   /** Takes it away. */

@@ -8,9 +8,10 @@ import { useEffect, useState } from 'preact/hooks'
 import { Invite } from '../invite.tsx'
 import { Personal, Share } from '../share.tsx'
 import { Badges, Killer, Notes } from '../signs.tsx'
-import type { Chart, STAGE_WORDS, StageName } from './chart.ts'
+import type { Chart } from './chart.ts'
 import { kilobytes, Whose } from './hud.tsx'
 import type { Play } from './play.ts'
+import { STAGE_WORDS, type StageName } from './stages.ts'
 
 /** How often the chart is drawn, in milliseconds. */
 const CHART_MS = 250
@@ -119,7 +120,7 @@ function drawAges(
   void import('./chart.ts').then((module) => {
     if (gone) return
     chart = new module.Chart(place)
-    loaded(module.STAGE_WORDS)
+    loaded(STAGE_WORDS)
   })
   const timer = setInterval(() => {
     if (session.status === 'live') chart?.show(session.ages(), session.now())
