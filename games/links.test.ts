@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hubOf, isLocal } from './links.ts'
+import { atPlace, hubOf, isLocal } from './links.ts'
 
 test('a link with the address of the machine itself is none for others (AP-24)', () => {
   for (const host of [
@@ -27,4 +27,13 @@ test('the hub of a game is beside its folder, wherever a proxy has that, unless 
   expect(hubOf('http://127.0.0.1:8700/dots/?room=r#t')).toBe('http://127.0.0.1:8700/')
   expect(hubOf('https://play.example.com/rt/dots/?room=r')).toBe('https://play.example.com/rt/')
   expect(hubOf('https://play.example.com/rt/dots/?server=ws%3A%2F%2Fother')).toBe('ws://other')
+})
+
+test('a link for others has an address by which they find the hub, if there is one', () => {
+  const link = 'http://127.0.0.1:8700/dots/?room=r&x=%20#t'
+  expect(atPlace(link, ['http://192.168.1.5:9000', 'http://10.0.0.1'])).toBe(
+    'http://192.168.1.5:9000/dots/?room=r&x=%20#t',
+  )
+  expect(atPlace(link, ['http://192.168.1.5'])).toBe('http://192.168.1.5/dots/?room=r&x=%20#t')
+  expect(atPlace(link, [])).toBe(link)
 })

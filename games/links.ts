@@ -1,5 +1,6 @@
 /** Links into the room that a page is in, with the hub and the weather of its window. */
 
+import { aboutHub } from './about.ts'
 import { pickName } from './news.ts'
 
 /** For others, and for a second window of one's own. */
@@ -30,6 +31,24 @@ export function linkInto(room: string, name?: string): string {
 export function hubOf(address: string): string {
   const url = new URL(address)
   return url.searchParams.get('server') || new URL('../', url).href
+}
+
+/** The same link at an address by which others on the network find the hub, if it has one. */
+export async function linkForOthers(link: string): Promise<string> {
+  if (!isLocal(link)) return link
+  // The page of a game stands in a folder beside those of the hub.
+  const { reach } = await aboutHub(new URL('../api/hub', link))
+  return atPlace(link, reach)
+}
+
+/** A link with the first of these places in it; none changes nothing. */
+export function atPlace(link: string, [place]: readonly string[]): string {
+  if (place === undefined) return link
+  const url = new URL(link)
+  url.host = new URL(place).host
+  // An address without a port means the usual one.
+  if (new URL(place).port === '') url.port = ''
+  return url.href
 }
 
 /** Whether a link leads to the very machine on which it is opened: it is none for others. */

@@ -1,8 +1,8 @@
 /** One window's player, in every game: its session, what it tells, and how it kills the server. */
 
 import type { Session } from 'holdfast'
+import { aboutHub } from './about.ts'
 import { Company, type Ground } from './company.ts'
-import { isDemo } from './demo.ts'
 import { obey, serves, wish } from './kill.ts'
 import { disobeyed, welcome } from './news.ts'
 import { Story } from './story.ts'
@@ -31,7 +31,8 @@ export class Player {
 
   // Only then the button is there, and only then this window obeys.
   async #demonstrate(): Promise<void> {
-    if (!(await isDemo())) return
+    const { demo } = await aboutHub(new URL('../api/hub', location.href))
+    if (!demo) return
     this.demo = true
     obey(this.session, () => this.#die())
     this.changed()

@@ -1,13 +1,16 @@
 /** Links to be copied, also where the clipboard is not to be had. */
 
 import { type ComponentChild, createRef } from 'preact'
-import { useState } from 'preact/hooks'
-import { isLocal } from './links.ts'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { encode } from 'uqr'
+import { isLocal, linkForOthers } from './links.ts'
 
 /** A field with the link and a button that copies it. @param label  says what it is */
 export function Share(props: { link: string; label?: string }): ComponentChild {
-  const { link, label = 'Link to this room' } = props
+  const { label = 'Link to this room' } = props
+  const link = useLinkForOthers(props.link)
   const field = createRef<HTMLInputElement>()
+  const [isSquare, setSquare] = useState(false)
   const [said, say] = useState('Copy')
   const copy = async (): Promise<void> => {
     try {
@@ -26,8 +29,35 @@ export function Share(props: { link: string; label?: string }): ComponentChild {
       <button type="button" onClick={() => void copy()} aria-live="polite">
         {said}
       </button>
+      <button type="button" aria-pressed={isSquare} onClick={() => setSquare(!isSquare)}>
+        QR
+      </button>
+      {isSquare && <Square link={link} />}
       {isLocal(link) && <p class="fine">This link works on this machine only.</p>}
     </div>
+  )
+}
+
+// A page that was opened at an address of its own machine asks the hub for a better one.
+function useLinkForOthers(link: string): string {
+  const [found, find] = useState({ link, better: link })
+  useEffect(() => {
+    let isOver = false
+    void linkForOthers(link).then((better) => isOver || find({ link, better }))
+    return () => void (isOver = true)
+  }, [link])
+  return found.link === link ? found.better : link
+}
+
+/** The link as squares, for the camera of a phone. */
+function Square({ link }: { link: string }): ComponentChild {
+  const { data, size } = useMemo(() => encode(link, { ecc: 'M', border: 2 }), [link])
+  const dark = data.flatMap((row, y) => row.map((on, x) => (on ? `M${x} ${y}h1v1h-1z` : '')))
+  return (
+    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label="The link as a QR code">
+      <rect width={size} height={size} fill="#fff" />
+      <path d={dark.join('')} fill="#000" />
+    </svg>
   )
 }
 

@@ -249,7 +249,12 @@ describe('/health and /metrics', () => {
 
   test('what pages may know of their hub is JSON (SE-21)', async () => {
     const { url } = await open({ about: { version: 1, demo: true } })
-    expect(await (await fetch(`${url}api/hub`)).json()).toEqual({ version: 1, demo: true })
+    const about = { version: 1, demo: true }
+    expect(await (await fetch(`${url}api/hub`)).json()).toEqual({ ...about, reach: [] })
+    const places = ['http://192.168.1.5:8700']
+    const wide = await open({ about, reach: () => places })
+    const told = await (await fetch(`${wide.url}api/hub`)).json()
+    expect(told).toEqual({ ...about, reach: places })
   })
 
   test('metrics say nothing of the version of Node, and are not to be had where they are off (SE-21)', async () => {

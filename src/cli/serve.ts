@@ -22,6 +22,7 @@ import { type Answer, openServer } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { readPages } from './pages.ts'
 import { checkPolicy, type Policy } from './policy.ts'
+import { reachOf } from './reach.ts'
 import { metricsOf, type Shelf, siteOf, withLobby } from './site.ts'
 
 /** Where the hub listens unless told otherwise. */
@@ -177,6 +178,7 @@ async function opened(
     metrics: options.metrics === 'here' ? metrics : null,
     sessions: () => hub.sessions(),
     about: { version: HUB_VERSION, demo: options.demo, starts: shelves.starts },
+    reach: () => reachOf(host, http.port),
   })
   const metricsUrl = await openMetrics(options, metrics, closers)
   return { url: http.url, metricsUrl }

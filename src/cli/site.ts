@@ -9,6 +9,7 @@ import type { Answer } from './http.ts'
 import type { Metrics } from './metrics.ts'
 import type { Page, Pages, Redirect } from './pages.ts'
 import { type Policy, protect } from './policy.ts'
+import { isAtHome } from './reach.ts'
 
 /** Pages that are given out with one policy. */
 export interface Shelf {
@@ -28,10 +29,13 @@ export interface SiteOptions {
   sessions: () => readonly object[]
   /** What `/api/hub` shows: what pages may know of their hub. */
   about: object
+  /** Where others on the network find it: told to pages at an address of this very machine. */
+  reach?: () => readonly string[]
 }
 
 /** Answers for a hub and its pages. */
-export function siteOf({ shelves, health, metrics, sessions, about }: SiteOptions): Answer {
+export function siteOf(options: SiteOptions): Answer {
+  const { shelves, health, metrics, sessions, about, reach } = options
   return async (path, request, response) => {
     switch (path) {
       case '/health': {
@@ -41,7 +45,10 @@ export function siteOf({ shelves, health, metrics, sessions, about }: SiteOption
       case '/api/sessions':
         return sayJson(response, 200, sessions())
       case '/api/hub':
-        return sayJson(response, 200, about)
+        return sayJson(response, 200, {
+          ...about,
+          reach: isAtHome(request.headers.host) ? (reach?.() ?? []) : [],
+        })
       case '/metrics':
         return metrics ? metricsOf(metrics)(path, request, response) : fail(response, 404)
       default: {

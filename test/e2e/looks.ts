@@ -39,6 +39,8 @@ function focused(page: Page): Promise<{ words: string; seen: boolean } | null> {
     const element = document.activeElement
     if (!element || element === document.body) return null
     const isSeen = (): boolean => {
+      // What goes while it has the focus, with its card, has no more to show.
+      if (!element.isConnected) return true
       const { right, bottom, left, top } = element.getBoundingClientRect()
       const inside = right > 0 && bottom > 0 && left < innerWidth && top < innerHeight
       // A radio button is shown by its label.
