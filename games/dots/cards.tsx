@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
-import { NameField, nameIn } from '../door.tsx'
+import { isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
 import { Invite } from '../invite.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
@@ -12,13 +12,15 @@ import type { Play } from './play.ts'
 export type Stage =
   | { kind: 'door'; name: string }
   | { kind: 'joining'; name: string; cancel: () => void }
-  | { kind: 'failed'; name: string; error: unknown }
+  | { kind: 'failed'; name: string; error: unknown; watch: boolean }
   | { kind: 'in'; play: Play }
 
 /** What the cards can do. */
 export interface Acts extends Returns {
-  join(name: string): void
+  join(name: string, watch: boolean): void
   door(name: string): void
+  /** From watching to playing. */
+  comeIn(): void
 }
 
 /** The card for this stage; nothing while one plays in company. */
@@ -38,7 +40,7 @@ export function Card(props: {
       return (
         <Failed
           error={stage.error}
-          again={() => acts.join(stage.name)}
+          again={() => acts.join(stage.name, stage.watch)}
           door={() => acts.door(stage.name)}
         />
       )
@@ -52,15 +54,13 @@ export function Card(props: {
 function Door({ name, room, acts }: { name: string; room: string; acts: Acts }): ComponentChild {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
-    acts.join(nameIn(event.currentTarget as HTMLFormElement, name))
+    acts.join(nameIn(event.currentTarget as HTMLFormElement, name), isToWatch(event))
   }
   return (
     <form class="card" onSubmit={submit}>
       <h2>Join {room === 'main' ? 'the room' : <em>{room}</em>}</h2>
       <NameField name={name} />
-      <button type="submit" class="main">
-        Join
-      </button>
+      <JoinOrWatch />
     </form>
   )
 }
@@ -69,6 +69,7 @@ function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild
   const { play, links, acts } = props
   const end = over(play, acts)
   if (end) return end
+  if (play.watching) return <Watching acts={acts} />
   if (play.session.members.length > 1 || play.session.status !== 'live') return null
   return (
     <section class="card aside alone">
@@ -82,6 +83,17 @@ function During(props: { play: Play; links: Links; acts: Acts }): ComponentChild
       <a class="button" href={links.second} target="_blank" rel="noopener">
         Open a second window
       </a>
+    </section>
+  )
+}
+
+function Watching({ acts }: { acts: Acts }): ComponentChild {
+  return (
+    <section class="card aside slim">
+      <p>You watch.</p>
+      <button type="button" class="main" onClick={() => acts.comeIn()}>
+        Join the others
+      </button>
     </section>
   )
 }

@@ -33,6 +33,7 @@ export function listen(canvas: HTMLCanvasElement, board: Board, playing: () => P
     if (pointed) play.move(pointed)
     pointed = null
     const { way } = keys
-    if (way[0] !== 0 || way[1] !== 0) play.move(step(play.dot.state.pos, way, ms))
+    const { place } = play
+    if (place && (way[0] !== 0 || way[1] !== 0)) play.move(step(place, way, ms))
   }
 }

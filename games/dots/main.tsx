@@ -1,6 +1,7 @@
 /**
- * The page of Dots. `?room=` says which session, `?name=` joins at once, `?condition=` makes the
- * weather of this window's links worse (such as `rtt=120,loss=5%`), `?server=` names another hub.
+ * The page of Dots. `?room=` says which session, `?name=` joins at once, with `?watch` only to look
+ * on, `?condition=` makes the weather of this window's links worse (such as `rtt=120,loss=5%`),
+ * `?server=` names another hub.
  *
  * For tests, `document.body.dataset` says how things stand: `status` (door, joining, failed,
  * killed, or that of the session), `error`, `safety`, `epoch`, `role`, `me`, `primary`, `backup`
@@ -44,7 +45,12 @@ const wasHere = tab.player
 let stage: Stage = { kind: 'door', name: firstName(wasHere?.who['name'] || query.get('name')) }
 
 const acts: Acts = {
-  join: (name) => void enter(name),
+  join: (name, watch) => void enter(name, watch),
+  comeIn: () => {
+    const play = playing()
+    play?.comeIn()
+    if (play) tab.keep(playerOf(play))
+  },
   door: (name) => go({ kind: 'door', name }),
   again: () => {
     if (stage.kind === 'in' && stage.play.session.code === 'elsewhere')
@@ -55,8 +61,8 @@ const acts: Acts = {
 }
 
 /** Who plays here, for a window that goes on as the same. */
-function playerOf({ session }: Play): Kept {
-  return { token: session.token, who: { name: session.me.name } }
+function playerOf({ session, watching }: Play): Kept {
+  return { token: session.token, who: { name: session.me.name, watch: watching ? 'yes' : '' } }
 }
 
 function nameHere(): string {
@@ -72,7 +78,7 @@ function go(next: Stage): void {
   show()
 }
 
-async function enter(name: string): Promise<void> {
+async function enter(name: string, watch: boolean): Promise<void> {
   const giveUp = new AbortController()
   go({ kind: 'joining', name, cancel: () => giveUp.abort() })
   if (name !== query.get('name')) remember('name', name)
@@ -90,7 +96,7 @@ async function enter(name: string): Promise<void> {
         signal: giveUp.signal,
       }),
     )
-    const play = new Play(session, show)
+    const play = new Play(session, watch, show)
     play.invite({ load: () => import('./bots.ts'), room, server, seats: PLAYERS_MAX, some: BOTS })
     play.welcome(way)
     window.dots = play
@@ -98,7 +104,7 @@ async function enter(name: string): Promise<void> {
     tab.keep(playerOf(play))
     board.show(play)
   } catch (error) {
-    go(giveUp.signal.aborted ? { kind: 'door', name } : { kind: 'failed', name, error })
+    go(giveUp.signal.aborted ? { kind: 'door', name } : { kind: 'failed', name, error, watch })
   }
 }
 
@@ -172,4 +178,5 @@ setInterval(() => {
   if (play?.isHere) tab.keep(playerOf(play))
   show()
 }, LOOK_MS)
-if (query.get('name') || wasHere) acts.join(nameHere())
+if (wasHere) acts.join(nameHere(), wasHere.who['watch'] === 'yes')
+else if (query.get('name')) acts.join(nameHere(), query.has('watch'))

@@ -70,6 +70,7 @@ function Member({ play, member }: { play: Play; member: MemberInfo }): Component
       <span class="dot" aria-hidden="true" style={{ background: rules.colourOf(member.player) }} />
       <span class="name">{member.name}</span>
       <Badges session={play.session} member={member} />
+      {!play.plays(member.player) && <span class="watches">watches</span>}
       <span class="pins" title={`${count} pins dropped`}>
         {count}
       </span>

@@ -10,35 +10,64 @@ import * as rules from './rules.ts'
 
 /** See the head of this file. */
 export class Play extends Player {
-  readonly dot: ObjectHandle<typeof rules.Dot.schema.fields>
+  /** Null for who only watches. */
+  #dot: ObjectHandle<typeof rules.Dot.schema.fields> | null = null
   /** Pins that were asked for and not yet acknowledged, by a number of our own. */
   readonly waiting = new Map<number, Vec2>()
   /** Our own pins that were acknowledged. */
   acknowledged = 0
   pins: readonly rules.Pin[] = []
   #asked = 0
+  #comes = false
 
-  constructor(session: Session, changed: () => void) {
+  constructor(session: Session, watching: boolean, changed: () => void) {
     super(session, changed)
     this.pins = rules.pins(session)
-    this.dot = session.create(rules.Dot, {
-      pos: [20 + Math.random() * 60, 12 + Math.random() * 24],
+    if (!watching) this.comeIn()
+    session.on('objects', () => {
+      if (!this.#comes) sweep(session, rules.Dot, (id) => id === this.#dot?.id)
     })
-    session.on('objects', () => sweep(session, rules.Dot, (id) => id === this.dot.id))
     session.on('table', () => {
       this.pins = rules.pins(session)
       this.changed()
     })
   }
 
+  /** Comes onto the field, from watching. */
+  comeIn(): void {
+    // It is told of before we have its handle.
+    this.#comes = true
+    this.#dot ??= this.session.create(rules.Dot, {
+      pos: [20 + Math.random() * 60, 12 + Math.random() * 24],
+    })
+    this.#comes = false
+    this.changed()
+  }
+
+  /** Whether this window only looks on. */
+  get watching(): boolean {
+    return this.#dot === null
+  }
+
+  /** Where our dot is; null for who only watches. */
+  get place(): Vec2 | null {
+    return this.#dot?.state.pos ?? null
+  }
+
   /** Moves our dot. */
   move(pos: Vec2): void {
-    if (!this.isHere) return
-    this.dot.set({ pos })
+    if (this.isHere) this.#dot?.set({ pos })
+  }
+
+  /** Whether a member has a dot. */
+  plays(player: number): boolean {
+    const dots = this.session.all(rules.Dot)
+    return dots.some(({ owner, away }) => !away && owner?.player === player)
   }
 
   /** Drops a pin where our dot is, or there. Settles when it is acknowledged for good. */
-  async drop(at: Vec2 = this.dot.state.pos): Promise<ActionOutcome<rules.Dropped>> {
+  async drop(at: Vec2 | null = this.place): Promise<ActionOutcome<rules.Dropped>> {
+    if (this.watching || at === null) return { ok: false, why: 'Who watches drops no pins.' }
     const id = this.#asked++
     this.waiting.set(id, at)
     try {

@@ -25,6 +25,7 @@ export interface Ghost {
 export class Ghosts {
   readonly #session: Session
   #own: HandHandle | null = null
+  #appears = false
   readonly #views = new WeakMap<HandHandle, StateOf<typeof Hand.schema.fields>>()
   readonly #stirred = new Map<string, { at: Vec2; when: number }>()
   #at: Vec2 | null = null
@@ -35,13 +36,18 @@ export class Ghosts {
   constructor(session: Session, watching: boolean) {
     this.#session = session
     if (!watching) this.appear()
-    session.on('objects', () => sweep(session, Hand, (id) => id === this.#own?.id))
+    session.on('objects', () => {
+      if (!this.#appears) sweep(session, Hand, (id) => id === this.#own?.id)
+    })
   }
 
   /** We have a hand at the table from now on. */
   appear(): void {
     const nowhere = { at: [0, 0] as Vec2, speed: [0, 0] as Vec2, there: false }
+    // It is told of before we have its handle.
+    this.#appears = true
     this.#own ??= this.#session.create(Hand, nowhere)
+    this.#appears = false
   }
 
   /** Our hand is there now; null for not over the table. */

@@ -320,6 +320,19 @@ describe('each at a table of its own', () => {
     expect(crew.complaints).toEqual([])
   })
 
+  test('who comes to the table from watching has a hand there, and is dealt to', async () => {
+    const [ada, eve] = (await table(/Free table/, ['Ada', 'Eve'], ['', '&watch'])) as [
+      Window,
+      Window,
+    ]
+    await ada.page.getByRole('button', { name: 'Panel', exact: true }).click()
+    await ada.page.getByText('watches', { exact: true }).waitFor()
+    await eve.page.getByRole('button', { name: 'Come to the table' }).click()
+    await ada.page.getByText('watches', { exact: true }).waitFor({ state: 'detached' })
+    await ada.page.getByRole('button', { name: 'Deal 5' }).click()
+    for (const window of [ada, eve]) await window.until({ hand: '5' })
+  })
+
   test('who is away keeps the hand, and has it again under the same name, if the others agree (PI-7)', async () => {
     const windows = await table(/Crazy Eights/, ['Ada', 'Grace', 'Linus'])
     const [ada, grace, linus] = windows as [Window, Window, Window]

@@ -26,7 +26,7 @@ export const CLAIM_MS = 30_000
 /** The action that runs then. */
 export const CLAIM_DUE = 'claim-due'
 
-/** Says who one is, while one has something on the table, and that one has nothing any more. */
+/** A player says their name while they have something on the table, or that they have nothing. */
 export function stay(table: GameTable, args: { name: string }, by: Actor): void {
   const has = hasAnything(table, by.player)
   table.keep(by.player, has)
