@@ -41,7 +41,7 @@ interface Figures {
   framesPerSecond: number
   /** Milliseconds of its main thread in each second. */
   busyMs: number
-  /** Of its heap, after garbage was collected. */
+  /** Megabytes of the tab's heap, after garbage was collected. */
   megabytes: number
 }
 

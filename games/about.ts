@@ -1,4 +1,4 @@
-/** What a hub says of itself to its pages, at `api/hub`. What it does not say clearly is a no. */
+/** The facts that a hub tells its pages at `api/hub`. An unclear answer counts as a no. */
 
 /** How long the hub's answer may take, in milliseconds. */
 const ANSWER_MS = 4_000
@@ -32,7 +32,7 @@ async function ask(url: URL): Promise<About> {
   }
 }
 
-/** What the hub says: `{ version, demo, reach }`. */
+/** The hub's answer as facts. @param sent  its JSON: `{ version, demo, reach }` */
 export function readAbout(sent: unknown): About {
   const { demo, reach } = (typeof sent === 'object' && sent !== null ? sent : {}) as {
     demo?: unknown

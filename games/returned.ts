@@ -1,6 +1,6 @@
 /** What was ours in another window comes back to us, too late to be of use. */
 
-import type { ObjectType, Session } from 'holdfast'
+import type { ObjectHandle, ObjectType, Session, StateOf } from 'holdfast'
 
 type FieldsOf<Type> = Type extends ObjectType<infer F> ? F : never
 
@@ -12,5 +12,29 @@ export function sweep<Type extends ObjectType<FieldsOf<Type>>>(
 ): void {
   for (const handle of session.all(type)) {
     if (handle.mine && !handle.away && !known(handle.id)) handle.destroy()
+  }
+}
+
+/** The one object of a type that this window has; none until it is made. */
+export class Sole<Type extends ObjectType<FieldsOf<Type>>> {
+  handle: ObjectHandle<FieldsOf<Type>> | null = null
+  readonly #session: Session
+  readonly #type: Type
+  #isMaking = false
+
+  constructor(session: Session, type: Type) {
+    this.#session = session
+    this.#type = type
+    session.on('objects', () => {
+      // The session tells of a new object before its maker has the handle.
+      if (!this.#isMaking) sweep(session, type, (id) => id === this.handle?.id)
+    })
+  }
+
+  /** Makes it, unless it is there. */
+  make(state: Partial<StateOf<FieldsOf<Type>>>): void {
+    this.#isMaking = true
+    this.handle ??= this.#session.create(this.#type, state)
+    this.#isMaking = false
   }
 }

@@ -42,7 +42,7 @@ export class Tab {
     window.addEventListener('pageshow', (event) => event.persisted && location.reload())
   }
 
-  /** Who this tab was a moment ago, or longer if a table keeps them; null for nobody. */
+  /** The player of this tab a moment ago, or a day ago where the session keeps them; else null. */
   get player(): Kept | null {
     try {
       const { token, who, at } = JSON.parse(sessionStorage.getItem(this.#key) ?? '{}') as Stored

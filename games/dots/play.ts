@@ -3,30 +3,27 @@
  * It draws nothing; `changed` tells who does.
  */
 
-import type { ActionOutcome, ObjectHandle, Session, Vec2 } from 'holdfast'
+import type { ActionOutcome, Session, Vec2 } from 'holdfast'
 import { Player } from '../player.ts'
-import { sweep } from '../returned.ts'
+import { Sole } from '../returned.ts'
 import * as rules from './rules.ts'
 
 /** See the head of this file. */
 export class Play extends Player {
-  /** Null for who only watches. */
-  #dot: ObjectHandle<typeof rules.Dot.schema.fields> | null = null
+  /** Without a handle for who only watches. */
+  readonly #dot: Sole<typeof rules.Dot>
   /** Pins that were asked for and not yet acknowledged, by a number of our own. */
   readonly waiting = new Map<number, Vec2>()
   /** Our own pins that were acknowledged. */
   acknowledged = 0
   pins: readonly rules.Pin[] = []
   #asked = 0
-  #comes = false
 
   constructor(session: Session, watching: boolean, changed: () => void) {
     super(session, changed)
     this.pins = rules.pins(session)
+    this.#dot = new Sole(session, rules.Dot)
     if (!watching) this.comeIn()
-    session.on('objects', () => {
-      if (!this.#comes) sweep(session, rules.Dot, (id) => id === this.#dot?.id)
-    })
     session.on('table', () => {
       this.pins = rules.pins(session)
       this.changed()
@@ -35,28 +32,23 @@ export class Play extends Player {
 
   /** Comes onto the field, from watching. */
   comeIn(): void {
-    // It is told of before we have its handle.
-    this.#comes = true
-    this.#dot ??= this.session.create(rules.Dot, {
-      pos: [20 + Math.random() * 60, 12 + Math.random() * 24],
-    })
-    this.#comes = false
+    this.#dot.make({ pos: [20 + Math.random() * 60, 12 + Math.random() * 24] })
     this.changed()
   }
 
   /** Whether this window only looks on. */
   get watching(): boolean {
-    return this.#dot === null
+    return this.#dot.handle === null
   }
 
   /** Where our dot is; null for who only watches. */
   get place(): Vec2 | null {
-    return this.#dot?.state.pos ?? null
+    return this.#dot.handle?.state.pos ?? null
   }
 
   /** Moves our dot. */
   move(pos: Vec2): void {
-    if (this.isHere) this.#dot?.set({ pos })
+    if (this.isHere) this.#dot.handle?.set({ pos })
   }
 
   /** Whether a member has a dot. */

@@ -1,24 +1,7 @@
 import fc from 'fast-check'
-import type { Table, Value } from 'holdfast'
 import { describe, expect, test } from 'vitest'
+import { tableOfRows as table } from '../rows.ts'
 import * as rules from './rules.ts'
-
-function table(): Table & { rows: Map<string, Value> } {
-  const rows = new Map<string, Value>()
-  return {
-    rows,
-    get: (key) => rows.get(key),
-    set: (key, value) => void rows.set(key, value),
-    delete: (key) => void rows.delete(key),
-    keys: (prefix = '') => [...rows.keys()].filter((key) => key.startsWith(prefix)).toSorted(),
-    now: 0,
-    later: () => 0,
-    cancel: () => false,
-    here: [],
-    keep: () => {},
-    kept: () => [],
-  }
-}
 
 function by(player: number): { inc: number; player: number } {
   return { inc: player + 100, player }

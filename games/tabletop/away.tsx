@@ -1,4 +1,4 @@
-/** Who is away and has something on the table, and what the others may ask for and decide. */
+/** Players who are away with seat or cards, and the claims that the others make and decide. */
 
 import type { ComponentChild } from 'preact'
 import { Backs } from './bar.tsx'
@@ -79,7 +79,7 @@ export function Claims({ play, bottom }: { play: Play; bottom: number }): Compon
   )
 }
 
-// Who cleared the table may have been the only one who wanted that.
+// The player who cleared the table may have been the only one who wanted that.
 function Cleared({ play, by }: { play: Play; by: number }): ComponentChild {
   const who = by === play.session.me.player ? 'You' : play.called(by)
   return (

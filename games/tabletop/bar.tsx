@@ -175,7 +175,7 @@ function DraughtsBar({ play }: { play: Play }): ComponentChild {
   )
 }
 
-/** What is left of somebody's time; nothing without a clock. */
+/** The time that a side or a player has left; nothing in a game without a clock. */
 function Clock({ play, who }: { play: Play; who: string }): ComponentChild {
   const { session } = play
   const left = leftOf(session, who, session.now())

@@ -1,7 +1,7 @@
 /** Hands over the table: ours is told, those of the others are shown. */
 
 import type { ObjectHandle, Session, StateOf, Vec2 } from 'holdfast'
-import { sweep } from '../returned.ts'
+import { Sole } from '../returned.ts'
 import { TABLE } from './rules/places.ts'
 import { Hand } from './rules/things.ts'
 
@@ -24,8 +24,7 @@ export interface Ghost {
 /** See the head of this file. */
 export class Ghosts {
   readonly #session: Session
-  #own: HandHandle | null = null
-  #appears = false
+  readonly #own: Sole<typeof Hand>
   readonly #views = new WeakMap<HandHandle, StateOf<typeof Hand.schema.fields>>()
   readonly #stirred = new Map<string, { at: Vec2; when: number }>()
   #at: Vec2 | null = null
@@ -35,19 +34,13 @@ export class Ghosts {
   /** @param watching  has no hand */
   constructor(session: Session, watching: boolean) {
     this.#session = session
+    this.#own = new Sole(session, Hand)
     if (!watching) this.appear()
-    session.on('objects', () => {
-      if (!this.#appears) sweep(session, Hand, (id) => id === this.#own?.id)
-    })
   }
 
   /** We have a hand at the table from now on. */
   appear(): void {
-    const nowhere = { at: [0, 0] as Vec2, speed: [0, 0] as Vec2, there: false }
-    // It is told of before we have its handle.
-    this.#appears = true
-    this.#own ??= this.#session.create(Hand, nowhere)
-    this.#appears = false
+    this.#own.make({ at: [0, 0], speed: [0, 0], there: false })
   }
 
   /** Our hand is there now; null for not over the table. */
@@ -64,15 +57,16 @@ export class Ghosts {
   /** Tells where our hand is, if that is due. */
   tell(now: number): void {
     const due = now - this.#toldAt
-    if (!this.#own || due < TELL_MS || this.#session.status !== 'live') return
+    const own = this.#own.handle
+    if (!own || due < TELL_MS || this.#session.status !== 'live') return
     const [from, at] = [this.#toldPlace, this.#at]
     const still = from !== null && at !== null && from[0] === at[0] && from[1] === at[1]
-    if (from === at || (still && this.#own.state.speed.every((each) => each === 0))) return
+    if (from === at || (still && own.state.speed.every((each) => each === 0))) return
     const there = at !== null
     const speed: Vec2 =
       from && at && due < 300 ? [pace(at[0] - from[0], due), pace(at[1] - from[1], due)] : [0, 0]
     const place = at ?? from ?? [0, 0]
-    this.#own.set({ at: [fit(place[0]), fit(place[1])], speed, there })
+    own.set({ at: [fit(place[0]), fit(place[1])], speed, there })
     this.#toldAt = now
     this.#toldPlace = at
   }

@@ -23,6 +23,7 @@ const runs = new Map<string, Run>([
     },
   ],
   ['in a while', (table, args) => table.later(args as number, { name: 'score' }, { points: 5 })],
+  ['keep', (table, args) => table.keep(args as number)],
   ['clear', (table) => table.keys('score.').forEach((key) => table.delete(key))],
   ['flood', (table) => Array.from({ length: 300 }, (_, i) => table.set(`k${i}`, i)).length],
 ])
@@ -162,6 +163,20 @@ describe('actions', () => {
     expect(fire(1)).toEqual([2, { ok: true, value: 5 }])
     expect(state.kept.get('score.0')).toBe('5')
     expect(fire(1)).toEqual([0, { ok: true, value: null }])
+  })
+
+  test('timers and players that are kept have no room of their own in a full table', () => {
+    const state = actions.create()
+    told(state, [])
+    part.clock!(state, 0)
+    for (let i = 0; i < actions.KEYS_MAX; i++) state.kept.set(`key ${i}`, '1')
+    const full = { ok: false, why: `the table holds ${actions.KEYS_MAX} keys at most` }
+    expect(perform(state, 'in a while', 50)).toEqual(full)
+    expect(perform(state, 'keep', 3)).toEqual(full)
+    // Whoever stands by is given all of it.
+    const there = actions.create()
+    expect(part.restore!(there, part.snapshot!(state))).toBe(true)
+    expect(there.kept.size).toBe(actions.KEYS_MAX)
   })
 
   test('a table of timers that are none is taken as it is, and harms nobody', () => {

@@ -13,7 +13,7 @@ import { shown } from '../wire/fields.ts'
 import { isJson, toJson } from '../wire/json.ts'
 import { decode, encode, flag, list, maybe, message, record, text } from '../wire/layout.ts'
 import * as keeping from './keeping.ts'
-import { isGames, type Rows } from './rows.ts'
+import { isGames, type Rows, startingWith } from './rows.ts'
 import * as timers from './timers.ts'
 import type { Timers, TimersDue } from './timers.ts'
 
@@ -298,7 +298,7 @@ function refused(why: string): Effected {
 }
 
 function draft(
-  { kept, here, timers: { due } }: Actions,
+  { kept, here }: Actions,
   changes: Map<string, string | null>,
   now: Millis,
   knows: (action: string) => boolean,
@@ -306,11 +306,17 @@ function draft(
   const rows: Rows = {
     names: () => [...new Set([...kept.keys(), ...changes.keys()])],
     current: (key) => (changes.has(key) ? changes.get(key) : kept.get(key)),
-    write: (key, value) => void changes.set(key, value),
+    write: (key, value) => {
+      const isNew = value !== null && rows.current(key) === undefined
+      if (isNew && kept.size + changes.size >= KEYS_MAX) {
+        throw new HoldfastError('full', `the table holds ${KEYS_MAX} keys at most`)
+      }
+      changes.set(key, value)
+    },
   }
-  const setting = { rows, now, knows, bytesMax: VALUE_MAX, count: due.size }
+  const setting = { rows, now, knows, bytesMax: VALUE_MAX }
   return {
-    ...rowsOfGame(rows, () => kept.size + changes.size),
+    ...rowsOfGame(rows),
     now,
     later: (ms, action, args) => {
       const { name } = typeof action === 'string' ? { name: action } : (action ?? {})
@@ -323,11 +329,8 @@ function draft(
   }
 }
 
-/** @param most  how many rows there may be with the next */
-function rowsOfGame(
-  { names, current, write }: Rows,
-  most: () => number,
-): Pick<Table, 'get' | 'set' | 'delete' | 'keys'> {
+function rowsOfGame(rows: Rows): Pick<Table, 'get' | 'set' | 'delete' | 'keys'> {
+  const { current, write } = rows
   return {
     get: (key) => {
       const value = current(key)
@@ -335,9 +338,6 @@ function rowsOfGame(
     },
     set: (key, value) => {
       checkRow(key, value)
-      if (current(key) === undefined && most() >= KEYS_MAX) {
-        throw new HoldfastError('full', `the table holds ${KEYS_MAX} keys at most`)
-      }
       write(key, JSON.stringify(value))
     },
     delete: (key) => {
@@ -345,9 +345,8 @@ function rowsOfGame(
       write(key, null)
     },
     keys: (prefix = '') =>
-      names()
-        .filter((key) => isGames(key) && key.startsWith(prefix))
-        .filter((key) => typeof current(key) === 'string')
+      startingWith(rows, prefix)
+        .filter((key) => isGames(key))
         .sort(),
   }
 }

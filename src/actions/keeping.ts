@@ -7,7 +7,7 @@
 
 import { badValue, HoldfastError } from '../machine.ts'
 import { shown } from '../wire/fields.ts'
-import { OWN, type Rows } from './rows.ts'
+import { OWN, type Rows, startingWith } from './rows.ts'
 
 /** Most players that a table keeps. */
 export const PLAYERS_HELD_MAX = 256
@@ -32,9 +32,8 @@ export function keep(rows: Rows, player: unknown, keeps: boolean): void {
 
 /** All whom an action's table keeps, lowest first. */
 export function all(rows: Rows): number[] {
-  const keys = rows.names().filter((key) => key.startsWith(PREFIX))
-  const held = keys.filter((key) => typeof rows.current(key) === 'string')
-  return held.map((key) => Number(key.slice(PREFIX.length))).sort((one, other) => one - other)
+  const players = startingWith(rows, PREFIX).map((key) => Number(key.slice(PREFIX.length)))
+  return players.sort((one, other) => one - other)
 }
 
 /** Whether a table keeps that player. */

@@ -13,5 +13,11 @@ export interface Rows {
   /** Of all there are, and of those deleted. */
   readonly names: () => string[]
   readonly current: (key: string) => string | null | undefined
+  /** @throws HoldfastError `full` where there is no room for one more */
   readonly write: (key: string, value: string | null) => void
+}
+
+/** Those that are there and begin so. */
+export function startingWith({ names, current }: Rows, prefix: string): string[] {
+  return names().filter((key) => key.startsWith(prefix) && typeof current(key) === 'string')
 }

@@ -13,7 +13,7 @@
 import { badValue, HoldfastError, type Millis, type Part } from '../machine.ts'
 import { shown } from '../wire/fields.ts'
 import { isJson, toJson } from '../wire/json.ts'
-import { OWN, type Rows } from './rows.ts'
+import { OWN, type Rows, startingWith } from './rows.ts'
 
 /** Most timers that wait at a time. */
 export const TIMERS_MAX = 1_000
@@ -117,8 +117,6 @@ export interface Setting {
   readonly rows: Rows
   /** Session time of the action that sets timers; NaN while it is not known. */
   readonly now: Millis
-  /** How many wait before that action. */
-  readonly count: number
   /** Longest row, in bytes. */
   readonly bytesMax: number
   knows(action: string): boolean
@@ -132,10 +130,11 @@ export function set(setting: Setting, ms: unknown, name: unknown, args: unknown)
   if (typeof name !== 'string' || !setting.knows(name)) {
     throw badValue(`a timer runs an action that was given to join: ${shown(name)}`)
   }
-  const { rows, now, count } = setting
+  const { rows, now } = setting
   if (Number.isNaN(now)) {
     throw new HoldfastError('unknown', 'what time it is in the session is not known yet')
   }
+  const count = startingWith(rows, PREFIX).length
   if (count >= TIMERS_MAX) {
     throw new HoldfastError('full', `${TIMERS_MAX} timers wait at most: ${count}`)
   }

@@ -151,7 +151,8 @@ function listenError(error: NodeJS.ErrnoException, { host, port, option }: Place
   }
 }
 
-function visibleHost(host: string): string {
+/** An address as a URL of this machine has it. */
+export function visibleHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }

@@ -4,10 +4,10 @@
  */
 
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
+import { visibleHost } from './http.ts'
+import { isLoopback, isThisMachine } from '../drivers/net/origins.ts'
 
 type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>
-
-const LOCAL = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|::1)$/
 
 /** Where a hub that listens there is found by others, as `http://host:port`; none on loopback. */
 export function reachOf(
@@ -15,9 +15,9 @@ export function reachOf(
   port: number,
   interfaces: Interfaces = networkInterfaces(),
 ): string[] {
-  if (LOCAL.test(host)) return []
+  if (isLoopback(host) || isThisMachine(host)) return []
   if (host !== '0.0.0.0' && host !== '::') {
-    return [`http://${host.includes(':') ? `[${host}]` : host}:${port}`]
+    return [`http://${visibleHost(host)}:${port}`]
   }
   const all = Object.values(interfaces).flatMap((some) => some ?? [])
   const found = all.filter(({ family, internal, address }) => {
@@ -25,10 +25,4 @@ export function reachOf(
     return family === 'IPv4' && !internal && !address.startsWith('169.254.')
   })
   return found.map(({ address }) => `http://${address}:${port}`)
-}
-
-/** Whether a page was opened at an address that means each machine itself. @param host  `Host` */
-export function isAtHome(host: string | undefined): boolean {
-  const name = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(host ?? '')?.[1] ?? ''
-  return LOCAL.test(name)
 }

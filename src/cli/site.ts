@@ -3,13 +3,13 @@
  * may ask of their hub.
  */
 
+import { isThisMachine } from '../drivers/net/origins.ts'
 import { fail, say, sayJson } from './answers.ts'
 import { give } from './give.ts'
 import type { Answer } from './http.ts'
 import type { Metrics } from './metrics.ts'
 import type { Page, Pages, Redirect } from './pages.ts'
 import { type Policy, protect } from './policy.ts'
-import { isAtHome } from './reach.ts'
 
 /** Pages that are given out with one policy. */
 export interface Shelf {
@@ -47,7 +47,7 @@ export function siteOf(options: SiteOptions): Answer {
       case '/api/hub':
         return sayJson(response, 200, {
           ...about,
-          reach: isAtHome(request.headers.host) ? (reach?.() ?? []) : [],
+          reach: isThisMachine(request.headers.host ?? '') ? (reach?.() ?? []) : [],
         })
       case '/metrics':
         return metrics ? metricsOf(metrics)(path, request, response) : fail(response, 404)

@@ -3,6 +3,7 @@
 import { expect } from 'vitest'
 import {
   action,
+  type ActionOutcome,
   bytes,
   HoldfastError,
   type JoinOptions,
@@ -57,4 +58,14 @@ export function refusal(run: () => unknown): string {
     return `${(error as HoldfastError).code}: ${(error as Error).message}`
   }
   throw new Error('nothing was thrown')
+}
+
+/** What an action answered, as time passes. @throws Error with its sentence, if that was no */
+export async function answered<Answer>(
+  w: SessionWorld,
+  asked: Promise<ActionOutcome<Answer>>,
+): Promise<Answer> {
+  const outcome = await settled(w, asked)
+  if (!outcome.ok) throw new Error(outcome.why)
+  return outcome.value
 }

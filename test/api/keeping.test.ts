@@ -1,8 +1,9 @@
 // Goal: whom the table keeps is the same player however long they are away, whoever serves by then.
 // Method: whole sessions in virtual time; a process is killed, and another has its token.
 import { describe, expect, test } from 'vitest'
-import { action, type ActionOutcome, type Session } from '../../src/index.ts'
+import { action, type Session } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { answered, settled } from './crew.ts'
 
 const keep = action('keep', (table, { player, on }: { player: number; on?: boolean }) => {
   table.keep(player, on)
@@ -29,19 +30,6 @@ async function scene(): Promise<Scene> {
   return { w, all }
 }
 
-async function done<Value>(w: SessionWorld, promise: Promise<Value>): Promise<Value> {
-  let settled = false
-  void promise.finally(() => (settled = true)).catch(() => {})
-  await w.runUntil(() => settled, 60_000)
-  return promise
-}
-
-async function value<Answer>(w: SessionWorld, asked: Promise<ActionOutcome<Answer>>) {
-  const outcome = await done(w, asked)
-  if (!outcome.ok) throw new Error(outcome.why)
-  return outcome.value
-}
-
 /** Mary's process dies; another with her token comes after so long. @returns both numbers */
 async function comesBack({ w, all }: Scene, ms: number, meanwhile = async () => {}) {
   const mary = all.pop()!
@@ -59,7 +47,7 @@ describe('a player whom the table keeps', () => {
     for (const isKept of [true, false]) {
       const s = await scene()
       const { player } = s.all[3]!.me
-      if (isKept) expect(await value(s.w, s.all[0]!.act(keep, { player }))).toEqual([player])
+      if (isKept) expect(await answered(s.w, s.all[0]!.act(keep, { player }))).toEqual([player])
       const [before, after] = await comesBack(s, 3 * MINUTE)
       expect(after === before).toBe(isKept)
     }
@@ -69,24 +57,24 @@ describe('a player whom the table keeps', () => {
     for (const count of [1, 2]) {
       const s = await scene()
       const { player } = s.all[3]!.me
-      await value(s.w, s.all[0]!.act(keep, { player }))
+      await answered(s.w, s.all[0]!.act(keep, { player }))
       await s.w.run(1_000)
       const [before, after] = await comesBack(s, 2 * MINUTE, async () => {
         await s.w.run(90_000)
         for (const head of s.all.splice(0, count)) s.w.kill(head, { silent: true })
       })
       expect(after).toBe(before)
-      expect(await value(s.w, s.all[0]!.act(keep, { player }))).toEqual([player])
+      expect(await answered(s.w, s.all[0]!.act(keep, { player }))).toEqual([player])
     }
   })
 
   test('is let go of, and forgotten a minute later (PI-7)', async () => {
     const s = await scene()
     const { player } = s.all[3]!.me
-    await value(s.w, s.all[0]!.act(keep, { player }))
+    await answered(s.w, s.all[0]!.act(keep, { player }))
     const [before, after] = await comesBack(s, 2 * MINUTE, async () => {
       await s.w.run(2 * MINUTE)
-      expect(await value(s.w, s.all[0]!.act(keep, { player, on: false }))).toEqual([])
+      expect(await answered(s.w, s.all[0]!.act(keep, { player, on: false }))).toEqual([])
     })
     expect(after).not.toBe(before)
   })
@@ -94,13 +82,13 @@ describe('a player whom the table keeps', () => {
   test('is one of 256 at most, and a player', async () => {
     const { w, all } = await scene()
     const [ada] = all as [Session]
-    await value(w, ada.act(many, [1, 200]))
-    await value(w, ada.act(many, [200, 256]))
-    await value(w, ada.act(many, [1, 10]))
+    await answered(w, ada.act(many, [1, 200]))
+    await answered(w, ada.act(many, [200, 256]))
+    await answered(w, ada.act(many, [1, 10]))
     const full = 'a table keeps 256 players at most: 256'
-    expect(await done(w, ada.act(many, [257, 257]))).toEqual({ ok: false, why: full })
+    expect(await settled(w, ada.act(many, [257, 257]))).toEqual({ ok: false, why: full })
     for (const player of [0, -1, 1.5, '3' as never]) {
-      const outcome = await done(w, ada.act(keep, { player }))
+      const outcome = await settled(w, ada.act(keep, { player }))
       expect(outcome).toMatchObject({ why: expect.stringContaining('a table keeps players') })
     }
     expect(ada.keys()).toEqual([])
@@ -111,8 +99,8 @@ test('an action knows who is here', async () => {
   const s = await scene()
   const [ada, , , mary] = s.all as [Session, Session, Session, Session]
   const players = s.all.map(({ me }) => me.player)
-  expect(await value(s.w, ada.act(here, undefined))).toEqual(players)
+  expect(await answered(s.w, ada.act(here, undefined))).toEqual(players)
   s.w.kill(mary)
   await s.w.run(30_000)
-  expect(await value(s.w, ada.act(here, undefined))).toEqual(players.slice(0, 3))
+  expect(await answered(s.w, ada.act(here, undefined))).toEqual(players.slice(0, 3))
 })

@@ -15,10 +15,10 @@
 
 import type { Actor, GameTable } from 'holdfast'
 import { ownMen } from './board.ts'
-import { cardsOf, deckOf, gather, shuffleFaces } from './free.ts'
+import { deckOf, gather, shuffleFaces } from './free.ts'
 import { type Claim, claimsOf, shortName } from './kept.ts'
 import { numberOf, record } from './records.ts'
-import { breakOffFor, handOver, isInRound } from './round.ts'
+import { breakOffFor, handOf, handOver, isInRound } from './round.ts'
 import { gameOf, seatsOf } from './seats.ts'
 
 /** Who says nothing for so long agrees to a claim. */
@@ -61,7 +61,7 @@ export function vote(table: GameTable, args: { player: number; yes: boolean }, b
   }
   if (args.yes !== true) {
     record(table, by.player, 'objected')
-    return end(table, player)
+    return withdraw(table, player)
   }
   table.set(`agreed.${player}`, [...claimed.agreed, by.player].join())
   settle(table, player)
@@ -77,10 +77,6 @@ export function claimDue(table: GameTable, player: number, by: Actor): void {
 /** Whether a player has a seat or cards. */
 export function hasAnything(table: GameTable, player: number): boolean {
   return seatsOf(table).includes(player) || handOf(table, player).length > 0
-}
-
-function handOf(table: GameTable, player: number): ReturnType<typeof cardsOf> {
-  return cardsOf(table).filter(({ state }) => state.hand === player)
 }
 
 function checkAway(table: GameTable, player: number): void {
@@ -107,13 +103,13 @@ function settle(table: GameTable, player: number): void {
   if (asked(table, claimed).length === 0) fulfil(table, claimed)
 }
 
-function end(table: GameTable, player: number): void {
+function withdraw(table: GameTable, player: number): void {
   table.cancel(numberOf(table.get(`asked.${player}`)))
   for (const what of ['claim', 'agreed', 'asked']) table.delete(`${what}.${player}`)
 }
 
 function fulfil(table: GameTable, { player, by }: Claim): void {
-  end(table, player)
+  withdraw(table, player)
   const isBack = table.here.includes(player)
   const hasGone = by !== 0 && !table.here.includes(by)
   if (isBack || hasGone || !hasAnything(table, player)) return

@@ -1,13 +1,13 @@
 /** Draughts on the table: seats, moves of the men, how it ends. */
 
 import type { Actor, GameTable } from 'holdfast'
-import { runClock, stopClock, windClock } from './clock.ts'
+import { end, runClock, stopClock, windClock } from './clock.ts'
 import * as draughts from './draughts.ts'
 import { menOf } from './free.ts'
 import { Man } from './pieces.ts'
 import { capturedAt, squareAt } from './places.ts'
 import { type Readable, record } from './records.ts'
-import { clearRows, end, endOf, need, seatsOf } from './seats.ts'
+import { clearRows, endOf, need, seatsOf } from './seats.ts'
 
 /** What the sides are called. */
 export const SIDES: Readonly<Record<draughts.Side, string>> = { b: 'black', w: 'white' }
@@ -85,7 +85,6 @@ function capture(table: GameTable, square: number): void {
 function conclude(table: GameTable, position: draughts.Position): void {
   const result = draughts.ended(position)
   if (result === null) return
-  stopClock(table)
   if (result === 'draw') {
     const moves = draughts.QUIET_MAX / 2
     return end(table, 0, `A draw: ${moves} moves each without a capture or a man’s move.`)
@@ -109,7 +108,6 @@ export function offer(table: GameTable, _args: null, by: Actor): boolean {
     record(table, by.player, 'offers a draw')
     return false
   }
-  stopClock(table)
   record(table, by.player, 'agrees to a draw')
   end(table, 0, 'A draw, by agreement.')
   return true
@@ -120,7 +118,6 @@ export function resign(table: GameTable, _args: null, by: Actor): void {
   going(table)
   const side = sideOf(table, by.player)
   const winner = playerOf(table, draughts.other(side))
-  stopClock(table)
   record(table, by.player, 'resigned')
   end(table, winner, `{${by.player}} resigned: ${SIDES[draughts.other(side)]} wins.`)
 }

@@ -74,6 +74,12 @@ export function stopClock(table: GameTable): void {
   clearRows(table, 'clock.runs', 'clock.due', 'clock.timer')
 }
 
+/** Ends the game: time runs for nobody any more. @param winner  0 for nobody */
+export function end(table: GameTable, winner: number, text: string): void {
+  stopClock(table)
+  table.set('end', `${winner} ${text}`)
+}
+
 /** Whether the time that runs is used up, and that is the timer which was set for it. */
 export function isTimeUp(table: GameTable, due: unknown): boolean {
   return due === table.get('clock.due') && table.now >= numberOf(table.get('clock.due'))

@@ -1,14 +1,14 @@
 /** Crazy Eights on the table: dealing, playing, drawing, passing, and the points. */
 
 import type { Actor, GameTable } from 'holdfast'
-import { handClock, runClock, stopClock } from './clock.ts'
+import { end, handClock, runClock, stopClock } from './clock.ts'
 import * as eights from './eights.ts'
 import { rankOf, SUITS, suitOf, theCard } from './faces.ts'
 import { cardsOf, deckOf, gather, give, shuffleFaces, type TableCard } from './free.ts'
 import { Card } from './pieces.ts'
 import { DISCARD, isAt } from './places.ts'
 import { numberOf, type Readable, record } from './records.ts'
-import { clearRows, end, endOf, need, scoreOf, seatsOf } from './seats.ts'
+import { clearRows, endOf, need, scoreOf, seatsOf } from './seats.ts'
 
 /** How the round stands; null before the first. */
 export function roundOf(table: Readable): eights.Round | null {
@@ -37,7 +37,6 @@ export function handOver(table: GameTable, from: number, to: number): void {
 /** Breaks off the round in which a player has a hand, who is away. */
 export function breakOffFor(table: GameTable, player: number): void {
   if (!isInRound(table, player)) return
-  stopClock(table)
   end(table, 0, `The round was broken off: {${player}} is away.`)
 }
 
@@ -149,7 +148,6 @@ export function skip(table: GameTable): void {
 export function breakOff(table: GameTable, _args: null, by: Actor): void {
   const { players } = going(table)
   if (!players.includes(by.player)) throw new RangeError('Take a seat first.')
-  stopClock(table)
   record(table, by.player, 'broke the round off')
   end(table, 0, `{${by.player}} broke the round off.`)
 }
@@ -170,7 +168,6 @@ function turnOver(table: GameTable): void {
 }
 
 function settle(table: GameTable, { players }: eights.Round): void {
-  stopClock(table)
   const hands = new Map(players.map((player) => [player, facesOf(handOf(table, player))]))
   const { winner, points } = eights.settle(hands)
   for (const player of players) for (const card of handOf(table, player)) card.set({ up: true })

@@ -38,11 +38,6 @@ export function endOf(table: Readable): End | null {
   return found && { winner: Number(found[1]), text: found[2]! }
 }
 
-/** Ends it. */
-export function end(table: Table, winner: number, text: string): void {
-  table.set('end', `${winner} ${text}`)
-}
-
 /** Points of a player, over all rounds. */
 export function scoreOf(table: Readable, player: number): number {
   return numberOf(table.get(`score.${player}`))

@@ -1,27 +1,11 @@
-import type { Table, Value, Vec2 } from 'holdfast'
+import type { Vec2 } from 'holdfast'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { tableOfRows as emptyTable } from '../../rows.ts'
 import { SPOTS } from './arena.ts'
 import * as flight from './flight.ts'
 import * as match from './match.ts'
 import { angleOf, distance, subtract } from './plane.ts'
 import * as rows from './standing.ts'
-
-function emptyTable(): Table & { rows: Map<string, Value> } {
-  const kept = new Map<string, Value>()
-  return {
-    rows: kept,
-    get: (key) => kept.get(key),
-    set: (key, value) => void kept.set(key, value),
-    delete: (key) => void kept.delete(key),
-    keys: (prefix = '') => [...kept.keys()].filter((key) => key.startsWith(prefix)).toSorted(),
-    now: 0,
-    later: () => 0,
-    cancel: () => false,
-    here: [],
-    keep: () => {},
-    kept: () => [],
-  }
-}
 
 let table: ReturnType<typeof emptyTable>
 let now: number

@@ -111,8 +111,13 @@ function isOwn(origin: string, host: string | undefined): boolean {
 }
 
 function knownHost(host: string, hosts: ReadonlySet<string>): boolean {
+  return isThisMachine(host) || hosts.has(nameOf(host))
+}
+
+/** Whether a host, as the header of a request has it, means each machine itself. */
+export function isThisMachine(host: string): boolean {
   const name = nameOf(host)
-  return isLoopback(name) || name === 'localhost' || name.endsWith('.localhost') || hosts.has(name)
+  return isLoopback(name) || name === 'localhost' || name.endsWith('.localhost')
 }
 
 /** Whether an address, as a socket or a URL has it, is one of this machine alone. */
