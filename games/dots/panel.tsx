@@ -48,8 +48,6 @@ export function Side(props: { play: Play; share: string; personal: string }): Co
       </ul>
       <Invite company={play.company} />
       <Killer player={play} />
-      <h2>What happened</h2>
-      <Notes story={play.story} none="Nothing yet. Move, and click to pin." />
       <h2>Invite others</h2>
       <Share link={share} />
       <details class="personal">
@@ -59,6 +57,9 @@ export function Side(props: { play: Play; share: string; personal: string }): Co
       <p class="keys">
         Move: pointer, arrows or <kbd>WASD</kbd>. Pin: click, tap or <kbd>space</kbd>.
       </p>
+      {/* Last, for it grows: what has the focus stays where it is. */}
+      <h2>What happened</h2>
+      <Notes story={play.story} none="Nothing yet. Move, and click to pin." />
     </aside>
   )
 }

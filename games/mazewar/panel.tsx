@@ -185,8 +185,6 @@ export function Side(props: {
         <Scores cockpit={cockpit} play={play} />
         {play && <Invite company={play.company} />}
         {play && <Killer player={play} />}
-        {play && <h2>What happened</h2>}
-        {play && <Notes story={play.story} none="Nothing yet." />}
         {personal && <h2>Invite others</h2>}
         {personal && <Share link={share} />}
         {personal && (
@@ -199,6 +197,9 @@ export function Side(props: {
           <kbd>↑</kbd> run <kbd>←</kbd> <kbd>→</kbd> turn <kbd>Space</kbd> shoot <kbd>Q</kbd>{' '}
           <kbd>E</kbd> peek <kbd>C</kbd> cloak
         </p>
+        {/* Last, for it grows: what has the focus stays where it is. */}
+        {play && <h2>What happened</h2>}
+        {play && <Notes story={play.story} none="Nothing yet." />}
       </div>
     </aside>
   )

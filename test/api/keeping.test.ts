@@ -61,6 +61,11 @@ describe('a player whom the table keeps', () => {
       await s.w.run(1_000)
       const [before, after] = await comesBack(s, 2 * MINUTE, async () => {
         await s.w.run(90_000)
+        // At each change of who is here members forget those who went long ago.
+        const guest = await s.w.join({ game: 'inn', types, name: 'Guest' })
+        await s.w.run(1_000)
+        await settled(s.w, guest.leave())
+        await s.w.run(1_000)
         for (const head of s.all.splice(0, count)) s.w.kill(head, { silent: true })
       })
       expect(after).toBe(before)

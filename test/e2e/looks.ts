@@ -28,19 +28,19 @@ export async function walk(page: Page): Promise<{ reached: string[]; unseen: str
     const at = await focused(page)
     if (!at) ends++
     else reached.push(at.words)
-    if (at && !at.seen) unseen.push(at.words)
+    if (at && at.hidden !== '') unseen.push(`${at.words}: ${at.hidden}`)
   }
   return { reached, unseen }
 }
 
-/** What has the focus, and whether that is to be seen within some frames. */
-function focused(page: Page): Promise<{ words: string; seen: boolean } | null> {
+/** What has the focus, and why that is not to be seen within some frames; empty if it is. */
+function focused(page: Page): Promise<{ words: string; hidden: string } | null> {
   return page.evaluate(async () => {
     const element = document.activeElement
     if (!element || element === document.body) return null
-    const isSeen = (): boolean => {
+    const hiddenBy = (): string => {
       // What goes while it has the focus, with its card, has no more to show.
-      if (!element.isConnected) return true
+      if (!element.isConnected) return ''
       const { right, bottom, left, top } = element.getBoundingClientRect()
       const inside = right > 0 && bottom > 0 && left < innerWidth && top < innerHeight
       // A radio button is shown by its label.
@@ -48,14 +48,17 @@ function focused(page: Page): Promise<{ words: string; seen: boolean } | null> {
         const style = each && getComputedStyle(each)
         return style && style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0
       })
-      return inside && shown && element.matches(':focus-visible')
+      if (!inside)
+        return `at ${left} to ${right}, ${top} to ${bottom} of ${innerWidth} x ${innerHeight}`
+      if (!element.matches(':focus-visible')) return 'its focus is not to be seen'
+      return shown ? '' : 'no outline'
     }
-    for (let frames = 0; frames < 20 && !isSeen(); frames++) {
+    for (let frames = 0; frames < 20 && hiddenBy() !== ''; frames++) {
       await new Promise((next) => requestAnimationFrame(next))
     }
     const input = element as HTMLInputElement
     const words = element.getAttribute('aria-label') || element.textContent || input.name
-    return { words: words.trim(), seen: isSeen() }
+    return { words: words.trim(), hidden: hiddenBy() }
   })
 }
 

@@ -57,9 +57,6 @@ test('two windows see each other, a shot counts once, and one goes on when the o
   expect(crew.complaints).toEqual([])
 })
 
-/** Rats on the map of that window, as text. */
-const mapOf = (window: Window): Promise<string> => window.data().then((data) => data['maps'] ?? '')
-
 test('on the map one sees oneself and whom one sees; a room may show all (SL-8)', async () => {
   const ada = await open('Ada', '&born=2,3')
   const grace = await open('Grace', '&born=6,2')
@@ -110,7 +107,7 @@ test("one's own row is seen on a phone, and nothing flashes or glides for who wa
     return mazewar.stage.calm
   })
   expect(calm).toBe(true)
-  expect(await mapOf(window)).not.toBe('')
+  await window.until({ maps: /./ })
 })
 
 test('a terminal and a window are in one maze: keys are typed, the screen is read', async (context) => {

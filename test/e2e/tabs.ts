@@ -89,19 +89,15 @@ export class Tabs {
 
   /** Waits until what the page says fits. */
   async until(tab: string, what: Record<string, string | RegExp>, maxMs = 40_000): Promise<void> {
-    const giveUpAt = performance.now() + maxMs
-    for (;;) {
-      const said = await this.data(tab)
-      const fits = Object.entries(what).every(([name, value]) => {
+    let said: Record<string, string> = {}
+    const fits = async (): Promise<boolean> => {
+      said = await this.data(tab)
+      return Object.entries(what).every(([name, value]) => {
         const text = said[name] ?? ''
         return typeof value === 'string' ? text === value : value.test(text)
       })
-      if (fits) return
-      if (performance.now() > giveUpAt) {
-        throw new Error(`no tab came to ${shown(what)}; it says ${shown(said)}`)
-      }
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
+    await comesTrue(fits, maxMs, () => `no tab came to ${shown(what)}; it says ${shown(said)}`)
   }
 
   /** Waits until a button or link with such a text is there, and presses it. */
@@ -114,14 +110,11 @@ export class Tabs {
 
   /** Waits until an expression is true in the tab. */
   async sees(tab: string, expression: string, maxMs = 40_000): Promise<void> {
-    const giveUpAt = performance.now() + maxMs
-    while ((await this.ask(tab, expression)) !== true) {
-      if (performance.now() > giveUpAt) {
-        const text = await this.ask(tab, 'document.body.innerText')
-        throw new Error(`no tab came to ${expression}; it shows ${shown(text)}`)
-      }
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    }
+    const isSeen = async (): Promise<boolean> => (await this.ask(tab, expression)) === true
+    await comesTrue(isSeen, maxMs, async () => {
+      const text = await this.ask(tab, 'document.body.innerText')
+      return `no tab came to ${expression}; it shows ${shown(text)}`
+    })
   }
 
   async reload(tab: string): Promise<void> {
@@ -176,6 +169,19 @@ export class Tabs {
       this.#waiting.set(id, resolve)
       this.#socket.send(JSON.stringify({ id, method, params, sessionId }))
     })
+  }
+}
+
+/** Waits until something is so. @param missing what is said if that takes longer than `maxMs` */
+export async function comesTrue(
+  isSo: () => Promise<boolean>,
+  maxMs: number,
+  missing: () => string | Promise<string>,
+): Promise<void> {
+  const giveUpAt = performance.now() + maxMs
+  while (!(await isSo())) {
+    if (performance.now() > giveUpAt) throw new Error(await missing())
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
 

@@ -34,9 +34,9 @@ function cards(session: Session, player: number): (number | null)[] {
 }
 
 describe('who is away', () => {
-  test('has seat and hand again after ten minutes, by token (PI-7)', async () => {
+  test('has seat and hand again after three minutes, by token (PI-7)', async () => {
     const { crew, gone, player } = await round()
-    await crew.w.run(10 * MINUTE)
+    await crew.w.run(3 * MINUTE)
     expect(cards(crew.all[3]!, player)).toHaveLength(5)
     expect(keptName(crew.all[3]!, player)).toBe('player 2')
     const { token } = gone

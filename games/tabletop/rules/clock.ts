@@ -54,7 +54,7 @@ export function runClock(table: GameTable, who: string): void {
   const due = Math.ceil(table.now + left)
   table.set('clock.runs', who)
   table.set('clock.due', due)
-  table.set('clock.timer', table.later(left, TIME_UP, due))
+  table.set('clock.timer', table.later(left, TIME_UP))
 }
 
 /** The time that runs for one player runs for another, who plays in their place. */
@@ -80,9 +80,10 @@ export function end(table: GameTable, winner: number, text: string): void {
   table.set('end', `${winner} ${text}`)
 }
 
-/** Whether the time that runs is used up, and that is the timer which was set for it. */
-export function isTimeUp(table: GameTable, due: unknown): boolean {
-  return due === table.get('clock.due') && table.now >= numberOf(table.get('clock.due'))
+/** Whether the time that runs is used up. */
+export function isTimeUp(table: GameTable): boolean {
+  const due = table.get('clock.due')
+  return typeof due === 'number' && table.now >= due
 }
 
 /** Milliseconds that somebody has left; null without a clock. @param now  session time */

@@ -6,10 +6,10 @@ import { isTimeUp } from './clock.ts'
 import { skip } from './round.ts'
 import { endOf, gameOf } from './seats.ts'
 
-/** Run by the table's own timer, and by nobody else. @param due  when the time was used up */
-export function timeUp(table: GameTable, due: number, by: Actor): void {
+/** Run by the table's own timer, and by nobody else. */
+export function timeUp(table: GameTable, _nothing: unknown, by: Actor): void {
   if (by.player !== 0) throw new RangeError('The clock of the table says when time is up.')
-  if (!isTimeUp(table, due) || endOf(table)) return
+  if (!isTimeUp(table) || endOf(table)) return
   if (gameOf(table) === 'draughts') loseOnTime(table)
   if (gameOf(table) === 'eights') skip(table)
 }
