@@ -43,7 +43,7 @@ function groups(trial: Trial): Group[] {
 
 /** Whether everything is as it shall stay. */
 export function settled(trial: Trial): boolean {
-  return groups(trial).every((group) => faults(group).length === 0)
+  return groups(trial).every((group) => faults(group).next().done === true)
 }
 
 /** Whether a session that can be served is not. */
@@ -73,51 +73,75 @@ export function judge(trial: Trial): void {
   for (const fault of wrongCalls(trial.lives.map(({ book }) => book))) account.wrong.add(fault)
 }
 
-function faults(group: Group): string[] {
+// Lazy: while peace settles the first fault is enough, and the costly looks come last.
+function* faults(group: Group): Generator<string> {
   if (group.lost) {
-    return group.lives.map((life) => `${life.name} waits: primary and backup are dead`)
+    for (const { name } of group.lives) yield `${name} waits: primary and backup are dead`
+    return
   }
   const primary = group.lives.find((life) => serving(life))
-  if (!primary) return [`role.live: nobody serves, register ${JSON.stringify(group.register)}`]
-  return group.lives.flatMap((life) => differences(group, primary, life))
+  if (!primary) {
+    yield `role.live: nobody serves, register ${JSON.stringify(group.register)}`
+    return
+  }
+  const sound: Inside[] = []
+  for (const life of group.lives) {
+    const found = [...standing(group, primary, life)]
+    yield* found
+    if (found.length === 0) sound.push(life)
+  }
+  for (const life of sound) yield* showing(group, primary, life)
 }
 
-function differences(group: Group, primary: Inside, life: Inside): string[] {
-  const { session, name } = life
-  const found: string[] = []
-  const same = (what: string, mine: unknown, right: unknown): void => {
+/** What one has, and what it should have. */
+type Row = [what: string, mine: unknown, right: unknown]
+
+function* differing(primary: Inside, life: Inside, rows: Iterable<Row>): Generator<string> {
+  for (const [what, mine, right] of rows) {
     const [one, other] = [JSON.stringify(mine), JSON.stringify(right)]
-    if (one !== other) found.push(`${name} has ${what} ${one}, ${primary.name} ${other}`)
+    if (one !== other) yield `${life.name} has ${what} ${one}, ${primary.name} ${other}`
   }
+}
+
+// Who is in, who serves, and that nothing is under way.
+function* standing(group: Group, primary: Inside, life: Inside): Generator<string> {
+  const { session } = life
   const incs = (of: Session): PeerId[] => of.members.map(({ inc }) => inc).sort((a, b) => a - b)
-  same('status', session.status, 'live')
+  const rows: Row[] = [
+    ['status', session.status, 'live'],
+    ['operations under way', session.member!.session.client.pending.length, 0],
+    ['calls under way', underWay(life.book), 0],
+    ['requests', life.purse.waiting.size, 0],
+    ['clocks to ring', woundClocks(primary.session), 0],
+    ['members', incs(session), incs(primary.session)],
+    ['members', incs(session).length, group.lives.length],
+    ['primary', session.primary?.inc, primary.session.me.inc],
+    ['epoch', session.figures().epoch, group.register?.epoch],
+    ['register', primary.session.me.inc, group.register?.primary],
+  ]
   // Whom only the dead knew, or who was away, is nobody's memory after a recovery: it is told so.
   const recovered = group.lives.some((other) => other.recovered.has(life.home))
-  if (!life.anew || !recovered) same('player', session.me.player, life.player)
+  if (!life.anew || !recovered) rows.push(['player', session.me.player, life.player])
   if (life.former?.home === life.home && !recovered) {
-    same('player of the life before', life.player, life.former.player)
+    rows.push(['player of the life before', life.player, life.former.player])
   }
-  same('members', incs(session), incs(primary.session))
-  same('members', incs(session).length, group.lives.length)
-  same('primary', session.primary?.inc, primary.session.me.inc)
-  same('epoch', session.figures().epoch, group.register?.epoch)
-  same('register', primary.session.me.inc, group.register?.primary)
-  same('operations under way', session.member!.session.client.pending.length, 0)
-  same('calls under way', underWay(life.book), 0)
   if (session.member!.session.topology === 'mesh') {
     const others = incs(primary.session).filter((inc) => inc !== session.me.inc)
-    same('links', linkedOf(session), others)
+    rows.push(['links', linkedOf(session), others])
   }
-  if (found.length > 0) return found
-  same('clocks to ring', woundClocks(primary.session), 0)
-  same('table', tableOf(session), tableOf(primary.session))
-  same('objects', thingsOf(session), thingsOf(primary.session))
-  found.push(...unsettled(life), ...unseenGhosts(session, primary.session))
-  same('requests', life.purse.waiting.size, 0)
-  same('cards', cardsOf(session), cardsOf(primary.session))
-  found.push(...cardFaults(life, primary.session))
-  same('dots', dotsOf(session), movesOf(group))
-  return found
+  yield* differing(primary, life, rows)
+}
+
+// What is shown to who plays.
+function* showing(group: Group, primary: Inside, life: Inside): Generator<string> {
+  const { session } = life
+  yield* unsettled(life)
+  yield* differing(primary, life, [['dots', dotsOf(session), movesOf(group)]])
+  yield* differing(primary, life, [['objects', thingsOf(session), thingsOf(primary.session)]])
+  yield* differing(primary, life, [['table', tableOf(session), tableOf(primary.session)]])
+  yield* unseenGhosts(session, primary.session)
+  yield* differing(primary, life, [['cards', cardsOf(session), cardsOf(primary.session)]])
+  yield* cardFaults(life, primary.session)
 }
 
 // What each says of its own dot.

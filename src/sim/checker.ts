@@ -43,6 +43,8 @@ export interface Model<State> {
   settled?: Record<string, (state: State) => true | string>
   /** What tells states apart, where that is less than the state. */
   canonical?(state: State): unknown
+  /** A copy that shares nothing that is changed; by default one of everything (clone.ts). */
+  copy?(state: State): State
   /** One line about a state, shown under each step of a trace. */
   show?(state: State): string
 }
@@ -209,13 +211,13 @@ function meet<State>(search: Search<State>, state: State, parent: number, ordina
 
 function expand<State>(search: Search<State>, state: State, id: number): void {
   const { model } = search
-  const watched = id < WATCHED_MAX ? keyOf(model, state) : 0
+  const watched = id < WATCHED_MAX ? hash(state) : 0
   let ordinal = 0
   let moves = false
   try {
     for (const action of model.actions(state)) {
       search.edges++
-      const copy = clone(state)
+      const copy = model.copy ? model.copy(state) : clone(state)
       action.next(copy)
       const met = meet(search, copy, id, ordinal)
       if (!action.environment && met !== id) moves = true
@@ -227,7 +229,7 @@ function expand<State>(search: Search<State>, state: State, id: number): void {
     return
   }
   if (id < WATCHED_MAX) {
-    assert(watched === keyOf(model, state), `${model.name}: an action changed its parent state`)
+    assert(watched === hash(state), `${model.name}: an action changed its parent state`)
   }
   if (!moves) judge(search, search.settled, state, id)
 }

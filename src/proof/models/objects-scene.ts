@@ -173,12 +173,43 @@ export function stateOf(tables: Tables, scene: Scene, inc: PeerId): Objects {
   return interned.valueOf(tables.peers, scene.peers[inc - 1]!)
 }
 
-/** One member takes an input. */
-export function act(tables: Tables, scene: Scene, inc: PeerId, input: Input): void {
+/** A copy; only entries of `high` are shared, which are never changed. */
+export function copyOf(scene: Scene): Scene {
+  return {
+    ...scene,
+    peers: scene.peers.slice(),
+    up: scene.up.slice(),
+    gone: scene.gone.slice(),
+    reigns: scene.reigns.map((reign) => ({ ...reign, members: reign.members.slice() })),
+    links: copyOfLists(scene.links),
+    acks: { ...scene.acks },
+    packets: scene.packets.map((packet) => ({ ...packet })),
+    silent: scene.silent.map((packet) => ({ ...packet })),
+    left: { ...scene.left },
+    high: scene.high.slice(),
+    history: { ...scene.history },
+    granted: copyOfLists(scene.granted),
+  }
+}
+
+function copyOfLists(lists: Record<string, number[]>): Record<string, number[]> {
+  const copy = { ...lists }
+  for (const key in copy) copy[key] = copy[key]!.slice()
+  return copy
+}
+
+/** One member takes an input. @param name  tells inputs apart */
+export function act(
+  tables: Tables,
+  scene: Scene,
+  inc: PeerId,
+  input: Input,
+  name: string = interned.textOf(input),
+): void {
   const before = scene.peers[inc - 1]!
   const outcomes = (tables.outcomes[before] ??= new Map())
   const seq = lossy(tables.scope) ? scene.nextSeq : 0
-  const key = `${inc} ${seq} ${interned.textOf(input)}`
+  const key = `${inc} ${seq} ${name}`
   let outcome = outcomes.get(key)
   if (!outcome) {
     const { hides = 0, asks = false, rules: twisted } = tables.scope
@@ -245,9 +276,10 @@ function note(tables: Tables, scene: Scene, inc: PeerId): void {
 /** The next message of a link arrives. */
 export function arrive(tables: Tables, scene: Scene, link: string): void {
   const [from, to] = link.split('>').map(Number) as [PeerId, PeerId]
-  const word = interned.valueOf(tables.words, scene.links[link]!.shift()!)
+  const number = scene.links[link]!.shift()!
+  const word = interned.valueOf(tables.words, number)
   if ('members' in word) return hear(tables, scene, to, from, word)
-  act(tables, scene, to, { kind: 'message', from, bytes: word.bytes })
+  act(tables, scene, to, { kind: 'message', from, bytes: word.bytes }, `m${from} ${number}`)
   if (!word.told || scene.links[link] === undefined) return
   // Where nothing is written no gate matters.
   if (tables.scope.writes) scene.acks[link] = (scene.acks[link] ?? 0) + 1
@@ -259,7 +291,7 @@ export function deliver(tables: Tables, scene: Scene, link: string): void {
   const [from, to] = link.split('>').map(Number) as [PeerId, PeerId]
   if ((scene.acks[link] ?? 0) > 0) scene.acks[link]!--
   if (scene.acks[link] === 0) delete scene.acks[link]
-  act(tables, scene, from, { kind: 'delivered', peer: to })
+  act(tables, scene, from, { kind: 'delivered', peer: to }, `d${to}`)
 }
 
 type Told = Extract<Word, { members: unknown }>

@@ -45,6 +45,7 @@ export function objectsModel(scope: Scope): Model<Scene> {
       'request.ends': (scene) => ends(scene, stateOf),
     }),
     canonical: (scene) => essence(scene),
+    copy: scenes.copyOf,
     show: (scene) => show(tables, scene),
   }
 }

@@ -54,8 +54,33 @@ export function createModel(scope: Scope): Model<Scene> {
     always: Object.fromEntries(claims ? all.filter(([name]) => claims.includes(name)) : all),
     sometimes: sometimes(tables),
     canonical: flat,
+    copy: copyOf,
     show: (scene) => show(tables, scene),
   }
+}
+
+// What was acknowledged is never changed, so its entries are shared.
+function copyOf(scene: Scene): Scene {
+  const { processes, up, directory, links, toHub, fromHub, left, seen } = scene
+  return {
+    processes: processes.slice(),
+    up: up.slice(),
+    directory,
+    links: links.map(listOf),
+    toHub: toHub.map(listOf),
+    fromHub: fromHub.map(listOf),
+    left: { ...left },
+    seen: {
+      primaries: seen.primaries.slice(),
+      views: seen.views.slice(),
+      acknowledged: seen.acknowledged.slice(),
+      broken: seen.broken,
+    },
+  }
+}
+
+function listOf(numbers: number[]): number[] {
+  return numbers.slice()
 }
 
 // The same as the scene, in a form that costs less to hash.
