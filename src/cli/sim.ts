@@ -2,9 +2,10 @@
 
 import type { CAC } from 'cac'
 import { HoldfastError } from '../machine.ts'
-import { type Batch, runSeeds } from '../proof/batch.ts'
+import type { Batch } from '../proof/batch.ts'
 import { draw } from '../proof/seeds.ts'
 import { type Result, run } from '../proof/trial.ts'
+import { runInThreads, THREADS_MAX, threadsHere } from './seed-runs.ts'
 
 const SEEDS_DEFAULT = 100
 /** Most seeds of one call. */
@@ -16,6 +17,7 @@ export function addSim(cli: CAC): void {
     .command('sim', 'Run whole sessions in a simulated network, with faults drawn from seeds')
     .option('--seeds <count>', 'How many seeds to run', { default: SEEDS_DEFAULT })
     .option('--from <seed>', 'The first of them', { default: 1 })
+    .option('--threads <count>', 'How many threads to use; else one for each core')
     .option('--seed <seed>', 'Run one seed and tell its story')
     .example('holdfast sim --seed 123')
     .action(async (given: Given) => {
@@ -28,6 +30,7 @@ export function addSim(cli: CAC): void {
 interface Given {
   seeds: number | string
   from: number | string
+  threads?: number | string
   seed?: number | string
 }
 
@@ -65,7 +68,8 @@ async function many(given: Given): Promise<boolean> {
   const count = whole('seeds', given.seeds, 1, SEEDS_MAX)
   const first = whole('from', given.from)
   const started = performance.now()
-  const batch = await runSeeds(first, count, (result) => {
+  const threads = whole('threads', given.threads ?? threadsHere(), 1, THREADS_MAX)
+  const batch = await runInThreads(first, count, threads, (result) => {
     if (result.wrong.length > 0) console.log(tell(result))
   })
   console.log(summary(batch, first, performance.now() - started))

@@ -1,6 +1,7 @@
-/** Many seeds, one after the other, and what was reached over all of them. */
+/** Many seeds, and what was reached over all of them. */
 
 import { FAULT_KINDS } from '../faults/schedule.ts'
+import type { Millis } from '../machine.ts'
 import { draw } from './seeds.ts'
 import { type Result, run } from './trial.ts'
 
@@ -47,38 +48,62 @@ export interface Batch {
   settledMs: { median: number; max: number }
 }
 
-/** Runs seeds. @param after hears of each run */
-export async function runSeeds(
-  first: number,
-  count: number,
-  after: (result: Result) => void = () => {},
-): Promise<Batch> {
-  const reached: Record<string, number> = Object.fromEntries(SOMETIMES.map((name) => [name, 0]))
-  const faults: Record<string, number> = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0]))
-  const failed: Result[] = []
-  const settled: number[] = []
-  let events = 0
-  let virtualMs = 0
-  for (let seed = first; seed < first + count; seed++) {
-    const result = await run(draw(seed))
-    if (result.wrong.length > 0) failed.push(result)
-    for (const name of Object.keys(result.reached)) reached[name] = (reached[name] ?? 0) + 1
-    for (const [kind, times] of Object.entries(result.faults)) faults[kind]! += times
-    settled.push(result.settledMs)
-    events += result.events
-    virtualMs += result.virtualMs
-    after(result)
-  }
-  const met = Object.entries({ ...reached, ...faults })
-  settled.sort((one, other) => one - other)
+/** What is counted while seeds run. */
+export interface Tallies {
+  seeds: number
+  failed: Result[]
+  reached: Record<string, number>
+  faults: Record<string, number>
+  settled: Millis[]
+  events: number
+  virtualMs: number
+}
+
+/** Nothing yet. */
+export function createTallies(): Tallies {
   return {
-    seeds: count,
-    failed,
+    seeds: 0,
+    failed: [],
+    reached: Object.fromEntries(SOMETIMES.map((name) => [name, 0])),
+    faults: Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])),
+    settled: [],
+    events: 0,
+    virtualMs: 0,
+  }
+}
+
+/** Counts one run; they may come in any order. */
+export function take(tallies: Tallies, result: Result): void {
+  const { reached, faults } = tallies
+  tallies.seeds++
+  if (result.wrong.length > 0) tallies.failed.push(result)
+  for (const name of Object.keys(result.reached)) reached[name] = (reached[name] ?? 0) + 1
+  for (const [kind, times] of Object.entries(result.faults)) faults[kind]! += times
+  tallies.settled.push(result.settledMs)
+  tallies.events += result.events
+  tallies.virtualMs += result.virtualMs
+}
+
+/** What came of the runs that were counted. */
+export function sumUp(tallies: Tallies): Batch {
+  const { seeds, failed, reached, faults, events, virtualMs } = tallies
+  const met = Object.entries({ ...reached, ...faults })
+  const settled = tallies.settled.toSorted((one, other) => one - other)
+  return {
+    seeds,
+    failed: failed.toSorted((one, other) => one.seed - other.seed),
     reached,
     faults,
     missing: met.filter(([, times]) => times === 0).map(([name]) => name),
     events,
     virtualMs,
-    settledMs: { median: settled[count >> 1] ?? 0, max: settled.at(-1) ?? 0 },
+    settledMs: { median: settled[seeds >> 1] ?? 0, max: settled.at(-1) ?? 0 },
   }
+}
+
+/** Runs seeds, one after the other. */
+export async function runSeeds(first: number, count: number): Promise<Batch> {
+  const tallies = createTallies()
+  for (let seed = first; seed < first + count; seed++) take(tallies, await run(draw(seed)))
+  return sumUp(tallies)
 }
