@@ -16,7 +16,9 @@ const MODELS = ['test/models/**/*.test.ts', 'src/proof/**/*.test.ts']
 const SIM = ['test/sim/**/*.test.ts']
 const DRIVERS = ['test/conformance/**/*.test.ts', 'src/{drivers,cli}/**/*.test.ts']
 // They mostly wait, for what is offline or frozen for a minute and a half.
-const PATIENT = ['test/e2e/{offline,returns}.test.ts']
+const PATIENT = ['test/e2e/{offline,absence}.test.ts']
+// Large scopes and many seeds.
+const WIDE = ['test/sim/many.test.ts', 'src/proof/models/large.test.ts']
 const E2E = ['test/e2e/**/*.test.ts']
 
 // Where clocks are real, a busy machine can be what fails: one more go, which the end of the run
@@ -44,12 +46,14 @@ const projects = [
     testTimeout: MINUTE / 2,
   }),
   project('house', 0, { include: HOUSE, testTimeout: 2 * MINUTE }),
-  project('models', 0, { include: MODELS, testTimeout: 3 * MINUTE }),
-  project('sim', 0, { include: SIM, testTimeout: 3 * MINUTE }),
-  project('patient', 1, { include: PATIENT, ...REAL, maxWorkers: 2 }),
-  // Sockets and browsers measure real time: nothing else runs beside them.
-  project('drivers', 2, { include: DRIVERS, ...REAL, maxWorkers: 1 }),
-  project('e2e', 3, { include: E2E, exclude: PATIENT, ...REAL, maxWorkers: 1 }),
+  project('models', 0, { include: MODELS, exclude: WIDE, testTimeout: 3 * MINUTE }),
+  project('sim', 0, { include: SIM, exclude: WIDE, testTimeout: 3 * MINUTE }),
+  // Sockets and browsers measure real time: what computes does not run beside them.
+  project('drivers', 1, { include: DRIVERS, ...REAL, maxWorkers: 1 }),
+  project('e2e', 2, { include: E2E, exclude: PATIENT, ...REAL, maxWorkers: 2 }),
+  // The rest is what `npm run test:wide` runs.
+  project('wide', 3, { include: WIDE, testTimeout: 10 * MINUTE }),
+  project('patient', 4, { include: PATIENT, ...REAL, maxWorkers: 2 }),
 ]
 
 const conditions = ['holdfast-source', ...defaultServerConditions]

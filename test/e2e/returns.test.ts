@@ -1,203 +1,21 @@
-// Goal: whoever comes back is who they were: after a reload, a freeze, a cut line, on another
-// device, and when server and backup die at once.
-// Method: hidden tabs of one browser, which draw nothing; the freezes and the cuts last while the
-// other tests run. What a page shows is waited for; only a fault has a length of its own.
+// Goal: whoever comes back is who they were: after a reload, on another device, and when server and
+// backup die at once.
+// Method: hidden tabs of one browser, which draw nothing. What a page shows is waited for.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { Hub, killed, said } from './harness.ts'
-import { Line } from './line.ts'
-import { comesTrue, Tabs } from './tabs.ts'
+import { killed, said } from './harness.ts'
+import * as pots from './pots.ts'
+import { crew, enter, hub, nameIn, open, score, seen, tabs, together, visit } from './pots.ts'
 
-const MINUTE = 60_000
-/** Rooms that outlive single tests. */
-const LONG = ['ice', 'line']
-
-let hub: Hub
-let tabs: Tabs
-let blank: string
-let opened: string[] = []
 const bots: ChildProcess[] = []
-const lines: Line[] = []
-let frozen: Promise<void>
-let cut: Promise<void>
 
-beforeAll(async () => {
-  hub = await Hub.start()
-  tabs = await Tabs.start()
-  blank = await tabs.open('about:blank')
-  // Both go on for long; each is judged by the test that bears its title. One after the other,
-  // for a machine that opens all tabs at once stands still for as long as some faults last.
-  const ice = await crew('ice', ['Ada', 'Grace', 'Linus', 'Edsger', 'Barbara'])
-  frozen = freezes(ice)
-  frozen.catch(() => {})
-  cut = cuts(await crewOfLines())
-  cut.catch(() => {})
-}, 2 * MINUTE)
-
-afterEach(async () => {
-  await Promise.all(opened.map((tab) => tabs.close(tab)))
-  opened = []
-})
-
+beforeAll(() => pots.begin())
+afterEach(() => pots.closeAll())
 afterAll(async () => {
-  for (const line of lines) line.end()
   await Promise.all(bots.map(killed))
-  await tabs.end()
-  await hub.end()
+  await pots.finish()
 })
-
-/** A tab, hidden behind an empty one; closed after the test, but for those of the long rooms. */
-async function open(url: string, room = ''): Promise<string> {
-  const tab = await tabs.open(url)
-  await tabs.show(blank)
-  if (!LONG.includes(room)) opened.push(tab)
-  return tab
-}
-
-function visit(room: string, more: string, server = hub.url): Promise<string> {
-  return open(`${server}/teapots/?frames=0&room=${room}${more}`, room)
-}
-
-async function enter(room: string, name: string, more = '', server = hub.url): Promise<string> {
-  const tab = await visit(room, `&name=${name}${more}`, server)
-  await tabs.until(tab, { status: 'live', tea: /./ })
-  return tab
-}
-
-/** So many tabs that see one another, in the order of these names. */
-async function crew(room: string, names: string[], more = ''): Promise<string[]> {
-  const all: string[] = []
-  for (const name of names) all.push(await enter(room, name, more))
-  await together(all)
-  return all
-}
-
-/**
- * Waits until these tabs see one another and nobody else. @returns their players: who is cut off
- * while all still come in, on a busy machine, comes in as another
- */
-async function together(all: readonly string[]): Promise<number[]> {
-  const safe = all.length > 1 ? 'backed-up' : 'alone'
-  let players: number[] = []
-  let seen: string[] = []
-  const isWhole = async (): Promise<boolean> => {
-    const said = await Promise.all(all.map((tab) => tabs.data(tab)))
-    players = said.map(({ me }) => Number(me))
-    seen = said.map(({ status, safety, members }) => `${status} ${safety} ${members}`)
-    const whole = players.toSorted((a, b) => a - b).join()
-    return said.every(({ status, safety, members = '' }) => {
-      const sorted = members.split(',').toSorted((a, b) => Number(a) - Number(b))
-      return status === 'live' && safety === safe && sorted.join() === whole
-    })
-  }
-  await comesTrue(isWhole, MINUTE, () => `they do not see one another: ${seen.join('; ')}`)
-  return players
-}
-
-/** Waits until all of them see these players, in whatever order they came. */
-async function seen(all: readonly string[], players: readonly number[]): Promise<void> {
-  const safety = players.length > 1 ? 'backed-up' : 'alone'
-  const each = players.map((player) => `(?=.*\\b${player}\\b)`).join('')
-  const members = new RegExp(`^${each}\\d+(,\\d+){${players.length - 1}}$`)
-  for (const tab of all) await tabs.until(tab, { status: 'live', safety, members })
-}
-
-/** Lets all of them play until these have points. @returns the points of everybody */
-async function score(all: readonly string[], players: readonly number[]): Promise<string> {
-  const play = (on: boolean) => all.map((tab) => tabs.ask(tab, `teapots.autopilot = ${on}`))
-  await Promise.all(play(true))
-  const have = new RegExp(players.map((player) => `(?=.*\\b${player}:[1-9])`).join(''))
-  await tabs.until(all[0]!, { points: have }, MINUTE)
-  await Promise.all(play(false))
-  // What a page said of its cubes before it stopped is not what counts.
-  const marks = 'delete document.body.dataset.flying; delete document.body.dataset.claims'
-  await Promise.all(all.map((tab) => tabs.ask(tab, marks)))
-  for (const tab of all) await tabs.until(tab, { flying: '0', claims: '0' })
-  const agree = async (): Promise<boolean> => new Set(await Promise.all(all.map(points))).size === 1
-  await comesTrue(agree, MINUTE / 3, () => 'they do not agree on the points')
-  return points(all[0]!)
-}
-
-async function points(tab: string): Promise<string> {
-  return (await tabs.data(tab))['points'] ?? ''
-}
-
-function scoreOf(said: string, player: number): string {
-  return new RegExp(`\\b${player}:(\\d+)`).exec(said)![1]!
-}
-
-function nameIn(tab: string): Promise<unknown> {
-  return tabs.ask(tab, 'teapots.session.me.name')
-}
-
-// Whoever serves is frozen for 5 seconds, two others for 15 and 90.
-async function freezes(all: readonly string[]): Promise<void> {
-  const players = await together(all)
-  const before = await score(all, players)
-  const froze = `document.addEventListener('freeze', () => (document.body.dataset.froze = 'yes'))`
-  for (const tab of all) await tabs.ask(tab, froze)
-  const said = await tabs.data(all[0]!)
-  const [server, backup] = [Number(said['primary']), Number(said['backup'])]
-  const others = players.filter((player) => player !== server && player !== backup)
-  const [long, deep, last] = others
-  const steady = [backup, last!]
-  const of = (player: number | undefined): string => all[players.indexOf(player!)]!
-  const over = [
-    tabs.freeze(of(server), 5_000),
-    tabs.freeze(of(long), 15_000),
-    tabs.freeze(of(deep), 90_000),
-  ]
-  for (const player of steady) {
-    await tabs.until(of(player), { primary: new RegExp(`^(?!${server}$)`) })
-  }
-  await over[0]
-  await tabs.until(of(server), { status: 'live', froze: 'yes', me: String(server) })
-  await over[1]
-  await tabs.until(of(long), { banner: /Back again.* You are the same player/ })
-  await tabs.until(of(long), { status: 'live', froze: 'yes', me: String(long) })
-  const here = [...steady, server, long!]
-  await seen(here.map(of), here)
-  const rows = here.map((player) => `(?=.*\\b${player}:${scoreOf(before, player)}\\b)`).join('')
-  for (const player of here) await tabs.until(of(player), { points: new RegExp(rows) })
-  await over[2]
-  await tabs.until(of(deep), { status: 'live', froze: 'yes', banner: /you are a new player now/ })
-  const me = Number((await tabs.data(of(deep)))['me'])
-  expect(me).toBeGreaterThan(Math.max(...players))
-  await seen(all, [...here, me])
-  await tabs.until(of(deep), { points: new RegExp(`\\b${me}:0\\b`), tea: '3' })
-}
-
-/** Two tabs, and two whose lines can be cut. */
-async function crewOfLines(): Promise<string[]> {
-  const all: string[] = []
-  for (const name of ['Ada', 'Grace']) all.push(await enter('line', name))
-  for (const name of ['Brief', 'Lasting']) {
-    const line = await Line.to(hub.port)
-    lines.push(line)
-    all.push(await enter('line', name, '', line.url))
-  }
-  return all
-}
-
-async function cuts(all: readonly string[]): Promise<void> {
-  const players = await together(all)
-  const [ada, , brief, lasting] = all
-  const before = await score(all, players.slice(2))
-  const over = lines.map((line, i) => line.cut([3_000, 30_000][i]!))
-  await tabs.until(lasting!, { status: 'reconnecting', banner: /Connection lost/ })
-  await over[0]
-  await seen([ada!, brief!], players.slice(0, 3))
-  await over[1]
-  await tabs.until(lasting!, { banner: /Back again after \d+ seconds. You are the same player/ })
-  await seen(all, players)
-  for (const tab of all) await tabs.until(tab, { points: before })
-  const names = await Promise.all([brief!, lasting!].map(nameIn))
-  expect(names).toEqual(['Brief', 'Lasting'])
-  await tabs.until(brief!, { me: String(players[2]) })
-  await tabs.until(lasting!, { me: String(players[3]) })
-  expect(lines.every(({ held }) => held > 0)).toBe(true)
-}
 
 test('T34: a tab that is reloaded is the same player, with score and name, past no door', async () => {
   const [ada, grace] = await crew('reload', ['Ada', 'Grace'])
@@ -328,15 +146,3 @@ test('T30: server and backup are killed at once: the others keep ids and scores,
   expect(after[0]).toBeGreaterThanOrEqual(Math.max(...before))
   await score(all, [3])
 })
-
-test('T33: a line that is cut for 3 and for 30 seconds: the same players', async () => {
-  await cut
-})
-
-test(
-  'T33, T34, T43, T81: tabs frozen for 5 and 15 seconds are the same players, for 90 a new one',
-  async () => {
-    await frozen
-  },
-  3 * MINUTE,
-)

@@ -7,8 +7,9 @@ import { runSeeds } from '../../src/proof/batch.ts'
 import { draw, type Drawing } from '../../src/proof/seeds.ts'
 import { run } from '../../src/proof/trial.ts'
 
-const SEEDS = 200
-const SLICE = 50
+// So many are enough to meet every fault and every way of a session; more are in many.test.ts.
+const SEEDS = 60
+const SLICE = 20
 
 describe('seeded sessions', () => {
   const all = { missing: new Map<string, number>() }

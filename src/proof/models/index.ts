@@ -32,6 +32,12 @@ export interface NamedModel {
   explore(now?: () => number): Report
 }
 
+/** Scopes that take more than some seconds, but not minutes: `npm run test:wide`. */
+export const LARGE: ReadonlySet<string> = new Set([
+  ...['F1', 'F4', 'F5'],
+  ...['G3', 'G7', 'G8', 'G17', 'Q6', 'S7'],
+])
+
 /** Most states of one exploration. */
 export const STATES_MAX = 10_000_000
 

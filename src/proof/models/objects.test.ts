@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
 import { objectsModel } from './objects.ts'
+import { LARGE } from './index.ts'
 import { GOOD, PLANTED, REQUESTS } from './objects-scopes.ts'
 
 const STATES_MAX = 1_000_000
@@ -11,19 +12,14 @@ const STATES_MAX = 1_000_000
 const STATES: Record<string, number> = {
   G1: 14_000,
   G2: 1_000,
-  G3: 110_000,
   G5: 4_700,
   G6: 4_800,
-  G7: 33_000,
-  G8: 100_000,
   G9: 8_900,
   G15: 3_000,
-  G17: 70_000,
   T2: 400,
   S1: 400,
   S2: 3_300,
   S6: 5_700,
-  S7: 20_000,
   U1: 16_000,
   R1: 13_000,
   Q1: 250,
@@ -31,17 +27,13 @@ const STATES: Record<string, number> = {
   Q3: 2_100,
   Q4: 680,
   Q5: 2_100,
-  Q6: 70_000,
   Q7: 3_700,
 }
 const PROVES: Record<string, string> = {
   G1: 'B23, B48',
   G2: 'B45, B46, B47',
-  G3: 'B23',
   G5: 'B53',
   G6: 'B26, B53',
-  G7: 'B51',
-  G8: 'B54',
   G9: 'B49, B54',
   U1: 'B16, B18, B56',
   R1: 'B9, B11',
@@ -50,13 +42,12 @@ const PROVES: Record<string, string> = {
   Q3: 'B29',
   Q4: 'B30',
   Q5: 'B30',
-  Q6: 'B30',
   Q7: 'B29',
 }
 
 describe('objects', () => {
   for (const { scope, says, deep } of [...GOOD, ...REQUESTS]) {
-    if (deep) continue
+    if (deep || LARGE.has(scope.name)) continue
     test(`${PROVES[scope.name] ?? 'B12'}: ${scope.name} holds in every interleaving: ${says}`, () => {
       const report = check(objectsModel(scope), { statesMax: STATES_MAX })
       expect(report.violation).toBe(null)
