@@ -4,7 +4,8 @@
 
 import { check, type Model, type Report } from '../../sim/checker.ts'
 import * as histories from './histories.ts'
-import * as lease from './lease.ts'
+import { leaseModel } from './lease.ts'
+import * as lease from './lease-scopes.ts'
 import * as link from './link.ts'
 import { mailboxModel } from './mailbox.ts'
 import * as mailbox from './mailbox-scopes.ts'
@@ -78,10 +79,10 @@ function sessionModels(): NamedModel[] {
 
 function leaseModels(): NamedModel[] {
   const good = lease.GOOD.map(({ scope, says, deep }) =>
-    named(scope.name, says, () => lease.leaseModel(scope), { deep }),
+    named(scope.name, says, () => leaseModel(scope), { deep }),
   )
   const planted = lease.PLANTED.map(({ scope, says }) =>
-    named(scope.name, says, () => lease.leaseModel(scope), { violates: 'lease.safe' }),
+    named(scope.name, says, () => leaseModel(scope), { violates: 'lease.safe' }),
   )
   return [...good, ...planted]
 }

@@ -4,9 +4,9 @@
  *
  * Words to and from the hub, questions for promises and the promises themselves are under way
  * for as long as they like and arrive in any order, or never. So long does a change wait for the
- * disk of the hub. Time passes in steps that all
- * clocks share. The claim is the one that recovery rests on: once the register names somebody
- * else, the old primary, which has heard nothing of that, tells nobody what it commits.
+ * disk of the hub. Time passes in steps that all clocks share. The claim is the one that recovery
+ * rests on: once the register names somebody else, who served before, and has heard nothing of
+ * that, tells nobody what it commits by itself.
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
@@ -17,94 +17,19 @@ import * as client from '../../session/client.ts'
 import { LEASE_MS } from '../../session/lease.ts'
 import type { PeerMessage } from '../../session/messages.ts'
 import { mayTell } from '../../session/output.ts'
+import { remove } from '../../session/membership.ts'
 import * as recovery from '../../session/recovery.ts'
+import * as roles from '../../session/roles.ts'
 import * as server from '../../session/server.ts'
 import * as machine from '../../session/session.ts'
-import type { Session, SessionOut, Variant } from '../../session/state.ts'
+import { idleServer, type Session, type SessionOut, type Variant } from '../../session/state.ts'
 import type { Action, Model } from '../../sim/checker.ts'
+import { clone } from '../../sim/clone.ts'
+import type { LeaseScope } from './lease-scopes.ts'
 import { founder, fresh, type Process, SESSION_ID, step } from './processes.ts'
 
-/** How much may happen. */
-export interface LeaseScope {
-  name: string
-  /** Besides the primary. */
-  members: number
-  /** Steps of time. */
-  ticks: number
-  /** Rounds in which the hub asks whether the primary lives. */
-  asks: number
-  /** Rounds in which the primary asks for promises. */
-  rounds: number
-  /** Requests of each member to recover the session. */
-  seeks: number
-  variant?: Variant
-  /** The hub asks, and so tells what it heard, while a change waits for its disk. */
-  asksWhilePending?: true
-}
-
-/** Scopes that hold, and how many states they have. */
-export const GOOD: readonly {
-  scope: LeaseScope
-  says: string
-  states: number
-  deep: boolean
-}[] = [
-  {
-    scope: { name: 'lease-promises', members: 2, ticks: 5, asks: 0, rounds: 1, seeks: 1 },
-    says: 'a primary without its hub, members that promise and members that recover',
-    states: 10_000,
-    deep: false,
-  },
-  {
-    scope: { name: 'lease-words', members: 1, ticks: 5, asks: 2, rounds: 0, seeks: 2 },
-    says: 'words between a primary and its hub that come late, and a member that recovers',
-    states: 15_000,
-    deep: false,
-  },
-  {
-    scope: { name: 'lease-both', members: 1, ticks: 5, asks: 2, rounds: 1, seeks: 1 },
-    says: 'words to the hub and promises, late or never',
-    states: 161_000,
-    deep: true,
-  },
-]
-
-const PROMISES = GOOD[0]!.scope
-
-/** Planted bugs, and after how many steps the claim breaks. */
-export const PLANTED: readonly { scope: LeaseScope; says: string; steps: number }[] = [
-  {
-    scope: { ...PROMISES, name: 'no-lease', variant: 'no-lease' },
-    says: 'a primary tells whatever it likes',
-    steps: 7,
-  },
-  {
-    scope: { ...PROMISES, name: 'promise-for-ever', variant: 'promise-for-ever' },
-    says: 'to the primary a promise never ends',
-    steps: 12,
-  },
-  {
-    scope: { ...PROMISES, name: 'promise-while-asking', variant: 'promise-while-asking' },
-    says: 'a member promises although the register has its request',
-    steps: 12,
-  },
-  {
-    scope: {
-      name: 'asks-while-pending',
-      members: 1,
-      ticks: 5,
-      asks: 2,
-      rounds: 0,
-      seeks: 2,
-      asksWhilePending: true,
-    },
-    says: 'the hub tells what it heard although the disk is about to have the next primary',
-    steps: 12,
-  },
-]
-
-/** One step of time: the spans of the lease are whole numbers of it. */
-const TICK_MS: Millis = 5_000
+/** All spans of the lease are whole numbers of it. */
+export const SPAN_MS: Millis = 5_000
 
 /** What is under way. */
 type Word =
@@ -121,7 +46,7 @@ export interface LeaseScene {
   air: Word[]
   /** Whose change waits for the disk. */
   asked: { from: PeerId; request: number } | null
-  left: { ticks: number; asks: number; rounds: number; seeks: number[] }
+  left: { ticks: number; asks: number; rounds: number; removals: number; seeks: number[] }
 }
 
 /** The model of that scope. */
@@ -134,6 +59,16 @@ export function leaseModel(scope: LeaseScope): Model<LeaseScene> {
     sometimes: {
       'the session recovered': (scene) => registerOf(scene).primary !== 1,
       'silent although nobody recovered': (scene) => !told(scene) && registerOf(scene).epoch === 1,
+      ...(scope.heir && {
+        'the heir took over': ({ sessions }: LeaseScene) => sessions[1]!.server.role === 'alone',
+        'recovered after a takeover': (scene: LeaseScene) => registerOf(scene).epoch > 2,
+      }),
+      ...(scope.removals && {
+        'told although one was removed': (scene: LeaseScene) =>
+          scene.sessions[0]!.server.told.size < scope.members + 1 &&
+          scene.now >= scene.sessions[0]!.server.lease.until &&
+          told(scene),
+      }),
       ...(scope.rounds > 0 && {
         'told by promises alone': (scene: LeaseScene) =>
           told(scene) && scene.now >= scene.sessions[0]!.server.lease.until,
@@ -156,15 +91,22 @@ function told({ sessions, now }: LeaseScene): boolean {
   return mayTell(sessions[0]!, now)
 }
 
+// One with a backup commits nothing by itself: it waits for the backup, which has turned away.
 function safe(scene: LeaseScene): true | string {
-  const { primary } = registerOf(scene)
-  if (primary === 1 || !told(scene)) return true
-  return `${primary} recovered the session, and 1 still tells what it commits at ${scene.now} ms`
+  const { primary, epoch } = registerOf(scene)
+  for (const session of scene.sessions) {
+    const { me, server: own } = session
+    if (me === primary || own.role !== 'alone' || !mayTell(session, scene.now)) continue
+    return `epoch ${epoch} is ${primary}'s, and ${me} tells what it commits at ${scene.now} ms`
+  }
+  return true
 }
 
-function begin({ members: count, ticks, asks, rounds, seeks, variant }: LeaseScope): LeaseScene {
+function begin(scope: LeaseScope): LeaseScene {
+  const { members: count, ticks, asks, rounds, seeks, removals = 0, heir = false } = scope
+  const variant = scope.variant ?? null
   const incs = Array.from({ length: count }, (_none, i) => i + 2)
-  let process: Process = founder(variant ?? null).process
+  let process: Process = founder(variant).process
   for (const inc of incs) process = step(process, { kind: 'join', asker: inc - 1 }).process
   const primary = process.session
   primary.recovers = true
@@ -172,15 +114,37 @@ function begin({ members: count, ticks, asks, rounds, seeks, variant }: LeaseSco
   primary.server.lease.until = LEASE_MS
   // The hub has heard of all of them.
   primary.server.lease.known = true
-  const members = incs.map((inc) => lonely(inc, primary, variant ?? null))
+  const members = incs.map((inc) => lonely(inc, primary, variant))
+  const directory = directoryOf(primary, incs)
+  if (heir) standBy(directory, primary, members)
   return {
     now: 0,
-    directory: directoryOf(primary, incs),
+    directory,
     sessions: [primary, ...members],
     air: [],
     asked: null,
-    left: { ticks, asks, rounds, seeks: incs.map(() => seeks) },
+    left: {
+      ticks,
+      asks,
+      rounds,
+      removals,
+      seeks: incs.map((inc) => (heir && inc === 2 ? 0 : seeks)),
+    },
   }
+}
+
+// The first of the members is the backup, and has all.
+function standBy(directory: Directory, primary: Session, members: readonly Session[]): void {
+  const [heir] = members
+  const named = { epoch: 1, primary: 1, backup: 2 }
+  register.find(directory, SESSION_ID)!.entry.register = { ...named }
+  for (const { client: own } of members) {
+    own.view.backup = 2
+    own.register = { ...named }
+  }
+  Object.assign(primary.server, { role: 'backedup', backup: 2 })
+  const durable = clone(primary.server.durable)
+  heir!.server = { ...idleServer(0), role: 'backup', epoch: 1, primary: 1, durable }
 }
 
 function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
@@ -221,24 +185,47 @@ function lonely(inc: PeerId, primary: Session, variant: Variant | null): Session
 
 function* actions(scope: LeaseScope, scene: LeaseScene): Iterable<Action<LeaseScene>> {
   const { left, air, sessions } = scene
-  if (left.ticks > 0) yield { label: `${TICK_MS} ms pass`, environment: true, next: pass }
+  const { tickMs = SPAN_MS } = scope
+  if (left.ticks > 0) {
+    yield { label: `${tickMs} ms pass`, environment: true, next: (copy) => pass(copy, tickMs) }
+  }
   if (left.asks > 0)
     yield { label: 'the hub asks whether 1 lives', next: (copy) => askAlive(scope, copy) }
   if (left.rounds > 0) yield { label: '1 asks for promises', next: askPromises }
+  if (left.removals > 0 && sessions[0]!.server.role === 'alone') {
+    const label = `1 removes ${sessions.at(-1)!.me}`
+    yield { label, environment: true, next: (copy) => removeLast(scope, copy) }
+  }
+  if (sessions[1]!.server.role === 'backup') yield { label: '2 takes over', next: takeOver }
   for (const [at, count] of left.seeks.entries()) {
     const session = sessions[at + 1]!
     if (count === 0 || session.server.role !== 'idle') continue
     yield { label: `${session.me} asks to recover`, next: (copy) => seek(copy, at) }
   }
-  if (scene.asked) yield { label: 'the disk of the hub has the change', next: keep }
+  if (scene.asked) {
+    const label = 'the disk of the hub has the change'
+    yield { label, next: (copy) => keep(scope, copy) }
+  }
   for (const [at, word] of air.entries()) {
-    yield { label: labelOf(word), next: (copy) => arrive(copy, at) }
+    yield { label: labelOf(word), next: (copy) => arrive(scope, copy, at) }
   }
 }
 
-function pass(scene: LeaseScene): void {
+function pass(scene: LeaseScene, ms: Millis): void {
   scene.left.ticks--
-  scene.now += TICK_MS
+  scene.now += ms
+}
+
+function takeOver(scene: LeaseScene): void {
+  roles.suspect(scene.sessions[1]!, scene.now, 1, outOf(scene, 2))
+}
+
+// The last of the members. Its removal is told to the hub, and it does not hear of it.
+function removeLast(scope: LeaseScope, scene: LeaseScene): void {
+  scene.left.removals--
+  const [primary] = scene.sessions
+  remove(primary!, scene.now, scene.sessions.at(-1)!.me, 'timeout', outOf(scene, 1))
+  if (scope.plant === 'removed-forgotten') primary!.server.lease.removed.clear()
 }
 
 function askAlive(scope: LeaseScope, scene: LeaseScene): void {
@@ -265,33 +252,64 @@ function seek(scene: LeaseScene, at: number): void {
   recovery.seek(session, scene.now, outOf(scene, session.me))
 }
 
-function arrive(scene: LeaseScene, at: number): void {
+function arrive(scope: LeaseScope, scene: LeaseScene, at: number): void {
   const [word] = scene.air.splice(at, 1)
-  if (word!.to === 'hub') return reachHub(scene, word!)
+  if (word!.to === 'hub') return reachHub(scope, scene, word!)
   const session = scene.sessions[word!.to - 1]!
   const out = outOf(scene, session.me)
-  if (word!.from === 'hub') return machine.hubSaid(session, scene.now, word!.said, out)
+  if (word!.from === 'hub') return hear(scope, scene, session, word!.said)
   // Of a member only what it has promised is looked at: its connection stays lost.
   const { told: message } = word as Word & { told: PeerMessage }
   if (message.kind === 'askPromise') client.promise(session, scene.now, 1, message.at, out)
   if (message.kind === 'promise') machine.receive(session, scene.now, word!.from, message, out)
 }
 
-function reachHub(scene: LeaseScene, { from, said }: Word & { to: 'hub' }): void {
+function hear({ plant }: LeaseScope, scene: LeaseScene, session: Session, said: FromHub): void {
+  const { now } = scene
+  const { role } = session.server
+  machine.hubSaid(session, now, said, outOf(scene, session.me))
+  if (plant === 'leads-from-now' && role === 'taking' && session.server.role === 'alone') {
+    session.server.lease.until = now + LEASE_MS
+  }
+}
+
+function reachHub(scope: LeaseScope, scene: LeaseScene, word: Word & { to: 'hub' }): void {
+  const { from, said } = word
   const { directory, now } = scene
   if (said.kind === 'yes') register.yes(directory, now, said, from)
+  if (said.kind === 'members') {
+    const out = { send() {}, record() {}, emit() {} }
+    register.setMembers(directory, SESSION_ID, from, said.members, out)
+  }
   if (said.kind !== 'change') return
   const { request } = said
-  if (register.change(directory, now, said, { send() {}, record() {}, emit() {} })) {
-    scene.asked = { from, request }
-  } else answer(scene, from, request, false)
+  if (change(scope, scene, said)) scene.asked = { from, request }
+  else answer(scene, from, request, false)
+}
+
+function change(
+  { plant }: LeaseScope,
+  scene: LeaseScene,
+  said: ToHub & { kind: 'change' },
+): boolean {
+  const { directory, now } = scene
+  const row = register.find(directory, SESSION_ID)!
+  const { lastYes } = row
+  // As if the hub waited less long before it lets a member recover.
+  if (plant === 'recovers-early') row.lastYes -= register.RECOVER_MS - SPAN_MS
+  const isTaken = register.change(directory, now, said, { send() {}, record() {}, emit() {} })
+  row.lastYes = lastYes
+  return isTaken
 }
 
 // Who asks while a change waits is refused here; in the shipped hub it waits as well.
-function keep(scene: LeaseScene): void {
+function keep({ plant }: LeaseScope, scene: LeaseScene): void {
   const { from, request } = scene.asked!
+  const row = register.find(scene.directory, SESSION_ID)!
+  const { lastYes } = row
   scene.asked = null
   settle(scene.directory, scene.now)
+  if (plant === 'change-is-no-word') row.lastYes = lastYes
   answer(scene, from, request, true)
 }
 
@@ -318,7 +336,8 @@ function outOf(scene: LeaseScene, from: PeerId): SessionOut {
       if (counts) put(scene, { to, from, told: message })
     },
     hub: (said) => {
-      if (said.kind === 'yes' || said.kind === 'change') put(scene, { to: 'hub', from, said })
+      const counts = said.kind === 'yes' || said.kind === 'change' || tellsMembers(scene, said)
+      if (counts) put(scene, { to: 'hub', from, said })
     },
     emit: nothing,
     news: nothing,
@@ -333,6 +352,12 @@ function outOf(scene: LeaseScene, from: PeerId): SessionOut {
   }
 }
 
+// Where nobody is removed the hub has the list that counts.
+function tellsMembers({ sessions }: LeaseScene, said: ToHub): boolean {
+  const { lease, role } = sessions[0]!.server
+  return said.kind === 'members' && role === 'alone' && lease.removed.size > 0
+}
+
 function labelOf(word: Word): string {
   if (word.to === 'hub') return `the hub hears ${word.said.kind} of ${word.from}`
   if (word.from === 'hub') return `${word.to} hears ${word.said.kind} of the hub`
@@ -344,17 +369,17 @@ function essence(scene: LeaseScene): unknown {
   const { now, directory, sessions, air, left } = scene
   const row = register.find(directory, SESSION_ID)!
   const hub = [row.entry.register.epoch, row.entry.register.primary, now - row.lastYes, row.heard]
-  const { lease } = sessions[0]!.server
-  const promises = [...lease.promises].sort(([one], [other]) => one - other)
-  const own = [lease.until, lease.known, promises, [...lease.sent]]
-  const others = sessions
-    .slice(1)
-    .map(({ server: { role, attempt }, client: { promisedUntil } }) => {
-      return [role, attempt?.request ?? 0, Math.max(promisedUntil, now) - now]
-    })
+  const all = sessions.map(({ me, server: { role, lease, attempt }, client: own }) => {
+    const mine = [role, attempt?.request ?? 0, Math.max(own.promisedUntil, now) - now]
+    // Of who does not serve the lease is none.
+    if (me !== 1 && role !== 'alone') return mine
+    const promises = [...lease.promises].sort(([one], [other]) => one - other)
+    const rights = [lease.until, lease.known, promises, [...lease.sent], [...lease.removed]]
+    return [...mine, rights]
+  })
   const waits = [scene.asked, row.pending?.register ?? null]
   const words = air.map(essenceOf).sort()
-  return [now, hub, directory.nonce, own, others, words, waits, Object.values(left)]
+  return [now, hub, row.members.length, directory.nonce, all, words, waits, Object.values(left)]
 }
 
 function essenceOf(word: Word): string {
@@ -369,7 +394,9 @@ function show(scene: LeaseScene): string {
   const { epoch, primary } = registerOf(scene)
   const { lease } = scene.sessions[0]!.server
   const given = [...lease.promises].map(([inc, until]) => `${inc} until ${until}`)
-  const members = scene.sessions.slice(1).map(({ me, server: own }) => `${me} ${own.role}`)
+  const members = scene.sessions.slice(1).map(({ me, server: own }) => {
+    return own.role === 'alone' ? `${me} alone until ${own.lease.until}` : `${me} ${own.role}`
+  })
   const may = told(scene) ? 'may tell' : 'is silent'
   const words = `lease until ${lease.until}, promises [${given.join(', ')}]`
   const who = `register (${epoch}, ${primary}); 1 ${may}`
