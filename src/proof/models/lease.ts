@@ -64,10 +64,12 @@ export function leaseModel(scope: LeaseScope): Model<LeaseScene> {
         'recovered after a takeover': (scene: LeaseScene) => registerOf(scene).epoch > 2,
       }),
       ...(scope.removals && {
-        'told although one was removed': (scene: LeaseScene) =>
-          scene.sessions[0]!.server.told.size < scope.members + 1 &&
-          scene.now >= scene.sessions[0]!.server.lease.until &&
-          told(scene),
+        'silent although all that are left have promised': (scene: LeaseScene) => {
+          const { lease, told: crew } = scene.sessions[0]!.server
+          const left = [...crew.keys()].filter((inc) => inc !== 1)
+          const promised = left.every((inc) => (lease.promises.get(inc) ?? 0) > scene.now)
+          return lease.removed.size > 0 && promised && !told(scene)
+        },
       }),
       ...(scope.rounds > 0 && {
         'told by promises alone': (scene: LeaseScene) =>
