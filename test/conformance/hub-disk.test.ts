@@ -12,7 +12,7 @@ afterEach(async () => {
 
 async function diskOf(context: TestContext): Promise<SmallDisk> {
   const why = noSmallDisk()
-  if (why !== null) context.skip(why)
+  if (why !== null) context.skip(why) // needs mount namespaces
   const disk = await smallDisk('1m')
   open.push({ kill: () => disk.close() })
   return disk

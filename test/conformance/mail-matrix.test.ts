@@ -298,7 +298,7 @@ async function booksWith(three: Three, b: Life): Promise<Books[]> {
 test.for(DISKS)(
   'S31: $what while money moves: who pays is told, all is right afterwards (MB-15, MB-18)',
   async ({ says, heals, lacks, make }, context) => {
-    if (lacks !== null) context.skip(lacks)
+    if (lacks !== null) context.skip(lacks) // needs mount namespaces and a C compiler
     const script = await bundle('test/conformance/mail-life.ts', join(folder, 'life'))
     const three = await Three.open()
     await three.stop('b')

@@ -395,7 +395,7 @@ describe('on a full disk', () => {
     const shell = 'mount -t tmpfs -o size=1m none /mnt && ip link set lo up; exec "$0" "$@"'
     const words = ['-rmn', 'sh', '-c', shell, process.execPath, '--input-type=module', '-e', script]
     const probe = spawnSync('unshare', ['-rmn', 'sh', '-c', 'mount -t tmpfs none /mnt'])
-    if (probe.status !== 0) context.skip('no mount namespaces here')
+    if (probe.status !== 0) context.skip('no mount namespaces here') // needs mount namespaces
     const child = spawnSync('unshare', words, { encoding: 'utf8', timeout: 25_000 })
     expect(child.stderr).toBe('')
     const [why, room, all] = child.stdout.trim().split('\n')

@@ -151,7 +151,7 @@ afterAll(async () => {
 })
 
 function needed(context: TestContext): void {
-  if (missing !== '') context.skip(`not on this machine: ${missing}`)
+  if (missing !== '') context.skip(`not here: ${missing}`) // needs nginx, Caddy and openssl
 }
 
 async function enter(page: Page, url: string, name: string): Promise<void> {

@@ -123,7 +123,7 @@ describe('three machines on a bridge', () => {
   })
 
   test('M1, M24: they find each other by multicast, and see each other', async (context) => {
-    if (reason !== '') context.skip(reason)
+    if (reason !== '') context.skip(reason) // needs nft and network namespaces
     await until(() => NAMES.every((name) => count(name) === 3))
     tell('still')
     await until(agreed)
@@ -131,7 +131,7 @@ describe('three machines on a bridge', () => {
   })
 
   test('M26: with a fifth of all packets lost they play on, and agree when they stand still', async (context) => {
-    if (reason !== '') context.skip(reason)
+    if (reason !== '') context.skip(reason) // needs nft and network namespaces
     for (const name of NAMES) drop(name, 'meta l4proto udp numgen random mod 100 < 20 drop')
     await until(() => NAMES.every((name) => of(name).report!.counters.sent.event > 12))
     await until(() => NAMES.every((name) => of(name).report!.counters.resent > 3))
@@ -141,7 +141,7 @@ describe('three machines on a bridge', () => {
   })
 
   test('M25, M36: one is deaf to another; the third sees both, and when it hears again all agree', async (context) => {
-    if (reason !== '') context.skip(reason)
+    if (reason !== '') context.skip(reason) // needs nft and network namespaces
     tell('move')
     forget()
     drop('2', 'ip saddr 10.77.0.1 drop')
@@ -154,7 +154,7 @@ describe('three machines on a bridge', () => {
   })
 
   test('M37: whose link goes down is out; up again, it joins anew', async (context) => {
-    if (reason !== '') context.skip(reason)
+    if (reason !== '') context.skip(reason) // needs nft and network namespaces
     tell('move')
     forget()
     ip('-n', `${own}b`, 'link', 'set', 'v3', 'down')
@@ -167,7 +167,7 @@ describe('three machines on a bridge', () => {
 })
 
 test('a terminal and a bot find each other on a LAN without any server', async (context) => {
-  if (noTerminal !== null) context.skip(noTerminal)
+  if (noTerminal !== null) context.skip(noTerminal) // needs tmux
   const place = ['--via', '127.0.0.1', '--port', '47705']
   const bot = spawn(process.execPath, [PROGRAM, ...place, '--still'])
   onTestFinished(() => void bot.kill('SIGKILL'))

@@ -90,7 +90,7 @@ test('a page without locks, as on plain http, is told what to do (MB-26)', async
 
 test('a disk without room is named to who posts, and what was lost for it at the next opening (MB-26)', async (context) => {
   const why = noSmallDisk()
-  if (why !== null) return context.skip(why)
+  if (why !== null) return context.skip(why) // needs mount namespaces
   const { browser, free } = await browserOnSmallDisk('96m', '40M')
   try {
     const page = await browser.contexts()[0]!.newPage()

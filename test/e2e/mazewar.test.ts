@@ -111,7 +111,7 @@ test("one's own row is seen on a phone, and nothing flashes or glides for who wa
 })
 
 test('a terminal and a window are in one maze: keys are typed, the screen is read', async (context) => {
-  if (noTerminal !== null) context.skip(noTerminal)
+  if (noTerminal !== null) context.skip(noTerminal) // needs tmux
   const ada = await open('Ada', '&born=6,2')
   await ada.until({ rats: '1@6/2' })
   const asked = `--join '${crew.hub.url}/mazewar/?room=e2e' --name Tty --born 2,3`

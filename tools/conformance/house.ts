@@ -2,6 +2,7 @@
 
 import { read, sources } from '../tidy/house.ts'
 import { claims } from './claims.ts'
+import { listingOf } from './listing.ts'
 import { COUNTS, readList } from './lists.ts'
 import { judge } from './report.ts'
 import type { Verdict } from './report.ts'
@@ -14,5 +15,5 @@ export function verdict(root: string): Verdict {
   const lists = Object.keys(COUNTS).map((letter) => {
     return readList(letter, read(root, `tools/requirements/${letter}.md`))
   })
-  return judge(lists, claims(sources(root)))
+  return judge(lists, claims(sources(root), listingOf(root)))
 }
