@@ -1,6 +1,13 @@
 // Goal: what a user is promised of procedures, on whole sessions in virtual time.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { HoldfastError, type MemberInfo, procedure, type Session } from '../../src/index.ts'
+import {
+  HoldfastError,
+  type MemberInfo,
+  object,
+  procedure,
+  type Session,
+  u16,
+} from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
 let rolled: string[] = []
@@ -234,4 +241,29 @@ test('two builds with different procedures do not fit', async () => {
     code: 'schema',
     message: expect.stringContaining('procedure "slow" is here and not there') as string,
   })
+})
+
+test('B7: what changes costs less as a field of an object than as calls that tell it (PR-5)', async () => {
+  const Dial = object('dial', { at: u16 })
+  const turned = procedure('turned', () => {})
+  const bytesOf = async (turn: (session: Session, at: number) => void): Promise<number> => {
+    const w = world({ seed: 7, conditions: 'rtt=20,loss=2%' })
+    const all: Session[] = []
+    for (const name of ['Ada', 'Grace', 'Linus']) {
+      all.push(await w.join({ game: 'dials', types: [Dial, turned], name, topology: 'star' }))
+    }
+    await w.run(3_000)
+    all[1]!.create(Dial)
+    await w.run(2_000)
+    const rates: number[] = []
+    for (let at = 0; at < 200; at++) {
+      turn(all[1]!, at)
+      await w.run(50)
+      rates.push(all.reduce((sum, session) => sum + session.figures().bytesPerSecond.out, 0))
+    }
+    return rates.slice(100).reduce((sum, rate) => sum + rate, 0) / 100
+  }
+  const asField = await bytesOf((session, at) => session.all(Dial)[0]!.set({ at }))
+  const asCalls = await bytesOf((session, at) => session.note('all', turned, { at }))
+  expect(asCalls).toBeGreaterThan(asField)
 })

@@ -51,7 +51,7 @@ describe('who has links', () => {
     ])
   })
 
-  test('B9: in a star members that do not serve never talk to each other', async () => {
+  test('B9: in a star members that do not serve never talk to each other, but for the standby', async () => {
     const { all } = await four(2, 'star')
     expect(all.map((session) => linksOf(session).open)).toEqual([
       [2, 3, 4],

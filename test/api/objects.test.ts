@@ -11,6 +11,7 @@ import {
   object,
   type ObjectHandle,
   type ObjectType,
+  procedure,
   type Session,
   text,
   u8,
@@ -18,6 +19,7 @@ import {
 } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 import type { Fields } from '../../src/wire/schema.ts'
+import { openRow } from '../slots/row.ts'
 
 const Rock = object(
   'rock',
@@ -87,6 +89,18 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
     const outcome = other.all[2]!.act(poke, {})
     await other.w.run(1_000)
     expect(await outcome).toEqual({ ok: true, value: 1 })
+    const double = procedure('double', (count: number) => count * 2)
+    const third = await crew({ topology, types: [double] })
+    expect(await settled(third.w, third.all[2]!.call(third.all[1]!.me, double, 4))).toBe(8)
+  })
+
+  test('B6, B8: and with a world of slots alone (PR-4)', async () => {
+    const { w, all } = await crew({ topology, types: [] })
+    const rows = all.map((session) => openRow(session))
+    await w.runUntil(() => rows.every((row) => row.status === 'live'), 20_000)
+    rows[2]!.act({ to: 4 })
+    await w.run(2_000)
+    expect(rows.map((row) => row.state.at)).toEqual([{ 3: 4 }, { 3: 4 }, { 3: 4 }])
   })
 
   test('B10, B11: server and client create, change and destroy, and all see that', async () => {

@@ -191,7 +191,7 @@ describe('two hands on one card', () => {
     expect(loose.ok).toBe(false)
   })
 
-  test('O47-O52: a drawn card shows its face on release, and is grasped again before the answer', async () => {
+  test('O47, O49-O52: a drawn card shows its face on release, and is grasped again before the answer', async () => {
     const { w, all } = await table(3, 'rtt=200')
     const mine = card(all[1]!)
     expect(mine.state.face).toBe(null)

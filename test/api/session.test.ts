@@ -43,7 +43,7 @@ describe('a session', () => {
     expect(all.map((session) => session.primary!.name)).toEqual(['Ada', 'Ada', 'Ada'])
   })
 
-  test('T10, T12: every process has a client and a server: each serves when its turn comes', async () => {
+  test('T10: every process has a client and a server: each serves when its turn comes', async () => {
     const { w, all } = await three(16)
     const dead: string[] = []
     while (dead.length < 2) {

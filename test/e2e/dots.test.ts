@@ -86,7 +86,7 @@ test('T24, T33: the hub is killed and comes back: tabs pause, say so, and go on 
   await grace.shot('5-hub-back')
 })
 
-test('T12: twenty switches between tabs make no epoch, and a hidden server keeps time', async () => {
+test('twenty switches between tabs make no epoch, and a hidden server keeps time', async () => {
   const tabs = await Tabs.start()
   onTestFinished(() => tabs.end())
   const ada = await tabs.open(`${crew.hub.url}/dots/?room=e2e&name=Ada`)

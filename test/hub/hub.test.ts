@@ -43,7 +43,7 @@ describe('the directory', () => {
     })
   })
 
-  test('T19, T21, T22: the list is one entry a session and a last message; one can be asked for', () => {
+  test('T21, T22: the list is one entry a session and a last message; one can be asked for', () => {
     const desk = new Desk()
     const { id } = desk.session(2, 'a')
     desk.session(1, 'b')

@@ -2,6 +2,7 @@
 // Method: a primary and members in one process; each hears what it is told at once, or not.
 import { describe, expect, test } from 'vitest'
 import { bool, piece, reject, secret, u8 } from '../../src/index.ts'
+import { readBody } from '../../src/pieces/messages.ts'
 import { draft, type PieceTypes, REFUSED_MAX, settled, shown } from '../../src/pieces/pieces.ts'
 import { act, ask, follow, hear, room, type Seat, welcome } from './room.ts'
 
@@ -70,6 +71,27 @@ describe('what becomes of an update', () => {
     hear(all, ada, late)
     expect(noted()).toEqual([])
     expect(shown(ada.state, types, 1)!.fields[0]).toBe(4)
+  })
+
+  test('O12, O13: the tag is the newest it heard of any piece, and no older than the last of others is enough (PR-4)', () => {
+    const all = room(chips, 2, 2)
+    const [ada, bob] = all.seats as [Seat, Seat]
+    const genOf = (id: number): number => all.primary.state.kept.rows.get(id)!.gen
+    const tagOf = (body: Uint8Array): number => (readBody(body) as { tag: number }).tag
+    act(all, bob, 2, mark(1))
+    const other = ask(all, ada, 1, mark(1))
+    expect(tagOf(other)).toBe(genOf(2))
+    expect(genOf(2)).toBeGreaterThan(genOf(1))
+    expect(hear(all, ada, other)).toMatchObject({ kind: 'recorded' })
+    // As old as the last of others, and no older.
+    act(all, bob, 2, mark(2))
+    const equal = ask(all, ada, 2, mark(3))
+    expect(tagOf(equal)).toBe(genOf(2))
+    expect(hear(all, ada, equal)).toMatchObject({ kind: 'recorded' })
+    const late = ask(all, ada, 2, mark(4))
+    act(all, bob, 2, mark(5))
+    expect(tagOf(late)).toBeLessThan(genOf(2))
+    expect(hear(all, ada, late)).toMatchObject({ kind: 'conflict', by: bob.state.player })
   })
 
   test('O5, O32: one that could not be asked for is taken back alone', () => {

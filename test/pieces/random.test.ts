@@ -109,7 +109,7 @@ describe('many hands', () => {
   )
 })
 
-test('O31: what is asked again is answered again, and nobody else hears of it', () => {
+test('O31: what is asked again is answered again; in what all hear its number stands once (PR-3)', () => {
   const scope: Scope = { name: 'again', does: { move: 1 }, hands: 2 }
   const scene = begin(scope)
   const [hand, other] = scene.hands as [Hand, Hand]

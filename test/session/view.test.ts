@@ -23,7 +23,7 @@ const longest = (inc: number): Member => ({
   resumeHash: new Uint8Array(16),
 })
 
-test('T40: the view of a full session with the longest names and addresses fits one message', () => {
+test('the view of a full session with the longest names and addresses fits one message', () => {
   const incs = Array.from({ length: MEMBERS_MAX }, (_, i) => 2_000_000 + i)
   const members = incs.map(longest)
   const view: View = { epoch: 2 ** 21 - 1, mv: 2 ** 40, primary: 1, backup: 2, members }
