@@ -82,7 +82,10 @@ function goalsOf(title: string, { rms, jerk }: { rms: number; jerk: number }): G
 
 function unforeseen({ rms, jerk }: { rms: number; jerk: number }): string {
   const [error, bend] = [rms, jerk].map((ratio) => ratio.toFixed(2))
-  return `Off walls that no type tells of ours has ${error} x the error and ${bend} x the jerk.`
+  return (
+    `Off walls that no type tells of ours has ${error} x the error and ${bend} x the jerk. F is ` +
+    `${FACTOR} for the source too, which was not tuned; extrapolation is part of what ours gains.`
+  )
 }
 
 function figuresOf(course: Course, rate: number, quick: boolean): Map<string, Figures> {

@@ -3,16 +3,20 @@
  * The check itself is shown what it has to find.
  */
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { claims, readTitle } from '../tools/conformance/claims.ts'
 import type { Listing } from '../tools/conformance/claims.ts'
+import { commandsOf, figuresWithoutCommand } from '../tools/conformance/commands.ts'
+import type { Command } from '../tools/conformance/commands.ts'
 import { PAGE, verdict } from '../tools/conformance/house.ts'
 import { COUNTS, readList } from '../tools/conformance/lists.ts'
 import type { List } from '../tools/conformance/lists.ts'
 import { UNSAID } from '../tools/conformance/needs.ts'
 import { judge } from '../tools/conformance/report.ts'
-import { read, sources } from '../tools/tidy/house.ts'
+import { read, sources, written } from '../tools/tidy/house.ts'
 import { parse } from '../tools/tidy/source.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -57,6 +61,38 @@ test('every finding that was answered has its test (docs/findings.md)', () => {
     return !answer!.startsWith('As ') && !titles.includes(`(${number!})`)
   })
   expect(bare.map(([, number]) => number)).toEqual([])
+})
+
+describe('what documents say of figures', () => {
+  const pages = written(root).filter((path) => path.endsWith('.md'))
+  const documents = ['README.md', 'CHANGELOG.md', ...pages].map((path) => [path, read(root, path)])
+
+  test('every command that a document names is there (PR-8) (PR-14)', () => {
+    const { scripts } = JSON.parse(read(root, 'package.json')) as { scripts: object }
+    const isThere = ({ script, name }: Command): boolean => {
+      const folder = script === 'soak' ? 'bench/soak' : 'bench'
+      return script in scripts && (name === null || existsSync(join(root, folder, `${name}.ts`)))
+    }
+    const all = documents.flatMap(([path, text]) => {
+      return commandsOf(text!).map((command) => ({ path, ...command }))
+    })
+    expect(all.filter(({ script, name }) => script === 'bench' && name).length).toBeGreaterThan(15)
+    expect(all.filter((command) => !isThere(command))).toEqual([])
+  })
+  test('figures begin with their command (PR-8)', () => {
+    expect(documents.filter(([, text]) => figuresWithoutCommand(text!).length > 0)).toEqual([])
+    expect(figuresWithoutCommand('## Figures\n\nFast, 3 ms.\n')).toHaveLength(1)
+  })
+  test('a command over a line, in a list, and of an entry of the change log', () => {
+    const text = '`npm run soak --\nfuzz`, `npm run bench -- a`, `b-c` `[--quick]`, `bench -- d`'
+    const named = commandsOf(text).filter(({ name }) => name !== null)
+    expect(named.map(({ script, name }) => `${script} ${name}`)).toEqual([
+      'soak fuzz',
+      'bench a',
+      'bench b-c',
+      'bench d',
+    ])
+  })
 })
 
 describe('the check', () => {

@@ -1,6 +1,7 @@
 /**
  * The same kill at three etcd servers, a heartbeat of 10 ms and elections after 50, with one
- * writer: from the kill of the leader until a write is acknowledged by a survivor.
+ * writer: from the kill of the leader until a write is acknowledged by a survivor. It is asked
+ * through its JSON gateway, both survivors every 2 ms, which costs them processor time.
  */
 
 import { spawn } from 'node:child_process'
