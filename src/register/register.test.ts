@@ -130,3 +130,73 @@ describe('the register', () => {
     expect(register.admits(desk.directory, 's', 2, proof(2))).toBe(true)
   })
 })
+
+describe('a register whose session may be recovered', () => {
+  const AT = 20_000
+
+  /** Its primary said YES_I_AM at such a time; 2 is its backup where one is wanted. */
+  function recoverable(backedUp: boolean): Desk {
+    const desk = new Desk()
+    const row = register.find(desk.directory, 's')!
+    row.recovers = true
+    row.lastYes = AT
+    for (const inc of [1, 2, 3]) register.present(desk.directory, AT, 's', inc, true)
+    if (backedUp) Object.assign(row.entry.register, { epoch: 1, backup: 2 })
+    return desk
+  }
+
+  function recover(desk: Desk, now: number, inc: number, expected = 1): boolean {
+    const whole = { session: 's', inc, proof: proof(inc), primary: inc, backup: 0 }
+    const demand = { ...whole, expect: expected, why: 'recover' as const }
+    return register.change(desk.directory, now, demand, desk.out)
+  }
+
+  test('T43: only when the primary was silent for longer than the time, to the millisecond (PR-1)', () => {
+    expect(recover(recoverable(false), AT + register.RECOVER_MS, 3)).toBe(false)
+    expect(recover(recoverable(false), AT + register.RECOVER_MS + 1, 3)).toBe(true)
+  })
+  test('T30: only by a member whose stream is here (PR-2)', () => {
+    const desk = recoverable(false)
+    register.present(desk.directory, AT, 's', 3, false)
+    expect(recover(desk, AT + register.RECOVER_MS + 1, 3)).toBe(false)
+    expect(recover(desk, AT + register.RECOVER_MS + 1, 2)).toBe(true)
+  })
+  test('T43: a takeover puts off a recovery: the new primary tells from then on (PR-1)', () => {
+    const desk = recoverable(true)
+    const row = register.find(desk.directory, 's')!
+    const takeover = { session: 's', inc: 2, proof: proof(2), primary: 2, backup: 0, expect: 1 }
+    const later = AT + register.RECOVER_MS
+    const out = { ...desk.out, record: () => {} }
+    register.change(desk.directory, later, { ...takeover, why: 'takeover' }, out)
+    register.recordOf(desk.directory, 's')
+    register.kept(desk.directory, later, 's', desk.out)
+    expect(row.entry.register).toEqual({ epoch: 2, primary: 2, backup: 0 })
+    expect(recover(desk, later + register.RECOVER_MS, 3, 2)).toBe(false)
+    expect(recover(desk, later + register.RECOVER_MS + 1, 3, 2)).toBe(true)
+  })
+  test('T24: YES_I_AM counts from the primary of this epoch alone (PR-2)', () => {
+    const desk = recoverable(true)
+    const answer = { session: 's', epoch: 1, nonce: 5, players: 1 }
+    const yes = (epoch: number, from: number): boolean =>
+      register.yes(desk.directory, AT + 1, { ...answer, epoch }, from)
+    expect([yes(0, 1), yes(2, 1), yes(1, 2)]).toEqual([false, false, false])
+    expect(register.find(desk.directory, 's')!.lastYes).toBe(AT)
+    expect(yes(1, 1)).toBe(true)
+    expect(register.find(desk.directory, 's')!).toMatchObject({ lastYes: AT + 1, heard: 5 })
+  })
+})
+
+test('a room is free again when its primary is gone and no backup is there (PR-2)', () => {
+  const opens = (backedUp: boolean): boolean => {
+    const desk = new Desk()
+    register.present(desk.directory, 0, 's', 1, true)
+    if (backedUp) desk.change({ why: 'add', backup: 2 })
+    register.present(desk.directory, 0, 's', 1, false)
+    const wish = { game: 'g', room: 'r', playersMax: 3, recovers: false, topology: 'star' as const }
+    const now = register.GONE_MS + 1
+    register.add(desk.directory, now, { ...wish, terms: '', hash: hash(1) }, 't', desk.out)
+    return desk.directory.rows.has('t')
+  }
+  expect(opens(false)).toBe(true)
+  expect(opens(true)).toBe(false)
+})

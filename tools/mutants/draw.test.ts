@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { draw } from './draw.ts'
+import { roomOf } from './rooms.ts'
+import type { Site } from './sites.ts'
+
+function site(room: string, n: number): Site {
+  const file = `src/${room}/a.ts`
+  return { file, within: 'f', text: `a < ${n}`, nth: 0, put: `a <= ${n}`, rule: 'boundary' }
+}
+
+function many(room: string, count: number): Site[] {
+  return Array.from({ length: count }, (_, n) => site(room, n))
+}
+
+const ALL = [...many('wire', 10), ...many('link', 100), ...many('objects', 300)]
+
+test('the same seed draws the same, another seed others', () => {
+  expect(draw(ALL, 7, 30)).toEqual(draw(ALL, 7, 30))
+  expect(draw(ALL, 7, 30)).not.toEqual(draw(ALL, 8, 30))
+})
+test('each room has some, and the rest goes by size', () => {
+  const drawn = draw(ALL, 1, 60)
+  const of = (room: string): number => drawn.filter(({ file }) => roomOf(file) === room).length
+  expect([of('wire'), of('link'), of('objects')]).toEqual([6, 14, 40])
+})
+test('what is added to a room draws itself at most', () => {
+  const before = new Set(draw(many('link', 100), 3, 20))
+  const after = draw([...many('link', 100), site('link', 1000)], 3, 20)
+  expect(
+    after.filter((one) => ![...before].some(({ text }) => text === one.text)).length,
+  ).toBeLessThan(2)
+})
+test('no more than there are', () => {
+  expect(draw(many('wire', 3), 1, 10)).toHaveLength(3)
+})

@@ -1,0 +1,151 @@
+/**
+ * Changes that no test noticed when an outside check of 0.1 tried them. They are tried whatever
+ * is drawn. The text is what stands there by now; `id` is what the check called it.
+ */
+
+import type { Change } from './sites.ts'
+
+/** A change of the list. */
+export interface Fixed extends Change {
+  readonly id: string
+}
+
+/** One whose place is not there any more. */
+export interface Gone {
+  readonly id: string
+  readonly why: string
+}
+
+function fixed(id: string, place: string, text: string, put: string, nth: number = 0): Fixed {
+  const [file = '', within = ''] = place.split(' ')
+  return { id, file: `src/${file}`, within, text, put, nth }
+}
+
+/** The list, room by room. */
+export const FIXED: readonly Fixed[] = [
+  fixed(
+    'L7',
+    'link/verdict.ts detectLoss',
+    'sequence <= sent.newestAcked - loss.LATER_PACKETS',
+    'sequence < sent.newestAcked - loss.LATER_PACKETS',
+  ),
+  fixed('L8', 'link/loss.ts sample', 'Math.min(held, STATE_ACK_DELAY_MAX)', 'held'),
+  fixed('L10', 'link/verdict.ts ackedBy', 'acked < sent.next', 'acked <= sent.next'),
+  fixed('L11', 'link/verdict.ts takeAcks', 'link.loss.probes = 0', ''),
+  fixed('L12', 'link/reliable.ts given', 'if (piece?.packet === sequence)', 'if (piece)'),
+  fixed(
+    'C4',
+    'session/replicate.ts follow',
+    'message.index === commit.lengthOf(server.log)',
+    'message.index >= commit.lengthOf(server.log)',
+  ),
+  fixed(
+    'C8',
+    'session/roles.ts acknowledged',
+    'if (message.length === commit.lengthOf(server.log))',
+    '',
+  ),
+  fixed('C9', 'session/handover.ts proceed', 'owed > 0', 'owed > 1'),
+  fixed('C10', 'session/handover.ts stepDown', 'releaseAll(session, now, out)', ''),
+  fixed('C11', 'session/lease.ts holds', ' || lease.removed.size > 0', ''),
+  fixed('C12', 'session/lease.ts reached', 'if (at < sentAt)', ''),
+  fixed('C15', 'session/client.ts takeView', 'view.mv >= known.mv', 'view.mv > known.mv'),
+  fixed('C17', 'session/trust.ts mayLead', 'register.epoch >= view.epoch && ', ''),
+  fixed(
+    'C19',
+    'session/recovery.ts conclude',
+    'if (member) countUpTo(server.durable, member.player, settled)',
+    '',
+  ),
+  fixed('C20', 'session/operations.ts operate', 'seq !== row.lastSeq + 1 || ', ''),
+  fixed('C21', 'session/operations.ts settle', 'if (client.told.waiting) return', ''),
+  fixed(
+    'C22',
+    'session/operations.ts renumber',
+    'Math.max(client.nextSeq, lastSeq + 1)',
+    'lastSeq + 1',
+  ),
+  fixed('C23', 'session/durable.ts add', 'known.lastSeq = Math.max(known.lastSeq, settled)', ';'),
+  fixed(
+    'C24',
+    'session/roles.ts lead',
+    'why ? (server.attempt?.sentAt ?? now) : server.ackedAt',
+    'now',
+  ),
+  fixed(
+    'C25',
+    'session/replicate.ts takeSnapshot',
+    "server.role === 'idle' || message.epoch >= server.epoch",
+    'true',
+  ),
+  fixed('R2', 'register/register.ts RECOVER_MS', '15_000', '5_000'),
+  fixed('R3', 'register/register.ts kept', 'row.lastYes = now', ''),
+  fixed('R4', 'register/register.ts yes', ' || register.epoch !== answer.epoch', ''),
+  fixed('R7', 'register/register.ts mayRecover', 'row.present.has(inc) && ', ''),
+  fixed('R8', 'register/register.ts isDead', 'row.entry.register.backup === 0 && ', ''),
+  fixed('H2', 'hub/sessions.ts change', "message.why === 'recover'", 'false'),
+  fixed('H5', 'hub/allowance.ts spend', 'isMember ? 1 : 1 + bytes / 1024', '1'),
+  fixed('H6', 'hub/sessions.ts list', ', LIST_MAX', ''),
+  fixed('H7', 'hub/attaching.ts detach', 'members?.get(inc) !== connection', '!members'),
+  fixed('O6', 'objects/accept.ts maySay', 'if (said.owner !== from) return false', ''),
+  fixed('O12', 'objects/interest.ts maySee', 'if (replica.hidden) return false', ''),
+  fixed('A1', 'actions/actions.ts draft', 'kept.size + changes.size', 'kept.size'),
+  fixed('A2', 'actions/rows.ts startingWith', " && typeof current(key) === 'string'", ''),
+  fixed('A3', 'actions/actions.ts receive', 'state.told = new Map()', ''),
+  fixed('B1', 'mailbox/inbox.ts take', 'if (peer.link && isNews) peer.link.ackDue = now', ''),
+  fixed('B3', 'mailbox/pump.ts connected', 'told: -1', 'told: peer.heard'),
+  fixed('S11', 'slots/carry.ts owe', 'event.held.includes(inc) || ', ''),
+  fixed(
+    'P2',
+    'pieces/decide.ts stale',
+    'row.heldBy === 0 && row.lastReleased === player',
+    'row.heldBy === 0',
+  ),
+  fixed(
+    'updates:279',
+    'objects/updates.ts lacks',
+    'changedAt[field]! > base',
+    'changedAt[field]! >= base',
+  ),
+  fixed('duty:107', 'objects/duty.ts speaksFor', 'replica.owner !== peer', 'true'),
+  fixed(
+    'duty:169',
+    'objects/duty.ts mayTell',
+    'if (!objects.mesh && leads(objects) && !sight.follows) return false',
+    '',
+  ),
+  fixed(
+    'greeting:84',
+    'mailbox/greeting.ts opened',
+    "from === self.id || from === ''",
+    "from === ''",
+  ),
+  fixed('part:95', 'pieces/part.ts shower', 'hidden.join()', 'String(hidden.length)'),
+  fixed('levels:23', 'pieces/levels.ts byLevel', 'a.zg - b.zg', 'b.zg - a.zg'),
+  fixed('state:261', 'pieces/state.ts isLost', 'gen > newest || ', ''),
+  fixed(
+    'state:266',
+    'pieces/state.ts nextGen',
+    'Math.max(kept.gen + 1, epoch * GENERATIONS + 1)',
+    'kept.gen + 1',
+  ),
+  fixed(
+    'decide:138',
+    'pieces/decide.ts whyNot',
+    "if (op.hold === 'release' && row.heldBy !== player) return 'you do not hold it'",
+    '',
+  ),
+  fixed('decide:206', 'pieces/decide.ts served', 'if (op.z !== null) row.zg = gen', ''),
+  fixed(
+    'branch:78',
+    'pieces/branch.ts receive',
+    "entry.why === 'inapplicable' && row?.refused.length && sender(row) !== pieces.player",
+    'false',
+  ),
+  fixed('O24', 'objects/adopting.ts giveBack', ' || openGrant(turn, replica.key)', ''),
+]
+
+/** What the same check tried and what has no place now. */
+export const GONE: readonly Gone[] = [
+  { id: 'tally:52', why: 'acts that are unsure are told by how far the tallies are, not by age' },
+]

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { options, USAGE } from './options.ts'
+
+test('without a word: twenty of all rooms, and the fixed list', () => {
+  const plain = { room: null, seed: 1, count: 20, jobs: 1, fixed: true, list: false, map: false }
+  expect(options([])).toEqual(plain)
+  expect(options(['link', '--seed', '7', '--count', '3', '--list', '--drawn'])).toEqual({
+    ...plain,
+    room: 'link',
+    seed: 7,
+    count: 3,
+    list: true,
+    fixed: false,
+  })
+})
+test('help names the options', () => {
+  expect(options(['--help'])).toBe('help')
+  for (const word of ['--seed', '--count', '--list', 'link', 'hub']) expect(USAGE).toContain(word)
+})
+test.each([
+  [['attic'], 'no room is called attic; there are wire'],
+  [['drivers'], 'no room is called drivers'],
+  [['link', 'hub'], 'one room at a time: link, hub'],
+  [['--count', '-1'], '--count'],
+  [['--count=1.5'], '--count is a whole number from 0 to 10000: 1.5'],
+  [['--seed', 'x'], '--seed is a whole number'],
+  [['--jobs', '0'], '--jobs is a whole number from 1'],
+  [['--sed', '1'], '--sed'],
+])('%j is refused', (args, why) => {
+  expect(() => options(args)).toThrow(why)
+})

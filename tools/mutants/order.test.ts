@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { batches } from './order.ts'
+import { EQUIVALENTS } from './equivalents.ts'
+import { FIXED } from './fixed.ts'
+import { sources } from './rooms.ts'
+import { find, shown } from './sites.ts'
+
+const NEAR = 'src/link/a.test.ts'
+const FAR = 'test/api/b.test.ts'
+
+function reaching(file: string, name: string, ms: number) {
+  return { file, name, ms, reached: [1] }
+}
+
+test('cheap tests come first, those of the room before others, and long ones not at all', () => {
+  const found = batches(
+    [
+      reaching(FAR, 'far', 10),
+      reaching(NEAR, 'slow', 2_000),
+      reaching(NEAR, 'near', 100),
+      reaching(FAR, 'too long', 20_000),
+    ],
+    'link',
+  )
+  expect(found).toEqual([
+    [
+      [NEAR, ['near']],
+      [FAR, ['far']],
+    ],
+    [[NEAR, ['slow']]],
+  ])
+})
+test('all tests of one change have a bound together', () => {
+  const long = Array.from({ length: 10 }, (_, n) => reaching(NEAR, `${n}`, 5_000))
+  expect(batches(long, 'link').flatMap((batch) => batch.flatMap(([, names]) => names))).toEqual([
+    '0',
+    '1',
+  ])
+})
+test('all that is listed is there', () => {
+  const all = sources(process.cwd())
+  const missing = [...FIXED, ...EQUIVALENTS].filter((one) => {
+    const source = all.find(({ path }) => path === one.file)
+    return !source || !find(source, one)
+  })
+  expect(missing.map(shown)).toEqual([])
+})

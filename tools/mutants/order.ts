@@ -1,0 +1,46 @@
+/** In which order the tests that reach a place are tried: the cheap ones, and those of the room. */
+
+import type { Reaching } from './reach.ts'
+
+/** A longer test is not tried. */
+export const TEST_MS_MAX = 6_000
+/** All tests of one change together are to take no longer, as they took when the map was made. */
+const SUM_MS_MAX = 12_000
+/** What a first test of a file costs beside itself: its imports. */
+const FILE_MS = 150
+/** What a test from elsewhere must save to come first. */
+const AWAY_MS = 400
+const BATCHES_MS = [400, 1_500, 5_000, Infinity]
+
+/** Tests by file. */
+export type Batch = [file: string, names: string[]][]
+
+/** The batches, cheapest first; empty where no test comes near. */
+export function batches(tests: readonly Reaching[], room: string): Batch[] {
+  const near = (file: string): boolean => file.split('/').includes(room)
+  const price = ({ file, ms, reached }: Reaching): number => {
+    // Of tests as cheap as each other, one that reaches little is the more likely to look closely.
+    return ms + (near(file) ? 0 : AWAY_MS) + reached.length / 20
+  }
+  const ordered = tests
+    .filter(({ ms }) => ms <= TEST_MS_MAX)
+    .toSorted((a, b) => price(a) - price(b))
+  const found = BATCHES_MS.map(() => new Map<string, string[]>())
+  let spent = 0
+  let at = 0
+  let inBatch = 0
+  for (const { file, name, ms } of ordered) {
+    const cost = ms + (found[at]!.has(file) ? 0 : FILE_MS)
+    if (spent + cost > SUM_MS_MAX) break
+    if (inBatch + cost > BATCHES_MS[at]! && inBatch > 0) {
+      at++
+      inBatch = 0
+    }
+    inBatch += cost
+    spent += cost
+    const names = found[at]!.get(file)
+    if (names) names.push(name)
+    else found[at]!.set(file, [name])
+  }
+  return found.filter(({ size }) => size > 0).map((batch) => [...batch])
+}

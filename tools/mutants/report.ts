@@ -1,0 +1,84 @@
+/** What is told of a run: a line for each change, a table of the rooms, what nobody noticed. */
+
+import { roomOf, ROOMS } from './rooms.ts'
+import { shown } from './sites.ts'
+import type { Trial } from './trial.ts'
+
+/** Goals of a draw, in parts of what is not equivalent. */
+export const ALL_MIN = 0.9
+/** The same of each room. */
+export const ROOM_MIN = 0.8
+/** Most of a draw that may be equivalent. */
+export const EQUIVALENT_MAX = 0.1
+
+/** A change that was judged, or not, for it is equivalent. */
+export type Result = Pick<Trial, 'change' | 'by' | 'seconds'> & {
+  readonly outcome: Trial['outcome'] | 'equivalent'
+}
+
+const WORDS: Readonly<Record<Result['outcome'], string>> = {
+  caught: 'caught',
+  equivalent: 'equivalent',
+  survived: 'SURVIVED',
+  unreached: 'SURVIVED, no test comes there',
+  thrown: 'SURVIVED but for an exception',
+  count: 'SURVIVED but for a count or a planted bug',
+  time: 'SURVIVED but for a time limit',
+}
+
+/** One line. */
+export function line(result: Result, at: number, of: number): string {
+  const by = result.by === '' ? '' : ` by ${result.by}`
+  const head = `[${at}/${of}] ${WORDS[result.outcome]}: ${shown(result.change)}`
+  return `${head}${by} (${result.seconds.toFixed(1)} s)`
+}
+
+/** The rooms: drawn, caught, survived, equivalent, and caught of those that are not. */
+export function table(results: readonly Result[]): string[] {
+  const rows = ROOMS.map((room) => {
+    return row(
+      room,
+      results.filter(({ change }) => roomOf(change.file) === room),
+    )
+  }).filter((text) => text !== null)
+  return [
+    '| room | tried | caught | survived | equivalent | caught of those that are not |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+    row('all', results) ?? '| all | 0 | 0 | 0 | 0 | – |',
+  ]
+}
+
+function row(room: string, results: readonly Result[]): string | null {
+  if (results.length === 0) return null
+  const { caught, equivalent } = counts(results)
+  const survived = results.length - caught - equivalent
+  const part = results.length > equivalent ? `${Math.round(rate(results) * 100)} %` : '–'
+  return `| ${room} | ${results.length} | ${caught} | ${survived} | ${equivalent} | ${part} |`
+}
+
+function counts(results: readonly Result[]): { caught: number; equivalent: number } {
+  const number = (wanted: Result['outcome']): number =>
+    results.filter(({ outcome }) => outcome === wanted).length
+  return { caught: number('caught'), equivalent: number('equivalent') }
+}
+
+/** The part that was caught of what is not equivalent; 1 where there is nothing. */
+function rate(results: readonly Result[]): number {
+  const { caught, equivalent } = counts(results)
+  return results.length > equivalent ? caught / (results.length - equivalent) : 1
+}
+
+/** Goals that were missed, as sentences. */
+export function missed(results: readonly Result[]): string[] {
+  const found: string[] = []
+  if (rate(results) < ALL_MIN) found.push(`all rooms together: below ${ALL_MIN * 100} %`)
+  for (const room of ROOMS) {
+    const own = results.filter(({ change }) => roomOf(change.file) === room)
+    if (rate(own) < ROOM_MIN) found.push(`${room}: below ${ROOM_MIN * 100} %`)
+  }
+  if (counts(results).equivalent > results.length * EQUIVALENT_MAX) {
+    found.push('more than one in ten is said to be equivalent')
+  }
+  return found
+}
