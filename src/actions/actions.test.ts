@@ -200,3 +200,50 @@ describe('actions', () => {
     }
   })
 })
+
+describe('a table', () => {
+  const own = new Map<string, Run>([
+    ['add', (table, args) => (args as string[]).map((key) => table.set(key, 1)).length],
+    [
+      'swap',
+      (table) => {
+        table.delete('a.1')
+        table.set('a.3', 1)
+        return table.keys('a.')
+      },
+    ],
+  ])
+  const tables = actionsPart(own)
+
+  function perform(state: Actions, name: string, args: unknown): unknown {
+    const done = tables.perform!(state, 0, actions.encodeCall(name, args), 7, 3)
+    for (const change of done.changes) tables.apply!(state, change)
+    return actions.decodeAnswer(done.outcome)
+  }
+
+  test('is full by what one action adds, too, and that action leaves nothing (PR-2)', () => {
+    const state = actions.create()
+    for (let i = 0; i < actions.KEYS_MAX - 2; i++) state.kept.set(`key ${i}`, '1')
+    const why = `the table holds ${actions.KEYS_MAX} keys at most`
+    expect(perform(state, 'add', ['x', 'y', 'z'])).toEqual({ ok: false, why })
+    expect(state.kept.size).toBe(actions.KEYS_MAX - 2)
+    expect(perform(state, 'add', ['x', 'y'])).toMatchObject({ ok: true })
+    expect(perform(state, 'add', ['z'])).toEqual({ ok: false, why })
+    expect(perform(state, 'add', ['x'])).toMatchObject({ ok: true })
+  })
+  test('names what an action has written so far, and not what it has deleted (PR-2)', () => {
+    const state = actions.create()
+    perform(state, 'add', ['a.1', 'a.2', 'b.1'])
+    expect(perform(state, 'swap', null)).toEqual({ ok: true, value: ['a.2', 'a.3'] })
+  })
+  test('that is told anew takes the place of the one before: what was deleted is gone (PR-2)', () => {
+    const [before, after] = [actions.create(), actions.create()]
+    perform(before, 'add', ['a.1', 'a.2'])
+    perform(after, 'add', ['a.2'])
+    const member = actions.create()
+    told(member, tables.welcome!(before))
+    const events = told(member, tables.welcome!(after))
+    expect(actions.keys(member, 'a.')).toEqual(['a.2'])
+    expect(events).toEqual([{ kind: 'table', keys: ['a.2', 'a.1'] }])
+  })
+})

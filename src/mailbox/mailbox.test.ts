@@ -195,6 +195,40 @@ describe('under hello', () => {
   })
 })
 
+describe('a letter that comes again', () => {
+  test('before its ack went is acked at once, not after the delay (PR-2)', () => {
+    const [a, b] = pair('hello')
+    connect(a, b)
+    talk(a, b)
+    post(a, b, 'one')
+    pump(a)
+    const again = [...a.sent]
+    carry(a, b)
+    pump(b, 1)
+    expect(b.sent).toEqual([])
+    a.sent.push(...again)
+    carry(a, b, 1)
+    expect(b.box.counters.duplicates).toBe(1)
+    pump(b, 1)
+    expect(carry(b, a, 1)).toEqual(['[] ack 1'])
+    expect(a.kept).toEqual([])
+  })
+  test('on a new connection, for its ack was lost, is acked beside the hello (PR-2)', () => {
+    const [a, b] = [end('a', { policy: 'preemptive' }), end('b', { policy: 'hello' })]
+    post(a, b, 'one')
+    for (let times = 0; times < 2; times++) {
+      connect(a, b)
+      pump(a)
+      carry(a, b)
+      if (times === 0) disconnect(a, b)
+    }
+    expect(b.box.counters.duplicates).toBe(1)
+    pump(b)
+    expect(carry(b, a)).toEqual(['hello 1', '[] ack 1'])
+    expect(a.kept).toEqual([])
+  })
+})
+
 describe('other policies', () => {
   test('S4, S5, S20: preemptive: all letters and the ack go on each connection, just in case', () => {
     const [a, b] = pair('preemptive')

@@ -2,7 +2,8 @@
 // Method: the hub's machine with streams by hand and a disk that is a Map.
 import { describe, expect, test } from 'vitest'
 import type { Why } from '../../src/register/messages.ts'
-import { ASK_MS, RECOVER_MS } from '../../src/register/register.ts'
+import { LIST_MAX } from '../../src/hub/sessions.ts'
+import { add, ASK_MS, kept, RECOVER_MS, recordOf } from '../../src/register/register.ts'
 import { Desk, listed, proof } from './desk.ts'
 
 function change(
@@ -454,4 +455,29 @@ describe('a disk that takes its time, or nothing', () => {
     expect(desk.heard.get(two!)!.at(-1)).toMatchObject({ kind: 'register', request: 99 })
     expect(desk.hub.waiting.size).toBe(0)
   })
+})
+
+test('T19: the list ends after so many sessions, and says that it ended (PR-2)', () => {
+  const desk = new Desk()
+  const out = { send: () => {}, record: () => {}, emit: () => {} }
+  for (let n = 0; n < LIST_MAX + 5; n++) {
+    add(desk.hub.directory, 0, { ...WISH, room: `room ${n}` }, `s${n}`, out)
+    recordOf(desk.hub.directory, `s${n}`)
+    kept(desk.hub.directory, 0, `s${n}`, out)
+  }
+  const answers = desk.say(desk.open(), { kind: 'list', request: 5, game: 'g' })
+  expect(answers.filter(({ kind }) => kind === 'entry')).toHaveLength(LIST_MAX)
+  expect(answers.at(-1)).toEqual({ kind: 'last', request: 5 })
+})
+
+test('PEER_GONE: the end of a stream that a newer one replaced is no news of its member (PR-2)', () => {
+  const desk = new Desk()
+  const { id, streams } = desk.session(2)
+  const newer = desk.open()
+  desk.attach(newer, id, 2)
+  const news = desk.heard.get(streams[0]!)!
+  const before = news.length
+  desk.close(streams[1]!)
+  expect(news.slice(before)).toEqual([])
+  expect(desk.hub.attached.get(id)!.get(2)).toBe(newer)
 })

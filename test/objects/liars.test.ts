@@ -59,6 +59,29 @@ describe('what is another’s stays', () => {
     desk.hear(LIAR, told('orphans', { ...taken, owner: NOBODY }))
     expect(desk.find(GOOD, 1)).toMatchObject({ owner: GOOD, fields: [7] })
   })
+  test('at the version of whoever was granted it (PR-2)', () => {
+    const desk = new Desk()
+    const { count } = desk.spawn(TYPE.plain)
+    desk.hear(GOOD, wish(ME, count, GOOD))
+    const granted = { creator: ME, count, version: [1, 1], owner: GOOD } as const
+    desk.hear(GOOD, told('tell', { ...granted, oseq: 2, state: [8] }))
+    expect(desk.find(ME, count)).toMatchObject({ owner: GOOD, fields: [8] })
+    desk.hear(LIAR, told('tell', { ...granted, oseq: 9, state: [66] }))
+    expect(desk.find(ME, count)).toMatchObject({ owner: GOOD, fields: [8] })
+    desk.hear(GOOD, told('tell', { ...granted, oseq: 3, state: [9] }))
+    expect(desk.find(ME, count)).toMatchObject({ owner: GOOD, fields: [9] })
+  })
+  test('at what the liar was granted, in the name of somebody else (PR-2)', () => {
+    const desk = new Desk()
+    const { count } = desk.spawn(TYPE.plain)
+    desk.hear(LIAR, wish(ME, count, LIAR))
+    const granted = { creator: ME, count, version: [1, 1] } as const
+    desk.hear(LIAR, told('tell', { ...granted, owner: GOOD, oseq: 2, state: [66] }))
+    expect(desk.find(ME, count)!.owner).not.toBe(GOOD)
+    expect(desk.find(ME, count)!.fields).not.toEqual([66])
+    desk.hear(LIAR, told('tell', { ...granted, owner: LIAR, oseq: 2, state: [8] }))
+    expect(desk.find(ME, count)).toMatchObject({ owner: LIAR, fields: [8] })
+  })
   test('at an orphan of a version that is still to come: there is none', () => {
     const desk = new Desk()
     const far = { creator: NOBODY, count: 1, version: [2 ** 20, 5], owner: NOBODY } as const

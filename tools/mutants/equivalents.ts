@@ -10,4 +10,17 @@ export interface Equivalent extends Change {
   readonly why: string
 }
 
-export const EQUIVALENTS: readonly Equivalent[] = []
+function equivalent(place: string, text: string, put: string, why: string, nth = 0): Equivalent {
+  const [file = '', within = ''] = place.split(' ')
+  return { file: `src/${file}`, within, text, put, nth, why }
+}
+
+/** The list, room by room. */
+export const EQUIVALENTS: readonly Equivalent[] = [
+  equivalent(
+    'hub/attaching.ts detach',
+    'members?.get(inc) !== connection',
+    '!members',
+    'A second lock: a stream whose member has a newer one has no number any more (standDown).',
+  ),
+]

@@ -1,0 +1,250 @@
+// Goal: lines of the session that stand between two rules, and that nobody would miss at first.
+// Method: the shipped verbs, by hand; each test was seen to fail without its line.
+import { describe, expect, test } from 'vitest'
+import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
+import * as client from '../../src/session/client.ts'
+import * as durable from '../../src/session/durable.ts'
+import { LEASE_MS } from '../../src/session/lease.ts'
+import { type PeerMessage, testimonyLayout } from '../../src/session/messages.ts'
+import * as operations from '../../src/session/operations.ts'
+import { testified } from '../../src/session/recovery.ts'
+import * as roles from '../../src/session/roles.ts'
+import * as machine from '../../src/session/session.ts'
+import type { Session, SessionEvent, SessionOut } from '../../src/session/state.ts'
+import { mayLead } from '../../src/session/trust.ts'
+import { encode } from '../../src/wire/layout.ts'
+
+const operation = (seq: number): Input => ({ kind: 'operation', from: 1, seq, id: seq })
+const ack = (epoch: number, length: number): Input => {
+  return { kind: 'receive', from: 2, message: { kind: 'acknowledge', epoch, length } }
+}
+const registered = (epoch: number, primary: number, backup: number): Input => {
+  return { kind: 'register', register: { epoch, primary, backup } }
+}
+
+/** One process, and what it said and told. */
+class One {
+  readonly sent: PeerMessage[] = []
+  readonly told: string[] = []
+  process: Process
+
+  constructor(process: Process) {
+    this.process = process
+  }
+
+  get session(): Session {
+    return this.process.session
+  }
+
+  get length(): number {
+    const { log } = this.session.server
+    return log.base + log.entries.length
+  }
+
+  give(input: Input): void {
+    const { process, effects } = step(this.process, input)
+    this.process = process
+    this.sent.push(...effects.sent.map(({ message }) => message))
+    this.told.push(...effects.told.map(({ kind }) => kind))
+  }
+}
+
+/** The primary, 1, of three; 2 is asked to stand by. */
+function primary(): One {
+  const one = new One(founder(null).process)
+  for (const asker of [1, 2]) one.give({ kind: 'join', asker })
+  one.give({ kind: 'offer', peer: 2 })
+  return one
+}
+
+/** The same with 2 as its registered backup, at epoch 2. */
+function backedUp(): One {
+  const one = primary()
+  one.give(ack(1, one.length))
+  one.give(registered(2, 1, 2))
+  one.told.length = 0
+  return one
+}
+
+/** Who stands by that primary, and has its snapshot, offered in such an epoch. */
+function candidate(epoch: number): { one: One; snapshot: PeerMessage & { kind: 'snapshot' } } {
+  const [found] = primary().sent.filter((message) => message.kind === 'snapshot')
+  const snapshot = { ...found!, epoch }
+  const one = new One(fresh(1, null))
+  one.session.me = 2
+  one.give({ kind: 'receive', from: 1, message: snapshot })
+  return { one, snapshot }
+}
+
+function listening(): { out: SessionOut; events: SessionEvent[] } {
+  const events: SessionEvent[] = []
+  const out: SessionOut = {
+    send: () => {},
+    emit: (event) => void events.push(event),
+    hub: () => {},
+    perform: () => null,
+    change: () => {},
+    keeps: () => false,
+    collect: () => [],
+    restore: () => {},
+    news: () => {},
+    show: (_part, news) => news,
+    part: () => 0,
+    told: () => [],
+  }
+  return { out, events }
+}
+
+describe('the log and who stands by', () => {
+  test('T38: who lacks an entry of the log is not registered as backup (PR-2)', () => {
+    const one = primary()
+    one.give(operation(1))
+    one.give(ack(1, one.length - 1))
+    expect(one.session.server.role).toBe('alone')
+    one.give(ack(1, one.length))
+    expect(one.session.server.role).toBe('adding')
+  })
+  test('T35: a backup takes no entry behind a gap, and says how far it is (PR-2)', () => {
+    const { one } = candidate(1)
+    const { length } = one
+    const source = backedUp()
+    source.give(operation(1))
+    const entry = source.sent.findLast((message) => message.kind === 'replicate')!
+    const give = (index: number): PeerMessage => {
+      one.give({ kind: 'receive', from: 1, message: { ...entry, epoch: 1, index } })
+      return one.sent.at(-1)!
+    }
+    expect(give(length + 1)).toMatchObject({ kind: 'acknowledge', length })
+    expect(one.process.done).toEqual([])
+    expect(give(length)).toMatchObject({ kind: 'acknowledge', length: length + 1 })
+    expect(one.process.done).toEqual([1])
+  })
+  test('C-3: a snapshot of an older epoch is not taken (PR-2)', () => {
+    const { one, snapshot } = candidate(2)
+    expect(one.session.server).toMatchObject({ role: 'sync', epoch: 2 })
+    one.give({ kind: 'receive', from: 1, message: { ...snapshot, epoch: 1 } })
+    expect(one.session.server).toMatchObject({ role: 'sync', epoch: 2 })
+    one.give({ kind: 'receive', from: 1, message: { ...snapshot, epoch: 3 } })
+    expect(one.session.server).toMatchObject({ role: 'sync', epoch: 3 })
+  })
+})
+
+describe('a role that is handed over', () => {
+  test('T4: only when the backup has the last entry (PR-2)', () => {
+    const one = backedUp()
+    one.give({ kind: 'hand-over' })
+    expect(one.session.server.role).toBe('backedup')
+    one.give(ack(2, one.length - 1))
+    expect(one.session.server.role).toBe('backedup')
+    one.give(ack(2, one.length))
+    expect(one.session.server.role).toBe('handing')
+  })
+  test('T4: what was held for want of a lease is told when the next primary has it (PR-2)', () => {
+    const one = backedUp()
+    Object.assign(one.session.server.lease, { counts: true, until: -1 })
+    one.give(operation(1))
+    one.give(ack(2, one.length))
+    one.give({ kind: 'hand-over' })
+    one.give(ack(2, one.length))
+    expect([one.session.server.role, one.told]).toEqual(['handing', []])
+    one.give(registered(3, 2, 0))
+    expect([one.session.server.role, one.told]).toEqual(['idle', ['done']])
+  })
+  test('T43: a new primary counts its lease from its request, not from the answer (PR-2)', () => {
+    const { one } = candidate(1)
+    const own = one.session
+    const { out } = listening()
+    own.recovers = true
+    machine.receive(own, 500, 1, { kind: 'confirm', epoch: 2 }, out)
+    roles.suspect(own, 1_000, 1, out)
+    const register = { epoch: 3, primary: 2, backup: 0 }
+    const said = { kind: 'register', request: 0, session: 's', ok: true, register } as const
+    machine.hubSaid(own, 4_000, said, out)
+    expect(own.server.role).toBe('alone')
+    expect(own.server.lease.until).toBe(1_000 + LEASE_MS)
+  })
+})
+
+describe('what a client believes', () => {
+  function member(): Session {
+    const one = backedUp()
+    const own = fresh(2, null).session
+    own.me = 3
+    const members = [...one.session.server.told.values()]
+    const view = { epoch: 2, mv: 3, primary: 1, backup: 2, members }
+    client.follow(own, 0, view, null, listening().out)
+    return own
+  }
+
+  test('S-2: a view of the same number says who stands by now (PR-2)', () => {
+    const own = member()
+    client.takeView(own, 0, 1, { ...own.client.view, backup: 3 }, listening().out)
+    expect(own.client.view.backup).toBe(3)
+    client.takeView(own, 0, 1, { ...own.client.view, mv: 2, backup: 2 }, listening().out)
+    expect(own.client.view.backup).toBe(3)
+  })
+  test('T42: whom an older register names does not lead (PR-2)', () => {
+    const own = member()
+    own.client.register = { epoch: 1, primary: 7, backup: 0 }
+    expect(mayLead(own, 7)).toBe(false)
+    own.client.register = { epoch: 2, primary: 7, backup: 0 }
+    expect([mayLead(own, 7), mayLead(own, 8)]).toEqual([true, false])
+  })
+  test('T44: no outcome comes before what it did is seen (PR-2)', () => {
+    const own = member()
+    const { out, events } = listening()
+    own.client.pending.push({ seq: 1, part: 5, body: Uint8Array.of(7), since: 0 })
+    const done = { kind: 'done', seq: 1, outcome: Uint8Array.of(1) } as const
+    own.client.told.waiting = true
+    operations.settle(own, done, out)
+    expect([own.client.pending.length, events]).toEqual([1, []])
+    own.client.told.waiting = false
+    operations.settle(own, done, out)
+    expect([own.client.pending.length, events.map(({ kind }) => kind)]).toEqual([0, ['done']])
+  })
+})
+
+describe('numbers of operations', () => {
+  test('T44: an operation whose predecessor is missing is not done (PR-2)', () => {
+    const one = primary()
+    const { length } = one
+    one.give(operation(2))
+    expect([one.length, one.process.done]).toEqual([length, []])
+    one.give(operation(1))
+    one.give(operation(2))
+    expect(one.process.done).toEqual([1, 2])
+  })
+  test('T80: a player that comes back never gives a number twice (PR-2)', () => {
+    const own = fresh(2, null).session
+    own.client.nextSeq = 5
+    operations.renumber(own, true, 2, listening().out)
+    expect(own.client.nextSeq).toBe(5)
+    operations.renumber(own, true, 7, listening().out)
+    expect(own.client.nextSeq).toBe(8)
+  })
+  test('T80: what a player had settled counts where the session knows less (PR-2)', () => {
+    const one = primary()
+    const known = one.session.server.durable
+    const member = known.members.get(2)!
+    durable.apply(known, { kind: 'add', member, settled: 9 })
+    expect(known.players.get(member.player)!.lastSeq).toBe(9)
+    durable.apply(known, { kind: 'add', member, settled: 4 })
+    expect(known.players.get(member.player)!.lastSeq).toBe(9)
+  })
+  test('T80: a recovery counts what members had settled, beyond the copy that it is made of (PR-2)', () => {
+    const one = primary()
+    const { server } = one.session
+    const { player } = server.durable.members.get(3)!
+    const answers = new Map([
+      [1, { index: 4, settled: 0 }],
+      [3, { index: 2, settled: 6 }],
+    ])
+    server.gathering = { until: 5_000, answers, witness: 1, incoming: null, gone: [] }
+    const bytes = encode(testimonyLayout, { index: 4, seqs: [{ player, seq: 3 }], parts: [] })
+    const { epoch } = server
+    const message = { kind: 'testimony', epoch, piece: 0, of: 1, bytes } as const
+    testified(one.session, 0, 1, message, listening().out)
+    expect(server.gathering).toBe(null)
+    expect(server.durable.players.get(player)!.lastSeq).toBe(6)
+  })
+})
