@@ -2,9 +2,10 @@
 // two others; lots are fair, and none is drawn twice.
 // Method: very many operations on few pieces, by the shipped primary.
 import { describe, expect, test } from 'vitest'
-import { HoldfastError, piece, u8 } from '../../src/index.ts'
+import { HoldfastError, piece, secret, u8 } from '../../src/index.ts'
 import { LEVEL_LONG } from '../../src/pieces/levels.ts'
 import { draw } from '../../src/pieces/lots.ts'
+import { isLost } from '../../src/pieces/state.ts'
 import { above, between, byLevel, draft, type Row } from '../../src/pieces/pieces.ts'
 import { act, follow, room } from './room.ts'
 
@@ -112,4 +113,23 @@ describe('lots', () => {
     expect(draft(all.primary.state, types, 7, 0).face.draw(1_000_000)).toBe(first)
     expect(() => draft(all.primary.state, types, 7, 0).face.draw(0)).toThrow(HoldfastError)
   })
+})
+
+test('O58: a generation is lost that was never given, or that a recovery left out (PR-2)', () => {
+  const fork = { after: 10, until: 20 }
+  const lost = [5, 10, 11, 19, 20, 30, 31].map((gen) => isLost(gen, 30, [fork]))
+  expect(lost).toEqual([false, false, true, true, false, false, true])
+  expect(isLost(31, 30, [])).toBe(true)
+})
+
+test('O37: a level that comes with what the server adds is as new as that (PR-2)', () => {
+  const Card = piece('card', { face: secret(u8, (card, who) => card.heldBy === who) })
+  const all = room([Card.rules], 1, 2)
+  const [ada] = all.seats as [(typeof all.seats)[0]]
+  const { rows } = all.primary.state.kept
+  const before = rows.get(1)!.zg
+  const z = above(rows.values())
+  expect(act(all, ada, 1, { hold: 'grab', z }, true).kind).toBe('clamped')
+  expect(rows.get(1)!).toMatchObject({ z, zg: rows.get(1)!.gen })
+  expect(rows.get(1)!.zg).toBeGreaterThan(before)
 })

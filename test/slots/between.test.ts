@@ -2,6 +2,7 @@
 // for it in the end (what the drawn runs cannot tell).
 // Method: two or three members by hand; what one says is given to the other, or kept from it.
 import { beforeEach, describe, expect, test } from 'vitest'
+import { owe } from '../../src/slots/carry.ts'
 import { digestOf, find } from '../../src/slots/events.ts'
 import { ahead, seal, shown } from '../../src/slots/fold.ts'
 import { rootOf } from '../../src/slots/root.ts'
@@ -70,6 +71,17 @@ describe('who is told', () => {
       part.acked!(ada, 2, seq)
     }
     expect(event!.held).toEqual([2])
+  })
+
+  test('M26: who has an act already is not told it by others (PR-2)', () => {
+    const ada = member(1)
+    act(ada)
+    const [event] = ada.bySlot.get(ada.slot)!.events.values()
+    for (const inc of [2, 3]) ada.peers.get(inc)!.owed.clear()
+    event!.held.push(2)
+    for (const inc of [2, 3]) owe(ada, inc, event!, NOW)
+    expect(ada.peers.get(2)!.owed.size).toBe(0)
+    expect([...ada.peers.get(3)!.owed.keys()]).toEqual([event])
   })
 
   test('M26: what is acked is not told again, what is lost at once', () => {
