@@ -190,7 +190,7 @@ describe('what becomes of an update', () => {
     }
   })
 
-  test('O48: a grab in passing is honoured for who was the last to let go, and for nobody else', () => {
+  test('O48: a grab in passing is honoured for who was the last to let go, and for nobody else (PR-3)', () => {
     const all = room(chips, 2, 1)
     const [ada, bob] = all.seats as [Seat, Seat]
     const grab = (seat: Seat, loose = false): Uint8Array =>

@@ -38,6 +38,7 @@ export function tests(root: string): string[] {
 const NOT_HERE = [
   /^test\/(e2e|conformance)\//,
   /^src\/(drivers|cli)\//,
-  /^test\/sim\/seeds\.test\.ts$/,
+  /^test\/sim\/(seeds|many)\.test\.ts$/,
+  /^src\/proof\/models\/large\.test\.ts$/,
   /^test\/[a-z]+\.test\.ts$/,
 ]

@@ -25,8 +25,8 @@ export interface Trial {
 }
 
 /** One change takes no longer, all tries together; nor is a judge silent for longer. */
-const CHANGE_MS_MAX = 150_000
-const SILENCE_MS = 25_000
+const CHANGE_MS_MAX = 240_000
+const SILENCE_MS = 60_000
 /** Longest of one test of the judge: three times what the longest took on a calm machine. */
 const TEST_MS = 45_000
 /** How often it is tried again without the files in which it stood still. */
