@@ -6,8 +6,10 @@ import { colourOf } from './colours.ts'
 import type { Play } from './play.ts'
 import { type Claim, claimsOf } from './rules/kept.ts'
 import { isInRound } from './rules/round.ts'
+import { searcherOf } from './rules/search.ts'
 import { clearedBy } from './rules/shelf.ts'
 import { ACTS } from './rules/things.ts'
+import { Searched } from './sheets.tsx'
 
 /** In the list of who is here: those who are not, with what is theirs. */
 export function Absent({ play }: { play: Play }): ComponentChild {
@@ -53,7 +55,8 @@ export function Claims({ play, bottom }: { play: Play; bottom: number }): Compon
   const own = play.formerSelf
   const isClaimed = claims.some(({ player }) => player === own)
   const cleared = clearedBy(play.session, play.session.now())
-  if (claims.length === 0 && (own === null || isClaimed) && cleared === null) return null
+  const asks = claims.length > 0 || (own !== null && !isClaimed)
+  if (!asks && cleared === null && searcherOf(play.session) === 0) return null
   return (
     <div
       class="claims"
@@ -62,6 +65,7 @@ export function Claims({ play, bottom }: { play: Play; bottom: number }): Compon
       style={{ bottom: `${bottom + 40}px` }}
     >
       {cleared !== null && !play.watching && <Cleared play={play} by={cleared} />}
+      <Searched play={play} />
       {claims.map((claim) => (
         <Asked key={claim.player} play={play} claim={claim} />
       ))}

@@ -156,7 +156,7 @@ export class Drags {
     const { state } = thing.handle
     if (state.law) return { at: state.at }
     const up = state.deck || state.hand !== 0 ? open : state.up
-    const { deck: _deck, ...lies } = landing(state, { at, hand, up })
+    const { deck: _deck, seer: _seer, ...lies } = landing(state, { at, hand, up })
     return lies as Moment
   }
 

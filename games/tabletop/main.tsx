@@ -27,6 +27,7 @@ import { endOf, gameOf } from './rules/seats.ts'
 import { DEAL_MAX } from './rules/free.ts'
 import { keptName } from './rules/kept.ts'
 import { ACTS, PLAYERS_MAX, TYPES } from './rules/things.ts'
+import { Sheets } from './sheets.tsx'
 import { listen } from './typing.ts'
 import { Scene } from './view/scene.tsx'
 
@@ -231,6 +232,7 @@ function Over({ play }: { play: Play }): ComponentChild {
           acts={{ fit: () => scene?.fit(play), zoom, select: toggleSelect, help: toggleHelp }}
         />
       )}
+      <Sheets play={play} />
       {menu && <Menu play={play} menu={menu} close={() => close()} />}
     </>
   )

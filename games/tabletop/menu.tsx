@@ -4,13 +4,17 @@ import type { ComponentChild } from 'preact'
 import type { Vec2 } from 'holdfast'
 import { called, type Thing } from './kinds.ts'
 import type { Play } from './play.ts'
+import { pileSize } from './piles.ts'
 import { DECK, DISCARD } from './rules/places.ts'
+import { ACTS } from './rules/things.ts'
 
 /** Where it is open, and on what. */
 export interface MenuAt {
   readonly at: Vec2
   readonly thing: Thing
 }
+
+type CardThing = Thing & { readonly kind: 'card' }
 
 interface Item {
   readonly name: string
@@ -49,6 +53,7 @@ export function Menu(props: { play: Play; menu: MenuAt; close: () => void }): Co
 }
 
 function itemsOf(play: Play, thing: Thing, chosen: readonly Thing[]): Item[] {
+  if (thing.kind === 'card' && thing.handle.state.law) return closer(play, thing)
   if (thing.kind !== 'die' && thing.handle.state.law) return []
   const levels = [
     { name: 'Raise', key: ']', act: () => play.raise(chosen) },
@@ -63,11 +68,27 @@ function itemsOf(play: Play, thing: Thing, chosen: readonly Thing[]): Item[] {
   }
   const me = play.session.me.player
   return [
+    ...closer(play, thing),
     { name: 'Flip', key: 'F', act: () => play.flip(chosen) },
     rotate,
     { name: 'To my hand', key: 'H', act: () => play.put(chosen, { hand: me }) },
     { name: 'Discard', key: 'P', act: () => play.put(chosen, { at: DISCARD }) },
     { name: 'Onto the deck', key: '', act: () => play.put(chosen, { at: DECK }) },
+    ...ofPile(play, thing),
     ...levels,
+  ]
+}
+
+function closer(play: Play, thing: CardThing): Item[] {
+  if (thing.handle.state.face === null) return []
+  return [{ name: 'Enlarge', key: 'E', act: () => play.enlarge(thing) }]
+}
+
+function ofPile(play: Play, { id, handle }: CardThing): Item[] {
+  if (pileSize(play, handle) < 2) return []
+  const search = (): void => void play.act(ACTS.search, { card: id })
+  return [
+    { name: 'Look through it', key: 'L', act: search },
+    { name: 'Split it…', key: 'T', act: () => play.show({ kind: 'split', id }) },
   ]
 }

@@ -3,7 +3,14 @@
  * and remembers. It draws nothing; `changed` tells who does.
  */
 
-import type { ActionType, MemberInfo, PieceHandle, PieceOutcome, Session } from 'holdfast'
+import type {
+  ActionOutcome,
+  ActionType,
+  MemberInfo,
+  PieceHandle,
+  PieceOutcome,
+  Session,
+} from 'holdfast'
 import { Player } from '../player.ts'
 import { type Drag, Drags, type Drop, sentence } from './drags.ts'
 import { Ghosts } from './ghosts.ts'
@@ -39,8 +46,12 @@ export class Play extends Player {
   readonly selected = new Set<number>()
   /** The thing that keys are about; 0 for none. */
   focus = 0
+  /** The thing under the mouse; 0 for none. */
+  pointed = 0
   /** Whether keys are used here, so that the focus is shown. */
   keyed = false
+  /** What is open over the table, about which piece. */
+  sheet: { readonly kind: 'large' | 'split'; readonly id: number } | null = null
   /** An eight that waits for its suit to be named: its piece. */
   naming = 0
   #things: readonly Thing[] = []
@@ -92,6 +103,7 @@ export class Play extends Player {
     for (const id of this.selected) if (!this.#byId.has(id)) this.selected.delete(id)
     if (!this.#byId.has(this.focus)) this.focus = 0
     if (!this.#byId.has(this.naming)) this.naming = 0
+    if (!this.#byId.has(this.sheet?.id ?? 0)) this.sheet = null
     this.tray.take(this.handOf(this.session.me.player))
   }
 
@@ -227,15 +239,41 @@ export class Play extends Player {
 
   /** Does what the server decides; a refusal is said. @returns whether it was done */
   async act<Args, Answer>(action: ActionType<Args, Answer>, args: Args): Promise<boolean> {
-    if (this.watching) return false
+    return (await this.#decide(action, args))?.ok ?? false
+  }
+
+  /** The same. @returns what the server answered; null if it was not done */
+  async ask<Args, Answer>(action: ActionType<Args, Answer>, args: Args): Promise<Answer | null> {
+    const outcome = await this.#decide(action, args)
+    return outcome?.ok ? outcome.value : null
+  }
+
+  async #decide<Args, Answer>(
+    action: ActionType<Args, Answer>,
+    args: Args,
+  ): Promise<ActionOutcome<Answer> | null> {
+    if (this.watching) return null
     try {
       const outcome = await this.session.act(action, args)
       if (!outcome.ok) this.toasts.say(sentence(outcome.why))
-      return outcome.ok
+      return outcome
     } catch (error) {
       this.toasts.say(error instanceof Error ? error.message : String(error))
-      return false
+      return null
     }
+  }
+
+  /** Opens a sheet about a piece, or closes the one that is open. */
+  show(sheet: Play['sheet']): void {
+    this.sheet = sheet
+    this.changed()
+  }
+
+  /** Shows a card large, if we see its face, or no more. */
+  enlarge(thing: Thing | null): void {
+    if (this.sheet || thing?.kind !== 'card') return this.show(null)
+    if (thing.handle.state.face !== null) this.show({ kind: 'large', id: thing.id })
+    else this.toasts.say('You do not see the face of that card.')
   }
 
   /** Turns over: cards and men. */

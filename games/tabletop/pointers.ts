@@ -55,7 +55,7 @@ export class Pointers {
     root.addEventListener('pointermove', (event) => this.#move(event))
     root.addEventListener('pointerup', (event) => this.#lift(event))
     root.addEventListener('pointercancel', (event) => this.#stop(event))
-    root.addEventListener('pointerleave', () => this.#ground.playing()?.ghosts.point(null))
+    root.addEventListener('pointerleave', () => this.#leave())
     root.addEventListener('contextmenu', (event) => this.#context(event))
     root.addEventListener('wheel', (event) => this.#wheel(event), { passive: false })
   }
@@ -63,6 +63,13 @@ export class Pointers {
   #placeOf(event: MouseEvent): Vec2 {
     const box = this.#root.getBoundingClientRect()
     return [event.clientX - box.left, event.clientY - box.top]
+  }
+
+  #leave(): void {
+    const play = this.#ground.playing()
+    if (!play) return
+    play.ghosts.point(null)
+    play.pointed = 0
   }
 
   #press(event: PointerEvent): void {
@@ -93,8 +100,11 @@ export class Pointers {
   #rest(at: Vec2, thing: Thing | null): void {
     this.#gesture = { kind: 'over' }
     const play = this.#ground.playing()
-    if (!thing || !play || play.watching) return
+    if (!thing || !play) return
+    // Who watches has no menu, but may look closer.
+    if (play.watching) return play.enlarge(thing)
     if (!play.selected.has(thing.id)) this.#select(play, [thing.id])
+    play.focus = thing.id
     this.#ground.menu(at, thing)
   }
 
@@ -123,8 +133,9 @@ export class Pointers {
   }
 
   #hover(at: Vec2, play: Play | null): void {
-    const thing = play && !play.watching && this.#ground.scene.hit(play, at)
-    this.#root.style.cursor = thing ? 'grab' : ''
+    const thing = play && this.#ground.scene.hit(play, at)
+    if (play) play.pointed = thing?.id ?? 0
+    this.#root.style.cursor = thing && !play.watching ? 'grab' : ''
   }
 
   // The pointer has gone far enough: now it is known what it does.

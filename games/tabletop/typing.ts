@@ -6,11 +6,13 @@
 import type { Vec2 } from 'holdfast'
 import { isElsewhere } from '../keys.ts'
 import { placeOf, type Thing } from './kinds.ts'
+import { pileSize } from './piles.ts'
 import type { Play } from './play.ts'
 import { spoken } from './pointers.ts'
 import { DISCARD, SQUARE } from './rules/places.ts'
 import { gameOf } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
+import { closeSheet } from './sheets.tsx'
 import type { Scene } from './view/scene.tsx'
 
 /** How far an arrow carries, in units of the table. */
@@ -30,8 +32,10 @@ export const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['R', 'rotate (Shift: back)'],
   ['F', 'flip; crown'],
   ['[ ]', 'lower, raise'],
+  ['E', 'enlarge a card, also the one under the pointer; and no more'],
   ['H', 'take into your hand'],
   ['P', 'put onto the discard pile'],
+  ['L T', 'look through the pile; split it'],
   ['Z', 'take your last move back'],
   ['D', 'deal'],
   ['S', 'shuffle the deck'],
@@ -73,6 +77,7 @@ function strike(desk: Desk, play: Play, event: KeyboardEvent): boolean {
   if (key === '?') return did(desk.help())
   if (key === 'Escape') return escape(desk, play)
   if (zoomed(desk, play, key)) return true
+  if (key.toLowerCase() === 'e') return did(play.enlarge(play.find(play.pointed || play.focus)))
   if (play.watching) return false
   if (key === 'Enter' || key === ' ') return did(enter(desk, play))
   return act(desk, play, key.toLowerCase(), shiftKey)
@@ -97,6 +102,9 @@ function act(desk: Desk, play: Play, key: string, shift: boolean): boolean {
       return did(play.put(chosen, { hand: play.session.me.player }))
     case 'p':
       return did(play.put(chosen, { at: DISCARD }))
+    case 'l':
+    case 't':
+      return aboutPile(play, key)
     case 'z':
       return did(void play.takeBack())
     case 'd':
@@ -110,6 +118,14 @@ function act(desk: Desk, play: Play, key: string, shift: boolean): boolean {
   }
 }
 
+function aboutPile(play: Play, key: string): boolean {
+  const thing = play.find(play.focus)
+  if (thing?.kind !== 'card' || pileSize(play, thing.handle) < 2) return false
+  const { id } = thing
+  if (key === 't') return did(play.show({ kind: 'split', id }))
+  return did(void play.act(ACTS.search, { card: id }))
+}
+
 function zoomed({ scene }: Desk, play: Play, key: string): boolean {
   const { width, height } = scene.camera.frame
   if (key === '0') return did(scene.fit(play))
@@ -120,6 +136,7 @@ function zoomed({ scene }: Desk, play: Play, key: string): boolean {
 
 function escape(desk: Desk, play: Play): boolean {
   if (desk.close()) return true
+  if (closeSheet(play)) return true
   if (play.drags.held.size > 0) {
     play.drags.cancel()
     desk.speak('Put back.')

@@ -9,7 +9,7 @@ import { readStandard } from '../standard/document.ts'
 import { type Ledger, readCapture, type Sent } from '../standard/ledger.ts'
 import { type Read, tell } from '../standard/values.ts'
 import { Crew } from './crew.ts'
-import { agreed, dragTo, state, type Globals } from './hands.ts'
+import { agreed, dragTo, pointOf, state, top, type Globals } from './hands.ts'
 import type { Window } from './harness.ts'
 
 const NAMES = ['Ada', 'Eve', 'Grace', 'Linus']
@@ -85,10 +85,24 @@ test('O53: no window is sent a face that it may not see; only the backup has the
   await dragTo(grace, card, [1000, 620])
   await agreed(windows, card)
   expect((await state(linus, card)).face).not.toBe(null)
+  // Grace looks through the deck, and all are told.
+  const [x, y] = await pointOf(grace.page, await top(grace))
+  await grace.page.mouse.click(x, y, { button: 'right' })
+  await grace.page.getByRole('menuitem', { name: 'Look through it' }).click()
+  await grace.page.getByRole('heading', { name: 'You look through 32 cards' }).waitFor()
+  await linus.page.getByText('Grace looks through a pile.').waitFor()
+  await grace.page
+    .getByRole('button', { name: /^Take the / })
+    .first()
+    .click()
+  await grace.until({ hand: '5', pending: '0' })
+  await grace.page.keyboard.press('Escape')
+  await linus.until({ log: 'looks no more' })
   const ledger = readAll()
   const mine = (player: number): string[] => Array.from({ length: 5 }, () => String(player))
+  const looked = Array.from({ length: 32 }, () => '0')
   expect(facesSentTo(ledger, 'Eve')).toEqual([...mine(2), 'open'])
-  expect(facesSentTo(ledger, 'Grace')).toEqual([...mine(3), 'open'])
+  expect(facesSentTo(ledger, 'Grace')).toEqual([...looked, ...mine(3), '3', 'open'])
   expect(facesSentTo(ledger, 'Linus')).toEqual([...mine(4), 'open'])
   expect(logSentTo(ledger)).toEqual(['Eve'])
   expect(crew.complaints).toEqual([])

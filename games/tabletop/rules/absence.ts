@@ -15,7 +15,7 @@
 
 import type { Actor, GameTable } from 'holdfast'
 import { ownMen } from './board.ts'
-import { deckOf, gather, shuffleFaces } from './free.ts'
+import { deckOf, gather, shuffleFaces } from './deck.ts'
 import { type Claim, claimsOf, shortName } from './kept.ts'
 import { numberOf, record } from './records.ts'
 import { breakOffFor, handOf, handOver, isInRound } from './round.ts'

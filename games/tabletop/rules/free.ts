@@ -2,11 +2,13 @@
 
 import type { Actor, GameTable, TablePiece } from 'holdfast'
 import { setClock } from './clock.ts'
+import { cardsOf, deckOf, gather, give, shuffleFaces } from './deck.ts'
 import { CARDS } from './faces.ts'
 import { Card, Die, Man } from './pieces.ts'
 import { DECK, DICE, squareAt } from './places.ts'
 import { type Readable, record } from './records.ts'
 import { type Game, gameOf, GAMES } from './seats.ts'
+import { endSearch } from './search.ts'
 import { clear } from './shelf.ts'
 
 /** Cards that may be dealt to each at once. */
@@ -14,18 +16,10 @@ export const DEAL_MAX = 13
 /** Steps of a turn that a rolled die may have. */
 const TURNS = 64
 
-/** A card as an action has it. */
-export type TableCard = TablePiece<typeof Card.schema.fields>
-
 const TITLES: Readonly<Record<Game, string>> = {
   free: 'a free table',
   draughts: 'a game of draughts',
   eights: 'Crazy Eights',
-}
-
-/** All cards, lowest first. */
-export function cardsOf(table: GameTable): TableCard[] {
-  return table.all(Card).filter(({ state }) => !state.aside)
 }
 
 /** All men. */
@@ -87,29 +81,12 @@ export function shuffle(table: GameTable, args: { all: boolean }, by: Actor): nu
   checkFree(table)
   const all = args?.all === true
   const cards = cardsOf(table).filter((card) => all || (card.state.deck && card.heldBy === 0))
+  endSearch(table)
   gather(cards)
   shuffleFaces(table, cards)
   const what = all ? 'gathered and shuffled all cards' : 'shuffled the deck'
   record(table, by.player, what)
   return cards.length
-}
-
-/** Puts cards onto the deck. */
-export function gather(cards: readonly TableCard[]): void {
-  for (const card of cards) {
-    card.hold(0)
-    card.set({ at: DECK, turn: 0, up: false, hand: 0, deck: true })
-  }
-}
-
-/** Gives the faces of these cards to them anew, each order as likely: nobody knows any more. */
-export function shuffleFaces(table: GameTable, cards: readonly TableCard[]): void {
-  const faces = cards.map(({ state }) => state.face ?? 0)
-  for (let last = faces.length - 1; last > 0; last--) {
-    const other = table.draw(last + 1)
-    ;[faces[last], faces[other]] = [faces[other]!, faces[last]!]
-  }
-  for (const [place, card] of cards.entries()) card.set({ face: faces[place]! })
 }
 
 /** Deals so many cards to each of these players, one after the other. @returns cards dealt */
@@ -134,17 +111,6 @@ export function deal(
   for (let dealt = 0; dealt < wanted; dealt++) give(deck.pop()!, players[dealt % players.length]!)
   record(table, by.player, `dealt ${count} ${count === 1 ? 'card' : 'cards'} to each`)
   return wanted
-}
-
-/** The cards of the deck that nobody holds, the topmost last. */
-export function deckOf(table: GameTable): TableCard[] {
-  return cardsOf(table).filter(({ state, heldBy }) => state.deck && heldBy === 0)
-}
-
-/** Puts a card into a hand. */
-export function give(card: TableCard, player: number): void {
-  card.set({ hand: player, deck: false, up: false, turn: 0 })
-  card.raise()
 }
 
 /** Rolls a die, or all. @returns what they show */

@@ -2,8 +2,9 @@
  * What lies on the table: cards, men and dice, as the primary lets them be moved.
  *
  * Nobody but the primary decides which face is seen: a card's face is told to all when it lies
- * open, to its holder when it is in a hand, and to nobody else. A card keeps the mark `deck` from
- * the pick-up deck until it is let go off it, so a card in the air shows nothing yet.
+ * open, to its holder when it is in a hand, to who looks through its pile, and to nobody else. A
+ * card keeps the mark `deck` from the pick-up deck until it is let go off it, so a card in the air
+ * shows nothing yet.
  *
  * With `law` the rules of a game move a piece (board.ts, round.ts), and a hand may only carry it.
  */
@@ -36,6 +37,8 @@ export interface CardState {
   /** The player in whose hand it is; 0 for none. */
   hand: number
   deck: boolean
+  /** The player who looks through its pile (search.ts); 0 for nobody. */
+  seer: number
   law: boolean
   /** It lay on the table before that was cleared (shelf.ts): nobody sees or moves it. */
   aside: boolean
@@ -77,9 +80,10 @@ export const Card = piece(
     up: bool,
     hand: u32,
     deck: bool,
+    seer: u32,
     law: bool,
     aside: bool,
-    face: secret(u8, (card, who) => card['up'] === true || card['hand'] === who),
+    face: secret(u8, (card, who) => isSeen(card as unknown as CardState, who)),
   },
   { rules: { update: (card, patch, by, hold) => updateCard(card, patch, by, hold) } },
 )
@@ -98,6 +102,10 @@ export const Die = piece(
   { rules: { update: (die, patch) => updateDie(die, patch) } },
 )
 
+function isSeen({ up, hand, seer }: CardState, who: number): boolean {
+  return up || hand === who || seer === who
+}
+
 const CLEARED = 'The table was cleared.'
 
 /** What becomes of an update of a card. */
@@ -107,8 +115,9 @@ export function updateCard(
   by: number,
   hold: Hold,
 ): Ruled<CardState> {
-  const { face, deck: _deck, law, aside, ...wanted } = patch
+  const { face, deck: _deck, law, aside, seer, ...wanted } = patch
   if (card.aside) return reject(CLEARED)
+  if (seer !== undefined) return reject('The table says who looks through a pile.')
   if (face !== undefined || law !== undefined || aside !== undefined) {
     return reject('What is printed on a card stays.')
   }
@@ -121,7 +130,7 @@ export function updateCard(
   if (card.deck && (wanted.up || wanted.hand)) {
     return reject('A card of the deck shows its face when it is taken off and let go.')
   }
-  return wanted
+  return wanted.hand ? { ...wanted, seer: 0 } : wanted
 }
 
 // Under the rules of a game a hand may be sorted, and no more.
@@ -135,11 +144,11 @@ function carried(card: CardState, patch: Partial<CardState>, by: number): Ruled<
 export function landing(card: CardState, patch: Partial<CardState>): Partial<CardState> {
   const at = clampPlace(patch.at ?? card.at)
   const hand = patch.hand ?? card.hand
-  if (hand !== 0) return { at, turn: 0, up: false, hand, deck: false }
-  if (isNear(at, DECK)) return { at: DECK, turn: 0, up: false, hand: 0, deck: true }
-  if (isNear(at, DISCARD)) return { at: DISCARD, turn: 0, up: true, hand: 0, deck: false }
+  if (hand !== 0) return { at, turn: 0, up: false, hand, deck: false, seer: 0 }
+  if (isNear(at, DECK)) return { at: DECK, turn: 0, up: false, hand: 0, deck: true, seer: 0 }
+  if (isNear(at, DISCARD)) return { at: DISCARD, turn: 0, up: true, hand: 0, deck: false, seer: 0 }
   const { turn = card.turn, up = card.up } = patch
-  return { at, turn, up, hand: 0, deck: false }
+  return { at, turn, up, hand: 0, deck: false, seer: 0 }
 }
 
 /** What becomes of an update of a man. */

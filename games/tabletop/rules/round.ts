@@ -2,9 +2,9 @@
 
 import type { Actor, GameTable } from 'holdfast'
 import { end, handClock, runClock, stopClock } from './clock.ts'
+import { cardsOf, deckOf, gather, give, shuffleFaces, type TableCard } from './deck.ts'
 import * as eights from './eights.ts'
 import { rankOf, SUITS, suitOf, theCard } from './faces.ts'
-import { cardsOf, deckOf, gather, give, shuffleFaces, type TableCard } from './free.ts'
 import { Card } from './pieces.ts'
 import { DISCARD, isAt } from './places.ts'
 import { numberOf, type Readable, record } from './records.ts'

@@ -14,6 +14,7 @@ import { runClock, stopClock } from './clock.ts'
 import { letGo } from './kept.ts'
 import { Card, Die, Man } from './pieces.ts'
 import { numberOf, type Readable, record } from './records.ts'
+import { endSearch } from './search.ts'
 import { clearRows, gameOf } from './seats.ts'
 
 /** So long a clearing can be taken back, in milliseconds. */
@@ -40,6 +41,7 @@ function isAside({ state }: Pieces[number]): boolean {
 /** Clears the table: all there is lies aside from now on. */
 export function clear(table: GameTable, by: number): void {
   putAway(table)
+  endSearch(table)
   const runs = table.get('clock.runs')
   stopClock(table)
   const rows = ROWS.flatMap((beginning) => table.keys(beginning))

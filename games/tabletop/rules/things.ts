@@ -19,7 +19,9 @@ import { Card, Die, Man } from './pieces.ts'
 import { TABLE } from './places.ts'
 import * as round from './round.ts'
 import * as shelf from './shelf.ts'
+import * as searches from './search.ts'
 import * as sitting from './sitting.ts'
+import { split } from './split.ts'
 import { timeUp } from './time-up.ts'
 
 /** Most players of a table. */
@@ -42,6 +44,10 @@ export const ACTS = {
   shuffle: action('shuffle', free.shuffle),
   deal: action('deal', free.deal),
   board: action('board', free.board),
+  search: action('search', searches.search),
+  endSearch: action('end-search', searches.endOwnSearch),
+  searchDue: action(searches.SEARCH_DUE, searches.searchDue),
+  split: action('split', split),
   takeBack: action('take-back', shelf.takeBack),
   sweep: action(shelf.SWEEP, shelf.sweep),
   roll: action('roll', free.roll),

@@ -25,6 +25,8 @@ export const RULES: Readonly<Record<Game, readonly string[]>> = {
     'Drag cards off the deck: let go over the table a card is open to all, over your hand ' +
       'to you alone. Hold Alt to put it face down.',
     'Cards that you drag onto the deck or the discard pile come to lie on it.',
+    'A pile may be split, and looked through: everybody is told that you look, and you alone see ' +
+      'what. Take out what you want; shuffle it when you are done, if you like.',
     'Whoever grabs a piece first has it; everybody else is told who that is.',
     'The board with its men is taken out, and put away, by a button.',
     'Click a die to roll it. The server rolls, deals and shuffles, so nobody can foresee it.',

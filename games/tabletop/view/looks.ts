@@ -4,7 +4,7 @@
  */
 
 import type { Vec2 } from 'holdfast'
-import { placeOf, type Thing, turnOf } from '../kinds.ts'
+import { type CardHandle, placeOf, type Thing, turnOf } from '../kinds.ts'
 import type { Play } from '../play.ts'
 import { layoutFor } from '../tray.ts'
 import type { Camera } from './camera.ts'
@@ -69,7 +69,7 @@ export class Looks {
   #goal(play: Play, thing: Thing): Look | null {
     const me = play.session.me.player
     const drag = play.drags.held.get(thing.id)
-    const flip = thing.kind === 'card' && thing.handle.state.face !== null ? 1 : 0
+    const flip = thing.kind === 'card' && isOpen(thing.handle) ? 1 : 0
     const { zoom, frame } = this.#camera
     if (drag) return { at: drag.at, turn: turnOf(thing), scale: zoom, flip, space: 'air' }
     const { heldBy } = thing.handle
@@ -124,6 +124,11 @@ export class Looks {
     if (!look) return null
     return look.space === 'tray' ? look.at : this.#camera.toScreen(look.at)
   }
+}
+
+// A face that we know by looking through a pile is not shown there as if it lay open.
+function isOpen({ state: { face, up, hand } }: CardHandle): boolean {
+  return face !== null && (up || hand !== 0)
 }
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)')

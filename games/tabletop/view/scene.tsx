@@ -7,10 +7,11 @@ import { type ComponentChild, render } from 'preact'
 import type { Vec2 } from 'holdfast'
 import { colourOf } from '../colours.ts'
 import type { Thing } from '../kinds.ts'
+import { pilesOf } from '../piles.ts'
 import type { Play } from '../play.ts'
 import { lastOf } from '../rules/board.ts'
 import { hasBoard } from '../rules/free.ts'
-import { CARD, DECK, DIE, DISCARD, isAt, MAN, type Region, REGIONS } from '../rules/places.ts'
+import { CARD, DIE, MAN, type Region, REGIONS } from '../rules/places.ts'
 import { type Game, gameOf } from '../rules/seats.ts'
 import { layoutFor } from '../tray.ts'
 import { Camera } from './camera.ts'
@@ -226,45 +227,40 @@ function Rubber({ from, to }: Band): ComponentChild {
   )
 }
 
-// The edges of the piles: the deeper, the more cards.
+// The edges of the piles, the deeper, the more cards; and how many there are.
 function Piles({ play }: { play: Play }): ComponentChild {
   return (
     <>
-      {[DECK, DISCARD].map((place) => {
-        const count = pile(play, place).length
-        return Array.from({ length: Math.ceil(count / 8) }, (_, layer) => (
-          <rect
-            key={`${place[0]} ${layer}`}
-            x={place[0] - CARD[0] / 2 + 0.7 * layer}
-            y={place[1] - CARD[1] / 2 + 1.5 * layer + 1.5}
-            width={CARD[0]}
-            height={CARD[1]}
-            rx="8"
-            fill="#e9e4d8"
-            stroke="#7d7766"
-            stroke-width="0.7"
-          />
-        )).toReversed()
-      })}
+      {pilesOf(play).map(({ at, cards }) => (
+        <g key={at.join()} transform={`translate(${at[0]} ${at[1]})`}>
+          {cards.length > 2 && (
+            <text class="pile" text-anchor="middle" y={CARD[1] / 2 + 48}>
+              {cards.length} CARDS
+            </text>
+          )}
+          {Array.from({ length: Math.ceil(cards.length / 8) }, (_, layer) => (
+            <rect
+              key={layer}
+              x={-CARD[0] / 2 + 0.7 * layer}
+              y={-CARD[1] / 2 + 1.5 * layer + 1.5}
+              width={CARD[0]}
+              height={CARD[1]}
+              rx="8"
+              fill="#e9e4d8"
+              stroke="#7d7766"
+              stroke-width="0.7"
+            />
+          )).toReversed()}
+        </g>
+      ))}
     </>
   )
-}
-
-function pile(play: Play, place: Vec2): Thing[] {
-  return play.things.filter(({ kind, handle }) => {
-    if (kind !== 'card' || handle.heldBy !== 0 || handle.state.hand !== 0) return false
-    return isAt(handle.state.at, place)
-  })
 }
 
 function Layer(props: { scene: Scene; play: Play; space: Space }): ComponentChild {
   const { scene, play, space } = props
   const buried = new Set(
-    [DECK, DISCARD].flatMap((place) =>
-      pile(play, place)
-        .slice(0, -PILE_TOP)
-        .map(({ id }) => id),
-    ),
+    pilesOf(play).flatMap(({ cards }) => cards.slice(0, -PILE_TOP).map(({ id }) => id)),
   )
   const things = space === 'tray' ? inHands(play) : play.things
   return (
