@@ -8,7 +8,6 @@ import { positionOf } from './rules/board.ts'
 import { clockText, leftOf } from './rules/clock.ts'
 import * as eights from './rules/eights.ts'
 import { SUITS } from './rules/faces.ts'
-import { hasBoard } from './rules/free.ts'
 import { isOn, roundOf } from './rules/round.ts'
 import { endOf, gameOf, scoreOf, seatsOf } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
@@ -45,20 +44,10 @@ function FreeBar(props: {
   setCount: (count: number) => void
   deal: () => void
 }): ComponentChild {
-  const { play, count, setCount, deal } = props
+  const { play } = props
   return (
     <div class="bar" role="toolbar" aria-label="The table">
-      <span class="dealer">
-        <button type="button" class="main" onClick={deal} title="Deal to everybody (D)">
-          Deal {count}
-        </button>
-        <button type="button" aria-label="Fewer cards" onClick={() => setCount(count - 1)}>
-          −
-        </button>
-        <button type="button" aria-label="More cards" onClick={() => setCount(count + 1)}>
-          +
-        </button>
-      </span>
+      <Dealing {...props} />
       <button
         type="button"
         title="Shuffle the deck (S)"
@@ -67,25 +56,38 @@ function FreeBar(props: {
         Shuffle
       </button>
       <Gather play={play} />
-      <button type="button" title="Roll both dice (G)" onClick={() => void play.roll(null)}>
+      <button type="button" title="Roll all dice (G)" onClick={() => void play.roll(null)}>
         Roll
       </button>
-      <BoardButton play={play} />
+      <button
+        type="button"
+        title="Boards, dice, tokens, jokers (B)"
+        onClick={() => play.show({ kind: 'box', id: 0 })}
+      >
+        Box
+      </button>
     </div>
   )
 }
 
-function BoardButton({ play }: { play: Play }): ComponentChild {
-  const out = hasBoard(play.session)
+function Dealing(props: {
+  count: number
+  setCount: (count: number) => void
+  deal: () => void
+}): ComponentChild {
+  const { count, setCount, deal } = props
   return (
-    <button
-      type="button"
-      aria-pressed={out}
-      title={out ? 'Put the board and its men away' : 'Take out a board with men'}
-      onClick={() => void play.act(ACTS.board, { out: !out })}
-    >
-      Board
-    </button>
+    <span class="dealer">
+      <button type="button" class="main" onClick={deal} title="Deal to everybody (D)">
+        Deal {count}
+      </button>
+      <button type="button" aria-label="Fewer cards" onClick={() => setCount(count - 1)}>
+        −
+      </button>
+      <button type="button" aria-label="More cards" onClick={() => setCount(count + 1)}>
+        +
+      </button>
+    </span>
   )
 }
 

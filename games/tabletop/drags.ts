@@ -99,7 +99,7 @@ export class Drags {
       this.#host.say(`${this.#host.nameOf(heldBy)} has ${called(thing)}.`, heldBy)
       return false
     }
-    if (thing.kind === 'die') return true
+    if (thing.kind === 'die' || thing.kind === 'token') return true
     const ruled =
       thing.kind === 'card'
         ? updateCard(thing.handle.state, {}, me, 'grab')

@@ -2,6 +2,7 @@
 
 import type { ObjectHandle, Session, StateOf, Vec2 } from 'holdfast'
 import { Sole } from '../returned.ts'
+import { type Ping, Pings } from './pings.ts'
 import { TABLE } from './rules/places.ts'
 import { Hand } from './rules/things.ts'
 
@@ -26,6 +27,7 @@ export class Ghosts {
   readonly #session: Session
   readonly #own: Sole<typeof Hand>
   readonly #views = new WeakMap<HandHandle, StateOf<typeof Hand.schema.fields>>()
+  readonly #pings = new Pings()
   readonly #stirred = new Map<string, { at: Vec2; when: number }>()
   #at: Vec2 | null = null
   #toldAt = 0
@@ -40,12 +42,33 @@ export class Ghosts {
 
   /** We have a hand at the table from now on. */
   appear(): void {
-    this.#own.make({ at: [0, 0], speed: [0, 0], there: false })
+    this.#own.make({ at: [0, 0], speed: [0, 0], there: false, ping: [0, 0], pings: 0 })
   }
 
   /** Our hand is there now; null for not over the table. */
   point(at: Vec2 | null): void {
     this.#at = at
+  }
+
+  /** Where our hand is; null for not over the table. */
+  get at(): Vec2 | null {
+    return this.#at
+  }
+
+  /** Shows all where we point. @returns false if we pointed a moment ago */
+  ping(at: Vec2, now: number): boolean {
+    const own = this.#own.handle
+    if (!own || !this.#pings.point(this.#session.me.player, at, now)) return false
+    own.set({ ping: [fit(at[0]), fit(at[1])], pings: (own.state.pings + 1) % 256 })
+    return true
+  }
+
+  /** Where anybody points now. */
+  pings(now: number): Ping[] {
+    for (const { owner, mine, away, state } of this.#session.all(Hand)) {
+      if (!mine && !away && owner) this.#pings.hear(owner.player, state.pings, state.ping, now)
+    }
+    return this.#pings.shown(now)
   }
 
   /** The players that have a hand here: all who do not only watch. */

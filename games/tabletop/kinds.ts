@@ -2,28 +2,40 @@
 
 import type { PieceHandle, Session, Vec2 } from 'holdfast'
 import { theCard } from './rules/faces.ts'
-import { Card, Die, Man } from './rules/pieces.ts'
+import { COLOURS } from './rules/box.ts'
+import { Card, Die, Man, Token } from './rules/pieces.ts'
 import { squareAt } from './rules/places.ts'
 
-/** Handles of the three kinds. */
+/** Handles of the four kinds. */
 export type CardHandle = PieceHandle<typeof Card.schema.fields>
 /** See CardHandle. */
 export type ManHandle = PieceHandle<typeof Man.schema.fields>
 /** See CardHandle. */
 export type DieHandle = PieceHandle<typeof Die.schema.fields>
+/** See CardHandle. */
+export type TokenHandle = PieceHandle<typeof Token.schema.fields>
 
 /** One thing. */
 export type Thing =
   | { readonly kind: 'card'; readonly id: number; readonly handle: CardHandle }
   | { readonly kind: 'man'; readonly id: number; readonly handle: ManHandle }
   | { readonly kind: 'die'; readonly id: number; readonly handle: DieHandle }
+  | { readonly kind: 'token'; readonly id: number; readonly handle: TokenHandle }
 
-/** All of them, the lowest first: men and dice lie on cards. */
+/** All of them, the lowest first: men, tokens and dice lie on cards. */
 export function thingsOf(session: Session): Thing[] {
   const cards = session.all(Card).map((handle): Thing => ({ kind: 'card', id: handle.id, handle }))
   const men = session.all(Man).map((handle): Thing => ({ kind: 'man', id: handle.id, handle }))
   const dice = session.all(Die).map((handle): Thing => ({ kind: 'die', id: handle.id, handle }))
-  return [...cards, ...men, ...dice].filter(({ handle }) => !handle.state.aside)
+  const tokens = session
+    .all(Token)
+    .map((handle): Thing => ({ kind: 'token', id: handle.id, handle }))
+  return [...cards, ...men, ...tokens, ...dice].filter(({ handle }) => !handle.state.aside)
+}
+
+/** Whether the rules of a game move it. */
+export function isLawful({ kind, handle }: Thing): boolean {
+  return (kind === 'card' || kind === 'man') && handle.state.law
 }
 
 /** Where it lies. A man of a game that nobody carries stands on its square. */
@@ -35,13 +47,17 @@ export function placeOf({ kind, handle }: Thing): Vec2 {
 
 /** How far it is turned, in radians. */
 export function turnOf({ kind, handle }: Thing): number {
-  return kind === 'man' ? 0 : handle.state.turn
+  return kind === 'man' || kind === 'token' ? 0 : handle.state.turn
 }
 
 /** Such as "the 7 of hearts". @param face  of a card that may be hidden by now */
 export function called({ kind, handle }: Thing, face: number | null = null): string {
   if (kind === 'card') return theCard(handle.state.face ?? face)
-  if (kind === 'die') return 'a die'
+  if (kind === 'die') return handle.state.sides === 6 ? 'a die' : `a die of ${handle.state.sides}`
+  if (kind === 'token') {
+    const { counter, colour, value } = handle.state
+    return counter ? `a counter at ${value}` : `a ${COLOURS[colour]} token`
+  }
   return `a ${handle.state.white ? 'white' : 'black'} ${handle.state.king ? 'king' : 'man'}`
 }
 
@@ -52,6 +68,7 @@ export interface Moment {
   readonly up?: boolean
   readonly hand?: number
   readonly king?: boolean
+  readonly value?: number
 }
 
 /** How it is now. */
@@ -59,12 +76,15 @@ export function momentOf({ kind, handle }: Thing): Moment {
   const { at } = handle.state
   if (kind === 'man') return { at, king: handle.state.king }
   if (kind === 'die') return { at, turn: handle.state.turn }
+  if (kind === 'token') return { at, value: handle.state.value }
   const { turn, up, hand } = handle.state
   return { at, turn, up, hand }
 }
 
+const SAME = ['turn', 'up', 'hand', 'king', 'value'] as const
+
 /** Whether nothing was moved between two moments. */
 export function isSame(a: Moment, b: Moment): boolean {
   const isThere = a.at[0] === b.at[0] && a.at[1] === b.at[1]
-  return isThere && a.turn === b.turn && a.up === b.up && a.hand === b.hand && a.king === b.king
+  return isThere && SAME.every((field) => a[field] === b[field])
 }

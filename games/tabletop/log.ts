@@ -4,7 +4,7 @@
  */
 
 import type { Session } from 'holdfast'
-import { called, isSame, type Moment, momentOf, type Thing } from './kinds.ts'
+import { called, isLawful, isSame, type Moment, momentOf, type Thing } from './kinds.ts'
 import { DECK, DISCARD, isAt } from './rules/places.ts'
 import { named, numberOf, recordsAfter } from './rules/records.ts'
 
@@ -104,14 +104,11 @@ function seenOf(thing: Thing): Seen {
   }
 }
 
-function isLawful({ kind, handle }: Thing): boolean {
-  return kind !== 'die' && handle.state.law
-}
-
 function verbOf(thing: Thing, before: Seen, now: Seen): Verb {
   const what = called(thing, before.face)
   const said = (verb: string, after = '', name = what): Verb => ({ verb, thing: name, after })
   if (before.at[0] === now.at[0] && before.at[1] === now.at[1] && before.hand === now.hand) {
+    if (before.value !== now.value) return said('set', `to ${now.value}`, 'a counter')
     if (before.up !== now.up) return said(now.up ? 'turned up' : 'turned down')
     return before.king === now.king ? said('turned') : said(now.king ? 'crowned' : 'uncrowned')
   }

@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from 'preact'
 import type { Vec2 } from 'holdfast'
-import { called, type Thing } from './kinds.ts'
+import { called, isLawful, type Thing } from './kinds.ts'
 import type { Play } from './play.ts'
 import { pileSize } from './piles.ts'
 import { DECK, DISCARD } from './rules/places.ts'
@@ -54,7 +54,7 @@ export function Menu(props: { play: Play; menu: MenuAt; close: () => void }): Co
 
 function itemsOf(play: Play, thing: Thing, chosen: readonly Thing[]): Item[] {
   if (thing.kind === 'card' && thing.handle.state.law) return closer(play, thing)
-  if (thing.kind !== 'die' && thing.handle.state.law) return []
+  if (isLawful(thing)) return []
   const levels = [
     { name: 'Raise', key: ']', act: () => play.raise(chosen) },
     { name: 'Lower', key: '[', act: () => play.lower(chosen) },
@@ -63,8 +63,14 @@ function itemsOf(play: Play, thing: Thing, chosen: readonly Thing[]): Item[] {
     return [{ name: 'Crown', key: 'F', act: () => play.flip(chosen) }, ...levels]
   }
   const rotate = { name: 'Rotate', key: 'R', act: () => play.turn(chosen, 1) }
+  const back = { name: 'Put into the box', key: 'Del', act: () => play.putBack(chosen) }
+  if (thing.kind === 'token') {
+    const { counter } = thing.handle.state
+    return [...(counter ? counting(play, chosen) : []), ...levels, back]
+  }
   if (thing.kind === 'die') {
-    return [{ name: 'Roll', key: 'G', act: () => void play.roll(thing.id) }, rotate, ...levels]
+    const roll = { name: 'Roll', key: 'G', act: () => void play.roll(thing.id) }
+    return [roll, rotate, ...levels, back]
   }
   const me = play.session.me.player
   return [
@@ -76,6 +82,15 @@ function itemsOf(play: Play, thing: Thing, chosen: readonly Thing[]): Item[] {
     { name: 'Onto the deck', key: '', act: () => play.put(chosen, { at: DECK }) },
     ...ofPile(play, thing),
     ...levels,
+  ]
+}
+
+function counting(play: Play, chosen: readonly Thing[]): Item[] {
+  return [
+    { name: 'One more', key: '+', act: () => void play.count(chosen, 1) },
+    { name: 'One less', key: '−', act: () => void play.count(chosen, -1) },
+    { name: 'Ten more', key: 'PgUp', act: () => void play.count(chosen, 10) },
+    { name: 'Ten less', key: 'PgDn', act: () => void play.count(chosen, -10) },
   ]
 }
 

@@ -266,7 +266,8 @@ export function Help({ close }: { close: () => void }): ComponentChild {
       </dl>
       <p class="fine">
         Drag the ground to move the table, the wheel or two fingers zoom. Shift with a click or a
-        drag selects several. A right click or a long press opens the menu.
+        drag selects several. A right click or a long press opens the menu; on the bare table it
+        points there, for all to see.
       </p>
       <button type="button" class="main" onClick={close}>
         Close

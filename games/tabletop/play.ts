@@ -10,11 +10,12 @@ import type {
   PieceHandle,
   PieceOutcome,
   Session,
+  Vec2,
 } from 'holdfast'
 import { Player } from '../player.ts'
 import { type Drag, Drags, type Drop, sentence } from './drags.ts'
 import { Ghosts } from './ghosts.ts'
-import { type CardHandle, momentOf, type Thing, thingsOf } from './kinds.ts'
+import { type CardHandle, isLawful, momentOf, type Thing, thingsOf } from './kinds.ts'
 import { Lane } from './lane.ts'
 import { Log } from './log.ts'
 import { playerOf, positionOf } from './rules/board.ts'
@@ -22,6 +23,7 @@ import { moves } from './rules/draughts.ts'
 import { DECK, DISCARD, isAt, squareAt, squareUnder } from './rules/places.ts'
 import * as eights from './rules/eights.ts'
 import { rankOf } from './rules/faces.ts'
+import { COUNT_MAX } from './rules/pieces.ts'
 import { isOn, roundOf } from './rules/round.ts'
 import { endOf, gameOf, seatsOf } from './rules/seats.ts'
 import { type Claim, keptName, shortName } from './rules/kept.ts'
@@ -51,7 +53,7 @@ export class Play extends Player {
   /** Whether keys are used here, so that the focus is shown. */
   keyed = false
   /** What is open over the table, about which piece. */
-  sheet: { readonly kind: 'large' | 'split'; readonly id: number } | null = null
+  sheet: { readonly kind: 'large' | 'split' | 'box'; readonly id: number } | null = null
   /** An eight that waits for its suit to be named: its piece. */
   naming = 0
   #things: readonly Thing[] = []
@@ -103,7 +105,7 @@ export class Play extends Player {
     for (const id of this.selected) if (!this.#byId.has(id)) this.selected.delete(id)
     if (!this.#byId.has(this.focus)) this.focus = 0
     if (!this.#byId.has(this.naming)) this.naming = 0
-    if (!this.#byId.has(this.sheet?.id ?? 0)) this.sheet = null
+    if (this.sheet && this.sheet.id !== 0 && !this.#byId.has(this.sheet.id)) this.sheet = null
     this.tray.take(this.handOf(this.session.me.player))
   }
 
@@ -111,6 +113,12 @@ export class Play extends Player {
   comeIn(): void {
     this.watching = false
     this.ghosts.appear()
+    this.changed()
+  }
+
+  /** Shows all where we point, unless we did a moment ago or only watch. */
+  point(at: Vec2 | null): void {
+    if (at && !this.watching) this.ghosts.ping(at, performance.now())
     this.changed()
   }
 
@@ -287,10 +295,28 @@ export class Play extends Player {
   /** Turns by a step. @param way  1 or -1 */
   turn(things: readonly Thing[], way: number): void {
     this.#change(things, (thing) => {
-      if (thing.kind === 'man') return null
+      if (thing.kind === 'man' || thing.kind === 'token') return null
       const turned = thing.handle.state.turn + way * TURN
       return { turn: Math.atan2(Math.sin(turned), Math.cos(turned)) }
     })
+  }
+
+  /** Raises counters by so much, or lowers them. @returns whether there are any */
+  count(things: readonly Thing[], by: number): boolean {
+    const counters = things.filter((thing) => thing.kind === 'token' && thing.handle.state.counter)
+    this.#change(counters, ({ kind, handle }) => {
+      const value = (kind === 'token' ? handle.state.value : 0) + by
+      if (value >= 0 && value <= COUNT_MAX) return { value }
+      this.toasts.say(`A counter goes from 0 to ${COUNT_MAX}.`)
+      return null
+    })
+    return counters.length > 0
+  }
+
+  /** Puts tokens, counters and dice back into the box. */
+  putBack(things: readonly Thing[]): void {
+    const ids = things.flatMap(({ kind, id }) => (kind === 'token' || kind === 'die' ? [id] : []))
+    if (ids.length > 0) void this.act(ACTS.putBack, { ids })
   }
 
   raise(things: readonly Thing[]): void {
@@ -374,7 +400,7 @@ export class Play extends Player {
 
   // What the rules of a game move goes through them.
   #play({ thing, at }: Drag, { hand }: Drop): boolean {
-    if (thing.kind === 'die' || !thing.handle.state.law) return false
+    if (!isLawful(thing) || thing.kind === 'die' || thing.kind === 'token') return false
     if (thing.kind === 'card') {
       if (hand !== 0) return false
       if (!isOn(this.session)) return false

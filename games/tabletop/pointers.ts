@@ -1,13 +1,13 @@
 /**
  * Mouse, pen and fingers. A thing is dragged, the ground is panned, two fingers or the wheel zoom;
  * with Shift, or where one chooses to select, a rubber band. A long press or the right button asks
- * for the menu. In our own hand a card is sorted until it leaves it.
+ * for the menu, and points where nothing lies. In our own hand a card is sorted until it leaves it.
  */
 
 import type { Vec2 } from 'holdfast'
 import { called, type Thing } from './kinds.ts'
 import type { Play } from './play.ts'
-import { squareUnder } from './rules/places.ts'
+import { COUNTER, squareUnder } from './rules/places.ts'
 import { gameOf } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
 import type { Scene } from './view/scene.tsx'
@@ -100,7 +100,8 @@ export class Pointers {
   #rest(at: Vec2, thing: Thing | null): void {
     this.#gesture = { kind: 'over' }
     const play = this.#ground.playing()
-    if (!thing || !play) return
+    if (!play) return
+    if (!thing) return play.point(this.#ground.scene.camera.toTable(at))
     // Who watches has no menu, but may look closer.
     if (play.watching) return play.enlarge(thing)
     if (!play.selected.has(thing.id)) this.#select(play, [thing.id])
@@ -266,9 +267,9 @@ export class Pointers {
     if (this.#goes(play, at)) return
     play.focus = thing?.id ?? 0
     if (!thing) return this.#select(play, [])
-    if (this.#isPlayed(play, thing)) return
+    if (this.#isPlayed(play, thing, at)) return
     this.#select(play, [thing.id])
-    if (isDouble && thing.kind !== 'die') play.flip([thing])
+    if (isDouble) play.flip([thing])
   }
 
   // A man that was chosen goes to the square that is clicked.
@@ -281,11 +282,21 @@ export class Pointers {
     return true
   }
 
-  #isPlayed(play: Play, thing: Thing): boolean {
+  // The ends of a counter are its buttons.
+  #counts(play: Play, thing: Thing, at: Vec2): boolean {
+    const middle = this.#ground.scene.looks.onScreen(thing.id) ?? at
+    const across = (at[0] - middle[0]) / this.#ground.scene.camera.zoom
+    if (Math.abs(across) < COUNTER[0] / 6) return false
+    this.#select(play, [thing.id])
+    return play.count([thing], Math.sign(across))
+  }
+
+  #isPlayed(play: Play, thing: Thing, at: Vec2): boolean {
     if (thing.kind === 'die') {
       void play.roll(thing.id)
       return true
     }
+    if (thing.kind === 'token') return this.#counts(play, thing, at)
     if (thing.kind === 'man') return gameOf(play.session) === 'draughts'
     const { law, deck, hand } = thing.handle.state
     if (!law) return false
@@ -305,7 +316,8 @@ export class Pointers {
     const at = this.#placeOf(event)
     const play = this.#ground.playing()
     const thing = play && this.#ground.scene.hit(play, at)
-    if (!play || play.watching || !thing || play.drags.held.size > 0) return
+    if (!play || play.watching || play.drags.held.size > 0) return
+    if (!thing) return play.point(this.#ground.scene.camera.toTable(at))
     if (!play.selected.has(thing.id)) this.#select(play, [thing.id])
     play.focus = thing.id
     this.#ground.menu(at, thing)

@@ -2,12 +2,14 @@
 
 import type { ComponentChild, ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Box } from './box.tsx'
 import { called, type CardHandle } from './kinds.ts'
 import { lookedThrough, pileSize, splitPile } from './piles.ts'
 import type { Play } from './play.ts'
 import { nameOf } from './rules/faces.ts'
 import { CARD } from './rules/places.ts'
 import { searcherOf } from './rules/search.ts'
+import { gameOf } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
 
 const VIEW = `${-CARD[0] / 2 - 1} ${-CARD[1] / 2 - 1} ${CARD[0] + 2} ${CARD[1] + 2}`
@@ -16,6 +18,14 @@ const VIEW = `${-CARD[0] / 2 - 1} ${-CARD[1] / 2 - 1} ${CARD[0] + 2} ${CARD[1] +
 export function Sheets({ play }: { play: Play }): ComponentChild {
   if (searcherOf(play.session) === play.session.me.player) return <Search play={play} />
   const { sheet } = play
+  if (sheet?.kind === 'box' && gameOf(play.session) === 'free') {
+    const close = (): void => play.show(null)
+    return (
+      <Sheet name="The box" kind="box" close={close}>
+        <Box play={play} close={close} />
+      </Sheet>
+    )
+  }
   const thing = sheet && play.find(sheet.id)
   if (thing?.kind !== 'card') return null
   if (sheet!.kind === 'split') return <Split play={play} card={thing.handle} />

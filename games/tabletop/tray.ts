@@ -3,7 +3,7 @@
 import type { Vec2 } from 'holdfast'
 import type { Frame } from './view/camera.ts'
 import type { CardHandle } from './kinds.ts'
-import { rankOf, suitOf } from './rules/faces.ts'
+import { isJoker, rankOf, suitOf } from './rules/faces.ts'
 import { CARD } from './rules/places.ts'
 
 /** Space beside the outermost cards, in pixels. */
@@ -57,7 +57,7 @@ export class Tray {
   sort(): void {
     const face = (card: CardHandle): number => card.state.face ?? 0
     const key = (card: CardHandle): number =>
-      [0, 1, 3, 2][suitOf(face(card))]! * 100 + rankOf(face(card))
+      (isJoker(face(card)) ? 400 : 0) + [0, 1, 3, 2][suitOf(face(card))]! * 100 + rankOf(face(card))
     this.#cards = this.#cards.toSorted((a, b) => key(a) - key(b))
     this.#order = this.#cards.map(({ id }) => id)
   }

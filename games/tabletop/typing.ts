@@ -40,6 +40,10 @@ export const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['D', 'deal'],
   ['S', 'shuffle the deck'],
   ['G', 'roll the dice'],
+  ['B', 'open the box: boards, dice, tokens, jokers'],
+  ['+ − PgUp PgDn', 'raise or lower a counter'],
+  ['Del', 'put dice and tokens into the box'],
+  ['X', 'point at a piece, or where the pointer is'],
   ['+ − 0', 'zoom; fit, and again: another part'],
   ['Esc', 'put back, select nothing'],
   ['?', 'this help'],
@@ -76,6 +80,7 @@ function strike(desk: Desk, play: Play, event: KeyboardEvent): boolean {
   if (way) return arrow(desk, play, way, shiftKey)
   if (key === '?') return did(desk.help())
   if (key === 'Escape') return escape(desk, play)
+  if (!play.watching && counted(play, key)) return true
   if (zoomed(desk, play, key)) return true
   if (key.toLowerCase() === 'e') return did(play.enlarge(play.find(play.pointed || play.focus)))
   if (play.watching) return false
@@ -111,11 +116,38 @@ function act(desk: Desk, play: Play, key: string, shift: boolean): boolean {
       return did(desk.deal())
     case 's':
       return did(void play.act(ACTS.shuffle, { all: false }))
+    case 'b':
+      return gameOf(play.session) === 'free' && did(play.show({ kind: 'box', id: 0 }))
+    case 'x':
+      return did(point(desk, play))
+    case 'delete':
+    case 'backspace':
+      return did(play.putBack(chosen))
     case 'g':
       return did(void play.roll(null))
     default:
       return false
   }
+}
+
+const COUNTS: Readonly<Record<string, number>> = {
+  '+': 1,
+  '=': 1,
+  '-': -1,
+  PageUp: 10,
+  PageDown: -10,
+}
+
+function counted(play: Play, key: string): boolean {
+  const by = COUNTS[key]
+  return by !== undefined && play.count(play.chosen, by)
+}
+
+// By keys at the piece that has the focus, else where the mouse is.
+function point({ scene }: Desk, play: Play): void {
+  const thing = play.keyed ? play.find(play.focus) : null
+  const at = thing && scene.looks.onScreen(thing.id)
+  play.point(at ? scene.camera.toTable(at) : play.ghosts.at)
 }
 
 function aboutPile(play: Play, key: string): boolean {

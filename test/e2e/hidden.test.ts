@@ -3,7 +3,7 @@
 // Method: all that real windows of a card table send is captured and read by the document alone.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Card, Die, Man } from '../../games/tabletop/rules/pieces.ts'
+import { Card, Die, Man, Token } from '../../games/tabletop/rules/pieces.ts'
 import { Hand } from '../../games/tabletop/rules/things.ts'
 import { readStandard } from '../standard/document.ts'
 import { type Ledger, readCapture, type Sent } from '../standard/ledger.ts'
@@ -13,7 +13,7 @@ import { agreed, dragTo, pointOf, state, top, type Globals } from './hands.ts'
 import type { Window } from './harness.ts'
 
 const NAMES = ['Ada', 'Eve', 'Grace', 'Linus']
-const PIECES = [Card, Man, Die].map(({ schema }) => schema.text)
+const PIECES = [Card, Man, Die, Token].map(({ schema }) => schema.text)
 const OBJECTS = [{ schema: Hand.schema.text, moves: true }]
 
 interface CardFields {

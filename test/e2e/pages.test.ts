@@ -215,6 +215,13 @@ test('a free table on a phone begins with all that lies on it (AP-24)', async ()
       }).length
     })
   await expect.poll(outside).toBe(0)
+  await page.getByRole('button', { name: 'Box' }).click()
+  await page.getByRole('button', { name: 'Take out a red counter' }).click()
+  await page.getByRole('button', { name: 'Take out a d20' }).click()
+  await window.until({ pieces: '56' })
+  expect(await findings(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await expect.poll(outside).toBe(0)
   // Of all pages so far.
   expect(window.complaints).toEqual([])
   await window.shot('pages-2-free-table')

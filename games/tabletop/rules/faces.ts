@@ -1,7 +1,12 @@
-/** The faces of 52 cards: numbers from 0 to 51, suit by suit, each from the ace to the king. */
+/**
+ * The faces of 52 cards: numbers from 0 to 51, suit by suit, each from the ace to the king. Two
+ * jokers, black and red, come behind them.
+ */
 
 /** How many there are. */
 export const CARDS = 52
+/** And how many jokers. */
+export const JOKERS = 2
 /** Cards of one suit. */
 export const RANKS = 13
 /** Names of the suits, in their order. */
@@ -9,6 +14,11 @@ export const SUITS = ['clubs', 'diamonds', 'hearts', 'spades'] as const
 
 const NAMES = 'ace 2 3 4 5 6 7 8 9 10 jack queen king'.split(' ')
 const INDICES = 'A 2 3 4 5 6 7 8 9 10 J Q K'.split(' ')
+
+/** Whether it is none of the 52. */
+export function isJoker(face: number): boolean {
+  return face >= CARDS
+}
 
 /** 0 to 3. */
 export function suitOf(face: number): number {
@@ -22,6 +32,7 @@ export function rankOf(face: number): number {
 
 /** Diamonds and hearts. */
 export function isRed(face: number): boolean {
+  if (isJoker(face)) return face > CARDS
   return suitOf(face) === 1 || suitOf(face) === 2
 }
 
@@ -32,6 +43,7 @@ export function indexOf(face: number): string {
 
 /** Such as "queen of hearts". */
 export function nameOf(face: number): string {
+  if (isJoker(face)) return isRed(face) ? 'red joker' : 'black joker'
   return `${NAMES[rankOf(face) - 1]} of ${SUITS[suitOf(face)]}`
 }
 

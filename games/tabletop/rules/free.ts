@@ -40,7 +40,7 @@ export function setUp(table: GameTable, args: { game: Game; clock?: number }, by
     shuffleFaces(table, cardsOf(table))
   }
   if (game === 'free') {
-    for (const at of DICE) table.create(Die, { at, pips: 1 + table.draw(6) })
+    for (const at of DICE) table.create(Die, { at, sides: 6, pips: 1 + table.draw(6) })
   }
   record(table, by.player, `set up ${TITLES[game]}`)
 }
@@ -120,7 +120,7 @@ export function roll(table: GameTable, args: { die: number | null }, by: Actor):
   const free = dice.filter(({ heldBy }) => heldBy === 0 || heldBy === by.player)
   if (free.length === 0) throw new RangeError('There is no die that you can roll.')
   const shown = free.map((die) => {
-    const pips = 1 + table.draw(6)
+    const pips = 1 + table.draw(die.state.sides)
     die.set({ pips, turn: (table.draw(TURNS) / TURNS) * 2 * Math.PI - Math.PI })
     return pips
   })

@@ -1,5 +1,5 @@
 /**
- * What lies on the table: cards, men and dice, as the primary lets them be moved.
+ * What lies on the table: cards, men, dice and tokens, as the primary lets them be moved.
  *
  * Nobody but the primary decides which face is seen: a card's face is told to all when it lies
  * open, to its holder when it is in a hand, to who looks through its pile, and to nobody else. A
@@ -17,6 +17,7 @@ import {
   type Rejection,
   secret,
   u32,
+  u16,
   u8,
   vec2,
   type Vec2,
@@ -62,6 +63,17 @@ export interface DieState {
   at: Vec2
   turn: number
   pips: number
+  /** How many pips it may show. */
+  sides: number
+  aside: boolean
+}
+
+/** What a token says of itself; a counter is one with a number. */
+export interface TokenState {
+  at: Vec2
+  colour: number
+  counter: boolean
+  value: number
   aside: boolean
 }
 
@@ -98,9 +110,19 @@ export const Man = piece(
 /** A die. */
 export const Die = piece(
   'die',
-  { at: PLACE, turn: angle(TURN_BITS), pips: u8, aside: bool },
+  { at: PLACE, turn: angle(TURN_BITS), pips: u8, sides: u8, aside: bool },
   { rules: { update: (die, patch) => updateDie(die, patch) } },
 )
+
+/** A token, or a counter. */
+export const Token = piece(
+  'token',
+  { at: PLACE, colour: u8, counter: bool, value: u16, aside: bool },
+  { rules: { update: (token, patch) => updateToken(token, patch) } },
+)
+
+/** A counter goes from 0 to this. */
+export const COUNT_MAX = 9_999
 
 function isSeen({ up, hand, seer }: CardState, who: number): boolean {
   return up || hand === who || seer === who
@@ -175,8 +197,20 @@ export function updateMan(
   return hold === 'release' ? { at: squareAt(man.square) } : { ...(place && { at: place }) }
 }
 
-function updateDie(die: DieState, { at, turn, pips, aside }: Partial<DieState>): Ruled<DieState> {
+function updateDie(die: DieState, patch: Partial<DieState>): Ruled<DieState> {
+  const { at, turn, ...fixed } = patch
   if (die.aside) return reject(CLEARED)
-  if (pips !== undefined || aside !== undefined) return reject('Dice are rolled.')
+  if (Object.keys(fixed).length > 0) return reject('Dice are rolled.')
   return { ...(at && { at: clampPlace(at) }), ...(turn !== undefined && { turn }) }
+}
+
+function updateToken(token: TokenState, patch: Partial<TokenState>): Ruled<TokenState> {
+  const { at, value, ...fixed } = patch
+  if (token.aside) return reject(CLEARED)
+  if (Object.keys(fixed).length > 0) return reject('A token keeps its colour.')
+  if (value !== undefined && !token.counter) return reject('That token has no number.')
+  if (value !== undefined && value > COUNT_MAX) {
+    return reject(`A counter goes from 0 to ${COUNT_MAX}, and not to ${value}.`)
+  }
+  return { ...(at && { at: clampPlace(at) }), ...(value !== undefined && { value }) }
 }

@@ -20,11 +20,20 @@ export const BOARD: Vec2 = [62, 126]
 export const MAN = 31
 /** Width of a die. */
 export const DIE = 46
+/** Width and height of a counter. */
+export const COUNTER: Vec2 = [132, 46]
+/** Radius of a token. */
+export const TOKEN = 22
 /** Where the dice lie at first. */
 export const DICE: readonly Vec2[] = [
   [1150, 100],
   [1215, 100],
 ]
+
+/** Where things lie that are taken out of the box, in the order of their choice. */
+export const SPOTS: readonly Vec2[] = [175, 235, 570, 630, 690, 750].flatMap((y) =>
+  Array.from({ length: 7 }, (_, column): Vec2 => [830 + column * 62, y]),
+)
 
 /** A part of the table to look at. */
 export interface Region {

@@ -12,7 +12,7 @@
 import type { Actor, GameTable } from 'holdfast'
 import { runClock, stopClock } from './clock.ts'
 import { letGo } from './kept.ts'
-import { Card, Die, Man } from './pieces.ts'
+import { Card, Die, Man, Token } from './pieces.ts'
 import { numberOf, type Readable, record } from './records.ts'
 import { endSearch } from './search.ts'
 import { clearRows, gameOf } from './seats.ts'
@@ -25,13 +25,15 @@ export const SWEEP = 'sweep'
 /** Beginnings of the rows that a game consists of. */
 const ROWS = [
   ...['game', 'board', 'draughts', 'eights', 'seat.', 'score.', 'draw', 'end', 'first', 'last'],
-  ...['clock', 'name.'],
+  ...['clock', 'name.', 'jokers'],
 ]
 
 type Pieces = ReturnType<GameTable['all']>
 
 function piecesOf(table: GameTable): Pieces {
-  return [Card, Man, Die].flatMap((type) => table.all(type as typeof Die) as unknown as Pieces)
+  return [Card, Man, Die, Token].flatMap(
+    (type) => table.all(type as typeof Die) as unknown as Pieces,
+  )
 }
 
 function isAside({ state }: Pieces[number]): boolean {

@@ -7,15 +7,17 @@ import {
   type GameType,
   object,
   type ObjectType,
+  u8,
   type Vec2,
   vec2,
 } from 'holdfast'
 import { Kill } from '../../kill.ts'
 import * as absence from './absence.ts'
 import * as board from './board.ts'
+import * as box from './box.ts'
 import { TIME_UP } from './clock.ts'
 import * as free from './free.ts'
-import { Card, Die, Man } from './pieces.ts'
+import { Card, Die, Man, Token } from './pieces.ts'
 import { TABLE } from './places.ts'
 import * as round from './round.ts'
 import * as shelf from './shelf.ts'
@@ -27,14 +29,22 @@ import { timeUp } from './time-up.ts'
 /** Most players of a table. */
 export const PLAYERS_MAX = 16
 
-/** Where a player's hand is over the table, told some times a second. */
+/** A player's hand over the table: where it is, told some times a second, and where it points. */
 export const Hand: ObjectType<{
   at: Field<Vec2>
   speed: Field<Vec2>
   there: Field<boolean>
+  ping: Field<Vec2>
+  pings: Field<number>
 }> = object(
   'hand',
-  { at: vec2(0, TABLE[0], 0.5), speed: vec2(-4000, 4000, 4), there: bool },
+  {
+    at: vec2(0, TABLE[0], 0.5),
+    speed: vec2(-4000, 4000, 4),
+    there: bool,
+    ping: vec2(0, TABLE[0], 0.5),
+    pings: u8,
+  },
   { motion: { follow: { at: 'speed' }, warp: 0.8, snap: 600 } },
 )
 
@@ -48,6 +58,9 @@ export const ACTS = {
   endSearch: action('end-search', searches.endOwnSearch),
   searchDue: action(searches.SEARCH_DUE, searches.searchDue),
   split: action('split', split),
+  takeOut: action('take-out', box.takeOut),
+  putBack: action('put-back', box.putBack),
+  jokers: action('jokers', box.jokers),
   takeBack: action('take-back', shelf.takeBack),
   sweep: action(shelf.SWEEP, shelf.sweep),
   roll: action('roll', free.roll),
@@ -70,4 +83,4 @@ export const ACTS = {
 }
 
 /** All types of the game, for `join`. */
-export const TYPES = [Card, Man, Die, Hand, Kill, ...Object.values(ACTS)] as GameType[]
+export const TYPES = [Card, Man, Die, Token, Hand, Kill, ...Object.values(ACTS)] as GameType[]

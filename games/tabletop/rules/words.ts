@@ -28,7 +28,9 @@ export const RULES: Readonly<Record<Game, readonly string[]>> = {
     'A pile may be split, and looked through: everybody is told that you look, and you alone see ' +
       'what. Take out what you want; shuffle it when you are done, if you like.',
     'Whoever grabs a piece first has it; everybody else is told who that is.',
-    'The board with its men is taken out, and put away, by a button.',
+    'The box has boards, more dice, tokens, counters and two jokers. A click on an end of a ' +
+      'counter lowers or raises it.',
+    'A right click or a long press on the bare table points there, for all to see.',
     'Click a die to roll it. The server rolls, deals and shuffles, so nobody can foresee it.',
     AWAY,
     HIDDEN,

@@ -4,7 +4,7 @@
  */
 
 import type { ComponentChild } from 'preact'
-import { CARDS, indexOf, isRed, rankOf, suitOf } from '../rules/faces.ts'
+import { CARDS, indexOf, isJoker, isRed, JOKERS, rankOf, suitOf } from '../rules/faces.ts'
 import { CARD } from '../rules/places.ts'
 
 const [WIDTH, HEIGHT] = CARD
@@ -105,11 +105,11 @@ export const PIPS: Readonly<Record<number, readonly (readonly [number, number])[
   ],
 }
 
-/** All symbols: `face-0` to `face-51`, and `back`. Their middle is the card's. */
+/** All symbols: `face-0` to `face-53`, and `back`. Their middle is the card's. */
 export function Faces(): ComponentChild {
   return (
     <defs>
-      {Array.from({ length: CARDS }, (_, face) => (
+      {Array.from({ length: CARDS + JOKERS }, (_, face) => (
         <Face key={face} face={face} />
       ))}
       <Back />
@@ -140,6 +140,7 @@ function Paper({ fill = PAPER }: { fill?: string }): ComponentChild {
 }
 
 function Face({ face }: { face: number }): ComponentChild {
+  if (isJoker(face)) return <Joker face={face} />
   const rank = rankOf(face)
   return (
     <g id={`face-${face}`}>
@@ -177,6 +178,34 @@ function Corner({ face }: { face: number }): ComponentChild {
         {index}
       </text>
       <Suit suit={suitOf(face)} at="translate(0 16)" size={0.62} />
+    </g>
+  )
+}
+
+function Joker({ face }: { face: number }): ComponentChild {
+  const fill = isRed(face) ? RED : BLACK
+  const letters = (
+    <text class="index" text-anchor="middle" font-size="13" fill={fill}>
+      {'JOKER'.split('').map((letter, row) => (
+        <tspan key={row} x="-39" y={-50 + row * 13}>
+          {letter}
+        </tspan>
+      ))}
+    </text>
+  )
+  return (
+    <g id={`face-${face}`}>
+      <Paper />
+      {letters}
+      <g transform="rotate(180)">{letters}</g>
+      <path d="M-22 12Q-30 -22 -24 -38Q-8 -34 0 -14Q8 -34 24 -38Q30 -22 22 12Z" fill={fill} />
+      <path d="M0 -14Q-4 -2 -7 12H7Q4 -2 0 -14Z" fill="#e9c16a" />
+      <circle cx="-24" cy="-40" r="5" fill="#e9c16a" />
+      <circle cx="24" cy="-40" r="5" fill="#e9c16a" />
+      <path d="M-20 12H20Q19 40 0 44Q-19 40 -20 12Z" fill="#f3d6b8" />
+      <path d="M-23 9H23V16H-23Z" fill="#e9c16a" />
+      <path d="M-10 25h4M6 25h4" stroke={BLACK} stroke-width="3" stroke-linecap="round" />
+      <path d="M-9 32Q0 41 9 32" fill="none" stroke="#a5483f" stroke-width="2.2" />
     </g>
   )
 }

@@ -11,7 +11,7 @@ import { pilesOf } from '../piles.ts'
 import type { Play } from '../play.ts'
 import { lastOf } from '../rules/board.ts'
 import { hasBoard } from '../rules/free.ts'
-import { CARD, DIE, MAN, type Region, REGIONS } from '../rules/places.ts'
+import { CARD, COUNTER, DIE, MAN, TOKEN, type Region, REGIONS } from '../rules/places.ts'
 import { type Game, gameOf } from '../rules/seats.ts'
 import { layoutFor } from '../tray.ts'
 import { Camera } from './camera.ts'
@@ -78,9 +78,14 @@ export class Scene {
     const places = ghosts
       .map(({ player, at }) => `${player} ${at.map(Math.round).join(' ')}`)
       .join()
-    if (!this.dirty && !isMoving && places === this.#ghosts) return
+    const pings =
+      play?.ghosts
+        .pings(performance.now())
+        .map(({ since }) => since)
+        .join() ?? ''
+    if (!this.dirty && !isMoving && `${places} ${pings}` === this.#ghosts) return
     this.dirty = isMoving
-    this.#ghosts = places
+    this.#ghosts = `${places} ${pings}`
     render(<Picture scene={this} play={play} />, this.#root)
   }
 
@@ -143,9 +148,32 @@ export class Scene {
     if (thing.kind === 'man') return Math.hypot(dx, dy) <= MAN + 2
     const [cos, sin] = [Math.cos(-look.turn), Math.sin(-look.turn)]
     const [across, along] = [dx * cos - dy * sin, dx * sin + dy * cos]
-    const size = thing.kind === 'die' ? [DIE, DIE] : CARD
+    const size = sizeOf(thing)
     return Math.abs(across) <= size[0]! / 2 && Math.abs(along) <= size[1]! / 2
   }
+}
+
+function sizeOf(thing: Thing): Vec2 {
+  if (thing.kind === 'die') return [DIE, DIE]
+  if (thing.kind !== 'token') return CARD
+  return thing.handle.state.counter ? COUNTER : [2 * TOKEN, 2 * TOKEN]
+}
+
+// Where somebody points.
+function Marked({ scene, play }: { scene: Scene; play: Play }): ComponentChild {
+  return play.ghosts.pings(performance.now()).map(({ player, at, since }) => {
+    const [x, y] = scene.camera.toScreen(at)
+    return (
+      <g key={`${player} ${since}`} transform={`translate(${x.toFixed(1)} ${y.toFixed(1)})`}>
+        <circle class="ping" r="34" stroke={colourOf(player)} />
+        <circle class="ping late" r="34" stroke={colourOf(player)} />
+        <circle r="6" fill={colourOf(player)} stroke="#08131d" stroke-width="1.5" />
+        <text class="ghost" text-anchor="middle" y="-14" fill={colourOf(player)}>
+          {play.called(player)}
+        </text>
+      </g>
+    )
+  })
 }
 
 // One and the same at every frame, so it is not compared either.
@@ -169,6 +197,7 @@ function Picture({ scene, play }: { scene: Scene; play: Play | null }): Componen
       </g>
       {play && <Shelf scene={scene} play={play} />}
       <g transform={camera.transform}>{play && <Layer scene={scene} play={play} space="air" />}</g>
+      {play && <Marked scene={scene} play={play} />}
       {play && <Hands scene={scene} play={play} />}
       {band && <Rubber {...band} />}
     </svg>

@@ -1,29 +1,13 @@
-/** A card, a man and a die, each drawn round its middle. */
+/** A card and a man, each drawn round its middle. */
 
 import type { ComponentChild } from 'preact'
 import type { Thing } from '../kinds.ts'
-import { CARD, DIE, MAN } from '../rules/places.ts'
-import { PIPS } from './faces.tsx'
+import { CARD, MAN } from '../rules/places.ts'
+import { DiePicture } from './dice.tsx'
+import { type Marks, outlineOf, Tag } from './tag.tsx'
+import { TokenPicture } from './tokens.tsx'
 
 const [WIDTH, HEIGHT] = CARD
-
-/** What there is to show of a thing besides. */
-export interface Marks {
-  readonly selected: boolean
-  readonly focused: boolean
-  /** It may be moved now, by the rules. */
-  readonly ready: boolean
-  /** The colour of another who holds it; empty for nobody. */
-  readonly holder: string
-  /** Their name. */
-  readonly name: string
-  /** In our own hand, above the table. */
-  readonly inAir: boolean
-  /** 0 for its back, 1 for its face. */
-  readonly flip: number
-  /** Seen from the other side of the table. */
-  readonly turned: boolean
-}
 
 /** Any of them. */
 export function ThingPicture({ thing, marks }: { thing: Thing; marks: Marks }): ComponentChild {
@@ -33,7 +17,9 @@ export function ThingPicture({ thing, marks }: { thing: Thing; marks: Marks }): 
     case 'man':
       return <ManPicture {...thing.handle.state} marks={marks} />
     case 'die':
-      return <DiePicture pips={thing.handle.state.pips} marks={marks} />
+      return <DiePicture {...thing.handle.state} marks={marks} />
+    case 'token':
+      return <TokenPicture {...thing.handle.state} marks={marks} />
     default:
       return thing satisfies never
   }
@@ -70,7 +56,7 @@ function Outline({ marks }: { marks: Marks }): ComponentChild {
   if (!selected && !focused && !holder) return null
   return (
     <rect
-      class={`outline${selected ? ' selected' : ''}${focused ? ' focused' : ''}`}
+      class={outlineOf(marks)}
       x={-WIDTH / 2 - 3}
       y={-HEIGHT / 2 - 3}
       width={WIDTH + 6}
@@ -78,19 +64,6 @@ function Outline({ marks }: { marks: Marks }): ComponentChild {
       rx="10"
       style={holder ? { stroke: holder } : undefined}
     />
-  )
-}
-
-function Tag({ marks, y }: { marks: Marks; y: number }): ComponentChild {
-  if (!marks.holder) return null
-  const width = marks.name.length * 8.4 + 18
-  return (
-    <g transform={`translate(0 ${y})${marks.turned ? ' rotate(180)' : ''}`}>
-      <rect x={-width / 2} y="-12" width={width} height="23" rx="11" fill={marks.holder} />
-      <text class="tag" text-anchor="middle" y="5">
-        {marks.name}
-      </text>
-    </g>
   )
 }
 
@@ -103,7 +76,7 @@ function ManPicture(props: { white: boolean; king: boolean; marks: Marks }): Com
       <ellipse cx="1" cy={inAir ? 12 : 5} rx={MAN} ry={MAN - 1} fill="#000" fill-opacity="0.35" />
       {(ready || selected || focused || holder) && (
         <circle
-          class={`outline${selected ? ' selected' : ''}${focused ? ' focused' : ''}`}
+          class={outlineOf(marks)}
           r={MAN + 3}
           style={holder ? { stroke: holder } : undefined}
         />
@@ -120,74 +93,6 @@ function ManPicture(props: { white: boolean; king: boolean; marks: Marks }): Com
         />
       )}
       <Tag marks={marks} y={-MAN - 16} />
-    </g>
-  )
-}
-
-/** Where the pips of a die are: those of 4 to 6 as on a card. */
-const DIE_PIPS: typeof PIPS = {
-  ...PIPS,
-  1: [[0, 0]],
-  2: [
-    [-1, -1],
-    [1, 1],
-  ],
-  3: [
-    [-1, -1],
-    [0, 0],
-    [1, 1],
-  ],
-}
-
-function Pips({ pips }: { pips: number }): ComponentChild {
-  return DIE_PIPS[pips]?.map(([x, y]) => (
-    <circle
-      key={`${x} ${y}`}
-      cx={x * 12.5}
-      cy={y * 12.5}
-      r={pips === 1 ? 6.5 : 4.6}
-      fill={pips === 1 ? '#c8283c' : '#1c2230'}
-    />
-  ))
-}
-
-function DiePicture({ pips, marks }: { pips: number; marks: Marks }): ComponentChild {
-  const half = DIE / 2
-  const { selected, focused, holder, inAir } = marks
-  return (
-    <g>
-      <rect
-        x={-half + 1}
-        y={-half + (inAir ? 10 : 4)}
-        width={DIE}
-        height={DIE}
-        rx="10"
-        fill="#000"
-        fill-opacity="0.32"
-      />
-      <rect
-        x={-half}
-        y={-half}
-        width={DIE}
-        height={DIE}
-        rx="10"
-        fill="#fbf7ee"
-        stroke="#b9a98a"
-        stroke-width="1.5"
-      />
-      <Pips pips={pips} />
-      {(selected || focused || holder) && (
-        <rect
-          class={`outline${selected ? ' selected' : ''}${focused ? ' focused' : ''}`}
-          x={-half - 4}
-          y={-half - 4}
-          width={DIE + 8}
-          height={DIE + 8}
-          rx="13"
-          style={holder ? { stroke: holder } : undefined}
-        />
-      )}
-      <Tag marks={marks} y={-half - 16} />
     </g>
   )
 }

@@ -1,0 +1,74 @@
+/** What is in the box of the free table: boards, jokers, dice, tokens, counters. */
+
+import type { ComponentChild } from 'preact'
+import type { Play } from './play.ts'
+import { COLOURS, hasJokers, SIDES_OF_DICE, type Wanted } from './rules/box.ts'
+import { hasBoard } from './rules/free.ts'
+import { ACTS } from './rules/things.ts'
+import { TOKEN_COLOURS } from './view/tokens.tsx'
+
+/** It stays open, so that several things are taken out. */
+export function Box({ play, close }: { play: Play; close: () => void }): ComponentChild {
+  const board = hasBoard(play.session)
+  const jokers = hasJokers(play.session)
+  return (
+    <>
+      <h2>The box</h2>
+      <div class="row" role="group" aria-label="Boards and jokers">
+        <button
+          type="button"
+          data-first
+          aria-pressed={board}
+          onClick={() => void play.act(ACTS.board, { out: !board })}
+        >
+          Draughts board
+        </button>
+        <button
+          type="button"
+          aria-pressed={jokers}
+          onClick={() => void play.act(ACTS.jokers, { in: !jokers })}
+        >
+          Two jokers
+        </button>
+      </div>
+      <Many play={play} what="die" />
+      <Many play={play} what="token" />
+      <Many play={play} what="counter" />
+      <p class="fine">
+        All of it comes to lie on the table. Its menu, or the key Del, puts a thing back.
+      </p>
+      <button type="button" class="main" onClick={close}>
+        Done
+      </button>
+    </>
+  )
+}
+
+const TITLES: Readonly<Record<Wanted['what'], string>> = {
+  die: 'Dice',
+  token: 'Tokens',
+  counter: 'Counters',
+}
+
+function Many({ play, what }: { play: Play; what: Wanted['what'] }): ComponentChild {
+  const kinds = what === 'die' ? SIDES_OF_DICE : COLOURS.map((_, colour) => colour)
+  return (
+    <div class="kinds" role="group" aria-label={TITLES[what]}>
+      <span>{TITLES[what]}</span>
+      {kinds.map((kind) => (
+        <button
+          key={kind}
+          type="button"
+          aria-label={`Take out a ${what === 'die' ? `d${kind}` : `${COLOURS[kind]} ${what}`}`}
+          onClick={() => void play.act(ACTS.takeOut, { what, kind })}
+        >
+          {what === 'die' ? (
+            `d${kind}`
+          ) : (
+            <i class={what} style={{ background: TOKEN_COLOURS[kind] }} />
+          )}
+        </button>
+      ))}
+    </div>
+  )
+}
