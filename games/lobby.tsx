@@ -5,6 +5,7 @@
  */
 
 import { type ComponentChild, render } from 'preact'
+import type { Entry } from './entries.ts'
 import { isLocal } from './links.ts'
 import { follow, type Known } from './listing.ts'
 import {
@@ -14,6 +15,7 @@ import {
   TabletopPicture,
   TeapotsPicture,
 } from './pictures.tsx'
+import { pageOf } from './pages.ts'
 import { NewRoom, Rooms, Trouble } from './room-list.tsx'
 
 interface Game {
@@ -81,14 +83,25 @@ function Lobby(): ComponentChild {
         ))}
         <RaceCard />
         {isLocal(location.href) && <Near />}
-        {unlisted.length > 0 && (
-          <p class="fine">
-            Other games on this hub:{' '}
-            {unlisted.map(({ game, room }) => `${game}/${room}`).join(', ')}
-          </p>
-        )}
+        {unlisted.length > 0 && <Others entries={unlisted} />}
       </main>
     </>
+  )
+}
+
+// Rooms of games that are none of ours, such as somebody's own program joins.
+function Others({ entries }: { entries: readonly Entry[] }): ComponentChild {
+  const isAstray = entries.some((entry) => pageOf(entry) === null)
+  return (
+    <article class="game">
+      <section class="sessions" aria-label="Other games on this hub">
+        <h2>Other games on this hub</h2>
+        <Rooms entries={entries} link={pageOf} name={({ game, room }) => `${game}: ${room}`} />
+        {isAstray && (
+          <p class="fine">Where there is no button, this hub has no page for the game.</p>
+        )}
+      </section>
+    </article>
   )
 }
 
