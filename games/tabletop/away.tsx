@@ -62,7 +62,7 @@ export function Claims({ play, bottom }: { play: Play; bottom: number }): Compon
       class="claims"
       role="group"
       aria-label="Who is away"
-      style={{ bottom: `${bottom + 40}px` }}
+      style={{ bottom: `${bottom + 60}px` }}
     >
       {cleared !== null && !play.watching && <Cleared play={play} by={cleared} />}
       <Searched play={play} />

@@ -4,13 +4,15 @@ import type { ComponentChild, ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { colourOf } from './colours.ts'
 import type { Play } from './play.ts'
-import { positionOf } from './rules/board.ts'
+import { isInCheck } from './rules/chess.ts'
 import { clockText, leftOf } from './rules/clock.ts'
+import { chessOf, positionOf, turnOf } from './rules/duel.ts'
 import * as eights from './rules/eights.ts'
 import { SUITS } from './rules/faces.ts'
 import { isOn, roundOf } from './rules/round.ts'
 import { endOf, gameOf, scoreOf, seatsOf } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
+import { TITLES } from './rules/words.ts'
 import { SUIT_PATHS } from './view/faces.tsx'
 
 /** With less time left than that a clock is red, in milliseconds. */
@@ -30,7 +32,8 @@ export function Bar(props: {
     case 'free':
       return play.watching ? null : <FreeBar {...props} />
     case 'draughts':
-      return <DraughtsBar play={play} />
+    case 'chess':
+      return <DuelBar play={play} />
     case 'eights':
       return <EightsBar play={play} />
     default:
@@ -143,30 +146,30 @@ function Seat(props: {
   )
 }
 
-function DraughtsBar({ play }: { play: Play }): ComponentChild {
+function DuelBar({ play }: { play: Play }): ComponentChild {
   const { session } = play
   const seats = seatsOf(session)
   const over = endOf(session)
-  const position = positionOf(session)
+  const turn = turnOf(session)
   const isOn = over === null && !seats.includes(0)
   const sits = seats.includes(session.me.player)
   return (
-    <div class="bar" role="group" aria-label="Draughts">
+    <div class="bar" role="group" aria-label={TITLES[gameOf(session)!][0]}>
       {[0, 1].map((seat) => (
         <Seat
           key={seat}
           play={play}
           seat={seat}
-          isNext={isOn && position.turn === 'bw'[seat]}
+          isNext={isOn && turn === 'bw'[seat]}
           sign={
             <i class={`man ${seat === 0 ? 'black' : 'white'}`} title={seat ? 'White' : 'Black'} />
           }
         >
-          <span class="count">{menOf(position.cells, seat)}</span>
+          <span class="count">{menLeft(play, seat === 1)}</span>
           <Clock play={play} who={'bw'[seat]!} />
         </Seat>
       ))}
-      <span class="said">{draughtsSays(play, isOn, sits)}</span>
+      <span class="said">{duelSays(play, isOn, sits)}</span>
       {isOn && sits && <Ways play={play} />}
       {sits && !isOn && over === null && (
         <button type="button" onClick={() => void play.act(ACTS.rise, null)}>
@@ -191,7 +194,7 @@ function Clock({ play, who }: { play: Play; who: string }): ComponentChild {
   )
 }
 
-// Ways out of a game of draughts.
+// Ways out of a game of two.
 function Ways({ play }: { play: Play }): ComponentChild {
   const { session } = play
   const offered = session.get('draw')
@@ -211,18 +214,22 @@ function Ways({ play }: { play: Play }): ComponentChild {
   )
 }
 
-function menOf(cells: string, seat: number): number {
-  return cells.toLowerCase().split('bw'[seat]!).length - 1
+function menLeft(play: Play, white: boolean): number {
+  return play.things.filter(({ kind, handle }) => {
+    return kind === 'man' && handle.state.white === white && handle.state.square !== 0
+  }).length
 }
 
-function draughtsSays(play: Play, isOn: boolean, sits: boolean): string {
+function duelSays(play: Play, isOn: boolean, sits: boolean): string {
   const { session } = play
   if (endOf(session)) return ''
   if (!isOn) return sits ? 'Waiting for somebody on the other seat.' : 'Take a seat to play.'
-  const { turn, mid } = positionOf(session)
-  if (mid !== 0 && play.isMyTurn) return 'Jump on!'
-  if (play.isMyTurn) return 'Your move.'
-  return `${turn === 'b' ? 'Black' : 'White'} moves.`
+  const isChess = gameOf(session) === 'chess'
+  if (!isChess && positionOf(session).mid !== 0 && play.isMyTurn) return 'Jump on!'
+  const turn = turnOf(session)
+  const check = isChess && isInCheck(chessOf(session), turn) ? 'Check! ' : ''
+  if (play.isMyTurn) return `${check}Your move.`
+  return `${check}${turn === 'b' ? 'Black' : 'White'} moves.`
 }
 
 function EightsBar({ play }: { play: Play }): ComponentChild {

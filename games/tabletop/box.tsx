@@ -3,26 +3,29 @@
 import type { ComponentChild } from 'preact'
 import type { Play } from './play.ts'
 import { COLOURS, hasJokers, SIDES_OF_DICE, type Wanted } from './rules/box.ts'
-import { hasBoard } from './rules/free.ts'
+import { boardOf } from './rules/men.ts'
 import { ACTS } from './rules/things.ts'
 import { TOKEN_COLOURS } from './view/tokens.tsx'
 
 /** It stays open, so that several things are taken out. */
 export function Box({ play, close }: { play: Play; close: () => void }): ComponentChild {
-  const board = hasBoard(play.session)
+  const board = boardOf(play.session)
   const jokers = hasJokers(play.session)
   return (
     <>
       <h2>The box</h2>
       <div class="row" role="group" aria-label="Boards and jokers">
-        <button
-          type="button"
-          data-first
-          aria-pressed={board}
-          onClick={() => void play.act(ACTS.board, { out: !board })}
-        >
-          Draughts board
-        </button>
+        {(['draughts', 'chess'] as const).map((each) => (
+          <button
+            key={each}
+            type="button"
+            data-first
+            aria-pressed={board === each}
+            onClick={() => void play.act(ACTS.board, { out: board === each ? null : each })}
+          >
+            {each === 'chess' ? 'Chess' : 'Draughts'}
+          </button>
+        ))}
         <button
           type="button"
           aria-pressed={jokers}

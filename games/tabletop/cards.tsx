@@ -9,13 +9,16 @@ import { Share } from '../share.tsx'
 import type { Links } from '../links.ts'
 import { SuitSign } from './bar.tsx'
 import type { Play } from './play.ts'
+import { PROMOTIONS } from './rules/chess.ts'
 import { CLOCKS } from './rules/clock.ts'
 import { MATCH_POINTS } from './rules/eights.ts'
 import { SUITS } from './rules/faces.ts'
+import { CHESSMEN, KINDS } from './rules/men.ts'
 import { named } from './rules/records.ts'
-import { endOf, type Game, gameOf, GAMES, scoreOf, seatsOf } from './rules/seats.ts'
+import { endOf, type Game, gameOf, GAMES, isDuel, scoreOf, seatsOf } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
 import { TITLES } from './rules/words.ts'
+import { Chessman } from './view/chessmen.tsx'
 
 /** Where a window stands. */
 export type Stage =
@@ -92,6 +95,7 @@ function During(props: Shown & { play: Play }): ComponentChild {
   if (end) return end
   const game = gameOf(play.session)
   if (play.naming !== 0) return <Naming play={play} />
+  if (play.promoting) return <Promoting play={play} {...play.promoting} />
   if (!game || props.choosing) return <Choice {...props} game={game} />
   const ending = endOf(play.session)
   if (ending && !props.isRead) return <Ended play={play} game={game} acts={acts} />
@@ -136,8 +140,8 @@ function Choice(props: Shown & { play: Play; game: Game | null }): ComponentChil
 /** How fast it shall go; free tables have no clock. */
 const PACES = [
   ['No clock', ''],
-  ['Quick', 'Draughts: 3 minutes each. Eights: 20 seconds a turn.'],
-  ['Slow', 'Draughts: 10 minutes each. Eights: a minute a turn.'],
+  ['Quick', 'Draughts: 3 minutes each. Chess: 5. Eights: 20 seconds a turn.'],
+  ['Slow', 'Draughts: 10 minutes each. Chess: 15. Eights: a minute a turn.'],
 ] as const
 
 function Pace(props: { pace: number; setPace: (pace: number) => void }): ComponentChild {
@@ -204,20 +208,32 @@ function GameSign({ game }: { game: Game }): ComponentChild {
           <circle cx="33.5" cy="33.5" r="7" fill="#fbf1dd" stroke="#a88f62" />
         </>
       )}
-      {game === 'eights' && (
+      {game === 'chess' && (
         <>
-          <g transform="rotate(-14 24 44)">
-            <rect x="9" y="8" width="22" height="31" rx="3" fill="#fdfbf5" />
-          </g>
-          <g transform="rotate(9 24 44)">
-            <rect x="16" y="7" width="22" height="31" rx="3" fill="#fdfbf5" stroke="#0003" />
-            <text x="27" y="30" text-anchor="middle" class="index" font-size="23" fill="#c8283c">
-              8
-            </text>
+          <rect x="5" y="5" width="38" height="38" rx="4" fill="#9c6b45" />
+          <g transform="translate(24 24) scale(0.62)">
+            <Chessman kind={2} white />
           </g>
         </>
       )}
+      {game === 'eights' && <EightsSign />}
     </svg>
+  )
+}
+
+function EightsSign(): ComponentChild {
+  return (
+    <>
+      <g transform="rotate(-14 24 44)">
+        <rect x="9" y="8" width="22" height="31" rx="3" fill="#fdfbf5" />
+      </g>
+      <g transform="rotate(9 24 44)">
+        <rect x="16" y="7" width="22" height="31" rx="3" fill="#fdfbf5" stroke="#0003" />
+        <text x="27" y="30" text-anchor="middle" class="index" font-size="23" fill="#c8283c">
+          8
+        </text>
+      </g>
+    </>
   )
 }
 
@@ -243,6 +259,34 @@ function Naming({ play }: { play: Play }): ComponentChild {
   )
 }
 
+function Promoting(props: { play: Play; man: number; to: number }): ComponentChild {
+  const { play, man, to } = props
+  const thing = play.find(man)
+  const white = thing?.kind === 'man' && thing.handle.state.white
+  return (
+    <section class="card naming" role="dialog" aria-label="Promote the pawn">
+      <h2>What does the pawn become?</h2>
+      <div class="suits">
+        {PROMOTIONS.map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-label={CHESSMEN[KINDS.indexOf(each)]}
+            onClick={() => play.hop(man, to, each)}
+          >
+            <svg viewBox="-32 -32 64 64" aria-hidden="true">
+              <Chessman kind={KINDS.indexOf(each)} white={white} />
+            </svg>
+          </button>
+        ))}
+      </div>
+      <button type="button" onClick={() => play.keep()}>
+        Another move
+      </button>
+    </section>
+  )
+}
+
 function Ended(props: { play: Play; game: Game; acts: Acts }): ComponentChild {
   const { play, game, acts } = props
   const { session } = play
@@ -251,7 +295,7 @@ function Ended(props: { play: Play; game: Game; acts: Acts }): ComponentChild {
   const sits = seats.includes(session.me.player)
   const mine = winner === session.me.player
   const players = [...new Set(seats)].filter((player) => player !== 0)
-  const again = game === 'draughts' ? ACTS.again : ACTS.dealRound
+  const again = isDuel(game) ? ACTS.again : ACTS.dealRound
   return (
     <section class="card aside ended" role="alert">
       <h2>{winner === 0 ? 'It is over' : mine ? 'You win!' : `${play.called(winner)} wins`}</h2>
@@ -268,7 +312,7 @@ function Ended(props: { play: Play; game: Game; acts: Acts }): ComponentChild {
       <div class="row">
         {sits && (
           <button type="button" class="main" onClick={() => void play.act(again, null)}>
-            {game === 'draughts' ? 'Play again' : 'Deal again'}
+            {isDuel(game) ? 'Play again' : 'Deal again'}
           </button>
         )}
         <button type="button" onClick={() => acts.read()}>

@@ -2,9 +2,10 @@
 
 import type { PieceHandle, Session, Vec2 } from 'holdfast'
 import { theCard } from './rules/faces.ts'
+import { CHESSMEN } from './rules/men.ts'
 import { COLOURS } from './rules/box.ts'
 import { Card, Die, Man, Token } from './rules/pieces.ts'
-import { squareAt } from './rules/places.ts'
+import { homeOf } from './rules/places.ts'
 
 /** Handles of the four kinds. */
 export type CardHandle = PieceHandle<typeof Card.schema.fields>
@@ -42,7 +43,7 @@ export function isLawful({ kind, handle }: Thing): boolean {
 export function placeOf({ kind, handle }: Thing): Vec2 {
   if (kind !== 'man') return handle.state.at
   const { at, law, square } = handle.state
-  return law && square !== 0 && handle.heldBy === 0 ? squareAt(square) : at
+  return law && square !== 0 && handle.heldBy === 0 ? homeOf(handle.state) : at
 }
 
 /** How far it is turned, in radians. */
@@ -58,7 +59,8 @@ export function called({ kind, handle }: Thing, face: number | null = null): str
     const { counter, colour, value } = handle.state
     return counter ? `a counter at ${value}` : `a ${COLOURS[colour]} token`
   }
-  return `a ${handle.state.white ? 'white' : 'black'} ${handle.state.king ? 'king' : 'man'}`
+  const { white, king, kind: rank } = handle.state
+  return `a ${white ? 'white' : 'black'} ${king ? 'king' : CHESSMEN[rank]}`
 }
 
 /** What a move may change of a thing, and an undo brings back. */
@@ -69,19 +71,21 @@ export interface Moment {
   readonly hand?: number
   readonly king?: boolean
   readonly value?: number
+  /** What a man is. */
+  readonly kind?: number
 }
 
 /** How it is now. */
 export function momentOf({ kind, handle }: Thing): Moment {
   const { at } = handle.state
-  if (kind === 'man') return { at, king: handle.state.king }
+  if (kind === 'man') return { at, king: handle.state.king, kind: handle.state.kind }
   if (kind === 'die') return { at, turn: handle.state.turn }
   if (kind === 'token') return { at, value: handle.state.value }
   const { turn, up, hand } = handle.state
   return { at, turn, up, hand }
 }
 
-const SAME = ['turn', 'up', 'hand', 'king', 'value'] as const
+const SAME = ['turn', 'up', 'hand', 'king', 'value', 'kind'] as const
 
 /** Whether nothing was moved between two moments. */
 export function isSame(a: Moment, b: Moment): boolean {

@@ -109,6 +109,7 @@ function verbOf(thing: Thing, before: Seen, now: Seen): Verb {
   const said = (verb: string, after = '', name = what): Verb => ({ verb, thing: name, after })
   if (before.at[0] === now.at[0] && before.at[1] === now.at[1] && before.hand === now.hand) {
     if (before.value !== now.value) return said('set', `to ${now.value}`, 'a counter')
+    if (before.kind !== now.kind) return said('promoted')
     if (before.up !== now.up) return said(now.up ? 'turned up' : 'turned down')
     return before.king === now.king ? said('turned') : said(now.king ? 'crowned' : 'uncrowned')
   }

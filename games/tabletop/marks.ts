@@ -1,7 +1,7 @@
 /** How things stand, for tests: attributes of the page's body. */
 
 import type { Play } from './play.ts'
-import { positionOf } from './rules/board.ts'
+import { chessOf, positionOf, turnOf } from './rules/duel.ts'
 import { numberOf } from './rules/records.ts'
 import { endOf, gameOf, seatsOf } from './rules/seats.ts'
 
@@ -31,8 +31,8 @@ export function marksOf(play: Play): Record<string, string | number> {
     toasts: play.toasts.count,
     toast: play.toasts.last,
     seats: seatsOf(session).join(','),
-    cells: positionOf(session).cells,
-    turn: positionOf(session).turn,
+    cells: (gameOf(session) === 'chess' ? chessOf(session) : positionOf(session)).cells,
+    turn: turnOf(session),
     end: endOf(session)?.text ?? '',
     records: numberOf(session.get('records')),
     log: play.log.lines[0]?.text ?? '',

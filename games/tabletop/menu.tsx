@@ -6,6 +6,7 @@ import { called, isLawful, type Thing } from './kinds.ts'
 import type { Play } from './play.ts'
 import { pileSize } from './piles.ts'
 import { DECK, DISCARD } from './rules/places.ts'
+import { CHESSMEN } from './rules/men.ts'
 import { ACTS } from './rules/things.ts'
 
 /** Where it is open, and on what. */
@@ -60,6 +61,7 @@ function itemsOf(play: Play, thing: Thing, chosen: readonly Thing[]): Item[] {
     { name: 'Lower', key: '[', act: () => play.lower(chosen) },
   ]
   if (thing.kind === 'man') {
+    if (thing.handle.state.kind !== 0) return [...promotions(play, thing, chosen), ...levels]
     return [{ name: 'Crown', key: 'F', act: () => play.flip(chosen) }, ...levels]
   }
   const rotate = { name: 'Rotate', key: 'R', act: () => play.turn(chosen, 1) }
@@ -83,6 +85,17 @@ function itemsOf(play: Play, thing: Thing, chosen: readonly Thing[]): Item[] {
     ...ofPile(play, thing),
     ...levels,
   ]
+}
+
+function promotions(play: Play, thing: Thing, chosen: readonly Thing[]): Item[] {
+  const kind = thing.kind === 'man' ? thing.handle.state.kind : 0
+  return [5, 4, 3, 2]
+    .filter((each) => each !== kind)
+    .map((each) => ({
+      name: `Becomes a ${CHESSMEN[each]}`,
+      key: each === 5 && kind === 1 ? 'F' : '',
+      act: () => play.become(chosen, each),
+    }))
 }
 
 function counting(play: Play, chosen: readonly Thing[]): Item[] {

@@ -5,9 +5,9 @@
 
 import type { ActionType, ObjectHandle, Session, Vec2 } from 'holdfast'
 import { between, type Chance, next } from '../chance.ts'
-import { playerOf, positionOf } from './rules/board.ts'
 import * as draughts from './rules/draughts.ts'
 import * as draughtsBrain from './rules/draughts-brain.ts'
+import { playerOf, positionOf } from './rules/duel.ts'
 import * as eightsBrain from './rules/eights-brain.ts'
 import { playerOf as turnOf } from './rules/eights.ts'
 import { Card, Man } from './rules/pieces.ts'
@@ -53,7 +53,8 @@ export class Opponent {
   get idle(): string {
     const game = gameOf(this.#session)
     if (game === null) return 'The bot waits for a game: choose draughts or Crazy Eights.'
-    if (game === 'free') return 'Bots play draughts and Crazy Eights; here they only look on.'
+    if (game === 'free' || game === 'chess')
+      return 'Bots play draughts and Crazy Eights; here they only look on.'
     const isFull = this.#seat < 0 && !seatsOf(this.#session).includes(0)
     return isFull ? 'There is no seat for one of the bots: it looks on.' : ''
   }
@@ -63,7 +64,7 @@ export class Opponent {
     if (this.#session.status !== 'live' || this.#acting) return
     const game = gameOf(this.#session)
     this.#show(this.#seat >= 0)
-    if (game === null || game === 'free') return
+    if (game === null || game === 'free' || game === 'chess') return
     if (this.#seat < 0) return this.#sitDown(game, now)
     if (this.#agree()) return
     if (game === 'draughts') this.#playDraughts(now)

@@ -10,7 +10,7 @@ import { Absent } from './away.tsx'
 import { Backs } from './bar.tsx'
 import { colourOf } from './colours.ts'
 import type { Play } from './play.ts'
-import { gameOf } from './rules/seats.ts'
+import { gameOf, isDuel } from './rules/seats.ts'
 import { RULES, TITLES } from './rules/words.ts'
 import { KEYS } from './typing.ts'
 
@@ -135,7 +135,7 @@ function Member({ play, member }: { play: Play; member: MemberInfo }): Component
       <span class="name">{name}</span>
       <Badges session={play.session} member={member} />
       {!plays && <span class="watches">watches</span>}
-      {plays && game !== 'draughts' && game && <Backs count={play.handOf(player).length} />}
+      {plays && game && !isDuel(game) && <Backs count={play.handOf(player).length} />}
     </li>
   )
 }

@@ -18,22 +18,25 @@ import { Ghosts } from './ghosts.ts'
 import { type CardHandle, isLawful, momentOf, type Thing, thingsOf } from './kinds.ts'
 import { Lane } from './lane.ts'
 import { Log } from './log.ts'
-import { playerOf, positionOf } from './rules/board.ts'
-import { moves } from './rules/draughts.ts'
-import { DECK, DISCARD, isAt, squareAt, squareUnder } from './rules/places.ts'
+import type { Promotion } from './rules/chess.ts'
+import { DECK, DISCARD, isAt } from './rules/places.ts'
 import * as eights from './rules/eights.ts'
 import { rankOf } from './rules/faces.ts'
 import { COUNT_MAX } from './rules/pieces.ts'
 import { isOn, roundOf } from './rules/round.ts'
-import { endOf, gameOf, seatsOf } from './rules/seats.ts'
+import { gameOf, seatsOf } from './rules/seats.ts'
 import { type Claim, keptName, shortName } from './rules/kept.ts'
 import { ACTS } from './rules/things.ts'
 import { Toasts } from './toasts.ts'
 import { Tray } from './tray.ts'
+import { isPromoted, isTurnOf, middleOf, squareBelow, waysFrom } from './turns.ts'
 import { type Moved, Undo } from './undo.ts'
 
 /** Steps of a turn by hand, in radians. */
 export const TURN: number = Math.PI / 4
+/** Kinds of chessmen (rules/pieces.ts). */
+const PAWN = 1
+const QUEEN = 5
 
 /** See the head of this file. */
 export class Play extends Player {
@@ -54,6 +57,8 @@ export class Play extends Player {
   keyed = false
   /** What is open over the table, about which piece. */
   sheet: { readonly kind: 'large' | 'split' | 'box'; readonly id: number } | null = null
+  /** A pawn that waits for what it becomes on that square. */
+  promoting: { readonly man: number; readonly to: number } | null = null
   /** An eight that waits for its suit to be named: its piece. */
   naming = 0
   #things: readonly Thing[] = []
@@ -105,6 +110,7 @@ export class Play extends Player {
     for (const id of this.selected) if (!this.#byId.has(id)) this.selected.delete(id)
     if (!this.#byId.has(this.focus)) this.focus = 0
     if (!this.#byId.has(this.naming)) this.naming = 0
+    if (!this.#byId.has(this.promoting?.man ?? 0)) this.promoting = null
     if (this.sheet && this.sheet.id !== 0 && !this.#byId.has(this.sheet.id)) this.sheet = null
     this.tray.take(this.handOf(this.session.me.player))
   }
@@ -128,9 +134,10 @@ export class Play extends Player {
     this.changed()
   }
 
-  /** Does not play the eight whose suit is asked for. */
+  /** Does not play the eight, or move the pawn, about which we are asked. */
   keep(): void {
     this.naming = 0
+    this.promoting = null
     this.changed()
   }
 
@@ -234,15 +241,7 @@ export class Play extends Player {
 
   /** Whether it is our turn in the game that is played. */
   get isMyTurn(): boolean {
-    const { session } = this
-    if (endOf(session)) return false
-    const me = session.me.player
-    if (gameOf(session) === 'eights') {
-      const round = roundOf(session)
-      return round !== null && isOn(session) && eights.playerOf(round) === me
-    }
-    if (gameOf(session) !== 'draughts' || seatsOf(session).includes(0)) return false
-    return playerOf(session, positionOf(session).turn) === me
+    return isTurnOf(this.session, this.session.me.player)
   }
 
   /** Does what the server decides; a refusal is said. @returns whether it was done */
@@ -288,7 +287,17 @@ export class Play extends Player {
   flip(things: readonly Thing[]): void {
     this.#change(things, (thing) => {
       if (thing.kind === 'card') return { up: !thing.handle.state.up }
-      return thing.kind === 'man' ? { king: !thing.handle.state.king } : null
+      if (thing.kind !== 'man') return null
+      const { kind, king } = thing.handle.state
+      if (kind === 0) return { king: !king }
+      return kind === PAWN ? { kind: QUEEN } : null
+    })
+  }
+
+  /** Makes other chessmen of these. */
+  become(things: readonly Thing[], kind: number): void {
+    this.#change(things, (thing) => {
+      return thing.kind === 'man' && thing.handle.state.kind !== 0 ? { kind } : null
     })
   }
 
@@ -394,8 +403,7 @@ export class Play extends Player {
 
   /** The squares to which a man may go now. */
   waysOf(square: number): number[] {
-    if (!this.isMyTurn) return []
-    return moves(positionOf(this.session)).flatMap(({ from, to }) => (from === square ? [to] : []))
+    return this.isMyTurn && square !== 0 ? waysFrom(this.session, square) : []
   }
 
   // What the rules of a game move goes through them.
@@ -412,17 +420,32 @@ export class Play extends Player {
       this.playCard(thing.handle)
       return true
     }
-    const to = squareUnder(at)
-    if (to === 0 || to === thing.handle.state.square) return false
-    void this.#ask(() => thing.handle.update({ at: squareAt(to) }))
+    const to = squareBelow(this.session, at)
+    const { square } = thing.handle.state
+    if (to === 0 || to === square) return false
+    if (this.isMyTurn && isPromoted(this.session, square, to)) {
+      this.hop(thing.id, to)
+      return false
+    }
+    void this.#ask(() => thing.handle.update({ at: middleOf(this.session, to) }))
     this.hop(thing.id, to)
     return true
   }
 
   /** Moves a man of the game; if that may not be, it goes back to its square. */
-  hop(man: number, to: number): void {
+  hop(man: number, to: number, promotion: Promotion | '' = ''): void {
+    const thing = this.find(man)
+    const square = thing?.kind === 'man' ? thing.handle.state.square : 0
+    const asks = promotion === '' && this.isMyTurn && isPromoted(this.session, square, to)
+    this.promoting = asks ? { man, to } : null
+    this.changed()
+    if (asks) return
     this.#acting.add(man)
-    void this.act(ACTS.hop, { man, to }).then(() => {
+    const isChess = gameOf(this.session) === 'chess'
+    const moved = isChess
+      ? this.act(ACTS.moveChessman, { man, to, promotion })
+      : this.act(ACTS.hop, { man, to })
+    void moved.then(() => {
       this.#acting.delete(man)
       this.#letGo()
     })

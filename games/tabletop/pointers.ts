@@ -7,9 +7,10 @@
 import type { Vec2 } from 'holdfast'
 import { called, type Thing } from './kinds.ts'
 import type { Play } from './play.ts'
-import { COUNTER, squareUnder } from './rules/places.ts'
-import { gameOf } from './rules/seats.ts'
+import { COUNTER } from './rules/places.ts'
+import { gameOf, isDuel } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
+import { squareBelow } from './turns.ts'
 import type { Scene } from './view/scene.tsx'
 
 /** A pointer that goes farther is no click, in pixels. */
@@ -276,7 +277,7 @@ export class Pointers {
   #goes(play: Play, at: Vec2): boolean {
     const thing = play.find(play.focus)
     if (thing?.kind !== 'man' || !thing.handle.state.law) return false
-    const to = squareUnder(this.#ground.scene.camera.toTable(at))
+    const to = squareBelow(play.session, this.#ground.scene.camera.toTable(at))
     if (!play.waysOf(thing.handle.state.square).includes(to)) return false
     play.hop(thing.id, to)
     return true
@@ -297,7 +298,7 @@ export class Pointers {
       return true
     }
     if (thing.kind === 'token') return this.#counts(play, thing, at)
-    if (thing.kind === 'man') return gameOf(play.session) === 'draughts'
+    if (thing.kind === 'man') return isDuel(gameOf(play.session))
     const { law, deck, hand } = thing.handle.state
     if (!law) return false
     if (deck) void play.act(ACTS.takeCard, null)

@@ -10,7 +10,7 @@ import { pileSize } from './piles.ts'
 import type { Play } from './play.ts'
 import { spoken } from './pointers.ts'
 import { DISCARD, SQUARE } from './rules/places.ts'
-import { gameOf } from './rules/seats.ts'
+import { gameOf, isDuel } from './rules/seats.ts'
 import { ACTS } from './rules/things.ts'
 import { closeSheet } from './sheets.tsx'
 import type { Scene } from './view/scene.tsx'
@@ -173,7 +173,7 @@ function escape(desk: Desk, play: Play): boolean {
     play.drags.cancel()
     desk.speak('Put back.')
   }
-  play.naming = 0
+  play.keep()
   play.selected.clear()
   return true
 }
@@ -191,8 +191,9 @@ function arrow(desk: Desk, play: Play, way: Vec2, more: boolean): boolean {
 }
 
 function carry(play: Play, [x, y]: Vec2): boolean {
-  const step = gameOf(play.session) === 'draughts' ? SQUARE : STEP
-  const sign = play.sitsAtBlack && gameOf(play.session) === 'draughts' ? -1 : 1
+  const onBoard = isDuel(gameOf(play.session))
+  const step = onBoard ? SQUARE : STEP
+  const sign = play.sitsAtBlack && onBoard ? -1 : 1
   for (const drag of play.drags.held.values()) {
     drag.at = [drag.at[0] + x * step * sign, drag.at[1] + y * step * sign]
   }

@@ -14,12 +14,12 @@
  */
 
 import type { Actor, GameTable } from 'holdfast'
-import { ownMen } from './board.ts'
 import { deckOf, gather, shuffleFaces } from './deck.ts'
+import { ownMen } from './duel.ts'
 import { type Claim, claimsOf, shortName } from './kept.ts'
 import { numberOf, record } from './records.ts'
 import { breakOffFor, handOf, handOver, isInRound } from './round.ts'
-import { gameOf, seatsOf } from './seats.ts'
+import { gameOf, isDuel, seatsOf } from './seats.ts'
 
 /** Who says nothing for so long agrees to a claim. */
 export const CLAIM_MS = 30_000
@@ -126,7 +126,7 @@ function giveTo(table: GameTable, from: number, to: number): void {
     if (player === from) table.set(`seat.${seat}`, to)
   }
   for (const card of handOf(table, from)) card.set({ hand: to })
-  if (gameOf(table) === 'draughts') ownMen(table)
+  if (isDuel(gameOf(table))) ownMen(table)
   record(table, to, `plays on for {${from}}`)
 }
 
@@ -141,6 +141,6 @@ function free(table: GameTable, player: number): void {
     gather(cards)
     shuffleFaces(table, deckOf(table))
   }
-  if (gameOf(table) === 'draughts') ownMen(table)
+  if (isDuel(gameOf(table))) ownMen(table)
   record(table, player, 'was away: what they had is free')
 }

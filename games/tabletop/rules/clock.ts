@@ -1,5 +1,5 @@
 /**
- * The clock of a game, if it is played with one: in draughts each side has so much time for all of
+ * The clock of a game, if it is played with one: on the board each side has so much time for all of
  * its moves, in Crazy Eights each turn has. It runs in session time, by a timer of the table, so
  * it goes on whoever serves; time-up.ts says what becomes of who has none left.
  *
@@ -21,6 +21,7 @@ export const CLOCK_MS: readonly [least: number, most: number] = [5_000, 3_600_00
 export const CLOCKS: Readonly<Record<Game, readonly number[]>> = {
   free: [0],
   draughts: [0, 180_000, 600_000],
+  chess: [0, 300_000, 900_000],
   eights: [0, 20_000, 60_000],
 }
 

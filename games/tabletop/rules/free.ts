@@ -1,13 +1,14 @@
 /** What is done to many pieces at once: setting up, shuffling, dealing, rolling. */
 
-import type { Actor, GameTable, TablePiece } from 'holdfast'
+import type { Actor, GameTable } from 'holdfast'
 import { setClock } from './clock.ts'
 import { cardsOf, deckOf, gather, give, shuffleFaces } from './deck.ts'
 import { CARDS } from './faces.ts'
-import { Card, Die, Man } from './pieces.ts'
-import { DECK, DICE, squareAt } from './places.ts'
-import { type Readable, record } from './records.ts'
-import { type Game, gameOf, GAMES } from './seats.ts'
+import { layMen } from './men.ts'
+import { Card, Die } from './pieces.ts'
+import { DECK, DICE } from './places.ts'
+import { record } from './records.ts'
+import { type Game, gameOf, GAMES, isDuel } from './seats.ts'
 import { endSearch } from './search.ts'
 import { clear } from './shelf.ts'
 
@@ -19,12 +20,8 @@ const TURNS = 64
 const TITLES: Readonly<Record<Game, string>> = {
   free: 'a free table',
   draughts: 'a game of draughts',
+  chess: 'a game of chess',
   eights: 'Crazy Eights',
-}
-
-/** All men. */
-export function menOf(table: GameTable): TablePiece<typeof Man.schema.fields>[] {
-  return table.all(Man).filter(({ state }) => !state.aside)
 }
 
 /** Clears the table for a game. @param args.clock  milliseconds of its clock; 0 for none */
@@ -34,8 +31,8 @@ export function setUp(table: GameTable, args: { game: Game; clock?: number }, by
   clear(table, by.player)
   setClock(table, args.clock)
   table.set('game', game)
-  if (game === 'draughts') layMen(table, true)
-  if (game !== 'draughts') {
+  if (isDuel(game)) layMen(table, game, true)
+  else {
     layCards(table, game === 'eights')
     shuffleFaces(table, cardsOf(table))
   }
@@ -45,35 +42,8 @@ export function setUp(table: GameTable, args: { game: Game; clock?: number }, by
   record(table, by.player, `set up ${TITLES[game]}`)
 }
 
-/** Whether the board lies on the table: on a free one only if somebody took it out. */
-export function hasBoard(table: Readable): boolean {
-  return gameOf(table) === 'draughts' || table.get('board') === true
-}
-
-/** Takes the board out, with its men, or puts it away. */
-export function board(table: GameTable, args: { out: boolean }, by: Actor): void {
-  checkFree(table)
-  const out = args?.out === true
-  if (out === hasBoard(table)) return
-  if (out) {
-    layMen(table, false)
-    table.set('board', true)
-  } else {
-    for (const man of menOf(table)) man.remove()
-    table.delete('board')
-  }
-  record(table, by.player, out ? 'took out the board' : 'put the board away')
-}
-
 function layCards(table: GameTable, law: boolean): void {
   for (let face = 0; face < CARDS; face++) table.create(Card, { at: DECK, deck: true, law, face })
-}
-
-function layMen(table: GameTable, law: boolean): void {
-  for (let square = 1; square <= 32; square++) {
-    if (square > 12 && square <= 20) continue
-    table.create(Man, { at: squareAt(square), white: square > 20, square, law })
-  }
 }
 
 /** Shuffles the deck, or all cards there are into it. */

@@ -22,7 +22,7 @@ import {
   vec2,
   type Vec2,
 } from 'holdfast'
-import { clampPlace, DECK, DISCARD, isNear, manAt, squareAt, TABLE } from './places.ts'
+import { clampPlace, DECK, DISCARD, homeOf, isNear, manAt, TABLE } from './places.ts'
 
 /** Steps of a whole turn: 64 to a circle. */
 export const TURN_BITS = 6
@@ -50,6 +50,8 @@ export interface CardState {
 export interface ManState {
   at: Vec2
   white: boolean
+  /** 0 for one of draughts, 1 to 6 for pawn, knight, bishop, rook, queen, king. */
+  kind: number
   king: boolean
   square: number
   /** Who may move it under the rules. */
@@ -100,10 +102,19 @@ export const Card = piece(
   { rules: { update: (card, patch, by, hold) => updateCard(card, patch, by, hold) } },
 )
 
-/** A man of draughts. */
+/** A man of draughts or chess. */
 export const Man = piece(
   'man',
-  { at: PLACE, white: bool, king: bool, square: u8, owner: u32, law: bool, aside: bool },
+  {
+    at: PLACE,
+    white: bool,
+    kind: u8,
+    king: bool,
+    square: u8,
+    owner: u32,
+    law: bool,
+    aside: bool,
+  },
   { rules: { update: (man, patch, by, hold) => updateMan(man, patch, by, hold) } },
 )
 
@@ -180,21 +191,35 @@ export function updateMan(
   by: number,
   hold: Hold,
 ): Ruled<ManState> {
-  const { at, king, ...fixed } = patch
+  const { at, king, kind, ...fixed } = patch
   if (man.aside) return reject(CLEARED)
   if (Object.keys(fixed).length > 0) return reject('A man keeps its colour.')
   const place = at && clampPlace(at)
-  if (!man.law) {
-    const lies = hold === 'release' ? manAt(place ?? man.at) : place
-    return { ...(lies && { at: lies }), ...(king !== undefined && { king }) }
-  }
+  if (!man.law) return freely(man, patch, hold)
   if (man.square === 0) return reject('That man is captured.')
   if (man.owner !== by) {
     return reject(`Only who sits at ${man.white ? 'white' : 'black'} moves these men.`)
   }
+  if (kind !== undefined) return reject('A pawn is promoted when it reaches the last row.')
   if (king !== undefined) return reject('A man is crowned when it reaches the last row.')
   // The rules bring it on; without them it goes back to its square.
-  return hold === 'release' ? { at: squareAt(man.square) } : { ...(place && { at: place }) }
+  return hold === 'release' ? { at: homeOf(man) } : { ...(place && { at: place }) }
+}
+
+// A draughtsman stays one, and a chessman may become any other.
+function freely(man: ManState, patch: Partial<ManState>, hold: Hold): Ruled<ManState> {
+  const { at, king, kind } = patch
+  const place = at && clampPlace(at)
+  const lies = hold === 'release' ? manAt(place ?? man.at) : place
+  if (kind !== undefined && kind !== man.kind) {
+    if (man.kind === 0 || kind === 0) return reject('A man of draughts is none of chess.')
+    if (kind > 6) return reject(`Chessmen are of kinds 1 to 6, and not ${kind}.`)
+  }
+  return {
+    ...(lies && { at: lies }),
+    ...(king !== undefined && { king }),
+    ...(kind !== undefined && { kind }),
+  }
 }
 
 function updateDie(die: DieState, patch: Partial<DieState>): Ruled<DieState> {

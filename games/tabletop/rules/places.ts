@@ -82,9 +82,27 @@ export function squareUnder([x, y]: Vec2): number {
   return row * 4 + Math.floor(column / 2) + 1
 }
 
+/** The middle of a square of chess, 1 to 64 row by row from the upper left. */
+export function chessAt(square: number): Vec2 {
+  const [column, row] = [(square - 1) % 8, Math.floor((square - 1) / 8)]
+  return [BOARD[0] + (column + 0.5) * SQUARE, BOARD[1] + (row + 0.5) * SQUARE]
+}
+
+/** The square of chess under a place; 0 for none. */
+export function chessUnder([x, y]: Vec2): number {
+  const column = Math.floor((x - BOARD[0]) / SQUARE)
+  const row = Math.floor((y - BOARD[1]) / SQUARE)
+  return column < 0 || column > 7 || row < 0 || row > 7 ? 0 : row * 8 + column + 1
+}
+
+/** Where the rules have a man. @param man.kind  0 for one of draughts */
+export function homeOf({ kind, square }: { kind: number; square: number }): Vec2 {
+  return kind === 0 ? squareAt(square) : chessAt(square)
+}
+
 /** Where the man lies that was captured as that one of a colour, from 0. */
-export function capturedAt(white: boolean, count: number): Vec2 {
-  const x = BOARD[0] + 24 + count * 51
+export function capturedAt(white: boolean, count: number, apart = 51): Vec2 {
+  const x = BOARD[0] + 24 + count * apart
   return [x, white ? BOARD[1] - 66 : BOARD[1] + 8 * SQUARE + 66]
 }
 

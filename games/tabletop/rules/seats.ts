@@ -4,13 +4,18 @@ import type { Table } from 'holdfast'
 import { numberOf, type Readable } from './records.ts'
 
 /** What can be played. */
-export const GAMES = ['free', 'draughts', 'eights'] as const
+export const GAMES = ['free', 'draughts', 'chess', 'eights'] as const
 
 /** See GAMES. */
 export type Game = (typeof GAMES)[number]
 
 /** Seats of each game; at a free table nobody needs one. */
-export const SEATS: Readonly<Record<Game, number>> = { free: 0, draughts: 2, eights: 4 }
+export const SEATS: Readonly<Record<Game, number>> = {
+  free: 0,
+  draughts: 2,
+  chess: 2,
+  eights: 4,
+}
 
 /** How a game ended. */
 export interface End {
@@ -25,11 +30,16 @@ export function gameOf(table: Readable): Game | null {
   return GAMES.find((game) => game === table.get('game')) ?? null
 }
 
-/** Who sits where: 0 for an empty seat. In draughts 0 is black's seat, 1 white's. */
+/** Who sits where: 0 for an empty seat. On the board 0 is black's seat, 1 white's. */
 export function seatsOf(table: Readable): number[] {
   const game = gameOf(table)
   const count = game ? SEATS[game] : 0
   return Array.from({ length: count }, (_, seat) => numberOf(table.get(`seat.${seat}`)))
+}
+
+/** Whether two play it on the board. */
+export function isDuel(game: Game | null): game is 'draughts' | 'chess' {
+  return game === 'draughts' || game === 'chess'
 }
 
 /** How it ended; null while it goes on. */

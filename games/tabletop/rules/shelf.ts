@@ -24,7 +24,19 @@ export const SWEEP = 'sweep'
 
 /** Beginnings of the rows that a game consists of. */
 const ROWS = [
-  ...['game', 'board', 'draughts', 'eights', 'seat.', 'score.', 'draw', 'end', 'first', 'last'],
+  ...[
+    'game',
+    'board',
+    'draughts',
+    'chess',
+    'eights',
+    'seat.',
+    'score.',
+    'draw',
+    'end',
+    'first',
+    'last',
+  ],
   ...['clock', 'name.', 'jokers'],
 ]
 

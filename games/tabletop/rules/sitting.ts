@@ -1,10 +1,10 @@
 /** Sitting down at a game, and getting up. */
 
 import type { Actor, GameTable } from 'holdfast'
-import { ownMen } from './board.ts'
+import { ownMen } from './duel.ts'
 import { isInRound } from './round.ts'
 import { record } from './records.ts'
-import { endOf, gameOf, seatsOf } from './seats.ts'
+import { endOf, gameOf, isDuel, seatsOf } from './seats.ts'
 
 /** Takes a seat that is free. Of one whose player is away there are claims (absence.ts). */
 export function sit(table: GameTable, args: { seat: number }, by: Actor): void {
@@ -15,7 +15,7 @@ export function sit(table: GameTable, args: { seat: number }, by: Actor): void {
   if (before !== 0) throw new RangeError('Somebody sits there.')
   if (gameOf(table) === 'eights') leaveSeats(table, by.player)
   table.set(`seat.${args.seat}`, by.player)
-  if (gameOf(table) === 'draughts') ownMen(table)
+  if (isDuel(gameOf(table))) ownMen(table)
   record(table, by.player, 'sat down')
 }
 
@@ -29,7 +29,7 @@ export function rise(table: GameTable, _args: null, by: Actor): void {
   for (const [seat, player] of seats.entries()) {
     if (player === by.player) table.set(`seat.${seat}`, 0)
   }
-  if (gameOf(table) === 'draughts') ownMen(table)
+  if (isDuel(gameOf(table))) ownMen(table)
   if (!endOf(table)) record(table, by.player, 'got up')
 }
 

@@ -2,7 +2,7 @@
 // Method: whole sessions in virtual time, with the actions and the rules as they ship.
 import type { PieceHandle, Session } from 'holdfast'
 import { describe, expect, test } from 'vitest'
-import { positionOf } from './board.ts'
+import { positionOf } from './duel.ts'
 import { act, type Crew, done, manOn, table } from './crew.ts'
 import * as draughts from './draughts.ts'
 import * as eights from './eights.ts'
@@ -34,11 +34,11 @@ describe('a free table', () => {
       expect([session.all(Man).length, session.all(Die).length]).toEqual([0, 2])
     }
     for (const out of [true, true, false, true]) {
-      expect(await act(crew, 3, ACTS.board, { out })).toBe('')
+      expect(await act(crew, 3, ACTS.board, { out: out ? 'draughts' : null })).toBe('')
       for (const session of all) expect(session.all(Man)).toHaveLength(out ? 24 : 0)
     }
     expect(await act(crew, 3, ACTS.setUp, { game: 'eights' })).toBe('')
-    expect(await act(crew, 3, ACTS.board, { out: true })).toContain('In this game')
+    expect(await act(crew, 3, ACTS.board, { out: 'chess' })).toContain('In this game')
   })
 
   test('a card shows its face when it is let go off the deck, to whom it should', async () => {

@@ -15,8 +15,11 @@ import { Kill } from '../../kill.ts'
 import * as absence from './absence.ts'
 import * as board from './board.ts'
 import * as box from './box.ts'
+import { moveChessman } from './chess-board.ts'
 import { TIME_UP } from './clock.ts'
+import * as duel from './duel.ts'
 import * as free from './free.ts'
+import { board as takeBoard } from './men.ts'
 import { Card, Die, Man, Token } from './pieces.ts'
 import { TABLE } from './places.ts'
 import * as round from './round.ts'
@@ -53,7 +56,7 @@ export const ACTS = {
   setUp: action('set-up', free.setUp),
   shuffle: action('shuffle', free.shuffle),
   deal: action('deal', free.deal),
-  board: action('board', free.board),
+  board: action('board', takeBoard),
   search: action('search', searches.search),
   endSearch: action('end-search', searches.endOwnSearch),
   searchDue: action(searches.SEARCH_DUE, searches.searchDue),
@@ -67,9 +70,10 @@ export const ACTS = {
   sit: action('sit', sitting.sit),
   rise: action('rise', sitting.rise),
   hop: action('hop', board.hop),
-  offer: action('offer', board.offer),
-  resign: action('resign', board.resign),
-  again: action('again', board.again),
+  moveChessman: action('move-chessman', moveChessman),
+  offer: action('offer', duel.offer),
+  resign: action('resign', duel.resign),
+  again: action('again', duel.again),
   dealRound: action('deal-round', round.dealRound),
   playCard: action('play-card', round.playCard),
   takeCard: action('take-card', round.takeCard),

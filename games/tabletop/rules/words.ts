@@ -1,13 +1,15 @@
 /** The rules of the games, as they are told to players; the code beside them holds to them. */
 
+import { QUIET_MAX as QUIET_CHESS, REPEATS_MAX } from './chess-end.ts'
 import { MATCH_POINTS } from './eights.ts'
 import { QUIET_MAX } from './draughts.ts'
 import type { Game } from './seats.ts'
 
 /** What a game is called, and what is said of it in a line. */
 export const TITLES: Readonly<Record<Game, readonly [title: string, about: string]>> = {
-  free: ['Free table', 'Cards, dice and a board. Nothing is enforced: play what you like.'],
+  free: ['Free table', 'Cards, dice and boards. Nothing is enforced: play what you like.'],
   draughts: ['Draughts', 'English draughts for two, with the rules kept by the table.'],
+  chess: ['Chess', 'For two, with all rules and the clock kept by the table.'],
   eights: ['Crazy Eights', 'A card game for two to four, with the rules kept by the table.'],
 }
 
@@ -45,6 +47,16 @@ export const RULES: Readonly<Record<Game, readonly string[]>> = {
       'none left loses.',
     'Who has no move loses. It is a draw by agreement, or after ' +
       `${QUIET_MAX / 2} moves each without a capture or a man’s move.`,
+    AWAY,
+  ],
+  chess: [
+    'White begins. Click or drag a man: marks show where it may go. Castle by moving the king ' +
+      'two squares; a pawn takes in passing at once or not at all.',
+    'A pawn that reaches the last row becomes what you choose.',
+    'Checkmate wins. It is a draw by agreement, by stalemate, when nobody has men enough to ' +
+      `win, when the men stand alike ${REPEATS_MAX} times, or after ${QUIET_CHESS / 2} moves ` +
+      'each without a capture or a pawn’s move.',
+    'With a clock each side has so much time for all its moves, from the first move on.',
     AWAY,
   ],
   eights: [

@@ -2,8 +2,10 @@
 
 import type { ComponentChild } from 'preact'
 import { useMemo } from 'preact/hooks'
+import type { Vec2 } from 'holdfast'
+import type { Board } from '../rules/men.ts'
 import { BOARD, CARD, DECK, DISCARD, SQUARE, squareAt, TABLE } from '../rules/places.ts'
-import type { Game } from '../rules/seats.ts'
+import { type Game, isDuel } from '../rules/seats.ts'
 
 const BOARD_EDGE = 20
 
@@ -43,26 +45,13 @@ export function Paints(): ComponentChild {
 
 /**
  * The table of a game, drawn anew when something changes.
- *
- * @param last  squares of the last move
- * @param ways  where a man may go
  */
-export function Ground(props: {
-  game: Game | null
-  board: boolean
-  last: readonly number[]
-  ways: readonly number[]
-}): ComponentChild {
-  const { game, board, last, ways } = props
-  return useMemo(() => <Whole {...props} />, [game, board, last.join(), ways.join()])
+export function Ground(props: { game: Game | null; board: Board | null }): ComponentChild {
+  const { game, board } = props
+  return useMemo(() => <Whole {...props} />, [game, board])
 }
 
-function Whole(props: {
-  game: Game | null
-  board: boolean
-  last: readonly number[]
-  ways: readonly number[]
-}): ComponentChild {
+function Whole(props: { game: Game | null; board: Board | null }): ComponentChild {
   const { game, board } = props
   const [width, height] = TABLE
   return (
@@ -91,13 +80,13 @@ function Whole(props: {
         stroke-opacity="0.22"
         stroke-width="2"
       />
-      {board && <Board {...props} />}
-      {game !== 'draughts' && <Piles />}
+      {board && <Squares board={board} />}
+      {!isDuel(game) && <Piles />}
     </>
   )
 }
 
-function Board(props: { last: readonly number[]; ways: readonly number[] }): ComponentChild {
+function Squares({ board }: { board: Board }): ComponentChild {
   const size = 8 * SQUARE
   return (
     <g>
@@ -122,27 +111,74 @@ function Board(props: { last: readonly number[]; ways: readonly number[] }): Com
       />
       <rect x={BOARD[0]} y={BOARD[1]} width={size} height={size} fill="#e9d7b4" />
       {SQUARES.map((square) => (
-        <Square key={square} square={square} isLast={props.last.includes(square)} />
+        <Dark key={square} square={square} isNumbered={board === 'draughts'} />
       ))}
-      {props.ways.map((square) => {
-        const [x, y] = squareAt(square)
-        return <circle key={square} class="way" cx={x} cy={y} r="13" />
-      })}
     </g>
   )
 }
 
 const SQUARES: readonly number[] = Array.from({ length: 32 }, (_, index) => index + 1)
 
-function Square({ square, isLast }: { square: number; isLast: boolean }): ComponentChild {
+function Dark(props: { square: number; isNumbered: boolean }): ComponentChild {
+  const { square, isNumbered } = props
   const [x, y] = squareAt(square)
   const [left, top] = [x - SQUARE / 2, y - SQUARE / 2]
   return (
     <g>
-      <rect x={left} y={top} width={SQUARE} height={SQUARE} fill={isLast ? '#a8782f' : '#7b4a2a'} />
-      <text class="count" x={left + 5} y={top + 14} font-size="11" fill="#e9d7b4" opacity="0.6">
-        {square}
-      </text>
+      <rect x={left} y={top} width={SQUARE} height={SQUARE} fill="#7b4a2a" />
+      {isNumbered && (
+        <text class="count" x={left + 5} y={top + 14} font-size="11" fill="#e9d7b4" opacity="0.6">
+          {square}
+        </text>
+      )}
+    </g>
+  )
+}
+
+/** What changes on the board: the last move, and where a man may go. */
+export function Trail(props: {
+  last: readonly Vec2[]
+  ways: readonly { readonly at: Vec2; readonly takes: boolean }[]
+}): ComponentChild {
+  const half = SQUARE / 2
+  return (
+    <g>
+      {props.last.map(([x, y]) => (
+        <rect
+          key={`${x} ${y}`}
+          class="last"
+          x={x - half}
+          y={y - half}
+          width={SQUARE}
+          height={SQUARE}
+        />
+      ))}
+      {props.ways.map(({ at: [x, y], takes }) => (
+        <circle
+          key={`${x} ${y}`}
+          class={takes ? 'way takes' : 'way'}
+          cx={x}
+          cy={y}
+          r={takes ? half - 4 : 13}
+        />
+      ))}
+    </g>
+  )
+}
+
+/** Files and ranks of chess, on the edge of the board. @param turned  seen from the other side */
+export function Names({ turned }: { turned: boolean }): ComponentChild {
+  const name = (text: string, x: number, y: number): ComponentChild => (
+    <text key={text} transform={`translate(${x} ${y})${turned ? ' rotate(180)' : ''}`} y="4">
+      {text}
+    </text>
+  )
+  const middle = (at: number, from: number): number => from + (at + 0.5) * SQUARE
+  const [left, low] = [BOARD[0] - BOARD_EDGE / 2, BOARD[1] + 8 * SQUARE + BOARD_EDGE / 2]
+  return (
+    <g class="count" font-size="12" fill="#e9d7b4" text-anchor="middle">
+      {'abcdefgh'.split('').map((text, at) => name(text, middle(at, BOARD[0]), low))}
+      {'87654321'.split('').map((text, at) => name(text, left, middle(at, BOARD[1])))}
     </g>
   )
 }

@@ -9,15 +9,16 @@ import { colourOf } from '../colours.ts'
 import type { Thing } from '../kinds.ts'
 import { pilesOf } from '../piles.ts'
 import type { Play } from '../play.ts'
-import { lastOf } from '../rules/board.ts'
-import { hasBoard } from '../rules/free.ts'
+import { lastOf } from '../rules/duel.ts'
+import { boardOf } from '../rules/men.ts'
 import { CARD, COUNTER, DIE, MAN, TOKEN, type Region, REGIONS } from '../rules/places.ts'
-import { type Game, gameOf } from '../rules/seats.ts'
+import { type Game, gameOf, isDuel } from '../rules/seats.ts'
 import { layoutFor } from '../tray.ts'
+import { middleOf } from '../turns.ts'
 import { Camera } from './camera.ts'
 import { Faces } from './faces.tsx'
 import { FANS_HEIGHT } from './fans.ts'
-import { Ground, Paints } from './ground.tsx'
+import { Ground, Names, Paints, Trail } from './ground.tsx'
 import { type Look, Looks, type Space } from './looks.ts'
 import { ThingPicture } from './things.tsx'
 
@@ -96,7 +97,7 @@ export class Scene {
     const bottom = this.trayHeight(play)
     const fans = play?.hasFans ? FANS_HEIGHT : 0
     const isOther = game !== this.#game || bottom !== camera.frame.bottom
-    camera.turned = game === 'draughts' && play !== null && play.sitsAtBlack
+    camera.turned = isDuel(game) && play !== null && play.sitsAtBlack
     if (!isOther && top + fans === camera.frame.top && !this.dirty) return
     camera.frame = { ...camera.frame, bottom, top: top + fans }
     if (game !== this.#game) camera.isFitted = true
@@ -112,7 +113,7 @@ export class Scene {
   // What is shown at first, and what next when one asks for it again.
   #regionsOf(game: Game): [Region, ...Region[]] {
     const { free, upright, cards, draughts, eights } = REGIONS
-    if (game === 'draughts') return [draughts, free]
+    if (isDuel(game)) return [draughts, free]
     if (game === 'eights') return [eights, free]
     return [this.#isUpright ? upright : free, cards, draughts]
   }
@@ -191,7 +192,7 @@ function Picture({ scene, play }: { scene: Scene; play: Play | null }): Componen
     <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height}>
       {DEFINED}
       <g transform={camera.transform}>
-        <Below play={play} />
+        <Below scene={scene} play={play} />
         {play && <Piles play={play} />}
         {play && <Layer scene={scene} play={play} space="table" />}
       </g>
@@ -204,16 +205,29 @@ function Picture({ scene, play }: { scene: Scene; play: Play | null }): Componen
   )
 }
 
-const NONE: readonly number[] = []
-
-function Below({ play }: { play: Play | null }): ComponentChild {
+function Below({ scene, play }: { scene: Scene; play: Play | null }): ComponentChild {
   const game = play && gameOf(play.session)
-  const board = play !== null && hasBoard(play.session)
-  if (!play || game !== 'draughts') return <Ground {...{ game, board }} last={NONE} ways={NONE} />
+  const board = play && boardOf(play.session)
+  return (
+    <>
+      <Ground game={game} board={board} />
+      {board === 'chess' && <Names turned={scene.camera.turned} />}
+      {play && isDuel(game) && <Moved play={play} />}
+    </>
+  )
+}
+
+function Moved({ play }: { play: Play }): ComponentChild {
+  const { session } = play
   const thing = play.find(play.drags.held.keys().next().value ?? play.focus)
   const square = thing?.kind === 'man' ? thing.handle.state.square : 0
-  const ways = square === 0 ? NONE : play.waysOf(square)
-  return <Ground {...{ game, board }} last={lastOf(play.session)} ways={ways} />
+  const taken = new Set(
+    play.things.flatMap(({ kind, handle }) => (kind === 'man' ? [handle.state.square] : [])),
+  )
+  const ways = play
+    .waysOf(square)
+    .map((to) => ({ at: middleOf(session, to), takes: taken.has(to) }))
+  return <Trail last={lastOf(session).map((each) => middleOf(session, each))} ways={ways} />
 }
 
 // Our hand of cards, and those of the others.
@@ -318,7 +332,7 @@ function Placed(props: { thing: Thing; look: Look; scene: Scene; play: Play }): 
   const degrees = (look.turn * 180) / Math.PI
   const at = `translate(${look.at[0].toFixed(2)} ${look.at[1].toFixed(2)})`
   const marks = {
-    selected: play.selected.has(thing.id),
+    selected: play.selected.has(thing.id) || isChosen(play, thing),
     focused: play.focus === thing.id && play.keyed,
     ready: thing.kind === 'man' && play.waysOf(thing.handle.state.square).length > 0,
     holder: isOthers ? colourOf(heldBy) : '',
@@ -335,6 +349,12 @@ function Placed(props: { thing: Thing; look: Look; scene: Scene; play: Play }): 
       <ThingPicture thing={thing} marks={marks} />
     </g>
   )
+}
+
+// A man of a game that goes where one clicks next.
+function isChosen(play: Play, thing: Thing): boolean {
+  const isFocus = play.focus === thing.id && !play.keyed
+  return isFocus && thing.kind === 'man' && play.waysOf(thing.handle.state.square).length > 0
 }
 
 const HAND =

@@ -3,6 +3,7 @@
 import type { ComponentChild } from 'preact'
 import type { Thing } from '../kinds.ts'
 import { CARD, MAN } from '../rules/places.ts'
+import { ChessmanPicture } from './chessmen.tsx'
 import { DiePicture } from './dice.tsx'
 import { type Marks, outlineOf, Tag } from './tag.tsx'
 import { TokenPicture } from './tokens.tsx'
@@ -15,7 +16,11 @@ export function ThingPicture({ thing, marks }: { thing: Thing; marks: Marks }): 
     case 'card':
       return <CardPicture face={thing.handle.state.face} marks={marks} />
     case 'man':
-      return <ManPicture {...thing.handle.state} marks={marks} />
+      return thing.handle.state.kind === 0 ? (
+        <ManPicture {...thing.handle.state} marks={marks} />
+      ) : (
+        <ChessmanPicture {...thing.handle.state} marks={marks} />
+      )
     case 'die':
       return <DiePicture {...thing.handle.state} marks={marks} />
     case 'token':
