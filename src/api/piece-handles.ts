@@ -357,24 +357,18 @@ export class Piece implements PieceHandle<Fields> {
     const before = this.#told
     this.#told = row
     this.#shown = null
-    const { player } = this.#host
-    const wasOurs = before.heldBy === player && player !== 0 && row.heldBy !== player
-    // We let go of it, whoever has it now; or what took it was an action of ours.
-    const isOurs = row.lastReleased === player || row.by === player
-    if (wasOurs && !isOurs) {
-      const by = row.heldBy || row.by
-      const why = by === 0 ? 'away' : 'taken'
-      this.tell('lost', { by: by === 0 ? null : this.#host.holder(by), why })
-    }
     return !looksSame(this.type, before, row)
+  }
+
+  /** Not for users: we held it, and somebody took it; 0 for nobody. */
+  lost(by: number, why: LostHold['why']): void {
+    this.tell('lost', { by: by === 0 ? null : this.#host.holder(by), why })
   }
 
   /** Not for users: it is gone. */
   end(): void {
     this.alive = false
     for (const { settle } of this.#queue.splice(0)) settle(this.beaten(0))
-    const isHeld = this.#told.heldBy !== 0 && this.#told.heldBy === this.#host.player
-    if (isHeld) this.tell('lost', { by: null, why: 'gone' })
     this.tell('gone', undefined)
   }
 

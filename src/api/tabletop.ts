@@ -95,7 +95,10 @@ export class Tabletop {
     const { id } = event
     const handle = this.#handles.get(id)
     const row = this.#host.state.told.get(id)
-    if (event.kind === 'piece-went' || !row) return this.#went(id)
+    if (event.kind === 'piece-went') return this.#went(id)
+    if (event.kind === 'piece-lost') return handle?.lost(event.by, event.why)
+    // What was done to it since it went is told first; that it went is told behind this.
+    if (!row) return
     if (!handle) return this.#came(row)
     const isSeen = handle.toldAs(row)
     if (event.kind === 'piece-conflict') handle.conflicted(event.by)

@@ -9,6 +9,7 @@
 import type { PartOut } from '../machine.ts'
 import { applied } from './decide.ts'
 import { take } from './fields.ts'
+import * as losses from './losses.ts'
 import { encodeUpdate, type Entry, type TablePart } from './messages.ts'
 import {
   close,
@@ -68,12 +69,14 @@ export function shown(pieces: Pieces, types: PieceTypes, id: number): Row | null
 export function receive(pieces: Pieces, entries: readonly Entry[], out: Events): void {
   for (const entry of entries) {
     const { id, row } = entry
-    const isNew = row !== null && !pieces.told.has(id)
+    const before = pieces.told.get(id)
+    const isNew = row !== null && !before
     if (row) {
       pieces.processed = Math.max(pieces.processed, newestOf(row))
       close(pieces.forks, newestOf(row))
       pieces.told.set(id, row)
     } else pieces.told.delete(id)
+    losses.operated(pieces, before, row, out)
     // It is as it was: what others may not do is nothing to us (O45).
     if (entry.why === 'inapplicable' && row?.refused.length && sender(row) !== pieces.player)
       continue
@@ -127,6 +130,7 @@ export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
   const { told: before, coming: now } = pieces
   pieces.coming = null
   pieces.told = now
+  for (const [id, row] of before) losses.resumed(pieces, row, now.get(id), out)
   for (const id of pieces.branches.keys()) resume(pieces, part, now.get(id), id, out)
   pieces.processed = part.gen
   pieces.forks = [...part.forks]

@@ -53,7 +53,10 @@ export function perform(
   if (!said) return bogus('an update that is malformed')
   if ('free' in said) return by === pieces.me ? free(pieces, types, said.free) : bogus('not yours')
   const row = pieces.kept.rows.get(said.id)
-  if (!row && said.id < pieces.kept.nextId) return answer(refusal('it is gone'))
+  // A recovery may have lost that it ever was.
+  const { nextId, gen, forks } = pieces.kept
+  const wasHere = said.id < nextId || isLost(said.tag, gen, forks)
+  if (!row && wasHere) return answer(refusal('it is gone'))
   if (!row) return bogus(`there is no piece ${said.id}`)
   const op = readOp(types, row.type, said)
   const fault = op ? faultOf(op, said.loose) : 'fields that are malformed'

@@ -4,6 +4,7 @@ import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
 import { receive as receiveNews, takeTable } from './branch.ts'
 import * as changes from './changes.ts'
 import { perform } from './decide.ts'
+import * as losses from './losses.ts'
 import { encodeNews, encodeTable, type Entry, readNews, type TablePart } from './messages.ts'
 import { create, type PieceEvent, type Pieces, type PieceTypes, type Row } from './state.ts'
 
@@ -44,6 +45,8 @@ function receive(
 
 function view(state: Pieces, _now: Millis, seen: PartView, out: PartOut<PieceEvent>): void {
   const player = seen.members.find(({ inc }) => inc === seen.me)?.player ?? 0
+  const { player: before } = state
+  if (player !== 0 && player !== before) losses.forgotten(state, before, 'away', out)
   Object.assign(state, { me: seen.me, player, primary: seen.primary, epoch: seen.epoch })
   if (seen.me !== seen.primary) return
   const here = new Set(seen.members.map((member) => member.player))
@@ -56,6 +59,7 @@ function view(state: Pieces, _now: Millis, seen: PartView, out: PartOut<PieceEve
 
 function reset(state: Pieces, out: PartOut<PieceEvent>): void {
   const { told, branches, kept } = state
+  losses.forgotten(state, state.player, 'gone', out)
   const { variant, nextSeq, counters } = state
   Object.assign(state, { ...create(kept.seed), variant, nextSeq, counters })
   for (const id of branches.keys()) out.emit({ kind: 'piece-conflict', id, by: 0 })

@@ -136,6 +136,8 @@ export type PiecesVariant =
   | 'zg-stays'
   | 'refusal-to-nobody'
   | 'refusal-to-all'
+  | 'loss-untold'
+  | 'loss-to-others'
 
 /** All of it at one member. */
 export interface Pieces {
@@ -171,6 +173,9 @@ export interface Kept {
   forks: Fork[]
 }
 
+/** Why a hold ended without its player's doing: see `LostHold`. */
+export type LossReason = 'taken' | 'away' | 'gone'
+
 /** What the pieces tell the application. */
 export type PieceEvent =
   | { kind: 'piece-came'; id: number }
@@ -178,6 +183,8 @@ export type PieceEvent =
   | { kind: 'piece-went'; id: number }
   /** Our own updates of it are void: somebody else was first (O33). */
   | { kind: 'piece-conflict'; id: number; by: number }
+  /** We held it, and do not any more, though we did not let go; `by` is 0 where nobody took it. */
+  | { kind: 'piece-lost'; id: number; by: number; why: LossReason }
   /** An update of ours could not be applied (O41). */
   | { kind: 'piece-refused'; id: number; reason: string }
   /** As primary: these players hold something and are not here any more. */

@@ -26,6 +26,8 @@ const setUp = action('set up', (table, hand: number) => {
   table.create(Odd, {})
 })
 const takeBack = action('take back', (table) => table.all(Man)[0]!.hold(0))
+const touch = action('touch', (table) => table.all(Man)[0]!.set({ at: [7, 7] }))
+const takeSoon = action('take soon', (table) => table.later(200, takeBack))
 const sweep = action('sweep', (table) => table.all(Man)[0]!.remove())
 /** What the primary drew, which runs in this process. */
 let drawn = 0
@@ -43,7 +45,8 @@ const attack = action('attack', (table) => {
   if (thrown < 17) throw new Error(`missed with ${thrown}`)
   return thrown
 })
-const types = [Man, Card, Odd, setUp, takeBack, sweep, throwAfter, tooMuchAfter, drawOne, attack]
+const onTable = [Man, Card, Odd, setUp, takeBack, touch, takeSoon, sweep]
+const types = [...onTable, throwAfter, tooMuchAfter, drawOne, attack]
 const NAMES = ['Srv', 'Bck', 'Alice', 'Bob']
 
 interface Scene {
@@ -83,6 +86,19 @@ function losses(session: Session): string[] {
   return heard
 }
 
+/** What comes of it reaches Alice together: what was lost on its way to her comes again at once. */
+async function atOnce(
+  w: SessionWorld,
+  all: readonly Session[],
+  asks: () => readonly Promise<unknown>[],
+): Promise<void> {
+  const mend = w.deafen(w.nodeOf(all[0]!), w.nodeOf(all[2]!))
+  const asked = Promise.all(asks())
+  await w.run(300)
+  mend()
+  await done(w, asked)
+}
+
 describe('a hold that ends', () => {
   test('O33: who holds still and is wrested from hears by whom (PI-4)', async () => {
     const { w, alice, bob } = await scene()
@@ -118,6 +134,63 @@ describe('a hold that ends', () => {
     await done(w, alice.act(takeBack, null))
     await w.run(200)
     expect(heard).toEqual([])
+  })
+
+  test('a hold that began and ended in what came at once is told to be lost (PI-4)', async () => {
+    const { w, all, alice, bob } = await scene()
+    const heard = losses(alice)
+    await atOnce(w, all, () => [man(alice).grab(), bob.act(takeBack, null)])
+    await w.run(200)
+    expect(heard).toEqual(['taken by Bob'])
+    await atOnce(w, all, () => [man(alice).grab(), bob.act(sweep, null)])
+    await w.run(200)
+    expect(heard).toEqual(['taken by Bob', 'gone by nobody'])
+  })
+
+  test('who changed it by an action since it was wrested hears of that all the same (PI-4)', async () => {
+    const { w, all, alice, bob } = await scene()
+    const heard = losses(alice)
+    await done(w, man(alice).grab())
+    await w.run(500)
+    await atOnce(w, all, () => [man(bob).grab({ wrest: true }), alice.act(touch, null)])
+    await w.run(200)
+    expect([man(alice).holder?.name, heard]).toEqual(['Bob', ['taken by Bob']])
+  })
+
+  test('a timer that takes it does so in nobody’s name, and nobody was away (PI-4)', async () => {
+    const { w, alice, bob } = await scene()
+    const heard = losses(alice)
+    await done(w, man(alice).grab())
+    await done(w, bob.act(takeSoon, null))
+    await w.run(1_000)
+    expect([man(alice).heldBy, heard]).toEqual([0, ['taken by nobody']])
+  })
+
+  test('who was forgotten meanwhile holds nothing any more, and is told (PI-4, PI-7)', async () => {
+    const { w, alice } = await scene()
+    const heard = losses(alice)
+    const { player } = alice.me
+    await done(w, man(alice).grab())
+    const mend = w.partition([[w.nodeOf(alice)]])
+    await w.run(90_000)
+    mend()
+    await w.runUntil(() => alice.status === 'live' && alice.me.player !== player, 60_000)
+    await w.run(1_000)
+    expect(heard).toEqual(['away by nobody'])
+  })
+
+  test('who finds another session in the place of theirs is told that it is gone (PI-4)', async () => {
+    const { w, all, alice } = await scene()
+    const heard = losses(alice)
+    await done(w, man(alice).grab())
+    const id = alice.member!.session.id
+    const mend = w.partition([[w.nodeOf(alice)]])
+    await w.run(20_000)
+    for (const other of all) if (other !== alice) w.kill(other)
+    await w.run(30_000)
+    mend()
+    await w.runUntil(() => alice.status === 'live' && alice.member!.session.id !== id, 60_000)
+    expect(heard).toEqual(['gone by nobody'])
   })
 
   test('O18, O41: who was away for 15 s is told that, and blames nobody (PI-5)', async () => {

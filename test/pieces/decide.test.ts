@@ -291,6 +291,22 @@ describe('a session that goes on from what a member was told', () => {
     ])
   })
 
+  test('O58: an update of a piece that a recovery lost is refused: it is no nonsense (PI-4)', () => {
+    const all = room(types, 2, 1)
+    const [ada, bob] = all.seats as [Seat, Seat]
+    const told = all.part.told!(ada.state)
+    const opened = draft(all.primary.state, types, 7, 0)
+    opened.face.create(0, 0, [], 'b19')
+    for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
+    welcome(all, bob)
+    const late = ask(all, bob, 2, mark(30))
+    follow(all, all.primary, 100, 100, 2)
+    all.part.restore!(all.primary.state, told)
+    expect(hear(all, bob, late)).toEqual({ kind: 'refused', reason: 'it is gone' })
+    const invented = ask(all, { ...ada, state: { ...bob.state, processed: 0 } }, 2, mark(1))
+    expect(hear(all, ada, invented).kind).toBe('bogus')
+  })
+
   test('O53: faces that nobody was shown are lost, and an action makes them anew', () => {
     const all = room(types, 2, 2)
     const [ada] = all.seats as [Seat]
