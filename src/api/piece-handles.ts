@@ -1,7 +1,7 @@
 /** A piece as a user holds it. */
 
 import { HoldfastError } from '../machine.ts'
-import type { Op, Row } from '../pieces/pieces.ts'
+import type { LossReason, Op, Row } from '../pieces/pieces.ts'
 import { between, byLevel, HELD, lastFromOthers } from '../pieces/pieces.ts'
 import { differing, type Fields, type Quantised, type StateOf } from '../wire/schema.ts'
 import { Emitter, type Listen } from './emitter.ts'
@@ -29,9 +29,10 @@ export interface LostHold {
   readonly by: MemberInfo | null
   /**
    * `taken`: somebody wrested it, or an action took it. `away`: we were out of touch for so long
-   * that the server let go of it. `gone`: there is no such piece any more.
+   * that the server let go of it, or a recovery lost our hold. `gone`: there is no such piece any
+   * more.
    */
-  readonly why: 'taken' | 'away' | 'gone'
+  readonly why: LossReason
 }
 
 /** What a verb of a piece takes besides. */

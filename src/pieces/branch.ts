@@ -130,7 +130,10 @@ export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
   const { told: before, coming: now } = pieces
   pieces.coming = null
   pieces.told = now
-  for (const [id, row] of before) losses.resumed(pieces, row, now.get(id), out)
+  for (const [id, row] of before) {
+    const wasLost = isLost(row.gen, part.gen, part.forks)
+    losses.resumed(pieces, row, now.get(id), wasLost, out)
+  }
   for (const id of pieces.branches.keys()) resume(pieces, part, now.get(id), id, out)
   pieces.processed = part.gen
   pieces.forks = [...part.forks]

@@ -29,16 +29,24 @@ export function operated(
 /**
  * The whole table came. Of what was done meanwhile it has the last alone, so who is named is who
  * had the piece last.
+ *
+ * @param wasLost  a recovery lost what was done since, and our hold with it
  */
-export function resumed(pieces: Pieces, before: Row, row: Row | undefined, out: Events): void {
+export function resumed(
+  pieces: Pieces,
+  before: Row,
+  row: Row | undefined,
+  wasLost: boolean,
+  out: Events,
+): void {
   const { player } = pieces
   if (!wasOurs(pieces, before) || row?.heldBy === player) return
   const { id } = before
   if (!row) return out.emit({ kind: 'piece-lost', id, by: 0, why: 'gone' })
   const { heldBy, lastReleased } = row
   // We let go of it, whoever has it now; or an action of ours took it.
-  if (lastReleased === player) return
-  const by = heldBy || lastReleased || row.by
+  if (lastReleased === player && !wasLost) return
+  const by = heldBy || (wasLost ? 0 : lastReleased || row.by)
   if (by === player) return
   // The server let go of it, for we were out of touch.
   out.emit({ kind: 'piece-lost', id, by, why: by === 0 ? 'away' : 'taken' })

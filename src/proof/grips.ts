@@ -165,9 +165,8 @@ function ended(watch: Watch, id: number, since: number): void {
   if (!row) return owe(watch, id, 'it is gone', ({ why }) => why === 'gone')
   const line = lineOf(annals, idOf(watch), id, since, row.gen)
   const takers = line.filter((one) => one.heldBy !== player)
-  // Its player let go, or an action of theirs took it; the table does not say so any more where
-  // somebody has it since.
-  const isOurs = takers[0]?.by === player
+  // Its player let go, or an action of theirs took it. Of several the table has the last alone.
+  const isOurs = takers[0]?.by === player || takers.at(-1)?.by === player
   if (isOurs && takers.every(({ by }) => by === player)) return
   const losers = takers.map((one) => one.heldBy || one.by)
   const says = `ended by ${takers.map(({ by, heldBy: to }) => `${by} for ${to}`).join(', ')}`

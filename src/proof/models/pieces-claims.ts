@@ -200,6 +200,11 @@ function rowsOf(hand: Hand): Row[] {
   return [...words, ...hand.pieces.told.values()]
 }
 
+// Who lost a hold is told so once, by whom and why; and nobody else is.
+function lost(scene: Scene): true | string {
+  return scene.hands.find((hand) => hand.amiss !== '')?.amiss ?? true
+}
+
 /** Hold at every instant. */
 export const ALWAYS: Readonly<Record<string, Claim>> = {
   linear,
@@ -210,6 +215,7 @@ export const ALWAYS: Readonly<Record<string, Claim>> = {
   display,
   record,
   told,
+  lost,
   'z.total': total,
   'z.newest': newest,
   secret,

@@ -5,9 +5,12 @@
  * kept, what is told waits for the backup, and is asked for again after a failover.
  */
 
-import { create, decodeOutcome, draft, piecesPart } from '../../pieces/pieces.ts'
+import type { Effected } from '../../machine.ts'
+import { create, decodeOutcome, draft, encodeFree, piecesPart } from '../../pieces/pieces.ts'
+import type { PieceEvent } from '../../pieces/pieces.ts'
 import { newestOf, type Row, settled, shown, update } from '../../pieces/pieces.ts'
-import { encodeUpdate, readBody, readNews } from '../../pieces/messages.ts'
+import { encodeOutcome, encodeUpdate, readBody, readNews } from '../../pieces/messages.ts'
+import { amiss } from './pieces-holds.ts'
 import type { Core, Hand, Logged, Recorded, Scene, Scope, Word } from './pieces-state.ts'
 import { type Doing, fieldsOf, FACE, isLoose, opOf, TYPES } from './pieces-table.ts'
 
@@ -15,6 +18,8 @@ import { type Doing, fieldsOf, FACE, isLoose, opOf, TYPES } from './pieces-table
 export const OTHERS = 9
 const part = piecesPart(TYPES)
 const silent = { send: () => 0, emit: () => {} }
+// The body of what has none.
+const NONE = new Uint8Array(0)
 const SEED = Uint8Array.of(1, 2, 3, 4)
 
 /** All have the table, and nothing was done. */
@@ -31,6 +36,7 @@ export function begin(scope: Scope): Scene {
   deal(core, scope)
   const hands = Array.from({ length: scope.hands ?? 1 }, (_, i) => handOf(scope, i + 1))
   const { failovers = 0, absences = 0, recoveries = 0, others = {} } = scope
+  const { takes = [], frees = 0 } = scope
   const scene: Scene = {
     core,
     backup: null,
@@ -38,7 +44,7 @@ export function begin(scope: Scope): Scene {
     held: [],
     hands,
     others: { ...others },
-    left: { failovers, absences, recoveries },
+    left: { failovers, absences, recoveries, takes: [...takes], frees },
     lost: [],
   }
   for (const hand of hands) {
@@ -75,6 +81,7 @@ function handOf(scope: Scope, player: number): Hand {
     made: {},
     fates: {},
     seen: {},
+    amiss: '',
   }
 }
 
@@ -111,6 +118,8 @@ function recordedOf(row: Row, id: string, index: number): Recorded {
     id,
     by: 0,
     tag: 0,
+    actor: row.by,
+    heldBy: row.heldBy,
     re: '',
     why: 'table',
     raises: false,
@@ -216,8 +225,39 @@ function perform(
   from: Hand | null,
 ): void {
   const { core } = scene
-  const effected = part.perform!(core.pieces, 0, body, player, player)
-  const { outcome, changes, news } = effected
+  carryOut(scope, scene, player, seq, body, part.perform!(core.pieces, 0, body, player, player))
+  if (from)
+    hold(scope, scene, from, { kind: 'done', seq, outcome: core.outcomes[`${player} ${seq}`]! })
+}
+
+/** An action of that player takes all cards out of hands, at the primary itself. */
+export function takeAway(scope: Scope, scene: Scene): void {
+  const { core, left } = scene
+  const player = left.takes.shift()!
+  const made = draft(core.pieces, TYPES, part.channel, player)
+  for (const { id } of made.face.rows()) made.face.hold(id, 0)
+  const outcome = encodeOutcome({ kind: 'recorded', gen: core.pieces.kept.gen })
+  carryOut(scope, scene, OTHERS, (core.last[OTHERS] ?? 0) + 1, NONE, { outcome, ...made.done() })
+}
+
+/** Who serves lets go of what a hand holds that is away. */
+export function letGo(scope: Scope, scene: Scene, player: number): void {
+  const { core } = scene
+  scene.left.frees--
+  const body = encodeFree([player])
+  const effected = part.perform!(core.pieces, 0, body, core.pieces.me, 0)
+  carryOut(scope, scene, OTHERS, (core.last[OTHERS] ?? 0) + 1, body, effected)
+}
+
+function carryOut(
+  scope: Scope,
+  scene: Scene,
+  player: number,
+  seq: number,
+  body: Uint8Array,
+  { outcome, changes, news }: Effected,
+): void {
+  const { core } = scene
   const accounts = accountsOf(core, body, `${player}.${seq}`, player, outcome, news)
   const entry: Logged = { player, seq, outcome, changes, ...accounts }
   if (scope.lags || scope.around) scene.backup ??= copyOf(core)
@@ -231,7 +271,6 @@ function perform(
       hold(scope, scene, hand, { kind: 'news', index: core.index, player, seq, bytes, gens })
     }
   }
-  if (from) hold(scope, scene, from, { kind: 'done', seq, outcome })
 }
 
 function accountsOf(
@@ -303,9 +342,8 @@ function release(scope: Scope, scene: Scene): void {
 /** The next word from the primary reaches a hand. */
 export function arriveDown(scope: Scope, scene: Scene, hand: Hand): void {
   const word = hand.down.shift()!
-  const { me } = scene.core.pieces
   if (word.kind === 'standing') {
-    for (const bytes of hand.told.coming) part.receive!(hand.pieces, 0, me, bytes, silent)
+    hear(scene, hand, hand.told.coming)
     hand.told = { index: word.index, seqs: { ...word.seqs }, coming: [] }
     hand.waiting = false
   } else if (word.kind === 'table') hand.told.coming.push(word.bytes)
@@ -314,9 +352,17 @@ export function arriveDown(scope: Scope, scene: Scene, hand: Hand): void {
     const { index, player, seq } = word
     hand.told.index = Math.max(hand.told.index, index)
     hand.told.seqs[player] = Math.max(hand.told.seqs[player] ?? 0, seq)
-    part.receive!(hand.pieces, 0, me, word.bytes, silent)
+    hear(scene, hand, [word.bytes])
   } else done(scope, hand, word)
   look(scene, hand)
+}
+
+function hear(scene: Scene, hand: Hand, all: readonly Uint8Array[]): void {
+  const before = new Map(hand.pieces.told)
+  const events: PieceEvent[] = []
+  const out = { send: () => 0, emit: (event: unknown) => void events.push(event as PieceEvent) }
+  for (const bytes of all) part.receive!(hand.pieces, 0, scene.core.pieces.me, bytes, out)
+  hand.amiss ||= amiss(scene, hand, before, events)
 }
 
 function done({ variant }: Scope, hand: Hand, { seq, outcome }: Word & { kind: 'done' }): void {

@@ -155,6 +155,49 @@ export const GOOD: readonly Scoped[] = [
     states: 130_000,
     deep: true,
   },
+  {
+    scope: { name: 'P22', does: { grab: 1, release: 1 }, others: { wrest: 1, release: 1 } },
+    says: 'a hold that is wrested, and let go of',
+    states: 1_000,
+  },
+  {
+    scope: { name: 'P23', does: { grab: 2, release: 1 }, takes: [9, 1] },
+    says: 'actions that take what is held, of others and of its holder',
+    states: 2_600,
+  },
+  {
+    scope: {
+      name: 'P24',
+      does: { grab: 1, release: 1 },
+      others: { grab: 1 },
+      frees: 1,
+      absences: 1,
+    },
+    says: 'a holder who is away, and is let go for',
+    states: 7_800,
+  },
+  {
+    scope: { name: 'P25', does: { grab: 1, wrest: 1 }, hands: 2, takes: [9] },
+    says: 'two hands that wrest from each other, and an action',
+    states: 46_000,
+    deep: true,
+  },
+  {
+    scope: {
+      name: 'P26',
+      does: { grab: 1, release: 1 },
+      others: { wrest: 1 },
+      recoveries: 1,
+      lags: true,
+    },
+    says: 'a hold that is wrested, and a recovery from what was told',
+    states: 7_800,
+  },
+  {
+    scope: { name: 'P27', does: { grab: 1 }, others: { wrest: 1 }, takes: [1], failovers: 1 },
+    says: 'a hold that is wrested, an action of its holder, a failover',
+    states: 2_800,
+  },
 ]
 
 /** Each of these is caught, as a violation of the claim, after so many steps. */
@@ -289,6 +332,30 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
     },
     says: 'who is refused goes on from what never came to be',
     violates: 'linear',
+    steps: 4,
+  },
+  {
+    scope: {
+      name: 'P-X12',
+      claims: ['lost'],
+      does: { grab: 1 },
+      takes: [9],
+      variant: 'loss-untold',
+    },
+    says: 'who holds what an action lets go of is not told',
+    violates: 'lost',
+    steps: 6,
+  },
+  {
+    scope: {
+      name: 'P-X13',
+      claims: ['lost'],
+      does: {},
+      others: { grab: 1, release: 1 },
+      variant: 'loss-to-others',
+    },
+    says: 'the loss of a hold is told to who did not hold',
+    violates: 'lost',
     steps: 4,
   },
 ]

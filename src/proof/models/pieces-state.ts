@@ -19,6 +19,10 @@ export interface Scope {
   /** The first hand was the last to let go of all cards. */
   released?: boolean
   failovers?: number
+  /** Actions that take all cards out of hands, each in the name of such a player. */
+  takes?: readonly number[]
+  /** How often who serves lets go of what a hand without a link holds. */
+  frees?: number
   /** Links that break and are made anew. */
   absences?: number
   /** Primary and backup die at once: what some hand was told is the session. */
@@ -41,6 +45,9 @@ export interface Recorded {
   /** The player whose own it is; 0 of one of the server. */
   by: number
   tag: number
+  /** Who did it, and who holds the piece since. */
+  actor: number
+  heldBy: number
   /** The update of a hand that the server's answers. */
   re: string
   why: string
@@ -118,6 +125,8 @@ export interface Hand {
   fates: Record<string, string>
   /** What it displayed of each piece, in order. */
   seen: Record<string, string[]>
+  /** What was wrong with what it was told about its holds; empty while nothing was. */
+  amiss: string
 }
 
 /** Everything at one instant. */
@@ -129,7 +138,7 @@ export interface Scene {
   held: { index: number; to: number; word: Word }[]
   hands: Hand[]
   others: Doings
-  left: { failovers: number; absences: number; recoveries: number }
+  left: { failovers: number; absences: number; recoveries: number; takes: number[]; frees: number }
   /** Updates that a recovery lost. */
   lost: Recorded[]
 }

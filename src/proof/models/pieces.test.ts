@@ -41,6 +41,11 @@ describe('pieces, in every interleaving', () => {
   test('O57, O58: P15: a link that breaks, and a recovery', () => holds('P15'))
   test('O40, O45: P19: some that are refused, here and there', () => holds('P19'))
   test('O40, O45, O58: P20: some that are refused, a failover', () => holds('P20'))
+  test('O33: P22: a hold that is wrested, and let go of (PI-4)', () => holds('P22'))
+  test('O33: P23: actions that take what is held (PI-4)', () => holds('P23'))
+  test('O33: P24: a holder who is away, and is let go for (PI-4, PI-5)', () => holds('P24'))
+  test('O33, O58: P26: a hold that is wrested, and a recovery (PI-4)', () => holds('P26'))
+  test('O33, O58: P27: a hold, an action of its holder, a failover (PI-4)', () => holds('P27'))
 
   test('all scopes that are not deep are among these', () => {
     const names = GOOD.filter(({ deep }) => !deep).map(({ scope }) => scope.name)
@@ -60,8 +65,13 @@ describe('pieces, in every interleaving', () => {
       'P15',
       'P19',
       'P20',
+      'P22',
+      'P23',
+      'P24',
+      'P26',
+      'P27',
     ])
-    expect(PLANTED).toHaveLength(11)
+    expect(PLANTED).toHaveLength(13)
   })
 })
 
@@ -77,4 +87,6 @@ describe('a planted bug is found', () => {
   test('O53: P-X9: the same bytes for all', () => isFound('P-X9'))
   test('O45: P-X10: who is refused makes stale what others do', () => isFound('P-X10'))
   test('O40: P-X11: who is refused goes on from what never came to be', () => isFound('P-X11'))
+  test('O33: P-X12: who holds what is let go of is not told (PI-4)', () => isFound('P-X12'))
+  test('O33: P-X13: a loss is told to who did not hold (PI-4)', () => isFound('P-X13'))
 })

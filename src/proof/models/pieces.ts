@@ -43,6 +43,7 @@ export function* actions(scope: Scope, scene: Scene): Iterable<Action<Scene>> {
     }
   }
   for (let at = 0; at < scene.hands.length; at++) yield* ofHand(scope, scene, at)
+  yield* takings(scope, scene)
   if (scene.left.failovers > 0) {
     yield {
       label: 'the backup takes over',
@@ -56,6 +57,18 @@ export function* actions(scope: Scope, scene: Scene): Iterable<Action<Scene>> {
       environment: true,
       next: (copy) => scenes.recover(scope, copy),
     }
+  }
+}
+
+function* takings(scope: Scope, { left, hands }: Scene): Iterable<Action<Scene>> {
+  if (left.takes.length > 0) {
+    const label = `an action of ${left.takes[0]} takes all`
+    yield { label, environment: true, next: (copy) => scenes.takeAway(scope, copy) }
+  }
+  for (const { player, link } of left.frees > 0 ? hands : []) {
+    if (link) continue
+    const label = `who serves lets go for ${player}`
+    yield { label, environment: true, next: (copy) => scenes.letGo(scope, copy, player) }
   }
 }
 
@@ -125,6 +138,7 @@ function essence({ core, backup, log, held, hands, others, left, lost }: Scene):
     hands.map((hand) => [
       hand.pending.map(({ seq }) => seq),
       [hand.link, hand.waiting, hand.left, hand.told, hand.fates, hand.seen, hand.made],
+      hand.amiss,
       hand.up.map((word) => (word.kind === 'resync' ? 0 : word.seq)),
       hand.down.map(keyOf),
       [hand.pieces.processed, hand.pieces.epoch, hand.pieces.kept.gen],
@@ -175,7 +189,7 @@ function sometimes(scope: Scope): Record<string, (scene: Scene) => boolean> {
       core.history.some(({ why }) => why === 'loose')
   }
   if (does.loose && !released) claims['a loose grab is discarded'] = fated('conflict')
-  if (failovers) {
+  if (failovers && does.move) {
     claims['an update is recorded by who took over'] = (scene) =>
       scene.core.pieces.epoch > failovers && all(scene).includes(1)
   }
