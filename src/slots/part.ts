@@ -9,6 +9,7 @@ import { acked, forward, isDueTo, lost, lookOver, owe, write } from './carry.ts'
 import { digestOf, rangeOf } from './events.ts'
 import { advance } from './fold.ts'
 import { type Frame, readFrame } from './frames.ts'
+import { leave } from './leaving.ts'
 import { SAYS_MAX, slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
 import { seek, yieldTo } from './opening.ts'
 import { lookAround, rootOf } from './root.ts'
@@ -111,10 +112,8 @@ function deadline(slots: Slots): Millis {
 
 function reset(slots: Slots): void {
   const { standing, ms, print, says, horizon, nextId, variant, counters } = slots
-  // If nobody has a world there, ours goes on.
-  const worlds = slots.worlds.slice(0, slots.sound).slice(-1)
-  const kept = { ms, print, says, horizon, nextId, variant, counters, worlds }
-  Object.assign(slots, create(), kept, { sound: worlds.length })
+  const kept = { ms, print, says, horizon, nextId, variant, counters }
+  Object.assign(slots, create(), kept, leave(slots))
   slots.standing = standing === 'closed' ? 'closed' : 'joining'
 }
 
