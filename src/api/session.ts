@@ -214,9 +214,9 @@ export class Session extends Caller {
     return this.#safety
   }
 
-  /** Session time in ms: the primary's clock, never backwards. It stands still once we left. */
+  /** Session time in ms: never back within a session, 0 until it is known, still once we left. */
   now(): number {
-    this.#now = this.#use((now, run) => member.sessionTime(run, now)) ?? this.#now
+    this.#now = (this.#runner ? this.#runner.sessionTime() : this.#now) || 0
     return this.#now
   }
 
