@@ -171,6 +171,9 @@ function begin(run: Run, seat: Seat, life: Life, session: Session, before: Life 
   life.session = session
   life.grips = watchGrips(run.annals, session)
   settleIn(life)
+  // Whoever recovers while it comes in is told of that before it can listen.
+  const own = session.member!.session
+  if (serves(own) && own.server.epoch > 1) life.recovered.add(life.home)
   if (before) returned(run, seat, life, before.home, before.player)
   session.on('recovered', () => void life.recovered.add(life.home))
   session.on('healed', ({ same, lost }) => {

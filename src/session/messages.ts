@@ -186,7 +186,13 @@ export const peerLayout = message({
 export type Recovered = PeerMessage & { kind: 'recovered' }
 
 /** All that a member was told of the durable state. */
-export const testimonyLayout = record({ index: varint, seqs, parts })
+export const testimonyLayout = record({
+  index: varint,
+  seqs,
+  parts,
+  /** Players who are not here and may come back. */
+  former: list(record({ player: varint, resumeHash: hash }), PLAYERS_KEPT_MAX),
+})
 
 /** From member to member. */
 export type PeerMessage = ValueOf<typeof peerLayout>

@@ -23,6 +23,7 @@ import {
   type Member,
   type PeerMessage,
   type Player,
+  PLAYERS_KEPT_MAX,
   SNAPSHOT_PIECE_MAX,
   SNAPSHOT_PIECES_MAX,
   testimonyLayout,
@@ -96,12 +97,11 @@ export function gather(session: Session, now: Millis, register: Register, out: S
 function durableOf(session: Session, here: readonly Member[]): Durable {
   const { members, mv } = session.client.view
   const last = Math.max(...members.map(({ inc }) => inc), ...session.client.former.keys())
-  const former = [...session.client.former].map(([player, { resumeHash }]) => {
-    return { player, resumeHash }
-  })
-  const rows = [...former, ...members].map(({ player, resumeHash }): [number, Player] => {
-    return [player, { player, resumeHash, lastSeq: 0, outcomes: [] }]
-  })
+  const rows = [...formerOf(session), ...members].map(
+    ({ player, resumeHash }): [number, Player] => {
+      return [player, { player, resumeHash, lastSeq: 0, outcomes: [] }]
+    },
+  )
   return {
     mv: mv + members.length - here.length,
     nextInc: last + MEMBERS_MAX,
@@ -147,7 +147,24 @@ export function answer(
 function testimonyOf(session: Session, out: SessionOut): Uint8Array {
   const { told } = session.client
   const seqs = [...told.seqs].map(([player, seq]) => ({ player, seq }))
-  return encode(testimonyLayout, { index: told.index, seqs, parts: out.told() })
+  const former = formerOf(session)
+  return encode(testimonyLayout, { index: told.index, seqs, parts: out.told(), former })
+}
+
+type Former = Pick<Player, 'player' | 'resumeHash'>
+
+function formerOf({ client }: Session): Former[] {
+  return [...client.former].map(([player, { resumeHash }]) => ({ player, resumeHash }))
+}
+
+// Who has just come in never saw those who went before, and may be the one who recovers.
+function recall({ server, client }: Session, now: Millis, former: readonly Former[]): void {
+  const { players } = server.durable
+  for (const { player, resumeHash } of former) {
+    if (players.has(player) || players.size >= PLAYERS_KEPT_MAX) continue
+    players.set(player, { player, resumeHash, lastSeq: 0, outcomes: [] })
+    client.former.set(player, { resumeHash, since: now })
+  }
 }
 
 /** A member says how much it was told. */
@@ -221,6 +238,7 @@ function conclude(session: Session, now: Millis, bytes: Uint8Array, out: Session
   // A malformed copy is as good as none.
   if (!copy) return wake(session, gathering.until, out)
   const witness = gathering.witness || session.me
+  recall(session, now, copy.former)
   for (const { player, seq } of copy.seqs) countUpTo(server.durable, player, seq)
   for (const [inc, { settled }] of gathering.answers) {
     const member = server.durable.members.get(inc)

@@ -8,8 +8,14 @@ import { runTabletop } from '../../src/proof/tabletops.ts'
 const WERE_UNTOLD = [10]
 // A piece that a recovery lost was taken for one that its player had made up.
 const WAS_BOGUS = [86]
+// Who recovered had come in after a player who was kept had gone, and did not know them.
+const WAS_FORGOTTEN = [792]
 
 describe('a table of cards among people who stay away', () => {
+  test.each(WAS_FORGOTTEN)('S-5: seed %i (PI-7)', async (seed) => {
+    expect((await runTabletop(seed)).faults).toEqual([])
+  })
+
   test.each([...WERE_UNTOLD, ...WAS_BOGUS])('O18, O33: seed %i (PI-1, PI-4)', async (seed) => {
     const { faults, lost, lots } = await runTabletop(seed)
     expect(faults).toEqual([])
