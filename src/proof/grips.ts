@@ -168,11 +168,12 @@ function ended(watch: Watch, id: number, since: number): void {
   // Its player let go, or an action of theirs took it. Of several the table has the last alone.
   const isOurs = takers[0]?.by === player || takers.at(-1)?.by === player
   if (isOurs && takers.every(({ by }) => by === player)) return
+  const wasLost = !isOnLine(annals, idOf(watch), since, row.gen)
   const losers = takers.map((one) => one.heldBy || one.by)
   const says = `ended by ${takers.map(({ by, heldBy: to }) => `${by} for ${to}`).join(', ')}`
   owe(watch, id, says, ({ by, why }) => {
     if (why === 'gone' || takers.length === 0) return why !== 'gone'
-    if (why === 'away') return losers.includes(0)
+    if (why === 'away') return losers.includes(0) || wasLost
     if (by) return losers.includes(by.player)
     return !losers.every((loser) => session.members.some((member) => member.player === loser))
   })
@@ -180,23 +181,19 @@ function ended(watch: Watch, id: number, since: number): void {
   if (isOurs && last?.id === id) Object.assign(last, { mayBe: true })
 }
 
-// What came between two generations: what a server wrote that the next did not know is no more.
-function lineOf(
-  { rows, starts }: Annals,
-  home: string,
-  id: number,
-  after: number,
-  upTo: number,
-): Written[] {
-  const cuts = [...(starts.get(home) ?? [])]
-  const epochOf = (gen: number): number => Math.floor(gen / GENERATIONS)
-  const stands = ({ gen }: Written): boolean =>
-    cuts.every(([epoch, start]) => {
-      return epoch <= epochOf(gen) || epoch > epochOf(upTo) || gen <= start
-    })
-  const written = rows.get(`${home} ${id}`) ?? []
+// What a server wrote that the next did not know is no more.
+function isOnLine({ starts }: Annals, home: string, gen: number, upTo: number): boolean {
+  const epochOf = (one: number): number => Math.floor(one / GENERATIONS)
+  return [...(starts.get(home) ?? [])].every(([epoch, start]) => {
+    return epoch <= epochOf(gen) || epoch > epochOf(upTo) || gen <= start
+  })
+}
+
+// What came between two generations.
+function lineOf(annals: Annals, home: string, id: number, after: number, upTo: number): Written[] {
+  const written = annals.rows.get(`${home} ${id}`) ?? []
   return written
-    .filter((row) => row.gen > after && row.gen <= upTo && stands(row))
+    .filter(({ gen }) => gen > after && gen <= upTo && isOnLine(annals, home, gen, upTo))
     .toSorted((one, other) => one.gen - other.gen)
 }
 
