@@ -240,7 +240,12 @@ describe('numbers of operations', () => {
       [3, { index: 2, settled: 6 }],
     ])
     server.gathering = { until: 5_000, answers, witness: 1, incoming: null, gone: [] }
-    const bytes = encode(testimonyLayout, { index: 4, seqs: [{ player, seq: 3 }], parts: [] })
+    const bytes = encode(testimonyLayout, {
+      index: 4,
+      seqs: [{ player, seq: 3 }],
+      parts: [],
+      former: [],
+    })
     const { epoch } = server
     const message = { kind: 'testimony', epoch, piece: 0, of: 1, bytes } as const
     testified(one.session, 0, 1, message, listening().out)
