@@ -7,23 +7,26 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { readAddress } from './address.ts'
 import type { Beat, Bots } from './bot.ts'
 import { obey } from './kill.ts'
 
-const USAGE = `npm run bots -- GAME [--count 3] [--room main] [--server URL] [--condition WEATHER]
+const USAGE = `npm run bots -- GAME [--count 3] [--join ADDRESS] [--room R] [--condition WEATHER]
   GAME         dots, teapots, tabletop or mazewar
   --count      how many, 1 to 64; each is a process of its own
-  --room       which session of the game
-  --server     where the hub is; by default http://127.0.0.1:8700
+  --join       a hub's address, by default http://127.0.0.1:8700, or a room's link; also --server
+  --room       which session of the game; by default that of the link, or main
   --condition  worse weather on their links, such as rtt=120,loss=5%
   --demo       a bot that serves kills itself when a player wishes it; npm run bots says so`
 
+const HUB = 'http://127.0.0.1:8700'
 /** Most bots of one call. */
 const COUNT_MAX = 64
 
 const options = {
   count: { type: 'string', default: '3' },
-  room: { type: 'string', default: 'main' },
+  join: { type: 'string' },
+  room: { type: 'string' },
   server: { type: 'string' },
   condition: { type: 'string' },
   demo: { type: 'boolean', default: false },
@@ -72,7 +75,8 @@ function startOne(index: number): ChildProcess {
 }
 
 async function play(bots: Bots, index: number, given: Given): Promise<void> {
-  const { room, server, condition, demo } = given
+  const { condition, demo } = given
+  const { server, room } = readAddress(given.join ?? given.server ?? HUB, given.room)
   const bot = await bots.play({ index, room, server, condition, beat })
   const { session, over } = bot
   if (demo) obey(session, () => process.kill(process.pid, 'SIGKILL'))

@@ -16,7 +16,7 @@ npm run mazewar -- --join ADDRESS [--room R]  in a session: a hub's address, or 
 npm run mazewar -- --lan                      with whoever plays on the LAN, without a server
 npm run mazewar -- bridge --join ADDRESS      makes the LAN and a session one maze
 
-  --join     such as http://127.0.0.1:8700, or the link that a player sent you
+  --join     such as http://127.0.0.1:8700, or the link that a player sent you; also --server
   --room     which maze of that hub; by default that of the link, or main
   --name     how others see you
   --watch    only to look on
@@ -34,6 +34,7 @@ corner, C is the cloak, H helps, Ctrl-C leaves. The terminal should know 24-bit 
 
 const options = {
   join: { type: 'string' },
+  server: { type: 'string' },
   room: { type: 'string' },
   name: { type: 'string' },
   watch: { type: 'boolean', default: false },
@@ -52,7 +53,8 @@ const options = {
 const BOTS_MAX = 60
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({ options, allowPositionals: true })
+  const { values: given, positionals } = parseArgs({ options, allowPositionals: true })
+  const values = { ...given, join: given.join ?? given.server }
   const [what] = positionals
   const name = (values.name ?? pickName(Math.random())).slice(0, 16)
   if (values.help) console.log(USAGE)

@@ -3,7 +3,8 @@
 import { Bridge } from '../bridge.ts'
 import { LanPlayer } from '../classic/lan.ts'
 import { Seat } from '../seat.ts'
-import { enter, readAddress } from './joined.ts'
+import { readAddress } from '../../address.ts'
+import { enter } from './joined.ts'
 
 /** How often both mazes are looked at, in milliseconds. */
 const LOOK_MS = 40

@@ -1,8 +1,8 @@
 /** A maze of a session, for a terminal. */
 
 import { HoldfastError, join } from 'holdfast'
+import { readAddress } from '../../address.ts'
 import { obey } from '../../kill.ts'
-import { hubOf } from '../../links.ts'
 import { advice } from '../../news.ts'
 import { GAME, PLAYERS_MAX, TYPES } from '../game.ts'
 import { readPlace } from '../rules/maze.ts'
@@ -21,19 +21,6 @@ export interface Wanted {
   readonly born?: string
   /** Whether it dies when a player wishes it while it serves. */
   readonly demo?: boolean
-}
-
-/** The hub and the room of an address. @throws RangeError for what is none */
-export function readAddress(address: string, room?: string): { server: string; room: string } {
-  const url = URL.parse(/^\w+:\/\//.test(address) ? address : `http://${address}`)
-  if (!url) throw new RangeError(`this is no address of a hub or a room: ${address}`)
-  const server = url.searchParams.get('server') ?? pageHub(url)
-  return { server, room: room ?? url.searchParams.get('room') ?? 'main' }
-}
-
-// The page of a room names the hub that serves it; any other address is the hub's own.
-function pageHub(url: URL): string {
-  return url.pathname.endsWith('/mazewar/') ? hubOf(url.href) : url.origin
 }
 
 /** Joins. @throws Error that says what to do */

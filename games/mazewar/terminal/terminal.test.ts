@@ -7,7 +7,6 @@ import { Cockpit } from '../cockpit.ts'
 import { Practice } from '../practice.ts'
 import { createDots, dot, line, show } from './dots.ts'
 import { createGlass, type Glass, isPlain, put, update, write } from './glass.ts'
-import { readAddress } from './joined.ts'
 import { counts, read, type Repeats } from './keys.ts'
 import { COLUMNS_MIN, layOut, LINES_MIN } from './layout.ts'
 
@@ -144,19 +143,4 @@ describe('the screen', () => {
     const glass = layOut(100, 30, cockpit, { ...standing, help: true }, 0)
     expect(glass.signs.join('')).toContain('HOW IT IS PLAYED')
   })
-})
-
-test.each([
-  ['http://127.0.0.1:8700', 'http://127.0.0.1:8700', 'main'],
-  ['127.0.0.1:8700', 'http://127.0.0.1:8700', 'main'],
-  ['http://h.example:8700/mazewar/?room=fern-17&name=Ada', 'http://h.example:8700/', 'fern-17'],
-  ['https://h.example/rt/mazewar/?room=b', 'https://h.example/rt/', 'b'],
-  ['https://h.example/mazewar/?room=a&server=ws%3A%2F%2Fother', 'ws://other', 'a'],
-])('the address %s leads to %s, room %s', (address, server, room) => {
-  expect(readAddress(address)).toEqual({ server, room })
-  expect(readAddress(address, 'b').room).toBe('b')
-})
-
-test('what is no address is said to be none', () => {
-  expect(() => readAddress('http://')).toThrow(/no address/)
 })
