@@ -48,9 +48,9 @@ const projects = [
   project('house', 0, { include: HOUSE, testTimeout: 2 * MINUTE }),
   project('models', 0, { include: MODELS, exclude: WIDE, testTimeout: 3 * MINUTE }),
   project('sim', 0, { include: SIM, exclude: WIDE, testTimeout: 3 * MINUTE }),
-  // Sockets and browsers measure real time: what computes does not run beside them.
+  // Sockets and browsers measure real time: nothing else runs beside them.
   project('drivers', 1, { include: DRIVERS, ...REAL, maxWorkers: 1 }),
-  project('e2e', 2, { include: E2E, exclude: PATIENT, ...REAL, maxWorkers: 2 }),
+  project('e2e', 2, { include: E2E, exclude: PATIENT, ...REAL, maxWorkers: 1 }),
   // The rest is what `npm run test:wide` runs.
   project('wide', 3, { include: WIDE, testTimeout: 10 * MINUTE }),
   project('patient', 4, { include: PATIENT, ...REAL, maxWorkers: 2 }),
