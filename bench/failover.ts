@@ -34,7 +34,7 @@ const MAX_GOAL_MS = 100
 const QUICK_MS = 4_000
 const QUICK_CALM_MS = 30_000
 
-/** What is not alike in the two kinds of rows. */
+/** How a trial of ours and one of etcd differ, for who compares their rows. */
 const BESIDE = [
   'Ours needs the hub, one arbiter that was alive in every trial; etcd elects by a quorum of its',
   'servers, and syncs to disk. etcd is asked through its JSON gateway, by a new request to each of',

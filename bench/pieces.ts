@@ -35,7 +35,7 @@ const BYTES = 12
 const GROWTH = 1.05
 const QUICK: Length = { warmMs: 2_500, ms: 2_000 }
 const FULL: Length = { warmMs: 5_000, ms: 12_000 }
-/** Of the time until another player sees a move. */
+/** Goal: Yjs takes so many times as long as we until another player sees a move. */
 const SEEN_TIMES = 2
 
 /** Measures; `quick` takes less of everything and judges nothing. */

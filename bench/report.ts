@@ -42,6 +42,18 @@ export function atLeast(name: string, value: number | null, limit: number, unit:
   return { name, value, unit, goal: `>= ${limit}`, met: value === null ? null : value >= limit }
 }
 
+/** What many seeded runs say of the claims that were judged in each. */
+export function ofClaims(
+  runs: readonly { seed: number; what: string; faults: readonly string[] }[],
+): Pick<BenchReport, 'goals' | 'notes'> {
+  const bad = runs.filter(({ faults }) => faults.length > 0)
+  const count = bad.reduce((sum, { faults }) => sum + faults.length, 0)
+  return {
+    goals: [atMost('claims that did not hold', count, 0, 'claims')],
+    notes: bad.slice(0, 20).map((one) => `seed ${one.seed}, ${one.what}: ${one.faults[0]}`),
+  }
+}
+
 /** The same goal, reported without a verdict. */
 export function unjudged(goal: Goal): Goal {
   return { ...goal, met: null }

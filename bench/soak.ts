@@ -11,6 +11,13 @@ const USAGE = `npm run soak -- NAME [--minutes N | --hours N] [--seed N]
 
 soaks:`
 
+function number(name: string, text: string): number {
+  const value = Number(text)
+  if (text.trim() !== '' && value >= 0) return value
+  console.error(`--${name} is a number, 0 or more: ${text}`)
+  process.exit(2)
+}
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -25,8 +32,11 @@ const name = positionals[0]
 if (name === undefined || values.help) {
   console.log(`${USAGE}\n${await list(folder)}`)
 } else {
-  const minutes = values.hours === undefined ? values.minutes : Number(values.hours) * 60
-  const options = { minutes: Number(minutes), seed: Number(values.seed) }
+  const { minutes, hours, seed } = values
+  const options = {
+    minutes: hours === undefined ? number('minutes', minutes) : number('hours', hours) * 60,
+    seed: number('seed', seed),
+  }
   const report = await dispatch(folder, name, options)
   if (report === null || report.goals.some((goal) => goal.met === false)) process.exitCode = 1
 }

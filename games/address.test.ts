@@ -4,6 +4,7 @@ import { readAddress } from './address.ts'
 test.each([
   ['http://127.0.0.1:8700', 'http://127.0.0.1:8700', 'main'],
   ['127.0.0.1:8700', 'http://127.0.0.1:8700', 'main'],
+  ['https://h.example/rt/?room=b', 'https://h.example/rt/', 'b'],
   ['http://h.example:8700/mazewar/?room=fern-17&name=Ada', 'http://h.example:8700/', 'fern-17'],
   ['https://h.example/rt/mazewar/?room=b', 'https://h.example/rt/', 'b'],
   ['https://h.example/rt/dots/?room=b', 'https://h.example/rt/', 'b'],

@@ -16,6 +16,7 @@ export function readAddress(address: string, room?: string): { server: string; r
 }
 
 // The page of a room names the hub that serves it; any other address is the hub's own.
-function pageHub(url: URL): string {
-  return /\/(dots|teapots|tabletop|mazewar)\/$/.test(url.pathname) ? hubOf(url.href) : url.origin
+function pageHub({ href, origin, pathname }: URL): string {
+  if (/\/(dots|teapots|tabletop|mazewar)\/$/.test(pathname)) return hubOf(href)
+  return pathname === '/' ? origin : origin + pathname
 }

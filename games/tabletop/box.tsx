@@ -1,4 +1,4 @@
-/** What is in the box of the free table: boards, jokers, dice, tokens, counters. */
+/** The sheet that shows the box of the free table: boards, jokers, dice, tokens, counters. */
 
 import type { ComponentChild } from 'preact'
 import type { Play } from './play.ts'
@@ -7,7 +7,7 @@ import { boardOf } from './rules/men.ts'
 import { ACTS } from './rules/things.ts'
 import { TOKEN_COLOURS } from './view/tokens.tsx'
 
-/** It stays open, so that several things are taken out. */
+/** The sheet stays open while a player takes several things out. */
 export function Box({ play, close }: { play: Play; close: () => void }): ComponentChild {
   const board = boardOf(play.session)
   const jokers = hasJokers(play.session)

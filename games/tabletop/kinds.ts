@@ -71,7 +71,7 @@ export interface Moment {
   readonly hand?: number
   readonly king?: boolean
   readonly value?: number
-  /** What a man is. */
+  /** What a man has become: see `ManState`. */
   readonly kind?: number
 }
 

@@ -55,7 +55,7 @@ export class Play extends Player {
   pointed = 0
   /** Whether keys are used here, so that the focus is shown. */
   keyed = false
-  /** What is open over the table, about which piece. */
+  /** The sheet that is open over the table, and the piece it is about; null for none. */
   sheet: { readonly kind: 'large' | 'split' | 'box'; readonly id: number } | null = null
   /** A pawn that waits for what it becomes on that square. */
   promoting: { readonly man: number; readonly to: number } | null = null

@@ -103,7 +103,7 @@ export class Pointers {
     const play = this.#ground.playing()
     if (!play) return
     if (!thing) return play.point(this.#ground.scene.camera.toTable(at))
-    // Who watches has no menu, but may look closer.
+    // A player who watches gets no menu, but may have the card enlarged.
     if (play.watching) return play.enlarge(thing)
     if (!play.selected.has(thing.id)) this.#select(play, [thing.id])
     play.focus = thing.id

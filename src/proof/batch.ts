@@ -32,31 +32,26 @@ export const SOMETIMES: readonly string[] = [
   'take ghost: granted',
 ]
 
-/** What came of many seeds. */
-export interface Batch {
+/** What is counted while seeds run. */
+export interface Tallies {
   seeds: number
   failed: Result[]
   /** In how many runs each thing happened. */
   reached: Record<string, number>
   /** How often each fault befell somebody. */
   faults: Record<string, number>
-  /** Of SOMETIMES and the faults, what was never met. */
-  missing: string[]
-  events: number
-  virtualMs: number
-  /** From peace until all is in order: half of the runs, and the slowest. */
-  settledMs: { median: number; max: number }
-}
-
-/** What is counted while seeds run. */
-export interface Tallies {
-  seeds: number
-  failed: Result[]
-  reached: Record<string, number>
-  faults: Record<string, number>
+  /** From peace until all is in order, of each run. */
   settled: Millis[]
   events: number
   virtualMs: number
+}
+
+/** What came of many seeds. */
+export interface Batch extends Omit<Tallies, 'settled'> {
+  /** Of SOMETIMES and the faults, what was never met. */
+  missing: string[]
+  /** From peace until all is in order: half of the runs, and the slowest. */
+  settledMs: { median: number; max: number }
 }
 
 /** Nothing yet. */
@@ -86,18 +81,14 @@ export function take(tallies: Tallies, result: Result): void {
 
 /** What came of the runs that were counted. */
 export function sumUp(tallies: Tallies): Batch {
-  const { seeds, failed, reached, faults, events, virtualMs } = tallies
-  const met = Object.entries({ ...reached, ...faults })
-  const settled = tallies.settled.toSorted((one, other) => one - other)
+  const { settled, ...sums } = tallies
+  const met = Object.entries({ ...sums.reached, ...sums.faults })
+  const ordered = settled.toSorted((one, other) => one - other)
   return {
-    seeds,
-    failed: failed.toSorted((one, other) => one.seed - other.seed),
-    reached,
-    faults,
+    ...sums,
+    failed: sums.failed.toSorted((one, other) => one.seed - other.seed),
     missing: met.filter(([, times]) => times === 0).map(([name]) => name),
-    events,
-    virtualMs,
-    settledMs: { median: settled[seeds >> 1] ?? 0, max: settled.at(-1) ?? 0 },
+    settledMs: { median: ordered[ordered.length >> 1] ?? 0, max: ordered.at(-1) ?? 0 },
   }
 }
 

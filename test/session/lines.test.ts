@@ -10,17 +10,10 @@ import * as operations from '../../src/session/operations.ts'
 import { testified } from '../../src/session/recovery.ts'
 import * as roles from '../../src/session/roles.ts'
 import * as machine from '../../src/session/session.ts'
-import type { Session, SessionEvent, SessionOut } from '../../src/session/state.ts'
+import type { Session } from '../../src/session/state.ts'
 import { mayLead } from '../../src/session/trust.ts'
 import { encode } from '../../src/wire/layout.ts'
-
-const operation = (seq: number): Input => ({ kind: 'operation', from: 1, seq, id: seq })
-const ack = (epoch: number, length: number): Input => {
-  return { kind: 'receive', from: 2, message: { kind: 'acknowledge', epoch, length } }
-}
-const registered = (epoch: number, primary: number, backup: number): Input => {
-  return { kind: 'register', register: { epoch, primary, backup } }
-}
+import { ackOf, listening, operation, registerOf } from './scene.ts'
 
 /** One process, and what it said and told. */
 class One {
@@ -60,8 +53,8 @@ function primary(): One {
 /** The same with 2 as its registered backup, at epoch 2. */
 function backedUp(): One {
   const one = primary()
-  one.give(ack(1, one.length))
-  one.give(registered(2, 1, 2))
+  one.give(ackOf(1, one.length))
+  one.give(registerOf(2, 1, 2))
   one.told.length = 0
   return one
 }
@@ -76,32 +69,13 @@ function candidate(epoch: number): { one: One; snapshot: PeerMessage & { kind: '
   return { one, snapshot }
 }
 
-function listening(): { out: SessionOut; events: SessionEvent[] } {
-  const events: SessionEvent[] = []
-  const out: SessionOut = {
-    send: () => {},
-    emit: (event) => void events.push(event),
-    hub: () => {},
-    perform: () => null,
-    change: () => {},
-    keeps: () => false,
-    collect: () => [],
-    restore: () => {},
-    news: () => {},
-    show: (_part, news) => news,
-    part: () => 0,
-    told: () => [],
-  }
-  return { out, events }
-}
-
 describe('the log and who stands by', () => {
   test('T38: who lacks an entry of the log is not registered as backup (PR-2)', () => {
     const one = primary()
     one.give(operation(1))
-    one.give(ack(1, one.length - 1))
+    one.give(ackOf(1, one.length - 1))
     expect(one.session.server.role).toBe('alone')
-    one.give(ack(1, one.length))
+    one.give(ackOf(1, one.length))
     expect(one.session.server.role).toBe('adding')
   })
   test('T35: a backup takes no entry behind a gap, and says how far it is (PR-2)', () => {
@@ -134,20 +108,20 @@ describe('a role that is handed over', () => {
     const one = backedUp()
     one.give({ kind: 'hand-over' })
     expect(one.session.server.role).toBe('backedup')
-    one.give(ack(2, one.length - 1))
+    one.give(ackOf(2, one.length - 1))
     expect(one.session.server.role).toBe('backedup')
-    one.give(ack(2, one.length))
+    one.give(ackOf(2, one.length))
     expect(one.session.server.role).toBe('handing')
   })
   test('T4: what was held for want of a lease is told when the next primary has it (PR-2)', () => {
     const one = backedUp()
     Object.assign(one.session.server.lease, { counts: true, until: -1 })
     one.give(operation(1))
-    one.give(ack(2, one.length))
+    one.give(ackOf(2, one.length))
     one.give({ kind: 'hand-over' })
-    one.give(ack(2, one.length))
+    one.give(ackOf(2, one.length))
     expect([one.session.server.role, one.told]).toEqual(['handing', []])
-    one.give(registered(3, 2, 0))
+    one.give(registerOf(3, 2, 0))
     expect([one.session.server.role, one.told]).toEqual(['idle', ['done']])
   })
   test('T43: a new primary counts its lease from its request, not from the answer (PR-2)', () => {

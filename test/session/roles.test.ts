@@ -5,7 +5,7 @@ import type { Register } from '../../src/register/messages.ts'
 import * as client from '../../src/session/client.ts'
 import { nextCandidate } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
-import type { Session, SessionEvent, SessionOut } from '../../src/session/state.ts'
+import type { Session } from '../../src/session/state.ts'
 import * as watch from '../../src/session/watch.ts'
 import {
   type Effects,
@@ -15,6 +15,7 @@ import {
   type Process,
   step,
 } from '../../src/proof/models/processes.ts'
+import { listening } from './scene.ts'
 
 /** Processes by number; messages between them wait until they are handed over. */
 class Crew {
@@ -214,30 +215,6 @@ test('T37: the next backup is the next on the list that goes round, not itself, 
   primary.server.durable.pointer = 2
   expect(nextCandidate(primary, 5_000)).toBe(5)
 })
-
-function listening(): {
-  out: SessionOut
-  sent: [to: number, kind: string][]
-  events: SessionEvent[]
-} {
-  const sent: [number, string][] = []
-  const events: SessionEvent[] = []
-  const out: SessionOut = {
-    send: (to, message) => void sent.push([to, message.kind]),
-    emit: (event) => void events.push(event),
-    hub: () => {},
-    perform: () => null,
-    change: () => {},
-    keeps: () => false,
-    collect: () => [],
-    restore: () => {},
-    news: () => {},
-    show: (_part, news) => news,
-    part: () => 0,
-    told: () => [],
-  }
-  return { out, sent, events }
-}
 
 test('T42, T44: a client goes on asking, and asks the new primary for all that has no outcome', () => {
   const crew = new Crew(3)

@@ -20,14 +20,7 @@ import { digest, fingerprint, proofOf, type Purpose } from '../../src/wire/diges
 import { TYPES_MAX } from '../../src/wire/difference.ts'
 import { decode } from '../../src/wire/layout.ts'
 import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
-
-const operation = (seq: number): Input => ({ kind: 'operation', from: 1, seq, id: seq })
-const ackOf = (epoch: number, length: number): Input => {
-  return { kind: 'receive', from: 2, message: { kind: 'acknowledge', epoch, length } }
-}
-const registerOf = (epoch: number, primary: number, backup: number): Input => {
-  return { kind: 'register', register: { epoch, primary, backup } }
-}
+import { ackOf, operation, registerOf } from './scene.ts'
 
 /** A primary with three members, and a log. */
 class Primary {

@@ -15,7 +15,7 @@ export const SIDES_OF_DICE: readonly number[] = [4, 6, 8, 10, 12, 20]
 /** The colours of tokens, by their numbers. */
 export const COLOURS = ['red', 'blue', 'green', 'yellow', 'white', 'violet'] as const
 
-/** What can be taken out one by one: `kind` is a die's sides, or a token's colour. */
+/** A thing that a player takes out of the box: `kind` is a die's sides, or a token's colour. */
 export interface Wanted {
   readonly what: 'die' | 'token' | 'counter'
   readonly kind: number

@@ -97,6 +97,9 @@ test('capture, castling, in passing and promotion move all men that they should'
   agree(crew)
   const gone = crew.all[1]!.all(Man).filter(({ state }) => state.square === 0)
   expect(new Set(gone.map(({ state }) => String(state.at))).size).toBe(gone.length)
+  const off = gone[0]!.id
+  const back = { man: off, to: square('a5') }
+  expect(await act(crew, 2, ACTS.moveChessman, back)).toContain(`no man ${off} on this board`)
 })
 
 test('mate ends it, and another begins with the sides changed and all men', async () => {

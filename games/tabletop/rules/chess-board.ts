@@ -40,7 +40,10 @@ export function moveChessman(
   need(table, 'chess')
   checkGoing(table)
   const man = table.find(Man, args?.man)
-  if (!man || man.state.aside) throw new RangeError(`There is no man ${args?.man} on this board.`)
+  // Off the board it has no square.
+  if (!man || man.state.aside || man.state.square === 0) {
+    throw new RangeError(`There is no man ${args?.man} on this board.`)
+  }
   checkTurn(table, man.state.white ? 'w' : 'b', by.player)
   const before = chessOf(table)
   const move = find(before, man.state.square - 1, args)
