@@ -92,7 +92,8 @@ function isStale({ pieces, row, said, player }: Received): boolean {
 
 function stale(update: Received): Effected {
   const { pieces, row, said, player } = update
-  const isFree = row.heldBy === 0 && row.lastReleased === player
+  const isLast = row.lastReleased === player || pieces.variant === 'loose-of-all'
+  const isFree = row.heldBy === 0 && isLast
   // The one who let go of it may grasp it again, for nobody else has touched it since (O47-O50).
   if (said.loose && isFree) {
     const next = applied(row, update.op, player)

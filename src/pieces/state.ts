@@ -138,6 +138,7 @@ export type PiecesVariant =
   | 'refusal-to-all'
   | 'loss-untold'
   | 'loss-to-others'
+  | 'loose-of-all'
 
 /** All of it at one member. */
 export interface Pieces {

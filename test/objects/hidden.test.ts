@@ -10,6 +10,7 @@ import {
   type Crew,
   grant,
   heard,
+  join,
   kinds,
   land,
   link,
@@ -22,6 +23,7 @@ import {
   settle,
   spawn,
   state,
+  takeOver,
   thing,
   write,
 } from './crew.ts'
@@ -100,6 +102,22 @@ describe('in a star', () => {
     expect(gate[thing(crew, HOST, key).slot]).toBe(GATE.told)
     settle(crew)
     expect(look(crew, C, key)).toBe(look(crew, HOST, key))
+  })
+})
+
+describe('who leads anew', () => {
+  test('T76: tells nobody of what is hidden from itself, before its owner said how it is (PR-2)', () => {
+    const { crew, key } = four()
+    write(crew, A, key, B)
+    settle(crew)
+    expect(look(crew, B, key)).toBe('hidden')
+    takeOver(crew, B)
+    join(crew, 9)
+    carry(crew, 9, B)
+    carry(crew, B, 9)
+    expect(look(crew, 9, key)).toBe('unknown')
+    settle(crew)
+    expect(look(crew, 9, key)).toBe(look(crew, A, key))
   })
 })
 

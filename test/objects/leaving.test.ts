@@ -85,6 +85,16 @@ describe.each([
     },
   )
 
+  test('B26: is granted once to who comes back, also if another view comes meanwhile (PR-2)', () => {
+    const { crew, key } = four(KEEP, mesh)
+    lose(crew, A)
+    settle(crew)
+    join(crew, 9, A)
+    lose(crew, C)
+    settle(crew)
+    expect(looks(crew, key)).toEqual(['9 v1.2 1,1'])
+  })
+
   test('is not given to somebody else who came', () => {
     const { crew, key } = four(KEEP, mesh)
     lose(crew, A)

@@ -63,7 +63,10 @@ function tell(what: string, results: readonly Result[], goals: boolean): void {
       console.log(`${outcome}: ${shown(change)}`)
     }
   }
-  if (goals) for (const text of missed(results)) console.log(`goal missed: ${text}`)
+  for (const text of goals ? missed(results) : []) {
+    console.log(`goal missed: ${text}`)
+    process.exitCode = 1
+  }
 }
 
 async function main(): Promise<void> {

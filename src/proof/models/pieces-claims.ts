@@ -200,6 +200,21 @@ function rowsOf(hand: Hand): Row[] {
   return [...words, ...hand.pieces.told.values()]
 }
 
+// What is grasped in passing was let go of last by who grasps it (O48).
+function loose(scene: Scene): true | string {
+  for (const piece of pieces(scene)) {
+    const all = ofPiece(scene, piece)
+    for (const [at, { why, re }] of all.entries()) {
+      if (why !== 'loose') continue
+      const held = all.findLastIndex(({ heldBy }, i) => i < at && heldBy !== 0)
+      // Of what nobody held since the cards were dealt, the first hand let go.
+      const last = held < 0 ? scene.hands[0]!.player : all[held + 1]!.actor
+      if (!re.startsWith(`${last}.`)) return `${re} is honoured, and ${last} let go of ${piece}`
+    }
+  }
+  return true
+}
+
 // Who lost a hold is told so once, by whom and why; and nobody else is.
 function lost(scene: Scene): true | string {
   return scene.hands.find((hand) => hand.amiss !== '')?.amiss ?? true
@@ -215,6 +230,7 @@ export const ALWAYS: Readonly<Record<string, Claim>> = {
   display,
   record,
   told,
+  loose,
   lost,
   'z.total': total,
   'z.newest': newest,

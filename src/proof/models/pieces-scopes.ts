@@ -198,6 +198,11 @@ export const GOOD: readonly Scoped[] = [
     says: 'a hold that is wrested, an action of its holder, a failover',
     states: 2_800,
   },
+  {
+    scope: { name: 'P28', does: { loose: 1 }, hands: 2, others: { move: 1 }, released: true },
+    says: 'loose grabs of who let go last, and of another',
+    states: 580,
+  },
 ]
 
 /** Each of these is caught, as a violation of the claim, after so many steps. */
@@ -357,5 +362,19 @@ export const PLANTED: readonly (Omit<Scoped, 'states'> & { violates: string; ste
     says: 'the loss of a hold is told to who did not hold',
     violates: 'lost',
     steps: 4,
+  },
+  {
+    scope: {
+      name: 'P-X14',
+      claims: ['loose'],
+      does: { loose: 1 },
+      hands: 2,
+      others: { move: 1 },
+      released: true,
+      variant: 'loose-of-all',
+    },
+    says: 'a loose grab is honoured from anybody',
+    violates: 'loose',
+    steps: 3,
   },
 ]

@@ -46,6 +46,7 @@ describe('pieces, in every interleaving', () => {
   test('O33: P24: a holder who is away, and is let go for (PI-4, PI-5)', () => holds('P24'))
   test('O33, O58: P26: a hold that is wrested, and a recovery (PI-4)', () => holds('P26'))
   test('O33, O58: P27: a hold, an action of its holder, a failover (PI-4)', () => holds('P27'))
+  test('O48: P28: a loose grab is honoured of who let go last alone (PR-3)', () => holds('P28'))
 
   test('all scopes that are not deep are among these', () => {
     const names = GOOD.filter(({ deep }) => !deep).map(({ scope }) => scope.name)
@@ -70,8 +71,9 @@ describe('pieces, in every interleaving', () => {
       'P24',
       'P26',
       'P27',
+      'P28',
     ])
-    expect(PLANTED).toHaveLength(13)
+    expect(PLANTED).toHaveLength(14)
   })
 })
 
@@ -89,4 +91,5 @@ describe('a planted bug is found', () => {
   test('O40: P-X11: who is refused goes on from what never came to be', () => isFound('P-X11'))
   test('O33: P-X12: who holds what is let go of is not told (PI-4)', () => isFound('P-X12'))
   test('O33: P-X13: a loss is told to who did not hold (PI-4)', () => isFound('P-X13'))
+  test('O48: P-X14: a loose grab is honoured from anybody (PR-2)', () => isFound('P-X14'))
 })
