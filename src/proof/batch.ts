@@ -36,6 +36,8 @@ export const SOMETIMES: readonly string[] = [
 export interface Tallies {
   seeds: number
   failed: Result[]
+  /** By seed: how it went and how it ended, in one text. */
+  digests: Record<number, string>
   /** In how many runs each thing happened. */
   reached: Record<string, number>
   /** How often each fault befell somebody. */
@@ -59,6 +61,7 @@ export function createTallies(): Tallies {
   return {
     seeds: 0,
     failed: [],
+    digests: {},
     reached: Object.fromEntries(SOMETIMES.map((name) => [name, 0])),
     faults: Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])),
     settled: [],
@@ -72,6 +75,7 @@ export function take(tallies: Tallies, result: Result): void {
   const { reached, faults } = tallies
   tallies.seeds++
   if (result.wrong.length > 0) tallies.failed.push(result)
+  tallies.digests[result.seed] = `${result.digests.course} ${result.digests.ending}`
   for (const name of Object.keys(result.reached)) reached[name] = (reached[name] ?? 0) + 1
   for (const [kind, times] of Object.entries(result.faults)) faults[kind]! += times
   tallies.settled.push(result.settledMs)

@@ -57,6 +57,17 @@ export function unserved(trial: Trial): boolean {
   })
 }
 
+/** What each member shows at the end, session by session. */
+export function endings(trial: Trial): unknown[] {
+  return groups(trial).map(({ register, lives }) => [
+    [register?.epoch, register?.primary, register?.backup],
+    lives.map(({ name, session }) => [
+      [name, session.status, session.me.inc, session.me.player, session.figures().epoch],
+      [dotsOf(session), thingsOf(session), tableOf(session), cardsOf(session)],
+    ]),
+  ])
+}
+
 /** Looks into the accounts, and writes down what is wrong. */
 export function judge(trial: Trial): void {
   const { account } = trial

@@ -10,11 +10,12 @@ import { format } from '../faults/conditions.ts'
 import type { Millis } from '../machine.ts'
 import type { Variant } from '../session/state.ts'
 import type { Counters } from '../sim/ground.ts'
+import { hash } from '../sim/hash.ts'
 import { metCalls } from './callers.ts'
 import { bareFaces } from './cards.ts'
 import { hasRung } from './clocks.ts'
 import { count, tell, type Trial } from './diary.ts'
-import { judge, settled, unserved } from './judge.ts'
+import { endings, judge, settled, unserved } from './judge.ts'
 import {
   ask,
   call,
@@ -55,6 +56,8 @@ export interface Result {
   settledMs: Millis
   virtualMs: Millis
   events: number
+  /** Of how it went: its story, faults, times; and of what each member shows at the end. */
+  digests: { course: string; ending: string }
   /** What a person wants to know, in order. */
   story: string[]
 }
@@ -268,7 +271,7 @@ function conclude(trial: Trial, settledMs: Millis): Result {
   for (const what of met) count(trial, what)
   if (trial.lives.some((life) => isIn(life) && hasRung(life.session))) count(trial, 'a timer ran')
   for (const what of metCalls(trial.lives.map(({ book }) => book))) count(trial, what)
-  return {
+  const result = {
     seed: drawing.seed,
     wrong: [...account.wrong],
     reached: account.reached,
@@ -278,4 +281,6 @@ function conclude(trial: Trial, settledMs: Millis): Result {
     events: w.counters.events,
     story,
   }
+  const ending = hash(endings(trial)).toString(36)
+  return { ...result, digests: { course: hash(result).toString(36), ending } }
 }

@@ -2,6 +2,7 @@
 // Method: two hundred more seeded runs, as in seeds.test.ts.
 import { describe, expect, test } from 'vitest'
 import { runSeeds } from '../../src/proof/batch.ts'
+import { thawed } from './frozen.ts'
 
 const SEEDS = [61, 260] as const
 const SLICE = 20
@@ -9,11 +10,12 @@ const SLICE = 20
 describe('many seeded sessions', () => {
   for (let first = SEEDS[0]; first <= SEEDS[1]; first += SLICE) {
     test(`T3, T29, T30, T34, T41, T42, T81: seeds ${first} to ${first + SLICE - 1} lose nothing`, async () => {
-      const { failed } = await runSeeds(first, SLICE)
+      const { failed, digests } = await runSeeds(first, SLICE)
       const told = failed.map(({ seed, wrong }) => {
         return `npm run sim -- --seed ${seed}: ${wrong.join('; ')}`
       })
       expect(told).toEqual([])
+      expect(thawed(digests)).toEqual([])
     })
   }
 })

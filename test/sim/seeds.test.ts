@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { runSeeds } from '../../src/proof/batch.ts'
 import { draw, type Drawing } from '../../src/proof/seeds.ts'
 import { run } from '../../src/proof/trial.ts'
+import { thawed } from './frozen.ts'
 
 // So many are enough to meet every fault and every way of a session; more are in many.test.ts.
 const SEEDS = 60
@@ -21,6 +22,7 @@ describe('seeded sessions', () => {
         return `npm run sim -- --seed ${seed}: ${wrong.join('; ')}`
       })
       expect(told).toEqual([])
+      expect(thawed(batch.digests)).toEqual([])
       for (const [name, times] of Object.entries({ ...batch.reached, ...batch.faults })) {
         all.missing.set(name, (all.missing.get(name) ?? 0) + times)
       }
