@@ -15,7 +15,7 @@ const ROOM = 3
 interface Replication {
   issued: number
   losses: number
-  /** By follower: entries under way to it, what it has, its acks under way, what the primary knows. */
+  /** By follower: entries under way, what it has, acks under way, what the primary knows. */
   down: number[][]
   have: number[]
   up: number[][]
@@ -126,7 +126,8 @@ function shift(queue: string, size: string, at: number): string {
 function stepsOf(at: number): string {
   const claim = `assert(known[${at}] <= have[${at}])`
   return `
-  :: d_step { downs[${at}] > 0 && ups[${at}] < ${ROOM} -> entry = down[${at * ROOM}]; ${shift('down', 'downs', at)};
+  :: d_step { downs[${at}] > 0 && ups[${at}] < ${ROOM} ->
+       entry = down[${at * ROOM}]; ${shift('down', 'downs', at)};
        if :: entry == have[${at}] + 1 -> have[${at}] = entry :: else -> skip fi;
 ${push('up', 'ups', at, `have[${at}]`)} ${claim} }
   :: d_step { ups[${at}] > 0 ->

@@ -73,7 +73,7 @@ function* relinking(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
   if (scene.left.relinks === 0) return
   const { primary, members } = reign(scene)
   for (const inc of members) {
-    const known = scene.links[`${primary}>${inc}`]
+    const known = scene.links[scenes.linkOf(primary, inc, scene.peers.length)]
     if (inc === primary || !known || !scene.up[inc - 1] || !scene.up[primary - 1]) continue
     yield {
       label: `the link of ${primary} and ${inc} is lost, and there is another`,

@@ -2,6 +2,9 @@
  * The world of the objects' model: members, links between them, one object; and what each step
  * does to it. A link delivers in order, links to different members in any (B12); updates arrive
  * in any order of all, and where the scope says so are lost, doubled or taken for lost.
+ *
+ * Lists in a scene are replaced and never changed, so that copies of it share them; but for those
+ * that `copyOf` copies.
  */
 
 import type { PeerId } from '../../machine.ts'
@@ -76,31 +79,39 @@ export interface Packet {
   ack: boolean
 }
 
+/** Who leads, in which epoch, and whom. */
+export interface Reign {
+  readonly primary: PeerId
+  readonly epoch: number
+  readonly members: readonly PeerId[]
+}
+
 /** Everything at one instant; members, messages and frames by their numbers. */
 export interface Scene {
   peers: number[]
-  up: boolean[]
+  up: readonly boolean[]
   /** Removed by some primary. */
-  gone: PeerId[]
+  gone: readonly PeerId[]
   /** Who believes that it leads, its epoch and members; the last of them does. */
-  reigns: { primary: PeerId; epoch: number; members: PeerId[] }[]
-  /** Open links, as `from>to`. */
-  links: Record<string, number[]>
-  /** Messages that told something and have come, and their sender does not know. */
-  acks: Record<string, number>
-  packets: Packet[]
+  reigns: readonly Reign[]
+  /** By `linkOf`: what is under way, in order; null where no link is open. */
+  links: (readonly number[] | null)[]
+  /** By `linkOf`: messages that told something and have come, and their sender does not know. */
+  acks: number[]
+  /** In the order of `before`. */
+  packets: readonly Packet[]
   /** Packets whose verdict their sender does not have, though they are not under way. */
-  silent: Packet[]
+  silent: readonly Packet[]
   /** Of a packet with updates, where one may be lost: no number is used twice. */
   nextSeq: number
   left: Budgets & { packets: number }
   created: boolean
   /** For each member the newest that it had: epoch, count, and the sum of what was written. */
-  high: [number, number, number][]
+  high: (readonly [number, number, number])[]
   /** What the owner's fields were at each oseq. */
-  history: Record<number, string>
+  history: Readonly<Record<number, string>>
   /** By the version that they asked about: who was told that it is granted. */
-  granted: Record<string, PeerId[]>
+  granted: Readonly<Record<string, readonly PeerId[]>>
   broken: string
 }
 
@@ -112,7 +123,9 @@ export interface Tables {
   outcomes: Map<string, { peer: number; messages: Sent[]; frames: Sent[]; granted: string[] }>[]
 }
 
-type Word = { bytes: Uint8Array; told: boolean } | { epoch: number; members: PeerId[] | number }
+type Word =
+  | { bytes: Uint8Array; told: boolean }
+  | { epoch: number; members: readonly PeerId[] | number }
 interface Sent {
   to: PeerId
   word: number
@@ -141,23 +154,24 @@ export function begin(tables: Tables): Scene {
     up: all.map((inc) => members.includes(inc)),
     gone: [],
     reigns: [{ primary: FOUNDER, epoch: 1, members }],
-    links: {},
-    acks: {},
+    links: Array.from({ length: scope.members ** 2 }, () => null),
+    acks: Array.from({ length: scope.members ** 2 }, () => 0),
     packets: [],
     silent: [],
     nextSeq: 1,
     left: leftOf(scope),
     created: false,
-    high: all.map(() => [-1, -1, 0]),
+    high: all.map(() => [-1, -1, 0] as const),
     history: {},
     granted: {},
     broken: '',
   }
   for (const inc of members) see(tables, scene, inc, FOUNDER, 1, members)
-  for (let from; (from = Object.keys(scene.links).find((key) => scene.links[key]!.length > 0));) {
-    arrive(tables, scene, from)
+  for (;;) {
+    const busy = scene.links.findIndex((words) => words !== null && words.length > 0)
+    if (busy < 0) return scene
+    arrive(tables, scene, ...endsOf(busy, scope.members))
   }
-  return scene
 }
 
 function leftOf(scope: Scope): Scene['left'] {
@@ -173,29 +187,50 @@ export function stateOf(tables: Tables, scene: Scene, inc: PeerId): Objects {
   return interned.valueOf(tables.peers, scene.peers[inc - 1]!)
 }
 
-/** A copy; only entries of `high` are shared, which are never changed. */
+/** A copy that may be changed; what is only ever replaced is shared. */
 export function copyOf(scene: Scene): Scene {
+  const { peers, up, gone, reigns, links, acks, packets, silent, nextSeq, left, created } = scene
+  const { high, history, granted, broken } = scene
   return {
-    ...scene,
-    peers: scene.peers.slice(),
-    up: scene.up.slice(),
-    gone: scene.gone.slice(),
-    reigns: scene.reigns.map((reign) => ({ ...reign, members: reign.members.slice() })),
-    links: copyOfLists(scene.links),
-    acks: { ...scene.acks },
-    packets: scene.packets.map((packet) => ({ ...packet })),
-    silent: scene.silent.map((packet) => ({ ...packet })),
-    left: { ...scene.left },
-    high: scene.high.slice(),
-    history: { ...scene.history },
-    granted: copyOfLists(scene.granted),
+    peers: peers.slice(),
+    up,
+    gone,
+    reigns,
+    links: links.slice(),
+    acks: acks.slice(),
+    packets,
+    silent,
+    nextSeq,
+    left: { ...left },
+    created,
+    high: high.slice(),
+    history,
+    granted,
+    broken,
   }
 }
 
-function copyOfLists(lists: Record<string, number[]>): Record<string, number[]> {
-  const copy = { ...lists }
-  for (const key in copy) copy[key] = copy[key]!.slice()
-  return copy
+/** The number of the link between two, among so many members. */
+export function linkOf(from: PeerId, to: PeerId, members: number): number {
+  return (from - 1) * members + to - 1
+}
+
+/** Who is at the ends of a link. */
+export function endsOf(link: number, members: number): [from: PeerId, to: PeerId] {
+  return [Math.floor(link / members) + 1, (link % members) + 1]
+}
+
+/** In which order packets stand: where two scenes have the same, they are equal. */
+export function withPacket(packets: readonly Packet[], packet: Packet): Packet[] {
+  const at = packets.findIndex((other) => compare(packet, other) < 0)
+  return packets.toSpliced(at < 0 ? packets.length : at, 0, packet)
+}
+
+function compare(one: Packet, other: Packet): number {
+  const ends = one.from - other.from || one.to - other.to
+  return (
+    ends || one.seq - other.seq || one.frame - other.frame || Number(one.ack) - Number(other.ack)
+  )
 }
 
 /** One member takes an input. @param name  tells inputs apart */
@@ -222,19 +257,29 @@ export function act(
     outcomes.set(key, outcome)
   }
   scene.peers[inc - 1] = outcome.peer
-  note(tables, scene, inc)
-  for (const version of outcome.granted) (scene.granted[version] ??= []).push(inc)
+  if (outcome.peer !== before) note(tables, scene, inc)
+  for (const version of outcome.granted) {
+    const known = scene.granted[version] ?? []
+    scene.granted = { ...scene.granted, [version]: [...known, inc] }
+  }
   for (const { to, word } of outcome.messages) {
-    const link = `${inc}>${to}`
-    scene.links[link]?.push(word)
+    const link = linkOf(inc, to, scene.peers.length)
+    push(scene, link, word)
     if (tables.scope.around === 'gate-by-packet') scene.acks[link] = 1
   }
   for (const { to, word, seq } of outcome.frames) {
-    if (!scene.links[`${inc}>${to}`]) continue
+    if (!scene.links[linkOf(inc, to, scene.peers.length)]) continue
     scene.left.packets--
     scene.nextSeq = Math.max(scene.nextSeq, seq + 1)
-    scene.packets.push({ from: inc, to, seq, frame: word, ack: false })
+    const packet = { from: inc, to, seq, frame: word, ack: false }
+    scene.packets = withPacket(scene.packets, packet)
   }
+}
+
+// A word goes under way, if the link is open.
+function push(scene: Scene, link: number, word: number): void {
+  const words = scene.links[link]
+  if (words) scene.links[link] = [...words, word]
 }
 
 /** Whether what becomes of a packet matters. */
@@ -270,27 +315,27 @@ function note(tables: Tables, scene: Scene, inc: PeerId): void {
   if (own.dead || own.owner !== inc) return
   const now = own.fields.join()
   const was = scene.history[own.oseq]
-  if (was === undefined) scene.history[own.oseq] = now
+  if (was === undefined) scene.history = { ...scene.history, [own.oseq]: now }
 }
 
 /** The next message of a link arrives. */
-export function arrive(tables: Tables, scene: Scene, link: string): void {
-  const [from, to] = link.split('>').map(Number) as [PeerId, PeerId]
-  const number = scene.links[link]!.shift()!
+export function arrive(tables: Tables, scene: Scene, from: PeerId, to: PeerId): void {
+  const link = linkOf(from, to, scene.peers.length)
+  const [number = 0, ...behind] = scene.links[link]!
+  scene.links[link] = behind
   const word = interned.valueOf(tables.words, number)
   if ('members' in word) return hear(tables, scene, to, from, word)
   act(tables, scene, to, { kind: 'message', from, bytes: word.bytes }, `m${from} ${number}`)
-  if (!word.told || scene.links[link] === undefined) return
+  if (!word.told || scene.links[link] === null) return
   // Where nothing is written no gate matters.
-  if (tables.scope.writes) scene.acks[link] = (scene.acks[link] ?? 0) + 1
-  else deliver(tables, scene, link)
+  if (tables.scope.writes) scene.acks[link]!++
+  else deliver(tables, scene, from, to)
 }
 
 /** The sender hears that the oldest thing it told has come. */
-export function deliver(tables: Tables, scene: Scene, link: string): void {
-  const [from, to] = link.split('>').map(Number) as [PeerId, PeerId]
-  if ((scene.acks[link] ?? 0) > 0) scene.acks[link]!--
-  if (scene.acks[link] === 0) delete scene.acks[link]
+export function deliver(tables: Tables, scene: Scene, from: PeerId, to: PeerId): void {
+  const link = linkOf(from, to, scene.peers.length)
+  if (scene.acks[link]! > 0) scene.acks[link]!--
   act(tables, scene, from, { kind: 'delivered', peer: to }, `d${to}`)
 }
 
@@ -332,24 +377,29 @@ function see(
 // The gate rule: a link opens when both are in the other's view.
 function meet(tables: Tables, scene: Scene, one: PeerId, other: PeerId): void {
   const { star, around } = tables.scope
-  if (scene.links[`${one}>${other}`] || !scene.up[one - 1] || !scene.up[other - 1]) return
+  const [there, back] = linksOf(scene, one, other)
+  if (scene.links[there] || !scene.up[one - 1] || !scene.up[other - 1]) return
   const [mine, theirs] = [stateOf(tables, scene, one), stateOf(tables, scene, other)]
   const known = theirs.here.has(one) || (around === 'opens-early' && theirs.me !== 0)
   if (!known || !mine.here.has(other)) return
   // The backup has its links before it leads.
   const leads = [mine.primary, theirs.primary, HEIR]
   if (star && !leads.includes(one) && !leads.includes(other)) return
-  scene.links[`${one}>${other}`] = []
-  scene.links[`${other}>${one}`] = []
+  scene.links[there] = []
+  scene.links[back] = []
   act(tables, scene, one, { kind: 'linked', peer: other })
   act(tables, scene, other, { kind: 'linked', peer: one })
 }
 
+function linksOf({ peers }: Scene, one: PeerId, other: PeerId): [there: number, back: number] {
+  return [linkOf(one, other, peers.length), linkOf(other, one, peers.length)]
+}
+
 /** What was under way between two is lost. */
 export function close(scene: Scene, one: PeerId, other: PeerId): void {
-  for (const link of [`${one}>${other}`, `${other}>${one}`]) {
-    delete scene.links[link]
-    delete scene.acks[link]
+  for (const link of linksOf(scene, one, other)) {
+    scene.links[link] = null
+    scene.acks[link] = 0
   }
   const between = ({ from, to }: Packet): boolean =>
     [one, other].includes(from) && [one, other].includes(to)
@@ -370,11 +420,12 @@ export function reign(scene: Scene): Scene['reigns'][number] {
 
 /** The primary removes a member, dead or alive. */
 export function remove(tables: Tables, scene: Scene, inc: PeerId): void {
-  const now = reign(scene)
-  now.members = now.members.filter((member) => member !== inc)
-  scene.gone.push(inc)
+  const before = reign(scene)
+  const { primary, epoch } = before
+  const members = before.members.filter((member) => member !== inc)
+  scene.reigns = [...scene.reigns.slice(0, -1), { primary, epoch, members }]
+  scene.gone = [...scene.gone, inc]
   if (tables.scope.dies) kill(scene, inc)
-  const { primary, epoch, members } = now
   close(scene, primary, inc)
   // The session says it to the others before the parts of the primary hear of it.
   for (const to of members) say(tables, scene, primary, to, { epoch, members: inc })
@@ -382,27 +433,29 @@ export function remove(tables: Tables, scene: Scene, inc: PeerId): void {
 }
 
 function kill(scene: Scene, inc: PeerId): void {
-  scene.up[inc - 1] = false
+  scene.up = scene.up.with(inc - 1, false)
   // What it sent before may still arrive.
-  for (let other = 1; other <= scene.peers.length; other++) delete scene.links[`${other}>${inc}`]
+  for (let other = 1; other <= scene.peers.length; other++) {
+    scene.links[linkOf(other, inc, scene.peers.length)] = null
+  }
 }
 
 function say(tables: Tables, scene: Scene, from: PeerId, to: PeerId, word: Told): void {
   if (from === to) return
-  scene.links[`${from}>${to}`]?.push(interned.numberOf<Word>(tables.words, word))
+  const link = linkOf(from, to, scene.peers.length)
+  push(scene, link, interned.numberOf<Word>(tables.words, word))
 }
 
 /** The last member is let in: the primary and the newcomer know it at once, the others hear it. */
 export function join(tables: Tables, scene: Scene): void {
-  const now = reign(scene)
-  const { primary, epoch } = now
+  const { primary, epoch, members: before } = reign(scene)
   const inc = scene.peers.length
-  const { members } = now
-  scene.up[inc - 1] = true
-  now.members = [...members, inc]
-  for (const to of members) say(tables, scene, primary, to, { epoch, members: now.members })
-  see(tables, scene, primary, primary, epoch, now.members)
-  see(tables, scene, inc, primary, epoch, now.members)
+  const members = [...before, inc]
+  scene.up = scene.up.with(inc - 1, true)
+  scene.reigns = [...scene.reigns.slice(0, -1), { primary, epoch, members }]
+  for (const to of before) say(tables, scene, primary, to, { epoch, members })
+  see(tables, scene, primary, primary, epoch, members)
+  see(tables, scene, inc, primary, epoch, members)
 }
 
 /** The third member leads from now on; the one before may not know. */
@@ -413,11 +466,12 @@ export function takeOver(tables: Tables, scene: Scene): void {
   const inherited = around === 'view-not-committed' ? known : before.members
   const members = inherited.filter((inc) => inc !== before.primary)
   const epoch = before.epoch + 1
-  scene.reigns.push({ primary: HEIR, epoch, members })
-  scene.gone.push(before.primary)
+  scene.reigns = [...scene.reigns, { primary: HEIR, epoch, members }]
+  scene.gone = [...scene.gone, before.primary]
   if (dies) kill(scene, before.primary)
   const told = around === 'takeover-tells-difference' ? before.primary : members
-  const strangers = members.filter((inc) => !scene.links[`${HEIR}>${inc}`])
+  const count = scene.peers.length
+  const strangers = members.filter((inc) => !scene.links[linkOf(HEIR, inc, count)])
   for (const to of members) say(tables, scene, HEIR, to, { epoch, members: told })
   see(tables, scene, HEIR, HEIR, epoch, members)
   // On a new link a primary says its view.

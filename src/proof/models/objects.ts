@@ -67,16 +67,25 @@ function owns(state: Objects, replica: Replica | null): replica is Replica {
 }
 
 function* actions(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
-  for (const [link, words] of Object.entries(scene.links)) {
-    if (words.length === 0 || !scene.up[Number(link.split('>')[1]) - 1]) continue
-    const label = `${link.replace('>', ' to ')}: ${wordOf(tables, words[0]!)}`
-    yield { label, next: (copy) => scenes.arrive(tables, copy, link) }
-    if (!scene.up[Number(link.split('>')[0]) - 1]) {
-      yield { label: `the rest of ${link} is lost`, next: (copy) => void delete copy.links[link] }
+  const { up, links, acks, peers: all } = scene
+  for (const [link, words] of links.entries()) {
+    const [from, to] = scenes.endsOf(link, all.length)
+    if (!words || words.length === 0 || !up[to - 1]) continue
+    const label = `${from} to ${to}: ${wordOf(tables, words[0]!)}`
+    yield { label, next: (copy) => scenes.arrive(tables, copy, from, to) }
+    if (up[from - 1]) continue
+    yield {
+      label: `the rest of ${from}>${to} is lost`,
+      next: (copy) => void (copy.links[link] = null),
     }
   }
-  for (const link of Object.keys(scene.acks)) {
-    yield { label: `${link} is acked`, next: (copy) => scenes.deliver(tables, copy, link) }
+  for (const [link, count] of acks.entries()) {
+    if (count === 0) continue
+    const [from, to] = scenes.endsOf(link, all.length)
+    yield {
+      label: `${from}>${to} is acked`,
+      next: (copy) => scenes.deliver(tables, copy, from, to),
+    }
   }
   yield* packets(tables, scene)
   for (const inc of incs(scene)) yield* owning(tables, scene, inc)
@@ -117,30 +126,40 @@ function* packets(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
 
 function land(tables: Tables, scene: Scene, at: number, again: boolean): void {
   const packet = scene.packets[at]!
-  const { from, to, seq, frame, ack } = packet
+  const { from, to, frame, ack } = packet
   if (again) scene.left.doubles--
-  else scene.packets.splice(at, 1)
-  if (ack) return scenes.act(tables, scene, from, { kind: 'acked', peer: to, seq })
+  else scene.packets = scene.packets.toSpliced(at, 1)
+  if (ack) return acked(tables, scene, packet)
   const word = interned.valueOf(tables.words, frame) as { bytes: Uint8Array }
-  scenes.act(tables, scene, to, { kind: 'frame', from, bytes: word.bytes })
+  scenes.act(tables, scene, to, { kind: 'frame', from, bytes: word.bytes }, `f${from} ${frame}`)
   // Where nothing is lost it makes no difference when the ack comes.
-  if (!scenes.lossy(tables.scope)) scenes.act(tables, scene, from, { kind: 'acked', peer: to, seq })
-  else if (!again) scene.packets.push({ ...packet, ack: true })
+  if (!scenes.lossy(tables.scope)) acked(tables, scene, packet)
+  else if (!again) scene.packets = scenes.withPacket(scene.packets, { ...packet, ack: true })
+}
+
+function acked(tables: Tables, scene: Scene, { from, to, seq }: Packet): void {
+  scenes.act(tables, scene, from, { kind: 'acked', peer: to, seq }, `a${to} ${seq}`)
 }
 
 function lose(scene: Scene, at: number): void {
   scene.left.losses--
-  scene.silent.push(...scene.packets.splice(at, 1))
+  scene.silent = scenes.withPacket(scene.silent, scene.packets[at]!)
+  scene.packets = scene.packets.toSpliced(at, 1)
 }
 
 function miss(tables: Tables, scene: Scene, at: number): void {
-  const [packet] = scene.silent.splice(at, 1)
-  scenes.act(tables, scene, packet!.from, { kind: 'lost', peer: packet!.to, seq: packet!.seq })
+  const packet = scene.silent[at]!
+  scene.silent = scene.silent.toSpliced(at, 1)
+  lost(tables, scene, packet)
 }
 
-function doubt(tables: Tables, scene: Scene, { from, to, seq }: Packet): void {
+function lost(tables: Tables, scene: Scene, { from, to, seq }: Packet): void {
+  scenes.act(tables, scene, from, { kind: 'lost', peer: to, seq }, `l${to} ${seq}`)
+}
+
+function doubt(tables: Tables, scene: Scene, packet: Packet): void {
   scene.left.doubts--
-  scenes.act(tables, scene, from, { kind: 'lost', peer: to, seq })
+  lost(tables, scene, packet)
 }
 
 function* owning(tables: Tables, scene: Scene, inc: PeerId): Iterable<Action<Scene>> {
@@ -340,40 +359,20 @@ function sometimes(scope: Scope, stateOf: StateOf): Record<string, (scene: Scene
   return claims
 }
 
+// Without what only claims are judged by: `high`, `history` and the numbers of packets to come.
 function essence(scene: Scene): unknown {
-  const {
-    peers,
-    up,
-    gone,
-    reigns,
-    links,
-    acks,
-    packets: under,
-    silent,
-    left,
-    created,
-    granted,
-    broken,
-  } = scene
-  const ordered = (bag: Record<string, unknown>): unknown[] => {
-    return Object.entries(bag).sort(([one], [other]) => (one < other ? -1 : 1))
-  }
-  const lines = (list: Packet[]): string[] =>
-    list.map(({ from, to, seq, frame, ack }) => `${from} ${to} ${seq} ${frame} ${ack}`).sort()
-  return [
-    peers,
-    up,
-    gone,
-    reigns,
-    ordered(links),
-    ordered(acks),
-    lines(under),
-    lines(silent),
-    left,
-    created,
-    ordered(granted),
-    broken,
-  ]
+  const { peers, up, gone, reigns, links, acks, packets: under, silent, left } = scene
+  const { created, granted, broken } = scene
+  const whole = [up, gone, reigns.map(({ primary, epoch, members }) => [primary, epoch, members])]
+  const told = Object.entries(granted).sort(([one], [other]) => (one < other ? -1 : 1))
+  const packed = [numbersOf(under), numbersOf(silent)]
+  return [peers, whole, links, acks, packed, Object.values(left), created, told, broken]
+}
+
+function numbersOf(list: readonly Packet[]): number[] {
+  const numbers: number[] = []
+  for (const { from, to, seq, frame, ack } of list) numbers.push(from, to, seq, frame, Number(ack))
+  return numbers
 }
 
 function wordOf(tables: Tables, number: number): string {

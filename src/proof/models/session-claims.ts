@@ -8,14 +8,21 @@ import type { PeerId } from '../../machine.ts'
 import { serves } from '../../session/state.ts'
 import type { Model } from '../../sim/checker.ts'
 import * as interned from './interned.ts'
-import { placeOf, processOf, registerNow, type Scene, type Tables } from './session-tables.ts'
+import {
+  placeOf,
+  processOf,
+  registerNow,
+  type Scene,
+  type Seen,
+  type Tables,
+} from './session-tables.ts'
 
 /** A view of that version was told. */
 export function seeView(scene: Scene, mv: number, members: PeerId[]): void {
-  const { seen } = scene
   const told = members.join(' ')
-  const before = seen.views[mv]
+  const before = scene.seen.views[mv]
   if (before === told) return
+  const seen = renewed(scene)
   if (before) {
     seen.broken ||= `view.linear: version ${mv} was told as ${before} and as ${told}`
   }
@@ -34,13 +41,21 @@ export function seeView(scene: Scene, mv: number, members: PeerId[]): void {
   }
 }
 
+// What was seen, to be changed: copies of the scene share what was before.
+function renewed(scene: Scene): Seen {
+  const { views, acknowledged } = scene.seen
+  const seen = { ...scene.seen, views: views.slice(), acknowledged: acknowledged.slice() }
+  scene.seen = seen
+  return seen
+}
+
 /** The outcome of an operation was told. */
 export function seeDone(
   tables: Tables,
   scene: Scene,
   { id, place, epoch }: { id: number; place: number; epoch: number },
 ): void {
-  const { seen } = scene
+  const seen = renewed(scene)
   const before = seen.acknowledged[id]
   while (seen.acknowledged.length < id) seen.acknowledged.push({ place: 0, epoch: 0 })
   if (before && before.place !== 0) {

@@ -74,6 +74,18 @@ function settle(directory: Directory): void {
   register.kept(directory, 0, SESSION_ID, { emit() {} })
 }
 
+/** A queue has one more behind. */
+export function push(queues: Scene['links'], at: number, number: number): void {
+  queues[at] = [...queues[at]!, number]
+}
+
+/** A queue has one less in front. @returns that one */
+export function shift(queues: Scene['links'], at: number): number {
+  const [first, ...behind] = queues[at]!
+  queues[at] = behind
+  return first!
+}
+
 /** One process takes an input. @param key tells inputs apart */
 export function act(tables: Tables, scene: Scene, i: number, input: Input, key?: string): void {
   const before = scene.processes[i]!
@@ -123,9 +135,9 @@ function carryOut(tables: Tables, scene: Scene, i: number, outcome: Outcome): vo
   const { server, hub } = processOf(tables, scene, i).session
   for (const { to, message } of outcome.sent) {
     const at = placeOf(tables, scene, to)
-    if (at >= 0 && scene.up[at]) scene.links[i * count + at]!.push(message)
+    if (at >= 0 && scene.up[at]) push(scene.links, i * count + at, message)
   }
-  if (hub.up) scene.toHub[i]!.push(...outcome.hub)
+  if (hub.up) for (const request of outcome.hub) push(scene.toHub, i, request)
   for (const told of outcome.told) {
     if (told.kind === 'view') seeView(scene, told.mv, told.members)
     else if (told.kind === 'done') {
@@ -143,15 +155,16 @@ export function arrive(
   to: number,
   last: boolean,
 ): void {
-  const link = scene.links[from * scene.processes.length + to]!
-  const number = last ? link.shift()! : link[0]!
+  const link = from * scene.processes.length + to
+  const number = scene.links[link]![0]!
+  if (last) shift(scene.links, link)
   const { from: peer, message } = interned.valueOf(tables.messages, number)
   act(tables, scene, to, { kind: 'receive', from: peer, message }, `m${number}`)
 }
 
 /** The oldest request of a process reaches the hub. */
 export function reachHub(tables: Tables, scene: Scene, from: number): void {
-  const number = scene.toHub[from]!.shift()!
+  const number = shift(scene.toHub, from)
   const key = `${scene.directory} ${number} ${processOf(tables, scene, from).session.me}`
   let known = tables.changes.get(key)
   if (!known) {
@@ -165,7 +178,8 @@ export function reachHub(tables: Tables, scene: Scene, from: number): void {
   if (interned.valueOf(tables.requests, number).kind !== 'change') return
   const now = registerNow(tables, scene)
   if (known.done) {
-    scene.seen.primaries.push(interned.valueOf(tables.registers, now).primary)
+    const { primary } = interned.valueOf(tables.registers, now)
+    scene.seen = { ...scene.seen, primaries: [...scene.seen.primaries, primary] }
     for (let i = 0; i < scene.processes.length; i++) tellRegister(tables, scene, i, now)
   } else tellRegister(tables, scene, from, now)
 }
@@ -186,12 +200,12 @@ function ask(directory: Directory, from: PeerId, request: ToHub): boolean {
 function tellRegister(tables: Tables, scene: Scene, i: number, now: number): void {
   const { session } = processOf(tables, scene, i)
   if (!scene.up[i] || !session.hub.up || session.me === 0) return
-  if (scene.fromHub[i]!.at(-1) !== now) scene.fromHub[i]!.push(now)
+  if (scene.fromHub[i]!.at(-1) !== now) push(scene.fromHub, i, now)
 }
 
 /** The oldest word of the hub reaches a process. */
 export function hearRegister(tables: Tables, scene: Scene, i: number): void {
-  const number = scene.fromHub[i]!.shift()!
+  const number = shift(scene.fromHub, i)
   const register = interned.valueOf(tables.registers, number)
   act(tables, scene, i, { kind: 'register', register }, `r${number}`)
 }
@@ -201,8 +215,8 @@ export function crash(scene: Scene, i: number): void {
   const count = scene.processes.length
   scene.left.crashes--
   scene.up[i] = false
-  scene.fromHub[i]!.length = 0
-  for (let from = 0; from < count; from++) scene.links[from * count + i]!.length = 0
+  scene.fromHub[i] = []
+  for (let from = 0; from < count; from++) scene.links[from * count + i] = []
 }
 
 /** A dead process starts again. */
@@ -211,15 +225,15 @@ export function restart(tables: Tables, scene: Scene, i: number): void {
   const { session: old } = processOf(tables, scene, i)
   scene.left.restarts--
   scene.up[i] = true
-  scene.toHub[i]!.length = 0
-  for (let to = 0; to < count; to++) scene.links[i * count + to]!.length = 0
+  scene.toHub[i] = []
+  for (let to = 0; to < count; to++) scene.links[i * count + to] = []
   const keeps = tables.scope.variant === 'keep-identity'
   const process = processes.fresh(keeps ? i : askerOf(scene, i), variantOf(tables.scope))
   if (keeps) {
     process.session.me = old.me
     process.session.player = old.player
     process.session.server.role = 'sync'
-    scene.fromHub[i]!.push(registerNow(tables, scene))
+    push(scene.fromHub, i, registerNow(tables, scene))
   }
   scene.processes[i] = interned.numberOf(tables.processes, process)
 }
@@ -243,8 +257,8 @@ function enter(tables: Tables, scene: Scene, asker: number, inc: PeerId): void {
 export function relink(tables: Tables, scene: Scene, i: number, j: number): void {
   const count = scene.processes.length
   scene.left.relinks--
-  scene.links[i * count + j]!.length = 0
-  scene.links[j * count + i]!.length = 0
+  scene.links[i * count + j] = []
+  scene.links[j * count + i] = []
   const [one, other] = [
     processOf(tables, scene, i).session.me,
     processOf(tables, scene, j).session.me,

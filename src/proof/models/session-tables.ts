@@ -56,9 +56,9 @@ export interface Scene {
   up: boolean[]
   directory: number
   /** From process i to process j at i * members + j, oldest first. */
-  links: number[][]
-  toHub: number[][]
-  fromHub: number[][]
+  links: (readonly number[])[]
+  toHub: (readonly number[])[]
+  fromHub: (readonly number[])[]
   left: Budgets
   seen: Seen
 }

@@ -24,9 +24,11 @@ import {
   begin,
   crash,
   hearRegister,
+  push,
   reachHub,
   relink,
   restart,
+  shift,
 } from './session-scene.ts'
 import {
   type Budgets,
@@ -59,28 +61,19 @@ export function createModel(scope: Scope): Model<Scene> {
   }
 }
 
-// What was acknowledged is never changed, so its entries are shared.
+// Queues and what was seen are replaced and never changed, so copies share them.
 function copyOf(scene: Scene): Scene {
   const { processes, up, directory, links, toHub, fromHub, left, seen } = scene
   return {
     processes: processes.slice(),
     up: up.slice(),
     directory,
-    links: links.map(listOf),
-    toHub: toHub.map(listOf),
-    fromHub: fromHub.map(listOf),
+    links: links.slice(),
+    toHub: toHub.slice(),
+    fromHub: fromHub.slice(),
     left: { ...left },
-    seen: {
-      primaries: seen.primaries.slice(),
-      views: seen.views.slice(),
-      acknowledged: seen.acknowledged.slice(),
-      broken: seen.broken,
-    },
+    seen,
   }
-}
-
-function listOf(numbers: number[]): number[] {
-  return numbers.slice()
 }
 
 // The same as the scene, in a form that costs less to hash.
@@ -128,7 +121,7 @@ function* arrivals(tables: Tables, scene: Scene, to: number): Iterable<Action<Sc
     if (scene.left.losses > 0) {
       const next = (copy: Scene): void => {
         copy.left.losses--
-        copy.links[from * count + to]!.shift()
+        shift(copy.links, from * count + to)
       }
       yield { label: `the network loses ${what}`, environment: true, next }
     }
@@ -201,14 +194,14 @@ function* connections(tables: Tables, scene: Scene, i: number): Iterable<Action<
   if (!session.hub.up) {
     const next = (copy: Scene): void => {
       act(tables, copy, i, { kind: 'hub', up: true })
-      copy.fromHub[i]!.push(registerNow(tables, copy))
+      push(copy.fromHub, i, registerNow(tables, copy))
     }
     yield { label: `${who} reaches the hub again`, next }
   } else if (scene.left.breaks > 0) {
     const next = (copy: Scene): void => {
       copy.left.breaks--
-      copy.toHub[i]!.length = 0
-      copy.fromHub[i]!.length = 0
+      copy.toHub[i] = []
+      copy.fromHub[i] = []
       act(tables, copy, i, { kind: 'hub', up: false })
     }
     yield { label: `the hub's stream to ${who} breaks`, environment: true, next }
