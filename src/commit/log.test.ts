@@ -41,6 +41,7 @@ describe('the log', () => {
   test('C-3: entries that are acked are dropped, and their bytes with them', () => {
     const log = commit.create<string>(10)
     for (let length = 1; length <= 4; length++) commit.append(log, entry(length))
+    expect([log.base, log.bytes, commit.lengthOf(log)]).toEqual([10, 10, 14])
     commit.trim(log, 12)
     expect([log.base, log.bytes, commit.lengthOf(log)]).toEqual([12, 7, 14])
     expect(commit.entryAt(log, 11)).toBe(null)

@@ -11,8 +11,6 @@
  * that the backup lacks are kept.
  */
 
-import { assert } from '../machine.ts'
-
 /** The primary's log with what waits for it. */
 export interface Log<Effect> {
   /** Entries that are no longer kept; the index of `entries[0]`. */
@@ -73,7 +71,6 @@ export function trim<Effect>(log: Log<Effect>, length: number): void {
   if (count <= 0) return
   for (const entry of log.entries.splice(0, count)) log.bytes -= entry.length
   log.base += count
-  assert(log.bytes >= 0, 'a log counts its bytes')
 }
 
 /** Hands out, in order, what was held behind no more than `length` entries. */

@@ -101,6 +101,13 @@ describe('conditions in words', () => {
     expect(() => conditions.verify({ rttMs: Number.NaN })).toThrow('rttMs must be from 0 to 10000')
     expect(conditions.verify({ rttMs: 5 })).toEqual({ ...PERFECT, rttMs: 5 })
   })
+
+  test('a field that is no number is refused, even if it reads as one (PR-2)', () => {
+    for (const value of ['5', null, true]) {
+      const given = { rttMs: value as unknown as number }
+      expect(() => conditions.verify(given)).toThrow(`rttMs must be from 0 to 10000: ${value}`)
+    }
+  })
 })
 
 describe('the fate of a datagram', () => {
@@ -193,6 +200,23 @@ describe('schedules', () => {
         expect(down.size).toBeLessThanOrEqual(1)
       }
     }
+  })
+
+  test('whoever came back may crash again, but nobody in that instant (PR-2)', () => {
+    let again = 0
+    for (const seed of seeds) {
+      const kinds = ['crash', 'restart'] as const
+      const short = { ...options, ms: 3_000, calmMs: 0, count: 2_000, kinds }
+      const returns = new Set<number>()
+      for (const { at, fault } of schedule.plan(prng.create(seed), short)) {
+        if (fault.kind === 'restart') returns.add(at)
+        else {
+          expect(returns).not.toContain(at)
+          if (returns.size > 0) again++
+        }
+      }
+    }
+    expect(again).toBeGreaterThan(seeds.length / 2)
   })
 
   test('both sides of a partition have somebody, and nobody is on both', () => {

@@ -185,6 +185,23 @@ describe('bounds', () => {
     expect(taken).toEqual([true, true, true, true, false, false])
   })
 
+  test('L10: four messages in parts wait for the rest; a fifth pushes out the first (PR-2)', () => {
+    const part = (message: number, index: number): number[] => {
+      return [3, 4, 0, message, (index << 4) | 1, 1, 10 * message + index]
+    }
+    const arrived = (messages: number[]): number[][] => {
+      const [end] = createPair().ends
+      const firsts = messages.map((message) => part(message, 0))
+      const seconds = messages.toReversed().map((message) => part(message, 1))
+      const all = [...firsts, ...seconds].entries()
+      for (const [sequence, frame] of all) takeIn(end, packet(sequence, frame))
+      return end.frames.map(([, bytes]) => [...bytes])
+    }
+    const whole = (message: number): number[] => [10 * message, 10 * message + 1]
+    expect(arrived([1, 2, 3, 4])).toEqual([4, 3, 2, 1].map(whole))
+    expect(arrived([1, 2, 3, 4, 5])).toEqual([5, 4, 3, 2].map(whole))
+  })
+
   test('what is sent, and what comes early, is copied also from a Buffer', () => {
     const [end] = createPair().ends
     const early = Buffer.from(packet(0, [piece(2, FIRST | LAST, 3)]))

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { createPair, numberOf, numbered, offer, run, send } from '../../test/link/pair.ts'
 import type { Pair } from '../../test/link/pair.ts'
 import * as link from './link.ts'
-import { LINK_TIMEOUT, PACKET_MAX } from './limits.ts'
+import { LIMITS, LINK_TIMEOUT, PACKET_MAX } from './limits.ts'
+import type { Limits } from './limits.ts'
 import { gone } from './pace.ts'
 
 const sentBy = (pair: Pair, side: 0 | 1): number => pair.ends[side].packets.length
@@ -25,6 +26,20 @@ describe('reliable stream', () => {
     expect(pair.ends[1].link.counters.duplicate).toBeGreaterThan(0)
   })
 
+  test('who looks at a link sees how many packets and bytes it sent, and how many bare acks (PR-2)', () => {
+    const pair = createPair(1, {}, { keepaliveMs: 10_000 })
+    pair.ends.forEach((end) => (end.link.clock.askedAt = end.link.clock.asked = 1e9))
+    for (let count = 0; count < 20; count++) send(pair, 0, numbered(count, 700))
+    run(pair, 1000)
+    for (const { link: one, packets } of pair.ends) {
+      const { sent, bytesSent } = one.counters
+      expect(sent).toBe(packets.length)
+      expect(bytesSent).toBe(packets.reduce((sum, { bytes }) => sum + bytes.length, 0))
+    }
+    expect(pair.ends[0].link.counters.bareAcks).toBe(0)
+    expect(pair.ends[1].link.counters.bareAcks).toBe(sentBy(pair, 1))
+  })
+
   test('L2: a retransmission is a new packet with a new sequence', () => {
     const pair = createPair()
     pair.fate = (_from, _bytes, index) => (index === 0 ? 0 : 1)
@@ -36,13 +51,23 @@ describe('reliable stream', () => {
     expect(numbersOf(pair, 1)).toEqual([0])
   })
 
-  test('L2: a message that arrives in two packets is handed up once', () => {
-    const pair = createPair()
+  test('L2: a message that arrives in several packets is handed up once', () => {
+    const pair = createPair(1, {}, { keepaliveMs: 10_000 })
     pair.fate = (from) => (from === 0 ? 1 : 0)
     send(pair, 0, numbered(0))
     run(pair, 2000)
-    expect(sentBy(pair, 0)).toBeGreaterThan(2)
+    expect(pair.ends[0].link.counters.retransmitted).toBeGreaterThan(2)
     expect(numbersOf(pair, 1)).toEqual([0])
+  })
+
+  test('L2: without the numbers of its pieces, it would be handed up as often as it comes (PR-2)', () => {
+    // The bug that the model checker is to find is one.
+    const limits: Limits = { ...LIMITS, bug: 'no-message-ids' }
+    const pair = createPair(1, {}, { keepaliveMs: 10_000, limits })
+    pair.fate = (from) => (from === 0 ? 1 : 0)
+    send(pair, 0, numbered(7))
+    run(pair, 2000)
+    expect(numbersOf(pair, 1).slice(0, 3)).toEqual([7, 7, 7])
   })
 
   test('B55: delivered (L3) waits for every earlier message, though a later packet is acked', () => {

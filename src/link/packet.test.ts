@@ -113,6 +113,29 @@ describe('fragments', () => {
     expect(uneven.map((bytes) => addFragment(fresh, bytes)).at(-1)).toBe('malformed')
   })
 
+  test('a fragment that comes again is passed over, and the packet is whole once (PR-2)', () => {
+    const assemblies = createAssemblies()
+    const again = fragments.slice(0, -1)
+    const results: unknown[] = []
+    const take = (bytes: Uint8Array): unknown => results.push(addFragment(assemblies, bytes))
+    expect(() => [...again, ...again, fragments.at(-1)!].forEach(take)).not.toThrow()
+    const whole = results.pop() as Uint8Array
+    expect(results).toEqual(results.map(() => null))
+    expect(fragment(whole, size!).map(hex)).toEqual(fragments.map(hex))
+  })
+
+  test('a fragment has at most 1,024 bytes of payload, the first a header besides (PR-2)', () => {
+    const header = bytesOf('20050000')
+    const share = (index: number, length: number): Uint8Array =>
+      new Uint8Array([1, 5, 0, index, 1, ...(index === 0 ? header : []), ...new Uint8Array(length)])
+    const assemblies = createAssemblies()
+    expect(addFragment(assemblies, share(1, 1025))).toBe('malformed')
+    expect(addFragment(assemblies, share(0, 1024 + HEADER_MAX))).toBe('malformed')
+    expect(addFragment(assemblies, share(0, 1024))).toBe(null)
+    const whole = addFragment(assemblies, share(1, 1024)) as Uint8Array
+    expect(whole.length).toBe(header.length + 2048)
+  })
+
   test('a fifth packet under way pushes out the first', () => {
     const assemblies = createAssemblies()
     for (let sequence = 0; sequence < 9; sequence++) {

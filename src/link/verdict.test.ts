@@ -8,6 +8,17 @@ import { createHeader } from './packet.ts'
 import * as reliable from './reliable.ts'
 import { ackedBy } from './verdict.ts'
 
+test('L3: what an acked packet carried is delivered, and is not sent again (PR-2)', () => {
+  const pair = createPair(1, {}, { keepaliveMs: 10_000 })
+  for (const { link } of pair.ends) link.clock.askedAt = link.clock.asked = 1e9
+  send(pair, 0, numbered(0))
+  run(pair, 100)
+  expect(pair.ends[0].acked).toEqual([0])
+  expect(pair.ends[0].delivered).toEqual([1])
+  run(pair, 2_000)
+  expect(pair.ends[0].packets).toHaveLength(1)
+})
+
 describe('L5', () => {
   test('a packet is lost as soon as the third later one is acked (PR-2)', () => {
     const pair = createPair(1, { delay: 100 })

@@ -120,6 +120,16 @@ describe('the goal', () => {
     expect(goalAt(trail, next + 100)).toEqual([1, 0])
   })
 
+  test('a sample soon after another leaves the bend as it was (PR-2)', () => {
+    const circle = (t: number): number[] => [5 * Math.cos(2 * t), 5 * Math.sin(2 * t)]
+    const trail = follow(circle, 50, 500)
+    const turn = trail.bend[0]
+    // Rounded as it may come of a field: over 10 ms that would be a bend of its own.
+    append(trail, 510, circle(0.51), [-8.5, 5.2])
+    expect(trail.bend[0]).toBe(turn)
+    expect(distance(goalAt(trail, 660), circle(0.66))).toBeLessThan(0.1)
+  })
+
   test('is a number, and near, whatever comes and whenever', () => {
     const any = fc.double({ min: -1e3, max: 1e3, noNaN: true })
     const times = fc.double({ min: -1e9, max: 1e9, noNaN: true })

@@ -9,6 +9,16 @@ const secret = (inc: number): Uint8Array => new Uint8Array(16).fill(inc)
 const proof = (inc: number): Uint8Array => proofOf(secret(inc), 'register')
 const hash = (inc: number): Uint8Array => digest(proof(inc))
 
+const WISH: register.Wish = {
+  game: 'g',
+  room: 'r',
+  playersMax: 3,
+  recovers: false,
+  topology: 'star',
+  terms: '',
+  hash: hash(1),
+}
+
 class Desk {
   directory: Directory = register.create(0)
   readonly records = new Map<string, Uint8Array>()
@@ -19,16 +29,7 @@ class Desk {
   }
 
   constructor() {
-    const wish = {
-      game: 'g',
-      room: 'r',
-      playersMax: 3,
-      recovers: false,
-      topology: 'star' as const,
-      terms: '',
-      hash: hash(1),
-    }
-    register.add(this.directory, 0, wish, 's', this.out)
+    register.add(this.directory, 0, WISH, 's', this.out)
     const members = [1, 2, 3].map((inc) => ({ inc, player: inc, hash: hash(inc) }))
     register.setMembers(this.directory, 's', 1, members, this.out)
   }
@@ -99,6 +100,35 @@ describe('the register', () => {
     expect(desk.change({ why: 'handover', inc: 1, primary: 2, expect: 2 })).toBe(true)
     expect(desk.now()).toBe('3 2 0')
     expect(desk.change({ why: 'handover', inc: 2, primary: 3, expect: 3 })).toBe(false)
+  })
+
+  test('T4: without a backup there is nobody to hand over to (PR-2)', () => {
+    const desk = new Desk()
+    expect(desk.change({ why: 'handover', inc: 1, primary: 0 })).toBe(false)
+    expect(desk.now()).toBe('1 1 0')
+  })
+
+  test('T23: a change that the disk refuses never was, and a session that it refuses is gone (PR-2)', () => {
+    const refuse = (directory: Directory, session: string): void => {
+      register.recordOf(directory, session)
+      expect(register.unkept(directory, session)).toBe(true)
+    }
+    const desk = new Desk()
+    const out = { ...desk.out, record: () => {} }
+    const demand = { session: 's', inc: 1, proof: proof(1), primary: 1, backup: 2, expect: 1 }
+    const add = (): boolean => {
+      return register.change(desk.directory, 0, { ...demand, why: 'add' }, out)
+    }
+    expect(add()).toBe(true)
+    refuse(desk.directory, 's')
+    expect(register.find(desk.directory, 's')?.entry.register).toMatchObject({
+      epoch: 1,
+      backup: 0,
+    })
+    expect(add()).toBe(true)
+    register.add(desk.directory, 0, { ...WISH, room: 'other' }, 't', out)
+    refuse(desk.directory, 't')
+    expect(register.find(desk.directory, 't')).toBe(null)
   })
 
   test('all that was answered is there after a crash', () => {
@@ -192,9 +222,7 @@ test('a room is free again when its primary is gone and no backup is there (PR-2
     register.present(desk.directory, 0, 's', 1, true)
     if (backedUp) desk.change({ why: 'add', backup: 2 })
     register.present(desk.directory, 0, 's', 1, false)
-    const wish = { game: 'g', room: 'r', playersMax: 3, recovers: false, topology: 'star' as const }
-    const now = register.GONE_MS + 1
-    register.add(desk.directory, now, { ...wish, terms: '', hash: hash(1) }, 't', desk.out)
+    register.add(desk.directory, register.GONE_MS + 1, WISH, 't', desk.out)
     return desk.directory.rows.has('t')
   }
   expect(opens(false)).toBe(true)

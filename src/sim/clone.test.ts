@@ -112,6 +112,15 @@ describe('hash', () => {
     expect([...numbers].every(Number.isSafeInteger)).toBe(true)
   })
 
+  test('300,000 sets and maps have as many numbers: 32 bits would be too few (PR-2)', () => {
+    const numbers = new Set<number>()
+    for (let n = 0; n < 150_000; n++) {
+      numbers.add(hash(new Set([n])))
+      numbers.add(hash(new Map([['at', n]])))
+    }
+    expect(numbers.size).toBe(300_000)
+  })
+
   test('each of the 53 bits is set about as often as not', () => {
     const counts = new Uint32Array(53)
     for (let i = 0; i < 4096; i++) {

@@ -211,7 +211,7 @@ function instantOf({ ground, machine, due }: Clockwork): Millis {
   let instant = since + (due - shown) / factor
   // Rounding may leave the clock a hair short, and the owner would set it again for ever.
   while (shown + (instant - since) * factor < due) {
-    instant += Math.max(1e-9, instant * 2 * Number.EPSILON)
+    instant += 1e-9 + instant * 2 * Number.EPSILON
   }
   return Math.max(instant, ground.timeline.now)
 }

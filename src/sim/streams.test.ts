@@ -56,6 +56,14 @@ describe('streams', () => {
     expect(heard).toHaveLength(3)
   })
 
+  test('where all is lost by chance, a segment gets through at its sixth resend (PR-2)', () => {
+    const world = createWorld({ seed: 1, conditions: 'loss=100%' })
+    const { heard, dial } = echo(world)
+    dial()
+    world.runSync(10_000)
+    expect(heard).toEqual(['opened at 2400', 'message 1', 'message 2'])
+  })
+
   test('where nobody listens it is told as closed', () => {
     const world = createWorld({ seed: 1 })
     const heard: string[] = []

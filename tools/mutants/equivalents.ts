@@ -18,6 +18,12 @@ function equivalent(place: string, text: string, put: string, why: string, nth =
 /** The list, room by room. */
 export const EQUIVALENTS: readonly Equivalent[] = [
   equivalent(
+    'wire/bytes.ts finish',
+    'length > PLAIN_MAX',
+    'false',
+    'Both ways copy the same bytes; few are copied faster by hand, many by the library.',
+  ),
+  equivalent(
     'hub/attaching.ts detach',
     'members?.get(inc) !== connection',
     '!members',

@@ -95,12 +95,7 @@ export const FIXED: readonly Fixed[] = [
   fixed('B1', 'mailbox/inbox.ts take', 'if (peer.link && isNews) peer.link.ackDue = now', ''),
   fixed('B3', 'mailbox/pump.ts connected', 'told: -1', 'told: peer.heard'),
   fixed('S11', 'slots/carry.ts owe', 'event.held.includes(inc) || ', ''),
-  fixed(
-    'P2',
-    'pieces/decide.ts stale',
-    'row.heldBy === 0 && row.lastReleased === player',
-    'row.heldBy === 0',
-  ),
+  fixed('P2', 'pieces/decide.ts stale', 'row.heldBy === 0 && isLast', 'row.heldBy === 0'),
   fixed(
     'updates:279',
     'objects/updates.ts lacks',
