@@ -15,8 +15,9 @@ const HOUSE = ['test/{checks,requirements,tidy}.test.ts']
 const MODELS = ['test/models/**/*.test.ts', 'src/proof/**/*.test.ts']
 const SIM = ['test/sim/**/*.test.ts']
 const DRIVERS = ['test/conformance/**/*.test.ts', 'src/{drivers,cli}/**/*.test.ts']
-// They mostly wait, for what is offline or frozen for a minute and a half.
-const PATIENT = ['test/e2e/{offline,absence}.test.ts']
+// They mostly wait, for what is offline or frozen for a minute and a half; or go on for long: a
+// hundred passes, five devices that come back.
+const PATIENT = ['test/e2e/{offline,absence,returns,lumps}.test.ts']
 // Large scopes and many seeds.
 const WIDE = ['test/sim/many.test.ts', 'src/proof/models/large.test.ts']
 const E2E = ['test/e2e/**/*.test.ts']
