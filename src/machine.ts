@@ -5,7 +5,7 @@
  * are always `(state, now, …, out)`. Time comes in as an argument, effects go out through a
  * sink, so the same code runs on real sockets, in the seeded simulator and under the model
  * checker. State is plain data (numbers, strings, arrays, objects, Map, Set, typed arrays):
- * it can be cloned, saved, sent and compared.
+ * it can be cloned, saved, sent and compared. Beside it a room has its rules, see `rulesOf`.
  */
 
 /** An instant or a span in milliseconds on the monotonic clock of one process. */
@@ -181,4 +181,20 @@ export class HoldfastError extends Error {
 /** What a user gave is wrong: an error with that code, and a sentence that says what and why. */
 export function badValue(message: string): HoldfastError {
   return new HoldfastError('bad-value', message)
+}
+
+const RULES: object = Object.freeze(Object.create(null) as object)
+
+/**
+ * The rules of a room: the decisions on which its claims rest, as a record of functions. Proofs
+ * pass a twisted one, to see that a claim breaks. A state holds its rules by reference: copies
+ * share them, and they tell no two states apart.
+ */
+export function rulesOf<Decisions extends object>(decisions: Decisions): Readonly<Decisions> {
+  return Object.freeze(Object.assign(Object.create(RULES) as object, decisions)) as Decisions
+}
+
+/** Whether that is what `rulesOf` made. */
+export function isRules(value: object): boolean {
+  return Object.getPrototypeOf(value) === RULES
 }

@@ -11,6 +11,7 @@ import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
 import type { Met } from '../ports.ts'
 import type { Topology } from '../register/messages.ts'
 import type { MemberKind } from '../session/messages.ts'
+import { RULES } from '../session/rules.ts'
 import * as session from '../session/state.ts'
 import type { Session, SessionEvent, SessionOut } from '../session/state.ts'
 import { digest } from '../wire/digest.ts'
@@ -216,7 +217,14 @@ export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session
   const { playersMax, types, recovers, hosts, kind } = wish
   const secret = draw(entropy)
   const mayRecover = recovers && session.mayServe(kind, hosts)
-  return session.create(now, { secret, playersMax, types, recovers: mayRecover, hosts })
+  return session.create(now, {
+    secret,
+    playersMax,
+    types,
+    recovers: mayRecover,
+    hosts,
+    rules: RULES,
+  })
 }
 
 /** 16 bytes that were not drawn before. */

@@ -1,9 +1,10 @@
 /** What is known of a seeded run while it goes on, and what is written down of it. */
 
 import type { Millis, PeerId } from '../machine.ts'
-import type { Role, Variant } from '../session/state.ts'
+import type { Role } from '../session/state.ts'
 import type { Life } from './lives.ts'
 import type { Drawing } from './seeds.ts'
+import type { SessionBug } from './twists.ts'
 import type { SessionWorld } from './world.ts'
 
 /** What is written down during a run. */
@@ -28,7 +29,7 @@ export interface Account {
 export interface Trial {
   drawing: Drawing
   /** A bug planted in all members. */
-  plant: Variant | null
+  plant: SessionBug | null
   world: SessionWorld
   lives: Life[]
   account: Account

@@ -8,7 +8,6 @@ import * as prng from '../faults/prng.ts'
 import { tell as tellFault } from '../faults/schedule.ts'
 import { format } from '../faults/conditions.ts'
 import type { Millis } from '../machine.ts'
-import type { Variant } from '../session/state.ts'
 import type { Counters } from '../sim/ground.ts'
 import { hash } from '../sim/hash.ts'
 import { metCalls } from './callers.ts'
@@ -33,6 +32,7 @@ import {
 import { type Drawing, TROUBLE_MS, type Turn } from './seeds.ts'
 import { watchRequests } from './prizes.ts'
 import { play, watchThings } from './things.ts'
+import { type SessionBug, sessionRules } from './twists.ts'
 import { world } from './world.ts'
 
 /** All must be in by then. */
@@ -63,7 +63,7 @@ export interface Result {
 }
 
 /** Runs what a seed stands for. @param plant a bug for all members, to see whether it is found */
-export async function run(drawing: Drawing, plant: Variant | null = null): Promise<Result> {
+export async function run(drawing: Drawing, plant: SessionBug | null = null): Promise<Result> {
   const trial = start(drawing, plant)
   const { world: w } = trial
   const first = Math.max(...drawing.actors.map(({ at }) => at))
@@ -82,7 +82,7 @@ export async function run(drawing: Drawing, plant: Variant | null = null): Promi
   return conclude(trial, done ? w.now() - peace : Infinity)
 }
 
-function start(drawing: Drawing, plant: Variant | null): Trial {
+function start(drawing: Drawing, plant: SessionBug | null): Trial {
   const { seed, conditions, actors, topology = 'star' } = drawing
   const w = world({ seed, conditions, linesMax: 0 })
   const trial: Trial = {
@@ -210,7 +210,7 @@ export function watch(trial: Trial): true {
   for (const life of trial.lives) {
     const own = life.node.alive() ? life.session?.member?.session : undefined
     if (!own) continue
-    own.variant = trial.plant
+    if (trial.plant) own.rules = sessionRules(trial.plant)
     const { role } = own.server
     const before = account.roles.get(life)
     if (role !== before) {

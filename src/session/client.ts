@@ -174,11 +174,10 @@ export function promise(
   out: SessionOut,
 ): void {
   const { client, server } = session
-  // Who has asked the register already cannot promise that it will not be granted.
-  const asked = server.role === 'recovering' && session.variant !== 'promise-while-asking'
-  // Nor who knows that the register names somebody else by now, and be it ourselves.
+  const may = session.rules.mayPromise(server.role)
+  // Nor may who knows that the register names somebody else by now, and be it ourselves.
   const outdated = client.register.epoch > client.view.epoch
-  if (from !== client.view.primary || asked || outdated) return
+  if (from !== client.view.primary || !may || outdated) return
   client.promisedUntil = now + PROMISE_MS
   out.send(from, { kind: 'promise', at })
 }

@@ -51,8 +51,8 @@ export function proceed(session: Session, now: Millis, out: SessionOut): void {
     server.handoverUntil = null
     return
   }
-  const owed = commit.lengthOf(server.log) - server.log.acked
-  if (owed > 0 && session.variant !== 'hand-over-early') return
+  const lacking = commit.lengthOf(server.log) - server.log.acked
+  if (!session.rules.mayHandOver(lacking)) return
   become(session, now, 'handing', out)
   attempt(session, now, { why: 'handover', primary: server.backup, backup: 0 }, out)
 }

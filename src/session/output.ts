@@ -36,7 +36,7 @@ export function mayTell(session: Session, now: Millis): boolean {
   if (!lease.counts || now < lease.until) return true
   // Who they are is looked up only when it matters.
   const others = [...told.keys()].filter((inc) => inc !== session.me)
-  return leases.holds(lease, now, others, session.variant)
+  return session.rules.mayTell(lease, now, others)
 }
 
 /** Lets go all of it: the next primary has the whole log. */
@@ -45,11 +45,8 @@ export function releaseAll(session: Session, now: Millis, out: SessionOut): void
   commit.release(log, commit.lengthOf(log), (effect) => leave(session, now, effect, out))
 }
 
-function safeLength(session: Session): number {
-  const { role, log } = session.server
-  if (role === 'alone' || session.variant === 'ack-early') return commit.lengthOf(log)
-  if (role === 'adding' && session.variant === 'commit-while-adding') return commit.lengthOf(log)
-  return log.acked
+function safeLength({ rules, server }: Session): number {
+  return rules.safeLength(server.role, server.log)
 }
 
 /** Takes a role, tells, and lets go what is safe in it. */

@@ -150,12 +150,7 @@ export function follow(
 }
 
 function make(session: Session, delta: Delta, out: SessionOut): void {
-  if (session.variant === 'dedup-not-replicated' && !serves(session)) forgetNumber(delta)
-  durable.apply(session.server.durable, delta)
+  session.rules.make(session.server.durable, delta, serves(session))
   if (delta.kind !== 'operation') return
   for (const change of delta.changes) out.change(change)
-}
-
-function forgetNumber(delta: Delta): void {
-  if (delta.kind === 'operation') delta.seq = 0
 }

@@ -59,7 +59,6 @@ export function offer(session: Session, now: Millis, candidate: PeerId, out: Ses
   server.candidate = candidate
   server.candidateSince = now
   sendSnapshot(session, out)
-  if (session.variant === 'add-unsynced') addBackup(session, now, out)
 }
 
 /** The follower holds so many entries. An ack of another epoch says nothing of this one. */
@@ -74,7 +73,8 @@ export function acknowledged(
   if (message.epoch !== server.epoch || from !== follower(session) || from === 0) return
   if (!serves(session)) return
   if (server.role === 'alone') {
-    if (message.length === commit.lengthOf(server.log)) addBackup(session, now, out)
+    const length = commit.lengthOf(server.log)
+    if (session.rules.mayAdd(message.length, length)) addBackup(session, now, out)
     return
   }
   if (!commit.acknowledge(server.log, message.length)) return
@@ -105,21 +105,13 @@ export function dropBackup(
   server.removeAfterDrop ??= why
   server.handoverUntil = null
   if (server.role !== 'backedup') return
-  if (session.variant === 'drop-without-cas') {
-    server.backup = 0
-    return become(session, now, 'alone', out)
-  }
   become(session, now, 'dropping', out)
-  attempt(session, now, { why: 'drop', primary: session.me, backup: 0 }, out)
+  session.rules.seek(session, now, { why: 'drop', primary: session.me, backup: 0 }, out)
 }
 
 function takeOver(session: Session, now: Millis, out: SessionOut): void {
-  if (session.variant === 'take-without-cas') {
-    session.server.epoch++
-    return lead(session, now, 'failed', out)
-  }
   become(session, now, 'taking', out)
-  attempt(session, now, { why: 'takeover', primary: session.me, backup: 0 }, out)
+  session.rules.seek(session, now, { why: 'takeover', primary: session.me, backup: 0 }, out)
 }
 
 /** The primary was heard again: takes the suspicion back if the register was not asked yet. */
@@ -205,7 +197,7 @@ function recover(session: Session, now: Millis, register: Register, out: Session
 
 // Everything in the log of a backup counts as committed and told. An old primary that did not
 // hand over is gone.
-function lead(session: Session, now: Millis, why: Gone | null, out: SessionOut): void {
+export function lead(session: Session, now: Millis, why: Gone | null, out: SessionOut): void {
   const { server } = session
   const before = server.primary
   // Who was handed the role does not know when; it was after its last ack.

@@ -13,7 +13,16 @@ import type { Register, ToHub, Topology, Why } from '../register/messages.ts'
 import { create as createLease, type Lease } from './lease.ts'
 import * as durable from './durable.ts'
 import type { Durable, PartState } from './durable.ts'
-import type { Change, Gone, Member, MemberKind, PeerMessage, Recovered, View } from './messages.ts'
+import type {
+  Change,
+  Delta,
+  Gone,
+  Member,
+  MemberKind,
+  PeerMessage,
+  Recovered,
+  View,
+} from './messages.ts'
 import type { Incoming } from './slices.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { create as createWatch, type HubSight, type Watch } from './watch.ts'
@@ -179,18 +188,28 @@ export interface Told {
   askAt: Millis
 }
 
-/** A bug planted on purpose, so that the model checker can show that it finds it. */
-export type Variant =
-  | 'ack-early'
-  | 'drop-without-cas'
-  | 'take-without-cas'
-  | 'add-unsynced'
-  | 'commit-while-adding'
-  | 'dedup-not-replicated'
-  | 'hand-over-early'
-  | 'no-lease'
-  | 'promise-for-ever'
-  | 'promise-while-asking'
+/** Decisions on which what is told and who serves rest (RULES of rules.ts, or twisted ones). */
+export interface SessionRules {
+  /** How much of the log may be told of, in that role (T78). */
+  safeLength(role: Role, log: commit.Log<Effect>): number
+  /** Whether nobody can have recovered the session without us (T43). */
+  mayTell(lease: Lease, now: Millis, others: Iterable<PeerId>): boolean
+  /** Whether who is in that role may promise not to recover the session. */
+  mayPromise(role: Role): boolean
+  /** Whether a follower that holds so much of the log may be registered as backup (T38). */
+  mayAdd(held: number, length: number): boolean
+  /** Whether the role may go to a backup that lacks so many entries (T4). */
+  mayHandOver(lacking: number): boolean
+  /** Makes an entry of the log at the primary, or at who follows it (T80). */
+  make(durable: Durable, delta: Delta, serves: boolean): void
+  /** Wants another register; `answered` is what changes a role, and this is not (T77). */
+  seek(
+    session: Session,
+    now: Millis,
+    change: { why: Why; primary: PeerId; backup: PeerId },
+    out: SessionOut,
+  ): void
+}
 
 /** All of it. */
 export interface Session {
@@ -218,7 +237,7 @@ export interface Session {
   requests: number
   /** Leaving: nothing new is begun. */
   leaving: boolean
-  variant: Variant | null
+  rules: SessionRules
 }
 
 /** What an operation did, as the part on the primary says. */
@@ -284,7 +303,7 @@ export interface SessionOptions {
   types: string
   recovers?: boolean
   hosts?: boolean
-  variant?: Variant
+  rules: SessionRules
 }
 
 /** A process that is no member yet. */
@@ -322,7 +341,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     hub: { up: false, since: now },
     requests: 0,
     leaving: false,
-    variant: options.variant ?? null,
+    rules: options.rules,
   }
 }
 

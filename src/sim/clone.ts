@@ -7,7 +7,7 @@
  * twice becomes two copies: a state that relies on identity is no tree and not for us.
  */
 
-import { HoldfastError } from '../machine.ts'
+import { HoldfastError, isRules } from '../machine.ts'
 
 type Bag = Record<string, unknown>
 
@@ -34,6 +34,7 @@ function copy(value: unknown): unknown {
   if (Object.getPrototypeOf(value) === null) {
     return Object.assign(Object.create(null) as Bag, copyObject(value as Bag))
   }
+  if (isRules(value)) return value
   return notPlain((value as object).constructor.name)
 }
 

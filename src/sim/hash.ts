@@ -20,7 +20,7 @@
  * 18,000 for a million states, one in 180 for ten million.
  */
 
-import { HoldfastError } from '../machine.ts'
+import { HoldfastError, isRules } from '../machine.ts'
 
 const WORDS_FIRST = 1024
 /** The low 28 bits of a tag's word hold a length, a small number or a constant. */
@@ -119,7 +119,8 @@ function putContainer(value: object): void {
   else if (value instanceof Set) putSet(value as Set<unknown>)
   else if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
     putTyped(value as unknown as TypedArray)
-  } else notPlain(value.constructor.name)
+  } else if (isRules(value)) push(tagOf.constant | 4)
+  else notPlain(value.constructor.name)
 }
 
 type Bag = Record<string, unknown>

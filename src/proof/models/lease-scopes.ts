@@ -1,7 +1,7 @@
 /** Scopes of the lease's model: those that hold, and those with a planted bug. */
 
 import type { Millis } from '../../machine.ts'
-import type { Variant } from '../../session/state.ts'
+import type { SessionBug } from '../twists.ts'
 
 /** How much may happen. */
 export interface LeaseScope {
@@ -21,7 +21,7 @@ export interface LeaseScope {
   heir?: true
   /** Times that the primary removes the last of the members, which lives. */
   removals?: number
-  variant?: Variant
+  variant?: SessionBug
   /** The hub asks, and so tells what it heard, while a change waits for its disk. */
   asksWhilePending?: true
   /** A bug around the machines. */

@@ -22,7 +22,8 @@ import * as recovery from '../../session/recovery.ts'
 import * as roles from '../../session/roles.ts'
 import * as server from '../../session/server.ts'
 import * as machine from '../../session/session.ts'
-import { idleServer, type Session, type SessionOut, type Variant } from '../../session/state.ts'
+import { idleServer, type Session, type SessionOut } from '../../session/state.ts'
+import type { SessionBug } from '../twists.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import { clone } from '../../sim/clone.ts'
 import type { LeaseScope } from './lease-scopes.ts'
@@ -173,7 +174,7 @@ function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
 
 // A member that lost its primary long ago: whether it hears the primary now and then or not, it
 // asks for the session as soon as the rules let it.
-function lonely(inc: PeerId, primary: Session, variant: Variant | null): Session {
+function lonely(inc: PeerId, primary: Session, variant: SessionBug | null): Session {
   const { session } = fresh(inc - 1, variant)
   const members = [...primary.server.durable.members.values()]
   session.me = inc

@@ -21,7 +21,8 @@ import { handOver, HANDOVER_MS, proceed } from '../../session/handover.ts'
 import * as roles from '../../session/roles.ts'
 import * as machine from '../../session/session.ts'
 import * as session from '../../session/state.ts'
-import type { Session, SessionOut, Variant } from '../../session/state.ts'
+import type { Session, SessionOut } from '../../session/state.ts'
+import { type SessionBug, sessionRules } from '../twists.ts'
 
 /** One process: its session, and the operations that were done there, in order. */
 export interface Process {
@@ -70,17 +71,17 @@ export function secretOf(asker: number): Uint8Array {
 }
 
 /** A process that is no member. */
-export function fresh(asker: number, variant: Variant | null): Process {
-  const options = { secret: secretOf(asker), ...LIMITS }
-  const made = session.create(0, variant ? { ...options, variant } : options)
+export function fresh(asker: number, bug: SessionBug | null): Process {
+  const options = { secret: secretOf(asker), ...LIMITS, rules: sessionRules(bug) }
+  const made = session.create(0, options)
   made.id = SESSION_ID
   made.hub = { up: true, since: 0 }
   return { session: made, done: [] }
 }
 
 /** The founder with himself as the only member. */
-export function founder(variant: Variant | null): { process: Process; effects: Effects } {
-  const process = fresh(0, variant)
+export function founder(bug: SessionBug | null): { process: Process; effects: Effects } {
+  const process = fresh(0, bug)
   const { session: own } = process
   own.me = 1
   own.player = 1

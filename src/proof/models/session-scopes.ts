@@ -182,7 +182,7 @@ export const PLANTED: Record<string, PlantedScope> = {
   'F-X4': {
     says: 'a backup is registered before it has caught up',
     scope: { name: 'F-X4', ...BASE, variant: 'add-unsynced' },
-    violates: [['commit.hidden', 4]],
+    violates: [['commit.hidden', 6]],
   },
   'F-X5': {
     says: 'the primary commits alone while a backup is being added',

@@ -7,7 +7,7 @@ import type { Register, ToHub } from '../../register/messages.ts'
 import * as register from '../../register/register.ts'
 import type { Directory } from '../../register/register.ts'
 import type { PeerMessage } from '../../session/messages.ts'
-import type { Variant } from '../../session/state.ts'
+import type { SessionBug } from '../twists.ts'
 import * as interned from './interned.ts'
 import { type Process, SESSION_ID, type Told } from './processes.ts'
 
@@ -45,7 +45,7 @@ export interface Scope extends Partial<Budgets> {
   members: number
   /** Members that have operations: the last ones, in turn. By default one. */
   clients?: number
-  variant?: Variant | 'keep-identity'
+  variant?: SessionBug | 'keep-identity'
   /** Judge these claims alone; by default all. */
   claims?: readonly string[]
 }
@@ -157,7 +157,7 @@ export function nothing(): Passed {
 }
 
 /** The bug that the shipped machine plants itself, if any. */
-export function variantOf({ variant }: Scope): Variant | null {
+export function variantOf({ variant }: Scope): SessionBug | null {
   return variant === undefined || variant === 'keep-identity' ? null : variant
 }
 

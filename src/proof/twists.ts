@@ -1,0 +1,71 @@
+/**
+ * Rules that are wrong on purpose, by the name of the bug: each breaks one claim, and so shows that
+ * the claim can be broken.
+ */
+
+import * as commit from '../commit/log.ts'
+import { rulesOf } from '../machine.ts'
+import { attempt } from '../session/attempts.ts'
+import * as durable from '../session/durable.ts'
+import { become } from '../session/output.ts'
+import { lead } from '../session/roles.ts'
+import { RULES } from '../session/rules.ts'
+import type { SessionRules } from '../session/state.ts'
+
+/** Bugs of the session. */
+export type SessionBug =
+  | 'ack-early'
+  | 'drop-without-cas'
+  | 'take-without-cas'
+  | 'add-unsynced'
+  | 'commit-while-adding'
+  | 'dedup-not-replicated'
+  | 'hand-over-early'
+  | 'no-lease'
+  | 'promise-for-ever'
+  | 'promise-while-asking'
+
+const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
+  'ack-early': { safeLength: (_role, log) => commit.lengthOf(log) },
+  'commit-while-adding': {
+    safeLength: (role, log) =>
+      role === 'adding' ? commit.lengthOf(log) : RULES.safeLength(role, log),
+  },
+  'drop-without-cas': {
+    seek: (session, now, change, out) => {
+      if (change.why !== 'drop') return attempt(session, now, change, out)
+      session.server.backup = 0
+      become(session, now, 'alone', out)
+    },
+  },
+  'take-without-cas': {
+    seek: (session, now, change, out) => {
+      if (change.why !== 'takeover') return attempt(session, now, change, out)
+      session.server.epoch++
+      lead(session, now, 'failed', out)
+    },
+  },
+  'add-unsynced': { mayAdd: () => true },
+  'dedup-not-replicated': {
+    make: (own, delta, serves) => {
+      const forgets = delta.kind === 'operation' && !serves
+      durable.apply(own, forgets ? { ...delta, seq: 0 } : delta)
+    },
+  },
+  'hand-over-early': { mayHandOver: () => true },
+  'no-lease': { mayTell: () => true },
+  // A promise that was made once is taken for one that is kept.
+  'promise-for-ever': {
+    mayTell: (lease, now, others) => {
+      if (!lease.counts || now < lease.until) return true
+      if (!lease.known || lease.removed.size > 0) return false
+      return [...others].every((inc) => lease.promises.has(inc))
+    },
+  },
+  'promise-while-asking': { mayPromise: () => true },
+}
+
+/** The rules of the session, with that bug if one is named. */
+export function sessionRules(bug: SessionBug | null): SessionRules {
+  return bug === null ? RULES : rulesOf({ ...RULES, ...SESSION[bug] })
+}

@@ -1,0 +1,20 @@
+/** The decisions of the session, as they are; proofs pass twisted ones (proof/models/twists.ts). */
+
+import * as commit from '../commit/log.ts'
+import { rulesOf } from '../machine.ts'
+import { attempt } from './attempts.ts'
+import * as durable from './durable.ts'
+import * as leases from './lease.ts'
+import type { SessionRules } from './state.ts'
+
+/** The rules of every real session. */
+export const RULES: SessionRules = rulesOf<SessionRules>({
+  safeLength: (role, log) => (role === 'alone' ? commit.lengthOf(log) : log.acked),
+  mayTell: leases.holds,
+  // Who has asked the register already cannot promise that it will not be granted.
+  mayPromise: (role) => role !== 'recovering',
+  mayAdd: (held, length) => held === length,
+  mayHandOver: (lacking) => lacking === 0,
+  make: (own, delta) => durable.apply(own, delta),
+  seek: attempt,
+})
