@@ -10,7 +10,7 @@ import { apply } from '../../src/pieces/changes.ts'
 import { perform } from '../../src/pieces/decide.ts'
 import { draft } from '../../src/pieces/drafts.ts'
 import { decodeOutcome, readNews } from '../../src/pieces/messages.ts'
-import { create, type Pieces, type PieceTypes } from '../../src/pieces/state.ts'
+import { create, type Pieces, type PieceTypes } from '../../src/pieces/pieces.ts'
 import { bool, quantise, ranged } from '../../src/wire/schema.ts'
 import { peer } from '../processes/peers.ts'
 

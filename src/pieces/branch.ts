@@ -14,7 +14,6 @@ import { encodeUpdate, type Entry, type TablePart } from './messages.ts'
 import {
   close,
   copyRow,
-  goesOnFrom,
   isLost,
   newestOf,
   type Op,
@@ -46,7 +45,7 @@ export function update(
   const branch = pieces.branches.get(row.id) ?? []
   branch.push({ seq, op, loose })
   pieces.branches.set(row.id, branch)
-  const tag = pieces.variant === 'tag-newer' ? pieces.kept.gen : pieces.processed
+  const tag = pieces.rules.tagOf(pieces)
   return encodeUpdate(types, row.type, { seq, id: row.id, tag, loose, op })
 }
 
@@ -150,11 +149,10 @@ function resume(
   id: number,
   out: Events,
 ): void {
-  if (pieces.variant === 'naive-resume') return
   const branch = pieces.branches.get(id)!
-  const from = row && goesOnFrom(row, pieces.player)
+  const from = row && pieces.rules.before(row, pieces.player)
   const wasLost = isLost(pieces.processed, gen, forks)
-  if (from && from.gen <= pieces.processed && !wasLost) return
+  if (pieces.rules.isWhole(from, pieces, wasLost)) return
   keep(pieces, id, row && !wasLost ? branch.filter(({ loose }) => loose) : [])
   if (branch.some(({ loose }) => !loose))
     out.emit({ kind: 'piece-conflict', id, by: from?.by ?? 0 })

@@ -20,7 +20,6 @@ import {
 } from './messages.ts'
 import {
   copyRow,
-  goesOnFrom,
   HELD,
   isLost,
   nextGen,
@@ -30,7 +29,6 @@ import {
   type Pieces,
   type PieceRules,
   type PieceTypes,
-  REFUSED_MAX,
   type Row,
 } from './state.ts'
 
@@ -84,18 +82,15 @@ function faultOf({ hold, mask, z }: Op, loose: boolean): string {
 
 // Somebody else's update came between (O22-O24); or its tag is of a history that is lost (O58).
 function isStale({ pieces, row, said, player }: Received): boolean {
-  const { kept, variant } = pieces
-  const { gen } = variant === 'no-gen-before' ? row : goesOnFrom(row, player)
-  if (variant === 'strict' ? said.tag <= gen : said.tag < gen) return true
+  const { kept, rules } = pieces
+  if (rules.lacks(said.tag, rules.before(row, player).gen)) return true
   return isLost(said.tag, kept.gen, kept.forks)
 }
 
 function stale(update: Received): Effected {
   const { pieces, row, said, player } = update
-  const isLast = row.lastReleased === player || pieces.variant === 'loose-of-all'
-  const isFree = row.heldBy === 0 && isLast
   // The one who let go of it may grasp it again, for nobody else has touched it since (O47-O50).
-  if (said.loose && isFree) {
+  if (said.loose && pieces.rules.mayGrasp(row, player)) {
     const next = applied(row, update.op, player)
     const rules = update.types[row.type]!
     const decision = rules.decide?.(next, update.op, row, player)
@@ -103,11 +98,8 @@ function stale(update: Received): Effected {
     if (decision) settle(rules, next, decision.fields)
     return served(update, next, 'loose')
   }
-  if (said.loose && pieces.variant === 'silent-loose') {
-    return { outcome: new Uint8Array(0), changes: [], news: null }
-  }
-  const by = row.heldBy === 0 ? goesOnFrom(row, player).by : row.heldBy
-  return answer({ kind: 'conflict', by })
+  const by = row.heldBy === 0 ? pieces.rules.before(row, player).by : row.heldBy
+  return { outcome: pieces.rules.conflict(said.loose, by), changes: [], news: null }
 }
 
 function fresh(update: Received): Effected {
@@ -170,7 +162,7 @@ function record(update: Received, next: Row): Effected {
   next.gen = gen
   next.by = player
   next.refused = NOBODY
-  if (op.z !== null && pieces.variant !== 'zg-stays') next.zg = gen
+  if (op.z !== null) next.zg = pieces.rules.levelGen(next.zg, gen)
   if (op.z !== null && next.z.length > LEVEL_LONG) return spaced(update, next)
   const entry: Entry = { id: next.id, row: next, why: 'recorded', seq: said.seq, reason: '' }
   return effected(types, [entry], { kind: 'recorded', gen })
@@ -217,12 +209,8 @@ function served(update: Received, made: Row, why: 'clamped' | 'loose'): Effected
 // The server's update comes first, and makes the other stale by being there (O40). It leaves the
 // piece as it was, so it is one for its sender alone: nobody else loses to it (O45).
 function inapplicable({ pieces, types, row, said, player }: Received, reason: string): Effected {
-  const { variant } = pieces
-  if (variant === 'refusal-to-nobody') return answer(refusal(reason))
   const gen = nextGen(pieces.kept, pieces.epoch)
-  const refused = [...row.refused.filter(({ by }) => by !== player), { by: player, gen }]
-  const isFull = refused.length > REFUSED_MAX || variant === 'refusal-to-all'
-  const next = isFull ? server(row, gen, player) : { ...copyRow(row), refused }
+  const next = pieces.rules.refused(row, player, gen)
   const entry: Entry = { id: row.id, row: next, why: 'inapplicable', seq: said.seq, reason }
   return effected(types, [entry], refusal(reason))
 }

@@ -17,12 +17,11 @@ export function operated(
   row: Row | null,
   out: Events,
 ): void {
-  if (!before || !wasOurs(pieces, before) || row?.heldBy === pieces.player) return
+  if (!before || !pieces.rules.isLoss(pieces, before, row)) return
   const { id } = before
   if (!row) return out.emit({ kind: 'piece-lost', id, by: 0, why: 'gone' })
   // We let go of it, or an action of ours took it.
   if (row.by === pieces.player) return
-  if (pieces.variant === 'loss-untold' && row.heldBy === 0) return
   out.emit({ kind: 'piece-lost', id, by: row.heldBy || row.by, why: 'taken' })
 }
 
@@ -40,7 +39,7 @@ export function resumed(
   out: Events,
 ): void {
   const { player } = pieces
-  if (!wasOurs(pieces, before) || row?.heldBy === player) return
+  if (!pieces.rules.isLoss(pieces, before, row ?? null)) return
   const { id } = before
   if (!row) return out.emit({ kind: 'piece-lost', id, by: 0, why: 'gone' })
   const { heldBy, lastReleased } = row
@@ -57,9 +56,4 @@ export function forgotten(pieces: Pieces, player: number, why: 'away' | 'gone', 
   for (const { id, heldBy } of pieces.told.values()) {
     if (player !== 0 && heldBy === player) out.emit({ kind: 'piece-lost', id, by: 0, why })
   }
-}
-
-function wasOurs({ player, variant }: Pieces, { heldBy }: Row): boolean {
-  if (variant === 'loss-to-others') return heldBy !== 0
-  return heldBy === player && player !== 0
 }

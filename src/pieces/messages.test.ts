@@ -8,7 +8,8 @@ import { perform } from './decide.ts'
 import { isLevel } from './levels.ts'
 import { decodeOutcome, encodeFree, encodeNews, encodeOutcome, encodeTable } from './messages.ts'
 import { encodeUpdate, readBody, readNews, readOp } from './messages.ts'
-import { copyRow, create, type Op, type Pieces, type PieceTypes, type Row } from './state.ts'
+import { create } from './rules.ts'
+import { copyRow, type Op, type Pieces, type PieceTypes, type Row } from './state.ts'
 
 const card = schema.schema({ at: schema.vec2(0, 100, 0.5), face: schema.u8, say: schema.text(3) })
 const types: PieceTypes = [

@@ -6,7 +6,8 @@ import * as changes from './changes.ts'
 import { perform } from './decide.ts'
 import * as losses from './losses.ts'
 import { encodeNews, encodeTable, type Entry, readNews, type TablePart } from './messages.ts'
-import { create, type PieceEvent, type Pieces, type PieceTypes, type Row } from './state.ts'
+import { create } from './rules.ts'
+import type { PieceEvent, Pieces, PieceTypes, Row } from './state.ts'
 
 /** The channel of pieces. */
 export const PIECES_CHANNEL = 7
@@ -60,8 +61,8 @@ function view(state: Pieces, _now: Millis, seen: PartView, out: PartOut<PieceEve
 function reset(state: Pieces, out: PartOut<PieceEvent>): void {
   const { told, branches, kept } = state
   losses.forgotten(state, state.player, 'gone', out)
-  const { variant, nextSeq, counters } = state
-  Object.assign(state, { ...create(kept.seed), variant, nextSeq, counters })
+  const { rules, nextSeq, counters } = state
+  Object.assign(state, { ...create(kept.seed, rules), nextSeq, counters })
   for (const id of branches.keys()) out.emit({ kind: 'piece-conflict', id, by: 0 })
   for (const id of told.keys()) out.emit({ kind: 'piece-went', id })
 }
@@ -92,9 +93,12 @@ function shower(
   const hasSecrets = types.some(({ secret }) => secret !== 0)
   const last: Told = { news: new Uint8Array(0), said: null, rows: [], shown: new Map() }
   return (state, news, player) => {
-    if (!hasSecrets || state.variant === 'secret-to-all') return news
+    if (!hasSecrets) return news
     if (news !== last.news) read(last, types, news)
-    const hidden = last.rows.map((row) => (row.hidden | types[row.type]!.hides(row, player)) >>> 0)
+    const { rules } = state
+    const hidden = last.rows.map((row) => {
+      return (row.hidden | rules.hides(types[row.type]!, row, player)) >>> 0
+    })
     if (last.rows.every((row, at) => row.hidden === hidden[at])) return news
     const key = hidden.join()
     const known = last.shown.get(key)

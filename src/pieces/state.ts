@@ -125,20 +125,29 @@ export interface Fork {
   until: number
 }
 
-/** A bug that may be planted, by its number in docs/protocols/pieces.md. */
-export type PiecesVariant =
-  | 'tag-newer'
-  | 'strict'
-  | 'no-gen-before'
-  | 'naive-resume'
-  | 'silent-loose'
-  | 'secret-to-all'
-  | 'zg-stays'
-  | 'refusal-to-nobody'
-  | 'refusal-to-all'
-  | 'loss-untold'
-  | 'loss-to-others'
-  | 'loose-of-all'
+/** Decisions on which the line of a piece rests (RULES of rules.ts, or twisted ones). */
+export interface PiecesRules {
+  /** The tag of an update that is made now (O12). */
+  tagOf(pieces: Pieces): number
+  /** The update of a piece that a player's goes on from (O22). */
+  before(row: Row, player: number): { gen: number; by: number }
+  /** Whether an update with that tag lacks one of that generation (O23). */
+  lacks(tag: number, gen: number): boolean
+  /** Whether who was away has seen all that what it did goes on from (O57). */
+  isWhole(from: { gen: number } | undefined, pieces: Pieces, wasLost: boolean): boolean
+  /** Whether that player may grasp a piece in passing (O48). */
+  mayGrasp(row: Row, player: number): boolean
+  /** What is said to who lost, a loose grab or not (O56). */
+  conflict(loose: boolean, by: number): Uint8Array
+  /** Which generation a level is of that was set by that update (O36). */
+  levelGen(zg: number, gen: number): number
+  /** A row whose player is refused something by that generation (O40, O45). */
+  refused(row: Row, player: number, gen: number): Row
+  /** Whether a hold of ours ended (O33). */
+  isLoss(pieces: Pieces, before: Row, row: Row | null): boolean
+  /** What a player may not see of a row: a bit for each field (O53). */
+  hides(rules: PieceRules, row: Row, player: number): number
+}
 
 /** All of it at one member. */
 export interface Pieces {
@@ -159,7 +168,7 @@ export interface Pieces {
   branches: Map<number, Branch>
   nextSeq: number
   counters: { malformed: number }
-  variant: PiecesVariant | null
+  rules: PiecesRules
 }
 
 /** The durable state: what a takeover must not lose. */
@@ -202,25 +211,6 @@ export type Outcome =
   | { kind: 'refused'; reason: string }
   /** Nothing that we should have sent. */
   | { kind: 'bogus'; reason: string }
-
-/** No pieces yet. @param seed  by which lots are drawn: bytes that nobody can guess */
-export function create(seed: Uint8Array = new Uint8Array(0)): Pieces {
-  return {
-    me: 0,
-    player: 0,
-    primary: 0,
-    epoch: 0,
-    kept: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, forks: [] },
-    told: new Map(),
-    processed: 0,
-    forks: [],
-    coming: null,
-    branches: new Map(),
-    nextSeq: 1,
-    counters: { malformed: 0 },
-    variant: null,
-  }
-}
 
 /** A copy that may be written to. Field by field: it is made for every update. */
 export function copyRow(row: Row): Row {

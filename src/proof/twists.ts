@@ -5,6 +5,9 @@
 
 import * as commit from '../commit/log.ts'
 import { rulesOf } from '../machine.ts'
+import { server } from '../pieces/decide.ts'
+import * as pieces from '../pieces/pieces.ts'
+import { copyRow, type PiecesRules } from '../pieces/state.ts'
 import { attempt } from '../session/attempts.ts'
 import * as durable from '../session/durable.ts'
 import { become } from '../session/output.ts'
@@ -68,4 +71,46 @@ const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
 /** The rules of the session, with that bug if one is named. */
 export function sessionRules(bug: SessionBug | null): SessionRules {
   return bug === null ? RULES : rulesOf({ ...RULES, ...SESSION[bug] })
+}
+
+/** Bugs of pieces, by their names in docs/protocols/pieces.md. */
+export type PiecesBug =
+  | 'tag-newer'
+  | 'strict'
+  | 'no-gen-before'
+  | 'naive-resume'
+  | 'silent-loose'
+  | 'secret-to-all'
+  | 'zg-stays'
+  | 'refusal-to-nobody'
+  | 'refusal-to-all'
+  | 'loss-untold'
+  | 'loss-to-others'
+  | 'loose-of-all'
+
+const PIECES: Readonly<Record<PiecesBug, Partial<PiecesRules>>> = {
+  'tag-newer': { tagOf: ({ kept }) => kept.gen },
+  strict: { lacks: (tag, gen) => tag <= gen },
+  'no-gen-before': { before: (row) => row },
+  'naive-resume': { isWhole: () => true },
+  // In the source nothing is said.
+  'silent-loose': {
+    conflict: (loose, by) => (loose ? new Uint8Array(0) : pieces.RULES.conflict(loose, by)),
+  },
+  'secret-to-all': { hides: () => 0 },
+  'zg-stays': { levelGen: (zg) => zg },
+  'refusal-to-nobody': { refused: (row) => copyRow(row) },
+  'refusal-to-all': { refused: (row, player, gen) => server(row, gen, player) },
+  'loss-untold': {
+    isLoss: (own, before, row) => pieces.RULES.isLoss(own, before, row) && row?.heldBy !== 0,
+  },
+  'loss-to-others': {
+    isLoss: ({ player }, before, row) => before.heldBy !== 0 && row?.heldBy !== player,
+  },
+  'loose-of-all': { mayGrasp: (row) => row.heldBy === 0 },
+}
+
+/** The rules of pieces, with that bug if one is named. */
+export function piecesRules(bug: PiecesBug | null): PiecesRules {
+  return bug === null ? pieces.RULES : rulesOf({ ...pieces.RULES, ...PIECES[bug] })
 }

@@ -10,6 +10,7 @@ import { create, decodeOutcome, draft, encodeFree, piecesPart } from '../../piec
 import type { PieceEvent } from '../../pieces/pieces.ts'
 import { newestOf, type Row, settled, shown, update } from '../../pieces/pieces.ts'
 import { encodeOutcome, encodeUpdate, readBody, readNews } from '../../pieces/messages.ts'
+import { piecesRules } from '../twists.ts'
 import { amiss } from './pieces-holds.ts'
 import type { Core, Hand, Logged, Recorded, Scene, Scope, Word } from './pieces-state.ts'
 import { type Doing, fieldsOf, FACE, isLoose, opOf, TYPES } from './pieces-table.ts'
@@ -69,7 +70,7 @@ function deal(core: Core, { cards = 1, released }: Scope): void {
 function handOf(scope: Scope, player: number): Hand {
   return {
     player,
-    pieces: { ...create(), variant: scope.variant ?? null },
+    pieces: create(undefined, piecesRules(scope.variant ?? null)),
     nextSeq: 1,
     pending: [],
     link: false,
@@ -86,7 +87,7 @@ function handOf(scope: Scope, player: number): Hand {
 }
 
 function lead(scope: Scope, core: Core, epoch: number): void {
-  core.pieces.variant = scope.variant ?? null
+  core.pieces.rules = piecesRules(scope.variant ?? null)
   const me = 100 + epoch
   part.view!(core.pieces, 0, viewOf(me, me, epoch, 99), silent)
 }

@@ -1,0 +1,44 @@
+/** The decisions of pieces, as they are, and pieces that go by them; proofs twist them. */
+
+import { rulesOf } from '../machine.ts'
+import { server } from './decide.ts'
+import { encodeOutcome } from './messages.ts'
+import { copyRow, goesOnFrom, type Pieces, type PiecesRules, REFUSED_MAX } from './state.ts'
+
+/** The rules of every real table. */
+export const RULES: PiecesRules = rulesOf<PiecesRules>({
+  tagOf: ({ processed }) => processed,
+  before: goesOnFrom,
+  lacks: (tag, gen) => tag < gen,
+  isWhole: (from, { processed }, wasLost) => !!from && from.gen <= processed && !wasLost,
+  mayGrasp: (row, player) => row.heldBy === 0 && row.lastReleased === player,
+  conflict: (_loose, by) => encodeOutcome({ kind: 'conflict', by }),
+  levelGen: (_zg, gen) => gen,
+  refused: (row, player, gen) => {
+    const refused = [...row.refused.filter(({ by }) => by !== player), { by: player, gen }]
+    return refused.length > REFUSED_MAX ? server(row, gen, player) : { ...copyRow(row), refused }
+  },
+  isLoss: ({ player }, before, row) => {
+    return player !== 0 && before.heldBy === player && row?.heldBy !== player
+  },
+  hides: (rules, row, player) => rules.hides(row, player),
+})
+
+/** No pieces yet. @param seed  by which lots are drawn: bytes that nobody can guess */
+export function create(seed: Uint8Array = new Uint8Array(0), rules: PiecesRules = RULES): Pieces {
+  return {
+    me: 0,
+    player: 0,
+    primary: 0,
+    epoch: 0,
+    kept: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, forks: [] },
+    told: new Map(),
+    processed: 0,
+    forks: [],
+    coming: null,
+    branches: new Map(),
+    nextSeq: 1,
+    counters: { malformed: 0 },
+    rules,
+  }
+}
