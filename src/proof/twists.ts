@@ -8,6 +8,8 @@ import { rulesOf } from '../machine.ts'
 import { server } from '../pieces/decide.ts'
 import * as pieces from '../pieces/pieces.ts'
 import { copyRow, type PiecesRules } from '../pieces/state.ts'
+import * as slots from '../slots/slots.ts'
+import type { SlotsRules } from '../slots/slots.ts'
 import { attempt } from '../session/attempts.ts'
 import * as durable from '../session/durable.ts'
 import { become } from '../session/output.ts'
@@ -113,4 +115,31 @@ const PIECES: Readonly<Record<PiecesBug, Partial<PiecesRules>>> = {
 /** The rules of pieces, with that bug if one is named. */
 export function piecesRules(bug: PiecesBug | null): PiecesRules {
   return bug === null ? pieces.RULES : rulesOf({ ...pieces.RULES, ...PIECES[bug] })
+}
+
+/** Bugs of slots. */
+export type SlotsBug =
+  | 'drops-late'
+  | 'slot-of-arrival'
+  | 'order-of-arrival'
+  | 'never-asks'
+  | 'void-unagreed'
+
+// A world taken from another would hide what these three make of one's own.
+const ALONE: Partial<SlotsRules> = { mayAsk: () => false }
+
+const SLOTS: Readonly<Record<SlotsBug, Partial<SlotsRules>>> = {
+  'drops-late': {
+    ...ALONE,
+    isLate: (own, slot) => slots.RULES.isLate(own, slot) || slot < own.slot,
+  },
+  'slot-of-arrival': { ...ALONE, slotOf: ({ slot }) => slot },
+  'order-of-arrival': { ...ALONE, sorted: (_own, _game, _slot, events) => events },
+  'never-asks': ALONE,
+  'void-unagreed': { haveAllSaid: () => true },
+}
+
+/** The rules of slots, with that bug if one is named. */
+export function slotsRules(bug: SlotsBug | null): SlotsRules {
+  return bug === null ? slots.RULES : rulesOf({ ...slots.RULES, ...SLOTS[bug] })
 }

@@ -195,8 +195,12 @@ function recover(session: Session, now: Millis, register: Register, out: Session
   gather(session, now, register, out)
 }
 
-// Everything in the log of a backup counts as committed and told. An old primary that did not
-// hand over is gone.
+/**
+ * Leads from now on. Everything in the log of a backup counts as committed and told. An old
+ * primary that did not hand over is gone.
+ *
+ * @param why  why that is no member any more; null if it handed over
+ */
 export function lead(session: Session, now: Millis, why: Gone | null, out: SessionOut): void {
   const { server } = session
   const before = server.primary

@@ -85,12 +85,14 @@ export function restart(slots: Slots, ...peers: readonly SlotPeer[]): void {
 /** Whether a round is over. */
 export function look(slots: Slots, out: SlotsOut): void {
   const { round, base } = slots
-  if (slots.standing !== 'live' || slots.asked !== 0 || !haveAllSaid(slots)) return
+  if (slots.standing !== 'live' || slots.asked !== 0) return
+  if (!slots.rules.haveAllSaid(slots)) return
   slots.round = { mark: base, before: round.mark }
   learn(slots, round.before, out)
 }
 
-function haveAllSaid({ here, me, peers, round }: Slots): boolean {
+/** Whether everybody here has said, since the round began, that its acts are ours. */
+export function haveAllSaid({ here, me, peers, round }: Slots): boolean {
   for (const inc of here) {
     if (inc === me) continue
     const peer = peers.get(inc)
@@ -108,8 +110,8 @@ export function learn(slots: Slots, agreed: number, out: SlotsOut): void {
   tellVoid(slots, agreed, out)
 }
 
-/** Tells which of our own acts up to a slot are not in our world. */
-export function tellVoid(slots: Slots, upTo: number, out: SlotsOut): void {
+// Tells which of our own acts up to a slot are not in our world.
+function tellVoid(slots: Slots, upTo: number, out: SlotsOut): void {
   const left = takeVoid(slots, upTo)
   if (left.length > 0) out.emit({ kind: 'slots-void', acts: left.map(({ act }) => act) })
 }

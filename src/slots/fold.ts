@@ -74,7 +74,7 @@ function deedsOf(slots: Slots, game: Game, slot: number): Deeds {
   const known = slots.bySlot.get(slot)
   if (!known) return NOTHING
   if (known.deeds) return known.deeds
-  const events = sorted(slots, game, slot, [...known.events.values()])
+  const events = slots.rules.sorted(slots, game, slot, [...known.events.values()])
   const deeds: Deeds = { acts: [], left: [], events }
   for (const { player, act, gone } of events) {
     if (gone === 0) deeds.acts.push({ by: player, act })
@@ -84,9 +84,8 @@ function deedsOf(slots: Slots, game: Game, slot: number): Deeds {
   return deeds
 }
 
-// By the tie-break, then as they were made, over incarnations too (M32).
-function sorted(slots: Slots, game: Game, slot: number, events: SlotEvent[]): SlotEvent[] {
-  if (slots.variant === 'order-of-arrival') return events
+/** By the tie-break, then as they were made, over incarnations too (M32). */
+export function sorted(slots: Slots, game: Game, slot: number, events: SlotEvent[]): SlotEvent[] {
   const rank = game.order === 'fair' ? fairRank(slots, slot) : ({ player }: SlotEvent) => player
   return events.sort((a, b) => rank(b) - rank(a) || a.inc - b.inc || a.id - b.id)
 }

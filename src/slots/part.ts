@@ -4,7 +4,7 @@ import type { Millis, Part, PartView, PeerId } from '../machine.ts'
 import { createReader } from '../wire/bytes.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { hear, hearDiffers, isNear, look, tellVoid } from './agreement.ts'
+import { hear, hearDiffers, isNear, look } from './agreement.ts'
 import { acked, forward, isDueTo, lost, lookOver, owe, write } from './carry.ts'
 import { digestOf, rangeOf } from './events.ts'
 import { advance } from './fold.ts'
@@ -13,8 +13,8 @@ import { leave } from './leaving.ts'
 import { SAYS_MAX, slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
 import { seek, yieldTo } from './opening.ts'
 import { lookAround, rootOf } from './root.ts'
+import { create } from './rules.ts'
 import {
-  create,
   createPeer,
   type Game,
   GONE_MAX,
@@ -80,7 +80,6 @@ export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): bool
     if (slots.standing === 'live') slots.asked = 0
     // Somebody says who went.
     tellGone(slots, game, now)
-    tellUnagreed(slots, out)
   }
   if (slots.slot !== before) look(slots, out)
   return true
@@ -92,11 +91,6 @@ function forgetPast({ bySlot, base, sound, horizon }: Slots, to: number): void {
     const isKept = slot > base && slot < base + sound
     if (slot < to - 2 * horizon && !isKept) bySlot.delete(slot)
   }
-}
-
-// The planted bug: what the root's world has left out counts as void.
-function tellUnagreed(slots: Slots, out: SlotsOut): void {
-  if (slots.variant === 'void-unagreed') tellVoid(slots, slots.base, out)
 }
 
 // The slot of an instant; NaN while session time is not known.
@@ -111,9 +105,9 @@ function deadline(slots: Slots): Millis {
 }
 
 function reset(slots: Slots): void {
-  const { standing, ms, print, says, horizon, nextId, variant, counters } = slots
-  const kept = { ms, print, says, horizon, nextId, variant, counters }
-  Object.assign(slots, create(), kept, leave(slots))
+  const { standing, ms, print, says, horizon, nextId, rules, counters } = slots
+  const kept = { ms, print, says, horizon, nextId, counters }
+  Object.assign(slots, create(rules), kept, leave(slots))
   slots.standing = standing === 'closed' ? 'closed' : 'joining'
 }
 
@@ -220,7 +214,6 @@ function answer(
     const at = Math.max(slots.slot, slotAt(slots, now) || 0)
     if (!adopt(slots, game, message, at)) return void slots.counters.malformed++
     slots.changed = true
-    if (rootOf(slots, now).root === from) tellUnagreed(slots, out)
     tick(slots, game, now, out)
   }
 }
@@ -272,7 +265,6 @@ function compareWorlds(slots: Slots, now: Millis, inc: PeerId, frame: Frame, out
   if (word.hash !== mine.hash || word.acts !== mine.acts) return ask(slots, now, inc, out)
   slots.apart = false
   slots.asked = 0
-  if (inc === root) tellUnagreed(slots, out)
 }
 
 // Whoever's clock is ahead of ours speaks of what is not settled here yet: his first such word is

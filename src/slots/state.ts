@@ -177,13 +177,19 @@ export type SlotsEvent =
 /** The sink of slots. */
 export type SlotsOut = PartOut<SlotsEvent>
 
-/** Bugs that the checker must find. */
-export type SlotsVariant =
-  | 'drops-late'
-  | 'slot-of-arrival'
-  | 'order-of-arrival'
-  | 'never-asks'
-  | 'void-unagreed'
+/** Decisions on which equal worlds rest (RULES of rules.ts, or twisted ones). */
+export interface SlotsRules {
+  /** The slot that an event counts in. */
+  slotOf(slots: Slots, told: { slot: number }): number
+  /** Whether an event of that slot comes too late to count. */
+  isLate(slots: Slots, slot: number): boolean
+  /** Acts of a slot in the order in which they are folded (M32). */
+  sorted(slots: Slots, game: Game, slot: number, events: SlotEvent[]): SlotEvent[]
+  /** Whether somebody may be asked for the world now. */
+  mayAsk(slots: Slots, now: Millis): boolean
+  /** Whether all who play have said what they have, since the round began. */
+  haveAllSaid(slots: Slots): boolean
+}
 
 /** A world that nothing changes any more, and its JSON: what hashes are of, and what is told. */
 export interface Sealed {
@@ -252,7 +258,7 @@ export interface Slots {
   beginAt: Millis
   /** The application has not been told yet. */
   changed: boolean
-  variant: SlotsVariant | null
+  rules: SlotsRules
   counters: {
     malformed: number
     /** Acts that came after their slot had been settled. */
@@ -265,48 +271,6 @@ export interface Slots {
     refused: number
     /** Slots whose rule threw. */
     failed: number
-  }
-}
-
-/** No world yet. */
-export function create(): Slots {
-  return {
-    standing: 'closed',
-    ms: 0,
-    ...{ print: 0, says: '' },
-    me: 0,
-    player: 0,
-    mesh: false,
-    primary: 0,
-    offset: NaN,
-    horizon: HORIZON_SLOTS,
-    players: new Map(),
-    here: new Set(),
-    peers: new Map(),
-    slot: NaN,
-    base: 0,
-    worlds: [],
-    sound: 0,
-    ahead: null,
-    failures: [],
-    bySlot: new Map(),
-    seed: 0,
-    nextId: 1,
-    settled: new Map(),
-    ...{ agreed: -1, acted: -1 },
-    round: { mark: -1, before: -1 },
-    tallies: new Map(),
-    unsure: [],
-    present: new Set(),
-    apart: false,
-    dueAt: Infinity,
-    lookedIn: -1,
-    asked: 0,
-    askAt: -Infinity,
-    beginAt: NaN,
-    changed: false,
-    variant: null,
-    counters: { malformed: 0, late: 0, again: 0, adopted: 0, refused: 0, failed: 0 },
   }
 }
 

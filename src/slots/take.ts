@@ -26,12 +26,10 @@ export function take(
   from: PeerId,
   told: Told,
 ): SlotEvent | null {
-  if (slots.variant === 'slot-of-arrival') told.slot = slots.slot
+  told.slot = slots.rules.slotOf(slots, told)
   const known = find(slots, told.slot, told.inc, told.id)
   if (known) return again(slots, game, from, told, known)
-  const isLate = slots.standing === 'live' && told.slot <= slots.base
-  const isMissed = slots.variant === 'drops-late' && told.slot < slots.slot
-  if (isLate || isMissed) return late(slots)
+  if (slots.rules.isLate(slots, told.slot)) return late(slots)
   const event = isAllowed(slots, now, from, told) ? eventOf(game, told, told.inc === from) : null
   if (!event) {
     slots.counters.refused++

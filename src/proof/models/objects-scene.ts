@@ -120,7 +120,14 @@ export interface Tables {
   scope: Scope
   peers: interned.Interned<Objects>
   words: interned.Interned<Word>
-  outcomes: Map<string, { peer: number; messages: Sent[]; frames: Sent[]; granted: string[] }>[]
+  outcomes: Map<string, Outcome>[]
+}
+
+interface Outcome {
+  peer: number
+  messages: Sent[]
+  frames: Sent[]
+  granted: string[]
 }
 
 type Word =
@@ -242,20 +249,11 @@ export function act(
   name: string = interned.textOf(input),
 ): void {
   const before = scene.peers[inc - 1]!
-  const outcomes = (tables.outcomes[before] ??= new Map())
+  const outcomes = (tables.outcomes[before] ??= new Map<string, Outcome>())
   const seq = lossy(tables.scope) ? scene.nextSeq : 0
   const key = `${inc} ${seq} ${name}`
-  let outcome = outcomes.get(key)
-  if (!outcome) {
-    const { hides = 0, asks = false, rules: twisted } = tables.scope
-    const types = rulesOf(hides, asks ? 'ask' : 'free')
-    const rules = { ...REQUEST_RULES, ...twisted }
-    const game = { types, rules }
-    const { state, effects } = step(interned.valueOf(tables.peers, before), input, game, seq)
-    const { granted } = effects
-    outcome = { peer: interned.numberOf(tables.peers, state), ...sentOf(tables, effects), granted }
-    outcomes.set(key, outcome)
-  }
+  const outcome = outcomes.get(key) ?? outcomeOf(tables, before, input, seq)
+  outcomes.set(key, outcome)
   scene.peers[inc - 1] = outcome.peer
   if (outcome.peer !== before) note(tables, scene, inc)
   for (const version of outcome.granted) {
@@ -274,6 +272,15 @@ export function act(
     const packet = { from: inc, to, seq, frame: word, ack: false }
     scene.packets = withPacket(scene.packets, packet)
   }
+}
+
+function outcomeOf(tables: Tables, before: number, input: Input, seq: number): Outcome {
+  const { hides = 0, asks = false, rules: twisted } = tables.scope
+  const types = rulesOf(hides, asks ? 'ask' : 'free')
+  const game = { types, rules: { ...REQUEST_RULES, ...twisted } }
+  const { state, effects } = step(interned.valueOf(tables.peers, before), input, game, seq)
+  const peer = interned.numberOf(tables.peers, state)
+  return { peer, ...sentOf(tables, effects), granted: effects.granted }
 }
 
 // A word goes under way, if the link is open.

@@ -97,7 +97,7 @@ export const PLANTED: Record<string, Planted> = {
     ...planted(
       TROUBLED,
       'void-unagreed',
-      31,
+      30,
       'what the root has left out is told to be void (SL-1)',
     ),
     violates: 'slot.told',

@@ -21,8 +21,8 @@ import {
   type Slots,
   type SlotsOut,
   slotsPart,
-  type SlotsVariant,
 } from '../../slots/slots.ts'
+import { type SlotsBug, slotsRules } from '../twists.ts'
 
 /** What is explored. */
 export interface SlotsScope {
@@ -40,7 +40,7 @@ export interface SlotsScope {
   bounded: boolean
   /** Member 2 may stand still in one round, and member 1 may be gone after any. */
   troubled: boolean
-  variant: SlotsVariant | null
+  variant: SlotsBug | null
 }
 
 interface Node {
@@ -130,11 +130,17 @@ function start(scope: SlotsScope): SlotsWorld {
 }
 
 function member(me: PeerId, { horizon, variant }: SlotsScope): Slots {
-  const slots = { ...create(), me, player: me, mesh: true, primary: 1, offset: 0 }
+  const slots = {
+    ...create(slotsRules(variant)),
+    me,
+    player: me,
+    mesh: true,
+    primary: 1,
+    offset: 0,
+  }
   slots.ms = MS
   slots.print = 1
   slots.horizon = horizon
-  slots.variant = variant
   slots.standing = 'live'
   slots.slot = FIRST
   settle(slots, FIRST - 1, seal(game.start), 0)
