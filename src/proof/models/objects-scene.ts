@@ -249,8 +249,7 @@ export function act(
   if (!outcome) {
     const { hides = 0, asks = false, rules: twisted } = tables.scope
     const types = rulesOf(hides, asks ? 'ask' : 'free')
-    const rules = { ...REQUEST_RULES, ...twisted }
-    const game = { types, rules }
+    const game = { types, rules: { ...REQUEST_RULES, ...twisted } }
     const { state, effects } = step(interned.valueOf(tables.peers, before), input, game, seq)
     const { granted } = effects
     outcome = { peer: interned.numberOf(tables.peers, state), ...sentOf(tables, effects), granted }
