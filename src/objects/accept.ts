@@ -234,7 +234,7 @@ function isAlive(known: Replica | undefined): boolean {
 function speakUp({ objects, types }: Turn, from: PeerId, said: Said, known: Replica): void {
   const orphan = isSeen(known) && !objects.here.has(known.owner)
   if (!orphan || from !== objects.primary || said.owner !== from) return
-  if (known.oseq <= said.oseq || known.type !== said.type) return
+  if (known.oseq <= said.oseq) return
   objects.outbox.push({ to: from, bytes: encodeEntry(KIND.orphans, types, known) })
 }
 

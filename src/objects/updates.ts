@@ -164,8 +164,7 @@ function fill(filling: Filling): number[] {
     if (like && written > 0) next = behindOf(like, slot, before.madeAt)
     taken++
   }
-  if (taken === todo.length) todo.length = 0
-  else todo.splice(0, taken)
+  todo.splice(0, taken)
   const carried = filling.whole?.carried ?? filling.carried
   if (own) keepFrame(objects, now, own, writer.bytes.subarray(start, writer.length), carried)
   return carried

@@ -36,7 +36,7 @@ function judge(slots: Slots, inc: PeerId, mine: Settled, word: SettledWord, out:
   const peer = slots.peers.get(inc)!
   if (word.hash === mine.hash) {
     // A world that was taken is the same until something is done in it.
-    if (peer.diverged !== null && peer.diverged !== word.acts) peer.diverged = null
+    if (peer.diverged !== word.acts) peer.diverged = null
     return
   }
   const isKnown = peer.diverged !== null

@@ -194,9 +194,10 @@ export function advance(slots: Slots, game: Game, to: number): void {
   slots.slot = to
   slots.ahead = null
   slots.changed = true
-  if (slots.base >= to - 1 - slots.horizon) return
+  const over = to - 1 - slots.horizon - slots.base
+  if (over <= 0) return
   fold(slots, game)
-  while (slots.base < to - 1 - slots.horizon) settleNext(slots)
+  for (let settled = 0; settled < over; settled++) settleNext(slots)
 }
 
 // After a standstill the world goes on from where it stood.

@@ -16,6 +16,7 @@ import {
   land,
   look,
   looks,
+  lose,
   meet,
   packets,
   pass,
@@ -240,6 +241,34 @@ describe('T76: what is near', () => {
     const near = seen(crew, things)
     for (const x of [-40, -20, 0, 20, 40]) expect(near).toContain(x)
     expect(Math.max(...near.map(Math.abs))).toBeLessThanOrEqual(RADIUS * 1.5 + 1)
+  })
+
+  test('T76: is seen at the radius, and not an eighth of that beyond it (PR-2)', () => {
+    const { crew } = field()
+    const thing = spawn(crew, A, spot(RADIUS, 0))
+    settle(crew)
+    expect(look(crew, B, thing)).toBe(look(crew, A, thing))
+    for (const [x, isSeen] of [
+      [RADIUS + RADIUS / 8 + 1, false],
+      [RADIUS, true],
+    ] as const) {
+      move(crew, A, thing, x, 0)
+      expect([x, look(crew, B, thing)]).toEqual([x, isSeen ? look(crew, A, thing) : 'hidden'])
+    }
+  })
+
+  test('T76: of eyes that are gone nothing is kept, however many come and go (PR-2)', () => {
+    const brief = map.map((rule) => ({ ...rule, onOwnerLeave: 'destroy' as const }))
+    const crew = meet({ incs: [HOST, A], types: brief })
+    for (const inc of [B, C, 5]) {
+      join(crew, inc)
+      spawn(crew, inc, spot(0, 0), 1)
+      settle(crew)
+      expect([...state(crew, HOST).eyes.keys()]).toEqual([inc])
+      lose(crew, inc, true)
+      settle(crew)
+      expect([...state(crew, HOST).eyes.keys()]).toEqual([])
+    }
   })
 
   test('T76: comes into sight and leaves it as the eyes move, and as it moves itself', () => {

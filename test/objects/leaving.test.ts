@@ -246,6 +246,18 @@ describe('what a survivor knew', () => {
     expect(looks(crew, key)).toEqual(['2 v0.0 1,1'])
   })
 
+  test('B53: is told to nobody but the primary, also of what another was granted before (PR-2)', () => {
+    const { crew, key } = four(KEEP, true)
+    write(crew, A, key, 8)
+    land(crew, pull(crew, A, C)!)
+    grant(crew, key, B)
+    carry(crew, HOST, B)
+    lose(crew, A)
+    carry(crew, B, C)
+    expect(look(crew, C, key)).toBe('3 v1.1 1,1')
+    expect(kinds(crew, C, B)).toEqual([])
+  })
+
   test('of an object whose owner is here is a lie, and counted', () => {
     const { crew, key } = four(KEEP, true)
     const lie = meet({ incs: [HOST, A, B, C], types, mesh: true })

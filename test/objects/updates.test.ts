@@ -3,11 +3,13 @@
 // Method: a crew whose packets the test carries, loses and acks by hand.
 import { describe, expect, test } from 'vitest'
 import * as objects from '../../src/objects/objects.ts'
+import { TOMBSTONE_MS } from '../../src/objects/part.ts'
 import { COMPANY_MS, UNSAID_MS } from '../../src/objects/reckoning.ts'
 import { bytes, type Field } from '../../src/wire/schema.ts'
 import {
   act,
   type Crew,
+  destroy,
   grant,
   land,
   link,
@@ -343,6 +345,17 @@ describe('dead reckoning', () => {
     expect(look(crew, HOST, key)).toBe('2 v0.0 9,7')
     pass(crew, 2_000)
     expect(told(crew, HOST, 'object-changed')).toHaveLength(2)
+  })
+
+  test('B49: what is unsaid of one that ended over a minute ago is not said any more (PR-2)', () => {
+    const { crew, key } = pair()
+    move(crew, key, 5, true)
+    destroy(crew, A, key)
+    // A stands still for longer than it remembers the end.
+    crew.now += TOMBSTONE_MS
+    expect(() => pass(crew, 1_000)).not.toThrow()
+    expect(look(crew, A, key)).toBe('unknown')
+    expect(pull(crew, A, HOST)).toBe(null)
   })
 
   test('what is unsaid is not lost when the object changes hands, or when it goes', () => {

@@ -125,6 +125,23 @@ describe('what becomes of an update', () => {
     expect(hear(all, bob, unknown)).toMatchObject({ kind: 'bogus' })
   })
 
+  test('O42: what is malformed is nonsense, and stops nothing (PR-2)', () => {
+    const all = room(types, 1, 1)
+    const [ada] = all.seats as [Seat]
+    const whole = ask(all, ada, 1, mark(1))
+    for (const body of [
+      Uint8Array.of(),
+      Uint8Array.of(1),
+      Uint8Array.of(2, 0),
+      whole.slice(0, 4),
+    ]) {
+      const heard: unknown[] = []
+      expect(() => heard.push(hear(all, ada, body))).not.toThrow()
+      expect(heard).toEqual([{ kind: 'bogus', reason: 'an update that is malformed' }])
+    }
+    expect(hear(all, ada, whole).kind).toBe('recorded')
+  })
+
   test('O44, O45: a rule that throws refuses the update, however long its sentence is', () => {
     const all = room(types, 2, 1)
     const [ada, bob] = all.seats as [Seat, Seat]

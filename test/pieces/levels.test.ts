@@ -3,10 +3,11 @@
 // Method: very many operations on few pieces, by the shipped primary.
 import { describe, expect, test } from 'vitest'
 import { HoldfastError, piece, secret, u8 } from '../../src/index.ts'
-import { LEVEL_LONG } from '../../src/pieces/levels.ts'
+import { LEVEL_LONG, readLevel } from '../../src/pieces/levels.ts'
 import { draw } from '../../src/pieces/lots.ts'
 import { isLost } from '../../src/pieces/state.ts'
 import { above, between, byLevel, draft, type Row } from '../../src/pieces/pieces.ts'
+import { createReader } from '../../src/wire/bytes.ts'
 import { act, follow, room } from './room.ts'
 
 const types = [piece('chip', { worth: u8 }).rules]
@@ -57,6 +58,24 @@ describe('levels', () => {
     expect(longest).toBeLessThanOrEqual(LEVEL_LONG)
     expect(clamped).toBeGreaterThan(10)
     expect(sorted(bob.state.told.values())).toEqual(sorted(all.primary.state.kept.rows.values()))
+  })
+
+  test('O34: one that says to be longer than what is left, or than a level may be, is none (PR-2)', () => {
+    const [two, long] = ['a0', `z${'z'.repeat(63)}`].map((text) => new TextEncoder().encode(text))
+    const read = (...parts: readonly (number | Uint8Array)[]): [level: string, failed: boolean] => {
+      const bytes = Uint8Array.from(
+        parts.flatMap((part) => (part instanceof Uint8Array ? [...part] : part)),
+      )
+      // What stands behind the reader's end is not its own.
+      const reader = createReader(bytes, 0, bytes.length - 1)
+      return [readLevel(reader), reader.failed]
+    }
+    expect(read(2, two!, 86)).toEqual(['a0', false])
+    expect(read(3, two!, 86)).toEqual(['', true])
+    expect(read(64, long!, 86)).toEqual([new TextDecoder().decode(long), false])
+    expect(read(65, long!, 86, 86)).toEqual(['', true])
+    // 256, of which the second byte is 2: not a level of two letters, and anything behind it.
+    expect(read(128, 2, two!, new Uint8Array(255).fill(48))).toEqual(['', true])
   })
 
   test('O37: of two with the same level the newer lies above, for all', () => {

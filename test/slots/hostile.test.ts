@@ -175,6 +175,15 @@ describe('what is counted', () => {
     expect(ids).toEqual(events.map(({ id }) => id).filter((id) => id > 20 && id <= 280))
   })
 
+  test('an act that counts after all leaves those round it void (PR-2)', () => {
+    const ada = member(1)
+    for (let id = 1; id <= 5; id++) act(ada)
+    const events = [...ada.unsure]
+    for (const id of [1, 5, 3]) tally(ada, events[id - 1]!)
+    ada.base = ada.slot
+    expect(takeVoid(ada, ada.base).map(({ id }) => id)).toEqual([2, 4])
+  })
+
   test('an act before the machine slept counts and is not void', () => {
     const ada = member(1)
     ada.peers.clear()
@@ -282,6 +291,16 @@ describe('messages', () => {
     open(bea, game)
     tick(bea, game, NOW, out)
     expect(out.sent.map(({ to }) => to)).toEqual([3])
+  })
+
+  test('who plays the same game is no reason not to, whoever was first (SL-4, PR-2)', () => {
+    const bea = { ...member(2), standing: 'closed' as const, print: 0 }
+    const { print, says } = game
+    const message = { kind: 'standing', standing: 'live', print, says } as const
+    for (const inc of [1, 3]) part.receive!(bea, NOW, inc, encode(slotsLayout, message), out)
+    expect(() => open(bea, game)).not.toThrow()
+    expect([...bea.peers.values()].map(({ standing }) => standing)).toEqual(['live', 'live'])
+    expect([bea.standing, out.told]).toEqual(['joining', []])
   })
 
   test('a world that was not asked for is refused, and one that is no JSON', () => {

@@ -94,6 +94,19 @@ describe('a session is lost, and another found', () => {
   })
 })
 
+test('M37: who comes back where nobody is left goes on with its world, and what is in it counts (PR-2)', () => {
+  const ada = member(1, 1)
+  act(ada, 1)
+  later(ada, 2)
+  act(ada, 2)
+  const view = { session: 'a', me: 4, mesh: true, primary: 4, members: [{ inc: 4, player: 10 }] }
+  part.view!(ada, NOW, view as never, out)
+  expect(ada.standing).toBe('joining')
+  for (let by = 5; by < 80; by++) later(ada, by)
+  expect([ada.standing, shown(ada, game)]).toEqual(['live', { 10: 1 }])
+  expect(voids()).toEqual([{ kind: 'slots-void', acts: [2] }])
+})
+
 test('M37: who comes to another session has the world there, and is told what is void', async () => {
   const w = world({ seed: 4, conditions: 'rtt=40' })
   const join = async (name: string) => {

@@ -1,0 +1,38 @@
+// Goal: where there is no room for more, what is there goes on as ever.
+// Method: a crew with a small quota, and a primary with as many objects as there may be.
+import { describe, expect, test } from 'vitest'
+import { KIND } from '../../src/objects/messages.ts'
+import { OBJECTS_MAX } from '../../src/objects/objects.ts'
+import { answers, looks, meet, seeAll, settle, spawn, state, take } from './crew.ts'
+import { Desk, GOOD, LIAR, ME, told, TYPE, wish } from './desk.ts'
+
+const [HOST, A, B] = [1, 2, 3] as const
+
+describe('where there is no room for more', () => {
+  test.each([false, true])(
+    'B25: an object changes hands though its maker may make no more; mesh: %s (PR-2)',
+    (mesh) => {
+      const crew = meet({ incs: [HOST, A, B], mesh })
+      seeAll(crew, { terms: 'objects=1' })
+      const key = spawn(crew, A)
+      settle(crew)
+      take(crew, B, key)
+      settle(crew)
+      expect(looks(crew, key)).toEqual(['3 v1.1 1,1'])
+      expect(answers(crew, B)).toEqual(['granted'])
+      expect(state(crew, HOST).counters.full).toBe(0)
+    },
+  )
+
+  test('B53: what a grantee made of an object before it went is adopted (PR-2)', () => {
+    const desk = new Desk()
+    for (let made = 0; made < OBJECTS_MAX; made++) desk.spawn(TYPE.plain)
+    desk.hear(GOOD, wish(ME, 1, GOOD))
+    desk.view(ME, LIAR)
+    desk.sent.length = 0
+    const granted = { creator: ME, count: 1, version: [1, 1], owner: GOOD } as const
+    desk.hear(LIAR, told('orphans', { ...granted, oseq: 2, state: [9] }))
+    expect(desk.find(ME, 1)).toMatchObject({ owner: ME, fields: [9], dead: false })
+    expect(desk.sent.filter(({ bytes }) => bytes[0] === KIND.full)).toEqual([])
+  })
+})

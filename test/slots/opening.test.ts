@@ -1,0 +1,26 @@
+// Goal: who wants a world waits for those who may have one, and no longer than is said.
+// Method: a member by hand, who knows nothing of another that is here.
+import { expect, test } from 'vitest'
+import { BEGIN_MS } from '../../src/slots/opening.ts'
+import { shown } from '../../src/slots/fold.ts'
+import { tick } from '../../src/slots/slots.ts'
+import { game, hearing, member, NOW } from './machine.ts'
+
+test.each([
+  ['one that never had a world', false, BEGIN_MS],
+  ['one with a world of before', true, BEGIN_MS + 10_000],
+] as const)(
+  'M5: %s begins at the instant its wait is over, and no sooner (PR-2)',
+  (_, hasOld, ms) => {
+    const ada = member(1, 2)
+    ada.standing = 'joining'
+    ada.peers.get(2)!.standing = 'unknown'
+    if (!hasOld) Object.assign(ada, { worlds: [], sound: 0 })
+    for (const waited of [0, ms - 1]) {
+      tick(ada, game, NOW + waited, hearing())
+      expect([waited, ada.standing]).toEqual([waited, 'joining'])
+    }
+    tick(ada, game, NOW + ms, hearing())
+    expect([ada.standing, shown(ada, game)]).toEqual(['live', {}])
+  },
+)
