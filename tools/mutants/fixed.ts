@@ -42,10 +42,10 @@ export const FIXED: readonly Fixed[] = [
   fixed(
     'C8',
     'session/roles.ts acknowledged',
-    'if (message.length === commit.lengthOf(server.log))',
+    'if (session.rules.mayAdd(message.length, length))',
     '',
   ),
-  fixed('C9', 'session/handover.ts proceed', 'owed > 0', 'owed > 1'),
+  fixed('C9', 'session/rules.ts RULES', 'lacking === 0', 'lacking <= 1'),
   fixed('C10', 'session/handover.ts stepDown', 'releaseAll(session, now, out)', ''),
   fixed('C11', 'session/lease.ts holds', ' || lease.removed.size > 0', ''),
   fixed('C12', 'session/lease.ts reached', 'if (at < sentAt)', ''),
@@ -95,7 +95,7 @@ export const FIXED: readonly Fixed[] = [
   fixed('B1', 'mailbox/inbox.ts take', 'if (peer.link && isNews) peer.link.ackDue = now', ''),
   fixed('B3', 'mailbox/pump.ts connected', 'told: -1', 'told: peer.heard'),
   fixed('S11', 'slots/carry.ts owe', 'event.held.includes(inc) || ', ''),
-  fixed('P2', 'pieces/decide.ts stale', 'row.heldBy === 0 && isLast', 'row.heldBy === 0'),
+  fixed('P2', 'pieces/rules.ts RULES', ' && row.lastReleased === player', ''),
   fixed(
     'updates:279',
     'objects/updates.ts lacks',

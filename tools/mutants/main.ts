@@ -1,12 +1,13 @@
 /** `npm run mutants`: whether the tests notice mistakes; docs/MUTANTS.md says how. */
 
+import { readFileSync } from 'node:fs'
 import { UsageError, options, USAGE } from './options.ts'
 import type { Options } from './options.ts'
 import { draw } from './draw.ts'
 import { EQUIVALENTS } from './equivalents.ts'
 import { FIXED, GONE } from './fixed.ts'
 import { bring } from './reach.ts'
-import { line, missed, table } from './report.ts'
+import { caughtIn, line, missed, table } from './report.ts'
 import type { Result } from './report.ts'
 import { roomOf, sources } from './rooms.ts'
 import { find, shown, sites } from './sites.ts'
@@ -38,14 +39,15 @@ async function all(
   wanted: Options,
 ): Promise<Result[]> {
   const reach = await bring(root, files, wanted.jobs, wanted.map)
+  const before = wanted.caught === null ? null : caughtIn(readFileSync(wanted.caught, 'utf8'))
   const results: Result[] = []
   let next = 0
   const work = async (): Promise<void> => {
     while (next < changes.length) {
       const change = changes[next++]!
-      const same = EQUIVALENTS.some((one) => shown(one) === shown(change))
-      const result: Result = same
-        ? { change, outcome: 'equivalent', by: '', seconds: 0 }
+      const known = knownOf(change, before)
+      const result: Result = known
+        ? { change, seconds: 0, ...known }
         : await tried(change, files, reach)
       results.push(result)
       console.log(line(result, results.length, changes.length))
@@ -53,6 +55,15 @@ async function all(
   }
   await Promise.all(Array.from({ length: wanted.jobs }, work))
   return results
+}
+
+function knownOf(
+  change: Change,
+  before: ReadonlySet<string> | null,
+): Pick<Result, 'outcome' | 'by'> | null {
+  const name = shown(change)
+  if (EQUIVALENTS.some((one) => shown(one) === name)) return { outcome: 'equivalent', by: '' }
+  return before?.has(name) ? { outcome: 'caught', by: 'an earlier run' } : null
 }
 
 function tell(what: string, results: readonly Result[], goals: boolean): void {

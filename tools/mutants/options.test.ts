@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import { options, USAGE } from './options.ts'
 
 test('without a word: twenty of all rooms, and the fixed list', () => {
-  const plain = { room: null, seed: 1, count: 20, jobs: 1, fixed: true, list: false, map: false }
+  const plain = {
+    ...{ room: null, seed: 1, count: 20, jobs: 1 },
+    ...{ fixed: true, list: false, map: false, caught: null },
+  }
   expect(options([])).toEqual(plain)
   expect(options(['link', '--seed', '7', '--count', '3', '--list', '--drawn'])).toEqual({
     ...plain,

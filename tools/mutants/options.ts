@@ -16,6 +16,8 @@ export interface Options {
   readonly map: boolean
   /** How many changes are tried at a time. */
   readonly jobs: number
+  /** The output of an earlier run: what is caught there is not tried again. */
+  readonly caught: string | null
 }
 
 /** What the user got wrong, as a sentence. */
@@ -35,7 +37,8 @@ export const USAGE = `npm run mutants -- [ROOM] [--seed N] [--count N] [--list]
   --drawn    without the fixed list
   --list     only says which changes
   --map      runs all tests once more, to know which of them reach what
-  --jobs N   how many are tried at a time (1)`
+  --jobs N   how many are tried at a time (1)
+  --caught FILE  takes for caught what FILE, the output of an earlier run, says is caught`
 
 /** Reads the command line. @throws UsageError for what it does not know */
 export function options(args: readonly string[]): Options | 'help' {
@@ -54,6 +57,7 @@ export function options(args: readonly string[]): Options | 'help' {
     fixed: !values.drawn,
     list: values.list,
     map: values.map,
+    caught: values.caught ?? null,
   }
 }
 
@@ -69,6 +73,7 @@ function parsed(args: readonly string[]) {
         drawn: { type: 'boolean', default: false },
         list: { type: 'boolean', default: false },
         map: { type: 'boolean', default: false },
+        caught: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
     })

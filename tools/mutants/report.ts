@@ -33,6 +33,15 @@ export function line(result: Result, at: number, of: number): string {
   return `${head}${by} (${result.seconds.toFixed(1)} s)`
 }
 
+/** What lines of an earlier run say is caught, each as `shown` tells it. */
+export function caughtIn(output: string): Set<string> {
+  const lines = output.split('\n').map((text) => /^\[\d+\/\d+\] caught: (.*)/.exec(text)?.[1] ?? '')
+  // What put it is followed by the test that noticed.
+  return new Set(
+    lines.map((text) => text.replace(/ by (src|test|games|tools|an earlier run).*$/, '')),
+  )
+}
+
 /** The rooms: drawn, caught, survived, equivalent, and caught of those that are not. */
 export function table(results: readonly Result[]): string[] {
   const rows = ROOMS.map((room) => {
