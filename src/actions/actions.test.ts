@@ -136,6 +136,25 @@ describe('actions', () => {
     })
   })
 
+  test('arguments and an answer have 8 KB each as JSON, and no byte more (PR-2)', () => {
+    // With its quotes.
+    const longest = 'x'.repeat(8_190)
+    const made = actionsPart(
+      new Map<string, Run>([
+        ['echo', (_table, args) => args],
+        ['more', () => `${longest}x`],
+      ]),
+    )
+    const answer = (name: string, args: unknown): unknown => {
+      const done = made.perform!(actions.create(), 0, actions.encodeCall(name, args), 7, 3)
+      return actions.decodeAnswer(done.outcome)
+    }
+    expect(answer('echo', longest)).toEqual({ ok: true, value: longest })
+    const why = 'what "more" gives has at most 8192 bytes as JSON: 8193'
+    expect(answer('more', null)).toEqual({ ok: false, why })
+    expect(() => answer('echo', `${longest}x`)).toThrow('8192 bytes as JSON: 8193')
+  })
+
   test('hostile news and answers are ignored', () => {
     const member = actions.create()
     const junk = [

@@ -361,7 +361,7 @@ function checkKey(key: unknown): asserts key is string {
 function checkRow(key: unknown, value: unknown): void {
   checkKey(key)
   const isScalar = value === null || ['string', 'boolean'].includes(typeof value)
-  if (!isScalar && !(typeof value === 'number' && Number.isFinite(value))) {
+  if (!isScalar && !Number.isFinite(value)) {
     const found = typeof value === 'object' ? 'an object' : shown(value)
     const takes = 'text, finite numbers, true, false and null'
     throw badValue(`the table takes ${takes}, at "${key}" it was given ${found}`)

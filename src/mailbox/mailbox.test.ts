@@ -213,6 +213,35 @@ describe('a letter that comes again', () => {
     expect(carry(b, a, 1)).toEqual(['[] ack 1'])
     expect(a.kept).toEqual([])
   })
+  test('S9, S21: after its ack went, is counted and not acked once more (PR-2)', () => {
+    const [a, b] = pair('hello')
+    connect(a, b)
+    talk(a, b)
+    post(a, b, 'one')
+    pump(a)
+    const again = [...a.sent]
+    carry(a, b)
+    pump(b, 20)
+    expect(carry(b, a, 20)).toEqual(['[] ack 1'])
+    a.sent.push(...again)
+    carry(a, b, 20)
+    pump(b, 100)
+    expect([b.box.counters.duplicates, b.sent, mailbox.deadline(b.box)]).toEqual([1, [], Infinity])
+  })
+  test('S14: twice in one batch, counts once in the history of those behind it (PR-2)', () => {
+    const [a, b] = pair('hello')
+    for (const text of ['one', 'two', 'three']) post(a, b, text)
+    const batch = mailbox.batchFor(a.box, 'b', 0, a.shelf) as Extract<
+      MailMessage,
+      { kind: 'batch' }
+    >
+    a.sent.push({ ...batch, letters: [batch.letters[0]!, ...batch.letters] })
+    carry(a, b)
+    expect(b.box.counters.duplicates).toBe(1)
+    b.sent.push(mailbox.batchFor(b.box, 'a', 0, b.shelf))
+    expect(carry(b, a)).toEqual(['[] ack 3'])
+    expect([a.kept, a.events.map(({ kind }) => kind)]).toEqual([[], ['acked']])
+  })
   test('on a new connection, for its ack was lost, is acked beside the hello (PR-2)', () => {
     const [a, b] = [end('a', { policy: 'preemptive' }), end('b', { policy: 'hello' })]
     post(a, b, 'one')
@@ -226,6 +255,21 @@ describe('a letter that comes again', () => {
     pump(b)
     expect(carry(b, a)).toEqual(['hello 1', '[] ack 1'])
     expect(a.kept).toEqual([])
+  })
+})
+
+describe('a connection that breaks', () => {
+  test('leaves nothing behind of who came and had no letters (PR-2)', () => {
+    const [a, b] = pair('hello')
+    connect(a, b)
+    talk(a, b)
+    disconnect(a, b)
+    expect([a.box.peers.size, b.box.peers.size]).toEqual([0, 0])
+    post(a, b, 'one')
+    connect(a, b)
+    talk(a, b)
+    disconnect(a, b)
+    expect([a.box.peers.get('b')?.posted, b.box.peers.get('a')?.heard]).toEqual([1, 1])
   })
 })
 

@@ -481,3 +481,15 @@ test('PEER_GONE: the end of a stream that a newer one replaced is no news of its
   expect(news.slice(before)).toEqual([])
   expect(desk.hub.attached.get(id)!.get(2)).toBe(newer)
 })
+
+test('T14: who asked one session hears no answer of the primary of another (PR-2)', () => {
+  const desk = new Desk()
+  const { id } = desk.session(1, 'one')
+  const other = desk.session(1, 'two')
+  const stranger = desk.open()
+  desk.say(stranger, { kind: 'signal', session: id, blob: Uint8Array.of(1) })
+  const heard = desk.heard.get(stranger)!.length
+  const reply = { kind: 'reply', session: id, to: stranger, blob: Uint8Array.of(2) } as const
+  desk.say(other.streams[0]!, reply)
+  expect([desk.heard.get(stranger)!.length, desk.hub.counters.forged]).toEqual([heard, 1])
+})

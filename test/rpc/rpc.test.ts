@@ -258,6 +258,19 @@ describe.each(['star', 'mesh'] as const)('calls in a %s', (topology) => {
     ])
   })
 
+  test('the name of a procedure has 96 bytes; what has more is malformed (PR-2)', () => {
+    const net = new Net(3, topology)
+    const say = (bytes: number): void => {
+      // NOTE from 1 to 2; the arguments are `1`.
+      const name = new Uint8Array(bytes).fill(109)
+      net.say(1, 2, Uint8Array.of(3, 1, 2, bytes, ...name, 1, 49))
+    }
+    say(96)
+    expect([net.told(2), net.at(2).counters.malformed]).toEqual([1, 0])
+    say(97)
+    expect([net.told(2), net.at(2).counters.malformed]).toEqual([1, 1])
+  })
+
   test('a time to wait that is none is refused', () => {
     const net = new Net(3, topology)
     for (const timeoutMs of [0, -1, NaN, Infinity, 600_001]) {

@@ -33,6 +33,36 @@ describe('the primary of a star', () => {
     expect(net.outcomes(2)).toEqual(['not-found', 'unreachable'])
   })
 
+  test('answers still find their callers after somebody came (PR-2)', () => {
+    const net = new Net(3, 'star')
+    net.call(2, 3)
+    net.settle(false)
+    net.see([1, 2, 3, 4], [1, 2, 3])
+    net.settle()
+    expect([net.outcomes(2), net.at(1).counters.late]).toEqual([['ok'], 0])
+  })
+
+  test('it forgets what it passed on when it leads no more, and takes no answer to that (PR-2)', () => {
+    const net = new Net(3, 'star')
+    net.call(2, 3)
+    net.settle(false)
+    net.primary = 2
+    net.see()
+    net.primary = 1
+    net.see()
+    net.lie(3, 1, { kind: 'result', from: 3, to: 2, id: 1, outcome: 'ok', text: '0' })
+    expect([net.at(1).counters.late, net.links.get('1>2') ?? []]).toEqual([1, []])
+  })
+
+  test('nothing is passed on to who went, though the link is still there (PR-2)', () => {
+    const net = new Net(3, 'star')
+    net.see([1, 2], [1])
+    net.note(2, 3)
+    net.note(2, 0)
+    net.settle()
+    expect([net.told(1), net.told(3)]).toEqual([1, 0])
+  })
+
   test('a new one: what the old one had to pass on is of unknown fate, and runs once at most', () => {
     const net = new Net(3, 'star')
     net.call(2, 3)

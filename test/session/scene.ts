@@ -1,6 +1,8 @@
 /** What tests of the session give to a process, and a sink that listens to one. */
 
 import type { Input } from '../../src/proof/models/processes.ts'
+import type { ToHub } from '../../src/register/messages.ts'
+import type { PeerMessage } from '../../src/session/messages.ts'
 import type { SessionEvent, SessionOut } from '../../src/session/state.ts'
 
 /** An operation of the founder reaches it. */
@@ -20,14 +22,21 @@ export const registerOf = (epoch: number, primary: number, backup: number): Inpu
 export function listening(): {
   out: SessionOut
   sent: [to: number, kind: string][]
+  messages: PeerMessage[]
+  asked: ToHub[]
   events: SessionEvent[]
 } {
   const sent: [number, string][] = []
+  const messages: PeerMessage[] = []
+  const asked: ToHub[] = []
   const events: SessionEvent[] = []
   const out: SessionOut = {
-    send: (to, message) => void sent.push([to, message.kind]),
+    send: (to, message) => {
+      sent.push([to, message.kind])
+      messages.push(message)
+    },
     emit: (event) => void events.push(event),
-    hub: () => {},
+    hub: (message) => void asked.push(message),
     perform: () => null,
     change: () => {},
     keeps: () => false,
@@ -38,5 +47,5 @@ export function listening(): {
     part: () => 0,
     told: () => [],
   }
-  return { out, sent, events }
+  return { out, sent, messages, asked, events }
 }

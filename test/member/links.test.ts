@@ -1,0 +1,92 @@
+// Goal: how links begin, which way they take, and when a member asks for them.
+// Method: one member by hand; the others are what is said in their names.
+import { describe, expect, test } from 'vitest'
+import { takeNews } from '../../src/member/dispatch.ts'
+import { ASKED_MS, KEEPALIVE_MS, PROBE_MS, RESERVE_MS } from '../../src/member/links.ts'
+import * as member from '../../src/member/member.ts'
+import { Hand } from './hand.ts'
+
+describe('a greeting', () => {
+  test('that is denied makes no link; who leads and says that we are none sends us back (PR-2)', () => {
+    const hand = new Hand(2, 2, 'star')
+    hand.pass(50)
+    const { nonce } = hand.peer(1)
+    hand.answer('sim:1', { kind: 'deny', nonce, why: 'version' })
+    const { counters, session } = hand.run.member
+    expect([counters.denied, hand.peer(1).link, session.me]).toEqual([1, null, 2])
+    hand.answer('sim:1', { kind: 'deny', nonce, why: 'notMember' })
+    expect([counters.denied, counters.returns, hand.run.member.phase]).toEqual([2, 1, 'finding'])
+  })
+  test('that is accepted does (PR-2)', () => {
+    const hand = new Hand(2, 2, 'star')
+    hand.pass(50)
+    expect(hand.link(1, 'sim:1').link).not.toBe(null)
+    expect(hand.run.member.counters.denied).toBe(0)
+  })
+  test('B8: in a mesh goes at once to who serves and who came later, to the older after a while (PR-2)', () => {
+    const hand = new Hand(3, 4, 'mesh')
+    hand.pass(100)
+    expect(hand.greeted()).toEqual([1, 4])
+    hand.pass(ASKED_MS)
+    expect(hand.greeted()).toEqual([1, 4, 2])
+  })
+})
+
+describe('the way of a link', () => {
+  function relayed(): Hand {
+    const hand = new Hand(2, 2, 'star')
+    hand.pass(50)
+    hand.link(1, 'relay:1')
+    hand.sent.length = 0
+    return hand
+  }
+  /** When something went on the direct way. */
+  function tries(hand: Hand, ms: number): number[] {
+    const found: number[] = []
+    for (const until = hand.now + ms; hand.now < until;) {
+      hand.pass(50)
+      // It is well heard by the hub all the time.
+      hand.peer(1).link!.lastHeard = hand.now
+      if (hand.sent.splice(0).some(({ to }) => to === 'sim:1')) found.push(hand.now)
+    }
+    return found
+  }
+
+  test('L8: goes through the hub; every two seconds the direct one is tried (PR-2)', () => {
+    const hand = relayed()
+    const found = tries(hand, 3 * PROBE_MS + 400)
+    expect(found).toHaveLength(3)
+    expect(found[0]).toBeGreaterThanOrEqual(PROBE_MS)
+    expect(found[1]! - found[0]!).toBeGreaterThanOrEqual(PROBE_MS)
+    expect(found[2]! - found[1]!).toBeGreaterThanOrEqual(PROBE_MS)
+    expect(hand.peer(1).path).toBe('relay:1')
+  })
+  test('T39: that the relay has nobody there just now is no word about who was reached by it (PR-2)', () => {
+    const hand = relayed()
+    member.refused(hand.run, hand.now, 'relay:1')
+    expect([hand.peer(1).doubt, hand.sent.length]).toEqual([null, 0])
+  })
+  test('T39: that nobody listens at the direct address is asked after there (PR-2)', () => {
+    const hand = new Hand(2, 2, 'star')
+    hand.pass(50)
+    hand.link(1, 'sim:1')
+    hand.sent.length = 0
+    member.refused(hand.run, hand.now, 'sim:1')
+    expect(hand.peer(1).doubt?.address).toBe('sim:1')
+    expect(hand.sent.map(({ to }) => to)).toContain('sim:1')
+  })
+})
+
+test('L8: in a star the link with a backup that does not lead is knocked on less often (PR-2)', () => {
+  const hand = new Hand(3, 3, 'star', 2)
+  hand.pass(50)
+  for (const inc of [1, 2]) hand.link(inc, `sim:${inc}`)
+  const pauses = [1, 2].map((inc) => hand.peer(inc).link!.keepaliveMs)
+  expect(pauses).toEqual([KEEPALIVE_MS, RESERVE_MS])
+})
+
+test('a message for a part that is not there is counted, and harms nobody (PR-2)', () => {
+  const { run } = new Hand(2, 2, 'star')
+  expect(() => takeNews(run, 1, 99, Uint8Array.of(1, 2, 3))).not.toThrow()
+  expect(run.member.counters.malformed).toBe(1)
+})

@@ -1,0 +1,198 @@
+// Goal: what a member, a primary and a backup do at once when a link, a view or the register
+// changes, and what they leave alone.
+// Method: the shipped verbs, by hand, at instants that are arguments.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
+import { ATTEMPT_MS } from '../../src/session/attempts.ts'
+import * as client from '../../src/session/client.ts'
+import { remove } from '../../src/session/membership.ts'
+import type { Member, PeerMessage, View } from '../../src/session/messages.ts'
+import { operate } from '../../src/session/operations.ts'
+import { SEEK_MS } from '../../src/session/recovery.ts'
+import { nextCandidate, ROUND_MS } from '../../src/session/server.ts'
+import * as machine from '../../src/session/session.ts'
+import type { Session, SessionOut } from '../../src/session/state.ts'
+import * as watch from '../../src/session/watch.ts'
+import { ackOf, listening, registerOf } from './scene.ts'
+
+/** A process that is given one input after the other, and what it said. */
+class One {
+  readonly sent: PeerMessage[] = []
+  readonly asked: unknown[] = []
+  process: Process
+
+  constructor(process: Process) {
+    this.process = process
+  }
+
+  get session(): Session {
+    return this.process.session
+  }
+
+  get length(): number {
+    const { log } = this.session.server
+    return log.base + log.entries.length
+  }
+
+  give(input: Input): void {
+    const { process, effects } = step(this.process, input)
+    this.process = process
+    this.sent.push(...effects.sent.map(({ message }) => message))
+    this.asked.push(...effects.hub)
+  }
+}
+
+/** The primary, 1, of three. */
+function primary(): One {
+  const one = new One(founder(null).process)
+  for (const asker of [1, 2]) one.give({ kind: 'join', asker })
+  return one
+}
+
+/** Brings 2 to be the registered backup of 1, at epoch 2. */
+function backUp(one: One): void {
+  one.give({ kind: 'offer', peer: 2 })
+  one.give(ackOf(1, one.length))
+  one.give(registerOf(2, 1, 2))
+}
+
+function membersOf(one: One): Member[] {
+  return [...one.session.server.told.values()]
+}
+
+/** Member 3 of that session, which follows 1. */
+function third(): { own: Session; view: View } {
+  const own = fresh(2, null).session
+  own.me = 3
+  const view = { epoch: 2, mv: 3, primary: 1, backup: 2, members: membersOf(primary()) }
+  client.follow(own, 0, view, null, listening().out)
+  return { own, view }
+}
+
+describe('a new link', () => {
+  const body = Uint8Array.of(7)
+  let heard: ReturnType<typeof listening>
+  beforeEach(() => void (heard = listening()))
+
+  test('B9: to the primary of our view: it is asked for all that we may lack (PR-2)', () => {
+    const { own } = third()
+    own.client.told.waiting = false
+    machine.linked(own, 5, 2, false, heard.out)
+    expect([heard.sent, own.client.told.waiting]).toEqual([[], false])
+    machine.linked(own, 5, 1, false, heard.out)
+    expect([heard.sent, own.client.told.waiting]).toEqual([[[1, 'resync']], true])
+  })
+  test('T44: what has no outcome is sent again at once, on a link to the primary (PR-2)', () => {
+    const { own } = third()
+    own.client.pending.push({ seq: 1, part: 5, body, since: 0 })
+    own.client.againAt = 900
+    machine.linked(own, 5, 1, false, heard.out)
+    expect(machine.deadline(own)).toBe(5)
+    machine.wake(own, 5, heard.out)
+    expect(heard.sent).toEqual([
+      [1, 'resync'],
+      [1, 'operation'],
+    ])
+  })
+})
+
+describe('a view', () => {
+  test('T34: that has us in it is followed; without us we come back anew (PR-2)', () => {
+    const { own, view } = third()
+    const { out, events } = listening()
+    const [first, , self] = view.members
+    const give = (mv: number, members: Member[]): string[] => {
+      events.length = 0
+      client.takeView(own, 0, 1, { ...view, mv, members }, out)
+      return events.map(({ kind }) => kind)
+    }
+    expect(give(4, [self!])).toEqual(['view'])
+    expect(give(5, [first!, self!])).toEqual(['view'])
+    expect(give(6, [first!])).toEqual(['removed'])
+  })
+  test('S-2: has a number more for each who came or went, also at who takes over (PR-2)', () => {
+    const one = primary()
+    const { server } = one.session
+    expect([server.toldMv, server.durable.mv]).toEqual([3, 3])
+    remove(one.session, 0, 3, 'timeout', listening().out)
+    expect([server.toldMv, server.durable.mv]).toEqual([4, 4])
+  })
+})
+
+describe('what all are told', () => {
+  test('S-1: of one who went: the number, and nobody who came instead (PR-2)', () => {
+    const { out, messages } = listening()
+    remove(primary().session, 0, 3, 'timeout', out)
+    const changes = messages.filter(({ kind }) => kind === 'change')
+    const change = { kind: 'change', epoch: 1, mv: 4, add: null, remove: 3, why: 'timeout' }
+    expect(changes).toEqual([change, change, change])
+  })
+  test('is one message for all who may see the whole, encoded once; others have their own (PR-2)', () => {
+    const own = primary().session
+    const { out, messages } = listening()
+    const whole = Uint8Array.of(1, 2)
+    const sees: SessionOut = {
+      ...out,
+      perform: () => ({ outcome: whole, changes: [], news: [{ part: 5, bytes: whole }] }),
+      show: (_part, news, player) => (player === 2 ? news.subarray(1) : news),
+    }
+    const asked = { kind: 'operation', seq: 1, part: 5, body: whole } as const
+    operate(own, 0, 1, asked, sees)
+    const news = messages.filter((message) => message.kind === 'news')
+    expect(news.map(({ bytes }) => [...bytes])).toEqual([[1, 2], [2], [1, 2]])
+    expect(news[2]).toBe(news[0])
+  })
+})
+
+describe('roles', () => {
+  test('T37: nobody is its own backup, however well it hears itself (PR-2)', () => {
+    const own = primary().session
+    for (const inc of [1, 2]) {
+      own.watches.set(inc, watch.create(0, false))
+      machine.heard(own, 100, inc, listening().out)
+    }
+    const chosen = [0, 1, 2].map((pointer) => {
+      own.server.durable.pointer = pointer
+      return nextCandidate(own, 100)
+    })
+    expect(chosen).toEqual([2, 2, 2])
+  })
+  test('T36: a backup asks for the role by the epoch in which the hub named it (PR-2)', () => {
+    const one = primary()
+    one.give({ kind: 'offer', peer: 2 })
+    const snapshot = one.sent.find(({ kind }) => kind === 'snapshot')!
+    const backup = new One(fresh(1, null))
+    backup.session.me = 2
+    backup.give({ kind: 'receive', from: 1, message: snapshot })
+    backup.give(registerOf(2, 1, 2))
+    backup.give({ kind: 'suspect', peer: 1 })
+    expect(backup.asked).toMatchObject([{ why: 'takeover', expect: 2, primary: 2, backup: 0 }])
+  })
+  test('T4: who leaves without a backup gives the role away as soon as it has one (PR-2)', () => {
+    const one = primary()
+    machine.leave(one.session, 0, listening().out)
+    backUp(one)
+    expect(one.session.server.role).toBe('backedup')
+    machine.wake(one.session, ROUND_MS, listening().out)
+    one.give(ackOf(2, one.length))
+    expect(one.session.server.role).toBe('handing')
+  })
+  test('T30: who recovers asks the register no more once that has named it (PR-2)', () => {
+    const { own } = third()
+    const { out, asked } = listening()
+    own.recovers = true
+    own.hub = { up: true, since: 0 }
+    own.client.register = { epoch: 2, primary: 1, backup: 2 }
+    machine.wake(own, client.LOST_MS, out)
+    const at = client.LOST_MS + SEEK_MS
+    machine.wake(own, at, out)
+    const changes = () => asked.filter(({ kind }) => kind === 'change')
+    expect([own.server.role, changes().length]).toEqual(['recovering', 1])
+    const register = { epoch: 3, primary: 3, backup: 0 }
+    const said = { kind: 'register', request: 1, session: 's', ok: true, register } as const
+    machine.hubSaid(own, at, said, out)
+    expect(own.server.role).toBe('alone')
+    machine.wake(own, at + ATTEMPT_MS, out)
+    expect(changes()).toHaveLength(1)
+  })
+})
