@@ -110,6 +110,15 @@ describe('a view', () => {
     expect(give(5, [first!, self!])).toEqual(['view'])
     expect(give(6, [first!])).toEqual(['removed'])
   })
+  test('S-5: leaves whom it lacks known for a minute, for whoever recovers by then (PR-2)', () => {
+    const { own, view } = third()
+    const members = view.members.filter(({ inc }) => inc !== 2)
+    const known = [0, 60_000, 60_001].map((now, at) => {
+      client.takeView(own, now, 1, { ...view, mv: 4 + at, members }, listening().out)
+      return own.client.former.has(2)
+    })
+    expect(known).toEqual([true, true, false])
+  })
   test('S-2: has a number more for each who came or went, also at who takes over (PR-2)', () => {
     const one = primary()
     const { server } = one.session
