@@ -102,7 +102,6 @@ function isTight({ pace: { flying, window } }: Link, { length }: ByteWriter): bo
 /** Whether a packet may be numbered now without giving up an older one. */
 export function hasNumber(link: Link): boolean {
   const { sent, limits } = link
-  if (limits.bug === 'window-ignored') return true
   return sent.next - sent.oldest < limits.window && isTellable(link)
 }
 
@@ -113,7 +112,7 @@ function isTellable({ sent, limits }: Link): boolean {
 
 // New data waits for the window. What keeps the link alive may not: the oldest packet makes way.
 function makeRoom(link: Link, purpose: Purpose, sink: LinkSink): boolean {
-  if (hasNumber(link)) return true
+  if (link.rules.hasNumber(link)) return true
   if (purpose === 'data' || !isTellable(link)) return false
   const { sent } = link
   link.counters.evicted += 1

@@ -59,8 +59,6 @@ export interface Limits {
   readonly reorder: number
   /** First sequence number of either end. */
   readonly first: number
-  /** A bug planted for the model checker to find; sessions never set it. */
-  readonly bug?: 'no-message-ids' | 'window-ignored' | 'dropped-but-acked'
 }
 
 /** The limits of every real link. */

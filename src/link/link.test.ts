@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createPair, numberOf, numbered, offer, run, send } from '../../test/link/pair.ts'
 import type { Pair } from '../../test/link/pair.ts'
 import * as link from './link.ts'
-import { LIMITS, LINK_TIMEOUT, PACKET_MAX } from './limits.ts'
-import type { Limits } from './limits.ts'
+import { LINK_TIMEOUT, PACKET_MAX } from './limits.ts'
 import { gone } from './pace.ts'
 
 const sentBy = (pair: Pair, side: 0 | 1): number => pair.ends[side].packets.length
@@ -58,16 +57,6 @@ describe('reliable stream', () => {
     run(pair, 2000)
     expect(pair.ends[0].link.counters.retransmitted).toBeGreaterThan(2)
     expect(numbersOf(pair, 1)).toEqual([0])
-  })
-
-  test('L2: without the numbers of its pieces, it would be handed up as often as it comes (PR-2)', () => {
-    // The bug that the model checker is to find is one.
-    const limits: Limits = { ...LIMITS, bug: 'no-message-ids' }
-    const pair = createPair(1, {}, { keepaliveMs: 10_000, limits })
-    pair.fate = (from) => (from === 0 ? 1 : 0)
-    send(pair, 0, numbered(7))
-    run(pair, 2000)
-    expect(numbersOf(pair, 1).slice(0, 3)).toEqual([7, 7, 7])
   })
 
   test('B55: delivered (L3) waits for every earlier message, though a later packet is acked', () => {

@@ -14,7 +14,7 @@
 import { HoldfastError } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import { addFragment } from './assembly.ts'
-import { build, hasNumber } from './build.ts'
+import { build } from './build.ts'
 import { offsetOf, takeAnswer } from './clock.ts'
 import {
   KIND,
@@ -37,8 +37,9 @@ import { createHeader, isFragment, readHeader } from './packet.ts'
 import type { Header } from './packet.ts'
 import * as parts from './parts.ts'
 import * as reliable from './reliable.ts'
+import { RULES } from './rules.ts'
 import { createState } from './state.ts'
-import type { Link, LinkSink } from './state.ts'
+import type { Link, LinkRules, LinkSink } from './state.ts'
 import { ackedBy, detectLoss, takeAcks } from './verdict.ts'
 import { accept, standing } from './window.ts'
 import { unwrap } from '../wire/sequence.ts'
@@ -54,15 +55,16 @@ const PROBE_PACKETS = 2
 export interface LinkOptions {
   /** A packet leaves at least so often; KEEPALIVE if not given. */
   keepaliveMs?: Millis
-  /** Only for the model checker; LIMITS if not given. */
+  /** Only for the model checker; LIMITS and RULES if not given. */
   limits?: Limits
+  rules?: LinkRules
 }
 
 /** A link on which nothing was sent or heard. @throws HoldfastError code `bad-value` */
 export function create(now: Millis, options: LinkOptions = {}): Link {
   const keepaliveMs = options.keepaliveMs ?? KEEPALIVE
   checkKeepalive(keepaliveMs)
-  return createState(now, keepaliveMs, options.limits ?? LIMITS)
+  return createState(now, keepaliveMs, options.limits ?? LIMITS, options.rules ?? RULES)
 }
 
 /**
@@ -182,7 +184,7 @@ function digest(
   link.lastHeard = now
   takeAcks(link, now, acked, header.ackBits, frames.held, sink)
   detectLoss(link, now, sink)
-  if ((found & NO_ROOM) !== 0 && limits.bug !== 'dropped-but-acked') {
+  if (link.rules.refuses((found & NO_ROOM) !== 0)) {
     counters.droppedForRoom += 1
     return false
   }
@@ -231,16 +233,12 @@ function oweAck(link: Link, now: Millis, inOrder: boolean, found: number, sequen
 }
 
 function apply(link: Link, now: Millis, frames: Frames, sink: LinkSink): void {
-  const { clock, incoming, limits } = link
+  const { clock } = link
   switch (frames.kind) {
     case KIND.rel: {
       const { id, flags } = frames
       const bytes = frames.bytes.subarray(frames.from, frames.to)
-      if (limits.bug === 'no-message-ids') {
-        reliable.takeUnchecked(incoming, flags, bytes, sink)
-      } else if (limits.bug !== 'dropped-but-acked' || id < incoming.next + limits.reorder) {
-        if (!reliable.take(incoming, id, flags, bytes, sink)) link.counters.malformed += 1
-      }
+      if (!link.rules.take(link, id, flags, bytes, sink)) link.counters.malformed += 1
       return
     }
     case KIND.unrel:
@@ -328,7 +326,12 @@ export function deadline(link: Link): Millis {
     const { lostAt } = loss
     at = Math.min(at, lostAt < Infinity ? lostAt : probeAt(loss, link.rtt, sent.oldest))
   }
-  if (at > link.waitsSince && pace.hasRoom(link.pace) && hasWaiting(link) && hasNumber(link)) {
+  if (
+    at > link.waitsSince &&
+    pace.hasRoom(link.pace) &&
+    hasWaiting(link) &&
+    link.rules.hasNumber(link)
+  ) {
     at = Math.min(at, Math.max(link.waitsSince, pace.leavesAt(link.pace, link.rtt.smoothed)))
   }
   return at

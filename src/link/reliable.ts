@@ -235,7 +235,8 @@ export function take(
   return sound
 }
 
-function append(
+/** Adds a piece to its message, and hands that up when it is whole. */
+export function append(
   incoming: Incoming,
   flags: number,
   bytes: Uint8Array,
@@ -257,14 +258,4 @@ function append(
   reset(partial)
   sink.message(partial.bytes.subarray(0, length))
   return sound
-}
-
-/** Hands a piece up whatever its number: the bug `no-message-ids`, for the model checker. */
-export function takeUnchecked(
-  incoming: Incoming,
-  flags: number,
-  bytes: Uint8Array,
-  sink: { message(bytes: Uint8Array): void },
-): void {
-  append(incoming, flags, bytes, sink)
 }

@@ -72,9 +72,20 @@ export interface Counters {
   probes: number
 }
 
-/** One peer over lossy datagrams. Plain data. */
+/** Decisions on which order and verdicts rest (RULES of rules.ts, or twisted ones). */
+export interface LinkRules {
+  /** Whether a packet may be numbered now without giving up an older one. */
+  hasNumber(link: Link): boolean
+  /** Whether a packet is refused un-acked that holds a piece too far ahead, or none (L1). */
+  refuses(tooFar: boolean): boolean
+  /** Takes a piece by its number (L2). @returns false for what no honest peer sends */
+  take(link: Link, id: number, flags: number, bytes: Uint8Array, sink: LinkSink): boolean
+}
+
+/** One peer over lossy datagrams. Plain data, beside its rules. */
 export interface Link {
   readonly limits: Limits
+  readonly rules: LinkRules
   keepaliveMs: Millis
   /** When a well-formed packet last came; at first when the link was created. */
   lastHeard: Millis
@@ -108,9 +119,15 @@ export interface Link {
 }
 
 /** A fresh link. */
-export function createState(now: Millis, keepaliveMs: Millis, limits: Limits): Link {
+export function createState(
+  now: Millis,
+  keepaliveMs: Millis,
+  limits: Limits,
+  rules: LinkRules,
+): Link {
   return {
     limits,
+    rules,
     keepaliveMs,
     lastHeard: now,
     lastSent: now,

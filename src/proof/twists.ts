@@ -5,6 +5,9 @@
 
 import * as commit from '../commit/log.ts'
 import { rulesOf } from '../machine.ts'
+import { append } from '../link/reliable.ts'
+import * as link from '../link/rules.ts'
+import type { LinkRules } from '../link/state.ts'
 import { server } from '../pieces/decide.ts'
 import * as pieces from '../pieces/pieces.ts'
 import { copyRow, type PiecesRules } from '../pieces/state.ts'
@@ -16,6 +19,28 @@ import { become } from '../session/output.ts'
 import { lead } from '../session/roles.ts'
 import { RULES } from '../session/rules.ts'
 import type { SessionRules } from '../session/state.ts'
+
+/** Bugs of links. */
+export type LinkBug = 'no-message-ids' | 'window-ignored' | 'dropped-but-acked'
+
+const LINK: Readonly<Record<LinkBug, Partial<LinkRules>>> = {
+  'no-message-ids': {
+    take: ({ incoming }, _id, flags, bytes, sink) => append(incoming, flags, bytes, sink),
+  },
+  'window-ignored': { hasNumber: () => true },
+  'dropped-but-acked': {
+    refuses: () => false,
+    take: (own, id, flags, bytes, sink) => {
+      const tooFar = id >= own.incoming.next + own.limits.reorder
+      return tooFar || link.RULES.take(own, id, flags, bytes, sink)
+    },
+  },
+}
+
+/** The rules of links, with that bug if one is named. */
+export function linkRules(bug: LinkBug | null): LinkRules {
+  return bug === null ? link.RULES : rulesOf({ ...link.RULES, ...LINK[bug] })
+}
 
 /** Bugs of the session. */
 export type SessionBug =

@@ -55,7 +55,7 @@ export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
 
 function linkModels(): NamedModel[] {
   const planted = Object.entries(link.PLANTED).map(([name, { scope, violates }]) =>
-    named(name, `${scope.limits.bug}`, () => link.linkModel(name, scope), { violates }),
+    named(name, `${scope.bug}`, () => link.linkModel(name, scope), { violates }),
   )
   return [
     named('L1', 'two messages, a loss and a double', () => link.linkModel('L1', link.GOOD)),

@@ -16,7 +16,7 @@ describe('link', () => {
   })
 
   for (const [name, { scope, violates }] of Object.entries(PLANTED)) {
-    test(`${name}: ${scope.limits.bug} violates ${violates}`, () => {
+    test(`${name}: ${scope.bug} violates ${violates}`, () => {
       const report = check(linkModel(name, scope), {
         statesMax: 2_000_000,
       })

@@ -10,6 +10,7 @@
 
 import { LINK_TIMEOUT } from '../../link/limits.ts'
 import type { Limits } from '../../link/limits.ts'
+import { type LinkBug, linkRules } from '../twists.ts'
 import * as link from '../../link/link.ts'
 import type { Link, LinkSink } from '../../link/link.ts'
 import { FATE, RUNS_MAX } from '../../link/window.ts'
@@ -27,6 +28,7 @@ export interface LinkScope {
   losses: number
   doubles: number
   limits: Limits
+  bug?: LinkBug
 }
 
 /** The network and both ends. */
@@ -69,15 +71,15 @@ export const PLANTED: Record<string, { scope: LinkScope; violates: string }> = {
       ...withBug(GOOD, 'window-ignored'),
       messages: 4,
       packets: 7,
-      limits: { ...GOOD.limits, modulus: 4, first: 0, bug: 'window-ignored' },
+      limits: { ...GOOD.limits, modulus: 4, first: 0 },
     },
     violates: 'link.truth',
   },
   'L-X3': { scope: withBug(GOOD, 'dropped-but-acked'), violates: 'link.truth' },
 }
 
-function withBug(scope: LinkScope, bug: NonNullable<Limits['bug']>): LinkScope {
-  return { ...scope, limits: { ...scope.limits, bug } }
+function withBug(scope: LinkScope, bug: LinkBug): LinkScope {
+  return { ...scope, bug }
 }
 
 /** The model for one scope. */
@@ -110,8 +112,8 @@ export function linkModel(name: string, scope: LinkScope): Model<LinkWorld> {
 function start(scope: LinkScope): LinkWorld {
   return {
     now: 0,
-    sender: quiet(scope.limits),
-    receiver: quiet(scope.limits),
+    sender: quiet(scope),
+    receiver: quiet(scope),
     queued: 0,
     got: [],
     carried: [],
@@ -124,8 +126,9 @@ function start(scope: LinkScope): LinkWorld {
 }
 
 // Keepalives and questions about the clock only add packets that carry nothing.
-function quiet(limits: Limits): Link {
-  const state = link.create(0, { keepaliveMs: LINK_TIMEOUT, limits })
+function quiet({ limits, bug }: LinkScope): Link {
+  const options = { keepaliveMs: LINK_TIMEOUT, limits, rules: linkRules(bug ?? null) }
+  const state = link.create(0, options)
   state.clock.asked = 0
   state.clock.askedAt = Infinity
   return state
