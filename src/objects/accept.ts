@@ -34,7 +34,7 @@ import {
   tally,
   type Turn,
 } from './state.ts'
-import { compare, FIRST, type Version } from './version.ts'
+import { compare, type Version } from './version.ts'
 
 /** A sample that is further ahead of session time counts as made when it came. */
 export const AHEAD_MAX_MS: Millis = 100
@@ -59,14 +59,14 @@ export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
   const known = objects.replicas.get(said.key)
   // What an object is never changes.
   const other = known !== undefined && known.type !== said.type
-  if (other || !maySay(turn, from, said, known)) {
+  if (other || !objects.rules.maySay(turn, from, said, known)) {
     objects.counters.ignored++
     if (objects.mesh && said.version.epoch > objects.epoch) objects.early.add(from)
     return
   }
   if (leads(objects)) confirm(objects, said)
   if (known) known.toldAt = objects.follows
-  const order = known ? orderOf(objects, said, known) : 1
+  const order = known ? objects.rules.order(said, known) : 1
   if (said.dead) takeDeath(turn, said, known, order)
   else if (order > 0) takeVersion(turn, from, said, known)
   else if (order === 0 && isNewer(said, known!)) takeWhole(turn, said, known!)
@@ -89,15 +89,6 @@ function correct(turn: Turn, from: PeerId, known: Replica): void {
   owe(turn, from, sight, known)
 }
 
-function orderOf({ variant }: Objects, said: Said, known: Replica): number {
-  if (variant !== 'no-counter' && variant !== 'host-sends-migrate') {
-    return compare(said.version, known.version)
-  }
-  // Without the counter a member can go only by whether it has the object.
-  if (said.dead) return 0
-  return known.dead || compare(said.version, FIRST) > 0 ? 1 : -1
-}
-
 function isNewer(said: Said, known: Replica): boolean {
   if (known.dead) return false
   return known.hidden ? said.oseq >= known.oseq : said.oseq > known.oseq
@@ -118,7 +109,8 @@ export function isGranted(objects: Objects, key: number, version: Version, to: P
   return grants.some((grant) => grant.to === to && compare(grant.version, version) === 0)
 }
 
-function maySay(
+/** Whether that peer may say that of an object, by the version that it says (B48). */
+export function maySay(
   { objects, now }: Turn,
   from: PeerId,
   said: Said,
@@ -126,7 +118,6 @@ function maySay(
 ): boolean {
   const ahead = said.version.epoch - objects.epoch
   if (objects.went.has(from) || ahead > (leads(objects) ? 0 : EPOCHS_AHEAD)) return false
-  if (objects.variant === 'host-sends-migrate') return true
   if (!objects.mesh && !leads(objects)) return from === objects.primary && !isOurs(objects, said)
   if (said.owner !== from) return false
   if (said.version.epoch === 0 && said.version.count === 0) {
@@ -138,7 +129,7 @@ function maySay(
     return compare(said.version, known.version) < 0 || known.owner === from
   }
   if (isGranted(objects, said.key, said.version, from)) return true
-  return isOfBefore(objects, now, said.version) || objects.variant === 'no-epoch'
+  return objects.rules.isOfBefore(objects, now, said.version)
 }
 
 /** A grant of a primary before us, of which we may know nothing: for a while after it. */
@@ -184,7 +175,7 @@ export function bury(turn: Turn, replica: Replica, version: Version, author: Pee
   Object.assign(replica, { adopted: null, giving: false, since: now, ages: null })
   moved(turn, replica, before)
   announce(turn, replica)
-  if (objects.variant === 'no-tombstone') objects.replicas.delete(replica.key)
+  if (!objects.rules.tombstone('keep')) objects.replicas.delete(replica.key)
   objects.lookAt = Math.min(objects.lookAt, now + LOOK_MS)
   if (mine) out.emit({ kind: 'object-owner', key: replica.key, before, lost: null })
   if (seen) out.emit({ kind: 'object-went', key: replica.key })
@@ -209,7 +200,7 @@ export const LOOK_MS: Millis = 1_000
 function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): void {
   const { objects } = turn
   if (known) speakUp(turn, from, said, known)
-  if (createsNothing(objects) && compare(said.version, FIRST) > 0 && !isAlive(known)) return
+  if (!objects.rules.creates(said) && !isAlive(known)) return
   const isNew = !known || known.dead
   const lack = isNew && leads(objects) ? lackOf(objects, said.creator) : null
   if (lack) return turnAway(turn, from, said, lack)
@@ -219,11 +210,6 @@ function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | unde
   }
   const replica = known ?? place(objects, said.creator, said.count, said.type)
   stand(turn, replica, said)
-}
-
-// Planted (B41); and the source's first form was so (B31).
-function createsNothing({ variant }: Objects): boolean {
-  return variant === 'migrate-creates-nothing' || variant === 'host-sends-migrate'
 }
 
 function isAlive(known: Replica | undefined): boolean {
@@ -295,15 +281,11 @@ export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
     objects.counters.ignored++
     return
   }
-  const other = compare(update.version, replica.version) !== 0
+  const fits = objects.rules.fits(update.version, replica.version)
   const oseq = unwrap(update.low, replica.oseq)
   const far = oseq > OSEQ_SAID_MAX
-  const old = far || (oseq <= replica.oseq && objects.variant !== 'accept-older')
-  if (
-    (other && objects.variant !== 'update-without-version') ||
-    old ||
-    replica.owner === objects.me
-  ) {
+  const old = far || objects.rules.isOld(oseq, replica.oseq)
+  if (!fits || old || replica.owner === objects.me) {
     objects.counters.stale++
     return
   }

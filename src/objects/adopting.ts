@@ -4,7 +4,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import { bury, isGranted, isOfBefore, refresh, stand } from './accept.ts'
+import { bury, isGranted, refresh, stand } from './accept.ts'
 import { moved } from './interest.ts'
 import { give, nextVersion, openGrant, own } from './owning.ts'
 import { OBJECTS_MAX, place, type Replica, REPLICAS_MAX, type Said, type Turn } from './state.ts'
@@ -27,8 +27,7 @@ export function settleView(turn: Turn, left: boolean): void {
 function adopt(turn: Turn, replica: Replica, player: number): void {
   const { objects, types } = turn
   if (replica.dead) {
-    const { variant } = objects
-    if (variant === 'no-tombstone-adoption' || variant === 'no-tombstone-duty') return
+    if (!objects.rules.tombstone('adopt')) return
     bury(turn, replica, replica.version, objects.me)
     return
   }
@@ -73,7 +72,7 @@ function isPlausible({ objects, now }: Turn, said: Said, known: Replica | undefi
   if (said.version.epoch > objects.epoch) return false
   if (!known || compare(said.version, known.version) <= 0) return true
   if (isGranted(objects, said.key, said.version, said.owner)) return true
-  return isOfBefore(objects, now, said.version) || objects.variant === 'no-epoch'
+  return objects.rules.isOfBefore(objects, now, said.version)
 }
 
 function takeUnknown(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): void {

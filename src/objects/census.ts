@@ -6,12 +6,12 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { finish } from '../wire/bytes.ts'
-import { forgetAll, oweAll, reach } from './duty.ts'
+import { forgetAll, oweAll } from './duty.ts'
 import { BATCH_BYTES, begin, KIND, writeEntry } from './messages.ts'
 import { asksAgain } from './asking.ts'
 import { grantAgain } from './owning.ts'
 import { askAgain } from './requests.ts'
-import { GATE, leads, type Objects, type Replica, type Sight, type Turn } from './state.ts'
+import { leads, type Replica, type Sight, type Turn } from './state.ts'
 
 /** After a primary has told all: so long what others knew may still come by way of it. */
 export const COUNT_MS: Millis = 3_000
@@ -33,8 +33,7 @@ export function followed(turn: Turn, from: PeerId, epoch: number): void {
   sight.follows = true
   sight.censusDue = true
   objects.owing.add(from)
-  if (!objects.mesh) oweAll(turn, from, sight)
-  if (objects.variant === 'inherited-acks') inherit(objects, from, sight)
+  if (!objects.mesh) objects.rules.oweAll(turn, from, sight)
   grantAgain(turn, from)
   asksAgain(turn, from)
   objects.pendingAt = turn.now
@@ -85,23 +84,12 @@ function tellAnew(turn: Turn): void {
   askAgain(turn)
 }
 
-// Planted: as if the peer had from us what it had from the primary before.
-function inherit(objects: Objects, peer: PeerId, sight: Sight): void {
-  for (const replica of objects.replicas.values()) {
-    if (replica.owner === peer) continue
-    reach(sight, replica.slot)
-    sight.gate[replica.slot] = GATE.open
-    sight.acked[replica.slot] = replica.oseq
-  }
-}
-
 // What we have of members who went, to the primary that has told us all it knows; also what is not
 // for our eyes, in the state that we saw last.
 function tellOrphans(turn: Turn): void {
-  const { here, variant } = turn.objects
+  const { here, rules } = turn.objects
   report(turn, ({ owner, dead }) => {
-    const forgets = dead && variant?.startsWith('no-tombstone') === true
-    return owner !== NOBODY && !here.has(owner) && !forgets
+    return owner !== NOBODY && !here.has(owner) && (!dead || rules.tombstone('report'))
   })
 }
 
@@ -119,10 +107,9 @@ export function tellHidden(turn: Turn): void {
 const NOBODY: PeerId = 0
 
 function report({ objects, types }: Turn, isLeft: (replica: Replica) => boolean): void {
-  if (objects.variant === 'no-orphans') return
   let writer = begin(KIND.orphans)
   for (const replica of objects.replicas.values()) {
-    if (!isLeft(replica)) continue
+    if (!isLeft(replica) || !objects.rules.reports(replica)) continue
     writeEntry(writer, types, replica)
     if (writer.length < BATCH_BYTES) continue
     objects.outbox.push({ to: objects.primary, bytes: finish(writer) })

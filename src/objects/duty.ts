@@ -31,7 +31,6 @@ import {
   type Types,
 } from './state.ts'
 import { enqueue, spread } from './queue.ts'
-import { compare, FIRST } from './version.ts'
 
 /** Messages of entries that may be on their way to one peer. */
 export const BATCHES_MAX = 32
@@ -102,17 +101,9 @@ export function forgetAll(sight: Sight, knew = false): void {
 
 /** Whether we speak for that object towards that peer. */
 export function speaksFor(objects: Objects, replica: Replica, peer: PeerId): boolean {
-  if (objects.variant === 'host-sends-migrate') return hostSpeaks(objects, replica, peer)
   if (objects.mesh) return replica.owner === objects.me
   if (leads(objects)) return replica.owner !== peer
   return replica.owner === objects.me && peer === objects.primary
-}
-
-// The source's first form: the host tells of every change of owner, its creator of the object.
-function hostSpeaks(objects: Objects, replica: Replica, peer: PeerId): boolean {
-  const first = compare(replica.version, FIRST) === 0
-  if (replica.owner === objects.me && (replica.dead || first)) return true
-  return leads(objects) && !first && !replica.dead && peer !== objects.me
 }
 
 /** A new version of an object stands here: all to whom we speak for it are told. */
@@ -133,9 +124,9 @@ export function announce(turn: Turn, replica: Replica): void {
 
 /** Tells that peer all that is ours to tell. */
 export function oweAll(turn: Turn, peer: PeerId, sight: Sight): void {
-  const { replicas, variant } = turn.objects
+  const { replicas, rules } = turn.objects
   for (const replica of replicas.values()) {
-    if (replica.dead && variant === 'no-tombstone-duty') continue
+    if (replica.dead && !rules.tombstone('tell')) continue
     owe(turn, peer, sight, replica)
   }
 }
@@ -169,7 +160,7 @@ export function owe(turn: Turn, peer: PeerId, sight: Sight, replica: Replica): v
 function mayTell({ objects }: Turn, peer: PeerId, sight: Sight, replica: Replica): boolean {
   if (!sight.linked || !objects.here.has(peer)) return false
   if (!objects.mesh && leads(objects) && !sight.follows) return false
-  return speaksFor(objects, replica, peer)
+  return objects.rules.speaksFor(objects, replica, peer)
 }
 
 function mayKnow(

@@ -43,9 +43,19 @@ export function refuse(
 
 /** As primary: that member owns it from the next version on. */
 export function give(turn: Turn, replica: Replica, to: PeerId, giver: Grant['giver'] = null): void {
+  const { objects } = turn
+  objects.rules.grant(turn, replica, nextVersion(objects, replica), to, giver)
+}
+
+/** As primary: that member is to tell everybody that it owns it in that version. */
+export function grant(
+  turn: Turn,
+  replica: Replica,
+  version: Version,
+  to: PeerId,
+  giver: Grant['giver'],
+): void {
   const { objects, now } = turn
-  const version = nextVersion(objects, replica)
-  if (objects.variant === 'host-sends-migrate') return command(turn, replica, version, to)
   if (to === objects.me) return own(turn, replica, version, 0)
   const grants = objects.grants.get(replica.key) ?? []
   objects.grants.set(replica.key, [...grants, { version, to, at: now, giver }])
@@ -56,17 +66,12 @@ function sendGrant({ objects, types }: Turn, replica: Replica, version: Version,
   objects.outbox.push({ to, bytes: encodeGrant(types, version, replica) })
 }
 
-// The source's first form: the host itself tells everybody, the new owner too (B31).
-function command(turn: Turn, replica: Replica, version: Version, to: PeerId): void {
-  stand(turn, replica, { ...replica, version, owner: to })
-}
-
 /** The version of the next grant: after all that were made, also those nobody heard of yet. */
 export function nextVersion(objects: Objects, replica: Replica): Version {
   const granted = objects.grants.get(replica.key)?.at(-1)?.version
   const known = replica.version
   const newest = granted && compare(granted, known) > 0 ? granted : known
-  return after(newest, objects.variant === 'no-epoch' ? 0 : objects.epoch)
+  return after(newest, objects.rules.epochOf(objects))
 }
 
 /** We own it from that version on. @param former  the player whose it was; 0 for nobody */

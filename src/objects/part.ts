@@ -79,7 +79,7 @@ function receive(turn: Turn, from: PeerId, bytes: Uint8Array): void {
   const { objects } = turn
   const reader = createReader(bytes)
   const kind = readU8(reader)
-  if (objects.variant === 'deaf-to-strangers' && !objects.here.has(from)) return
+  if (!objects.rules.hears(objects, from)) return
   if (reader.failed || !(known(kind) && take(turn, from, kind, reader))) {
     objects.counters.malformed++
   }

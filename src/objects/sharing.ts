@@ -59,7 +59,7 @@ function roundOf(objects: Objects, now: Millis): Round {
 
 /** A frame of this instant with that object in it, best one that begins with it; or null. */
 export function sharedFrame(objects: Objects, now: Millis, slot: number): SharedFrame | null {
-  if (objects.variant !== null) return null
+  if (!objects.rules.shares()) return null
   const { frames } = roundOf(objects, now)
   let found: SharedFrame | null = null
   for (const frame of frames) {
@@ -92,7 +92,7 @@ export function behindOf({ places, updates }: SharedFrame, slot: number, madeAt:
 
 /** A frame is written for a peer: others may get the same. Null if there are enough of them. */
 export function beginFrame(objects: Objects, now: Millis): SharedFrame | null {
-  if (objects.variant !== null || roundOf(objects, now).frames.length >= FRAMES_MAX) return null
+  if (!objects.rules.shares() || roundOf(objects, now).frames.length >= FRAMES_MAX) return null
   return { updates: [], places: new Map(), bytes: createWriter(256), carried: [] }
 }
 

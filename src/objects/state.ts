@@ -3,7 +3,7 @@
 import type { Millis, PartOut, PeerId } from '../machine.ts'
 import type { Quantised } from '../wire/schema.ts'
 import type { Answer, Answering, Ask, Asked, Grant, Request, RequestRules } from './demands.ts'
-import type { Types } from './types.ts'
+import type { Said, Types } from './types.ts'
 import { FIRST, type Version } from './version.ts'
 
 export * from './demands.ts'
@@ -115,22 +115,41 @@ export interface Sight {
   eyes: Map<number, number[]>
 }
 
-/** A bug that may be planted, by its number in docs/protocols/objects.md. */
-export type ObjectsVariant =
-  | 'host-sends-migrate'
-  | 'no-counter'
-  | 'no-tombstone'
-  | 'migrate-creates-nothing'
-  | 'update-without-version'
-  | 'no-epoch'
-  | 'no-orphans'
-  | 'no-tombstone-duty'
-  | 'no-tombstone-adoption'
-  | 'deaf-to-strangers'
-  | 'only-fresh'
-  | 'accept-older'
-  | 'order-by-link'
-  | 'inherited-acks'
+/** Decisions on which one owner and one newest state rest (RULES of rules.ts, or twisted ones). */
+export interface ObjectsRules {
+  /** Which of two versions is the newer one (B39): above 0 what is said. */
+  order(said: Said, known: Replica): number
+  /** Whether that peer may say that of an object (B48). */
+  maySay(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): boolean
+  /** Whether a primary before us may have granted that version. */
+  isOfBefore(objects: Objects, now: Millis, version: Version): boolean
+  /** Whether what is said may make an object that we do not have (B41). */
+  creates(said: Said): boolean
+  /** Whether of what is gone that becomes: it is kept, adopted, reported, told to newcomers. */
+  tombstone(use: 'keep' | 'adopt' | 'report' | 'tell'): boolean
+  /** Whether an update is not newer than what we have (B16). */
+  isOld(oseq: number, known: number): boolean
+  /** Whether an update is of the version that we have (B45). */
+  fits(said: Version, known: Version): boolean
+  /** Whether we hear that peer at all. */
+  hears(objects: Objects, from: PeerId): boolean
+  /** Whether we report an object whose owner went (B53). */
+  reports(replica: Replica): boolean
+  /** Whether we speak for that object towards that peer (B31). */
+  speaksFor(objects: Objects, replica: Replica, peer: PeerId): boolean
+  /** As primary: that member owns it in that version. */
+  grant(turn: Turn, replica: Replica, version: Version, to: PeerId, giver: Grant['giver']): void
+  /** The epoch of what is granted now. */
+  epochOf(objects: Objects): number
+  /** Our primary is another: what is to be said to it. */
+  follow(turn: Turn): void
+  /** A peer follows us: what it is to be told. */
+  oweAll(turn: Turn, peer: PeerId, sight: Sight): void
+  /** Up to which oseq a peer lacks nothing of what was changed. */
+  base(sight: Sight, slot: number): number
+  /** Whether the same frame may go to several peers. */
+  shares(): boolean
+}
 
 /** All objects of a session at one member. */
 export interface Objects {
@@ -216,7 +235,7 @@ export interface Objects {
   /** Slots of the objects that are somebody's eyes. */
   eyes: Map<PeerId, Set<number>>
   counters: ObjectCounters
-  variant: ObjectsVariant | null
+  rules: ObjectsRules
 }
 
 /** What is counted. */
@@ -264,8 +283,8 @@ export interface Turn {
 /** Between two rounds of updates at least. */
 export const GATHER_MS: Millis = 4
 
-/** No objects yet. @param gatherMs  between two rounds of updates; GATHER_MS if not given */
-export function create(gatherMs: Millis = GATHER_MS): Objects {
+/** No objects yet. @param gatherMs  between two rounds of updates */
+export function createState(gatherMs: Millis, rules: ObjectsRules): Objects {
   return {
     me: 0,
     primary: 0,
@@ -302,7 +321,7 @@ export function create(gatherMs: Millis = GATHER_MS): Objects {
     ...{ balanceAt: Infinity, countedAt: Infinity, lookAt: Infinity },
     ...noSight(),
     counters: createCounters(),
-    variant: null,
+    rules,
   }
 }
 

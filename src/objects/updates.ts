@@ -272,7 +272,7 @@ function reassure(objects: Objects, peer: PeerId, sight: Sight, { slot, oseq }: 
 function lacks(objects: Objects, sight: Sight, replica: Replica): number {
   const { slot, oseq, changedAt } = replica
   if (oseq <= sight.acked[slot]! || oseq === sight.sent[slot]!) return 0
-  const base = objects.variant === 'only-fresh' ? sight.sent[slot]! : sight.acked[slot]!
+  const base = objects.rules.base(sight, slot)
   let mask = 0
   for (let field = 0; field < changedAt.length; field++) {
     if (changedAt[field]! > base) mask |= 1 << field

@@ -15,7 +15,15 @@ import { endAsks } from './asking.ts'
 import { BALANCE_MS } from './balancing.ts'
 import { endGrants } from './owning.ts'
 import { askAgain } from './requests.ts'
-import { create, GATE, leads, type Objects, type Sight, type Turn, type Types } from './state.ts'
+import {
+  createState,
+  GATE,
+  leads,
+  type Objects,
+  type Sight,
+  type Turn,
+  type Types,
+} from './state.ts'
 
 /** Members that went whose players are remembered. */
 const WENT_MAX = 256
@@ -25,8 +33,8 @@ export function reset({ objects, out }: Turn): void {
   for (const number of objects.requests.keys()) {
     out.emit({ kind: 'object-answer', request: number, answer: 'no-answer', by: 0 })
   }
-  const { offset, counters, variant, nextRequest, gatherMs } = objects
-  Object.assign(objects, { ...create(gatherMs), offset, counters, variant, nextRequest })
+  const { offset, counters, rules, nextRequest, gatherMs } = objects
+  Object.assign(objects, { ...createState(gatherMs, rules), offset, counters, nextRequest })
 }
 
 // Of a reign we see each epoch: where one is missing somebody else led, though it is we again.
@@ -54,15 +62,12 @@ export function viewed(turn: Turn, view: PartView): void {
     unwatch(objects, peer)
     objects.sights.delete(peer)
   }
-  if (other && objects.variant === 'order-by-link' && !leads(objects)) {
-    for (const replica of objects.replicas.values()) if (replica.owner !== view.me) replica.oseq = 0
-  }
   if (other) for (const sight of objects.sights.values()) leave(objects, sight)
   for (const peer of came) if (peer !== objects.me) meet(turn, peer)
   if (other && leads(objects) && !objects.mesh) beginToShow(turn)
   if (other && objects.mesh) showTo(turn, [before, view.primary])
   if (other && !leads(objects)) askThose(objects)
-  if (other) follow(turn)
+  if (other) objects.rules.follow(turn)
   else if (later) sayFollow(objects)
   if (leads(objects)) {
     settleView(turn, view.left ?? false)
@@ -142,8 +147,8 @@ function sightOf(objects: Objects, peer: PeerId): Sight {
   return sight
 }
 
-// Our primary is another: it is to tell us all, and hears all of ours and what we asked for.
-function follow(turn: Turn): void {
+/** Our primary is another: it is to tell us all, and hears all of ours and what we asked for. */
+export function follow(turn: Turn): void {
   const { objects } = turn
   const { primary } = objects
   if (leads(objects)) {

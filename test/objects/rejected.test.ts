@@ -2,15 +2,15 @@
 // its source says, and the form that is shipped does not.
 // Method: the same crew and the same order of messages, with the bug planted and without.
 import { describe, expect, test } from 'vitest'
-import type { ObjectsVariant } from '../../src/objects/objects.ts'
+import { type ObjectsBug, objectsRules } from '../../src/proof/twists.ts'
 import { carry, type Crew, destroy, grant, look, looks, meet, settle, spawn } from './crew.ts'
 
 const [HOST, A, B, X] = [1, 2, 3, 4] as const
 
 /** A's messages to X are late; meanwhile B is granted what A made, and ends it. */
-function paradox(variant: ObjectsVariant | null): { crew: Crew; key: number; seen: string[] } {
+function paradox(variant: ObjectsBug | null): { crew: Crew; key: number; seen: string[] } {
   const crew = meet({ incs: [HOST, A, B, X], mesh: true })
-  for (const one of crew.states.values()) one.variant = variant
+  for (const one of crew.states.values()) one.rules = objectsRules(variant)
   const key = spawn(crew, A)
   for (const to of [HOST, B]) carry(crew, A, to)
   grant(crew, key, B)

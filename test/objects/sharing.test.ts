@@ -3,6 +3,7 @@
 // which has written nothing for anybody else.
 import { expect, test } from 'vitest'
 import * as prng from '../../src/faults/prng.ts'
+import { clone } from '../../src/sim/clone.ts'
 import { createWriter, finish } from '../../src/wire/bytes.ts'
 import { u8 } from '../../src/wire/schema.ts'
 import { land, looks, meet, type Packet, pull, rules, set, settle, spawn, state } from './crew.ts'
@@ -71,7 +72,7 @@ function frame(
   counts: { written: number; same: number },
 ): Packet | null {
   const budget = BUDGETS[prng.below(draw, BUDGETS.length)]!
-  const alone = structuredClone(state(crew, HOST))
+  const alone = clone(state(crew, HOST))
   crew.part.dirty!(alone, crew.now)
   crew.part.dirty!(state(crew, HOST), crew.now)
   const writer = createWriter()

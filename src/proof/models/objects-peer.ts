@@ -5,13 +5,8 @@
 
 import type { PartOut, PartView, PeerId } from '../../machine.ts'
 import * as objects from '../../objects/objects.ts'
-import type {
-  Objects,
-  ObjectsVariant,
-  RequestRules,
-  TakePolicy,
-  TypeRules,
-} from '../../objects/objects.ts'
+import { type ObjectsBug, objectsRules } from '../twists.ts'
+import type { Objects, RequestRules, TakePolicy, TypeRules } from '../../objects/objects.ts'
 import { clone } from '../../sim/clone.ts'
 import { createWriter, finish } from '../../wire/bytes.ts'
 import { quantise, schema, u8 } from '../../wire/schema.ts'
@@ -72,10 +67,8 @@ export interface Effects {
 }
 
 /** A member that is nowhere yet. */
-export function fresh(variant: ObjectsVariant | null): Objects {
-  const state = objects.create()
-  state.variant = variant
-  return state
+export function fresh(bug: ObjectsBug | null): Objects {
+  return objects.create(undefined, objectsRules(bug))
 }
 
 /** The only object, as that member knows it. */

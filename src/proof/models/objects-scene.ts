@@ -8,12 +8,8 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import {
-  type Objects,
-  type ObjectsVariant,
-  REQUEST_RULES,
-  type RequestRules,
-} from '../../objects/objects.ts'
+import { type Objects, REQUEST_RULES, type RequestRules } from '../../objects/objects.ts'
+import type { ObjectsBug } from '../twists.ts'
 import * as interned from './interned.ts'
 import { type Effects, fresh, type Input, rulesOf, step, thing } from './objects-peer.ts'
 
@@ -62,7 +58,7 @@ export interface Scope extends Partial<Budgets> {
   dies?: boolean
   /** May not see the object while its first field is odd. */
   hides?: PeerId
-  variant?: ObjectsVariant
+  variant?: ObjectsBug
   /** Judge these claims alone; by default all. */
   claims?: readonly string[]
   /** Planted in what surrounds the objects. */

@@ -1,0 +1,34 @@
+/** The decisions of objects, as they are, and objects that go by them; proofs twist them. */
+
+import { type Millis, rulesOf } from '../machine.ts'
+import { isOfBefore, maySay } from './accept.ts'
+import { oweAll, speaksFor } from './duty.ts'
+import { grant } from './owning.ts'
+import { createState, GATHER_MS, type Objects, type ObjectsRules } from './state.ts'
+import { compare } from './version.ts'
+import { follow } from './views.ts'
+
+/** The rules of every real session. */
+export const RULES: ObjectsRules = rulesOf<ObjectsRules>({
+  order: (said, known) => compare(said.version, known.version),
+  maySay,
+  isOfBefore,
+  creates: () => true,
+  tombstone: () => true,
+  isOld: (oseq, known) => oseq <= known,
+  fits: (said, known) => compare(said, known) === 0,
+  hears: () => true,
+  reports: () => true,
+  speaksFor,
+  grant,
+  epochOf: ({ epoch }) => epoch,
+  follow,
+  oweAll,
+  base: ({ acked }, slot) => acked[slot]!,
+  shares: () => true,
+})
+
+/** No objects yet. @param gatherMs  between two rounds of updates; GATHER_MS if not given */
+export function create(gatherMs: Millis = GATHER_MS, rules: ObjectsRules = RULES): Objects {
+  return createState(gatherMs, rules)
+}
