@@ -255,6 +255,17 @@ describe('a table', () => {
     perform(state, 'add', ['a.1', 'a.2', 'b.1'])
     expect(perform(state, 'swap', null)).toEqual({ ok: true, value: ['a.2', 'a.3'] })
   })
+  test('is restored from a whole table alone, and is as it was after anything else (PR-2)', () => {
+    const state = actions.create()
+    perform(state, 'add', ['a.1'])
+    const { news } = tables.perform!(state, 0, actions.encodeCall('add', ['a.2']), 7, 3)
+    for (const bytes of [news!, Uint8Array.of()]) {
+      const restored = (): boolean => tables.restore!(state, bytes)
+      expect(restored).not.toThrow()
+      expect(restored()).toBe(false)
+    }
+    expect([...state.kept.keys()]).toEqual(['a.1'])
+  })
   test('that is told anew takes the place of the one before: what was deleted is gone (PR-2)', () => {
     const [before, after] = [actions.create(), actions.create()]
     perform(before, 'add', ['a.1', 'a.2'])

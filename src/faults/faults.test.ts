@@ -149,6 +149,19 @@ describe('the fate of a datagram', () => {
     expect(held / many).toBeCloseTo(0.02, 2)
   })
 
+  test('without a path that remembers every loss stands alone, whatever the burst (PR-2)', () => {
+    const wire = { ...PERFECT, lossShare: 0.5, burst: 4 }
+    const lost = (burst: number): boolean[] => {
+      const chance = prng.create(5)
+      return Array.from({ length: 100 }, () => {
+        return fate({ ...wire, burst }, chance).copies.length === 0
+      })
+    }
+    expect(() => lost(4)).not.toThrow()
+    expect(lost(4)).toEqual(lost(1))
+    expect(new Set(lost(4)).size).toBe(2)
+  })
+
   test.each([
     [0.05, 4, 4],
     [0.1, 10, 10],

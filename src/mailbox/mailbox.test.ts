@@ -389,6 +389,24 @@ describe('what comes is', () => {
     expect(b.box.peers.get('a')!.inboxBytes).toBeLessThanOrEqual(4 * 1024 * 1024)
   })
 
+  test('letters that wait may fill the inbox of a peer to the last byte (PR-2)', () => {
+    const b = end('b')
+    const most = 4 * 1024 * 1024
+    const overhead = mailbox.sizeOf(new Uint8Array())
+    const inbox = (): number => b.box.peers.get('a')?.inboxBytes ?? 0
+    const take = (bytes: number): void => {
+      const n = (b.box.peers.get('a')?.came ?? 0) + 1
+      const message = plainBatch([{ n, body: new Uint8Array(bytes) }], 0)
+      mailbox.hear(b.box, 0, 'a', message, b.shelf, b.out)
+    }
+    while (most - inbox() > 2 * LETTER_BYTES_MAX) take(LETTER_BYTES_MAX - overhead)
+    take(LETTER_BYTES_MAX - overhead)
+    take(most - inbox() - overhead + 1)
+    expect([inbox() < most, b.box.counters.flooding]).toEqual([true, 1])
+    take(most - inbox() - overhead)
+    expect([inbox(), b.box.counters.flooding]).toEqual([most, 1])
+  })
+
   test('a handler that throws is tried again later, then its letter is set aside', () => {
     const b = end('b', { triesMax: 3 })
     mailbox.hear(b.box, 0, 'a', batch([1, 2]), b.shelf, b.out)

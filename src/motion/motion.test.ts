@@ -129,6 +129,16 @@ describe('what is shown', () => {
     )
   })
 
+  test('T53: warp.zero: a factor that falls to zero shows the goal at once, with no error left (PR-2)', () => {
+    const moving = motion.create([line])
+    give(moving, { madeAt: 0, comesAt: 0, position: [0], velocity: [0] }, 0.8)
+    motion.look(moving, 0, 0.8)
+    give(moving, { madeAt: 1, comesAt: 1, position: [9], velocity: [0] }, 0.8)
+    expect(shown(moving, 1, 0.8)).toEqual([0])
+    expect(shown(moving, 2, 0)).toEqual([9])
+    expect(shown(moving, 3, 0.8)).toEqual([9])
+  })
+
   test('T54: warp.cont: no update makes a jump', () => {
     fc.assert(
       fc.property(streams, factors, (stream, factor) => {

@@ -131,6 +131,24 @@ describe('the register', () => {
     expect(register.find(desk.directory, 't')).toBe(null)
   })
 
+  test('the list of members is written as it is while no change waits (PR-2)', () => {
+    const directory = register.create(0)
+    const out = { send: () => {}, record: () => {}, emit: () => {} }
+    register.add(directory, 0, WISH, 't', out)
+    register.recordOf(directory, 't')
+    register.kept(directory, 0, 't', out)
+    const members = [1, 2].map((inc) => ({ inc, player: inc, hash: hash(inc) }))
+    register.setMembers(directory, 't', 1, members, out)
+    const written = (): register.Row | null => {
+      const again = register.create(0)
+      register.restore(again, 0, register.recordOf(directory, 't')!)
+      return register.find(again, 't')
+    }
+    expect(written).not.toThrow()
+    expect(written()!.members).toEqual(members)
+    expect(written()!.entry.register).toEqual({ epoch: 1, primary: 1, backup: 0 })
+  })
+
   test('all that was answered is there after a crash', () => {
     const desk = new Desk()
     desk.change({ why: 'add', backup: 2 })

@@ -64,6 +64,14 @@ describe('hash', () => {
     expect(numbers.size).toBe(values.length)
   })
 
+  test('each number of a typed array counts, of whatever kind it is (PR-2)', () => {
+    for (const kind of [Uint8Array, Int8Array, Uint16Array, Int32Array, Float64Array]) {
+      const arrays = [kind.of(1, 2, 3), kind.of(9, 2, 3), kind.of(1, 9, 3), kind.of(1, 2, 9)]
+      expect(new Set(arrays.map(hash)).size).toBe(4)
+      expect(hash(kind.of(1, 2, 3))).toBe(hash(arrays[0]))
+    }
+  })
+
   test('the order in a Map or Set does not count', () => {
     const forth = new Map([
       ['a', new Set([1, 2, 3])],

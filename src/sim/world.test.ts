@@ -188,6 +188,15 @@ describe('time', () => {
     expect(() => world.runSync(1)).toThrow('1000000 events at 0 ms, the last an alarm of a')
   })
 
+  test('a world runs for no time that is below zero or no number (PR-2)', () => {
+    const world = createWorld({ seed: 1 })
+    for (const ms of [-1, NaN]) {
+      expect(() => world.runSync(ms)).toThrow(`a world runs for 0 ms or more: ${ms}`)
+    }
+    world.runSync(0)
+    expect(world.now()).toBe(0)
+  })
+
   test('promises go on before time moves', async () => {
     const world = createWorld({ seed: 1 })
     const { loop } = world.node('a')

@@ -119,6 +119,14 @@ describe('a view', () => {
     })
     expect(known).toEqual([true, true, false])
   })
+  test('S-5: leaves whom the application keeps known for longer than that (PR-2)', () => {
+    const { own, view } = third()
+    const members = view.members.filter(({ inc }) => inc === 3)
+    const keeps = { ...listening().out, keeps: (player: number) => player === 2 }
+    client.takeView(own, 0, 1, { ...view, mv: 4, members }, keeps)
+    client.takeView(own, 60_001, 1, { ...view, mv: 5, members }, keeps)
+    expect([...own.client.former.keys()]).toEqual([2])
+  })
   test('S-2: has a number more for each who came or went, also at who takes over (PR-2)', () => {
     const one = primary()
     const { server } = one.session
@@ -165,6 +173,24 @@ describe('roles', () => {
       return nextCandidate(own, 100)
     })
     expect(chosen).toEqual([2, 2, 2])
+  })
+  test('C-5: a backup is late by the oldest entry that it lacks, not by the last (PR-2)', () => {
+    const one = primary()
+    backUp(one)
+    const own = one.session
+    const bytes = Uint8Array.of(1)
+    const done = { outcome: bytes, changes: [], news: [] }
+    const out: SessionOut = { ...listening().out, perform: () => done }
+    const since = [100, 300].map((now, at) => {
+      operate(own, now, 1, { kind: 'operation', seq: at + 1, part: 5, body: bytes }, out)
+      return own.server.unackedSince
+    })
+    expect(since).toEqual([100, 100])
+    const { epoch } = own.server
+    machine.receive(own, 400, 2, { kind: 'acknowledge', epoch, length: one.length }, out)
+    expect(own.server.unackedSince).toBe(Infinity)
+    operate(own, 500, 1, { kind: 'operation', seq: 3, part: 5, body: bytes }, out)
+    expect(own.server.unackedSince).toBe(500)
   })
   test('T36: a backup asks for the role by the epoch in which the hub named it (PR-2)', () => {
     const one = primary()
