@@ -6,7 +6,9 @@ import { LIMITS, STATE_ACK_DELAY_MAX } from './limits.ts'
 import { createRtt, sample } from './loss.ts'
 import { createHeader } from './packet.ts'
 import * as reliable from './reliable.ts'
-import { ackedBy } from './verdict.ts'
+import { create } from './link.ts'
+import { ackedBy, takeAcks } from './verdict.ts'
+import { enter, noteRun } from './window.ts'
 
 test('L3: what an acked packet carried is delivered, and is not sent again (PR-2)', () => {
   const pair = createPair(1, {}, { keepaliveMs: 10_000 })
@@ -17,6 +19,28 @@ test('L3: what an acked packet carried is delivered, and is not sent again (PR-2
   expect(pair.ends[0].delivered).toEqual([1])
   run(pair, 2_000)
   expect(pair.ends[0].packets).toHaveLength(1)
+})
+
+test('L3: of an acked packet each piece of each run has arrived, at once (PR-2)', () => {
+  const link = create(0)
+  const { outgoing, sent } = link
+  const ids = [0, 1, 2, 3].map((n) => reliable.queue(outgoing, 0, numbered(n)))
+  // The third piece is in no packet.
+  const carried = ids.filter((_id, place) => place !== 2)
+  for (const id of ids) reliable.sent(outgoing, id, sent.next)
+  for (const id of carried) noteRun(sent, id)
+  const sequence = sent.next
+  expect(sent.runCount[sequence]).toBe(2)
+  enter(sent, 0, 100, false)
+  const told: string[] = []
+  takeAcks(link, 10, sequence, 1, 0, {
+    ...createPair().ends[0].sink,
+    acked: (of) => told.push(`acked ${of}`),
+    delivered: (upTo) => told.push(`delivered ${upTo}`),
+  })
+  expect(told).toEqual([`acked ${sequence}`, `delivered ${ids[1]}`])
+  const stages = ids.slice(2).map((id) => reliable.pieceAt(outgoing, id)!.stage)
+  expect(stages).toEqual([reliable.PIECE.flying, reliable.PIECE.arrived])
 })
 
 describe('L5', () => {

@@ -1,12 +1,14 @@
 // Goal: what a member makes of what it hears, in whatever order it comes.
 // Method: a crew in a mesh, whose links and packets the test carries by hand.
 import { describe, expect, test } from 'vitest'
+import { KIND } from '../../src/objects/messages.ts'
 import {
   carry,
   type Crew,
   destroy,
   grant,
   hear,
+  kinds,
   land,
   link,
   look,
@@ -14,6 +16,7 @@ import {
   meet,
   type Packet,
   pull,
+  rules,
   settle,
   spawn,
   state,
@@ -134,6 +137,30 @@ describe('that an object stands or is gone', () => {
     hear(crew, X, B, stands)
     expect(state(crew, X).counters.stale).toBe(3)
     expect(look(crew, X, key)).toBe('gone v1.1')
+  })
+
+  test('T76: who says an old version is told the new one by its owner, where not all see all (PR-2)', () => {
+    const all = { kind: 'rule', sees: () => () => true } as const
+    for (const sight of [null, all]) {
+      const crew = meet({ incs: [HOST, A, B], mesh: true, types: [rules({ sight })] })
+      const key = spawn(crew, A)
+      const { bytes } = under(crew, A, B)[0]!
+      settle(crew)
+      grant(crew, key, B)
+      settle(crew)
+      hear(crew, B, A, bytes)
+      expect(state(crew, B).counters.stale).toBe(1)
+      expect(kinds(crew, B, A)).toEqual(sight ? [KIND.tell] : [])
+    }
+  })
+
+  test('B48: a version of what the primary never granted nor knew is ignored (PR-2)', () => {
+    const { crew, key } = migrated()
+    const stands = under(crew, B, X)[0]!.bytes
+    const other = mesh()
+    expect(() => hear(other, HOST, B, stands)).not.toThrow()
+    expect(look(other, HOST, key)).toBe('unknown')
+    expect(state(other, HOST).counters.ignored).toBe(1)
   })
 
   test('what stands in the version we have, in a newer state, counts as an update of all', () => {

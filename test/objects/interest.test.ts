@@ -335,3 +335,16 @@ describe('T76: what is near', () => {
     expect(state(crew, B).replicas.size).toBeLessThan(20)
   })
 })
+
+test('T76: how places are told apart goes by the type that is seen, not by another (PR-2)', () => {
+  const wide = { at: vec2(-1_000_000, 1_000_000, 1) }
+  const sight = { kind: 'near', column: 0, radius: RADIUS } as const
+  const types = [rules({}, place), rules({ sight }, wide), rules({ eyes: 0 }, wide)]
+  const crew = meet({ incs: [HOST, A, B], types })
+  const far = (x: number): number[] => [x + 1_000_000, 1_000_000]
+  spawn(crew, A, far(200_000), 2)
+  const [near, away] = [spawn(crew, B, far(200_010), 1), spawn(crew, B, far(300_000), 1)]
+  settle(crew)
+  expect(told(crew, A, 'object-came').map(({ key }) => key)).toContain(near)
+  expect([near, away].map((key) => look(crew, A, key) === 'unknown')).toEqual([false, true])
+})

@@ -3,6 +3,7 @@
 // which has written nothing for anybody else.
 import { expect, test } from 'vitest'
 import * as prng from '../../src/faults/prng.ts'
+import { beginFrame, behindOf, noteUpdate } from '../../src/objects/sharing.ts'
 import { clone } from '../../src/sim/clone.ts'
 import { createWriter, finish } from '../../src/wire/bytes.ts'
 import { u8 } from '../../src/wire/schema.ts'
@@ -96,3 +97,19 @@ function fate(crew: Played, draw: prng.Prng, packet: Packet): void {
   if (came) land(crew, packet)
   verdict(crew, packet, came)
 }
+
+test('B15: behind what a peer was told alone a shared frame goes on, if stamps go on alike (PR-2)', () => {
+  const crew = meet({ incs: [HOST, 2] })
+  const [first, second] = [spawn(crew, HOST), spawn(crew, HOST)]
+  settle(crew)
+  const own = state(crew, HOST)
+  const shared = beginFrame(own, crew.now)!
+  const [one, other] = [first, second].map((key) => thing(crew, HOST, key))
+  const sight = own.sights.get(2)!
+  noteUpdate(shared, one!, sight, 10, { madeAt: 500 })
+  noteUpdate(shared, other!, sight, 20, { madeAt: 600 })
+  expect(behindOf(shared, one!.slot, 500)).toBe(1)
+  expect(behindOf(shared, other!.slot, 600)).toBe(2)
+  expect(behindOf(shared, other!.slot, 500)).toBe(-1)
+  expect(behindOf(shared, other!.slot + 1, 600)).toBe(-1)
+})

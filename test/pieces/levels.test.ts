@@ -3,7 +3,7 @@
 // Method: very many operations on few pieces, by the shipped primary.
 import { describe, expect, test } from 'vitest'
 import { HoldfastError, piece, secret, u8 } from '../../src/index.ts'
-import { LEVEL_LONG, readLevel } from '../../src/pieces/levels.ts'
+import { LEVEL_LONG, readLevel, spacedAnew } from '../../src/pieces/levels.ts'
 import { draw } from '../../src/pieces/lots.ts'
 import { isLost } from '../../src/pieces/state.ts'
 import { above, between, byLevel, draft, type Row } from '../../src/pieces/pieces.ts'
@@ -58,6 +58,18 @@ describe('levels', () => {
     expect(longest).toBeLessThanOrEqual(LEVEL_LONG)
     expect(clamped).toBeGreaterThan(10)
     expect(sorted(bob.state.told.values())).toEqual(sorted(all.primary.state.kept.rows.values()))
+  })
+
+  test('O38: what is spaced anew is short, and stays between those that do not crowd (PR-2)', () => {
+    const all = room(types, 1, 4)
+    const rows = [...all.primary.state.kept.rows.values()]
+    const tail = 'V'.repeat(LEVEL_LONG)
+    for (const [i, z] of ['a0', `a0${tail}`, `a0${tail}V`, 'a1'].entries()) rows[i]!.z = z
+    const levels = spacedAnew(rows, rows[2]!, 10)
+    expect([...levels.keys()]).toEqual([rows[1]!.id, rows[2]!.id])
+    const order = ['a0', ...levels.values(), 'a1']
+    expect(order).toEqual([...new Set(order)].toSorted())
+    expect(Math.max(...order.map(({ length }) => length))).toBeLessThan(6)
   })
 
   test('O34: one that says to be longer than what is left, or than a level may be, is none (PR-2)', () => {

@@ -320,6 +320,16 @@ describe.each(['star', 'mesh'] as const)('calls in a %s', (topology) => {
     expect(net.outcomes(2).at(-1)).toBe('ok')
   })
 
+  test('a call for which its link has no room is counted as refused for that (PR-2)', () => {
+    const net = new Net(3, topology)
+    const big = JSON.stringify('x'.repeat(CALL_BYTES_MAX - 2))
+    const room = Math.floor(FLIGHT_BYTES_MAX / (CALL_BYTES_MAX + 20))
+    for (let i = 0; i < room; i++) net.note(2, 3, big)
+    expect(net.at(2).counters.overloaded).toBe(0)
+    net.call(2, 3, big)
+    expect([net.outcomes(2), net.at(2).counters.overloaded]).toEqual([['overloaded'], 1])
+  })
+
   test('planted bytes change nothing and throw nothing', () => {
     const net = new Net(3, topology)
     net.call(2, 3)
@@ -385,4 +395,13 @@ test('in a mesh a change of the primary is nothing to a call', () => {
   net.see()
   net.settle()
   expect([net.outcomes(2), net.outcomes(3)]).toEqual([['ok'], ['ok']])
+})
+
+test('who went is not heard any more, though its link is still there (PR-2)', () => {
+  const net = new Net(3, 'mesh')
+  net.see([1, 2], [1])
+  const said = { method: 'roll', args: '1' }
+  net.lie(3, 1, { kind: 'note', from: 3, to: 1, ...said })
+  net.lie(3, 1, { kind: 'call', from: 3, to: 1, id: 1, ...said })
+  expect([net.told(1), net.ran(1), net.at(1).counters.forged]).toEqual([0, 0, 2])
 })

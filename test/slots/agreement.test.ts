@@ -1,7 +1,7 @@
 // Goal: no act is void that may yet count, and rules that differ are told (slot.told).
 // Method: two or three members by hand; what one says is given to the other, or kept from it.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { diverging, hear } from '../../src/slots/agreement.ts'
+import { diverging, hear, hearDiffers } from '../../src/slots/agreement.ts'
 import { type Game, type Slots, slotsPart } from '../../src/slots/slots.ts'
 import { game, hands, hearing, type Heard, member, NOW, part } from './machine.ts'
 
@@ -138,5 +138,17 @@ describe('rules that are not the same (SL-3)', () => {
     const acts = word.acts + 1
     hear(bea, 1, { ...mine, acts }, { ...word, acts }, out)
     expect(peer.diverged).toBe(null)
+  })
+
+  test('whose world has other acts is not told to have other rules (PR-2)', () => {
+    const bea = member(2, 2)
+    const slot = bea.base
+    const { hash, acts } = bea.settled.get(slot)!
+    hearDiffers(bea, 1, { slot, hash: hash + 1, acts: acts + 1 }, out)
+    const peer = bea.peers.get(1)!
+    expect([diverged(), peer.diverged, peer.kept]).toEqual([[], null, null])
+    hearDiffers(bea, 1, { slot, hash: hash + 1, acts }, out)
+    expect(diverged()).toMatchObject([{ slot, player: 10 }])
+    expect(peer.diverged).toBe(acts)
   })
 })

@@ -184,6 +184,16 @@ describe('what is counted', () => {
     expect(takeVoid(ada, ada.base).map(({ id }) => id)).toEqual([2, 4])
   })
 
+  test('the acts of 256 members are counted, and those of who went are forgotten first (PR-2)', () => {
+    const bea = member(2)
+    for (const inc of [1, 3]) tally(bea, { ...NOBODY, inc })
+    for (let inc = 10; inc < 10 + 254; inc++) tally(bea, { ...NOBODY, inc })
+    expect(bea.tallies.size).toBe(256)
+    tally(bea, { ...NOBODY, inc: 1_000 })
+    expect(bea.tallies.size).toBe(256)
+    expect([1, 3, 10, 11, 1_000].filter((inc) => !bea.tallies.has(inc))).toEqual([10])
+  })
+
   test('an act before the machine slept counts and is not void', () => {
     const ada = member(1)
     ada.peers.clear()
