@@ -38,8 +38,8 @@ async function all(
   files: Source[],
   wanted: Options,
 ): Promise<Result[]> {
+  const before = wanted.caught === null ? null : caughtIn(textOf(wanted.caught))
   const reach = await bring(root, files, wanted.jobs, wanted.map)
-  const before = wanted.caught === null ? null : caughtIn(readFileSync(wanted.caught, 'utf8'))
   const results: Result[] = []
   let next = 0
   const work = async (): Promise<void> => {
@@ -55,6 +55,14 @@ async function all(
   }
   await Promise.all(Array.from({ length: wanted.jobs }, work))
   return results
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new UsageError(`--caught ${path}: ${(error as Error).message}`)
+  }
 }
 
 function knownOf(
