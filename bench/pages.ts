@@ -28,7 +28,7 @@ const HEAP_MS = 10 * 60_000
 /** Four tabs that draw leave little to the fourth that opens. */
 const OPEN_MS = 3 * 60_000
 const SIZE = { width: 1280, height: 800 }
-/** What a heap keeps does not go by the window; what drawing takes does. Below, Tabletop folds. */
+/** Windows in which heaps are measured: they draw less, and Tabletop does not fold in them yet. */
 const SMALL = { width: 1000, height: 700 }
 const MB = 2 ** 20
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/holdfast.js', import.meta.url))
@@ -59,6 +59,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
     for (const game of GAMES) {
       const tab = await open(hub.url, game)
       figures.push(await look(tab, quick ? LOOK_MS / 3 : LOOK_MS))
+      // The whole takes a quarter of an hour, so each figure is shown as it comes.
       console.log(JSON.stringify(figures.at(-1)))
       await tab.close()
     }

@@ -2,7 +2,7 @@
  * How fast proofs are: states a second of the checker on shipped machines and, on a model that
  * both can read, beside Spin; virtual seconds a second of the simulator with its judge. All in
  * processor time of one core. With `BEFORE=FOLDER`, the build of another checkout, both are
- * measured side by side, in turns.
+ * measured, one after the other.
  */
 
 import { spawn } from 'node:child_process'

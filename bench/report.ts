@@ -42,7 +42,7 @@ export function atLeast(name: string, value: number | null, limit: number, unit:
   return { name, value, unit, goal: `>= ${limit}`, met: value === null ? null : value >= limit }
 }
 
-/** What many seeded runs say of the claims that were judged in each. */
+/** Goal and notes of many seeded runs, in each of which claims were judged. */
 export function ofClaims(
   runs: readonly { seed: number; what: string; faults: readonly string[] }[],
 ): Pick<BenchReport, 'goals' | 'notes'> {

@@ -8,7 +8,7 @@ import type * as models from '../../src/proof/models/index.ts'
 import type * as seeds from '../../src/proof/seeds.ts'
 import type * as trial from '../../src/proof/trial.ts'
 
-/** What was measured, and how much of it in how much processor time. */
+/** A scope that was explored, or the seeds that ran: how much, in how much processor time. */
 export interface Line {
   what: string
   unit: string

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What it found. */
+/** What Spin says of a model. */
 export interface Verified {
   version: string
   states: number

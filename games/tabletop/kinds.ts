@@ -71,7 +71,7 @@ export interface Moment {
   readonly hand?: number
   readonly king?: boolean
   readonly value?: number
-  /** What a man has become: see `ManState`. */
+  /** The kind of a chessman (`ManState`), which promotion changes. */
   readonly kind?: number
 }
 

@@ -76,7 +76,7 @@ export interface Counters {
 export interface LinkRules {
   /** Whether a packet may be numbered now without giving up an older one. */
   hasNumber(link: Link): boolean
-  /** Whether a packet is refused un-acked that holds a piece too far ahead, or none (L1). */
+  /** Whether a packet is refused un-acked. @param tooFar  it holds a piece too far ahead (L1) */
   refuses(tooFar: boolean): boolean
   /** Takes a piece by its number (L2). @returns false for what no honest peer sends */
   take(link: Link, id: number, flags: number, bytes: Uint8Array, sink: LinkSink): boolean

@@ -196,7 +196,8 @@ describe('under hello', () => {
 })
 
 describe('a letter that comes again', () => {
-  test('before its ack went is acked at once, not after the delay (PR-2)', () => {
+  // One letter has come from a to b, and will come once more.
+  function twice(): { a: End; b: End; again: End['sent'] } {
     const [a, b] = pair('hello')
     connect(a, b)
     talk(a, b)
@@ -204,6 +205,11 @@ describe('a letter that comes again', () => {
     pump(a)
     const again = [...a.sent]
     carry(a, b)
+    return { a, b, again }
+  }
+
+  test('before its ack went is acked at once, not after the delay (PR-2)', () => {
+    const { a, b, again } = twice()
     pump(b, 1)
     expect(b.sent).toEqual([])
     a.sent.push(...again)
@@ -214,13 +220,7 @@ describe('a letter that comes again', () => {
     expect(a.kept).toEqual([])
   })
   test('S9, S21: after its ack went, is counted and not acked once more (PR-2)', () => {
-    const [a, b] = pair('hello')
-    connect(a, b)
-    talk(a, b)
-    post(a, b, 'one')
-    pump(a)
-    const again = [...a.sent]
-    carry(a, b)
+    const { a, b, again } = twice()
     pump(b, 20)
     expect(carry(b, a, 20)).toEqual(['[] ack 1'])
     a.sent.push(...again)

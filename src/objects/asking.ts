@@ -14,7 +14,6 @@ import {
   isMine,
   leads,
   type Refusal,
-  REQUEST_RULES,
   type Replica,
   type Turn,
 } from './state.ts'
@@ -34,10 +33,10 @@ export function ask(turn: Turn, replica: Replica, asked: Ask): void {
 
 /** As primary: a member follows us; what it was asked may have been lost with its link. */
 export function asksAgain(turn: Turn, peer: PeerId): void {
-  const { objects, rules = REQUEST_RULES } = turn
+  const { objects } = turn
   for (const [key, asked] of objects.asked) {
     const replica = objects.replicas.get(key)
-    if (replica && rules.asksAgain(asked, peer)) ask(turn, replica, asked)
+    if (replica && objects.rules.asksAgain(asked, peer)) ask(turn, replica, asked)
   }
 }
 
@@ -107,7 +106,7 @@ export function sayAnswers(turn: Turn): void {
 }
 
 function say(turn: Turn, key: number, answering: Answering): void {
-  const { objects, rules = REQUEST_RULES } = turn
+  const { objects } = turn
   const replica = objects.replicas.get(key)
   if (!replica || replica.dead || replica.owner !== objects.me) return void objects.asks.delete(key)
   const mine = isMine(objects, replica)
@@ -116,7 +115,7 @@ function say(turn: Turn, key: number, answering: Answering): void {
   if (answering.answer === 'yes') {
     return void request(turn, replica, 'yes', answering.by, answering.request)
   }
-  if (!rules.declines(mine)) return
+  if (!objects.rules.declines(mine)) return
   if (leads(objects)) return declined(turn, objects.me, key, answering)
   objects.outbox.push({ to: objects.primary, bytes: encodeAsk(KIND.decline, replica, answering) })
 }

@@ -11,7 +11,7 @@ import type { Millis } from '../machine.ts'
 import { refresh, timed } from './accept.ts'
 import { ask } from './asking.ts'
 import { give, GRANT_MS, openGrant, refuse } from './owning.ts'
-import { type Asked, leads, REQUEST_RULES, type Replica, type Turn } from './state.ts'
+import { type Asked, leads, type Replica, type Turn } from './state.ts'
 import { compare } from './version.ts'
 
 /** A request about what the primary has not heard of waits so long for that. */
@@ -71,9 +71,9 @@ function decide(turn: Turn, asked: Asked): boolean {
 }
 
 // Who does not say in time that it follows may be dead, and is not waited for.
-function hasHeard({ objects, now, rules = REQUEST_RULES }: Turn): boolean {
+function hasHeard({ objects, now }: Turn): boolean {
   const { me, reign, here, sights } = objects
-  if (objects.heardIn === reign.from || !rules.waitsForAll()) return true
+  if (objects.heardIn === reign.from || !objects.rules.waitsForAll()) return true
   const all = [...here.keys()].every((inc) => inc === me || sights.get(inc)?.follows === true)
   if (!all && now - reign.at < GRANT_MS) return false
   objects.heardIn = reign.from
@@ -135,10 +135,10 @@ function takeOver(turn: Turn, { entry }: Asked, replica: Replica): void {
 
 // Somebody else asked for what is given now.
 function endAsk(turn: Turn, { key, to }: Asked): void {
-  const { objects, rules = REQUEST_RULES } = turn
+  const { objects } = turn
   const ask = objects.asked.get(key)
   if (!ask) return
   objects.asked.delete(key)
-  if (ask.by === to || !rules.endsByGive(ask, to)) return
+  if (ask.by === to || !objects.rules.endsByGive(ask, to)) return
   refuse(turn, { from: ask.by, number: ask.request }, 'late', to)
 }

@@ -86,11 +86,3 @@ export interface RequestRules {
   /** Whether a new primary decides nothing before all have told it what is theirs. */
   waitsForAll(): boolean
 }
-
-/** As they ship. */
-export const REQUEST_RULES: RequestRules = {
-  asksAgain: ({ owner }, follower) => owner === follower,
-  declines: () => true,
-  endsByGive: () => true,
-  waitsForAll: () => true,
-}

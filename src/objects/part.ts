@@ -23,8 +23,6 @@ import {
   type ObjectEvent,
   type Objects,
   REFUSALS,
-  type RequestRules,
-  REQUEST_RULES,
   type Turn,
   type Types,
 } from './state.ts'
@@ -37,10 +35,10 @@ export const OBJECTS_CHANNEL = 4
 /** A destroyed object is remembered so long: nothing older is on its way any more (B49). */
 export const TOMBSTONE_MS: Millis = 60_000
 
-/** The part, for a game with these types. @param rules  that a proof may twist */
-export function objectsPart(types: Types, rules: RequestRules = REQUEST_RULES): Part<Objects> {
+/** The part, for a game with these types. */
+export function objectsPart(types: Types): Part<Objects> {
   const turn = (objects: Objects, now: Millis, out: PartOut): Turn => {
-    return { objects, types, now, out: out as PartOut<ObjectEvent>, rules }
+    return { objects, types, now, out: out as PartOut<ObjectEvent> }
   }
   return {
     channel: OBJECTS_CHANNEL,

@@ -26,6 +26,10 @@ export const RULES: ObjectsRules = rulesOf<ObjectsRules>({
   oweAll,
   base: ({ acked }, slot) => acked[slot]!,
   shares: () => true,
+  asksAgain: ({ owner }, follower) => owner === follower,
+  declines: () => true,
+  endsByGive: () => true,
+  waitsForAll: () => true,
 })
 
 /** No objects yet. @param gatherMs  between two rounds of updates; GATHER_MS if not given */

@@ -116,7 +116,7 @@ export interface Sight {
 }
 
 /** Decisions on which one owner and one newest state rest (RULES of rules.ts, or twisted ones). */
-export interface ObjectsRules {
+export interface ObjectsRules extends RequestRules {
   /** Which of two versions is the newer one (B39): above 0 what is said. */
   order(said: Said, known: Replica): number
   /** Whether that peer may say that of an object (B48). */
@@ -276,8 +276,6 @@ export interface Turn {
   readonly types: Types
   readonly now: Millis
   readonly out: PartOut<ObjectEvent>
-  /** REQUEST_RULES, if not given. */
-  readonly rules?: RequestRules
 }
 
 /** Between two rounds of updates at least. */

@@ -137,7 +137,7 @@ export interface PiecesRules {
   isWhole(from: { gen: number } | undefined, pieces: Pieces, wasLost: boolean): boolean
   /** Whether that player may grasp a piece in passing (O48). */
   mayGrasp(row: Row, player: number): boolean
-  /** What is said to who lost, a loose grab or not (O56). */
+  /** The outcome for a player whose update lost; a loose grab is answered too (O56). */
   conflict(loose: boolean, by: number): Uint8Array
   /** Which generation a level is of that was set by that update (O36). */
   levelGen(zg: number, gen: number): number
@@ -145,7 +145,7 @@ export interface PiecesRules {
   refused(row: Row, player: number, gen: number): Row
   /** Whether a hold of ours ended (O33). */
   isLoss(pieces: Pieces, before: Row, row: Row | null): boolean
-  /** What a player may not see of a row: a bit for each field (O53). */
+  /** The fields of a row that a player may not see, a bit each (O53). */
   hides(rules: PieceRules, row: Row, player: number): number
 }
 

@@ -32,7 +32,7 @@ export const SOMETIMES: readonly string[] = [
   'take ghost: granted',
 ]
 
-/** What is counted while seeds run. */
+/** Counts over the seeds that have run so far. */
 export interface Tallies {
   seeds: number
   failed: Result[]

@@ -7,12 +7,12 @@
  * nothing is remembered of what is gone.
  */
 
-import { REQUEST_RULES } from '../objects/objects.ts'
 import { HoldfastError, type Millis, type PartView, type PeerId } from '../machine.ts'
 import type { Objects, Replica } from '../objects/objects.ts'
 import { clone } from '../sim/clone.ts'
-import { fresh, type Input, rulesOf, step, thing } from './models/objects-peer.ts'
+import { fresh, type Input, step, thing, typesOf } from './models/objects-peer.ts'
 import { hear, type Heard } from './models/objects-words.ts'
+import { objectsRules } from './twists.ts'
 
 /** What somebody does. The host alone grants. */
 export type Deed = { at: Millis; who: string } & (
@@ -80,7 +80,7 @@ export interface Enacted {
 
 interface Stage {
   readonly play: Play
-  readonly types: ReturnType<typeof rulesOf>
+  readonly types: ReturnType<typeof typesOf>
   readonly states: Objects[]
   readonly arrivals: Arrival[]
   readonly changes: Change[]
@@ -114,10 +114,10 @@ export function enact(play: Play): Enacted {
 // All have their view and their links, and there is no object.
 function begin(play: Play): Stage {
   const { members, firstForm } = play
-  const none = fresh(firstForm ? 'host-sends-migrate' : null)
+  const none = fresh(objectsRules(firstForm ? 'host-sends-migrate' : null))
   const stage: Stage = {
     play,
-    types: rulesOf(0),
+    types: typesOf(0),
     states: members.map(() => clone(none)),
     arrivals: [],
     changes: [],
@@ -164,12 +164,7 @@ function numberOf({ play }: Stage, name: string): PeerId {
 
 function give(stage: Stage, inc: PeerId, input: Input, now: Millis): void {
   const before = standing(stage, inc)
-  const { state, effects } = step(
-    stage.states[inc - 1]!,
-    input,
-    { types: stage.types, rules: REQUEST_RULES },
-    0,
-  )
+  const { state, effects } = step(stage.states[inc - 1]!, input, stage.types, 0)
   stage.states[inc - 1] = state
   const after = standing(stage, inc)
   if (!same(before, after)) {

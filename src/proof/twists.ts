@@ -25,6 +25,11 @@ import { lead } from '../session/roles.ts'
 import { RULES } from '../session/rules.ts'
 import type { SessionRules } from '../session/state.ts'
 
+// What ships, but for some of it.
+function twisted<Rules extends object>(shipped: Rules, some: Partial<Rules> | null): Rules {
+  return some === null ? shipped : rulesOf({ ...shipped, ...some })
+}
+
 /** Bugs of links. */
 export type LinkBug = 'no-message-ids' | 'window-ignored' | 'dropped-but-acked'
 
@@ -44,7 +49,7 @@ const LINK: Readonly<Record<LinkBug, Partial<LinkRules>>> = {
 
 /** The rules of links, with that bug if one is named. */
 export function linkRules(bug: LinkBug | null): LinkRules {
-  return bug === null ? link.RULES : rulesOf({ ...link.RULES, ...LINK[bug] })
+  return twisted(link.RULES, bug && LINK[bug])
 }
 
 /** Bugs of the session. */
@@ -102,7 +107,7 @@ const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
 
 /** The rules of the session, with that bug if one is named. */
 export function sessionRules(bug: SessionBug | null): SessionRules {
-  return bug === null ? RULES : rulesOf({ ...RULES, ...SESSION[bug] })
+  return twisted(RULES, bug && SESSION[bug])
 }
 
 /** Bugs of pieces, by their names in docs/protocols/pieces.md. */
@@ -144,7 +149,7 @@ const PIECES: Readonly<Record<PiecesBug, Partial<PiecesRules>>> = {
 
 /** The rules of pieces, with that bug if one is named. */
 export function piecesRules(bug: PiecesBug | null): PiecesRules {
-  return bug === null ? pieces.RULES : rulesOf({ ...pieces.RULES, ...PIECES[bug] })
+  return twisted(pieces.RULES, bug && PIECES[bug])
 }
 
 /** Bugs of slots. */
@@ -171,7 +176,7 @@ const SLOTS: Readonly<Record<SlotsBug, Partial<SlotsRules>>> = {
 
 /** The rules of slots, with that bug if one is named. */
 export function slotsRules(bug: SlotsBug | null): SlotsRules {
-  return bug === null ? slots.RULES : rulesOf({ ...slots.RULES, ...SLOTS[bug] })
+  return twisted(slots.RULES, bug && SLOTS[bug])
 }
 
 /** Bugs of objects, by their names in docs/protocols/objects.md. */
@@ -255,6 +260,5 @@ const OBJECTS: Readonly<Record<ObjectsBug, Partial<ObjectsRules>>> = {
 
 /** The rules of objects, with that bug if one is named; then no frame goes to several peers. */
 export function objectsRules(bug: ObjectsBug | null): ObjectsRules {
-  if (bug === null) return objects.RULES
-  return rulesOf({ ...objects.RULES, shares: () => false, ...OBJECTS[bug] })
+  return twisted(objects.RULES, bug && { shares: () => false, ...OBJECTS[bug] })
 }

@@ -14,7 +14,6 @@ import type { Millis } from '../machine.ts'
 import type { Register } from '../register/messages.ts'
 import { become, releaseAll } from './output.ts'
 import { record } from './replicate.ts'
-import { attempt } from './attempts.ts'
 import { idleServer, type Session, type SessionOut } from './state.ts'
 
 /** A backup that has not acked the whole log within this keeps us in our role. */
@@ -54,7 +53,7 @@ export function proceed(session: Session, now: Millis, out: SessionOut): void {
   const lacking = commit.lengthOf(server.log) - server.log.acked
   if (!session.rules.mayHandOver(lacking)) return
   become(session, now, 'handing', out)
-  attempt(session, now, { why: 'handover', primary: server.backup, backup: 0 }, out)
+  session.rules.seek(session, now, { why: 'handover', primary: server.backup, backup: 0 }, out)
 }
 
 /** The register names our backup: we go on as its client. */

@@ -17,7 +17,6 @@ import * as commit from '../commit/log.ts'
 import { assert, type Millis, type PeerId } from '../machine.ts'
 import { MEMBERS_MAX, type Register } from '../register/messages.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { attempt } from './attempts.ts'
 import type { Durable } from './durable.ts'
 import {
   type Member,
@@ -54,7 +53,7 @@ export function seek(session: Session, now: Millis, out: SessionOut): void {
   const { epoch, primary, backup } = register
   session.server = { ...idleServer(now), epoch, primary, backup }
   become(session, now, 'recovering', out)
-  attempt(session, now, { why: 'recover', primary: session.me, backup: 0 }, out)
+  session.rules.seek(session, now, { why: 'recover', primary: session.me, backup: 0 }, out)
 }
 
 /** The register did not let us, and nothing that we asked is under way any more. */

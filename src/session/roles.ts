@@ -23,7 +23,6 @@
 import * as commit from '../commit/log.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import type { Register } from '../register/messages.ts'
-import { attempt } from './attempts.ts'
 import { proceed, stepDown } from './handover.ts'
 import * as leases from './lease.ts'
 import { gather } from './recovery.ts'
@@ -91,7 +90,7 @@ function addBackup(session: Session, now: Millis, out: SessionOut): void {
   server.log.acked = commit.lengthOf(server.log)
   server.unackedSince = Infinity
   become(session, now, 'adding', out)
-  attempt(session, now, { why: 'add', primary: session.me, backup: server.backup }, out)
+  session.rules.seek(session, now, { why: 'add', primary: session.me, backup: server.backup }, out)
 }
 
 /** Asks the register to do without the backup. @param why it shall be removed as a member, if so */

@@ -202,7 +202,7 @@ export interface SessionRules {
   mayHandOver(lacking: number): boolean
   /** Makes an entry of the log at the primary, or at who follows it (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
-  /** Wants another register; `answered` is what changes a role, and this is not (T77). */
+  /** Asks for another register, which alone changes a role (T77). */
   seek(
     session: Session,
     now: Millis,

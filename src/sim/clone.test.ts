@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { rulesOf } from '../machine.ts'
 import { clone } from './clone.ts'
 import { hash } from './hash.ts'
 
@@ -40,6 +41,12 @@ describe('clone', () => {
     expect([...copy]).toEqual([1, 2, 3])
   })
 
+  test('rules are shared by copies, and tell no states apart', () => {
+    const [mine, theirs] = [rulesOf({ takes: () => true }), rulesOf({ takes: () => false })]
+    expect(clone({ at: [1], rules: mine }).rules).toBe(mine)
+    expect(hash({ at: [1], rules: mine })).toBe(hash({ at: [1], rules: theirs }))
+    expect(hash({ at: [1], rules: mine })).not.toBe(hash({ at: [1], rules: null }))
+  })
   test('what is no plain data is refused by its name', () => {
     expect(() => clone({ at: new Date(0) })).toThrow('a state holds plain data only: Date')
     expect(() => clone([new (class Piece {})()])).toThrow('plain data only: Piece')

@@ -1,7 +1,7 @@
 // Goal: lines of the session that stand between two rules, and that nobody would miss at first.
 // Method: the shipped verbs, by hand; each test was seen to fail without its line.
 import { describe, expect, test } from 'vitest'
-import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
+import { founder, fresh } from '../../src/proof/models/processes.ts'
 import * as client from '../../src/session/client.ts'
 import * as durable from '../../src/session/durable.ts'
 import { LEASE_MS } from '../../src/session/lease.ts'
@@ -13,34 +13,7 @@ import * as machine from '../../src/session/session.ts'
 import type { Session } from '../../src/session/state.ts'
 import { mayLead } from '../../src/session/trust.ts'
 import { encode } from '../../src/wire/layout.ts'
-import { ackOf, listening, operation, registerOf } from './scene.ts'
-
-/** One process, and what it said and told. */
-class One {
-  readonly sent: PeerMessage[] = []
-  readonly told: string[] = []
-  process: Process
-
-  constructor(process: Process) {
-    this.process = process
-  }
-
-  get session(): Session {
-    return this.process.session
-  }
-
-  get length(): number {
-    const { log } = this.session.server
-    return log.base + log.entries.length
-  }
-
-  give(input: Input): void {
-    const { process, effects } = step(this.process, input)
-    this.process = process
-    this.sent.push(...effects.sent.map(({ message }) => message))
-    this.told.push(...effects.told.map(({ kind }) => kind))
-  }
-}
+import { ackOf, listening, One, operation, registerOf } from './scene.ts'
 
 /** The primary, 1, of three; 2 is asked to stand by. */
 function primary(): One {

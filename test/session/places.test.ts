@@ -2,45 +2,18 @@
 // changes, and what they leave alone.
 // Method: the shipped verbs, by hand, at instants that are arguments.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
+import { founder, fresh } from '../../src/proof/models/processes.ts'
 import { ATTEMPT_MS } from '../../src/session/attempts.ts'
 import * as client from '../../src/session/client.ts'
 import { remove } from '../../src/session/membership.ts'
-import type { Member, PeerMessage, View } from '../../src/session/messages.ts'
+import type { Member, View } from '../../src/session/messages.ts'
 import { operate } from '../../src/session/operations.ts'
 import { SEEK_MS } from '../../src/session/recovery.ts'
 import { nextCandidate, ROUND_MS } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
 import type { Session, SessionOut } from '../../src/session/state.ts'
 import * as watch from '../../src/session/watch.ts'
-import { ackOf, listening, registerOf } from './scene.ts'
-
-/** A process that is given one input after the other, and what it said. */
-class One {
-  readonly sent: PeerMessage[] = []
-  readonly asked: unknown[] = []
-  process: Process
-
-  constructor(process: Process) {
-    this.process = process
-  }
-
-  get session(): Session {
-    return this.process.session
-  }
-
-  get length(): number {
-    const { log } = this.session.server
-    return log.base + log.entries.length
-  }
-
-  give(input: Input): void {
-    const { process, effects } = step(this.process, input)
-    this.process = process
-    this.sent.push(...effects.sent.map(({ message }) => message))
-    this.asked.push(...effects.hub)
-  }
-}
+import { ackOf, listening, One, registerOf } from './scene.ts'
 
 /** The primary, 1, of three. */
 function primary(): One {

@@ -20,7 +20,7 @@ import { digest, fingerprint, proofOf, type Purpose } from '../../src/wire/diges
 import { TYPES_MAX } from '../../src/wire/difference.ts'
 import { decode } from '../../src/wire/layout.ts'
 import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
-import { ackOf, operation, registerOf } from './scene.ts'
+import { ackOf, operation, registerOf, silent } from './scene.ts'
 
 /** A primary with three members, and a log. */
 class Primary {
@@ -78,21 +78,13 @@ const sent: { to: number; message: PeerMessage }[] = []
 const events: SessionEvent[] = []
 const replies: Joined[] = []
 const out: SessionOut = {
+  ...silent,
   send: (to, message) => void sent.push({ to, message }),
   emit: (event) => void events.push(event),
   hub: (message) => {
     const answer = message.kind === 'reply' ? decode(joinedLayout, message.blob) : null
     if (answer) replies.push(answer)
   },
-  perform: () => null,
-  change: () => {},
-  keeps: () => false,
-  collect: () => [],
-  restore: () => {},
-  news: () => {},
-  show: (_part, news) => news,
-  part: () => 0,
-  told: () => [],
 }
 
 function viewOf(primary: Primary): { members: Member[] } {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { runSeeds } from '../../src/proof/batch.ts'
 import { draw, type Drawing } from '../../src/proof/seeds.ts'
 import { run } from '../../src/proof/trial.ts'
-import { thawed } from './frozen.ts'
+import { differing, thawed } from './frozen.ts'
 
 // So many are enough to meet every fault and every way of a session; more are in many.test.ts.
 const SEEDS = 60
@@ -31,6 +31,18 @@ describe('seeded sessions', () => {
 
   test('every fault and every way of a session was met', () => {
     expect([...all.missing].filter(([, times]) => times === 0)).toEqual([])
+  })
+
+  test('a seed that goes or ends otherwise than it did is told', () => {
+    const told = differing(
+      { 1: 'a b', 2: 'a b', 3: 'a b' },
+      { 1: 'a b', 2: 'c b', 3: 'c d', 4: 'a b' },
+    )
+    expect(told.map((text) => text.split(':')[0])).toEqual([
+      'seed 2 goes another way',
+      'seed 3 ends otherwise',
+      'seed 4 ends otherwise',
+    ])
   })
 
   test('the same seed gives the same run', async () => {

@@ -5,8 +5,7 @@
 
 import type { PartOut, PartView, PeerId } from '../../machine.ts'
 import * as objects from '../../objects/objects.ts'
-import { type ObjectsBug, objectsRules } from '../twists.ts'
-import type { Objects, RequestRules, TakePolicy, TypeRules } from '../../objects/objects.ts'
+import type { Objects, ObjectsRules, TakePolicy, TypeRules } from '../../objects/objects.ts'
 import { clone } from '../../sim/clone.ts'
 import { createWriter, finish } from '../../wire/bytes.ts'
 import { quantise, schema, u8 } from '../../wire/schema.ts'
@@ -14,7 +13,7 @@ import { quantise, schema, u8 } from '../../wire/schema.ts'
 const fields = schema({ one: u8, other: u8 })
 
 /** The only type: two numbers. Whoever `hides` says may not see it while `one` is odd. */
-export function rulesOf(hides: PeerId, take: TakePolicy = 'free'): readonly TypeRules[] {
+export function typesOf(hides: PeerId, take: TakePolicy = 'free'): readonly TypeRules[] {
   return [
     {
       schema: fields,
@@ -67,8 +66,8 @@ export interface Effects {
 }
 
 /** A member that is nowhere yet. */
-export function fresh(bug: ObjectsBug | null): Objects {
-  return objects.create(undefined, objectsRules(bug))
+export function fresh(rules: ObjectsRules): Objects {
+  return objects.create(undefined, rules)
 }
 
 /** The only object, as that member knows it. */
@@ -85,14 +84,14 @@ export function thing(state: Objects): objects.Replica | null {
 export function step(
   before: Objects,
   input: Input,
-  { types, rules }: { types: readonly TypeRules[]; rules: RequestRules },
+  types: readonly TypeRules[],
   nextSeq: number,
 ): { state: Objects; effects: Effects } {
   const state = clone(before)
-  const part = objects.objectsPart(types, rules)
+  const part = objects.objectsPart(types)
   const effects: Effects = { messages: [], frames: [], granted: [] }
   const out = outOf(before, state, effects)
-  const turn = { objects: state, types, now: 0, out, rules }
+  const turn = { objects: state, types, now: 0, out }
   take(part, turn, input)
   part.flush!(state, 0, out)
   for (const [to, sight] of state.sights) {

@@ -8,10 +8,11 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import { type Objects, REQUEST_RULES, type RequestRules } from '../../objects/objects.ts'
-import type { ObjectsBug } from '../twists.ts'
+import { rulesOf } from '../../machine.ts'
+import type { Objects, RequestRules } from '../../objects/objects.ts'
+import { type ObjectsBug, objectsRules } from '../twists.ts'
 import * as interned from './interned.ts'
-import { type Effects, fresh, type Input, rulesOf, step, thing } from './objects-peer.ts'
+import { type Effects, fresh, type Input, step, thing, typesOf } from './objects-peer.ts'
 
 /** How often each thing may happen that need not happen. */
 export interface Budgets {
@@ -151,7 +152,8 @@ export function begin(tables: Tables): Scene {
   const { scope } = tables
   const all = Array.from({ length: scope.members }, (_, i) => i + 1)
   const members = scope.joins ? all.slice(0, -1) : all
-  const none = interned.numberOf(tables.peers, fresh(scope.variant ?? null))
+  const rules = rulesOf({ ...objectsRules(scope.variant ?? null), ...scope.rules })
+  const none = interned.numberOf(tables.peers, fresh(rules))
   const scene: Scene = {
     peers: all.map(() => none),
     up: all.map((inc) => members.includes(inc)),
@@ -271,10 +273,9 @@ export function act(
 }
 
 function outcomeOf(tables: Tables, before: number, input: Input, seq: number): Outcome {
-  const { hides = 0, asks = false, rules: twisted } = tables.scope
-  const types = rulesOf(hides, asks ? 'ask' : 'free')
-  const game = { types, rules: { ...REQUEST_RULES, ...twisted } }
-  const { state, effects } = step(interned.valueOf(tables.peers, before), input, game, seq)
+  const { hides = 0, asks = false } = tables.scope
+  const types = typesOf(hides, asks ? 'ask' : 'free')
+  const { state, effects } = step(interned.valueOf(tables.peers, before), input, types, seq)
   const peer = interned.numberOf(tables.peers, state)
   return { peer, ...sentOf(tables, effects), granted: effects.granted }
 }

@@ -10,7 +10,7 @@ import type { PeerId } from '../../machine.ts'
 import { GATE, leads, type Objects, type Replica } from '../../objects/objects.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import * as interned from './interned.ts'
-import { rulesOf, thing } from './objects-peer.ts'
+import { thing, typesOf } from './objects-peer.ts'
 import * as scenes from './objects-scene.ts'
 import {
   CREATOR,
@@ -377,7 +377,7 @@ function numbersOf(list: readonly Packet[]): number[] {
 
 function wordOf(tables: Tables, number: number): string {
   const word = interned.valueOf(tables.words, number)
-  if ('bytes' in word) return phrase(word.bytes, rulesOf(tables.scope.hides ?? 0))
+  if ('bytes' in word) return phrase(word.bytes, typesOf(tables.scope.hides ?? 0))
   return typeof word.members === 'number'
     ? `${word.members} is gone`
     : `VIEW of epoch ${word.epoch}`
