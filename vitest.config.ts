@@ -15,9 +15,14 @@ const HOUSE = ['test/{checks,requirements,tidy}.test.ts']
 const MODELS = ['test/models/**/*.test.ts', 'src/proof/**/*.test.ts']
 const SIM = ['test/sim/**/*.test.ts']
 const DRIVERS = ['test/conformance/**/*.test.ts', 'src/{drivers,cli}/**/*.test.ts']
-// They mostly wait, for what is offline or frozen for a minute and a half; or go on for long: a
-// hundred passes, five devices that come back.
-const PATIENT = ['test/e2e/{offline,absence,returns,lumps}.test.ts']
+// They mostly wait, for what is offline or frozen for a minute and a half.
+const PATIENT = ['test/e2e/{offline,absence}.test.ts']
+// Real clocks that go on for long: a hundred passes, five devices that come back, full disks.
+const SLOW = [
+  'test/e2e/{returns,lumps,lan,hidden}.test.ts',
+  'test/conformance/{mail-letters,hub-disk}.test.ts',
+  'src/cli/mailbox.test.ts',
+]
 // Large scopes and many seeds.
 const WIDE = ['test/sim/many.test.ts', 'src/proof/models/large.test.ts']
 const E2E = ['test/e2e/**/*.test.ts']
@@ -50,11 +55,12 @@ const projects = [
   project('models', 0, { include: MODELS, exclude: WIDE, testTimeout: 3 * MINUTE }),
   project('sim', 0, { include: SIM, exclude: WIDE, testTimeout: 3 * MINUTE }),
   // Sockets and browsers measure real time: nothing else runs beside them.
-  project('drivers', 1, { include: DRIVERS, ...REAL, maxWorkers: 1 }),
-  project('e2e', 2, { include: E2E, exclude: PATIENT, ...REAL, maxWorkers: 1 }),
+  project('drivers', 1, { include: DRIVERS, exclude: SLOW, ...REAL, maxWorkers: 1 }),
+  project('e2e', 2, { include: E2E, exclude: [...PATIENT, ...SLOW], ...REAL, maxWorkers: 1 }),
   // The rest is what `npm run test:wide` runs.
   project('wide', 3, { include: WIDE, testTimeout: 10 * MINUTE }),
   project('patient', 4, { include: PATIENT, ...REAL, maxWorkers: 2 }),
+  project('slow', 5, { include: SLOW, ...REAL, maxWorkers: 1 }),
 ]
 
 const conditions = ['holdfast-source', ...defaultServerConditions]

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 
 const NARROW = ['unit', 'house', 'models', 'sim', 'drivers', 'e2e']
-const WIDE = ['wide', 'patient']
+const WIDE = ['wide', 'patient', 'slow']
 const given = process.argv.slice(2)
 const isWide = given[0] === '--wide'
 const projects = (isWide ? WIDE : NARROW).map((name) => `--project=${name}`)

@@ -11,11 +11,12 @@ import { crew, enter, hub, nameIn, open, score, seen, tabs, together, visit } fr
 const bots: ChildProcess[] = []
 
 beforeAll(() => pots.begin())
-afterEach(() => pots.closeAll())
-afterAll(async () => {
-  await Promise.all(bots.map(killed))
-  await pots.finish()
+// A second go begins with nothing of the first.
+afterEach(async () => {
+  await pots.closeAll()
+  await Promise.all(bots.splice(0).map(killed))
 })
+afterAll(() => pots.finish())
 
 test('T34: a tab that is reloaded is the same player, with score and name, past no door', async () => {
   const [ada, grace] = await crew('reload', ['Ada', 'Grace'])
@@ -115,14 +116,15 @@ test('T2, T3: an empty lobby says so, and whoever leaves is forgotten by the tab
 })
 
 test('T30: server and backup are killed at once: the others keep ids and scores, and are told', async () => {
+  const room = `both-${performance.now()}`
   const script = fileURLToPath(new URL('../../build/games/bots.js', import.meta.url))
   for (const index of ['1', '2']) {
-    const args = [script, 'teapots', '--index', index, '--room', 'both', '--server', hub.url]
+    const args = [script, 'teapots', '--index', index, '--room', room, '--server', hub.url]
     const bot = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
     bots.push(bot)
     await said(bot, `plays as player ${index}`)
   }
-  const all = [await enter('both', 'Linus'), await enter('both', 'Edsger')]
+  const all = [await enter(room, 'Linus'), await enter(room, 'Edsger')]
   const [linus, edsger] = all
   await seen(all, [1, 2, 3, 4])
   for (const tab of all) await tabs.until(tab, { primary: '1', backup: '2', hits: /[1-9]/ })

@@ -1,10 +1,10 @@
 // Goal: whatever befalls a session, all that was acknowledged is there once, and all agree.
-// Method: two hundred more seeded runs, as in seeds.test.ts.
+// Method: two hundred and twenty more seeded runs, as in seeds.test.ts.
 import { describe, expect, test } from 'vitest'
 import { runSeeds } from '../../src/proof/batch.ts'
 import { thawed } from './frozen.ts'
 
-const SEEDS = [61, 260] as const
+const SEEDS = [41, 260] as const
 const SLICE = 20
 
 describe('many seeded sessions', () => {

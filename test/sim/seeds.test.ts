@@ -9,7 +9,7 @@ import { run } from '../../src/proof/trial.ts'
 import { differing, thawed } from './frozen.ts'
 
 // So many are enough to meet every fault and every way of a session; more are in many.test.ts.
-const SEEDS = 60
+const SEEDS = 40
 const SLICE = 20
 
 describe('seeded sessions', () => {

@@ -37,6 +37,7 @@ export interface NamedModel {
 export const LARGE: ReadonlySet<string> = new Set([
   ...['F1', 'F4', 'F5'],
   ...['G3', 'G7', 'G8', 'G17', 'Q6', 'S7'],
+  'SL2',
 ])
 
 /** Most states of one exploration. */

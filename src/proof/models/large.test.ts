@@ -1,4 +1,4 @@
-// Goal: what the small scopes show of sessions and objects holds in larger ones.
+// Goal: what the small scopes show of sessions, objects and slots holds in larger ones.
 // Method: the checker over the shipped machines, every interleaving.
 import { describe, expect, test } from 'vitest'
 import { LARGE, ROOMS } from './index.ts'
@@ -14,6 +14,7 @@ const SCOPES: Record<string, { proves: string; states: number }> = {
   G17: { proves: 'B12', states: 70_000 },
   Q6: { proves: 'B30', states: 70_000 },
   S7: { proves: 'B12', states: 20_000 },
+  SL2: { proves: 'M31, M32, M36', states: 23_000 },
 }
 
 describe('large scopes', () => {
