@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { tmpdir } from 'node:os'
-import { Mailbox } from '../src/api/mailbox.ts'
+import { Mailbox } from '../src/faces/mailbox.ts'
 import { createNodeLoop } from '../src/drivers/net/loop-node.ts'
 import { openMailSqlite } from '../src/drivers/store/mail-sqlite.ts'
 import { append, type Contender, ours, overwrite, sqlite } from './mailbox/contenders.ts'

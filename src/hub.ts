@@ -4,7 +4,7 @@
  * @module
  */
 
-export type { HubFigures, ListedSession } from './api/hub-figures.ts'
-export { hub, type HubHandle, type HubOptions } from './api/hub-opening.ts'
-export type { HubHealth } from './api/hub-server.ts'
+export type { HubFigures, ListedSession } from './runtime/hub/hub-figures.ts'
+export { hub, type HubHandle, type HubOptions } from './faces/hub-opening.ts'
+export type { HubHealth } from './runtime/hub/hub-server.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { type Mailbox, type MailboxOptions, openIn } from './api/mail-opening.ts'
+import { type Mailbox, type MailboxOptions, openIn } from './faces/mail-opening.ts'
 import { createBrowserLoop } from './drivers/net/loop-browser.ts'
 import { connectWebSocket } from './drivers/net/websocket.ts'
 import { reportInPage } from './drivers/report-browser.ts'
 import { openMailIndexedDb } from './drivers/store/mail-indexeddb.ts'
 import { wallClock } from './drivers/wall-clock.ts'
 
-export * from './api/mail-opening.ts'
+export * from './faces/mail-opening.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
 
 /** Opens a mailbox in a database of this origin. @throws HoldfastError `store` with what to do */

@@ -1,6 +1,6 @@
 /** @module The door for mailboxes on Node. */
 
-import { type Mailbox, type MailboxOptions, openIn } from './api/mail-opening.ts'
+import { type Mailbox, type MailboxOptions, openIn } from './faces/mail-opening.ts'
 import { createNodeLoop } from './drivers/net/loop-node.ts'
 import { listenStreams } from './drivers/net/websocket-listen.ts'
 import { connectWebSocketNode } from './drivers/net/websocket-node.ts'
@@ -9,7 +9,7 @@ import { openMailSqlite } from './drivers/store/mail-sqlite.ts'
 import { wallClock } from './drivers/wall-clock.ts'
 import { startWatchdog } from './drivers/watchdog.ts'
 
-export * from './api/mail-opening.ts'
+export * from './faces/mail-opening.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
 
 const place = {

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { joinIn, type JoinOptions } from './api/join.ts'
+import { joinIn, type JoinOptions } from './faces/join.ts'
 import { nodeEnvironment } from './drivers/node.ts'
-import type { Session } from './api/session.ts'
+import type { Session } from './faces/session.ts'
 import type { UdpOptions } from './drivers/net/udp.ts'
 
 export * from './index.ts'

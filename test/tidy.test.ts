@@ -87,28 +87,28 @@ describe('the house is in order', () => {
 
 describe('a broken rule about imports is seen', () => {
   test.each([
-    ['src/link/a.ts', `import { b } from '../commit/b.ts'`, 'neighbour'],
+    ['src/link/a.ts', `import { b } from '../directory/b.ts'`, 'neighbour'],
     ['src/link/a.ts', `import type { B } from '../session/b.ts'`, 'higher floor'],
-    ['src/link/a.ts', `export * from '../api/b.ts'`, 'higher floor'],
-    ['src/link/a.ts', `export { b } from '../api/b.ts'`, 'higher floor'],
-    ['src/link/a.ts', `const b = await import('../api/b.ts')`, 'higher floor'],
-    ['src/link/a.ts', `let b: import('../api/b.ts').B`, 'higher floor'],
-    ['src/link/a.test.ts', `import { b } from '../commit/b.ts'`, 'neighbour'],
+    ['src/link/a.ts', `export * from '../faces/b.ts'`, 'higher floor'],
+    ['src/link/a.ts', `export { b } from '../faces/b.ts'`, 'higher floor'],
+    ['src/link/a.ts', `const b = await import('../faces/b.ts')`, 'higher floor'],
+    ['src/link/a.ts', `let b: import('../faces/b.ts').B`, 'higher floor'],
+    ['src/link/a.test.ts', `import { b } from '../directory/b.ts'`, 'neighbour'],
     ['src/link/a.ts', `import { b } from '../../tools/b.ts'`, 'no floor'],
     ['src/link/a.ts', `import ws from 'ws'`, 'packages'],
-    ['src/api/a.ts', `import { join } from 'holdfast'`, 'the door'],
+    ['src/faces/a.ts', `import { join } from 'holdfast'`, 'the door'],
     ['src/machine.ts', `import type { B } from './ports.ts'`, 'nothing'],
     ['src/attic/a.ts', `export {}`, 'no room'],
-    ['games/dots/a.ts', `import { b } from '../../src/api/b.ts'`, 'public doors'],
+    ['games/dots/a.ts', `import { b } from '../../src/faces/b.ts'`, 'public doors'],
   ])('%s: %s', (path, text, why) => {
     expect(planted(floors.floors, path, text)).toEqual([expect.stringContaining(why)])
   })
   test.each([
     ['src/link/a.ts', `import { b } from './b.ts'\nimport { c } from '../wire/c.ts'`],
-    ['src/link/a.ts', `const b = "import { b } from '../api/b.ts'" // import('../api/b.ts')`],
+    ['src/link/a.ts', `const b = "import { b } from '../faces/b.ts'" // import('../faces/b.ts')`],
     ['src/link/a.test.ts', `import { b } from '../sim/b.ts'`],
     ['src/drivers/net/a.ts', `import { WebSocketServer } from 'ws'`],
-    ['src/browser.ts', `export * from './index.ts'\nexport * from './api/b.ts'`],
+    ['src/browser.ts', `export * from './index.ts'\nexport * from './faces/b.ts'`],
     ['games/dots/a.ts', `import { join } from 'holdfast'\nimport { b } from './b.ts'`],
   ])('and a kept one is not: %s: %s', (path, text) => {
     expect(planted(floors.floors, path, text)).toEqual([])
@@ -130,9 +130,9 @@ describe('a broken rule about imports is seen', () => {
     expect(found).toEqual([expect.stringContaining('node:dgram')])
   })
   test('a session behind a door of mailboxes, unless only its type is named', () => {
-    const door = parse('src/mailbox.ts', `export * from './api/a.ts'`)
+    const door = parse('src/mailbox.ts', `export * from './faces/a.ts'`)
     const reached = (text: string): string[] => {
-      const inner = parse('src/api/a.ts', text)
+      const inner = parse('src/faces/a.ts', text)
       return said(floors.sessionReached('src/mailbox.ts', [door, inner]))
     }
     const why = [expect.stringContaining('src/session/b.ts is loaded by src/mailbox.ts')]
@@ -189,7 +189,7 @@ describe('a broken rule about shape is seen', () => {
     expect(planted(shape.classes, 'src/machine.ts', 'class Other {}')).toHaveLength(1)
     expect(planted(shape.classes, 'src/machine.ts', 'class HoldfastError {}')).toEqual([])
     expect(planted(shape.classes, 'src/drivers/a.ts', 'class Socket {}')).toEqual([])
-    expect(planted(shape.classes, 'src/api/a.ts', 'class Session {}')).toEqual([])
+    expect(planted(shape.classes, 'src/faces/a.ts', 'class Session {}')).toEqual([])
   })
   test('a line of 101 columns', () => {
     expect(planted(shape.lengths, 'src/a.ts', `// ${'é'.repeat(97)}`)).toEqual([])

@@ -7,7 +7,7 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { Mailbox } from '../../src/api/mailbox.ts'
+import { Mailbox } from '../../src/faces/mailbox.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
 import { mailLayout, plainBatch } from '../../src/mailbox/messages.ts'

@@ -9,7 +9,7 @@
  * and eyes, but do not decode the updates that come: that is not what is measured here.
  */
 
-import { joinIn } from '../../src/api/join.ts'
+import { joinIn } from '../../src/faces/join.ts'
 import type { GameType, ObjectHandle, Session } from '../../src/node.ts'
 import type { Environment } from '../../src/ports.ts'
 import { Counted } from './counted.ts'

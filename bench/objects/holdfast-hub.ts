@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { HubServer } from '../../src/api/hub-server.ts'
+import { HubServer } from '../../src/runtime/hub/hub-server.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { acceptStreams } from '../../src/drivers/net/websocket-server.ts'
 import { createMemoryStore } from '../../src/drivers/store/memory.ts'

@@ -1,6 +1,6 @@
 /** The types of Holdfast's objects in the bench. */
 
-import { near } from '../../src/api/rules.ts'
+import { near } from '../../src/faces/rules.ts'
 import { angle, object, ranged, vec2 } from '../../src/node.ts'
 import type { Setting } from './words.ts'
 import { RADIUS, SIGHT, sideOf, SPEED } from './workload.ts'

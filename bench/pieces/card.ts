@@ -1,6 +1,6 @@
 /** The game of the bench: cards that anybody may move. */
 
-import { action, piece } from '../../src/api/types.ts'
+import { action, piece } from '../../src/faces/types.ts'
 import { ranged, u32 } from '../../src/wire/schema.ts'
 import { PIECES } from './words.ts'
 

@@ -6,8 +6,8 @@
  * Only who says `node` becomes the backup; `browser` is but a word here, for all have sockets.
  */
 
-import { joinIn } from '../../src/api/join.ts'
-import type { PieceHandle } from '../../src/api/piece-handles.ts'
+import { joinIn } from '../../src/faces/join.ts'
+import type { PieceHandle } from '../../src/faces/piece-handles.ts'
 import type { Session } from '../../src/node.ts'
 import type { Environment } from '../../src/ports.ts'
 import { Counted } from '../objects/counted.ts'

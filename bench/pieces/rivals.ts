@@ -3,8 +3,8 @@
  * how ours does it, and what stands in its place elsewhere.
  */
 
-import { patched } from '../../src/api/piece-types.ts'
-import { piece } from '../../src/api/types.ts'
+import { patched } from '../../src/faces/piece-types.ts'
+import { piece } from '../../src/faces/types.ts'
 import { receive, settled, shown, update } from '../../src/pieces/branch.ts'
 import { apply } from '../../src/pieces/changes.ts'
 import { perform } from '../../src/pieces/decide.ts'

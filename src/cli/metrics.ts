@@ -1,6 +1,6 @@
 /**
  * What Prometheus reads at `/metrics`: what the process is, by prom-client, and what the parts of
- * the program have counted, which write their own text (api/hub-figures.ts).
+ * the program have counted, which write their own text (runtime/hub/hub-figures.ts).
  */
 
 import { collectDefaultMetrics, Registry } from 'prom-client'

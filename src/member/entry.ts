@@ -13,8 +13,8 @@
 
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis } from '../machine.ts'
-import { type FromHub, fromHub, HUB_VERSION, NO_GAME } from '../register/messages.ts'
-import { type ToHub, toHub } from '../register/messages.ts'
+import { type FromHub, fromHub, HUB_VERSION, NO_GAME } from '../directory/messages.ts'
+import { type ToHub, toHub } from '../directory/messages.ts'
 import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
 import {

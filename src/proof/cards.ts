@@ -7,10 +7,10 @@
  * turns were recorded: none is lost, none counts twice, none goes on from what is void.
  */
 
-import { action, piece, type ActionType } from '../api/types.ts'
-import { type PieceType, secret } from '../api/piece-types.ts'
-import type { PieceHandle, PieceOutcome } from '../api/piece-handles.ts'
-import type { Session } from '../api/session.ts'
+import { action, piece, type ActionType } from '../faces/types.ts'
+import { type PieceType, secret } from '../faces/piece-types.ts'
+import type { PieceHandle, PieceOutcome } from '../faces/piece-handles.ts'
+import type { Session } from '../faces/session.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import { HoldfastError } from '../machine.ts'

@@ -3,8 +3,8 @@
  * before their time, whoever dies meanwhile.
  */
 
-import { action, type ActionType } from '../api/types.ts'
-import type { Session } from '../api/session.ts'
+import { action, type ActionType } from '../faces/types.ts'
+import type { Session } from '../faces/session.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import type { Millis } from '../machine.ts'

@@ -6,8 +6,8 @@
  * `lost`, and of whom. Each such loss is told once, and no other (docs/protocols/pieces.md, Rules).
  */
 
-import type { LostHold } from '../api/piece-handles.ts'
-import type { Session } from '../api/session.ts'
+import type { LostHold } from '../faces/piece-handles.ts'
+import type { Session } from '../faces/session.ts'
 import type { Part } from '../machine.ts'
 import type { Slot } from '../member/state.ts'
 import { GENERATIONS, type Pieces, PIECES_CHANNEL } from '../pieces/pieces.ts'

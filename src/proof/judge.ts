@@ -6,13 +6,13 @@
  * backup, or a primary that had no backup yet, is recovered by those who are left.
  */
 
-import type { Register } from '../register/messages.ts'
+import type { Register } from '../directory/messages.ts'
 import { underWay, wrongCalls } from './callers.ts'
 import { bareFaces, cardsOf, unsettledCards, wrongTurns } from './cards.ts'
 import { woundClocks, wrongClocks } from './clocks.ts'
 import type { Trial } from './diary.ts'
 import { Dot, isIn, type Life, serving } from './lives.ts'
-import type { Session } from '../api/session.ts'
+import type { Session } from '../faces/session.ts'
 import { unseenGhosts } from './prizes.ts'
 import type { PeerId } from '../machine.ts'
 import { thingsOf, unsettled } from './things.ts'

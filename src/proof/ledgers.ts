@@ -7,8 +7,8 @@
  * the ledger is that which one process makes of the same acts.
  */
 
-import type { Session } from '../api/session.ts'
-import type { SlotsHandle } from '../api/slots.ts'
+import type { Session } from '../faces/session.ts'
+import type { SlotsHandle } from '../faces/slots.ts'
 import * as prng from '../faults/prng.ts'
 import type { Millis } from '../machine.ts'
 import { fingerprint } from '../wire/digest.ts'

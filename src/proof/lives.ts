@@ -3,12 +3,12 @@
  * and remembers what it was answered and what it was shown.
  */
 
-import { action, object, type ActionType, type ObjectType } from '../api/types.ts'
-import { joinIn } from '../api/join.ts'
-import type { Session } from '../api/session.ts'
-import type { ObjectHandle } from '../api/handles.ts'
+import { action, object, type ActionType, type ObjectType } from '../faces/types.ts'
+import { joinIn } from '../faces/join.ts'
+import type { Session } from '../faces/session.ts'
+import type { ObjectHandle } from '../faces/handles.ts'
 import type { Millis } from '../machine.ts'
-import type { Topology } from '../register/messages.ts'
+import type { Topology } from '../directory/messages.ts'
 import { serves } from '../session/state.ts'
 import type { SimNode } from '../sim/world.ts'
 import * as prng from '../faults/prng.ts'

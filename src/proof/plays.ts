@@ -3,8 +3,8 @@
  * was answered. No lot is told twice, and what was answered stands in the table.
  */
 
-import { action, type ActionType } from '../api/types.ts'
-import type { Session } from '../api/session.ts'
+import { action, type ActionType } from '../faces/types.ts'
+import type { Session } from '../faces/session.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import { Card } from './cards.ts'

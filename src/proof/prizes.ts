@@ -4,11 +4,11 @@
  * and end meanwhile. Each request must end, and no object may live with one member alone.
  */
 
-import { object, type ObjectType } from '../api/types.ts'
-import type { Asking } from '../api/events.ts'
-import type { ObjectHandle } from '../api/handles.ts'
-import type { Onlooker } from '../api/rules.ts'
-import type { Session } from '../api/session.ts'
+import { object, type ObjectType } from '../faces/types.ts'
+import type { Asking } from '../faces/events.ts'
+import type { ObjectHandle } from '../faces/handles.ts'
+import type { Onlooker } from '../faces/rules.ts'
+import type { Session } from '../faces/session.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import type { Millis } from '../machine.ts'

@@ -5,8 +5,8 @@
  * player was told that it is void.
  */
 
-import type { Session } from '../api/session.ts'
-import type { SlotsHandle } from '../api/slots.ts'
+import type { Session } from '../faces/session.ts'
+import type { SlotsHandle } from '../faces/slots.ts'
 import * as prng from '../faults/prng.ts'
 import type { Millis } from '../machine.ts'
 import { u8 } from '../wire/schema.ts'

@@ -5,8 +5,8 @@
 
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
-import type { GiveOutcome, TakeOutcome } from '../api/outcomes.ts'
-import type { Session } from '../api/session.ts'
+import type { GiveOutcome, TakeOutcome } from '../faces/outcomes.ts'
+import type { Session } from '../faces/session.ts'
 import { leads, type Replica } from '../objects/objects.ts'
 import { count, type Trial } from './diary.ts'
 import { isIn, type Life, Thing } from './lives.ts'

@@ -3,7 +3,7 @@
  * the claim can be broken.
  */
 
-import * as commit from '../commit/log.ts'
+import * as commit from '../replication/log.ts'
 import { rulesOf } from '../machine.ts'
 import { append } from '../link/reliable.ts'
 import * as link from '../link/rules.ts'

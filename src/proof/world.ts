@@ -9,9 +9,9 @@
  */
 
 import type { Environment } from '../ports.ts'
-import { HubServer } from '../api/hub-server.ts'
-import { joinIn, type JoinOptions } from '../api/join.ts'
-import type { Session } from '../api/session.ts'
+import { HubServer } from '../runtime/hub/hub-server.ts'
+import { joinIn, type JoinOptions } from '../faces/join.ts'
+import type { Session } from '../faces/session.ts'
 import type { Millis } from '../machine.ts'
 import { createWorld, type SimNode, type World, type WorldOptions } from '../sim/world.ts'
 

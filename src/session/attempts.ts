@@ -6,7 +6,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import type { Why } from '../register/messages.ts'
+import type { Why } from '../directory/messages.ts'
 import { proofOf } from '../wire/digest.ts'
 import { nextRequest, type Session, type SessionOut } from './state.ts'
 

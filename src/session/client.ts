@@ -7,7 +7,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import { EPOCH_MAX } from '../register/register.ts'
+import { EPOCH_MAX } from '../directory/register.ts'
 import {
   type Gone,
   type Member,

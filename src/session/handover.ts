@@ -9,9 +9,9 @@
  * sent to the old primary meanwhile its clients send again, as after any change of primary.
  */
 
-import * as commit from '../commit/log.ts'
+import * as commit from '../replication/log.ts'
 import type { Millis } from '../machine.ts'
-import type { Register } from '../register/messages.ts'
+import type { Register } from '../directory/messages.ts'
 import { become, releaseAll } from './output.ts'
 import { record } from './replicate.ts'
 import { idleServer, type Session, type SessionOut } from './state.ts'

@@ -1,7 +1,7 @@
 // Goal: a primary tells what it commits only while nobody can have recovered its session.
 // Method: the lease by itself, with every instant given.
 import { describe, expect, test } from 'vitest'
-import { RECOVER_MS } from '../register/register.ts'
+import { RECOVER_MS } from '../directory/register.ts'
 import * as leases from './lease.ts'
 import { LEASE_MS, PROMISE_MS } from './lease.ts'
 

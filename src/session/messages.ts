@@ -3,7 +3,7 @@
  * holds. TAKE_OVER is a `view` with a larger epoch; BECOME_BACKUP is the first `snapshot`.
  */
 
-import { MEMBERS_MAX, NAME_MAX, REASON_MAX } from '../register/messages.ts'
+import { MEMBERS_MAX, NAME_MAX, REASON_MAX } from '../directory/messages.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import {

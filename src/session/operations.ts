@@ -6,7 +6,7 @@
  * client sends again what has no outcome, and gets the stored outcome or the first one (T80).
  */
 
-import * as commit from '../commit/log.ts'
+import * as commit from '../replication/log.ts'
 import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as durable from './durable.ts'
 import { BODY_MAX, CHANGES_MAX, OUTCOMES_MAX, type PeerMessage } from './messages.ts'

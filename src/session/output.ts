@@ -7,7 +7,7 @@
  * session may be recovered without us, nothing leaves once our lease is over (lease.ts).
  */
 
-import * as commit from '../commit/log.ts'
+import * as commit from '../replication/log.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { encode } from '../wire/layout.ts'
 import * as leases from './lease.ts'

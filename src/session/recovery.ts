@@ -13,9 +13,9 @@
  * answer is removed, and comes back as the same player.
  */
 
-import * as commit from '../commit/log.ts'
+import * as commit from '../replication/log.ts'
 import { assert, type Millis, type PeerId } from '../machine.ts'
-import { MEMBERS_MAX, type Register } from '../register/messages.ts'
+import { MEMBERS_MAX, type Register } from '../directory/messages.ts'
 import { decode, encode } from '../wire/layout.ts'
 import type { Durable } from './durable.ts'
 import {

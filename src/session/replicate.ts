@@ -3,10 +3,10 @@
  * snapshot and the entries that the other side takes. Both make a change by the same `make`.
  */
 
-import * as commit from '../commit/log.ts'
+import * as commit from '../replication/log.ts'
 import { assert, type Millis, type PeerId } from '../machine.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { EPOCH_MAX } from '../register/register.ts'
+import { EPOCH_MAX } from '../directory/register.ts'
 import * as durable from './durable.ts'
 import {
   type Delta,

@@ -20,9 +20,9 @@
  * (Lamport, Malkhi, Zhou, 2009): write to both, read from either, change through the master.
  */
 
-import * as commit from '../commit/log.ts'
+import * as commit from '../replication/log.ts'
 import type { Millis, PeerId } from '../machine.ts'
-import type { Register } from '../register/messages.ts'
+import type { Register } from '../directory/messages.ts'
 import { proceed, stepDown } from './handover.ts'
 import * as leases from './lease.ts'
 import { gather } from './recovery.ts'

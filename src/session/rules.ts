@@ -1,6 +1,6 @@
 /** The decisions of the session, as they are; proofs pass twisted ones (proof/models/twists.ts). */
 
-import * as commit from '../commit/log.ts'
+import * as commit from '../replication/log.ts'
 import { rulesOf } from '../machine.ts'
 import { attempt } from './attempts.ts'
 import * as durable from './durable.ts'

@@ -7,7 +7,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import type { FromHub } from '../register/messages.ts'
+import type { FromHub } from '../directory/messages.ts'
 import { decode } from '../wire/layout.ts'
 import { retry } from './attempts.ts'
 import * as client from './client.ts'

@@ -6,10 +6,10 @@
  * told like any other, so there is one way for news to travel.
  */
 
-import type * as commit from '../commit/log.ts'
-import { create as createLog } from '../commit/log.ts'
+import type * as commit from '../replication/log.ts'
+import { create as createLog } from '../replication/log.ts'
 import type { Millis, Out, PeerId } from '../machine.ts'
-import type { Register, ToHub, Topology, Why } from '../register/messages.ts'
+import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
 import { create as createLease, type Lease } from './lease.ts'
 import * as durable from './durable.ts'
 import type { Durable, PartState } from './durable.ts'

@@ -8,7 +8,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import type { Register } from '../register/messages.ts'
+import type { Register } from '../directory/messages.ts'
 import type { Session } from './state.ts'
 
 /** Named by the register and not heard of for so long, the new primary is asked for its view. */

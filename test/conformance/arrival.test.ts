@@ -12,7 +12,7 @@ import { nodeEnvironment } from '../../src/drivers/node.ts'
 import { lookFromNode } from '../../src/drivers/net/look-node.ts'
 import { connectWebSocketNode } from '../../src/drivers/net/websocket-node.ts'
 import { acceptStreams } from '../../src/drivers/net/websocket-server.ts'
-import { joinIn } from '../../src/api/join.ts'
+import { joinIn } from '../../src/faces/join.ts'
 import type { HoldfastError } from '../../src/index.ts'
 import type { Met } from '../../src/ports.ts'
 

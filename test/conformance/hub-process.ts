@@ -11,7 +11,7 @@ import {
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/register/messages.ts'
+} from '../../src/directory/messages.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, readFrame } from '../../src/wire/relay.ts'

@@ -2,10 +2,10 @@
 // after which nobody wants it, what it says of itself, and who holds the loop.
 // Method: real mailboxes; a clock that the test moves.
 import { expect, test } from 'vitest'
-import { openIn } from '../../src/api/mail-opening.ts'
-import { PostKeys } from '../../src/api/mail-keys.ts'
-import { seal, unseal } from '../../src/api/mail-letters.ts'
-import { Values } from '../../src/api/mail-transaction.ts'
+import { openIn } from '../../src/faces/mail-opening.ts'
+import { PostKeys } from '../../src/runtime/mailbox/keys.ts'
+import { seal, unseal } from '../../src/runtime/mailbox/letters.ts'
+import { Values } from '../../src/runtime/mailbox/transaction.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import type { LetterInfo, Mailbox } from '../../src/mailbox.ts'

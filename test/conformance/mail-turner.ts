@@ -4,7 +4,7 @@
  */
 
 import { openSync, writeSync } from 'node:fs'
-import { openIn } from '../../src/api/mail-opening.ts'
+import { openIn } from '../../src/faces/mail-opening.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'

@@ -4,9 +4,9 @@
  */
 
 import * as actions from '../../src/actions/actions.ts'
-import { Runner } from '../../src/api/runner.ts'
-import { runOf } from '../../src/api/runs.ts'
-import { action, sortTypes } from '../../src/api/types.ts'
+import { Runner } from '../../src/runtime/member/runner.ts'
+import { runOf } from '../../src/faces/runs.ts'
+import { action, sortTypes } from '../../src/faces/types.ts'
 import { fork, type Prng } from '../../src/faults/prng.ts'
 import { create as chaosOf, chance, next, pick } from '../../src/faults/prng.ts'
 import * as link from '../../src/link/link.ts'
@@ -20,7 +20,7 @@ import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proo
 import type { PeerMessage } from '../../src/session/messages.ts'
 import { HELD_MAX } from '../../src/session/output.ts'
 import * as pieces from '../../src/pieces/pieces.ts'
-import { tableOf as companionOf } from '../../src/api/table.ts'
+import { tableOf as companionOf } from '../../src/faces/table.ts'
 import { Card, cardBody, cardNews, cardsWronged } from './cards.ts'
 import { datagram, type Knowledge, mutated, noise, peerBytes, remember } from './hostile.ts'
 import { bounded as objectsBounded, furnish, keep, RULES, TYPES, wronged } from './household.ts'

@@ -12,7 +12,7 @@ import { handshakeLayout } from '../../src/link/handshake.ts'
 import { writeHeader } from '../../src/link/packet.ts'
 import type { PeerMessage, View } from '../../src/session/messages.ts'
 import { ADDRESS_MAX, ADDRESSES_MAX, deltaLayout, peerLayout } from '../../src/session/messages.ts'
-import { HUB_VERSION, type ToHub, toHub } from '../../src/register/messages.ts'
+import { HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameMessage, frameRelay } from '../../src/wire/relay.ts'
 

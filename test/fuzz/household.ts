@@ -3,14 +3,14 @@
  * claims that must hold of what is its own.
  */
 
-import { near } from '../../src/api/rules.ts'
-import { object } from '../../src/api/types.ts'
+import { near } from '../../src/faces/rules.ts'
+import { object } from '../../src/faces/types.ts'
 import { partOut } from '../../src/member/dispatch.ts'
 import * as member from '../../src/member/member.ts'
 import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'
 import { BATCHES_MAX } from '../../src/objects/duty.ts'
 import * as objects from '../../src/objects/objects.ts'
-import type { Runner } from '../../src/api/runner.ts'
+import type { Runner } from '../../src/runtime/member/runner.ts'
 import { text, u8, vec2 } from '../../src/wire/schema.ts'
 
 const Thing = object(

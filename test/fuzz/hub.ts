@@ -2,16 +2,16 @@
 
 import { fork, type Prng } from '../../src/faults/prng.ts'
 import { create as chaosOf, below, chance, pick } from '../../src/faults/prng.ts'
-import * as hub from '../../src/hub/hub.ts'
-import type { HubOut } from '../../src/hub/hub.ts'
-import { create, type Directory, recordOf, restore } from '../../src/register/register.ts'
+import * as hub from '../../src/directory/hub.ts'
+import type { HubOut } from '../../src/directory/hub.ts'
+import { create, type Directory, recordOf, restore } from '../../src/directory/register.ts'
 import {
   type FromHub,
   fromHub,
   HUB_VERSION,
   type ToHub,
   toHub,
-} from '../../src/register/messages.ts'
+} from '../../src/directory/messages.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'

@@ -10,7 +10,7 @@ import {
   type Runtime,
   type Wish,
 } from '../../src/member/state.ts'
-import { type FromHub, fromHub, HUB_VERSION, type Topology } from '../../src/register/messages.ts'
+import { type FromHub, fromHub, HUB_VERSION, type Topology } from '../../src/directory/messages.ts'
 import { joinedLayout, type Member } from '../../src/session/messages.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 

@@ -1,7 +1,7 @@
 /** What tests of the session give to a process, and a sink that listens to one. */
 
 import { type Input, type Process, step } from '../../src/proof/models/processes.ts'
-import type { ToHub } from '../../src/register/messages.ts'
+import type { ToHub } from '../../src/directory/messages.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import type { Session, SessionEvent, SessionOut } from '../../src/session/state.ts'
 

@@ -1,7 +1,7 @@
 // Goal: the longest messages of a session fit the messages of a link.
 import { expect, test } from 'vitest'
 import { MESSAGE_MAX } from '../../src/link/limits.ts'
-import { MEMBERS_MAX, NAME_MAX, SIGNAL_MAX } from '../../src/register/messages.ts'
+import { MEMBERS_MAX, NAME_MAX, SIGNAL_MAX } from '../../src/directory/messages.ts'
 import {
   ADDRESS_MAX,
   ADDRESSES_MAX,

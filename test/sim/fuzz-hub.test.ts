@@ -1,9 +1,9 @@
 // Goal: whatever strangers send to the hub, its sessions do not notice and it does not grow.
 // Method: seeded nonsense and lies into the shipped machine, one millisecond apart.
 import { expect, test } from 'vitest'
-import * as allowance from '../../src/hub/allowance.ts'
-import * as hub from '../../src/hub/hub.ts'
-import { HUB_VERSION } from '../../src/register/messages.ts'
+import * as allowance from '../../src/directory/allowance.ts'
+import * as hub from '../../src/directory/hub.ts'
+import { HUB_VERSION } from '../../src/directory/messages.ts'
 import { complaints, desk, last, open, say, storm } from '../fuzz/hub.ts'
 
 test('T28: strangers send 15,000 hostile messages to the hub: its sessions stand as they stood', () => {

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { Mailbox } from '../../src/api/mailbox.ts'
+import { Mailbox } from '../../src/faces/mailbox.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import type { Connect, Stream, StreamEvents } from '../../src/ports.ts'

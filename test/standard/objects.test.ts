@@ -2,7 +2,7 @@
 // Method: as standard.test.ts; a star and a mesh are captured, and states are drawn bit by bit.
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { object } from '../../src/api/types.ts'
+import { object } from '../../src/faces/types.ts'
 import * as prng from '../../src/faults/prng.ts'
 import { readEntry } from '../../src/objects/messages.ts'
 import * as objects from '../../src/objects/objects.ts'

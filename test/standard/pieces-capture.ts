@@ -3,10 +3,10 @@
  * refused, wrested, grasped again, raised, shuffled, hidden and swept, and a server dies.
  */
 
-import type { Session } from '../../src/api/session.ts'
-import type { PieceHandle } from '../../src/api/piece-handles.ts'
-import { reject, secret } from '../../src/api/piece-types.ts'
-import { action, piece } from '../../src/api/types.ts'
+import type { Session } from '../../src/faces/session.ts'
+import type { PieceHandle } from '../../src/faces/piece-handles.ts'
+import { reject, secret } from '../../src/faces/piece-types.ts'
+import { action, piece } from '../../src/faces/types.ts'
 import { bool, text, u32, u8, vec2 } from '../../src/wire/schema.ts'
 import { open, type Stage } from './capture.ts'
 import type { Sent } from './ledger.ts'

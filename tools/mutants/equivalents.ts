@@ -24,7 +24,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Both ways copy the same bytes; few are copied faster by hand, many by the library.',
   ),
   equivalent(
-    'hub/attaching.ts detach',
+    'directory/attaching.ts detach',
     'members?.get(inc) !== connection',
     '!members',
     'A second lock: a stream whose member has a newer one has no number any more (standDown).',

@@ -11,10 +11,11 @@ import type { Complaint, Node, Source } from './source.ts'
 export const FLOORS: readonly (readonly string[])[] = [
   ['machine.ts', 'ports.ts', 'bucket.ts'],
   ['wire', 'motion', 'faults'],
-  ['link', 'commit', 'register', 'drivers', 'sim'],
+  ['link', 'replication', 'directory', 'drivers', 'sim'],
   ['session', 'objects', 'actions', 'pieces', 'mailbox', 'slots', 'rpc'],
-  ['member', 'hub'],
-  ['api'],
+  ['member'],
+  ['runtime'],
+  ['faces'],
   ['proof'],
   ['index.ts', 'browser.ts', 'node.ts', 'hub.ts', 'sim.ts', 'mailbox.ts', 'mailbox-browser.ts'],
   ['cli'],
@@ -156,8 +157,8 @@ export function nodeReached(door: string, sources: readonly Source[]): Complaint
 
 /** Rooms that a mailbox does without: it needs no session. */
 const OF_SESSIONS = [
-  ...['link', 'commit', 'register', 'motion', 'session', 'objects', 'actions'],
-  ...['pieces', 'slots', 'rpc', 'member', 'hub'],
+  ...['link', 'replication', 'directory', 'motion', 'session', 'objects', 'actions'],
+  ...['pieces', 'slots', 'rpc', 'member'],
 ]
 
 /** What of sessions is loaded with a door of mailboxes; to know the types alone loads nothing. */

@@ -10,9 +10,9 @@
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
-import type { FromHub, ToHub } from '../../register/messages.ts'
-import * as register from '../../register/register.ts'
-import type { Directory } from '../../register/register.ts'
+import type { FromHub, ToHub } from '../../directory/messages.ts'
+import * as register from '../../directory/register.ts'
+import type { Directory } from '../../directory/register.ts'
 import * as client from '../../session/client.ts'
 import { LEASE_MS } from '../../session/lease.ts'
 import type { PeerMessage } from '../../session/messages.ts'

@@ -10,7 +10,7 @@
 import { digest, fingerprint, proofOf } from '../../wire/digest.ts'
 import { decode } from '../../wire/layout.ts'
 import type { PeerId } from '../../machine.ts'
-import type { FromHub, Register, ToHub } from '../../register/messages.ts'
+import type { FromHub, Register, ToHub } from '../../directory/messages.ts'
 import { clone } from '../../sim/clone.ts'
 import * as membership from '../../session/membership.ts'
 import type { Join, Member, PeerMessage } from '../../session/messages.ts'

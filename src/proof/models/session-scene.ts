@@ -3,9 +3,9 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import type { ToHub } from '../../register/messages.ts'
-import * as register from '../../register/register.ts'
-import type { Directory } from '../../register/register.ts'
+import type { ToHub } from '../../directory/messages.ts'
+import * as register from '../../directory/register.ts'
+import type { Directory } from '../../directory/register.ts'
 import { clone } from '../../sim/clone.ts'
 import * as interned from './interned.ts'
 import * as processes from './processes.ts'

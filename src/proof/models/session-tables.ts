@@ -3,9 +3,9 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import type { Register, ToHub } from '../../register/messages.ts'
-import * as register from '../../register/register.ts'
-import type { Directory } from '../../register/register.ts'
+import type { Register, ToHub } from '../../directory/messages.ts'
+import * as register from '../../directory/register.ts'
+import type { Directory } from '../../directory/register.ts'
 import type { PeerMessage } from '../../session/messages.ts'
 import type { SessionBug } from '../twists.ts'
 import * as interned from './interned.ts'

@@ -16,7 +16,7 @@ import {
   type Table,
 } from '../../actions/actions.ts'
 import { find } from '../../actions/timers.ts'
-import { type GameTable, tableOf } from '../../api/table.ts'
+import { type GameTable, tableOf } from '../../faces/table.ts'
 import type { Effected, Millis, PartView } from '../../machine.ts'
 import { create as createPieces, type Pieces, piecesPart } from '../../pieces/pieces.ts'
 import type { Action, Model } from '../../sim/checker.ts'

@@ -1,0 +1,90 @@
+/** Which stream speaks for which member of a session. */
+
+import type { Millis, PeerId } from '../machine.ts'
+import type { ToHub } from './messages.ts'
+import * as register from './register.ts'
+import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
+import { refuse, removedKey, say, tell } from './state.ts'
+
+/** For so long a removed member hears what is relayed to it: its primary says why it went. */
+export const LAST_WORDS_MS: Millis = 3_000
+
+/** This stream speaks for that member from now on. */
+export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
+  const { hub, now, connection, from, out } = call
+  const { request, session, inc, proof } = message
+  const row = register.find(hub.directory, session)
+  if (!row || !register.admits(hub.directory, session, inc, proof)) {
+    const why = row ? `member ${inc} is not in session ${session}` : `no session ${session}`
+    return refuse(connection, request, why, out)
+  }
+  standDown(call, session, inc)
+  const members = hub.attached.get(session) ?? new Map<PeerId, number>()
+  hub.attached.set(session, members)
+  members.set(inc, connection)
+  from.session = session
+  from.inc = inc
+  register.present(hub.directory, now, session, inc, true)
+  const present = [...members.keys()]
+  const { register: known } = row.entry
+  say(connection, { kind: 'attached', request, session, register: known, present }, out)
+  tell(hub, session, { kind: 'present', session, inc, here: true }, out, inc)
+}
+
+// A stream speaks for one member, and a member has one stream: the newest.
+function standDown(call: Call, session: string, inc: PeerId): void {
+  const { hub, connection, from } = call
+  if (from.session !== session || from.inc !== inc) detach(call)
+  const older = hub.attached.get(session)?.get(inc)
+  const other = older === undefined || older === connection ? null : hub.connections.get(older)
+  if (!other) return
+  other.session = ''
+  other.inc = 0
+}
+
+/** The stream speaks for nobody any more, and the others of its session hear of it. */
+export function detach({ hub, now, connection, from, out }: Call): void {
+  const { session, inc } = from
+  from.session = ''
+  from.inc = 0
+  const members = hub.attached.get(session)
+  if (inc === 0 || members?.get(inc) !== connection) return
+  members.delete(inc)
+  if (members.size === 0) hub.attached.delete(session)
+  register.present(hub.directory, now, session, inc, false)
+  tell(hub, session, { kind: 'present', session, inc, here: false }, out)
+}
+
+/**
+ * The list of members of a session, from its primary. Who is not in it any more neither relays
+ * nor hears the news of the session; what its primary has to say to it still comes for a while.
+ *
+ * @returns false if it is from anybody else
+ */
+export function setMembers(call: Call, message: ToHub & { kind: 'members' }): boolean {
+  const { hub, now, from, out } = call
+  const { session, members } = message
+  const { directory } = hub
+  if (!register.setMembers(directory, session, from.inc, members, directoryOut(hub, out))) {
+    return false
+  }
+  const listed = new Set(members.map(({ inc }) => inc))
+  for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
+    const removed = hub.connections.get(connection)
+    if (!removed || listed.has(inc)) continue
+    detach({ ...call, connection, from: removed })
+    const until = now + LAST_WORDS_MS
+    hub.removed.set(removedKey(session, inc), { connection, session, inc, until })
+  }
+  return true
+}
+
+/** Who was removed and has not noticed is told that its stream speaks for nobody. */
+export function tellRemoved(hub: Hub, now: Millis, out: HubOut): void {
+  for (const [key, { connection, session, inc, until }] of hub.removed) {
+    if (until > now) break
+    hub.removed.delete(key)
+    if (hub.connections.get(connection)?.inc !== 0) continue
+    say(connection, { kind: 'present', session, inc, here: false }, out)
+  }
+}

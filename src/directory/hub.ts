@@ -1,0 +1,207 @@
+/**
+ * What `holdfast serve` is: register, signalling and relay for any number of sessions, as a
+ * machine, so that the simulator can kill it.
+ *
+ * Each stream is one process out there. Before it is a member it may look around, create a
+ * session and ask a primary to let it in; once attached, proved by the secret whose hash the
+ * primary listed, it relays datagrams to the other members and hears the news of its session.
+ * The hub never looks inside what it relays. What it must not forget is in the register, and
+ * on disk before anybody hears of it; all else it learns anew from those who come back. Whoever
+ * asks about a session whose change is on its way to the disk waits for it, so nobody hears of
+ * a register that is about to be another.
+ */
+
+import * as bucket from '../bucket.ts'
+import type { Millis, PeerId } from '../machine.ts'
+import { HUB_VERSION, type ToHub, toHub } from './messages.ts'
+import * as register from './register.ts'
+import { decode } from '../wire/layout.ts'
+import { readFrame } from '../wire/relay.ts'
+import * as allowance from './allowance.ts'
+import { attach, detach, setMembers, tellRemoved } from './attaching.ts'
+import * as sessions from './sessions.ts'
+import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
+import { refuse, removedKey, say } from './state.ts'
+
+export { create, type Hub, type HubOut } from './state.ts'
+
+/** A stream is open. */
+export function opened(hub: Hub, now: Millis, connection: number): void {
+  hub.mute.set(connection, now)
+  hub.connections.set(connection, {
+    greeted: false,
+    session: '',
+    inc: 0,
+    asked: '',
+    created: 0,
+    allowance: bucket.create(now, allowance.MESSAGES),
+    relay: bucket.create(now, allowance.RELAY),
+  })
+}
+
+/** A stream is gone: the others of its session hear of it (PEER_GONE). */
+export function closed(hub: Hub, now: Millis, connection: number, out: HubOut): void {
+  const from = hub.connections.get(connection)
+  hub.connections.delete(connection)
+  hub.mute.delete(connection)
+  if (from) detach({ hub, now, connection, from, out })
+}
+
+/** A message of a stream. Whoever sends what nobody could mean is counted and shown the door. */
+export function receive(
+  hub: Hub,
+  now: Millis,
+  connection: number,
+  bytes: Uint8Array,
+  out: HubOut,
+): void {
+  const from = hub.connections.get(connection)
+  if (!from) return
+  const call = { hub, now, connection, from, out }
+  const frame = readFrame(bytes)
+  if (frame?.kind === 'relay' && from.inc !== 0) return relay(call, frame.peer, frame.bytes)
+  if (!allowance.spend(from.allowance, now, bytes.length, from.inc !== 0)) return flooded(call)
+  // Of a member that was removed a moment ago, or of nobody.
+  if (frame?.kind === 'relay' && from.greeted) return void hub.counters.astray++
+  const message = frame?.kind === 'message' ? decode(toHub, frame.bytes) : null
+  if (!message || (!from.greeted && message.kind !== 'hello')) {
+    hub.counters.malformed++
+    out.close(connection, 'malformed message')
+    return
+  }
+  answer(call, message)
+}
+
+function flooded({ hub, connection, out }: Call): void {
+  hub.counters.flooding++
+  out.close(connection, 'too many messages')
+}
+
+function relay({ hub, now, from, out }: Call, to: PeerId, datagram: Uint8Array): void {
+  const known = hub.attached.get(from.session)?.get(to)
+  const target = known ?? hub.removed.get(removedKey(from.session, to))?.connection
+  if (target === undefined) return void hub.counters.astray++
+  // A datagram may be lost: who sends too much loses some, and not the stream.
+  if (!allowance.spendRelay(from.relay, now, datagram.length)) {
+    return void hub.counters.congested++
+  }
+  hub.counters.relayed++
+  hub.counters.relayedBytes += datagram.length
+  out.relay(target, from.inc, datagram)
+}
+
+function answer(call: Call, message: ToHub): void {
+  const { hub, now, connection, from, out } = call
+  switch (message.kind) {
+    case 'hello':
+      return greet(call, message.version)
+    case 'list':
+      return sessions.list(call, message) ? undefined : flooded(call)
+    case 'get':
+      return sessions.get(call, message)
+    case 'add':
+      return sessions.add(call, message)
+    case 'change':
+      return sessions.change(call, message)
+    case 'attach':
+      if (sessions.mustWait(hub, message.session))
+        return sessions.wait(call, message.session, message)
+      return attach(call, message)
+    case 'members': {
+      const known = message.session === from.session
+      if (!known || !setMembers(call, message)) hub.counters.forged++
+      return
+    }
+    case 'yes':
+      register.yes(hub.directory, now, message, from.session === message.session ? from.inc : 0)
+      return
+    case 'signal':
+      return signal(call, message)
+    case 'reply':
+      return reply(call, message)
+    case 'ping':
+      return say(connection, { kind: 'pong', count: message.count }, out)
+    default:
+      message satisfies never
+  }
+}
+
+function greet({ hub, connection, from, out }: Call, version: number): void {
+  say(connection, { kind: 'welcome', version: HUB_VERSION, boot: hub.boot }, out)
+  if (version === HUB_VERSION) {
+    from.greeted = true
+    hub.mute.delete(connection)
+  } else out.close(connection, `speaks version ${version}, this hub ${HUB_VERSION}`)
+}
+
+function signal({ hub, connection, from, out }: Call, message: ToHub & { kind: 'signal' }): void {
+  const { session, blob } = message
+  const row = register.find(hub.directory, session)
+  const primary = row && hub.attached.get(session)?.get(row.entry.register.primary)
+  if (primary === undefined || primary === null) {
+    return refuse(connection, 0, `the primary of session ${session} is not attached`, out)
+  }
+  from.asked = session
+  say(primary, { kind: 'signal', session, from: connection, blob }, out)
+}
+
+function reply({ hub, from, out }: Call, message: ToHub & { kind: 'reply' }): void {
+  const { session } = message
+  const primary = register.find(hub.directory, session)?.entry.register.primary
+  if (from.session !== session || from.inc === 0 || from.inc !== primary) {
+    hub.counters.forged++
+    return
+  }
+  if (hub.connections.get(message.to)?.asked !== session) return
+  say(message.to, { kind: 'reply', session, blob: message.blob }, out)
+}
+
+/** The disk has the records of these sessions as `recordOf` gave them last. */
+export function kept(hub: Hub, now: Millis, ids: readonly string[], out: HubOut): void {
+  for (const session of ids) {
+    if (sessions.kept(hub, now, session, out)) goOn(hub, now, session, out)
+  }
+}
+
+/** The disk did not take them: who asked for one is told why. */
+export function unkept(
+  hub: Hub,
+  now: Millis,
+  ids: readonly string[],
+  why: string,
+  out: HubOut,
+): void {
+  for (const session of ids) {
+    if (sessions.unkept(hub, session, why, out)) goOn(hub, now, session, out)
+  }
+}
+
+// The disk has answered: what waited for it is looked at anew.
+function goOn(hub: Hub, now: Millis, session: string, out: HubOut): void {
+  const waiting = hub.waiting.get(session) ?? []
+  hub.waiting.delete(session)
+  for (const { connection, message } of waiting) {
+    const from = hub.connections.get(connection)
+    if (from) answer({ hub, now, connection, from, out }, message)
+  }
+}
+
+/** Asks the primaries whether they live, and closes streams that never said hello. */
+export function wake(hub: Hub, now: Millis, out: HubOut): void {
+  for (const [connection, since] of hub.mute) {
+    if (now - since < allowance.HELLO_MS) break
+    hub.mute.delete(connection)
+    hub.counters.mute++
+    out.close(connection, `no hello within ${allowance.HELLO_MS} ms`)
+  }
+  tellRemoved(hub, now, out)
+  register.wake(hub.directory, now, directoryOut(hub, out))
+}
+
+/** When `wake` is due. */
+export function deadline(hub: Hub): Millis {
+  const [oldest] = hub.mute.values()
+  const muteAt = oldest === undefined ? Infinity : oldest + allowance.HELLO_MS
+  const [gone] = hub.removed.values()
+  return Math.min(muteAt, gone?.until ?? Infinity, register.deadline(hub.directory))
+}

@@ -1,0 +1,158 @@
+/**
+ * The sessions of the register as streams ask for them: GET_ALL_SERVERS, GET_THIS_SERVER,
+ * ADD_SERVER, CHANGE_SERVER, and what becomes of a change once the disk has answered.
+ */
+
+import * as bucket from '../bucket.ts'
+import type { Millis } from '../machine.ts'
+import { MEMBERS_MAX, NO_GAME, type ToHub } from './messages.ts'
+import * as register from './register.ts'
+import * as allowance from './allowance.ts'
+import { detach } from './attaching.ts'
+import {
+  type Call,
+  type Connection,
+  directoryOut,
+  type Hub,
+  type HubOut,
+  refuse,
+  say,
+  tell,
+} from './state.ts'
+
+/** Longest answer to `list`. */
+export const LIST_MAX = 200
+
+/**
+ * GET_ALL_SERVERS: one message for each session, ended by LAST_MESSAGE (T21).
+ *
+ * @returns false if the stream cannot pay for so long an answer
+ */
+export function list(call: Call, message: ToHub & { kind: 'list' }): boolean {
+  const { hub, now, connection, from, out } = call
+  const { request } = message
+  const entries = register.list(hub.directory, message.game, LIST_MAX)
+  const cost = entries.length / allowance.ENTRIES_PER_MESSAGE
+  if (!bucket.take(from.allowance, allowance.MESSAGES, now, cost)) return false
+  for (const entry of entries) say(connection, { kind: 'entry', request, entry }, out)
+  say(connection, { kind: 'last', request }, out)
+  return true
+}
+
+/** GET_THIS_SERVER. */
+export function get(call: Call, message: ToHub & { kind: 'get' }): void {
+  const { hub, connection, out } = call
+  const { request, session } = message
+  const row = register.find(hub.directory, session)
+  if (!row) return refuse(connection, request, `no session ${session}`, out)
+  if (row.pending) return wait(call, session, message)
+  const known = row.entry.register
+  say(connection, { kind: 'register', request, session, ok: true, register: known }, out)
+}
+
+/** Whether a change of this session is on its way to the disk. */
+export function mustWait(hub: Hub, session: string): boolean {
+  return (register.find(hub.directory, session)?.pending ?? null) !== null
+}
+
+/**
+ * Puts a question about a session aside until the disk has answered; of each stream the newest
+ * of a kind, for who asks again means the same.
+ */
+export function wait({ hub, connection }: Call, session: string, message: ToHub): void {
+  const others = (hub.waiting.get(session) ?? []).filter((other) => {
+    return other.connection !== connection || other.message.kind !== message.kind
+  })
+  hub.waiting.set(session, [...others, { connection, message }])
+}
+
+/** ADD_SERVER: the session is there, or is made once the disk has it. */
+export function add(call: Call, message: ToHub & { kind: 'add' }): void {
+  const { hub, now, connection, from, out } = call
+  const { request } = message
+  // Who looks for a session is in none: it was removed from the one that it was in.
+  detach(call)
+  const unfit = unfitWish(hub, from, message)
+  if (unfit) return refuse(connection, request, unfit, out)
+  const onItsWay = register.inRoom(hub.directory, message).find(({ pending }) => pending)
+  if (onItsWay) return wait(call, onItsWay.entry.session, message)
+  const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
+  const added = register.add(hub.directory, now, message, id, directoryOut(hub, out))
+  if (!added) {
+    const full = `this hub holds ${register.SESSIONS_MAX} sessions already`
+    return refuse(connection, request, message.playersMax === 0 ? 'nobody serves it' : full, out)
+  }
+  const { entry } = added.row
+  if (!added.created) return say(connection, { kind: 'added', request, created: false, entry }, out)
+  hub.created++
+  from.created++
+  hub.asked.set(id, { connection, request, kind: 'add' })
+}
+
+function unfitWish({ games }: Hub, from: Connection, wish: ToHub & { kind: 'add' }): string | null {
+  const { game, room, playersMax } = wish
+  if (game === '' || room === '') return 'a session needs a game and a room'
+  if (games && !games.has(game)) {
+    return `${NO_GAME}"${game}" on this hub: it has ${[...games].join(', ')}`
+  }
+  // 0 asks for one that is there.
+  if (playersMax > MEMBERS_MAX) {
+    return `a session takes 1 to ${MEMBERS_MAX} players: ${playersMax}`
+  }
+  if (from.created < allowance.SESSIONS_PER_STREAM) return null
+  return `one stream creates ${allowance.SESSIONS_PER_STREAM} sessions at most`
+}
+
+/** CHANGE_SERVER: refused at once, or answered once the disk has it. */
+export function change(call: Call, message: ToHub & { kind: 'change' }): void {
+  const { hub, now, connection, out } = call
+  const { request, session } = message
+  const row = register.find(hub.directory, session)
+  if (!row) return refuse(connection, request, `no session ${session}`, out)
+  if (row.pending) return wait(call, session, message)
+  const { register: known } = row.entry
+  const speaks = hub.attached.get(session)?.get(message.inc) === connection
+  const no = { kind: 'register', request, session, ok: false, register: known } as const
+  if (message.why === 'recover' && !speaks) return say(connection, no, out)
+  if (register.change(hub.directory, now, message, directoryOut(hub, out))) {
+    hub.asked.set(session, { connection, request, kind: 'change' })
+    return
+  }
+  hub.counters.conflicts++
+  say(connection, no, out)
+}
+
+/** The disk has the record: who asked for its change is answered first, the others hear after. */
+export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boolean {
+  const before = register.find(hub.directory, session)?.entry
+  const news: register.News[] = []
+  const emit = (event: register.News): void => void news.push(event)
+  if (!before || !register.kept(hub.directory, now, session, { emit })) return false
+  const asked = hub.asked.get(session)
+  hub.asked.delete(session)
+  if (asked?.kind === 'add') {
+    const { connection, request } = asked
+    say(connection, { kind: 'added', request, created: true, entry: before }, out)
+    return true
+  }
+  hub.counters.changes++
+  // Of a session that ended its last register is told.
+  const told = { kind: 'register', session, ok: true, register: before.register } as const
+  if (asked) say(asked.connection, { ...told, request: asked.request }, out)
+  if (news.some(({ kind }) => kind === 'changed')) tell(hub, session, { ...told, request: 0 }, out)
+  return true
+}
+
+/** The disk did not take the record: a change in it is refused. */
+export function unkept(hub: Hub, session: string, why: string, out: HubOut): boolean {
+  if (!register.unkept(hub.directory, session)) return false
+  hub.counters.unkept++
+  const asked = hub.asked.get(session)
+  hub.asked.delete(session)
+  if (!asked) return true
+  const from = hub.connections.get(asked.connection)
+  // Who asks again until there is room has created nothing so far.
+  if (asked.kind === 'add' && from) from.created--
+  refuse(asked.connection, asked.request, why, out)
+  return true
+}

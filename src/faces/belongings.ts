@@ -1,0 +1,280 @@
+/**
+ * The objects of a session as its user sees them: handles and collections over the objects room,
+ * and the promises of what was asked for.
+ */
+
+import { badValue, type ErrorCode, HoldfastError, type PeerId } from '../machine.ts'
+import * as objects from '../objects/objects.ts'
+import type { Answer, ObjectEvent } from '../objects/objects.ts'
+import { type Fields, initialState, quantise, shown, type StateOf } from '../wire/schema.ts'
+import { type Collection, Gatherings } from './collection.ts'
+import type { Asking } from './events.ts'
+import { checkPatch, Handle, type HandleHost, type ObjectHandle, quantised } from './handles.ts'
+import { DONE, type GiveOutcome, refusal, type TakeOutcome } from './outcomes.ts'
+import type { Reports } from '../runtime/reports.ts'
+import type { ObjectType } from './types.ts'
+
+/** What the objects need of their session. */
+export interface Household extends Pick<
+  HandleHost,
+  'viewer' | 'player' | 'find' | 'turn' | 'set' | 'touch'
+> {
+  readonly types: readonly ObjectType<Fields>[]
+  readonly reports: Reports
+  /** The session was left. */
+  readonly left: boolean
+  readonly state: objects.Objects
+  /** Its id. */
+  readonly session: string
+  /** Objects came, changed or went. */
+  changed(): void
+  /** Somebody asks for one of ours. @returns whether anybody listens */
+  asked(asking: Asking): boolean
+}
+
+type RequestOutcome = TakeOutcome & GiveOutcome
+
+interface Waiting {
+  handle: Handle<Fields>
+  resolve(outcome: RequestOutcome): void
+  reject(error: Error): void
+}
+
+/** See the head of this file. */
+export class Belongings {
+  readonly #house: Household
+  readonly #host: HandleHost
+  readonly #handles = new Map<number, Handle<Fields>>()
+  readonly #gatherings: Gatherings<ObjectType<Fields>, ObjectHandle<Fields>>
+  readonly #waiting = new Map<number, Waiting>()
+  // Since the last word to the listeners.
+  readonly #changed = new Set<Handle<Fields>>()
+  // Ours in a session that is lost, to be made anew in this one, where its number may be another's.
+  readonly #homeless = new Set<Handle<Fields>>()
+  // The incarnation that we were at the last view, and its session.
+  #me: PeerId = 0
+  #session = ''
+
+  constructor(house: Household) {
+    this.#house = house
+    this.#gatherings = new Gatherings(house.types, house.reports)
+    this.#host = {
+      viewer: house.viewer,
+      reports: house.reports,
+      get left() {
+        return house.left
+      },
+      get me() {
+        return house.state.me
+      },
+      get player() {
+        return house.player
+      },
+      find: (inc) => house.find(inc),
+      turn: (verb) => house.turn(verb),
+      set: (replica, mask, madeAt, waits) => house.set(replica, mask, madeAt, waits),
+      touch: () => house.touch(),
+      ask: (handle, what, to) => this.#ask(handle, what, to),
+      changed: (handle) => this.#touch(handle),
+    }
+  }
+
+  /** A new object of ours. @throws HoldfastError `bad-value`, `not-found`, `full` */
+  create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>>): ObjectHandle<F> {
+    const place = this.#placeOf(type)
+    const known = this.#house.state
+    const lack = objects.lackOf(known, known.me)
+    if (lack) throw this.#lacking(type.name, lack)
+    const fields = quantise(type.schema, initialState(type.schema))
+    checkPatch(type, state)
+    quantised(type, state, fields)
+    const now = this.#house.viewer.changing()
+    const replica = this.#house.turn((turn) => objects.spawn(turn, place, fields, now))
+    this.#house.touch()
+    if (!this.#handles.has(replica!.key)) this.#came(replica!)
+    return this.#handles.get(replica!.key) as unknown as ObjectHandle<F>
+  }
+
+  #lacking(type: string, lack: 'full' | 'quota'): HoldfastError {
+    const { living, quota, me, here } = this.#house.state
+    const made = objects.madeBy(this.#house.state, here.get(me) ?? 0)
+    // A member that was loaded anew forgets what it made before; the primary still knows.
+    const count = made < quota ? `more than the ${made} that are known here` : made
+    const limit =
+      lack === 'full'
+        ? `a session has ${objects.OBJECTS_MAX} objects at most: ${living}`
+        : `in this room a player makes ${quota} objects at most (objectsPerPlayer): ${count}`
+    return new HoldfastError('full', `there is no room for ${type}: ${limit}`)
+  }
+
+  /** All of a type. @throws HoldfastError code `not-found` */
+  all<F extends Fields>(type: ObjectType<F>): Collection<F> {
+    this.#placeOf(type)
+    const gathering = this.#gatherings.of(type as unknown as ObjectType<Fields>)
+    return gathering.snapshot() as unknown as Collection<F>
+  }
+
+  /** Something happened to an object. */
+  told(event: ObjectEvent): void {
+    if (event.kind === 'object-answer') {
+      return this.#answered(event.request, event.answer, event.by)
+    }
+    if (event.kind === 'objects-told') return
+    if (event.kind === 'objects-settled') return this.#counted()
+    const replica = this.#house.state.replicas.get(event.key)
+    const handle = this.#handles.get(event.key)
+    if (event.kind === 'object-asked') return this.#asked(handle, event)
+    if (event.kind === 'object-refused') return this.#refused(handle, event.why)
+    if (event.kind === 'object-went' || !replica) return this.#went(event.key)
+    if (handle && handle.replica !== replica) handle.rebind(replica)
+    if (!handle) return objects.isSeen(replica) ? this.#came(replica) : undefined
+    if (event.kind === 'object-owner') handle.owned(event.before)
+    else if (event.kind === 'object-changed') handle.told(event.mask, event.ages)
+    this.#touch(handle)
+  }
+
+  // Somebody else made the last one at the same moment. It was here, so its author is to know.
+  #refused(handle: Handle<Fields> | undefined, lack: 'full' | 'quota'): void {
+    if (!handle) return
+    handle.refused = true
+    this.#house.reports.report(this.#lacking(handle.type.name, lack), 'create', handle.type)
+  }
+
+  #touch(handle: Handle<Fields>): void {
+    this.#changed.add(handle)
+    this.#gatherings.touch(handle.type)
+  }
+
+  #came(replica: objects.Replica): void {
+    const type = this.#house.types[replica.type]
+    if (!type) return
+    const handle = new Handle(this.#host, type, replica)
+    this.#handles.set(replica.key, handle)
+    this.#gatherings.of(type).add(handle)
+    this.#gatherings.touch(type)
+  }
+
+  #went(key: number): void {
+    const handle = this.#handles.get(key)
+    if (!handle) return
+    this.#handles.delete(key)
+    this.#ended(handle)
+  }
+
+  #ended(handle: Handle<Fields>): void {
+    handle.alive = false
+    this.#gatherings.of(handle.type).delete(handle)
+    this.#gatherings.touch(handle.type)
+    this.#changed.delete(handle)
+    handle.tell('gone', { reason: handle.refused ? 'full' : 'ended' })
+  }
+
+  /** All events of a verb were told. */
+  settled(): void {
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    for (const handle of changed) handle.tell('changed', undefined)
+    if (this.#gatherings.tell()) this.#house.changed()
+  }
+
+  /** We are a new incarnation: what was ours is to be given back, what was not will be told. */
+  renewed(): void {
+    const before = this.#me
+    const moved = this.#session !== this.#house.session
+    this.#me = this.#house.state.me
+    this.#session = this.#house.session
+    for (const [key, handle] of this.#handles) {
+      if (this.#house.state.replicas.get(key) === handle.replica) continue
+      // What we only kept for somebody who is away was not ours.
+      const { owner, former } = handle.replica
+      if ((owner === before && former === 0) || handle.isKept) handle.keep()
+      else this.#went(key)
+      if (!moved || !handle.isKept) continue
+      this.#handles.delete(key)
+      this.#homeless.add(handle)
+    }
+  }
+
+  // All that the primary has was told. What was ours and nobody has kept we make anew; what ended
+  // meanwhile, or is not for our eyes any more, was told to nobody here, for nobody had seen it.
+  #counted(): void {
+    for (const [key, handle] of this.#handles) {
+      if (!handle.isKept) continue
+      const replica = this.#house.state.replicas.get(key)
+      if (replica && !objects.isSeen(replica)) this.#went(key)
+      if (replica) continue
+      this.#handles.delete(key)
+      this.#homeless.add(handle)
+    }
+    for (const handle of this.#homeless) {
+      if (handle.type.rules.onOwnerLeave === 'keep') this.#ended(handle)
+      else this.#remake(handle)
+    }
+    this.#homeless.clear()
+  }
+
+  #remake(handle: Handle<Fields>): void {
+    const { type } = handle
+    const now = this.#house.viewer.changing()
+    const fields = quantise(type.schema, handle.state)
+    const place = this.#placeOf(type)
+    const replica = this.#house.turn((turn) => objects.spawn(turn, place, fields, now))
+    if (!replica) return
+    this.#handles.set(replica.key, handle)
+    handle.rebind(replica)
+    this.#house.touch()
+  }
+
+  #ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<RequestOutcome> {
+    return new Promise((resolve, reject) => {
+      const { replica } = handle
+      const asked = this.#house.turn((turn) => {
+        const { nextRequest } = turn.objects
+        // Before it is asked: a primary answers itself at once.
+        this.#waiting.set(nextRequest, { handle, resolve, reject })
+        return objects.request(turn, replica, what, to)
+      })
+      if (asked === undefined)
+        reject(new HoldfastError('left', `cannot ${what}: the session was left`))
+      this.#house.touch()
+    })
+  }
+
+  #answered(request: number, answer: Answer, inc: PeerId): void {
+    const waiting = this.#waiting.get(request)
+    if (!waiting) return
+    this.#waiting.delete(request)
+    if (answer === 'granted') return waiting.resolve(DONE)
+    const { handle } = waiting
+    const by = this.#house.find(inc)
+    handle.tell('denied', { code: answer, by })
+    waiting.resolve(refusal(`${handle.type.name} ${handle.id}`, answer, by))
+  }
+
+  // The first answer counts, also one that comes while the object is on its way to another.
+  #asked(handle: Handle<Fields> | undefined, asked: ObjectEvent & { kind: 'object-asked' }): void {
+    const by = this.#house.find(asked.by)
+    if (!handle || !by) return
+    const reply = (yes: boolean): void => {
+      this.#house.turn((turn) => objects.reply(turn, asked.key, asked, yes))
+      this.#house.touch()
+    }
+    const asking = { object: handle, by, grant: () => reply(true), refuse: () => reply(false) }
+    if (!this.#house.asked(asking)) reply(false)
+  }
+
+  /** Nothing more will come: what waits is told so. */
+  end(code: ErrorCode, why: string): void {
+    for (const one of this.#waiting.values()) one.reject(new HoldfastError(code, why))
+    this.#waiting.clear()
+  }
+
+  #placeOf(type: ObjectType<Fields> | ObjectType<never>): number {
+    if ((type as ObjectType<Fields> | undefined)?.kind !== 'object') {
+      throw badValue(`a type of objects is made by object(): ${shown(type)}`)
+    }
+    const place = this.#house.types.indexOf(type as ObjectType<Fields>)
+    if (place >= 0) return place
+    throw new HoldfastError('not-found', `the type "${type.name}" was not given to join`)
+  }
+}

@@ -1,0 +1,123 @@
+/** What a session tells, and what it shows of itself. */
+
+import type { Environment } from '../ports.ts'
+import { Emitter } from './emitter.ts'
+import type { ObjectHandle } from './handles.ts'
+import { type Reported, Reports } from '../runtime/reports.ts'
+import type { ByteRates } from '../runtime/member/traffic.ts'
+import type { MemberInfo } from './member-info.ts'
+
+export type { Listen } from './emitter.ts'
+export type { Reported } from '../runtime/reports.ts'
+
+/** Whether we are in touch. */
+export type Status = 'live' | 'reconnecting' | 'lost'
+/** How safe what is acknowledged is: held twice, once, waiting for it, or late with it. */
+export type Safety = 'backed-up' | 'alone' | 'waiting' | 'slow'
+
+/** What may be listened to, and what the listener gets. */
+export interface SessionEvents {
+  status: Status
+  safety: Safety
+  /** Who serves now. */
+  primary: MemberInfo
+  /** Who would take over now, if anybody. */
+  backup: MemberInfo | null
+  join: MemberInfo
+  leave: MemberInfo
+  /** Any change of `members`. */
+  members: readonly MemberInfo[]
+  /** Objects came, changed, changed hands or went. */
+  objects: void
+  /** Somebody asks for an object of ours whose type says `take: 'ask'`; unheard it is refused. */
+  asked: Asking
+  /** Pieces came, changed or went. */
+  pieces: void
+  /** Server and backup were gone at once, and no survivor was shown secret fields of these. */
+  lostSecrets: readonly number[]
+  /** Keys of the table that changed. */
+  table: readonly string[]
+  recovered: Recovery
+  healed: Healing
+  /**
+   * A function of the game threw: a listener, a rule, an action. It cost that one call; each is
+   * told once, and where nobody listens the place reports it.
+   */
+  error: Reported
+}
+
+const NAMES: readonly (keyof SessionEvents)[] = [
+  ...(['status', 'safety', 'primary', 'backup', 'join', 'leave', 'members'] as const),
+  ...(['objects', 'asked', 'pieces', 'lostSecrets', 'table'] as const),
+  ...(['recovered', 'healed', 'error'] as const),
+]
+
+/** The events of a session that is about to be, and where errors of the game are reported. */
+export function openEvents({ loop, report }: Pick<Environment, 'loop' | 'report'>): {
+  events: Emitter<SessionEvents>
+  reports: Reports
+} {
+  const reports = new Reports({
+    soon: (run) => loop.soon(run),
+    tell: (reported) => {
+      if (!events.hears('error')) return false
+      events.tell('error', reported)
+      return true
+    },
+    place: ({ error, where }) => report(error, where),
+  })
+  const events: Emitter<SessionEvents> = new Emitter('a session', NAMES, reports)
+  return { events, reports }
+}
+
+/** A member asks for an object of ours. The first answer counts. */
+export interface Asking {
+  readonly object: ObjectHandle
+  readonly by: MemberInfo
+  /** Lets them have it, as it is at this moment. */
+  grant(): void
+  refuse(): void
+}
+
+/** What came of an action. */
+export type ActionOutcome<Answer> = { ok: true; value: Answer } | { ok: false; why: string }
+
+/** The server and its backup were gone at once, and the others went on. */
+export interface Recovery {
+  readonly epoch: number
+  /** Whose copy of the table it is now: nobody who is left had seen more. Null if it went since. */
+  readonly witness: MemberInfo | null
+  /** The server and the backup that are gone: what they alone knew is lost. */
+  readonly gone: readonly { readonly player: number; readonly name: string }[]
+  /** Members that did not answer in time: they come back by themselves, if they live. */
+  readonly silent: number
+}
+
+/** We were out of touch, and are back. */
+export interface Healing {
+  /** For how long, in ms. */
+  readonly awayMs: number
+  /** Whether we are still the same player; if not, we were away for more than a minute. */
+  readonly same: boolean
+  /** Actions that had no outcome yet, and were asked for again. */
+  readonly resent: number
+  /** Actions that were recorded and are no more: the others recovered the session without us. */
+  readonly lost: number
+}
+
+/** Figures of one's own connection, for a display. */
+export interface SessionFigures {
+  /** Round trip to the primary in ms; 0 for the primary itself; null while unknown. */
+  rttMs: number | null
+  /** `direct`, `relay`, or `none`. */
+  path: 'direct' | 'relay' | 'none'
+  epoch: number
+  role: string
+  returns: number
+  /** Bytes of datagrams of the last two seconds, each second, without the carrier's headers. */
+  bytesPerSecond: ByteRates
+  /** Whether the hub is in reach. */
+  hub: boolean
+  /** Silence in ms after which the peer that our role hangs on is suspected; null for none. */
+  suspectMs: number | null
+}

@@ -1,0 +1,37 @@
+/** Figures of one's own connection, out of what the member knows. */
+
+import type { PeerId } from '../machine.ts'
+import type { View } from '../session/messages.ts'
+import { patience } from '../session/server.ts'
+import { serves, type Session } from '../session/state.ts'
+import type { Safety, SessionFigures, Status } from './events.ts'
+import type { Runner } from '../runtime/member/runner.ts'
+
+/** As they are now. @param runner null once the session was left */
+export function figuresOf(runner: Runner | null, view: View, inc: PeerId): SessionFigures {
+  const member = runner?.member ?? null
+  const own = view.primary === inc
+  const peer = member?.peers.get(view.primary)
+  const relayed = peer?.path.startsWith('relay:')
+  return {
+    rttMs: own ? 0 : (peer?.link?.rtt.smoothed ?? null),
+    path: own || !peer?.link ? 'none' : relayed ? 'relay' : 'direct',
+    epoch: view.epoch,
+    role: member?.session.server.role ?? 'idle',
+    returns: member?.counters.returns ?? 0,
+    bytesPerSecond: runner?.bytesPerSecond ?? { in: 0, out: 0 },
+    hub: member?.hub === 'attached',
+    suspectMs: member ? patience(member.session) : null,
+  }
+}
+
+/** How safe what is acknowledged is, as a member in this view sees it. */
+export function safetyOf(session: Session, view: View, status: Status): Safety {
+  const { role, leased, slow } = session.server
+  const isSeen = view.backup !== 0
+  const waits = serves(session) ? !leased || role === 'dropping' : isSeen && status !== 'live'
+  if (waits) return 'waiting'
+  // Nothing is called backed up before `backup` says by whom.
+  if (!isSeen || (serves(session) && role !== 'backedup')) return 'alone'
+  return slow ? 'slow' : 'backed-up'
+}

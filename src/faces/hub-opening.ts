@@ -1,0 +1,222 @@
+/** How a hub is opened on a web server that is already there. */
+
+import { createNodeLoop } from '../drivers/net/loop-node.ts'
+import { acceptStreams, type StreamServer } from '../drivers/net/websocket-server.ts'
+import type { StreamServerOptions, WebServer } from '../drivers/net/websocket-server.ts'
+import { report } from '../drivers/report.ts'
+import { createMemoryStore } from '../drivers/store/memory.ts'
+import { openSqliteStore } from '../drivers/store/sqlite.ts'
+import { badValue, type Millis } from '../machine.ts'
+import type { Loop, Store } from '../ports.ts'
+import { NAME_MAX } from '../directory/messages.ts'
+import { list } from '../directory/register.ts'
+import { shown } from '../wire/fields.ts'
+import { figuresText, type HubFigures, type ListedSession } from '../runtime/hub/hub-figures.ts'
+import { type HubHealth, HubServer, type Report, type Weather } from '../runtime/hub/hub-server.ts'
+import { checkFunction, checkOptions } from '../runtime/options.ts'
+
+/** Options of `hub()`: where it keeps its register, who may come, what it listens to. */
+export interface HubOptions {
+  /**
+   * The server, of Node's `http` or `https`, that your pages come from: Express, Fastify, Hono and
+   * Vite have one. Requests and upgrades at other paths stay what they are.
+   */
+  server: WebServer
+  /** Where members connect, which is what `join({ server })` names. Default `/hub`. */
+  path?: string
+  /** The only games that there may be sessions of. Default: any. */
+  games?: readonly string[]
+  /**
+   * The file of the register, which survives the hub; its folder must be there. Null: memory, for
+   * development; when the hub is opened anew, each room that was there begins anew, empty.
+   */
+  store: string | null
+  /**
+   * Pages of which origins may connect, such as `https://play.example.com`, beside those that come
+   * from this server itself; `*` for all. A proxy in front makes another origin of it: name that.
+   */
+  origins?: readonly string[]
+  /** Hears of an error in the hub itself, which costs one stream. Default: a process warning. */
+  report?: Report
+}
+
+/** A hub that is open. */
+export interface HubHandle {
+  /** Where members connect. */
+  readonly path: string
+  /** How it does; for a check of health. */
+  health(): HubHealth & { upMs: Millis }
+  /** Sessions, streams and members at this moment, and counts since the hub was opened. */
+  figures(): HubFigures
+  /** The same in Prometheus' text format, version 0.0.4. */
+  metrics(): string
+  /** The sessions of one game or of all, as a lobby lists them. */
+  sessions(game?: string): ListedSession[]
+  /**
+   * Closes all streams, waits until the disk has what was asked, and lets go of the file. Members
+   * come back by themselves to the next hub with the same file. The server is yours to close, and
+   * closes this too; but it waits for streams, so close the hub before. A second call is the first.
+   */
+  close(): Promise<void>
+}
+
+/** What the program of this package wants besides. */
+export interface InnerOptions {
+  /** More paths than `path`. */
+  paths?: readonly string[]
+  weather?: Weather | undefined
+  /** How many TCP connections may wait; a server of somebody else sees to that itself. */
+  waitingMax?: StreamServerOptions['waitingMax']
+}
+
+const OPTIONS = ['server', 'path', 'games', 'store', 'origins', 'report'] as const
+
+/**
+ * Opens a hub on a server, whether that listens already or not.
+ *
+ * @throws HoldfastError `bad-value` or `store`, with what to do
+ */
+export function hub(options: HubOptions): HubHandle {
+  checkOptions('hub', options, OPTIONS)
+  return openHub(options, { waitingMax: 0 })
+}
+
+/** Opens one. @throws HoldfastError `bad-value` or `store` */
+export function openHub(options: HubOptions, inner: InnerOptions): HubHandle {
+  const { server, path = '/hub', games, origins = [], report: tell = report } = options
+  checkServer(server)
+  const paths = [path, ...(inner.paths ?? [])].map(checkPath)
+  checkFunction('report', tell)
+  const allowed = games === undefined ? null : checkGames(games)
+  const loop = createNodeLoop()
+  const store = openStore(options.store)
+  try {
+    const hubServer = new HubServer(loop, store, {
+      games: allowed,
+      report: tell,
+      weather: inner.weather,
+    })
+    const streams = acceptStreams(server, {
+      path: paths,
+      origins: checkTexts('origins', origins),
+      ...(inner.waitingMax !== undefined && { waitingMax: inner.waitingMax }),
+      accept: (stream) => hubServer.accept(stream),
+    })
+    return new OpenHub(path, loop, { server, hubServer, streams, store })
+  } catch (error) {
+    store.close()
+    throw error
+  }
+}
+
+function openStore(file: string | null): Store {
+  if (file === null) return createMemoryStore()
+  if (typeof file === 'string' && file !== '') return openSqliteStore(file)
+  throw badValue(`store is the name of a file, or null for memory: ${shown(file)}`)
+}
+
+function checkServer(server: unknown): void {
+  const known = server as { listen?: unknown; address?: unknown; once?: unknown } | null | undefined
+  const isOne = [known?.listen, known?.address, known?.once].every((one) => {
+    return typeof one === 'function'
+  })
+  // Frameworks hand out things that look like servers, or null where there is none.
+  if (isOne && typeof server === 'object') return
+  throw badValue(
+    `server is one of Node's http or https, such as http.createServer(app): ${shown(server)}`,
+  )
+}
+
+function checkPath(path: string): string {
+  if (typeof path === 'string' && /^\/[\w.~!$&'()*+,;=:@%/-]+$/.test(path) && !path.endsWith('/'))
+    return path
+  throw badValue(`path is that of a URL, such as /hub or /rt/hub: ${shown(path)}`)
+}
+
+function checkGames(games: readonly string[]): ReadonlySet<string> {
+  for (const game of checkTexts('games', games)) {
+    const bytes = new TextEncoder().encode(game).length
+    if (bytes < 1 || bytes > NAME_MAX) throw badValue(`a game has 1 to ${NAME_MAX} bytes: ${bytes}`)
+  }
+  if (games.length > 0) return new Set(games)
+  throw badValue('games is empty, so there could be no session; leave it out for any game')
+}
+
+function checkTexts(what: string, given: readonly string[]): readonly string[] {
+  if (Array.isArray(given) && given.every((one) => typeof one === 'string')) return given
+  throw badValue(`${what} is a list of texts: ${shown(given)}`)
+}
+
+interface Parts {
+  server: WebServer
+  hubServer: HubServer
+  streams: StreamServer
+  store: Store
+}
+
+class OpenHub implements HubHandle {
+  readonly path: string
+  readonly #loop: Loop
+  readonly #startedAt: Millis
+  readonly #parts: Parts
+  #closed: Promise<void> | null = null
+
+  constructor(path: string, loop: Loop, parts: Parts) {
+    this.path = path
+    this.#loop = loop
+    this.#startedAt = loop.now()
+    this.#parts = parts
+    parts.server.once('close', this.#ended)
+  }
+
+  #ended = (): void => void this.close()
+
+  health(): HubHealth & { upMs: Millis } {
+    const upMs = Math.round(this.#loop.now() - this.#startedAt)
+    const health = this.#parts.hubServer.health()
+    if (this.#closed === null) return { ...health, upMs }
+    return { ...health, ok: false, trouble: 'this hub is closed', upMs }
+  }
+
+  figures(): HubFigures {
+    const { hubServer, streams } = this.#parts
+    const { directory, attached, counters } = hubServer.hub
+    return {
+      sessions: directory.rows.size,
+      streams: streams.open(),
+      members: [...attached.values()].reduce((sum, members) => sum + members.size, 0),
+      diskOk: hubServer.health().ok,
+      hub: { ...counters },
+      door: { ...streams.counters },
+    }
+  }
+
+  metrics(): string {
+    return figuresText(this.figures())
+  }
+
+  sessions(game: string = ''): ListedSession[] {
+    return list(this.#parts.hubServer.hub.directory, game).map((entry) => ({
+      session: entry.session,
+      game: entry.game,
+      room: entry.room,
+      players: entry.players,
+      playersMax: entry.playersMax,
+      standing: entry.standing,
+      epoch: entry.register.epoch,
+    }))
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    const { server, hubServer, streams, store } = this.#parts
+    server.off('close', this.#ended)
+    streams.close()
+    await hubServer.close()
+    store.close()
+  }
+}

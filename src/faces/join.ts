@@ -1,0 +1,321 @@
+/** How one gets a session: `join` and `host`, for any place to run in. */
+
+import * as actions from '../actions/actions.ts'
+import { parse } from '../faults/conditions.ts'
+import { badValue, type ErrorCode, HoldfastError, type Millis, type Part } from '../machine.ts'
+import type { MemberEvent } from '../member/state.ts'
+import * as objects from '../objects/objects.ts'
+import * as pieces from '../pieces/pieces.ts'
+import { NAME_MAX, type Topology } from '../directory/messages.ts'
+import type { Alarm, Environment } from '../ports.ts'
+import { rpcPart } from '../rpc/rpc.ts'
+import { create as createRpc } from '../rpc/state.ts'
+import * as slots from '../slots/slots.ts'
+import { openEvents } from './events.ts'
+import { checkOptions, checkWord } from '../runtime/options.ts'
+import type { Reports } from '../runtime/reports.ts'
+import { runOf } from './runs.ts'
+import { Runner, type RunnerOptions } from '../runtime/member/runner.ts'
+import { type Parts, Session } from './session.ts'
+import { parseToken } from './token.ts'
+import { tableOf } from './table.ts'
+import { shown } from '../wire/fields.ts'
+import { type GameType, sortTypes, type Types } from './types.ts'
+
+/** What `join` takes. */
+export interface JoinOptions {
+  /** The game, as the lobby lists it: 1 to 64 bytes. */
+  game: string
+  /** Which of its sessions; it is created if nobody is there. Default `main`. */
+  room?: string
+  /** How others see us: 1 to 64 bytes. Default `player`. */
+  name?: string
+  /** The game's types, the same in every build that shall fit. */
+  types?: readonly GameType[]
+  /**
+   * Where the hub is, such as `http://127.0.0.1:8700`; in a page by default its own origin. Without
+   * a path, or with `/`, its path is `/hub`; one that ends in `/` gets `hub` put behind it; any
+   * other is taken as it stands: `https://example.org/rt/` is `/rt/hub` there.
+   */
+  server?: string
+  /** Most players, if this call creates the session: 1 to 256. Default 16. */
+  playersMax?: number
+  /** Comes back as the player whose `session.token` this is, if that is not too long ago. */
+  token?: string
+  /**
+   * When the server and its backup are gone at once, the others go on with what they were told,
+   * after some 15 seconds (default). False: then the session ends; what is lost is never partial.
+   */
+  recover?: boolean
+  /**
+   * Who may be the server and its backup: `all` members (default), or `hosts`, those that run on
+   * Node. What is hidden from players is known to both, so where that matters the application runs
+   * hosts of its own; pages then wait for one. The same in every build that shall fit.
+   */
+  primaries?: 'all' | 'hosts'
+  /**
+   * Whether this member may be the server or its backup (default). False makes it a guest, who
+   * takes part in all else: for what nobody should depend on, such as a bot in somebody's page. A
+   * guest opens no session but waits for one, and with the last member that may serve it is over.
+   */
+  serves?: boolean
+  /**
+   * Objects that one player makes at most, if this call creates the session: 0 to 10,000, by
+   * default 2,500. Hosts, and a player who is alone, make as many as there is room for.
+   */
+  objectsPerPlayer?: number
+  /**
+   * Who has links, if this call creates the session. `star` (default): each member to the server
+   * and its backup, and the server passes everything on. `mesh`: each to all others, directly
+   * where both have addresses; soonest there, and dearer by the square of the members.
+   */
+  topology?: Topology
+  /**
+   * Changes of objects leave us in at most so many rounds a second, 1 to 250 (default): fewer cost
+   * less and are later.
+   */
+  updatesPerSecond?: number
+  /** Worse weather on our own links, such as `rtt=120,loss=5%,jitter=30`. */
+  condition?: string
+  /** Gives up joining. */
+  signal?: AbortSignal
+}
+
+/** Most rounds of updates of objects a second. */
+const RATE_MAX: number = 1_000 / objects.GATHER_MS
+
+const JOIN_OPTIONS = [
+  ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
+  ...(['primaries', 'serves', 'objectsPerPlayer', 'topology', 'updatesPerSecond'] as const),
+  ...(['condition', 'signal'] as const),
+  // On Node alone.
+  'udp',
+] as const
+
+// From the view to the last of its objects, at most.
+const TOLD_MS: Millis = 15_000
+
+// Nobody guesses what is drawn by a seed of so many.
+const SEED_BYTES = 32
+
+/** Most players of a session. */
+export const PLAYERS_MAX = 256
+
+/**
+ * Joins a session, or creates it if nobody is there. What keeps it out it says with the address:
+ * after a second what is sure to be no hub, after five that nobody listens, after fifteen that a
+ * hub is there and nobody lets us in.
+ *
+ * @throws HoldfastError `bad-value`, `unreachable`, `denied` (the hub takes none of our origin),
+ *   `timeout`, `full`, `version`, `schema`, `elsewhere`
+ */
+export async function joinIn(environment: Environment, options: JoinOptions): Promise<Session> {
+  checkOptions('join', options, JOIN_OPTIONS)
+  const types = sortTypes(options.types ?? [])
+  const parts = {
+    objects: objects.create(1_000 / checkRate(options.updatesPerSecond ?? RATE_MAX)),
+    actions: actions.create(),
+    pieces: pieces.create(),
+    rpc: createRpc(),
+    slots: slots.create(),
+    box: { game: null },
+  }
+  const { events, reports } = openEvents(environment)
+  const session = new Session(types, parts, events, reports)
+  const door = new Door(session, options)
+  const runner = await Runner.start({
+    environment,
+    url: hubUrl(options.server ?? environment.defaultServer),
+    wish: wishOf(options, types),
+    slots: slotsOf(types, parts, reports),
+    conditions: options.condition ? parse(options.condition) : null,
+    told: (event) => door.told(event),
+    toldAll: () => session.toldAll(),
+  })
+  // Before anything can be drawn by it.
+  parts.pieces.kept.seed = runner.loop.random(SEED_BYTES)
+  parts.slots.seed = new DataView(runner.loop.random(4).buffer).getUint32(0)
+  session.bind(runner)
+  return door.opened(environment, runner)
+}
+
+function wishOf(options: JoinOptions, types: Types): RunnerOptions['wish'] {
+  const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
+  checkWord('primaries', primaries, ['all', 'hosts'])
+  checkWord('topology', topology, ['star', 'mesh'])
+  return {
+    game: checkName('game', options.game),
+    room: checkName('room', options.room ?? 'main'),
+    name: checkName('name', options.name ?? 'player'),
+    playersMax: checkPlayers(options.playersMax ?? 16),
+    types: primaries === 'hosts' ? `${types.text}\nprimaries: hosts` : types.text,
+    recovers: checkFlag('recover', recover),
+    hosts: primaries === 'hosts',
+    guest: !checkFlag('serves', serves),
+    topology,
+    terms: termsOf(options),
+    resume: token === undefined ? null : parseToken(token),
+  }
+}
+
+function slotsOf(
+  { objects: named, pieces: laid, actions: decided }: Types,
+  parts: Parts,
+  { report }: Reports,
+): RunnerOptions['slots'] {
+  const rules = named.map((type) => type.rulesFor(report))
+  const laidRules = laid.map((type) => type.rulesFor(report))
+  const table = tableOf(parts.pieces, laid, laidRules)
+  const runs = new Map(decided.map((type) => [type.name, runOf(type, report)]))
+  return [
+    { part: objects.objectsPart(rules) as Part<never>, state: parts.objects },
+    { part: actions.actionsPart(runs, [table]) as Part<never>, state: parts.actions },
+    { part: pieces.piecesPart(laidRules) as Part<never>, state: parts.pieces },
+    { part: rpcPart as Part<never>, state: parts.rpc },
+    { part: slots.slotsPart(parts.box) as Part<never>, state: parts.slots },
+  ]
+}
+
+// Waits for the first view, and tells the session everything from then on.
+class Door {
+  readonly #session: Session
+  readonly #signal: AbortSignal | undefined
+  readonly #early: MemberEvent[] = []
+  #settle: { resolve: () => void; reject: (error: Error) => void } | null = null
+  #open = false
+  #told = false
+  #patience: Alarm | null = null
+  #now: () => Millis = () => 0
+
+  constructor(session: Session, options: JoinOptions) {
+    this.#session = session
+    this.#signal = options.signal
+  }
+
+  told(event: MemberEvent): void {
+    if (event.kind === 'part') this.#told ||= isTold(event.event)
+    if (this.#open) this.#session.told(event)
+    else this.#early.push(event)
+    this.#look()
+  }
+
+  // The session gets what came while it was opened once its runner is known to it.
+  #look(): void {
+    if (!this.#settle) return
+    for (const event of this.#early.splice(0)) {
+      this.#session.told(event)
+      if (event.kind === 'view') this.#enter()
+      if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
+    }
+    if (this.#open && this.#told) this.#settle.resolve()
+  }
+
+  // All objects are here when `join` returns, and what was ours is ours again; if that takes long,
+  // one begins without.
+  #enter(): void {
+    this.#open = true
+    this.#patience?.set(this.#now() + TOLD_MS)
+  }
+
+  async opened({ loop, ...environment }: Environment, runner: Runner): Promise<Session> {
+    this.#now = () => loop.now()
+    this.#patience = loop.alarm(() => {
+      this.#told = true
+      this.#look()
+    })
+    const aborted = (): void => {
+      runner.stop()
+      this.#settle?.reject(givenUp(this.#signal?.reason))
+    }
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#settle = { resolve, reject }
+        this.#signal?.addEventListener('abort', aborted)
+        if (this.#signal?.aborted) aborted()
+        this.#look()
+      })
+    } catch (error) {
+      runner.stop()
+      throw error
+    } finally {
+      this.#patience.cancel()
+      this.#signal?.removeEventListener('abort', aborted)
+    }
+    const forget = [
+      environment.onEnd(() => this.#session.end('the process ended')),
+      environment.onFreeze(() => this.#session.freeze()),
+    ]
+    this.#session.on('status', (status) => {
+      if (status === 'lost') for (const one of forget) one()
+    })
+    return this.#session
+  }
+}
+
+function isTold(event: unknown): boolean {
+  return (event as objects.ObjectEvent).kind === 'objects-told'
+}
+
+// What the signal was aborted with is its cause.
+function givenUp(cause: unknown): HoldfastError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const error = new HoldfastError('left', `joining was given up: ${why}`)
+  error.cause = cause
+  return error
+}
+
+function failure(code: ErrorCode, why: string): HoldfastError {
+  return new HoldfastError(code, why)
+}
+
+/**
+ * The hub's stream behind what a user writes, as `JoinOptions.server` says.
+ *
+ * @throws HoldfastError code `bad-value`
+ */
+export function hubUrl(server: string | null): string {
+  if (server === null) {
+    throw new HoldfastError('bad-value', 'no server: give `server`, such as ws://127.0.0.1:8700')
+  }
+  let url: URL
+  try {
+    url = new URL(server)
+  } catch {
+    throw new HoldfastError('bad-value', `server is no URL: "${server}"`)
+  }
+  url.protocol = url.protocol.replace(/^http/, 'ws')
+  if (url.protocol !== 'ws:' && url.protocol !== 'wss:') {
+    throw new HoldfastError('bad-value', `server must be ws, wss, http or https: "${server}"`)
+  }
+  if (url.pathname.endsWith('/')) url.pathname += 'hub'
+  url.hash = ''
+  return url.href
+}
+
+function checkName(what: string, name: unknown): string {
+  if (typeof name !== 'string') throw badValue(`${what} is text: ${shown(name)}`)
+  const bytes = new TextEncoder().encode(name).length
+  if (bytes > 0 && bytes <= NAME_MAX) return name
+  throw new HoldfastError('bad-value', `${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
+}
+
+function termsOf({ objectsPerPlayer: most }: JoinOptions): string {
+  if (most === undefined) return ''
+  if (Number.isInteger(most) && most >= 0 && most <= objects.OBJECTS_MAX) return `objects=${most}`
+  throw badValue(`objectsPerPlayer is 0 to ${objects.OBJECTS_MAX}: ${shown(most)}`)
+}
+
+function checkRate(rate: number): number {
+  if (rate >= 1 && rate <= RATE_MAX) return rate
+  throw badValue(`updatesPerSecond is 1 to ${RATE_MAX}: ${shown(rate)}`)
+}
+
+function checkPlayers(count: number): number {
+  if (Number.isInteger(count) && count >= 1 && count <= PLAYERS_MAX) return count
+  throw badValue(`playersMax is 1 to ${PLAYERS_MAX}: ${shown(count)}`)
+}
+
+function checkFlag(what: string, flag: unknown): boolean {
+  if (typeof flag === 'boolean') return flag
+  throw badValue(`${what} is true or false: ${shown(flag)}`)
+}

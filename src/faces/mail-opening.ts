@@ -1,0 +1,127 @@
+/** How a mailbox is opened: its store, its connections, its door. */
+
+import { createMailMemory } from '../drivers/store/mail-memory.ts'
+import { HoldfastError } from '../machine.ts'
+import { LIFE_BYTES, NO_LIFE } from '../wire/history.ts'
+import type { Connect, Listening, Loop, MailStore, Stream } from '../ports.ts'
+import type { StreamEvents, Watchdog } from '../ports.ts'
+import { checkKey, type MailboxOptions as Common, wholeNumber } from '../runtime/mailbox/options.ts'
+import { Mailbox } from './mailbox.ts'
+
+export { Mailbox } from './mailbox.ts'
+export type { MailPeer, WaitingLetter } from '../runtime/mailbox/peers.ts'
+export type { Adopted, Range } from '../mailbox/mailbox.ts'
+export type { LetterHandler, MailboxEvents, QueueFigures } from '../runtime/mailbox/options.ts'
+export { letters, offerMail, overSession } from './session-mail.ts'
+export type { Way } from '../runtime/mailbox/lines.ts'
+export type { Transaction } from '../runtime/mailbox/transaction.ts'
+export type { LetterInfo, PostOptions } from '../runtime/mailbox/letters.ts'
+export type { MailValue } from '../runtime/mailbox/values.ts'
+
+/** A key of our own; those of users have no NUL. */
+const LIFE = '\0life'
+
+/** Where the door of a mailbox stands. */
+export interface DoorOptions {
+  /** 0 for any that is free. */
+  port: number
+  /** Default 127.0.0.1. Elsewhere a `key` is needed. */
+  host?: string
+  /** Default `/mail`. */
+  path?: string
+  /**
+   * Pages of which origins may connect, such as `https://play.example.com`. Default: none. Programs
+   * say no origin, and may. Where the door stands on a loopback address the names of these are also
+   * the only ones, beside those of loopback, under which it answers.
+   */
+  origins?: readonly string[]
+}
+
+/** What `openMailbox` takes. */
+export interface MailboxOptions extends Common {
+  /** The file of the mailbox (in a page: the name of its database); null keeps it in memory. */
+  store: string | null
+  /** Where others connect. Default: nowhere. */
+  listen?: DoorOptions
+}
+
+/** A place where mailboxes can be. */
+export interface MailboxPlace {
+  loop: Loop
+  connect: Connect
+  report: (error: unknown, where: string) => void
+  /** Milliseconds since 1970. */
+  date?: () => number
+  /** Left out where there are no threads. */
+  watch?: (ms: number) => Watchdog
+  open(name: string): Promise<MailStore>
+  /** Null where nobody can listen. */
+  listen:
+    | ((
+        at: { port: number; host: string; path: string; origins: readonly string[] },
+        accept: (stream: Stream) => StreamEvents,
+      ) => Promise<Listening>)
+    | null
+}
+
+/** Opens one. @throws HoldfastError */
+export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
+  const { loop, connect, report, date } = place
+  const { store: name, listen } = options
+  checkKey(options.key ?? '')
+  checkDoor(place, options)
+  const store = name === null ? createMailMemory() : await place.open(name)
+  let box: Mailbox
+  try {
+    const life = options.replica ? NO_LIFE : await beginLife(store, loop)
+    const watchdog = watchdogOf(place, options)
+    const clock = date && { date }
+    box = new Mailbox({ loop, connect, store, life, report, watchdog, ...clock }, options)
+    if (watchdog) box.onClose(() => watchdog.stop())
+  } catch (error) {
+    store.close()
+    throw error
+  }
+  box.durable = name !== null
+  if (!listen) return box
+  try {
+    const { port, host = '127.0.0.1', path = '/mail', origins = [] } = listen
+    const listening = await place.listen!({ port, host, path, origins }, box.accept)
+    box.url = listening.url
+    box.onClose(() => listening.close())
+    return box
+  } catch (error) {
+    await box.close()
+    throw error
+  }
+}
+
+/**
+ * A store begins a new life at each opening: letters of one that went back in time, or that lives
+ * twice, are not taken for letters of another. Durable before anybody is greeted.
+ */
+function beginLife(store: MailStore, loop: Loop): Promise<Uint8Array> {
+  const life = loop.random(LIFE_BYTES)
+  return new Promise((resolve, reject) => {
+    store.commit([{ kind: 'set', key: LIFE, value: life }], (error) => {
+      if (error) reject(error)
+      else resolve(life)
+    })
+  })
+}
+
+function watchdogOf(place: MailboxPlace, { watchdogMs }: MailboxOptions): Watchdog | undefined {
+  if (watchdogMs === undefined) return undefined
+  wholeNumber('watchdogMs', watchdogMs)
+  if (place.watch) return place.watch(watchdogMs)
+  throw new HoldfastError('bad-value', 'watchdogMs: nobody can watch a handler in a page')
+}
+
+function checkDoor(place: MailboxPlace, { listen, key = '' }: MailboxOptions): void {
+  if (!listen) return
+  if (!place.listen) throw new HoldfastError('bad-value', 'a page cannot listen: let it connect')
+  const { host = '127.0.0.1' } = listen
+  if (key === '' && !/^(127\.|::1$|localhost$)/.test(host)) {
+    throw new HoldfastError('bad-value', `to listen on ${host} a mailbox needs a key`)
+  }
+}

@@ -1,0 +1,443 @@
+/** A mailbox: what a user holds. Its turns (mail-turns.ts) decide, its lines carry. */
+
+import { badValue, HoldfastError, type Millis } from '../machine.ts'
+import * as mailbox from '../mailbox/mailbox.ts'
+import type { Limits } from '../mailbox/mailbox.ts'
+import { mailLayout } from '../mailbox/messages.ts'
+import type { Alarm, Connect, DeadLetter, Loop, MailStore, Watchdog } from '../ports.ts'
+import { NO_LIFE } from '../wire/history.ts'
+import { encode } from '../wire/layout.ts'
+import { Emitter, type Listen } from './emitter.ts'
+import { findDead } from '../runtime/mailbox/dead.ts'
+import { bury, type Draft, type TurnEvent } from '../runtime/mailbox/draft.ts'
+import { type MailFigures, metricsOf, published } from '../runtime/mailbox/figures.ts'
+import { Lines, type Way } from '../runtime/mailbox/lines.ts'
+import {
+  checkId,
+  limitsOf,
+  DEAD_MAX,
+  MAILBOX_EVENTS,
+  PEERS_MAX,
+  wholeNumber,
+} from '../runtime/mailbox/options.ts'
+import type {
+  LetterHandler,
+  MailboxEvents,
+  MailboxOptions,
+  QueueFigures,
+} from '../runtime/mailbox/options.ts'
+import type { Transaction } from '../runtime/mailbox/transaction.ts'
+import { MALFORMED, Turns } from '../runtime/mailbox/turns.ts'
+import { PostKeys } from '../runtime/mailbox/keys.ts'
+import {
+  checkTrace,
+  type Dated,
+  type PostOptions,
+  toBody,
+  unseal,
+} from '../runtime/mailbox/letters.ts'
+import * as peers from '../runtime/mailbox/peers.ts'
+import type { MailPeer, PeerDesk } from '../runtime/mailbox/peers.ts'
+import { type MailValue, toValue } from '../runtime/mailbox/values.ts'
+import { checkFunction, checkOptions } from '../runtime/options.ts'
+import { Reports } from '../runtime/reports.ts'
+
+/** How often figures are shown to who inspects an open mailbox. */
+const PUBLISH_MS: Millis = 500
+
+/** What a mailbox runs on. */
+export interface MailPlace {
+  loop: Loop
+  connect: Connect
+  store: MailStore
+  /** The name of this life of the store, durable; replicas have none. */
+  life?: Uint8Array
+  /** Milliseconds since 1970; without it letters say nothing of time. */
+  date?: () => number
+  watchdog?: Watchdog | undefined
+  /** Says what nobody else heard of: a function of the application threw, and where. */
+  report?: (error: unknown, where: string) => void
+}
+
+/** An open mailbox. */
+export class Mailbox {
+  readonly id: string
+  /** What was found damaged in the store at opening, as a sentence; null if nothing. */
+  readonly repaired: string | null
+  /** Where others connect; null if nowhere. */
+  url: string | null = null
+  /** Whether what is posted outlives the process. */
+  durable = false
+  readonly #place: MailPlace
+  readonly #limits: Limits
+  readonly #peersMax: number
+  readonly #accept: ReadonlySet<string> | null
+  readonly #lines: Lines
+  readonly #turns: Turns
+  readonly #keys: PostKeys
+  readonly #events: Emitter<MailboxEvents>
+  readonly #publishing: Alarm
+  #isToPublish = false
+  #closed = false
+  #onClose: (() => void)[] = []
+
+  constructor(place: MailPlace, options: MailboxOptions) {
+    const { store, loop } = place
+    this.id = checkId(options.id)
+    this.repaired = store.repaired
+    this.#place = place
+    this.#limits = limitsOf(options)
+    this.#peersMax = wholeNumber('peersMax', options.peersMax ?? PEERS_MAX)
+    this.#accept = options.accept ? new Set(options.accept) : null
+    this.#events = this.#openEvents()
+    this.#publishing = loop.alarm(() => {
+      this.#isToPublish = false
+      store.publish?.(published(this.#figures()))
+    })
+    const host = {
+      loop,
+      store,
+      changed: () => this.#publishSoon(),
+      send: (peer: string, message: mailbox.MailMessage) =>
+        void this.#lines.send(peer, encode(mailLayout, message)),
+      told: (event: TurnEvent) => this.#told(event),
+      deadMax: wholeNumber('deadMax', options.deadMax ?? DEAD_MAX),
+      deadMs: options.deadMs === undefined ? null : wholeNumber('deadMs', options.deadMs),
+      date: options.replica ? null : (place.date ?? null),
+      watchdog: place.watchdog ?? null,
+      moved: (peer: string) => this.#lines.progress(peer),
+      refused: (error: Error) => {
+        this.#lines.hangUpAll(`the store refused: ${error.message}`)
+        this.#events.tell('trouble', error)
+      },
+    }
+    this.#turns = new Turns(this.id, host, this.#limits, place.life ?? NO_LIFE)
+    this.#keys = new PostKeys(this.#turns.values)
+    const self = { id: this.id, key: options.key ?? '' }
+    this.#lines = new Lines(self, loop, place.connect, this.#lineEvents())
+    for (const [peer, url] of Object.entries(options.peers ?? {})) this.connect(peer, url)
+  }
+
+  /**
+   * Sets the handler of letters, or adds a listener. What a listener throws disturbs nothing.
+   *
+   * @returns removes it
+   * @throws HoldfastError `bad-value` for an event that there is not, or a second handler
+   */
+  on(event: 'letter', handler: LetterHandler): () => void
+  on<Name extends keyof MailboxEvents>(
+    event: Name,
+    listener: (value: MailboxEvents[Name]) => void,
+    listen?: Listen,
+  ): () => void
+  on(event: 'letter' | keyof MailboxEvents, listener: never, listen?: Listen): () => void {
+    if (event !== 'letter') return this.#events.on(event, listener, listen)
+    checkFunction('the handler of letters', listener)
+    if (this.#turns.handler) throw badValue('letters have a handler already')
+    this.#turns.handler = listener
+    return () => (this.#turns.handler = null)
+  }
+
+  /** The way to a peer. */
+  to(peer: string): {
+    /**
+     * Posts a letter. The promise is kept, with its number, when the letter is durable here; one
+     * with a `delay` has none yet, which is 0.
+     *
+     * It rejects with a HoldfastError: `outbox-full` when too many wait for that peer,
+     * `bad-value` for what is no letter, `store` when the store refused.
+     */
+    post(body: MailValue, options?: PostOptions): Promise<number>
+  } {
+    checkId(peer)
+    return { post: (body, options = {}) => this.#post(peer, body, options) }
+  }
+
+  /** What may be done about a peer: what waits for it, and histories that do not fit. */
+  peer(id: string): MailPeer {
+    checkId(id)
+    const desk = this.#desk()
+    return {
+      adopt: ({ common = null } = {}) => peers.adopt(desk, id, common),
+      forget: () => peers.forget(desk, id),
+      outbox: ({ after = 0, most = 100 } = {}) => peers.outbox(desk, id, after, most),
+      redirect: async (to) => peers.redirect(desk, id, checkId(to)),
+    }
+  }
+
+  /**
+   * Runs a transaction without a letter: what it reads, writes and posts is one with what letters
+   * do. It is run once more if SQL of another ended the turn. Kept, with what it gives, when all of
+   * it is durable.
+   *
+   * It rejects with what the function threw, or with a HoldfastError; then nothing of it holds.
+   */
+  async transact<Result>(run: (tx: Transaction) => Result): Promise<Result> {
+    checkFunction('a transaction', run)
+    this.#checkOpen()
+    return this.#turns.ask((draft) => this.#turns.run(draft, 'a transaction', run))
+  }
+
+  /** Keeps a connection to a peer that listens at that URL, or that some other way leads to. */
+  connect(peer: string, by: string | Way): void {
+    this.#lines.dial(checkId(peer), by)
+  }
+
+  /** Takes a connection that somebody opened; what a server hands its streams to. */
+  get accept(): Lines['accept'] {
+    return (stream) => this.#lines.accept(stream)
+  }
+
+  /** How the queues stand, in order of their peers. */
+  queues(): QueueFigures[] {
+    return [...this.#turns.box.peers].toSorted(byId).map(([peer, numbers]) => ({
+      peer,
+      connected: this.#lines.has(peer),
+      waiting: numbers.posted - numbers.acked,
+      bytes: numbers.bytes,
+      posted: numbers.posted,
+      acked: numbers.acked,
+      heard: numbers.heard,
+      fault: numbers.fault,
+    }))
+  }
+
+  /** What was refused since the mailbox was opened, by why. */
+  get counters(): Readonly<mailbox.Counters> {
+    return { ...this.#turns.box.counters }
+  }
+
+  /** The figures of now in the text format of Prometheus, for an endpoint of the application's. */
+  metrics(): string {
+    return metricsOf(this.#figures())
+  }
+
+  /** A value as it is durable. */
+  get(key: string): MailValue {
+    const bytes = this.#place.store.get(key)
+    return bytes ? toValue(bytes) : undefined
+  }
+
+  /** Letters that were set aside, oldest first: `most` of them behind the first `skip`. */
+  dead({ skip = 0, most = Infinity }: { skip?: number; most?: number } = {}): (Omit<
+    DeadLetter,
+    'body'
+  > & { body: MailValue })[] {
+    const letters = this.#place.store.dead(skip, most)
+    return letters.map((letter) => ({ ...letter, body: toValue(unseal(letter.body).body) }))
+  }
+
+  /**
+   * Handles a dead letter again, now and once; if the handler throws it stays where it is.
+   *
+   * @throws HoldfastError `not-found`, or `failed` with what the handler threw
+   */
+  release(peer: string, n: number): Promise<void> {
+    return this.#ask((draft) => {
+      this.#turns.handleDead(draft, findDead(draft, this.#place.store, peer, n))
+      bury(draft, peer, n)
+    })
+  }
+
+  /** Throws a dead letter away. @throws HoldfastError `not-found` */
+  discard(peer: string, n: number): Promise<void> {
+    return this.#ask((draft) => {
+      findDead(draft, this.#place.store, peer, n)
+      bury(draft, peer, n)
+    })
+  }
+
+  /** The number of a peer's last letter that took effect here: a read (S21). */
+  query(peer: string): number {
+    return this.#place.store.head(peer)?.heard ?? 0
+  }
+
+  /** One batch for a carrier that is no connection: letters above what the peer has (S19). */
+  batch(peer: string, heard: number): Uint8Array {
+    const message = mailbox.batchFor(this.#turns.box, peer, heard, this.#place.store)
+    return encode(mailLayout, message)
+  }
+
+  /**
+   * Takes such a batch; the caller knows whose it is. Kept when all of its letters have taken
+   * effect and are durable.
+   *
+   * It rejects with a HoldfastError: `bad-value` for bytes that are no batch, `failed` with why not
+   * all took effect (those before it did; taking it again doubles nothing), `store`.
+   */
+  async take(peer: string, bytes: Uint8Array): Promise<void> {
+    checkId(peer)
+    const why = await this.#ask((draft) => this.#turns.receive(draft, peer, bytes))
+    if (why !== null) throw new HoldfastError(why === MALFORMED ? 'bad-value' : 'failed', why)
+  }
+
+  /**
+   * Copies the store into a new file while the mailbox is open. Who opens the copy later is an
+   * older store, and is told so.
+   *
+   * It rejects with a HoldfastError `store`: no file, a file that exists, a disk that refuses.
+   */
+  async backup(path: string): Promise<void> {
+    await this.#ask(() => {})
+    this.#place.store.backup(path)
+  }
+
+  /** Calls when the mailbox closes. */
+  onClose(run: () => void): void {
+    this.#onClose.push(run)
+  }
+
+  /** Ends it; what is posted and not yet durable is made so first. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    await this.#turns.end()
+    this.#closed = true
+    this.#publishing.cancel()
+    this.#lines.close()
+    for (const run of this.#onClose) run()
+    this.#place.store.close()
+  }
+
+  #figures(): MailFigures {
+    const { id, counters } = this
+    const [dead, later] = [this.#place.store.deadCount(), this.#turns.later.count]
+    return { id, queues: this.queues(), counters, dead, later }
+  }
+
+  /** Shows the figures in a while, if somebody could look at them. */
+  #publishSoon(): void {
+    const { loop, store } = this.#place
+    if (!store.publish || this.#isToPublish || this.#closed) return
+    this.#isToPublish = true
+    this.#publishing.set(loop.now() + PUBLISH_MS)
+  }
+
+  async #post(peer: string, body: MailValue, options: PostOptions): Promise<number> {
+    checkOptions('post', options, ['key', 'delay', 'ttl', 'trace'])
+    const { key, trace = null } = options
+    const plain = toBody(body)
+    if (trace !== null) checkTrace(trace)
+    this.#checkOpen()
+    const letter = this.#turns.seal(plain, options, trace)
+    const isKnown = key !== undefined && this.#keys.find(peer, key) !== null
+    if (!isKnown && letter.due === null) this.#checkRoom(peer, letter.body)
+    return this.#turns.ask((draft) => {
+      const known = key === undefined ? null : this.#keys.find(peer, key)
+      if (known !== null) return known
+      const n = this.#postNow(draft, peer, letter)
+      if (key !== undefined) this.#keys.add(peer, key, n, draft.changes)
+      return n
+    })
+  }
+
+  #postNow({ out, changes }: Draft, peer: string, { body, due }: Dated): number {
+    if (due === null) {
+      this.#checkRoom(peer, body)
+      return mailbox.post(this.#turns.box, peer, body, out)
+    }
+    this.#turns.checkLater(1)
+    this.#turns.later.add(due, { kind: 'post', peer, body }, changes)
+    return 0
+  }
+
+  #checkRoom(peer: string, body: Uint8Array): void {
+    this.#turns.checkRoom(peer, 1, mailbox.sizeOf(body))
+  }
+
+  async #ask<Result>(run: (draft: Draft) => Result): Promise<Result> {
+    this.#checkOpen()
+    return this.#turns.ask(run)
+  }
+
+  #desk(): PeerDesk {
+    return {
+      turns: this.#turns,
+      store: this.#place.store,
+      ask: (run) => this.#ask(run),
+      hangUp: (peer, why) => this.#lines.hangUp(peer, why),
+    }
+  }
+
+  #openEvents(): Emitter<MailboxEvents> {
+    const { loop, report } = this.#place
+    const reports = new Reports({
+      soon: (run) => loop.soon(run),
+      tell: (reported) => {
+        const hears = events.hears('error')
+        if (hears) events.tell('error', reported)
+        return hears
+      },
+      place: ({ error, where }) => report?.(error, where),
+    })
+    const events = new Emitter<MailboxEvents>('a mailbox', MAILBOX_EVENTS, reports)
+    return events
+  }
+
+  #told(event: TurnEvent): void {
+    const { peer } = event
+    switch (event.kind) {
+      case 'acked': {
+        const known = this.#turns.box.peers.get(peer)
+        const waiting = known ? known.posted - known.acked : 0
+        return this.#events.tell('acked', { peer, n: event.n, waiting })
+      }
+      case 'threw':
+        return this.#events.tell('threw', { peer, n: event.n, why: event.why })
+      case 'dead':
+        return this.#events.tell('dead', { peer, n: event.n, why: event.why })
+      case 'fault':
+        return this.#events.tell('fault', { peer, why: event.why })
+      case 'dropped':
+        return this.#events.tell('dropped', { peer, n: event.n })
+      case 'expired':
+        return this.#events.tell('expired', { peer, n: event.n })
+      case 'slow':
+        return this.#events.tell('slow', { peer, n: event.n, ms: event.ms })
+      default:
+        // What is missing comes again on a new connection.
+        this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
+    }
+  }
+
+  #lineEvents(): ConstructorParameters<typeof Lines>[3] {
+    return {
+      accepts: (id) => this.#accepts(id),
+      connected: (peer) => {
+        this.#publishSoon()
+        this.#turns.input(() => {
+          if (!this.#lines.has(peer)) return
+          mailbox.connected(this.#turns.box, this.#place.loop.now(), peer)
+        })
+        this.#events.tell('connected', { peer })
+      },
+      message: (peer, bytes) => {
+        this.#turns.input((draft) => {
+          const why = this.#turns.receive(draft, peer, bytes)
+          if (why === MALFORMED) this.#lines.hangUp(peer, why)
+        })
+      },
+      disconnected: (peer, why) => {
+        this.#publishSoon()
+        mailbox.disconnected(this.#turns.box, peer)
+        this.#events.tell('disconnected', { peer, why })
+      },
+      failed: (peer, why) => this.#events.tell('disconnected', { peer, why }),
+    }
+  }
+
+  #accepts(id: string): string | null {
+    const known = this.#accept === null || this.#accept.has(id)
+    if (!known) return `${this.id} takes no letters from ${id}`
+    const { peers } = this.#turns.box
+    const isFull = !peers.has(id) && peers.size >= this.#peersMax
+    return isFull ? `${this.id} has ${peers.size} peers and takes no more` : null
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new HoldfastError('store', `the mailbox of ${this.id} is closed`)
+  }
+}
+
+function byId([one]: [string, unknown], [other]: [string, unknown]): number {
+  return one < other ? -1 : 1
+}

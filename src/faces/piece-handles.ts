@@ -1,0 +1,427 @@
+/** A piece as a user holds it. */
+
+import { HoldfastError } from '../machine.ts'
+import type { LossReason, Op, Row } from '../pieces/pieces.ts'
+import { between, byLevel, HELD, lastFromOthers } from '../pieces/pieces.ts'
+import { differing, type Fields, type Quantised, type StateOf } from '../wire/schema.ts'
+import { Emitter, type Listen } from './emitter.ts'
+import { patched, type PieceType, stateOf } from './piece-types.ts'
+import type { Reports } from '../runtime/reports.ts'
+import type { MemberInfo } from './member-info.ts'
+
+/** What came of an update of a piece. */
+export type PieceOutcome =
+  /** Done; `clamped` if not just so, or if nobody could foresee what it shows. */
+  | { readonly ok: true; readonly clamped: boolean }
+  /** Somebody else was first; null if they are gone. */
+  | { readonly ok: false; readonly why: 'conflict'; readonly by: MemberInfo | null }
+  /** It cannot be; `by` is who stands in the way, where it is somebody. */
+  | {
+      readonly ok: false
+      readonly why: 'refused'
+      readonly reason: string
+      readonly by: MemberInfo | null
+    }
+
+/** A hold of ours that ended, though we did not let go. */
+export interface LostHold {
+  /** Who took it; null if nobody did, or if they are gone. */
+  readonly by: MemberInfo | null
+  /**
+   * `taken`: somebody wrested it, or an action took it. `away`: we were out of touch for so long
+   * that the server let go of it, or a recovery lost our hold. `gone`: there is no such piece any
+   * more.
+   */
+  readonly why: LossReason
+}
+
+/** What a verb of a piece takes besides. */
+export interface PieceCall {
+  /** Waits no longer; what was asked for goes on. */
+  readonly signal?: AbortSignal
+}
+
+/** How to take hold of a piece. */
+export interface Grip extends PieceCall {
+  /** Though it may have changed meanwhile: who let go of it last may grasp it again at once. */
+  readonly loose?: boolean
+  /** Also out of another's hand. */
+  readonly wrest?: boolean
+  /** Above all others. */
+  readonly raise?: boolean
+}
+
+/** What a piece tells, and what the listener gets. */
+export interface PieceEvents {
+  /** Somebody was first, and what was under way here is void: let go of it. */
+  conflict: { readonly by: MemberInfo | null }
+  refused: { readonly reason: string; readonly by: MemberInfo | null }
+  /** We held it and do not any more: told at once, whether something was under way or not. */
+  lost: LostHold
+  change: void
+  gone: void
+}
+
+/** A change of some fields. */
+export type PiecePatch<F extends Fields> = {
+  readonly [Name in keyof F]?: NonNullable<StateOf<F>[Name]>
+}
+
+/** A piece. What is done to it is shown at once, and the promise says what came of it. */
+export interface PieceHandle<F extends Fields = Fields> {
+  readonly id: number
+  readonly type: PieceType<F>
+  /** As shown here: what was told, with our own updates on top. A hidden field is null. */
+  readonly state: StateOf<F>
+  /** The player who holds it; 0 for nobody. */
+  readonly heldBy: number
+  readonly holder: MemberInfo | null
+  /** The player who changed it last; 0 for the game itself. */
+  readonly lastBy: number
+  /** Its level; `session.all` has the lowest first. */
+  readonly z: string
+  /** Updates of ours have no outcome yet. */
+  readonly pending: boolean
+  readonly alive: boolean
+  update(patch: PiecePatch<F>, call?: PieceCall): Promise<PieceOutcome>
+  grab(grip?: Grip): Promise<PieceOutcome>
+  /** Lets go of it, with a last change. */
+  release(patch?: PiecePatch<F>, call?: PieceCall): Promise<PieceOutcome>
+  raise(call?: PieceCall): Promise<PieceOutcome>
+  lower(call?: PieceCall): Promise<PieceOutcome>
+  /** Between two others; null stands for the table and for the eye. */
+  level(
+    low: PieceHandle<Fields> | null,
+    high: PieceHandle<Fields> | null,
+    call?: PieceCall,
+  ): Promise<PieceOutcome>
+  /** Calls the listener at each such event. @returns stops it */
+  on<Name extends keyof PieceEvents>(
+    name: Name,
+    listener: (value: PieceEvents[Name]) => void,
+    options?: Listen,
+  ): () => void
+}
+
+/** What a handle needs of its session. */
+export interface PieceHost {
+  readonly reports: Reports
+  /** As it is shown; null if there is none. */
+  shown(id: number): Row | null
+  holder(player: number): MemberInfo | null
+  readonly player: number
+  /** How many updates of ours are under way, and whether one is loose. */
+  underWay(id: number): { count: number; loose: boolean }
+  above(): string
+  below(): string
+  /** @throws HoldfastError */
+  ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome>
+  /** Something is shown that was not. */
+  touched(type: PieceType): void
+}
+
+const EVENTS = ['conflict', 'refused', 'lost', 'change', 'gone'] as const
+
+/** Why what was under way is void, though nobody was first. */
+const AWAY = 'you were out of touch, and it was let go'
+
+/** So many updates of one piece are under way; what is done meanwhile waits, the newest alone. */
+const UNDER_WAY_MAX = 8
+
+// What waits for others to be answered.
+interface Later {
+  op: Op
+  /** It goes on from a loose grab: it is void if that was not honoured. */
+  gripped: boolean
+  promise: Promise<PieceOutcome>
+  readonly settle: (outcome: PieceOutcome | PromiseLike<PieceOutcome>) => void
+}
+
+/** See the head of this file. */
+export class Piece implements PieceHandle<Fields> {
+  readonly id: number
+  readonly type: PieceType
+  alive = true
+  readonly #host: PieceHost
+  #events: Emitter<PieceEvents> | null = null
+  #row: Row
+  /** As it was told last. */
+  #told: Row
+  #shown: Row | null = null
+  #state: StateOf<Fields> | null = null
+  #queue: Later[] = []
+  // The generation that was told when the first of them began to wait.
+  #since = 0
+
+  constructor(host: PieceHost, type: PieceType, row: Row) {
+    this.#host = host
+    this.type = type
+    this.id = row.id
+    this.#row = row
+    this.#told = row
+  }
+
+  /** Not for users: as it is shown. */
+  get row(): Row {
+    this.#shown ??= this.#withLater(this.#host.shown(this.id) ?? this.#row)
+    this.#row = this.#shown
+    return this.#shown
+  }
+
+  #withLater(told: Row): Row {
+    let row = told
+    for (const { op } of this.#queue) {
+      const fields = [...row.fields]
+      takeOver(this.type, fields, op)
+      const heldBy = op.hold === 'release' ? 0 : op.hold === 'keep' ? row.heldBy : this.#host.player
+      row = { ...row, fields, z: op.z ?? row.z, heldBy }
+    }
+    return row
+  }
+
+  get state(): StateOf<Fields> {
+    this.#state ??= Object.freeze(stateOf(this.type.schema, this.row)) as StateOf<Fields>
+    return this.#state
+  }
+
+  get heldBy(): number {
+    return this.row.heldBy
+  }
+
+  get holder(): MemberInfo | null {
+    return this.heldBy === 0 ? null : this.#host.holder(this.heldBy)
+  }
+
+  get lastBy(): number {
+    return this.row.by
+  }
+
+  get z(): string {
+    return this.row.z
+  }
+
+  get pending(): boolean {
+    return this.#queue.length > 0 || this.#host.underWay(this.id).count > 0
+  }
+
+  async update(patch: PiecePatch<Fields>, call: PieceCall = {}): Promise<PieceOutcome> {
+    return this.#do({ hold: 'keep', ...patched(this.type, patch), z: null }, call)
+  }
+
+  grab({ loose = false, wrest = false, raise = false, signal }: Grip = {}): Promise<PieceOutcome> {
+    const z = raise ? this.#host.above() : null
+    const op: Op = { hold: wrest ? 'wrest' : 'grab', mask: 0, fields: [], z }
+    return this.#do(op, { signal }, loose && !wrest)
+  }
+
+  async release(patch: PiecePatch<Fields> = {}, call: PieceCall = {}): Promise<PieceOutcome> {
+    return this.#do({ hold: 'release', ...patched(this.type, patch), z: null }, call)
+  }
+
+  raise(call: PieceCall = {}): Promise<PieceOutcome> {
+    return this.#do({ hold: 'keep', mask: 0, fields: [], z: this.#host.above() }, call)
+  }
+
+  lower(call: PieceCall = {}): Promise<PieceOutcome> {
+    return this.#do({ hold: 'keep', mask: 0, fields: [], z: this.#host.below() }, call)
+  }
+
+  level(
+    low: PieceHandle<Fields> | null,
+    high: PieceHandle<Fields> | null,
+    call: PieceCall = {},
+  ): Promise<PieceOutcome> {
+    const z = between(low?.z ?? null, high?.z ?? null)
+    return this.#do({ hold: 'keep', mask: 0, fields: [], z }, call)
+  }
+
+  on<Name extends keyof PieceEvents>(
+    name: Name,
+    listener: (value: PieceEvents[Name]) => void,
+    options?: Listen,
+  ): () => void {
+    this.#events ??= new Emitter('a piece', EVENTS, this.#host.reports)
+    return this.#events.on(name, listener, options)
+  }
+
+  /** Not for users: it was told, or something was done to it. */
+  changed(): void {
+    this.#shown = null
+    this.#state = null
+    this.#void()
+    this.tell('change', undefined)
+  }
+
+  /** Not for users. */
+  tell<Name extends keyof PieceEvents>(name: Name, value: PieceEvents[Name]): void {
+    this.#events?.tell(name, value)
+  }
+
+  async #do(op: Op, { signal }: PieceCall, loose = false): Promise<PieceOutcome> {
+    signal?.throwIfAborted()
+    if (!this.alive) {
+      throw new HoldfastError('not-found', `${this.type.name} ${this.id} is gone: nothing to do`)
+    }
+    if (op.hold === 'keep' && op.mask === 0 && op.z === null) return { ok: true, clamped: false }
+    // A loose grab alone may be honoured late, so what follows it waits for its answer (O51).
+    const under = this.#host.underWay(this.id)
+    const waits = this.#queue.length > 0 || under.loose || under.count >= UNDER_WAY_MAX
+    const outcome = waits ? this.#wait(op, under.loose) : this.#ask(op, loose)
+    return signal ? abortable(outcome, signal) : outcome
+  }
+
+  #ask(op: Op, loose: boolean): Promise<PieceOutcome> {
+    const outcome = this.#host.ask(this.id, op, loose)
+    this.#touch()
+    return outcome
+  }
+
+  #wait(op: Op, gripped: boolean): Promise<PieceOutcome> {
+    if (this.#queue.length === 0) this.#since = this.#host.shown(this.id)?.gen ?? 0
+    let later = this.#queue.at(-1)
+    if (later?.op.hold === 'keep' && (op.hold === 'keep' || op.hold === 'release')) {
+      later.op = merged(this.type, later.op, op)
+    } else {
+      const { promise, resolve: settle } = withResolvers<PieceOutcome>()
+      later = { op, gripped, promise, settle }
+      this.#queue.push(later)
+    }
+    this.#touch()
+    return later.promise
+  }
+
+  // What waits gives complete values: it would undo what somebody else did meanwhile.
+  #void(): void {
+    const row = this.#queue.length > 0 ? this.#host.shown(this.id) : null
+    const others = row && lastFromOthers(row, this.#host.player)
+    if (!others || others.gen <= this.#since || others.by === this.#host.player) return
+    this.conflicted(others.by)
+  }
+
+  /**
+   * Not for users: all that came was told. What waited goes as others are answered. Before that it
+   * could go on from what is void, for news of it may still be on the way here.
+   */
+  pump(): void {
+    while (this.#queue.length > 0) {
+      const { count, loose } = this.#host.underWay(this.id)
+      if (loose || count >= UNDER_WAY_MAX) return
+      const { op, gripped, settle } = this.#queue.shift()!
+      const row = this.#host.shown(this.id)
+      const isLost = !row || (gripped && row.heldBy !== this.#host.player)
+      if (isLost) settle(this.beaten(row ? row.heldBy || row.by : 0))
+      else settle(this.#ask(op, false))
+    }
+  }
+
+  /** Not for users: what is said of an update that somebody was before; 0 for nobody. */
+  beaten(by: number): PieceOutcome {
+    if (by !== 0) return { ok: false, why: 'conflict', by: this.#host.holder(by) }
+    // Nobody loses without a winner.
+    return this.denied(this.alive ? AWAY : 'it is gone')
+  }
+
+  /** Not for users: what is said of one that cannot be. */
+  denied(said: string): Extract<PieceOutcome, { why: 'refused' }> {
+    const { heldBy } = this.#told
+    const others = heldBy !== 0 && heldBy !== this.#host.player && said === HELD
+    const by = others ? this.#host.holder(heldBy) : null
+    return { ok: false, why: 'refused', reason: by ? `${by.name} holds it` : said, by }
+  }
+
+  /** Not for users: somebody was first. What waits would have gone on from what is void. */
+  conflicted(by: number): void {
+    const outcome = this.beaten(by)
+    for (const { settle } of this.#queue.splice(0)) settle(outcome)
+    if (by === 0) this.#tellRefused(AWAY)
+    else this.tell('conflict', { by: this.#host.holder(by) })
+  }
+
+  /** Not for users: an update cannot be. What waits went on from it. */
+  refused(reason: string): void {
+    const outcome = this.denied(reason)
+    for (const { settle } of this.#queue.splice(0)) settle(outcome)
+    this.#tellRefused(reason)
+  }
+
+  #tellRefused(said: string): void {
+    const { reason, by } = this.denied(said)
+    this.tell('refused', { reason, by })
+  }
+
+  /**
+   * Not for users: so it was told.
+   *
+   * @returns whether anything of it is seen here
+   */
+  toldAs(row: Row): boolean {
+    const before = this.#told
+    this.#told = row
+    this.#shown = null
+    return !looksSame(this.type, before, row)
+  }
+
+  /** Not for users: we held it, and somebody took it; 0 for nobody. */
+  lost(by: number, why: LostHold['why']): void {
+    this.tell('lost', { by: by === 0 ? null : this.#host.holder(by), why })
+  }
+
+  /** Not for users: it is gone. */
+  end(): void {
+    this.alive = false
+    for (const { settle } of this.#queue.splice(0)) settle(this.beaten(0))
+    this.tell('gone', undefined)
+  }
+
+  #touch(): void {
+    this.#shown = null
+    this.#state = null
+    this.#host.touched(this.type)
+  }
+}
+
+/** Lowest first. */
+export function lowestFirst(a: PieceHandle<Fields>, b: PieceHandle<Fields>): number {
+  return byLevel((a as Piece).row, (b as Piece).row)
+}
+
+// A player who may not see a field sees no change of it.
+function looksSame({ schema }: PieceType, one: Row, other: Row): boolean {
+  const { heldBy, z, hidden } = one
+  if (heldBy !== other.heldBy || z !== other.z || hidden !== other.hidden || hidden === 0) {
+    return false
+  }
+  return (differing(schema, one.fields, other.fields) & ~hidden) === 0
+}
+
+// The later one wins, field by field.
+function merged(type: PieceType, before: Op, after: Op): Op {
+  const fields = [...before.fields]
+  takeOver(type, fields, after)
+  const hold = after.hold === 'keep' ? before.hold : after.hold
+  return { hold, mask: (before.mask | after.mask) >>> 0, fields, z: after.z ?? before.z }
+}
+
+function takeOver({ schema }: PieceType, into: Quantised, { mask, fields }: Op): void {
+  for (const [i, { at, end }] of schema.columns.entries()) {
+    if ((mask & (1 << i)) === 0) continue
+    for (let place = at; place < end; place++) into[place] = fields[place]!
+  }
+}
+
+function withResolvers<Value>(): {
+  promise: Promise<Value>
+  resolve: (value: Value | PromiseLike<Value>) => void
+} {
+  let resolve!: (value: Value | PromiseLike<Value>) => void
+  const promise = new Promise<Value>((settle) => (resolve = settle))
+  return { promise, resolve }
+}
+
+function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => reject(signal.reason as Error)
+    signal.addEventListener('abort', aborted, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted))
+  })
+}

@@ -1,0 +1,342 @@
+/** A world of slots as a user holds it. */
+
+import { HoldfastError, type Millis } from '../machine.ts'
+import { partOut } from '../member/dispatch.ts'
+import { fingerprint } from '../wire/digest.ts'
+import { isJson, toJson } from '../wire/json.ts'
+import { decodeState, encodeState, type Fields, schema, type StateOf } from '../wire/schema.ts'
+import * as slots from '../slots/slots.ts'
+import { Emitter, type Listen } from './emitter.ts'
+import { checkFunction, checkOptions } from '../runtime/options.ts'
+import type { Reports } from '../runtime/reports.ts'
+import type { Runner } from '../runtime/member/runner.ts'
+
+/** What `session.slots` takes. The same in every build that shall fit. */
+export interface SlotsOptions<World, Act> {
+  /** Milliseconds of a slot, 20 to 5,000. Default 200. */
+  readonly ms?: Millis
+  /** The world of whoever is first: plain values as in JSON, at most 48 KB of it. */
+  readonly start: World
+  /**
+   * The world after a slot, of the world before and what was done in it. Pure, and the same on
+   * every machine: it takes nothing from elsewhere, and changes no world that it is given (they
+   * are frozen). Acts come in the order of the tie-break, those of one player as they were made:
+   * where two want the same, the first has it. One that throws leaves the world as it was.
+   */
+  readonly rule: (world: World, acts: readonly ActOf<Act>[], turn: SlotsTurn) => World
+  /** Whose acts come first: of the `highest` player (default), or by turns of chance, `fair`. */
+  readonly order?: 'highest' | 'fair'
+}
+
+/** What a rule may know besides: the slot, the players that went in it, and chance. */
+export type SlotsTurn = slots.Turn
+
+/** An act as a rule gets it. */
+export interface ActOf<Act> {
+  /** The number of the player. */
+  readonly by: number
+  readonly act: Act
+}
+
+/** What is told about a world of slots. */
+export interface SlotsEvents<Act> {
+  /**
+   * Acts of ours that came too late for everybody else: they did not happen. Told when all who
+   * play agree on it, so that it is never taken back.
+   */
+  void: readonly Act[]
+  /**
+   * Others have a world with other options (`ms`, `order`, `act`): ours is closed for good. The
+   * sentence names both. `session.slots` may be called again.
+   */
+  refused: HoldfastError
+  /** The rule threw: that slot changed nothing. */
+  failed: { readonly slot: number; readonly error: unknown }
+  /**
+   * A player has the same acts up to that slot, and another world: the rule does not give the same
+   * there as here. Told at both ends, once until worlds are the same again after another act.
+   */
+  diverged: { readonly slot: number; readonly player: number }
+}
+
+/** How we stand to the world: it is on its way, or here, or others have one that does not fit. */
+export type SlotsStatus = 'joining' | 'live' | 'refused'
+
+/**
+ * A world that nobody decides on: everybody has it, and folds in what everybody did. It goes on
+ * while a server dies and another takes over.
+ */
+export interface SlotsHandle<World, Act> {
+  /**
+   * The world after the last whole slot. What comes late within the horizon is put right in it.
+   * While the world is on its way to us: the last that we had, or `start`.
+   */
+  readonly state: World
+  /** The same with what is known of the slot under way: what we did shows at once. */
+  readonly ahead: World
+  /** The slot under way: session time divided by its length; NaN while that is not known. */
+  readonly slot: number
+  readonly status: SlotsStatus
+  /** How many other members have the same acts and another world: see `diverged`. */
+  readonly disagreeing: number
+  /** For displays: late acts, slots folded again for them, worlds taken of others. */
+  readonly counters: Readonly<slots.Slots['counters']>
+  /**
+   * Does something, in the slot under way.
+   *
+   * @throws HoldfastError `unreachable` while the world is on its way, `overloaded` with 8 acts in
+   *   this slot already, `bad-value` for what the fields do not take or over 64 bytes, `left`
+   */
+  act(act: Act): void
+  /** Calls the listener when the world may be another, once a slot at least. @returns stops it */
+  subscribe(listener: () => void): () => void
+  /** Calls the listener at each such event. @returns stops it */
+  on<Name extends keyof SlotsEvents<Act>>(
+    name: Name,
+    listener: (value: SlotsEvents<Act>[Name]) => void,
+    options?: Listen,
+  ): () => void
+}
+
+interface Codec<Act> {
+  readonly text: string
+  encode(act: Act): Uint8Array
+  decode(bytes: Uint8Array): Act | undefined
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+const json: Codec<unknown> = {
+  text: 'json',
+  encode: (act) => encoder.encode(toJson(act)),
+  decode: (bytes) => {
+    const text = decoder.decode(bytes)
+    return isJson(text) ? (JSON.parse(text) as unknown) : undefined
+  },
+}
+
+function codecOf<F extends Fields>(fields: F): Codec<StateOf<F>> {
+  const type = schema(fields)
+  return {
+    text: type.text,
+    encode: (act) => encodeState(type, act),
+    decode: (bytes) => decodeState(type, bytes) ?? undefined,
+  }
+}
+
+/** Where worlds of slots come from and go to: one for each session. */
+export class Worlds {
+  readonly #state: slots.Slots
+  readonly #box: slots.GameBox
+  readonly #runner: () => Runner | null
+  readonly #reports: Reports
+  #handle: World | null = null
+
+  constructor(
+    state: slots.Slots,
+    box: slots.GameBox,
+    runner: () => Runner | null,
+    reports: Reports,
+  ) {
+    this.#state = state
+    this.#box = box
+    this.#runner = runner
+    this.#reports = reports
+  }
+
+  /**
+   * @throws HoldfastError `bad-value` for options out of range, or if one is open already;
+   *   `schema` if others have one with other options
+   */
+  open(options: SlotsOptions<unknown, unknown>, fields: Fields | undefined): World {
+    if (this.#handle) throw bad('a session has one world of slots: it is open already')
+    checkOptions('slots', options, ['ms', 'start', 'rule', 'order', 'act'])
+    const codec = (fields ? codecOf(fields) : json) as Codec<unknown>
+    const game = gameOf(options, codec)
+    slots.open(this.#state, game)
+    this.#handle = new World(this.#state, game, codec, this.#runner, this.#reports)
+    this.#box.game = game
+    this.#runner()?.do((now, run) => {
+      slots.tick(this.#state, game, now, partOut(run, slots.SLOTS_CHANNEL))
+    })
+    this.#runner()?.touch()
+    return this.#handle
+  }
+
+  told(event: slots.SlotsEvent): void {
+    const handle = this.#handle
+    // It may be opened again, with the options of the others.
+    if (event.kind === 'slots-refused') [this.#handle, this.#box.game] = [null, null]
+    handle?.told(event)
+  }
+}
+
+function bad(message: string): HoldfastError {
+  return new HoldfastError('bad-value', message)
+}
+
+function gameOf(options: SlotsOptions<unknown, unknown>, codec: Codec<unknown>): slots.Game {
+  const { ms = 200, start, rule, order = 'highest' } = options
+  const { min, max } = slots.SLOT_MS
+  if (!(ms >= min && ms <= max)) throw bad(`a slot has ${min} to ${max} ms: ${ms}`)
+  if (order !== 'highest' && order !== 'fair')
+    throw bad(`order is highest or fair: "${String(order)}"`)
+  if (typeof rule !== 'function') throw bad('rule is a function of world, acts and turn')
+  sealed(start)
+  const says = `${ms} ${order} ${codec.text}`
+  return {
+    ms,
+    start,
+    order,
+    print: fingerprint(says),
+    says,
+    rule,
+    decode: (body) => codec.decode(body),
+  }
+}
+
+function sealed(start: unknown): void {
+  try {
+    slots.seal(start)
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error
+    throw bad(`start cannot be told: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+class World implements SlotsHandle<unknown, unknown> {
+  readonly #state: slots.Slots
+  readonly #game: slots.Game
+  readonly #codec: Codec<unknown>
+  readonly #runner: () => Runner | null
+  readonly #reports: Reports
+  readonly #listeners = new Set<() => void>()
+  readonly #events: Emitter<SlotsEvents<unknown>>
+  #refusal: HoldfastError | null = null
+
+  constructor(
+    state: slots.Slots,
+    game: slots.Game,
+    codec: Codec<unknown>,
+    runner: () => Runner | null,
+    reports: Reports,
+  ) {
+    this.#state = state
+    this.#game = game
+    this.#codec = codec
+    this.#runner = runner
+    this.#reports = reports
+    this.#events = new Emitter(
+      'a world of slots',
+      ['void', 'refused', 'failed', 'diverged'],
+      reports,
+    )
+  }
+
+  get state(): unknown {
+    if (this.#refusal) return this.#game.start
+    return slots.shown(this.#state, this.#game)
+  }
+
+  get ahead(): unknown {
+    if (this.#refusal) return this.#game.start
+    return slots.ahead(this.#state, this.#game)
+  }
+
+  get slot(): number {
+    return this.#state.slot
+  }
+
+  get status(): SlotsStatus {
+    if (this.#refusal) return 'refused'
+    return this.#state.standing === 'live' ? 'live' : 'joining'
+  }
+
+  get disagreeing(): number {
+    return slots.diverging(this.#state)
+  }
+
+  get counters(): Readonly<slots.Slots['counters']> {
+    return this.#state.counters
+  }
+
+  act(act: unknown): void {
+    const body = this.#encode(act)
+    const runner = this.#runner()
+    if (!runner) throw new HoldfastError('left', 'cannot act: the session was left')
+    if (this.#refusal) throw this.#refusal
+    if (this.status !== 'live') {
+      throw new HoldfastError('unreachable', 'cannot act: the world is still on its way to us')
+    }
+    runner.do((now, run) => {
+      slots.tick(this.#state, this.#game, now, partOut(run, slots.SLOTS_CHANNEL))
+      if (!slots.hasRoom(this.#state)) throw tooMany()
+      slots.say(this.#state, now, this.#game, body, 0)
+    })
+    runner.touch()
+  }
+
+  #encode(act: unknown): Uint8Array {
+    let body: Uint8Array
+    try {
+      body = this.#codec.encode(act)
+    } catch (error) {
+      throw bad(
+        `this act cannot be told: ${error instanceof Error ? error.message : String(error)}`,
+      )
+    }
+    const limit = slots.ACT_BYTES_MAX
+    if (body.length > limit) throw bad(`an act has at most ${limit} bytes: ${body.length}`)
+    return body
+  }
+
+  subscribe(listener: () => void): () => void {
+    checkFunction('what subscribe takes', listener)
+    const hear = this.#reports.listener('a listener of a world of slots', listener)
+    this.#listeners.add(hear)
+    return () => void this.#listeners.delete(hear)
+  }
+
+  on<Name extends keyof SlotsEvents<unknown>>(
+    name: Name,
+    listener: (value: SlotsEvents<unknown>[Name]) => void,
+    options?: Listen,
+  ): () => void {
+    return this.#events.on(name, listener, options)
+  }
+
+  told(event: slots.SlotsEvent): void {
+    if (event.kind === 'slots') for (const hear of [...this.#listeners]) hear()
+    else if (event.kind === 'slots-void') this.#events.tell('void', event.acts)
+    else if (event.kind === 'slots-refused') this.#refused(event.why)
+    else if (event.kind === 'slots-diverged') this.#diverged(event.slot, event.player)
+    else this.#failed(event.slot, event.error)
+  }
+
+  #refused(why: string): void {
+    this.#refusal = new HoldfastError('schema', why)
+    this.#events.tell('refused', this.#refusal)
+    if (this.#events.hears('refused')) return
+    this.#reports.report(this.#refusal, 'a world of slots', this.#game)
+  }
+
+  #diverged(slot: number, player: number): void {
+    this.#events.tell('diverged', { slot, player })
+    if (this.#events.hears('diverged')) return
+    const says = `after slot ${slot} player ${player} has another world of the same acts`
+    const error = new HoldfastError('bad-value', `${says}: the rule does not give the same for all`)
+    this.#reports.report(error, 'the rule of a world of slots', this.#game)
+  }
+
+  #failed(slot: number, error: unknown): void {
+    this.#events.tell('failed', { slot, error })
+    if (this.#events.hears('failed')) return
+    this.#reports.report(error, 'the rule of a world of slots', this.#game)
+  }
+}
+
+function tooMany(): HoldfastError {
+  const limit = slots.ACTS_PER_SLOT
+  return new HoldfastError('overloaded', `a player acts at most ${limit} times in a slot`)
+}

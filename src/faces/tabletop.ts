@@ -1,0 +1,232 @@
+/**
+ * The pieces of a session as its user sees them: handles and collections over the pieces room, and
+ * the promises of what was asked for.
+ */
+
+import { HoldfastError } from '../machine.ts'
+import type { Question } from './questions.ts'
+import * as pieces from '../pieces/pieces.ts'
+import type { Op, PieceEvent, Row } from '../pieces/pieces.ts'
+import { Gatherings, type Listing } from './collection.ts'
+import {
+  lowestFirst,
+  Piece,
+  type PieceHandle,
+  type PieceHost,
+  type PieceOutcome,
+} from './piece-handles.ts'
+import type { PieceType } from './piece-types.ts'
+import type { Reports } from '../runtime/reports.ts'
+import { placeOf } from './table.ts'
+import type { MemberInfo } from './member-info.ts'
+
+/** What the pieces need of their session. */
+export interface TabletopHost {
+  readonly types: readonly PieceType[]
+  readonly reports: Reports
+  readonly state: pieces.Pieces
+  findPlayer(player: number): MemberInfo | null
+  /** Asks the primary. */
+  ask(question: Question): void
+  /** Something is shown that was not: listeners hear when the code at hand has returned. */
+  touch(): void
+  /** Pieces came, changed or went. */
+  changed(): void
+  lost(ids: readonly number[]): void
+}
+
+/** See the head of this file. */
+export class Tabletop {
+  readonly #host: TabletopHost
+  readonly #handles = new Map<number, Piece>()
+  // Since the end of the last turn.
+  readonly #changed = new Set<Piece>()
+  readonly #gatherings: Gatherings<PieceType, PieceHandle>
+  readonly #face: PieceHost
+  readonly #rules: pieces.PieceTypes
+  // Players who went and hold something, and whether some are being freed.
+  #owed: readonly number[] = []
+  #frees = false
+  #toldLost = ''
+
+  constructor(host: TabletopHost) {
+    this.#host = host
+    this.#rules = host.types.map(({ rulesFor }) => rulesFor(host.reports.report))
+    this.#gatherings = new Gatherings(host.types, host.reports, lowestFirst)
+    const { state } = host
+    this.#face = {
+      reports: host.reports,
+      shown: (id) => pieces.shown(state, this.#rules, id),
+      get player() {
+        return state.player
+      },
+      holder: (player) => host.findPlayer(player),
+      underWay: (id) => {
+        const branch = state.branches.get(id) ?? []
+        return { count: branch.length, loose: branch.some(({ loose }) => loose) }
+      },
+      above: () => pieces.above(this.#all()),
+      below: () => pieces.below(this.#all()),
+      ask: (id, op, loose) => this.#ask(id, op, loose),
+      touched: (type) => {
+        this.#gatherings.touch(type)
+        host.touch()
+      },
+    }
+  }
+
+  *#all(): Iterable<Row> {
+    for (const { row } of this.#handles.values()) yield row
+  }
+
+  /** All of a type, lowest first. @throws HoldfastError code `not-found` */
+  all(type: PieceType): Listing<PieceHandle> {
+    placeOf(this.#host.types, type)
+    return this.#gatherings.of(type).snapshot()
+  }
+
+  /** Something happened to a piece. */
+  told(event: PieceEvent): void {
+    if (event.kind === 'pieces-held') {
+      this.#owed = event.players
+      return this.#free()
+    }
+    if (event.kind === 'pieces-lost') return this.#lost(event.ids)
+    const { id } = event
+    const handle = this.#handles.get(id)
+    const row = this.#host.state.told.get(id)
+    if (event.kind === 'piece-went') return this.#went(id)
+    if (event.kind === 'piece-lost') return handle?.lost(event.by, event.why)
+    // What was done to it since it went is told first; that it went is told behind this.
+    if (!row) return
+    if (!handle) return this.#came(row)
+    const isSeen = handle.toldAs(row)
+    if (event.kind === 'piece-conflict') handle.conflicted(event.by)
+    else if (event.kind === 'piece-refused') handle.refused(event.reason)
+    else if (!isSeen && !handle.pending) return
+    handle.changed()
+    this.#changed.add(handle)
+    this.#gatherings.touch(handle.type)
+  }
+
+  #came(row: Row): void {
+    const type = this.#host.types[row.type]!
+    const handle = new Piece(this.#face, type, row)
+    this.#handles.set(row.id, handle)
+    this.#gatherings.of(type).add(handle)
+    this.#gatherings.touch(type)
+  }
+
+  #went(id: number): void {
+    const handle = this.#handles.get(id)
+    if (!handle) return
+    this.#handles.delete(id)
+    this.#gatherings.of(handle.type).delete(handle)
+    this.#gatherings.touch(handle.type)
+    handle.end()
+  }
+
+  /** All events of a verb were told. */
+  settled(): void {
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    for (const handle of changed) handle.pump()
+    this.#free()
+    if (this.#gatherings.tell()) this.#host.changed()
+  }
+
+  #ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome> {
+    const { state } = this.#host
+    const row = state.told.get(id)
+    if (!row) return Promise.reject(new HoldfastError('not-found', `piece ${id} is gone`))
+    return new Promise((resolve, reject) => {
+      let seq = 0
+      const clear = (): void => {
+        pieces.settled(state, id, seq, { emit: (event) => this.told(event as PieceEvent) })
+        this.#host.touch()
+      }
+      const body = (): Uint8Array => {
+        seq = state.nextSeq
+        return pieces.update(state, this.#rules, row, op, loose)
+      }
+      const settle = (bytes: Uint8Array): void => {
+        clear()
+        this.#settle(id, bytes, resolve, reject)
+      }
+      const failed = (error: Error): void => {
+        clear()
+        reject(error)
+      }
+      const channel = pieces.PIECES_CHANNEL
+      this.#host.ask({ channel, body, settle, reject: failed })
+    })
+  }
+
+  #settle(
+    id: number,
+    bytes: Uint8Array,
+    resolve: (outcome: PieceOutcome) => void,
+    reject: (error: Error) => void,
+  ): void {
+    const outcome = pieces.decodeOutcome(bytes)
+    switch (outcome?.kind) {
+      case 'recorded':
+      case 'clamped':
+        return resolve({ ok: true, clamped: outcome.kind === 'clamped' })
+      case 'conflict':
+        return resolve(this.#beaten(id, outcome.by))
+      case 'refused':
+        return resolve(this.#denied(id, outcome.reason))
+      case 'bogus':
+        return reject(new HoldfastError('bad-value', `piece ${id}: ${outcome.reason}`))
+      default: {
+        const why = bytes.length === 0 ? 'its answer was lost' : 'the server knows no pieces'
+        reject(new HoldfastError('unknown', `piece ${id}: not known what came of it: ${why}`))
+      }
+    }
+  }
+
+  #beaten(id: number, by: number): PieceOutcome {
+    const handle = this.#handles.get(id)
+    return handle ? handle.beaten(by) : this.#denied(id, 'it is gone')
+  }
+
+  #denied(id: number, reason: string): PieceOutcome {
+    const handle = this.#handles.get(id)
+    return handle ? handle.denied(reason) : { ok: false, why: 'refused', reason, by: null }
+  }
+
+  // Who is gone holds nothing. One operation at a time; where there is no room for it, or others
+  // went meanwhile, once more at the end of a turn.
+  #free(): void {
+    if (this.#frees || this.#owed.length === 0) return
+    const players = this.#owed
+    this.#owed = []
+    this.#frees = true
+    const settle = (bytes: Uint8Array): void => {
+      this.#frees = false
+      // Some hold more than one operation frees.
+      if (pieces.decodeOutcome(bytes)?.kind === 'clamped') this.#oweAgain(players)
+      this.#free()
+    }
+    const reject = (): void => {
+      this.#frees = false
+      this.#oweAgain(players)
+    }
+    const channel = pieces.PIECES_CHANNEL
+    const body = (): Uint8Array => pieces.encodeFree(players)
+    this.#host.ask({ channel, body, settle, reject })
+  }
+
+  #oweAgain(players: readonly number[]): void {
+    const { me, primary } = this.#host.state
+    if (this.#owed.length === 0 && me === primary) this.#owed = players
+  }
+
+  #lost(ids: readonly number[]): void {
+    const text = ids.join()
+    if (text === this.#toldLost) return
+    this.#toldLost = text
+    this.#host.lost(ids)
+  }
+}

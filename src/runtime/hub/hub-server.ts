@@ -1,0 +1,237 @@
+/** A hub on streams and a store: the loop around the machine of `hub/`. */
+
+import * as hub from '../../directory/hub.ts'
+import type { Hub, HubOut } from '../../directory/hub.ts'
+import { HoldfastError, type Millis } from '../../machine.ts'
+import type { Alarm, Loop, Store, Stream, StreamEvents } from '../../ports.ts'
+import { recordOf, restore } from '../../directory/register.ts'
+import { frameRelay } from '../../wire/relay.ts'
+
+/** A relayed datagram is dropped when so many bytes wait in its target's stream. */
+export const RELAY_BACKLOG_MAX: number = 64 * 1024
+/** So often the store is looked for while nobody writes, and a disk that took nothing is tried. */
+export const DISK_MS: Millis = 2_000
+/** A disk that takes nothing is tried again no sooner, whoever asks. */
+const RETRY_MS: Millis = 250
+/** Most records of one write. */
+const RECORDS_MAX = 1_000
+
+/** Takes a relayed datagram on its way to its target; a test may lose or delay it. */
+export type Weather = (deliver: Relay) => Relay
+type Relay = (connection: number, from: number, datagram: Uint8Array) => void
+
+/** How a hub does. */
+export interface HubHealth {
+  /** False while the disk takes nothing: what is there goes on, nothing new is registered. */
+  ok: boolean
+  /** What the disk said last, as a sentence, if it takes nothing. */
+  trouble: string | null
+  sessions: number
+  connections: number
+}
+
+/** What reports an error that nobody expected. */
+export type Report = (error: unknown, where: string) => void
+
+/** A running hub. */
+export class HubServer {
+  readonly hub: Hub
+  readonly #loop: Loop
+  readonly #store: Store
+  readonly #report: Report
+  readonly #streams = new Map<number, Stream>()
+  readonly #out: HubOut
+  readonly #alarm: Alarm
+  readonly #diskAlarm: Alarm
+  /** Sessions whose records must be written. */
+  readonly #owed = new Set<string>()
+  /** Those of the write under way. */
+  #writing: string[] | null = null
+  #trouble: HoldfastError | null = null
+  /** When the disk is written or tried next, if nobody asks. */
+  #diskAt: Millis = Infinity
+  /** Told when a write has ended. */
+  #written: (() => void) | null = null
+  #count = 0
+  #armedAt: Millis = Infinity
+
+  /** Starts from what the store holds. @throws HoldfastError code `store` if that is not ours */
+  constructor(
+    loop: Loop,
+    store: Store,
+    { weather = (deliver) => deliver, report = () => {}, games = null }: HubServerOptions = {},
+  ) {
+    this.#loop = loop
+    this.#store = store
+    this.#report = report
+    const chance = loop.random(4)
+    const boot = new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
+    this.hub = hub.create(loop.now(), boot, games)
+    for (const [key, bytes] of store.entries()) {
+      if (restore(this.hub.directory, loop.now(), bytes)) continue
+      throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
+    }
+    this.#alarm = loop.alarm(() => this.#wake())
+    this.#diskAlarm = loop.alarm(() => this.#write())
+    this.#out = {
+      send: (connection, bytes) => void this.#streams.get(connection)?.send(bytes),
+      relay: weather((...datagram) => this.#relay(...datagram)),
+      record: (session) => this.#record(session),
+      close: (connection) => this.#close(connection),
+    }
+    this.#arm()
+    this.#writeIn(DISK_MS)
+  }
+
+  /** Takes a stream, as `acceptStreams` gives it. */
+  accept(stream: Stream): StreamEvents {
+    const connection = ++this.#count
+    this.#streams.set(connection, stream)
+    return {
+      opened: () => this.#guard(connection, () => this.#opened(connection)),
+      message: (bytes) => this.#guard(connection, () => this.#message(connection, bytes)),
+      closed: () => this.#guard(connection, () => this.#forget(connection)),
+    }
+  }
+
+  /** How it does. */
+  health(): HubHealth {
+    const { directory, connections } = this.hub
+    return {
+      ok: this.#trouble === null,
+      trouble: this.#trouble?.message ?? null,
+      sessions: directory.rows.size,
+      connections: connections.size,
+    }
+  }
+
+  /** Ends the loop once the disk has what was asked; streams and store are the caller's. */
+  async close(): Promise<void> {
+    this.#alarm.cancel()
+    while (this.#writing || (this.#owed.size > 0 && !this.#trouble)) {
+      const written = new Promise<void>((resolve) => (this.#written = resolve))
+      this.#write()
+      await written
+    }
+    this.#diskAlarm.cancel()
+  }
+
+  #opened(connection: number): void {
+    hub.opened(this.hub, this.#loop.now(), connection)
+    this.#arm()
+  }
+
+  #message(connection: number, bytes: Uint8Array): void {
+    hub.receive(this.hub, this.#loop.now(), connection, bytes, this.#out)
+    this.#arm()
+  }
+
+  // An error in here is a bug of ours: it costs the stream that met it, and nobody else.
+  #guard(connection: number, act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      this.hub.counters.thrown++
+      this.#report(error, `stream ${connection}`)
+      this.#end(connection)
+    }
+  }
+
+  #end(connection: number): void {
+    try {
+      this.#close(connection)
+    } catch (error) {
+      this.#report(error, `the end of stream ${connection}`)
+    }
+  }
+
+  #relay(connection: number, from: number, datagram: Uint8Array): void {
+    const stream = this.#streams.get(connection)
+    if (!stream || stream.backlog() > RELAY_BACKLOG_MAX) this.hub.counters.congested++
+    else stream.send(frameRelay(from, datagram))
+  }
+
+  #close(connection: number): void {
+    this.#streams.get(connection)?.close()
+    this.#forget(connection)
+  }
+
+  #forget(connection: number): void {
+    this.#streams.delete(connection)
+    hub.closed(this.hub, this.#loop.now(), connection, this.#out)
+  }
+
+  #wake(): void {
+    this.#armedAt = Infinity
+    this.#attempt('the clock', () => hub.wake(this.hub, this.#loop.now(), this.#out))
+    this.#arm()
+  }
+
+  #attempt(where: string, act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      this.hub.counters.thrown++
+      this.#report(error, where)
+    }
+  }
+
+  #arm(): void {
+    const due = hub.deadline(this.hub)
+    if (due >= this.#armedAt) return
+    this.#armedAt = due
+    this.#alarm.set(due)
+  }
+
+  // All that is asked for while a write is under way goes into the next: one sync for many.
+  #record(session: string): void {
+    this.#owed.add(session)
+    if (!this.#writing) this.#writeIn(this.#trouble ? RETRY_MS : 0)
+  }
+
+  #writeIn(wait: Millis): void {
+    const at = this.#loop.now() + wait
+    if (at >= this.#diskAt) return
+    this.#diskAt = at
+    this.#diskAlarm.set(at)
+  }
+
+  #write(): void {
+    this.#diskAt = Infinity
+    if (this.#writing) return
+    const sessions = [...this.#owed].slice(0, RECORDS_MAX)
+    for (const session of sessions) this.#owed.delete(session)
+    this.#writing = sessions
+    try {
+      const records = sessions.map((one) => [one, recordOf(this.hub.directory, one)] as const)
+      this.#store.write(records, (error) => this.#wrote(sessions, error))
+    } catch (error) {
+      const known =
+        error instanceof HoldfastError ? error : new HoldfastError('store', String(error))
+      this.#loop.soon(() => this.#wrote(sessions, known))
+    }
+  }
+
+  #wrote(sessions: string[], error: HoldfastError | null): void {
+    this.#writing = null
+    this.#trouble = error
+    const now = this.#loop.now()
+    this.#attempt('the disk', () => {
+      if (!error) return hub.kept(this.hub, now, sessions, this.#out)
+      hub.unkept(this.hub, now, sessions, error.message, this.#out)
+      // What was taken without the disk, such as a list of members, is still owed to it.
+      for (const one of sessions) if (this.hub.directory.rows.has(one)) this.#owed.add(one)
+    })
+    this.#arm()
+    this.#writeIn(this.#owed.size > 0 && !error ? 0 : DISK_MS)
+    this.#written?.()
+  }
+}
+
+/** What a hub may be given beside loop and store. */
+export interface HubServerOptions {
+  weather?: Weather | undefined
+  report?: Report
+  /** The only games that there may be sessions of; null for any. */
+  games?: ReadonlySet<string> | null
+}

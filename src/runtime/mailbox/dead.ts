@@ -1,0 +1,49 @@
+/** Letters that were set aside: how many are kept, for how long, and how one is found. */
+
+import { HoldfastError } from '../../machine.ts'
+import type { DeadLetter, MailStore } from '../../ports.ts'
+import { bury, type Draft } from './draft.ts'
+import type { Later } from './later.ts'
+
+/** What bounds them. */
+export interface DeadBounds {
+  deadMax: number
+  /** Null for any time. */
+  deadMs: number | null
+}
+
+/** So that letters which nobody looks at do not fill the disk, the oldest of a turn's go. */
+export function boundDead(
+  draft: Draft,
+  store: MailStore,
+  { deadMax, deadMs }: DeadBounds,
+  later: Later,
+  date: number | null,
+): void {
+  const { changes, buried } = draft
+  const died: { peer: string; n: number }[] = []
+  for (const change of changes) if (change.kind === 'dead') died.push(change)
+  if (died.length === 0) return
+  if (deadMs !== null && date !== null) {
+    for (const { peer, n } of died) later.add(date + deadMs, { kind: 'bury', peer, n }, changes)
+  }
+  const over = store.deadCount() + died.length - buried.size - deadMax
+  if (over <= 0) return
+  for (const { peer, n } of store.dead(0, over + buried.size).slice(0, over)) {
+    dropDead(draft, store, peer, n)
+  }
+}
+
+/** One has been kept for as long as it is to be, if nobody has taken it out before. */
+export function dropDead(draft: Draft, store: MailStore, peer: string, n: number): void {
+  if (draft.buried.has(`${peer} ${n}`) || !store.deadOne(peer, n)) return
+  bury(draft, peer, n)
+  draft.events.push({ kind: 'dropped', peer, n })
+}
+
+/** One that this turn has not taken out. @throws HoldfastError `not-found` */
+export function findDead({ buried }: Draft, store: MailStore, peer: string, n: number): DeadLetter {
+  const found = buried.has(`${peer} ${n}`) ? null : store.deadOne(peer, n)
+  if (found) return found
+  throw new HoldfastError('not-found', `no letter ${n} of ${peer} was set aside`)
+}

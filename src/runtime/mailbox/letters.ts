@@ -1,0 +1,158 @@
+/**
+ * What a letter of this library says of itself before its body: when it was posted, until when it
+ * is wanted, and what brought it about. Replicas say none of it: they have no time of their own.
+ *
+ *     2, flags, when it was posted (6 bytes), until when (6 bytes, flag 1), trace (flag 2)
+ */
+
+import { badValue } from '../../machine.ts'
+import { LETTER_BYTES_MAX } from '../../mailbox/messages.ts'
+import { type MailValue, toBytes } from './values.ts'
+
+/** What a handler is told of a letter beside its body. */
+export interface LetterInfo {
+  /** Its number between the two mailboxes. */
+  readonly n: number
+  /** When it was posted, in milliseconds since 1970 by the clock of its sender; null if unsaid. */
+  readonly at: number | null
+  /** The how-manieth time it is handled, from 1. */
+  readonly attempt: number
+  /** Names the letter that all this began with; answers carry it on. */
+  readonly trace: string
+}
+
+/** When a letter is wanted. */
+export interface LetterOptions {
+  /** It is posted in so many milliseconds, over restarts too. Until then it has no number. */
+  readonly delay?: number
+  /** So many milliseconds after that nobody wants it any more: it is acked, and not handled. */
+  readonly ttl?: number
+}
+
+/** What `post` takes besides. */
+export interface PostOptions extends LetterOptions {
+  /**
+   * A name of the caller's, durable: a second post to that peer under the same one is the first,
+   * and gives its number. The last 100,000 are remembered.
+   */
+  readonly key?: string
+  /** Default: the sender, the receiver and the number, as in `alice>bob/12`. */
+  readonly trace?: string
+}
+
+/** What stands before a body. */
+export interface Envelope {
+  at: number | null
+  until: number | null
+  trace: string | null
+}
+
+/** A letter in its envelope, and when it is to be posted; null for at once. */
+export interface Dated {
+  body: Uint8Array
+  due: number | null
+}
+
+const MARK = 2
+const UNTIL = 1
+const TRACE = 2
+/** Longest trace, in bytes. */
+export const TRACE_BYTES_MAX = 160
+const ENVELOPE_MAX = 16 + TRACE_BYTES_MAX
+/** Longest body of a letter, its kind counted. */
+export const BODY_BYTES_MAX: number = LETTER_BYTES_MAX - ENVELOPE_MAX
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** A body as bytes. @throws HoldfastError `bad-value` also if it is too long */
+export function toBody(value: MailValue): Uint8Array {
+  const bytes = toBytes(value)
+  if (bytes.length <= BODY_BYTES_MAX) return bytes
+  throw badValue(
+    `a letter has at most ${BODY_BYTES_MAX} bytes: ${bytes.length}; send what is larger in parts`,
+  )
+}
+
+/** Puts a body into its envelope; one that says nothing is none. */
+export function seal(body: Uint8Array, { at, until, trace }: Envelope): Uint8Array {
+  if (at === null) return body
+  const text = trace === null ? null : encoder.encode(trace)
+  const length = 8 + (until === null ? 0 : 6) + (text === null ? 0 : 1 + text.length)
+  const bytes = new Uint8Array(length + body.length)
+  bytes[0] = MARK
+  bytes[1] = (until === null ? 0 : UNTIL) | (text === null ? 0 : TRACE)
+  writeTime(bytes, 2, at)
+  if (until !== null) writeTime(bytes, 8, until)
+  if (text) {
+    const place = until === null ? 8 : 14
+    bytes[place] = text.length
+    bytes.set(text, place + 1)
+  }
+  bytes.set(body, length)
+  return bytes
+}
+
+/** Takes a body out of its envelope. What is no whole envelope is a body that nobody put in one. */
+export function unseal(bytes: Uint8Array): Envelope & { body: Uint8Array } {
+  const flags = bytes[1] ?? 0
+  const nothing = { at: null, until: null, trace: null, body: bytes }
+  if (bytes[0] !== MARK || bytes.length < 8) return nothing
+  const afterTime = flags & UNTIL ? 14 : 8
+  const traceLength = flags & TRACE ? (bytes[afterTime] ?? 0) : -1
+  const end = afterTime + 1 + traceLength
+  if (end > bytes.length) return nothing
+  const trace = flags & TRACE ? decoder.decode(bytes.subarray(afterTime + 1, end)) : null
+  const until = flags & UNTIL ? readTime(bytes, 8) : null
+  return { at: readTime(bytes, 2), until, trace, body: bytes.subarray(end) }
+}
+
+function writeTime(bytes: Uint8Array, at: number, time: number): void {
+  const high = Math.floor(time / 2 ** 32)
+  const low = time % 2 ** 32
+  const words = [high >>> 8, high, low >>> 24, low >>> 16, low >>> 8, low]
+  for (const [place, word] of words.entries()) bytes[at + place] = word
+}
+
+function readTime(bytes: Uint8Array, at: number): number {
+  let time = 0
+  for (let place = 0; place < 6; place++) time = time * 256 + bytes[at + place]!
+  return time
+}
+
+/** Longest `delay` and `ttl`: a hundred years, in milliseconds. */
+const SPAN_MAX = 100 * 365 * 86_400_000
+
+/**
+ * Puts a body into the envelope that it is posted in.
+ *
+ * @param date  now; null at replicas, which say nothing of time
+ * @throws HoldfastError `bad-value` for a time that is none, or at a replica
+ */
+export function toLetter(
+  date: number | null,
+  body: Uint8Array,
+  { delay, ttl }: LetterOptions,
+  trace: string | null,
+): Dated {
+  if (ttl !== undefined) checkSpan('ttl', ttl, date)
+  if (delay !== undefined) checkSpan('delay', delay, date)
+  if (date === null) return { body, due: null }
+  const at = date + (delay ?? 0)
+  const until = ttl === undefined ? null : at + ttl
+  return { body: seal(body, { at, until, trace }), due: delay === undefined ? null : at }
+}
+
+function checkSpan(name: 'delay' | 'ttl', span: unknown, date: number | null): void {
+  if (typeof span !== 'number' || !Number.isSafeInteger(span) || span < 1 || span > SPAN_MAX) {
+    throw badValue(`${name} is a whole number of milliseconds, 1 to ${SPAN_MAX}: ${String(span)}`)
+  }
+  if (date === null) throw badValue(`a replica has no time, so its letters have no ${name}`)
+}
+
+/** A trace, if it is one. @throws HoldfastError `bad-value` */
+export function checkTrace(trace: string): string {
+  const length = encoder.encode(trace).length
+  if (length >= 1 && length <= TRACE_BYTES_MAX) return trace
+  throw badValue(`a trace has 1 to ${TRACE_BYTES_MAX} bytes: ${length}`)
+}

@@ -1,0 +1,151 @@
+/** What a mailbox takes, and what it tells. */
+
+import { HoldfastError } from '../../machine.ts'
+import { type Limits, LIMITS, type Policy } from '../../mailbox/mailbox.ts'
+import { isMailId, MAIL_ID_MAX } from '../../mailbox/messages.ts'
+import type { LetterInfo } from './letters.ts'
+import type { Transaction } from './transaction.ts'
+import type { MailValue } from './values.ts'
+import type { Reported } from '../reports.ts'
+
+/** Peers with whom letters were exchanged, at most, unless an option says more. */
+export const PEERS_MAX = 10_000
+/** Letters that are kept set aside, unless an option says more: at most 64 MB of them. */
+export const DEAD_MAX = 1_000
+/** Least length of a key: what is drawn by chance in that length is not found by trying. */
+const KEY_BYTES_MIN = 16
+
+/** What `openMailbox` takes, whatever the place. */
+export interface MailboxOptions {
+  /** Who this is, to all others; stays with the store. */
+  id: string
+  /** Whoever has the same key, of 16 bytes or more, may send letters here. Default: everybody. */
+  key?: string
+  /** Peers to stay connected with: where they listen, such as `ws://127.0.0.1:8800/mail`. */
+  peers?: Readonly<Record<string, string>>
+  /** The only ids that letters are taken from. Default: all that have the key. */
+  accept?: readonly string[]
+  /** What goes unasked on a connection. Default `hello`. */
+  policy?: Policy
+  /**
+   * One of several replicas that take the same batches in the same order: what it posts is a
+   * function of them alone. Copies of its store cannot be told apart then.
+   */
+  replica?: boolean
+  /** Letters that may wait for one peer. Default 1,000,000. */
+  lettersMax?: number
+  /** Their bytes. Default 1 GiB. */
+  bytesMax?: number
+  /** Peers that letters are exchanged with; others are refused. Default 10,000. */
+  peersMax?: number
+  /** Letters that are kept set aside; beyond it the oldest goes (`dropped`). Default 1,000. */
+  deadMax?: number
+  /** How long, in milliseconds, from when it was set aside; `dropped` after. Default: any time. */
+  deadMs?: number
+  /**
+   * On Node: a handler that holds the loop for so many milliseconds is named on standard error, by
+   * a thread of its own, also if it never ends. Default: nobody watches.
+   */
+  watchdogMs?: number
+  /** How often a handler may throw at one letter before it is set aside. Default 5. */
+  triesMax?: number
+}
+
+/** Handles a letter. It may not be async: what it does is one transaction. */
+export type LetterHandler = (
+  tx: Transaction,
+  from: string,
+  body: MailValue,
+  letter: LetterInfo,
+) => void
+
+/** What a mailbox tells. */
+export interface MailboxEvents {
+  /** A connection to a peer stands. */
+  connected: { peer: string }
+  /** It is gone, or could not be made; it is tried again. */
+  disconnected: { peer: string | null; why: string }
+  /** A peer has processed our letters up to number `n`; so many still wait. */
+  acked: { peer: string; n: number; waiting: number }
+  /** A handler threw; it is tried again. */
+  threw: { peer: string; n: number; why: string }
+  /** A letter was set aside: see `dead`, `release`. */
+  dead: { peer: string; n: number; why: string }
+  /** The oldest letter that was set aside was thrown away, for there were too many. */
+  dropped: { peer: string; n: number }
+  /** A letter of a peer was wanted only until a moment that is over: it was not handled. */
+  expired: { peer: string; n: number }
+  /** A handler held the loop so long, in ms; nothing else was done meanwhile. */
+  slow: { peer: string; n: number; ms: number }
+  /** The stores of two mailboxes do not fit together; letters between them rest. */
+  fault: { peer: string; why: string }
+  /** The store refused; what was not durable is tried again or was rejected. */
+  trouble: Error
+  /** A listener threw. It cost that one call; unheard, the place reports it. */
+  error: Reported
+}
+
+/** The events of a mailbox, by name. */
+export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
+  ...([
+    'connected',
+    'disconnected',
+    'acked',
+    'threw',
+    'dead',
+    'dropped',
+    'expired',
+    'slow',
+  ] as const),
+  ...(['fault', 'trouble', 'error'] as const),
+]
+
+/** How a queue stands. */
+export interface QueueFigures {
+  peer: string
+  connected: boolean
+  /** Letters that wait for an ack, and their bytes. */
+  waiting: number
+  bytes: number
+  /** Numbers of the last letter posted, acked, and of theirs that took effect. */
+  posted: number
+  acked: number
+  heard: number
+  fault: string | null
+}
+
+/** The limits that options ask for. @throws HoldfastError `bad-value` */
+export function limitsOf(options: MailboxOptions): Limits {
+  const limits = { ...LIMITS }
+  for (const name of ['lettersMax', 'bytesMax', 'triesMax'] as const) {
+    const value = options[name]
+    if (value === undefined) continue
+    limits[name] = wholeNumber(name, value)
+  }
+  return { ...limits, policy: options.policy ?? limits.policy }
+}
+
+/** The value, if it is one. @throws HoldfastError `bad-value` */
+export function wholeNumber(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw new HoldfastError('bad-value', `${name} is a whole number above 0: ${value}`)
+}
+
+/** Refuses a key that can be guessed. @throws HoldfastError `bad-value` */
+export function checkKey(key: string): void {
+  const bytes = new TextEncoder().encode(key).length
+  if (bytes === 0 || bytes >= KEY_BYTES_MIN) return
+  throw new HoldfastError(
+    'bad-value',
+    `a key has at least ${KEY_BYTES_MIN} bytes, or it is guessed from a proof: ${bytes}`,
+  )
+}
+
+/** The id, if it is one. @throws HoldfastError `bad-value` */
+export function checkId(id: string): string {
+  if (isMailId(id)) return id
+  throw new HoldfastError(
+    'bad-value',
+    `the id of a mailbox has 1 to ${MAIL_ID_MAX} bytes of text: ${JSON.stringify(id)}`,
+  )
+}

@@ -1,0 +1,135 @@
+/** What the owner of a mailbox may do about a peer: look at what waits, move it, do without. */
+
+import { badValue, HoldfastError } from '../../machine.ts'
+import * as mailbox from '../../mailbox/mailbox.ts'
+import type { MailStore } from '../../ports.ts'
+import type { Draft } from './draft.ts'
+import { unseal } from './letters.ts'
+import type { Turns } from './turns.ts'
+import { type MailValue, toValue } from './values.ts'
+
+/** Bytes of letters that are moved to another peer at once. */
+const REDIRECT_BYTES_MAX: number = 64 * 1024 * 1024
+/** Bytes that are read at once. */
+const READ_BYTES: number = 256 * 1024
+
+/** A letter that waits in an outbox. */
+export interface WaitingLetter {
+  readonly n: number
+  /** When it was posted, in milliseconds since 1970; null if unsaid. */
+  readonly at: number | null
+  /** Null if it began with this letter. */
+  readonly trace: string | null
+  readonly body: MailValue
+}
+
+/** What the owner may do about a peer. */
+export interface MailPeer {
+  /**
+   * Goes on from what the peer has, where histories do not fit and the right store will not come
+   * back. Kept, with what became of which letters, when that is durable.
+   *
+   * @param how  `common`: the last letter to it that both have, where that is not known
+   * It rejects with a HoldfastError: `unreachable` while it is not connected, `bad-value`, `store`.
+   */
+  adopt(how?: { common?: number }): Promise<mailbox.Adopted>
+  /** Forgets all that is known of it, with the letters that wait for it. @returns how many */
+  forget(): Promise<{ dropped: number }>
+  /** Letters that wait for its ack, in order: those behind number `after`, `most` of them (100). */
+  outbox(page?: { after?: number; most?: number }): WaitingLetter[]
+  /**
+   * Posts all that waits for it to another peer instead, and forgets it. What was on its way may
+   * have taken effect there too.
+   *
+   * It rejects with a HoldfastError: `outbox-full` where they do not fit, `bad-value` for more than
+   * 64 MiB at once, `store`.
+   */
+  redirect(to: string): Promise<{ moved: number }>
+}
+
+/** What these verbs work on. */
+export interface PeerDesk {
+  readonly turns: Turns
+  readonly store: MailStore
+  readonly ask: <Result>(run: (draft: Draft) => Result) => Promise<Result>
+  readonly hangUp: (peer: string, why: string) => void
+}
+
+/** See MailPeer. */
+export async function adopt(
+  { turns, store, ask, hangUp }: PeerDesk,
+  id: string,
+  common: number | null,
+): Promise<mailbox.Adopted> {
+  const adopted = await ask(({ out }) => {
+    const hello = turns.box.peers.get(id)?.link?.theirs
+    if (!hello) {
+      throw new HoldfastError(
+        'unreachable',
+        `${id} is not connected, so what it has is not known; adopt needs that`,
+      )
+    }
+    const result = mailbox.adopt(turns.box, id, hello, common, store, out)
+    if (result) return result
+    throw badValue(
+      `the last letter to ${id} that both have is not known; say which: adopt({ common: 12 })`,
+    )
+  })
+  hangUp(id, `the history of ${id} was adopted`)
+  return adopted
+}
+
+/** See MailPeer. */
+export async function forget(
+  { turns, ask, hangUp }: PeerDesk,
+  id: string,
+): Promise<{ dropped: number }> {
+  const dropped = await ask(({ out, changes }) => {
+    return mailbox.forget(turns.box, id, out) + turns.later.move(id, null, changes)
+  })
+  hangUp(id, `${id} was forgotten`)
+  return { dropped }
+}
+
+/** See MailPeer. */
+export function outbox(
+  { turns, store }: PeerDesk,
+  id: string,
+  after: number,
+  most: number,
+): WaitingLetter[] {
+  const found: WaitingLetter[] = []
+  let from = Math.max(after, turns.box.peers.get(id)?.acked ?? 0)
+  while (found.length < most) {
+    const { letters } = store.letters(id, from, READ_BYTES)
+    if (letters.length === 0) break
+    for (const { n, body } of letters.slice(0, most - found.length)) {
+      const { at, trace, body: plain } = unseal(body)
+      found.push({ n, at, trace, body: toValue(plain) })
+    }
+    from = letters.at(-1)!.n
+  }
+  return found
+}
+
+/** See MailPeer. */
+export async function redirect(
+  { turns, store, ask, hangUp }: PeerDesk,
+  id: string,
+  to: string,
+): Promise<{ moved: number }> {
+  if (id === to) throw badValue(`letters to ${id} go there already`)
+  const moved = await ask(({ out, changes }) => {
+    const { bytes, acked } = mailbox.peerOf(turns.box, id)
+    if (bytes > REDIRECT_BYTES_MAX) {
+      throw badValue(`${REDIRECT_BYTES_MAX} bytes of letters are redirected at most: ${bytes}`)
+    }
+    const letters = mailbox.lettersAbove(store, id, acked)
+    turns.checkRoom(to, letters.length, bytes)
+    mailbox.forget(turns.box, id, out)
+    for (const { body } of letters) mailbox.add(turns.box, to, body, out)
+    return letters.length + turns.later.move(id, to, changes)
+  })
+  hangUp(id, `letters to ${id} go to ${to} now`)
+  return { moved }
+}

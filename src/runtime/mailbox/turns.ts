@@ -1,0 +1,495 @@
+/**
+ * Turns of a mailbox: the one place where one begins, ends and is forgotten.
+ *
+ *     all that came in since the last one → handlers → one transaction of the store → what goes out
+ *
+ * A turn works on a draft: changes for the store, events, promises, values, and the SQL of a
+ * transaction that nobody has committed. It is taken whole, when the store has it, or thrown away
+ * whole, in memory too. Two things throw it away. A store that refuses: whoever posted is told,
+ * connections are dropped and all begins anew from what is durable. And SQL of a handler that
+ * ended the transaction of all: then the same inputs are done again, without that letter.
+ */
+
+import { HoldfastError, type Millis } from '../../machine.ts'
+import * as mailbox from '../../mailbox/mailbox.ts'
+import type { Limits, MailOut } from '../../mailbox/mailbox.ts'
+import { type Batch, mailLayout, type MailMessage } from '../../mailbox/messages.ts'
+import type { Alarm, DeadLetter, Letter, Loop, MailStore, Watchdog } from '../../ports.ts'
+import { decode } from '../../wire/layout.ts'
+import { isSame, NO_LIFE } from '../../wire/history.ts'
+import type { LetterHandler } from './options.ts'
+import { type Desk, LetterTransaction, type Posted, Values } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
+import { boundDead, dropDead } from './dead.ts'
+import { Deaths } from './deaths.ts'
+import { begin, type Draft, movedIn, peersOf, type TurnEvent } from './draft.ts'
+import { Later, LATER_MAX } from './later.ts'
+import { type Dated, type LetterOptions, toLetter, unseal } from './letters.ts'
+import { toValue } from './values.ts'
+import { atOnce } from '../reports.ts'
+
+/** A handler that takes longer is named. */
+const SLOW_MS: Millis = 1_000
+
+/** Letters that one turn handles, and some more: a batch that was begun is finished. */
+const TURN_LETTERS_MAX = 4096
+
+/** Letters of which each is noted before it is handled, after a process has died. */
+const NOTED_LETTERS = 10_000
+
+/**
+ * Letters of handlers have as much room again: two mailboxes with full outboxes whose handlers
+ * answer would else wait for each other for ever.
+ */
+const RESERVE = 2
+
+/** A letter whose time has come, and whose outbox is full, comes again after this. */
+const FULL_MS: Millis = 1_000
+/** So often at least it is looked whether a time has come. */
+const LOOK_MS: Millis = 60_000
+
+/** What is said of bytes that are no message. */
+export const MALFORMED = 'what came is no message of a mailbox'
+
+/** Something to do in a turn. It may be done again, for a turn that failed is begun anew. */
+export type Input = (draft: Draft) => void
+
+/** What turns run on, and whom they tell. */
+export interface TurnsHost {
+  loop: Loop
+  store: MailStore
+  /** Letters that are kept set aside, and for how long. */
+  deadMax: number
+  deadMs: number | null
+  /** The wall clock; null for replicas, which say nothing of time. */
+  date: (() => number) | null
+  watchdog: Watchdog | null
+  send(peer: string, message: MailMessage): void
+  told(event: TurnEvent): void
+  /** Something became durable. */
+  changed(): void
+  /** Letters to or from a peer are through. */
+  moved(peer: string): void
+  /** The store refused: connections are to be dropped. */
+  refused(error: Error): void
+}
+
+/** SQL of a handler ended the transaction of the turn. */
+class Ended extends Error {
+  readonly why: Error
+  /** The letter that was handled; null for a transaction that somebody asked for. */
+  readonly letter: { peer: string; n: number } | null
+  reject: (error: Error) => void = () => {}
+
+  constructor(why: Error, letter: Ended['letter']) {
+    super(why.message)
+    this.why = why
+    this.letter = letter
+  }
+}
+
+/** The turns of one mailbox. */
+export class Turns {
+  readonly values: Values
+  readonly later: Later
+  box: mailbox.Mailbox
+  readonly #host: TurnsHost
+  readonly #limits: Limits
+  readonly #id: string
+  readonly #isReplica: boolean
+  readonly #alarm: Alarm
+  readonly #deaths: Deaths
+  #handler: LetterHandler | null = null
+  #inputs: Input[] = []
+  /** Peers whose letters wait to be handled again. */
+  readonly #late = new Set<string>()
+  /** Letters that ended the transaction of a turn, and why: in this turn they fail at once. */
+  readonly #blamed = new Map<string, Error>()
+  /** So many letters are noted yet before they are handled. */
+  #noted = 0
+  #isDue = false
+  #isBusy = false
+  #isOver = false
+
+  constructor(id: string, host: TurnsHost, limits: Limits, life: Uint8Array) {
+    this.#id = id
+    this.#host = host
+    this.#limits = limits
+    this.#isReplica = isSame(life, NO_LIFE)
+    this.box = mailbox.create(host.store.heads(), limits, life)
+    this.values = new Values(host.store)
+    this.later = new Later(this.values, host.store)
+    this.#deaths = new Deaths(this.values)
+    this.#alarm = host.loop.alarm(() => this.#turn())
+    this.#resume(host)
+    this.#sleep(host.loop.now())
+  }
+
+  get handler(): LetterHandler | null {
+    return this.#handler
+  }
+
+  set handler(handler: LetterHandler | null) {
+    this.#handler = handler
+    for (const [id, peer] of this.box.peers) if (mailbox.waits(peer)) this.#late.add(id)
+    if (handler) this.#soon()
+  }
+
+  /** Does something in the next turn. */
+  input(run: Input): void {
+    this.#inputs.push(run)
+    this.#soon()
+  }
+
+  /** The same, for who waits. @returns what it gives, when all of it is durable */
+  ask<Result>(run: (draft: Draft) => Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.input((draft) => {
+        try {
+          const result = run(draft)
+          draft.promises.push({ keep: () => resolve(result), break: reject })
+        } catch (error) {
+          if (!(error instanceof Ended)) return reject(error as Error)
+          error.reject = reject
+          throw error
+        }
+      })
+    })
+  }
+
+  /**
+   * Takes what came from a peer, and handles the letters of it whose turn it is.
+   *
+   * @returns why not all of it took effect, a sentence; null if it did
+   */
+  receive(draft: Draft, peer: string, bytes: Uint8Array): string | null {
+    const { loop, store } = this.#host
+    const { box } = this
+    const message = decode(mailLayout, bytes)
+    if (!message) {
+      box.counters.malformed++
+      return MALFORMED
+    }
+    try {
+      mailbox.hear(box, loop.now(), peer, message, store, draft.out)
+    } catch (error) {
+      // What lies in the store for that peer cannot be read.
+      mailbox.rest(box, peer, (error as Error).message, draft.out)
+    }
+    // Replicas have no time of their own: what waits is handled when it is brought again.
+    if (this.#isReplica) mailbox.peerOf(box, peer).retryAt = 0
+    this.#handleOf(draft, peer)
+    const why = message.kind === 'batch' ? this.#stays(draft, peer, message) : null
+    if (this.#isReplica) this.#drop(peer)
+    return why
+  }
+
+  #stays({ events }: Draft, id: string, { letters }: Batch): string | null {
+    const peer = mailbox.peerOf(this.box, id)
+    if (peer.fault !== null) return peer.fault
+    const last = letters.reduce((most, { n }) => Math.max(most, n), 0)
+    const next = peer.heard + 1
+    if (last < next) return null
+    if (!mailbox.waits(peer)) return `letter ${next} of ${id} is missing`
+    if (!this.#handler) return `letter ${next} of ${id} waits: there is no handler for letters`
+    const thrown = events.findLast((event) => event.kind === 'threw' && event.peer === id)
+    const why = thrown && 'why' in thrown ? `its handler threw: ${thrown.why}` : 'it failed before'
+    return `letter ${next} of ${id} waits to be handled again: ${why}`
+  }
+
+  #drop(id: string): void {
+    mailbox.emptyInbox(this.box, mailbox.peerOf(this.box, id))
+    this.#late.delete(id)
+  }
+
+  /** Runs a transaction of somebody who asked for it. @throws what it throws */
+  run<Result>(draft: Draft, what: string, act: (tx: Transaction) => Result): Result {
+    let result: Result
+    const error = this.#attempt(draft, null, null, (tx) => {
+      result = atOnce(what, act(tx))
+    })
+    if (error) throw error
+    return result!
+  }
+
+  /** Hands a dead letter to the handler. @throws HoldfastError `failed` if that throws */
+  handleDead(draft: Draft, { peer, n, body }: DeadLetter): void {
+    const error = this.#handle(draft, peer, { n, body }, true)
+    if (error) throw new HoldfastError('failed', `the handler threw again: ${error.message}`)
+  }
+
+  /** Makes durable what waits, and does nothing more. */
+  async end(): Promise<void> {
+    await this.ask(() => {}).catch(() => {})
+    this.#isOver = true
+    this.#alarm.cancel()
+  }
+
+  /** After a death: it may have been a handler, so those that come are watched for a while. */
+  #resume({ store }: TurnsHost): void {
+    store.note('')
+    if (store.interrupted === null) return
+    this.#noted = NOTED_LETTERS
+    const [, n, peer] = /^(\d+) (.+)$/u.exec(store.interrupted) ?? []
+    if (peer === undefined) return
+    this.input((draft) => {
+      this.#deaths.add(peer, Number(n), draft.changes)
+      // That is to be durable before the letter is handled once more.
+      draft.handled = TURN_LETTERS_MAX
+    })
+  }
+
+  #soon(): void {
+    if (this.#isBusy || this.#isOver || this.#isDue) return
+    this.#isDue = true
+    this.#alarm.set(this.#host.loop.now())
+  }
+
+  #turn(): void {
+    this.#isDue = false
+    if (this.#isBusy || this.#isOver) return
+    const draft = begin()
+    const inputs = this.#inputs
+    let at = 0
+    try {
+      this.#doDue(draft)
+      this.#handleLate(draft)
+      while (at < inputs.length && draft.handled < TURN_LETTERS_MAX) inputs[at++]!(draft)
+    } catch (error) {
+      if (error instanceof Ended) return this.#again(draft, error, at - 1)
+      this.#inputs = inputs.slice(at)
+      return this.#refused(draft, error as Error)
+    }
+    this.#inputs = inputs.slice(at)
+    boundDead(draft, this.#host.store, this.#host, this.later, this.#host.date?.() ?? null)
+    this.#isBusy = true
+    if (this.#noted > 0) this.#host.store.note('')
+    this.#noted = Math.max(0, this.#noted - draft.handled)
+    this.#host.store.commit(draft.changes, (error) => {
+      this.#isBusy = false
+      if (error) this.#refused(draft, error)
+      else this.#durable(draft)
+    })
+  }
+
+  /** The same once more, but whoever ended the transaction has failed. */
+  #again(draft: Draft, { letter, why, reject }: Ended, at: number): void {
+    this.#forget(draft)
+    if (letter) this.#blamed.set(`${letter.peer} ${letter.n}`, why)
+    else {
+      this.#inputs.splice(at, 1)
+      reject(why)
+    }
+    this.#soon()
+  }
+
+  #refused(draft: Draft, error: Error): void {
+    this.#forget(draft)
+    this.#blamed.clear()
+    this.#late.clear()
+    this.#host.refused(error)
+    const { counters, life } = this.box
+    this.box = { ...mailbox.create(this.#host.store.heads(), this.#limits, life), counters }
+    for (const promise of draft.promises) promise.break(error)
+    if (this.#inputs.length > 0) this.#soon()
+  }
+
+  #forget({ changes }: Draft): void {
+    const { store } = this.#host
+    this.values.end(false)
+    store.abandon()
+    for (const peer of peersOf(changes)) mailbox.rewind(this.box, peer, store.head(peer))
+  }
+
+  #durable(draft: Draft): void {
+    const { loop, store } = this.#host
+    this.values.end(true)
+    this.#blamed.clear()
+    for (const peer of peersOf(draft.changes)) mailbox.settle(this.box, peer)
+    for (const peer of movedIn(draft.changes)) this.#host.moved(peer)
+    for (const promise of draft.promises) promise.keep()
+    if (draft.changes.length > 0) this.#host.changed()
+    const now = loop.now()
+    const { events } = draft
+    const out: MailOut = {
+      ...draft.out,
+      send: (to, message) => this.#host.send(to, message),
+    }
+    mailbox.pump(this.box, now, store, out)
+    for (const event of events) this.#host.told(event)
+    this.#sleep(now)
+  }
+
+  /** When to look for what waits for its time: a clock may be set while one sleeps. */
+  #laterAt(now: Millis): Millis {
+    const { date } = this.#host
+    if (!date || this.later.due === Infinity) return Infinity
+    return now + Math.min(LOOK_MS, Math.max(0, this.later.due - date()))
+  }
+
+  #sleep(now: Millis): void {
+    if (this.#isOver || this.#isBusy || this.#isDue) return
+    const isMore = this.#inputs.length > 0 || this.#isReady(now)
+    const due = isMore ? now : mailbox.deadline(this.box)
+    // Without a handler letters wait, and there is nothing to be woken for.
+    const held = this.#handler || due > now || isMore ? due : now + 1_000
+    const at = Math.min(held, this.#laterAt(now))
+    if (at < Infinity) this.#alarm.set(at)
+  }
+
+  /** What has waited for its time, as far as there is room for it. */
+  #doDue(draft: Draft): void {
+    const { date, store } = this.#host
+    const now = date?.() ?? -Infinity
+    for (const task of this.later.take(now, TURN_LETTERS_MAX, draft.changes)) {
+      const { peer } = task
+      if (task.kind === 'bury') dropDead(draft, store, peer, task.n)
+      else if (mailbox.post(this.box, peer, task.body, draft.out) === 0) {
+        this.later.add(now + FULL_MS, task, draft.changes)
+      }
+    }
+  }
+
+  #isReady(now: Millis): boolean {
+    if (!this.#handler) return false
+    return [...this.#late].some((peer) => mailbox.next(this.box, now, peer) !== null)
+  }
+
+  /** Letters that waited, in the order in which they came. */
+  #handleLate(draft: Draft): void {
+    if (this.#late.size === 0 || !this.#handler) return
+    const place = (peer: string): number => this.box.peers.get(peer)?.place ?? 0
+    const late = [...this.#late].toSorted((a, b) => place(a) - place(b))
+    for (const peer of late) this.#handleOf(draft, peer, TURN_LETTERS_MAX)
+  }
+
+  /** A batch that was begun is finished, so that who took it by hand can be told. */
+  #handleOf(draft: Draft, peer: string, most = Infinity): void {
+    const { box } = this
+    const known = box.peers.get(peer)
+    if (!known) return void this.#late.delete(peer)
+    const now = this.#host.loop.now()
+    const next = (): ReturnType<typeof mailbox.next> =>
+      this.#handler && draft.handled < most ? mailbox.next(box, now, peer) : null
+    for (let letter = next(); letter; letter = next()) {
+      draft.handled++
+      const { n } = letter
+      const error = this.#blamed.get(`${peer} ${n}`) ?? this.#tryLetter(draft, peer, letter)
+      if (error === null) mailbox.done(box, now, peer, draft.out)
+      else this.#threw(draft, now, peer, n, error)
+    }
+    this.#deaths.forget(peer, known.heard, draft.changes)
+    if (mailbox.waits(known)) this.#late.add(peer)
+    else this.#late.delete(peer)
+  }
+
+  #tryLetter(draft: Draft, peer: string, { n, body }: Letter): Error | null {
+    const { tries } = mailbox.peerOf(this.box, peer)
+    const deaths = this.#deaths.of(peer, n)
+    if (deaths > 0 && tries + deaths >= this.#limits.triesMax) {
+      const why = `the process ended while it was handled: ${deaths} times`
+      return new HoldfastError('failed', why)
+    }
+    if (this.#noted > 0) this.#host.store.note(`${n} ${peer}`)
+    return this.#handle(draft, peer, { n, body }, false)
+  }
+
+  #threw(draft: Draft, now: Millis, peer: string, n: number, error: Error): void {
+    draft.events.push({ kind: 'threw', peer, n, why: error.message })
+    // Whom it wanted to write to takes no more just now: that is no fault of this letter.
+    const isFull = error instanceof HoldfastError && error.code === 'outbox-full'
+    if (isFull) mailbox.postpone(this.box, now, peer)
+    else mailbox.failed(this.box, now, peer, error.message, draft.out, this.#deaths.of(peer, n))
+  }
+
+  #handle(draft: Draft, peer: string, letter: Letter, isReleased: boolean): Error | null {
+    const { n } = letter
+    const { at, until, trace, body } = unseal(letter.body)
+    const { date, loop } = this.#host
+    if (until !== null && date && date() > until && !isReleased) {
+      draft.events.push({ kind: 'expired', peer, n })
+      return null
+    }
+    const attempt = 1 + mailbox.peerOf(this.box, peer).tries + this.#deaths.of(peer, n)
+    const info = { n, at, attempt, trace: trace ?? `${peer}>${this.#id}/${n}` }
+    const begun = loop.now()
+    this.#host.watchdog?.begin(`${this.#id}'s handler of letters, with letter ${n} of ${peer},`)
+    const blame = isReleased ? null : { peer, n }
+    const error = this.#attempt(draft, blame, info.trace, (tx) => {
+      if (!this.#handler) throw new HoldfastError('failed', 'there is no handler for letters')
+      const given: unknown = this.#handler(tx, peer, toValue(body), info)
+      atOnce('the handler of letters, which is one transaction,', given)
+    })
+    this.#host.watchdog?.end()
+    const ms = loop.now() - begun
+    if (ms > SLOW_MS) draft.events.push({ kind: 'slow', peer, n, ms: Math.round(ms) })
+    return error
+  }
+
+  /** @returns what it threw, or null; then what it did is in the draft @throws Ended */
+  #attempt(
+    draft: Draft,
+    letter: Ended['letter'],
+    trace: string | null,
+    act: (tx: Transaction) => void,
+  ): Error | null {
+    const tx = new LetterTransaction(this.#desk(trace))
+    let error: Error | null = null
+    try {
+      act(tx)
+    } catch (thrown) {
+      error = thrown instanceof Error ? thrown : new Error(String(thrown))
+    }
+    const ended = this.#host.store.sql?.ended
+    if (ended) throw new Ended(ended, letter)
+    if (error) {
+      tx.undo()
+      return error
+    }
+    draft.changes.push(...tx.keep())
+    for (const post of tx.posts) this.#post(draft, post)
+    return null
+  }
+
+  // Letters of handlers have room of their own, which was asked for when they were posted.
+  #post({ changes, out }: Draft, { to, body, due }: Posted): void {
+    if (due === null) mailbox.add(this.box, to, body, out)
+    else this.later.add(due, { kind: 'post', peer: to, body }, changes)
+  }
+
+  /** Whether so many letters more may wait for their time. @throws HoldfastError `outbox-full` */
+  checkLater(letters: number): void {
+    if (this.later.count + letters <= LATER_MAX) return
+    throw new HoldfastError('outbox-full', `${LATER_MAX} letters wait for their time already`)
+  }
+
+  /** Puts the body of a letter into its envelope. @throws HoldfastError `bad-value` */
+  seal(body: Uint8Array, options: LetterOptions, trace: string | null): Dated {
+    return toLetter(this.#host.date?.() ?? null, body, options, trace)
+  }
+
+  #desk(trace: string | null): Desk {
+    return {
+      seal: (body, options) => this.seal(body, options, trace),
+      store: this.#host.store,
+      values: this.values,
+      checkRoom: (to, letters, bytes) => this.checkRoom(to, letters, bytes, RESERVE),
+      checkLater: (letters) => this.checkLater(letters),
+    }
+  }
+
+  /**
+   * @param reserve  2 for letters of handlers, which free room by being handled
+   * @throws HoldfastError `outbox-full` if so many letters and bytes do not fit
+   */
+  checkRoom(to: string, letters: number, bytes: number, reserve = 1): void {
+    if (mailbox.hasRoom(this.box, to, letters, bytes, reserve)) return
+    const { lettersMax, bytesMax } = this.#limits
+    const { posted, acked, bytes: full } = mailbox.peerOf(this.box, to)
+    throw new HoldfastError(
+      'outbox-full',
+      `the outbox to ${to} is full: ${posted - acked} letters of ${lettersMax}, ` +
+        `${full} bytes of ${bytesMax}; wait until ${to} has taken some`,
+    )
+  }
+}

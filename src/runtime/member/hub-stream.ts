@@ -1,0 +1,158 @@
+/**
+ * The stream to the hub, held open: it is dialled again whenever it closes, and given up when
+ * it is silent, for a dead machine closes nothing. Until a hub has spoken on it the address may be
+ * wrong: what is met there instead is told, and where a stream does not say it, it is looked for.
+ */
+
+import type { Millis } from '../../machine.ts'
+import type { Alarm, Environment, Loop, Met, Stream } from '../../ports.ts'
+import { toHub } from '../../directory/messages.ts'
+import { encode } from '../../wire/layout.ts'
+import { frameMessage, readFrame } from '../../wire/relay.ts'
+
+/** First and longest wait before dialling again. */
+export const DIAL_MS: readonly [Millis, Millis] = [50, 1_000]
+/** How often the hub is pinged. */
+export const PING_MS: Millis = 2_000
+/** Silent for so long, the stream is given up. */
+export const SILENT_MS: Millis = 7_000
+/** The first stream that takes so long to open has somebody look what is there. */
+export const LOOK_MS: Millis = 1_000
+
+/** Whom the connection tells. */
+export interface HubEvents {
+  opened(): void
+  closed(why: string): void
+  /** This is at the address, and no hub has spoken there yet. */
+  met(met: Met): void
+  message(bytes: Uint8Array): void
+  relayed(peer: number, bytes: Uint8Array): void
+}
+
+/** One hub, whatever becomes of the stream to it. */
+export class HubConnection {
+  readonly #url: string
+  readonly #place: Pick<Environment, 'connect' | 'look'>
+  readonly #loop: Loop
+  readonly #events: HubEvents
+  readonly #alarm: Alarm
+  #stream: Stream | null = null
+  #open = false
+  #ended = false
+  #tries = 0
+  #heardAt: Millis = 0
+  /** A hub has spoken: the address is right, whatever happens. */
+  #isHub = false
+  #looking = false
+  #pings = 0
+
+  constructor(
+    url: string,
+    { loop, ...place }: Pick<Environment, 'connect' | 'look' | 'loop'>,
+    events: HubEvents,
+  ) {
+    this.#url = url
+    this.#place = place
+    this.#loop = loop
+    this.#events = events
+    this.#alarm = loop.alarm(() => this.#tick())
+    this.#dial()
+  }
+
+  /** Sends one frame of wire/relay. @returns false if there is no stream or no room */
+  send(frame: Uint8Array): boolean {
+    return this.#open && this.#stream !== null && this.#stream.send(frame)
+  }
+
+  /** Bytes that wait to leave. */
+  backlog(): number {
+    return this.#stream?.backlog() ?? 0
+  }
+
+  /** Hangs up for good. */
+  end(): void {
+    this.#ended = true
+    this.#alarm.cancel()
+    this.#stream?.close()
+    this.#stream = null
+    this.#open = false
+  }
+
+  #dial(): void {
+    this.#tries++
+    this.#heardAt = this.#loop.now()
+    const stream = this.#place.connect(this.#url, {
+      opened: () => this.#current(stream) && this.#opened(),
+      message: (bytes) => this.#current(stream) && this.#message(bytes),
+      closed: (why, met) => this.#current(stream) && this.#closed(why, met),
+    })
+    this.#stream = stream
+    this.#alarm.set(this.#heardAt + (this.#isHub ? SILENT_MS : LOOK_MS))
+  }
+
+  #current(stream: Stream): boolean {
+    return !this.#ended && this.#stream === stream
+  }
+
+  #opened(): void {
+    this.#open = true
+    this.#heardAt = this.#loop.now()
+    this.#alarm.set(this.#heardAt + PING_MS)
+    this.#events.opened()
+  }
+
+  #message(bytes: Uint8Array): void {
+    this.#heardAt = this.#loop.now()
+    this.#isHub = true
+    // Not sooner: who takes a stream and closes it at once is not dialled twenty times a second.
+    this.#tries = 0
+    const frame = readFrame(bytes)
+    if (frame?.kind === 'message') this.#events.message(frame.bytes)
+    else if (frame) this.#events.relayed(frame.peer, frame.bytes)
+  }
+
+  #closed(why: string, met?: Met): void {
+    const wasOpen = this.#open
+    this.#open = false
+    this.#stream = null
+    const [first, longest] = DIAL_MS
+    const wait = Math.min(longest, first * 2 ** Math.min(this.#tries, 10))
+    this.#alarm.set(this.#loop.now() + wait)
+    if (wasOpen || this.#tries === 1) this.#events.closed(why)
+    if (met) this.#meet(met)
+    else this.#look()
+  }
+
+  #meet(met: Met): void {
+    if (!this.#ended && !this.#isHub) this.#events.met(met)
+  }
+
+  #look(): void {
+    const { look } = this.#place
+    if (this.#ended || this.#isHub || this.#looking || !look) return
+    this.#looking = true
+    const seen = (met: Met | null): void => {
+      this.#looking = false
+      // A stream that has opened meanwhile knows better.
+      if (met && !this.#open) this.#meet(met)
+    }
+    look(this.#url).then(seen, () => seen(null))
+  }
+
+  #tick(): void {
+    if (this.#ended) return
+    if (this.#stream === null) return this.#dial()
+    const silent = this.#loop.now() - this.#heardAt
+    if (silent >= SILENT_MS) {
+      this.#stream.close()
+      const what = `it did not answer within ${Math.round(silent / 1_000)} s`
+      return this.#closed(what, { kind: 'passing', what })
+    }
+    if (!this.#open) {
+      this.#alarm.set(this.#heardAt + SILENT_MS)
+      return this.#look()
+    }
+    this.send(frameMessage(encode(toHub, { kind: 'ping', count: this.#pings++ })))
+    this.#alarm.set(this.#loop.now() + PING_MS)
+  }
+}

@@ -1,0 +1,299 @@
+/**
+ * Runs one member: gives it time, datagrams and the hub's words, and carries out what it says.
+ *
+ * What the member tells is queued until its verb has returned, so whoever listens may call
+ * back at once. Its one deadline is one alarm; how late that goes off tells it of stalls.
+ */
+
+import { type Conditioner, createConditioner } from '../../drivers/net/conditioner.ts'
+import { combine } from '../../drivers/net/carriers.ts'
+import { createRelay, parseRelayAddress, type Relay } from '../../drivers/net/relay.ts'
+import { type Conditions, PERFECT } from '../../faults/conditions.ts'
+import type { Millis, Part } from '../../machine.ts'
+import * as member from '../../member/member.ts'
+import {
+  create,
+  type Member,
+  type MemberEvent,
+  type Runtime,
+  type Slot,
+  type Wish,
+} from '../../member/state.ts'
+import type { Alarm, DatagramEvents, Datagrams, Environment, Loop } from '../../ports.ts'
+import { ADDRESSES_MAX } from '../../session/messages.ts'
+import { frameMessage } from '../../wire/relay.ts'
+import { HubConnection } from './hub-stream.ts'
+import { type ByteRates, Traffic } from './traffic.ts'
+
+/** Nothing done for so long: we stood still, as a page does that its browser froze. */
+const STOOD_MS: Millis = 1_000
+/** Who notices so soon after that to be out of touch was so all the time. */
+const NOTICED_MS: Millis = 5_000
+
+/** What a runner is made of. */
+export interface RunnerOptions {
+  environment: Environment
+  /** The hub's URL, `ws://…/hub`. */
+  url: string
+  wish: Omit<Wish, 'addresses' | 'kind' | 'hub'> & { guest: boolean }
+  slots: { part: Part<never>; state: unknown }[]
+  conditions: Conditions | null
+  /** Something happened; called outside of all verbs. */
+  told: (event: MemberEvent) => void
+  /** All that one verb brought was told. */
+  toldAll: () => void
+}
+
+/** One running member. */
+export class Runner {
+  readonly loop: Loop
+  readonly member: Member
+  readonly #run: Runtime
+  readonly #alarm: Alarm
+  readonly #hub: HubConnection
+  readonly #carriers: Datagrams
+  readonly #weather: Conditioner
+  readonly #told: (event: MemberEvent) => void
+  readonly #toldAll: () => void
+  #touched = false
+  #touchedAt: Millis = 0
+  readonly #queue: MemberEvent[] = []
+  readonly #traffic: Traffic
+  #telling = false
+  #armedAt: Millis = Infinity
+  #stopped = false
+  #didAt: Millis = 0
+  #stood = { from: -Infinity, until: -Infinity }
+
+  private constructor(options: RunnerOptions, open: Opened) {
+    const { environment } = options
+    const { loop } = environment
+    this.loop = loop
+    this.#told = options.told
+    this.#toldAll = options.toldAll
+    this.#carriers = open.carriers
+    this.#weather = open.weather
+    this.#traffic = new Traffic(loop.now())
+    const wish = wishOf(options, open.direct.addresses)
+    this.member = create(loop.now(), wish, loop.random(32), options.slots as unknown as Slot[])
+    this.#run = member.wire(this.member, {
+      datagram: (to, bytes) => {
+        this.#traffic.sent(this.#run.now, bytes.length)
+        this.#carriers.send(to, bytes)
+      },
+      reaches: (address) => open.direct.reaches(address),
+      hub: (message) => void this.#hub.send(frameMessage(message)),
+      emit: (event) => void this.#queue.push(event),
+    })
+    this.#didAt = loop.now()
+    this.#alarm = loop.alarm(() => this.#wake())
+    open.attach({
+      datagram: (from, bytes) => this.do((now) => this.#receive(now, from, bytes)),
+      refused: (address) => this.do((now) => member.refused(this.#run, now, address)),
+    })
+    this.#hub = new HubConnection(options.url, environment, {
+      opened: () => this.do((now) => member.hubOpened(this.#run, now)),
+      closed: () => this.do((now) => member.hubClosed(this.#run, now)),
+      met: (met) => this.do((now) => member.hubMet(this.#run, now, met)),
+      message: (bytes) => this.do((now) => member.hubSaid(this.#run, now, bytes)),
+      relayed: (peer, bytes) => open.relay.deliver(peer, bytes),
+    })
+    open.toHub = this.#hub
+    this.do(() => {})
+  }
+
+  #receive(now: Millis, from: string, bytes: Uint8Array): void {
+    this.#traffic.received(now, bytes.length)
+    member.datagram(this.#run, now, from, bytes)
+  }
+
+  /** Opens the carriers and starts. @throws HoldfastError when a carrier cannot be opened */
+  static async start(options: RunnerOptions): Promise<Runner> {
+    return new Runner(options, await openCarriers(options))
+  }
+
+  /** Session time; NaN while it is not known. */
+  sessionTime(): Millis {
+    return member.knowsTime(this.#run) ? member.sessionTime(this.#run, this.loop.now()) : NaN
+  }
+
+  /** Session time of what is changed now: one instant until the code at hand returns. */
+  changeTime(): Millis {
+    this.touch()
+    if (!member.knowsTime(this.#run)) return NaN
+    return member.sessionTime(this.#run, this.#touched ? this.#touchedAt : this.loop.now())
+  }
+
+  /** What goes out and comes in. */
+  get bytesPerSecond(): ByteRates {
+    return this.#traffic.rates(this.loop.now())
+  }
+
+  /** Changes the weather on our own links; null for none. */
+  condition(conditions: Conditions | null): void {
+    this.#weather.change(conditions ?? PERFECT)
+  }
+
+  /** Since when we are out of touch, if we notice it now. */
+  outOfTouchSince(): Millis {
+    const now = this.loop.now()
+    return now - this.#stood.until < NOTICED_MS ? this.#stood.from : now
+  }
+
+  /** Runs a verb, tells what it told, and sets the alarm. */
+  do<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {
+    if (this.#stopped) return undefined
+    const now = this.loop.now()
+    if (now - this.#didAt > STOOD_MS) this.#stood = { from: this.#didAt, until: now }
+    this.#didAt = now
+    try {
+      return verb(now, this.#run)
+    } finally {
+      this.#after()
+    }
+  }
+
+  #after(): void {
+    this.#arm()
+    if (this.#telling) return
+    this.#telling = true
+    try {
+      while (this.#queue.length > 0) {
+        while (this.#queue.length > 0) this.#told(this.#queue.shift()!)
+        this.#toldAll()
+      }
+    } finally {
+      this.#telling = false
+    }
+  }
+
+  /** Something of ours changed: it leaves when the code at hand has returned. */
+  touch(): void {
+    if (this.#touched || this.#stopped) return
+    this.#touched = true
+    this.#touchedAt = this.loop.now()
+    this.loop.soon(() => {
+      this.#touched = false
+      this.do((now) => member.touched(this.#run, now))
+      if (!this.#telling) this.#toldAll()
+    })
+  }
+
+  #arm(): void {
+    if (this.#stopped) return
+    const due = member.deadline(this.#run)
+    // An alarm that is too early costs one look; moving it for each packet would cost more.
+    if (due >= this.#armedAt) return
+    // What is due since long ago may have become so just now: it is not late yet.
+    this.#armedAt = Math.max(due, this.loop.now())
+    if (due < Infinity) this.#alarm.set(due)
+  }
+
+  #wake(): void {
+    const dueAt = this.#armedAt
+    this.#armedAt = Infinity
+    this.do((now) => member.wake(this.#run, now, dueAt))
+  }
+
+  /** Settles when nothing of ours is under way any more, or after that time. */
+  settled(maxMs: Millis): Promise<void> {
+    return new Promise((resolve) => {
+      const until = this.loop.now() + maxMs
+      const alarm = this.loop.alarm(() => {
+        if (this.#isIdle() || this.loop.now() >= until) resolve()
+        else alarm.set(this.loop.now() + 10)
+      })
+      alarm.set(this.loop.now() + 20)
+    })
+  }
+
+  #isIdle(): boolean {
+    const { session, peers } = this.member
+    const { view, pending } = session.client
+    // Who serves others hands over before it goes.
+    const serving = view.primary === session.me && view.members.length > 1
+    return (
+      !serving &&
+      pending.length === 0 &&
+      session.server.log.held.length === 0 &&
+      [...peers.values()].every(
+        (peer) => !peer.link || peer.link.outgoing.unsent === peer.link.outgoing.base,
+      )
+    )
+  }
+
+  /** Stops for good: links are closed, the hub is hung up. */
+  stop(): void {
+    if (this.#stopped) return
+    this.do((now) => member.stop(this.#run, now))
+    this.crash()
+  }
+
+  /** Stops without a word to anybody, as a process does that is killed. */
+  crash(): void {
+    this.#stopped = true
+    this.#alarm.cancel()
+    this.#hub.end()
+    this.#carriers.close()
+  }
+}
+
+function wishOf(options: RunnerOptions, addresses: readonly string[]): Wish {
+  const { guest, ...wanted } = options.wish
+  return {
+    ...wanted,
+    hub: options.url,
+    kind: guest ? 'guest' : options.environment.kind,
+    addresses: addresses.slice(0, ADDRESSES_MAX),
+  }
+}
+
+interface Opened {
+  carriers: Datagrams
+  direct: Datagrams
+  relay: Relay
+  weather: Conditioner
+  toHub: HubConnection | null
+  attach(events: DatagramEvents): void
+}
+
+async function openCarriers(options: RunnerOptions): Promise<Opened> {
+  const { environment, conditions } = options
+  let events: DatagramEvents | null = null
+  const forward: DatagramEvents = {
+    datagram: (from, bytes) => events?.datagram(from, bytes),
+    refused: (address) => events?.refused(address),
+  }
+  const weather = createConditioner(environment.loop, conditions ?? PERFECT)
+  const direct = combine(
+    await Promise.all(environment.carriers.map((open) => weather.condition(open)(forward))),
+  )
+  let relay: Relay | null = null
+  const opened: Opened = {
+    carriers: direct,
+    direct,
+    relay: null as unknown as Relay,
+    weather,
+    toHub: null,
+    attach: (to) => void (events = to),
+  }
+  const relayed = await weather.condition((to) => {
+    relay = createRelay(
+      (frame) => opened.toHub?.send(frame) ?? false,
+      () => opened.toHub?.backlog() ?? 0,
+      to,
+    )
+    return Promise.resolve(relay)
+  })(forward)
+  opened.relay = relay as unknown as Relay
+  opened.carriers = {
+    addresses: direct.addresses,
+    reaches: (address) => direct.reaches(address) || relayed.reaches(address),
+    send: (to, bytes) => (parseRelayAddress(to) === null ? direct : relayed).send(to, bytes),
+    close: () => {
+      direct.close()
+      relayed.close()
+    },
+  }
+  return opened
+}

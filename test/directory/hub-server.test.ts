@@ -1,0 +1,75 @@
+// Goal: an error that nobody expected, in the hub's own code, costs the stream that met it.
+// Method: the loop around the hub with streams by hand, and a register that throws for one name.
+import { expect, test } from 'vitest'
+import { HubServer } from '../../src/runtime/hub/hub-server.ts'
+import { createMemoryStore } from '../../src/drivers/store/memory.ts'
+import type { Loop, Stream, StreamEvents } from '../../src/ports.ts'
+import {
+  type FromHub,
+  fromHub,
+  HUB_VERSION,
+  type ToHub,
+  toHub,
+} from '../../src/directory/messages.ts'
+import { decode, encode } from '../../src/wire/layout.ts'
+import { frameMessage, readFrame } from '../../src/wire/relay.ts'
+
+/** A loop that stands still. */
+const still: Loop = {
+  now: () => 0,
+  random: (count) => new Uint8Array(count).fill(7),
+  soon: (run) => queueMicrotask(run),
+  alarm: () => ({ set: () => {}, cancel: () => {} }),
+}
+
+/** A process at the hub: what it hears, and whether its stream was closed. */
+class Caller implements Stream {
+  readonly heard: FromHub[] = []
+  isClosed = false
+  readonly #events: StreamEvents
+
+  constructor(server: HubServer) {
+    this.#events = server.accept(this)
+    this.#events.opened()
+    this.say({ kind: 'hello', version: HUB_VERSION })
+  }
+
+  say(message: ToHub): void {
+    this.#events.message(frameMessage(encode(toHub, message)))
+  }
+
+  send(bytes: Uint8Array): boolean {
+    const frame = readFrame(bytes)
+    if (frame?.kind === 'message') this.heard.push(decode(fromHub, frame.bytes)!)
+    return true
+  }
+
+  backlog(): number {
+    return 0
+  }
+
+  close(): void {
+    this.isClosed = true
+  }
+}
+
+test('a bug of the hub costs the stream that met it, is counted and reported (SE-1)', () => {
+  const reports: string[] = []
+  const server = new HubServer(still, createMemoryStore(), {
+    report: (error, where) => reports.push(`${where}: ${String(error)}`),
+  })
+  const { rows } = server.hub.directory
+  const get = rows.get.bind(rows)
+  rows.get = (session) => {
+    if (session === 'cursed') throw new Error('a bug')
+    return get(session)
+  }
+  const [one, two] = [new Caller(server), new Caller(server)]
+  one.say({ kind: 'get', request: 1, session: 'cursed' })
+  expect(one.isClosed).toBe(true)
+  expect(reports).toEqual(['stream 1: Error: a bug'])
+  expect(server.hub.counters.thrown).toBe(1)
+  two.say({ kind: 'get', request: 2, session: 'none' })
+  expect(two.isClosed).toBe(false)
+  expect(two.heard.at(-1)).toMatchObject({ kind: 'refused', request: 2, why: 'no session none' })
+})

@@ -1,0 +1,33 @@
+// Goal: who gets no session is told why.
+// Method: the hub's machine with streams by hand.
+import { expect, test } from 'vitest'
+import type { FromHub } from '../../src/directory/messages.ts'
+import * as register from '../../src/directory/register.ts'
+import { Desk, listed } from './desk.ts'
+
+const WISH: register.Wish = {
+  game: 'g',
+  room: 'main',
+  playersMax: 4,
+  recovers: false,
+  topology: 'star',
+  terms: '',
+  hash: listed(1).hash,
+}
+
+function ask(desk: Desk, wish: Partial<register.Wish>): FromHub[] {
+  return desk.say(desk.open(), { kind: 'add', request: 3, ...WISH, ...wish })
+}
+
+test('T20: who may not serve hears that nobody does, who may that the hub is full (PR-2)', () => {
+  const desk = new Desk()
+  const nobody = [{ kind: 'refused', request: 3, why: 'nobody serves it' }]
+  expect(ask(desk, { playersMax: 0 })).toEqual(nobody)
+  const out = { send: () => {}, record: () => {}, emit: () => {} }
+  for (let i = 0; i < register.SESSIONS_MAX; i++) {
+    register.add(desk.hub.directory, 0, { ...WISH, room: `${i}` }, `${i}`, out)
+  }
+  const why = `this hub holds ${register.SESSIONS_MAX} sessions already`
+  expect(ask(desk, {})).toEqual([{ kind: 'refused', request: 3, why }])
+  expect(ask(desk, { playersMax: 0 })).toEqual(nobody)
+})

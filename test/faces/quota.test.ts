@@ -1,0 +1,145 @@
+// Goal: who founds a session says how many objects one player makes, and it holds for all who come,
+// whoever serves, however often they come back.
+// Method: whole sessions in virtual time; the hub's records by hand.
+import { describe, expect, test } from 'vitest'
+import type { JoinOptions, Session } from '../../src/index.ts'
+import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { storedBefore } from '../../src/directory/messages.ts'
+import * as register from '../../src/directory/register.ts'
+import { encode } from '../../src/wire/layout.ts'
+import { refusal, Rock, types } from './crew.ts'
+
+const garden = { game: 'garden', types }
+
+async function pages(
+  wishes: readonly Partial<JoinOptions>[],
+): Promise<{ w: SessionWorld; all: Session[] }> {
+  const w = world({ seed: 8, conditions: 'rtt=20' })
+  const all: Session[] = []
+  for (const wish of wishes) all.push(await w.join({ ...garden, ...wish }, { kind: 'browser' }))
+  await w.runUntil(() => all[0]!.safety !== 'alone', 10_000)
+  return { w, all }
+}
+
+function make(session: Session, count: number): void {
+  for (let n = 0; n < count; n++) session.create(Rock)
+}
+
+function sizes(all: readonly Session[]): number[] {
+  return all.map((session) => session.all(Rock).length)
+}
+
+const full = (most: number, made: number): string =>
+  `full: there is no room for rock: in this room a player makes ${most} objects at most ` +
+  `(objectsPerPlayer): ${made}`
+
+describe('objectsPerPlayer', () => {
+  test('B23: holds for all, as who founded the session said it; what later ones say is not asked (OB-2)', async () => {
+    const { w, all } = await pages([
+      { name: 'Ada', objectsPerPlayer: 3 },
+      { name: 'Grace', objectsPerPlayer: 9 },
+      { name: 'Linus' },
+    ])
+    for (const session of all) {
+      make(session, 3)
+      expect(refusal(() => session.create(Rock))).toBe(full(3, 3))
+    }
+    await w.run(1_000)
+    expect(sizes(all)).toEqual([9, 9, 9])
+    // Room for one more is there once one is gone.
+    all[1]!
+      .all(Rock)
+      .find(({ mine }) => mine)!
+      .destroy()
+    make(all[1]!, 1)
+    // Over the death of the server, too.
+    w.kill(all[0]!)
+    await w.runUntil(() => all[1]!.members.length === 2, 20_000)
+    expect(refusal(() => all[1]!.create(Rock))).toBe(full(3, 3))
+    const host = await w.join({ ...garden, name: 'host' })
+    make(host, 10)
+    await w.run(1_000)
+    expect(host.all(Rock).length).toBeGreaterThanOrEqual(16)
+  })
+
+  test('B23: who came back by a token, and does not know what it made, is told by the primary (OB-2)', async () => {
+    const { w, all } = await pages([{ objectsPerPlayer: 3 }, {}])
+    const [ada, before] = all as [Session, Session]
+    make(before, 2)
+    await w.run(1_000)
+    const { token } = before
+    w.kill(before)
+    // Else the new process sees in its first view whose the old one was.
+    await w.runUntil(() => ada.members.length === 1, 20_000)
+    const grace = await w.join({ ...garden, token }, { kind: 'browser' })
+    await w.runUntil(() => sizes([ada, grace]).every((size) => size === 2), 20_000)
+    expect(grace.me.player).toBe(2)
+    make(grace, 1)
+    const gone: string[] = []
+    for (let n = 0; n < 2; n++) {
+      grace.create(Rock).on('gone', ({ reason }) => void gone.push(reason))
+    }
+    // Its own three it knows of.
+    expect(refusal(() => grace.create(Rock))).toBe(full(3, 3))
+    await w.run(1_000)
+    expect([gone, sizes([ada, grace])]).toEqual([
+      ['full', 'full'],
+      [3, 3],
+    ])
+    expect(w.reported).toEqual([
+      'create: HoldfastError: there is no room for rock: in this room a player makes 3 objects ' +
+        'at most (objectsPerPlayer): more than the 1 that are known here',
+    ])
+  })
+
+  test('is a number of objects, or the join says what it is', async () => {
+    const w = world({ seed: 8 })
+    for (const wrong of [-1, 1.5, 10_001, NaN, '3', null]) {
+      await expect(w.join({ ...garden, objectsPerPlayer: wrong as never })).rejects.toMatchObject({
+        code: 'bad-value',
+        message: expect.stringMatching(/^objectsPerPlayer is 0 to 10000: /),
+      })
+    }
+    const none = await w.join({ ...garden, objectsPerPlayer: 0 }, { kind: 'browser' })
+    // Alone there is nobody to keep room for.
+    make(none, 1)
+    const other = await w.join(garden, { kind: 'browser' })
+    expect(refusal(() => other.create(Rock))).toBe(full(0, 0))
+  })
+})
+
+test('playersMax is of who founded the session, also when somebody else serves', async () => {
+  const { w, all } = await pages([{ playersMax: 3 }, { playersMax: 200 }])
+  w.kill(all[0]!)
+  await w.runUntil(() => all[1]!.members.length === 1, 20_000)
+  for (const name of ['c', 'd']) await w.join({ ...garden, name })
+  await expect(w.join(garden)).rejects.toMatchObject({
+    code: 'full',
+    message: 'the session is full: 3 players',
+  })
+})
+
+test('a hub opens what it kept before there were terms, and keeps the terms of now', () => {
+  const hash = new Uint8Array(16).fill(7)
+  const entry = {
+    session: 's',
+    game: 'g',
+    room: 'r',
+    register: { epoch: 4, primary: 2, backup: 0 },
+    players: 2,
+    playersMax: 16,
+    standing: 'open',
+    topology: 'mesh',
+  } as const
+  const members = [1, 2].map((inc) => ({ inc, player: inc, hash }))
+  const directory = register.create(0)
+  const before = encode(storedBefore, { entry, members, recovers: true })
+  expect(register.restore(directory, 0, before)).toBe(true)
+  const row = register.find(directory, 's')!
+  expect(row).toMatchObject({ entry: { ...entry, terms: '' }, members, recovers: true })
+  row.entry.terms = 'objects=9'
+  const again = register.create(0)
+  expect(register.restore(again, 0, register.recordOf(directory, 's')!)).toBe(true)
+  expect(register.find(again, 's')!.entry.terms).toBe('objects=9')
+  expect(register.restore(again, 0, before.subarray(0, before.length - 1))).toBe(false)
+})
