@@ -1,6 +1,6 @@
 // Goal: role.unique, role.register, commit.kept, commit.fork, commit.hidden, once and
 // view.linear hold in every interleaving of small scopes of the shipped session.
-// Method: the checker over `session/` with `commit/` and `register/`; each claim fails for a
+// Method: the checker over `session/` with `replication/` and `directory/`; each claim fails for a
 // planted bug, after as few steps as are known to be enough.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'

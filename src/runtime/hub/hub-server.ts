@@ -1,4 +1,4 @@
-/** A hub on streams and a store: the loop around the machine of `hub/`. */
+/** A hub on streams and a store: the loop around the machine of `directory/`. */
 
 import * as hub from '../../directory/hub.ts'
 import type { Hub, HubOut } from '../../directory/hub.ts'
