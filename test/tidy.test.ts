@@ -46,6 +46,9 @@ describe('the house is in order', () => {
       expect(said(floors.sessionReached(door, sources))).toEqual([])
     }
   })
+  test('who joins loads no part but those of its definitions (AP-17)', () => {
+    expect(said(floors.partReached('src/faces/join.ts', sources))).toEqual([])
+  })
   test('clocks, chance, timers, sockets and disks stay outside', () => {
     expect(all(outside)).toEqual([])
   })
@@ -139,6 +142,17 @@ describe('a broken rule about imports is seen', () => {
     expect(reached(`import { b } from '../session/b.ts'`)).toEqual(why)
     expect(reached(`import { type A, b } from '../session/b.ts'`)).toEqual(why)
     expect(reached(`import type { A } from '../session/b.ts'`)).toEqual([])
+  })
+})
+
+describe('a part that nobody named', () => {
+  const reached = (text: string): string[] => {
+    const [join, inner] = [`import { Live } from './live.ts'`, parse('src/faces/live.ts', text)]
+    return said(floors.partReached('src/faces/join.ts', [parse('src/faces/join.ts', join), inner]))
+  }
+  test('is seen where all who join load it, but not where its types alone are named', () => {
+    expect(reached(`import { create } from '../pieces/pieces.ts'`)).toHaveLength(1)
+    expect(reached(`import type { Pieces } from '../pieces/pieces.ts'`)).toEqual([])
   })
 })
 

@@ -11,6 +11,7 @@
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { action, join } from '../../src/node.ts'
+import type { Running } from '../../src/faces/live.ts'
 import type { MemberEvent } from '../../src/member/state.ts'
 import { clock } from '../processes/clock.ts'
 import type { Asked, Figures, Row, Said } from './words.ts'
@@ -34,13 +35,13 @@ function rowOf(player: number, text: string): Row {
   return { player, last, doubled, missing }
 }
 
-const session = await join({
+const session = (await join({
   game: 'failover',
   name: `process ${process.pid}`,
   types: [count],
   server: url,
   udp: { watch: ears === 'watch' },
-})
+})) as Running
 
 let acked = 0
 let resting = false

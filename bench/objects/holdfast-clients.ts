@@ -10,7 +10,8 @@
  */
 
 import { joinIn } from '../../src/faces/join.ts'
-import type { GameType, ObjectHandle, Session } from '../../src/node.ts'
+import type { Running as Session } from '../../src/faces/live.ts'
+import type { Definition, ObjectHandle } from '../../src/node.ts'
 import type { Environment } from '../../src/ports.ts'
 import { Counted } from './counted.ts'
 import { type Screen, watch } from './errors.ts'
@@ -42,7 +43,7 @@ async function join(url: string): Promise<void> {
     wires.push(wire)
     const session = await joinIn(wire.environment, {
       game: 'objects',
-      types: [Thing, Eye] as unknown as GameType[],
+      types: [Thing, Eye] as unknown as Definition[],
       server: url,
       playersMax: 256,
       condition: setting.loss > 0 ? `loss=${setting.loss}%` : undefined,

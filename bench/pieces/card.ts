@@ -1,6 +1,7 @@
 /** The game of the bench: cards that anybody may move. */
 
-import { action, piece } from '../../src/faces/types.ts'
+import { action } from '../../src/faces/actions.ts'
+import { piece } from '../../src/faces/pieces.ts'
 import { ranged, u32 } from '../../src/wire/schema.ts'
 import { PIECES } from './words.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import { patched } from '../../src/faces/piece-types.ts'
-import { piece } from '../../src/faces/types.ts'
+import { piece } from '../../src/faces/pieces.ts'
 import { receive, settled, shown, update } from '../../src/pieces/branch.ts'
 import { apply } from '../../src/pieces/changes.ts'
 import { perform } from '../../src/pieces/decide.ts'

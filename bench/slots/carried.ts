@@ -8,7 +8,8 @@
 import * as acts from '../../games/mazewar/rules/acts.ts'
 import { type Deed, step } from '../../games/mazewar/rules/step.ts'
 import { EMPTY, ratOf, type World } from '../../games/mazewar/rules/world.ts'
-import type { Session, SlotsHandle } from '../../src/index.ts'
+import { slots, type Session, type SlotsHandle } from '../../src/index.ts'
+import type { Running } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 import * as lan from '../../test/mazewar/lan.ts'
 
@@ -65,9 +66,9 @@ type Maze = SlotsHandle<World, acts.ActRecord>
 /** A session. */
 export async function session(players: number, topology: 'star' | 'mesh'): Promise<Carried> {
   const w = world({ seed: 1, conditions: WEATHER, linesMax: 0 })
-  const all: Session[] = []
+  const all: Running[] = []
   for (let i = 0; i < players; i++) {
-    all.push(await w.join({ game: 'maze', topology, playersMax: 64 }))
+    all.push(await w.join({ game: 'maze', topology, playersMax: 64, types: [Slots] }))
   }
   await w.run(5_000)
   const start = all.map(sent)
@@ -96,13 +97,15 @@ export async function session(players: number, topology: 'star' | 'mesh'): Promi
   return { what, players, ...rates(bytes), packets: each, idle, ...(await delays(w, all, mazes)) }
 }
 
+const Slots = slots('maze', {
+  ms: 200,
+  start: EMPTY,
+  rule: (before: World, done, turn) => step(before, deeds(done), turn),
+  act: acts.fields,
+})
+
 function open(one: Session): Maze {
-  return one.slots({
-    ms: 200,
-    start: EMPTY,
-    rule: (before: World, done, turn) => step(before, deeds(done), turn),
-    act: acts.fields,
-  })
+  return one.part(Slots)
 }
 
 function deeds(done: readonly { by: number; act: acts.ActRecord }[]): Deed[] {
@@ -112,7 +115,7 @@ function deeds(done: readonly { by: number; act: acts.ActRecord }[]): Deed[] {
   })
 }
 
-function sent(one: Session): { bytes: number; packets: number } {
+function sent(one: Running): { bytes: number; packets: number } {
   let [bytes, packets] = [0, 0]
   for (const { link } of one.member!.peers.values()) {
     if (!link) continue

@@ -1,7 +1,8 @@
 /** What every member of a session of Mazewar says alike. */
 
-import { action, type ActionType, type GameType } from 'holdfast'
+import { action, type ActionType, type Definition } from 'holdfast'
 import { Kill } from '../kill.ts'
+import { Maze } from './slots.ts'
 
 /** The game, as the lobby lists it. */
 export const GAME = 'mazewar'
@@ -29,5 +30,5 @@ export const note: ActionType<{ key: string; text: string }, void> = action(
   },
 )
 
-/** The wish to kill the server, and notes, which the game itself does not need. */
-export const TYPES: GameType[] = [Kill, note]
+/** The maze; the wish to kill the server, and notes, which the game itself does not need. */
+export const TYPES: Definition[] = [Kill, note, Maze]

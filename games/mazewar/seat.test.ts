@@ -7,7 +7,7 @@ import { GONE_MAX, Seat } from './seat.ts'
 
 test('names of who went lately are kept, of who went long ago forgotten', async () => {
   const w = world({ seed: 1 })
-  const join = (name: string) => w.join({ game: 'mazewar', name, topology: 'mesh' })
+  const join = (name: string) => w.join({ game: 'mazewar', name, topology: 'mesh', types: TYPES })
   const seat = new Seat(await join('Ada'))
   const players: number[] = []
   for (let guest = 0; guest < GONE_MAX + 3; guest++) {

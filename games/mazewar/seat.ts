@@ -1,28 +1,19 @@
 /** A place in a session: the maze that all its members compute, and our rat in it. */
 
 import { HoldfastError } from 'holdfast'
-import type { ActOf, Session, SlotsHandle, SlotsTurn, StateOf } from 'holdfast'
-import { type Burrow, SLOT_MS } from './burrow.ts'
-import { type Act, type ActRecord, decode, encode, fields } from './rules/acts.ts'
+import type { Session, SlotsHandle } from 'holdfast'
+import type { Burrow } from './burrow.ts'
+import { type Act, type ActRecord, encode } from './rules/acts.ts'
 import { CELLS, widest } from './rules/maze.ts'
-import { step } from './rules/step.ts'
 import { labelOf, MAP, note } from './game.ts'
+import { Maze } from './slots.ts'
 import { nameOnLan, shownName } from './names.ts'
-import { EMPTY, type Rat, ratOf, type World } from './rules/world.ts'
+import { type Rat, ratOf, type World } from './rules/world.ts'
 
 /** How long a birth may take until it is asked for again, in slots. */
 const BIRTH_SLOTS = 15
 /** Of so many who went the names are kept, for what is still told of them. */
 export const GONE_MAX = 64
-
-// Acts come as the wire has them; what cannot be read is none.
-function rule(world: World, acts: readonly ActOf<ActRecord>[], turn: SlotsTurn): World {
-  const deeds = acts.flatMap(({ by, act }) => {
-    const read = decode(act)
-    return read ? { by, act: read } : []
-  })
-  return step(world, deeds, turn)
-}
 
 /** See the head of this file. */
 export class Seat implements Burrow {
@@ -31,20 +22,14 @@ export class Seat implements Burrow {
   /** Where it is to be born; null for anywhere. */
   birthplace: Pick<Rat, 'at' | 'facing'> | null = null
   readonly #session: Session
-  readonly #slots: SlotsHandle<World, StateOf<typeof fields>>
+  readonly #slots: SlotsHandle<World, ActRecord>
   readonly #names = new Map<number, string>()
   readonly #labels = new Map<number, string>()
   #bornIn = -Infinity
 
   constructor(session: Session) {
     this.#session = session
-    this.#slots = session.slots({
-      ms: SLOT_MS,
-      start: EMPTY,
-      rule,
-      order: 'fair',
-      act: fields,
-    })
+    this.#slots = session.part(Maze)
     session.on('members', () => this.#meet())
     this.#meet()
   }

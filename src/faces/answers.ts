@@ -3,7 +3,7 @@
 import { decodeAnswer } from '../actions/actions.ts'
 import { HoldfastError } from '../machine.ts'
 import type { ActionOutcome } from './events.ts'
-import type { ActionType } from './types.ts'
+import type { ActionType } from './action-types.ts'
 
 /** Settles it: with the answer, or with why there is none. */
 export function settle<Answer>(

@@ -3,34 +3,17 @@
  * and the promises of what was asked for.
  */
 
-import { badValue, type ErrorCode, HoldfastError, type PeerId } from '../machine.ts'
+import { type ErrorCode, HoldfastError, type PeerId } from '../machine.ts'
 import * as objects from '../objects/objects.ts'
 import type { Answer, ObjectEvent } from '../objects/objects.ts'
-import { type Fields, initialState, quantise, shown, type StateOf } from '../wire/schema.ts'
+import { type Fields, initialState, quantise, type StateOf } from '../wire/schema.ts'
 import { type Collection, Gatherings } from './collection.ts'
-import type { Asking } from './events.ts'
 import { checkPatch, Handle, type HandleHost, type ObjectHandle, quantised } from './handles.ts'
 import { DONE, type GiveOutcome, refusal, type TakeOutcome } from './outcomes.ts'
-import type { Reports } from '../runtime/reports.ts'
-import type { ObjectType } from './types.ts'
-
-/** What the objects need of their session. */
-export interface Household extends Pick<
-  HandleHost,
-  'viewer' | 'player' | 'find' | 'turn' | 'set' | 'touch'
-> {
-  readonly types: readonly ObjectType<Fields>[]
-  readonly reports: Reports
-  /** The session was left. */
-  readonly left: boolean
-  readonly state: objects.Objects
-  /** Its id. */
-  readonly session: string
-  /** Objects came, changed or went. */
-  changed(): void
-  /** Somebody asks for one of ours. @returns whether anybody listens */
-  asked(asking: Asking): boolean
-}
+import { placeOf } from './definitions.ts'
+import type { Face, Host } from './kind.ts'
+import type { ObjectType } from './object-types.ts'
+import { Viewer } from './viewer.ts'
 
 type RequestOutcome = TakeOutcome & GiveOutcome
 
@@ -41,9 +24,12 @@ interface Waiting {
 }
 
 /** See the head of this file. */
-export class Belongings {
-  readonly #house: Household
-  readonly #host: HandleHost
+export class Belongings implements Face {
+  readonly #types: readonly ObjectType[]
+  readonly #rules: objects.Types
+  readonly #state: objects.Objects
+  readonly #host: Host
+  readonly #handleHost: HandleHost
   readonly #handles = new Map<number, Handle<Fields>>()
   readonly #gatherings: Gatherings<ObjectType<Fields>, ObjectHandle<Fields>>
   readonly #waiting = new Map<number, Waiting>()
@@ -54,50 +40,82 @@ export class Belongings {
   // The incarnation that we were at the last view, and its session.
   #me: PeerId = 0
   #session = ''
+  /** How the user sees what moves. */
+  readonly viewer: Viewer
+  /** All objects that the primary has are here. */
+  arrived = false
 
-  constructor(house: Household) {
-    this.#house = house
-    this.#gatherings = new Gatherings(house.types, house.reports)
-    this.#host = {
-      viewer: house.viewer,
-      reports: house.reports,
+  constructor(
+    types: readonly ObjectType[],
+    rules: objects.Types,
+    state: objects.Objects,
+    host: Host,
+  ) {
+    this.#types = types
+    this.#rules = rules
+    this.#state = state
+    this.#host = host
+    this.viewer = new Viewer(
+      () => host.time(),
+      () => host.changing(),
+    )
+    this.#gatherings = new Gatherings(types, host.reports)
+    this.#handleHost = this.#hostOfHandles()
+  }
+
+  #hostOfHandles(): HandleHost {
+    const host = this.#host
+    const state = this.#state
+    return {
+      viewer: this.viewer,
+      reports: host.reports,
       get left() {
-        return house.left
+        return host.over
       },
       get me() {
-        return house.state.me
+        return state.me
       },
       get player() {
-        return house.player
+        return host.player
       },
-      find: (inc) => house.find(inc),
-      turn: (verb) => house.turn(verb),
-      set: (replica, mask, madeAt, waits) => house.set(replica, mask, madeAt, waits),
-      touch: () => house.touch(),
+      find: (inc) => host.find(inc),
+      turn: (verb) => this.#turn(verb),
+      set: (replica, mask, madeAt, waits) => {
+        return objects.set(state, this.#rules, host.clock(), replica, mask, madeAt, waits)
+      },
+      touch: () => host.touch(),
       ask: (handle, what, to) => this.#ask(handle, what, to),
       changed: (handle) => this.#touch(handle),
     }
   }
 
+  // A verb of the room, as part of a turn of the member.
+  #turn<Result>(verb: (turn: objects.Turn) => Result): Result | undefined {
+    const [known, types] = [this.#state, this.#rules]
+    return this.#host.do((now, out) =>
+      verb({ objects: known, types, now, out: out as objects.Turn['out'] }),
+    )
+  }
+
   /** A new object of ours. @throws HoldfastError `bad-value`, `not-found`, `full` */
   create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>>): ObjectHandle<F> {
-    const place = this.#placeOf(type)
-    const known = this.#house.state
+    const place = placeOf(this.#types, type as unknown as ObjectType)
+    const known = this.#state
     const lack = objects.lackOf(known, known.me)
     if (lack) throw this.#lacking(type.name, lack)
     const fields = quantise(type.schema, initialState(type.schema))
     checkPatch(type, state)
     quantised(type, state, fields)
-    const now = this.#house.viewer.changing()
-    const replica = this.#house.turn((turn) => objects.spawn(turn, place, fields, now))
-    this.#house.touch()
+    const now = this.viewer.changing()
+    const replica = this.#turn((turn) => objects.spawn(turn, place, fields, now))
+    this.#host.touch()
     if (!this.#handles.has(replica!.key)) this.#came(replica!)
     return this.#handles.get(replica!.key) as unknown as ObjectHandle<F>
   }
 
   #lacking(type: string, lack: 'full' | 'quota'): HoldfastError {
-    const { living, quota, me, here } = this.#house.state
-    const made = objects.madeBy(this.#house.state, here.get(me) ?? 0)
+    const { living, quota, me, here } = this.#state
+    const made = objects.madeBy(this.#state, here.get(me) ?? 0)
     // A member that was loaded anew forgets what it made before; the primary still knows.
     const count = made < quota ? `more than the ${made} that are known here` : made
     const limit =
@@ -109,7 +127,7 @@ export class Belongings {
 
   /** All of a type. @throws HoldfastError code `not-found` */
   all<F extends Fields>(type: ObjectType<F>): Collection<F> {
-    this.#placeOf(type)
+    placeOf(this.#types, type as unknown as ObjectType)
     const gathering = this.#gatherings.of(type as unknown as ObjectType<Fields>)
     return gathering.snapshot() as unknown as Collection<F>
   }
@@ -119,9 +137,9 @@ export class Belongings {
     if (event.kind === 'object-answer') {
       return this.#answered(event.request, event.answer, event.by)
     }
-    if (event.kind === 'objects-told') return
+    if (event.kind === 'objects-told') return void (this.arrived = true)
     if (event.kind === 'objects-settled') return this.#counted()
-    const replica = this.#house.state.replicas.get(event.key)
+    const replica = this.#state.replicas.get(event.key)
     const handle = this.#handles.get(event.key)
     if (event.kind === 'object-asked') return this.#asked(handle, event)
     if (event.kind === 'object-refused') return this.#refused(handle, event.why)
@@ -137,7 +155,7 @@ export class Belongings {
   #refused(handle: Handle<Fields> | undefined, lack: 'full' | 'quota'): void {
     if (!handle) return
     handle.refused = true
-    this.#house.reports.report(this.#lacking(handle.type.name, lack), 'create', handle.type)
+    this.#host.reports.report(this.#lacking(handle.type.name, lack), 'create', handle.type)
   }
 
   #touch(handle: Handle<Fields>): void {
@@ -146,9 +164,9 @@ export class Belongings {
   }
 
   #came(replica: objects.Replica): void {
-    const type = this.#house.types[replica.type]
+    const type = this.#types[replica.type]
     if (!type) return
-    const handle = new Handle(this.#host, type, replica)
+    const handle = new Handle(this.#handleHost, type, replica)
     this.#handles.set(replica.key, handle)
     this.#gatherings.of(type).add(handle)
     this.#gatherings.touch(type)
@@ -174,17 +192,17 @@ export class Belongings {
     const changed = [...this.#changed]
     this.#changed.clear()
     for (const handle of changed) handle.tell('changed', undefined)
-    if (this.#gatherings.tell()) this.#house.changed()
+    if (this.#gatherings.tell()) this.#host.tell('objects', undefined)
   }
 
   /** We are a new incarnation: what was ours is to be given back, what was not will be told. */
-  renewed(): void {
+  viewed(): void {
     const before = this.#me
-    const moved = this.#session !== this.#house.session
-    this.#me = this.#house.state.me
-    this.#session = this.#house.session
+    const moved = this.#session !== this.#host.session
+    this.#me = this.#state.me
+    this.#session = this.#host.session
     for (const [key, handle] of this.#handles) {
-      if (this.#house.state.replicas.get(key) === handle.replica) continue
+      if (this.#state.replicas.get(key) === handle.replica) continue
       // What we only kept for somebody who is away was not ours.
       const { owner, former } = handle.replica
       if ((owner === before && former === 0) || handle.isKept) handle.keep()
@@ -200,7 +218,7 @@ export class Belongings {
   #counted(): void {
     for (const [key, handle] of this.#handles) {
       if (!handle.isKept) continue
-      const replica = this.#house.state.replicas.get(key)
+      const replica = this.#state.replicas.get(key)
       if (replica && !objects.isSeen(replica)) this.#went(key)
       if (replica) continue
       this.#handles.delete(key)
@@ -215,20 +233,20 @@ export class Belongings {
 
   #remake(handle: Handle<Fields>): void {
     const { type } = handle
-    const now = this.#house.viewer.changing()
+    const now = this.viewer.changing()
     const fields = quantise(type.schema, handle.state)
-    const place = this.#placeOf(type)
-    const replica = this.#house.turn((turn) => objects.spawn(turn, place, fields, now))
+    const place = placeOf(this.#types, type as unknown as ObjectType)
+    const replica = this.#turn((turn) => objects.spawn(turn, place, fields, now))
     if (!replica) return
     this.#handles.set(replica.key, handle)
     handle.rebind(replica)
-    this.#house.touch()
+    this.#host.touch()
   }
 
   #ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<RequestOutcome> {
     return new Promise((resolve, reject) => {
       const { replica } = handle
-      const asked = this.#house.turn((turn) => {
+      const asked = this.#turn((turn) => {
         const { nextRequest } = turn.objects
         // Before it is asked: a primary answers itself at once.
         this.#waiting.set(nextRequest, { handle, resolve, reject })
@@ -236,7 +254,7 @@ export class Belongings {
       })
       if (asked === undefined)
         reject(new HoldfastError('left', `cannot ${what}: the session was left`))
-      this.#house.touch()
+      this.#host.touch()
     })
   }
 
@@ -246,35 +264,26 @@ export class Belongings {
     this.#waiting.delete(request)
     if (answer === 'granted') return waiting.resolve(DONE)
     const { handle } = waiting
-    const by = this.#house.find(inc)
+    const by = this.#host.find(inc)
     handle.tell('denied', { code: answer, by })
     waiting.resolve(refusal(`${handle.type.name} ${handle.id}`, answer, by))
   }
 
   // The first answer counts, also one that comes while the object is on its way to another.
   #asked(handle: Handle<Fields> | undefined, asked: ObjectEvent & { kind: 'object-asked' }): void {
-    const by = this.#house.find(asked.by)
+    const by = this.#host.find(asked.by)
     if (!handle || !by) return
     const reply = (yes: boolean): void => {
-      this.#house.turn((turn) => objects.reply(turn, asked.key, asked, yes))
-      this.#house.touch()
+      this.#turn((turn) => objects.reply(turn, asked.key, asked, yes))
+      this.#host.touch()
     }
     const asking = { object: handle, by, grant: () => reply(true), refuse: () => reply(false) }
-    if (!this.#house.asked(asking)) reply(false)
+    if (!this.#host.tell('asked', asking)) reply(false)
   }
 
   /** Nothing more will come: what waits is told so. */
   end(code: ErrorCode, why: string): void {
     for (const one of this.#waiting.values()) one.reject(new HoldfastError(code, why))
     this.#waiting.clear()
-  }
-
-  #placeOf(type: ObjectType<Fields> | ObjectType<never>): number {
-    if ((type as ObjectType<Fields> | undefined)?.kind !== 'object') {
-      throw badValue(`a type of objects is made by object(): ${shown(type)}`)
-    }
-    const place = this.#house.types.indexOf(type as ObjectType<Fields>)
-    if (place >= 0) return place
-    throw new HoldfastError('not-found', `the type "${type.name}" was not given to join`)
   }
 }

@@ -19,7 +19,7 @@ import { type Course, foresees, rowOf, viewOf } from './motion.ts'
 import { DONE, type GiveOutcome, refusal, type TakeOutcome } from './outcomes.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { MemberInfo } from './member-info.ts'
-import type { ObjectType, Patch } from './types.ts'
+import type { ObjectType, Patch } from './object-types.ts'
 import type { Viewer } from './viewer.ts'
 
 /** What an object tells, and what the listener gets. */

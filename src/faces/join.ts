@@ -1,26 +1,18 @@
 /** How one gets a session: `join` and `host`, for any place to run in. */
 
-import * as actions from '../actions/actions.ts'
 import { parse } from '../faults/conditions.ts'
-import { badValue, type ErrorCode, HoldfastError, type Millis, type Part } from '../machine.ts'
+import { badValue, type ErrorCode, HoldfastError, type Millis } from '../machine.ts'
 import type { MemberEvent } from '../member/state.ts'
-import * as objects from '../objects/objects.ts'
-import * as pieces from '../pieces/pieces.ts'
 import { NAME_MAX, type Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
-import { rpcPart } from '../rpc/rpc.ts'
-import { create as createRpc } from '../rpc/state.ts'
-import * as slots from '../slots/slots.ts'
 import { openEvents } from './events.ts'
 import { checkOptions, checkWord } from '../runtime/options.ts'
-import type { Reports } from '../runtime/reports.ts'
-import { runOf } from './runs.ts'
 import { Runner, type RunnerOptions } from '../runtime/member/runner.ts'
-import { type Parts, Session } from './session.ts'
+import type { Definition } from './kind.ts'
+import { Live, type Running } from './live.ts'
 import { parseToken } from './token.ts'
-import { tableOf } from './table.ts'
 import { shown } from '../wire/fields.ts'
-import { type GameType, sortTypes, type Types } from './types.ts'
+import { type Definitions, sortDefinitions } from './definitions.ts'
 
 /** What `join` takes. */
 export interface JoinOptions {
@@ -30,8 +22,8 @@ export interface JoinOptions {
   room?: string
   /** How others see us: 1 to 64 bytes. Default `player`. */
   name?: string
-  /** The game's types, the same in every build that shall fit. */
-  types?: readonly GameType[]
+  /** What the game is made of, in any order; the same in every build that shall fit. */
+  types?: readonly Definition[]
   /**
    * Where the hub is, such as `http://127.0.0.1:8700`; in a page by default its own origin. Without
    * a path, or with `/`, its path is `/hub`; one that ends in `/` gets `hub` put behind it; any
@@ -81,9 +73,6 @@ export interface JoinOptions {
   signal?: AbortSignal
 }
 
-/** Most rounds of updates of objects a second. */
-const RATE_MAX: number = 1_000 / objects.GATHER_MS
-
 const JOIN_OPTIONS = [
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
   ...(['primaries', 'serves', 'objectsPerPlayer', 'topology', 'updatesPerSecond'] as const),
@@ -94,9 +83,6 @@ const JOIN_OPTIONS = [
 
 // From the view to the last of its objects, at most.
 const TOLD_MS: Millis = 15_000
-
-// Nobody guesses what is drawn by a seed of so many.
-const SEED_BYTES = 32
 
 /** Most players of a session. */
 export const PLAYERS_MAX = 256
@@ -109,91 +95,68 @@ export const PLAYERS_MAX = 256
  * @throws HoldfastError `bad-value`, `unreachable`, `denied` (the hub takes none of our origin),
  *   `timeout`, `full`, `version`, `schema`, `elsewhere`
  */
-export async function joinIn(environment: Environment, options: JoinOptions): Promise<Session> {
+export async function joinIn(environment: Environment, options: JoinOptions): Promise<Running> {
   checkOptions('join', options, JOIN_OPTIONS)
-  const types = sortTypes(options.types ?? [])
-  const parts = {
-    objects: objects.create(1_000 / checkRate(options.updatesPerSecond ?? RATE_MAX)),
-    actions: actions.create(),
-    pieces: pieces.create(),
-    rpc: createRpc(),
-    slots: slots.create(),
-    box: { game: null },
-  }
+  const definitions = sortDefinitions(options.types ?? [])
+  const wish = wishOf(options, definitions)
   const { events, reports } = openEvents(environment)
-  const session = new Session(types, parts, events, reports)
+  const session = new Live(definitions, events, reports, options)
   const door = new Door(session, options)
   const runner = await Runner.start({
     environment,
     url: hubUrl(options.server ?? environment.defaultServer),
-    wish: wishOf(options, types),
-    slots: slotsOf(types, parts, reports),
+    wish,
+    slots: session.parts,
     conditions: options.condition ? parse(options.condition) : null,
     told: (event) => door.told(event),
     toldAll: () => session.toldAll(),
   })
-  // Before anything can be drawn by it.
-  parts.pieces.kept.seed = runner.loop.random(SEED_BYTES)
-  parts.slots.seed = new DataView(runner.loop.random(4).buffer).getUint32(0)
+  // Before anything can be drawn.
   session.bind(runner)
   return door.opened(environment, runner)
 }
 
-function wishOf(options: JoinOptions, types: Types): RunnerOptions['wish'] {
+function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptions['wish'] {
   const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
   checkWord('primaries', primaries, ['all', 'hosts'])
   checkWord('topology', topology, ['star', 'mesh'])
+  const given = options as unknown as Readonly<Record<string, unknown>>
+  const terms = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
   return {
     game: checkName('game', options.game),
     room: checkName('room', options.room ?? 'main'),
     name: checkName('name', options.name ?? 'player'),
     playersMax: checkPlayers(options.playersMax ?? 16),
-    types: primaries === 'hosts' ? `${types.text}\nprimaries: hosts` : types.text,
+    types: primaries === 'hosts' ? `${text}\nprimaries: hosts` : text,
     recovers: checkFlag('recover', recover),
     hosts: primaries === 'hosts',
     guest: !checkFlag('serves', serves),
     topology,
-    terms: termsOf(options),
+    terms: terms.filter((one) => one !== '').join(';'),
     resume: token === undefined ? null : parseToken(token),
   }
 }
 
-function slotsOf(
-  { objects: named, pieces: laid, actions: decided }: Types,
-  parts: Parts,
-  { report }: Reports,
-): RunnerOptions['slots'] {
-  const rules = named.map((type) => type.rulesFor(report))
-  const laidRules = laid.map((type) => type.rulesFor(report))
-  const table = tableOf(parts.pieces, laid, laidRules)
-  const runs = new Map(decided.map((type) => [type.name, runOf(type, report)]))
-  return [
-    { part: objects.objectsPart(rules) as Part<never>, state: parts.objects },
-    { part: actions.actionsPart(runs, [table]) as Part<never>, state: parts.actions },
-    { part: pieces.piecesPart(laidRules) as Part<never>, state: parts.pieces },
-    { part: rpcPart as Part<never>, state: parts.rpc },
-    { part: slots.slotsPart(parts.box) as Part<never>, state: parts.slots },
-  ]
-}
-
 // Waits for the first view, and tells the session everything from then on.
 class Door {
-  readonly #session: Session
+  readonly #session: Live
   readonly #signal: AbortSignal | undefined
   readonly #early: MemberEvent[] = []
   #settle: { resolve: () => void; reject: (error: Error) => void } | null = null
   #open = false
-  #told = false
+  // All that there was before us has come, or is not waited for any more.
+  #whole = false
+  #caughtUp = false
   #patience: Alarm | null = null
   #now: () => Millis = () => 0
 
-  constructor(session: Session, options: JoinOptions) {
+  constructor(session: Live, options: JoinOptions) {
     this.#session = session
     this.#signal = options.signal
   }
 
   told(event: MemberEvent): void {
-    if (event.kind === 'part') this.#told ||= isTold(event.event)
+    if (event.kind === 'caught-up') this.#caughtUp = true
     if (this.#open) this.#session.told(event)
     else this.#early.push(event)
     this.#look()
@@ -207,7 +170,8 @@ class Door {
       if (event.kind === 'view') this.#enter()
       if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
     }
-    if (this.#open && this.#told) this.#settle.resolve()
+    this.#whole ||= this.#caughtUp && this.#session.arrived
+    if (this.#open && this.#whole) this.#settle.resolve()
   }
 
   // All objects are here when `join` returns, and what was ours is ours again; if that takes long,
@@ -217,10 +181,10 @@ class Door {
     this.#patience?.set(this.#now() + TOLD_MS)
   }
 
-  async opened({ loop, ...environment }: Environment, runner: Runner): Promise<Session> {
+  async opened({ loop, ...environment }: Environment, runner: Runner): Promise<Live> {
     this.#now = () => loop.now()
     this.#patience = loop.alarm(() => {
-      this.#told = true
+      this.#whole = true
       this.#look()
     })
     const aborted = (): void => {
@@ -250,10 +214,6 @@ class Door {
     })
     return this.#session
   }
-}
-
-function isTold(event: unknown): boolean {
-  return (event as objects.ObjectEvent).kind === 'objects-told'
 }
 
 // What the signal was aborted with is its cause.
@@ -297,17 +257,6 @@ function checkName(what: string, name: unknown): string {
   const bytes = new TextEncoder().encode(name).length
   if (bytes > 0 && bytes <= NAME_MAX) return name
   throw new HoldfastError('bad-value', `${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
-}
-
-function termsOf({ objectsPerPlayer: most }: JoinOptions): string {
-  if (most === undefined) return ''
-  if (Number.isInteger(most) && most >= 0 && most <= objects.OBJECTS_MAX) return `objects=${most}`
-  throw badValue(`objectsPerPlayer is 0 to ${objects.OBJECTS_MAX}: ${shown(most)}`)
-}
-
-function checkRate(rate: number): number {
-  if (rate >= 1 && rate <= RATE_MAX) return rate
-  throw badValue(`updatesPerSecond is 1 to ${RATE_MAX}: ${shown(rate)}`)
 }
 
 function checkPlayers(count: number): number {

@@ -4,6 +4,7 @@
  */
 
 import { badValue, HoldfastError } from '../machine.ts'
+import type { Kind } from './kind.ts'
 import { checkAtOnce, checkOptions, checkWord, fieldsOf } from '../runtime/options.ts'
 import { atOnce, isMistake, type Report, ruled } from '../runtime/reports.ts'
 import { type Hold, PIECE_BYTES_MAX, type PieceRules, type Row } from '../pieces/pieces.ts'
@@ -85,7 +86,7 @@ export interface PieceOptions<F extends Fields> {
 
 /** A type of pieces. */
 export interface PieceType<F extends Fields = Fields> {
-  readonly kind: 'piece'
+  readonly kind: Kind<'piece'>
   readonly name: string
   readonly schema: Schema<F>
   readonly rules: PieceRules
@@ -95,6 +96,7 @@ export interface PieceType<F extends Fields = Fields> {
 
 /** Compiles a type. @throws HoldfastError code `bad-value` if its fields are too long */
 export function compilePiece<F extends Fields>(
+  kind: Kind<'piece'>,
   name: string,
   fields: F,
   options: PieceOptions<F>,
@@ -115,7 +117,7 @@ export function compilePiece<F extends Fields>(
     ...secretsOf(name, whole, report),
     ...decisionOf(name, whole, options as unknown as PieceOptions<Fields>, report),
   })
-  return { kind: 'piece', name, schema: compiled, rules: rulesFor(() => {}), rulesFor }
+  return { kind, name, schema: compiled, rules: rulesFor(() => {}), rulesFor }
 }
 
 function checkRules(type: string, rules: { readonly update?: unknown } | undefined): void {

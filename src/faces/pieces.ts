@@ -1,7 +1,52 @@
-/** @module What a user has of pieces. */
+/** Pieces as a game names them, and what they bring to a session. */
+
+import type { Part } from '../machine.ts'
+import * as pieces from '../pieces/pieces.ts'
+import { checkName } from '../runtime/options.ts'
+import type { Fields } from '../wire/schema.ts'
+import type { Host, Kind, Opened } from './kind.ts'
+import { compilePiece, type PieceOptions, type PieceType } from './piece-types.ts'
+import { tableOf } from './table.ts'
+import { Tabletop } from './tabletop.ts'
 
 export type { Grip, LostHold, PieceCall, PieceEvents, PieceHandle } from './piece-handles.ts'
 export type { PieceOutcome, PiecePatch } from './piece-handles.ts'
 export { reject, secret } from './piece-types.ts'
 export type { Face, PieceOptions, PieceType, Rejection, Secret, Sees } from './piece-types.ts'
 export type { GameTable, TablePiece, Timed } from './table.ts'
+
+/** The kind of all that `piece` makes. */
+export const piecesKind: Kind<'piece'> = {
+  word: 'piece',
+  channel: pieces.PIECES_CHANNEL,
+  most: pieces.PIECE_TYPES_MAX,
+  verbs: ['all'],
+  text: (definition) => {
+    const { name, schema } = definition as PieceType
+    return `${name} ${schema.text} piece`
+  },
+  open: (definitions, host) => open(definitions as readonly PieceType[], host),
+}
+
+function open(types: readonly PieceType[], host: Host): Opened {
+  const state = pieces.create()
+  const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
+  host.companions.push(tableOf(state, types, rules))
+  const part = pieces.piecesPart(rules) as Part<never>
+  return { part, state, face: new Tabletop(types, rules, state, host) }
+}
+
+/**
+ * A type of pieces: what several hands may reach for. The primary decides who was first; what is
+ * done is shown at once, and who was too late is told who was first. Pieces are made by actions.
+ *
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long
+ */
+export function piece<F extends Fields>(
+  name: string,
+  fields: F,
+  options: PieceOptions<NoInfer<F>> = {},
+): PieceType<F> {
+  checkName(name)
+  return compilePiece(piecesKind, name, fields, options as PieceOptions<F>)
+}

@@ -1,20 +1,27 @@
-/** Procedures: what one member may have another run. A mailbox over a session needs them alone. */
+/** Procedures as a game names them, and what they bring to a session. */
 
-import type { MemberInfo } from './member-info.ts'
+import type { Part } from '../machine.ts'
+import { RPC_CHANNEL } from '../rpc/messages.ts'
+import { rpcPart } from '../rpc/rpc.ts'
+import { create } from '../rpc/state.ts'
 import { checkFunction, checkName } from '../runtime/options.ts'
+import { Calls } from './calls.ts'
+import type { Host, Kind, Opened } from './kind.ts'
+import type { Procedure, ProcedureType } from './procedure-types.ts'
 
-/** What a procedure does where it is called: its answer, or a promise of that. */
-export type Procedure<Args = never, Answer = unknown> = (
-  args: Args,
-  by: MemberInfo,
-) => Answer | PromiseLike<Answer>
+/** The kind of all that `procedure` makes. */
+export const proceduresKind: Kind<'procedure'> = {
+  word: 'procedure',
+  channel: RPC_CHANNEL,
+  most: Infinity,
+  verbs: ['call', 'note', 'answer'],
+  text: ({ name }) => `${name}()`,
+  open: (definitions, host) => open(definitions as readonly ProcedureType[], host),
+}
 
-/** A procedure. */
-export interface ProcedureType<Args = never, Answer = unknown> {
-  readonly kind: 'procedure'
-  readonly name: string
-  /** What every member does; null where each says by `session.answer`. */
-  readonly run: Procedure<Args, Answer> | null
+function open(types: readonly ProcedureType[], host: Host): Opened {
+  const state = create()
+  return { part: rpcPart as Part<never>, state, face: new Calls(types, state, host) }
 }
 
 /**
@@ -35,5 +42,5 @@ export function procedure<Args, Answer>(
 ): ProcedureType<Args, Answer> {
   checkName(name)
   if (run !== null) checkFunction(`the procedure "${name}"`, run)
-  return { kind: 'procedure', name, run }
+  return { kind: proceduresKind, name, run }
 }

@@ -6,7 +6,6 @@ import type { Runner } from '../runtime/member/runner.ts'
 
 /** An operation on a part. */
 export interface Question {
-  readonly channel: number
   /** Its body, made when it has its number. */
   body(): Uint8Array
   /** Its outcome is told. */
@@ -19,7 +18,7 @@ export class Questions {
   readonly #waiting = new Map<number, Question>()
 
   /** Asks the primary. What is wrong rejects the question. @param runner  null once we left */
-  ask(runner: Runner | null, question: Question): void {
+  ask(runner: Runner | null, channel: number, question: Question): void {
     if (!runner) {
       return question.reject(new HoldfastError('left', 'nothing is asked: the session was left'))
     }
@@ -27,7 +26,7 @@ export class Questions {
     const seq = runner.member.session.client.nextSeq
     this.#waiting.set(seq, question)
     try {
-      runner.do((now, run) => member.submit(run, now, question.channel, question.body()))
+      runner.do((now, run) => member.submit(run, now, channel, question.body()))
     } catch (error) {
       this.#waiting.delete(seq)
       question.reject(error as Error)

@@ -18,7 +18,8 @@ import type { Way } from '../runtime/mailbox/lines.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { Session } from './session.ts'
 import type { MemberInfo } from './member-info.ts'
-import { procedure, type ProcedureType } from './procedures.ts'
+import { procedure } from './procedures.ts'
+import type { ProcedureType } from './procedure-types.ts'
 
 /** One word of a stream. `n` counts the words of one end from 1. */
 interface Word {

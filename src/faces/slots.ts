@@ -1,17 +1,16 @@
 /** A world of slots as a user holds it. */
 
-import { HoldfastError, type Millis } from '../machine.ts'
-import { partOut } from '../member/dispatch.ts'
+import { HoldfastError, type Millis, type Part, type PartOut } from '../machine.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { isJson, toJson } from '../wire/json.ts'
 import { decodeState, encodeState, type Fields, schema, type StateOf } from '../wire/schema.ts'
-import * as slots from '../slots/slots.ts'
+import * as machine from '../slots/slots.ts'
 import { Emitter, type Listen } from './emitter.ts'
-import { checkFunction, checkOptions } from '../runtime/options.ts'
-import type { Reports } from '../runtime/reports.ts'
-import type { Runner } from '../runtime/member/runner.ts'
+import { checkFunction, checkName, checkOptions } from '../runtime/options.ts'
+import { placeOf } from './definitions.ts'
+import type { Face, Host, Kind } from './kind.ts'
 
-/** What `session.slots` takes. The same in every build that shall fit. */
+/** What `slots` takes besides its name. The same in every build that shall fit. */
 export interface SlotsOptions<World, Act> {
   /** Milliseconds of a slot, 20 to 5,000. Default 200. */
   readonly ms?: Millis
@@ -29,7 +28,7 @@ export interface SlotsOptions<World, Act> {
 }
 
 /** What a rule may know besides: the slot, the players that went in it, and chance. */
-export type SlotsTurn = slots.Turn
+export type SlotsTurn = machine.Turn
 
 /** An act as a rule gets it. */
 export interface ActOf<Act> {
@@ -47,7 +46,7 @@ export interface SlotsEvents<Act> {
   void: readonly Act[]
   /**
    * Others have a world with other options (`ms`, `order`, `act`): ours is closed for good. The
-   * sentence names both. `session.slots` may be called again.
+   * sentence names both. It may be opened again.
    */
   refused: HoldfastError
   /** The rule threw: that slot changed nothing. */
@@ -80,7 +79,7 @@ export interface SlotsHandle<World, Act> {
   /** How many other members have the same acts and another world: see `diverged`. */
   readonly disagreeing: number
   /** For displays: late acts, slots folded again for them, worlds taken of others. */
-  readonly counters: Readonly<slots.Slots['counters']>
+  readonly counters: Readonly<machine.Slots['counters']>
   /**
    * Does something, in the slot under way.
    *
@@ -125,49 +124,100 @@ function codecOf<F extends Fields>(fields: F): Codec<StateOf<F>> {
   }
 }
 
-/** Where worlds of slots come from and go to: one for each session. */
-export class Worlds {
-  readonly #state: slots.Slots
-  readonly #box: slots.GameBox
-  readonly #runner: () => Runner | null
-  readonly #reports: Reports
+/** A definition of slots. */
+export interface SlotsType<State = unknown, Act = unknown> {
+  readonly kind: Kind<'world of slots'>
+  readonly name: string
+  /** What two builds must agree on of it. */
+  readonly text: string
+  /** What is folded, and the acts in bytes. */
+  readonly game: machine.Game
+  readonly codec: Codec<Act>
+  /** The types of world and act alone. */
+  readonly of?: { readonly world: State; readonly act: Act }
+}
+
+/** The kind of all that `slots` makes: a session has one world of slots. */
+export const slotsKind: Kind<'world of slots'> = {
+  word: 'world of slots',
+  channel: machine.SLOTS_CHANNEL,
+  most: 1,
+  verbs: ['part'],
+  text: (definition) => `${definition.name} ${(definition as SlotsType).text}`,
+  open: ([definition], host) => {
+    const face = new Worlds(definition as SlotsType, host)
+    return { part: machine.slotsPart(face.box) as Part<never>, state: face.state, face }
+  },
+}
+
+/**
+ * A world that nobody decides on, as `SlotsHandle` says: every member folds in what everybody did.
+ * `session.part` of it opens it: whoever is in the session and opens it too is in it. It comes with
+ * one of the next slots, of somebody who has it, or from `start`. In a star the server must be in
+ * it; in a mesh no server is needed.
+ *
+ * @throws HoldfastError `bad-value` for an option out of range
+ */
+export function slots<State, F extends Fields>(
+  name: string,
+  options: SlotsOptions<State, StateOf<F>> & { readonly act: F },
+): SlotsType<State, StateOf<F>>
+export function slots<State, Act>(
+  name: string,
+  options: SlotsOptions<State, Act>,
+): SlotsType<State, Act>
+export function slots<State, Act>(
+  name: string,
+  options: SlotsOptions<State, Act> & { readonly act?: Fields },
+): SlotsType<State, Act> {
+  checkName(name)
+  checkOptions('slots', options, ['ms', 'start', 'rule', 'order', 'act'])
+  const codec = (options.act ? codecOf(options.act) : json) as Codec<Act>
+  const plain = options as unknown as SlotsOptions<unknown, unknown>
+  const game = gameOf(plain, codec as Codec<unknown>)
+  const acts = options.act ? codec.text : '{ act: json }'
+  return { kind: slotsKind, name, text: `${acts} slots ${game.ms} ${game.order}`, game, codec }
+}
+
+/** The world of a session. */
+class Worlds implements Face {
+  readonly state: machine.Slots = machine.create()
+  readonly box: machine.GameBox = { game: null }
+  readonly #type: SlotsType
+  readonly #host: Host
   #handle: World | null = null
 
-  constructor(
-    state: slots.Slots,
-    box: slots.GameBox,
-    runner: () => Runner | null,
-    reports: Reports,
-  ) {
-    this.#state = state
-    this.#box = box
-    this.#runner = runner
-    this.#reports = reports
+  constructor(type: SlotsType, host: Host) {
+    this.#type = type
+    this.#host = host
   }
 
-  /**
-   * @throws HoldfastError `bad-value` for options out of range, or if one is open already;
-   *   `schema` if others have one with other options
-   */
-  open(options: SlotsOptions<unknown, unknown>, fields: Fields | undefined): World {
-    if (this.#handle) throw bad('a session has one world of slots: it is open already')
-    checkOptions('slots', options, ['ms', 'start', 'rule', 'order', 'act'])
-    const codec = (fields ? codecOf(fields) : json) as Codec<unknown>
-    const game = gameOf(options, codec)
-    slots.open(this.#state, game)
-    this.#handle = new World(this.#state, game, codec, this.#runner, this.#reports)
-    this.#box.game = game
-    this.#runner()?.do((now, run) => {
-      slots.tick(this.#state, game, now, partOut(run, slots.SLOTS_CHANNEL))
-    })
-    this.#runner()?.touch()
+  begin(random: (count: number) => Uint8Array): void {
+    this.state.seed = new DataView(random(4).buffer).getUint32(0)
+  }
+
+  /** Opens it, or gives what is open. @throws HoldfastError `left`, `not-found` */
+  part(type: SlotsType): SlotsHandle<unknown, unknown> {
+    placeOf([this.#type], type)
+    if (this.#handle) return this.#handle
+    if (this.#host.over) {
+      throw new HoldfastError('left', 'cannot open a world of slots: the session was left')
+    }
+    const { game, codec } = type
+    machine.open(this.state, game)
+    this.#handle = new World(this.state, game, codec as Codec<unknown>, this.#host)
+    this.box.game = game
+    this.#host.do((now, out) =>
+      machine.tick(this.state, game, now, out as PartOut<machine.SlotsEvent>),
+    )
+    this.#host.touch()
     return this.#handle
   }
 
-  told(event: slots.SlotsEvent): void {
+  told(event: machine.SlotsEvent): void {
     const handle = this.#handle
-    // It may be opened again, with the options of the others.
-    if (event.kind === 'slots-refused') [this.#handle, this.#box.game] = [null, null]
+    // It may be opened again.
+    if (event.kind === 'slots-refused') [this.#handle, this.box.game] = [null, null]
     handle?.told(event)
   }
 }
@@ -176,9 +226,9 @@ function bad(message: string): HoldfastError {
   return new HoldfastError('bad-value', message)
 }
 
-function gameOf(options: SlotsOptions<unknown, unknown>, codec: Codec<unknown>): slots.Game {
+function gameOf(options: SlotsOptions<unknown, unknown>, codec: Codec<unknown>): machine.Game {
   const { ms = 200, start, rule, order = 'highest' } = options
-  const { min, max } = slots.SLOT_MS
+  const { min, max } = machine.SLOT_MS
   if (!(ms >= min && ms <= max)) throw bad(`a slot has ${min} to ${max} ms: ${ms}`)
   if (order !== 'highest' && order !== 'fair')
     throw bad(`order is highest or fair: "${String(order)}"`)
@@ -198,7 +248,7 @@ function gameOf(options: SlotsOptions<unknown, unknown>, codec: Codec<unknown>):
 
 function sealed(start: unknown): void {
   try {
-    slots.seal(start)
+    machine.seal(start)
   } catch (error) {
     if (error instanceof HoldfastError) throw error
     throw bad(`start cannot be told: ${error instanceof Error ? error.message : String(error)}`)
@@ -206,42 +256,31 @@ function sealed(start: unknown): void {
 }
 
 class World implements SlotsHandle<unknown, unknown> {
-  readonly #state: slots.Slots
-  readonly #game: slots.Game
+  readonly #state: machine.Slots
+  readonly #game: machine.Game
   readonly #codec: Codec<unknown>
-  readonly #runner: () => Runner | null
-  readonly #reports: Reports
+  readonly #host: Host
   readonly #listeners = new Set<() => void>()
   readonly #events: Emitter<SlotsEvents<unknown>>
   #refusal: HoldfastError | null = null
 
-  constructor(
-    state: slots.Slots,
-    game: slots.Game,
-    codec: Codec<unknown>,
-    runner: () => Runner | null,
-    reports: Reports,
-  ) {
+  constructor(state: machine.Slots, game: machine.Game, codec: Codec<unknown>, host: Host) {
     this.#state = state
     this.#game = game
     this.#codec = codec
-    this.#runner = runner
-    this.#reports = reports
-    this.#events = new Emitter(
-      'a world of slots',
-      ['void', 'refused', 'failed', 'diverged'],
-      reports,
-    )
+    this.#host = host
+    const names = ['void', 'refused', 'failed', 'diverged'] as const
+    this.#events = new Emitter('a world of slots', names, host.reports)
   }
 
   get state(): unknown {
     if (this.#refusal) return this.#game.start
-    return slots.shown(this.#state, this.#game)
+    return machine.shown(this.#state, this.#game)
   }
 
   get ahead(): unknown {
     if (this.#refusal) return this.#game.start
-    return slots.ahead(this.#state, this.#game)
+    return machine.ahead(this.#state, this.#game)
   }
 
   get slot(): number {
@@ -254,27 +293,26 @@ class World implements SlotsHandle<unknown, unknown> {
   }
 
   get disagreeing(): number {
-    return slots.diverging(this.#state)
+    return machine.diverging(this.#state)
   }
 
-  get counters(): Readonly<slots.Slots['counters']> {
+  get counters(): Readonly<machine.Slots['counters']> {
     return this.#state.counters
   }
 
   act(act: unknown): void {
     const body = this.#encode(act)
-    const runner = this.#runner()
-    if (!runner) throw new HoldfastError('left', 'cannot act: the session was left')
+    if (this.#host.over) throw new HoldfastError('left', 'cannot act: the session was left')
     if (this.#refusal) throw this.#refusal
     if (this.status !== 'live') {
       throw new HoldfastError('unreachable', 'cannot act: the world is still on its way to us')
     }
-    runner.do((now, run) => {
-      slots.tick(this.#state, this.#game, now, partOut(run, slots.SLOTS_CHANNEL))
-      if (!slots.hasRoom(this.#state)) throw tooMany()
-      slots.say(this.#state, now, this.#game, body, 0)
+    this.#host.do((now, out) => {
+      machine.tick(this.#state, this.#game, now, out as PartOut<machine.SlotsEvent>)
+      if (!machine.hasRoom(this.#state)) throw tooMany()
+      machine.say(this.#state, now, this.#game, body, 0)
     })
-    runner.touch()
+    this.#host.touch()
   }
 
   #encode(act: unknown): Uint8Array {
@@ -286,14 +324,14 @@ class World implements SlotsHandle<unknown, unknown> {
         `this act cannot be told: ${error instanceof Error ? error.message : String(error)}`,
       )
     }
-    const limit = slots.ACT_BYTES_MAX
+    const limit = machine.ACT_BYTES_MAX
     if (body.length > limit) throw bad(`an act has at most ${limit} bytes: ${body.length}`)
     return body
   }
 
   subscribe(listener: () => void): () => void {
     checkFunction('what subscribe takes', listener)
-    const hear = this.#reports.listener('a listener of a world of slots', listener)
+    const hear = this.#host.reports.listener('a listener of a world of slots', listener)
     this.#listeners.add(hear)
     return () => void this.#listeners.delete(hear)
   }
@@ -306,7 +344,7 @@ class World implements SlotsHandle<unknown, unknown> {
     return this.#events.on(name, listener, options)
   }
 
-  told(event: slots.SlotsEvent): void {
+  told(event: machine.SlotsEvent): void {
     if (event.kind === 'slots') for (const hear of [...this.#listeners]) hear()
     else if (event.kind === 'slots-void') this.#events.tell('void', event.acts)
     else if (event.kind === 'slots-refused') this.#refused(event.why)
@@ -318,7 +356,7 @@ class World implements SlotsHandle<unknown, unknown> {
     this.#refusal = new HoldfastError('schema', why)
     this.#events.tell('refused', this.#refusal)
     if (this.#events.hears('refused')) return
-    this.#reports.report(this.#refusal, 'a world of slots', this.#game)
+    this.#host.reports.report(this.#refusal, 'a world of slots', this.#game)
   }
 
   #diverged(slot: number, player: number): void {
@@ -326,17 +364,17 @@ class World implements SlotsHandle<unknown, unknown> {
     if (this.#events.hears('diverged')) return
     const says = `after slot ${slot} player ${player} has another world of the same acts`
     const error = new HoldfastError('bad-value', `${says}: the rule does not give the same for all`)
-    this.#reports.report(error, 'the rule of a world of slots', this.#game)
+    this.#host.reports.report(error, 'the rule of a world of slots', this.#game)
   }
 
   #failed(slot: number, error: unknown): void {
     this.#events.tell('failed', { slot, error })
     if (this.#events.hears('failed')) return
-    this.#reports.report(error, 'the rule of a world of slots', this.#game)
+    this.#host.reports.report(error, 'the rule of a world of slots', this.#game)
   }
 }
 
 function tooMany(): HoldfastError {
-  const limit = slots.ACTS_PER_SLOT
+  const limit = machine.ACTS_PER_SLOT
   return new HoldfastError('overloaded', `a player acts at most ${limit} times in a slot`)
 }

@@ -1,6 +1,6 @@
 /** What an action of the game works with: the table of values, and the pieces on it. */
 
-import type { Actor, Companion, Table } from '../actions/actions.ts'
+import type { Actor, Table } from '../actions/actions.ts'
 import { HoldfastError, type Millis } from '../machine.ts'
 import {
   above,
@@ -13,6 +13,8 @@ import {
   type PieceTypes,
   type Row,
 } from '../pieces/pieces.ts'
+import { placeOf } from './definitions.ts'
+import type { Companion, Kind } from './kind.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import { type Face, patched, type PieceType, stateOf } from './piece-types.ts'
 
@@ -46,7 +48,7 @@ export interface GameTable extends Table {
 
 /** An action that a timer may run. */
 export interface Timed<Args> {
-  readonly kind: 'action'
+  readonly kind: Kind<'action'>
   readonly name: string
   readonly run: (table: GameTable, args: Args, by: Actor) => unknown
 }
@@ -77,13 +79,6 @@ function faceOf(made: PieceDraft, types: readonly PieceType[]): Omit<GameTable, 
     draw: (sides: number) => made.draw(sides),
   }
   return face as unknown as Omit<GameTable, keyof Table>
-}
-
-/** Where a type stands among the session's. @throws HoldfastError `not-found` */
-export function placeOf(types: readonly PieceType[], type: PieceType): number {
-  const place = types.indexOf(type)
-  if (place >= 0) return place
-  throw new HoldfastError('not-found', `join was given no type of pieces called "${type.name}"`)
 }
 
 class Held implements TablePiece {

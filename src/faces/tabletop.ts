@@ -4,7 +4,6 @@
  */
 
 import { HoldfastError } from '../machine.ts'
-import type { Question } from './questions.ts'
 import * as pieces from '../pieces/pieces.ts'
 import type { Op, PieceEvent, Row } from '../pieces/pieces.ts'
 import { Gatherings, type Listing } from './collection.ts'
@@ -16,28 +15,17 @@ import {
   type PieceOutcome,
 } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
-import type { Reports } from '../runtime/reports.ts'
-import { placeOf } from './table.ts'
-import type { MemberInfo } from './member-info.ts'
+import { placeOf } from './definitions.ts'
+import type { Face, Host } from './kind.ts'
 
-/** What the pieces need of their session. */
-export interface TabletopHost {
-  readonly types: readonly PieceType[]
-  readonly reports: Reports
-  readonly state: pieces.Pieces
-  findPlayer(player: number): MemberInfo | null
-  /** Asks the primary. */
-  ask(question: Question): void
-  /** Something is shown that was not: listeners hear when the code at hand has returned. */
-  touch(): void
-  /** Pieces came, changed or went. */
-  changed(): void
-  lost(ids: readonly number[]): void
-}
+// Nobody guesses what is drawn by a seed of so many.
+const SEED_BYTES = 32
 
 /** See the head of this file. */
-export class Tabletop {
-  readonly #host: TabletopHost
+export class Tabletop implements Face {
+  readonly #host: Host
+  readonly #types: readonly PieceType[]
+  readonly #state: pieces.Pieces
   readonly #handles = new Map<number, Piece>()
   // Since the end of the last turn.
   readonly #changed = new Set<Piece>()
@@ -49,11 +37,17 @@ export class Tabletop {
   #frees = false
   #toldLost = ''
 
-  constructor(host: TabletopHost) {
+  constructor(
+    types: readonly PieceType[],
+    rules: pieces.PieceTypes,
+    state: pieces.Pieces,
+    host: Host,
+  ) {
+    this.#types = types
+    this.#rules = rules
+    this.#state = state
     this.#host = host
-    this.#rules = host.types.map(({ rulesFor }) => rulesFor(host.reports.report))
-    this.#gatherings = new Gatherings(host.types, host.reports, lowestFirst)
-    const { state } = host
+    this.#gatherings = new Gatherings(types, host.reports, lowestFirst)
     this.#face = {
       reports: host.reports,
       shown: (id) => pieces.shown(state, this.#rules, id),
@@ -75,13 +69,18 @@ export class Tabletop {
     }
   }
 
+  /** Lots are drawn by what nobody can guess. */
+  begin(random: (count: number) => Uint8Array): void {
+    this.#state.kept.seed = random(SEED_BYTES)
+  }
+
   *#all(): Iterable<Row> {
     for (const { row } of this.#handles.values()) yield row
   }
 
   /** All of a type, lowest first. @throws HoldfastError code `not-found` */
   all(type: PieceType): Listing<PieceHandle> {
-    placeOf(this.#host.types, type)
+    placeOf(this.#types, type)
     return this.#gatherings.of(type).snapshot()
   }
 
@@ -94,7 +93,7 @@ export class Tabletop {
     if (event.kind === 'pieces-lost') return this.#lost(event.ids)
     const { id } = event
     const handle = this.#handles.get(id)
-    const row = this.#host.state.told.get(id)
+    const row = this.#state.told.get(id)
     if (event.kind === 'piece-went') return this.#went(id)
     if (event.kind === 'piece-lost') return handle?.lost(event.by, event.why)
     // What was done to it since it went is told first; that it went is told behind this.
@@ -110,7 +109,7 @@ export class Tabletop {
   }
 
   #came(row: Row): void {
-    const type = this.#host.types[row.type]!
+    const type = this.#types[row.type]!
     const handle = new Piece(this.#face, type, row)
     this.#handles.set(row.id, handle)
     this.#gatherings.of(type).add(handle)
@@ -132,11 +131,11 @@ export class Tabletop {
     this.#changed.clear()
     for (const handle of changed) handle.pump()
     this.#free()
-    if (this.#gatherings.tell()) this.#host.changed()
+    if (this.#gatherings.tell()) this.#host.tell('pieces', undefined)
   }
 
   #ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome> {
-    const { state } = this.#host
+    const state = this.#state
     const row = state.told.get(id)
     if (!row) return Promise.reject(new HoldfastError('not-found', `piece ${id} is gone`))
     return new Promise((resolve, reject) => {
@@ -157,8 +156,7 @@ export class Tabletop {
         clear()
         reject(error)
       }
-      const channel = pieces.PIECES_CHANNEL
-      this.#host.ask({ channel, body, settle, reject: failed })
+      this.#host.ask({ body, settle, reject: failed })
     })
   }
 
@@ -213,13 +211,12 @@ export class Tabletop {
       this.#frees = false
       this.#oweAgain(players)
     }
-    const channel = pieces.PIECES_CHANNEL
     const body = (): Uint8Array => pieces.encodeFree(players)
-    this.#host.ask({ channel, body, settle, reject })
+    this.#host.ask({ body, settle, reject })
   }
 
   #oweAgain(players: readonly number[]): void {
-    const { me, primary } = this.#host.state
+    const { me, primary } = this.#state
     if (this.#owed.length === 0 && me === primary) this.#owed = players
   }
 
@@ -227,6 +224,6 @@ export class Tabletop {
     const text = ids.join()
     if (text === this.#toldLost) return
     this.#toldLost = text
-    this.#host.lost(ids)
+    this.#host.tell('lostSecrets', ids)
   }
 }

@@ -3,7 +3,8 @@
  * run and what it was answered, and at the end the books of all are laid side by side.
  */
 
-import { procedure, type ProcedureType } from '../faces/procedures.ts'
+import { procedure } from '../faces/procedures.ts'
+import type { ProcedureType } from '../faces/procedure-types.ts'
 import type { Session } from '../faces/session.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'

@@ -7,10 +7,12 @@
  * turns were recorded: none is lost, none counts twice, none goes on from what is void.
  */
 
-import { action, piece, type ActionType } from '../faces/types.ts'
+import { action } from '../faces/actions.ts'
+import { piece } from '../faces/pieces.ts'
+import type { ActionType } from '../faces/action-types.ts'
 import { type PieceType, secret } from '../faces/piece-types.ts'
 import type { PieceHandle, PieceOutcome } from '../faces/piece-handles.ts'
-import type { Session } from '../faces/session.ts'
+import type { Running as Session } from '../faces/live.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import { HoldfastError } from '../machine.ts'

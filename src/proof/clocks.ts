@@ -3,7 +3,8 @@
  * before their time, whoever dies meanwhile.
  */
 
-import { action, type ActionType } from '../faces/types.ts'
+import { action } from '../faces/actions.ts'
+import type { ActionType } from '../faces/action-types.ts'
 import type { Session } from '../faces/session.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'

@@ -7,7 +7,7 @@
  */
 
 import type { LostHold } from '../faces/piece-handles.ts'
-import type { Session } from '../faces/session.ts'
+import type { Running as Session } from '../faces/live.ts'
 import type { Part } from '../machine.ts'
 import type { Slot } from '../member/state.ts'
 import { GENERATIONS, type Pieces, PIECES_CHANNEL } from '../pieces/pieces.ts'

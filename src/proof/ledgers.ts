@@ -8,7 +8,7 @@
  */
 
 import type { Session } from '../faces/session.ts'
-import type { SlotsHandle } from '../faces/slots.ts'
+import { slots, type SlotsHandle } from '../faces/slots.ts'
 import * as prng from '../faults/prng.ts'
 import type { Millis } from '../machine.ts'
 import { fingerprint } from '../wire/digest.ts'
@@ -100,6 +100,11 @@ const CALM_MS: Millis = 60_000
 // The horizon, and three rounds of frames.
 const TELL_MS: Millis = 8_000
 const ACTS = { k: u16, cell: u8, does: u8 }
+const OF_ALL = { ms: 200, start: EMPTY, rule: ledgerRule, act: ACTS }
+const LEDGERS = {
+  highest: slots('ledger', OF_ALL),
+  fair: slots('ledger', { ...OF_ALL, order: 'fair' }),
+}
 
 /** Runs one seed. */
 export async function runLedger(seed: number): Promise<LedgerReport> {
@@ -124,8 +129,9 @@ export async function runLedger(seed: number): Promise<LedgerReport> {
 }
 
 async function come({ w, topology, order, writers }: Run, name: string): Promise<void> {
-  const session = await w.join({ game: 'ledger', name, topology }, { name })
-  const ledger = session.slots({ ms: 200, start: EMPTY, rule: ledgerRule, order, act: ACTS })
+  const types = [LEDGERS[order]]
+  const session = await w.join({ game: 'ledger', name, topology, types }, { name })
+  const ledger = session.part(LEDGERS[order])
   const writer: Writer = { name, session, ledger, made: [], void: [], dead: false, stands: 0 }
   ledger.on('void', (acts) => writer.void.push(...acts.map(({ k }) => k)))
   writers.push(writer)

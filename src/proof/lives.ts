@@ -3,9 +3,12 @@
  * and remembers what it was answered and what it was shown.
  */
 
-import { action, object, type ActionType, type ObjectType } from '../faces/types.ts'
+import { action } from '../faces/actions.ts'
+import { object } from '../faces/objects.ts'
+import type { ActionType } from '../faces/action-types.ts'
+import type { ObjectType } from '../faces/object-types.ts'
 import { joinIn } from '../faces/join.ts'
-import type { Session } from '../faces/session.ts'
+import type { Running as Session } from '../faces/live.ts'
 import type { ObjectHandle } from '../faces/handles.ts'
 import type { Millis } from '../machine.ts'
 import type { Topology } from '../directory/messages.ts'

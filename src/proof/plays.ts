@@ -3,8 +3,9 @@
  * was answered. No lot is told twice, and what was answered stands in the table.
  */
 
-import { action, type ActionType } from '../faces/types.ts'
-import type { Session } from '../faces/session.ts'
+import { action } from '../faces/actions.ts'
+import type { ActionType } from '../faces/action-types.ts'
+import type { Running as Session } from '../faces/live.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import { Card } from './cards.ts'

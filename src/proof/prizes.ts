@@ -4,7 +4,8 @@
  * and end meanwhile. Each request must end, and no object may live with one member alone.
  */
 
-import { object, type ObjectType } from '../faces/types.ts'
+import { object } from '../faces/objects.ts'
+import type { ObjectType } from '../faces/object-types.ts'
 import type { Asking } from '../faces/events.ts'
 import type { ObjectHandle } from '../faces/handles.ts'
 import type { Onlooker } from '../faces/rules.ts'

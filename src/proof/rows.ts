@@ -6,7 +6,7 @@
  */
 
 import type { Session } from '../faces/session.ts'
-import type { SlotsHandle } from '../faces/slots.ts'
+import { slots, type SlotsHandle, type SlotsType } from '../faces/slots.ts'
 import * as prng from '../faults/prng.ts'
 import type { Millis } from '../machine.ts'
 import { u8 } from '../wire/schema.ts'
@@ -56,9 +56,10 @@ export function rowRule(
   return { at, count }
 }
 
-/** Opens the row of a session. */
-export function openRow(session: Session, order: 'highest' | 'fair'): SlotsHandle<Row, Step> {
-  return session.slots({ ms: 200, start: EMPTY, rule: rowRule, order, act: { to: u8 } })
+/** The row of a session, by whose acts come first. */
+export const ROWS: Readonly<Record<'highest' | 'fair', SlotsType<Row, Step>>> = {
+  highest: slots('row', { ms: 200, start: EMPTY, rule: rowRule, act: { to: u8 } }),
+  fair: slots('row', { ms: 200, start: EMPTY, rule: rowRule, order: 'fair', act: { to: u8 } }),
 }
 
 /** What a run showed. */
@@ -109,8 +110,8 @@ export async function runRow(seed: number): Promise<RowReport> {
 }
 
 async function enter({ w, topology, order, players }: Run, name: string): Promise<void> {
-  const session = await w.join({ game: 'row', name, topology }, { name })
-  const player = { name, session, row: openRow(session, order), made: 0, void: 0, dead: false }
+  const session = await w.join({ game: 'row', name, topology, types: [ROWS[order]] }, { name })
+  const player = { name, session, row: session.part(ROWS[order]), made: 0, void: 0, dead: false }
   player.row.on('void', (acts) => (player.void += acts.length))
   players.push(player)
 }

@@ -11,7 +11,7 @@
 import { keeps } from '../actions/keeping.ts'
 import { type Actions, ACTIONS_CHANNEL } from '../actions/actions.ts'
 import { joinIn } from '../faces/join.ts'
-import type { Session } from '../faces/session.ts'
+import type { Running as Session } from '../faces/live.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import type { Millis } from '../machine.ts'

@@ -6,8 +6,9 @@
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
 import type { GiveOutcome, TakeOutcome } from '../faces/outcomes.ts'
-import type { Session } from '../faces/session.ts'
-import { leads, type Replica } from '../objects/objects.ts'
+import type { Running as Session } from '../faces/live.ts'
+import type { Member } from '../member/state.ts'
+import { leads, type Objects, OBJECTS_CHANNEL, type Replica } from '../objects/objects.ts'
 import { count, type Trial } from './diary.ts'
 import { isIn, type Life, Thing } from './lives.ts'
 
@@ -56,8 +57,8 @@ async function wait(
 export function watchThings(trial: Trial): void {
   for (const life of trial.lives) {
     const own = isIn(life) ? life.session.member : null
-    const state = life.session?.belongings
-    if (!own || !state) continue
+    if (!own) continue
+    const state = objectsOf(own)
     const { id, me } = own.session
     for (const replica of state.replicas.values()) {
       forward(trial, life, `${id} ${me}`, replica)
@@ -88,7 +89,7 @@ function forward(trial: Trial, life: Life, who: string, replica: Replica): void 
 
 /** obj.converge: what a session shows of its things, in one order. */
 export function thingsOf(session: Session): string[] {
-  const state = session.belongings
+  const state = objectsOf(session.member!)
   return [...state.replicas.values()]
     .filter((replica) => !replica.dead && isShared(replica.type))
     .map(({ key, version, owner, former, fields }) => {
@@ -97,14 +98,21 @@ export function thingsOf(session: Session): string[] {
     .sort()
 }
 
-// Dots are looked at by themselves, and ghosts not all may see.
+/** What a member knows of the objects. */
+function objectsOf({ slots }: Member): Objects {
+  return slots.find(({ part }) => part.channel === OBJECTS_CHANNEL)!.state as Objects
+}
+
+// They are dot, ghost, prize, relic and thing. Dots are looked at by themselves, and not all may
+// see ghosts.
 function isShared(type: number): boolean {
-  return type >= 1 && type <= 3
+  return type >= 2
 }
 
 /** What is not in order with the things of one member, in peace. */
 export function unsettled(life: Life & { session: Session }): string[] {
-  const { belongings: state, members } = life.session
+  const { members, member } = life.session
+  const state = objectsOf(member!)
   const found: string[] = []
   const here = new Set(members.map(({ inc }) => inc))
   for (const { key, owner, dead, hidden } of state.replicas.values()) {

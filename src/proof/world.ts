@@ -11,7 +11,7 @@
 import type { Environment } from '../ports.ts'
 import { HubServer } from '../runtime/hub/hub-server.ts'
 import { joinIn, type JoinOptions } from '../faces/join.ts'
-import type { Session } from '../faces/session.ts'
+import type { Running } from '../faces/live.ts'
 import type { Millis } from '../machine.ts'
 import { createWorld, type SimNode, type World, type WorldOptions } from '../sim/world.ts'
 
@@ -34,11 +34,11 @@ export interface SessionWorld extends Omit<World, 'node'> {
   /** The hub of the moment; null while it is down. */
   hub(): HubServer | null
   /** Joins from a process of its own. */
-  join(options: JoinOptions, place?: Place): Promise<Session>
+  join(options: JoinOptions, place?: Place): Promise<Running>
   /** The machine a session runs on. */
-  nodeOf(session: Session): string
+  nodeOf(session: object): string
   /** Kills a session's process: no goodbye, no last word. */
-  kill(session: Session, options?: { silent?: boolean }): void
+  kill(session: object, options?: { silent?: boolean }): void
   killHub(): void
   restartHub(): void
 }
@@ -47,7 +47,7 @@ export interface SessionWorld extends Omit<World, 'node'> {
 export function world(options: WorldOptions): SessionWorld {
   const sim = createWorld(options)
   let hub: HubServer | null = null
-  const nodes = new WeakMap<Session, string>()
+  const nodes = new WeakMap<object, string>()
   const reported: string[] = []
   const report = (error: unknown, where: string): void => {
     reported.push(`${where}: ${String(error)}`)

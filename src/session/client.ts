@@ -163,6 +163,7 @@ export function takeStanding(
   for (const { part, bytes } of client.told.coming) out.news(part, from, bytes)
   const upTo = new Map(seqs.map(({ player, seq }) => [player, seq]))
   client.told = { index, seqs: upTo, coming: [], waiting: false, askAt: Infinity }
+  out.emit({ kind: 'caught-up' })
 }
 
 /** The primary wants to know that we leave the session to it. */

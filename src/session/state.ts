@@ -257,6 +257,8 @@ export type SessionEvent =
   | { kind: 'unknown'; seqs: number[] }
   /** The connection to the primary is lost, or is back. */
   | { kind: 'lost'; lost: boolean }
+  /** We were told all that there was before the news that come from now on. */
+  | { kind: 'caught-up' }
   /** Primary and backup are gone for good: what they alone held is lost. */
   | { kind: 'abandoned' }
   /** We are not a member any more: come back with a new incarnation. */

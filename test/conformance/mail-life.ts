@@ -4,15 +4,8 @@
  * one file before it runs, for what is killed soon is to be loaded soon.
  */
 
-import {
-  letters,
-  type Mailbox,
-  offerMail,
-  openMailbox,
-  overSession,
-  type Way,
-} from '../../src/mailbox.ts'
-import { join, type Session } from '../../src/node.ts'
+import { type Mailbox, openMailbox, type Way } from '../../src/mailbox.ts'
+import { join, letters, offerMail, overSession, type Session } from '../../src/node.ts'
 import { type FromLife, type Id, IDS, type ToLife } from './mail-life-messages.ts'
 import { Bank } from './money.ts'
 

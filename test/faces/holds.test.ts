@@ -1,8 +1,9 @@
 // Goal: who loses the hold of a piece hears it at once, by whom and why; what nobody may see is no
 // news; lots that were drawn are drawn; rules that answer nonsense are told so.
 // Method: whole sessions in virtual time.
+import type { Running as Session } from '../../src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { action, piece, type PieceHandle, secret, type Session, u8, vec2 } from '../../src/index.ts'
+import { action, piece, type PieceHandle, secret, u8, vec2 } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
 const Man = piece('man', { at: vec2(0, 1000, 0.5) }, { hold: 'must' })

@@ -2,10 +2,11 @@
 // who sends, and a forged word that nobody listens removes nobody.
 // Method: whole sessions in virtual time; a member by hand has a stream of its own making, and says
 // on it what no member would.
+import type { Running as Session } from '../../src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
 import { joinIn } from '../../src/faces/join.ts'
 import * as prng from '../../src/faults/prng.ts'
-import type { JoinOptions, Session } from '../../src/index.ts'
+import type { JoinOptions } from '../../src/index.ts'
 import { connectionOf, handshakeLayout, LINK_VERSION } from '../../src/link/handshake.ts'
 import { CLOSE } from '../../src/member/links.ts'
 import type { Connect, Stream, StreamEvents } from '../../src/ports.ts'

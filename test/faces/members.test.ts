@@ -1,7 +1,8 @@
 // Goal: how members are found, kept and given up, as the source has it, on whole sessions.
 // Method: whole sessions in virtual time; processes die without a word, and paths are cut.
+import type { Running as Session } from '../../src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { action, object, type Session, u8 } from '../../src/index.ts'
+import { action, object, u8 } from '../../src/index.ts'
 import {
   type FromHub,
   fromHub,

@@ -1,7 +1,8 @@
 // Goal: in a mesh all members have links to one another, and these change nothing of who serves.
 // Method: whole sessions in virtual time; paths are cut one by one.
+import type { Running as Session } from '../../src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { HoldfastError, type Session } from '../../src/index.ts'
+import { HoldfastError } from '../../src/index.ts'
 import { handshakeLayout, LINK_VERSION } from '../../src/link/handshake.ts'
 import { isRelay } from '../../src/member/state.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'

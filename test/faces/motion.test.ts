@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import type { MotionOptions, ObjectHandle } from '../../src/index.ts'
 import { angle, bool, object, ranged, type Session, u8, vec2 } from '../../src/index.ts'
-import { sortTypes } from '../../src/faces/types.ts'
+import { sortDefinitions } from '../../src/faces/definitions.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
 const fields = {
@@ -61,8 +61,8 @@ describe('motion of a type', () => {
 
   test('is agreed upon by all builds, but for what is the viewer’s own', () => {
     const text = (follow: object, rest: object = {}): string =>
-      sortTypes([object('x', fields, { motion: { follow, ...rest } })]).text
-    const still = sortTypes([object('x', fields)]).text
+      sortDefinitions([object('x', fields, { motion: { follow, ...rest } })]).text
+    const still = sortDefinitions([object('x', fields)]).text
     const texts = [still, text({ pos: 'vel' }), text({ aim: 'spin' }), text({ depth: 'spin' })]
     expect(new Set(texts).size).toBe(4)
     expect(text({ pos: 'vel' }, { warp: 0.5, snap: 3 })).toBe(texts[1])

@@ -19,7 +19,7 @@ import {
 } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 import type { Fields } from '../../src/wire/schema.ts'
-import { openRow } from '../slots/row.ts'
+import { openRow, TYPES as ROWS } from '../slots/row.ts'
 
 const Rock = object(
   'rock',
@@ -95,7 +95,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
   })
 
   test('B6, B8: and with a world of slots alone (PR-4)', async () => {
-    const { w, all } = await crew({ topology, types: [] })
+    const { w, all } = await crew({ topology, types: ROWS })
     const rows = all.map((session) => openRow(session))
     await w.runUntil(() => rows.every((row) => row.status === 'live'), 20_000)
     rows[2]!.act({ to: 4 })

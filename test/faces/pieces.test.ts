@@ -11,11 +11,11 @@ import {
   type PieceHandle,
   reject,
   secret,
-  type Session,
   u32,
   u8,
   vec2,
 } from '../../src/index.ts'
+import type { Running as Session } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
 const Card = piece(

@@ -1,8 +1,9 @@
 // Goal: nothing a failure can take: a player comes back as the same, a role changes hands without
 // a pause, and when server and backup die at once what anybody saw goes on.
 // Method: whole sessions in virtual time.
+import type { Running as Session } from '../../src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import { action, type JoinOptions, type Session, type SessionEvents } from '../../src/index.ts'
+import { action, type JoinOptions, type SessionEvents } from '../../src/index.ts'
 import { type Place, type SessionWorld, world } from '../../src/proof/world.ts'
 
 const add = action('add', (table, { by }: { by: number }) => {

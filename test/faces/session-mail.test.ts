@@ -2,15 +2,9 @@
 // whatever becomes of links, servers and processes (S4, S5, S10).
 // Method: whole sessions in virtual time; stores of memory outlive the mailboxes on them.
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  letters,
-  type Mailbox,
-  offerMail,
-  openIn,
-  overSession,
-} from '../../src/faces/mail-opening.ts'
+import { type Mailbox, openIn } from '../../src/faces/mail-opening.ts'
 import { emptyContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
-import { HoldfastError, type Session } from '../../src/index.ts'
+import { HoldfastError, letters, offerMail, overSession, type Session } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
 let boxes: Mailbox[] = []

@@ -1,8 +1,8 @@
 // Goal: session time never goes back for an application within one session, from the first moment,
 // and in another session it starts with what it is there.
 // Method: whole sessions in virtual time, looked at after each event of the world.
+import type { Running as Session } from '../../src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
-import type { Session } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
 /** What an application reads, by session, whenever it looks. */

@@ -4,7 +4,7 @@
  */
 
 import { near } from '../../src/faces/rules.ts'
-import { object } from '../../src/faces/types.ts'
+import { object } from '../../src/faces/objects.ts'
 import { partOut } from '../../src/member/dispatch.ts'
 import * as member from '../../src/member/member.ts'
 import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'

@@ -2,6 +2,7 @@
 // next one has, or are told to be void; never both.
 // Method: members by hand, who come to another session; and whole sessions in virtual time.
 import { beforeEach, describe, expect, test } from 'vitest'
+import { slots } from '../../src/index.ts'
 import { world } from '../../src/proof/world.ts'
 import { shown } from '../../src/slots/fold.ts'
 import { createPeer, type Slots, tick } from '../../src/slots/slots.ts'
@@ -109,11 +110,12 @@ test('M37: who comes back where nobody is left goes on with its world, and what 
 
 test('M37: who comes to another session has the world there, and is told what is void', async () => {
   const w = world({ seed: 4, conditions: 'rtt=40' })
+  const rule = (before: number[], acts: readonly { act: number }[]): number[] =>
+    acts.length === 0 ? before : [...before, ...acts.map((one) => one.act)]
+  const List = slots('list', { ms: 200, start: [] as number[], rule })
   const join = async (name: string) => {
-    const session = await w.join({ game: 'maze', name })
-    const rule = (before: number[], acts: readonly { act: number }[]): number[] =>
-      acts.length === 0 ? before : [...before, ...acts.map((one) => one.act)]
-    const maze = session.slots({ ms: 200, start: [] as number[], rule })
+    const session = await w.join({ game: 'maze', name, types: [List] })
+    const maze = session.part(List)
     const left: number[] = []
     maze.on('void', (acts) => void left.push(...(acts as number[])))
     await w.runUntil(() => maze.status === 'live', 10_000)

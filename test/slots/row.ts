@@ -1,7 +1,7 @@
 /** A small game of slots: players on a row of cells, one a cell, who step and count. */
 
 import type { Session, SlotsHandle } from '../../src/index.ts'
-import { openRow as open, type Row, type Step } from '../../src/proof/rows.ts'
+import { type Row, ROWS, type Step } from '../../src/proof/rows.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
 export type RowHandle = SlotsHandle<Row, Step>
@@ -11,7 +11,10 @@ export interface Player {
   row: RowHandle
 }
 
-export const openRow = (session: Session): RowHandle => open(session, 'highest')
+/** What such a session is of. */
+export const TYPES = [ROWS.highest]
+
+export const openRow = (session: Session): RowHandle => session.part(ROWS.highest)
 
 export interface Scene {
   w: SessionWorld
@@ -30,7 +33,7 @@ export async function scene(
   const w = world({ seed, conditions })
   const players: Player[] = []
   for (const name of NAMES.slice(0, count)) {
-    const session = await w.join({ game: 'row', name, topology }, { name })
+    const session = await w.join({ game: 'row', name, topology, types: TYPES }, { name })
     players.push({ session, row: openRow(session) })
   }
   await w.runUntil(() => players.every(({ row }) => row.status === 'live'), 20_000)

@@ -1,9 +1,10 @@
 // Goal: a world that nobody decides on is the same for all who are in it (slot.converge).
 // Method: whole sessions in virtual time; members and the network fail under them.
 import { describe, expect, test } from 'vitest'
-import { HoldfastError, type SlotsHandle, type SlotsTurn, u8 } from '../../src/index.ts'
+import { type HoldfastError, slots, type SlotsHandle, type SlotsTurn, u8 } from '../../src/index.ts'
+import { ROWS } from '../../src/proof/rows.ts'
 import { world } from '../../src/proof/world.ts'
-import { agree, openRow, scene } from './row.ts'
+import { agree, openRow, scene, TYPES } from './row.ts'
 
 describe.each(['mesh', 'star'] as const)('a world of slots in a %s', (topology) => {
   test('M32: of two who want one cell in one slot the higher has it, for all', async () => {
@@ -33,7 +34,10 @@ describe.each(['mesh', 'star'] as const)('a world of slots in a %s', (topology) 
     const { w, players } = await scene(3, 3, topology)
     players.forEach(({ row }, i) => row.act({ to: i }))
     await w.run(5_000)
-    const session = await w.join({ game: 'row', name: 'Late', topology }, { name: 'Late' })
+    const session = await w.join(
+      { game: 'row', name: 'Late', topology, types: TYPES },
+      { name: 'Late' },
+    )
     const late = { session, row: openRow(session) }
     expect(late.row.status).toBe('joining')
     expect(() => late.row.act({ to: 9 })).toThrow(/still on its way/)
@@ -125,10 +129,12 @@ describe('rules', () => {
       const first = done[0]?.by
       return first === undefined ? wins : { ...wins, [first]: (wins[first] ?? 0) + 1 }
     }
+    const Fair = slots('wins', { start: {}, rule, order: 'fair', ...acts })
     const worlds: SlotsHandle<Record<number, number>, { n: number }>[] = []
     for (const name of ['Ada', 'Grace']) {
-      const session = await w.join({ game: 'fair', name, topology: 'mesh' }, { name })
-      worlds.push(session.slots({ start: {}, rule, order: 'fair', ...acts }))
+      const types = [Fair]
+      const session = await w.join({ game: 'fair', name, topology: 'mesh', types }, { name })
+      worlds.push(session.part(Fair))
     }
     await w.runUntil(() => worlds.every(({ status }) => status === 'live'), 10_000)
     for (let n = 0; n < 120; n++) {
@@ -144,14 +150,15 @@ describe('rules', () => {
 
   test('one that throws, or changes what it is given, leaves the world and is told', async () => {
     const w = world({ seed: 13 })
-    const session = await w.join({ game: 'bad', topology: 'mesh' })
     const failures: unknown[] = []
     const rule = (list: number[], done: readonly { act: { n: number } }[]) => {
       if (done.some(({ act }) => act.n === 9)) throw new Error('nine')
       if (done.some(({ act }) => act.n === 8)) list.push(8)
       return [...list, ...done.map(({ act }) => act.n)]
     }
-    const one = session.slots({ start: [], rule, ...acts })
+    const List = slots('list', { start: [], rule, ...acts })
+    const session = await w.join({ game: 'bad', topology: 'mesh', types: [List] })
+    const one = session.part(List)
     one.on('failed', ({ error }) => failures.push((error as Error).message))
     await w.runUntil(() => one.status === 'live', 5_000)
     for (const n of [1, 9, 2, 8, 3]) {
@@ -165,12 +172,13 @@ describe('rules', () => {
 
   test('one that makes a world which cannot be told leaves it, and says so', async () => {
     const w = world({ seed: 17 })
-    const session = await w.join({ game: 'big', topology: 'mesh' })
     const failures: string[] = []
     const bad: Record<number, unknown> = { 1: 'x'.repeat(50_000), 2: 1n }
     const rule = (now: unknown, done: readonly { act: { n: number } }[]) =>
       done.length > 0 ? (bad[done[0]!.act.n] ?? 'fine') : now
-    const one = session.slots<unknown, typeof acts.act>({ start: 'start', rule, ...acts })
+    const Big = slots<unknown, typeof acts.act>('big', { start: 'start', rule, ...acts })
+    const session = await w.join({ game: 'big', topology: 'mesh', types: [Big] })
+    const one = session.part(Big)
     one.on('failed', ({ error }) => failures.push((error as Error).message))
     await w.runUntil(() => one.status === 'live', 5_000)
     for (const n of [1, 2]) {
@@ -192,8 +200,10 @@ describe('rules', () => {
     const told: [string, number, number][] = []
     const worlds: SlotsHandle<number, { n: number }>[] = []
     for (const [i, name] of ['Ada', 'Grace', 'Linus'].entries()) {
-      const session = await w.join({ game: 'differs', name, topology: 'mesh' }, { name })
-      const one = session.slots({ start: 0, rule: rule(i === 1 ? 2 : 1), ...acts })
+      const Count = slots('count', { start: 0, rule: rule(i === 1 ? 2 : 1), ...acts })
+      const types = [Count]
+      const session = await w.join({ game: 'differs', name, topology: 'mesh', types }, { name })
+      const one = session.part(Count)
       one.on('diverged', ({ slot, player }) => told.push([name, player, slot]))
       worlds.push(one)
     }
@@ -212,10 +222,12 @@ describe('rules', () => {
     const w = world({ seed: 14 })
     const rule = (drawn: number[], done: readonly unknown[], turn: SlotsTurn) =>
       done.length > 0 ? [...drawn, turn.random(), turn.random()] : drawn
+    const Dice = slots('dice', { start: [], rule, ...acts })
     const worlds: SlotsHandle<number[], { n: number }>[] = []
     for (const name of ['Ada', 'Grace']) {
-      const session = await w.join({ game: 'dice', name, topology: 'mesh' }, { name })
-      worlds.push(session.slots({ start: [], rule, ...acts }))
+      const types = [Dice]
+      const session = await w.join({ game: 'dice', name, topology: 'mesh', types }, { name })
+      worlds.push(session.part(Dice))
     }
     await w.runUntil(() => worlds.every(({ status }) => status === 'live'), 10_000)
     for (const one of worlds) {
@@ -229,7 +241,10 @@ describe('rules', () => {
 
   test('in a star the server must be in it: until then it is on its way', async () => {
     const w = world({ seed: 15 })
-    const [ada, grace] = [await w.join({ game: 'row' }), await w.join({ game: 'row' })]
+    const [ada, grace] = [
+      await w.join({ game: 'row', types: TYPES }),
+      await w.join({ game: 'row', types: TYPES }),
+    ]
     const hers = openRow(grace!)
     await w.run(5_000)
     expect(hers.status).toBe('joining')
@@ -238,47 +253,52 @@ describe('rules', () => {
     expect(hers.status).toBe('live')
   })
 
-  test('options out of range are refused, with the limit and the value', async () => {
-    const w = world({ seed: 16 })
-    const session = await w.join({ game: 'bad' })
+  test('options out of range are refused, with the limit and the value', () => {
     const rule = (one: unknown) => one
-    expect(() => session.slots({ start: 0, rule, ms: 5 })).toThrow('a slot has 20 to 5000 ms: 5')
-    expect(() => session.slots({ start: 'x'.repeat(50_000), rule })).toThrow(
+    expect(() => slots('bad', { start: 0, rule, ms: 5 })).toThrow('a slot has 20 to 5000 ms: 5')
+    expect(() => slots('bad', { start: 'x'.repeat(50_000), rule })).toThrow(
       'a world has at most 49152 bytes as JSON: 50002',
     )
-    expect(() => session.slots({ start: new Map(), rule })).toThrow('plain values only')
-    expect(() => session.slots({ start: 0, rule, order: 'first' as never })).toThrow(
+    expect(() => slots('bad', { start: new Map(), rule })).toThrow('plain values only')
+    expect(() => slots('bad', { start: 0, rule, order: 'first' as never })).toThrow(
       'highest or fair',
     )
   })
 })
 
 describe.each(['mesh', 'star'] as const)('options that differ, in a %s', (topology) => {
-  test('refuse to open, with both sides named, and may be mended (SL-4)', async () => {
+  const rule = (n: number, done: readonly unknown[]) => n + done.length
+  const Other = slots('row', { ms: 100, start: 0, rule, order: 'fair' })
+  const wish = { game: 'row', name: 'Late', topology } as const
+
+  test('keep a build out, with both sides named (SL-4)', async () => {
+    const { w } = await scene(19, 2, topology)
+    await expect(w.join({ ...wish, types: [Other] }, { name: 'Late' })).rejects.toThrow(
+      'type "row", field "act": json here, none there',
+    )
+  })
+
+  test('refuse to open where a build says that it has the same, and may be mended (SL-4)', async () => {
     const { w, players } = await scene(19, 2, topology)
-    const late = await w.join({ game: 'row', name: 'Late', topology }, { name: 'Late' })
-    const rule = (n: number, done: readonly unknown[]) => n + done.length
+    const types = [{ ...Other, text: ROWS.highest.text }]
+    const late = await w.join({ ...wish, types }, { name: 'Late' })
     await w.run(1_000)
-    expect(() => late.slots({ ms: 100, start: 0, rule, order: 'fair' })).toThrow(
+    expect(() => late.part(types[0]!)).toThrow(
       'worlds of slots do not fit: here ms 100, order fair, act json, ' +
         'at player 1 ms 200, order highest, act { to: u8 }',
     )
-    const row = openRow(late)
-    await w.runUntil(() => row.status === 'live', 5_000)
-    row.act({ to: 3 })
-    await w.run(2_000)
-    expect(agree([...players, { session: late, row }])).toBe(true)
-    expect(row.state.at).toEqual({ [late.me.player]: 3 })
-    expect(players.map(({ row: one }) => one.status)).toEqual(['live', 'live'])
+    expect(players.map(({ row }) => row.status)).toEqual(['live', 'live'])
   })
 })
 
 test('options that differ are told to whoever waited for the server (SL-4)', async () => {
   const w = world({ seed: 20 })
-  const [ada, grace] = [await w.join({ game: 'row' }), await w.join({ game: 'row' })]
   const rule = (n: number, done: readonly unknown[]) => n + done.length
+  const Other = { ...slots('row', { ms: 100, start: 0, rule }), text: ROWS.highest.text }
+  const ada = await w.join({ game: 'row', types: TYPES })
+  const grace = await w.join({ game: 'row', types: [Other] })
   const errors: HoldfastError[] = []
-  const other = grace.slots({ ms: 100, start: 0, rule })
+  const other = grace.part(Other)
   other.on('refused', (error) => errors.push(error))
   await w.run(1_000)
   const mine = openRow(ada)
@@ -288,20 +308,4 @@ test('options that differ are told to whoever waited for the server (SL-4)', asy
   ).toEqual([['schema', true]])
   expect([other.status, other.state, mine.status]).toEqual(['refused', 0, 'live'])
   expect(() => other.act(1)).toThrow(/do not fit/)
-  const row = openRow(grace)
-  await w.runUntil(() => row.status === 'live', 5_000)
-  expect(row.state).toEqual(mine.state)
-})
-
-describe('what cannot be', () => {
-  test('an act over the limits, or before the world is here', async () => {
-    const { players } = await scene(6, 2, 'mesh')
-    const { session, row } = players[0]!
-    for (let i = 0; i < 8; i++) row.act({ to: i })
-    expect(() => row.act({ to: 9 })).toThrow(/at most 8 times in a slot/)
-    expect(() => row.act({ to: '9' as never })).toThrow(/field to/)
-    expect(() => openRow(session)).toThrow(/open already/)
-    session.end('done')
-    expect(() => row.act({ to: 1 })).toThrow(HoldfastError)
-  })
 })

@@ -11,7 +11,10 @@ import type { Session } from '../../src/faces/session.ts'
 import type { SlotsHandle } from '../../src/faces/slots.ts'
 import { near } from '../../src/faces/rules.ts'
 import { procedure } from '../../src/faces/procedures.ts'
-import { action, type GameType, object } from '../../src/faces/types.ts'
+import { action } from '../../src/faces/actions.ts'
+import { slots } from '../../src/faces/slots.ts'
+import type { Definition } from '../../src/faces/kind.ts'
+import { object } from '../../src/faces/objects.ts'
 import { handshakeLayout } from '../../src/link/handshake.ts'
 import type { Datagrams, Stream } from '../../src/ports.ts'
 import { environmentOf, HUB_URL } from '../../src/proof/world.ts'
@@ -37,25 +40,31 @@ const Eye = object('eye', { at: vec2(0, 100, 1) }, { eyes: 'at' })
 const Mote = object('mote', { at: vec2(0, 100, 1) }, { visibleTo: near('at', 10) })
 /** The schema text of Dot. */
 export const SCHEMA = '{ pos: vec2 0 100 0.1, hue: u8 }'
-/** All types as a reader is told them. */
+/** All types as a reader is told them, by name. */
 export const TYPES: readonly TypeText[] = [
+  { schema: '{ face: text 9 }', moves: false },
   { schema: SCHEMA, moves: false },
+  { schema: '{ at: vec2 0 100 1 }', moves: false },
+  { schema: '{ at: vec2 0 100 1 }', moves: false },
   { schema: '{ pos: vec2 -64 64 0.01, vel: vec2 -20 20 0.05 }', moves: true },
   { schema: '{ n: u8 }', moves: false },
-  { schema: '{ face: text 9 }', moves: false },
-  { schema: '{ at: vec2 0 100 1 }', moves: false },
-  { schema: '{ at: vec2 0 100 1 }', moves: false },
 ]
 
+const Count = slots('count', {
+  ms: 100,
+  start: 0,
+  rule: (count: number, acts: readonly unknown[]): number => count + acts.length,
+  act: { by: u8 },
+})
 const bump = action('bump', (table, args: { key: string; times: number }) => {
   if (args.times > 20) throw new Error('too many at once')
   for (let n = 0; n < args.times; n++) table.set(`${args.key}/${n}`, 'x'.repeat(900))
   return args.times
 })
 const roll = procedure('roll', ({ sides }: { sides: number }) => sides - 1)
-const TYPES_OF_DOTS = [Dot, Pot, Rock, Card, Eye, Mote, bump, roll]
+const TYPES_OF_DOTS = [Dot, Pot, Rock, Card, Eye, Mote, bump, roll, Count]
 /** What the code must know of the types. */
-export const RULES = [Dot, Pot, Rock, Card, Eye, Mote].map(({ rules }) => rules)
+export const RULES = [Card, Dot, Eye, Mote, Pot, Rock].map(({ rules }) => rules)
 const WAIT_MS = 60_000
 /** More than any of them has, but for one. */
 const PER_PLAYER = 7
@@ -181,7 +190,7 @@ async function disaster({ sim, until, settled }: Stage, all: Session[]): Promise
 }
 
 /** Opens it: a hub, and members as they join. */
-export function open(topology: Topology, types: readonly GameType[] = TYPES_OF_DOTS): Stage {
+export function open(topology: Topology, types: readonly Definition[] = TYPES_OF_DOTS): Stage {
   const sim = createWorld({ seed: 27, conditions: 'rtt=16,jitter=3,loss=2%', linesMax: 0 })
   const sent: Sent[] = []
   sim.node('hub', (node) => {
@@ -240,9 +249,7 @@ async function play({ sim, until, settled }: Stage, sessions: Session[]): Promis
 
 /** A world of slots, which one opens later than the others. */
 async function step({ sim, until }: Stage, sessions: Session[]): Promise<void> {
-  const rule = (count: number, acts: readonly unknown[]): number => count + acts.length
-  const open = (one: Session): SlotsHandle<number, { by: number }> =>
-    one.slots({ ms: 100, start: 0, rule, act: { by: u8 } })
+  const open = (one: Session): SlotsHandle<number, { by: number }> => one.part(Count)
   const worlds = sessions.slice(0, 2).map(open)
   await until('two have a world', () => worlds.every(({ status }) => status === 'live'))
   for (let n = 0; n < 10; n++) {

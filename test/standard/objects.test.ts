@@ -2,7 +2,7 @@
 // Method: as standard.test.ts; a star and a mesh are captured, and states are drawn bit by bit.
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { object } from '../../src/faces/types.ts'
+import { object } from '../../src/faces/objects.ts'
 import * as prng from '../../src/faults/prng.ts'
 import { readEntry } from '../../src/objects/messages.ts'
 import * as objects from '../../src/objects/objects.ts'
@@ -89,7 +89,7 @@ describe('captured sessions', () => {
 
   test('the newest state that was sent of a dot is the one that its owner set', () => {
     const own = met('update').filter(({ node, value }) => node === 'bea' && value['creator'] === 2)
-    const dots = own.filter(({ value }) => value['type'] === 0)
+    const dots = own.filter(({ value }) => value['type'] === 1)
     const newest = dots.reduce((best, one) => {
       return (one.value['oseq'] as number) > (best.value['oseq'] as number) ? one : best
     })

@@ -7,7 +7,7 @@ import * as prng from '../../src/faults/prng.ts'
 import { apply, restore } from '../../src/pieces/changes.ts'
 import { decodeOutcome, readBody, readNews, readOp } from '../../src/pieces/messages.ts'
 import { create, type PieceTypes } from '../../src/pieces/pieces.ts'
-import { compilePiece, secret } from '../../src/faces/piece-types.ts'
+import { piece, secret } from '../../src/faces/pieces.ts'
 import { vec2, u8 } from '../../src/wire/schema.ts'
 import { readStandard } from './document.ts'
 import { spoil } from './draw.ts'
@@ -29,7 +29,7 @@ const standard = readStandard(text)
 const game = { ...standard, pieceTypes: PIECE_TYPES }
 const RULES: PieceTypes = [Card.rules, Chip.rules]
 const fields = { at: vec2(0, 100, 0.5), face: secret(u8, () => false) }
-const EXAMPLES: PieceTypes = [compilePiece('card', fields, {}).rules]
+const EXAMPLES: PieceTypes = [piece('card', fields).rules]
 
 const PLAYERS: Record<string, number> = { ada: 1, bea: 2, cy: 3, dee: 4 }
 

@@ -8,7 +8,10 @@ import * as timers from '../../src/actions/timers.ts'
 import * as keeping from '../../src/actions/keeping.ts'
 import { TYPE_NAME_MAX } from '../../src/runtime/options.ts'
 import { procedure } from '../../src/faces/procedures.ts'
-import { action, object, OBJECT_TYPES_MAX, sortTypes } from '../../src/faces/types.ts'
+import { action } from '../../src/faces/actions.ts'
+import { object } from '../../src/faces/objects.ts'
+import { OBJECT_TYPES_MAX } from '../../src/faces/object-types.ts'
+import { sortDefinitions } from '../../src/faces/definitions.ts'
 import * as allowance from '../../src/directory/allowance.ts'
 import * as attaching from '../../src/directory/attaching.ts'
 import * as hubSessions from '../../src/directory/sessions.ts'
@@ -174,7 +177,9 @@ describe('the document', () => {
     const pot = object('pot', fields, { motion: { follow } })
     const games = [[Dot, bump], [pot], [procedure('roll'), bump]]
     expect(
-      games.map((types) => `x${fingerprint(sortTypes(types).text).toString(16).padStart(8, '0')}`),
+      games.map(
+        (types) => `x${fingerprint(sortDefinitions(types).text).toString(16).padStart(8, '0')}`,
+      ),
     ).toEqual(prints.map(({ reads }) => reads))
   })
   test('every limit and version in it is the code’s', () => {

@@ -170,6 +170,18 @@ export function sessionReached(door: string, sources: readonly Source[]): Compla
   })
 }
 
+/** Parts of sessions: each comes with the definitions that need it. */
+const PARTS = ['objects', 'actions', 'pieces', 'slots', 'rpc', 'motion']
+
+/** What of parts is loaded with a file that is to know none. @param door such as `join.ts` */
+export function partReached(door: string, sources: readonly Source[]): Complaint[] {
+  return reached(door, sources, loads).flatMap(({ source, at, aim }) => {
+    const room = aim === null ? '' : (place(aim)?.room ?? '')
+    if (!PARTS.includes(room)) return []
+    return complain(source, at, `${aim} is loaded by ${door}: parts come by definitions`)
+  })
+}
+
 /** Imports of a file that load another when it runs. */
 function loads(source: Source): Import[] {
   return imports(source).filter(({ at }) => {

@@ -4,7 +4,7 @@ import {
   action,
   bool,
   type Field,
-  type GameType,
+  type Definition,
   object,
   type ObjectType,
   u8,
@@ -87,4 +87,4 @@ export const ACTS = {
 }
 
 /** All types of the game, for `join`. */
-export const TYPES = [Card, Man, Die, Token, Hand, Kill, ...Object.values(ACTS)] as GameType[]
+export const TYPES = [Card, Man, Die, Token, Hand, Kill, ...Object.values(ACTS)] as Definition[]

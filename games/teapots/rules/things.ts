@@ -8,7 +8,7 @@ import {
   type ActionType,
   angle,
   type Field,
-  type GameType,
+  type Definition,
   object,
   type ObjectType,
   ranged,
@@ -104,6 +104,6 @@ export function decisions(court: Court): Decisions {
 }
 
 /** All types of the game, for `join`. */
-export function typesOf({ pour: filling, hit: hitting }: Decisions): GameType[] {
-  return [Pot, Cube, Lump, Kill, filling, hitting] as GameType[]
+export function typesOf({ pour: filling, hit: hitting }: Decisions): Definition[] {
+  return [Pot, Cube, Lump, Kill, filling, hitting] as Definition[]
 }

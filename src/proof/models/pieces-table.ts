@@ -1,7 +1,7 @@
 /** What lies on the table of the pieces' model: cards with a number, and a face that is secret. */
 
 import { reject, secret } from '../../faces/piece-types.ts'
-import { piece } from '../../faces/types.ts'
+import { piece } from '../../faces/pieces.ts'
 import { between, type Op, type Pieces, type PieceTypes, shown } from '../../pieces/pieces.ts'
 import { above } from '../../pieces/levels.ts'
 import { bool, u8 } from '../../wire/schema.ts'

@@ -1,0 +1,72 @@
+/** The definitions of one game, sorted out. Their order says nothing: names do. */
+
+import { badValue, HoldfastError } from '../machine.ts'
+import { shown } from '../wire/fields.ts'
+import type { Definition, Kind } from './kind.ts'
+
+/** The definitions of a game by kind, kinds by channel, definitions by name. */
+export interface Definitions {
+  readonly kinds: ReadonlyMap<Kind, readonly Definition[]>
+  /** All that two builds must agree on, a line for each definition. */
+  readonly text: string
+}
+
+/** Sorts them. @throws HoldfastError code `bad-value` for a name used twice */
+export function sortDefinitions(given: unknown): Definitions {
+  const names = new Set<string>()
+  const all = new Map<Kind, Definition[]>()
+  for (const definition of checked(given)) {
+    const { kind, name } = definition
+    if (names.has(name)) throw badValue(`two types of this game are called "${name}"`)
+    names.add(name)
+    const some = all.get(kind)
+    if (some) some.push(definition)
+    else all.set(kind, [definition])
+  }
+  const kinds = [...all].toSorted(([one], [other]) => one.channel - other.channel)
+  for (const [i, [kind, some]] of kinds.entries()) {
+    checkCount(kind, some.length)
+    checkChannel(kind, kinds[i - 1]?.[0])
+    some.sort((one, other) => (one.name < other.name ? -1 : 1))
+  }
+  const text = kinds.flatMap(([kind, some]) => some.map((one) => kind.text(one))).join('\n')
+  return { kinds: new Map(kinds), text }
+}
+
+/** Where it stands among those that were given. @throws HoldfastError code `not-found` */
+export function placeOf<Type extends Definition>(given: readonly Type[], type: Type): number {
+  const place = given.indexOf(type)
+  if (place >= 0) return place
+  throw notGiven(type)
+}
+
+/** A definition that `join` was not given. */
+export function notGiven({ kind, name }: Definition): HoldfastError {
+  return new HoldfastError('not-found', `the ${kind.word} "${name}" was not given to join`)
+}
+
+/** The kind of a definition; null if it is none. */
+export function kindOf(definition: unknown): Kind | null {
+  const kind = (definition as { kind?: unknown } | null | undefined)?.kind
+  const isKind = typeof kind === 'object' && kind !== null && 'open' in kind
+  return isKind ? (kind as Kind) : null
+}
+
+function checked(given: unknown): readonly Definition[] {
+  if (!Array.isArray(given)) throw badValue(`types is a list: ${shown(given)}`)
+  for (const [i, type] of (given as unknown[]).entries()) {
+    if (kindOf(type)) continue
+    const makers = 'object(), piece(), action(), procedure() or slots()'
+    throw badValue(`types[${i}] is made by ${makers}: ${shown(type)}`)
+  }
+  return given as readonly Definition[]
+}
+
+function checkCount({ word, most }: Kind, count: number): void {
+  if (count > most) throw badValue(`a game has ${most} types of ${word}s at most: ${count}`)
+}
+
+function checkChannel({ word, channel }: Kind, before: Kind | undefined): void {
+  if (before?.channel !== channel) return
+  throw badValue(`two kinds of parts have the channel ${channel}: ${before.word} and ${word}`)
+}

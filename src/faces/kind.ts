@@ -1,0 +1,107 @@
+/**
+ * What a kind of definitions is to a session. A definition carries its kind, and the kind brings
+ * the part of the protocol and the face that users hold of it: what nobody names is not loaded.
+ */
+
+import type { Draft, ErrorCode, Millis, Part, PartOut, PeerId } from '../machine.ts'
+import type { Question } from './questions.ts'
+import type { Reports } from '../runtime/reports.ts'
+import type { MemberInfo } from './member-info.ts'
+
+/** What `join` takes in `types`. */
+export interface Definition {
+  readonly kind: Kind
+  /** 1 to 32 characters; no two definitions of a game have the same. */
+  readonly name: string
+}
+
+/** A kind of definitions. */
+export interface Kind<Word extends string = string> {
+  /** What one of them is called: `object`, `piece`, `action` … */
+  readonly word: Word
+  /** Of its part: 4 to 63 for ours, 64 to 255 for parts by others. Kinds go in this order. */
+  readonly channel: number
+  /** Most definitions of this kind in a game. */
+  readonly most: number
+  /** Verbs of a session that take its definitions. */
+  readonly verbs: readonly (keyof Verbs)[]
+  /** What two builds must agree on about a definition. */
+  text(definition: Definition): string
+  /** Of the options of `join`: what whoever founds a session settles for all, `name=value`. */
+  terms?(options: Readonly<Record<string, unknown>>): string
+  /** Makes the part and its face for one session. */
+  open(definitions: readonly Definition[], host: Host): Opened
+}
+
+/** The part of a kind, its state, and its face, in one session. */
+export interface Opened {
+  readonly part: Part<never>
+  readonly state: unknown
+  readonly face: Face
+}
+
+/** What a session has done by the face of a definition’s kind. */
+export interface Verbs {
+  create(definition: never, state: never): unknown
+  all(definition: never): unknown
+  act(definition: never, args: never): unknown
+  call(definition: never, target: never, args: never, options: never): unknown
+  note(definition: never, target: never, args: never): unknown
+  answer(definition: never, handler: never): unknown
+  /** What `session.part` gives. */
+  part(definition: never): unknown
+}
+
+/** What stands between a part and its user. */
+export interface Face extends Partial<Verbs> {
+  /** False while what there is of it already is still on its way to a member that joins. */
+  readonly arrived?: boolean
+  /** Before anything is done: draws bytes that nobody can guess. */
+  begin?(random: (count: number) => Uint8Array): void
+  /** The part told something. */
+  told?(event: never): void
+  /** There is a new view. */
+  viewed?(): void
+  /** All that one verb brought was told. */
+  settled?(): void
+  /** Nothing more will come. */
+  end?(code: ErrorCode, why: string): void
+}
+
+/** What a face gets of its session, and nothing more. */
+export interface Host {
+  readonly reports: Reports
+  /** What `join` was given. */
+  readonly options: Readonly<Record<string, unknown>>
+  /** What the actions of the game may change besides their table. A kind adds what it has. */
+  readonly companions: Companion[]
+  /** The session is over, for whatever reason. */
+  readonly over: boolean
+  /** The session’s id; empty before the first view and once it was left. */
+  readonly session: string
+  /** The number of our player; 0 before the first view. */
+  readonly player: number
+  readonly members: readonly MemberInfo[]
+  readonly primary: MemberInfo | null
+  find(inc: PeerId): MemberInfo | null
+  findPlayer(player: number): MemberInfo | null
+  /** Tells the listeners of one of the session’s events. @returns whether there is any */
+  tell(event: string, value: unknown): boolean
+  /** The own clock; NaN once the session was left. */
+  clock(): Millis
+  /** Session time; NaN while it is not known. */
+  time(): Millis
+  /** The same for what is changed: all changes until the code at hand returns share one instant. */
+  changing(): Millis
+  /** Runs a verb of the part, whose messages wait for `touch`. Undefined once we left. */
+  do<Result>(verb: (now: Millis, out: PartOut) => Result): Result | undefined
+  /** The same, and what it leaves to be sent is sent. */
+  doNow<Result>(verb: (now: Millis, out: PartOut) => Result): Result | undefined
+  /** Something of ours changed: it leaves when the code at hand has returned. */
+  touch(): void
+  /** Asks the primary for an operation on the part. */
+  ask(question: Question): void
+}
+
+/** Opens the state of a part for one action of that player. */
+export type Companion = (by: { inc: PeerId; player: number }) => Draft

@@ -1,0 +1,398 @@
+/** A session as it runs: one member, and the faces of what the game names. */
+
+import type { Value } from '../actions/actions.ts'
+import { parse } from '../faults/conditions.ts'
+import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import * as member from '../member/member.ts'
+import type { MemberEvent, Runtime } from '../member/state.ts'
+import type { AgeFigures, Stage } from '../motion/ages.ts'
+import type { Reports } from '../runtime/reports.ts'
+import type { Runner, RunnerOptions } from '../runtime/member/runner.ts'
+import type { View } from '../session/messages.ts'
+import { shown } from '../wire/fields.ts'
+import { Absence } from './absence.ts'
+import { type Definitions, kindOf, notGiven } from './definitions.ts'
+import type { Emitter, Listen } from './emitter.ts'
+import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
+import { figuresOf, safetyOf } from './figures.ts'
+import { KindHost, type Shared } from './host.ts'
+import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
+import type { MemberInfo } from './member-info.ts'
+import { Questions } from './questions.ts'
+import { Roster } from './roster.ts'
+import type { Session } from './session.ts'
+import { formatToken } from './token.ts'
+import type { Viewer } from './viewer.ts'
+
+// Whoever leaves waits so long, for a hand-over and for the last word to be acked.
+const LEAVE_MS: Millis = 1_500
+
+/** Who makes what a verb takes, for the sentence that refuses anything else. */
+const MADE_BY: Readonly<Record<keyof Verbs, string>> = {
+  create: 'a type of objects is made by object()',
+  all: 'a type of objects or pieces is made by object() or piece()',
+  act: 'act takes an action, as action() makes it',
+  call: 'a procedure is made by procedure()',
+  note: 'a procedure is made by procedure()',
+  answer: 'a procedure is made by procedure()',
+  part: 'a part of its own is made by slots()',
+}
+
+/** A session with what `join`, drivers of pages and proofs need of it besides. */
+export interface Running extends Session {
+  /** What the member knows; null once the session was left. */
+  readonly member: Runner['member'] | null
+  /** Something happened at the member. */
+  told(event: MemberEvent): void
+  /** This process is about to be stopped for a while. */
+  freeze(): void
+}
+
+/** See the head of this file. */
+export class Live implements Running {
+  readonly #events: Emitter<SessionEvents>
+  readonly #questions = new Questions()
+  readonly #kinds = new Map<Kind, Opened>()
+  readonly #faces = new Map<number, Face>()
+  readonly #roster = new Roster()
+  readonly #absence = new Absence()
+  #runner: Runner | null = null
+  // Session time as it was asked for last.
+  #now: Millis = 0
+  #status: Status = 'live'
+  #safety: Safety = 'alone'
+  #reason = ''
+  #code: ErrorCode | null = null
+  #token = ''
+
+  /** @param options  what `join` was given */
+  constructor(
+    { kinds }: Definitions,
+    events: Emitter<SessionEvents>,
+    reports: Reports,
+    options: object,
+  ) {
+    this.#events = events
+    const shared: Shared = {
+      reports,
+      options: options as Shared['options'],
+      companions: [],
+      roster: this.#roster,
+      runner: () => this.#runner,
+      isOver: () => this.#status === 'lost' || this.#runner === null,
+      ask: (channel, question) => this.#questions.ask(this.#runner, channel, question),
+      tell: (event, value) => {
+        this.#tell(event as keyof SessionEvents, value as never)
+        return this.#events.hears(event as keyof SessionEvents)
+      },
+    }
+    for (const [kind, definitions] of kinds) {
+      const host = new KindHost(shared, kind.channel)
+      const opened = kind.open(definitions, host)
+      this.#kinds.set(kind, opened)
+      this.#faces.set(kind.channel, opened.face)
+    }
+  }
+
+  /** The parts of the member, for the runner. */
+  get parts(): RunnerOptions['slots'] {
+    return [...this.#kinds.values()].map(({ part, state }) => ({ part, state }))
+  }
+
+  /** Whether all that there was before us has come. */
+  get arrived(): boolean {
+    const faces = [...this.#faces.values()]
+    return faces.every((face) => face.arrived !== false)
+  }
+
+  /** The member that this session is the face of. */
+  bind(runner: Runner): void {
+    this.#runner = runner
+    for (const face of this.#faces.values()) face.begin?.((count) => runner.loop.random(count))
+  }
+
+  /** What the member knows; null once the session was left. */
+  get member(): Runner['member'] | null {
+    return this.#runner?.member ?? null
+  }
+
+  get me(): MemberInfo {
+    return this.#roster.me
+  }
+
+  get members(): readonly MemberInfo[] {
+    return this.#roster.members
+  }
+
+  get primary(): MemberInfo | null {
+    return this.#roster.find(this.#roster.view.primary)
+  }
+
+  get backup(): MemberInfo | null {
+    return this.#roster.find(this.#roster.view.backup)
+  }
+
+  get status(): Status {
+    return this.#status
+  }
+
+  get reason(): string {
+    return this.#reason
+  }
+
+  get code(): ErrorCode | null {
+    return this.#code
+  }
+
+  get token(): string {
+    return this.#token
+  }
+
+  get safety(): Safety {
+    return this.#safety
+  }
+
+  now(): number {
+    this.#now = (this.#runner ? this.#runner.sessionTime() : this.#now) || 0
+    return this.#now
+  }
+
+  figures(): SessionFigures {
+    return figuresOf(this.#runner, this.#roster.view, this.#roster.inc)
+  }
+
+  ages(): Record<Stage, AgeFigures> {
+    return this.#viewer.figures()
+  }
+
+  get #viewer(): Viewer {
+    for (const face of this.#faces.values()) if ('viewer' in face) return face.viewer as Viewer
+    throw new HoldfastError('not-found', 'nothing moves here: join was given no type of objects')
+  }
+
+  warp(factor: number | null): void {
+    this.#viewer.warp(factor)
+  }
+
+  condition(text: string | null): void {
+    this.#checkOpen('condition')
+    this.#runner!.condition(text === null ? null : parse(text))
+  }
+
+  on<Name extends keyof SessionEvents>(
+    name: Name,
+    listener: (value: SessionEvents[Name]) => void,
+    options?: Listen,
+  ): () => void {
+    return this.#events.on(name, listener, options)
+  }
+
+  create(type: Definition, state: object = {}): never {
+    this.#checkOpen('create')
+    return this.#face('create', type).create!(type as never, state as never) as never
+  }
+
+  all(type: Definition): never {
+    return this.#face('all', type).all!(type as never) as never
+  }
+
+  act(type: Definition, args: unknown): never {
+    this.#checkOpen('act')
+    return this.#face('act', type).act!(type as never, args as never) as never
+  }
+
+  get(key: string): Value | undefined {
+    return this.#table?.get(key)
+  }
+
+  keys(prefix = ''): string[] {
+    return this.#table?.keys(prefix) ?? []
+  }
+
+  // The table that actions write, if the game has any.
+  get #table(): Tabled | null {
+    for (const face of this.#faces.values()) if ('keys' in face) return face as Tabled
+    return null
+  }
+
+  async call(
+    target: unknown,
+    type: Definition,
+    args: unknown,
+    options: object = {},
+  ): Promise<never> {
+    const face = this.#face('call', type)
+    return face.call!(type as never, target as never, args as never, options as never) as never
+  }
+
+  note(target: unknown, type: Definition, args: unknown): void {
+    this.#face('note', type).note!(type as never, target as never, args as never)
+  }
+
+  answer(type: Definition, handler: unknown): () => void {
+    const face = this.#face('answer', type)
+    return face.answer!(type as never, handler as never) as () => void
+  }
+
+  part(type: Definition): never {
+    return this.#face('part', type).part!(type as never) as never
+  }
+
+  #face(verb: keyof Verbs, type: Definition): Face {
+    const kind = kindOf(type)
+    if (!kind?.verbs.includes(verb)) throw badValue(`${MADE_BY[verb]}: ${shown(type)}`)
+    const opened = this.#kinds.get(kind)
+    if (!opened) throw notGiven(type)
+    return opened.face
+  }
+
+  handOver(): boolean {
+    return this.#use((now, run) => member.handOver(run, now, false)) ?? false
+  }
+
+  /** This process is about to be stopped for a while. */
+  freeze(): void {
+    this.#use((now, run) => member.handOver(run, now, true))
+  }
+
+  async leave(): Promise<void> {
+    if (!this.#runner) return
+    this.#use((now, run) => member.leave(run, now))
+    await this.#runner?.settled(LEAVE_MS)
+    this.end('left')
+  }
+
+  end(why: string): void {
+    this.#runner?.stop()
+    this.#ended(why)
+  }
+
+  crash(): void {
+    this.#runner?.crash()
+    this.#ended('this process was killed')
+  }
+
+  #ended(why: string): void {
+    this.#runner = null
+    this.#lose('left', why)
+  }
+
+  /** Something happened at the member. */
+  told(event: MemberEvent): void {
+    switch (event.kind) {
+      case 'joined':
+        return this.#joined(event.inc, event.player, event.lost)
+      case 'recovered': {
+        const { epoch, gone, silent } = event
+        return this.#tell('recovered', {
+          epoch,
+          witness: this.#roster.find(event.witness),
+          gone,
+          silent,
+        })
+      }
+      case 'view':
+        return this.#viewed(event.view, event.before)
+      case 'done':
+        return this.#questions.told(event.seq, event.outcome)
+      case 'unknown':
+        for (const seq of event.seqs) this.#questions.forget(seq, 'the session forgot us')
+        return
+      case 'lost':
+        return this.#setStatus(event.lost ? 'reconnecting' : 'live')
+      case 'failed':
+        return this.#fail(event.code, event.why)
+      case 'part':
+        return this.#faces.get(event.channel)?.told?.(event.event as never)
+      case 'role':
+      case 'slow':
+      case 'leased':
+      case 'hub':
+        return this.#updateSafety()
+      default:
+        return
+    }
+  }
+
+  #joined(inc: PeerId, player: number, lost: number): void {
+    this.#absence.returned([0, player].includes(this.#roster.player), lost)
+    Object.assign(this.#roster, { inc, player })
+    const resume = this.#runner?.member.resume
+    if (resume) this.#token = formatToken(resume)
+  }
+
+  #viewed(view: View, before: View | null): void {
+    const { came, left, changed } = this.#roster.viewed(view, before)
+    for (const face of this.#faces.values()) face.viewed?.()
+    this.#setStatus('live')
+    for (const info of came) this.#tell('join', info)
+    for (const info of left) this.#tell('leave', info)
+    if (changed) this.#tell('members', this.members)
+    const primary = this.primary
+    if (primary && before?.primary !== view.primary) this.#tell('primary', primary)
+    if (before?.backup !== view.backup) this.#tell('backup', this.backup)
+    this.#updateSafety()
+  }
+
+  /** All that one verb brought was told. */
+  toldAll(): void {
+    for (const face of this.#faces.values()) face.settled?.()
+  }
+
+  #updateSafety(): void {
+    const state = this.#runner?.member
+    if (!state) return
+    const safety = safetyOf(state.session, this.#roster.view, this.#status)
+    if (safety === this.#safety) return
+    this.#safety = safety
+    this.#tell('safety', safety)
+  }
+
+  #setStatus(status: Status): void {
+    if (status === this.#status || this.#status === 'lost') return
+    const before = this.#status
+    this.#status = status
+    if (status === 'reconnecting') this.#absence.begin(this.#runner?.outOfTouchSince() ?? 0)
+    this.#tell('status', status)
+    this.#updateSafety()
+    if (before === 'reconnecting' && status === 'live') this.#heal()
+  }
+
+  #heal(): void {
+    if (!this.#runner) return
+    const { loop, member: own } = this.#runner
+    this.#tell('healed', this.#absence.end(loop.now(), own.session.client.pending.length))
+  }
+
+  #fail(code: ErrorCode, why: string): void {
+    this.#lose(code, why)
+    this.end(why)
+  }
+
+  #lose(code: ErrorCode, why: string): void {
+    if (this.#status === 'lost') return
+    this.#reason = why
+    this.#code = code
+    this.#setStatus('lost')
+    this.#questions.end(why)
+    for (const face of this.#faces.values()) face.end?.(code, why)
+  }
+
+  #checkOpen(verb: string): void {
+    if (!this.#runner) throw new HoldfastError('left', `cannot ${verb}: the session was left`)
+  }
+
+  #use<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {
+    return this.#runner?.do(verb)
+  }
+
+  #tell<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
+    this.#events.tell(name, value)
+  }
+}
+
+/** The face of actions, as far as the session itself reads by it. */
+interface Tabled extends Face {
+  get(key: string): Value | undefined
+  keys(prefix: string): string[]
+}

@@ -1,0 +1,62 @@
+/** A type of objects as a game names it: its fields, who may take it, how it moves. */
+
+import { badValue } from '../machine.ts'
+import { type Fields, type Schema, type StateOf } from '../wire/schema.ts'
+import { STATE_MAX, type TypeRules } from '../objects/objects.ts'
+import type { Kind } from './kind.ts'
+import { type Course, courseOf, type MotionOptions } from './motion.ts'
+import { checkName, checkOptions, fieldsOf } from '../runtime/options.ts'
+import type { Report } from '../runtime/reports.ts'
+import { OWNING_OPTIONS, type OwningOptions, rulesOf, ruleText } from './rules.ts'
+
+/** Most types of objects in a game. */
+export const OBJECT_TYPES_MAX = 128
+
+/** A type of objects. */
+export interface ObjectType<F extends Fields = Fields> {
+  readonly kind: Kind<'object'>
+  readonly name: string
+  readonly schema: Schema<F>
+  /** How it moves between updates; null if it does not. */
+  readonly course: Course | null
+  readonly rules: TypeRules
+  /** The same for one session, to which what a rule of the game throws is reported. */
+  readonly rulesFor: (report: Report) => TypeRules
+}
+
+/** What `object` takes besides. */
+export interface ObjectOptions<F extends Fields> extends OwningOptions<F> {
+  /** Which fields go on by which velocities, so that `view` shows them between updates. */
+  readonly motion?: MotionOptions<F>
+}
+
+/** Compiles a type. @throws HoldfastError code `bad-value`, see `object` */
+export function compileObject<F extends Fields>(
+  kind: Kind<'object'>,
+  name: string,
+  fields: F,
+  options: ObjectOptions<F>,
+): ObjectType<F> {
+  checkName(name)
+  checkOptions(name, options, OBJECT_OPTIONS)
+  const compiled = fieldsOf(name, fields)
+  const course = courseOf(name, fields, options.motion as MotionOptions<Fields> | undefined)
+  const whole = compiled as unknown as Schema<Fields>
+  if (compiled.bytesMax > STATE_MAX) {
+    throw badValue(`${name}: its state has at most ${STATE_MAX} bytes: ${compiled.bytesMax}`)
+  }
+  const rulesFor = (report: Report): TypeRules => {
+    return rulesOf(name, whole, options as OwningOptions<Fields>, course !== null, report)
+  }
+  return { kind, name, schema: compiled, course, rules: rulesFor(() => {}), rulesFor }
+}
+
+const OBJECT_OPTIONS = [...OWNING_OPTIONS, 'motion']
+
+/** What two builds must agree on: which rules a type has, not what they do. */
+export function textOf({ name, schema: { text }, course, rules }: ObjectType<Fields>): string {
+  return [name, text, ...(course ? [course.text] : []), ruleText(rules)].join(' ')
+}
+
+/** A change of an object's state: some of its fields. */
+export type Patch<F extends Fields> = Partial<StateOf<F>>

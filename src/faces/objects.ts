@@ -1,0 +1,63 @@
+/** Objects as a game names them, and what they bring to a session. */
+
+import { badValue } from '../machine.ts'
+import * as objects from '../objects/objects.ts'
+import type { Part } from '../machine.ts'
+import { type Fields, shown } from '../wire/schema.ts'
+import { Belongings } from './belongings.ts'
+import type { Host, Kind, Opened } from './kind.ts'
+import {
+  compileObject,
+  OBJECT_TYPES_MAX,
+  type ObjectOptions,
+  type ObjectType,
+  textOf,
+} from './object-types.ts'
+
+/** Most rounds of updates of objects a second. */
+const RATE_MAX: number = 1_000 / objects.GATHER_MS
+
+/** The kind of all that `object` makes. */
+export const objectsKind: Kind<'object'> = {
+  word: 'object',
+  channel: objects.OBJECTS_CHANNEL,
+  most: OBJECT_TYPES_MAX,
+  verbs: ['create', 'all'],
+  text: (definition) => textOf(definition as ObjectType),
+  terms: ({ objectsPerPlayer }) => termsOf(objectsPerPlayer),
+  open: (definitions, host) => open(definitions as readonly ObjectType[], host),
+}
+
+function open(types: readonly ObjectType[], host: Host): Opened {
+  const state = objects.create(1_000 / rateOf(host.options['updatesPerSecond']))
+  const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
+  const part = objects.objectsPart(rules) as Part<never>
+  return { part, state, face: new Belongings(types, rules, state, host) }
+}
+
+function termsOf(most: unknown): string {
+  if (most === undefined) return ''
+  const fits = Number.isInteger(most) && (most as number) >= 0
+  if (fits && (most as number) <= objects.OBJECTS_MAX) return `objects=${most as number}`
+  throw badValue(`objectsPerPlayer is 0 to ${objects.OBJECTS_MAX}: ${shown(most)}`)
+}
+
+function rateOf(rate: unknown = RATE_MAX): number {
+  if (typeof rate === 'number' && rate >= 1 && rate <= RATE_MAX) return rate
+  throw badValue(`updatesPerSecond is 1 to ${RATE_MAX}: ${shown(rate)}`)
+}
+
+/**
+ * A type of objects: its state field by field. Each object has one owner, who sets it; the
+ * newest state reaches everybody, and nobody waits for it.
+ *
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long, or a motion whose
+ *   fields do not fit
+ */
+export function object<F extends Fields>(
+  name: string,
+  fields: F,
+  options: ObjectOptions<NoInfer<F>> = {},
+): ObjectType<F> {
+  return compileObject(objectsKind, name, fields, options as ObjectOptions<F>)
+}

@@ -1,0 +1,18 @@
+/** A procedure as a game names it. */
+
+import type { Kind } from './kind.ts'
+import type { MemberInfo } from './member-info.ts'
+
+/** What a procedure does where it is called: its answer, or a promise of that. */
+export type Procedure<Args = never, Answer = unknown> = (
+  args: Args,
+  by: MemberInfo,
+) => Answer | PromiseLike<Answer>
+
+/** A procedure. */
+export interface ProcedureType<Args = never, Answer = unknown> {
+  readonly kind: Kind<'procedure'>
+  readonly name: string
+  /** What every member does; null where each says by `session.answer`. */
+  readonly run: Procedure<Args, Answer> | null
+}
