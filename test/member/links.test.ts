@@ -2,6 +2,7 @@
 // Method: one member by hand; the others are what is said in their names.
 import { describe, expect, test } from 'vitest'
 import { takeNews } from '../../src/member/dispatch.ts'
+import * as links from '../../src/member/links.ts'
 import { ASKED_MS, KEEPALIVE_MS, PROBE_MS, RESERVE_MS } from '../../src/member/links.ts'
 import * as member from '../../src/member/member.ts'
 import { Hand } from './hand.ts'
@@ -83,6 +84,19 @@ test('L8: in a star the link with a backup that does not lead is knocked on less
   for (const inc of [1, 2]) hand.link(inc, `sim:${inc}`)
   const pauses = [1, 2].map((inc) => hand.peer(inc).link!.keepaliveMs)
   expect(pauses).toEqual([KEEPALIVE_MS, RESERVE_MS])
+})
+
+test('L8: a link that is closed is none any more, and what still comes on it is nobody’s (PR-2)', () => {
+  const hand = new Hand(2, 2, 'star')
+  hand.pass(50)
+  const closed = hand.link(1, 'sim:1')
+  const before = hand.sent.length
+  links.close(hand.run, closed, links.CLOSE.idle)
+  const { counters, peers } = hand.run.member
+  expect(hand.sent.length).toBeGreaterThan(before)
+  expect(peers.get(1)).toBe(undefined)
+  member.datagram(hand.run, hand.now, 'sim:1', hand.sent.at(-1)!.bytes)
+  expect(counters.stray).toBe(1)
 })
 
 test('a message for a part that is not there is counted, and harms nobody (PR-2)', () => {

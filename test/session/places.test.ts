@@ -165,6 +165,17 @@ describe('roles', () => {
     operate(own, 500, 1, { kind: 'operation', seq: 3, part: 5, body: bytes }, out)
     expect(own.server.unackedSince).toBe(500)
   })
+  test('T31: a backup that leaves is a member until the register has dropped it (PR-2)', () => {
+    const one = primary()
+    backUp(one)
+    const { server } = one.session
+    remove(one.session, 0, 2, 'left', listening().out)
+    expect([server.role, [...server.durable.members.keys()]]).toEqual(['dropping', [1, 2, 3]])
+    one.give(registerOf(3, 1, 0))
+    const { role, durable, told, toldMv } = one.session.server
+    expect([role, [...durable.members.keys()], durable.mv]).toEqual(['alone', [1, 3], 4])
+    expect([[...told.keys()], toldMv]).toEqual([[1, 3], 4])
+  })
   test('T36: a backup asks for the role by the epoch in which the hub named it (PR-2)', () => {
     const one = primary()
     one.give({ kind: 'offer', peer: 2 })
