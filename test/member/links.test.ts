@@ -7,6 +7,10 @@ import { ASKED_MS, KEEPALIVE_MS, PROBE_MS, RESERVE_MS } from '../../src/member/l
 import * as member from '../../src/member/member.ts'
 import { Hand } from './hand.ts'
 
+test('on its way in a member asks for the next thing as soon as it has the one before (PR-2)', () => {
+  expect(new Hand(2, 2, 'star').asked).toEqual(['hello', 'add', 'signal', 'attach'])
+})
+
 describe('a greeting', () => {
   test('that is denied makes no link; who leads and says that we are none sends us back (PR-2)', () => {
     const hand = new Hand(2, 2, 'star')

@@ -109,6 +109,24 @@ describe('a view', () => {
   })
 })
 
+test('of what was done a member knows the newest that it was told, in whatever order (PR-2)', () => {
+  const { own } = third()
+  own.client.told.waiting = false
+  const known = [9, 4, 12].map((index, at) => {
+    const news = {
+      kind: 'news',
+      index,
+      player: 2,
+      seq: at,
+      part: 5,
+      bytes: Uint8Array.of(),
+    } as const
+    client.takeNews(own, 1, news, listening().out)
+    return own.client.told.index
+  })
+  expect(known).toEqual([9, 9, 12])
+})
+
 describe('what all are told', () => {
   test('S-1: of one who went: the number, and nobody who came instead (PR-2)', () => {
     const { out, messages } = listening()
