@@ -204,6 +204,9 @@ describe('roles', () => {
     backup.give(registerOf(2, 1, 2))
     backup.give({ kind: 'suspect', peer: 1 })
     expect(backup.asked).toMatchObject([{ why: 'takeover', expect: 2, primary: 2, backup: 0 }])
+    // Somebody was quicker, and it is the backup still: it goes on standing by.
+    backup.give(registerOf(3, 1, 2))
+    expect(backup.session.server).toMatchObject({ role: 'backup', epoch: 3 })
   })
   test('T4: who leaves without a backup gives the role away as soon as it has one (PR-2)', () => {
     const one = primary()

@@ -10,7 +10,7 @@ import {
   peerLayout,
   type View,
 } from '../../src/session/messages.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
+import { encode } from '../../src/wire/layout.ts'
 
 const longest = (inc: number): Member => ({
   inc,
@@ -21,16 +21,6 @@ const longest = (inc: number): Member => ({
   linkHash: new Uint8Array(16),
   registerHash: new Uint8Array(16),
   resumeHash: new Uint8Array(16),
-})
-
-test('news of an operation have 61,440 bytes at most, as the standard says (PR-2)', () => {
-  const news = (size: number): Uint8Array => {
-    const bytes = new Uint8Array(size)
-    return encode(peerLayout, { kind: 'news', index: 1, player: 1, seq: 1, part: 5, bytes })
-  }
-  expect(() => news(61_440)).not.toThrow()
-  expect(decode(peerLayout, news(61_440))).toMatchObject({ kind: 'news' })
-  expect(() => news(61_441)).toThrow('61440')
 })
 
 test('the view of a full session with the longest names and addresses fits one message', () => {
