@@ -136,6 +136,31 @@ describe('actions', () => {
     })
   })
 
+  test('an action changes 32,768 bytes by the estimate of the standard, and no byte more (PR-2)', () => {
+    const made = actionsPart(
+      new Map<string, Run>([
+        [
+          'write',
+          (table, args) => {
+            // With its quotes and its key of two letters each is 2,728 units of text.
+            for (const key of ['k0', 'k1', 'k2']) table.set(key, 'x'.repeat(2_724))
+            table.set('k3', 'x'.repeat(args as number))
+            return true
+          },
+        ],
+      ]),
+    )
+    const answer = (length: number): unknown => {
+      const done = made.perform!(actions.create(), 0, actions.encodeCall('write', length), 7, 3)
+      return actions.decodeAnswer(done.outcome)
+    }
+    expect(answer(2_724)).toEqual({ ok: true, value: true })
+    expect(answer(2_725)).toEqual({
+      ok: false,
+      why: 'an action changes 32768 bytes at most: 32771',
+    })
+  })
+
   test('arguments and an answer have 8 KB each as JSON, and no byte more (PR-2)', () => {
     // With its quotes.
     const longest = 'x'.repeat(8_190)
@@ -182,6 +207,21 @@ describe('actions', () => {
     expect(fire(1)).toEqual([2, { ok: true, value: 5 }])
     expect(state.kept.get('score.0')).toBe('5')
     expect(fire(1)).toEqual([0, { ok: true, value: null }])
+  })
+
+  test('a timer of an action that there is no more says so, and does not come again (PR-2)', () => {
+    const state = actions.create()
+    told(state, [])
+    part.clock!(state, 1_000)
+    expect(perform(state, 'in a while', 50)).toEqual({ ok: true, value: 1 })
+    const other = actionsPart(new Map())
+    const answers = [60, 61].map((now) => {
+      const { outcome, changes } = other.perform!(state, now, actions.encodeFire(1), 1, 3)
+      for (const change of changes) other.apply!(state, change)
+      return actions.decodeAnswer(outcome)
+    })
+    const none = { ok: false, why: 'no action is called score' }
+    expect(answers).toEqual([none, { ok: true, value: null }])
   })
 
   test('timers and players that are kept have no room of their own in a full table', () => {

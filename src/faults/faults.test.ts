@@ -204,6 +204,15 @@ describe('schedules', () => {
     expect([...kinds].sort()).toEqual([...schedule.FAULT_KINDS].sort())
   })
 
+  test('a stall lasts 1.5 s at most, for beyond it is a crash; what else lasts up to 3 s (PR-2)', () => {
+    const longest = (kind: 'stall' | 'deafness'): number => {
+      const steps = schedule.plan(prng.create(kind), { ...options, count: 500, kinds: [kind] })
+      return Math.max(...steps.map(({ fault }) => ('ms' in fault ? fault.ms : 0)))
+    }
+    expect(Math.round(longest('stall') / 100)).toBe(15)
+    expect(Math.round(longest('deafness') / 100)).toBe(30)
+  })
+
   test('in 200 seeds never are two nodes down at once', () => {
     for (const seed of seeds) {
       const down = new Set<string>()

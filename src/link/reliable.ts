@@ -52,8 +52,7 @@ export interface Outgoing {
   /** Messages and bytes in the ring; at most QUEUE_MESSAGES_MAX and QUEUE_BYTES_MAX. */
   messages: number
   bytes: number
-  /** Pieces to be sent again, and a piece before which there is none. */
-  again: number
+  /** A piece before which none is to be sent again. */
   againFrom: number
   /** Last message all of which arrived, with all before it; 0 if none. */
   delivered: number
@@ -80,7 +79,6 @@ export function createOutgoing(): Outgoing {
     ring: [null, null],
     messages: 0,
     bytes: 0,
-    again: 0,
     againFrom: 1,
     delivered: 0,
   }
@@ -143,13 +141,12 @@ export function pieceAt(outgoing: Outgoing, id: number): Piece | null {
 
 /** The piece to send next: the oldest to be sent again, else the first unsent; 0 for none. */
 export function nextPiece(outgoing: Outgoing, limits: Limits): number {
-  if (outgoing.again > 0) {
-    let id = Math.max(outgoing.againFrom, outgoing.base)
-    while (id < outgoing.unsent && pieceAt(outgoing, id)!.stage !== PIECE.again) id += 1
-    outgoing.againFrom = id
-    if (id < outgoing.unsent) return id
-  }
   const { unsent, next, base } = outgoing
+  // Each piece is passed over once, and once more for each time that it is to be sent again.
+  let id = Math.max(outgoing.againFrom, base)
+  while (id < unsent && pieceAt(outgoing, id)!.stage !== PIECE.again) id += 1
+  outgoing.againFrom = id
+  if (id < unsent) return id
   return unsent < next && unsent < base + limits.ahead ? unsent : 0
 }
 
@@ -157,8 +154,7 @@ export function nextPiece(outgoing: Outgoing, limits: Limits): number {
 export function sent(outgoing: Outgoing, id: number, sequence: number): boolean {
   const piece = pieceAt(outgoing, id)!
   const repeated = piece.stage === PIECE.again
-  if (repeated) outgoing.again -= 1
-  else outgoing.unsent = id + 1
+  if (!repeated) outgoing.unsent = id + 1
   piece.stage = PIECE.flying
   piece.packet = sequence
   return repeated
@@ -175,7 +171,6 @@ export function sendAgain(outgoing: Outgoing, id: number): void {
   const piece = pieceAt(outgoing, id)
   if (piece?.stage !== PIECE.flying) return
   piece.stage = PIECE.again
-  outgoing.again += 1
   outgoing.againFrom = Math.min(outgoing.againFrom, id)
 }
 
@@ -183,7 +178,6 @@ export function sendAgain(outgoing: Outgoing, id: number): void {
 export function arrivedPiece(outgoing: Outgoing, id: number): void {
   const piece = pieceAt(outgoing, id)
   if (piece === null || piece.stage === PIECE.arrived) return
-  if (piece.stage === PIECE.again) outgoing.again -= 1
   piece.stage = PIECE.arrived
 }
 

@@ -15,5 +15,9 @@ test('a mailbox talks with none that is called like itself, or like nothing (PR-
   }
   expect(refusedFor('bob')).toBe(null)
   expect(refusedFor('ada')).toBe('a mailbox cannot be called ada like this one')
+  // A terminal would obey it: the bell, an escape, the end of a line.
+  for (const obeyed of ['b\u0007b', 'b\u001b[2Jb', 'b\nb', 'b\u009bb']) {
+    expect(refusedFor(obeyed)).toBe('no mailbox can be called like this')
+  }
   expect(refusedFor('')).toBe('a mailbox cannot be called nothing')
 })

@@ -362,7 +362,8 @@ describe('what comes is', () => {
     post(a, b, 'one')
     mailbox.hear(a.box, 0, 'b', batch([], 1), a.shelf, a.out)
     const older = { ...HELLO, postedDigest: NO_DIGEST, posted: 0 }
-    mailbox.hear(a.box, 0, 'b', older, a.shelf, a.out)
+    // What it acked is not kept, so there is no digest that its own could be compared with.
+    expect(() => mailbox.hear(a.box, 0, 'b', older, a.shelf, a.out)).not.toThrow()
     expect(a.events.at(-1)).toMatchObject({ kind: 'fault', peer: 'b' })
   })
 

@@ -168,7 +168,7 @@ const SLOTS: Readonly<Record<SlotsBug, Partial<SlotsRules>>> = {
     ...ALONE,
     isLate: (own, slot) => slots.RULES.isLate(own, slot) || slot < own.slot,
   },
-  'slot-of-arrival': { ...ALONE, slotOf: ({ slot }) => slot },
+  'slot-of-arrival': { ...ALONE, counted: ({ slot }, said) => ({ ...said, slot }) },
   'order-of-arrival': { ...ALONE, sorted: (_own, _game, _slot, events) => events },
   'never-asks': ALONE,
   'void-unagreed': { haveAllSaid: () => true },

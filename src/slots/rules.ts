@@ -7,7 +7,7 @@ import { HORIZON_SLOTS, type Slots, type SlotsRules } from './state.ts'
 
 /** The rules of every real world. */
 export const RULES: SlotsRules = rulesOf<SlotsRules>({
-  slotOf: (_slots, { slot }) => slot,
+  counted: (_slots, said) => said,
   isLate: ({ standing, base }, slot) => standing === 'live' && slot <= base,
   sorted,
   mayAsk: ({ askAt }, now) => now >= askAt,

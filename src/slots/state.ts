@@ -179,8 +179,8 @@ export type SlotsOut = PartOut<SlotsEvent>
 
 /** Decisions on which equal worlds rest (RULES of rules.ts, or twisted ones). */
 export interface SlotsRules {
-  /** The slot that an event counts in. */
-  slotOf(slots: Slots, told: { slot: number }): number
+  /** An event with the slot that it counts in. */
+  counted<Said extends { readonly slot: number }>(slots: Slots, said: Said): Said
   /** Whether an event of that slot comes too late to count. */
   isLate(slots: Slots, slot: number): boolean
   /** Acts of a slot in the order in which they are folded (M32). */

@@ -18,15 +18,15 @@ import { eventOf } from './worlds.ts'
 // Members that others know of before we do.
 const STRANGERS_MAX = 4
 
-/** Takes an event that a peer told. @returns it if it is new */
+/** Takes an event that a peer said. @returns it if it is new */
 export function take(
   slots: Slots,
   game: Game,
   now: Millis,
   from: PeerId,
-  told: Told,
+  said: Told,
 ): SlotEvent | null {
-  told.slot = slots.rules.slotOf(slots, told)
+  const told = slots.rules.counted(slots, said)
   const known = find(slots, told.slot, told.inc, told.id)
   if (known) return again(slots, game, from, told, known)
   if (slots.rules.isLate(slots, told.slot)) return late(slots)

@@ -109,7 +109,7 @@ export function maybe<Value>(item: Layout<Value>): Layout<Value | null> {
       flag.write(writer, value !== null)
       if (value !== null) item.write(writer, value)
     },
-    read: (reader) => (flag.read(reader) && !reader.failed ? item.read(reader) : null),
+    read: (reader) => (flag.read(reader) ? item.read(reader) : null),
   }
 }
 

@@ -171,6 +171,15 @@ describe('one kind of value', () => {
     )
   })
 
+  test('a name of a field is a letter and what may follow one, and never that of the prototype (PR-2)', () => {
+    for (const name of ['a b', '', '1st', 'a.b', 'x'.repeat(65), '__proto__']) {
+      expect(() => schema({ [name]: u8 })).toThrow(`"${name.slice(0, 64)}" is no name of a field`)
+    }
+    for (const name of ['é', '_', '$a-1', 'x'.repeat(64)]) {
+      expect(schema({ [name]: u8 }).names).toEqual([name])
+    }
+  })
+
   test('what overshoots its range is clamped; what is no number throws and names its field', () => {
     const back = decodeState(Ship, encodeState(Ship, { ...initialState(Ship), pos: [1e9, -1e9] }))
     expect(back?.pos).toEqual([64, -64])

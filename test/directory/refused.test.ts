@@ -1,6 +1,7 @@
 // Goal: who gets no session is told why.
 // Method: the hub's machine with streams by hand.
 import { expect, test } from 'vitest'
+import * as hub from '../../src/directory/hub.ts'
 import type { FromHub } from '../../src/directory/messages.ts'
 import * as register from '../../src/directory/register.ts'
 import { Desk, listed } from './desk.ts'
@@ -18,6 +19,14 @@ const WISH: register.Wish = {
 function ask(desk: Desk, wish: Partial<register.Wish>): FromHub[] {
   return desk.say(desk.open(), { kind: 'add', request: 3, ...WISH, ...wish })
 }
+
+test('who wants a game that this hub has not is told which it has (PR-2)', () => {
+  const desk = new Desk()
+  desk.hub = hub.create(0, 1, new Set(['chess', 'go']))
+  const why = 'no game "g" on this hub: it has chess, go'
+  expect(ask(desk, {})).toEqual([{ kind: 'refused', request: 3, why }])
+  expect(ask(desk, { game: 'go' })).toMatchObject([{ kind: 'added', created: true }])
+})
 
 test('T20: who may not serve hears that nobody does, who may that the hub is full (PR-2)', () => {
   const desk = new Desk()

@@ -57,7 +57,7 @@ export function refusal(run: () => unknown): string {
     expect(error).toBeInstanceOf(HoldfastError)
     return `${(error as HoldfastError).code}: ${(error as Error).message}`
   }
-  throw new Error('nothing was thrown')
+  return expect.unreachable('nothing was thrown')
 }
 
 /** What an action answered, as time passes. @throws Error with its sentence, if that was no */

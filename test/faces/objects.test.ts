@@ -65,7 +65,7 @@ function failure(run: () => unknown): [string, string] {
     expect(error).toBeInstanceOf(HoldfastError)
     return [(error as HoldfastError).code, (error as Error).message]
   }
-  throw new Error('nothing was thrown')
+  return expect.unreachable('nothing was thrown')
 }
 
 const owners = (all: Session[]): (string | undefined)[] =>

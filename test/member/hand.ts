@@ -10,7 +10,13 @@ import {
   type Runtime,
   type Wish,
 } from '../../src/member/state.ts'
-import { type FromHub, fromHub, HUB_VERSION, type Topology } from '../../src/directory/messages.ts'
+import {
+  type FromHub,
+  fromHub,
+  HUB_VERSION,
+  toHub,
+  type Topology,
+} from '../../src/directory/messages.ts'
 import { joinedLayout, type Member } from '../../src/session/messages.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 
@@ -21,6 +27,8 @@ export class Hand {
   now = 0
   readonly sent: { to: string; bytes: Uint8Array }[] = []
   readonly events: MemberEvent[] = []
+  /** What the hub was asked for. */
+  readonly asked: string[] = []
   readonly run: Runtime
   #links = 0
 
@@ -29,7 +37,7 @@ export class Hand {
     this.run = member.wire(own, {
       datagram: (to, bytes) => void this.sent.push({ to, bytes: bytes.slice() }),
       reaches: (address) => address.startsWith('sim:'),
-      hub: () => {},
+      hub: (bytes) => void this.asked.push(decode(toHub, bytes)!.kind),
       emit: (event) => void this.events.push(event),
     })
     const register = { epoch: 1, primary: 1, backup }

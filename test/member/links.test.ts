@@ -1,10 +1,22 @@
 // Goal: how links begin, which way they take, and when a member asks for them.
 // Method: one member by hand; the others are what is said in their names.
 import { describe, expect, test } from 'vitest'
-import { takeNews } from '../../src/member/dispatch.ts'
+import { takeMessage, takeNews } from '../../src/member/dispatch.ts'
+import * as links from '../../src/member/links.ts'
 import { ASKED_MS, KEEPALIVE_MS, PROBE_MS, RESERVE_MS } from '../../src/member/links.ts'
 import * as member from '../../src/member/member.ts'
+import { SESSION_CHANNEL } from '../../src/member/state.ts'
+import { peerLayout } from '../../src/session/messages.ts'
+import { createWriter, finish, writeRaw, writeU8, writeVarint } from '../../src/wire/bytes.ts'
+import { encode } from '../../src/wire/layout.ts'
 import { Hand } from './hand.ts'
+
+// Of the time before this member is up to date.
+const NEWS = { kind: 'news', index: 0, player: 2, seq: 1, part: 5 } as const
+
+test('on its way in a member asks for the next thing as soon as it has the one before (PR-2)', () => {
+  expect(new Hand(2, 2, 'star').asked).toEqual(['hello', 'add', 'signal', 'attach'])
+})
 
 describe('a greeting', () => {
   test('that is denied makes no link; who leads and says that we are none sends us back (PR-2)', () => {
@@ -83,6 +95,36 @@ test('L8: in a star the link with a backup that does not lead is knocked on less
   for (const inc of [1, 2]) hand.link(inc, `sim:${inc}`)
   const pauses = [1, 2].map((inc) => hand.peer(inc).link!.keepaliveMs)
   expect(pauses).toEqual([KEEPALIVE_MS, RESERVE_MS])
+})
+
+test('L8: a link that is closed is none any more, and what still comes on it is nobody’s (PR-2)', () => {
+  const hand = new Hand(2, 2, 'star')
+  hand.pass(50)
+  const closed = hand.link(1, 'sim:1')
+  const before = hand.sent.length
+  links.close(hand.run, closed, links.CLOSE.idle)
+  const { counters, peers } = hand.run.member
+  expect(hand.sent.length).toBeGreaterThan(before)
+  expect(peers.get(1)).toBe(undefined)
+  member.datagram(hand.run, hand.now, 'sim:1', hand.sent.at(-1)!.bytes)
+  expect(counters.stray).toBe(1)
+})
+
+test('news of an operation are taken up to the length that the standard names, and no longer (PR-2)', () => {
+  const { run } = new Hand(2, 2, 'star')
+  const { told } = run.member.session.client
+  const give = (size: number): void => {
+    const head = encode(peerLayout, { ...NEWS, bytes: new Uint8Array(0) })
+    const writer = createWriter()
+    writeU8(writer, SESSION_CHANNEL)
+    writeRaw(writer, head.subarray(0, -1))
+    writeVarint(writer, size)
+    writeRaw(writer, new Uint8Array(size))
+    takeMessage(run, 1, finish(writer))
+  }
+  for (const size of [61_440, 61_441]) give(size)
+  expect(told.coming.map(({ bytes }) => bytes.length)).toEqual([61_440])
+  expect(run.member.counters.malformed).toBe(1)
 })
 
 test('a message for a part that is not there is counted, and harms nobody (PR-2)', () => {

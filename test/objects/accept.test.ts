@@ -1,7 +1,7 @@
 // Goal: what a member makes of what it hears, in whatever order it comes.
 // Method: a crew in a mesh, whose links and packets the test carries by hand.
 import { describe, expect, test } from 'vitest'
-import { KIND } from '../../src/objects/messages.ts'
+import { KIND, plain } from '../../src/objects/messages.ts'
 import {
   carry,
   type Crew,
@@ -243,6 +243,16 @@ describe('updates', () => {
     land(crew, packet)
     expect(look(crew, X, key)).toBe('2 v0.0 5,1')
   })
+})
+
+test('that somebody follows is nothing to who does not lead, and is said once (PR-2)', () => {
+  const crew = mesh()
+  settle(crew)
+  const ignored = [A, A, HOST].map((to) => {
+    hear(crew, to, B, plain(KIND.follow, 1))
+    return state(crew, to).counters.ignored
+  })
+  expect(ignored).toEqual([0, 1, 1])
 })
 
 describe('a grant', () => {

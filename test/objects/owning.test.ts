@@ -4,7 +4,6 @@
 import { describe, expect, test } from 'vitest'
 import * as objects from '../../src/objects/objects.ts'
 import { KIND } from '../../src/objects/messages.ts'
-import { BALANCE_MS } from '../../src/objects/balancing.ts'
 import { GRANT_MS } from '../../src/objects/owning.ts'
 import {
   act,
@@ -16,7 +15,6 @@ import {
   die,
   give,
   grant,
-  join,
   kinds,
   land,
   link,
@@ -24,7 +22,6 @@ import {
   looks,
   lose,
   meet,
-  pass,
   pull,
   reply,
   rules,
@@ -455,42 +452,5 @@ describe('grants', () => {
     lose(crew, B)
     settle(crew)
     expect(looks(crew, key)).toEqual(['1 v1.2 1,1'])
-  })
-})
-
-describe('objects that may be balanced', () => {
-  const even = [rules({ balance: true }), rules()]
-
-  function counts(crew: Crew): number[] {
-    const owners = [...state(crew, HOST).replicas.values()]
-      .filter(({ type }) => type === 0)
-      .map(({ owner }) => owner)
-    return [...crew.here.keys()].map((inc) => owners.filter((owner) => owner === inc).length)
-  }
-
-  test('B27: are moved from the fullest to the emptiest, one a second, until all have about as many', () => {
-    const crew = meet({ incs: [HOST, A, B], types: even })
-    for (let i = 0; i < 12; i++) spawn(crew, A, [i, 0])
-    settle(crew)
-    expect(counts(crew)).toEqual([0, 12, 0])
-    pass(crew, 3 * BALANCE_MS)
-    expect(Math.max(...counts(crew))).toBeGreaterThanOrEqual(9)
-    pass(crew, 10 * BALANCE_MS)
-    expect(counts(crew)).toEqual([4, 4, 4])
-    const events = crew.events.get(B)!.length
-    pass(crew, 10 * BALANCE_MS)
-    expect(crew.events.get(B)!.length).toBe(events)
-    join(crew, C)
-    pass(crew, 10 * BALANCE_MS)
-    expect(counts(crew)).toEqual([3, 3, 3, 3])
-  })
-
-  test('B27: and no others, and not over a difference of one', () => {
-    const crew = meet({ incs: [HOST, A, B], types: even })
-    for (let i = 0; i < 6; i++) spawn(crew, A, [i, 0], 1)
-    for (const inc of [A, B]) spawn(crew, inc)
-    pass(crew, 10 * BALANCE_MS)
-    expect(counts(crew)).toEqual([0, 1, 1])
-    expect(told(crew, HOST, 'object-owner')).toEqual([])
   })
 })

@@ -2,7 +2,7 @@
 // Method: a primary and members in one process; each hears what it is told at once, or not.
 import { describe, expect, test } from 'vitest'
 import { bool, piece, reject, secret, u8 } from '../../src/index.ts'
-import { readBody } from '../../src/pieces/messages.ts'
+import { encodeTable, readBody } from '../../src/pieces/messages.ts'
 import { draft, type PieceTypes, REFUSED_MAX, settled, shown } from '../../src/pieces/pieces.ts'
 import { act, ask, follow, hear, room, type Seat, welcome } from './room.ts'
 
@@ -241,6 +241,30 @@ describe('what becomes of an update', () => {
 })
 
 describe('a session that goes on from what a member was told', () => {
+  test('O57: a table that comes in parts holds with its last, all of it at once (PR-2)', () => {
+    const all = room(chips, 2, 3)
+    const [ada, bob] = all.seats as [Seat, Seat]
+    for (const id of [1, 2]) hear(all, bob, ask(all, bob, id, mark(7)), [ada])
+    const { gen, rows } = all.primary.state.kept
+    const marks = () => [...ada.state.told].map(([id, row]) => [id, row.fields[0]])
+    const give = (first: boolean, last: boolean, ...ids: number[]): void => {
+      const part = { first, last, gen, forks: [], rows: ids.map((id) => rows.get(id)!) }
+      const out = { send: () => 0, emit: (event: unknown) => void told.push(event) }
+      all.part.receive!(ada.state, 0, 100, encodeTable(chips, part), out)
+    }
+    const told: unknown[] = []
+    give(true, false, 1)
+    give(false, false, 2)
+    expect([marks(), told]).toEqual([[1, 2, 3].map((id) => [id, 0]), []])
+    give(false, true, 3)
+    expect(marks()).toEqual([
+      [1, 7],
+      [2, 7],
+      [3, 0],
+    ])
+    expect(told).toHaveLength(3)
+  })
+
   test('O58: who comes back shows nothing that goes on from what was lost', () => {
     const all = room(chips, 2, 3)
     const [ada, bob] = all.seats as [Seat, Seat]

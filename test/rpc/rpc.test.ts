@@ -21,7 +21,7 @@ function refusal(act: () => unknown): HoldfastError {
     expect(error).toBeInstanceOf(HoldfastError)
     return error as HoldfastError
   }
-  throw new Error('nothing was refused')
+  return expect.unreachable('nothing was refused')
 }
 
 describe.each(['star', 'mesh'] as const)('calls in a %s', (topology) => {

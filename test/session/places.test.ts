@@ -109,6 +109,24 @@ describe('a view', () => {
   })
 })
 
+test('of what was done a member knows the newest that it was told, in whatever order (PR-2)', () => {
+  const { own } = third()
+  own.client.told.waiting = false
+  const known = [9, 4, 12].map((index, at) => {
+    const news = {
+      kind: 'news',
+      index,
+      player: 2,
+      seq: at,
+      part: 5,
+      bytes: Uint8Array.of(),
+    } as const
+    client.takeNews(own, 1, news, listening().out)
+    return own.client.told.index
+  })
+  expect(known).toEqual([9, 9, 12])
+})
+
 describe('what all are told', () => {
   test('S-1: of one who went: the number, and nobody who came instead (PR-2)', () => {
     const { out, messages } = listening()
@@ -165,6 +183,17 @@ describe('roles', () => {
     operate(own, 500, 1, { kind: 'operation', seq: 3, part: 5, body: bytes }, out)
     expect(own.server.unackedSince).toBe(500)
   })
+  test('T31: a backup that leaves is a member until the register has dropped it (PR-2)', () => {
+    const one = primary()
+    backUp(one)
+    const { server } = one.session
+    remove(one.session, 0, 2, 'left', listening().out)
+    expect([server.role, [...server.durable.members.keys()]]).toEqual(['dropping', [1, 2, 3]])
+    one.give(registerOf(3, 1, 0))
+    const { role, durable, told, toldMv } = one.session.server
+    expect([role, [...durable.members.keys()], durable.mv]).toEqual(['alone', [1, 3], 4])
+    expect([[...told.keys()], toldMv]).toEqual([[1, 3], 4])
+  })
   test('T36: a backup asks for the role by the epoch in which the hub named it (PR-2)', () => {
     const one = primary()
     one.give({ kind: 'offer', peer: 2 })
@@ -175,6 +204,9 @@ describe('roles', () => {
     backup.give(registerOf(2, 1, 2))
     backup.give({ kind: 'suspect', peer: 1 })
     expect(backup.asked).toMatchObject([{ why: 'takeover', expect: 2, primary: 2, backup: 0 }])
+    // Somebody was quicker, and it is the backup still: it goes on standing by.
+    backup.give(registerOf(3, 1, 2))
+    expect(backup.session.server).toMatchObject({ role: 'backup', epoch: 3 })
   })
   test('T4: who leaves without a backup gives the role away as soon as it has one (PR-2)', () => {
     const one = primary()

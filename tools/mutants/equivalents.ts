@@ -24,6 +24,12 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Both ways copy the same bytes; few are copied faster by hand, many by the library.',
   ),
   equivalent(
+    'objects/duty.ts oweAll',
+    "replica.dead && !rules.tombstone('tell')",
+    'false',
+    'What is gone is told like all else; only a proof has the rule say otherwise, to find that.',
+  ),
+  equivalent(
     'directory/attaching.ts detach',
     'members?.get(inc) !== connection',
     '!members',

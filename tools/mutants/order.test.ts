@@ -16,7 +16,7 @@ test('cheap tests come first, those of the room before others, and long ones not
   const found = batches(
     [
       reaching(FAR, 'far', 1),
-      reaching(NEAR, 'slow', 2_000),
+      reaching(NEAR, 'slow', 3_000),
       reaching(NEAR, 'near', 20),
       reaching(FAR, 'too long', 20_000),
     ],
@@ -29,6 +29,11 @@ test('cheap tests come first, those of the room before others, and long ones not
     ],
     [[NEAR, ['slow']]],
   ])
+})
+test('a test of the room that counts to a million is not behind all cheap ones from elsewhere (PR-2)', () => {
+  const many = Array.from({ length: 100 }, (_, n) => reaching(`test/api/b${n}.test.ts`, 'far', 80))
+  const found = batches([...many, reaching(NEAR, 'counts', 1_500)], 'link')
+  expect(found[0]).toEqual([[NEAR, ['counts']]])
 })
 test('all tests of one change have a bound together', () => {
   const long = Array.from({ length: 10 }, (_, n) => reaching(NEAR, `${n}`, 5_000))

@@ -9,7 +9,7 @@ const SUM_MS_MAX = 12_000
 /** What a first test of a file costs beside itself: its imports. */
 const FILE_MS = 150
 /** What a test from elsewhere must save to come first. */
-const AWAY_MS = 400
+const AWAY_MS = 2_000
 const BATCHES_MS = [400, 1_500, 5_000, Infinity]
 
 /** Tests by file. */

@@ -46,6 +46,20 @@ function g() {}`
   test('of a constant are those of the statements that name it', () => {
     expect(watches(text, '3')).toEqual(watches(text, 'a > MAX'))
   })
+  test('of a constant that a parameter has for its default are those of the function (PR-2)', () => {
+    const late = `const MAX = 3
+const MIN = 1
+function create(a = MAX) {
+  return a
+}
+const made = (a = MIN) => [a]
+function other() { return create(2) }`
+    expect(watches(late, '3')).toEqual(watches(late, 'return a'))
+    expect(watches(late, '1')).toEqual(watches(late, '[a]'))
+    for (const place of ['3', 'a = MAX']) {
+      expect(reached(late, 'create()')).toEqual(expect.arrayContaining(watches(late, place)))
+    }
+  })
   test('move no line', () => {
     expect(probed(parse(FILE, text), 0).split('\n')).toHaveLength(text.split('\n').length)
   })

@@ -86,8 +86,9 @@ export function bases(sources: readonly Source[]): Map<string, number> {
 }
 
 /**
- * The probes that tell whether a place ran: of the innermost statement round it; for what the top
- * of a file declares, of all statements that name it.
+ * The probes that tell whether a place ran: of the innermost statement round it; for a default
+ * among the parameters of a function, of what the function does first; for what else the top of a
+ * file declares, of all statements that name it.
  */
 export function watching(sources: readonly Source[], file: string, at: Range): Set<number> {
   const firsts = bases(sources)
@@ -96,7 +97,8 @@ export function watching(sources: readonly Source[], file: string, at: Range): S
   const visit = (source: Source, range: Range): void => {
     const own = probes(source)
     const index = own.findLastIndex(({ start, end }) => start <= range.start && range.end <= end)
-    if (index >= 0) return void found.add(firsts.get(source.path)! + index)
+    const first = index >= 0 ? index : entered(source, own, range)
+    if (first >= 0) return void found.add(firsts.get(source.path)! + first)
     const top = declarations(source).find(
       ({ start, end }) => start <= range.start && range.end <= end,
     )
@@ -109,6 +111,18 @@ export function watching(sources: readonly Source[], file: string, at: Range): S
     at,
   )
   return found
+}
+
+/** The first probe of the function among whose parameters a place stands; -1 if it is in none. */
+function entered(source: Source, own: readonly Probe[], { start, end }: Range): number {
+  let first = -1
+  walk(source.program, (node) => {
+    if (node.type !== 'FunctionDeclaration' && node.type !== 'ArrowFunctionExpression') return
+    const { body } = node
+    if (!body || start < node.start || end > body.start) return
+    first = own.findIndex((probe) => body.start <= probe.start && probe.end <= body.end)
+  })
+  return first
 }
 
 function naming(sources: readonly Source[], name: string): [Source, Range][] {

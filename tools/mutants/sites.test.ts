@@ -49,6 +49,10 @@ describe('the rules', () => {
     ])
     expect(puts(`const NAME = 'text'\nconst small = 3`)).toEqual([])
   })
+  test('a constant of 0 is left alone: twice and half of it are 0 (PR-2)', () => {
+    for (const none of ['0', '0.0', '0x0']) expect(puts(`const LOOK_MS = ${none}`)).toEqual([])
+    expect(puts('const LOOK_MS = 0.5')).toHaveLength(2)
+  })
   test('types are left alone', () => {
     expect(puts('type A<T> = T extends string ? 1 : 2')).toEqual([])
   })

@@ -178,13 +178,14 @@ function ranged(source: Source, node: Call): Proposal[] {
 
 type Declarator = Extract<Node, { type: 'VariableDeclarator' }>
 
-/** A constant of the top of a file: twice as much, and half of it. */
+/** A constant of the top of a file: twice as much, and half of it; 0 is both, and left alone. */
 function sized(source: Source, { id, init }: Declarator): Proposal[] {
   if (id.type !== 'Identifier' || !/^[A-Z][A-Z\d_]*$/.test(id.name) || !init) return []
   if (!/^[\d_.\s*()+A-Z/-]+$/.test(textOf(source, init)) || !/\w/.test(textOf(source, init))) {
     return []
   }
   const text = textOf(source, init)
+  if (init.type === 'Literal' && init.value === 0) return []
   return [
     ['size', init, `(${text}) * 2`],
     ['size', init, `(${text}) / 2`],
