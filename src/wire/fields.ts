@@ -269,11 +269,8 @@ function integer(bits: number, signed: boolean): Field<number, 'integer'> {
     size: 1,
     bits,
     quantise: (value, into, at) => {
-      if (!Number.isInteger(value) || value < min || value > max) {
-        throw badValue(`${bits} bits hold integers from ${min} to ${max}: ${String(value)}`)
-      }
       // Minus zero is zero.
-      into[at] = value + 0
+      into[at] = Math.min(max, Math.max(min, Math.round(finite(value)))) + 0
     },
     valueAt: (from, at) => from[at] as number,
     write: (writer, from, at) => writeBits(writer, (from[at] as number) - min, bits),
@@ -283,15 +280,15 @@ function integer(bits: number, signed: boolean): Field<number, 'integer'> {
   }
 }
 
-/** An integer from 0 to 255. */
+/** A whole number from 0 to 255. */
 export const u8: Field<number, 'integer'> = integer(8, false)
-/** An integer from 0 to 65535. */
+/** A whole number from 0 to 65,535. */
 export const u16: Field<number, 'integer'> = integer(16, false)
-/** An integer from 0 to 2^32 - 1. */
+/** A whole number from 0 to 4,294,967,295. */
 export const u32: Field<number, 'integer'> = integer(32, false)
-/** An integer from -128 to 127. */
+/** A whole number from -128 to 127. */
 export const i8: Field<number, 'integer'> = integer(8, true)
-/** An integer from -32768 to 32767. */
+/** A whole number from -32,768 to 32,767. */
 export const i16: Field<number, 'integer'> = integer(16, true)
 
 /** True or false, in one bit. */

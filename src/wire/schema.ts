@@ -4,8 +4,12 @@
  *     const Dot = schema({ pos: vec2(0, 100, 0.1), hue: u8 })
  *
  * Numbers are quantised to the step the game asks for and stand in as few bits as that needs;
- * types are inferred. A value outside its range is clamped, for a game's physics overshoots;
- * one that is no number at all throws and names its field.
+ * types are inferred.
+ *
+ * One rule holds for the numbers of every kind of field: a number goes to the nearest value that
+ * the field has, half a step goes up, and what is beyond the range becomes the end of the range,
+ * for a game's physics overshoots. NaN, an infinity and what is no number are refused by an error
+ * that names the field.
  *
  * A state is kept quantised, a change is what changes there, and a message carries any of the
  * fields. Which ones a mask says: bit i stands for field i, in the order of the schema.
