@@ -28,20 +28,13 @@ import {
   writeBits,
 } from './bits.ts'
 import { type ByteReader, type ByteWriter, fail } from './bytes.ts'
-import { type Field, type Quantised, shown } from './fields.ts'
+import type { Field, Quantised } from './fields.ts'
+import { type Fields, namesOf, type StateOf } from './nested.ts'
 import { placeOf, readPlace, type Scale } from './scale.ts'
 
 export * from './fields.ts'
-
-/** Named fields. */
-export type Fields = Record<string, Field<unknown>>
-/** The values of named fields. A state never changes: a new one takes its place. */
-export type StateOf<F extends Fields> = {
-  [Name in keyof F]: F[Name] extends Field<infer Value> ? Value : never
-}
-
-/** Most fields of one type: a mask is one number of 32 bits. */
-export const FIELDS_MAX = 32
+export * from './nested.ts'
+export { quaternion } from './quaternion.ts'
 
 /** A field with its place in a quantised state. */
 export interface Column {
@@ -78,11 +71,7 @@ export interface Schema<F extends Fields> {
  * @throws HoldfastError `bad-value` with more than 32 fields, or none, and naming what is no field
  */
 export function schema<F extends Fields>(fields: F): Schema<F> {
-  const names = Object.keys(fields)
-  if (names.length === 0 || names.length > FIELDS_MAX) {
-    throw badValue(`a type has 1 to ${FIELDS_MAX} fields: ${names.length}`)
-  }
-  for (const name of names) checkField(name, fields[name])
+  const names = namesOf('a type', fields)
   const columns: Column[] = []
   let size = 0
   let bits = names.length
@@ -98,18 +87,6 @@ export function schema<F extends Fields>(fields: F): Schema<F> {
   const places = new Map(names.map((name, i) => [name, i]))
   const all = 2 ** names.length - 1
   return { fields, text: `{ ${said.join(', ')} }`, names, columns, places, all, size, bytesMax }
-}
-
-// A letter first, so that a name is read as one in texts and errors.
-const NAME = /^[\p{L}_$][\p{L}\p{N}_$-]{0,63}$/u
-
-function checkField(name: string, field: unknown): void {
-  if (!NAME.test(name) || name === '__proto__') {
-    throw badValue(`"${name.slice(0, 64)}" is no name of a field: letters, digits, _, - and $`)
-  }
-  const { text, quantise: turns } = (field ?? {}) as { text?: unknown; quantise?: unknown }
-  if (typeof text === 'string' && typeof turns === 'function') return
-  throw badValue(`field ${name} is no field, such as u8 or text(20): ${shown(field)}`)
 }
 
 /** The mask of all fields. */
@@ -200,19 +177,19 @@ export function valueOf<F extends Fields>(type: Schema<F>, from: Quantised): Sta
 }
 
 /**
- * Puts the value of one field into a state. Bytes cannot be frozen, so each look at them gives
- * others: what somebody writes into those changes no state.
+ * Puts the value of one field into a state. Bytes cannot be frozen, so each look at a value with
+ * bytes in it gives another: what somebody writes into those changes no state.
  */
 export function putValue(
   state: Record<string, unknown>,
-  { name, field, at }: Column,
+  { name, field, at, end }: Column,
   from: Quantised,
 ): void {
-  if (field.kind !== 'bytes') {
+  if (field.copied !== true) {
     state[name] = field.valueAt(from, at)
     return
   }
-  const kept = [from[at]!]
+  const kept = from.slice(at, end)
   Object.defineProperty(state, name, { enumerable: true, get: () => field.valueAt(kept, 0) })
 }
 
@@ -227,7 +204,7 @@ export function updated<F extends Fields>(
   for (const [i, column] of type.columns.entries()) {
     const { name, field } = column
     if (mask & (1 << i)) putValue(next, column, from)
-    else if (field.kind !== 'bytes') next[name] = state[name]
+    else if (field.copied !== true) next[name] = state[name]
     else Object.defineProperty(next, name, Object.getOwnPropertyDescriptor(state, name)!)
   }
   return Object.freeze(next) as StateOf<F>
