@@ -5,7 +5,7 @@
 
 import type { Actor } from '../actions/actions.ts'
 import { badValue } from '../machine.ts'
-import { type Fields, type Schema, shown, type StateOf } from '../wire/schema.ts'
+import { checkSize, type Fields, type Schema, shown, type StateOf } from '../wire/schema.ts'
 import { STATE_MAX, type TypeRules } from '../objects/objects.ts'
 import { type Course, courseOf, type MotionOptions } from './motion.ts'
 import { PIECE_TYPES_MAX } from '../pieces/pieces.ts'
@@ -55,8 +55,9 @@ export type GameType =
  * A type of objects: its state field by field. Each object has one owner, who sets it; the
  * newest state reaches everybody, and nobody waits for it.
  *
- * @throws HoldfastError code `bad-value` for a name that is empty or too long, or a motion whose
- *   fields do not fit
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long, a motion whose
+ *   fields do not fit, and a state that may take more than 1,024 bytes: it goes in one datagram.
+ *   The sentence has the bytes of each field
  */
 export function object<F extends Fields>(
   name: string,
@@ -68,9 +69,7 @@ export function object<F extends Fields>(
   const compiled = fieldsOf(name, fields)
   const course = courseOf(name, fields, options.motion as MotionOptions<Fields> | undefined)
   const whole = compiled as unknown as Schema<Fields>
-  if (compiled.bytesMax > STATE_MAX) {
-    throw badValue(`${name}: its state has at most ${STATE_MAX} bytes: ${compiled.bytesMax}`)
-  }
+  checkSize(`${name}: its state`, whole, STATE_MAX)
   const rulesFor = (report: Report): TypeRules => {
     return rulesOf(name, whole, options as OwningOptions<Fields>, course !== null, report)
   }

@@ -80,9 +80,9 @@ export type Vec3 = readonly [x: number, y: number, z: number]
 export type Quaternion = readonly [x: number, y: number, z: number, w: number]
 
 /** Longest text of a field, in bytes of UTF-8. */
-export const TEXT_MAX = 255
+export const TEXT_MAX = 1_000
 /** Most bytes of a field of bytes. */
-export const BYTES_MAX = 512
+export const BYTES_MAX = 1_000
 
 /** A number from min to max, in steps. @throws HoldfastError `bad-value` above 32 bits */
 export function ranged(min: number, max: number, step: number): Field<number, 'ranged'> {
@@ -309,7 +309,7 @@ export const encoder: TextEncoder = new TextEncoder()
 /** From UTF-8, if it is that. */
 export const decoder: TextDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Text of at most so many bytes of UTF-8. Half a surrogate pair becomes U+FFFD. */
+/** Text of at most so many bytes of UTF-8, up to 1,000. Half a surrogate pair becomes U+FFFD. */
 export function text(max: number): Field<string, 'text'> {
   if (!Number.isInteger(max) || max < 1 || max > TEXT_MAX) {
     throw badValue(`a text takes 1 to ${TEXT_MAX} bytes: ${max}`)
@@ -347,8 +347,8 @@ export function decoded(reader: BitReader, run: Uint8Array): string {
 }
 
 /**
- * At most so many bytes, for what a game encodes itself. Each look at them gives an array of one's
- * own: change them by setting another.
+ * At most so many bytes, up to 1,000, for what a game encodes itself. Each look at them gives an
+ * array of one's own: change them by setting another.
  */
 export function bytes(max: number): Field<Uint8Array, 'bytes'> {
   if (!Number.isInteger(max) || max < 1 || max > BYTES_MAX) {

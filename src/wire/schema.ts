@@ -89,6 +89,20 @@ export function schema<F extends Fields>(fields: F): Schema<F> {
   return { fields, text: `{ ${said.join(', ')} }`, names, columns, places, all, size, bytesMax }
 }
 
+/**
+ * Refuses a type whose fields do not fit, with the bytes of each and their sum.
+ *
+ * @param what  what has the limit, for the sentence: `dot: its state`
+ * @param most  bytes of all fields with their mask
+ * @throws HoldfastError `bad-value`
+ */
+export function checkSize(what: string, type: Schema<Fields>, most: number): void {
+  if (type.bytesMax <= most) return
+  const parts = type.columns.map(({ name, field }) => `${name} ${field.bits / 8}`)
+  const sum = `${[`mask ${type.names.length / 8}`, ...parts].join(' + ')} = ${type.bytesMax}`
+  throw badValue(`${what} has at most ${most} bytes, to fit one datagram: ${sum}`)
+}
+
 /** The mask of all fields. */
 export function allFields(type: Schema<Fields>): number {
   return type.all

@@ -386,7 +386,7 @@ describe('errors name the object, the field and what is wrong', () => {
       [() => object('x', { x: u8 }, { onOwnerLeave: 'stay' as never }), 'onOwnerLeave'],
       [() => object('x', { x: u8 }, { weight: 0 }), 'weight'],
       [() => object('x', { x: u8 }, { eyes: 'x' }), 'vec2'],
-      [() => object('x', { x: bytes(500), y: bytes(400) }), '800'],
+      [() => object('x', { x: bytes(700), y: bytes(400) }), '1024'],
     ]
     for (const [run, word] of cases) {
       const [code, sentence] = failure(run)
