@@ -5,7 +5,7 @@
 
 import type { Actor } from '../actions/actions.ts'
 import { badValue } from '../machine.ts'
-import { checkSize, type Fields, type Schema, shown, type StateOf } from '../wire/schema.ts'
+import { byUtf8, checkSize, type Fields, type Schema, shown, type StateOf } from '../wire/schema.ts'
 import { STATE_MAX, type TypeRules } from '../objects/objects.ts'
 import { type Course, courseOf, type MotionOptions } from './motion.ts'
 import { PIECE_TYPES_MAX } from '../pieces/pieces.ts'
@@ -124,7 +124,12 @@ export interface Types {
   text: string
 }
 
-/** Sorts the types of a game. @throws HoldfastError code `bad-value` for a name used twice */
+/**
+ * Sorts the types of a game, by their names: so it does not matter in what order they are given,
+ * and all members number them alike.
+ *
+ * @throws HoldfastError code `bad-value` for a name used twice
+ */
 export function sortTypes(types: readonly GameType[]): Types {
   checkTypes(types)
   const objects: ObjectType<Fields>[] = []
@@ -132,7 +137,7 @@ export function sortTypes(types: readonly GameType[]): Types {
   const actions: ActionType<never, unknown>[] = []
   const procedures = new Map<string, ProcedureType>()
   const names = new Set<string>()
-  for (const type of types) {
+  for (const type of [...types].sort((one, other) => byUtf8(one.name, other.name))) {
     if (names.has(type.name)) throw badValue(`two types of this game are called "${type.name}"`)
     names.add(type.name)
     if (type.kind === 'object') objects.push(type)

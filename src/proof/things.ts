@@ -97,9 +97,10 @@ export function thingsOf(session: Session): string[] {
     .sort()
 }
 
-// Dots are looked at by themselves, and ghosts not all may see.
+// Types are numbered by their names: dot, ghost, prize, relic, thing. Dots are looked at by
+// themselves, and ghosts not all may see.
 function isShared(type: number): boolean {
-  return type >= 1 && type <= 3
+  return type >= 2
 }
 
 /** What is not in order with the things of one member, in peace. */

@@ -302,6 +302,11 @@ function byBytes(one: Uint8Array, other: Uint8Array): number {
   return one.length - other.length
 }
 
+/** Which of two texts comes first by the bytes of its UTF-8: below 0, 0 if equal, above 0. */
+export function byUtf8(one: string, other: string): number {
+  return byBytes(encoder.encode(one), encoder.encode(other))
+}
+
 /** A key, and its UTF-8. */
 interface Key {
   readonly key: string

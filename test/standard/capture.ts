@@ -37,14 +37,14 @@ const Eye = object('eye', { at: vec2(0, 100, 1) }, { eyes: 'at' })
 const Mote = object('mote', { at: vec2(0, 100, 1) }, { visibleTo: near('at', 10) })
 /** The schema text of Dot. */
 export const SCHEMA = '{ pos: vec2 0 100 0.1, hue: u8 }'
-/** All types as a reader is told them. */
+/** All types as a reader is told them, in the order of their names. */
 export const TYPES: readonly TypeText[] = [
+  { schema: '{ face: text 9 }', moves: false },
   { schema: SCHEMA, moves: false },
+  { schema: '{ at: vec2 0 100 1 }', moves: false },
+  { schema: '{ at: vec2 0 100 1 }', moves: false },
   { schema: '{ pos: vec2 -64 64 0.01, vel: vec2 -20 20 0.05 }', moves: true },
   { schema: '{ n: u8 }', moves: false },
-  { schema: '{ face: text 9 }', moves: false },
-  { schema: '{ at: vec2 0 100 1 }', moves: false },
-  { schema: '{ at: vec2 0 100 1 }', moves: false },
 ]
 
 const bump = action('bump', (table, args: { key: string; times: number }) => {
@@ -55,7 +55,7 @@ const bump = action('bump', (table, args: { key: string; times: number }) => {
 const roll = procedure('roll', ({ sides }: { sides: number }) => sides - 1)
 const TYPES_OF_DOTS = [Dot, Pot, Rock, Card, Eye, Mote, bump, roll]
 /** What the code must know of the types. */
-export const RULES = [Dot, Pot, Rock, Card, Eye, Mote].map(({ rules }) => rules)
+export const RULES = [Card, Dot, Eye, Mote, Pot, Rock].map(({ rules }) => rules)
 const WAIT_MS = 60_000
 /** More than any of them has, but for one. */
 const PER_PLAYER = 7

@@ -89,7 +89,7 @@ describe('captured sessions', () => {
 
   test('the newest state that was sent of a dot is the one that its owner set', () => {
     const own = met('update').filter(({ node, value }) => node === 'bea' && value['creator'] === 2)
-    const dots = own.filter(({ value }) => value['type'] === 0)
+    const dots = own.filter(({ value }) => value['type'] === 1)
     const newest = dots.reduce((best, one) => {
       return (one.value['oseq'] as number) > (best.value['oseq'] as number) ? one : best
     })
