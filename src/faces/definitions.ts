@@ -1,7 +1,7 @@
 /** The definitions of one game, sorted out. Their order says nothing: names do. */
 
 import { badValue, HoldfastError } from '../machine.ts'
-import { shown } from '../wire/fields.ts'
+import { byUtf8, shown } from '../wire/schema.ts'
 import type { Definition, Kind } from './kind.ts'
 
 /** The definitions of a game by kind, kinds by channel, definitions by name. */
@@ -27,7 +27,7 @@ export function sortDefinitions(given: unknown): Definitions {
   for (const [i, [kind, some]] of kinds.entries()) {
     checkCount(kind, some.length)
     checkChannel(kind, kinds[i - 1]?.[0])
-    some.sort((one, other) => (one.name < other.name ? -1 : 1))
+    some.sort((one, other) => byUtf8(one.name, other.name))
   }
   const text = kinds.flatMap(([kind, some]) => some.map((one) => kind.text(one))).join('\n')
   return { kinds: new Map(kinds), text }

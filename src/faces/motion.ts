@@ -8,10 +8,11 @@
 import { HoldfastError } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import type { Motion } from '../motion/motion.ts'
+import { turnBetween } from '../motion/rotation.ts'
 import * as trails from '../motion/trail.ts'
 import { REACH_MS, type Track, type TrackKind } from '../motion/trail.ts'
 import { numberAt, type Scale } from '../wire/scale.ts'
-import type { Field, FieldKind, Fields, Quantised, StateOf } from '../wire/schema.ts'
+import type { Field, FieldKind, Fields, Quantised, Quaternion, StateOf } from '../wire/schema.ts'
 
 /** The warping factor of a type that names none. */
 export const WARP_DEFAULT = 0.85
@@ -24,29 +25,43 @@ type NamesOf<F extends Fields, Kind extends FieldKind> = {
 }[keyof F]
 
 type VelocitiesOf<F extends Fields, Name extends keyof F> = Exclude<
-  NamesOf<F, F[Name] extends Field<unknown, 'vec2'> ? 'vec2' : 'ranged'>,
+  NamesOf<F, VelocityKind<F[Name]>>,
   Name
 >
 
-/** Position field to velocity field: `vec2` to `vec2`, `ranged` or `angle` to `ranged`. */
+type VelocityKind<Place> =
+  Place extends Field<unknown, 'vec2'>
+    ? 'vec2'
+    : Place extends Field<unknown, 'vec3' | 'quaternion'>
+      ? 'vec3'
+      : 'ranged'
+
+type PlaceKind = 'vec2' | 'vec3' | 'quaternion' | 'ranged' | 'angle'
+
+/**
+ * Position field to velocity field: `vec2` to `vec2`, `vec3` to `vec3`, `ranged` or `angle` to
+ * `ranged`, and `quaternion` to a `vec3`: its direction is the axis of the turn in the world, its
+ * length radians a second.
+ */
 export type Follow<F extends Fields> = {
-  readonly [Name in NamesOf<F, 'vec2' | 'ranged' | 'angle'>]?: VelocitiesOf<F, Name>
+  readonly [Name in NamesOf<F, PlaceKind>]?: VelocitiesOf<F, Name>
 }
 
 /** What `object` takes as `motion`. */
 export interface MotionOptions<F extends Fields> {
-  /** Velocities are per second: an angle's in radians, the others' in the unit of the place. */
+  /** Velocities are per second: of angles and orientations in radians, else in the place's unit. */
   readonly follow: Follow<F>
   /**
    * The warping factor F: what share of an error is left after a 60th of a second. 0 shows each
    * correction at once, towards 1 they get slower and smoother; 0.85 if not given.
    */
   readonly warp?: number
-  /** An error beyond this distance is a teleport and is shown at once; none if not given. */
+  /** A place in error beyond this distance is a teleport, shown at once; none if not given. */
   readonly snap?: number
   /**
    * As long as all followed places are within this of where the others think they are, in the unit
-   * of each, nothing is said (dead reckoning); 0, if not given: every change is said.
+   * of each (radians, where they turn), nothing is said (dead reckoning); 0, if not given: every
+   * change is said.
    */
   readonly within?: number
 }
@@ -55,8 +70,14 @@ export interface MotionOptions<F extends Fields> {
 interface Followed extends Track {
   readonly position: string
   readonly velocity: string
-  /** Where both stand in a quantised state, and in what steps. */
-  readonly from: Readonly<Record<'position' | 'velocity', { at: number; scale: Scale }>>
+  /** Where both stand in a quantised state, and in what steps; an orientation has none. */
+  readonly from: Readonly<Record<'position' | 'velocity', Standing>>
+}
+
+interface Standing {
+  readonly at: number
+  readonly field: Field<unknown>
+  readonly scale: Scale | null
 }
 
 /** The motion of a type, checked. */
@@ -110,9 +131,10 @@ export function courseOf(
 function followedOf(type: string, fields: Fields, position: string, velocity: string): Followed {
   const kind = TRACKS[fields[position]?.kind ?? ''] ?? null
   if (kind === null) {
-    throw bad(`${type}: motion follows a vec2, ranged or angle: "${position}" is none`)
+    const kinds = 'a vec2, vec3, quaternion, ranged or angle'
+    throw bad(`${type}: motion follows ${kinds}: "${position}" is none`)
   }
-  const wanted = kind === 'plane' ? 'vec2' : 'ranged'
+  const wanted = VELOCITIES[kind]
   if (fields[velocity]?.kind !== wanted || velocity === position) {
     throw bad(`${type}: the velocity of ${position} is another field, ${wanted}: "${velocity}"`)
   }
@@ -121,13 +143,28 @@ function followedOf(type: string, fields: Fields, position: string, velocity: st
   return { position, velocity, from, kind, min, max }
 }
 
-function standing(fields: Fields, name: string): { at: number; scale: Scale } {
-  const { scale, axes } = fields[name]!
+function standing(fields: Fields, name: string): Standing {
+  const field = fields[name]!
   const before = Object.keys(fields).slice(0, Object.keys(fields).indexOf(name))
-  return { at: before.reduce((sum, each) => sum + fields[each]!.size, 0), scale: (scale ?? axes)! }
+  const at = before.reduce((sum, each) => sum + fields[each]!.size, 0)
+  return { at, field, scale: field.scale ?? field.axes ?? null }
 }
 
-const TRACKS: Readonly<Record<string, TrackKind>> = { vec2: 'plane', ranged: 'line', angle: 'turn' }
+const TRACKS: Readonly<Record<string, TrackKind>> = {
+  vec2: 'plane',
+  vec3: 'space',
+  quaternion: 'rotation',
+  ranged: 'line',
+  angle: 'turn',
+}
+
+const VELOCITIES: Readonly<Record<TrackKind, FieldKind>> = {
+  plane: 'vec2',
+  space: 'vec3',
+  rotation: 'vec3',
+  line: 'ranged',
+  turn: 'ranged',
+}
 
 /** The factor, if it is one. @throws HoldfastError code `bad-value` */
 export function checkFactor(what: string, factor: number): number {
@@ -142,7 +179,7 @@ function bad(message: string): HoldfastError {
 /** Whether the others, who go on from what was said last, are near enough to this state now. */
 export function foresees(
   course: Course,
-  { trail }: Motion,
+  { trail, came }: Motion,
   fields: Quantised,
   mask: number,
   now: Millis,
@@ -151,21 +188,26 @@ export function foresees(
   const lately = now - trail.sampledAt < course.reach
   if (within === 0 || !lately || (mask & ~course.mask) !== 0) return false
   trails.aim(trail, now)
+  // It is filled anew before the next sample is taken.
+  rowOf(course, 'position', fields, came.position)
   let at = 0
-  for (const { from, kind } of followed) {
-    const { at: place, scale } = from.position
-    const across = short(kind, numberAt(scale, Number(fields[place])) - trail.goal[at++]!)
-    if (kind === 'plane') {
-      const down = numberAt(scale, Number(fields[place + 1])) - trail.goal[at++]!
-      if (across * across + down * down > within * within) return false
-    } else if (Math.abs(across) > within) return false
+  for (const { kind } of followed) {
+    if (distance(kind, came.position, trail.goal, at) > within) return false
+    at += trails.widthOf(kind)
   }
   return true
 }
 
-function short(kind: TrackKind, difference: number): number {
+const apart = [0, 0, 0]
+
+function distance(kind: TrackKind, one: Float64Array, other: Float64Array, at: number): number {
+  if (kind === 'rotation') turnBetween(one, at, other, at, apart, 0)
+  else
+    for (let i = 0; i < 3; i++)
+      apart[i] = i < trails.widthOf(kind) ? one[at + i]! - other[at + i]! : 0
   const turn = 2 * Math.PI
-  return kind === 'turn' ? difference - turn * Math.round(difference / turn) : difference
+  if (kind === 'turn') apart[0]! -= turn * Math.round(apart[0]! / turn)
+  return Math.sqrt(apart[0]! ** 2 + apart[1]! ** 2 + apart[2]! ** 2)
 }
 
 /** Writes the places, or the velocities, of a quantised state into a row of numbers. */
@@ -177,9 +219,11 @@ export function rowOf(
 ): void {
   let to = 0
   for (const { from, kind } of course.followed) {
-    const { at, scale } = from[what]
-    row[to++] = numberAt(scale, Number(fields[at]))
-    if (kind === 'plane') row[to++] = numberAt(scale, Number(fields[at + 1]))
+    const { at, field, scale } = from[what]
+    if (scale === null) row.set(field.valueAt(fields, at) as Quaternion, to)
+    // An angular velocity has three numbers, and a fourth place that stays 0.
+    else for (let i = 0; i < field.size; i++) row[to + i] = numberAt(scale, Number(fields[at + i]))
+    to += trails.widthOf(kind)
   }
 }
 
@@ -200,19 +244,19 @@ export function viewOf(
   const { shown } = motion
   let at = 0
   for (const { position, kind } of course.followed) {
-    if (kind !== 'plane') view[position] = shown[at++]
+    const width = trails.widthOf(kind)
+    if (width === 1) view[position] = shown[at]
     else {
-      const pair = pairOf(view[position])
-      pair[0] = shown[at++]!
-      pair[1] = shown[at++]!
-      view[position] = pair
+      const numbers = numbersOf(view[position])
+      for (let i = 0; i < width; i++) numbers[i] = shown[at + i]!
+      view[position] = numbers
     }
+    at += width
   }
   return view as StateOf<Fields>
 }
 
 // Arrays of states are frozen.
-function pairOf(known: unknown): [number, number] {
-  if (Array.isArray(known) && !Object.isFrozen(known)) return known as [number, number]
-  return [0, 0]
+function numbersOf(known: unknown): number[] {
+  return Array.isArray(known) && !Object.isFrozen(known) ? (known as number[]) : []
 }

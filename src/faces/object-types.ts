@@ -1,7 +1,6 @@
 /** A type of objects as a game names it: its fields, who may take it, how it moves. */
 
-import { badValue } from '../machine.ts'
-import { type Fields, type Schema, type StateOf } from '../wire/schema.ts'
+import { checkSize, type Fields, type Schema, type StateOf } from '../wire/schema.ts'
 import { STATE_MAX, type TypeRules } from '../objects/objects.ts'
 import type { Kind } from './kind.ts'
 import { type Course, courseOf, type MotionOptions } from './motion.ts'
@@ -42,9 +41,7 @@ export function compileObject<F extends Fields>(
   const compiled = fieldsOf(name, fields)
   const course = courseOf(name, fields, options.motion as MotionOptions<Fields> | undefined)
   const whole = compiled as unknown as Schema<Fields>
-  if (compiled.bytesMax > STATE_MAX) {
-    throw badValue(`${name}: its state has at most ${STATE_MAX} bytes: ${compiled.bytesMax}`)
-  }
+  checkSize(`${name}: its state`, whole, STATE_MAX)
   const rulesFor = (report: Report): TypeRules => {
     return rulesOf(name, whole, options as OwningOptions<Fields>, course !== null, report)
   }

@@ -51,8 +51,9 @@ function rateOf(rate: unknown = RATE_MAX): number {
  * A type of objects: its state field by field. Each object has one owner, who sets it; the
  * newest state reaches everybody, and nobody waits for it.
  *
- * @throws HoldfastError code `bad-value` for a name that is empty or too long, or a motion whose
- *   fields do not fit
+ * @throws HoldfastError code `bad-value` for a name that is empty or too long, a motion whose
+ *   fields do not fit, and a state that may take more than 1,024 bytes: it goes in one datagram.
+ *   The sentence has the bytes of each field
  */
 export function object<F extends Fields>(
   name: string,

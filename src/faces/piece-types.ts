@@ -3,12 +3,13 @@
  * of an update.
  */
 
-import { badValue, HoldfastError } from '../machine.ts'
+import { HoldfastError } from '../machine.ts'
 import type { Kind } from './kind.ts'
 import { checkAtOnce, checkOptions, checkWord, fieldsOf } from '../runtime/options.ts'
 import { atOnce, isMistake, type Report, ruled } from '../runtime/reports.ts'
 import { type Hold, PIECE_BYTES_MAX, type PieceRules, type Row } from '../pieces/pieces.ts'
 import {
+  checkSize,
   type Field,
   type FieldKind,
   type Fields,
@@ -103,13 +104,11 @@ export function compilePiece<F extends Fields>(
 ): PieceType<F> {
   checkOptions(name, options, ['hold', 'rules'])
   const compiled = fieldsOf(name, fields)
-  if (compiled.bytesMax > PIECE_BYTES_MAX) {
-    throw badValue(`${name}: a piece has at most ${PIECE_BYTES_MAX} bytes: ${compiled.bytesMax}`)
-  }
   const { hold = 'free' } = options
   checkWord(`${name}: hold`, hold, ['must', 'free'])
   checkRules(name, options.rules)
   const whole = compiled as unknown as Schema<Fields>
+  checkSize(`${name}: a piece`, whole, PIECE_BYTES_MAX)
   const rulesFor = (report: Report): PieceRules => ({
     name,
     schema: whole,

@@ -11,9 +11,12 @@
  * F keeps its meaning: 0 shows the goal itself, and an error lasts as long on the whole as by the
  * source's formula (the sum over time is the same). The error is a function of time alone, so any
  * rate of frames shows the same.
+ *
+ * The error of an orientation is the turn from the goal to what is shown, on the shorter way round.
  */
 
 import type { Millis } from '../machine.ts'
+import { keepNear, turnBetween, turned } from './rotation.ts'
 import * as trails from './trail.ts'
 import type { Track, Trail } from './trail.ts'
 
@@ -66,7 +69,7 @@ export function take(
   factor: number,
   snap: number,
 ): void {
-  const { trail, came, shown, error, drift } = motion
+  const { trail, came, error, drift } = motion
   const wasShown = now >= motion.shownAt
   if (wasShown) look(motion, now, factor)
   else motion.shownAt = NaN
@@ -74,10 +77,8 @@ export function take(
   trails.append(trail, sampledAt, came.position, came.velocity)
   trails.aim(trail, now)
   const push = PUSH * stiffnessOf(factor)
-  for (let at = 0; at < error.length; at++) {
-    error[at] = shown[at]! - trail.goal[at]!
-    drift[at]! -= trail.pace[at]!
-  }
+  for (let at = 0; at < drift.length; at++) drift[at]! -= trail.pace[at]!
+  compare(motion)
   roundTurns(trail, error, -Math.PI)
   if (!wasShown || factor === 0 || isBeyond(motion, snap)) {
     error.fill(0)
@@ -98,9 +99,37 @@ export function look(motion: Motion, now: Millis, factor: number): void {
     error.fill(0)
     motion.drift.fill(0)
   }
-  for (let at = 0; at < shown.length; at++) shown[at] = trail.goal[at]! + error[at]!
+  compose(motion)
   roundTurns(trail, shown, 0)
   motion.shownAt = now
+}
+
+// The error is what leads from the goal to what is shown.
+function compare({ trail, shown, error }: Motion): void {
+  const { goal, tracks } = trail
+  let at = 0
+  for (const { kind } of tracks) {
+    const end = at + trails.widthOf(kind)
+    if (kind === 'rotation') turnBetween(goal, at, shown, at, error, at)
+    else for (let i = at; i < end; i++) error[i] = shown[i]! - goal[i]!
+    at = end
+  }
+}
+
+const orientation = new Float64Array(4)
+
+function compose({ trail, shown, error }: Motion): void {
+  const { goal, tracks } = trail
+  let at = 0
+  for (const { kind } of tracks) {
+    const end = at + trails.widthOf(kind)
+    if (kind === 'rotation') {
+      turned(goal, at, error[at]!, error[at + 1]!, error[at + 2]!, orientation, 0)
+      keepNear(shown, at, orientation, 0)
+      shown.set(orientation, at)
+    } else for (let i = at; i < end; i++) shown[i] = goal[i]! + error[i]!
+    at = end
+  }
 }
 
 function stiffnessOf(factor: number): number {
@@ -130,10 +159,10 @@ function roundTurns({ tracks }: Trail, row: Float64Array, first: number): void {
 function isBeyond({ trail, error }: Motion, snap: number): boolean {
   let at = 0
   for (const { kind } of trail.tracks) {
-    const wide = kind === 'plane'
-    const distance = wide ? Math.hypot(error[at]!, error[at + 1]!) : Math.abs(error[at]!)
-    if (kind !== 'turn' && distance > snap) return true
-    at += trails.widthOf(kind)
+    const end = at + trails.widthOf(kind)
+    let squares = 0
+    for (; at < end; at++) squares += error[at]! ** 2
+    if (kind !== 'turn' && kind !== 'rotation' && Math.sqrt(squares) > snap) return true
   }
   return false
 }

@@ -9,14 +9,19 @@
  * The goal never goes further than a velocity would in `reach`, and comes to a gentle stop there;
  * and never out of the range of its field.
  *
- * All numbers of an object stand in one row: two for each place in the plane, one for each place
- * on a line or angle. Times are session time in ms, velocities are per second.
+ * All numbers of an object stand in one row: two for each place in the plane, three for each in
+ * space, one for each place on a line or angle, four for each orientation, whose velocity has three
+ * and a place that is left. Times are session time in ms, velocities are per second.
  */
 
 import type { Millis } from '../machine.ts'
+import * as bends from './bends.ts'
 
-/** What is followed: a place in the plane, a place on a line, or an angle in radians. */
-export type TrackKind = 'plane' | 'line' | 'turn'
+/**
+ * What is followed: a place in the plane, in space or on a line, an angle in radians, or an
+ * orientation as a quaternion.
+ */
+export type TrackKind = 'plane' | 'space' | 'line' | 'turn' | 'rotation'
 
 /** One place, and between which numbers it stays. */
 export interface Track {
@@ -33,10 +38,6 @@ const STOP_MS: Millis = 50
 const SPAN_MIN: Millis = 40
 // Between samples further apart than this anything may have happened.
 const SPAN_MAX: Millis = 500
-// What is slower than this has no direction.
-const SLOW = 1e-6
-// How much more the newer of two changes may be than the older.
-const GAIN = 1.5
 
 /** What is known of one object's motion. */
 export interface Trail {
@@ -48,7 +49,10 @@ export interface Trail {
   sampledAt: Millis
   readonly position: Float64Array
   readonly velocity: Float64Array
-  /** On what changes the samples agree: of a plane radians and speed a second, else velocity. */
+  /**
+   * On what changes the samples agree, a second: of a plane radians and speed, of space a turn in
+   * radians and speed, else velocity.
+   */
   readonly bend: Float64Array
   /** The newest change alone. */
   readonly change: Float64Array
@@ -71,8 +75,8 @@ export function create(
   reach: Millis = REACH_MS,
   bends: boolean = true,
 ): Trail {
-  const size = tracks.reduce((sum, { kind }) => sum + widthOf(kind), 0)
-  const row = (): Float64Array => new Float64Array(size)
+  const row = (): Float64Array => new Float64Array(sumOf(tracks, WIDTHS))
+  const changes = (): Float64Array => new Float64Array(sumOf(tracks, CHANGES))
   return {
     tracks,
     reach,
@@ -80,8 +84,8 @@ export function create(
     sampledAt: NaN,
     position: row(),
     velocity: row(),
-    bend: row(),
-    change: row(),
+    bend: changes(),
+    change: changes(),
     basis: row(),
     basisAt: NaN,
     goal: row(),
@@ -89,9 +93,19 @@ export function create(
   }
 }
 
+// How many numbers a track has, and how many say how its velocity changes.
+const WIDTHS: Counts = { plane: 2, space: 3, line: 1, turn: 1, rotation: 4 }
+const CHANGES: Counts = { plane: 2, space: 4, line: 1, turn: 1, rotation: 3 }
+
+type Counts = Readonly<Record<TrackKind, number>>
+
+function sumOf(tracks: readonly Track[], counts: Counts): number {
+  return tracks.reduce((sum, { kind }) => sum + counts[kind], 0)
+}
+
 /** How many numbers a track has. */
 export function widthOf(kind: TrackKind): number {
-  return kind === 'plane' ? 2 : 1
+  return WIDTHS[kind]
 }
 
 /** A newer sample came. */
@@ -118,25 +132,16 @@ export function append(
 
 function measure(trail: Trail, seconds: number): void {
   const { basis, velocity } = trail
-  let at = 0
+  const place = { at: 0, bendAt: 0 }
   for (const { kind } of trail.tracks) {
-    const from = basis[at]!
-    const to = velocity[at]!
-    if (kind === 'plane') {
-      const fromY = basis[at + 1]!
-      const toY = velocity[at + 1]!
-      const turn = Math.atan2(from * toY - fromY * to, from * to + fromY * toY)
-      agree(trail, at++, turn / seconds)
-      agree(trail, at++, (Math.hypot(to, toY) - Math.hypot(from, fromY)) / seconds)
-    } else agree(trail, at++, (to - from) / seconds)
+    const { at, bendAt } = place
+    if (kind === 'plane') bends.measurePlane(trail, place, seconds)
+    else if (kind === 'space') bends.measureSpace(trail, place, seconds)
+    else if (kind === 'rotation') bends.measureRotation(trail, place, seconds)
+    else bends.agree(trail, bendAt, (velocity[at]! - basis[at]!) / seconds)
+    place.at += WIDTHS[kind]
+    place.bendAt += CHANGES[kind]
   }
-}
-
-function agree({ bend, change }: Trail, at: number, newest: number): void {
-  const before = change[at]!
-  change[at] = newest
-  const least = Math.min(Math.abs(newest), GAIN * Math.abs(before))
-  bend[at] = newest * before > 0 ? Math.sign(newest) * least : 0
 }
 
 /** Finds `goal` and `pace` for that instant, which lies behind the newest sample. */
@@ -151,55 +156,19 @@ export function aim(trail: Trail, now: Millis): void {
     rate = Math.max(0, 1 - spent / (2 * stop))
     seconds = (trail.reach - stop * rate * rate) / 1000
   }
-  let at = 0
+  const place = { at: 0, bendAt: 0 }
   for (const track of trail.tracks) {
-    if (track.kind === 'plane') aimPlane(trail, at, seconds, rate)
-    else aimLine(trail, at, seconds, rate)
-    const end = at + widthOf(track.kind)
-    for (; at < end; at++) if (track.kind !== 'turn') keepWithin(trail, at, track)
+    const { kind } = track
+    if (kind === 'plane') bends.aimPlane(trail, place, seconds, rate)
+    else if (kind === 'space') bends.aimSpace(trail, place, seconds, rate)
+    else if (kind === 'rotation') bends.aimRotation(trail, place, seconds, rate)
+    else bends.aimLine(trail, place, seconds, rate)
+    const end = place.at + WIDTHS[kind]
+    const ranged = kind !== 'turn' && kind !== 'rotation'
+    if (ranged) for (let at = place.at; at < end; at++) keepWithin(trail, at, track)
+    place.at = end
+    place.bendAt += CHANGES[kind]
   }
-}
-
-function aimLine(
-  { position, velocity, bend, goal, pace }: Trail,
-  at: number,
-  seconds: number,
-  rate: number,
-): void {
-  const gained = bend[at]! * seconds
-  goal[at] = position[at]! + (velocity[at]! + gained / 2) * seconds
-  pace[at] = (velocity[at]! + gained) * rate
-}
-
-// Along an arc, faster or slower, but not back: what brakes comes to rest.
-function aimPlane(
-  { position, velocity, bend, goal, pace }: Trail,
-  at: number,
-  seconds: number,
-  rate: number,
-): void {
-  const x = velocity[at]!
-  const y = velocity[at + 1]!
-  if (bend[at] === 0 && bend[at + 1] === 0) {
-    goal[at] = position[at]! + x * seconds
-    goal[at + 1] = position[at + 1]! + y * seconds
-    pace[at] = x * rate
-    pace[at + 1] = y * rate
-    return
-  }
-  const speed = Math.hypot(x, y)
-  const angle = bend[at]! * seconds
-  const gain = bend[at + 1]!
-  const moving = gain * seconds < -speed ? -speed / gain : seconds
-  const length = (speed + (gain * moving) / 2) * moving
-  const scale = speed > SLOW ? length / speed : 0
-  const ahead = Math.abs(angle) < 1e-6 ? 1 : Math.sin(angle) / angle
-  const aside = Math.abs(angle) < 1e-6 ? angle / 2 : (1 - Math.cos(angle)) / angle
-  goal[at] = position[at]! + (x * ahead - y * aside) * scale
-  goal[at + 1] = position[at + 1]! + (y * ahead + x * aside) * scale
-  const left = speed > SLOW ? (rate * Math.max(0, speed + gain * moving)) / speed : 0
-  pace[at] = (x * Math.cos(angle) - y * Math.sin(angle)) * left
-  pace[at + 1] = (y * Math.cos(angle) + x * Math.sin(angle)) * left
 }
 
 function keepWithin({ goal, pace }: Trail, at: number, { min, max }: Track): void {

@@ -11,8 +11,8 @@ export * from './types.ts'
 
 /** Most objects of one session that live. */
 export const OBJECTS_MAX = 10_000
-/** Largest state of one object, in bytes. */
-export const STATE_MAX = 800
+/** Largest state of one object, in bytes: it fits one frame with what an update says besides. */
+export const STATE_MAX = 1_024
 /** Objects are numbered by their creator from 1 to this. */
 export const COUNT_MAX: number = 2 ** 32 - 1
 /** An object changes so often at most; what another says goes half as far, so ours can go on. */

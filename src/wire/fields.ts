@@ -26,13 +26,19 @@ export type FieldKind =
   | 'angle'
   | 'quaternion'
   | 'integer'
+  | 'float'
   | 'bool'
+  | 'oneOf'
   | 'text'
   | 'bytes'
+  | 'optional'
+  | 'list'
+  | 'map'
+  | 'struct'
 
 /**
- * A state as it stands on the wire: whole numbers, and texts and bytes as strings, bytes with one
- * character each. Plain data.
+ * A state as it stands on the wire: numbers, and as strings texts, bytes with one character each,
+ * and lists and maps as `packed.ts` has them. Plain data.
  */
 export type Quantised = (number | string)[]
 
@@ -53,6 +59,10 @@ export interface Field<Value, Kind extends FieldKind = FieldKind> {
   readonly size: number
   /** Most bits that it is written in. */
   readonly bits: number
+  /** How many fields stand in each other here, this one included; 1 if not given. */
+  readonly depth?: number
+  /** Bytes stand in its value, and cannot be frozen: each look at a state gives another value. */
+  readonly copied?: boolean
   /** @throws HoldfastError `bad-value` with what is wanted; `into` may be partly written */
   quantise(value: Value, into: Quantised, at: number): void
   /** The value of what was quantised; arrays are frozen. */
@@ -70,9 +80,9 @@ export type Vec3 = readonly [x: number, y: number, z: number]
 export type Quaternion = readonly [x: number, y: number, z: number, w: number]
 
 /** Longest text of a field, in bytes of UTF-8. */
-export const TEXT_MAX = 255
+export const TEXT_MAX = 1_000
 /** Most bytes of a field of bytes. */
-export const BYTES_MAX = 512
+export const BYTES_MAX = 1_000
 
 /** A number from min to max, in steps. @throws HoldfastError `bad-value` above 32 bits */
 export function ranged(min: number, max: number, step: number): Field<number, 'ranged'> {
@@ -164,101 +174,6 @@ function vector<Value extends readonly number[], Kind extends FieldKind>(
   }
 }
 
-/**
- * An orientation, in 2 bits and so many for each of three components (smallest three): which
- * component is the largest, and the others in steps of 1 / (√2 L) with L = 2^(bits - 1) - 1. q and
- * -q are one value; what comes back has the largest component positive. Off by at most a step and
- * a half in each component.
- */
-export function quaternion(bits: number): Field<Quaternion, 'quaternion'> {
-  if (!Number.isInteger(bits) || bits < 2 || bits > 16) {
-    throw badValue(`a quaternion takes 2 to 16 bits for each component: ${bits}`)
-  }
-  const limit = 2 ** (bits - 1) - 1
-  return {
-    kind: 'quaternion',
-    text: `quaternion ${bits}`,
-    initial: Object.freeze([0, 0, 0, 1] as const),
-    size: 4,
-    bits: 2 + 3 * bits,
-    quantise: (value, into, at) => {
-      checkLength(value, 4, 'four numbers [x, y, z, w]')
-      quantiseRotation(value, limit, into, at)
-    },
-    valueAt: (from, at) => rotationAt(from, at, limit),
-    write: (writer, from, at) => {
-      writeBits(writer, from[at] as number, 2)
-      for (let i = 1; i < 4; i++) writeBits(writer, (from[at + i] as number) + limit, bits)
-    },
-    read: (reader, into, at) => {
-      into[at] = readBits(reader, 2)
-      for (let i = 1; i < 4; i++) into[at + i] = readPlace(reader, 2 * limit, bits) - limit
-      if (!isCanonical(into, at, limit)) failBits(reader)
-    },
-  }
-}
-
-// In whole numbers a component of 1/√2 is `limit`, so the squares of all four add up to 2 limit².
-function largestSquared(from: Quantised, at: number, limit: number): number {
-  let left = 2 * limit * limit
-  for (let i = 1; i < 4; i++) left -= (from[at + i] as number) ** 2
-  return left
-}
-
-// The i-th of the others comes before the largest, so at equal size it would be the largest.
-function isTooLarge(from: Quantised, at: number, i: number, largest: number): boolean {
-  const squared = (from[at + i] as number) ** 2
-  return squared > largest || (squared === largest && i <= (from[at] as number))
-}
-
-function isCanonical(from: Quantised, at: number, limit: number): boolean {
-  const largest = largestSquared(from, at, limit)
-  for (let i = 1; i < 4; i++) if (isTooLarge(from, at, i, largest)) return false
-  return true
-}
-
-function quantiseRotation(value: Quaternion, limit: number, into: Quantised, at: number): void {
-  let largest = 0
-  for (let i = 1; i < 4; i++) {
-    if (Math.abs(finite(value[i])) > Math.abs(finite(value[largest]))) largest = i
-  }
-  const by = value[largest]!
-  if (by === 0) throw badValue(`must have a length above 0: ${shown(value)}`)
-  // Divided first: a square of the number itself might be too large or too small for a double.
-  let squares = 0
-  for (let i = 0; i < 4; i++) squares += (value[i]! / by) ** 2
-  const unit = (Math.SQRT2 * limit) / Math.sqrt(squares)
-  into[at] = largest
-  for (let i = 1; i < 4; i++) {
-    const place = Math.round((value[i <= largest ? i - 1 : i]! / by) * unit)
-    into[at + i] = Math.min(limit, Math.max(-limit, place)) + 0
-  }
-  settle(into, at, limit)
-}
-
-// Rounded up, another may have become the largest: it goes towards zero until it is not.
-function settle(into: Quantised, at: number, limit: number): void {
-  for (let i = 1; i < 4; i++) {
-    let place = into[at + i] as number
-    while (place !== 0 && isTooLarge(into, at, i, largestSquared(into, at, limit))) {
-      place -= Math.sign(place)
-      into[at + i] = place
-    }
-  }
-}
-
-function rotationAt(from: Quantised, at: number, limit: number): Quaternion {
-  const one = 2 * limit * limit
-  const value = [0, 0, 0, 0]
-  const largest = from[at] as number
-  value[largest] = Math.sqrt(largestSquared(from, at, limit) / one)
-  for (let i = 1; i < 4; i++) {
-    const place = from[at + i] as number
-    value[i <= largest ? i - 1 : i] = Math.sign(place) * Math.sqrt((place * place) / one)
-  }
-  return frozen<Quaternion>(value)
-}
-
 function integer(bits: number, signed: boolean): Field<number, 'integer'> {
   const min = signed ? -(2 ** (bits - 1)) : 0
   const max = min + 2 ** bits - 1
@@ -269,11 +184,8 @@ function integer(bits: number, signed: boolean): Field<number, 'integer'> {
     size: 1,
     bits,
     quantise: (value, into, at) => {
-      if (!Number.isInteger(value) || value < min || value > max) {
-        throw badValue(`${bits} bits hold integers from ${min} to ${max}: ${String(value)}`)
-      }
       // Minus zero is zero.
-      into[at] = value + 0
+      into[at] = Math.min(max, Math.max(min, Math.round(finite(value)))) + 0
     },
     valueAt: (from, at) => from[at] as number,
     write: (writer, from, at) => writeBits(writer, (from[at] as number) - min, bits),
@@ -283,16 +195,50 @@ function integer(bits: number, signed: boolean): Field<number, 'integer'> {
   }
 }
 
-/** An integer from 0 to 255. */
+/** A whole number from 0 to 255. */
 export const u8: Field<number, 'integer'> = integer(8, false)
-/** An integer from 0 to 65535. */
+/** A whole number from 0 to 65,535. */
 export const u16: Field<number, 'integer'> = integer(16, false)
-/** An integer from 0 to 2^32 - 1. */
+/** A whole number from 0 to 4,294,967,295. */
 export const u32: Field<number, 'integer'> = integer(32, false)
-/** An integer from -128 to 127. */
+/** A whole number from -128 to 127. */
 export const i8: Field<number, 'integer'> = integer(8, true)
-/** An integer from -32768 to 32767. */
+/** A whole number from -32,768 to 32,767. */
 export const i16: Field<number, 'integer'> = integer(16, true)
+/** A whole number from -2,147,483,648 to 2,147,483,647. */
+export const i32: Field<number, 'integer'> = integer(32, true)
+
+// The largest float of 32 bits.
+const FLOAT_MAX = (2 - 2 ** -23) * 2 ** 127
+
+const floats = new DataView(new ArrayBuffer(4))
+
+/**
+ * A float of 32 bits: about seven digits, from 1.4e-45 to 3.4e38 and below 0 alike. `ranged` takes
+ * fewer bits for whatever has a range.
+ */
+export const f32: Field<number, 'float'> = {
+  kind: 'float',
+  text: 'f32',
+  initial: 0,
+  size: 1,
+  bits: 32,
+  quantise: (value, into, at) => {
+    const clamped = Math.min(FLOAT_MAX, Math.max(-FLOAT_MAX, finite(value)))
+    into[at] = Math.fround(clamped) + 0
+  },
+  valueAt: (from, at) => from[at] as number,
+  write: (writer, from, at) => {
+    floats.setFloat32(0, from[at] as number)
+    writeBits(writer, floats.getUint32(0), 32)
+  },
+  read: (reader, into, at) => {
+    floats.setUint32(0, readBits(reader, 32))
+    const value = floats.getFloat32(0)
+    // Minus zero would be another form of zero.
+    into[at] = Number.isFinite(value) && !Object.is(value, -0) ? value : failBits(reader)
+  },
+}
 
 /** True or false, in one bit. */
 export const bool: Field<boolean, 'bool'> = {
@@ -312,21 +258,70 @@ export const bool: Field<boolean, 'bool'> = {
   },
 }
 
-const encoder = new TextEncoder()
-// A mark at the beginning is part of a text like any other.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** Most words of one `oneOf`. */
+export const WORDS_MAX = 256
 
-/** Text of at most so many bytes of UTF-8. Half a surrogate pair becomes U+FFFD. */
+// What words are joined by, and what ends a field's text, stands in none of them.
+const WORD = /^[\p{L}\p{N}_.$-]{1,64}$/u
+
+/**
+ * One of these words, in as few bits as tell them apart; it starts as the first. A word is made of
+ * letters, digits, `_`, `-`, `.` and `$`.
+ *
+ * @throws HoldfastError `bad-value` for what is no such word, one that is given twice, over 256
+ */
+export function oneOf<const Word extends string>(
+  first: Word,
+  ...others: Word[]
+): Field<Word, 'oneOf'> {
+  const words = [first, ...others]
+  const places = new Map(words.map((word, i) => [word, i]))
+  const odd = words.find((word) => typeof word !== 'string' || !WORD.test(word))
+  if (odd !== undefined || first === undefined) {
+    throw badValue(`a word of oneOf is 1 to 64 letters, digits, _, -, . or $: ${shown(odd)}`)
+  }
+  if (places.size < words.length) throw badValue(`oneOf has each word once: ${shown(words)}`)
+  if (words.length > WORDS_MAX)
+    throw badValue(`oneOf has ${WORDS_MAX} words at most: ${words.length}`)
+  const bits = bitsFor(words.length - 1)
+  return {
+    kind: 'oneOf',
+    text: `oneOf ${words.join('/')}`,
+    initial: first,
+    size: 1,
+    bits,
+    quantise: (value, into, at) => {
+      const place = places.get(value)
+      if (place === undefined) throw badValue(`must be ${words.join(' or ')}: ${shown(value)}`)
+      into[at] = place
+    },
+    valueAt: (from, at) => words[from[at] as number]!,
+    write: (writer, from, at) => writeBits(writer, from[at] as number, bits),
+    read: (reader, into, at) => {
+      into[at] = readPlace(reader, words.length - 1, bits)
+    },
+  }
+}
+
+/** To UTF-8. */
+export const encoder: TextEncoder = new TextEncoder()
+// A mark at the beginning is part of a text like any other.
+/** From UTF-8, if it is that. */
+export const decoder: TextDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Text of at most so many bytes of UTF-8, up to 1,000. Half a surrogate pair becomes U+FFFD. */
 export function text(max: number): Field<string, 'text'> {
   if (!Number.isInteger(max) || max < 1 || max > TEXT_MAX) {
     throw badValue(`a text takes 1 to ${TEXT_MAX} bytes: ${max}`)
   }
+  // Short ones always had eight.
+  const lengthBits = Math.max(8, bitsFor(max))
   return {
     kind: 'text',
     text: `text ${max}`,
     initial: '',
     size: 1,
-    bits: 8 + 8 * max,
+    bits: lengthBits + 8 * max,
     quantise: (value, into, at) => {
       if (typeof value !== 'string') throw badValue(`must be a text: ${shown(value)}`)
       const encoded = encoder.encode(value)
@@ -334,14 +329,15 @@ export function text(max: number): Field<string, 'text'> {
       into[at] = decoder.decode(encoded)
     },
     valueAt: (from, at) => from[at] as string,
-    write: (writer, from, at) => writeRun(writer, encoder.encode(from[at] as string), 8),
+    write: (writer, from, at) => writeRun(writer, encoder.encode(from[at] as string), lengthBits),
     read: (reader, into, at) => {
-      into[at] = decoded(reader, readRun(reader, max, 8))
+      into[at] = decoded(reader, readRun(reader, max, lengthBits))
     },
   }
 }
 
-function decoded(reader: BitReader, run: Uint8Array): string {
+/** Text of UTF-8; what is none makes the reader fail. */
+export function decoded(reader: BitReader, run: Uint8Array): string {
   try {
     return decoder.decode(run)
   } catch {
@@ -351,8 +347,8 @@ function decoded(reader: BitReader, run: Uint8Array): string {
 }
 
 /**
- * At most so many bytes, for what a game encodes itself. Each look at them gives an array of one's
- * own: change them by setting another.
+ * At most so many bytes, up to 1,000, for what a game encodes itself. Each look at them gives an
+ * array of one's own: change them by setting another.
  */
 export function bytes(max: number): Field<Uint8Array, 'bytes'> {
   if (!Number.isInteger(max) || max < 1 || max > BYTES_MAX) {
@@ -362,6 +358,7 @@ export function bytes(max: number): Field<Uint8Array, 'bytes'> {
   return {
     kind: 'bytes',
     text: `bytes ${max}`,
+    copied: true,
     initial: new Uint8Array(0),
     size: 1,
     bits: lengthBits + 8 * max,
@@ -384,29 +381,34 @@ function runOf(characters: string): Uint8Array {
   return Uint8Array.from(characters, (one) => one.charCodeAt(0))
 }
 
-function writeRun(writer: BitWriter, run: Uint8Array, lengthBits: number): void {
+/** Writes bytes behind their number, which takes so many bits. */
+export function writeRun(writer: BitWriter, run: Uint8Array, lengthBits: number): void {
   writeBits(writer, run.length, lengthBits)
   for (const byte of run) writeBits(writer, byte, 8)
 }
 
-function readRun(reader: BitReader, max: number, lengthBits: number): Uint8Array {
+/** Reads bytes behind their number. One above `max` is malformed. */
+export function readRun(reader: BitReader, max: number, lengthBits: number): Uint8Array {
   const run = new Uint8Array(readPlace(reader, max, lengthBits))
   for (let i = 0; i < run.length; i++) run[i] = readBits(reader, 8)
   return run
 }
 
-function frozen<Value extends readonly number[]>(value: number[]): Value {
+/** Numbers that nobody changes. */
+export function frozen<Value extends readonly number[]>(value: number[]): Value {
   return Object.freeze(value) as unknown as Value
 }
 
-function finite(value: unknown): number {
+/** A number. @throws HoldfastError `bad-value` for what is none, NaN and the infinities */
+export function finite(value: unknown): number {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     throw badValue(`must be a finite number: ${shown(value)}`)
   }
   return value
 }
 
-function checkLength(value: readonly number[], size: number, wanted: string): void {
+/** @throws HoldfastError `bad-value` for what is no array of that length */
+export function checkLength(value: readonly number[], size: number, wanted: string): void {
   if (!Array.isArray(value) || value.length !== size) {
     throw badValue(`must be ${wanted}: ${shown(value)}`)
   }

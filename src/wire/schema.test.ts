@@ -62,8 +62,10 @@ const ships = fc.record({
 const finite = fc.double({ noDefaultInfinity: true, noNaN: true })
 const turns = fc.tuple(finite, finite, finite, finite).filter((q) => q.some((one) => one !== 0))
 
+type Kind = [field: Field<unknown>, values: fc.Arbitrary<unknown>]
+
 /** Every kind, with the values that it takes. */
-const KINDS: readonly [field: Field<unknown>, values: fc.Arbitrary<unknown>][] = [
+const KINDS: readonly Kind[] = [
   [ranged(-64, 64, 0.01), finite],
   [ranged(0.1, 0.9, 0.3), finite],
   [ranged(-1e9, 1e9, 0.5), finite],
@@ -71,19 +73,14 @@ const KINDS: readonly [field: Field<unknown>, values: fc.Arbitrary<unknown>][] =
   [ranged(0, 2 ** 32 - 1, 1), finite],
   [vec2(-1, 1, 0.001), fc.tuple(finite, finite)],
   [vec3(0, 1000, 1 / 3), fc.tuple(finite, finite, finite)],
-  ...[1, 6, 10, 24].map((bits) => [angle(bits), finite] as [Field<unknown>, typeof finite]),
-  ...[2, 3, 4, 9, 10, 16].map(
-    (bits) => [quaternion(bits), turns] as [Field<unknown>, typeof turns],
-  ),
-  [u8, fc.integer({ min: 0, max: 255 })],
-  [u16, fc.integer({ min: 0, max: 65_535 })],
-  [u32, fc.integer({ min: 0, max: 2 ** 32 - 1 })],
-  [i8, fc.integer({ min: -128, max: 127 })],
-  [i16, fc.integer({ min: -32_768, max: 32_767 })],
+  ...[1, 6, 10, 24].map((bits): Kind => [angle(bits), finite]),
+  ...[2, 3, 4, 9, 10, 16].map((bits): Kind => [quaternion(bits), turns]),
+  ...[u8, u16, u32, i8, i16].map((it): Kind => [it, fc.oneof(finite, fc.integer())]),
   [bool, fc.boolean()],
   [text(40), fc.string({ unit: 'binary', maxLength: 10 })],
   [bytes(7), fc.uint8Array({ maxLength: 7 })],
-  [bytes(512), fc.uint8Array({ maxLength: 512 })],
+  [text(1_000), fc.string({ unit: 'binary', maxLength: 250 })],
+  [bytes(1_000), fc.uint8Array({ maxLength: 1_000 })],
 ]
 
 function written(type: Schema<Fields>, from: Quantised, mask = allFields(type)): Uint8Array {
@@ -180,6 +177,36 @@ describe('one kind of value', () => {
     }
   })
 
+  test.each<[Field<number>, number, number]>([
+    [u8, 0, 255],
+    [u16, 0, 65_535],
+    [u32, 0, 4_294_967_295],
+    [i8, -128, 127],
+    [i16, -32_768, 32_767],
+    [ranged(-3, 3, 0.5), -3, 3],
+  ])(
+    '$text: every number goes to the nearest value, also from beyond the range (AP-12)',
+    (it, low, high) => {
+      const type = schema({ it })
+      const back = (value: number): number => valueOf(type, quantise(type, { it: value })).it
+      const beyond = [-1e300, low - 0.2, 1e300, high + 0.2].map(back)
+      expect(beyond).toEqual([low, low, high, high])
+      fc.assert(
+        fc.property(fc.double({ min: low, max: high, noNaN: true }), (value) => {
+          expect(Math.abs(back(value) - value)).toBeLessThanOrEqual(0.5)
+        }),
+      )
+      expect(Object.is(back(-0), 0)).toBe(true)
+    },
+  )
+
+  test('half a step goes up, for whole numbers as for ranges (AP-12)', () => {
+    const type = schema({ n: i8, r: ranged(-9, 9, 1) })
+    const values = [-2.5, -0.5, 0.5, 1.5].map((n) => valueOf(type, quantise(type, { n, r: n })))
+    expect(values.map(({ n }) => n)).toEqual([-2, 0, 1, 2])
+    expect(values.map(({ n, r }) => n - r)).toEqual([0, 0, 0, 0])
+  })
+
   test('what overshoots its range is clamped; what is no number throws and names its field', () => {
     const back = decodeState(Ship, encodeState(Ship, { ...initialState(Ship), pos: [1e9, -1e9] }))
     expect(back?.pos).toEqual([64, -64])
@@ -197,15 +224,15 @@ describe('one kind of value', () => {
     [quaternion(9), [0, 0, 0, 0], 'must have a length above 0: [0,0,0,0]'],
     [quaternion(9), [0, 0, 0, Number.NaN], 'must be a finite number: NaN'],
     [angle(8), -Infinity, 'must be a finite number: -Infinity'],
-    [u8, 256, '8 bits hold integers from 0 to 255: 256'],
-    [i8, -129, '8 bits hold integers from -128 to 127: -129'],
-    [i16, 0.5, '16 bits hold integers from -32768 to 32767: 0.5'],
+    [u8, Number.NaN, 'must be a finite number: NaN'],
+    [i8, Infinity, 'must be a finite number: Infinity'],
+    [i16, '7', 'must be a finite number: "7"'],
     [bool, 1, 'must be true or false: 1'],
     [text(3), 7, 'must be a text: 7'],
     [text(3), 'éé', 'takes 3 bytes: 4'],
     [bytes(3), [1], 'must be a Uint8Array: [1]'],
     [bytes(3), new Uint8Array(4), 'takes 3 bytes: 4'],
-    [u8, undefined, '8 bits hold integers from 0 to 255: undefined'],
+    [u8, undefined, 'must be a finite number: undefined'],
   ]
   for (const [field, value, why] of misfits) {
     test(`${field.text} refuses what does not fit: ${why}`, () => {
@@ -220,7 +247,7 @@ describe('one kind of value', () => {
     expect(() => ranged(-Infinity, 0, 1)).toThrow(HoldfastError)
     expect(() => vec3(0, 0, 1)).toThrow(HoldfastError)
     for (const bits of [1, 17, 2.5]) expect(() => quaternion(bits)).toThrow(/2 to 16 bits/)
-    for (const max of [0, 513, 1.5]) expect(() => bytes(max)).toThrow(/takes 1 to 512/)
+    for (const max of [0, 1_001, 1.5]) expect(() => bytes(max)).toThrow(/takes 1 to 1000/)
   })
 
   test('a text keeps a byte order mark, and half a pair becomes the mark of what is unknown', () => {

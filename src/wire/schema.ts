@@ -4,8 +4,12 @@
  *     const Dot = schema({ pos: vec2(0, 100, 0.1), hue: u8 })
  *
  * Numbers are quantised to the step the game asks for and stand in as few bits as that needs;
- * types are inferred. A value outside its range is clamped, for a game's physics overshoots;
- * one that is no number at all throws and names its field.
+ * types are inferred.
+ *
+ * One rule holds for the numbers of every kind of field: a number goes to the nearest value that
+ * the field has, half a step goes up, and what is beyond the range becomes the end of the range,
+ * for a game's physics overshoots. NaN, an infinity and what is no number are refused by an error
+ * that names the field.
  *
  * A state is kept quantised, a change is what changes there, and a message carries any of the
  * fields. Which ones a mask says: bit i stands for field i, in the order of the schema.
@@ -24,20 +28,13 @@ import {
   writeBits,
 } from './bits.ts'
 import { type ByteReader, type ByteWriter, fail } from './bytes.ts'
-import { type Field, type Quantised, shown } from './fields.ts'
+import type { Field, Quantised } from './fields.ts'
+import { type Fields, namesOf, type StateOf } from './nested.ts'
 import { placeOf, readPlace, type Scale } from './scale.ts'
 
 export * from './fields.ts'
-
-/** Named fields. */
-export type Fields = Record<string, Field<unknown>>
-/** The values of named fields. A state never changes: a new one takes its place. */
-export type StateOf<F extends Fields> = {
-  [Name in keyof F]: F[Name] extends Field<infer Value> ? Value : never
-}
-
-/** Most fields of one type: a mask is one number of 32 bits. */
-export const FIELDS_MAX = 32
+export * from './nested.ts'
+export { quaternion } from './quaternion.ts'
 
 /** A field with its place in a quantised state. */
 export interface Column {
@@ -74,11 +71,7 @@ export interface Schema<F extends Fields> {
  * @throws HoldfastError `bad-value` with more than 32 fields, or none, and naming what is no field
  */
 export function schema<F extends Fields>(fields: F): Schema<F> {
-  const names = Object.keys(fields)
-  if (names.length === 0 || names.length > FIELDS_MAX) {
-    throw badValue(`a type has 1 to ${FIELDS_MAX} fields: ${names.length}`)
-  }
-  for (const name of names) checkField(name, fields[name])
+  const names = namesOf('a type', fields)
   const columns: Column[] = []
   let size = 0
   let bits = names.length
@@ -96,16 +89,18 @@ export function schema<F extends Fields>(fields: F): Schema<F> {
   return { fields, text: `{ ${said.join(', ')} }`, names, columns, places, all, size, bytesMax }
 }
 
-// A letter first, so that a name is read as one in texts and errors.
-const NAME = /^[\p{L}_$][\p{L}\p{N}_$-]{0,63}$/u
-
-function checkField(name: string, field: unknown): void {
-  if (!NAME.test(name) || name === '__proto__') {
-    throw badValue(`"${name.slice(0, 64)}" is no name of a field: letters, digits, _, - and $`)
-  }
-  const { text, quantise: turns } = (field ?? {}) as { text?: unknown; quantise?: unknown }
-  if (typeof text === 'string' && typeof turns === 'function') return
-  throw badValue(`field ${name} is no field, such as u8 or text(20): ${shown(field)}`)
+/**
+ * Refuses a type whose fields do not fit, with the bytes of each and their sum.
+ *
+ * @param what  what has the limit, for the sentence: `dot: its state`
+ * @param most  bytes of all fields with their mask
+ * @throws HoldfastError `bad-value`
+ */
+export function checkSize(what: string, type: Schema<Fields>, most: number): void {
+  if (type.bytesMax <= most) return
+  const parts = type.columns.map(({ name, field }) => `${name} ${field.bits / 8}`)
+  const sum = `${[`mask ${type.names.length / 8}`, ...parts].join(' + ')} = ${type.bytesMax}`
+  throw badValue(`${what} has at most ${most} bytes, to fit one datagram: ${sum}`)
 }
 
 /** The mask of all fields. */
@@ -196,19 +191,19 @@ export function valueOf<F extends Fields>(type: Schema<F>, from: Quantised): Sta
 }
 
 /**
- * Puts the value of one field into a state. Bytes cannot be frozen, so each look at them gives
- * others: what somebody writes into those changes no state.
+ * Puts the value of one field into a state. Bytes cannot be frozen, so each look at a value with
+ * bytes in it gives another: what somebody writes into those changes no state.
  */
 export function putValue(
   state: Record<string, unknown>,
-  { name, field, at }: Column,
+  { name, field, at, end }: Column,
   from: Quantised,
 ): void {
-  if (field.kind !== 'bytes') {
+  if (field.copied !== true) {
     state[name] = field.valueAt(from, at)
     return
   }
-  const kept = [from[at]!]
+  const kept = from.slice(at, end)
   Object.defineProperty(state, name, { enumerable: true, get: () => field.valueAt(kept, 0) })
 }
 
@@ -223,7 +218,7 @@ export function updated<F extends Fields>(
   for (const [i, column] of type.columns.entries()) {
     const { name, field } = column
     if (mask & (1 << i)) putValue(next, column, from)
-    else if (field.kind !== 'bytes') next[name] = state[name]
+    else if (field.copied !== true) next[name] = state[name]
     else Object.defineProperty(next, name, Object.getOwnPropertyDescriptor(state, name)!)
   }
   return Object.freeze(next) as StateOf<F>

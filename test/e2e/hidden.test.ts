@@ -13,7 +13,8 @@ import { agreed, dragTo, pointOf, state, top, type Globals } from './hands.ts'
 import type { Window } from './harness.ts'
 
 const NAMES = ['Ada', 'Eve', 'Grace', 'Linus']
-const PIECES = [Card, Man, Die, Token].map(({ schema }) => schema.text)
+// In the order of their names.
+const PIECES = [Card, Die, Man, Token].map(({ schema }) => schema.text)
 const OBJECTS = [{ schema: Hand.schema.text, moves: true }]
 
 interface CardFields {

@@ -31,16 +31,16 @@ const Ball = object(
 )
 const Eye = object('eye', { at: vec2(0, 1, 1) }, { eyes: 'at', take: 'free' })
 
-/** The types of objects of the scene. */
-export const TYPES = [Thing, Word, Mote, Rock, Ball, Eye]
+/** The types of objects of the scene, in the order of their names. */
+export const TYPES = [Ball, Eye, Mote, Rock, Thing, Word]
 /** What the code must know of them. */
 export const RULES: objects.Types = TYPES.map(({ rules }) => rules)
-const FIRST = [[5, 5, 10, 10, 0], ['good', 0], [0, 0, 0], [0], [0, 0, 0, 0], [0, 0]]
+const FIRST = [[0, 0, 0, 0], [0, 0], [0, 0, 0], [0], [5, 5, 10, 10, 0], ['good', 0]]
 /** The types of which nobody may take an object, and the column of the field that changes. */
 const KEPT = new Map([
-  [0, 2],
-  [1, 1],
   [2, 1],
+  [4, 2],
+  [5, 1],
 ])
 /** Objects of each type that one member has. */
 const EACH = 2

@@ -40,7 +40,7 @@ const Eye = object('eye', { at: vec2(0, 100, 1) }, { eyes: 'at' })
 const Mote = object('mote', { at: vec2(0, 100, 1) }, { visibleTo: near('at', 10) })
 /** The schema text of Dot. */
 export const SCHEMA = '{ pos: vec2 0 100 0.1, hue: u8 }'
-/** All types as a reader is told them, by name. */
+/** All types as a reader is told them, in the order of their names. */
 export const TYPES: readonly TypeText[] = [
   { schema: '{ face: text 9 }', moves: false },
   { schema: SCHEMA, moves: false },

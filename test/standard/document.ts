@@ -41,6 +41,8 @@ export interface Standard {
   limits: Map<string, number>
   records: Map<string, Fields>
   sets: Map<string, MessageSet>
+  /** The kinds of fields, each by the first word of its text. */
+  fields: Set<string>
   examples: Example[]
   /** The types of the game: those of the examples, if no other is given. */
   types: readonly TypeText[]
@@ -56,6 +58,7 @@ export function readStandard(markdown: string): Standard {
     limits: new Map(),
     records: new Map(),
     sets: new Map(),
+    fields: new Set(),
     examples: [],
     types: [],
     pieceTypes: [],
@@ -72,6 +75,8 @@ export function readStandard(markdown: string): Standard {
       for (const [name, fields] of rows) put(standard.records, name!, readFields(standard, fields!))
     } else if (second === 'tag' && third === 'fields') {
       put(standard.sets, first!, readSet(standard, rows))
+    } else if (first === 'field') {
+      for (const [names] of rows) for (const name of firstWords(names!)) standard.fields.add(name)
     } else if (first === 'example') {
       standard.examples.push(...rows.map(readExample))
     } else if (first === 'type of the examples') {
@@ -116,6 +121,11 @@ export function limit(standard: Standard, name: string): number {
   const value = standard.limits.get(name)
   if (value === undefined) throw new Error(`the document has no limit ${name}`)
   return value
+}
+
+// Of each text between backticks.
+function firstWords(cell: string): string[] {
+  return [...cell.matchAll(/`(\w+)[^`]*`/g)].map(([, word]) => word!)
 }
 
 function readFields(standard: Standard, cell: string): Fields {

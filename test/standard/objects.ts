@@ -1,9 +1,10 @@
 /**
- * Section 9 of the document, for the reader that knows nothing else: states bit by bit, frames of
+ * Sections 9.2 and 9.3 of the document, for the reader that knows nothing else: frames of
  * updates, and what stands behind the heads of entries. All verbs throw Malformed.
  */
 
 import { limit, readType, type Standard } from './document.ts'
+import { readMasked } from './fields.ts'
 import {
   type Cursor,
   integer,
@@ -11,66 +12,10 @@ import {
   PROSE,
   type Read,
   readValue,
-  rest,
   tell,
-  utf8,
   type Value,
   varint,
 } from './values.ts'
-
-/** A whole state, by its schema text. */
-export function readState(schema: string, bytes: Uint8Array): Read {
-  const cursor = { bytes, at: 0 }
-  const state = readBits(cursor, (next) => {
-    const all = fieldsOf(schema).map(([name, read]) => [name, read(next)] as const)
-    return Object.fromEntries(all)
-  })
-  if (rest(cursor).length > 0) throw new Malformed('a state that is too long')
-  return state
-}
-
-/** A mask, and the fields that it names. */
-export function readMasked(
-  schema: string,
-  cursor: Cursor,
-): { all: boolean; mask: number; fields: Read } {
-  const named = fieldsOf(schema)
-  return readBits(cursor, (next) => {
-    const mask = next(named.length)
-    if (mask === 0) throw new Malformed('a mask that names nothing')
-    const fields: Read = {}
-    for (const [at, [name, read]] of named.entries()) {
-      if (Math.floor(mask / 2 ** at) % 2 === 1) fields[name] = read(next)
-    }
-    return { all: mask === 2 ** named.length - 1, mask, fields }
-  })
-}
-
-type Next = (count: number) => number
-
-function readBits<Result>(cursor: Cursor, read: (next: Next) => Result): Result {
-  let left = 0
-  let byte = 0
-  const result = read((count) => {
-    let value = 0
-    for (let n = 0; n < count; n++) {
-      if (left === 0) byte = integer(cursor, 1)
-      left = (left + 7) % 8
-      value = value * 2 + ((byte >> left) & 1)
-    }
-    return value
-  })
-  if (byte % 2 ** left !== 0) throw new Malformed('bits that fill the last byte')
-  return result
-}
-
-function fieldsOf(schema: string): [name: string, read: (next: Next) => Value][] {
-  const [, inside] = /^\{ (.*) \}$/.exec(schema) ?? []
-  return inside!.split(', ').map((field) => {
-    const [name, kind, ...numbers] = field.replace(':', '').replace(' secret ', ' ').split(' ')
-    return [name!, (next) => readField(kind!, numbers.map(Number), next)]
-  })
-}
 
 /** A frame of updates: what each says, and what it takes over from the one before. */
 export function readUpdates(standard: Standard, bytes: Uint8Array): Read[] {
@@ -178,65 +123,3 @@ PROSE.set('Objects request', (_standard, _cursor, { what, name, state }) => {
   const fits = what === 'take' ? !entry : same
   if (!fits || more.length > 0) throw new Malformed('a state that does not go with the request')
 })
-
-function readField(kind: string, numbers: number[], next: Next): Value {
-  const [first = 0, max = 0, step = 1] = numbers
-  const ranged = (): number => {
-    const steps = Math.round((max - first) / step)
-    const place = next(Math.max(1, steps.toString(2).length))
-    if (place > steps) throw new Malformed(`${place} of ${steps} steps`)
-    return first + place * step
-  }
-  switch (kind) {
-    case 'ranged':
-      return ranged()
-    case 'vec2':
-      return [ranged(), ranged()]
-    case 'vec3':
-      return [ranged(), ranged(), ranged()]
-    case 'quaternion':
-      return readQuaternion(first, next)
-    case 'angle':
-      return (next(first) / 2 ** first) * 2 * Math.PI
-    case 'u8':
-    case 'u16':
-    case 'u32':
-      return next(Number(kind.slice(1)))
-    case 'i8':
-      return next(8) - 2 ** 7
-    case 'i16':
-      return next(16) - 2 ** 15
-    case 'bool':
-      return next(1) === 1
-    case 'text':
-      return utf8(readRun(8, first, next))
-    case 'bytes':
-      return readRun(first.toString(2).length, first, next)
-    default:
-      throw new Error(`the document has no field ${kind}`)
-  }
-}
-
-function readRun(bits: number, most: number, next: Next): Uint8Array {
-  const length = next(bits)
-  if (length > most) throw new Malformed(`${length} bytes of ${most}`)
-  return Uint8Array.from({ length }, () => next(8))
-}
-
-function readQuaternion(bits: number, next: Next): number[] {
-  const most = 2 ** (bits - 1) - 1
-  const place = next(2)
-  const others = [0, 1, 2].map(() => {
-    const n = next(bits)
-    if (n > 2 * most) throw new Malformed(`${n} of ${2 * most} steps`)
-    return n - most
-  })
-  const squares = others.map((m) => m * m)
-  const left = 2 * most * most - squares.reduce((sum, one) => sum + one, 0)
-  for (const [at, squared] of squares.entries()) {
-    if (squared > left || (squared === left && at < place)) throw new Malformed('not the largest')
-  }
-  const signs = others.map(Math.sign).toSpliced(place, 0, 1)
-  const all = squares.toSpliced(place, 0, left)
-  return all.map((squared, at) => signs[at]! * Math.sqrt(squared / (2 * most * most)))
-}

@@ -4,7 +4,7 @@
  */
 
 import { limit, readType, type Standard } from './document.ts'
-import { readMasked } from './objects.ts'
+import { readMasked } from './fields.ts'
 import {
   blob,
   type Cursor,

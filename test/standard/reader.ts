@@ -8,7 +8,8 @@
 
 import { createHash } from 'node:crypto'
 import { limit, readType, type Standard } from './document.ts'
-import { readState, readUpdates } from './objects.ts'
+import { readState } from './fields.ts'
+import { readUpdates } from './objects.ts'
 import { readPieceBody } from './pieces.ts'
 import { readSlots } from './slots.ts'
 import {
