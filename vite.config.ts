@@ -1,17 +1,18 @@
 /**
- * Builds the pages of the games to dist/pages, from where `holdfast serve` gives them out.
- *
- * Every `index.html` in games/ is a page: the lobby on top, one folder for each game, and one for
- * each of the examples. They import `holdfast` as a user does; the condition makes that the source
- * in this repository.
+ * Builds pages. Every `index.html` in games/ is one: the lobby on top, one folder for each game,
+ * and one for each of the examples. They go to dist/pages, from where `holdfast serve` gives them
+ * out in this repository. With `--mode lobby` the list of rooms goes to dist/lobby, which alone is
+ * in the package. Pages import `holdfast` as a user does; here that is the source.
  */
 
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { defaultClientConditions, defineConfig } from 'vite'
+import { defineConfig } from 'vite'
+import { doorsAsSource } from './tools/doors.ts'
 
-const games = fileURLToPath(new URL('games/', import.meta.url))
+const root = fileURLToPath(new URL('.', import.meta.url))
+const games = join(root, 'games')
 
 function pages(): string[] {
   if (!existsSync(games)) return []
@@ -22,19 +23,32 @@ function pages(): string[] {
   return ours.map((path) => join(games, path))
 }
 
-export default defineConfig({
-  root: games,
-  base: './',
-  resolve: { conditions: ['holdfast-source', ...defaultClientConditions] },
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  worker: { format: 'es' },
-  build: {
-    outDir: fileURLToPath(new URL('dist/pages/', import.meta.url)),
-    emptyOutDir: true,
-    target: 'es2022',
-    sourcemap: true,
-    modulePreload: { polyfill: false },
-    // With no page at all there is still something to build: nothing.
-    rolldownOptions: { input: pages().length > 0 ? pages() : 'data:text/javascript,' },
-  },
+/** What goes where. A map of what a package brings would be larger than what it maps. */
+function built(mode: string): { outDir: string; sourcemap: boolean; input: string | string[] } {
+  if (mode === 'lobby') {
+    return { outDir: 'dist/lobby', sourcemap: false, input: [join(games, 'rooms/index.html')] }
+  }
+  const found = pages()
+  // With no page at all there is still something to build: nothing.
+  const input = found.length > 0 ? found : 'data:text/javascript,'
+  return { outDir: 'dist/pages', sourcemap: true, input }
+}
+
+export default defineConfig(({ mode }) => {
+  const { outDir, sourcemap, input } = built(mode)
+  return {
+    root: games,
+    base: './',
+    resolve: { alias: doorsAsSource(root, 'browser') },
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    worker: { format: 'es' },
+    build: {
+      outDir: join(root, outDir),
+      emptyOutDir: true,
+      target: 'es2022',
+      sourcemap,
+      modulePreload: { polyfill: false },
+      rolldownOptions: { input },
+    },
+  }
 })

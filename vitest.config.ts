@@ -4,9 +4,10 @@
  * machine is small.
  */
 
-import { defaultServerConditions } from 'vite'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import type { TestProjectInlineConfiguration } from 'vitest/config'
+import { doorsAsSource } from './tools/doors.ts'
 import { tally } from './tools/tally.ts'
 
 const MINUTE = 60_000
@@ -63,11 +64,10 @@ const projects = [
   project('slow', 5, { include: SLOW, ...REAL, maxWorkers: 1 }),
 ]
 
-const conditions = ['holdfast-source', ...defaultServerConditions]
+const root = fileURLToPath(new URL('.', import.meta.url))
 
 export default defineConfig({
-  resolve: { conditions },
-  ssr: { resolve: { conditions, externalConditions: conditions } },
+  resolve: { alias: doorsAsSource(root, 'node') },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   test: {
     projects,

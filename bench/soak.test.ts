@@ -12,6 +12,6 @@ test('threads that are started by name are compiled with the benches', () => {
     return [...text.matchAll(/new URL\('([^']+)-thread\.js'/g)].map(([, path]) => path!)
   })
   expect(named.length).toBeGreaterThan(0)
-  expect(include).toContain('../src/cli/*-thread.ts')
-  expect(named.filter((path) => !path.startsWith('../../src/cli/'))).toEqual([])
+  expect(include).toContain('../src/cli/proof/*-thread.ts')
+  expect(named.filter((path) => !path.startsWith('../../src/cli/proof/'))).toEqual([])
 })

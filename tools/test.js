@@ -21,7 +21,8 @@ function run(command, args) {
 const built =
   run('node_modules/typescript/bin/tsc', ['-b', 'src']) === 0 &&
   run('node_modules/typescript/bin/tsc', ['-p', 'games']) === 0 &&
-  run('node_modules/vite/bin/vite.js', ['build', '--logLevel', 'warn']) === 0
+  run('node_modules/vite/bin/vite.js', ['build', '--logLevel', 'warn']) === 0 &&
+  run('node_modules/vite/bin/vite.js', ['build', '--mode', 'lobby', '--logLevel', 'warn']) === 0
 if (built) {
   process.exitCode = run('node_modules/vitest/vitest.mjs', [
     'run',

@@ -168,7 +168,7 @@ function Proof(): ComponentChild {
         as they ship, and with the fix off the first form, which is kept in them as a planted bug.
         The model checker tries every order of messages and finds the shortest paradox by itself:
       </p>
-      <pre>npx holdfast explore objects --variant host-sends-migrate</pre>
+      <pre>npm run explore -- objects --variant host-sends-migrate</pre>
       <p>
         Updates are left out of the picture. They may come in any order: an update counts only for
         the version that it is of, and its owner sends X none before X has heard of that version.

@@ -23,6 +23,11 @@ function Page(): ComponentChild {
       </header>
       <main>
         <Trouble known={known} />
+        {known.asked && starts.length === 0 && known.entries.length === 0 && (
+          <p class="empty">
+            Nobody is here just now. Pages of yours are served with <code>--pages</code>.
+          </p>
+        )}
         {starts.map((start) => (
           <Start key={start} start={start} />
         ))}

@@ -1,9 +1,15 @@
 /**
- * What Prometheus reads at `/metrics`: what the process is, by prom-client, and what the parts of
- * the program have counted, which write their own text (runtime/hub/hub-figures.ts).
+ * What Prometheus reads at `/metrics`: what the process is, and what the parts of the program have
+ * counted, which write their own text (runtime/prometheus.ts).
+ *
+ * The names are those that dashboards for Node know, of prom-client's default metrics: these are
+ * some twenty readings of the process, for which a hub need not install a package.
  */
 
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { readdirSync } from 'node:fs'
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
+import { getHeapSpaceStatistics } from 'node:v8'
+import { metricText, type Sample } from '../runtime/prometheus.ts'
 
 /** What is to be read. */
 export interface Metrics {
@@ -15,16 +21,95 @@ export interface Metrics {
   add(text: () => string): void
 }
 
+/** How often the loop is asked whether it is late, in milliseconds. */
+const LATE_EVERY_MS = 10
+const NANOS = 1e9
+const MICROS = 1e6
+
 /** Shows the process itself: memory, processor, delay of the event loop. */
 export function createMetrics(): Metrics {
-  const registry = new Registry()
   const more: (() => string)[] = []
-  collectDefaultMetrics({ register: registry })
-  // Strangers may read this, and those who look for a hole ask for versions first.
-  registry.removeSingleMetric('nodejs_version_info')
+  const late = monitorEventLoopDelay({ resolution: LATE_EVERY_MS })
+  late.enable()
   return {
-    type: registry.contentType,
-    text: async () => more.map((text) => text()).join('') + (await registry.metrics()),
+    type: 'text/plain; version=0.0.4; charset=utf-8',
+    text: () => {
+      const own = processText() + memoryText() + lateText(late)
+      return Promise.resolve(more.map((text) => text()).join('') + own)
+    },
     add: (text) => void more.push(text),
   }
+}
+
+function gauge(name: string, help: string, value: number): string {
+  return metricText(name, 'gauge', help, [{ value }])
+}
+
+function processText(): string {
+  const { user, system } = process.cpuUsage()
+  const cpu = (name: string, help: string, micros: number): string => {
+    return metricText(name, 'counter', help, [{ value: micros / MICROS }])
+  }
+  const started = Math.round(Date.now() / 1_000 - process.uptime())
+  const active = new Map<string, number>()
+  for (const type of process.getActiveResourcesInfo()) {
+    active.set(type, (active.get(type) ?? 0) + 1)
+  }
+  const resources = [...active].map(([type, value]): Sample => ({ labels: { type }, value }))
+  return [
+    cpu('process_cpu_user_seconds_total', 'Processor time outside the system, in s.', user),
+    cpu('process_cpu_system_seconds_total', 'Processor time in the system, in s.', system),
+    cpu('process_cpu_seconds_total', 'Processor time, in s.', user + system),
+    gauge('process_start_time_seconds', 'When the process began, in s since 1970.', started),
+    openFilesText(),
+    metricText('nodejs_active_resources', 'gauge', 'What keeps the loop alive.', resources),
+  ].join('')
+}
+
+/** Nothing where the system does not tell. */
+function openFilesText(): string {
+  try {
+    const open = readdirSync('/proc/self/fd').length
+    return gauge('process_open_fds', 'Open files, sockets among them.', open)
+  } catch {
+    return ''
+  }
+}
+
+function memoryText(): string {
+  const { rss, heapTotal, heapUsed, external } = process.memoryUsage()
+  const spaces = getHeapSpaceStatistics()
+  const bySpace = (what: 'size_total' | 'size_used', bytes: (at: number) => number): string => {
+    const samples = spaces.map(({ space_name }, at): Sample => {
+      return { labels: { space: space_name.replace(/_space$/, '') }, value: bytes(at) }
+    })
+    return metricText(`nodejs_heap_space_${what}_bytes`, 'gauge', 'Heap, by space.', samples)
+  }
+  return [
+    gauge('process_resident_memory_bytes', 'Memory that the process holds.', rss),
+    gauge('nodejs_heap_size_total_bytes', 'Heap that is reserved.', heapTotal),
+    gauge('nodejs_heap_size_used_bytes', 'Heap that is used.', heapUsed),
+    gauge('nodejs_external_memory_bytes', 'Memory beside the heap.', external),
+    bySpace('size_total', (at) => spaces[at]!.space_size),
+    bySpace('size_used', (at) => spaces[at]!.space_used_size),
+  ].join('')
+}
+
+/** How late the loop was since somebody asked last, in seconds. */
+function lateText(late: IntervalHistogram): string {
+  const of = (name: string, help: string, nanos: number): string => {
+    // With no reading yet there is a minimum beyond all numbers, and a mean that is none.
+    const seconds = late.count === 0 ? 0 : nanos / NANOS
+    return gauge(`nodejs_eventloop_lag_${name}_seconds`, help, seconds)
+  }
+  const text = [
+    of('min', 'The least delay of the loop.', late.min),
+    of('max', 'The largest delay of the loop.', late.max),
+    of('mean', 'The mean delay of the loop.', late.mean),
+    of('p50', 'Half of the delays were less.', late.percentile(50)),
+    of('p90', 'Nine of ten delays were less.', late.percentile(90)),
+    of('p99', 'All but one of a hundred delays were less.', late.percentile(99)),
+  ].join('')
+  late.reset()
+  return text
 }

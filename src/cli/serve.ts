@@ -2,7 +2,7 @@
  * `holdfast serve`: a hub with its lobby, in one process with one file.
  */
 
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CAC } from 'cac'
@@ -20,10 +20,10 @@ import { listOf, type MetricsPlace, metricsPlace, ORIGIN_HELP, type Word } from 
 import { fail } from './answers.ts'
 import { type Answer, openServer } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
-import { readPages } from './pages.ts'
+import { type Pages, readPages } from './pages.ts'
 import { checkPolicy, type Policy } from './policy.ts'
 import { reachOf } from './reach.ts'
-import { metricsOf, type Shelf, siteOf, withLobby } from './site.ts'
+import { metricsOf, NO_PAGES, type Shelf, siteOf, withLobby } from './site.ts'
 
 /** Where the hub listens unless told otherwise. */
 export const PORT_DEFAULT = 8700
@@ -39,11 +39,11 @@ export interface ServeOptions {
   /** Pages of which origins may come beside those that are served here; see origins.ts. */
   origins: readonly string[]
   metrics: MetricsPlace
-  /** Where members connect; also at `/hub` if the games that come with it are served. */
+  /** Where members connect; also at `/hub` if no pages of one's own are served. */
   path: string
   /** The only games that there may be sessions of; none for any. */
   games: readonly string[]
-  /** The folder of one's own pages; null for the games that come with it. */
+  /** The folder of one's own pages; null for the games of the repository, if it is one. */
   pages: string | null
   policy: Policy
   /** Whether this is a demonstration, in which the games let any member kill whoever serves. */
@@ -61,7 +61,7 @@ export interface Serving {
 /** Adds the command. */
 export function addServe(cli: CAC): void {
   cli
-    .command('serve', 'Run a hub: register, signalling, relay, and the lobby with the games')
+    .command('serve', 'Run a hub: register, signalling, relay, and a list of the rooms')
     .option('--port <port>', 'Port to listen on; 0 takes any free one', { default: PORT_DEFAULT })
     .option('--host <host>', 'Address to listen on; 0.0.0.0 for the whole network', {
       default: '127.0.0.1',
@@ -186,11 +186,22 @@ async function opened(
 
 /** What is served, and the folders of games in it. */
 function shelvesOf({ pages, policy }: ServeOptions): { all: Shelf[]; starts: readonly string[] } {
-  const folder = fileURLToPath(new URL('../pages', import.meta.url))
-  const ours = readPages(folder, 'this package is not whole; in its repository: npm run build')
-  if (pages === null) return { all: [{ find: ours.find, policy: 'strict' }], starts: [] }
-  const own = readPages(pages, 'build your pages, and name the folder that they are built to')
-  return { all: withLobby(own, policy, ours), starts: own.starts }
+  const games = built('pages')
+  if (pages === null && existsSync(games)) {
+    return { all: [{ find: readOurs(games).find, policy: 'strict' }], starts: [] }
+  }
+  const cure = 'build your pages, and name the folder that they are built to'
+  const own = pages === null ? NO_PAGES : readPages(pages, cure)
+  return { all: withLobby(own, policy, readOurs(built('lobby'))), starts: own.starts }
+}
+
+// The games are in the repository alone, the list of rooms is also in the package.
+function built(folder: 'pages' | 'lobby'): string {
+  return fileURLToPath(new URL(`../${folder}`, import.meta.url))
+}
+
+function readOurs(folder: string): Pages {
+  return readPages(folder, 'this package is not whole; in its repository: npm run build')
 }
 
 async function openMetrics(

@@ -79,6 +79,9 @@ export function metricsOf(metrics: Metrics): Answer {
   }
 }
 
+/** No pages of one's own. */
+export const NO_PAGES: Pages = { find: () => null, starts: [] }
+
 /** Pages of one's own, and beside them the list of rooms that comes with the program. */
 export function withLobby(own: Pages, policy: Policy, ours: Pages): Shelf[] {
   const lobby = (path: string): Page | Redirect | null => {

@@ -10,9 +10,9 @@
 import { HoldfastError, type Millis, type PartView, type PeerId } from '../machine.ts'
 import type { Objects, Replica } from '../objects/objects.ts'
 import { clone } from '../sim/clone.ts'
-import { fresh, type Input, step, thing, typesOf } from './models/objects-peer.ts'
-import { hear, type Heard } from './models/objects-words.ts'
-import { objectsRules } from './twists.ts'
+import { fresh, type Input, step, thing, typesOf } from './objects-peer.ts'
+import { hear, type Heard } from './objects-words.ts'
+import { objectsRules } from './objects-twists.ts'
 
 /** What somebody does. The host alone grants. */
 export type Deed = { at: Millis; who: string } & (

@@ -4,15 +4,9 @@
  */
 
 import * as commit from '../replication/log.ts'
-import { rulesOf } from '../machine.ts'
 import { append } from '../link/reliable.ts'
 import * as link from '../link/rules.ts'
 import type { LinkRules } from '../link/state.ts'
-import { stand } from '../objects/accept.ts'
-import { reach } from '../objects/duty.ts'
-import * as objects from '../objects/objects.ts'
-import { GATE, leads, type ObjectsRules } from '../objects/state.ts'
-import { compare, FIRST } from '../objects/version.ts'
 import { server } from '../pieces/decide.ts'
 import * as pieces from '../pieces/pieces.ts'
 import { copyRow, type PiecesRules } from '../pieces/state.ts'
@@ -24,11 +18,9 @@ import { become } from '../session/output.ts'
 import { lead } from '../session/roles.ts'
 import { RULES } from '../session/rules.ts'
 import type { SessionRules } from '../session/state.ts'
+import { twisted } from './objects-twists.ts'
 
-// What ships, but for some of it.
-function twisted<Rules extends object>(shipped: Rules, some: Partial<Rules> | null): Rules {
-  return some === null ? shipped : rulesOf({ ...shipped, ...some })
-}
+export * from './objects-twists.ts'
 
 /** Bugs of links. */
 export type LinkBug = 'no-message-ids' | 'window-ignored' | 'dropped-but-acked'
@@ -177,88 +169,4 @@ const SLOTS: Readonly<Record<SlotsBug, Partial<SlotsRules>>> = {
 /** The rules of slots, with that bug if one is named. */
 export function slotsRules(bug: SlotsBug | null): SlotsRules {
   return twisted(slots.RULES, bug && SLOTS[bug])
-}
-
-/** Bugs of objects, by their names in docs/protocols/objects.md. */
-export type ObjectsBug =
-  | 'host-sends-migrate'
-  | 'no-counter'
-  | 'no-tombstone'
-  | 'migrate-creates-nothing'
-  | 'update-without-version'
-  | 'no-epoch'
-  | 'no-orphans'
-  | 'no-tombstone-duty'
-  | 'no-tombstone-adoption'
-  | 'deaf-to-strangers'
-  | 'only-fresh'
-  | 'accept-older'
-  | 'order-by-link'
-  | 'inherited-acks'
-
-// Without the counter a member can go only by whether it has the object.
-const NO_COUNTER: Partial<ObjectsRules> = {
-  order: (said, known) => {
-    if (said.dead) return 0
-    return known.dead || compare(said.version, FIRST) > 0 ? 1 : -1
-  },
-}
-const CREATES_NOTHING: Partial<ObjectsRules> = {
-  creates: ({ version }) => compare(version, FIRST) <= 0,
-}
-
-const OBJECTS: Readonly<Record<ObjectsBug, Partial<ObjectsRules>>> = {
-  // The source's first form: the host tells of every change of owner, its creator of the object
-  // (B31).
-  'host-sends-migrate': {
-    ...NO_COUNTER,
-    ...CREATES_NOTHING,
-    maySay: ({ objects: own }, from) => !own.went.has(from),
-    speaksFor: (own, replica, peer) => {
-      const first = compare(replica.version, FIRST) === 0
-      if (replica.owner === own.me && (replica.dead || first)) return true
-      return leads(own) && !first && !replica.dead && peer !== own.me
-    },
-    grant: (turn, replica, version, to) => {
-      stand(turn, replica, { ...replica, version, owner: to })
-    },
-  },
-  'no-counter': NO_COUNTER,
-  'no-tombstone': { tombstone: (use) => use !== 'keep' && use !== 'report' },
-  'migrate-creates-nothing': CREATES_NOTHING,
-  'update-without-version': { fits: () => true },
-  'no-epoch': { isOfBefore: () => true, epochOf: () => 0 },
-  'no-orphans': { reports: () => false },
-  'no-tombstone-duty': { tombstone: (use) => use === 'keep' },
-  'no-tombstone-adoption': { tombstone: (use) => use === 'keep' || use === 'tell' },
-  'deaf-to-strangers': { hears: ({ here }, from) => here.has(from) },
-  'only-fresh': { base: ({ sent }, slot) => sent[slot]! },
-  'accept-older': { isOld: () => false },
-  // What another primary told counts for nothing under the next.
-  'order-by-link': {
-    follow: (turn) => {
-      const { objects: own } = turn
-      for (const replica of leads(own) ? [] : own.replicas.values()) {
-        if (replica.owner !== own.me) replica.oseq = 0
-      }
-      objects.RULES.follow(turn)
-    },
-  },
-  // As if the peer had from us what it had from the primary before.
-  'inherited-acks': {
-    oweAll: (turn, peer, sight) => {
-      objects.RULES.oweAll(turn, peer, sight)
-      for (const replica of turn.objects.replicas.values()) {
-        if (replica.owner === peer) continue
-        reach(sight, replica.slot)
-        sight.gate[replica.slot] = GATE.open
-        sight.acked[replica.slot] = replica.oseq
-      }
-    },
-  },
-}
-
-/** The rules of objects, with that bug if one is named; then no frame goes to several peers. */
-export function objectsRules(bug: ObjectsBug | null): ObjectsRules {
-  return twisted(objects.RULES, bug && { shares: () => false, ...OBJECTS[bug] })
 }

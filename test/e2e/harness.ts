@@ -64,7 +64,7 @@ export class Hub {
     return hub
   }
 
-  /** One that was installed: the package and what it needs, with no checkout around it. */
+  /** One that stands alone: what was built, with the games, and no checkout around it. */
   static async installed(): Promise<Hub> {
     const hub = new Hub(await freePort(), mkdtempSync(join(tmpdir(), 'holdfast-e2e-')), false)
     const modules = join(hub.folder, 'node_modules')

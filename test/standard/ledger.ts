@@ -40,7 +40,11 @@ interface Pieces {
   open: Uint8Array[]
 }
 
+/** Hears the bytes of each message, by the name of its set or record and its kind. */
+export type Hear = (set: string, kind: string, node: string, bytes: Uint8Array) => void
+
 interface Reading extends Ledger {
+  hear: Hear
   standard: Standard
   streams: Map<string, Pieces>
   snapshots: Map<string, Uint8Array[]>
@@ -63,8 +67,10 @@ export function readCapture(
   sent: readonly Sent[],
   types: readonly TypeText[],
   pieceTypes: readonly string[] = [],
+  hear: Hear = () => {},
 ): Ledger {
   const reading: Reading = {
+    hear,
     standard: { ...standard, types, pieceTypes },
     counts: new Map(),
     met: new Map(),
@@ -124,10 +130,13 @@ function other(ends: Map<number, Set<string>>, connection: Value, node: string):
 function readSent(reading: Reading, { way, node, bytes }: Sent): void {
   const { standard } = reading
   reading.to = ''
-  if (way === 'disk')
-    return note(reading, 'record Stored', node, readRecord(reading, 'Stored', bytes))
+  if (way === 'disk') return void takeRecord(reading, node, 'Stored', bytes)
   if (way === 'datagram') return takeDatagram(reading, node, bytes, true)
   const message = readStream(standard, way, bytes)
+  if (message['kind'] !== 'relay') {
+    const inner = message['message'] as Read
+    reading.hear(way === 'up' ? 'ToHub' : 'FromHub', said(inner['kind']), node, bytes)
+  }
   note(reading, `stream ${said(message['kind'])}`, node, message)
   if (message['kind'] === 'relay') {
     return takeDatagram(reading, node, message['datagram'] as Uint8Array, way === 'up')
@@ -143,13 +152,18 @@ function takeDatagram(reading: Reading, node: string, bytes: Uint8Array, own: bo
   const read = readDatagram(standard, bytes)
   if (read['kind'] === 'packet') reading.to = other(reading.ends, read['connection']!, node)
   note(reading, `datagram ${said(read['kind'])}`, node, read)
-  if (read['kind'] === 'handshake') return noteSet(reading, node, 'Handshake', read['message']!)
+  if (read['kind'] === 'handshake') {
+    const message = read['message'] as Read
+    if (own) reading.hear('Handshake', said(message['kind']), node, bytes)
+    return noteSet(reading, node, 'Handshake', message)
+  }
   const frames = (read['packet'] as Read)['frames'] as Read[]
   for (const frame of frames) {
     note(reading, `frame ${said(frame['kind'])}`, node, frame)
   }
   // What was relayed is read once, where it was sent.
   if (!own) return
+  reading.hear('Packet', '', node, bytes)
   for (const frame of frames) if (frame['kind'] === 'UNREL') takeUpdates(reading, node, frame)
   const key = `${node} ${said(read['connection'])}`
   const pieces = reading.streams.get(key) ?? { next: 1, early: new Map(), open: [] }
@@ -201,7 +215,9 @@ const SETS = new Map([
 function takeMessage(reading: Reading, node: string, bytes: Uint8Array): void {
   const { channel, message } = readMessage(reading.standard, bytes)
   const inner = message as Read
-  noteSet(reading, node, SETS.get(channel as number)!, inner)
+  const set = SETS.get(channel as number)!
+  reading.hear(set, said(inner['kind']), node, bytes)
+  noteSet(reading, node, set, inner)
   if (channel === 4) {
     note(reading, `bytes of ${said(inner['kind'])}`, node, { bytes: bytes.slice(1) })
     return takeEntries(reading, node, inner)
@@ -255,6 +271,7 @@ function takeBody(reading: Reading, node: string, seq: Value, bytes: Uint8Array)
   const id = pieceOf(bytes)
   const read = readPieceBody(standard, reading.kinds.get(id) ?? 0, bytes)
   note(reading, `body ${said(read['kind'])}`, node, { ...read, seq, tagged: read['seq'] ?? 0 })
+  reading.hear('Update', said(read['kind']), node, bytes)
   note(reading, 'bytes of body', node, { bytes, type: reading.kinds.get(id) ?? 0 })
   if (read['kind'] !== 'update') return
   const how = [read['hold'], read['loose'] === true ? 'loose' : '', read['z'] ? 'raised' : '']
@@ -312,7 +329,9 @@ function takeSnapshot(reading: Reading, node: string, message: Read): void {
 }
 
 function takeUpdates(reading: Reading, node: string, frame: Read): void {
-  if (frame['channel'] === 8) {
+  const isSlots = frame['channel'] === 8
+  reading.hear(isSlots ? 'Slots' : 'Objects', 'frame', node, frame['bytes'] as Uint8Array)
+  if (isSlots) {
     const read = readSlots(reading.standard, frame['bytes'] as Uint8Array)
     note(reading, 'slots frame', node, read)
     for (const event of read['events'] as Read[]) note(reading, 'slot event', node, event)
@@ -349,12 +368,14 @@ function readRecord({ standard }: Reading, type: string, bytes: Value): Read {
 
 function takeRecord(reading: Reading, node: string, type: string, bytes: Value): Read {
   const read = readRecord(reading, type, bytes)
+  reading.hear(type, '', node, bytes as Uint8Array)
   note(reading, `record ${type}`, node, read)
   return read
 }
 
 function takeSet(reading: Reading, node: string, set: string, bytes: Value): Read {
   const read = readRecord(reading, set, bytes)
+  reading.hear(set, said(read['kind']), node, bytes as Uint8Array)
   noteSet(reading, node, set, read)
   return read
 }

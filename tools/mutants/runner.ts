@@ -4,10 +4,10 @@
  */
 
 import { join, relative } from 'node:path'
-import { defaultServerConditions } from 'vite'
 import type { Plugin } from 'vite'
 import { createVitest } from 'vitest/node'
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
+import { doorsAsSource } from '../doors.ts'
 
 /** Gives the text of a file of the rooms that is to be loaded; null for as it is. */
 export type Rewrite = (path: string, text: string) => string | null
@@ -26,7 +26,6 @@ export interface Settings {
 
 /** Opens the runner; it runs nothing yet. */
 export async function open(settings: Settings): Promise<Vitest> {
-  const conditions = ['holdfast-source', ...defaultServerConditions]
   return createVitest(
     'test',
     {
@@ -44,8 +43,7 @@ export async function open(settings: Settings): Promise<Vitest> {
     },
     {
       plugins: [rewriting(settings)],
-      resolve: { conditions },
-      ssr: { resolve: { conditions, externalConditions: conditions } },
+      resolve: { alias: doorsAsSource(settings.root, 'node') },
       oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     },
   )

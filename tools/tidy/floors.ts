@@ -150,7 +150,7 @@ export function circles(sources: readonly Source[]): Complaint[] {
 /** What of Node a door for browsers reaches. @param door such as `src/browser.ts` */
 export function nodeReached(door: string, sources: readonly Source[]): Complaint[] {
   return reached(door, sources, imports).flatMap(({ source, to, at, aim }) => {
-    if (aim !== null || !/^(node:|ws$|libsql$|prom-client$|cac$)/.test(to)) return []
+    if (aim !== null || !/^(node:|ws$|libsql$|cac$)/.test(to)) return []
     return complain(source, at, `${to} is not to be had where ${door} leads`)
   })
 }

@@ -4,7 +4,8 @@
  * locks of a process on a file with any descriptor of it. This one stands on an empty file.
  */
 
-import Database from 'libsql'
+import type Database from 'libsql'
+import { libsql } from './libsql.ts'
 
 /** Holds it until `release`; the system releases it when the process dies. */
 export class FileLock {
@@ -12,7 +13,7 @@ export class FileLock {
 
   /** @throws Error of SQLite, code `SQLITE_BUSY` where somebody else holds it */
   constructor(path: string) {
-    this.#database = new Database(path)
+    this.#database = new (libsql())(path)
     try {
       // A journal would want a page of the disk, which may be full.
       this.#database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE')

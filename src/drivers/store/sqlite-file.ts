@@ -13,9 +13,10 @@
 
 import { accessSync, constants, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import Database from 'libsql'
+import type Database from 'libsql'
 import { HoldfastError } from '../../machine.ts'
 import { FileLock } from './file-lock.ts'
+import { libsql } from './libsql.ts'
 
 /** A kind of files. */
 export interface FileKind {
@@ -55,7 +56,7 @@ export function openFile(file: string, kind: FileKind): OpenFile {
   const lock = attempt(path, () => new FileLock(`${path}-lock`))
   let database: Database.Database | null = null
   try {
-    database = attempt(path, () => new Database(path))
+    database = attempt(path, () => new (libsql())(path))
     openDatabase(database, path, kind)
     return { database, path, lock }
   } catch (error) {

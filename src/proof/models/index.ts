@@ -1,5 +1,5 @@
 /**
- * All models of the shipped machines, by room and name, for tests and for `holdfast explore`.
+ * All models of the shipped machines, by room and name, for tests and for `npm run explore`.
  */
 
 import { check, type Model, type Report } from '../../sim/checker.ts'

@@ -7,7 +7,7 @@
 import type { PeerId } from '../../machine.ts'
 import { isMine, leads, type Objects } from '../../objects/objects.ts'
 import type { Action } from '../../sim/checker.ts'
-import { thing } from './objects-peer.ts'
+import { thing } from '../objects-peer.ts'
 import * as scenes from './objects-scene.ts'
 import { reign, type Scene, type Tables } from './objects-scene.ts'
 

@@ -12,7 +12,7 @@ import { rulesOf } from '../../machine.ts'
 import type { Objects, RequestRules } from '../../objects/objects.ts'
 import { type ObjectsBug, objectsRules } from '../twists.ts'
 import * as interned from './interned.ts'
-import { type Effects, fresh, type Input, step, thing, typesOf } from './objects-peer.ts'
+import { type Effects, fresh, type Input, step, thing, typesOf } from '../objects-peer.ts'
 
 /** How often each thing may happen that need not happen. */
 export interface Budgets {

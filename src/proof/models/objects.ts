@@ -10,7 +10,7 @@ import type { PeerId } from '../../machine.ts'
 import { GATE, leads, type Objects, type Replica } from '../../objects/objects.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import * as interned from './interned.ts'
-import { thing, typesOf } from './objects-peer.ts'
+import { thing, typesOf } from '../objects-peer.ts'
 import * as scenes from './objects-scene.ts'
 import {
   CREATOR,
@@ -22,7 +22,7 @@ import {
   type Tables,
 } from './objects-scene.ts'
 import { ends, one, requesting } from './objects-requests.ts'
-import { phrase } from './objects-words.ts'
+import { phrase } from '../objects-words.ts'
 
 /** The model of one scope. */
 export function objectsModel(scope: Scope): Model<Scene> {

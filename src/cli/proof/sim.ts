@@ -1,10 +1,10 @@
-/** `holdfast sim`: whole sessions in virtual time, run from seeds. */
+/** `npm run sim`: whole sessions in virtual time, run from seeds. */
 
 import type { CAC } from 'cac'
-import { HoldfastError } from '../machine.ts'
-import type { Batch } from '../proof/batch.ts'
-import { draw } from '../proof/seeds.ts'
-import { type Result, run } from '../proof/trial.ts'
+import { HoldfastError } from '../../machine.ts'
+import type { Batch } from '../../proof/batch.ts'
+import { draw } from '../../proof/seeds.ts'
+import { type Result, run } from '../../proof/trial.ts'
 import { runInThreads, THREADS_MAX, threadsHere } from './seed-runs.ts'
 
 const SEEDS_DEFAULT = 100
@@ -19,7 +19,7 @@ export function addSim(cli: CAC): void {
     .option('--from <seed>', 'The first of them', { default: 1 })
     .option('--threads <count>', 'How many threads to use; else one for each core')
     .option('--seed <seed>', 'Run one seed and tell its story')
-    .example('holdfast sim --seed 123')
+    .example('npm run sim -- --seed 123')
     .action(async (given: Given) => {
       const good =
         given.seed === undefined ? await many(given) : await one(whole('seed', given.seed))

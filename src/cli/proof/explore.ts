@@ -1,9 +1,9 @@
-/** `holdfast explore`: the model checker over the shipped machines. */
+/** `npm run explore`: the model checker over the shipped machines. */
 
 import type { CAC } from 'cac'
-import { HoldfastError } from '../machine.ts'
-import { type NamedModel, ROOMS } from '../proof/models/index.ts'
-import { render } from '../sim/checker.ts'
+import { HoldfastError } from '../../machine.ts'
+import { type NamedModel, ROOMS } from '../../proof/models/index.ts'
+import { render } from '../../sim/checker.ts'
 
 /** Adds the command. */
 export function addExplore(cli: CAC): void {
@@ -13,7 +13,7 @@ export function addExplore(cli: CAC): void {
     .option('--variant <name>', 'One model alone, such as one with a planted bug')
     .option('--deep', 'Also the scopes that take minutes')
     .option('--list', 'Say which models there are')
-    .example('holdfast explore session --variant F-X1')
+    .example('npm run explore -- session --variant F-X1')
     .action((room: string | undefined, given: Given) => {
       if (given.list) list(room === undefined ? Object.keys(ROOMS) : [room])
       else if (!explore(room, given)) process.exitCode = 1

@@ -1,8 +1,8 @@
 /** Many seeds over several threads, and what was reached over all of them. */
 
 import { availableParallelism } from 'node:os'
-import { type Batch, createTallies, sumUp, take } from '../proof/batch.ts'
-import type { Result } from '../proof/trial.ts'
+import { type Batch, createTallies, sumUp, take } from '../../proof/batch.ts'
+import type { Result } from '../../proof/trial.ts'
 import { shareOut } from './pool.ts'
 
 /** Most threads of one call. */

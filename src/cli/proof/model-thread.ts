@@ -1,7 +1,7 @@
 /** A thread that explores scopes of models. */
 
-import { ROOMS } from '../proof/models/index.ts'
-import type { Report } from '../sim/checker.ts'
+import { ROOMS } from '../../proof/models/index.ts'
+import type { Report } from '../../sim/checker.ts'
 import { work } from './pool.ts'
 
 /** One scope of a room. */

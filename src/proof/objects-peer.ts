@@ -3,12 +3,12 @@
  * A function of state and input, so that what comes back often is computed once (interned.ts).
  */
 
-import type { PartOut, PartView, PeerId } from '../../machine.ts'
-import * as objects from '../../objects/objects.ts'
-import type { Objects, ObjectsRules, TakePolicy, TypeRules } from '../../objects/objects.ts'
-import { clone } from '../../sim/clone.ts'
-import { createWriter, finish } from '../../wire/bytes.ts'
-import { quantise, schema, u8 } from '../../wire/schema.ts'
+import type { PartOut, PartView, PeerId } from '../machine.ts'
+import * as objects from '../objects/objects.ts'
+import type { Objects, ObjectsRules, TakePolicy, TypeRules } from '../objects/objects.ts'
+import { clone } from '../sim/clone.ts'
+import { createWriter, finish } from '../wire/bytes.ts'
+import { quantise, schema, u8 } from '../wire/schema.ts'
 
 const fields = schema({ one: u8, other: u8 })
 

@@ -3,11 +3,11 @@
  * object that never changed hands, MIGRATE of one that did, DESTROY of one that is gone.
  */
 
-import type { PeerId } from '../../machine.ts'
-import { KIND, readEntry } from '../../objects/messages.ts'
-import type { Said, TypeRules } from '../../objects/objects.ts'
-import { compare, FIRST, readVersion, type Version } from '../../objects/version.ts'
-import { createReader, readU8 } from '../../wire/bytes.ts'
+import type { PeerId } from '../machine.ts'
+import { KIND, readEntry } from '../objects/messages.ts'
+import type { Said, TypeRules } from '../objects/objects.ts'
+import { compare, FIRST, readVersion, type Version } from '../objects/version.ts'
+import { createReader, readU8 } from '../wire/bytes.ts'
 
 /** The three that tell of an object, the one that starts a migration, and all others. */
 export type Word = 'CREATE' | 'MIGRATE' | 'DESTROY' | 'GRANT' | 'other'

@@ -3,9 +3,9 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { runSeeds } from '../proof/batch.ts'
+import { runSeeds } from '../../proof/batch.ts'
 
-const COMMAND = fileURLToPath(new URL('../../dist/cli/holdfast.js', import.meta.url))
+const COMMAND = fileURLToPath(new URL('../../../dist/cli/proof/main.js', import.meta.url))
 
 interface Said {
   code: number
@@ -13,7 +13,7 @@ interface Said {
   error: string
 }
 
-/** Runs `holdfast sim`. */
+/** Runs `npm run sim`, once it is built. */
 function sim(...args: string[]): Promise<Said> {
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [COMMAND, 'sim', ...args], (_error, out, error) =>

@@ -1,0 +1,78 @@
+/**
+ * What a page loads: the first game of README with what each part of the library costs it, each
+ * door with all that it exports, and beside them what clients of other libraries weigh. All of it
+ * is bundled and minified by one tool and packed by gzip; doors for Node without their packages.
+ */
+
+import { version as viteVersion } from 'vite'
+import { installPeers, version } from './processes/peers.ts'
+import type { BenchReport, Table } from './report.ts'
+import { bundle, type Entry, weigh } from './size/bundles.ts'
+import { firstGame, readTable, tableOf } from './size/first-game.ts'
+
+/** For the list of benches. */
+export const about = 'what a page loads: the first game by its parts, doors, other clients'
+
+const PEERS = 'bench/peers'
+
+/** Entries of ours, all beside the first game. */
+const OURS: readonly [name: string, place: Entry['place'], text: string][] = [
+  ['holdfast: object and fields', 'browser', "export { object, vec2, u8 } from 'holdfast'"],
+  ['holdfast, in pages', 'browser', "export * from 'holdfast'"],
+  ['holdfast/mailbox, in pages', 'browser', "export * from 'holdfast/mailbox'"],
+  ['holdfast/sim', 'browser', "export * from 'holdfast/sim'"],
+  ['holdfast, on Node', 'node', "export * from 'holdfast'"],
+  ['holdfast/hub', 'node', "export * from 'holdfast/hub'"],
+  ['holdfast/mailbox, on Node', 'node', "export * from 'holdfast/mailbox'"],
+]
+
+/** What their applications import. */
+const THEIRS: readonly [packages: readonly string[], text: string][] = [
+  [['@colyseus/sdk'], "export { Client } from '@colyseus/sdk'"],
+  [
+    ['yjs', 'y-websocket'],
+    "export * as Y from 'yjs'\nexport { WebsocketProvider } from 'y-websocket'",
+  ],
+  [['socket.io-client'], "export { io } from 'socket.io-client'"],
+]
+
+/** Measures; there is nothing to shorten. */
+export async function run(): Promise<BenchReport> {
+  await installPeers()
+  const game = await firstGame()
+  const parts = [...readTable(tableOf(game))]
+  const rows = [row('first game of README', game.code)]
+  for (const [name, place, text] of OURS) {
+    rows.push(row(name, (await bundle({ text, place, folder: 'games/dots' })).code))
+  }
+  for (const [packages, text] of THEIRS) {
+    const { code } = await bundle({ text, place: 'browser', folder: PEERS })
+    rows.push(row(packages.map(version).join(', '), code))
+  }
+  return {
+    tables: [
+      table(
+        'first game, by part',
+        parts.map(([part, of]) => [part, ...kilobytes(of)]),
+      ),
+      table('bundles', rows),
+    ],
+    goals: [],
+    notes: [
+      `kB of 1,000 bytes, Vite ${viteVersion}, target es2022, gzip at level 9`,
+      'parts: gzip packs each alone, so their sum is a little more than the whole',
+    ],
+  }
+}
+
+function row(name: string, code: string): [string, number, number] {
+  return [name, ...kilobytes(weigh(code))]
+}
+
+function kilobytes({ minified, gzipped }: ReturnType<typeof weigh>): [number, number] {
+  return [Number((minified / 1_000).toFixed(1)), Number((gzipped / 1_000).toFixed(1))]
+}
+
+function table(title: string, rows: Table['rows']): Table {
+  return { title, columns: ['what', 'minified kB', 'gzipped kB'], rows }
+}

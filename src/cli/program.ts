@@ -1,0 +1,43 @@
+/** A program of commands: what it prints of a mistake, and which code it ends with. */
+
+import { readFileSync } from 'node:fs'
+import { type CAC, cac } from 'cac'
+import { HoldfastError } from '../machine.ts'
+import { plainLines } from '../wire/plain.ts'
+
+/** Runs the command that was given; errors are one sentence, and `--debug` shows more. */
+export async function runProgram(
+  name: string,
+  add: readonly ((cli: CAC) => void)[],
+): Promise<void> {
+  const cli = cac(name)
+  for (const command of add) command(cli)
+  cli.option('--debug', 'Show where an error came from')
+  cli.help()
+  cli.version(versionHere())
+  try {
+    cli.parse(process.argv, { run: false })
+    if (cli.matchedCommand) await (cli.runMatchedCommand() as Promise<void> | undefined)
+    else if (!cli.options['help'] && !cli.options['version']) {
+      if (cli.args.length > 0) {
+        throw new HoldfastError('bad-value', `there is no command "${cli.args[0]}": try --help`)
+      }
+      cli.outputHelp()
+    }
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function versionHere(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+function fail(error: unknown): never {
+  const known = error instanceof HoldfastError || (error as Error)?.name === 'CACError'
+  const text = error instanceof Error ? error.message : String(error)
+  const debug = process.argv.includes('--debug')
+  console.error(known && !debug ? `holdfast: ${plainLines(text)}` : error)
+  process.exit(2)
+}

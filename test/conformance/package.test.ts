@@ -1,0 +1,169 @@
+// Goal: what `npm pack` packs is small, whole, and works where nothing of this repository is.
+// Method: a copy of the tree is packed and compared with what it was; the tarball is unpacked into
+// a project of its own, which has the packages that it depends on and no other.
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const BYTES_MAX = 1_500_000
+const ROOT = resolve('.')
+const base = mkdtempSync(join(tmpdir(), 'holdfast-package-'))
+const tree = join(base, 'tree')
+const project = join(base, 'project')
+const installed = join(project, 'node_modules/holdfast')
+
+interface Packed {
+  dependencies: Record<string, string>
+  exports: Record<string, object>
+  scripts: Record<string, string>
+  bin: Record<string, string>
+}
+
+let manifest: Packed
+let before: string[]
+let after: string[]
+
+/** The files below a folder, in order; of a tree without what is installed. */
+function filesOf(folder: string): string[] {
+  const found = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const files = found.filter((path) => !path.startsWith('node_modules'))
+  return files.filter((path) => statSync(join(folder, path)).isFile()).toSorted()
+}
+
+function digestsOf(folder: string): string[] {
+  return filesOf(folder).map((path) => {
+    return `${createHash('sha256')
+      .update(readFileSync(join(folder, path)))
+      .digest('hex')} ${path}`
+  })
+}
+
+function copyTree(): void {
+  const args = ['ls-files', '-co', '--exclude-standard']
+  const paths = execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim().split('\n')
+  for (const path of paths) {
+    if (!existsSync(join(ROOT, path))) continue
+    mkdirSync(dirname(join(tree, path)), { recursive: true })
+    cpSync(join(ROOT, path), join(tree, path))
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'))
+  // Somebody has built here, an older state of it.
+  mkdirSync(join(tree, 'dist/gone'), { recursive: true })
+  writeFileSync(join(tree, 'dist/gone/old.js'), 'export {}\n')
+  mkdirSync(join(tree, 'build'))
+}
+
+beforeAll(() => {
+  copyTree()
+  before = digestsOf(tree)
+  const args = ['pack', '--silent', '--pack-destination', base]
+  execFileSync('npm', args, { cwd: tree, stdio: ['ignore', 'ignore', 'inherit'] })
+  after = digestsOf(tree)
+  mkdirSync(installed, { recursive: true })
+  const tarball = readdirSync(base).find((name) => name.endsWith('.tgz'))!
+  execFileSync('tar', ['-xzf', join(base, tarball), '-C', installed, '--strip-components=1'])
+  manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Packed
+  for (const name of Object.keys(manifest.dependencies)) {
+    const link = join(project, 'node_modules', name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(join(ROOT, 'node_modules', name), link)
+  }
+}, 240_000)
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8', timeout: 60_000 })
+}
+
+test('packing leaves the tree as it was (AP-16)', () => {
+  const own = (line: string): boolean => !line.includes(' build/')
+  expect(after.filter(own)).toEqual(before.filter(own))
+})
+
+test('the package has at most 1.5 MB, and of each kind of file what a user needs (AP-16)', () => {
+  const files = filesOf(installed)
+  const bytes = files.reduce((sum, path) => sum + statSync(join(installed, path)).size, 0)
+  expect(bytes).toBeLessThan(BYTES_MAX)
+  const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'docs/deploy.md', 'package.json']
+  const others = files.filter((path) => !/^dist\/.*\.(js|d\.ts)$|^docs\/deploy\//.test(path))
+  expect(others.filter((path) => !path.startsWith('dist/lobby/'))).toEqual(papers)
+  const strange = /\.map$|\.test\.|gone\/|\/pages\/|proof\/(models|seeds|trial|judge|twists)/
+  expect(files.filter((path) => strange.test(path))).toEqual([])
+  expect(files.filter((path) => path.startsWith('dist/lobby/'))).toContain(
+    'dist/lobby/rooms/index.html',
+  )
+  const mapped = files.filter((path) => {
+    return readFileSync(join(installed, path), 'utf8').includes('# sourceMappingURL')
+  })
+  expect(mapped).toEqual([])
+})
+
+test('every path of its exports is in it, and nothing runs where it is installed (AP-16)', () => {
+  const leads = (part: string | object): string[] => {
+    return typeof part === 'string' ? [part] : Object.values(part).flatMap(leads)
+  }
+  const paths = [...leads(manifest.exports), ...leads(manifest.bin)]
+  expect(paths.length).toBeGreaterThan(15)
+  expect(paths.filter((path) => !existsSync(join(installed, path)))).toEqual([])
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) {
+    expect(manifest.scripts).not.toHaveProperty(name)
+  }
+})
+
+test('every door opens on Node with the packages that it depends on alone (AP-16)', () => {
+  const names = Object.keys(manifest.exports).map((path) => path.replace('.', 'holdfast'))
+  const code = `for (const name of ${JSON.stringify(names)}) {
+    const { HoldfastError, check } = await import(name)
+    console.log(name, typeof (HoldfastError ?? check))
+  }`
+  const { stdout, stderr } = run('--input-type=module', '-e', code)
+  expect(stderr).toBe('')
+  expect(stdout).toBe(names.map((name) => `${name} function\n`).join(''))
+})
+
+test('its types are whole, for who checks libraries too (AP-16)', () => {
+  const names = Object.keys(manifest.exports).map((path) => path.replace('.', 'holdfast'))
+  const lines = names.map((name, at) => `export * as door${at} from '${name}'\n`)
+  writeFileSync(join(project, 'use.ts'), lines.join(''))
+  const args = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2023']
+  const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')]
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  expect(run(tsc, ...args, ...types, 'use.ts').stdout).toBe('')
+})
+
+test('what needs SQLite says what to install, and works once it is there (AP-16)', async () => {
+  const cli = join(installed, manifest.bin['holdfast']!)
+  const serve = [cli, 'serve', '--port', '0', '--data', 'hub.db']
+  const { status, stderr } = run(...serve)
+  expect([status, stderr.split('\n').length]).toEqual([2, 2])
+  expect(stderr).toContain(
+    'needs the package libsql; it is not installed with Holdfast: npm install',
+  )
+  const open = `import { openMailbox } from 'holdfast/mailbox'
+    await openMailbox({ id: 'a' }).catch((error) => console.log(error.code))`
+  expect(run('--input-type=module', '-e', open).stdout).toBe('store\n')
+  symlinkSync(join(ROOT, 'node_modules/libsql'), join(project, 'node_modules/libsql'))
+  const child = spawn(process.execPath, serve, {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+    const [, url] = /^Holdfast serves (\S+)$/.exec(line)!
+    const page = await fetch(url!)
+    expect([page.url, page.status]).toEqual([`${url}lobby/`, 200])
+    const text = await page.text()
+    expect(text).toContain('<title>Rooms')
+    const [script] = /assets\/[^"]+\.js/.exec(text)!
+    expect((await fetch(`${url}${script}`)).status).toBe(200)
+  } finally {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+})

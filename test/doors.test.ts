@@ -1,0 +1,84 @@
+// Goal: what an application imports stays there, and nobody adds a name without saying so.
+// Method: the names that each door exports, types too, held against a list; UPDATE=1 rewrites it.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from '../tools/tidy/source.ts'
+import type { Node } from '../tools/tidy/source.ts'
+
+const FILE = 'test/data/doors.txt'
+const DOORS = ['browser', 'node', 'hub', 'sim', 'mailbox', 'mailbox-browser']
+
+type Statement = Extract<Node, { type: 'ExportNamedDeclaration' }>
+
+/** What a file exports, by name: whether it is there when the program runs. */
+function exportsOf(path: string): Map<string, 'value' | 'type'> {
+  const found = new Map<string, 'value' | 'type'>()
+  const { program } = parse(path, readFileSync(path, 'utf8'))
+  if (program.type !== 'Program') return found
+  for (const statement of program.body) {
+    if (statement.type === 'ExportAllDeclaration') {
+      const aim = join(dirname(path), statement.source.value)
+      const isType = statement.exportKind === 'type'
+      for (const [name, kind] of exportsOf(aim)) {
+        // A name that comes as a value and as a type is a value.
+        if (found.get(name) !== 'value') found.set(name, isType ? 'type' : kind)
+      }
+    } else if (statement.type === 'ExportNamedDeclaration') {
+      for (const name of declared(statement)) found.set(name, kindOf(statement))
+      for (const { exported, exportKind } of statement.specifiers) {
+        const name = exported.type === 'Identifier' ? exported.name : exported.value
+        const isType = exportKind === 'type' || statement.exportKind === 'type'
+        found.set(name, isType ? 'type' : 'value')
+      }
+    }
+  }
+  return found
+}
+
+function declared({ declaration }: Statement): string[] {
+  if (!declaration) return []
+  if (declaration.type !== 'VariableDeclaration') {
+    return 'id' in declaration && declaration.id?.type === 'Identifier' ? [declaration.id.name] : []
+  }
+  return declaration.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []))
+}
+
+function kindOf({ exportKind }: Statement): 'value' | 'type' {
+  return exportKind === 'type' ? 'type' : 'value'
+}
+
+function listOf(door: string): string[] {
+  const names = [...exportsOf(`src/${door}.ts`)].map(([name, kind]) => `${door}: ${kind} ${name}`)
+  return names.toSorted()
+}
+
+test('the doors export what they did, no name more and none less', () => {
+  const now = DOORS.flatMap(listOf)
+  if (process.env['UPDATE'] === '1') writeFileSync(FILE, `${now.join('\n')}\n`)
+  const written = readFileSync(FILE, 'utf8').trim().split('\n')
+  const cure = 'if that is meant, UPDATE=1'
+  expect(
+    now.filter((name) => !written.includes(name)),
+    `new: ${cure}`,
+  ).toEqual([])
+  expect(
+    written.filter((name) => !now.includes(name)),
+    `gone: ${cure}`,
+  ).toEqual([])
+})
+
+test('the list has what the doors have when they run', async () => {
+  const doors: Record<string, object> = {
+    node: await import('../src/node.ts'),
+    browser: await import('../src/browser.ts'),
+    hub: await import('../src/hub.ts'),
+    sim: await import('../src/sim.ts'),
+    mailbox: await import('../src/mailbox.ts'),
+    'mailbox-browser': await import('../src/mailbox-browser.ts'),
+  }
+  for (const [door, found] of Object.entries(doors)) {
+    const values = [...exportsOf(`src/${door}.ts`)].filter(([, kind]) => kind === 'value')
+    expect(values.map(([name]) => name).toSorted()).toEqual(Object.keys(found).toSorted())
+  }
+})

@@ -1,0 +1,71 @@
+/** As session.ts: the doors of hubs, mailboxes and the simulator, and uses that must stay wrong. */
+
+import { createServer } from 'node:http'
+import { hub, type HubHandle, type HubOptions } from 'holdfast/hub'
+import { type Mailbox, type MailValue, openMailbox } from 'holdfast/mailbox'
+import type { Adopted, Range, Transaction, WaitingLetter } from 'holdfast/mailbox'
+import { check, createWorld, enact, type Model, render, world } from 'holdfast/sim'
+import { letters, offerMail, overSession, type Session } from 'holdfast'
+
+export async function usesHub(): Promise<void> {
+  const options: HubOptions = { server: createServer(), path: '/hub', games: ['duel'], store: null }
+  const rooms: HubHandle = hub(options)
+  console.log(rooms.health().ok, rooms.metrics(), rooms.sessions().length)
+  await rooms.close()
+  // @ts-expect-error Where the register is kept is said: null is memory.
+  hub({ server: createServer() })
+  // @ts-expect-error A port is no server.
+  hub({ server: 8700, store: null })
+  // @ts-expect-error A misspelt option.
+  hub({ server: createServer(), store: null, game: 'duel' })
+}
+
+export async function usesMailbox(session: Session): Promise<void> {
+  const box: Mailbox = await openMailbox({ id: 'ada', store: 'ada.db', key: 'k'.repeat(16) })
+  box.on('letter', (tx: Transaction, from: string, body: MailValue, letter) => {
+    tx.set(`last ${from}`, body)
+    tx.post(from, { heard: letter.n })
+  })
+  const n: number = await box.to('bob').post({ n: 1 })
+  const waiting: WaitingLetter[] = box.peer('bob').outbox({ most: 9 })
+  const adopted: Adopted = await box.peer('bob').adopt()
+  const done: number = await box.transact((tx) => tx.keys('last').length)
+  console.log(n, waiting.length, adopted, done, letters, overSession(session))
+  offerMail(session, box)()
+  const range: Range | null = null
+  console.log(range)
+  await box.close()
+  // @ts-expect-error Who it is, is said.
+  await openMailbox({ store: 'ada.db' })
+  // @ts-expect-error A misspelt option.
+  await openMailbox({ id: 'ada', stores: 'ada.db' })
+  // @ts-expect-error A letter is posted with its body.
+  await box.to('bob').post()
+  // @ts-expect-error A peer is named by a text.
+  box.to(7)
+  // @ts-expect-error There is no such event.
+  box.on('nonsense', () => {})
+}
+
+export async function usesSim(): Promise<void> {
+  const w = world({ seed: 7, conditions: 'loss=10%' })
+  const session = await w.join({ game: 'duel' }, { kind: 'browser' })
+  w.kill(session)
+  await w.run(5_000)
+  const counter: Model<{ n: number }> = {
+    name: 'counter',
+    init: () => ({ n: 0 }),
+    actions: ({ n }) => (n > 3 ? [] : [{ label: 'more', next: (state) => void state.n++ }]),
+    always: { few: ({ n }) => n < 5 || `${n} are many` },
+  }
+  console.log(render(check(counter, { statesMax: 9 })), createWorld({ seed: 1 }))
+  const members = ['a', 'b']
+  console.log(enact({ members, firstForm: false, deeds: [], arrival: ({ sentAt }) => sentAt }).ends)
+  // @ts-expect-error A world is drawn from a seed.
+  world({})
+  // @ts-expect-error A model begins somewhere.
+  check({ name: 'x', actions: () => [], always: {} }, {})
+  // @ts-expect-error A claim holds, or says why not.
+  const wrong: Model<number>['always'] = { small: (n) => n < 3 }
+  console.log(wrong)
+}

@@ -1,0 +1,117 @@
+/**
+ * The door as an application uses it: nothing here runs, it is compiled. What is wrong must stay an
+ * error, so each line after `@ts-expect-error` fails to compile if it ever is none.
+ */
+
+import { action, angle, bool, bytes, HoldfastError, i8, i16, join, near, object } from 'holdfast'
+import { procedure, quaternion, ranged, text, u8, u16, u32, vec2, vec3 } from 'holdfast'
+import type { ActionOutcome, Collection, GiveOutcome, Listing, MemberInfo } from 'holdfast'
+import type { ObjectHandle, Recovery, Session, StateOf, Status, TakeOutcome, Value } from 'holdfast'
+import { join as joinPage } from 'holdfast/browser'
+import { host, join as joinOnNode } from 'holdfast/node'
+
+const Dot = object('dot', { pos: vec2(0, 100, 0.1), hue: u8 })
+const Pot = object(
+  'pot',
+  {
+    pos: vec2(-64, 64, 0.01),
+    vel: vec2(-20, 20, 0.05),
+    heading: angle(0.01),
+    turn: ranged(-9, 9, 1),
+  },
+  { take: 'ask', onOwnerLeave: 'keep', motion: { follow: { pos: 'vel', heading: 'turn' } } },
+)
+const All = object(
+  'all',
+  {
+    ...{ a: bool, b: i8, c: i16, d: u16, e: u32, f: text(9), g: bytes(8) },
+    ...{ h: quaternion(10), i: vec3(0, 1, 0.1) },
+  },
+  { visibleTo: (state) => state.a },
+)
+const Eye = object('eye', { at: vec2(0, 9, 1) }, { eyes: 'at', visibleTo: near('at', 3) })
+const hit = action('hit', (table, { n }: { n: number }, by) => {
+  table.set(`hits ${by.player}`, n)
+  return { left: n - 1 }
+})
+const clear = action('clear', (table) => table.delete('hits'))
+const ping = procedure('ping', (word: string) => word.length)
+
+export async function uses(signal: AbortSignal): Promise<void> {
+  const types = [Dot, Pot, All, Eye, hit, clear, ping]
+  const session: Session = await join({ game: 'g', room: 'r', name: 'Ada', types, signal })
+  await joinOnNode({ game: 'g', udp: null, serves: false, primaries: 'hosts', topology: 'mesh' })
+  await host({ game: 'g', udp: { host: '0.0.0.0', port: 0 } })
+  await joinPage({ game: 'g', token: session.token })
+  const dot = session.create(Dot, { pos: [1, 2] })
+  dot.set({ hue: 3 })
+  const state: StateOf<{ pos: typeof Dot.schema.fields.pos; hue: typeof u8 }> = dot.state
+  const at: readonly [number, number] = state.pos
+  const took: TakeOutcome = await dot.take()
+  const gave: GiveOutcome = await dot.give(session.me)
+  if (!took.ok) console.log(took.code, took.reason, gave.ok, at)
+  const dots: Collection<{ pos: typeof Dot.schema.fields.pos; hue: typeof u8 }> = session.all(Dot)
+  const handles: Listing<ObjectHandle> = session.all(Eye)
+  for (const { owner, mine } of dots) console.log(owner?.name, mine, handles.length)
+  const outcome: ActionOutcome<{ left: number }> = await session.act(hit, { n: 4 })
+  if (outcome.ok) console.log(outcome.value.left.toFixed())
+  else console.log(outcome.why)
+  const value: Value | undefined = session.get('hits')
+  const length: number = await session.call('primary', ping, 'word', { timeoutMs: 9 })
+  const stop: () => void = session.on('primary', (who: MemberInfo | null) => console.log(who?.name))
+  session.on('status', (status: Status) => console.log(status, value, length), {
+    once: true,
+    signal,
+  })
+  session.on('recovered', ({ witness }: Recovery) => console.log(witness?.name))
+  stop()
+  const error = new HoldfastError('full', 'no room')
+  console.log(error.code === 'full', session.figures().path)
+}
+
+export async function misuses(): Promise<void> {
+  // @ts-expect-error A game has a name.
+  await join({ room: 'r' })
+  // @ts-expect-error A misspelt option.
+  await join({ game: 'g', sever: 'wss://h' })
+  // @ts-expect-error Fields are not a type.
+  await join({ game: 'g', types: [{ pos: vec2(0, 1, 1) }] })
+  // @ts-expect-error One of two words.
+  await join({ game: 'g', primaries: 'none' })
+  // @ts-expect-error One of two words.
+  await join({ game: 'g', topology: 'ring' })
+  // @ts-expect-error Pages have no datagrams.
+  await joinPage({ game: 'g', udp: null })
+  // @ts-expect-error A word is no field.
+  object('x', { a: 'number' })
+  // @ts-expect-error A list is no field.
+  object('x', { a: [u8] })
+  // @ts-expect-error A vector has bounds and a step.
+  vec2()
+  // @ts-expect-error A text has a length.
+  text()
+  // @ts-expect-error Nobody takes it so.
+  object('x', { a: u8 }, { take: 'never' })
+  // @ts-expect-error There is no such rule.
+  object('x', { a: u8 }, { onOwnerLeave: 'nonsense' })
+  // @ts-expect-error A field that the type has not.
+  object('x', { a: vec2(0, 1, 1) }, { motion: { follow: { b: 'a' } } })
+  // @ts-expect-error What follows a vector is a vector.
+  object('x', { a: vec2(0, 1, 1), b: u8 }, { motion: { follow: { a: 'b' } } })
+}
+
+export async function misusesOfObjects(session: Session): Promise<void> {
+  const dot = session.create(Dot)
+  // @ts-expect-error A field of another type.
+  session.create(Dot, { heading: 1 })
+  // @ts-expect-error A colour is a number.
+  session.create(Dot, { hue: 'red' })
+  // @ts-expect-error A place has two numbers.
+  dot.set({ pos: [1, 2, 3] })
+  // @ts-expect-error A place in a state is not written.
+  dot.state.pos[0] = 7
+  // @ts-expect-error It is given to a member, not to a name.
+  await dot.give('Ada')
+  // @ts-expect-error An action is run by `act`.
+  session.create(hit)
+}
