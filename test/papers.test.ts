@@ -67,6 +67,38 @@ describe('the examples', () => {
   })
 })
 
+describe('the pages of protocols', () => {
+  const pages = papers.filter((path) => path.startsWith('docs/protocols/'))
+  /** Without what stands in code, and the names of claims. */
+  const proseOf = (path: string): string => {
+    return read(root, path).replaceAll(/```.*?```|`[^`]*`|\*\*[^*]*\*\*/gs, '')
+  }
+
+  test('name the papers that they follow, and no plan that is not here (DO-11)', () => {
+    expect(pages.filter((path) => /\bthe (source|plan)\b/i.test(proseOf(path)))).toEqual([])
+    for (const page of [...pages, ...guide])
+      expect(read(root, page)).not.toContain('as its sources')
+  })
+  test('say what is acknowledged, published, reported or sent, and seldom told (DO-16)', () => {
+    const told = pages.map((path) => proseOf(path).match(/\btold\b/g)?.length ?? 0)
+    expect(Math.max(...told)).toBeLessThanOrEqual(4)
+  })
+  test('have a picture of their messages (DO-17)', () => {
+    const drawn = pages.filter((path) => /^```\n.*?^```$/ms.test(read(root, path)))
+    const wanted = ['mailbox', 'motion', 'objects', 'pieces', 'rpc', 'session', 'slots']
+    expect(drawn).toEqual(expect.arrayContaining(wanted.map((name) => `docs/protocols/${name}.md`)))
+  })
+  test('send who only uses them to the guide, before anything else (DO-22)', () => {
+    const own = ['hub', 'link', 'session']
+    const users = pages.filter((path) => !own.includes(path.slice(15, -3)))
+    const lost = users.filter((path) => {
+      const [head = ''] = read(root, path).split(/^## /m)
+      return !head.includes('../guide/')
+    })
+    expect(lost).toEqual([])
+  })
+})
+
 describe('the glossary', () => {
   const rows = [...read(root, 'docs/GLOSSARY.md').matchAll(/^\| ([a-z][^|]*) \| (.*) \|$/gm)]
   const terms = rows.map(([, term = '']) => term).filter((term) => term !== 'term')
