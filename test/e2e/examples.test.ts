@@ -18,6 +18,28 @@ function cubesOf({ page }: Window): Promise<Cube[]> {
   })
 }
 
+/** Whether a window of the first game has a dot there. */
+function isDrawn({ page }: Window, x: number, y: number): Promise<boolean> {
+  return page.evaluate(
+    ([left, top]) => {
+      const pen = document.querySelector('canvas')!.getContext('2d')!
+      return pen.getImageData(left, top, 1, 1).data[3]! > 0
+    },
+    [x, y] as const,
+  )
+}
+
+test('T1: the first game: dots are seen in both windows, and go on without the first (DO-2)', async () => {
+  const [ada, grace] = [await crew.open('Ada', '/first/'), await crew.open('Grace', '/first/')]
+  await ada.page.locator('canvas').hover({ position: { x: 50, y: 60 } })
+  await expect.poll(() => isDrawn(grace, 54, 64)).toBe(true)
+  await ada.kill()
+  await grace.page.locator('canvas').hover({ position: { x: 300, y: 100 } })
+  await expect.poll(() => isDrawn(grace, 304, 104)).toBe(true)
+  const linus = await crew.open('Linus', '/first/')
+  await expect.poll(() => isDrawn(linus, 304, 104)).toBe(true)
+})
+
 test('B1, B25: Preact: a card of one window is ticked and removed in another', async () => {
   const [ada, grace] = [
     await crew.open('Ada', '/examples/preact/'),

@@ -1,0 +1,189 @@
+/**
+ * What the papers say is so: their examples pass the type checker, their links lead somewhere, and
+ * their tables name all that there is.
+ */
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import type { ErrorCode, JoinOptions, ObjectEvents, PieceEvents } from '../src/index.ts'
+import type { SessionEvents, SlotsEvents } from '../src/index.ts'
+import { read, written } from '../tools/tidy/house.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const papers = written(root).filter((path) => path.endsWith('.md'))
+const guide = papers.filter((path) => path.startsWith('docs/guide/'))
+
+/** The blocks of TypeScript in a paper; one in a list is indented. */
+function examplesOf(text: string): string[] {
+  return [...text.matchAll(/^( *)```ts\n(.*?)^ *```$/gms)].map(([, indent = '', code = '']) => {
+    return code.replaceAll(new RegExp(`^${indent}`, 'gm'), '')
+  })
+}
+
+/** What stands in code in the first cells of the tables under a heading. */
+function namesUnder(path: string, heading: string): string[] {
+  const [, section = ''] = read(root, path).split(new RegExp(`^#+ ${heading}$`, 'm'))
+  const [body = ''] = section.split(/^#+ /m)
+  const cells = [...body.matchAll(/^\| ([^|]*) \|/gm)].map(([, cell = '']) => cell)
+  return cells.flatMap((cell) => [...cell.matchAll(/`([\w-]+)/g)].map(([, name = '']) => name))
+}
+
+function namesOf(all: Record<string, true>): string[] {
+  return Object.keys(all).toSorted()
+}
+
+describe('the examples', () => {
+  test('of README and guide pass the type checker (DO-2) (DO-20)', { timeout: 120_000 }, () => {
+    const folder = join(root, 'build/papers')
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
+    const examples = ['README.md', ...guide].flatMap((path) => {
+      return examplesOf(read(root, path)).map((code, index) => ({ path, index, code }))
+    })
+    expect(examples.length).toBeGreaterThan(8)
+    for (const { path, index, code } of examples) {
+      const name = path.replaceAll(/[^\w]/g, '-')
+      writeFileSync(join(folder, `${name}-${index}.ts`), `${code}\nexport {}\n`)
+    }
+    const options = {
+      extends: '../../tsconfig.base.json',
+      compilerOptions: {
+        ...{ noEmit: true, composite: false, incremental: false, declaration: false },
+        ...{ isolatedDeclarations: false, rewriteRelativeImportExtensions: false },
+        ...{ noUnusedLocals: false, customConditions: ['holdfast-source'] },
+      },
+      include: ['*.ts'],
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options))
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })
+    expect(stdout).toBe('')
+  })
+  test('are found, also in a list', () => {
+    expect(examplesOf('1. It:\n\n   ```ts\n   a\n     b\n   ```\n')).toEqual(['a\n  b\n'])
+  })
+})
+
+describe('the pages of protocols', () => {
+  const pages = papers.filter((path) => path.startsWith('docs/protocols/'))
+  /** Without what stands in code, and the names of claims. */
+  const proseOf = (path: string): string => {
+    return read(root, path).replaceAll(/```.*?```|`[^`]*`|\*\*[^*]*\*\*/gs, '')
+  }
+
+  test('name the papers that they follow, and no plan that is not here (DO-11)', () => {
+    expect(pages.filter((path) => /\bthe (source|plan)\b/i.test(proseOf(path)))).toEqual([])
+    for (const page of [...pages, ...guide])
+      expect(read(root, page)).not.toContain('as its sources')
+  })
+  test('say what is acknowledged, published, reported or sent, and seldom told (DO-16)', () => {
+    const told = pages.map((path) => proseOf(path).match(/\btold\b/g)?.length ?? 0)
+    expect(Math.max(...told)).toBeLessThanOrEqual(4)
+  })
+  test('have a picture of their messages (DO-17)', () => {
+    const drawn = pages.filter((path) => /^```\n.*?^```$/ms.test(read(root, path)))
+    const wanted = ['mailbox', 'motion', 'objects', 'pieces', 'rpc', 'session', 'slots']
+    expect(drawn).toEqual(expect.arrayContaining(wanted.map((name) => `docs/protocols/${name}.md`)))
+  })
+  test('send who only uses them to the guide, before anything else (DO-22)', () => {
+    const own = ['hub', 'link', 'session']
+    const users = pages.filter((path) => !own.includes(path.slice(15, -3)))
+    const lost = users.filter((path) => {
+      const [head = ''] = read(root, path).split(/^## /m)
+      return !head.includes('../guide/')
+    })
+    expect(lost).toEqual([])
+  })
+})
+
+describe('the glossary', () => {
+  const rows = [...read(root, 'docs/GLOSSARY.md').matchAll(/^\| ([a-z][^|]*) \| (.*) \|$/gm)]
+  const terms = rows.map(([, term = '']) => term).filter((term) => term !== 'term')
+
+  test('has sixty terms at most, each once (DO-13) (AP-20)', () => {
+    expect(terms.length).toBeGreaterThan(40)
+    expect(terms.length).toBeLessThanOrEqual(60)
+    expect(new Set(terms).size).toBe(terms.length)
+  })
+  test('says each in one or two sentences, and what the code says otherwise', () => {
+    const long = rows.filter(([, , meaning = '']) => {
+      const [said = ''] = meaning.split('*Here:*')
+      return said.trim().split(/[.!?](?: |$)/).length > 3
+    })
+    expect(long.map(([, term]) => term)).toEqual([])
+  })
+})
+
+describe('the tables', () => {
+  test('every event of a session, and nothing else (DO-14)', () => {
+    const session: Record<keyof SessionEvents, true> = {
+      ...{ status: true, safety: true, primary: true, backup: true, join: true, leave: true },
+      ...{ members: true, objects: true, asked: true, pieces: true, lostSecrets: true },
+      ...{ table: true, recovered: true, healed: true, error: true },
+    }
+    const object: Record<keyof ObjectEvents, true> = {
+      ...{ changed: true, granted: true, lost: true, denied: true, gone: true },
+    }
+    const piece: Record<keyof PieceEvents, true> = {
+      ...{ conflict: true, refused: true, lost: true, change: true, gone: true },
+    }
+    const slots: Record<keyof SlotsEvents<unknown>, true> = {
+      ...{ void: true, refused: true, failed: true, diverged: true },
+    }
+    const all = [session, object, piece, slots].flatMap(namesOf).toSorted()
+    expect(namesUnder('docs/reference.md', 'Events').toSorted()).toEqual(all)
+  })
+  test('every option of join (DO-14)', () => {
+    const options: Record<keyof JoinOptions | 'udp', true> = {
+      ...{ game: true, room: true, name: true, types: true, server: true, playersMax: true },
+      ...{ token: true, recover: true, primaries: true, serves: true, objectsPerPlayer: true },
+      ...{ topology: true, updatesPerSecond: true, condition: true, signal: true, udp: true },
+    }
+    expect(namesUnder('docs/reference.md', 'Joining').toSorted()).toEqual(namesOf(options))
+  })
+  test('every code of an error, and nothing else (DO-10)', () => {
+    const codes: Record<ErrorCode, true> = {
+      ...{ 'bad-value': true, denied: true, elsewhere: true, failed: true, full: true },
+      ...{ left: true, 'no-such-game': true, 'not-found': true, 'not-owner': true },
+      ...{ 'outbox-full': true, overloaded: true, 'port-taken': true, schema: true },
+      ...{ store: true, timeout: true, unknown: true, unreachable: true, version: true },
+    }
+    expect(namesUnder('docs/errors.md', 'Errors').toSorted()).toEqual(namesOf(codes))
+  })
+  test('every bench has its section of figures, which begins with its command (DO-18)', () => {
+    const pattern = /^## (.*)\n\n`npm run bench -- ([\w-]+)`/gm
+    const sections = [...read(root, 'docs/figures.md').matchAll(pattern)]
+    expect(sections.filter(([, names, name]) => !names!.split(', ').includes(name!))).toEqual([])
+    const named = sections.flatMap(([, names]) => names!.split(', ')).toSorted()
+    const tools = ['dispatch.ts', 'main.ts', 'report.ts', 'soak.ts']
+    const benches = readdirSync(join(root, 'bench')).filter((name) => /^\w+\.ts$/.test(name))
+    const wanted = benches.filter((name) => !tools.includes(name))
+    expect(named).toEqual(wanted.map((name) => name.replace('.ts', '')).toSorted())
+  })
+})
+
+/** Headings as the anchors that GitHub makes of them. */
+function anchorsOf(text: string): string[] {
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
+  return headings.map((heading) => {
+    const words = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    return words.replaceAll(' ', '-')
+  })
+}
+
+test('every link of a paper leads to a file and a heading that are there (DO-13)', () => {
+  const lost = papers.flatMap((path) => {
+    const links = [...read(root, path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = '']) => to)
+    const ours = links.filter((to) => !/^\w+:/.test(to))
+    return ours.filter((to) => {
+      const [file = '', anchor = ''] = to.split('#')
+      const target = file === '' ? path : join(dirname(path), file)
+      if (!existsSync(join(root, target))) return true
+      return anchor !== '' && !anchorsOf(read(root, target)).includes(anchor)
+    })
+  })
+  expect(lost).toEqual([])
+})
