@@ -175,6 +175,8 @@ export interface Runtime {
   ports: MemberPorts
   /** The instant of the verb under way. */
   now: Millis
+  /** Reliable and ordered, to a peer or to ourselves. @returns its number on the link, or 0 */
+  deliver(to: PeerId, bytes: Uint8Array): number
   out: SessionOut
 }
 

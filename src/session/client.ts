@@ -116,7 +116,7 @@ function rememberFormer(
   for (const { player, resumeHash } of before) former.set(player, { resumeHash, since: now })
   for (const { player } of view.members) former.delete(player)
   for (const [player, { since }] of former) {
-    const isOver = now - since > FORMER_MS && !out.keeps(player)
+    const isOver = now - since > FORMER_MS && !out.parts.keeps(player)
     if (isOver || former.size > PLAYERS_KEPT_MAX) former.delete(player)
   }
 }
@@ -148,7 +148,7 @@ export function takeNews(
   if (told.waiting) return
   told.index = Math.max(told.index, index)
   told.seqs.set(player, Math.max(told.seqs.get(player) ?? 0, seq))
-  out.news(part, from, bytes)
+  out.parts.news(part, from, bytes)
 }
 
 /** All parts were brought up to date. */
@@ -160,7 +160,7 @@ export function takeStanding(
 ): void {
   const { client } = session
   if (from !== client.view.primary) return
-  for (const { part, bytes } of client.told.coming) out.news(part, from, bytes)
+  for (const { part, bytes } of client.told.coming) out.parts.news(part, from, bytes)
   const upTo = new Map(seqs.map(({ player, seq }) => [player, seq]))
   client.told = { index, seqs: upTo, coming: [], waiting: false, askAt: Infinity }
 }

@@ -120,7 +120,7 @@ export function operate(
     return
   }
   if (seq !== row.lastSeq + 1 || server.log.bytes > BACKLOG_MAX) return
-  const performed = bounded(out.perform(message.part, message.body, member))
+  const performed = bounded(out.parts.perform(message.part, message.body, member))
   const outcome = performed?.outcome ?? NOBODY
   const changes = performed?.changes ?? []
   record(session, now, { kind: 'operation', player: member.player, seq, outcome, changes }, out)
@@ -145,7 +145,7 @@ export function inform(
 ): void {
   if (!serves(session)) return
   const player = session.server.durable.members.get(to)?.player ?? 0
-  const shown = out.show(part, bytes, player)
+  const shown = out.parts.show(part, bytes, player)
   const message = { kind: 'news', index: 0, player: 0, seq: 0, part, bytes: shown } as const
   hold(session, now, { kind: 'send', to, message }, out)
 }

@@ -75,7 +75,7 @@ function leave(session: Session, now: Millis, effect: Effect, out: SessionOut): 
 // The same message to all who may see all of it, so that it is encoded once.
 function broadcast(session: Session, news: PeerMessage & { kind: 'news' }, out: SessionOut): void {
   for (const { inc, player } of session.server.told.values()) {
-    const bytes = out.show(news.part, news.bytes, player)
+    const bytes = out.parts.show(news.part, news.bytes, player)
     out.send(inc, bytes === news.bytes ? news : { ...news, bytes })
   }
 }

@@ -147,7 +147,7 @@ function testimonyOf(session: Session, out: SessionOut): Uint8Array {
   const { told } = session.client
   const seqs = [...told.seqs].map(([player, seq]) => ({ player, seq }))
   const former = formerOf(session)
-  return encode(testimonyLayout, { index: told.index, seqs, parts: out.told(), former })
+  return encode(testimonyLayout, { index: told.index, seqs, parts: out.parts.told(), former })
 }
 
 type Former = Pick<Player, 'player' | 'resumeHash'>
@@ -245,7 +245,7 @@ function conclude(session: Session, now: Millis, bytes: Uint8Array, out: Session
   }
   server.log = commit.create(copy.index + 1)
   server.gathering = null
-  out.restore(copy.parts)
+  out.parts.restore(copy.parts)
   become(session, now, 'alone', out)
   const silent = [...server.told.keys()].filter((inc) => !gathering.answers.has(inc))
   for (const inc of silent) dismiss(session, now, inc, out)

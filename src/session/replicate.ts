@@ -51,7 +51,7 @@ export function follower(session: Session): PeerId {
 export function sendSnapshot(session: Session, out: SessionOut): void {
   settle(session)
   const { server } = session
-  const bytes = durable.snapshot(server.durable, out.collect())
+  const bytes = durable.snapshot(server.durable, out.parts.collect())
   const length = commit.lengthOf(server.log)
   for (const piece of slices.cut(bytes, SNAPSHOT_PIECE_MAX)) {
     out.send(server.candidate, { kind: 'snapshot', epoch: server.epoch, length, ...piece })
@@ -112,7 +112,7 @@ function finishSnapshot(session: Session, now: Millis, bytes: Uint8Array, out: S
     primary: from,
     ackedAt: now,
   }
-  out.restore(restored.parts)
+  out.parts.restore(restored.parts)
   watchAnew(session, now, from)
   become(session, now, 'sync', out)
   out.send(from, { kind: 'acknowledge', epoch, length })
@@ -152,5 +152,5 @@ export function follow(
 function make(session: Session, delta: Delta, out: SessionOut): void {
   session.rules.make(session.server.durable, delta, serves(session))
   if (delta.kind !== 'operation') return
-  for (const change of delta.changes) out.change(change)
+  for (const change of delta.changes) out.parts.change(change)
 }

@@ -121,7 +121,7 @@ function forgetAbsent(session: Session, now: Millis, out: SessionOut): void {
   for (const player of durable.players.keys()) {
     if (here.has(player)) absent.delete(player)
     else if (!absent.has(player)) absent.set(player, now)
-    else if (out.keeps(player)) absent.set(player, now)
+    else if (out.parts.keeps(player)) absent.set(player, now)
     else if (now - absent.get(player)! > GRACE_MS) {
       absent.delete(player)
       record(session, now, { kind: 'forget', player }, out)

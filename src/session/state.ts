@@ -274,24 +274,28 @@ export type SessionEvent =
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
   /** To the hub, in order. */
   hub(message: ToHub): void
-  /** News of a part for ourselves, from the primary. */
-  news(part: number, from: PeerId, bytes: Uint8Array): void
-  /** What we were told of the durable state of all parts, in the form of `collect`. */
-  told(): PartState[]
-  /** What a player may see of news of a part; the same bytes if that is all. */
-  show(part: number, news: Uint8Array, player: number): Uint8Array
-  /** A message of a part to a member, which waits for nothing. */
-  part(part: number, to: PeerId, bytes: Uint8Array): number
+  /** All parts of this member. */
+  readonly parts: Parts
+}
+
+/** The parts of a member as its session needs them: their durable state, and their news. */
+export interface Parts {
   /** Runs an operation on the primary's state of a part, which it does not change yet. */
   perform(part: number, body: Uint8Array, by: Member): Performed | null
   /** Makes one change of a part's durable state. */
   change(change: Change): void
-  /** Whether a part needs a player who is away, by what we keep or were told of it (S-5). */
-  keeps(player: number): boolean
   /** The durable state of all parts. */
   collect(): PartState[]
+  /** What we were told of the durable state of all parts, in the form of `collect`. */
+  told(): PartState[]
   /** Replaces the durable state of all parts. */
   restore(parts: PartState[]): void
+  /** Whether a part needs a player who is away, by what we keep or were told of it (S-5). */
+  keeps(player: number): boolean
+  /** What a player may see of news of a part; the same bytes if that is all. */
+  show(part: number, news: Uint8Array, player: number): Uint8Array
+  /** News of a part for ourselves, from the primary. */
+  news(part: number, from: PeerId, bytes: Uint8Array): void
 }
 
 /** What makes a session. */

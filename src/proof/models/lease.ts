@@ -27,7 +27,7 @@ import type { SessionBug } from '../twists.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import { clone } from '../../sim/clone.ts'
 import type { LeaseScope } from './lease-scopes.ts'
-import { founder, fresh, type Process, SESSION_ID, step } from './processes.ts'
+import { founder, fresh, NO_PARTS, type Process, SESSION_ID, step } from './processes.ts'
 
 /** All spans of the lease are whole numbers of it. */
 export const SPAN_MS: Millis = 5_000
@@ -332,7 +332,6 @@ function put(scene: LeaseScene, word: Word): void {
 }
 
 function outOf(scene: LeaseScene, from: PeerId): SessionOut {
-  const nothing = (): void => {}
   return {
     send: (to, message) => {
       const counts = message.kind === 'askPromise' || message.kind === 'promise'
@@ -342,16 +341,8 @@ function outOf(scene: LeaseScene, from: PeerId): SessionOut {
       const counts = said.kind === 'yes' || said.kind === 'change' || tellsMembers(scene, said)
       if (counts) put(scene, { to: 'hub', from, said })
     },
-    emit: nothing,
-    news: nothing,
-    show: (_part, news) => news,
-    part: () => 0,
-    told: () => [],
-    perform: () => null,
-    change: nothing,
-    keeps: () => false,
-    collect: () => [],
-    restore: nothing,
+    emit: () => {},
+    parts: NO_PARTS,
   }
 }
 
