@@ -236,7 +236,9 @@ function normalise(process: Process): void {
   client.askAt = 0
   client.resyncAt = Infinity
   client.handedAt = -Infinity
-  server.unackedSince = Infinity
-  server.refreshed.clear()
-  if (server.attempt) server.attempt.againAt = ATTEMPT_MS
+  if ('lead' in server) {
+    server.lead.unackedSince = Infinity
+    server.lead.refreshed.clear()
+  }
+  if ('attempt' in server) server.attempt.againAt = ATTEMPT_MS
 }
