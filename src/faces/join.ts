@@ -2,11 +2,18 @@
 
 import * as actions from '../actions/actions.ts'
 import { parse } from '../faults/conditions.ts'
-import { badValue, type ErrorCode, HoldfastError, type Millis, type Part } from '../machine.ts'
+import {
+  badValue,
+  type ErrorCode,
+  HoldfastError,
+  type Millis,
+  NAME_MAX,
+  type Part,
+} from '../machine.ts'
 import type { MemberEvent } from '../member/state.ts'
 import * as objects from '../objects/objects.ts'
 import * as pieces from '../pieces/pieces.ts'
-import { NAME_MAX, type Topology } from '../directory/messages.ts'
+import type { Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { rpcPart } from '../rpc/rpc.ts'
 import { create as createRpc } from '../rpc/state.ts'

@@ -8,13 +8,8 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { EPOCH_MAX } from '../directory/register.ts'
-import {
-  type Gone,
-  type Member,
-  type PeerMessage,
-  PLAYERS_KEPT_MAX,
-  type View,
-} from './messages.ts'
+import type { PeerMessage, View } from './messages.ts'
+import { type Gone, type Member, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { PROMISE_MS } from './lease.ts'
 import { submitAgain } from './operations.ts'
 import { seek } from './recovery.ts'

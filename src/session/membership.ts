@@ -7,16 +7,8 @@ import type { Millis, PeerId } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { proves, sameBytes } from '../wire/digest.ts'
 import { encode } from '../wire/layout.ts'
-import {
-  type Gone,
-  type Join,
-  type Joined,
-  joinedLayout,
-  type Member,
-  type Player,
-  PLAYERS_KEPT_MAX,
-  SESSION_VERSION,
-} from './messages.ts'
+import { type Join, type Joined, joinedLayout, SESSION_VERSION } from './messages.ts'
+import { type Gone, type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
 import { dropBackup } from './roles.ts'

@@ -8,8 +8,9 @@
 
 import * as commit from '../replication/log.ts'
 import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
-import * as durable from './durable.ts'
-import { BODY_MAX, CHANGES_MAX, OUTCOMES_MAX, type PeerMessage } from './messages.ts'
+import * as durable from '../replication/durable.ts'
+import type { PeerMessage } from './messages.ts'
+import { BODY_MAX, CHANGES_MAX, OUTCOMES_MAX } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
 import { type Performed, serves, takes, type Session, type SessionOut } from './state.ts'

@@ -14,23 +14,21 @@
  */
 
 import * as commit from '../replication/log.ts'
-import { assert, type Millis, type PeerId } from '../machine.ts'
-import { MEMBERS_MAX, type Register } from '../directory/messages.ts'
+import { assert, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
+import type { Register } from '../directory/messages.ts'
 import { decode, encode } from '../wire/layout.ts'
-import type { Durable } from './durable.ts'
+import type { Durable } from '../replication/durable.ts'
 import {
-  type Member,
   type PeerMessage,
-  type Player,
-  PLAYERS_KEPT_MAX,
   SNAPSHOT_PIECE_MAX,
   SNAPSHOT_PIECES_MAX,
   testimonyLayout,
 } from './messages.ts'
+import { type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { attempt } from './attempts.ts'
 import * as leases from './lease.ts'
 import { become, hold, tellHub, tellView } from './output.ts'
-import * as slices from './slices.ts'
+import * as slices from '../replication/slices.ts'
 import { record } from './replicate.ts'
 import {
   blank,

@@ -7,16 +7,11 @@ import * as commit from '../replication/log.ts'
 import { assert, type Millis, type PeerId } from '../machine.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { EPOCH_MAX } from '../directory/register.ts'
-import * as durable from './durable.ts'
-import {
-  type Delta,
-  deltaLayout,
-  type PeerMessage,
-  SNAPSHOT_PIECE_MAX,
-  SNAPSHOT_PIECES_MAX,
-} from './messages.ts'
+import * as durable from '../replication/durable.ts'
+import { type PeerMessage, SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX } from './messages.ts'
+import { type Delta, deltaLayout } from '../replication/layouts.ts'
 import { become } from './output.ts'
-import * as slices from './slices.ts'
+import * as slices from '../replication/slices.ts'
 import {
   blank,
   type Effect,

@@ -3,7 +3,7 @@
 import * as commit from '../replication/log.ts'
 import { rulesOf } from '../machine.ts'
 import { retry } from './attempts.ts'
-import * as durable from './durable.ts'
+import * as durable from '../replication/durable.ts'
 import * as leases from './lease.ts'
 import type { SessionRules } from './state.ts'
 

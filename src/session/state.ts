@@ -11,19 +11,11 @@ import { create as createLog } from '../replication/log.ts'
 import { assert, type Millis, type Out, type PeerId } from '../machine.ts'
 import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
 import type { Lease } from './lease.ts'
-import * as durable from './durable.ts'
-import type { Durable, PartState } from './durable.ts'
-import type {
-  Change,
-  Delta,
-  Gone,
-  Member,
-  MemberKind,
-  PeerMessage,
-  Recovered,
-  View,
-} from './messages.ts'
-import type { Incoming } from './slices.ts'
+import * as durable from '../replication/durable.ts'
+import type { Durable, PartState } from '../replication/durable.ts'
+import type { PeerMessage, Recovered, View } from './messages.ts'
+import type { Change, Delta, Gone, Member, MemberKind } from '../replication/layouts.ts'
+import type { Incoming } from '../replication/slices.ts'
 import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './table.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { create as createWatch, type HubSight, type Watch } from './watch.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { founder, fresh } from '../../src/proof/models/processes.ts'
 import * as client from '../../src/session/client.ts'
-import * as durable from '../../src/session/durable.ts'
+import * as durable from '../../src/replication/durable.ts'
 import { LEASE_MS } from '../../src/session/lease.ts'
 import { type PeerMessage, testimonyLayout } from '../../src/session/messages.ts'
 import * as operations from '../../src/session/operations.ts'

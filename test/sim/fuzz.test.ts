@@ -2,7 +2,8 @@
 // Method: seeded nonsense and lies into the shipped machines, in virtual time.
 import { expect, test } from 'vitest'
 import type { PeerMessage } from '../../src/session/messages.ts'
-import { PLAYERS_KEPT_MAX, SESSION_VERSION } from '../../src/session/messages.ts'
+import { SESSION_VERSION } from '../../src/session/messages.ts'
+import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
 import * as membership from '../../src/session/membership.ts'
 import { REFRESHES_MAX } from '../../src/session/session.ts'
 import { leadOf } from '../../src/session/state.ts'

@@ -65,7 +65,12 @@ export const FIXED: readonly Fixed[] = [
     'Math.max(client.nextSeq, lastSeq + 1)',
     'lastSeq + 1',
   ),
-  fixed('C23', 'session/durable.ts add', 'known.lastSeq = Math.max(known.lastSeq, settled)', ';'),
+  fixed(
+    'C23',
+    'replication/durable.ts add',
+    'known.lastSeq = Math.max(known.lastSeq, settled)',
+    ';',
+  ),
   fixed('C24', 'session/roles.ts lead', 'why ? sentAt : ackedAt', 'now'),
   fixed(
     'C25',
