@@ -51,8 +51,7 @@ export function proceed(session: Session, now: Millis, out: SessionOut): void {
     server.handoverUntil = null
     return
   }
-  const lacking = commit.lengthOf(server.log) - server.log.acked
-  if (!session.rules.mayHandOver(lacking)) return
+  if (!session.rules.mayHandOver(commit.lackingOf(server.log))) return
   const { lead, backup, epoch } = server
   const asked = attempt(now, epoch, { why: 'handover', primary: backup, backup: 0 })
   become(session, now, 'gives', { lead, backup, attempt: asked }, out)

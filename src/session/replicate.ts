@@ -32,8 +32,7 @@ export function record(session: Session, now: Millis, delta: Delta, out: Session
   assert(serves(session), 'only a serving primary records')
   const { server } = session
   const bytes = encode(deltaLayout, delta)
-  if (server.log.acked === commit.lengthOf(server.log)) server.lead.unackedSince = now
-  const index = commit.append(server.log, bytes)
+  const index = commit.append(server.log, now, bytes)
   make(session, delta, out)
   const to = follower(server)
   if (to !== 0) out.send(to, { kind: 'replicate', epoch: server.epoch, index, delta: bytes })
@@ -41,9 +40,8 @@ export function record(session: Session, now: Millis, delta: Delta, out: Session
 }
 
 // Nobody follows: no entry is owed to anyone.
-function settle({ log, lead }: Serving): void {
-  log.acked = commit.lengthOf(log)
-  lead.unackedSince = Infinity
+function settle({ log }: Serving): void {
+  commit.ackAll(log)
   commit.trim(log, log.acked)
 }
 
@@ -130,8 +128,7 @@ export function follow(
   if (message.kind === 'replicate' && message.index === commit.lengthOf(log)) {
     const delta = decode(deltaLayout, message.delta)
     if (!delta) return
-    log.base++
-    log.acked = log.base
+    commit.pass(log)
     make(session, delta, out)
   }
   const length = commit.lengthOf(log)

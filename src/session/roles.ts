@@ -81,9 +81,7 @@ export function acknowledged(
     if (session.rules.mayAdd(message.length, length)) addBackup(session, now, server, out)
     return
   }
-  if (!commit.acknowledge(server.log, message.length)) return
-  const isWhole = message.length === commit.lengthOf(server.log)
-  server.lead.unackedSince = isWhole ? Infinity : now
+  if (!commit.acknowledge(server.log, now, message.length)) return
   commit.trim(server.log, message.length)
   releaseHeld(session, now, out)
   proceed(session, now, out)
@@ -95,8 +93,7 @@ function addBackup(
   { lead, candidate: backup, epoch, log }: ServerAs<'alone'>,
   out: SessionOut,
 ): void {
-  log.acked = commit.lengthOf(log)
-  lead.unackedSince = Infinity
+  commit.ackAll(log)
   const asked = attempt(now, epoch, { why: 'add', primary: session.me, backup })
   const own = { lead, backup, attempt: asked, removeAfterDrop: null }
   become(session, now, 'caughtUp', own, out)
@@ -215,7 +212,7 @@ function dropped(
   out: SessionOut,
 ): void {
   leases.renew(own.lease, asked.sentAt)
-  own.unackedSince = Infinity
+  session.server.log.unackedSince = Infinity
   become(session, now, 'dropped', { ...nobodyBeside(own, now), epoch }, out)
   tellView(session, out)
   if (!why || !session.server.durable.members.has(inc)) return

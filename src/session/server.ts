@@ -196,7 +196,7 @@ function replaceSlow(
 ): void {
   const { lead } = server
   const rttMs = session.watches.get(server.backup)?.rttMs ?? 0
-  const late = now - lead.unackedSince > Math.max(SLOW_MS, 4 * rttMs)
+  const late = now - server.log.unackedSince > Math.max(SLOW_MS, 4 * rttMs)
   if (!late) server.slowSince = Infinity
   else if (server.slowSince === Infinity) server.slowSince = now
   const slow = now - server.slowSince >= SLOW_FOR_MS

@@ -73,8 +73,6 @@ export interface Lead {
   since: Millis
   /** Our own player is here anew: we give our role away and go. */
   yields: boolean
-  /** When the oldest entry that is not acked was appended. */
-  unackedSince: Millis
   /** The backup's acks have been late for so long that it was told. */
   slow: boolean
 }
@@ -385,7 +383,6 @@ export function createLead(since: Millis, lease: Lease): Lead {
     roundAt: since,
     since,
     yields: false,
-    unackedSince: Infinity,
     slow: false,
   }
 }

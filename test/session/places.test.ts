@@ -12,7 +12,7 @@ import { operate } from '../../src/session/operations.ts'
 import { SEEK_MS } from '../../src/session/recovery.ts'
 import { nextCandidate, ROUND_MS } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
-import { leadOf, type Parts, type Session } from '../../src/session/state.ts'
+import type { Parts, Session } from '../../src/session/state.ts'
 import * as watch from '../../src/session/watch.ts'
 import { ackOf, listening, One, registerOf } from './scene.ts'
 
@@ -158,14 +158,14 @@ describe('roles', () => {
     const out = { ...listening().out, parts: { ...NO_PARTS, perform: () => done } }
     const since = [100, 300].map((now, at) => {
       operate(own, now, 1, { kind: 'operation', seq: at + 1, part: 5, body: bytes }, out)
-      return leadOf(own).unackedSince
+      return own.server.log.unackedSince
     })
     expect(since).toEqual([100, 100])
     const { epoch } = own.server
     machine.receive(own, 400, 2, { kind: 'acknowledge', epoch, length: one.length }, out)
-    expect(leadOf(own).unackedSince).toBe(Infinity)
+    expect(own.server.log.unackedSince).toBe(Infinity)
     operate(own, 500, 1, { kind: 'operation', seq: 3, part: 5, body: bytes }, out)
-    expect(leadOf(own).unackedSince).toBe(500)
+    expect(own.server.log.unackedSince).toBe(500)
   })
   test('T36: a backup asks for the role by the epoch in which the hub named it (PR-2)', () => {
     const one = primary()

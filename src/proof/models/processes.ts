@@ -237,9 +237,7 @@ function normalise(process: Process): void {
   client.askAt = 0
   client.resyncAt = Infinity
   client.handedAt = -Infinity
-  if ('lead' in server) {
-    server.lead.unackedSince = Infinity
-    server.lead.refreshed.clear()
-  }
+  server.log.unackedSince = Infinity
+  if ('lead' in server) server.lead.refreshed.clear()
   if ('attempt' in server) server.attempt.againAt = ATTEMPT_MS
 }
