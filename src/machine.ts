@@ -17,6 +17,11 @@ export type Millis = number
  */
 export type PeerId = number
 
+/** Most members of one session. */
+export const MEMBERS_MAX = 256
+/** Longest name of a game, a room or a player, in bytes of UTF-8. */
+export const NAME_MAX = 64
+
 /** The sink of one verb. Effects leave after the verb has returned: records first. */
 export interface Out<Message, Delta, Event, To = PeerId> {
   /** Reliable and ordered, to one peer. Valid only during the call: who keeps it copies it. */

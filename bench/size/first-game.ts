@@ -5,8 +5,8 @@ import { type Bundle, bundle, weigh, type Weight, weighParts } from './bundles.t
 
 /** The first game, as a page has it. */
 export function firstGame(): Promise<Bundle> {
-  const folder = 'games/dots'
-  const text = readFileSync(`${folder}/snippet.ts`, 'utf8')
+  const folder = 'games/first'
+  const text = readFileSync(`${folder}/main.ts`, 'utf8')
   return bundle({ text, folder, place: 'browser' })
 }
 

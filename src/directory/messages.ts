@@ -6,6 +6,7 @@
  * CHANGE_SERVER `change`, ARE_YOU_ALIVE `areYouAlive`, YES_I_AM `yes`.
  */
 
+import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
   blob,
@@ -23,10 +24,6 @@ import {
 
 /** Version of all that is said here. */
 export const HUB_VERSION = 2
-/** Longest name of a game, a room or a player, in bytes of UTF-8. */
-export const NAME_MAX = 64
-/** Most members of one session. */
-export const MEMBERS_MAX = 256
 /** Longest id of a session, in bytes. */
 export const SESSION_ID_MAX = 32
 /** Largest blob that the hub hands from one member to another, in bytes. */

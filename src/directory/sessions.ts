@@ -4,8 +4,8 @@
  */
 
 import * as bucket from '../bucket.ts'
-import type { Millis } from '../machine.ts'
-import { MEMBERS_MAX, NO_GAME, type ToHub } from './messages.ts'
+import { MEMBERS_MAX, type Millis } from '../machine.ts'
+import { NO_GAME, type ToHub } from './messages.ts'
 import * as register from './register.ts'
 import * as allowance from './allowance.ts'
 import { detach } from './attaching.ts'

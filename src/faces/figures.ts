@@ -27,11 +27,13 @@ export function figuresOf(runner: Runner | null, view: View, inc: PeerId): Sessi
 
 /** How safe what is acknowledged is, as a member in this view sees it. */
 export function safetyOf(session: Session, view: View, status: Status): Safety {
-  const { role, leased, slow } = session.server
+  const { server } = session
   const isSeen = view.backup !== 0
-  const waits = serves(session) ? !leased || role === 'dropping' : isSeen && status !== 'live'
+  const waits = serves(session)
+    ? !session.server.lead.leased || server.role === 'dropping'
+    : isSeen && status !== 'live'
   if (waits) return 'waiting'
   // Nothing is called backed up before `backup` says by whom.
-  if (!isSeen || (serves(session) && role !== 'backedup')) return 'alone'
-  return slow ? 'slow' : 'backed-up'
+  if (!isSeen || (serves(session) && server.role !== 'backedup')) return 'alone'
+  return 'lead' in server && server.lead.slow ? 'slow' : 'backed-up'
 }

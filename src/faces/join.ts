@@ -1,9 +1,9 @@
 /** How one gets a session: `join` and `host`, for any place to run in. */
 
 import { parse } from '../faults/conditions.ts'
-import { badValue, type ErrorCode, HoldfastError, type Millis } from '../machine.ts'
+import { badValue, type ErrorCode, HoldfastError, type Millis, NAME_MAX } from '../machine.ts'
 import type { MemberEvent } from '../member/state.ts'
-import { NAME_MAX, type Topology } from '../directory/messages.ts'
+import type { Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { openEvents } from './events.ts'
 import { checkOptions, checkWord } from '../runtime/options.ts'
@@ -157,6 +157,8 @@ class Door {
 
   told(event: MemberEvent): void {
     if (event.kind === 'caught-up') this.#caughtUp = true
+    // Who serves has nothing to be told.
+    if (event.kind === 'role' && event.role === 'alone') this.#caughtUp = true
     if (this.#open) this.#session.told(event)
     else this.#early.push(event)
     this.#look()

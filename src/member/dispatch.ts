@@ -62,7 +62,7 @@ export function partOut(run: Runtime, channel: number): PartOut {
   let out = known.get(channel)
   if (!out) {
     out = {
-      send: (to, bytes) => run.out.part(channel, to, bytes),
+      send: (to, bytes) => run.deliver(to, framePart(channel, bytes)),
       emit: (event) => run.ports.emit({ kind: 'part', channel, event }),
     }
     known.set(channel, out)

@@ -22,9 +22,9 @@ import {
   type Joined,
   joinedLayout,
   joinLayout,
-  type Member as SessionMember,
   SESSION_VERSION,
 } from '../session/messages.ts'
+import type { Member as SessionMember } from '../replication/layouts.ts'
 import { renumber } from '../session/operations.ts'
 import { settledOf } from '../session/recovery.ts'
 import { found } from '../session/roles.ts'

@@ -12,9 +12,9 @@ import * as clock from '../link/clock.ts'
 import type { PeerMessage } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
-import type { Performed, SessionEvent, SessionOut } from '../session/state.ts'
+import type { Parts, Performed, SessionEvent, SessionOut } from '../session/state.ts'
 import { STALL_MS } from '../session/watch.ts'
-import { framePart, frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
+import { frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
 import type { Met } from '../ports.ts'
 import * as arrival from './arrival.ts'
 import * as entry from './entry.ts'
@@ -28,7 +28,13 @@ const LOOPBACK_MAX = 100_000
 
 /** Wires a member to its outside. */
 export function wire(member: Member, ports: MemberPorts): Runtime {
-  const run: Runtime = { member, ports, now: 0, out: null as unknown as SessionOut }
+  const run: Runtime = {
+    member,
+    ports,
+    now: 0,
+    deliver: (to, bytes) => deliver(run, to, bytes),
+    out: null as unknown as SessionOut,
+  }
   run.out = createOut(run)
   return run
 }
@@ -43,17 +49,13 @@ function createOut(run: Runtime): SessionOut {
       last = message
       deliver(run, to, lastBytes)
     },
-    part: (part, to, bytes) => deliver(run, to, framePart(part, bytes)),
     hub: (message) => entry.tellHub(run, message),
     emit: (event) => happened(run, event),
-    news: (part, from, bytes) => takeNews(run, from, part, bytes),
-    ...partsOf(run),
+    parts: partsOf(run),
   }
 }
 
-function partsOf(
-  run: Runtime,
-): Pick<SessionOut, 'perform' | 'show' | 'change' | 'keeps' | 'collect' | 'told' | 'restore'> {
+function partsOf(run: Runtime): Parts {
   const { member } = run
   return {
     perform: (part, body, by) => {
@@ -62,6 +64,7 @@ function partsOf(
       if (!done) return null
       return { outcome: done.outcome, ...gathered([{ part, ...done }, ...(done.also ?? [])]) }
     },
+    news: (part, from, bytes) => takeNews(run, from, part, bytes),
     show: (part, news, player) => {
       const slot = slotOf(member, part)
       return slot?.part.show?.(slot.state, news, player) ?? news

@@ -10,7 +10,7 @@ import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
 import type { Met } from '../ports.ts'
 import type { Topology } from '../directory/messages.ts'
-import type { MemberKind } from '../session/messages.ts'
+import type { MemberKind } from '../replication/layouts.ts'
 import { RULES } from '../session/rules.ts'
 import * as session from '../session/state.ts'
 import type { Session, SessionEvent, SessionOut } from '../session/state.ts'
@@ -175,6 +175,8 @@ export interface Runtime {
   ports: MemberPorts
   /** The instant of the verb under way. */
   now: Millis
+  /** Reliable and ordered, to a peer or to ourselves. @returns its number on the link, or 0 */
+  deliver(to: PeerId, bytes: Uint8Array): number
   out: SessionOut
 }
 

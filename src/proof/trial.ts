@@ -226,8 +226,9 @@ export function watch(trial: Trial): true {
     else if (other !== serves.inc) {
       account.wrong.add(`role.unique: ${other} and ${serves.inc} both served in ${key}`)
     }
-    const { backup } = own.server
-    if (role !== 'backedup') continue
+    const { server } = own
+    if (server.role !== 'backedup') continue
+    const { backup } = server
     const last = account.backups.get(serves.session)
     account.backups.set(serves.session, backup)
     if (last !== undefined && last !== backup) count(trial, 'backup replaced')

@@ -12,8 +12,8 @@ import * as pieces from '../pieces/pieces.ts'
 import { copyRow, type PiecesRules } from '../pieces/state.ts'
 import * as slots from '../slots/slots.ts'
 import type { SlotsRules } from '../slots/slots.ts'
-import { attempt } from '../session/attempts.ts'
-import * as durable from '../session/durable.ts'
+import { retry } from '../session/attempts.ts'
+import * as durable from '../replication/durable.ts'
 import { become } from '../session/output.ts'
 import { lead } from '../session/roles.ts'
 import { RULES } from '../session/rules.ts'
@@ -64,15 +64,16 @@ const SESSION: Readonly<Record<SessionBug, Partial<SessionRules>>> = {
       role === 'adding' ? commit.lengthOf(log) : RULES.safeLength(role, log),
   },
   'drop-without-cas': {
-    seek: (session, now, change, out) => {
-      if (change.why !== 'drop') return attempt(session, now, change, out)
-      session.server.backup = 0
-      become(session, now, 'alone', out)
+    seek: (session, now, out) => {
+      const { server } = session
+      if (server.role !== 'dropping') return retry(session, now, out)
+      const alone = { lead: server.lead, candidate: 0, candidateSince: now }
+      become(session, now, 'dropped', alone, out)
     },
   },
   'take-without-cas': {
-    seek: (session, now, change, out) => {
-      if (change.why !== 'takeover') return attempt(session, now, change, out)
+    seek: (session, now, out) => {
+      if (session.server.role !== 'taking') return retry(session, now, out)
       session.server.epoch++
       lead(session, now, 'failed', out)
     },

@@ -11,6 +11,8 @@
  * that the backup lacks are kept.
  */
 
+import type { Millis } from '../machine.ts'
+
 /** The primary's log with what waits for it. */
 export interface Log<Effect> {
   /** Entries that are no longer kept; the index of `entries[0]`. */
@@ -21,6 +23,8 @@ export interface Log<Effect> {
   bytes: number
   /** How many entries the backup has told that it holds. */
   acked: number
+  /** When the oldest entry that is not acked was appended; Infinity if all are. */
+  unackedSince: Millis
   /** Effects that wait, oldest first. */
   held: Held<Effect>[]
 }
@@ -33,7 +37,7 @@ export interface Held<Effect> {
 
 /** A log that continues after `length` entries known to both sides. */
 export function create<Effect>(length: number): Log<Effect> {
-  return { base: length, entries: [], bytes: 0, acked: length, held: [] }
+  return { base: length, entries: [], bytes: 0, acked: length, unackedSince: Infinity, held: [] }
 }
 
 /** How many entries there are in all. */
@@ -42,7 +46,8 @@ export function lengthOf<Effect>(log: Log<Effect>): number {
 }
 
 /** Appends one delta. @returns its index */
-export function append<Effect>(log: Log<Effect>, delta: Uint8Array): number {
+export function append<Effect>(log: Log<Effect>, now: Millis, delta: Uint8Array): number {
+  if (log.acked === lengthOf(log)) log.unackedSince = now
   log.entries.push(delta)
   log.bytes += delta.length
   return lengthOf(log) - 1
@@ -59,10 +64,28 @@ export function entryAt<Effect>(log: Log<Effect>, index: number): Uint8Array | n
 }
 
 /** The backup holds `length` entries. Fewer than it said, or more than there are, is ignored. */
-export function acknowledge<Effect>(log: Log<Effect>, length: number): boolean {
+export function acknowledge<Effect>(log: Log<Effect>, now: Millis, length: number): boolean {
   if (length <= log.acked || length > lengthOf(log)) return false
   log.acked = length
+  log.unackedSince = length === lengthOf(log) ? Infinity : now
   return true
+}
+
+/** All that there is counts as acked: somebody holds it, or nobody needs to. */
+export function ackAll<Effect>(log: Log<Effect>): void {
+  log.acked = lengthOf(log)
+  log.unackedSince = Infinity
+}
+
+/** As who follows: an entry was made here, which nobody will ask us for. */
+export function pass<Effect>(log: Log<Effect>): void {
+  log.base++
+  log.acked = log.base
+}
+
+/** How many entries the backup has not told that it holds. */
+export function lackingOf<Effect>(log: Log<Effect>): number {
+  return lengthOf(log) - log.acked
 }
 
 /** Forgets entries that nobody needs any more: those before `length`. */

@@ -8,28 +8,25 @@
 import type { Millis, PeerId } from '../machine.ts'
 import type { Why } from '../directory/messages.ts'
 import { proofOf } from '../wire/digest.ts'
-import { nextRequest, type Session, type SessionOut } from './state.ts'
+import { type Attempt, is, nextRequest, type Session, type SessionOut } from './state.ts'
 
 /** A change of the register without an answer is asked again after this. */
 export const ATTEMPT_MS: Millis = 250
 
-/** Asks the register, at once if the hub is there. */
+/** A change of the register as it is in that epoch, of which nothing was sent yet. */
 export function attempt(
-  session: Session,
   now: Millis,
+  expect: number,
   change: { why: Why; primary: PeerId; backup: PeerId },
-  out: SessionOut,
-): void {
-  const { server } = session
-  const fresh = { sent: false, sentAt: Infinity, request: 0, againAt: now }
-  server.attempt = { ...change, expect: server.epoch, ...fresh }
-  retry(session, now, out)
+): Attempt {
+  return { ...change, expect, sent: false, sentAt: Infinity, request: 0, againAt: now }
 }
 
-/** Sends the change under way, again if it must be. */
+/** Sends the change under way, if the hub is there; again if it must be. */
 export function retry(session: Session, now: Millis, out: SessionOut): void {
+  if (!is(session, 'asks')) return
   const change = session.server.attempt
-  if (!change || now < change.againAt) return
+  if (now < change.againAt) return
   change.againAt = now + ATTEMPT_MS
   if (!session.hub.up) return
   change.sent = true

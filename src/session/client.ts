@@ -8,13 +8,8 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { EPOCH_MAX } from '../directory/register.ts'
-import {
-  type Gone,
-  type Member,
-  type PeerMessage,
-  PLAYERS_KEPT_MAX,
-  type View,
-} from './messages.ts'
+import type { PeerMessage, View } from './messages.ts'
+import { type Gone, type Member, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { PROMISE_MS } from './lease.ts'
 import { submitAgain } from './operations.ts'
 import { seek } from './recovery.ts'
@@ -116,7 +111,7 @@ function rememberFormer(
   for (const { player, resumeHash } of before) former.set(player, { resumeHash, since: now })
   for (const { player } of view.members) former.delete(player)
   for (const [player, { since }] of former) {
-    const isOver = now - since > FORMER_MS && !out.keeps(player)
+    const isOver = now - since > FORMER_MS && !out.parts.keeps(player)
     if (isOver || former.size > PLAYERS_KEPT_MAX) former.delete(player)
   }
 }
@@ -148,7 +143,7 @@ export function takeNews(
   if (told.waiting) return
   told.index = Math.max(told.index, index)
   told.seqs.set(player, Math.max(told.seqs.get(player) ?? 0, seq))
-  out.news(part, from, bytes)
+  out.parts.news(part, from, bytes)
 }
 
 /** All parts were brought up to date. */
@@ -160,7 +155,7 @@ export function takeStanding(
 ): void {
   const { client } = session
   if (from !== client.view.primary) return
-  for (const { part, bytes } of client.told.coming) out.news(part, from, bytes)
+  for (const { part, bytes } of client.told.coming) out.parts.news(part, from, bytes)
   const upTo = new Map(seqs.map(({ player, seq }) => [player, seq]))
   client.told = { index, seqs: upTo, coming: [], waiting: false, askAt: Infinity }
   out.emit({ kind: 'caught-up' })

@@ -14,7 +14,8 @@ import type { Millis } from '../machine.ts'
 import type { Register } from '../directory/messages.ts'
 import { become, releaseAll } from './output.ts'
 import { record } from './replicate.ts'
-import { idleServer, type Session, type SessionOut } from './state.ts'
+import { attempt } from './attempts.ts'
+import { blank, type Session, type SessionOut } from './state.ts'
 
 /** A backup that has not acked the whole log within this keeps us in our role. */
 export const HANDOVER_MS: Millis = 1_000
@@ -45,22 +46,22 @@ export function handOver(
 /** Goes on once the backup holds all there is; gives up when that takes too long. */
 export function proceed(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
-  if (server.handoverUntil === null || server.role !== 'backedup') return
+  if (server.role !== 'backedup' || server.handoverUntil === null) return
   if (now >= server.handoverUntil) {
     server.handoverUntil = null
     return
   }
-  const lacking = commit.lengthOf(server.log) - server.log.acked
-  if (!session.rules.mayHandOver(lacking)) return
-  become(session, now, 'handing', out)
-  session.rules.seek(session, now, { why: 'handover', primary: server.backup, backup: 0 }, out)
+  if (!session.rules.mayHandOver(commit.lackingOf(server.log))) return
+  const { lead, backup, epoch } = server
+  const asked = attempt(now, epoch, { why: 'handover', primary: backup, backup: 0 })
+  become(session, now, 'gives', { lead, backup, attempt: asked }, out)
+  session.rules.seek(session, now, out)
 }
 
 /** The register names our backup: we go on as its client. */
 export function stepDown(session: Session, now: Millis, register: Register, out: SessionOut): void {
   releaseAll(session, now, out)
-  session.server = idleServer(now)
   session.client.handedAt = now
   out.send(register.primary, { kind: 'stepDown', epoch: register.epoch })
-  out.emit({ kind: 'role', role: 'idle' })
+  become(session, now, 'given', { ...blank(), incoming: null }, out)
 }

@@ -7,16 +7,8 @@ import type { Millis, PeerId } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { proves, sameBytes } from '../wire/digest.ts'
 import { encode } from '../wire/layout.ts'
-import {
-  type Gone,
-  type Join,
-  type Joined,
-  joinedLayout,
-  type Member,
-  type Player,
-  PLAYERS_KEPT_MAX,
-  SESSION_VERSION,
-} from './messages.ts'
+import { type Join, type Joined, joinedLayout, SESSION_VERSION } from './messages.ts'
+import { type Gone, type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
 import { dropBackup } from './roles.ts'
@@ -58,7 +50,8 @@ export function join(
     const before = [...durable.members.values()].filter((old) => old.player === member.player)
     for (const { inc } of before) remove(session, now, inc, 'returned', out)
     // Nobody removes the primary; whom it gives its role to does.
-    if (before.some(({ inc }) => inc === session.me)) session.server.yields = true
+    const isOurs = before.some(({ inc }) => inc === session.me)
+    if (isOurs && serves(session)) session.server.lead.yields = true
     const settled = member.player === wish.resume?.player ? wish.resume.settled : 0
     enter(session, now, member, settled, out)
   }
@@ -139,12 +132,12 @@ export function remove(
   why: Gone,
   out: SessionOut,
 ): void {
+  if (!takes(session) || inc === session.me) return
   const { server } = session
-  if (!takes(session) || !server.durable.members.has(inc) || inc === session.me) return
-  if (inc === server.candidate) server.candidate = 0
-  if (inc === server.backup && server.role !== 'alone') {
-    return dropBackup(session, now, out, why)
-  }
+  if (!server.durable.members.has(inc)) return
+  if (server.role !== 'alone') {
+    if (inc === server.backup) return dropBackup(session, now, out, why)
+  } else if (inc === server.candidate) server.candidate = 0
   record(session, now, { kind: 'remove', inc, why }, out)
   hold(session, now, { kind: 'went', inc, why }, out)
 }

@@ -1,9 +1,22 @@
 /**
- * What members of one session say to each other, and what the log between primary and backup
- * holds. TAKE_OVER is a `view` with a larger epoch; BECOME_BACKUP is the first `snapshot`.
+ * What members of one session say to each other; what the log between primary and backup holds
+ * is in replication/layouts.ts. TAKE_OVER is a `view` with a larger epoch; BECOME_BACKUP is the
+ * first `snapshot`.
  */
 
-import { MEMBERS_MAX, NAME_MAX, REASON_MAX } from '../directory/messages.ts'
+import { REASON_MAX } from '../directory/messages.ts'
+import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
+import {
+  ADDRESS_MAX,
+  ADDRESSES_MAX,
+  BODY_MAX,
+  goneLayout,
+  MEMBER_KINDS,
+  memberLayout,
+  outcomeLayout,
+  partsLayout,
+  PLAYERS_KEPT_MAX,
+} from '../replication/layouts.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
@@ -24,47 +37,16 @@ import {
 
 /** Version of all that members say to each other. */
 export const SESSION_VERSION = 2
-/** Most addresses of one member: a view of 256 members must fit one message of a link. */
-export const ADDRESSES_MAX = 2
-/** Longest address, in bytes: `udp:`, an IPv6 literal in brackets, a port. */
-export const ADDRESS_MAX = 52
-/** Largest body of an operation, an outcome or a change of a part, in bytes. */
-export const BODY_MAX: number = 16 * 1024
 /** Largest news of an operation, in bytes. */
 export const NEWS_MAX: number = 60 * 1024
-/** Most changes that one operation makes. */
-export const CHANGES_MAX = 256
 /** Largest piece of a snapshot in one message, in bytes. */
 export const SNAPSHOT_PIECE_MAX: number = 32 * 1024
 /** Most pieces of one snapshot. */
 export const SNAPSHOT_PIECES_MAX = 2048
-/** Players that are kept, those included who may come back. */
-export const PLAYERS_KEPT_MAX: number = MEMBERS_MAX * 4
-/** Outcomes kept for each player, and most operations a client has under way. */
-export const OUTCOMES_MAX = 64
 
 const hash = fixed(DIGEST_BYTES)
 const epoch = varint
 const inc = varint
-
-/** What a member is: where it runs, or `guest` for one that never serves, wherever it runs. */
-export const MEMBER_KINDS = ['node', 'browser', 'guest'] as const
-/** See MEMBER_KINDS. */
-export type MemberKind = (typeof MEMBER_KINDS)[number]
-
-const member = record({
-  inc,
-  player: varint,
-  name: text(NAME_MAX),
-  kind: word(MEMBER_KINDS),
-  addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
-  linkHash: hash,
-  registerHash: hash,
-  /** Of the proof by which this player comes back; stays over its incarnations. */
-  resumeHash: hash,
-})
-/** One member as everybody sees it. `player` is the number of its first incarnation. */
-export type Member = ValueOf<typeof member>
 
 const view = record({
   epoch,
@@ -72,68 +54,20 @@ const view = record({
   mv: varint,
   primary: inc,
   backup: inc,
-  members: list(member, MEMBERS_MAX),
+  members: list(memberLayout, MEMBERS_MAX),
 })
 /** Who is here and who serves. */
 export type View = ValueOf<typeof view>
 
-const change = record({ part: u8, bytes: blob(BODY_MAX) })
-/** One change of the durable state of a part. */
-export type Change = ValueOf<typeof change>
-
-const why = word(['left', 'timeout', 'failed', 'returned', 'replaced'])
-/** Why a member is no longer here. */
-export type Gone = ValueOf<typeof why>
-
-/** One entry of the log. */
-export const deltaLayout = message({
-  /** `settled`: its player has the outcomes of its operations up to that one. */
-  add: [1, record({ member, settled: varint })],
-  remove: [2, record({ inc, why })],
-  /** Where the round of candidates for backup goes on. */
-  pointer: [3, record({ inc })],
-  forget: [4, record({ player: varint })],
-  operation: [
-    5,
-    record({
-      player: varint,
-      seq: varint,
-      outcome: blob(BODY_MAX),
-      changes: list(change, CHANGES_MAX),
-    }),
-  ],
-})
-/** One entry of the log: the result of a durable change. */
-export type Delta = ValueOf<typeof deltaLayout>
-
 /** Up to which operation of each player one is. */
 const seqs = list(record({ player: varint, seq: varint }), PLAYERS_KEPT_MAX)
-const parts = list(record({ part: u8, bytes: blob(2 ** 26) }), 255)
-
-const outcome = record({ seq: varint, outcome: blob(BODY_MAX) })
-const player = record({
-  player: varint,
-  resumeHash: hash,
-  lastSeq: varint,
-  outcomes: list(outcome, OUTCOMES_MAX),
-})
-/** What is kept of a player across incarnations: the key to come back, and what was done. */
-export type Player = ValueOf<typeof player>
-
-/** The whole durable state, as a new backup gets it. */
-export const snapshotLayout = record({
-  mv: varint,
-  nextInc: varint,
-  pointer: inc,
-  members: list(member, MEMBERS_MAX),
-  players: list(player, PLAYERS_KEPT_MAX),
-  parts,
-})
-
 /** From member to member, on the reliable stream of their link. */
 export const peerLayout = message({
   view: [1, record({ view })],
-  change: [2, record({ epoch, mv: varint, add: maybe(member), remove: inc, why })],
+  change: [
+    2,
+    record({ epoch, mv: varint, add: maybe(memberLayout), remove: inc, why: goneLayout }),
+  ],
   snapshot: [
     3,
     record({
@@ -150,7 +84,7 @@ export const peerLayout = message({
   /** I hold so many entries of that epoch's log (also the answer to snapshot). */
   acknowledge: [6, record({ epoch, length: varint })],
   operation: [7, record({ seq: varint, part: u8, body: blob(BODY_MAX) })],
-  done: [8, outcome],
+  done: [8, outcomeLayout],
   leave: [9, record({})],
   resync: [10, record({})],
   /** The register names you the primary since this epoch: I handed over. */
@@ -189,7 +123,7 @@ export type Recovered = PeerMessage & { kind: 'recovered' }
 export const testimonyLayout = record({
   index: varint,
   seqs,
-  parts,
+  parts: partsLayout,
   /** Players who are not here and may come back. */
   former: list(record({ player: varint, resumeHash: hash }), PLAYERS_KEPT_MAX),
 })

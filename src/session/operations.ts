@@ -8,8 +8,9 @@
 
 import * as commit from '../replication/log.ts'
 import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
-import * as durable from './durable.ts'
-import { BODY_MAX, CHANGES_MAX, OUTCOMES_MAX, type PeerMessage } from './messages.ts'
+import * as durable from '../replication/durable.ts'
+import type { PeerMessage } from './messages.ts'
+import { BODY_MAX, CHANGES_MAX, OUTCOMES_MAX } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
 import { type Performed, serves, takes, type Session, type SessionOut } from './state.ts'
@@ -120,7 +121,7 @@ export function operate(
     return
   }
   if (seq !== row.lastSeq + 1 || server.log.bytes > BACKLOG_MAX) return
-  const performed = bounded(out.perform(message.part, message.body, member))
+  const performed = bounded(out.parts.perform(message.part, message.body, member))
   const outcome = performed?.outcome ?? NOBODY
   const changes = performed?.changes ?? []
   record(session, now, { kind: 'operation', player: member.player, seq, outcome, changes }, out)
@@ -145,7 +146,7 @@ export function inform(
 ): void {
   if (!serves(session)) return
   const player = session.server.durable.members.get(to)?.player ?? 0
-  const shown = out.show(part, bytes, player)
+  const shown = out.parts.show(part, bytes, player)
   const message = { kind: 'news', index: 0, player: 0, seq: 0, part, bytes: shown } as const
   hold(session, now, { kind: 'send', to, message }, out)
 }

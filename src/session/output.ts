@@ -8,11 +8,19 @@
  */
 
 import * as commit from '../replication/log.ts'
-import type { Millis, PeerId } from '../machine.ts'
+import { assert, type Millis, type PeerId } from '../machine.ts'
 import { encode } from '../wire/layout.ts'
 import * as leases from './lease.ts'
 import { joinedLayout, type PeerMessage, type View } from './messages.ts'
-import { type Effect, type Role, serves, type Session, type SessionOut } from './state.ts'
+import {
+  type Beginning,
+  type Effect,
+  type Server,
+  serves,
+  type Session,
+  type SessionOut,
+} from './state.ts'
+import { type Cause, type RoleAfter, roleAfter } from './table.ts'
 
 /** With so many effects that wait for the backup, nothing is answered that would add to them. */
 export const HELD_MAX = 32_768
@@ -32,7 +40,9 @@ export function releaseHeld(session: Session, now: Millis, out: SessionOut): voi
 
 /** Whether nobody can have recovered the session without us. */
 export function mayTell(session: Session, now: Millis): boolean {
-  const { lease, told } = session.server
+  if (!('lead' in session.server)) return true
+  const { lead, told } = session.server
+  const { lease } = lead
   if (!lease.counts || now < lease.until) return true
   // Who they are is looked up only when it matters.
   const others = [...told.keys()].filter((inc) => inc !== session.me)
@@ -49,9 +59,22 @@ function safeLength({ rules, server }: Session): number {
   return rules.safeLength(server.role, server.log)
 }
 
-/** Takes a role, tells, and lets go what is safe in it. */
-export function become(session: Session, now: Millis, role: Role, out: SessionOut): void {
-  session.server.role = role
+/**
+ * Takes the role that the table has for this cause, tells, and lets go what is safe in it.
+ *
+ * @param own  what the role begins with; what all have in common stays if it is not named
+ */
+export function become<On extends Cause>(
+  session: Session,
+  now: Millis,
+  on: On,
+  own: Beginning<RoleAfter<On>>,
+  out: SessionOut,
+): void {
+  const { role: before, epoch, durable, log, toldMv, told } = session.server
+  const role = roleAfter(before, on)
+  assert(role, `no role follows on ${before} when it ${on}`)
+  session.server = { role, epoch, durable, log, toldMv, told, ...own } as Server
   out.emit({ kind: 'role', role })
   if (serves(session)) releaseHeld(session, now, out)
 }
@@ -75,7 +98,7 @@ function leave(session: Session, now: Millis, effect: Effect, out: SessionOut): 
 // The same message to all who may see all of it, so that it is encoded once.
 function broadcast(session: Session, news: PeerMessage & { kind: 'news' }, out: SessionOut): void {
   for (const { inc, player } of session.server.told.values()) {
-    const bytes = out.show(news.part, news.bytes, player)
+    const bytes = out.parts.show(news.part, news.bytes, player)
     out.send(inc, bytes === news.bytes ? news : { ...news, bytes })
   }
 }
@@ -117,10 +140,11 @@ function tellMembers(
   if (effect.kind === 'came' && effect.member.inc === session.me) tellOne(session, session.me, out)
 }
 
-function forget(server: Session['server'], now: Millis, inc: PeerId): void {
-  leases.removed(server.lease, now, inc)
+function forget(server: Server, now: Millis, inc: PeerId): void {
   server.told.delete(inc)
-  server.refreshed.delete(inc)
+  if (!('lead' in server)) return
+  leases.removed(server.lead.lease, now, inc)
+  server.lead.refreshed.delete(inc)
 }
 
 /** The list of members to the hub, by which it knows who may attach and who may be backup. */

@@ -14,23 +14,32 @@
  */
 
 import * as commit from '../replication/log.ts'
-import { assert, type Millis, type PeerId } from '../machine.ts'
-import { MEMBERS_MAX, type Register } from '../directory/messages.ts'
+import { assert, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
+import type { Register } from '../directory/messages.ts'
 import { decode, encode } from '../wire/layout.ts'
-import type { Durable } from './durable.ts'
+import type { Durable } from '../replication/durable.ts'
 import {
-  type Member,
   type PeerMessage,
-  type Player,
-  PLAYERS_KEPT_MAX,
   SNAPSHOT_PIECE_MAX,
   SNAPSHOT_PIECES_MAX,
   testimonyLayout,
 } from './messages.ts'
+import { type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
+import { attempt } from './attempts.ts'
+import * as leases from './lease.ts'
 import { become, hold, tellHub, tellView } from './output.ts'
-import * as slices from './slices.ts'
+import * as slices from '../replication/slices.ts'
 import { record } from './replicate.ts'
-import { type Client, type Gathering, idleServer, type Session, type SessionOut } from './state.ts'
+import {
+  blank,
+  type Client,
+  createLead,
+  type Effect,
+  is,
+  type ServerAs,
+  type Session,
+  type SessionOut,
+} from './state.ts'
 import { mayLead } from './trust.ts'
 
 /** Lost for so long, a member begins to ask whether it may recover the session. */
@@ -42,50 +51,51 @@ export const GATHER_MS: Millis = 2_000
 
 /** As a client without anybody who serves: asks the register for the session. */
 export function seek(session: Session, now: Millis, out: SessionOut): void {
-  const { client, server } = session
-  const free = server.role === 'idle' || server.role === 'sync'
-  if (!session.recovers || !client.lost || !free || session.leaving) return
+  const { client } = session
+  if (!session.recovers || !client.lost || !is(session, 'free') || session.leaving) return
   if (now < Math.max(client.lostAt + SEEK_MS, client.seekAt, client.promisedUntil)) return
   const { register } = client
   // Whom the register names serves without more ado.
   if (!session.hub.up || [register.primary, register.backup].includes(session.me)) return
   client.seekAt = now + SEEK_AGAIN_MS
   const { epoch, primary, backup } = register
-  session.server = { ...idleServer(now), epoch, primary, backup }
-  become(session, now, 'recovering', out)
-  session.rules.seek(session, now, { why: 'recover', primary: session.me, backup: 0 }, out)
+  const asked = attempt(now, epoch, { why: 'recover', primary: session.me, backup: 0 })
+  const own = { attempt: asked, since: now, heads: [primary, backup] }
+  become(session, now, 'lost', { ...blank(), epoch, ...own }, out)
+  session.rules.seek(session, now, out)
 }
 
 /** The register did not let us, and nothing that we asked is under way any more. */
 export function refused(session: Session, now: Millis, request: number, out: SessionOut): void {
   const { server } = session
-  if (server.role !== 'recovering' || server.attempt?.request !== request) return
-  session.server = idleServer(now)
-  become(session, now, 'idle', out)
+  if (server.role !== 'recovering' || server.attempt.request !== request) return
+  become(session, now, 'refused', { ...blank(), incoming: null }, out)
 }
 
 /** The register names us: those who are left are the session. */
-export function gather(session: Session, now: Millis, register: Register, out: SessionOut): void {
-  const { client } = session
-  const { view } = client
-  const { server } = session
-  const heads = [view.primary, view.backup, server.primary, server.backup]
+export function gather(
+  session: Session,
+  now: Millis,
+  { attempt: asked, since, heads: named }: ServerAs<'recovering'>,
+  register: Register,
+  out: SessionOut,
+): void {
+  const { view } = session.client
+  const heads = [view.primary, view.backup, ...named]
   const isGone = ({ inc }: Member): boolean => inc !== session.me && heads.includes(inc)
   const here = view.members.filter((member) => !isGone(member))
-  server.epoch = register.epoch
-  server.primary = 0
-  server.backup = 0
-  server.durable = durableOf(session, here)
-  server.toldMv = server.durable.mv
-  server.told = new Map(server.durable.members)
-  server.gathering = {
+  const durable = durableOf(session, here)
+  const told = new Map(durable.members)
+  const own = {
+    lead: createLead(since, leases.create(true, asked.sentAt + leases.LEASE_MS)),
     until: now + GATHER_MS,
     answers: new Map([[session.me, ownAnswer(session)]]),
     witness: 0,
-    incoming: null,
+    copy: null,
     gone: view.members.filter(isGone),
   }
-  become(session, now, 'gathering', out)
+  const { epoch } = register
+  become(session, now, 'recovers', { epoch, durable, told, toldMv: durable.mv, ...own }, out)
   tellHub(session, out)
   tellView(session, out)
   for (const { inc } of here) if (inc !== session.me) ask(session, inc, out)
@@ -121,10 +131,11 @@ export function settledOf(client: Client): number {
 
 /** Asks a member what it knows; one whose link is new is asked again. */
 export function ask(session: Session, inc: PeerId, out: SessionOut): void {
-  const { gathering, epoch } = session.server
-  if (!gathering) return
-  const whole = gathering.witness === inc
-  if (whole || !gathering.answers.has(inc)) out.send(inc, { kind: 'inquire', epoch, whole })
+  const { server } = session
+  if (server.role !== 'gathering') return
+  const { epoch } = server
+  const whole = server.witness === inc
+  if (whole || !server.answers.has(inc)) out.send(inc, { kind: 'inquire', epoch, whole })
 }
 
 /** As a member: says how much we were told, or all of it. */
@@ -147,7 +158,7 @@ function testimonyOf(session: Session, out: SessionOut): Uint8Array {
   const { told } = session.client
   const seqs = [...told.seqs].map(([player, seq]) => ({ player, seq }))
   const former = formerOf(session)
-  return encode(testimonyLayout, { index: told.index, seqs, parts: out.told(), former })
+  return encode(testimonyLayout, { index: told.index, seqs, parts: out.parts.told(), former })
 }
 
 type Former = Pick<Player, 'player' | 'resumeHash'>
@@ -174,41 +185,59 @@ export function witnessed(
   message: PeerMessage & { kind: 'witness' },
   out: SessionOut,
 ): void {
-  const { gathering, told, epoch } = session.server
-  if (!gathering || !told.has(from) || message.epoch !== epoch) return
+  const { server } = session
+  if (server.role !== 'gathering' || !server.told.has(from)) return
+  if (message.epoch !== server.epoch) return
   const { index, settled } = message
-  gathering.answers.set(from, { index, settled })
+  server.answers.set(from, { index, settled })
   decide(session, now, out)
 }
 
 /** Time passed: who has not answered by now is not waited for. */
 export function wake(session: Session, now: Millis, out: SessionOut): void {
-  const { gathering } = session.server
-  if (!gathering || now < gathering.until) return
-  if (gathering.witness !== 0) {
-    gathering.answers.delete(gathering.witness)
-    gathering.witness = 0
+  const { server } = session
+  if (server.role !== 'gathering' || now < server.until) return
+  giveUpWitness(session, now, server, out)
+}
+
+// It does not answer, or with what is no copy: somebody else's is asked for.
+function giveUpWitness(
+  session: Session,
+  now: Millis,
+  server: ServerAs<'gathering'>,
+  out: SessionOut,
+): void {
+  if (server.witness !== 0) {
+    server.answers.delete(server.witness)
+    server.witness = 0
   }
-  choose(session, now, gathering, out)
+  choose(session, now, server, out)
 }
 
 function decide(session: Session, now: Millis, out: SessionOut): void {
-  const { gathering, told } = session.server
-  if (!gathering || gathering.witness !== 0) return
-  if (gathering.answers.size >= told.size) choose(session, now, gathering, out)
+  const { server } = session
+  if (server.role !== 'gathering' || server.witness !== 0) return
+  if (server.answers.size >= server.told.size) choose(session, now, server, out)
 }
 
 // Whoever was told most; of several the one with the smallest number, ourselves first of all.
-function choose(session: Session, now: Millis, gathering: Gathering, out: SessionOut): void {
+function choose(
+  session: Session,
+  now: Millis,
+  gathering: ServerAs<'gathering'>,
+  out: SessionOut,
+): void {
   const own = gathering.answers.get(session.me)
   assert(own, 'who gathers has answered itself')
   let [witness, most] = [session.me, own.index]
   for (const [inc, { index }] of gathering.answers) {
     if (index > most) [witness, most] = [inc, index]
   }
-  if (witness === session.me) return conclude(session, now, testimonyOf(session, out), out)
+  if (witness === session.me) {
+    return conclude(session, now, gathering, testimonyOf(session, out), out)
+  }
   gathering.witness = witness
-  gathering.incoming = null
+  gathering.copy = null
   gathering.until = now + GATHER_MS
   ask(session, witness, out)
 }
@@ -221,32 +250,36 @@ export function testified(
   message: PeerMessage & { kind: 'testimony' },
   out: SessionOut,
 ): void {
-  const { gathering, epoch } = session.server
-  if (!gathering || from !== gathering.witness || message.epoch !== epoch) return
-  if (message.of > SNAPSHOT_PIECES_MAX) return
-  gathering.incoming = slices.take(gathering.incoming, message)
-  const bytes = gathering.incoming && slices.whole(gathering.incoming)
-  if (bytes) conclude(session, now, bytes, out)
+  const { server } = session
+  if (server.role !== 'gathering' || from !== server.witness) return
+  if (message.epoch !== server.epoch || message.of > SNAPSHOT_PIECES_MAX) return
+  server.copy = slices.take(server.copy, message)
+  const bytes = server.copy && slices.whole(server.copy)
+  if (bytes) conclude(session, now, server, bytes, out)
 }
 
-function conclude(session: Session, now: Millis, bytes: Uint8Array, out: SessionOut): void {
-  const { server } = session
-  const { gathering } = server
+function conclude(
+  session: Session,
+  now: Millis,
+  gathering: ServerAs<'gathering'>,
+  bytes: Uint8Array,
+  out: SessionOut,
+): void {
+  const { durable, lead } = gathering
   const copy = decode(testimonyLayout, bytes)
-  assert(gathering, 'a recovery is concluded once')
-  // A malformed copy is as good as none.
-  if (!copy) return wake(session, gathering.until, out)
+  if (!copy) return giveUpWitness(session, gathering.until, gathering, out)
   const witness = gathering.witness || session.me
   recall(session, now, copy.former)
-  for (const { player, seq } of copy.seqs) countUpTo(server.durable, player, seq)
+  for (const { player, seq } of copy.seqs) countUpTo(durable, player, seq)
   for (const [inc, { settled }] of gathering.answers) {
-    const member = server.durable.members.get(inc)
-    if (member) countUpTo(server.durable, member.player, settled)
+    const member = durable.members.get(inc)
+    if (member) countUpTo(durable, member.player, settled)
   }
-  server.log = commit.create(copy.index + 1)
-  server.gathering = null
-  out.restore(copy.parts)
-  become(session, now, 'alone', out)
+  out.parts.restore(copy.parts)
+  const log = commit.create<Effect>(copy.index + 1)
+  const own = { lead, candidate: 0, candidateSince: now }
+  become(session, now, 'concludes', { log, ...own }, out)
+  const { server } = session
   const silent = [...server.told.keys()].filter((inc) => !gathering.answers.has(inc))
   for (const inc of silent) dismiss(session, now, inc, out)
   tellView(session, out)

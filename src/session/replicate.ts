@@ -7,51 +7,53 @@ import * as commit from '../replication/log.ts'
 import { assert, type Millis, type PeerId } from '../machine.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { EPOCH_MAX } from '../directory/register.ts'
-import * as durable from './durable.ts'
-import {
-  type Delta,
-  deltaLayout,
-  type PeerMessage,
-  SNAPSHOT_PIECE_MAX,
-  SNAPSHOT_PIECES_MAX,
-} from './messages.ts'
+import * as durable from '../replication/durable.ts'
+import { type PeerMessage, SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX } from './messages.ts'
+import { type Delta, deltaLayout } from '../replication/layouts.ts'
 import { become } from './output.ts'
-import * as slices from './slices.ts'
-import { idleServer, serves, type Session, type SessionOut, watchAnew } from './state.ts'
+import * as slices from '../replication/slices.ts'
+import {
+  blank,
+  type Effect,
+  is,
+  type ServerAs,
+  serves,
+  type Session,
+  type SessionOut,
+  watchAnew,
+} from './state.ts'
+import type { RoleThat } from './table.ts'
 import { mayLead } from './trust.ts'
+
+type Serving = ServerAs<RoleThat<'serves'>>
 
 /** Makes a durable change as the primary: in the log, in the state, on its way to the backup. */
 export function record(session: Session, now: Millis, delta: Delta, out: SessionOut): void {
   assert(serves(session), 'only a serving primary records')
   const { server } = session
   const bytes = encode(deltaLayout, delta)
-  if (server.log.acked === commit.lengthOf(server.log)) server.unackedSince = now
-  const index = commit.append(server.log, bytes)
+  const index = commit.append(server.log, now, bytes)
   make(session, delta, out)
-  const to = follower(session)
+  const to = follower(server)
   if (to !== 0) out.send(to, { kind: 'replicate', epoch: server.epoch, index, delta: bytes })
-  else settle(session)
+  else settle(server)
 }
 
 // Nobody follows: no entry is owed to anyone.
-function settle(session: Session): void {
-  const { server } = session
-  server.log.acked = commit.lengthOf(server.log)
-  server.unackedSince = Infinity
-  commit.trim(server.log, server.log.acked)
+function settle({ log }: Serving): void {
+  commit.ackAll(log)
+  commit.trim(log, log.acked)
 }
 
 /** Who gets the log: the candidate, the backup, or nobody (0). */
-export function follower(session: Session): PeerId {
-  const { server } = session
+export function follower(server: Serving): PeerId {
   return server.role === 'alone' ? server.candidate : server.backup
 }
 
 /** BECOME_BACKUP: sends a candidate all there is; what follows goes to it too. */
-export function sendSnapshot(session: Session, out: SessionOut): void {
-  settle(session)
-  const { server } = session
-  const bytes = durable.snapshot(server.durable, out.collect())
+export function sendSnapshot(server: ServerAs<'alone'>, out: SessionOut): void {
+  settle(server)
+  const bytes = durable.snapshot(server.durable, out.parts.collect())
   const length = commit.lengthOf(server.log)
   for (const piece of slices.cut(bytes, SNAPSHOT_PIECE_MAX)) {
     out.send(server.candidate, { kind: 'snapshot', epoch: server.epoch, length, ...piece })
@@ -59,10 +61,9 @@ export function sendSnapshot(session: Session, out: SessionOut): void {
 }
 
 /** The link to the follower is new: what was under way on the old one is lost. */
-export function sendAgain(session: Session, out: SessionOut): void {
-  const { server } = session
+export function sendAgain(server: Serving, out: SessionOut): void {
   if (server.role === 'alone') {
-    if (server.candidate !== 0) sendSnapshot(session, out)
+    if (server.candidate !== 0) sendSnapshot(server, out)
     return
   }
   if (server.role === 'backedup') {
@@ -83,10 +84,10 @@ export function takeSnapshot(
   message: PeerMessage & { kind: 'snapshot' },
   out: SessionOut,
 ): void {
+  if (!is(session, 'free')) return
   const { server } = session
-  const free = server.role === 'idle' || server.role === 'sync'
   const newer = server.role === 'idle' || message.epoch >= server.epoch
-  if (!free || !newer || from === session.me || !mayLead(session, from)) return
+  if (!newer || from === session.me || !mayLead(session, from)) return
   const { epoch, length } = message
   if (epoch > EPOCH_MAX || message.of > SNAPSHOT_PIECES_MAX) return
   const { incoming } = server
@@ -94,27 +95,16 @@ export function takeSnapshot(
   const taken = slices.take(same ? incoming.pieces : null, message)
   server.incoming = taken && { from, epoch, length, pieces: taken }
   const bytes = taken && slices.whole(taken)
-  if (bytes) finishSnapshot(session, now, bytes, out)
-}
-
-function finishSnapshot(session: Session, now: Millis, bytes: Uint8Array, out: SessionOut): void {
-  const { incoming } = session.server
-  assert(incoming, 'a snapshot is finished once')
+  if (!bytes) return
+  server.incoming = null
   const restored = durable.restore(bytes)
-  session.server.incoming = null
   if (!restored) return
-  const { from, epoch, length } = incoming
-  session.server = {
-    ...idleServer(now),
-    epoch,
-    durable: restored.durable,
-    log: commit.create(length),
-    primary: from,
-    ackedAt: now,
-  }
-  out.restore(restored.parts)
+  const log = commit.create<Effect>(length)
+  const kept = { ...blank(), epoch, durable: restored.durable, log }
+  out.parts.restore(restored.parts)
   watchAnew(session, now, from)
-  become(session, now, 'sync', out)
+  const own = { primary: from, ackedAt: now, incoming: null }
+  become(session, now, 'restored', { ...kept, ...own }, out)
   out.send(from, { kind: 'acknowledge', epoch, length })
 }
 
@@ -126,31 +116,39 @@ export function follow(
   message: PeerMessage & { kind: 'replicate' | 'confirm' },
   out: SessionOut,
 ): void {
+  if (!is(session, 'follows') || from !== session.server.primary) return
   const { server } = session
-  if ((server.role !== 'sync' && server.role !== 'backup') || from !== server.primary) return
+  const { log } = server
   if (message.epoch < server.epoch || message.epoch > EPOCH_MAX) return
   if (message.epoch > server.epoch || message.kind === 'confirm') {
     // The primary serves in a later epoch than it offered in: the register names us.
     server.epoch = message.epoch
-    if (server.role === 'sync') {
-      watchAnew(session, now, from)
-      become(session, now, 'backup', out)
-    }
+    if (server.role === 'sync') named(session, now, server, out)
   }
-  if (message.kind === 'replicate' && message.index === commit.lengthOf(server.log)) {
+  if (message.kind === 'replicate' && message.index === commit.lengthOf(log)) {
     const delta = decode(deltaLayout, message.delta)
     if (!delta) return
-    server.log.base++
-    server.log.acked = server.log.base
+    commit.pass(log)
     make(session, delta, out)
   }
-  const length = commit.lengthOf(server.log)
-  server.ackedAt = now
+  const length = commit.lengthOf(log)
+  session.server.ackedAt = now
   out.send(from, { kind: 'acknowledge', epoch: message.epoch, length })
+}
+
+/** The register names us as backup. */
+export function named(
+  session: Session,
+  now: Millis,
+  { primary, ackedAt }: ServerAs<'sync' | 'taking'>,
+  out: SessionOut,
+): void {
+  watchAnew(session, now, primary)
+  become(session, now, 'named', { primary, ackedAt }, out)
 }
 
 function make(session: Session, delta: Delta, out: SessionOut): void {
   session.rules.make(session.server.durable, delta, serves(session))
   if (delta.kind !== 'operation') return
-  for (const change of delta.changes) out.change(change)
+  for (const change of delta.changes) out.parts.change(change)
 }

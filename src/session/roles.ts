@@ -1,35 +1,34 @@
 /**
- * Who serves: the transitions of the server object.
- *
- *     alone(e)     a candidate holds my whole log        adding:   CAS(e, me + candidate)
- *     adding       R = (e+1, me, candidate)              backedup(e+1)
- *     backedup     the backup is suspected               dropping: CAS(e, me)
- *     dropping     R = (e+1, me, nobody)                 alone(e+1), all that was held leaves
- *     backup       the primary is suspected              taking:   CAS(e, me)
- *     taking       R = (e+1, me, nobody)                 alone(e+1), TAKE_OVER to all
- *     backup       R = (e+1, me, nobody): handed over    alone(e+1), TAKE_OVER to all
- *     any          R names others                        idle
- *     handing, recovering, gathering                     see handover.ts and recovery.ts
- *
- * R is the register, and the register is the truth: a request may be answered twice, late or
- * never, and whoever reads R knows how it ended. From the moment the CAS that adds a backup
- * is sent until the register has answered the one that drops it, nothing is committed without
- * that backup: in between either may be believed to serve, and both hold what is committed.
- *
- * This is Vertical Paxos II with configurations of two and the directory as their master
- * (Lamport, Malkhi, Zhou, 2009): write to both, read from either, change through the master.
+ * Who serves: what moves the server object from role to role. Which ways there are, and what R
+ * means here, stands in table.ts; how a role is handed over and a session recovered in
+ * handover.ts and recovery.ts.
  */
 
 import * as commit from '../replication/log.ts'
-import type { Millis, PeerId } from '../machine.ts'
+import { assert, type Millis, type PeerId } from '../machine.ts'
 import type { Register } from '../directory/messages.ts'
+import { attempt } from './attempts.ts'
 import { proceed, stepDown } from './handover.ts'
 import * as leases from './lease.ts'
 import { gather } from './recovery.ts'
-import type { Gone, Member, PeerMessage } from './messages.ts'
+import type { PeerMessage } from './messages.ts'
+import type { Gone, Member } from '../replication/layouts.ts'
 import { become, hold, releaseHeld, tellHub, tellOne, tellView } from './output.ts'
-import { follower, record, sendAgain, sendSnapshot } from './replicate.ts'
-import { idleServer, serves, type Session, type SessionOut, watchAnew } from './state.ts'
+import { follower, named, record, sendAgain, sendSnapshot } from './replicate.ts'
+import {
+  type Beginning,
+  blank,
+  createLead,
+  type Effect,
+  idleServer,
+  is,
+  type Lead,
+  type ServerAs,
+  serves,
+  type Session,
+  type SessionOut,
+  watchAnew,
+} from './state.ts'
 import { sighted } from './trust.ts'
 
 /** After a takeover those who wait are served first; then a backup is sought. */
@@ -37,17 +36,23 @@ export const SERVE_FIRST_MS: Millis = 20
 
 /** The founder's role, after ADD_SERVER (T13). */
 export function found(session: Session, now: Millis, out: SessionOut): void {
-  const lease = leases.create(session.recovers, now + leases.LEASE_MS)
-  session.server = { ...idleServer(now), epoch: 1, servesSince: now, lease }
   session.client.told = { ...session.client.told, coming: [], waiting: false }
-  become(session, now, 'alone', out)
+  const lease = leases.create(session.recovers, now + leases.LEASE_MS)
+  const lead = createLead(now, lease)
+  session.server = idleServer()
+  become(session, now, 'founded', { ...nobodyBeside(lead, now), epoch: 1 }, out)
+}
+
+// Alone, and nobody is being brought up to date.
+function nobodyBeside(lead: Lead, now: Millis): Beginning<'alone'> {
+  return { lead, candidate: 0, candidateSince: now }
 }
 
 /** A peer is suspected of having failed; what follows depends on the roles (T36, T39). */
 export function suspect(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
   const { server } = session
   if (server.role === 'backedup' && peer === server.backup) dropBackup(session, now, out)
-  else if (server.role === 'backup' && peer === server.primary) takeOver(session, now, out)
+  else if (server.role === 'backup' && peer === server.primary) takeOver(session, now, server, out)
 }
 
 /** Asks one member to be the backup: its log must be as long as ours before it is registered. */
@@ -57,7 +62,7 @@ export function offer(session: Session, now: Millis, candidate: PeerId, out: Ses
   record(session, now, { kind: 'pointer', inc: candidate }, out)
   server.candidate = candidate
   server.candidateSince = now
-  sendSnapshot(session, out)
+  sendSnapshot(server, out)
 }
 
 /** The follower holds so many entries. An ack of another epoch says nothing of this one. */
@@ -68,29 +73,31 @@ export function acknowledged(
   message: PeerMessage & { kind: 'acknowledge' },
   out: SessionOut,
 ): void {
-  const { server } = session
-  if (message.epoch !== server.epoch || from !== follower(session) || from === 0) return
   if (!serves(session)) return
+  const { server } = session
+  if (message.epoch !== server.epoch || from !== follower(server) || from === 0) return
   if (server.role === 'alone') {
     const length = commit.lengthOf(server.log)
-    if (session.rules.mayAdd(message.length, length)) addBackup(session, now, out)
+    if (session.rules.mayAdd(message.length, length)) addBackup(session, now, server, out)
     return
   }
-  if (!commit.acknowledge(server.log, message.length)) return
-  server.unackedSince = message.length === commit.lengthOf(server.log) ? Infinity : now
+  if (!commit.acknowledge(server.log, now, message.length)) return
   commit.trim(server.log, message.length)
   releaseHeld(session, now, out)
   proceed(session, now, out)
 }
 
-function addBackup(session: Session, now: Millis, out: SessionOut): void {
-  const { server } = session
-  server.backup = server.candidate
-  server.candidate = 0
-  server.log.acked = commit.lengthOf(server.log)
-  server.unackedSince = Infinity
-  become(session, now, 'adding', out)
-  session.rules.seek(session, now, { why: 'add', primary: session.me, backup: server.backup }, out)
+function addBackup(
+  session: Session,
+  now: Millis,
+  { lead, candidate: backup, epoch, log }: ServerAs<'alone'>,
+  out: SessionOut,
+): void {
+  commit.ackAll(log)
+  const asked = attempt(now, epoch, { why: 'add', primary: session.me, backup })
+  const own = { lead, backup, attempt: asked, removeAfterDrop: null }
+  become(session, now, 'caughtUp', own, out)
+  session.rules.seek(session, now, out)
 }
 
 /** Asks the register to do without the backup. @param why it shall be removed as a member, if so */
@@ -101,24 +108,31 @@ export function dropBackup(
   why: Gone | null = null,
 ): void {
   const { server } = session
-  server.removeAfterDrop ??= why
-  server.handoverUntil = null
+  if (server.role === 'adding' || server.role === 'dropping') server.removeAfterDrop ??= why
   if (server.role !== 'backedup') return
-  become(session, now, 'dropping', out)
-  session.rules.seek(session, now, { why: 'drop', primary: session.me, backup: 0 }, out)
+  const { lead, backup, epoch } = server
+  const asked = attempt(now, epoch, { why: 'drop', primary: session.me, backup: 0 })
+  become(session, now, 'fails', { lead, backup, attempt: asked, removeAfterDrop: why }, out)
+  session.rules.seek(session, now, out)
 }
 
-function takeOver(session: Session, now: Millis, out: SessionOut): void {
-  become(session, now, 'taking', out)
-  session.rules.seek(session, now, { why: 'takeover', primary: session.me, backup: 0 }, out)
+function takeOver(
+  session: Session,
+  now: Millis,
+  { primary, ackedAt, epoch }: ServerAs<'backup'>,
+  out: SessionOut,
+): void {
+  const asked = attempt(now, epoch, { why: 'takeover', primary: session.me, backup: 0 })
+  become(session, now, 'suspects', { primary, ackedAt, attempt: asked }, out)
+  session.rules.seek(session, now, out)
 }
 
 /** The primary was heard again: takes the suspicion back if the register was not asked yet. */
 export function heardPrimary(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
-  if (server.role !== 'taking' || server.attempt?.sent !== false) return
-  server.attempt = null
-  become(session, now, 'backup', out)
+  if (server.role !== 'taking' || server.attempt.sent) return
+  const { primary, ackedAt } = server
+  become(session, now, 'heard', { primary, ackedAt }, out)
 }
 
 /** The hub told the register: an answer, or news. The newest epoch is the truth. */
@@ -127,16 +141,11 @@ export function adopt(session: Session, now: Millis, register: Register, out: Se
   const { server } = session
   if (server.role === 'idle' || register.epoch <= server.epoch) return
   if (register.primary === session.me) return confirmed(session, now, register, out)
-  const { role } = server
-  const handed = role === 'handing' && register.primary === server.backup
+  const handed = server.role === 'handing' && register.primary === server.backup
   if (handed && register.epoch === server.epoch + 1) return stepDown(session, now, register, out)
-  const waits = role === 'sync' || role === 'backup' || role === 'taking'
-  if (register.backup !== session.me || !waits) return depose(session, now, out)
+  if (register.backup !== session.me || !is(session, 'standsBy')) return depose(session, now, out)
   server.epoch = register.epoch
-  server.attempt = null
-  if (role === 'backup') return
-  watchAnew(session, now, server.primary)
-  become(session, now, 'backup', out)
+  if (server.role === 'sync' || server.role === 'taking') named(session, now, server, out)
 }
 
 /** STEP_DOWN of our primary: the register names us, whatever the hub's word is waiting for. */
@@ -155,43 +164,60 @@ export function handed(
 // The register names me primary: what I asked for was done, or what my primary did for me.
 function confirmed(session: Session, now: Millis, register: Register, out: SessionOut): void {
   const { server } = session
-  const dropped = server.backup
-  const { role, attempt: asked } = server
-  if (role === 'recovering') return recover(session, now, register, out)
-  if (asked) leases.renew(server.lease, asked.sentAt)
-  server.epoch = register.epoch
-  server.backup = register.backup
-  if (role === 'taking') return lead(session, now, 'failed', out)
-  // Handed over: also to one that has not heard yet that it is the backup, but holds it all.
-  if (role === 'backup' || role === 'sync') return lead(session, now, null, out)
-  server.attempt = null
-  if (register.backup === 0) return aloneAgain(session, now, dropped, out)
-  become(session, now, 'backedup', out)
-  watchAnew(session, now, register.backup)
+  switch (server.role) {
+    case 'recovering':
+      return gather(session, now, server, register, out)
+    case 'taking':
+      server.epoch = register.epoch
+      return lead(session, now, 'failed', out)
+    // Handed over: also to one that has not heard yet that it is the backup, but holds it all.
+    case 'backup':
+    case 'sync':
+      server.epoch = register.epoch
+      return lead(session, now, null, out)
+    case 'adding':
+      if (register.backup === server.backup) added(session, now, server, register.epoch, out)
+      return
+    case 'dropping':
+      if (register.backup === 0) dropped(session, now, server, register.epoch, out)
+      return
+    default:
+      // Nobody else asks for us, and we have not.
+      return
+  }
+}
+
+function added(
+  session: Session,
+  now: Millis,
+  { lead: own, backup, attempt: asked, removeAfterDrop }: ServerAs<'adding'>,
+  epoch: number,
+  out: SessionOut,
+): void {
+  leases.renew(own.lease, asked.sentAt)
+  const beside = { lead: own, backup, slowSince: Infinity, handoverUntil: null }
+  become(session, now, 'added', { ...beside, epoch }, out)
+  watchAnew(session, now, backup)
   // The backup may have read the register before us: what we sent in the old epoch it ignored.
-  sendAgain(session, out)
+  if (serves(session)) sendAgain(session.server, out)
   tellView(session, out)
-  if (server.removeAfterDrop) dropBackup(session, now, out)
+  if (removeAfterDrop) dropBackup(session, now, out, removeAfterDrop)
 }
 
-function aloneAgain(session: Session, now: Millis, dropped: PeerId, out: SessionOut): void {
-  const { server } = session
-  server.unackedSince = Infinity
-  server.slowSince = Infinity
-  become(session, now, 'alone', out)
+function dropped(
+  session: Session,
+  now: Millis,
+  { lead: own, backup: inc, attempt: asked, removeAfterDrop: why }: ServerAs<'dropping'>,
+  epoch: number,
+  out: SessionOut,
+): void {
+  leases.renew(own.lease, asked.sentAt)
+  session.server.log.unackedSince = Infinity
+  become(session, now, 'dropped', { ...nobodyBeside(own, now), epoch }, out)
   tellView(session, out)
-  const why = server.removeAfterDrop
-  server.removeAfterDrop = null
-  if (!why || !server.durable.members.has(dropped)) return
-  record(session, now, { kind: 'remove', inc: dropped, why }, out)
-  hold(session, now, { kind: 'went', inc: dropped, why }, out)
-}
-
-function recover(session: Session, now: Millis, register: Register, out: SessionOut): void {
-  const { server } = session
-  server.lease = leases.create(true, (server.attempt?.sentAt ?? now) + leases.LEASE_MS)
-  server.attempt = null
-  gather(session, now, register, out)
+  if (!why || !session.server.durable.members.has(inc)) return
+  record(session, now, { kind: 'remove', inc, why }, out)
+  hold(session, now, { kind: 'went', inc, why }, out)
 }
 
 /**
@@ -201,18 +227,16 @@ function recover(session: Session, now: Millis, register: Register, out: Session
  * @param why  why that is no member any more; null if it handed over
  */
 export function lead(session: Session, now: Millis, why: Gone | null, out: SessionOut): void {
-  const { server } = session
-  const before = server.primary
+  assert(is(session, 'standsBy'), 'only who stands by leads')
+  const { primary: before, ackedAt } = session.server
+  const sentAt = session.server.role === 'taking' ? session.server.attempt.sentAt : now
   // Who was handed the role does not know when; it was after its last ack.
-  const heardAt = why ? (server.attempt?.sentAt ?? now) : server.ackedAt
-  server.lease = leases.create(session.recovers, heardAt + leases.LEASE_MS)
-  server.attempt = null
-  server.primary = 0
-  server.backup = 0
-  server.log = commit.create(commit.lengthOf(server.log))
-  server.roundAt = now + SERVE_FIRST_MS
-  become(session, now, 'alone', out)
-  server.servesSince = now
+  const heardAt = why ? sentAt : ackedAt
+  const lease = leases.create(session.recovers, heardAt + leases.LEASE_MS)
+  const own = { ...createLead(now, lease), roundAt: now + SERVE_FIRST_MS }
+  const log = commit.create<Effect>(commit.lengthOf(session.server.log))
+  become(session, now, 'leads', { ...nobodyBeside(own, now), log }, out)
+  const { server } = session
   if (why && server.durable.members.has(before)) {
     record(session, now, { kind: 'remove', inc: before, why }, out)
   }
@@ -243,8 +267,7 @@ function formerOnes(members: ReadonlyMap<PeerId, Member>): PeerId[] {
 export function depose(session: Session, now: Millis, out: SessionOut): void {
   if (session.server.role === 'idle') return
   const served = serves(session)
-  session.server = idleServer(now)
-  out.emit({ kind: 'role', role: 'idle' })
+  become(session, now, 'deposed', { ...blank(), incoming: null }, out)
   // Whoever took over has removed us by rule: there is nothing to wait for (T81).
   if (served) out.emit({ kind: 'removed', why: 'somebody else serves now' })
 }

@@ -2,8 +2,8 @@
 
 import * as commit from '../replication/log.ts'
 import { rulesOf } from '../machine.ts'
-import { attempt } from './attempts.ts'
-import * as durable from './durable.ts'
+import { retry } from './attempts.ts'
+import * as durable from '../replication/durable.ts'
 import * as leases from './lease.ts'
 import type { SessionRules } from './state.ts'
 
@@ -16,5 +16,5 @@ export const RULES: SessionRules = rulesOf<SessionRules>({
   mayAdd: (held, length) => held === length,
   mayHandOver: (lacking) => lacking === 0,
   make: (own, delta) => durable.apply(own, delta),
-  seek: attempt,
+  seek: retry,
 })

@@ -8,12 +8,21 @@ import { retry } from './attempts.ts'
 import { handOver, proceed } from './handover.ts'
 import * as leases from './lease.ts'
 import { remove } from './membership.ts'
-import type { Member } from './messages.ts'
+import type { Member } from '../replication/layouts.ts'
 import { mayTell, releaseHeld, tellHub } from './output.ts'
 import * as recovery from './recovery.ts'
 import { record } from './replicate.ts'
 import * as roles from './roles.ts'
-import { mayServe, nextRequest, serves, type Session, type SessionOut } from './state.ts'
+import {
+  is,
+  mayServe,
+  nextRequest,
+  type ServerAs,
+  serves,
+  type Session,
+  type SessionOut,
+} from './state.ts'
+import type { RoleThat } from './table.ts'
 import * as watch from './watch.ts'
 
 /** Silent for so long, a member is no candidate for backup (S-3). */
@@ -41,35 +50,37 @@ export const KEEP_ROLE_MS: Millis = 30_000
 /** How often the members are looked over. */
 export const ROUND_MS: Millis = 250
 
+type Serving = Session & { server: ServerAs<RoleThat<'serves'>> }
+
 /** Does what is due for the role. */
 export function wake(session: Session, now: Millis, out: SessionOut): void {
   retry(session, now, out)
   proceed(session, now, out)
-  const { server } = session
-  if (server.role === 'backup') watchPeer(session, now, server.primary, out)
-  if (server.role === 'sync') askRegister(session, now, out)
+  watchPeer(session, now, out)
+  if (session.server.role === 'sync') askRegister(session, now, out)
   recovery.wake(session, now, out)
   if (!serves(session)) return
-  if (server.role === 'backedup') watchPeer(session, now, server.backup, out)
-  if (now < server.roundAt) return
-  server.roundAt = now + ROUND_MS
+  const { lead } = session.server
+  if (now < lead.roundAt) return
+  lead.roundAt = now + ROUND_MS
   lookAtLease(session, now, out)
-  if ((session.leaving || server.yields) && handOver(session, now, out)) return
+  if ((session.leaving || lead.yields) && handOver(session, now, out)) return
   removeSilent(session, now, out)
   forgetAbsent(session, now, out)
-  if (server.role === 'alone') seekBackup(session, now, out)
-  if (server.role === 'backedup') replaceSlow(session, now, out)
+  const { server } = session
+  if (server.role === 'alone') seekBackup(session, now, server, out)
+  if (server.role === 'backedup') replaceSlow(session, now, server, out)
 }
 
 /** When `wake` is due next. */
 export function deadline(session: Session): Millis {
   const { server } = session
-  let due = server.attempt && session.hub.up ? server.attempt.againAt : Infinity
+  let due = is(session, 'asks') && session.hub.up ? session.server.attempt.againAt : Infinity
   const peer = watched(session)
   const seen = peer === 0 ? undefined : session.watches.get(peer)
   if (seen) due = Math.min(due, watch.deadline(seen, session.hub))
-  if (serves(session)) due = Math.min(due, server.roundAt)
-  if (server.gathering) due = Math.min(due, server.gathering.until)
+  if (serves(session)) due = Math.min(due, session.server.lead.roundAt)
+  if (server.role === 'gathering') due = Math.min(due, server.until)
   if (server.role === 'backedup') due = Math.min(due, server.handoverUntil ?? Infinity)
   if (server.role === 'sync' && session.hub.up) due = Math.min(due, session.client.askAt)
   return due
@@ -88,8 +99,9 @@ export function patience(session: Session): Millis | null {
   return seen ? watch.bound(seen) : null
 }
 
-function watchPeer(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
-  const seen = session.watches.get(peer)
+function watchPeer(session: Session, now: Millis, out: SessionOut): void {
+  const peer = watched(session)
+  const seen = peer === 0 ? undefined : session.watches.get(peer)
   if (seen && watch.suspects(seen, session.hub, now)) roles.suspect(session, now, peer, out)
 }
 
@@ -115,13 +127,14 @@ function removeSilent(session: Session, now: Millis, out: SessionOut): void {
   }
 }
 
-function forgetAbsent(session: Session, now: Millis, out: SessionOut): void {
-  const { absent, durable } = session.server
+function forgetAbsent(session: Serving, now: Millis, out: SessionOut): void {
+  const { durable } = session.server
+  const { absent } = session.server.lead
   const here = new Set([...durable.members.values()].map((member) => member.player))
   for (const player of durable.players.keys()) {
     if (here.has(player)) absent.delete(player)
     else if (!absent.has(player)) absent.set(player, now)
-    else if (out.keeps(player)) absent.set(player, now)
+    else if (out.parts.keeps(player)) absent.set(player, now)
     else if (now - absent.get(player)! > GRACE_MS) {
       absent.delete(player)
       record(session, now, { kind: 'forget', player }, out)
@@ -133,15 +146,20 @@ function forgetAbsent(session: Session, now: Millis, out: SessionOut): void {
  * T37: the members in order, cycling on from the last one that was asked; not ourselves, not
  * one that is silent or did not answer lately. A Node process is asked before a browser.
  */
-function seekBackup(session: Session, now: Millis, out: SessionOut): void {
-  const { server } = session
+function seekBackup(
+  session: Session,
+  now: Millis,
+  server: ServerAs<'alone'>,
+  out: SessionOut,
+): void {
+  const { passedOver } = server.lead
   if (server.candidate !== 0) {
     if (now - server.candidateSince < CANDIDATE_MS) return
     const silent = server.candidate
-    server.passedOver.set(silent, now + PASS_OVER_MS)
+    passedOver.set(silent, now + PASS_OVER_MS)
     server.candidate = 0
     // With nobody else to ask it is asked again soon.
-    if (nextCandidate(session, now) === 0) server.passedOver.set(silent, now + CANDIDATE_MS)
+    if (nextCandidate(session, now) === 0) passedOver.set(silent, now + CANDIDATE_MS)
   }
   const next = nextCandidate(session, now)
   if (next !== 0 && session.hub.up) roles.offer(session, now, next, out)
@@ -149,6 +167,7 @@ function seekBackup(session: Session, now: Millis, out: SessionOut): void {
 
 /** The next candidate for backup, or 0. */
 export function nextCandidate(session: Session, now: Millis): PeerId {
+  if (!serves(session)) return 0
   const { server } = session
   const able = [...server.told.values()].filter((member) => isAble(session, now, member))
   const best = able.some((member) => member.kind === 'node') ? 'node' : 'browser'
@@ -157,30 +176,36 @@ export function nextCandidate(session: Session, now: Millis): PeerId {
   return incs.find((inc) => inc > server.durable.pointer) ?? incs[0] ?? 0
 }
 
-function isAble(session: Session, now: Millis, member: Member): boolean {
+function isAble(session: Serving, now: Millis, member: Member): boolean {
   const { server } = session
   const seen = session.watches.get(member.inc)
-  if (!seen || member.inc === session.me || member.inc === server.backup) return false
+  if (!seen || member.inc === session.me) return false
+  if (server.role !== 'alone' && member.inc === server.backup) return false
   if (!server.durable.members.has(member.inc)) return false
   if (!mayServe(member.kind, session.hosts)) return false
-  if ((server.passedOver.get(member.inc) ?? 0) > now) return false
+  if ((server.lead.passedOver.get(member.inc) ?? 0) > now) return false
   return watch.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
 }
 
 // C-5: a slow backup is replaced through the register, never passed over.
-function replaceSlow(session: Session, now: Millis, out: SessionOut): void {
-  const { server } = session
+function replaceSlow(
+  session: Session,
+  now: Millis,
+  server: ServerAs<'backedup'>,
+  out: SessionOut,
+): void {
+  const { lead } = server
   const rttMs = session.watches.get(server.backup)?.rttMs ?? 0
-  const late = now - server.unackedSince > Math.max(SLOW_MS, 4 * rttMs)
+  const late = now - server.log.unackedSince > Math.max(SLOW_MS, 4 * rttMs)
   if (!late) server.slowSince = Infinity
   else if (server.slowSince === Infinity) server.slowSince = now
   const slow = now - server.slowSince >= SLOW_FOR_MS
-  if (slow !== server.slow) {
-    server.slow = slow
+  if (slow !== lead.slow) {
+    lead.slow = slow
     out.emit({ kind: 'slow', slow })
   }
   if (!slow || nextCandidate(session, now) === 0) return
-  server.passedOver.set(server.backup, now + PASS_OVER_MS)
+  lead.passedOver.set(server.backup, now + PASS_OVER_MS)
   roles.dropBackup(session, now, out)
 }
 
@@ -189,12 +214,14 @@ function replaceSlow(session: Session, now: Millis, out: SessionOut): void {
  * keeps up: a tab that is throttled or a machine that is overloaded would slow everybody.
  */
 export function stalled(session: Session, now: Millis, ms: Millis, out: SessionOut): void {
-  const { server } = session
+  const { stalls } = session
   if (ms < STALL_BAD_MS) return
-  if (now - server.stalledAt > STALLS_MS) server.stallsSince = now
-  server.stalledAt = now
-  const bad = now - server.stallsSince >= STALLS_MS
-  if (bad && !server.slow && now - server.servesSince >= KEEP_ROLE_MS) handOver(session, now, out)
+  if (now - stalls.last > STALLS_MS) stalls.since = now
+  stalls.last = now
+  const bad = now - stalls.since >= STALLS_MS
+  if (!bad || !serves(session)) return
+  const { slow, since } = session.server.lead
+  if (!slow && now - since >= KEEP_ROLE_MS) handOver(session, now, out)
 }
 
 /** YES_I_AM (T24). */
@@ -204,9 +231,10 @@ export function yes(
   { nonce, heard }: { nonce: number; heard: number },
   out: SessionOut,
 ): void {
-  if (!serves(session) && session.server.role !== 'gathering') return
-  leases.reached(session.server.lease, heard)
-  leases.saidYes(session.server.lease, now, nonce)
+  if (!is(session, 'leads')) return
+  const { lease } = session.server.lead
+  leases.reached(lease, heard)
+  leases.saidYes(lease, now, nonce)
   releaseHeld(session, now, out)
   const { epoch, told } = session.server
   const players = new Set([...told.values()].map((member) => member.player)).size
@@ -222,20 +250,22 @@ export function promised(
   out: SessionOut,
 ): void {
   if (!serves(session) || !session.server.told.has(from)) return
-  leases.promised(session.server.lease, now, from, at)
+  leases.promised(session.server.lead.lease, now, from, at)
   releaseHeld(session, now, out)
 }
 
 /** The hub is silent: as long as all promise not to recover the session, it is ours. */
 export function lookAtLease(session: Session, now: Millis, out: SessionOut): void {
+  if (!serves(session)) return
   const { server } = session
-  if (leases.asks(server.lease, now)) {
+  const { lead } = server
+  if (leases.asks(lead.lease, now)) {
     const message = { kind: 'askPromise', at: Math.floor(now) } as const
     for (const inc of server.told.keys()) if (inc !== session.me) out.send(inc, message)
   }
   const leased = mayTell(session, now)
-  if (leased === server.leased) return
-  server.leased = leased
+  if (leased === lead.leased) return
+  lead.leased = leased
   out.emit({ kind: 'leased', leased })
 }
 

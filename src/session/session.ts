@@ -20,7 +20,7 @@ import { follow, follower, sendAgain, takeSnapshot } from './replicate.ts'
 import * as recovery from './recovery.ts'
 import * as roles from './roles.ts'
 import * as server from './server.ts'
-import { serves, type Session, type SessionOut } from './state.ts'
+import { is, type Lead, serves, type Session, type SessionOut } from './state.ts'
 import * as watch from './watch.ts'
 
 /** In this time a member is brought up to date at most REFRESHES_MAX times. */
@@ -96,15 +96,14 @@ function receiveOfRecovery(
 
 // A member with a new link to us may have missed anything.
 function refresh(session: Session, now: Millis, to: PeerId, out: SessionOut): void {
-  const leads = serves(session) || session.server.role === 'gathering'
-  if (!leads || !session.server.told.has(to) || !mayRefresh(session, now, to)) return
+  if (!is(session, 'leads') || !session.server.told.has(to)) return
+  if (!mayRefresh(session.server.lead, now, to)) return
   tellOne(session, to, out)
   out.emit({ kind: 'welcome', to: [to] })
 }
 
 // One byte asks for all we have; who means well needs it once for each link.
-function mayRefresh(session: Session, now: Millis, to: PeerId): boolean {
-  const { refreshed } = session.server
+function mayRefresh({ refreshed }: Lead, now: Millis, to: PeerId): boolean {
   let known = refreshed.get(to)
   if (!known || now - known.since >= REFRESH_MS) {
     known = { since: now, count: 0 }
@@ -145,7 +144,7 @@ export function hubSaid(session: Session, now: Millis, message: FromHub, out: Se
 /** The stream to the hub is attached again: ask what we missed, and ask again what we asked. */
 export function hubUp(session: Session, now: Millis, out: SessionOut): void {
   session.hub = { up: true, since: now }
-  if (session.server.attempt) session.server.attempt.againAt = now
+  if (is(session, 'asks')) session.server.attempt.againAt = now
   if (serves(session)) server.tellMembersAgain(session, out)
   session.client.askAt = now
   retry(session, now, out)
@@ -161,9 +160,8 @@ export function heard(session: Session, now: Millis, peer: PeerId, out: SessionO
   const seen = session.watches.get(peer)
   if (!seen) return
   watch.heard(seen, now)
-  if (session.server.role === 'taking' && peer === session.server.primary) {
-    roles.heardPrimary(session, now, out)
-  }
+  const { server } = session
+  if (server.role === 'taking' && peer === server.primary) roles.heardPrimary(session, now, out)
 }
 
 /** A link to a peer is open, directly or through the hub. What an older link carried is lost. */
@@ -182,7 +180,7 @@ export function linked(
     client.askToBeTold(session, now, peer, out)
     session.client.againAt = session.client.pending.length > 0 ? now : Infinity
   }
-  if (serves(session) && peer === follower(session)) sendAgain(session, out)
+  if (serves(session) && peer === follower(session.server)) sendAgain(session.server, out)
   recovery.ask(session, peer, out)
 }
 
@@ -236,7 +234,7 @@ export function deadline(session: Session): Millis {
 export function wanted(session: Session): PeerId[] {
   const { view, register } = session.client
   const peers = new Set([view.primary, view.backup])
-  if (serves(session)) peers.add(follower(session))
+  if (serves(session)) peers.add(follower(session.server))
   const known = [...peers].filter((peer) => view.members.some((member) => member.inc === peer))
   // Whom the register names may have joined since our view: the hub knows the way to it.
   const named = register.epoch > view.epoch ? register.primary : 0

@@ -8,43 +8,17 @@
 
 import type * as commit from '../replication/log.ts'
 import { create as createLog } from '../replication/log.ts'
-import type { Millis, Out, PeerId } from '../machine.ts'
+import { assert, type Millis, type Out, type PeerId } from '../machine.ts'
 import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
-import { create as createLease, type Lease } from './lease.ts'
-import * as durable from './durable.ts'
-import type { Durable, PartState } from './durable.ts'
-import type {
-  Change,
-  Delta,
-  Gone,
-  Member,
-  MemberKind,
-  PeerMessage,
-  Recovered,
-  View,
-} from './messages.ts'
-import type { Incoming } from './slices.ts'
+import type { Lease } from './lease.ts'
+import * as durable from '../replication/durable.ts'
+import type { Durable, PartState } from '../replication/durable.ts'
+import type { PeerMessage, Recovered, View } from './messages.ts'
+import type { Change, Delta, Gone, Member, MemberKind } from '../replication/layouts.ts'
+import type { Incoming } from '../replication/slices.ts'
+import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './table.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { create as createWatch, type HubSight, type Watch } from './watch.ts'
-
-/**
- * The server object's state. IDLE, BACKUP, ACTIVE_ALONE and ACTIVE_BACKEDUP are the source's
- * (T11); the others wait for one answer each: `sync` for the register to name us, `adding`,
- * `dropping`, `taking`, `handing` and `recovering` for a compare-and-set; `gathering` for what
- * the others know.
- */
-export type Role =
-  | 'idle'
-  | 'sync'
-  | 'backup'
-  | 'taking'
-  | 'alone'
-  | 'adding'
-  | 'backedup'
-  | 'dropping'
-  | 'handing'
-  | 'recovering'
-  | 'gathering'
 
 /** What waits in the log for the backup. */
 export type Effect =
@@ -70,72 +44,107 @@ export interface Attempt {
   againAt: Millis
 }
 
-/** What a recovering primary hears. */
-export interface Gathering {
-  until: Millis
-  /** How far each member was told, and how many of its operations it had answers for. */
-  answers: Map<PeerId, { index: number; settled: number }>
-  /** Whose copy was asked for; 0 while nobody's is. */
-  witness: PeerId
-  incoming: Incoming | null
-  /** Primary and backup that are gone. */
-  gone: Member[]
-}
-
-/** The server object. */
-export interface Server {
-  role: Role
+/** What the server object has in every role. */
+interface Common {
   /** Of the register as this role knows it. */
   epoch: number
   durable: Durable
-  /** As primary: what the members have been told of the view. */
+  log: commit.Log<Effect>
+  /** What the members have been told of the view, by us; of who never led nobody. */
   toldMv: number
   told: Map<PeerId, Member>
-  log: commit.Log<Effect>
-  /** As sync or backup: whose log this is. As primary: 0. */
-  primary: PeerId
-  /** As primary: registered, or being added. */
-  backup: PeerId
-  /** As `alone`: who is being brought up to date. */
-  candidate: PeerId
-  candidateSince: Millis
-  /** Candidates that did not answer, and until when they are passed over. */
-  passedOver: Map<PeerId, Millis>
-  attempt: Attempt | null
-  /** The backup to be removed from the session once the register has dropped it (S-3b). */
-  removeAfterDrop: Gone | null
-  /** A snapshot that is coming in. */
-  incoming: { from: PeerId; epoch: number; length: number; pieces: Incoming } | null
-  /** As a primary that recovers: what the others know. */
-  gathering: Gathering | null
+}
+
+/** What whoever leads keeps from the first of its roles to the last. */
+export interface Lead {
   /** Until when we may tell what we commit. */
   lease: Lease
   /** It was held when we looked last. */
   leased: boolean
-  /** As backup: when the last ack was sent. */
-  ackedAt: Millis
-  /** The backup's acks have been late since then; Infinity if they are not. */
-  slowSince: Millis
-  /** They have been for so long that it was told. */
-  slow: boolean
-  /** When the oldest entry that is not acked was appended. */
-  unackedSince: Millis
-  /** As primary: how often each member was refreshed in the last second. */
+  /** Candidates that did not answer, and until when they are passed over. */
+  passedOver: Map<PeerId, Millis>
+  /** How often each member was refreshed in the last second. */
   refreshed: Map<PeerId, { since: Millis; count: number }>
   /** Players without a member, and since when: their rows go when the grace ends (S-5). */
   absent: Map<number, Millis>
   /** When the members are looked over next. */
   roundAt: Millis
   /** Since when this process is the primary. */
-  servesSince: Millis
+  since: Millis
   /** Our own player is here anew: we give our role away and go. */
   yields: boolean
-  /** The role is being given to the backup, until then at most; null if it is not. */
-  handoverUntil: Millis | null
-  /** Since when one's own loop stands still again and again; Infinity if it does not. */
-  stallsSince: Millis
-  stalledAt: Millis
+  /** The backup's acks have been late for so long that it was told. */
+  slow: boolean
 }
+
+/** A snapshot that is coming in. */
+interface Snapshot {
+  from: PeerId
+  epoch: number
+  length: number
+  pieces: Incoming
+}
+
+/** What who stands by has. */
+interface Standby {
+  /** Whose log this is. */
+  primary: PeerId
+  /** When the last ack was sent. */
+  ackedAt: Millis
+}
+
+/** What who adds or drops a backup has. */
+interface Changing {
+  lead: Lead
+  backup: PeerId
+  attempt: Attempt
+  /** Why the backup is to be removed from the session once the register has dropped it (S-3b). */
+  removeAfterDrop: Gone | null
+}
+
+// What each role has of its own.
+interface Own {
+  idle: { incoming: Snapshot | null }
+  sync: Standby & { incoming: Snapshot | null }
+  backup: Standby
+  taking: Standby & { attempt: Attempt }
+  /** `candidate` is being brought up to date since then; 0 is nobody. */
+  alone: { lead: Lead; candidate: PeerId; candidateSince: Millis }
+  adding: Changing
+  /**
+   * Its acks have been late since `slowSince`, Infinity if they are not; it is given the role until
+   * `handoverUntil` at most, null if it is not.
+   */
+  backedup: { lead: Lead; backup: PeerId; slowSince: Millis; handoverUntil: Millis | null }
+  dropping: Changing
+  handing: { lead: Lead; backup: PeerId; attempt: Attempt }
+  /** Since when it asks, and whom the register named: they are gone. */
+  recovering: { attempt: Attempt; since: Millis; heads: readonly PeerId[] }
+  gathering: { lead: Lead } & Gathering
+}
+
+/** What a recovering primary hears. */
+interface Gathering {
+  until: Millis
+  /** How far each member was told, and how many of its operations it had answers for. */
+  answers: Map<PeerId, { index: number; settled: number }>
+  /** Whose copy was asked for; 0 while nobody's is. */
+  witness: PeerId
+  copy: Incoming | null
+  /** Primary and backup that are gone. */
+  gone: Member[]
+}
+
+/** The server object in one role, or in one of several. */
+export type ServerAs<Name extends Role> = {
+  [Each in Name]: { role: Each } & Common & Own[Each]
+}[Name]
+
+/** The server object. */
+export type Server = ServerAs<Role>
+
+/** What a role begins with: its own, and of the rest what does not stay as it was. */
+export type Beginning<Name extends Role> = Own[Name] & Partial<Common>
 
 /** One operation that has no outcome yet. */
 export interface Pending {
@@ -202,13 +211,8 @@ export interface SessionRules {
   mayHandOver(lacking: number): boolean
   /** Makes an entry of the log at the primary, or at who follows it (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
-  /** Asks for another register, which alone changes a role (T77). */
-  seek(
-    session: Session,
-    now: Millis,
-    change: { why: Why; primary: PeerId; backup: PeerId },
-    out: SessionOut,
-  ): void
+  /** Asks the register for the change under way, which alone changes a role (T77). */
+  seek(session: Session, now: Millis, out: SessionOut): void
 }
 
 /** All of it. */
@@ -237,6 +241,8 @@ export interface Session {
   requests: number
   /** Leaving: nothing new is begun. */
   leaving: boolean
+  /** Since when one's own loop stands still again and again, Infinity if it does not; the last. */
+  stalls: { since: Millis; last: Millis }
   rules: SessionRules
 }
 
@@ -276,24 +282,28 @@ export type SessionEvent =
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
   /** To the hub, in order. */
   hub(message: ToHub): void
-  /** News of a part for ourselves, from the primary. */
-  news(part: number, from: PeerId, bytes: Uint8Array): void
-  /** What we were told of the durable state of all parts, in the form of `collect`. */
-  told(): PartState[]
-  /** What a player may see of news of a part; the same bytes if that is all. */
-  show(part: number, news: Uint8Array, player: number): Uint8Array
-  /** A message of a part to a member, which waits for nothing. */
-  part(part: number, to: PeerId, bytes: Uint8Array): number
+  /** All parts of this member. */
+  readonly parts: Parts
+}
+
+/** The parts of a member as its session needs them: their durable state, and their news. */
+export interface Parts {
   /** Runs an operation on the primary's state of a part, which it does not change yet. */
   perform(part: number, body: Uint8Array, by: Member): Performed | null
   /** Makes one change of a part's durable state. */
   change(change: Change): void
-  /** Whether a part needs a player who is away, by what we keep or were told of it (S-5). */
-  keeps(player: number): boolean
   /** The durable state of all parts. */
   collect(): PartState[]
+  /** What we were told of the durable state of all parts, in the form of `collect`. */
+  told(): PartState[]
   /** Replaces the durable state of all parts. */
   restore(parts: PartState[]): void
+  /** Whether a part needs a player who is away, by what we keep or were told of it (S-5). */
+  keeps(player: number): boolean
+  /** What a player may see of news of a part; the same bytes if that is all. */
+  show(part: number, news: Uint8Array, player: number): Uint8Array
+  /** News of a part for ourselves, from the primary. */
+  news(part: number, from: PeerId, bytes: Uint8Array): void
 }
 
 /** What makes a session. */
@@ -322,7 +332,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     hosts: options.hosts ?? false,
     topology: 'star',
     terms: '',
-    server: idleServer(now),
+    server: idleServer(),
     client: {
       view: { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] },
       lost: false,
@@ -343,42 +353,39 @@ export function create(now: Millis, options: SessionOptions): Session {
     hub: { up: false, since: now },
     requests: 0,
     leaving: false,
+    stalls: { since: Infinity, last: -Infinity },
     rules: options.rules,
   }
 }
 
 /** A server object that nobody needs just now. */
-export function idleServer(now: Millis): Server {
+export function idleServer(): ServerAs<'idle'> {
+  return { role: 'idle', ...blank(), incoming: null }
+}
+
+/** What a server object has in common that knows nothing. */
+export function blank(): Common {
   return {
-    role: 'idle',
     epoch: 0,
     durable: durable.create(),
+    log: createLog(0),
     toldMv: 0,
     told: new Map(),
-    log: createLog(0),
-    primary: 0,
-    backup: 0,
-    candidate: 0,
-    candidateSince: now,
-    passedOver: new Map(),
-    attempt: null,
-    removeAfterDrop: null,
-    incoming: null,
-    gathering: null,
-    lease: createLease(false, now),
+  }
+}
+
+/** What who leads has in the beginning. */
+export function createLead(since: Millis, lease: Lease): Lead {
+  return {
+    lease,
     leased: true,
-    ackedAt: -Infinity,
-    slowSince: Infinity,
-    slow: false,
-    unackedSince: Infinity,
+    passedOver: new Map(),
     refreshed: new Map(),
     absent: new Map(),
-    roundAt: now,
-    servesSince: now,
+    roundAt: since,
+    since,
     yields: false,
-    handoverUntil: null,
-    stallsSince: Infinity,
-    stalledAt: -Infinity,
+    slow: false,
   }
 }
 
@@ -387,15 +394,28 @@ export function mayServe(kind: MemberKind, hosts: boolean): boolean {
   return hosts ? kind === 'node' : kind !== 'guest'
 }
 
+type In<Trait extends TraitOfRole> = Session & { server: ServerAs<RoleThat<Trait>> }
+
+/** Whether that is true of the role in which this process is. */
+export function is<Of extends TraitOfRole>(session: Session, trait: Of): session is In<Of> {
+  return isTrueOf(session.server.role, trait)
+}
+
 /** Whether this process serves as the primary: it takes operations and tells the view. */
-export function serves(session: Session): boolean {
-  const { role } = session.server
-  return role === 'alone' || role === 'adding' || role === 'backedup' || role === 'dropping'
+export function serves(session: Session): session is In<'serves'> {
+  return is(session, 'serves')
+}
+
+/** What a process keeps as long as it leads. */
+export function leadOf({ server }: Session): Lead {
+  assert('lead' in server, `nobody leads as ${server.role}`)
+  return server.lead
 }
 
 /** Whether it takes anything new: not while its role is on the way to the backup. */
-export function takes(session: Session): boolean {
-  return serves(session) && session.server.handoverUntil === null
+export function takes(session: Session): session is In<'serves'> {
+  const { server } = session
+  return serves(session) && !(server.role === 'backedup' && server.handoverUntil !== null)
 }
 
 /** A peer's watch, begun anew: its rhythm changes with the role. */

@@ -367,8 +367,9 @@ function bounded(one: Fuzzed, claim: (holds: boolean, what: string) => void): vo
   claim(connections.size <= 4, `connections ${connections.size}`)
   claim(watches.size <= 4, `watches ${watches.size}`)
   claim(loopback.length === 0 && touched.size <= 4, 'nothing is left over')
-  claim(server.refreshed.size <= 4, `refreshed ${server.refreshed.size}`)
-  claim(server.incoming === null, 'no snapshot is half here')
+  const refreshed = 'lead' in server ? server.lead.refreshed.size : 0
+  claim(refreshed <= 4, `refreshed ${refreshed}`)
+  claim(!('incoming' in server) || server.incoming === null, 'no snapshot is half here')
   claim(server.durable.players.size <= 64, `players ${server.durable.players.size}`)
   objectsBounded(one, claim)
   for (const { link: open } of peers.values()) {

@@ -17,7 +17,8 @@ import {
   toHub,
   type Topology,
 } from '../../src/directory/messages.ts'
-import { joinedLayout, type Member } from '../../src/session/messages.ts'
+import { joinedLayout } from '../../src/session/messages.ts'
+import type { Member } from '../../src/replication/layouts.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 
 const SESSION = 's'

@@ -3,14 +3,14 @@
 import { describe, expect, test } from 'vitest'
 import { founder, fresh } from '../../src/proof/models/processes.ts'
 import * as client from '../../src/session/client.ts'
-import * as durable from '../../src/session/durable.ts'
+import * as durable from '../../src/replication/durable.ts'
 import { LEASE_MS } from '../../src/session/lease.ts'
 import { type PeerMessage, testimonyLayout } from '../../src/session/messages.ts'
 import * as operations from '../../src/session/operations.ts'
 import { testified } from '../../src/session/recovery.ts'
 import * as roles from '../../src/session/roles.ts'
 import * as machine from '../../src/session/session.ts'
-import type { Session } from '../../src/session/state.ts'
+import { leadOf, type Session } from '../../src/session/state.ts'
 import { mayLead } from '../../src/session/trust.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { ackOf, listening, One, operation, registerOf } from './scene.ts'
@@ -88,7 +88,7 @@ describe('a role that is handed over', () => {
   })
   test('T4: what was held for want of a lease is told when the next primary has it (PR-2)', () => {
     const one = backedUp()
-    Object.assign(one.session.server.lease, { counts: true, until: -1 })
+    Object.assign(leadOf(one.session).lease, { counts: true, until: -1 })
     one.give(operation(1))
     one.give(ackOf(2, one.length))
     one.give({ kind: 'hand-over' })
@@ -108,7 +108,7 @@ describe('a role that is handed over', () => {
     const said = { kind: 'register', request: 0, session: 's', ok: true, register } as const
     machine.hubSaid(own, 4_000, said, out)
     expect(own.server.role).toBe('alone')
-    expect(own.server.lease.until).toBe(1_000 + LEASE_MS)
+    expect(leadOf(own).lease.until).toBe(1_000 + LEASE_MS)
   })
 })
 
@@ -186,17 +186,19 @@ describe('numbers of operations', () => {
       [1, { index: 4, settled: 0 }],
       [3, { index: 2, settled: 6 }],
     ])
-    server.gathering = { until: 5_000, answers, witness: 1, incoming: null, gone: [] }
+    const { epoch, durable: kept, log, toldMv, told } = server
+    const gathering = { until: 5_000, answers, witness: 1, copy: null, gone: [] }
+    const common = { epoch, durable: kept, log, toldMv, told }
+    one.session.server = { ...common, role: 'gathering', lead: leadOf(one.session), ...gathering }
     const bytes = encode(testimonyLayout, {
       index: 4,
       seqs: [{ player, seq: 3 }],
       parts: [],
       former: [],
     })
-    const { epoch } = server
     const message = { kind: 'testimony', epoch, piece: 0, of: 1, bytes } as const
     testified(one.session, 0, 1, message, listening().out)
-    expect(server.gathering).toBe(null)
+    expect(one.session.server.role).toBe('alone')
     expect(server.durable.players.get(player)!.lastSeq).toBe(6)
   })
 })

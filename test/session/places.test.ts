@@ -2,16 +2,17 @@
 // changes, and what they leave alone.
 // Method: the shipped verbs, by hand, at instants that are arguments.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { founder, fresh } from '../../src/proof/models/processes.ts'
+import { founder, fresh, NO_PARTS } from '../../src/proof/models/processes.ts'
 import { ATTEMPT_MS } from '../../src/session/attempts.ts'
 import * as client from '../../src/session/client.ts'
 import { remove } from '../../src/session/membership.ts'
-import type { Member, View } from '../../src/session/messages.ts'
+import type { View } from '../../src/session/messages.ts'
+import type { Member } from '../../src/replication/layouts.ts'
 import { operate } from '../../src/session/operations.ts'
 import { SEEK_MS } from '../../src/session/recovery.ts'
 import { nextCandidate, ROUND_MS } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
-import type { Session, SessionOut } from '../../src/session/state.ts'
+import type { Parts, Session } from '../../src/session/state.ts'
 import * as watch from '../../src/session/watch.ts'
 import { ackOf, listening, One, registerOf } from './scene.ts'
 
@@ -95,7 +96,8 @@ describe('a view', () => {
   test('S-5: leaves whom the application keeps known for longer than that (PR-2)', () => {
     const { own, view } = third()
     const members = view.members.filter(({ inc }) => inc === 3)
-    const keeps = { ...listening().out, keeps: (player: number) => player === 2 }
+    const parts = { ...NO_PARTS, keeps: (player: number) => player === 2 }
+    const keeps = { ...listening().out, parts }
     client.takeView(own, 0, 1, { ...view, mv: 4, members }, keeps)
     client.takeView(own, 60_001, 1, { ...view, mv: 5, members }, keeps)
     expect([...own.client.former.keys()]).toEqual([2])
@@ -139,13 +141,13 @@ describe('what all are told', () => {
     const own = primary().session
     const { out, messages } = listening()
     const whole = Uint8Array.of(1, 2)
-    const sees: SessionOut = {
-      ...out,
+    const parts: Parts = {
+      ...NO_PARTS,
       perform: () => ({ outcome: whole, changes: [], news: [{ part: 5, bytes: whole }] }),
       show: (_part, news, player) => (player === 2 ? news.subarray(1) : news),
     }
     const asked = { kind: 'operation', seq: 1, part: 5, body: whole } as const
-    operate(own, 0, 1, asked, sees)
+    operate(own, 0, 1, asked, { ...out, parts })
     const news = messages.filter((message) => message.kind === 'news')
     expect(news.map(({ bytes }) => [...bytes])).toEqual([[1, 2], [2], [1, 2]])
     expect(news[2]).toBe(news[0])
@@ -171,23 +173,23 @@ describe('roles', () => {
     const own = one.session
     const bytes = Uint8Array.of(1)
     const done = { outcome: bytes, changes: [], news: [] }
-    const out: SessionOut = { ...listening().out, perform: () => done }
+    const out = { ...listening().out, parts: { ...NO_PARTS, perform: () => done } }
     const since = [100, 300].map((now, at) => {
       operate(own, now, 1, { kind: 'operation', seq: at + 1, part: 5, body: bytes }, out)
-      return own.server.unackedSince
+      return own.server.log.unackedSince
     })
     expect(since).toEqual([100, 100])
     const { epoch } = own.server
     machine.receive(own, 400, 2, { kind: 'acknowledge', epoch, length: one.length }, out)
-    expect(own.server.unackedSince).toBe(Infinity)
+    expect(own.server.log.unackedSince).toBe(Infinity)
     operate(own, 500, 1, { kind: 'operation', seq: 3, part: 5, body: bytes }, out)
-    expect(own.server.unackedSince).toBe(500)
+    expect(own.server.log.unackedSince).toBe(500)
   })
   test('T31: a backup that leaves is a member until the register has dropped it (PR-2)', () => {
     const one = primary()
     backUp(one)
-    const { server } = one.session
     remove(one.session, 0, 2, 'left', listening().out)
+    const { server } = one.session
     expect([server.role, [...server.durable.members.keys()]]).toEqual(['dropping', [1, 2, 3]])
     one.give(registerOf(3, 1, 0))
     const { role, durable, told, toldMv } = one.session.server

@@ -5,7 +5,7 @@ import type { Register } from '../../src/directory/messages.ts'
 import * as client from '../../src/session/client.ts'
 import { nextCandidate } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
-import type { Session } from '../../src/session/state.ts'
+import { leadOf, type Session } from '../../src/session/state.ts'
 import * as watch from '../../src/session/watch.ts'
 import {
   type Effects,
@@ -211,7 +211,7 @@ test('T37: the next backup is the next on the list that goes round, not itself, 
     primary.server.durable.pointer = chosen.at(-1)!
   }
   expect(chosen).toEqual([2, 4, 5, 2, 4, 5])
-  primary.server.passedOver.set(4, 9_000)
+  leadOf(primary).passedOver.set(4, 9_000)
   primary.server.durable.pointer = 2
   expect(nextCandidate(primary, 5_000)).toBe(5)
 })

@@ -6,9 +6,9 @@ import {
   type Join,
   type Joined,
   joinedLayout,
-  type Member,
   SESSION_VERSION,
 } from '../../src/session/messages.ts'
+import type { Member } from '../../src/replication/layouts.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import * as client from '../../src/session/client.ts'
 import { BACKLOG_MAX } from '../../src/session/operations.ts'

@@ -1,6 +1,6 @@
 /** What tests of the session give to a process, and a sink that listens to one. */
 
-import { type Input, type Process, step } from '../../src/proof/models/processes.ts'
+import { type Input, NO_PARTS, type Process, step } from '../../src/proof/models/processes.ts'
 import type { ToHub } from '../../src/directory/messages.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import type { Session, SessionEvent, SessionOut } from '../../src/session/state.ts'
@@ -52,15 +52,7 @@ export const silent: SessionOut = {
   send: () => {},
   emit: () => {},
   hub: () => {},
-  perform: () => null,
-  change: () => {},
-  keeps: () => false,
-  collect: () => [],
-  restore: () => {},
-  news: () => {},
-  show: (_part, news) => news,
-  part: () => 0,
-  told: () => [],
+  parts: NO_PARTS,
 }
 
 /** A sink, and what came out of it. */

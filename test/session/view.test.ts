@@ -1,15 +1,10 @@
 // Goal: the longest messages of a session fit the messages of a link.
 import { expect, test } from 'vitest'
 import { MESSAGE_MAX } from '../../src/link/limits.ts'
-import { MEMBERS_MAX, NAME_MAX, SIGNAL_MAX } from '../../src/directory/messages.ts'
-import {
-  ADDRESS_MAX,
-  ADDRESSES_MAX,
-  joinedLayout,
-  type Member,
-  peerLayout,
-  type View,
-} from '../../src/session/messages.ts'
+import { SIGNAL_MAX } from '../../src/directory/messages.ts'
+import { MEMBERS_MAX, NAME_MAX } from '../../src/machine.ts'
+import { joinedLayout, peerLayout, type View } from '../../src/session/messages.ts'
+import { ADDRESS_MAX, ADDRESSES_MAX, type Member } from '../../src/replication/layouts.ts'
 import { encode } from '../../src/wire/layout.ts'
 
 const longest = (inc: number): Member => ({

@@ -2,9 +2,11 @@
 // Method: seeded nonsense and lies into the shipped machines, in virtual time.
 import { expect, test } from 'vitest'
 import type { PeerMessage } from '../../src/session/messages.ts'
-import { PLAYERS_KEPT_MAX, SESSION_VERSION } from '../../src/session/messages.ts'
+import { SESSION_VERSION } from '../../src/session/messages.ts'
+import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
 import * as membership from '../../src/session/membership.ts'
 import { REFRESHES_MAX } from '../../src/session/session.ts'
+import { leadOf } from '../../src/session/state.ts'
 import {
   cardsRefused,
   cheat,
@@ -86,7 +88,7 @@ test('a member that asks for everything 500 times in a second is answered 8 time
     if (count % 20 === 0) await made.world.sim.run(20)
   }
   await made.world.sim.run(200)
-  expect(primary!.session.server.refreshed.get(made.liar.inc)!.count).toBeGreaterThan(400)
+  expect(leadOf(primary!.session).refreshed.get(made.liar.inc)!.count).toBeGreaterThan(400)
   expect(made.liar.views).toBe(REFRESHES_MAX)
   expect(complaints(made)).toEqual([])
 })

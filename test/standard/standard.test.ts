@@ -45,6 +45,8 @@ import * as ports from '../../src/ports.ts'
 import * as rpc from '../../src/rpc/messages.ts'
 import * as hubMessages from '../../src/directory/messages.ts'
 import { EPOCH_MAX, SESSIONS_MAX } from '../../src/directory/register.ts'
+import * as machine from '../../src/machine.ts'
+import * as replication from '../../src/replication/layouts.ts'
 import * as session from '../../src/session/messages.ts'
 import * as slotsMessages from '../../src/slots/messages.ts'
 import * as slots from '../../src/slots/slots.ts'
@@ -67,8 +69,8 @@ const standard = readStandard(text)
 const LAYOUTS: Record<string, Layout<unknown>> = {
   Handshake: handshakeLayout,
   Peer: session.peerLayout,
-  Delta: session.deltaLayout,
-  Snapshot: session.snapshotLayout,
+  Delta: replication.deltaLayout,
+  Snapshot: replication.snapshotLayout,
   Testimony: session.testimonyLayout,
   Join: session.joinLayout,
   Joined: session.joinedLayout,
@@ -83,6 +85,8 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
 
 const LIMITS: Record<string, number> = {
   LINK_VERSION,
+  ...pick(machine),
+  ...pick(replication),
   ...pick(session),
   ...pick(hubMessages),
   ...pick(ports),

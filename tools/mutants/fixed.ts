@@ -36,8 +36,8 @@ export const FIXED: readonly Fixed[] = [
   fixed(
     'C4',
     'session/replicate.ts follow',
-    'message.index === commit.lengthOf(server.log)',
-    'message.index >= commit.lengthOf(server.log)',
+    'message.index === commit.lengthOf(log)',
+    'message.index >= commit.lengthOf(log)',
   ),
   fixed(
     'C8',
@@ -54,7 +54,7 @@ export const FIXED: readonly Fixed[] = [
   fixed(
     'C19',
     'session/recovery.ts conclude',
-    'if (member) countUpTo(server.durable, member.player, settled)',
+    'if (member) countUpTo(durable, member.player, settled)',
     '',
   ),
   fixed('C20', 'session/operations.ts operate', 'seq !== row.lastSeq + 1 || ', ''),
@@ -65,13 +65,13 @@ export const FIXED: readonly Fixed[] = [
     'Math.max(client.nextSeq, lastSeq + 1)',
     'lastSeq + 1',
   ),
-  fixed('C23', 'session/durable.ts add', 'known.lastSeq = Math.max(known.lastSeq, settled)', ';'),
   fixed(
-    'C24',
-    'session/roles.ts lead',
-    'why ? (server.attempt?.sentAt ?? now) : server.ackedAt',
-    'now',
+    'C23',
+    'replication/durable.ts add',
+    'known.lastSeq = Math.max(known.lastSeq, settled)',
+    ';',
   ),
+  fixed('C24', 'session/roles.ts lead', 'why ? sentAt : ackedAt', 'now'),
   fixed(
     'C25',
     'session/replicate.ts takeSnapshot',

@@ -9,12 +9,12 @@
  * that, tells nobody what it commits by itself.
  */
 
-import type { Millis, PeerId } from '../../machine.ts'
+import { assert, type Millis, type PeerId } from '../../machine.ts'
 import type { FromHub, ToHub } from '../../directory/messages.ts'
 import * as register from '../../directory/register.ts'
 import type { Directory } from '../../directory/register.ts'
 import * as client from '../../session/client.ts'
-import { LEASE_MS } from '../../session/lease.ts'
+import { type Lease, LEASE_MS } from '../../session/lease.ts'
 import type { PeerMessage } from '../../session/messages.ts'
 import { mayTell } from '../../session/output.ts'
 import { remove } from '../../session/membership.ts'
@@ -22,12 +22,12 @@ import * as recovery from '../../session/recovery.ts'
 import * as roles from '../../session/roles.ts'
 import * as server from '../../session/server.ts'
 import * as machine from '../../session/session.ts'
-import { idleServer, type Session, type SessionOut } from '../../session/state.ts'
+import { idleServer, leadOf, serves, type Session, type SessionOut } from '../../session/state.ts'
 import type { SessionBug } from '../twists.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import { clone } from '../../sim/clone.ts'
 import type { LeaseScope } from './lease-scopes.ts'
-import { founder, fresh, type Process, SESSION_ID, step } from './processes.ts'
+import { founder, fresh, NO_PARTS, type Process, SESSION_ID, step } from './processes.ts'
 
 /** All spans of the lease are whole numbers of it. */
 export const SPAN_MS: Millis = 5_000
@@ -66,7 +66,9 @@ export function leaseModel(scope: LeaseScope): Model<LeaseScene> {
       }),
       ...(scope.removals && {
         'silent although all that are left have promised': (scene: LeaseScene) => {
-          const { lease, told: crew } = scene.sessions[0]!.server
+          const [primary] = scene.sessions
+          const lease = leaseOf(primary!)
+          const crew = primary!.server.told
           const left = [...crew.keys()].filter((inc) => inc !== 1)
           const promised = left.every((inc) => (lease.promises.get(inc) ?? 0) > scene.now)
           return lease.removed.size > 0 && promised && !told(scene)
@@ -74,11 +76,10 @@ export function leaseModel(scope: LeaseScope): Model<LeaseScene> {
       }),
       ...(scope.rounds > 0 && {
         'told by promises alone': (scene: LeaseScene) =>
-          told(scene) && scene.now >= scene.sessions[0]!.server.lease.until,
+          told(scene) && scene.now >= leaseOf(scene.sessions[0]!).until,
       }),
       ...(scope.asks > 1 && {
-        'the lease renewed': ({ sessions }: LeaseScene) =>
-          sessions[0]!.server.lease.until > LEASE_MS,
+        'the lease renewed': ({ sessions }: LeaseScene) => leaseOf(sessions[0]!).until > LEASE_MS,
       }),
     },
     canonical: essence,
@@ -92,6 +93,11 @@ function registerOf(scene: LeaseScene): register.Row['entry']['register'] {
 
 function told({ sessions, now }: LeaseScene): boolean {
   return mayTell(sessions[0]!, now)
+}
+
+// The first of the sessions leads from beginning to end: it hears of nobody who recovers.
+function leaseOf(session: Session): Lease {
+  return leadOf(session).lease
 }
 
 // One with a backup commits nothing by itself: it waits for the backup, which has turned away.
@@ -113,10 +119,8 @@ function begin(scope: LeaseScope): LeaseScene {
   for (const inc of incs) process = step(process, { kind: 'join', asker: inc - 1 }).process
   const primary = process.session
   primary.recovers = true
-  primary.server.lease.counts = true
-  primary.server.lease.until = LEASE_MS
   // The hub has heard of all of them.
-  primary.server.lease.known = true
+  Object.assign(leaseOf(primary), { counts: true, until: LEASE_MS, known: true })
   const members = incs.map((inc) => lonely(inc, primary, variant))
   const directory = directoryOf(primary, incs)
   if (heir) standBy(directory, primary, members)
@@ -145,9 +149,15 @@ function standBy(directory: Directory, primary: Session, members: readonly Sessi
     own.view.backup = 2
     own.register = { ...named }
   }
-  Object.assign(primary.server, { role: 'backedup', backup: 2 })
-  const durable = clone(primary.server.durable)
-  heir!.server = { ...idleServer(0), role: 'backup', epoch: 1, primary: 1, durable }
+  const { server: own } = primary
+  assert(own.role === 'alone', 'who founds a session is alone')
+  const { candidate: _nobody, candidateSince: _never, ...kept } = own
+  const beside = { backup: 2, slowSince: Infinity, handoverUntil: null }
+  primary.server = { ...kept, role: 'backedup', ...beside }
+  const durable = clone(own.durable)
+  const { incoming: _nothing, ...idle } = idleServer()
+  const follows = { epoch: 1, primary: 1, ackedAt: -Infinity, durable }
+  heir!.server = { ...idle, role: 'backup', ...follows }
 }
 
 function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
@@ -228,7 +238,7 @@ function removeLast(scope: LeaseScope, scene: LeaseScene): void {
   scene.left.removals--
   const [primary] = scene.sessions
   remove(primary!, scene.now, scene.sessions.at(-1)!.me, 'timeout', outOf(scene, 1))
-  if (scope.plant === 'removed-forgotten') primary!.server.lease.removed.clear()
+  if (scope.plant === 'removed-forgotten') leaseOf(primary!).removed.clear()
 }
 
 function askAlive(scope: LeaseScope, scene: LeaseScene): void {
@@ -245,7 +255,7 @@ function askAlive(scope: LeaseScope, scene: LeaseScene): void {
 function askPromises(scene: LeaseScene): void {
   scene.left.rounds--
   const [primary] = scene.sessions
-  primary!.server.lease.askAt = scene.now
+  leaseOf(primary!).askAt = scene.now
   server.lookAtLease(primary!, scene.now, outOf(scene, 1))
 }
 
@@ -269,10 +279,10 @@ function arrive(scope: LeaseScope, scene: LeaseScene, at: number): void {
 
 function hear({ plant }: LeaseScope, scene: LeaseScene, session: Session, said: FromHub): void {
   const { now } = scene
-  const { role } = session.server
+  const before: string = session.server.role
   machine.hubSaid(session, now, said, outOf(scene, session.me))
-  if (plant === 'leads-from-now' && role === 'taking' && session.server.role === 'alone') {
-    session.server.lease.until = now + LEASE_MS
+  if (plant === 'leads-from-now' && before === 'taking' && serves(session)) {
+    leaseOf(session).until = now + LEASE_MS
   }
 }
 
@@ -332,7 +342,6 @@ function put(scene: LeaseScene, word: Word): void {
 }
 
 function outOf(scene: LeaseScene, from: PeerId): SessionOut {
-  const nothing = (): void => {}
   return {
     send: (to, message) => {
       const counts = message.kind === 'askPromise' || message.kind === 'promise'
@@ -342,23 +351,16 @@ function outOf(scene: LeaseScene, from: PeerId): SessionOut {
       const counts = said.kind === 'yes' || said.kind === 'change' || tellsMembers(scene, said)
       if (counts) put(scene, { to: 'hub', from, said })
     },
-    emit: nothing,
-    news: nothing,
-    show: (_part, news) => news,
-    part: () => 0,
-    told: () => [],
-    perform: () => null,
-    change: nothing,
-    keeps: () => false,
-    collect: () => [],
-    restore: nothing,
+    emit: () => {},
+    parts: NO_PARTS,
   }
 }
 
 // Where nobody is removed the hub has the list that counts.
 function tellsMembers({ sessions }: LeaseScene, said: ToHub): boolean {
-  const { lease, role } = sessions[0]!.server
-  return said.kind === 'members' && role === 'alone' && lease.removed.size > 0
+  const [primary] = sessions
+  const alone = primary!.server.role === 'alone'
+  return said.kind === 'members' && alone && leaseOf(primary!).removed.size > 0
 }
 
 function labelOf(word: Word): string {
@@ -372,10 +374,13 @@ function essence(scene: LeaseScene): unknown {
   const { now, directory, sessions, air, left } = scene
   const row = register.find(directory, SESSION_ID)!
   const hub = [row.entry.register.epoch, row.entry.register.primary, now - row.lastYes, row.heard]
-  const all = sessions.map(({ me, server: { role, lease, attempt }, client: own }) => {
-    const mine = [role, attempt?.request ?? 0, Math.max(own.promisedUntil, now) - now]
+  const all = sessions.map((session) => {
+    const { me, server: its, client: own } = session
+    const request = 'attempt' in its ? its.attempt.request : 0
+    const mine = [its.role, request, Math.max(own.promisedUntil, now) - now]
     // Of who does not serve the lease is none.
-    if (me !== 1 && role !== 'alone') return mine
+    if (me !== 1 && its.role !== 'alone') return mine
+    const lease = leaseOf(session)
     const promises = [...lease.promises].sort(([one], [other]) => one - other)
     const rights = [lease.until, lease.known, promises, [...lease.sent], [...lease.removed]]
     return [...mine, rights]
@@ -395,10 +400,10 @@ function essenceOf(word: Word): string {
 
 function show(scene: LeaseScene): string {
   const { epoch, primary } = registerOf(scene)
-  const { lease } = scene.sessions[0]!.server
+  const lease = leaseOf(scene.sessions[0]!)
   const given = [...lease.promises].map(([inc, until]) => `${inc} until ${until}`)
   const members = scene.sessions.slice(1).map(({ me, server: own }) => {
-    return own.role === 'alone' ? `${me} alone until ${own.lease.until}` : `${me} ${own.role}`
+    return own.role === 'alone' ? `${me} alone until ${own.lead.lease.until}` : `${me} ${own.role}`
   })
   const may = told(scene) ? 'may tell' : 'is silent'
   const words = `lease until ${lease.until}, promises [${given.join(', ')}]`

@@ -13,7 +13,8 @@ import type { PeerId } from '../../machine.ts'
 import type { FromHub, Register, ToHub } from '../../directory/messages.ts'
 import { clone } from '../../sim/clone.ts'
 import * as membership from '../../session/membership.ts'
-import type { Join, Member, PeerMessage } from '../../session/messages.ts'
+import type { Join, PeerMessage } from '../../session/messages.ts'
+import type { Member } from '../../replication/layouts.ts'
 import { joinedLayout, SESSION_VERSION } from '../../session/messages.ts'
 import { operate } from '../../session/operations.ts'
 import { ATTEMPT_MS } from '../../session/attempts.ts'
@@ -21,7 +22,7 @@ import { handOver, HANDOVER_MS, proceed } from '../../session/handover.ts'
 import * as roles from '../../session/roles.ts'
 import * as machine from '../../session/session.ts'
 import * as session from '../../session/state.ts'
-import type { Session, SessionOut } from '../../session/state.ts'
+import type { Parts, Session, SessionOut } from '../../session/state.ts'
 import { type SessionBug, sessionRules } from '../twists.ts'
 
 /** One process: its session, and the operations that were done there, in order. */
@@ -64,6 +65,18 @@ export interface Effects {
 export const SESSION_ID = 's'
 const PART = 5
 const LIMITS = { playersMax: 8, types: '' }
+
+/** No parts at all. */
+export const NO_PARTS: Parts = {
+  perform: () => null,
+  change: () => {},
+  collect: () => [],
+  told: () => [],
+  restore: () => {},
+  keeps: () => false,
+  show: (_part, news) => news,
+  news: () => {},
+}
 
 /** The secret of the process with that number, in its life with that number. */
 export function secretOf(asker: number): Uint8Array {
@@ -172,18 +185,16 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
       }
     },
     emit: () => {},
-    perform: (part, body) => {
-      const outcome = Uint8Array.of(process.done.length + 1)
-      return { outcome, changes: [{ part, bytes: body }], news: [] }
+    parts: {
+      ...NO_PARTS,
+      perform: (part, body) => {
+        const outcome = Uint8Array.of(process.done.length + 1)
+        return { outcome, changes: [{ part, bytes: body }], news: [] }
+      },
+      change: ({ bytes }) => void process.done.push(bytes[0]!),
+      collect: () => [{ part: PART, bytes: Uint8Array.from(process.done) }],
+      restore: (parts) => void (process.done = [...parts[0]!.bytes]),
     },
-    change: ({ bytes }) => void process.done.push(bytes[0]!),
-    keeps: () => false,
-    collect: () => [{ part: PART, bytes: Uint8Array.from(process.done) }],
-    news: () => {},
-    show: (_part, news) => news,
-    part: () => 0,
-    told: () => [],
-    restore: (parts) => void (process.done = [...parts[0]!.bytes]),
   }
   return { effects, out }
 }
@@ -226,7 +237,7 @@ function normalise(process: Process): void {
   client.askAt = 0
   client.resyncAt = Infinity
   client.handedAt = -Infinity
-  server.unackedSince = Infinity
-  server.refreshed.clear()
-  if (server.attempt) server.attempt.againAt = ATTEMPT_MS
+  server.log.unackedSince = Infinity
+  if ('lead' in server) server.lead.refreshed.clear()
+  if ('attempt' in server) server.attempt.againAt = ATTEMPT_MS
 }

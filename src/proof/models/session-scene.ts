@@ -6,6 +6,7 @@ import type { PeerId } from '../../machine.ts'
 import type { ToHub } from '../../directory/messages.ts'
 import * as register from '../../directory/register.ts'
 import type { Directory } from '../../directory/register.ts'
+import { idleServer } from '../../session/state.ts'
 import { clone } from '../../sim/clone.ts'
 import * as interned from './interned.ts'
 import * as processes from './processes.ts'
@@ -232,7 +233,8 @@ export function restart(tables: Tables, scene: Scene, i: number): void {
   if (keeps) {
     process.session.me = old.me
     process.session.player = old.player
-    process.session.server.role = 'sync'
+    const asked = { primary: 0, ackedAt: -Infinity, incoming: null }
+    process.session.server = { ...idleServer(), role: 'sync', ...asked }
     push(scene.fromHub, i, registerNow(tables, scene))
   }
   scene.processes[i] = interned.numberOf(tables.processes, process)

@@ -12,7 +12,8 @@
  * that would send it there is one of those that must not be able to do harm.
  */
 
-import { serves } from '../../session/state.ts'
+import { watched } from '../../session/server.ts'
+import { type ServerAs, serves } from '../../session/state.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import * as interned from './interned.ts'
 import type { Input } from './processes.ts'
@@ -134,21 +135,21 @@ function* ofProcess(tables: Tables, scene: Scene, i: number): Iterable<Action<Sc
   const who = nameOf(tables, scene, i)
   const { left } = scene
   if (serves(session)) yield* ofPrimary(tables, scene, i)
-  const watched = server.role === 'backup' ? server.primary : server.backup
-  if (left.suspicions > 0 && (server.role === 'backup' || server.role === 'backedup')) {
-    yield spend(tables, i, 'suspicions', `${who} suspects ${watched}`, {
+  const peer = watched(session)
+  if (left.suspicions > 0 && peer !== 0) {
+    yield spend(tables, i, 'suspicions', `${who} suspects ${peer}`, {
       kind: 'suspect',
-      peer: watched,
+      peer,
     })
   }
-  if (server.role === 'taking' && server.attempt?.sent === false) {
+  if (server.role === 'taking' && !server.attempt.sent) {
     const next = (copy: Scene): void => act(tables, copy, i, { kind: 'heard' })
     yield { label: `${who} hears ${server.primary} again`, next }
   }
   if (left.crashes > 0) {
     yield { label: `${who} crashes`, environment: true, next: (copy) => crash(copy, i) }
   }
-  if (server.role === 'backedup') yield* handOver(tables, scene, i)
+  if (server.role === 'backedup') yield* handOver(tables, scene, i, server)
   if (session.me === 0) yield* newcomer(tables, scene, i)
   else yield* connections(tables, scene, i)
 }
@@ -177,9 +178,14 @@ function* ofPrimary(tables: Tables, scene: Scene, i: number): Iterable<Action<Sc
   }
 }
 
-function* handOver(tables: Tables, scene: Scene, i: number): Iterable<Action<Scene>> {
+function* handOver(
+  tables: Tables,
+  scene: Scene,
+  i: number,
+  { handoverUntil }: ServerAs<'backedup'>,
+): Iterable<Action<Scene>> {
   const who = nameOf(tables, scene, i)
-  if (processOf(tables, scene, i).session.server.handoverUntil !== null) {
+  if (handoverUntil !== null) {
     const next = (copy: Scene): void => act(tables, copy, i, { kind: 'keep-role' })
     yield { label: `${who} keeps its role after all`, next }
   } else if (scene.left.handovers > 0) {

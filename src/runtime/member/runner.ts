@@ -20,7 +20,7 @@ import {
   type Wish,
 } from '../../member/state.ts'
 import type { Alarm, DatagramEvents, Datagrams, Environment, Loop } from '../../ports.ts'
-import { ADDRESSES_MAX } from '../../session/messages.ts'
+import { ADDRESSES_MAX } from '../../replication/layouts.ts'
 import { frameMessage } from '../../wire/relay.ts'
 import { HubConnection } from './hub-stream.ts'
 import { type ByteRates, Traffic } from './traffic.ts'

@@ -5,7 +5,7 @@
 
 import type { PeerId } from '../machine.ts'
 import { decode, encode, type ValueOf } from '../wire/layout.ts'
-import { type Delta, type Member, OUTCOMES_MAX, type Player, snapshotLayout } from './messages.ts'
+import { type Delta, type Member, OUTCOMES_MAX, type Player, snapshotLayout } from './layouts.ts'
 
 /** Members, players and their last outcomes. */
 export interface Durable {

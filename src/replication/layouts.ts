@@ -1,0 +1,109 @@
+/**
+ * The durable state of a session in bytes: members, players with what was done for them, and what
+ * the log says of a change. Primary and backup speak of nothing else.
+ */
+
+import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
+import { DIGEST_BYTES } from '../wire/digest.ts'
+import {
+  blob,
+  fixed,
+  list,
+  message,
+  record,
+  text,
+  u8,
+  type ValueOf,
+  varint,
+  word,
+} from '../wire/layout.ts'
+
+/** Most addresses of one member: a view of 256 members must fit one message of a link. */
+export const ADDRESSES_MAX = 2
+/** Longest address, in bytes: `udp:`, an IPv6 literal in brackets, a port. */
+export const ADDRESS_MAX = 52
+/** Largest body of an operation, an outcome or a change of a part, in bytes. */
+export const BODY_MAX: number = 16 * 1024
+/** Most changes that one operation makes. */
+export const CHANGES_MAX = 256
+/** Players that are kept, those included who may come back. */
+export const PLAYERS_KEPT_MAX: number = MEMBERS_MAX * 4
+/** Outcomes kept for each player, and most operations a client has under way. */
+export const OUTCOMES_MAX = 64
+
+const hash = fixed(DIGEST_BYTES)
+const inc = varint
+
+/** What a member is: where it runs, or `guest` for one that never serves, wherever it runs. */
+export const MEMBER_KINDS = ['node', 'browser', 'guest'] as const
+/** See MEMBER_KINDS. */
+export type MemberKind = (typeof MEMBER_KINDS)[number]
+
+/** One member in bytes. */
+export const memberLayout = record({
+  inc,
+  player: varint,
+  name: text(NAME_MAX),
+  kind: word(MEMBER_KINDS),
+  addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
+  linkHash: hash,
+  registerHash: hash,
+  /** Of the proof by which this player comes back; stays over its incarnations. */
+  resumeHash: hash,
+})
+/** One member as everybody sees it. `player` is the number of its first incarnation. */
+export type Member = ValueOf<typeof memberLayout>
+
+const change = record({ part: u8, bytes: blob(BODY_MAX) })
+/** One change of the durable state of a part. */
+export type Change = ValueOf<typeof change>
+
+/** Why a member went, in bytes. */
+export const goneLayout = word(['left', 'timeout', 'failed', 'returned', 'replaced'])
+/** Why a member is no longer here. */
+export type Gone = ValueOf<typeof goneLayout>
+
+/** One entry of the log. */
+export const deltaLayout = message({
+  /** `settled`: its player has the outcomes of its operations up to that one. */
+  add: [1, record({ member: memberLayout, settled: varint })],
+  remove: [2, record({ inc, why: goneLayout })],
+  /** Where the round of candidates for backup goes on. */
+  pointer: [3, record({ inc })],
+  forget: [4, record({ player: varint })],
+  operation: [
+    5,
+    record({
+      player: varint,
+      seq: varint,
+      outcome: blob(BODY_MAX),
+      changes: list(change, CHANGES_MAX),
+    }),
+  ],
+})
+/** One entry of the log: the result of a durable change. */
+export type Delta = ValueOf<typeof deltaLayout>
+
+/** The durable state of all parts, in bytes. */
+export const partsLayout = list(record({ part: u8, bytes: blob(2 ** 26) }), 255)
+
+/** What was answered to one operation, in bytes. */
+export const outcomeLayout = record({ seq: varint, outcome: blob(BODY_MAX) })
+const player = record({
+  player: varint,
+  resumeHash: hash,
+  lastSeq: varint,
+  outcomes: list(outcomeLayout, OUTCOMES_MAX),
+})
+/** What is kept of a player across incarnations: the key to come back, and what was done. */
+export type Player = ValueOf<typeof player>
+
+/** The whole durable state, as a new backup gets it. */
+export const snapshotLayout = record({
+  mv: varint,
+  nextInc: varint,
+  pointer: inc,
+  members: list(memberLayout, MEMBERS_MAX),
+  players: list(player, PLAYERS_KEPT_MAX),
+  parts: partsLayout,
+})

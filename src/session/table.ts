@@ -1,0 +1,206 @@
+/**
+ * The roles of the server object, and the ways from one to the next: tables that the code
+ * consults, and from which docs/protocols/session.md has its own.
+ *
+ * R is the register, and the register is the truth: a request may be answered twice, late or
+ * never, and whoever reads R knows how it ended. From the moment the CAS that adds a backup
+ * is sent until the register has answered the one that drops it, nothing is committed without
+ * that backup: in between either may be believed to serve, and both hold what is committed.
+ *
+ * This is Vertical Paxos II with configurations of two and the directory as their master
+ * (Lamport, Malkhi, Zhou, 2009): write to both, read from either, change through the master.
+ */
+
+/** What is true of a role, and asked all over the session. */
+export const TRAITS = {
+  serves: 'takes operations and tells the view',
+  leads: 'says at the hub that it lives, and brings members up to date',
+  asks: 'has a change of the register under way',
+  follows: 'takes the entries of its primary’s log, and acks them',
+  standsBy: 'holds another’s log, and may be named its backup',
+  free: 'may take a snapshot, or ask to recover the session',
+} as const
+
+/** See TRAITS. */
+export type Trait = keyof typeof TRAITS
+
+/**
+ * The roles. IDLE, BACKUP, ACTIVE_ALONE and ACTIVE_BACKEDUP are the source's (T11); the others
+ * wait for one answer each: `sync` for the register to name us, those that ask for a
+ * compare-and-set, `gathering` for what the others know.
+ */
+export const ROLES = {
+  idle: ['free'],
+  sync: ['free', 'follows', 'standsBy'],
+  backup: ['follows', 'standsBy'],
+  taking: ['asks', 'standsBy'],
+  alone: ['serves', 'leads'],
+  adding: ['serves', 'leads', 'asks'],
+  backedup: ['serves', 'leads'],
+  dropping: ['serves', 'leads', 'asks'],
+  handing: ['asks'],
+  recovering: ['asks'],
+  gathering: ['leads'],
+} as const satisfies Readonly<Record<string, readonly Trait[]>>
+
+/** The name of a role. */
+export type Role = keyof typeof ROLES
+
+/** The roles of which that is true. */
+export type RoleThat<Of extends Trait> = {
+  [Name in Role]: Of extends (typeof ROLES)[Name][number] ? Name : never
+}[Role]
+
+/** Whether that is true of a role. */
+export function isTrueOf(role: Role, trait: Trait): boolean {
+  return (ROLES[role] as readonly Trait[]).includes(trait)
+}
+
+/** The ways from role to role. `e` is the epoch, `when` and `does` are for people. */
+export const TRANSITIONS = [
+  {
+    from: ['idle'],
+    on: 'founded',
+    to: 'alone',
+    when: 'the hub has a new session for it',
+    does: 'epoch 1, with itself as the only member',
+  },
+  {
+    from: ['alone'],
+    on: 'caughtUp',
+    to: 'adding',
+    when: 'a candidate holds the whole log',
+    does: 'asks for R = (e+1, me, candidate)',
+  },
+  {
+    from: ['adding'],
+    on: 'added',
+    to: 'backedup',
+    when: 'R = (e+1, me, candidate)',
+    does: 'epoch e+1; what is not acked is sent again',
+  },
+  {
+    from: ['backedup'],
+    on: 'fails',
+    to: 'dropping',
+    when: 'the backup is suspected, too slow or to be removed',
+    does: 'asks for R = (e+1, me, nobody)',
+  },
+  {
+    from: ['dropping'],
+    on: 'dropped',
+    to: 'alone',
+    when: 'R = (e+1, me, nobody)',
+    does: 'epoch e+1; all that was held leaves',
+  },
+  {
+    from: ['idle', 'sync'],
+    on: 'restored',
+    to: 'sync',
+    when: 'a snapshot is complete',
+    does: 'acks it',
+  },
+  {
+    from: ['sync', 'taking'],
+    on: 'named',
+    to: 'backup',
+    when: 'R names me as backup; or, in *sync*, the primary says so',
+    does: 'watches the primary anew',
+  },
+  {
+    from: ['backup'],
+    on: 'suspects',
+    to: 'taking',
+    when: 'the primary is suspected',
+    does: 'asks for R = (e+1, me, nobody)',
+  },
+  {
+    from: ['taking'],
+    on: 'heard',
+    to: 'backup',
+    when: 'the primary is heard, and the register was not asked yet',
+    does: 'asks for nothing any more',
+  },
+  {
+    from: ['taking', 'backup', 'sync'],
+    on: 'leads',
+    to: 'alone',
+    when: 'R = (e+1, me, nobody); or, in *backup*, STEP_DOWN: handed over',
+    does: 'epoch e+1; the whole view to all members',
+  },
+  {
+    from: ['backedup'],
+    on: 'gives',
+    to: 'handing',
+    when: 'it leaves, freezes or stalls, and the backup holds the whole log',
+    does: 'asks for R = (e+1, backup, nobody)',
+  },
+  {
+    from: ['handing'],
+    on: 'given',
+    to: 'idle',
+    when: 'R = (e+1, backup, nobody)',
+    does: 'STEP_DOWN to the new primary; goes on as its client',
+  },
+  {
+    from: ['idle', 'sync'],
+    on: 'lost',
+    to: 'recovering',
+    when: 'lost for 8 s, and the session allows it',
+    does: 'asks for R = (e+1, me, nobody)',
+  },
+  {
+    from: ['recovering'],
+    on: 'refused',
+    to: 'idle',
+    when: 'the register does not allow it',
+    does: 'asks again after a second',
+  },
+  {
+    from: ['recovering'],
+    on: 'recovers',
+    to: 'gathering',
+    when: 'R = (e+1, me, nobody)',
+    does: 'epoch e+1; asks all members how much they were told',
+  },
+  {
+    from: ['gathering'],
+    on: 'concludes',
+    to: 'alone',
+    when: 'all have answered, or 2 s are over',
+    does: 'goes on with the copy of whoever saw most; RECOVERED to all',
+  },
+  {
+    from: [
+      ...(['sync', 'backup', 'taking', 'alone', 'adding', 'backedup', 'dropping'] as const),
+      ...(['handing', 'recovering', 'gathering'] as const),
+    ],
+    on: 'deposed',
+    to: 'idle',
+    when: 'R names others',
+    does: 'what was not told is dropped',
+  },
+] as const satisfies readonly {
+  readonly from: readonly Role[]
+  readonly on: string
+  readonly to: Role
+  readonly when: string
+  readonly does: string
+}[]
+
+type Row = (typeof TRANSITIONS)[number]
+
+/** What changes a role. */
+export type Cause = Row['on']
+
+/** The role that it leads to. */
+export type RoleAfter<On extends Cause> = Extract<Row, { on: On }>['to']
+
+const WAYS: ReadonlyMap<string, Role> = new Map(
+  TRANSITIONS.flatMap(({ from, on, to }) => from.map((role) => [`${role} ${on}`, to] as const)),
+)
+
+/** The role that follows on a role, or null if no row of the table leads on from there. */
+export function roleAfter(role: Role, on: Cause): Role | null {
+  return WAYS.get(`${role} ${on}`) ?? null
+}

@@ -1,0 +1,292 @@
+/**
+ * A handful of sessions and the register that they share, on a clock that the test moves, and a
+ * line for all that is said and told. What only repeats by the clock is left out: heartbeats,
+ * questions whether somebody lives, promises, and who asks the hub for what did not change.
+ */
+
+import * as register from '../../src/directory/register.ts'
+import type { FromHub, ToHub } from '../../src/directory/messages.ts'
+import { MEMBERS_MAX, type Millis, type PeerId } from '../../src/machine.ts'
+import { NO_PARTS } from '../../src/proof/models/processes.ts'
+import type { Member } from '../../src/replication/layouts.ts'
+import * as client from '../../src/session/client.ts'
+import * as membership from '../../src/session/membership.ts'
+import { joinedLayout, joinLayout, SESSION_VERSION } from '../../src/session/messages.ts'
+import type { Join, PeerMessage } from '../../src/session/messages.ts'
+import { renumber, stand, submit } from '../../src/session/operations.ts'
+import { settledOf } from '../../src/session/recovery.ts'
+import * as roles from '../../src/session/roles.ts'
+import { RULES } from '../../src/session/rules.ts'
+import * as machine from '../../src/session/session.ts'
+import {
+  create,
+  type Session,
+  type SessionEvent,
+  type SessionOut,
+} from '../../src/session/state.ts'
+import { digest, fingerprint, proofOf } from '../../src/wire/digest.ts'
+import { decode, encode } from '../../src/wire/layout.ts'
+
+const ID = 's'
+const STEP_MS: Millis = 50
+const CHATTER = ['yes', 'areYouAlive', 'askPromise', 'promise', 'get', 'resync']
+const UNTOLD = ['session', 'proof', 'request', 'kind']
+// The numbers by which the hub knows who is no member yet begin behind those of members.
+const STRANGER = MEMBERS_MAX
+
+type Done = () => void
+
+/** See above. */
+export class Stage {
+  readonly lines: string[] = []
+  now: Millis = 0
+  readonly #directory = register.create(0)
+  readonly #alive = new Map<string, Session>()
+  readonly #linked = new Set<string>()
+  readonly #air: Done[] = []
+
+  say(title: string): void {
+    this.lines.push('', title)
+  }
+
+  session(name: string): Session {
+    return this.#alive.get(name)!
+  }
+
+  found(name: string): void {
+    const own = this.#create(name)
+    const hash = digest(proofOf(own.secret, 'register'))
+    const wish = { game: 'g', room: 'r', playersMax: 8, recovers: true, terms: '', hash }
+    register.add(this.#directory, this.now, { ...wish, topology: 'star' }, ID, this.#toPrimary)
+    this.#settle()
+    const out = this.#outOf(name)
+    Object.assign(own, { id: ID, me: 1, player: 1 })
+    renumber(own, false, 0, out)
+    register.present(this.#directory, this.now, ID, 1, true)
+    roles.found(own, this.now, out)
+    membership.enter(own, this.now, { inc: 1, player: 1, ...describe(name, own.secret) }, 0, out)
+    this.deliver()
+  }
+
+  /** @param before  who it was, if it comes back */
+  join(name: string, before: Session | null = null): void {
+    const own = this.#create(name)
+    const resume = before && {
+      player: before.player,
+      proof: proofOf(before.secret, 'resume'),
+      inc: before.me,
+      settled: settledOf(before.client),
+    }
+    const schema = fingerprint('')
+    const wish: Join = { version: SESSION_VERSION, schema, ...describe(name, own.secret), resume }
+    const from = STRANGER + name.charCodeAt(0)
+    const blob = encode(joinLayout, wish)
+    const { primary } = register.find(this.#directory, ID)!.entry.register
+    this.#fromHub(primary, { kind: 'signal', session: ID, from, blob })
+    this.deliver()
+  }
+
+  /** A process ends; to the others it is silent. */
+  kill(name: string): void {
+    const own = this.session(name)
+    this.#tell(name, 'is killed')
+    this.#alive.delete(name)
+    register.present(this.#directory, this.now, ID, own.me, false)
+    for (const pair of this.#linked) {
+      if (pair.split(' ').includes(`${own.me}`)) this.#linked.delete(pair)
+    }
+  }
+
+  do(name: string, verb: (own: Session, out: SessionOut) => void): void {
+    verb(this.session(name), this.#outOf(name))
+    this.deliver()
+  }
+
+  operate(name: string): void {
+    this.do(name, (own, out) => void submit(own, this.now, 5, Uint8Array.of(1), out))
+  }
+
+  /** Time passes, in steps. */
+  pass(ms: Millis): void {
+    const until = this.now + ms
+    while (this.now < until) {
+      this.now += STEP_MS
+      for (const pair of this.#linked) {
+        const [one, other] = pair.split(' ').map(Number) as [PeerId, PeerId]
+        const name = this.#nameOf(one)
+        machine.heard(this.session(name), this.now, other, this.#outOf(name))
+      }
+      register.wake(this.#directory, this.now, this.#toPrimary)
+      for (const [name, own] of this.#alive) machine.wake(own, this.now, this.#outOf(name))
+      this.deliver()
+    }
+  }
+
+  /** Everything under way arrives, with all that it leads to. */
+  deliver(): void {
+    do {
+      for (let next = this.#air.shift(); next; next = this.#air.shift()) next()
+      this.#link()
+    } while (this.#air.length > 0)
+  }
+
+  #create(name: string): Session {
+    const secret = new Uint8Array(16).fill(name.charCodeAt(0) + this.#alive.size + this.now)
+    const own = create(this.now, { secret, playersMax: 8, types: '', recovers: true, rules: RULES })
+    own.hub = { up: true, since: this.now }
+    this.#alive.set(name, own)
+    return own
+  }
+
+  // Who wants a link has one at once, and both say so.
+  #link(): void {
+    for (const [name, own] of this.#alive) {
+      for (const peer of own.me === 0 ? [] : machine.wanted(own)) {
+        const other = this.#nameOf(peer)
+        if (other === '' || this.#linked.has(`${own.me} ${peer}`)) continue
+        this.#linked.add(`${own.me} ${peer}`).add(`${peer} ${own.me}`)
+        this.#tell(name, `links with ${peer}`)
+        machine.linked(own, this.now, peer, false, this.#outOf(name))
+        machine.linked(this.session(other), this.now, own.me, false, this.#outOf(other))
+      }
+    }
+  }
+
+  #nameOf(inc: PeerId): string {
+    return [...this.#alive].find(([, own]) => own.me === inc)?.[0] ?? ''
+  }
+
+  #tell(name: string, what: string): void {
+    const who = name === 'hub' ? 'hub' : `${name}(${this.#alive.get(name)?.me ?? 0})`
+    this.lines.push(`${(this.now / 1_000).toFixed(2).padStart(7)}  ${who.padEnd(5)} ${what}`)
+  }
+
+  #outOf(name: string): SessionOut {
+    return {
+      send: (to, message) => this.#send(name, to, message),
+      hub: (message) => {
+        if (!CHATTER.includes(message.kind)) this.#tell(name, `-> hub  ${brief(message)}`)
+        const { me } = this.session(name)
+        this.#air.push(() => this.#hear(me, message))
+      },
+      emit: (event) => this.#happened(name, event),
+      parts: {
+        ...NO_PARTS,
+        perform: (part, body) => {
+          return { outcome: body, changes: [{ part, bytes: body }], news: [{ part, bytes: body }] }
+        },
+      },
+    }
+  }
+
+  #send(name: string, to: PeerId, message: PeerMessage): void {
+    const own = this.session(name)
+    const { me: from } = own
+    // To ourselves everything goes too, and is told once only.
+    if (to !== from && !CHATTER.includes(message.kind))
+      this.#tell(name, `-> ${to}  ${brief(message)}`)
+    this.#air.push(() => {
+      const other = this.#nameOf(to)
+      if (other === '') return
+      machine.receive(this.session(other), this.now, from, message, this.#outOf(other))
+    })
+  }
+
+  #happened(name: string, event: SessionEvent): void {
+    if (event.kind === 'role') this.#tell(name, `= ${event.role}`)
+    else if (event.kind !== 'view' && event.kind !== 'welcome') this.#tell(name, brief(event))
+    if (event.kind !== 'welcome') return
+    for (const to of event.to) stand(this.session(name), this.now, to, this.#outOf(name))
+  }
+
+  #hear(from: PeerId, message: ToHub): void {
+    const { now } = this
+    switch (message.kind) {
+      case 'change': {
+        const ok = register.change(this.#directory, now, message, this.#toPrimary)
+        if (ok) this.#settle()
+        const { register: known } = register.find(this.#directory, ID)!.entry
+        this.#tell('hub', `${ok ? 'takes' : 'refuses'} it: R = ${Object.values(known).join(' ')}`)
+        this.#answer(from, message.request, ok)
+        if (!ok) return
+        for (const { me } of this.#alive.values())
+          if (me !== from && me !== 0) this.#answer(me, 0, true)
+        return
+      }
+      case 'get':
+        return this.#answer(from, message.request, true)
+      case 'members':
+        register.setMembers(this.#directory, ID, from, message.members, this.#toPrimary)
+        return
+      case 'yes':
+        return void register.yes(this.#directory, now, message, from)
+      case 'reply':
+        return this.#joined(message.to, message.blob)
+      default:
+    }
+  }
+
+  #answer(to: PeerId, request: number, ok: boolean): void {
+    const known = { ...register.find(this.#directory, ID)!.entry.register }
+    this.#fromHub(to, { kind: 'register', request, session: ID, ok, register: known })
+  }
+
+  #joined(asker: number, blob: Uint8Array): void {
+    const name = String.fromCharCode(asker - STRANGER)
+    const answer = decode(joinedLayout, blob)
+    if (answer?.kind !== 'joined') return this.#tell(name, `is denied: ${brief(answer)}`)
+    const own = this.session(name)
+    Object.assign(own, { id: ID, me: answer.inc, player: answer.player })
+    this.#tell(name, `is in: player ${answer.player}, done up to ${answer.lastSeq}`)
+    renumber(own, false, answer.lastSeq, this.#outOf(name))
+    client.follow(own, this.now, answer.view, null, this.#outOf(name))
+    register.present(this.#directory, this.now, ID, answer.inc, true)
+  }
+
+  #fromHub(to: PeerId, message: FromHub): void {
+    this.#air.push(() => {
+      const name = this.#nameOf(to)
+      if (name === '') return
+      machine.hubSaid(this.session(name), this.now, message, this.#outOf(name))
+    })
+  }
+
+  readonly #toPrimary: register.DirectoryOut = {
+    send: (to, message) => this.#fromHub(to, message),
+    record: () => {},
+    emit: () => {},
+  }
+
+  #settle(): void {
+    register.recordOf(this.#directory, ID)
+    register.kept(this.#directory, this.now, ID, { emit() {} })
+  }
+}
+
+function describe(name: string, secret: Uint8Array): Omit<Member, 'inc' | 'player'> {
+  return {
+    name,
+    kind: 'node',
+    addresses: [],
+    linkHash: digest(proofOf(secret, 'link')),
+    registerHash: digest(proofOf(secret, 'register')),
+    resumeHash: digest(proofOf(secret, 'resume')),
+  }
+}
+
+// A message in a line: of members their numbers, of bytes how many.
+function brief(value: unknown): string {
+  if (value instanceof Uint8Array) return `${value.length} B`
+  if (Array.isArray(value)) return `[${value.map(nested).join(' ')}]`
+  if (typeof value !== 'object' || value === null)
+    return value === null ? '-' : `${value as string}`
+  if ('inc' in value && 'player' in value) return `${value.inc as number}`
+  const fields = Object.entries(value).filter(([key]) => !UNTOLD.includes(key))
+  const kind = 'kind' in value ? [`${value.kind as string}`] : []
+  return [...kind, ...fields.map(([key, item]) => `${key}=${nested(item)}`)].join(' ')
+}
+
+function nested(item: unknown): string {
+  const text = brief(item)
+  return typeof item === 'object' && !Array.isArray(item) && text.includes('=') ? `(${text})` : text
+}

@@ -1,0 +1,79 @@
+// Goal: what members and hub say at each turn of a session is kept word for word.
+// Method: the shipped sessions and the shipped register on a clock of the test; UPDATE=1 rewrites.
+import { expect, test } from 'vitest'
+import { remove } from '../../src/session/membership.ts'
+import { handOver } from '../../src/session/session.ts'
+import { compareTranscript } from '../transcript.ts'
+import { Stage } from './stage.ts'
+
+// a serves, b stands by, c is there.
+function crew(): Stage {
+  const stage = new Stage()
+  for (const name of ['a', 'b', 'c']) stage[name === 'a' ? 'found' : 'join'](name)
+  stage.pass(500)
+  stage.lines.length = 0
+  return stage
+}
+
+const roles = (stage: Stage, ...names: string[]): string[] => {
+  return names.map((name) => stage.session(name).server.role)
+}
+
+test('T13, T15, T16: a founding, two who join, a backup that is added (AP-19)', () => {
+  const stage = new Stage()
+  stage.say('a founds the session')
+  stage.found('a')
+  stage.say('b joins, then c')
+  stage.join('b')
+  stage.join('c')
+  stage.say('b is asked to be the backup, and is')
+  stage.pass(500)
+  expect(roles(stage, 'a', 'b', 'c')).toEqual(['backedup', 'backup', 'idle'])
+  compareTranscript('session-begins', stage.lines)
+})
+
+test('T35, T39, T41, T44: an operation, and a takeover before another has its answer (AP-19)', () => {
+  const stage = crew()
+  stage.say('c asks for an operation')
+  stage.operate('c')
+  stage.say('a dies, c asks for another, b takes over, c is its backup')
+  stage.kill('a')
+  stage.operate('c')
+  stage.pass(2_000)
+  expect(roles(stage, 'b', 'c')).toEqual(['backedup', 'backup'])
+  compareTranscript('session-takeover', stage.lines)
+})
+
+test('T4: a role that is handed over, and an operation of somebody who hears of it (AP-19)', () => {
+  const stage = crew()
+  stage.say('a hands over to b; c asks for an operation')
+  stage.do('a', (own, out) => void handOver(own, stage.now, out, false))
+  stage.operate('c')
+  stage.pass(1_500)
+  expect(roles(stage, 'b')).toEqual(['backedup'])
+  compareTranscript('session-hand-over', stage.lines)
+})
+
+test('S-3b, S-5, T34: a backup that is removed comes back as the same player (AP-19)', () => {
+  const stage = crew()
+  const before = stage.session('b')
+  stage.say('a removes b, which is its backup')
+  stage.do('a', (own, out) => remove(own, stage.now, before.me, 'timeout', out))
+  stage.say('it comes back')
+  stage.join('d', before)
+  stage.pass(500)
+  expect(stage.session('d').player).toBe(before.player)
+  compareTranscript('session-return', stage.lines)
+})
+
+test('T30, T43: server and backup die at once, and a member recovers the session (AP-19)', () => {
+  const stage = crew()
+  stage.join('d')
+  stage.operate('d')
+  stage.say('a and b die')
+  stage.kill('a')
+  stage.kill('b')
+  stage.pass(20_000)
+  expect(roles(stage, 'c', 'd')).toEqual(['backedup', 'backup'])
+  compareTranscript('session-recovery', stage.lines)
+})
