@@ -146,7 +146,7 @@ test('what needs SQLite says what to install, and works once it is there (AP-16)
     'needs the package libsql; it is not installed with Holdfast: npm install',
   )
   const open = `import { openMailbox } from 'holdfast/mailbox'
-    await openMailbox({ id: 'a' }).catch((error) => console.log(error.code))`
+    await openMailbox({ id: 'a', store: 'a.db' }).catch((error) => console.log(error.code))`
   expect(run('--input-type=module', '-e', open).stdout).toBe('store\n')
   symlinkSync(join(ROOT, 'node_modules/libsql'), join(project, 'node_modules/libsql'))
   const child = spawn(process.execPath, serve, {
