@@ -2,6 +2,7 @@
 
 import { createMailMemory } from '../drivers/store/mail-memory.ts'
 import { HoldfastError } from '../machine.ts'
+import { shown } from '../wire/fields.ts'
 import { LIFE_BYTES, NO_LIFE } from '../wire/history.ts'
 import type { Connect, Listening, Loop, MailStore, Stream } from '../ports.ts'
 import type { StreamEvents, Watchdog } from '../ports.ts'
@@ -67,6 +68,7 @@ export interface MailboxPlace {
 export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
   const { loop, connect, report, date } = place
   const { store: name, listen } = options
+  checkStore(name)
   checkKey(options.key ?? '')
   checkDoor(place, options)
   const store = name === null ? createMailMemory() : await place.open(name)
@@ -114,6 +116,12 @@ function watchdogOf(place: MailboxPlace, { watchdogMs }: MailboxOptions): Watchd
   wholeNumber('watchdogMs', watchdogMs)
   if (place.watch) return place.watch(watchdogMs)
   throw new HoldfastError('bad-value', 'watchdogMs: nobody can watch a handler in a page')
+}
+
+function checkStore(name: unknown): void {
+  if (name === null || (typeof name === 'string' && name !== '')) return
+  const takes = 'store is the file of the mailbox (in a page, a name), or null for memory'
+  throw new HoldfastError('bad-value', `${takes}: ${shown(name)}`)
 }
 
 function checkDoor(place: MailboxPlace, { listen, key = '' }: MailboxOptions): void {

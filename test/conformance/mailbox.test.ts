@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { HoldfastError, type Mailbox, type MailboxOptions } from '../../src/mailbox.ts'
+import { HoldfastError, type Mailbox, type MailboxOptions, openMailbox } from '../../src/mailbox.ts'
 import type { LetterHandler, Transaction } from '../../src/mailbox.ts'
 import { mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
 import { encode } from '../../src/wire/layout.ts'
@@ -362,6 +362,13 @@ test('S19, S20, S21: without connections: asked first, a client sends only what 
     await client.close()
   }
   expect(answers).toEqual(['did 1', 'did 2', 'did 3'])
+})
+
+test('what a store is, to whoever names none (AP-6)', async () => {
+  for (const store of [undefined, '', 7]) {
+    const opening = openMailbox({ id: 'carol', store } as unknown as MailboxOptions)
+    expect(await fails(() => opening)).toMatch(/^bad-value: store is the file of the mailbox/)
+  }
 })
 
 describe('on a full disk', () => {
