@@ -6,7 +6,7 @@
 
 import { version as viteVersion } from 'vite'
 import { installPeers, version } from './processes/peers.ts'
-import type { BenchReport, Table } from './report.ts'
+import { atMost, type BenchReport, type Table } from './report.ts'
 import { bundle, type Entry, weigh } from './size/bundles.ts'
 import { firstGame, readTable, tableOf } from './size/first-game.ts'
 
@@ -25,6 +25,9 @@ const OURS: readonly [name: string, place: Entry['place'], text: string][] = [
   ['holdfast/hub', 'node', "export * from 'holdfast/hub'"],
   ['holdfast/mailbox, on Node', 'node', "export * from 'holdfast/mailbox'"],
 ]
+
+/** What a page of the first game loads at most. */
+const GOAL_KB = 50
 
 /** What their applications import. */
 const THEIRS: readonly [packages: readonly string[], text: string][] = [
@@ -57,7 +60,9 @@ export async function run(): Promise<BenchReport> {
       ),
       table('bundles', rows),
     ],
-    goals: [],
+    goals: [
+      atMost('first game of README, gzipped', weigh(game.code).gzipped / 1_000, GOAL_KB, 'kB'),
+    ],
     notes: [
       `kB of 1,000 bytes, Vite ${viteVersion}, target es2022, gzip at level 9`,
       'parts: gzip packs each alone, so their sum is a little more than the whole',
