@@ -1,6 +1,6 @@
 /** A script of the tests with all that it needs in one file: a process that runs it starts soon. */
 
-import { createRequire } from 'node:module'
+import { existsSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from 'vite'
 
@@ -12,22 +12,21 @@ import { build } from 'vite'
  * @returns the path of the bundle
  */
 export async function bundle(entry: string, folder: string): Promise<string> {
-  // Its native half stands beside it.
-  const libsql = createRequire(resolve('package.json')).resolve('libsql')
   await build({
     configFile: false,
     logLevel: 'error',
-    resolve: { alias: { libsql } },
-    ssr: { noExternal: true, external: [libsql] },
+    ssr: { noExternal: true },
     build: {
       ssr: resolve(entry),
       outDir: folder,
       minify: false,
       rolldownOptions: {
-        external: [libsql],
         output: { entryFileNames: 'life.mjs', codeSplitting: false },
       },
     },
   })
+  // SQLite is loaded when the first store is opened, from beside the bundle.
+  const packages = join(folder, 'node_modules')
+  if (!existsSync(packages)) symlinkSync(resolve('node_modules'), packages)
   return join(folder, 'life.mjs')
 }
