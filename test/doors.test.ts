@@ -7,7 +7,7 @@ import { parse } from '../tools/tidy/source.ts'
 import type { Node } from '../tools/tidy/source.ts'
 
 const FILE = 'test/data/doors.txt'
-const DOORS = ['browser', 'node', 'hub', 'sim', 'mailbox', 'mailbox-browser']
+const DOORS = ['browser', 'node', 'hub', 'sim', 'part', 'mailbox', 'mailbox-browser']
 
 type Statement = Extract<Node, { type: 'ExportNamedDeclaration' }>
 
@@ -74,6 +74,7 @@ test('the list has what the doors have when they run', async () => {
     browser: await import('../src/browser.ts'),
     hub: await import('../src/hub.ts'),
     sim: await import('../src/sim.ts'),
+    part: await import('../src/part.ts'),
     mailbox: await import('../src/mailbox.ts'),
     'mailbox-browser': await import('../src/mailbox-browser.ts'),
   }

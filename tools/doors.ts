@@ -11,6 +11,7 @@ const DOORS = {
   'holdfast/node': { node: 'node', browser: 'node' },
   'holdfast/hub': { node: 'hub', browser: 'hub' },
   'holdfast/sim': { node: 'sim', browser: 'sim' },
+  'holdfast/part': { node: 'part', browser: 'part' },
   'holdfast/mailbox': { node: 'mailbox', browser: 'mailbox-browser' },
 } as const
 

@@ -56,7 +56,7 @@ function checked(given: unknown): readonly Definition[] {
   if (!Array.isArray(given)) throw badValue(`types is a list: ${shown(given)}`)
   for (const [i, type] of (given as unknown[]).entries()) {
     if (kindOf(type)) continue
-    const makers = 'object(), piece(), action(), procedure() or slots()'
+    const makers = 'object(), piece(), action(), procedure(), slots() or definePart()'
     throw badValue(`types[${i}] is made by ${makers}: ${shown(type)}`)
   }
   return given as readonly Definition[]

@@ -35,7 +35,7 @@ const MADE_BY: Readonly<Record<keyof Verbs, string>> = {
   call: 'a procedure is made by procedure()',
   note: 'a procedure is made by procedure()',
   answer: 'a procedure is made by procedure()',
-  part: 'a part of its own is made by slots()',
+  part: 'a part of its own is made by slots() or definePart()',
 }
 
 /** A session with what `join`, drivers of pages and proofs need of it besides. */

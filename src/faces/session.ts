@@ -20,6 +20,7 @@ import type { ActionOutcome, Safety, SessionEvents, SessionFigures, Status } fro
 import type { ObjectHandle } from './handles.ts'
 import type { MemberInfo } from './member-info.ts'
 import type { ObjectType } from './object-types.ts'
+import type { PartType } from './part-types.ts'
 import type { PieceHandle } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
 import type { Procedure, ProcedureType } from './procedure-types.ts'
@@ -160,11 +161,13 @@ export interface Session {
   ): () => void
 
   /**
-   * The face of a definition that is a part of its own: the world of `slots`.
+   * The face of a definition that is a part of its own: the world of `slots`, or what the author
+   * of a part gives (`definePart` of `holdfast/part`).
    *
    * @throws HoldfastError `left`, `not-found` for one that was not given to join
    */
   part<World, Act>(type: SlotsType<World, Act>): SlotsHandle<World, Act>
+  part<Face>(type: PartType<string, Face>): Face
 
   /**
    * As the server: gives that role to the backup; nothing stands still and nobody is removed. A

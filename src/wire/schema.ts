@@ -310,3 +310,21 @@ export function decodeState<F extends Fields>(
   const whole = bitsAreWhole(reader) && reader.at === reader.end
   return whole ? valueOf(type, quantised) : null
 }
+
+/** The bytes of one value. @throws HoldfastError `bad-value`: what the field takes, the value */
+export function encodeValue<Value>(field: Field<Value>, value: Value): Uint8Array {
+  const quantised: Quantised = []
+  field.quantise(value, quantised, 0)
+  const writer = createBitWriter()
+  field.write(writer, quantised, 0)
+  return finishBits(writer)
+}
+
+/** The value of exactly these bytes, or null. */
+export function decodeValue<Value>(field: Field<Value>, bytes: Uint8Array): Value | null {
+  const reader = createBitReader(bytes)
+  const quantised: Quantised = []
+  field.read(reader, quantised, 0)
+  const whole = bitsAreWhole(reader) && reader.at === reader.end
+  return whole ? field.valueAt(quantised, 0) : null
+}

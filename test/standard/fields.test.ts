@@ -56,7 +56,16 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 const VERBS = ['schema', 'allFields', 'quantise', 'quantiseInto', 'differing', 'valueOf']
 VERBS.push('putValue', 'updated', 'writeFields', 'readFields', 'initialState', 'encodeState')
 VERBS.push('decodeState', 'shown', 'namesOf', 'finite', 'frozen', 'checkLength', 'decoded')
-VERBS.push('readRun', 'checkSize', 'byUtf8', 'writeRun', 'encoder', 'decoder')
+VERBS.push(
+  'encodeValue',
+  'decodeValue',
+  'readRun',
+  'checkSize',
+  'byUtf8',
+  'writeRun',
+  'encoder',
+  'decoder',
+)
 
 const kinds = Object.keys(SAMPLES)
 const states = standard.examples.filter(({ what }) => what.startsWith('state '))

@@ -42,6 +42,7 @@ import * as levels from '../../src/pieces/levels.ts'
 import * as pieceMessages from '../../src/pieces/messages.ts'
 import * as pieces from '../../src/pieces/pieces.ts'
 import * as ports from '../../src/ports.ts'
+import * as custom from '../../src/custom/messages.ts'
 import * as rpc from '../../src/rpc/messages.ts'
 import * as hubMessages from '../../src/directory/messages.ts'
 import { EPOCH_MAX, SESSIONS_MAX } from '../../src/directory/register.ts'
@@ -79,6 +80,9 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   Stored: hubMessages.stored,
   Rpc: rpc.rpcLayout,
   Slots: slotsMessages.slotsLayout,
+  Custom: custom.customMessage,
+  CustomAnswer: custom.customAnswer,
+  CustomSnapshot: custom.customSnapshot,
   Mail: mail.mailLayout,
   MailGreeting: mail.greetingLayout,
 }
@@ -101,6 +105,7 @@ const LIMITS: Record<string, number> = {
   ...pick(timers),
   ...pick(keeping),
   ...pick(rpc),
+  ...pick(custom),
   ...pick(slots),
   ...pick(slotsMessages),
   ...pick(schema),
@@ -272,8 +277,9 @@ describe('a captured session', () => {
   const met = (what: string): Met[] => ledger.met.get(what) ?? []
 
   test('is read to the last byte, and every kind of message was in it', () => {
-    // Pieces have a session of their own (pieces.test.ts), mailboxes none (mailbox.test.ts).
-    const sets = [...standard.sets].filter(([set]) => !/^(Piece|Mail)/.test(set))
+    // Pieces have a session of their own (pieces.test.ts), mailboxes none (mailbox.test.ts), and
+    // parts by others are in no session that is ours (test/faces/part.test.ts).
+    const sets = [...standard.sets].filter(([set]) => !/^(Piece|Mail|Custom)/.test(set))
     const kinds = sets.flatMap(([set, messages]) =>
       [...messages.values()].map(({ kind }) => `${set} ${kind}`),
     )

@@ -4,8 +4,10 @@ import { createServer } from 'node:http'
 import { hub, type HubHandle, type HubOptions } from 'holdfast/hub'
 import { type Mailbox, type MailValue, openMailbox } from 'holdfast/mailbox'
 import type { Adopted, Range, Transaction, WaitingLetter } from 'holdfast/mailbox'
+import { decode, definePart, encode, refuse } from 'holdfast/part'
+import type { OperationOutcome, PartHost, PartType } from 'holdfast/part'
 import { check, createWorld, enact, type Model, render, world } from 'holdfast/sim'
-import { letters, offerMail, overSession, type Session } from 'holdfast'
+import { letters, offerMail, overSession, type Session, u8 } from 'holdfast'
 
 export async function usesHub(): Promise<void> {
   const options: HubOptions = { server: createServer(), path: '/hub', games: ['duel'], store: null }
@@ -68,4 +70,46 @@ export async function usesSim(): Promise<void> {
   // @ts-expect-error A claim holds, or says why not.
   const wrong: Model<number>['always'] = { small: (n) => n < 3 }
   console.log(wrong)
+}
+
+const ring = definePart({
+  channel: 64,
+  text: (options: { most: number }) => `${options.most}`,
+  create: () => ({ rings: 0 }),
+  perform: (_state, operation, by, { most }) => {
+    if (operation.length > most) refuse(`player ${by.player} rings too often`)
+    return { changes: [operation] }
+  },
+  apply: (state, change) => void (state.rings += decode(u8, change) ?? 0),
+  snapshot: ({ rings }) => encode(u8, rings),
+  restore: (bytes) => (bytes.length === 1 ? { rings: bytes[0]! } : null),
+  face: (host: PartHost<{ rings: number }>) => ({
+    rings: () => host.state.rings,
+    ring: () => host.ask(encode(u8, 1)),
+  }),
+  receive: (face, from, message) => console.log(face.rings(), from.name, message.length),
+})
+const Bell: PartType<'bell', { rings(): number }> = ring('bell', { most: 3 })
+const quiet = definePart({ channel: 65, text: () => '', create: () => ({}), face: () => 'quiet' })
+const Quiet = quiet('quiet')
+
+export async function usesParts(session: Session): Promise<void> {
+  const rings: number = session.part(Bell).rings()
+  const word: string = session.part(Quiet)
+  const rung: OperationOutcome = await session.part(ring('bell', { most: 1 })).ring()
+  if (!rung.ok && rung.code === 'lost') console.log(rung.reason, rings, word)
+  // @ts-expect-error Its options are not given.
+  ring('bell')
+  // @ts-expect-error An option that is none.
+  ring('bell', { least: 3 })
+  // @ts-expect-error It has no options.
+  quiet('quiet', { most: 3 })
+  // @ts-expect-error A part has a face.
+  definePart({ channel: 64, text: () => '', create: () => ({}) })
+  // @ts-expect-error The face has no such verb.
+  console.log(session.part(Bell).toll)
+  // @ts-expect-error A part is no type of objects.
+  session.create(Bell)
+  // @ts-expect-error A text is no u8.
+  encode(u8, 'one')
 }

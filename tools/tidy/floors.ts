@@ -12,12 +12,21 @@ export const FLOORS: readonly (readonly string[])[] = [
   ['machine.ts', 'ports.ts', 'bucket.ts'],
   ['wire', 'motion', 'faults'],
   ['link', 'replication', 'directory', 'drivers', 'sim'],
-  ['session', 'objects', 'actions', 'pieces', 'mailbox', 'slots', 'rpc'],
+  ['session', 'objects', 'actions', 'pieces', 'mailbox', 'slots', 'rpc', 'custom'],
   ['member'],
   ['runtime'],
   ['faces'],
   ['proof'],
-  ['index.ts', 'browser.ts', 'node.ts', 'hub.ts', 'sim.ts', 'mailbox.ts', 'mailbox-browser.ts'],
+  [
+    'index.ts',
+    'browser.ts',
+    'node.ts',
+    'hub.ts',
+    'sim.ts',
+    'part.ts',
+    'mailbox.ts',
+    'mailbox-browser.ts',
+  ],
   ['cli'],
 ]
 
@@ -158,7 +167,7 @@ export function nodeReached(door: string, sources: readonly Source[]): Complaint
 /** Rooms that a mailbox does without: it needs no session. */
 const OF_SESSIONS = [
   ...['link', 'replication', 'directory', 'motion', 'session', 'objects', 'actions'],
-  ...['pieces', 'slots', 'rpc', 'member'],
+  ...['pieces', 'slots', 'rpc', 'custom', 'member'],
 ]
 
 /** What of sessions is loaded with a door of mailboxes; to know the types alone loads nothing. */
@@ -171,7 +180,7 @@ export function sessionReached(door: string, sources: readonly Source[]): Compla
 }
 
 /** Parts of sessions: each comes with the definitions that need it. */
-const PARTS = ['objects', 'actions', 'pieces', 'slots', 'rpc', 'motion']
+const PARTS = ['objects', 'actions', 'pieces', 'slots', 'rpc', 'custom', 'motion']
 
 /** What of parts is loaded with a file that is to know none. @param door such as `join.ts` */
 export function partReached(door: string, sources: readonly Source[]): Complaint[] {

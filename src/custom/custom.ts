@@ -1,0 +1,278 @@
+/**
+ * A part by others: their state and their bytes, and what all durable parts have in common.
+ *
+ * The primary asks the author what an operation would change. Each change is made at primary and
+ * backup as the log has it, and at every member as it is told; so there are two copies, and the
+ * author writes one `apply`. Changes are counted: what a member has made already is not made
+ * again, and what would leave a gap waits for a snapshot. Besides there are messages, which nobody
+ * keeps.
+ */
+
+import * as buckets from '../bucket.ts'
+import type { Bucket, Rate } from '../bucket.ts'
+import type { Effected, Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
+import * as slices from '../replication/slices.ts'
+import { decode, encode } from '../wire/layout.ts'
+import {
+  customAnswer,
+  customMessage,
+  customSnapshot,
+  CUSTOM_PIECE_MAX,
+  CUSTOM_SNAPSHOT_MAX,
+} from './messages.ts'
+
+export * from './messages.ts'
+
+/** What a member says of a second: pieces of 256 bytes, begun ones too. */
+export const SAID_RATE: Rate = { max: 400, perSecond: 200 }
+
+// Of a snapshot, with what stands around it.
+const PIECES_MAX = Math.ceil(CUSTOM_SNAPSHOT_MAX / CUSTOM_PIECE_MAX) + 1
+
+/** Who asks for an operation, and when by session time; NaN while that is not known. */
+export interface Asker {
+  readonly player: number
+  readonly inc: PeerId
+  readonly now: Millis
+}
+
+/** What the author makes of an operation. */
+export type Judged =
+  | { kind: 'done'; changes: Uint8Array[]; answer: Uint8Array }
+  | { kind: 'refused' | 'failed'; reason: string }
+
+/** The author’s functions. None of them throws. */
+export interface Author {
+  create(): unknown
+  perform(state: unknown, operation: Uint8Array, by: Asker): Judged
+  apply(state: unknown, change: Uint8Array): void
+  /** Null if there is none. */
+  snapshot(state: unknown): Uint8Array | null
+  /** Null for bytes that are no state. */
+  restore(bytes: Uint8Array): unknown
+}
+
+/** One copy of the state, and how many changes made it. */
+export interface Copy {
+  made: number
+  state: unknown
+}
+
+/** The part at one member. */
+export interface Custom {
+  me: PeerId
+  primary: PeerId
+  mesh: boolean
+  here: Set<PeerId>
+  /** Session time minus the own clock. */
+  offset: Millis
+  /** As primary or backup. */
+  kept: Copy
+  /** As this member was told. */
+  told: Copy
+  /** Of a snapshot that is on its way to us. */
+  incoming: slices.Incoming | null
+  /** What each may still have passed on. */
+  rates: Map<PeerId, Bucket>
+  counters: { malformed: number; refused: number; gaps: number; again: number; dropped: number }
+}
+
+/** What it tells its face. */
+export type CustomEvent =
+  | { kind: 'custom-changed' }
+  | { kind: 'custom-heard'; from: PeerId; bytes: Uint8Array }
+
+type Events = PartOut<CustomEvent>
+
+/** The state of a room in which nothing happened yet. */
+export function create(author: Author): Custom {
+  const counters = { malformed: 0, refused: 0, gaps: 0, again: 0, dropped: 0 }
+  const own = { me: 0, primary: 0, mesh: false, here: new Set<PeerId>(), offset: NaN }
+  const copies = { kept: fresh(author), told: fresh(author), incoming: null }
+  return { ...own, ...copies, rates: new Map(), counters }
+}
+
+function fresh(author: Author): Copy {
+  return { made: 0, state: author.create() }
+}
+
+/** The part on that channel. */
+export function customPart(channel: number, author: Author): Part<Custom> {
+  return {
+    channel,
+    receive: (part, now, from, bytes, out) => receive(part, author, now, from, bytes, out),
+    view,
+    clock: (part, offset) => void (part.offset = offset),
+    perform: (part, now, body, inc, player) => {
+      const by: Asker = { player, inc, now: now + part.offset }
+      return effects(part, author.perform(part.kept.state, body.slice(), by))
+    },
+    apply: ({ kept }, change) => make(kept, author, change),
+    snapshot: ({ kept }) => snapshot(kept, author),
+    told: ({ told }) => snapshot(told, author),
+    restore: (part, bytes) => {
+      const copy = restored(part, author, bytes)
+      if (copy) part.kept = copy
+      return copy !== null
+    },
+    welcome: ({ kept }) => {
+      const pieces = [...slices.cut(snapshot(kept, author), CUSTOM_PIECE_MAX)]
+      return pieces.map((piece) => encode(customMessage, { kind: 'state', ...piece }))
+    },
+    reset: (part, out) => {
+      Object.assign(part, { kept: fresh(author), told: fresh(author), incoming: null })
+      part.rates.clear()
+      ;(out as Events).emit({ kind: 'custom-changed' })
+    },
+  }
+}
+
+function effects({ kept }: Custom, judged: Judged): Effected {
+  if (judged.kind !== 'done') {
+    return { outcome: encode(customAnswer, judged), changes: [], news: null }
+  }
+  const { changes, answer } = judged
+  const outcome = encode(customAnswer, { kind: 'done', answer })
+  if (changes.length === 0) return { outcome, changes, news: null }
+  const news = encode(customMessage, { kind: 'changes', before: kept.made, changes })
+  return { outcome, changes, news }
+}
+
+function make(copy: Copy, author: Author, change: Uint8Array): void {
+  copy.made++
+  author.apply(copy.state, change.slice())
+}
+
+function snapshot({ made, state }: Copy, author: Author): Uint8Array {
+  return encode(customSnapshot, { made, state: author.snapshot(state) })
+}
+
+function restored({ counters }: Custom, author: Author, bytes: Uint8Array): Copy | null {
+  const said = decode(customSnapshot, bytes)
+  const state = said?.state ? (author.restore(said.state) ?? null) : null
+  if (said && state !== null) return { made: said.made, state }
+  counters.refused++
+  return null
+}
+
+function view(part: Custom, _now: Millis, seen: PartView): void {
+  const { me, primary, mesh } = seen
+  const here = new Set(seen.members.map(({ inc }) => inc))
+  for (const inc of part.rates.keys()) if (!here.has(inc)) part.rates.delete(inc)
+  // What was on its way from another server ends here.
+  if (primary !== part.primary) part.incoming = null
+  Object.assign(part, { me, primary, mesh, here })
+}
+
+function receive(
+  part: Custom,
+  author: Author,
+  now: Millis,
+  from: PeerId,
+  bytes: Uint8Array,
+  out: PartOut,
+): void {
+  const message = decode(customMessage, bytes)
+  if (!message) return void part.counters.malformed++
+  if (message.kind === 'say') return takeSaid(part, now, from, message, out as Events)
+  // All else is of who serves.
+  if (from !== part.primary) return void part.counters.dropped++
+  switch (message.kind) {
+    case 'state':
+      return takeState(part, author, message, out as Events)
+    case 'changes':
+      return takeChanges(part, author, message, out as Events)
+    case 'said':
+      return hear(part, message.from, message.bytes, out as Events)
+    default:
+      message satisfies never
+  }
+}
+
+function takeState(part: Custom, author: Author, piece: slices.Piece, out: Events): void {
+  if (piece.of > PIECES_MAX) return void part.counters.malformed++
+  part.incoming = slices.take(part.incoming, piece)
+  const bytes = part.incoming && slices.whole(part.incoming)
+  if (!bytes) return
+  part.incoming = null
+  const copy = restored(part, author, bytes)
+  if (!copy) return
+  part.told = copy
+  out.emit({ kind: 'custom-changed' })
+}
+
+function takeChanges(
+  { told, counters }: Custom,
+  author: Author,
+  { before, changes }: { before: number; changes: Uint8Array[] },
+  out: Events,
+): void {
+  if (before > told.made) return void counters.gaps++
+  if (before < told.made) return void counters.again++
+  for (const change of changes) make(told, author, change)
+  out.emit({ kind: 'custom-changed' })
+}
+
+/**
+ * Says something to a member, or (0) to all others.
+ *
+ * @returns false if that is too much for now
+ */
+export function say(
+  part: Custom,
+  now: Millis,
+  to: PeerId,
+  bytes: Uint8Array,
+  out: PartOut,
+): boolean {
+  if (!mayPass(part, now, part.me, bytes)) return false
+  if (part.me === part.primary) passOn(part, part.me, to, bytes, out as Events)
+  else if (to === part.me) hear(part, part.me, bytes, out as Events)
+  else if (!part.mesh) out.send(part.primary, encode(customMessage, { kind: 'say', to, bytes }))
+  else for (const one of to === 0 ? others(part, part.me) : [to]) sayDirectly(part, one, bytes, out)
+  return true
+}
+
+// Where there is no direct link, the primary passes it on.
+function sayDirectly({ primary }: Custom, to: PeerId, bytes: Uint8Array, out: PartOut): void {
+  const message = encode(customMessage, { kind: 'say', to, bytes })
+  if (out.send(to, message) === 0) out.send(primary, message)
+}
+
+function takeSaid(
+  part: Custom,
+  now: Millis,
+  from: PeerId,
+  { to, bytes }: { to: PeerId; bytes: Uint8Array },
+  out: Events,
+): void {
+  const { me, primary, here, counters } = part
+  if (!here.has(from)) return void counters.dropped++
+  if (to === me) return hear(part, from, bytes, out)
+  // It is for others: that is the work of who serves, within bounds.
+  if (me !== primary || !mayPass(part, now, from, bytes)) return void counters.dropped++
+  passOn(part, from, to, bytes, out)
+}
+
+function passOn(part: Custom, from: PeerId, to: PeerId, bytes: Uint8Array, out: Events): void {
+  const message = encode(customMessage, { kind: 'said', from, bytes })
+  for (const one of to === 0 ? others(part, from) : [to]) {
+    if (one === part.me) hear(part, from, bytes, out)
+    else if (part.here.has(one)) out.send(one, message)
+  }
+}
+
+function others({ here }: Custom, than: PeerId): PeerId[] {
+  return [...here].filter((inc) => inc !== than)
+}
+
+function mayPass(part: Custom, now: Millis, from: PeerId, bytes: Uint8Array): boolean {
+  const bucket = part.rates.get(from) ?? buckets.create(now, SAID_RATE)
+  part.rates.set(from, bucket)
+  return buckets.take(bucket, SAID_RATE, now, 1 + Math.floor(bytes.length / 256))
+}
+
+function hear(part: Custom, from: PeerId, bytes: Uint8Array, out: Events): void {
+  if (part.here.has(from)) out.emit({ kind: 'custom-heard', from, bytes: bytes.slice() })
+  else part.counters.dropped++
+}

@@ -1,0 +1,96 @@
+/** Parts by others: what an author names, and what a session makes of it. */
+
+import * as machine from '../custom/custom.ts'
+import { badValue, type Part } from '../machine.ts'
+import { checkAtOnce, checkName, checkOptions } from '../runtime/options.ts'
+import { shown } from '../wire/fields.ts'
+import type { Kind } from './kind.ts'
+import { authorOf } from './part-author.ts'
+import { Brought } from './part-face.ts'
+import type { PartPlan, PartType } from './part-types.ts'
+
+/** The lowest and the highest channel of parts by others. */
+export const CHANNELS: readonly [number, number] = [64, 255]
+
+type AnyPlan = PartPlan<unknown, object, unknown>
+
+/** A definition with what its author gave. */
+interface Brings extends PartType {
+  readonly text: string
+  readonly plan: AnyPlan
+  readonly options: unknown
+}
+
+/** What `definePart` gives: makes definitions, of a name and whatever options the part has. */
+export type PartMaker<Options, Face> = <const Name extends string>(
+  name: Name,
+  ...options: unknown extends Options ? [] : [options: Options]
+) => PartType<Name, Face>
+
+const VERBS = ['text', 'create', 'face'] as const
+const DURABLE = ['perform', 'apply', 'snapshot', 'restore'] as const
+
+/**
+ * A kind of one’s own: what it gives makes definitions, as `object` does. A game has one of them.
+ *
+ *     const chat = definePart({ channel: 64, text: () => 'v1', create: …, face: … })
+ *     const Lobby = chat('lobby')
+ *     const session = await join({ game: 'talk', types: [Lobby] })
+ *     session.part(Lobby).say('hello')
+ *
+ * @throws HoldfastError `bad-value` for a channel below 64 or above 255, for what is no function,
+ *   for a part that has some of `perform`, `apply`, `snapshot` and `restore` and lacks others
+ */
+export function definePart<Options, State extends object, Face>(
+  plan: PartPlan<Options, State, Face>,
+): PartMaker<Options, Face> {
+  checkPlan(plan)
+  const given = { ...plan } as unknown as AnyPlan
+  const kind = kindOf(given.channel)
+  return (name, ...[options]) => {
+    checkName(name)
+    const text: unknown = given.text(options)
+    if (typeof text !== 'string') {
+      throw badValue(`text of the part "${name}" gives a text: ${shown(text)}`)
+    }
+    const made: Brings = { kind, name, text, plan: given, options }
+    return made as PartType as PartType<typeof name, Face>
+  }
+}
+
+function kindOf(channel: number): Kind<'part'> {
+  return {
+    word: 'part',
+    channel,
+    most: 1,
+    verbs: ['part'],
+    text: (definition) => {
+      const { name, text } = definition as Brings
+      return `${name} part ${channel} ${JSON.stringify(text)}`
+    },
+    open: ([definition], host) => {
+      const { plan, name, options } = definition as Brings
+      const author = authorOf(plan, name, options, host.reports)
+      const state = machine.create(author)
+      const face = new Brought({ plan, name, options }, state, host)
+      return { part: machine.customPart(channel, author) as Part<never>, state, face }
+    },
+  }
+}
+
+function checkPlan(plan: unknown): void {
+  checkOptions('definePart', plan, ['channel', 'receive', ...VERBS, ...DURABLE])
+  const given = plan as Record<string, unknown>
+  const { channel } = given
+  const [least, most] = CHANNELS
+  const fits = Number.isInteger(channel) && Number(channel) >= least && Number(channel) <= most
+  if (!fits) throw badValue(`the channel of a part is ${least} to ${most}: ${shown(channel)}`)
+  for (const verb of VERBS) checkAtOnce(`${verb} of a part`, given[verb])
+  const has = DURABLE.filter((verb) => given[verb] !== undefined)
+  const lacks = DURABLE.find((verb) => !has.includes(verb))
+  if (has.length > 0 && lacks) {
+    throw badValue(`a part with ${has.join(', ')} has ${lacks} too: what is kept takes all four`)
+  }
+  for (const verb of has) checkAtOnce(`${verb} of a part`, given[verb])
+  if (given['receive'] !== undefined) checkAtOnce('receive of a part', given['receive'])
+}
