@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { tableOfRows as table } from '../rows.ts'
+import { world } from 'holdfast/sim'
 import * as rules from './rules.ts'
 
 function by(player: number): { inc: number; player: number } {
@@ -8,6 +9,16 @@ function by(player: number): { inc: number; player: number } {
 }
 
 describe('a pin', () => {
+  test('goes where two numbers say, and onto the field (AP-3)', async () => {
+    const w = world({ seed: 2 })
+    const session = await w.join({ game: 'dots', name: 'Ada', types: rules.TYPES })
+    expect(() => session.act(rules.drop, { at: ['1', 2] } as never)).toThrow(/field at: must be/)
+    expect(() => session.act(rules.drop, null as never)).toThrow(/an object of the fields at/)
+    const dropped = session.act(rules.drop, { at: [120, 2.04] })
+    await w.run(2_000)
+    expect(await dropped).toEqual({ ok: true, value: { number: 1, count: 1 } })
+    expect(rules.pins(session).map(({ at }) => at)).toEqual([[100, 2]])
+  })
   test('is written with its player and its place, and counted', () => {
     const kept = table()
     expect(rules.dropPin(kept, { at: [10.04, 99.96] }, by(3))).toEqual({ number: 1, count: 1 })

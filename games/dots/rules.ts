@@ -13,6 +13,8 @@ import { Kill } from '../kill.ts'
 
 /** Most players of a room. */
 export const PLAYERS_MAX = 16
+/** How exactly a pin is placed. */
+const PIN_STEP = 0.1
 /** Pins that stay; with one more, the oldest goes. */
 export const PINS_MAX = 60
 /** Players whose pins are counted; with one more, who came first is forgotten. */
@@ -38,7 +40,11 @@ export interface Dropped {
 }
 
 /** Drops a pin. */
-export const drop: ActionType<{ at: Vec2 }, Dropped> = action('drop', dropPin)
+export const drop: ActionType<{ at: Vec2 }, Dropped> = action(
+  'drop',
+  { at: vec2(FIELD[0], FIELD[1], PIN_STEP) },
+  dropPin,
+)
 
 /** All types of the game, for `join`. */
 export const TYPES: [typeof Dot, typeof Kill, typeof drop] = [Dot, Kill, drop]

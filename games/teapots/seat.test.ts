@@ -67,6 +67,17 @@ describe('seats at one tray', LONG, () => {
     expect(claims).toBe(rows.hitsTotal(first!.session))
   })
 
+  test('T49: what is no claim is refused by the name of its field (AP-3)', async () => {
+    const w = world({ seed: 4, conditions: 'rtt=20' })
+    const { hit } = decisions(new SessionCourt())
+    const claim = { at: 1, pos: [1, 2], aim: 1, victim: 2, after: 3 } as const
+    const session = await w.join({ game: 'teapots', name: 'Eve', types: [hit] })
+    const no = (args: unknown) => (): unknown => session.act(hit, args as never)
+    expect(no(null)).toThrow(/must be an object of the fields at, pos, aim, victim, after/)
+    expect(no({ ...claim, pos: [1, '2'] })).toThrow(/field pos: must be a finite number: "2"/)
+    expect(no({ ...claim, points: 9 })).toThrow(/no field is called "points"/)
+  })
+
   test('T49, T80: the server dies in the middle of it: no hit is lost, none counts twice', async () => {
     const w = world({ seed: 8, conditions: 'rtt=40,loss=2%' })
     const players: Player[] = []

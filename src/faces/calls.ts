@@ -8,6 +8,7 @@ import { shown } from '../wire/fields.ts'
 import { toJson } from '../wire/json.ts'
 import { checkFunction } from '../runtime/options.ts'
 import { isMistake } from '../runtime/reports.ts'
+import { fitAnswer, fitArguments, givenAnswer, givenArguments } from './arguments.ts'
 import { placeOf } from './definitions.ts'
 import type { Face, Host } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
@@ -27,7 +28,7 @@ export interface CallOptions {
 interface Waiting {
   resolve(answer: unknown): void
   reject(error: Error): void
-  name: string
+  type: AnyProcedure
 }
 
 type AnyProcedure = ProcedureType<never, unknown>
@@ -60,7 +61,7 @@ export class Calls implements Face {
       this.#host.doNow((now) => {
         const id = calls.call(this.#rpc, now, inc, said, timeoutMs)
         const settle = resolve as (answer: unknown) => void
-        this.#waiting.set(id, { resolve: settle, reject, name: type.name })
+        this.#waiting.set(id, { resolve: settle, reject, type })
       })
     })
   }
@@ -95,6 +96,7 @@ export class Calls implements Face {
   /** A call of ours is settled, or somebody calls. */
   told(event: RpcEvent): void {
     if (event.kind === 'settled') return this.#settled(event.id, event.outcome, event.text)
+    const type = this.#types.find(({ name }) => name === event.method)
     const run = this.#handlers.get(event.method)
     const by = this.#host.members.find(({ inc }) => inc === event.from)
     const reply = (outcome: Answered, text: string): void => {
@@ -102,11 +104,17 @@ export class Calls implements Face {
       const { from, id } = event
       this.#host.doNow(() => calls.answer(this.#rpc, from, id, outcome, text))
     }
-    if (!run || !by) return reply('not-found', `nothing answers to "${event.method}" there`)
+    if (!type || !run || !by)
+      return reply('not-found', `nothing answers to "${event.method}" there`)
     const where = `the procedure "${event.method}"`
+    const args = fitArguments(type.signature, JSON.parse(event.args))
+    if (!args.ok) {
+      calls.unfit(this.#rpc)
+      return reply('not-found', `nothing answers to such arguments there: ${args.why}`)
+    }
     // What a game's function throws harms nobody: who called is told, and of a note its author.
-    new Promise((resolve) => resolve(run(JSON.parse(event.args) as never, by)))
-      .then((answer) => toJson(answer, `what ${where} gave`))
+    new Promise((resolve) => resolve(run(args.value as never, by)))
+      .then((answer) => toJson(givenAnswer(where, type.signature, answer), `what ${where} gave`))
       .then(
         (answer) => reply('ok', answer),
         (error: unknown) => {
@@ -121,8 +129,13 @@ export class Calls implements Face {
     const waiting = this.#waiting.get(id)
     if (!waiting) return
     this.#waiting.delete(id)
-    if (outcome === 'ok') return waiting.resolve(JSON.parse(text))
-    waiting.reject(new HoldfastError(outcome, `procedure "${waiting.name}": ${text}`))
+    const { name, signature } = waiting.type
+    const no = (code: ErrorCode, why: string): void =>
+      waiting.reject(new HoldfastError(code, `procedure "${name}": ${why}`))
+    if (outcome !== 'ok') return no(outcome, text)
+    const answer = fitAnswer(signature, JSON.parse(text))
+    if (answer.ok) return waiting.resolve(answer.value)
+    no('failed', `it ran, and what came back does not fit: ${answer.why}`)
   }
 
   #said(type: AnyProcedure, args: unknown): calls.Said {
@@ -130,7 +143,8 @@ export class Calls implements Face {
     if (this.#host.over) {
       throw new HoldfastError('left', `cannot call ${type.name}: the session was left`)
     }
-    return { method: type.name, args: toJson(args, `the argument of "${type.name}"`) }
+    const given = givenArguments(`the procedure "${type.name}"`, type.signature, args)
+    return { method: type.name, args: toJson(given, `the argument of "${type.name}"`) }
   }
 
   // A player is the same over all its incarnations.

@@ -5,6 +5,7 @@ import type { Value } from '../actions/actions.ts'
 import { settle } from './answers.ts'
 import type { ActionOutcome } from './events.ts'
 import type { ActionType } from './action-types.ts'
+import { givenArguments } from './arguments.ts'
 import { placeOf } from './definitions.ts'
 import type { Face, Host } from './kind.ts'
 
@@ -27,7 +28,8 @@ export class Decisions implements Face {
   /** Runs one on the primary. @throws HoldfastError `bad-value`, `not-found` */
   act<Args, Answer>(type: ActionType<Args, Answer>, args: Args): Promise<ActionOutcome<Answer>> {
     placeOf(this.#types, type as AnyAction)
-    const body = actions.encodeCall(type.name, args)
+    const given = givenArguments(`the action "${type.name}"`, type.signature, args)
+    const body = actions.encodeCall(type.name, given)
     return new Promise((resolve, reject) => {
       const settled = (bytes: Uint8Array): void => settle(type, bytes, resolve, reject)
       this.#host.ask({ body: () => body, settle: settled, reject })

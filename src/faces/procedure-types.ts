@@ -1,5 +1,6 @@
 /** A procedure as a game names it. */
 
+import type { Signature } from './arguments.ts'
 import type { Kind } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 
@@ -13,6 +14,8 @@ export type Procedure<Args = never, Answer = unknown> = (
 export interface ProcedureType<Args = never, Answer = unknown> {
   readonly kind: Kind<'procedure'>
   readonly name: string
+  /** What its arguments and its answer are. */
+  readonly signature: Signature
   /** What every member does; null where each says by `session.answer`. */
   readonly run: Procedure<Args, Answer> | null
 }

@@ -113,7 +113,9 @@ export interface Session {
    * Runs an action on the primary, once. The promise waits as long as it must: over a change
    * of primary, an outage of the hub, a way back. It settles when the outcome is safe.
    *
-   * @throws HoldfastError `overloaded` with 64 under way, `left` when the session is left first
+   * @throws HoldfastError `bad-value` at once for arguments that do not fit its fields,
+   *   `overloaded` with 64 under way, `left` when the session is left first, `failed` for an answer
+   *   that does not fit its field
    */
   act<Args, Answer>(type: ActionType<Args, Answer>, args: Args): Promise<ActionOutcome<Answer>>
 
@@ -130,9 +132,10 @@ export interface Session {
    *
    * @throws HoldfastError `unknown` when a link on the way, the member or the server was lost;
    *   `timeout` when there was no answer in time, for it may still run; `failed` with what it
-   *   threw. In the others nothing ran: `not-found` for a member that is not here or does not
-   *   answer to it, `unreachable` without a link just now, `overloaded` with 64 under way, over 200
-   *   a second or on a link that is full, `bad-value` for more than 8 KB, `left`
+   *   threw, or for an answer that does not fit its field. In the others nothing ran: `not-found`
+   *   for a member that is not here or does not answer to it, `unreachable` without a link just
+   *   now, `overloaded` with 64 under way, over 200 a second or on a link that is full, `bad-value`
+   *   for more than 8 KB and for arguments that do not fit its fields, `left`
    */
   call<Args, Answer>(
     target: CallTarget,

@@ -95,3 +95,8 @@ export function answer(rpc: Rpc, from: PeerId, id: number, outcome: Answered, te
   if (outcome !== 'ok' || size <= CALL_BYTES_MAX) return reply(rpc, ends, outcome, text)
   reply(rpc, ends, 'failed', `an answer has ${CALL_BYTES_MAX} bytes at most: ${size}`)
 }
+
+/** Somebody called with arguments that do not fit the procedure: that is counted. */
+export function unfit(rpc: Rpc): void {
+  rpc.counters.malformed++
+}

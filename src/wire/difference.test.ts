@@ -3,13 +3,17 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { differenceOf } from './difference.ts'
 
-const DOT = 'dot { pos: vec2 0 100 0.1, hue: u8 }'
-const POT = 'pot { at: ranged 0 10 1, aim: angle 10 } follow { at: go }'
+const RULES = 'take fixed, onOwnerLeave destroy'
+const DOT = `dot { pos: vec2 0 100 0.1, hue: u8 } ${RULES}`
+const POT = `pot { at: ranged 0 10 1, aim: angle 10 } follow { at: go } ${RULES}`
+const DEAL = 'deal { count: u8, to: text 20 } -> bool'
+const ROLL = 'roll() { sides: u8 }'
 const GAME = [DOT, POT, 'bump', 'pour']
+const CARDS = [DEAL, 'pass', ROLL, 'ask()']
 
 const DIFFERENCES: readonly [there: string[], first: string][] = [
   [[DOT, 'bump', 'pour'], 'type "pot" is here and not there'],
-  [[...GAME, 'lid { on: bool }'], 'type "lid" is there and not here'],
+  [[...GAME, `lid { on: bool } ${RULES}`], 'type "lid" is there and not here'],
   [
     [DOT, POT.replace('angle 10', 'angle 12'), 'bump', 'pour'],
     'type "pot", field "aim": angle 10 here, angle 12 there',
@@ -24,10 +28,10 @@ const DIFFERENCES: readonly [there: string[], first: string][] = [
   ],
   [
     [DOT, POT.replace(' follow { at: go }', ''), 'bump', 'pour'],
-    'type "pot", besides its fields: follow { at: go } here, none there',
+    `type "pot", besides its fields: follow { at: go } ${RULES} here, ${RULES} there`,
   ],
   [
-    ['dot { hue: u8, pos: vec2 0 100 0.1 }', POT, 'bump', 'pour'],
+    [`dot { hue: u8, pos: vec2 0 100 0.1 } ${RULES}`, POT, 'bump', 'pour'],
     'type "dot": field "pos" stands in another place',
   ],
   [[DOT, POT, 'bump'], 'action "pour" is here and not there'],
@@ -44,6 +48,39 @@ for (const [there, first] of DIFFERENCES) {
   })
 }
 
+const OF_ARGUMENTS: readonly [there: string[], first: string][] = [
+  [
+    [DEAL.replace('u8', 'u16'), 'pass', ROLL, 'ask()'],
+    'action "deal", field "count": u8 here, u16 there',
+  ],
+  [['deal', 'pass', ROLL, 'ask()'], 'action "deal", field "count": u8 here, none there'],
+  [
+    ['deal { to: text 20, count: u8 } -> bool', 'pass', ROLL, 'ask()'],
+    'action "deal": field "count" stands in another place',
+  ],
+  [
+    [DEAL.replace('bool', 'u8'), 'pass', ROLL, 'ask()'],
+    'action "deal", its answer: bool here, u8 there',
+  ],
+  [
+    [DEAL.replace(' -> bool', ''), 'pass', ROLL, 'ask()'],
+    'action "deal", its answer: bool here, none there',
+  ],
+  [[DEAL, 'pass { on: bool }', ROLL, 'ask()'], 'action "pass", field "on": none here, bool there'],
+  [['pass', ROLL, 'ask()'], 'action "deal" is here and not there'],
+  [[DEAL, 'pass', 'roll()', 'ask()'], 'procedure "roll", field "sides": u8 here, none there'],
+  [[DEAL, 'pass', `${ROLL} -> u8`, 'ask()'], 'procedure "roll", its answer: none here, u8 there'],
+  [[DEAL, 'pass', 'ask()'], 'procedure "roll" is here and not there'],
+]
+
+for (const [there, first] of OF_ARGUMENTS) {
+  test(`the first difference of arguments is told: ${first} (AP-3)`, () => {
+    expect(differenceOf(CARDS.join('\n'), there.join('\n'))).toBe(
+      `this build and the session do not fit: ${first}`,
+    )
+  })
+}
+
 test('wire.total: any two texts make a sentence that is not long', () => {
   const words = fc.constantFrom(
     'dot',
@@ -53,6 +90,8 @@ test('wire.total: any two texts make a sentence that is not long', () => {
     ', ',
     '\n',
     'u8',
+    ' -> ',
+    '()',
     ' ',
     '{',
     'x'.repeat(400),

@@ -2,7 +2,8 @@
  * In which of their types two builds of a game differ, as a sentence for whoever is refused.
  *
  * The types of a game are a text of lines: for each type of objects its name, its fields in braces
- * and what else belongs to it, for each action its name, for each procedure that and `()`.
+ * and what else belongs to it, for each action its name, for each procedure that and `()`. Behind
+ * an action and a procedure stand the fields of its arguments and ` -> ` its answer, if it has any.
  */
 
 /** Longest types of a game that are told to another build, in bytes of UTF-8. */
@@ -11,7 +12,7 @@ export const TYPES_MAX: number = 32 * 1024
 // The other text comes from the network: its names may be of any length.
 const SENTENCE_MAX = 300
 
-/** A type of objects, taken apart. */
+/** A line, taken apart. */
 interface Type {
   fields: Map<string, string>
   rest: string
@@ -20,40 +21,41 @@ interface Type {
 /** The types of a game, taken apart. */
 interface Types {
   types: Map<string, Type>
-  actions: Map<string, ''>
-  procedures: Map<string, ''>
+  actions: Map<string, Type>
+  procedures: Map<string, Type>
 }
+
+const ANSWER = '-> '
 
 /** The first difference between our types and those of the session. It takes any text. */
 export function differenceOf(here: string, there: string): string {
   const [ours, theirs] = [takenApart(here), takenApart(there)]
   const first =
-    missing('type', ours.types, theirs.types) ??
-    differentType(ours.types, theirs.types) ??
-    missing('action', ours.actions, theirs.actions) ??
-    missing('procedure', ours.procedures, theirs.procedures) ??
+    different('type', ours.types, theirs.types) ??
+    different('action', ours.actions, theirs.actions) ??
+    different('procedure', ours.procedures, theirs.procedures) ??
     'the same types and actions stand in another order'
   return `this build and the session do not fit: ${first}`.slice(0, SENTENCE_MAX)
 }
 
 function takenApart(text: string): Types {
   const made: Types = { types: new Map(), actions: new Map(), procedures: new Map() }
-  for (const line of text.split('\n')) {
+  for (const line of text.split('\n').filter((one) => one !== '')) {
     const open = line.indexOf(' { ')
     const close = line.indexOf(' }', open)
-    if (open >= 0 && close >= 0) {
-      const fields = new Map(
-        line
+    const has = open >= 0 && close >= 0
+    const name = has ? line.slice(0, open) : line
+    const fields = has
+      ? line
           .slice(open + 3, close)
           .split(', ')
-          .map(pair),
-      )
-      made.types.set(line.slice(0, open), { fields, rest: line.slice(close + 3) })
-    } else if (line.endsWith('()')) {
-      made.procedures.set(line.slice(0, -2), '')
-    } else if (line !== '') {
-      made.actions.set(line, '')
-    }
+          .map(pair)
+      : []
+    const type = { fields: new Map(fields), rest: has ? line.slice(close + 3) : '' }
+    const isType = has && type.rest !== '' && !type.rest.startsWith(ANSWER)
+    if (isType) made.types.set(name, type)
+    else if (name.endsWith('()')) made.procedures.set(name.slice(0, -2), type)
+    else made.actions.set(name, type)
   }
   return made
 }
@@ -63,10 +65,10 @@ function pair(field: string): [name: string, text: string] {
   return at < 0 ? [field, ''] : [field.slice(0, at), field.slice(at + 2)]
 }
 
-function missing(
+function different(
   what: 'type' | 'action' | 'procedure',
-  ours: ReadonlyMap<string, unknown>,
-  theirs: ReadonlyMap<string, unknown>,
+  ours: ReadonlyMap<string, Type>,
+  theirs: ReadonlyMap<string, Type>,
 ): string | null {
   for (const name of ours.keys()) {
     if (!theirs.has(name)) return `${what} "${name}" is here and not there`
@@ -74,23 +76,22 @@ function missing(
   for (const name of theirs.keys()) {
     if (!ours.has(name)) return `${what} "${name}" is there and not here`
   }
+  for (const [name, here] of ours) {
+    const found = differentLine(here, theirs.get(name)!)
+    if (found !== null) return `${what} "${name}"${found}`
+  }
   return null
 }
 
-function differentType(
-  ours: ReadonlyMap<string, Type>,
-  theirs: ReadonlyMap<string, Type>,
-): string | null {
-  for (const [name, here] of ours) {
-    const there = theirs.get(name)
-    if (!there) continue
-    const field = differentField(here.fields, there.fields)
-    if (field !== null) return `type "${name}"${field}`
-    if (here.rest !== there.rest) {
-      return `type "${name}", besides its fields: ${both(here.rest, there.rest)}`
-    }
+function differentLine(here: Type, there: Type): string | null {
+  const field = differentField(here.fields, there.fields)
+  if (field !== null || here.rest === there.rest) return field
+  const rests = [here.rest, there.rest]
+  if (rests.some((rest) => rest !== '' && !rest.startsWith(ANSWER))) {
+    return `, besides its fields: ${both(here.rest, there.rest)}`
   }
-  return null
+  const [ours, theirs] = rests.map((rest) => rest.slice(ANSWER.length))
+  return `, its answer: ${both(ours, theirs)}`
 }
 
 function differentField(

@@ -88,7 +88,8 @@ function holding(
   return { depth, copied: inner.some(({ copied }) => copied === true) }
 }
 
-function quantiseInner<Value>(
+/** Quantises a value of a field. @throws HoldfastError `bad-value` that begins with `where` */
+export function quantiseInner<Value>(
   where: string,
   field: Field<Value>,
   value: Value,
@@ -326,8 +327,8 @@ function keysOf(value: unknown, max: number): Key[] {
   return keys
 }
 
-// A Map, a Date or an array has keys of its own that are not what was meant.
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** Whether it has values by name: a Map, a Date and an array have keys that are none. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return Object.prototype.toString.call(value) === '[object Object]'
 }
 

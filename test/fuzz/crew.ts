@@ -148,7 +148,7 @@ export class Fuzzed {
 }
 
 function actionsOver(state: pieces.Pieces): Part<never> {
-  const runs = new Map([[count.name, runOf(count, () => {})]])
+  const runs = new Map([[count.name, runOf(count, [count], () => {})]])
   return actions.actionsPart(runs, [companionOf(state, [Card], [Card.rules])]) as Part<never>
 }
 

@@ -56,16 +56,8 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 const VERBS = ['schema', 'allFields', 'quantise', 'quantiseInto', 'differing', 'valueOf']
 VERBS.push('putValue', 'updated', 'writeFields', 'readFields', 'initialState', 'encodeState')
 VERBS.push('decodeState', 'shown', 'namesOf', 'finite', 'frozen', 'checkLength', 'decoded')
-VERBS.push(
-  'encodeValue',
-  'decodeValue',
-  'readRun',
-  'checkSize',
-  'byUtf8',
-  'writeRun',
-  'encoder',
-  'decoder',
-)
+VERBS.push('readRun', 'checkSize', 'byUtf8', 'writeRun', 'encoder', 'decoder')
+VERBS.push('quantiseInner', 'isRecord', 'encodeValue', 'decodeValue')
 
 const kinds = Object.keys(SAMPLES)
 const states = standard.examples.filter(({ what }) => what.startsWith('state '))

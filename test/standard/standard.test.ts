@@ -178,13 +178,15 @@ describe('the document', () => {
     const state = { on: true, turn: Math.PI, say: 'hi' }
     expect(schema.encodeState(made, state)).toEqual(other!.bytes)
     const prints = standard.examples.filter(({ what }) => what === 'fingerprint')
-    const { angle, ranged } = schema
+    const { angle, bool, ranged, text, u8 } = schema
     const place = { at: ranged(0, 10, 1), go: ranged(-5, 5, 1) }
     const fields = { ...place, turn: angle(8), spin: ranged(-4, 4, 0.1) }
     const follow = { at: 'go', turn: 'spin' } as const
     const bump = action('bump', () => 0)
     const pot = object('pot', fields, { motion: { follow } })
-    const games = [[Dot, bump], [pot], [procedure('roll'), bump]]
+    const deal = action('deal', { count: u8, to: text(20) }, () => true, { answer: bool })
+    const rolls = procedure('roll', { sides: u8 })
+    const games = [[Dot, bump], [pot], [procedure('roll'), bump], [deal, rolls]]
     expect(
       games.map(
         (types) => `x${fingerprint(sortDefinitions(types).text).toString(16).padStart(8, '0')}`,

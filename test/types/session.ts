@@ -4,7 +4,7 @@
  */
 
 import { action, angle, bool, bytes, HoldfastError, i8, i16, join, near, object } from 'holdfast'
-import { procedure, quaternion, ranged, text, u8, u16, u32, vec2, vec3 } from 'holdfast'
+import { oneOf, procedure, quaternion, ranged, text, u8, u16, u32, vec2, vec3 } from 'holdfast'
 import type { ActionOutcome, Collection, GiveOutcome, Listing, MemberInfo } from 'holdfast'
 import type { ObjectHandle, Recovery, Session, StateOf, Status, TakeOutcome, Value } from 'holdfast'
 import { join as joinPage } from 'holdfast/browser'
@@ -36,6 +36,21 @@ const hit = action('hit', (table, { n }: { n: number }, by) => {
 })
 const clear = action('clear', (table) => table.delete('hits'))
 const ping = procedure('ping', (word: string) => word.length)
+const deal = action(
+  'deal',
+  { count: u8, to: oneOf('north', 'south') },
+  (table, { count, to }, by) => {
+    const side: 'north' | 'south' = to
+    table.later(9, deal, { count: count - by.player, to: side })
+    return { left: count }
+  },
+)
+const pick = action('pick', { n: u8 }, (_table, { n }) => (n > 3 ? 'yes' : 'no'), {
+  answer: oneOf('yes', 'no'),
+})
+const roll = procedure('roll', { sides: u8 }, ({ sides }) => sides.toFixed())
+const ask = procedure('ask', { question: text(20) }, null, { answer: bool })
+const tell = procedure('tell', { word: text(20) })
 
 export async function uses(signal: AbortSignal): Promise<void> {
   const types = [Dot, Pot, All, Eye, hit, clear, ping]
@@ -67,6 +82,43 @@ export async function uses(signal: AbortSignal): Promise<void> {
   stop()
   const error = new HoldfastError('full', 'no room')
   console.log(error.code === 'full', session.figures().path)
+}
+
+export async function usesFields(session: Session): Promise<void> {
+  const dealt: ActionOutcome<{ left: number }> = await session.act(deal, { count: 3, to: 'north' })
+  const picked: ActionOutcome<'yes' | 'no'> = await session.act(pick, { n: 3 })
+  const rolled: string = await session.call('primary', roll, { sides: 6 })
+  const answer: boolean = await session.call(session.me, ask, { question: 'war?' })
+  session.note('all', tell, { word: 'hi' })
+  session.answer(ask, ({ question }) => question.length > 3)
+  console.log(dealt.ok, picked.ok, rolled, answer)
+}
+
+export async function misusesOfFields(session: Session): Promise<void> {
+  // @ts-expect-error A number.
+  await session.act(deal, { count: '3', to: 'north' })
+  // @ts-expect-error One of two words.
+  await session.act(deal, { count: 3, to: 'east' })
+  // @ts-expect-error One is missing.
+  await session.act(deal, { count: 3 })
+  // @ts-expect-error No such field.
+  await session.act(deal, { count: 3, to: 'north', by: 1 })
+  // @ts-expect-error What came in is not written.
+  action('a', { n: u8 }, (_table, args) => (args.n = 3))
+  // @ts-expect-error It has no such field.
+  action('a', { n: u8 }, (_table, args) => Number(args.m))
+  // @ts-expect-error It answers at once.
+  action('a', { n: u8 }, async (_table, { n }) => n)
+  // @ts-expect-error Its answer is a number.
+  action('a', { n: u8 }, () => 'no', { answer: u8 })
+  // @ts-expect-error A word is no field.
+  action('a', { n: 'u8' }, () => 0)
+  // @ts-expect-error A number.
+  await session.call('primary', roll, { sides: '6' })
+  // @ts-expect-error Its answer is true or false.
+  session.answer(ask, () => 'maybe')
+  // @ts-expect-error Its answer is true or false.
+  procedure('ask', { question: text(20) }, () => 'maybe', { answer: bool })
 }
 
 export async function misuses(): Promise<void> {

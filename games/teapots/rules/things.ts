@@ -7,6 +7,7 @@ import {
   action,
   type ActionType,
   angle,
+  f32,
   type Field,
   type Definition,
   object,
@@ -87,6 +88,12 @@ export const Lump: ObjectType<{
   },
 )
 
+// As a cube has them; and how long it flew to the fraction of a millisecond, as its thrower saw it.
+const CLAIM = {
+  ...{ at: u32, pos: vec2(-20, 20, PLACE_STEP), aim: angle(AIM_BITS) },
+  ...{ victim: u32, after: f32 },
+}
+
 /** What is decided on the server. */
 export interface Decisions {
   /** Sits down, or is filled again. */
@@ -99,7 +106,7 @@ export interface Decisions {
 export function decisions(court: Court): Decisions {
   return {
     pour: action('pour', (table, _args: null, by) => pour(table, court, by)),
-    hit: action('hit', (table, args: Claim, by) => hit(table, args, court, by)),
+    hit: action('hit', CLAIM, (table, args, by) => hit(table, args, court, by)),
   }
 }
 
