@@ -1,13 +1,12 @@
 /** The actions of a session as its user sees them: what is asked for, and the table they write. */
 
 import * as actions from '../actions/actions.ts'
-import type { Value } from '../actions/actions.ts'
 import { settle } from './answers.ts'
 import type { ActionOutcome } from './events.ts'
 import type { ActionType } from './action-types.ts'
 import { givenArguments } from './arguments.ts'
 import { placeOf } from './definitions.ts'
-import type { Face, Host } from './kind.ts'
+import type { Face, Host, ReadTable } from './kind.ts'
 
 type AnyAction = ActionType<never, unknown>
 
@@ -16,6 +15,7 @@ export class Decisions implements Face {
   readonly #types: readonly AnyAction[]
   readonly #state: actions.Actions
   readonly #host: Host
+  readonly table: ReadTable
   // Timers that we, as who serves, have asked for and have no answer about.
   readonly #falling = new Set<number>()
 
@@ -23,6 +23,10 @@ export class Decisions implements Face {
     this.#types = types
     this.#state = state
     this.#host = host
+    this.table = {
+      get: (key) => actions.read(state, key),
+      keys: (prefix) => actions.keys(state, prefix),
+    }
   }
 
   /** Runs one on the primary. @throws HoldfastError `bad-value`, `not-found` */
@@ -57,15 +61,5 @@ export class Decisions implements Face {
     }
     const reject = (): void => void this.#falling.delete(id)
     this.#host.ask({ body, settle: settled, reject })
-  }
-
-  /** A value of the table. */
-  get(key: string): Value | undefined {
-    return actions.read(this.#state, key)
-  }
-
-  /** Keys of the table with such a beginning, sorted. */
-  keys(prefix: string): string[] {
-    return actions.keys(this.#state, prefix)
   }
 }

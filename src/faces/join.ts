@@ -73,9 +73,13 @@ export interface JoinOptions {
   signal?: AbortSignal
 }
 
+/** Options that the kinds of some definitions read, and check. */
+const OF_KINDS = ['objectsPerPlayer', 'updatesPerSecond'] as const
+
 const JOIN_OPTIONS = [
+  ...OF_KINDS,
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
-  ...(['primaries', 'serves', 'objectsPerPlayer', 'topology', 'updatesPerSecond'] as const),
+  ...(['primaries', 'serves', 'topology'] as const),
   ...(['condition', 'signal'] as const),
   // On Node alone.
   'udp',
@@ -98,6 +102,7 @@ export const PLAYERS_MAX = 256
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Running> {
   checkOptions('join', options, JOIN_OPTIONS)
   const definitions = sortDefinitions(options.types ?? [])
+  checkRead(options, definitions)
   const wish = wishOf(options, definitions)
   const { events, reports } = openEvents(environment)
   const session = new Live(definitions, events, reports, options)
@@ -114,6 +119,15 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
   // Before anything can be drawn.
   session.bind(runner)
   return door.opened(environment, runner)
+}
+
+// What only some kinds of definitions read is not given where nobody reads it.
+function checkRead(options: JoinOptions, { kinds }: Definitions): void {
+  const read = [...kinds.keys()].flatMap((kind) => kind.options ?? [])
+  for (const name of OF_KINDS) {
+    if (options[name] === undefined || read.includes(name)) continue
+    throw badValue(`${name}: join was given no type that it is for`)
+  }
 }
 
 function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptions['wish'] {
@@ -157,8 +171,6 @@ class Door {
 
   told(event: MemberEvent): void {
     if (event.kind === 'caught-up') this.#caughtUp = true
-    // Who serves has nothing to be told.
-    if (event.kind === 'role' && event.role === 'alone') this.#caughtUp = true
     if (this.#open) this.#session.told(event)
     else this.#early.push(event)
     this.#look()

@@ -5,8 +5,10 @@
 
 import type { Draft, ErrorCode, Millis, Part, PartOut, PeerId } from '../machine.ts'
 import type { Question } from './questions.ts'
+import type { Value } from '../actions/actions.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { MemberInfo } from './member-info.ts'
+import type { Viewer } from './viewer.ts'
 
 /** What `join` takes in `types`. */
 export interface Definition {
@@ -25,6 +27,8 @@ export interface Kind<Word extends string = string> {
   readonly most: number
   /** Verbs of a session that take its definitions. */
   readonly verbs: readonly (keyof Verbs)[]
+  /** Options of `join` that are for this kind. */
+  readonly options?: readonly string[]
   /** What two builds must agree on about a definition. */
   text(definition: Definition): string
   /** Of the options of `join`: what whoever founds a session settles for all, `name=value`. */
@@ -52,8 +56,18 @@ export interface Verbs {
   part(definition: never): unknown
 }
 
+/** The table as a member reads it. */
+export interface ReadTable {
+  get(key: string): Value | undefined
+  keys(prefix: string): string[]
+}
+
 /** What stands between a part and its user. */
 export interface Face extends Partial<Verbs> {
+  /** The table that the actions of the game write. */
+  readonly table?: ReadTable
+  /** How the user sees what moves. */
+  readonly viewer?: Viewer
   /** False while what there is of it already is still on its way to a member that joins. */
   readonly arrived?: boolean
   /** Before anything is done: draws bytes that nobody can guess. */

@@ -16,7 +16,7 @@ import type { Emitter, Listen } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
-import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
+import type { Definition, Face, Kind, Opened, ReadTable, Verbs } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 import { Questions } from './questions.ts'
 import { Roster } from './roster.ts'
@@ -166,7 +166,7 @@ export class Live implements Running {
   }
 
   get #viewer(): Viewer {
-    for (const face of this.#faces.values()) if ('viewer' in face) return face.viewer as Viewer
+    for (const { viewer } of this.#faces.values()) if (viewer) return viewer
     throw new HoldfastError('not-found', 'nothing moves here: join was given no type of objects')
   }
 
@@ -209,9 +209,8 @@ export class Live implements Running {
     return this.#table?.keys(prefix) ?? []
   }
 
-  // The table that actions write, if the game has any.
-  get #table(): Tabled | null {
-    for (const face of this.#faces.values()) if ('keys' in face) return face as Tabled
+  get #table(): ReadTable | null {
+    for (const { table } of this.#faces.values()) if (table) return table
     return null
   }
 
@@ -389,10 +388,4 @@ export class Live implements Running {
   #tell<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
     this.#events.tell(name, value)
   }
-}
-
-/** The face of actions, as far as the session itself reads by it. */
-interface Tabled extends Face {
-  get(key: string): Value | undefined
-  keys(prefix: string): string[]
 }

@@ -23,6 +23,7 @@ export const objectsKind: Kind<'object'> = {
   channel: objects.OBJECTS_CHANNEL,
   most: OBJECT_TYPES_MAX,
   verbs: ['create', 'all'],
+  options: ['objectsPerPlayer', 'updatesPerSecond'],
   text: (definition) => textOf(definition as ObjectType),
   terms: ({ objectsPerPlayer }) => termsOf(objectsPerPlayer),
   open: (definitions, host) => open(definitions as readonly ObjectType[], host),

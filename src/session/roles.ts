@@ -41,6 +41,7 @@ export function found(session: Session, now: Millis, out: SessionOut): void {
   const lead = createLead(now, lease)
   session.server = idleServer()
   become(session, now, 'founded', { ...nobodyBeside(lead, now), epoch: 1 }, out)
+  out.emit({ kind: 'caught-up' })
 }
 
 // Alone, and nobody is being brought up to date.

@@ -263,7 +263,7 @@ export type SessionEvent =
   | { kind: 'unknown'; seqs: number[] }
   /** The connection to the primary is lost, or is back. */
   | { kind: 'lost'; lost: boolean }
-  /** We were told all that there was before the news that come from now on. */
+  /** All that there was before the news that come from now on is known: it was told, or is none. */
   | { kind: 'caught-up' }
   /** Primary and backup are gone for good: what they alone held is lost. */
   | { kind: 'abandoned' }

@@ -32,3 +32,23 @@ test('T80: whoever comes reads the table at once, in a game without objects (AP-
   const grace = await w.join({ game: 'any', types: [set] })
   expect(grace.get('value')).toBe(7)
 })
+
+test('an option that none of the types is for is refused by its name (AP-6)', async () => {
+  const w = world({ seed: 3 })
+  for (const wrong of [{ objectsPerPlayer: 3 }, { updatesPerSecond: 20 }]) {
+    const [name] = Object.keys(wrong)
+    await expect(w.join({ game: 'any', types: [set], ...wrong })).rejects.toMatchObject({
+      code: 'bad-value',
+      message: `${name}: join was given no type that it is for`,
+    })
+    const session = await w.join({ game: name!, types: [Dot], ...wrong })
+    expect(session.status).toBe('live')
+  }
+})
+
+test('what only objects have is refused in a game without them (AP-17)', async () => {
+  const session = await world({ seed: 4 }).join({ game: 'any', types: [set] })
+  expect(() => session.ages()).toThrow('join was given no type of objects')
+  expect(() => session.create(Dot)).toThrow('the object "dot" was not given to join')
+  expect([session.get('value'), session.keys()]).toEqual([undefined, []])
+})

@@ -218,7 +218,9 @@ export function open(topology: Topology, types: readonly Definition[] = TYPES_OF
   }
   const join: Stage['join'] = (name, kind = 'node', more = {}) => {
     const environment = environmentOf(tapped(sim.node(name), sent), kind)
-    const founding = { topology, objectsPerPlayer: PER_PLAYER }
+    // Rooms without objects have no bound for them.
+    const founding =
+      types === TYPES_OF_DOTS ? { topology, objectsPerPlayer: PER_PLAYER } : { topology }
     const options = { game: 'dots', name, types, server: HUB_URL, ...founding, ...more }
     return settled(joinIn(environment, options))
   }
