@@ -12,6 +12,7 @@ import * as clock from '../link/clock.ts'
 import type { PeerMessage } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
+import type { PartState } from '../replication/durable.ts'
 import type { Parts, Performed, SessionEvent, SessionOut } from '../session/state.ts'
 import { STALL_MS } from '../session/watch.ts'
 import { frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
@@ -74,21 +75,34 @@ function partsOf(run: Runtime): Parts {
       slot?.part.apply?.(slot.state, bytes)
     },
     keeps: (player) => member.slots.some(({ part, state }) => part.keeps?.(state, player) ?? false),
-    collect: () =>
-      member.slots.flatMap(({ part, state }) =>
-        part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],
-      ),
+    collect: () => collect(member),
     told: () =>
       member.slots.flatMap(({ part, state }) =>
         part.told ? [{ part: part.channel, bytes: part.told(state) }] : [],
       ),
     restore: (parts) => {
-      for (const { part, bytes } of parts) {
-        const slot = slotOf(member, part)
-        slot?.part.restore?.(slot.state, bytes)
-      }
+      const isWhole = replace(member, parts)
+      if (!isWhole) member.counters.unrestored++
+      return isWhole
     },
   }
+}
+
+function collect({ slots }: Member): PartState[] {
+  return slots.flatMap(({ part, state }) =>
+    part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],
+  )
+}
+
+// Whether each durable part was given its state, and took it.
+function replace({ slots }: Member, parts: readonly PartState[]): boolean {
+  const given = new Map(parts.map(({ part, bytes }) => [part, bytes]))
+  const durable = slots.filter(({ part }) => part.restore !== undefined)
+  const taken = durable.filter(({ part, state }) => {
+    const bytes = given.get(part.channel)
+    return bytes !== undefined && part.restore!(state, bytes)
+  })
+  return taken.length === durable.length && given.size === durable.length
 }
 
 // Of one operation, part by part.

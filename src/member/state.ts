@@ -144,6 +144,8 @@ export interface MemberCounters {
   denied: number
   /** How often the system said that nobody listens at the address of a peer who then answered. */
   doubted: number
+  /** Copies of the whole state that a part did not take. */
+  unrestored: number
   /** How often it came back with a new incarnation. */
   returns: number
 }
@@ -210,7 +212,15 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     home: '',
     recorded: 0,
     roundAt: now,
-    counters: { malformed: 0, stray: 0, forged: 0, denied: 0, doubted: 0, returns: 0 },
+    counters: {
+      malformed: 0,
+      stray: 0,
+      forged: 0,
+      denied: 0,
+      doubted: 0,
+      unrestored: 0,
+      returns: 0,
+    },
   }
 }
 

@@ -267,7 +267,12 @@ function conclude(
 ): void {
   const { durable, lead } = gathering
   const copy = decode(testimonyLayout, bytes)
-  if (!copy) return giveUpWitness(session, gathering.until, gathering, out)
+  const isRestored = copy !== null && out.parts.restore(copy.parts)
+  // A part that does not take our own copy goes on with what it has: nobody is left to ask.
+  const isOwn = gathering.witness === 0
+  if (!copy || !(isRestored || isOwn)) {
+    return giveUpWitness(session, gathering.until, gathering, out)
+  }
   const witness = gathering.witness || session.me
   recall(session, now, copy.former)
   for (const { player, seq } of copy.seqs) countUpTo(durable, player, seq)
@@ -275,7 +280,6 @@ function conclude(
     const member = durable.members.get(inc)
     if (member) countUpTo(durable, member.player, settled)
   }
-  out.parts.restore(copy.parts)
   const log = commit.create<Effect>(copy.index + 1)
   const own = { lead, candidate: 0, candidateSince: now }
   become(session, now, 'concludes', { log, ...own }, out)

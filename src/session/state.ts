@@ -296,8 +296,8 @@ export interface Parts {
   collect(): PartState[]
   /** What we were told of the durable state of all parts, in the form of `collect`. */
   told(): PartState[]
-  /** Replaces the durable state of all parts. */
-  restore(parts: PartState[]): void
+  /** Replaces the durable state of all parts; false if one is missing or does not take its own. */
+  restore(parts: PartState[]): boolean
   /** Whether a part needs a player who is away, by what we keep or were told of it (S-5). */
   keeps(player: number): boolean
   /** What a player may see of news of a part; the same bytes if that is all. */

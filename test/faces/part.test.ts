@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { create, customMessage, customPart, type CustomEvent } from '../../src/custom/custom.ts'
 import type { PartOut } from '../../src/machine.ts'
 import { object, u8 } from '../../src/index.ts'
-import { decode, definePart, encode, type PartHost, refuse } from '../../src/part.ts'
+import { decode, definePart, encode, type PartHost, type PartPlan, refuse } from '../../src/part.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 import { decode as decodeLayout, encode as encodeLayout } from '../../src/wire/layout.ts'
 
@@ -13,7 +13,7 @@ interface Sum {
 }
 
 const heard: string[] = []
-const counter = definePart({
+const counting = {
   channel: 70,
   text: (options: { step: number }) => `step ${options.step}`,
   create: (): Sum => ({ sum: 0 }),
@@ -39,7 +39,8 @@ const counter = definePart({
     if (message[0] === 9) throw new Error('cannot hear nine')
     heard.push(`${face.host.me.name} < ${from.name}: ${message.join(' ')}`)
   },
-})
+} satisfies PartPlan<{ step: number }, Sum, { host: PartHost<Sum>; heard: string[] }>
+const counter = definePart(counting)
 const Count = counter('count', { step: 2 })
 const game = { game: 'counts', types: [Count] }
 
@@ -142,6 +143,22 @@ describe('an operation', () => {
     expect(await hosts[2]!.ask(Uint8Array.of(0))).toMatchObject({ ok: false, code: 'lost' })
     expect(() => hosts[2]!.send('all', Uint8Array.of(1))).toThrow('the session was left')
   })
+})
+
+test('T38: whose part does not take the snapshot does not stand by, and loses nothing', async () => {
+  const Broken = definePart({ ...counting, restore: () => null })('count', { step: 2 })
+  const w = world({ seed: 9, conditions: 'rtt=40' })
+  const ada = await w.join({ ...game, name: 'Ada' })
+  const bea = await w.join({ ...game, name: 'Bea', types: [Broken] })
+  await settled(w, ada.part(Count).host.ask(Uint8Array.of(0)))
+  await w.run(5_000)
+  expect(ada.safety).not.toBe('backed-up')
+  expect(bea.member!.counters.unrestored).toBeGreaterThan(0)
+  const cid = await w.join({ ...game, name: 'Cid' })
+  expect(await w.runUntil(() => ada.safety === 'backed-up', 60_000)).toBe(true)
+  w.kill(ada)
+  expect(await w.runUntil(() => cid.primary?.player === cid.me.player, 20_000)).toBe(true)
+  expect(cid.part(Count).host.state.sum).toBe(2)
 })
 
 describe.each(['star', 'mesh'] as const)('a message in a %s', (topology) => {

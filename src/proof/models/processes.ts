@@ -72,7 +72,7 @@ export const NO_PARTS: Parts = {
   change: () => {},
   collect: () => [],
   told: () => [],
-  restore: () => {},
+  restore: () => true,
   keeps: () => false,
   show: (_part, news) => news,
   news: () => {},
@@ -193,7 +193,10 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
       },
       change: ({ bytes }) => void process.done.push(bytes[0]!),
       collect: () => [{ part: PART, bytes: Uint8Array.from(process.done) }],
-      restore: (parts) => void (process.done = [...parts[0]!.bytes]),
+      restore: (parts) => {
+        process.done = [...parts[0]!.bytes]
+        return true
+      },
     },
   }
   return { effects, out }
