@@ -59,7 +59,8 @@ export function follow(
   part.view!(state, 0, view, outTo(events))
 }
 
-function outTo(events: PieceEvent[]) {
+/** A sink that keeps what is told. */
+export function outTo(events: PieceEvent[]) {
   return { send: () => 0, emit: (event: unknown) => void events.push(event as PieceEvent) }
 }
 
