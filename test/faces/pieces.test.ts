@@ -9,7 +9,6 @@ import {
   type JoinOptions,
   piece,
   type PieceHandle,
-  reject,
   secret,
   u32,
   u8,
@@ -17,6 +16,7 @@ import {
 } from '../../src/index.ts'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { handled, shuffled } from '../pieces/cards.ts'
 
 const Card = piece(
   'card',
@@ -28,15 +28,7 @@ const Card = piece(
   },
   {
     hold: 'must',
-    rules: {
-      update: (_card, patch, by, hold) => {
-        if (patch.at && patch.at[0] > 900) return { ...patch, at: [900, patch.at[1]] as const }
-        if (patch.at && patch.at[1] > 900) return reject('off the table')
-        if (patch.at && patch.at[1] === 666) throw new Error('a devil of a rule')
-        // Who draws a card sees it when they let go of it.
-        return hold === 'release' && patch.at?.[0] === 5 ? { ...patch, hand: by } : patch
-      },
-    },
+    rules: { update: handled },
   },
 )
 const Chip = piece('chip', { worth: u8 })
@@ -46,15 +38,7 @@ const deal = action('deal', (table, { count }: { count: number }) => {
   table.set('dealt', count)
   return count
 })
-const shuffle = action('shuffle', (table) => {
-  const cards = table.all(Card)
-  for (let left = cards.length - 1; left > 0; left--) {
-    const other = table.draw(left + 1)
-    const [face, there] = [cards[left]!.state.face!, cards[other]!.state.face!]
-    cards[left]!.set({ face: there })
-    cards[other]!.set({ face })
-  }
-})
+const shuffle = action('shuffle', (table) => shuffled(table.all(Card), table))
 const sweep = action('sweep', (table) => {
   for (const card of table.all(Card)) card.remove()
 })

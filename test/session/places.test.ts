@@ -237,4 +237,39 @@ describe('roles', () => {
     machine.wake(own, at + ATTEMPT_MS, out)
     expect(changes()).toHaveLength(1)
   })
+  test('T30: who gathers what the others know does nothing for them yet (AP-19)', () => {
+    const { own, view } = third()
+    const { out, messages } = listening()
+    own.recovers = true
+    own.hub = { up: true, since: 0 }
+    const fourth = { ...view.members[2]!, inc: 4, player: 4 }
+    const members = [...view.members, fourth]
+    client.follow(own, 0, { ...view, mv: 4, members }, null, out)
+    own.client.register = { epoch: 2, primary: 1, backup: 2 }
+    machine.wake(own, client.LOST_MS, out)
+    const at = client.LOST_MS + SEEK_MS
+    machine.wake(own, at, out)
+    const register = { epoch: 3, primary: 3, backup: 0 }
+    machine.hubSaid(
+      own,
+      at,
+      { kind: 'register', request: 1, session: 's', ok: true, register },
+      out,
+    )
+    const [before, { length }] = [own.server.log.entries.length, messages]
+    operate(own, at, 4, { kind: 'operation', seq: 1, part: 5, body: Uint8Array.of(1) }, out)
+    expect([own.server.role, own.server.log.entries.length]).toEqual(['gathering', before])
+    expect(messages.slice(length)).toEqual([])
+  })
+  test('T4: who holds the log and has not heard that it stands by leads when it is named (AP-19)', () => {
+    const one = primary()
+    one.give({ kind: 'offer', peer: 2 })
+    const snapshot = one.sent.find(({ kind }) => kind === 'snapshot')!
+    const backup = new One(fresh(1, null))
+    backup.session.me = 2
+    backup.give({ kind: 'receive', from: 1, message: snapshot })
+    expect(backup.session.server.role).toBe('sync')
+    backup.give(registerOf(3, 2, 0))
+    expect(backup.session.server).toMatchObject({ role: 'alone', epoch: 3 })
+  })
 })
