@@ -53,7 +53,7 @@ async function until({ w, bots }: Table, is: () => boolean, maxMs: number): Prom
 /** The person does that. @returns why not; empty if it was done */
 async function did<Args>(at: Table, action: ActionType<Args>, args: Args): Promise<string> {
   let why: string | null = null
-  void at.ada.act(action, args).then((told) => (why = told.ok ? '' : told.why))
+  void at.ada.act(action, args).then((told) => (why = told.ok ? '' : told.reason))
   await until(at, () => why !== null, 20_000)
   return why ?? 'no answer'
 }

@@ -3,15 +3,7 @@
  * and remembers. It draws nothing; `changed` tells who does.
  */
 
-import type {
-  ActionOutcome,
-  ActionType,
-  MemberInfo,
-  PieceHandle,
-  PieceOutcome,
-  Session,
-  Vec2,
-} from 'holdfast'
+import type { ActionOutcome, ActionType, PieceHandle, PieceOutcome, Session, Vec2 } from 'holdfast'
 import { Player } from '../player.ts'
 import { type Drag, Drags, type Drop, sentence } from './drags.ts'
 import { Ghosts } from './ghosts.ts'
@@ -262,7 +254,7 @@ export class Play extends Player {
     if (this.watching) return null
     try {
       const outcome = await this.session.act(action, args)
-      if (!outcome.ok) this.toasts.say(sentence(outcome.why))
+      if (!outcome.ok) this.toasts.say(sentence(outcome.reason))
       return outcome
     } catch (error) {
       this.toasts.say(error instanceof Error ? error.message : String(error))
@@ -468,18 +460,12 @@ export class Play extends Player {
     try {
       const outcome = await this.lane.run(run)
       if (outcome.ok) return true
-      if (outcome.why === 'refused') this.toasts.say(sentence(outcome.reason))
-      else this.toasts.say(firstWas(outcome.by), outcome.by?.player)
+      this.toasts.say(sentence(outcome.reason), outcome.by?.player)
     } catch (error) {
       this.toasts.say(error instanceof Error ? error.message : String(error))
     }
     return false
   }
-}
-
-/** Who was first, as far as they are still here. */
-function firstWas(by: MemberInfo | null): string {
-  return by ? `${by.name} was first.` : 'Somebody who has left was first.'
 }
 
 function pieceOf(handle: Thing['handle']): PieceHandle {

@@ -72,10 +72,13 @@ describe('seats at one tray', LONG, () => {
     const { hit } = decisions(new SessionCourt())
     const claim = { at: 1, pos: [1, 2], aim: 1, victim: 2, after: 3 } as const
     const session = await w.join({ game: 'teapots', name: 'Eve', types: [hit] })
-    const no = (args: unknown) => (): unknown => session.act(hit, args as never)
-    expect(no(null)).toThrow(/must be an object of the fields at, pos, aim, victim, after/)
-    expect(no({ ...claim, pos: [1, '2'] })).toThrow(/field pos: must be a finite number: "2"/)
-    expect(no({ ...claim, points: 9 })).toThrow(/no field is called "points"/)
+    const no = (args: unknown): Promise<unknown> => session.act(hit, args as never)
+    await expect(no(null)).rejects.toThrow(
+      /must be an object of the fields at, pos, aim, victim, after/,
+    )
+    const odd = no({ ...claim, pos: [1, '2'] })
+    await expect(odd).rejects.toThrow(/field pos: must be a finite number: "2"/)
+    await expect(no({ ...claim, points: 9 })).rejects.toThrow(/no field is called "points"/)
   })
 
   test('T49, T80: the server dies in the middle of it: no hit is lost, none counts twice', async () => {

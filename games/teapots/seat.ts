@@ -232,7 +232,7 @@ export class Seat {
     try {
       const outcome = await this.session.act(this.#decisions.hit, claim)
       if (outcome.ok) this.counted++
-      else this.#events.refused(outcome.why)
+      else this.#events.refused(outcome.reason)
     } catch {
       // The session is lost, and says so itself.
     } finally {

@@ -1,12 +1,12 @@
 /** The actions of a session as its user sees them: what is asked for, and the table they write. */
 
 import * as actions from '../actions/actions.ts'
-import { settle } from './answers.ts'
-import type { ActionOutcome } from './events.ts'
+import { outcomeOf } from './answers.ts'
 import type { ActionType } from './action-types.ts'
 import { givenArguments } from './arguments.ts'
 import { placeOf } from './definitions.ts'
 import type { Face, Host, ReadTable } from './kind.ts'
+import { type ActionOutcome, refused } from './outcomes.ts'
 
 type AnyAction = ActionType<never, unknown>
 
@@ -35,8 +35,12 @@ export class Decisions implements Face {
     const given = givenArguments(`the action "${type.name}"`, type.signature, args)
     const body = actions.encodeCall(type.name, given)
     return new Promise((resolve, reject) => {
-      const settled = (bytes: Uint8Array): void => settle(type, bytes, resolve, reject)
-      this.#host.ask({ body: () => body, settle: settled, reject })
+      this.#host.ask({
+        body: () => body,
+        settle: (bytes) => resolve(outcomeOf(type, bytes)),
+        lost: (why) => resolve(refused('lost', why)),
+        reject,
+      })
     })
   }
 
@@ -60,6 +64,6 @@ export class Decisions implements Face {
       this.#host.reports.report(new Error(answer.why), `a timer of "${name}"`, type ?? this)
     }
     const reject = (): void => void this.#falling.delete(id)
-    this.#host.ask({ body, settle: settled, reject })
+    this.#host.ask({ body, settle: settled, lost: reject, reject })
   }
 }

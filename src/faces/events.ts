@@ -79,9 +79,6 @@ export interface Asking {
   refuse(): void
 }
 
-/** What came of an action. */
-export type ActionOutcome<Answer> = { ok: true; value: Answer } | { ok: false; why: string }
-
 /** The server and its backup were gone at once, and the others went on. */
 export interface Recovery {
   readonly epoch: number

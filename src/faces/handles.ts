@@ -76,7 +76,7 @@ export interface ObjectHandle<F extends Fields = Fields> {
    * trip to the server; where its owner is asked, within 10 s more; after 30 s in any case. Granted
    * is of that moment: it may be followed by `lost`.
    *
-   * @throws HoldfastError code `left` when the session ends first
+   * @throws HoldfastError code `left`
    */
   take(): Promise<TakeOutcome>
   /**

@@ -196,7 +196,7 @@ export class Live implements Running {
     return this.#face('all', type).all!(type as never) as never
   }
 
-  act(type: Definition, args: unknown): never {
+  async act(type: Definition, args: unknown): Promise<never> {
     this.#checkOpen('act')
     return this.#face('act', type).act!(type as never, args as never) as never
   }

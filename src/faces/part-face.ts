@@ -9,6 +9,7 @@ import { Emitter } from './emitter.ts'
 import type { Face, Host } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 import { bounded } from './part-author.ts'
+import { refused } from './outcomes.ts'
 import type { OperationOutcome, PartHost, PartPlan } from './part-types.ts'
 
 /** A definition as its author gave it. */
@@ -101,10 +102,8 @@ export class Brought implements Face {
       this.#host.ask({
         body: () => body,
         settle: (bytes) => resolve(outcomeOf(bytes)),
-        reject: (error) => {
-          if (!(error instanceof HoldfastError) || error.code !== 'left') return reject(error)
-          resolve({ ok: false, code: 'lost', reason: error.message })
-        },
+        lost: (why) => resolve(refused('lost', why)),
+        reject,
       })
     })
   }
@@ -132,11 +131,10 @@ export class Brought implements Face {
 
 function outcomeOf(bytes: Uint8Array): OperationOutcome {
   if (bytes.length === 0) {
-    const reason = 'it was done, but its answer was lost with the server and its backup'
-    return { ok: false, code: 'lost', reason }
+    return refused('lost', 'it was done, but its answer was lost with the server and its backup')
   }
   const said = decode(machine.customAnswer, bytes)
   if (said?.kind === 'done') return { ok: true, value: said.answer }
-  if (said) return { ok: false, code: said.kind, reason: said.reason }
-  return { ok: false, code: 'failed', reason: 'the server knows no such part' }
+  if (said) return refused(said.kind, said.reason)
+  return refused('failed', 'the server knows no such part')
 }

@@ -4,6 +4,7 @@ import type { Asker } from '../custom/custom.ts'
 import type { Emitter } from './emitter.ts'
 import type { Kind } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
+import type { Outcome } from './outcomes.ts'
 
 export type { Asker } from '../custom/custom.ts'
 
@@ -22,14 +23,7 @@ export interface PartType<Name extends string = string, Face = unknown> {
  * - `failed`: `perform` threw or gave what cannot be; nothing was changed
  * - `lost`: nobody can tell any more what came of it
  */
-export type OperationOutcome =
-  | { readonly ok: true; readonly value: Uint8Array }
-  | {
-      readonly ok: false
-      readonly code: 'refused' | 'failed' | 'lost'
-      /** A sentence for people. */
-      readonly reason: string
-    }
+export type OperationOutcome = Outcome<Uint8Array, 'refused' | 'failed' | 'lost'>
 
 /** What a face gets of its session, and nothing more. */
 export interface PartHost<State> {
@@ -45,7 +39,7 @@ export interface PartHost<State> {
    * Has the server `perform` an operation of at most 16,320 bytes: once, whoever serves by then.
    * The promise waits as long as it must.
    *
-   * @throws HoldfastError `bad-value`, or `overloaded` with 64 of this member under way
+   * @throws HoldfastError `bad-value`, `left`, or `overloaded` with 64 of this member under way
    */
   ask(operation: Uint8Array): Promise<OperationOutcome>
   /**

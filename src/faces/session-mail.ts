@@ -166,9 +166,9 @@ class End implements Stream {
     for (const host of hosts) {
       this.join(host)
       const word: Word = { what: 'open', stream: this.#stream, n: 0, more: false, text: peer }
-      const taken = await session.call(host, letters, word).catch(() => false)
+      const taken = await session.call(host, letters, word).catch(() => null)
       if (this.#closed) return
-      if (taken) return this.#events!.opened()
+      if (taken?.ok && taken.value) return this.#events!.opened()
       this.#part()
     }
     this.hangUp(`no Node member of the session offers the mailbox "${peer}"`)
@@ -206,7 +206,8 @@ class End implements Stream {
       this.#underWay++
       session.call(this.to!, letters, word).then(
         (taken) => {
-          if (!taken) return this.hangUp('the other end knows it no more')
+          if (!taken.ok) return this.hangUp(taken.reason)
+          if (!taken.value) return this.hangUp('the other end knows it no more')
           this.#underWay--
           this.#waiting -= (word.text.length * 3) / 4
           if (this.#queue.length === 0 && this.#underWay === 0) this.#waiting = 0

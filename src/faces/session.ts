@@ -16,10 +16,11 @@ import type { ActionType } from './action-types.ts'
 import type { CallOptions, CallTarget, NoteTarget } from './calls.ts'
 import type { Collection, Listing } from './collection.ts'
 import type { Listen } from './emitter.ts'
-import type { ActionOutcome, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
+import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import type { ObjectHandle } from './handles.ts'
 import type { MemberInfo } from './member-info.ts'
 import type { ObjectType } from './object-types.ts'
+import type { ActionOutcome, CallOutcome } from './outcomes.ts'
 import type { PartType } from './part-types.ts'
 import type { PieceHandle } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
@@ -113,9 +114,8 @@ export interface Session {
    * Runs an action on the primary, once. The promise waits as long as it must: over a change
    * of primary, an outage of the hub, a way back. It settles when the outcome is safe.
    *
-   * @throws HoldfastError `bad-value` at once for arguments that do not fit its fields,
-   *   `overloaded` with 64 under way, `left` when the session is left first, `failed` for an answer
-   *   that does not fit its field
+   * It rejects with a HoldfastError: `bad-value` for arguments that do not fit its fields,
+   * `overloaded` with 64 under way, `not-found` for one that was not given to join, `left`.
    */
   act<Args, Answer>(type: ActionType<Args, Answer>, args: Args): Promise<ActionOutcome<Answer>>
 
@@ -130,19 +130,16 @@ export interface Session {
    * what others shall see, and `act` for what must happen: a call is lost with any link or machine
    * on its way, and nobody knows then whether it ran.
    *
-   * @throws HoldfastError `unknown` when a link on the way, the member or the server was lost;
-   *   `timeout` when there was no answer in time, for it may still run; `failed` with what it
-   *   threw, or for an answer that does not fit its field. In the others nothing ran: `not-found`
-   *   for a member that is not here or does not answer to it, `unreachable` without a link just
-   *   now, `overloaded` with 64 under way, over 200 a second or on a link that is full, `bad-value`
-   *   for more than 8 KB and for arguments that do not fit its fields, `left`
+   * It rejects with a HoldfastError, and nothing ran: `bad-value` for who is no member, for more
+   * than 8 KB and for arguments that do not fit its fields; `not-found` for a procedure that was
+   * not given to join; `overloaded` with 64 under way or over 200 a second; `left`.
    */
   call<Args, Answer>(
     target: CallTarget,
     type: ProcedureType<Args, Answer>,
     args: Args,
     options?: CallOptions,
-  ): Promise<Answer>
+  ): Promise<CallOutcome<Answer>>
 
   /**
    * Has a member run a procedure, or `all` others, and does not wait for an answer: nobody says

@@ -83,7 +83,7 @@ export interface SlotsHandle<World, Act> {
   /**
    * Does something, in the slot under way.
    *
-   * @throws HoldfastError `unreachable` while the world is on its way, `overloaded` with 8 acts in
+   * @throws HoldfastError `not-ready` while the world is on its way, `overloaded` with 8 acts in
    *   this slot already, `bad-value` for what the fields do not take or over 64 bytes, `left`
    */
   act(act: Act): void
@@ -305,7 +305,7 @@ class World implements SlotsHandle<unknown, unknown> {
     if (this.#host.over) throw new HoldfastError('left', 'cannot act: the session was left')
     if (this.#refusal) throw this.#refusal
     if (this.status !== 'live') {
-      throw new HoldfastError('unreachable', 'cannot act: the world is still on its way to us')
+      throw new HoldfastError('not-ready', 'cannot act: the world is still on its way to us')
     }
     this.#host.do((now, out) => {
       machine.tick(this.#state, this.#game, now, out as PartOut<machine.SlotsEvent>)

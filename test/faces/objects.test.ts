@@ -91,7 +91,8 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
     expect(await outcome).toEqual({ ok: true, value: 1 })
     const double = procedure('double', (count: number) => count * 2)
     const third = await crew({ topology, types: [double] })
-    expect(await settled(third.w, third.all[2]!.call(third.all[1]!.me, double, 4))).toBe(8)
+    const doubled = third.all[2]!.call(third.all[1]!.me, double, 4)
+    expect(await settled(third.w, doubled)).toEqual({ ok: true, value: 8 })
   })
 
   test('B6, B8: and with a world of slots alone (PR-4)', async () => {
@@ -403,7 +404,8 @@ describe('errors name the object, the field and what is wrong', () => {
     const waits = one(all[2]!, Hat).take()
     await w.run(200)
     all[2]!.end('test')
-    await expect(waits).rejects.toMatchObject({ code: 'left' })
+    expect(await waits).toMatchObject({ ok: false, code: 'lost' })
+    await expect(one(all[2]!, Hat).take()).rejects.toMatchObject({ code: 'left' })
     expect(failure(() => all[2]!.create(Rock))[0]).toBe('left')
     expect(hat.alive).toBe(true)
   })

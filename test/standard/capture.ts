@@ -240,7 +240,8 @@ async function play({ sim, until, settled }: Stage, sessions: Session[]): Promis
   const done = [bea.act(bump, { key: 'bea', times: 9 }), cy.act(bump, { key: 'cy', times: 30 })]
   await settled(Promise.all(done))
   // By way of the server, from one that has no other link to whom it calls.
-  if ((await settled(cy.call(bea.me, roll, { sides: 6 }))) !== 5) throw new Error('a die of five')
+  const rolled = await settled(cy.call(bea.me, roll, { sides: 6 }))
+  if (!rolled.ok || rolled.value !== 5) throw new Error('a die of five')
   cy.note('all', roll, { sides: 2 })
   await sim.run(2_500)
   cy.create(Dot, { hue: 9 }).destroy()

@@ -27,7 +27,7 @@ test('dice of all kinds come out, roll up to their sides, and go back', async ()
     }
   }
   expect(most.get(dice[5]!.id)).toBeGreaterThan(12)
-  expect(await done(crew, dice[5]!.update({ sides: 200 }))).toMatchObject({ why: 'refused' })
+  expect(await done(crew, dice[5]!.update({ sides: 200 }))).toMatchObject({ code: 'refused' })
   expect(await out(crew, 'die', 7)).toBe('A die has 4, 6, 8, 10, 12, 20 sides, and not 7.')
   const ids = dice.map(({ id }) => id)
   await done(crew, dice[0]!.grab())

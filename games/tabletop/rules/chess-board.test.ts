@@ -69,7 +69,7 @@ test('only who sits at a colour moves it, in turn, as the rules say, and with wo
   await done(crew, man.grab())
   await done(crew, man.release({ at: [500, 20] }))
   expect(man.state.at).toEqual(chessAt(square('e2')))
-  expect(await done(crew, man.update({ kind: 5 }))).toMatchObject({ why: 'refused' })
+  expect(await done(crew, man.update({ kind: 5 }))).toMatchObject({ code: 'refused' })
   expect(await done(crew, manOn(crew.all[2]!, square('e2')).grab())).toMatchObject({ ok: false })
   agree(crew)
 })

@@ -48,7 +48,7 @@ describe('a free table', () => {
     await done(crew, top!.update({ at: [300, 300] }))
     expect(seers(crew, top!.id)).toEqual([])
     const shown = await done(crew, top!.release({ at: [300, 300], up: true }))
-    expect(shown).toEqual({ ok: true, clamped: true })
+    expect(shown).toEqual({ ok: true, value: { clamped: true } })
     expect(seers(crew, top!.id)).toEqual([0, 1, 2, 3])
 
     const { player } = crew.all[2]!.me
@@ -72,7 +72,7 @@ describe('a free table', () => {
     const [top] = crew.all[3]!.all(Card).toReversed() as CardHandle[]
     const { player } = crew.all[3]!.me
     for (const patch of [{ hand: player }, { up: true }, { face: 3 }, { law: true }]) {
-      expect(await done(crew, top!.update(patch))).toMatchObject({ ok: false, why: 'refused' })
+      expect(await done(crew, top!.update(patch))).toMatchObject({ ok: false, code: 'refused' })
     }
     await done(crew, top!.grab())
     expect(await done(crew, top!.update({ at: [9, 9], up: true }))).toMatchObject({ ok: false })
@@ -99,7 +99,7 @@ describe('a free table', () => {
   test('dice are rolled by the server, and by nobody else', async () => {
     const crew = await table('free')
     const [die] = crew.all[3]!.all(Die)
-    expect(await done(crew, die!.update({ pips: 6 }))).toMatchObject({ ok: false, why: 'refused' })
+    expect(await done(crew, die!.update({ pips: 6 }))).toMatchObject({ ok: false, code: 'refused' })
     const seen = new Set<number>()
     for (let times = 0; times < 40; times++) {
       expect(await act(crew, 3, ACTS.roll, { die: die!.id })).toBe('')
@@ -137,10 +137,10 @@ describe('draughts', () => {
     const crew = await table('draughts')
     await act(crew, 2, ACTS.sit, { seat: 0 })
     const man = manOn(crew.all[2]!, 9)
-    expect(await done(crew, manOn(crew.all[3]!, 9).grab())).toMatchObject({ why: 'refused' })
+    expect(await done(crew, manOn(crew.all[3]!, 9).grab())).toMatchObject({ code: 'refused' })
     await done(crew, man.grab())
     await done(crew, man.update({ at: [500, 20] }))
-    expect(await done(crew, man.update({ king: true }))).toMatchObject({ why: 'refused' })
+    expect(await done(crew, man.update({ king: true }))).toMatchObject({ code: 'refused' })
     await done(crew, man.release({ at: [500, 20] }))
     expect(man.state.at).toEqual(squareAt(9))
   })
