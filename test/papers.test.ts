@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { ERRORS, OUTCOMES, type Row } from '../src/codes.ts'
 import type { JoinOptions, ObjectEvents, PieceEvents } from '../src/index.ts'
-import type { SessionEvents, SlotsEvents } from '../src/index.ts'
+import type { SessionEvents, SlotsEvents, TableEvents } from '../src/index.ts'
 import { read, written } from '../tools/tidy/house.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -141,7 +141,7 @@ describe('the tables', () => {
     const session: Record<keyof SessionEvents, true> = {
       ...{ status: true, safety: true, primary: true, backup: true, join: true, leave: true },
       ...{ members: true, objects: true, asked: true, pieces: true, lostSecrets: true },
-      ...{ table: true, recovered: true, healed: true, error: true },
+      ...{ recovered: true, healed: true, error: true },
     }
     const object: Record<keyof ObjectEvents, true> = {
       ...{ changed: true, granted: true, lost: true, denied: true, gone: true },
@@ -152,7 +152,8 @@ describe('the tables', () => {
     const slots: Record<keyof SlotsEvents<unknown>, true> = {
       ...{ void: true, refused: true, failed: true, diverged: true },
     }
-    const all = [session, object, piece, slots].flatMap(namesOf).toSorted()
+    const table: Record<keyof TableEvents, true> = { changed: true }
+    const all = [session, table, object, piece, slots].flatMap(namesOf).toSorted()
     expect(namesUnder('docs/reference.md', 'Events').toSorted()).toEqual(all)
   })
   test('every option of join (DO-14)', () => {

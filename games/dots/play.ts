@@ -21,11 +21,11 @@ export class Play extends Player {
 
   constructor(session: Session, watching: boolean, changed: () => void) {
     super(session, changed)
-    this.pins = rules.pins(session)
+    this.pins = rules.pins(session.table)
     this.#dot = new Sole(session, rules.Dot)
     if (!watching) this.comeIn()
-    session.on('table', () => {
-      this.pins = rules.pins(session)
+    session.table.on('changed', () => {
+      this.pins = rules.pins(session.table)
       this.changed()
     })
   }

@@ -18,7 +18,7 @@ describe('a pin', () => {
     const dropped = session.act(rules.drop, { at: [120, 2.04] })
     await w.run(2_000)
     expect(await dropped).toEqual({ ok: true, value: { number: 1, count: 1 } })
-    expect(rules.pins(session).map(({ at }) => at)).toEqual([[100, 2]])
+    expect(rules.pins(session.table).map(({ at }) => at)).toEqual([[100, 2]])
   })
   test('is written with its player and its place, and counted', () => {
     const kept = table()

@@ -5,8 +5,10 @@ import { outcomeOf } from './answers.ts'
 import type { ActionType } from './action-types.ts'
 import { givenArguments } from './arguments.ts'
 import { placeOf } from './definitions.ts'
-import type { Face, Host, ReadTable } from './kind.ts'
+import { Emitter } from './emitter.ts'
+import type { Face, Host } from './kind.ts'
 import { type ActionOutcome, refused } from './outcomes.ts'
+import type { TableEvents, TableView } from './table-view.ts'
 
 type AnyAction = ActionType<never, unknown>
 
@@ -15,7 +17,8 @@ export class Decisions implements Face {
   readonly #types: readonly AnyAction[]
   readonly #state: actions.Actions
   readonly #host: Host
-  readonly table: ReadTable
+  readonly table: TableView
+  readonly #events: Emitter<TableEvents>
   // Timers that we, as who serves, have asked for and have no answer about.
   readonly #falling = new Set<number>()
 
@@ -23,9 +26,11 @@ export class Decisions implements Face {
     this.#types = types
     this.#state = state
     this.#host = host
+    this.#events = new Emitter('the table', ['changed'], host.reports)
     this.table = {
       get: (key) => actions.read(state, key),
       keys: (prefix) => actions.keys(state, prefix),
+      on: (name, listener, options) => this.#events.on(name, listener, options),
     }
   }
 
@@ -46,7 +51,7 @@ export class Decisions implements Face {
 
   /** Keys of the table are others; or timers are due, at who serves. */
   told(event: actions.ActionEvent): void {
-    if (event.kind === 'table') return void this.#host.tell('table', event.keys)
+    if (event.kind === 'table') return this.#events.tell('changed', event.keys)
     for (const id of event.ids) if (!this.#falling.has(id)) this.#fire(id)
   }
 

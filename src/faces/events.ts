@@ -35,8 +35,6 @@ export interface SessionEvents {
   pieces: void
   /** Server and backup were gone at once, and no survivor was shown secret fields of these. */
   lostSecrets: readonly number[]
-  /** Keys of the table that changed. */
-  table: readonly string[]
   recovered: Recovery
   healed: Healing
   /**
@@ -48,7 +46,7 @@ export interface SessionEvents {
 
 const NAMES: readonly (keyof SessionEvents)[] = [
   ...(['status', 'safety', 'primary', 'backup', 'join', 'leave', 'members'] as const),
-  ...(['objects', 'asked', 'pieces', 'lostSecrets', 'table'] as const),
+  ...(['objects', 'asked', 'pieces', 'lostSecrets'] as const),
   ...(['recovered', 'healed', 'error'] as const),
 ]
 

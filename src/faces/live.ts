@@ -1,6 +1,5 @@
 /** A session as it runs: one member, and the faces of what the game names. */
 
-import type { Value } from '../actions/actions.ts'
 import { parse } from '../faults/conditions.ts'
 import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as member from '../member/member.ts'
@@ -16,11 +15,12 @@ import type { Emitter, Listen } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
-import type { Definition, Face, Kind, Opened, ReadTable, Verbs } from './kind.ts'
+import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 import { Questions } from './questions.ts'
 import { Roster } from './roster.ts'
 import type { Session } from './session.ts'
+import type { TableView } from './table-view.ts'
 import { formatToken } from './token.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -201,17 +201,9 @@ export class Live implements Running {
     return this.#face('act', type).act!(type as never, args as never) as never
   }
 
-  get(key: string): Value | undefined {
-    return this.#table?.get(key)
-  }
-
-  keys(prefix = ''): string[] {
-    return this.#table?.keys(prefix) ?? []
-  }
-
-  get #table(): ReadTable | null {
+  get table(): TableView {
     for (const { table } of this.#faces.values()) if (table) return table
-    return null
+    throw new HoldfastError('not-found', 'there is no table: join was given no type of actions')
   }
 
   async call(

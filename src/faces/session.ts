@@ -8,7 +8,6 @@
  * Any machine in it may die. What was acknowledged stays; `status` and `safety` say how it stands.
  */
 
-import type { Value } from '../actions/actions.ts'
 import type { ErrorCode } from '../machine.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
@@ -26,6 +25,7 @@ import type { PieceHandle } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
 import type { Procedure, ProcedureType } from './procedure-types.ts'
 import type { SlotsHandle, SlotsType } from './slots.ts'
+import type { TableView } from './table-view.ts'
 
 /** See the head of this file. Made by `join` and `host`. */
 export interface Session {
@@ -119,11 +119,11 @@ export interface Session {
    */
   act<Args, Answer>(type: ActionType<Args, Answer>, args: Args): Promise<ActionOutcome<Answer>>
 
-  /** A value of the table that actions write. */
-  get(key: string): Value | undefined
-
-  /** Keys of the table with such a beginning, sorted. */
-  keys(prefix?: string): string[]
+  /**
+   * The table that actions write: a member reads it. @throws HoldfastError `not-found` where `join`
+   * was given no actions
+   */
+  readonly table: TableView
 
   /**
    * Has a member run a procedure, at most once, and waits for its answer. Prefer an object for

@@ -120,7 +120,7 @@ export function wrongPlays(session: Session, plays: Plays, isSteady: boolean): s
   const home = session.member?.session.id
   const found = [...plays.odd]
   for (const name of plays.names) {
-    const times = Number(session.get(done(name)) ?? 0)
+    const times = Number(session.table.get(done(name)) ?? 0)
     const answer = plays.answered.get(name)
     if (times > 1) found.push(`once: ${name} was done ${times} times`)
     if (answer?.home !== home) continue

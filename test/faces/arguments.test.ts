@@ -125,7 +125,7 @@ describe('an action with fields', () => {
     }
     expect(await answered(w, grace.act(lie(deal), { count: 1e9, to: 'north' }))).toBe('lots')
     expect(ran).toEqual([{ count: 255, to: 'north' }])
-    expect([ada.get('dealt'), ada.status, w.reported]).toEqual([255, 'live', []])
+    expect([ada.table.get('dealt'), ada.status, w.reported]).toEqual([255, 'live', []])
   })
 
   test('runs by a timer with values that fit, and a timer takes no others (AP-3)', async () => {
@@ -143,7 +143,7 @@ describe('an action with fields', () => {
       { left: 4, by: 0 },
       { left: 4, by: 0 },
     ])
-    expect(ada.get('left')).toBe(4)
+    expect(ada.table.get('left')).toBe(4)
   })
 
   test('is not run by a timer that a liar set while it served (AP-3)', async () => {

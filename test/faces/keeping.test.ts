@@ -100,7 +100,7 @@ describe('a player whom the table keeps', () => {
       const outcome = await settled(w, ada.act(keep, { player }))
       expect(outcome).toMatchObject({ reason: expect.stringContaining('a table keeps players') })
     }
-    expect(ada.keys()).toEqual([])
+    expect(ada.table.keys()).toEqual([])
   })
 })
 

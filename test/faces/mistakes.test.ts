@@ -15,10 +15,12 @@ describe('a listener that throws', () => {
     const [ada] = all as [Session]
     const heard: string[] = []
     const errors: string[] = []
-    for (const name of ['members', 'join', 'leave', 'objects', 'table', 'safety'] as const) {
+    for (const name of ['members', 'join', 'leave', 'objects', 'safety'] as const) {
       ada.on(name, boom)
       ada.on(name, () => void heard.push(name))
     }
+    ada.table.on('changed', boom)
+    ada.table.on('changed', () => void heard.push('table'))
     ada.on('error', ({ error, where }) => void errors.push(`${where}: ${String(error)}`))
     ada.create(Rock)
     await settled(w, ada.act(put, { key: 'a', value: 1 }))
@@ -30,7 +32,7 @@ describe('a listener that throws', () => {
     expect(new Set(heard)).toEqual(new Set(['objects', 'table', 'join', 'members', 'leave']))
     expect(heard.filter((name) => name === 'table')).toHaveLength(2)
     expect(errors.toSorted()).toEqual(
-      ['join', 'leave', 'members', 'objects', 'table'].map(
+      ['changed', 'join', 'leave', 'members', 'objects'].map(
         (name) => `a listener of "${name}": Error: boom`,
       ),
     )
@@ -177,7 +179,7 @@ describe('an action', () => {
     const outcome = await settled(w, grace.act(write, null))
     const sentence = 'the action "write" gave a promise: it answers at once'
     expect(outcome).toEqual({ ok: false, code: 'refused', reason: sentence })
-    expect(ada.keys()).toEqual([])
+    expect(ada.table.keys()).toEqual([])
     expect(w.reported).toEqual([`the action "write": HoldfastError: ${sentence}`])
   })
   test('that throws by mistake says so to who asked and to its author; its own no is told nobody (AP-6)', async () => {
@@ -212,7 +214,7 @@ describe('an action', () => {
     const { w, all } = await crew({ types: [write] }, 1)
     const outcome = await settled(w, all[0]!.act(write, null))
     expect(outcome).toMatchObject({ code: 'refused', reason: expect.stringContaining(why) })
-    expect(all[0]!.keys()).toEqual([])
+    expect(all[0]!.table.keys()).toEqual([])
   })
   const circle: Record<string, unknown> = {}
   circle['self'] = circle

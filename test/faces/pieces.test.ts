@@ -246,7 +246,7 @@ describe('one table', () => {
 
   test('actions change many pieces and the table at once, and draw what nobody foresees', async () => {
     const { w, all } = await table()
-    expect(all.map((session) => session.get('dealt'))).toEqual([3, 3, 3])
+    expect(all.map((session) => session.table.get('dealt'))).toEqual([3, 3, 3])
     expect(all.map((session) => session.all(Chip)[0]!.state.worth)).toEqual([7, 7, 7])
     const gone: number[] = []
     card(all[2]!).on('gone', () => gone.push(1))

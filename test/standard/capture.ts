@@ -185,7 +185,7 @@ async function disaster({ sim, until, settled }: Stage, all: Session[]): Promise
   let told = 0
   for (const one of left) one.on('recovered', () => told++)
   await until('both go on', () => told === 2)
-  await until('both have it', () => left.every((one) => one.get('seen/0') !== undefined))
+  await until('both have it', () => left.every((one) => one.table.get('seen/0') !== undefined))
   return left
 }
 

@@ -78,7 +78,7 @@ export async function uses(signal: AbortSignal): Promise<void> {
   const outcome: ActionOutcome<{ left: number }> = await session.act(hit, { n: 4 })
   if (outcome.ok) console.log(outcome.value.left.toFixed())
   else console.log(outcome.reason)
-  const value: Value | undefined = session.get('hits')
+  const value: Value | undefined = session.table.get('hits')
   const pinged = await session.call('primary', ping, 'word', { timeoutMs: 9 })
   const length: number = pinged.ok ? pinged.value : 0
   const stop: () => void = session.on('primary', (who: MemberInfo | null) => console.log(who?.name))
@@ -101,6 +101,24 @@ export async function usesFields(session: Session): Promise<void> {
   session.answer(ask, ({ question }) => question.length > 3)
   console.log(dealt.ok, picked.ok, rolled.ok, answer.ok)
   if (!rolled.ok && rolled.code === 'timeout') console.log(rolled.by?.name)
+}
+
+export function usesTable({ table }: Session): () => void {
+  const at: Value | undefined = table.get('at')
+  const keys: string[] = table.keys('hits ')
+  console.log(at, keys.length)
+  return table.on('changed', (changed) => console.log(changed.join()), { once: true })
+}
+
+export function misusesOfTable(session: Session): void {
+  // @ts-expect-error Actions alone write it.
+  console.log(session.table.set)
+  // @ts-expect-error A session has a table, and is none.
+  console.log(session.get)
+  // @ts-expect-error The table tells of itself.
+  session.on('table', () => {})
+  // @ts-expect-error There is no such event.
+  session.table.on('added', () => {})
 }
 
 export async function misusesOfOutcomes(session: Session): Promise<void> {
