@@ -1,7 +1,9 @@
 /** @module What browsers and Node share of the public API. */
 
 export type { Actor, Table, Value } from './actions/actions.ts'
-export type { Collection, Listing } from './faces/collection.ts'
+export type { Collection, Listing, ListingEvents } from './faces/collection.ts'
+export type { Stop } from './faces/disposing.ts'
+export type { Emitter } from './faces/emitter.ts'
 export type { ObjectEvents, ObjectHandle } from './faces/handles.ts'
 export type { OutcomeCode } from './codes.ts'
 export type { ActionOutcome, CallOutcome, GiveOutcome, Outcome } from './faces/outcomes.ts'

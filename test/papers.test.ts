@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { ERRORS, OUTCOMES, type Row } from '../src/codes.ts'
-import type { JoinOptions, ObjectEvents, PieceEvents } from '../src/index.ts'
+import type { JoinOptions, ListingEvents, ObjectEvents, PieceEvents } from '../src/index.ts'
 import type { SessionEvents, SlotsEvents, TableEvents } from '../src/index.ts'
 import { read, written } from '../tools/tidy/house.ts'
 
@@ -147,13 +147,16 @@ describe('the tables', () => {
       ...{ changed: true, granted: true, lost: true, denied: true, gone: true },
     }
     const piece: Record<keyof PieceEvents, true> = {
-      ...{ conflict: true, refused: true, lost: true, change: true, gone: true },
+      ...{ conflict: true, refused: true, lost: true, changed: true, gone: true },
     }
     const slots: Record<keyof SlotsEvents<unknown>, true> = {
-      ...{ void: true, refused: true, failed: true, diverged: true },
+      ...{ changed: true, void: true, refused: true, failed: true, diverged: true },
     }
     const table: Record<keyof TableEvents, true> = { changed: true }
-    const all = [session, table, object, piece, slots].flatMap(namesOf).toSorted()
+    const list: Record<keyof ListingEvents<unknown>, true> = {
+      ...{ added: true, changed: true, removed: true },
+    }
+    const all = [session, table, list, object, piece, slots].flatMap(namesOf).toSorted()
     expect(namesUnder('docs/reference.md', 'Events').toSorted()).toEqual(all)
   })
   test('every option of join (DO-14)', () => {

@@ -159,7 +159,7 @@ export class Belongings implements Face {
 
   #touch(handle: Handle<Fields>): void {
     this.#changed.add(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.touch(handle.type, handle)
   }
 
   #came(replica: objects.Replica): void {
@@ -167,8 +167,7 @@ export class Belongings implements Face {
     if (!type) return
     const handle = new Handle(this.#handleHost, type, replica)
     this.#handles.set(replica.key, handle)
-    this.#gatherings.of(type).add(handle)
-    this.#gatherings.touch(type)
+    this.#gatherings.add(type, handle)
   }
 
   #went(key: number): void {
@@ -180,8 +179,7 @@ export class Belongings implements Face {
 
   #ended(handle: Handle<Fields>): void {
     handle.alive = false
-    this.#gatherings.of(handle.type).delete(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.delete(handle.type, handle)
     this.#changed.delete(handle)
     handle.tell('gone', { reason: handle.refused ? 'full' : 'ended' })
   }

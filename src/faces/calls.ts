@@ -10,6 +10,7 @@ import { checkFunction } from '../runtime/options.ts'
 import { isMistake } from '../runtime/reports.ts'
 import { fitAnswer, fitArguments, givenAnswer, givenArguments } from './arguments.ts'
 import { placeOf } from './definitions.ts'
+import { type Stop, stopping } from './disposing.ts'
 import type { Face, Host } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 import { type CallOutcome, type Refused, refused } from './outcomes.ts'
@@ -86,16 +87,13 @@ export class Calls implements Face {
   }
 
   /** Says what is done here when it is called. @returns stops it */
-  answer<Args, Answer>(
-    type: ProcedureType<Args, Answer>,
-    handler: Procedure<Args, Answer>,
-  ): () => void {
+  answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop {
     placeOf(this.#types, type)
     checkFunction(`the answer to "${type.name}"`, handler)
     this.#handlers.set(type.name, handler)
-    return () => {
+    return stopping(() => {
       if (this.#handlers.get(type.name) === handler) this.#handlers.delete(type.name)
-    }
+    })
   }
 
   /** The session is over: of what is under way nobody knows. */

@@ -5,7 +5,7 @@ import { outcomeOf } from './answers.ts'
 import type { ActionType } from './action-types.ts'
 import { givenArguments } from './arguments.ts'
 import { placeOf } from './definitions.ts'
-import { Emitter } from './emitter.ts'
+import { Listeners } from './emitter.ts'
 import type { Face, Host } from './kind.ts'
 import { type ActionOutcome, refused } from './outcomes.ts'
 import type { TableEvents, TableView } from './table-view.ts'
@@ -18,7 +18,7 @@ export class Decisions implements Face {
   readonly #state: actions.Actions
   readonly #host: Host
   readonly table: TableView
-  readonly #events: Emitter<TableEvents>
+  readonly #events: Listeners<TableEvents>
   // Timers that we, as who serves, have asked for and have no answer about.
   readonly #falling = new Set<number>()
 
@@ -26,7 +26,7 @@ export class Decisions implements Face {
     this.#types = types
     this.#state = state
     this.#host = host
-    this.#events = new Emitter('the table', ['changed'], host.reports)
+    this.#events = new Listeners('the table', ['changed'], host.reports)
     this.table = {
       get: (key) => actions.read(state, key),
       keys: (prefix) => actions.keys(state, prefix),

@@ -1,7 +1,7 @@
 /** What a session tells, and what it shows of itself. */
 
 import type { Environment } from '../ports.ts'
-import { Emitter } from './emitter.ts'
+import { Listeners } from './emitter.ts'
 import type { ObjectHandle } from './handles.ts'
 import { type Reported, Reports } from '../runtime/reports.ts'
 import type { ByteRates } from '../runtime/member/traffic.ts'
@@ -52,7 +52,7 @@ const NAMES: readonly (keyof SessionEvents)[] = [
 
 /** The events of a session that is about to be, and where errors of the game are reported. */
 export function openEvents({ loop, report }: Pick<Environment, 'loop' | 'report'>): {
-  events: Emitter<SessionEvents>
+  events: Listeners<SessionEvents>
   reports: Reports
 } {
   const reports = new Reports({
@@ -64,7 +64,7 @@ export function openEvents({ loop, report }: Pick<Environment, 'loop' | 'report'
     },
     place: ({ error, where }) => report(error, where),
   })
-  const events: Emitter<SessionEvents> = new Emitter('a session', NAMES, reports)
+  const events: Listeners<SessionEvents> = new Listeners('a session', NAMES, reports)
   return { events, reports }
 }
 

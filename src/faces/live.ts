@@ -11,7 +11,8 @@ import type { View } from '../session/messages.ts'
 import { shown } from '../wire/fields.ts'
 import { Absence } from './absence.ts'
 import { type Definitions, kindOf, notGiven } from './definitions.ts'
-import type { Emitter, Listen } from './emitter.ts'
+import { ASYNC_DISPOSE, type Stop } from './disposing.ts'
+import type { Listen, Listeners } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
@@ -50,7 +51,7 @@ export interface Running extends Session {
 
 /** See the head of this file. */
 export class Live implements Running {
-  readonly #events: Emitter<SessionEvents>
+  readonly #events: Listeners<SessionEvents>
   readonly #questions = new Questions()
   readonly #kinds = new Map<Kind, Opened>()
   readonly #faces = new Map<number, Face>()
@@ -68,7 +69,7 @@ export class Live implements Running {
   /** @param options  what `join` was given */
   constructor(
     { kinds }: Definitions,
-    events: Emitter<SessionEvents>,
+    events: Listeners<SessionEvents>,
     reports: Reports,
     options: object,
   ) {
@@ -183,7 +184,7 @@ export class Live implements Running {
     name: Name,
     listener: (value: SessionEvents[Name]) => void,
     options?: Listen,
-  ): () => void {
+  ): Stop {
     return this.#events.on(name, listener, options)
   }
 
@@ -220,9 +221,9 @@ export class Live implements Running {
     this.#face('note', type).note!(type as never, target as never, args as never)
   }
 
-  answer(type: Definition, handler: unknown): () => void {
+  answer(type: Definition, handler: unknown): Stop {
     const face = this.#face('answer', type)
-    return face.answer!(type as never, handler as never) as () => void
+    return face.answer!(type as never, handler as never) as Stop
   }
 
   part(type: Definition): never {
@@ -251,6 +252,10 @@ export class Live implements Running {
     this.#use((now, run) => member.leave(run, now))
     await this.#runner?.settled(LEAVE_MS)
     this.end('left')
+  }
+
+  [ASYNC_DISPOSE](): Promise<void> {
+    return this.leave()
   }
 
   end(why: string): void {

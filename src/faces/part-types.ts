@@ -25,8 +25,20 @@ export interface PartType<Name extends string = string, Face = unknown> {
  */
 export type OperationOutcome = Outcome<Uint8Array, 'refused' | 'failed' | 'lost'>
 
+/** What a part tells its face. */
+export interface PartEvents {
+  /** Changes were applied; told once for all that came together. */
+  changed: void
+}
+
+/** What a face has for listeners: `on` for whoever uses it, `tell` for itself. */
+export interface Teller<Events> extends Emitter<Events> {
+  /** Tells everybody who listens. */
+  tell<Name extends keyof Events>(name: Name, value: Events[Name]): void
+}
+
 /** What a face gets of its session, and nothing more. */
-export interface PartHost<State> {
+export interface PartHost<State> extends Emitter<PartEvents> {
   /** What `apply` made of all that this member was told. Another object after a return. */
   readonly state: Readonly<State>
   /** Ourselves; before the first view nobody, with player 0. */
@@ -50,10 +62,8 @@ export interface PartHost<State> {
    *   short messages or 50 KB a second, `left`
    */
   send(to: MemberInfo | 'all', message: Uint8Array): void
-  /** Calls after `apply`, once for all that came together. @returns stops it */
-  changed(listener: () => void): () => void
   /** What a face has for listeners: `on` for whoever uses it, `tell` for itself. */
-  events<Events>(...names: (keyof Events & string)[]): Emitter<Events>
+  events<Events>(...names: (keyof Events & string)[]): Teller<Events>
 }
 
 /** What `perform` gives: what shall be changed, and what who asked is told. */

@@ -4,7 +4,8 @@ import { HoldfastError } from '../machine.ts'
 import type { LossReason, Op, Row } from '../pieces/pieces.ts'
 import { between, byLevel, GONE, HELD, lastFromOthers } from '../pieces/pieces.ts'
 import { differing, type Fields, type Quantised, type StateOf } from '../wire/schema.ts'
-import { Emitter, type Listen } from './emitter.ts'
+import type { Stop } from './disposing.ts'
+import { type Emitter, type Listen, Listeners } from './emitter.ts'
 import { patched, type PieceType, stateOf } from './piece-types.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { MemberInfo } from './member-info.ts'
@@ -42,10 +43,13 @@ export interface Grip extends PieceCall {
 export interface PieceEvents {
   /** Somebody was first, and what was under way here is void: let go of it. */
   conflict: { readonly by: MemberInfo | null }
+  /** An update of ours cannot be; the promise says so too. */
   refused: { readonly reason: string; readonly by: MemberInfo | null }
   /** We held it and do not any more: told at once, whether something was under way or not. */
   lost: LostHold
-  change: void
+  /** It was told, or something was done to it here. */
+  changed: void
+  /** There is no such piece any more. */
   gone: void
 }
 
@@ -55,11 +59,11 @@ export type PiecePatch<F extends Fields> = {
 }
 
 /** A piece. What is done to it is shown at once, and the promise says what came of it. */
-export interface PieceHandle<F extends Fields = Fields> {
+export interface PieceHandle<F extends Fields = Fields> extends Emitter<PieceEvents> {
   readonly id: number
   readonly type: PieceType<F>
   /** As shown here: what was told, with our own updates on top. A hidden field is null. */
-  readonly state: StateOf<F>
+  readonly state: Readonly<StateOf<F>>
   /** The player who holds it; 0 for nobody. */
   readonly heldBy: number
   readonly holder: MemberInfo | null
@@ -82,12 +86,6 @@ export interface PieceHandle<F extends Fields = Fields> {
     high: PieceHandle<Fields> | null,
     call?: PieceCall,
   ): Promise<PieceOutcome>
-  /** Calls the listener at each such event. @returns stops it */
-  on<Name extends keyof PieceEvents>(
-    name: Name,
-    listener: (value: PieceEvents[Name]) => void,
-    options?: Listen,
-  ): () => void
 }
 
 /** What a handle needs of its session. */
@@ -106,10 +104,10 @@ export interface PieceHost {
   /** @throws HoldfastError */
   ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome>
   /** Something is shown that was not. */
-  touched(type: PieceType): void
+  touched(handle: PieceHandle): void
 }
 
-const EVENTS = ['conflict', 'refused', 'lost', 'change', 'gone'] as const
+const EVENTS = ['conflict', 'refused', 'lost', 'changed', 'gone'] as const
 
 /** Why what was under way is void, though nobody was first. */
 const AWAY = 'you were out of touch, and it was let go'
@@ -135,7 +133,7 @@ export class Piece implements PieceHandle<Fields> {
   readonly type: PieceType
   alive = true
   readonly #host: PieceHost
-  #events: Emitter<PieceEvents> | null = null
+  #events: Listeners<PieceEvents> | null = null
   #row: Row
   /** As it was told last. */
   #told: Row
@@ -231,8 +229,8 @@ export class Piece implements PieceHandle<Fields> {
     name: Name,
     listener: (value: PieceEvents[Name]) => void,
     options?: Listen,
-  ): () => void {
-    this.#events ??= new Emitter('a piece', EVENTS, this.#host.reports)
+  ): Stop {
+    this.#events ??= new Listeners('a piece', EVENTS, this.#host.reports)
     return this.#events.on(name, listener, options)
   }
 
@@ -241,7 +239,7 @@ export class Piece implements PieceHandle<Fields> {
     this.#shown = null
     this.#state = null
     this.#void()
-    this.tell('change', undefined)
+    this.tell('changed', undefined)
   }
 
   /** Not for users. */
@@ -375,7 +373,7 @@ export class Piece implements PieceHandle<Fields> {
   #touch(): void {
     this.#shown = null
     this.#state = null
-    this.#host.touched(this.type)
+    this.#host.touched(this)
   }
 }
 

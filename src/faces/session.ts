@@ -14,7 +14,8 @@ import type { Fields, StateOf } from '../wire/schema.ts'
 import type { ActionType } from './action-types.ts'
 import type { CallOptions, CallTarget, NoteTarget } from './calls.ts'
 import type { Collection, Listing } from './collection.ts'
-import type { Listen } from './emitter.ts'
+import type { Stop } from './disposing.ts'
+import type { Emitter } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import type { ObjectHandle } from './handles.ts'
 import type { MemberInfo } from './member-info.ts'
@@ -28,7 +29,7 @@ import type { SlotsHandle, SlotsType } from './slots.ts'
 import type { TableView } from './table-view.ts'
 
 /** See the head of this file. Made by `join` and `host`. */
-export interface Session {
+export interface Session extends Emitter<SessionEvents> {
   /** Ourselves. */
   readonly me: MemberInfo
 
@@ -81,18 +82,6 @@ export interface Session {
    * @throws HoldfastError `left`, or `bad-value` that names the word
    */
   condition(text: string | null): void
-
-  /**
-   * Calls the listener at each such event. One that throws disturbs nothing: see `error`.
-   *
-   * @returns stops it
-   * @throws HoldfastError code `bad-value` for an event that there is not
-   */
-  on<Name extends keyof SessionEvents>(
-    name: Name,
-    listener: (value: SessionEvents[Name]) => void,
-    options?: Listen,
-  ): () => void
 
   /**
    * A new object of ours.
@@ -155,10 +144,7 @@ export interface Session {
    * @returns stops it: then nothing answers to it here
    * @throws HoldfastError `not-found` for one that was not given to join
    */
-  answer<Args, Answer>(
-    type: ProcedureType<Args, Answer>,
-    handler: Procedure<Args, Answer>,
-  ): () => void
+  answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop
 
   /**
    * The face of a definition that is a part of its own: the world of `slots`, or what the author
@@ -179,6 +165,9 @@ export interface Session {
 
   /** Leaves: hands over if we serve, tells the others, waits a moment for what is under way. */
   leave(): Promise<void>
+
+  /** Leaves, at the end of a block of `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 
   /** Leaves at once: what the others are told may not reach them. For a page that closes. */
   end(why: string): void

@@ -1,7 +1,7 @@
 /** The table that actions write, as a member reads it. */
 
 import type { Value } from '../actions/actions.ts'
-import type { Listen } from './emitter.ts'
+import type { Emitter } from './emitter.ts'
 
 /** What the table tells. */
 export interface TableEvents {
@@ -10,20 +10,9 @@ export interface TableEvents {
 }
 
 /** The table that actions write, as far as it is safe: what the backup has, too. */
-export interface TableView {
+export interface TableView extends Emitter<TableEvents> {
   /** The value of a key; undefined where there is none. */
   get(key: string): Value | undefined
   /** Keys with such a beginning, sorted. Default: all. */
   keys(prefix?: string): string[]
-  /**
-   * Calls the listener at each such event.
-   *
-   * @returns stops it
-   * @throws HoldfastError code `bad-value` for an event that there is not
-   */
-  on<Name extends keyof TableEvents>(
-    name: Name,
-    listener: (value: TableEvents[Name]) => void,
-    options?: Listen,
-  ): () => void
 }

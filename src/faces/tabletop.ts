@@ -60,8 +60,8 @@ export class Tabletop implements Face {
       above: () => pieces.above(this.#all()),
       below: () => pieces.below(this.#all()),
       ask: (id, op, loose) => this.#ask(id, op, loose),
-      touched: (type) => {
-        this.#gatherings.touch(type)
+      touched: (handle) => {
+        this.#gatherings.touch(handle.type, handle)
         host.touch()
       },
     }
@@ -103,23 +103,21 @@ export class Tabletop implements Face {
     else if (!isSeen && !handle.pending) return
     handle.changed()
     this.#changed.add(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.touch(handle.type, handle)
   }
 
   #came(row: Row): void {
     const type = this.#types[row.type]!
     const handle = new Piece(this.#face, type, row)
     this.#handles.set(row.id, handle)
-    this.#gatherings.of(type).add(handle)
-    this.#gatherings.touch(type)
+    this.#gatherings.add(type, handle)
   }
 
   #went(id: number): void {
     const handle = this.#handles.get(id)
     if (!handle) return
     this.#handles.delete(id)
-    this.#gatherings.of(handle.type).delete(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.delete(handle.type, handle)
     handle.end()
   }
 

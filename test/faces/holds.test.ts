@@ -218,8 +218,8 @@ describe('what others may not see', () => {
   test('a move within a hidden hand is no news to them (PI-10)', async () => {
     const { w, alice, bob } = await scene()
     const [toAlice, toBob]: [string[], string[]] = [[], []]
-    card(alice).on('change', () => toAlice.push('card'))
-    card(bob).on('change', () => toBob.push('card'))
+    card(alice).on('changed', () => toAlice.push('card'))
+    card(bob).on('changed', () => toBob.push('card'))
     bob.all(Card).subscribe(() => toBob.push('cards'))
     await done(w, card(alice).update({ mark: 9 }))
     await w.run(500)

@@ -313,6 +313,32 @@ describe('a collection', () => {
     expect(seen).toEqual([3])
   })
 
+  test('tells of each that came, changed or went, once for all that came together (AP-10)', async () => {
+    const { w, all } = await crew()
+    const told: string[] = []
+    const rocks = all[2]!.all(Rock)
+    const before = all[0]!.create(Rock, { weight: 9 })
+    await w.run(500)
+    for (const name of ['added', 'changed', 'removed'] as const) {
+      rocks.on(name, ({ state }) => told.push(`${name} ${state.weight}`))
+    }
+    const stop = rocks.on('added', () => told.push('once'), { once: true })
+    const rock = all[0]!.create(Rock, { weight: 1 })
+    await w.run(500)
+    rock.set({ weight: 2 })
+    rock.set({ weight: 3 })
+    await w.run(500)
+    before.destroy()
+    await w.run(500)
+    expect(told).toEqual(['added 1', 'once', 'changed 3', 'removed 9'])
+    stop[Symbol.dispose]()
+    const brief = all[2]!.create(Rock, { weight: 4 })
+    brief.destroy()
+    await w.run(500)
+    expect(told.slice(4)).toEqual(['added 4', 'removed 4'])
+    expect(() => rocks.on('gone' as never, () => {})).toThrow(/a list has no event "gone"/)
+  })
+
   test('is told of once, however many came with one word', async () => {
     const { w, all } = await crew()
     let told = 0

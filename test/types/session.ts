@@ -5,6 +5,7 @@
 
 import { action, angle, bool, bytes, HoldfastError, i8, i16, join, near, object } from 'holdfast'
 import { oneOf, procedure, quaternion, ranged, text, u8, u16, u32, vec2, vec3 } from 'holdfast'
+import type { Emitter, ListingEvents, Stop } from 'holdfast'
 import type {
   ActionOutcome,
   CallOutcome,
@@ -108,6 +109,28 @@ export function usesTable({ table }: Session): () => void {
   const keys: string[] = table.keys('hits ')
   console.log(at, keys.length)
   return table.on('changed', (changed) => console.log(changed.join()), { once: true })
+}
+
+export async function usesEvents(session: Session, gone: AbortSignal): Promise<void> {
+  await using other = await join({ game: 'g' })
+  const all: Emitter<ListingEvents<ObjectHandle>> = session.all(Eye)
+  using added = all.on('added', (eye) => console.log(eye.id), { signal: gone })
+  const stop: Stop = session.all(Dot).on('changed', ({ state }) => console.log(state.hue))
+  stop()
+  added()
+  console.log(other.status)
+}
+
+export function misusesOfEvents(session: Session): void {
+  const [dot] = session.all(Dot)
+  // @ts-expect-error A state never changes in place.
+  dot!.state.hue = 7
+  // @ts-expect-error Nor does what is drawn.
+  dot!.view().hue = 7
+  // @ts-expect-error There is no such event of a list.
+  session.all(Dot).on('gone', () => {})
+  // @ts-expect-error A dot has no glaze.
+  session.all(Dot).on('added', ({ state }) => console.log(state.glaze))
 }
 
 export function misusesOfTable(session: Session): void {
