@@ -9,7 +9,7 @@ import type { Answer, ObjectEvent } from '../objects/objects.ts'
 import { type Fields, initialState, quantise, type StateOf } from '../wire/schema.ts'
 import { type Collection, Gatherings } from './collection.ts'
 import { checkPatch, Handle, type HandleHost, type ObjectHandle, quantised } from './handles.ts'
-import { DONE, type GiveOutcome, refusal, type TakeOutcome } from './outcomes.ts'
+import { DONE, type GiveOutcome, refusal, refused, type TakeOutcome } from './outcomes.ts'
 import { placeOf } from './definitions.ts'
 import type { Face, Host } from './kind.ts'
 import type { ObjectType } from './object-types.ts'
@@ -18,9 +18,8 @@ import { Viewer } from './viewer.ts'
 type RequestOutcome = TakeOutcome & GiveOutcome
 
 interface Waiting {
-  handle: Handle<Fields>
-  resolve(outcome: RequestOutcome): void
-  reject(error: Error): void
+  readonly handle: Handle<Fields>
+  readonly resolve: (outcome: RequestOutcome) => void
 }
 
 /** See the head of this file. */
@@ -160,7 +159,7 @@ export class Belongings implements Face {
 
   #touch(handle: Handle<Fields>): void {
     this.#changed.add(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.touch(handle.type, handle)
   }
 
   #came(replica: objects.Replica): void {
@@ -168,8 +167,7 @@ export class Belongings implements Face {
     if (!type) return
     const handle = new Handle(this.#handleHost, type, replica)
     this.#handles.set(replica.key, handle)
-    this.#gatherings.of(type).add(handle)
-    this.#gatherings.touch(type)
+    this.#gatherings.add(type, handle)
   }
 
   #went(key: number): void {
@@ -181,8 +179,7 @@ export class Belongings implements Face {
 
   #ended(handle: Handle<Fields>): void {
     handle.alive = false
-    this.#gatherings.of(handle.type).delete(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.delete(handle.type, handle)
     this.#changed.delete(handle)
     handle.tell('gone', { reason: handle.refused ? 'full' : 'ended' })
   }
@@ -249,7 +246,7 @@ export class Belongings implements Face {
       const asked = this.#turn((turn) => {
         const { nextRequest } = turn.objects
         // Before it is asked: a primary answers itself at once.
-        this.#waiting.set(nextRequest, { handle, resolve, reject })
+        this.#waiting.set(nextRequest, { handle, resolve })
         return objects.request(turn, replica, what, to)
       })
       if (asked === undefined)
@@ -282,8 +279,11 @@ export class Belongings implements Face {
   }
 
   /** Nothing more will come: what waits is told so. */
-  end(code: ErrorCode, why: string): void {
-    for (const one of this.#waiting.values()) one.reject(new HoldfastError(code, why))
+  end(_code: ErrorCode, why: string): void {
+    for (const { handle, resolve } of this.#waiting.values()) {
+      const what = `${handle.type.name} ${handle.id}`
+      resolve(refused('lost', `not known whose ${what} is: ${why}`) as RequestOutcome)
+    }
     this.#waiting.clear()
   }
 }

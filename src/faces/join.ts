@@ -96,7 +96,7 @@ export const PLAYERS_MAX = 256
  * after a second what is sure to be no hub, after five that nobody listens, after fifteen that a
  * hub is there and nobody lets us in.
  *
- * @throws HoldfastError `bad-value`, `unreachable`, `denied` (the hub takes none of our origin),
+ * @throws HoldfastError `bad-value`, `unreachable`, `forbidden` (the hub takes none of our origin),
  *   `timeout`, `full`, `version`, `schema`, `elsewhere`
  */
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Running> {

@@ -5,9 +5,9 @@
 
 import type { Draft, ErrorCode, Millis, Part, PartOut, PeerId } from '../machine.ts'
 import type { Question } from './questions.ts'
-import type { Value } from '../actions/actions.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { MemberInfo } from './member-info.ts'
+import type { TableView } from './table-view.ts'
 import type { Viewer } from './viewer.ts'
 
 /** What `join` takes in `types`. */
@@ -56,16 +56,10 @@ export interface Verbs {
   part(definition: never): unknown
 }
 
-/** The table as a member reads it. */
-export interface ReadTable {
-  get(key: string): Value | undefined
-  keys(prefix: string): string[]
-}
-
 /** What stands between a part and its user. */
 export interface Face extends Partial<Verbs> {
   /** The table that the actions of the game write. */
-  readonly table?: ReadTable
+  readonly table?: TableView
   /** How the user sees what moves. */
   readonly viewer?: Viewer
   /** False while what there is of it already is still on its way to a member that joins. */

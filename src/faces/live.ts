@@ -1,6 +1,5 @@
 /** A session as it runs: one member, and the faces of what the game names. */
 
-import type { Value } from '../actions/actions.ts'
 import { parse } from '../faults/conditions.ts'
 import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as member from '../member/member.ts'
@@ -12,15 +11,17 @@ import type { View } from '../session/messages.ts'
 import { shown } from '../wire/fields.ts'
 import { Absence } from './absence.ts'
 import { type Definitions, kindOf, notGiven } from './definitions.ts'
-import type { Emitter, Listen } from './emitter.ts'
+import { ASYNC_DISPOSE, type Stop } from './disposing.ts'
+import type { Listen, Listeners } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
-import type { Definition, Face, Kind, Opened, ReadTable, Verbs } from './kind.ts'
+import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 import { Questions } from './questions.ts'
 import { Roster } from './roster.ts'
 import type { Session } from './session.ts'
+import type { TableView } from './table-view.ts'
 import { formatToken } from './token.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -50,7 +51,7 @@ export interface Running extends Session {
 
 /** See the head of this file. */
 export class Live implements Running {
-  readonly #events: Emitter<SessionEvents>
+  readonly #events: Listeners<SessionEvents>
   readonly #questions = new Questions()
   readonly #kinds = new Map<Kind, Opened>()
   readonly #faces = new Map<number, Face>()
@@ -68,7 +69,7 @@ export class Live implements Running {
   /** @param options  what `join` was given */
   constructor(
     { kinds }: Definitions,
-    events: Emitter<SessionEvents>,
+    events: Listeners<SessionEvents>,
     reports: Reports,
     options: object,
   ) {
@@ -183,7 +184,7 @@ export class Live implements Running {
     name: Name,
     listener: (value: SessionEvents[Name]) => void,
     options?: Listen,
-  ): () => void {
+  ): Stop {
     return this.#events.on(name, listener, options)
   }
 
@@ -196,22 +197,14 @@ export class Live implements Running {
     return this.#face('all', type).all!(type as never) as never
   }
 
-  act(type: Definition, args: unknown): never {
+  async act(type: Definition, args: unknown): Promise<never> {
     this.#checkOpen('act')
     return this.#face('act', type).act!(type as never, args as never) as never
   }
 
-  get(key: string): Value | undefined {
-    return this.#table?.get(key)
-  }
-
-  keys(prefix = ''): string[] {
-    return this.#table?.keys(prefix) ?? []
-  }
-
-  get #table(): ReadTable | null {
+  get table(): TableView {
     for (const { table } of this.#faces.values()) if (table) return table
-    return null
+    throw new HoldfastError('not-found', 'there is no table: join was given no type of actions')
   }
 
   async call(
@@ -228,9 +221,9 @@ export class Live implements Running {
     this.#face('note', type).note!(type as never, target as never, args as never)
   }
 
-  answer(type: Definition, handler: unknown): () => void {
+  answer(type: Definition, handler: unknown): Stop {
     const face = this.#face('answer', type)
-    return face.answer!(type as never, handler as never) as () => void
+    return face.answer!(type as never, handler as never) as Stop
   }
 
   part(type: Definition): never {
@@ -259,6 +252,10 @@ export class Live implements Running {
     this.#use((now, run) => member.leave(run, now))
     await this.#runner?.settled(LEAVE_MS)
     this.end('left')
+  }
+
+  [ASYNC_DISPOSE](): Promise<void> {
+    return this.leave()
   }
 
   end(why: string): void {

@@ -16,7 +16,7 @@ export type { LetterHandler, MailboxEvents, QueueFigures } from '../runtime/mail
 export type { Way } from '../runtime/mailbox/lines.ts'
 export type { Transaction } from '../runtime/mailbox/transaction.ts'
 export type { LetterInfo, PostOptions } from '../runtime/mailbox/letters.ts'
-export type { MailValue } from '../runtime/mailbox/values.ts'
+export type { Carried, MailValue } from '../runtime/mailbox/values.ts'
 
 /** A key of our own; those of users have no NUL. */
 const LIFE = '\0life'

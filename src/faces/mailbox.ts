@@ -7,7 +7,8 @@ import { mailLayout } from '../mailbox/messages.ts'
 import type { Alarm, Connect, DeadLetter, Loop, MailStore, Watchdog } from '../ports.ts'
 import { NO_LIFE } from '../wire/history.ts'
 import { encode } from '../wire/layout.ts'
-import { Emitter, type Listen } from './emitter.ts'
+import { ASYNC_DISPOSE, type Stop, stopping } from './disposing.ts'
+import { type Listen, Listeners } from './emitter.ts'
 import { findDead } from '../runtime/mailbox/dead.ts'
 import { bury, type Draft, type TurnEvent } from '../runtime/mailbox/draft.ts'
 import { type MailFigures, metricsOf, published } from '../runtime/mailbox/figures.ts'
@@ -38,7 +39,7 @@ import {
 } from '../runtime/mailbox/letters.ts'
 import * as peers from '../runtime/mailbox/peers.ts'
 import type { MailPeer, PeerDesk } from '../runtime/mailbox/peers.ts'
-import { type MailValue, toValue } from '../runtime/mailbox/values.ts'
+import { type Carried, type MailValue, toValue } from '../runtime/mailbox/values.ts'
 import { checkFunction, checkOptions } from '../runtime/options.ts'
 import { Reports } from '../runtime/reports.ts'
 
@@ -75,7 +76,7 @@ export class Mailbox {
   readonly #lines: Lines
   readonly #turns: Turns
   readonly #keys: PostKeys
-  readonly #events: Emitter<MailboxEvents>
+  readonly #events: Listeners<MailboxEvents>
   readonly #publishing: Alarm
   #isToPublish = false
   #closed = false
@@ -124,18 +125,18 @@ export class Mailbox {
    * @returns removes it
    * @throws HoldfastError `bad-value` for an event that there is not, or a second handler
    */
-  on(event: 'letter', handler: LetterHandler): () => void
+  on(event: 'letter', handler: LetterHandler): Stop
   on<Name extends keyof MailboxEvents>(
     event: Name,
     listener: (value: MailboxEvents[Name]) => void,
     listen?: Listen,
-  ): () => void
-  on(event: 'letter' | keyof MailboxEvents, listener: never, listen?: Listen): () => void {
+  ): Stop
+  on(event: 'letter' | keyof MailboxEvents, listener: never, listen?: Listen): Stop {
     if (event !== 'letter') return this.#events.on(event, listener, listen)
     checkFunction('the handler of letters', listener)
     if (this.#turns.handler) throw badValue('letters have a handler already')
     this.#turns.handler = listener
-    return () => (this.#turns.handler = null)
+    return stopping(() => (this.#turns.handler = null))
   }
 
   /** The way to a peer. */
@@ -147,7 +148,7 @@ export class Mailbox {
      * It rejects with a HoldfastError: `outbox-full` when too many wait for that peer,
      * `bad-value` for what is no letter, `store` when the store refused.
      */
-    post(body: MailValue, options?: PostOptions): Promise<number>
+    post<Body>(body: Body & Carried<Body>, options?: PostOptions): Promise<number>
   } {
     checkId(peer)
     return { post: (body, options = {}) => this.#post(peer, body, options) }
@@ -298,6 +299,11 @@ export class Mailbox {
     this.#place.store.close()
   }
 
+  /** The same, at the end of a block of `await using`. */
+  [ASYNC_DISPOSE](): Promise<void> {
+    return this.close()
+  }
+
   #figures(): MailFigures {
     const { id, counters } = this
     const [dead, later] = [this.#place.store.deadCount(), this.#turns.later.count]
@@ -358,7 +364,7 @@ export class Mailbox {
     }
   }
 
-  #openEvents(): Emitter<MailboxEvents> {
+  #openEvents(): Listeners<MailboxEvents> {
     const { loop, report } = this.#place
     const reports = new Reports({
       soon: (run) => loop.soon(run),
@@ -369,7 +375,7 @@ export class Mailbox {
       },
       place: ({ error, where }) => report?.(error, where),
     })
-    const events = new Emitter<MailboxEvents>('a mailbox', MAILBOX_EVENTS, reports)
+    const events = new Listeners<MailboxEvents>('a mailbox', MAILBOX_EVENTS, reports)
     return events
   }
 

@@ -10,6 +10,9 @@ export interface Question {
   body(): Uint8Array
   /** Its outcome is told. */
   settle(outcome: Uint8Array): void
+  /** Nobody will tell what came of it: a sentence says why. */
+  lost(why: string): void
+  /** It was not asked, for it cannot be. */
   reject(error: Error): void
 }
 
@@ -44,7 +47,7 @@ export class Questions {
   forget(seq: number, why: string): void {
     const question = this.#waiting.get(seq)
     this.#waiting.delete(seq)
-    question?.reject(new HoldfastError('left', `not known whether it was done: ${why}`))
+    question?.lost(`not known whether it was done: ${why}`)
   }
 
   /** The session is over. */

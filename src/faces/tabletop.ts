@@ -7,15 +7,10 @@ import { HoldfastError } from '../machine.ts'
 import * as pieces from '../pieces/pieces.ts'
 import type { Op, PieceEvent, Row } from '../pieces/pieces.ts'
 import { Gatherings, type Listing } from './collection.ts'
-import {
-  lowestFirst,
-  Piece,
-  type PieceHandle,
-  type PieceHost,
-  type PieceOutcome,
-} from './piece-handles.ts'
+import { lowestFirst, Piece, type PieceHandle, type PieceHost } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
 import { placeOf } from './definitions.ts'
+import { type PieceOutcome, refused } from './outcomes.ts'
 import type { Face, Host } from './kind.ts'
 
 // Nobody guesses what is drawn by a seed of so many.
@@ -54,6 +49,9 @@ export class Tabletop implements Face {
       get player() {
         return state.player
       },
+      get left() {
+        return host.over
+      },
       holder: (player) => host.findPlayer(player),
       underWay: (id) => {
         const branch = state.branches.get(id) ?? []
@@ -62,8 +60,8 @@ export class Tabletop implements Face {
       above: () => pieces.above(this.#all()),
       below: () => pieces.below(this.#all()),
       ask: (id, op, loose) => this.#ask(id, op, loose),
-      touched: (type) => {
-        this.#gatherings.touch(type)
+      touched: (handle) => {
+        this.#gatherings.touch(handle.type, handle)
         host.touch()
       },
     }
@@ -105,23 +103,21 @@ export class Tabletop implements Face {
     else if (!isSeen && !handle.pending) return
     handle.changed()
     this.#changed.add(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.touch(handle.type, handle)
   }
 
   #came(row: Row): void {
     const type = this.#types[row.type]!
     const handle = new Piece(this.#face, type, row)
     this.#handles.set(row.id, handle)
-    this.#gatherings.of(type).add(handle)
-    this.#gatherings.touch(type)
+    this.#gatherings.add(type, handle)
   }
 
   #went(id: number): void {
     const handle = this.#handles.get(id)
     if (!handle) return
     this.#handles.delete(id)
-    this.#gatherings.of(handle.type).delete(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.delete(handle.type, handle)
     handle.end()
   }
 
@@ -137,7 +133,7 @@ export class Tabletop implements Face {
   #ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome> {
     const state = this.#state
     const row = state.told.get(id)
-    if (!row) return Promise.reject(new HoldfastError('not-found', `piece ${id} is gone`))
+    if (!row) return Promise.resolve(refused('gone', pieces.GONE))
     return new Promise((resolve, reject) => {
       let seq = 0
       const clear = (): void => {
@@ -156,7 +152,11 @@ export class Tabletop implements Face {
         clear()
         reject(error)
       }
-      this.#host.ask({ body, settle, reject: failed })
+      const lost = (why: string): void => {
+        clear()
+        resolve(refused('lost', why))
+      }
+      this.#host.ask({ body, settle, lost, reject: failed })
     })
   }
 
@@ -170,7 +170,7 @@ export class Tabletop implements Face {
     switch (outcome?.kind) {
       case 'recorded':
       case 'clamped':
-        return resolve({ ok: true, clamped: outcome.kind === 'clamped' })
+        return resolve({ ok: true, value: { clamped: outcome.kind === 'clamped' } })
       case 'conflict':
         return resolve(this.#beaten(id, outcome.by))
       case 'refused':
@@ -179,19 +179,20 @@ export class Tabletop implements Face {
         return reject(new HoldfastError('bad-value', `piece ${id}: ${outcome.reason}`))
       default: {
         const why = bytes.length === 0 ? 'its answer was lost' : 'the server knows no pieces'
-        reject(new HoldfastError('unknown', `piece ${id}: not known what came of it: ${why}`))
+        resolve(refused('lost', `not known what came of it: ${why}`))
       }
     }
   }
 
   #beaten(id: number, by: number): PieceOutcome {
     const handle = this.#handles.get(id)
-    return handle ? handle.beaten(by) : this.#denied(id, 'it is gone')
+    return handle ? handle.beaten(by) : this.#denied(id, pieces.GONE)
   }
 
   #denied(id: number, reason: string): PieceOutcome {
     const handle = this.#handles.get(id)
-    return handle ? handle.denied(reason) : { ok: false, why: 'refused', reason, by: null }
+    if (handle) return handle.denied(reason)
+    return refused(reason === pieces.GONE ? 'gone' : 'refused', reason)
   }
 
   // Who is gone holds nothing. One operation at a time; where there is no room for it, or others
@@ -212,7 +213,7 @@ export class Tabletop implements Face {
       this.#oweAgain(players)
     }
     const body = (): Uint8Array => pieces.encodeFree(players)
-    this.#host.ask({ body, settle, reject })
+    this.#host.ask({ body, settle, lost: reject, reject })
   }
 
   #oweAgain(players: readonly number[]): void {

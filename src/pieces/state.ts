@@ -12,6 +12,8 @@ import type { Fields, Quantised, Schema } from '../wire/schema.ts'
 
 /** Why nothing may be done to a piece in another's hand. */
 export const HELD = 'somebody else holds it'
+/** Why an update cannot be: there is no such piece any more. */
+export const GONE = 'it is gone'
 /** Most pieces of a session. */
 export const PIECES_MAX = 1_000
 /** Most types of pieces in a game. */

@@ -11,7 +11,8 @@ import { action } from '../faces/actions.ts'
 import { piece } from '../faces/pieces.ts'
 import type { ActionType } from '../faces/action-types.ts'
 import { type PieceType, secret } from '../faces/piece-types.ts'
-import type { PieceHandle, PieceOutcome } from '../faces/piece-handles.ts'
+import type { PieceOutcome } from '../faces/outcomes.ts'
+import type { PieceHandle } from '../faces/piece-handles.ts'
 import type { Running as Session } from '../faces/live.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
@@ -88,7 +89,7 @@ function grasp(hand: Hand, card: Handle, way: number): void {
   if (way === 9) hand.loose.add(card)
   settled(hand, move(card, way))
     .then(
-      (outcome) => hand.met.add(`a ${what} ${outcome.ok ? 'recorded' : outcome.why}`),
+      (outcome) => hand.met.add(`a ${what} ${outcome.ok ? 'recorded' : outcome.code}`),
       () => {},
     )
     .finally(() => way === 9 && hand.loose.delete(card))
@@ -122,16 +123,19 @@ function turnOver(
   const answer = settled(hand, releases ? card.release(patch) : card.update(patch))
   answer.then(
     (outcome) => {
-      if (!alive() || isLoose) return
+      // Of what is lost nobody knows, so it stays open.
+      const isLost = !outcome.ok && outcome.code === 'lost'
+      if (isLost) hand.met.add('a turn of fate lost')
+      if (!alive() || isLoose || isLost) return
       add(hand.open, key, -1)
       if (outcome.ok) add(hand.done, key, 1)
-      hand.met.add(`a turn ${outcome.ok ? 'recorded' : outcome.why}`)
+      hand.met.add(`a turn ${outcome.ok ? 'recorded' : outcome.code}`)
     },
     (error: unknown) => {
       const code = error instanceof HoldfastError ? error.code : String(error)
       hand.met.add(`a turn of fate ${code}`)
-      if (['not-found', 'overloaded'].includes(code)) add(hand.open, key, -1)
-      else if (!['unknown', 'left', 'lost'].includes(code)) hand.odd.add(`a turn ends with ${code}`)
+      if (code === 'overloaded') add(hand.open, key, -1)
+      else if (code !== 'left') hand.odd.add(`a turn ends with ${code}`)
     },
   )
 }

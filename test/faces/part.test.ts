@@ -140,7 +140,7 @@ describe('an operation', () => {
     const asking = hosts[2]!.ask(Uint8Array.of(0))
     all[2]!.end('over')
     expect(await settled(w, asking)).toMatchObject({ ok: false, code: 'lost' })
-    expect(await hosts[2]!.ask(Uint8Array.of(0))).toMatchObject({ ok: false, code: 'lost' })
+    await expect(hosts[2]!.ask(Uint8Array.of(0))).rejects.toMatchObject({ code: 'left' })
     expect(() => hosts[2]!.send('all', Uint8Array.of(1))).toThrow('the session was left')
   })
 })
