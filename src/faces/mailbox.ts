@@ -106,6 +106,7 @@ export class Mailbox {
       date: options.replica ? null : (place.date ?? null),
       watchdog: place.watchdog ?? null,
       moved: (peer: string) => this.#lines.progress(peer),
+      malformed: (peer: string) => this.#lines.hangUp(peer, MALFORMED),
       refused: (error: Error) => {
         this.#lines.hangUpAll(`the store refused: ${error.message}`)
         this.#events.tell('trouble', error)
@@ -410,12 +411,7 @@ export class Mailbox {
         })
         this.#events.tell('connected', { peer })
       },
-      message: (peer, bytes) => {
-        this.#turns.input((draft) => {
-          const why = this.#turns.receive(draft, peer, bytes)
-          if (why === MALFORMED) this.#lines.hangUp(peer, why)
-        })
-      },
+      message: (peer, bytes) => this.#turns.heard(peer, bytes),
       disconnected: (peer, why) => {
         this.#publishSoon()
         mailbox.disconnected(this.#turns.box, peer)

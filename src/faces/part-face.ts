@@ -6,6 +6,7 @@ import { checkFunction } from '../runtime/options.ts'
 import { shown } from '../wire/fields.ts'
 import { decode } from '../wire/layout.ts'
 import { Emitter } from './emitter.ts'
+import { guarded } from './guarded.ts'
 import type { Face, Host } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 import { bounded } from './part-author.ts'
@@ -86,7 +87,7 @@ export class Brought implements Face {
       send: (to, message) => this.#send(to, message),
       changed: (listener) => {
         checkFunction(`what changed of ${what} takes`, listener)
-        const hear = reports.listener(`a listener of ${what}`, listener)
+        const hear = guarded(reports, `a listener of ${what}`, listener)
         this.#listeners.add(hear)
         return () => void this.#listeners.delete(hear)
       },

@@ -8,6 +8,7 @@ import * as machine from '../slots/slots.ts'
 import { Emitter, type Listen } from './emitter.ts'
 import { checkFunction, checkName, checkOptions } from '../runtime/options.ts'
 import { placeOf } from './definitions.ts'
+import { guarded } from './guarded.ts'
 import type { Face, Host, Kind } from './kind.ts'
 
 /** What `slots` takes besides its name. The same in every build that shall fit. */
@@ -331,7 +332,7 @@ class World implements SlotsHandle<unknown, unknown> {
 
   subscribe(listener: () => void): () => void {
     checkFunction('what subscribe takes', listener)
-    const hear = this.#host.reports.listener('a listener of a world of slots', listener)
+    const hear = guarded(this.#host.reports, 'a listener of a world of slots', listener)
     this.#listeners.add(hear)
     return () => void this.#listeners.delete(hear)
   }
