@@ -1,6 +1,7 @@
 /** All objects of one type, as they come and go. */
 
 import type { Fields } from '../wire/schema.ts'
+import { guarded } from './guarded.ts'
 import type { ObjectHandle } from './handles.ts'
 import { checkFunction } from '../runtime/options.ts'
 import { type Emitter, Listeners } from './emitter.ts'
@@ -70,7 +71,7 @@ class Gathering<Item> {
 
   readonly subscribe = (listener: () => void): (() => void) => {
     checkFunction('what subscribe takes', listener)
-    const hear = this.#reports.listener('a listener of a list', listener)
+    const hear = guarded(this.#reports, 'a listener of a list', listener)
     this.#listeners.add(hear)
     return () => void this.#listeners.delete(hear)
   }

@@ -3,6 +3,7 @@
 import { badValue } from '../machine.ts'
 import type { Reports } from '../runtime/reports.ts'
 import { type Stop, stopping } from './disposing.ts'
+import { guarded } from './guarded.ts'
 
 /** What `on` takes besides. */
 export interface Listen {
@@ -56,10 +57,10 @@ export class Listeners<Events> implements Emitter<Events> {
       known.delete(hear as Listener<never>)
       signal?.removeEventListener('abort', stop)
     })
-    const guarded = this.#reports.listener(`a listener of "${String(name)}"`, listener)
+    const heard = guarded(this.#reports, `a listener of "${String(name)}"`, listener)
     const hear: Listener<Events[Name]> = (value) => {
       if (once) stop()
-      guarded(value)
+      heard(value)
     }
     known.add(hear as Listener<never>)
     signal?.addEventListener('abort', stop)

@@ -1,14 +1,15 @@
-/** A mailbox: what a user holds. Its turns (mail-turns.ts) decide, its lines carry. */
+/** A mailbox as it runs: its turns decide, its lines carry. */
 
 import { badValue, HoldfastError, type Millis } from '../machine.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
 import type { Limits } from '../mailbox/mailbox.ts'
 import { mailLayout } from '../mailbox/messages.ts'
-import type { Alarm, Connect, DeadLetter, Loop, MailStore, Watchdog } from '../ports.ts'
+import type { Alarm, Connect, Loop, MailStore, Watchdog } from '../ports.ts'
 import { NO_LIFE } from '../wire/history.ts'
 import { encode } from '../wire/layout.ts'
 import { ASYNC_DISPOSE, type Stop, stopping } from './disposing.ts'
 import { type Listen, Listeners } from './emitter.ts'
+import type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 import { findDead } from '../runtime/mailbox/dead.ts'
 import { bury, type Draft, type TurnEvent } from '../runtime/mailbox/draft.ts'
 import { type MailFigures, metricsOf, published } from '../runtime/mailbox/figures.ts'
@@ -39,7 +40,7 @@ import {
 } from '../runtime/mailbox/letters.ts'
 import * as peers from '../runtime/mailbox/peers.ts'
 import type { MailPeer, PeerDesk } from '../runtime/mailbox/peers.ts'
-import { type Carried, type MailValue, toValue } from '../runtime/mailbox/values.ts'
+import { type MailValue, toValue } from '../runtime/mailbox/values.ts'
 import { checkFunction, checkOptions } from '../runtime/options.ts'
 import { Reports } from '../runtime/reports.ts'
 
@@ -60,14 +61,11 @@ export interface MailPlace {
   report?: (error: unknown, where: string) => void
 }
 
-/** An open mailbox. */
-export class Mailbox {
+/** A mailbox that runs. */
+export class RunningMailbox implements Mailbox {
   readonly id: string
-  /** What was found damaged in the store at opening, as a sentence; null if nothing. */
   readonly repaired: string | null
-  /** Where others connect; null if nowhere. */
   url: string | null = null
-  /** Whether what is posted outlives the process. */
   durable = false
   readonly #place: MailPlace
   readonly #limits: Limits
@@ -107,6 +105,7 @@ export class Mailbox {
       date: options.replica ? null : (place.date ?? null),
       watchdog: place.watchdog ?? null,
       moved: (peer: string) => this.#lines.progress(peer),
+      malformed: (peer: string) => this.#lines.hangUp(peer, MALFORMED),
       refused: (error: Error) => {
         this.#lines.hangUpAll(`the store refused: ${error.message}`)
         this.#events.tell('trouble', error)
@@ -119,12 +118,6 @@ export class Mailbox {
     for (const [peer, url] of Object.entries(options.peers ?? {})) this.connect(peer, url)
   }
 
-  /**
-   * Sets the handler of letters, or adds a listener. What a listener throws disturbs nothing.
-   *
-   * @returns removes it
-   * @throws HoldfastError `bad-value` for an event that there is not, or a second handler
-   */
   on(event: 'letter', handler: LetterHandler): Stop
   on<Name extends keyof MailboxEvents>(
     event: Name,
@@ -139,22 +132,11 @@ export class Mailbox {
     return stopping(() => (this.#turns.handler = null))
   }
 
-  /** The way to a peer. */
-  to(peer: string): {
-    /**
-     * Posts a letter. The promise is kept, with its number, when the letter is durable here; one
-     * with a `delay` has none yet, which is 0.
-     *
-     * It rejects with a HoldfastError: `outbox-full` when too many wait for that peer,
-     * `bad-value` for what is no letter, `store` when the store refused.
-     */
-    post<Body>(body: Body & Carried<Body>, options?: PostOptions): Promise<number>
-  } {
+  to(peer: string): MailWay {
     checkId(peer)
     return { post: (body, options = {}) => this.#post(peer, body, options) }
   }
 
-  /** What may be done about a peer: what waits for it, and histories that do not fit. */
   peer(id: string): MailPeer {
     checkId(id)
     const desk = this.#desk()
@@ -166,30 +148,20 @@ export class Mailbox {
     }
   }
 
-  /**
-   * Runs a transaction without a letter: what it reads, writes and posts is one with what letters
-   * do. It is run once more if SQL of another ended the turn. Kept, with what it gives, when all of
-   * it is durable.
-   *
-   * It rejects with what the function threw, or with a HoldfastError; then nothing of it holds.
-   */
   async transact<Result>(run: (tx: Transaction) => Result): Promise<Result> {
     checkFunction('a transaction', run)
     this.#checkOpen()
     return this.#turns.ask((draft) => this.#turns.run(draft, 'a transaction', run))
   }
 
-  /** Keeps a connection to a peer that listens at that URL, or that some other way leads to. */
   connect(peer: string, by: string | Way): void {
     this.#lines.dial(checkId(peer), by)
   }
 
-  /** Takes a connection that somebody opened; what a server hands its streams to. */
   get accept(): Lines['accept'] {
     return (stream) => this.#lines.accept(stream)
   }
 
-  /** How the queues stand, in order of their peers. */
   queues(): QueueFigures[] {
     return [...this.#turns.box.peers].toSorted(byId).map(([peer, numbers]) => ({
       peer,
@@ -203,36 +175,24 @@ export class Mailbox {
     }))
   }
 
-  /** What was refused since the mailbox was opened, by why. */
   get counters(): Readonly<mailbox.Counters> {
     return { ...this.#turns.box.counters }
   }
 
-  /** The figures of now in the text format of Prometheus, for an endpoint of the application's. */
   metrics(): string {
     return metricsOf(this.#figures())
   }
 
-  /** A value as it is durable. */
   get(key: string): MailValue {
     const bytes = this.#place.store.get(key)
     return bytes ? toValue(bytes) : undefined
   }
 
-  /** Letters that were set aside, oldest first: `most` of them behind the first `skip`. */
-  dead({ skip = 0, most = Infinity }: { skip?: number; most?: number } = {}): (Omit<
-    DeadLetter,
-    'body'
-  > & { body: MailValue })[] {
+  dead({ skip = 0, most = Infinity }: { skip?: number; most?: number } = {}): SetAside[] {
     const letters = this.#place.store.dead(skip, most)
     return letters.map((letter) => ({ ...letter, body: toValue(unseal(letter.body).body) }))
   }
 
-  /**
-   * Handles a dead letter again, now and once; if the handler throws it stays where it is.
-   *
-   * @throws HoldfastError `not-found`, or `failed` with what the handler threw
-   */
   release(peer: string, n: number): Promise<void> {
     return this.#ask((draft) => {
       this.#turns.handleDead(draft, findDead(draft, this.#place.store, peer, n))
@@ -240,7 +200,6 @@ export class Mailbox {
     })
   }
 
-  /** Throws a dead letter away. @throws HoldfastError `not-found` */
   discard(peer: string, n: number): Promise<void> {
     return this.#ask((draft) => {
       findDead(draft, this.#place.store, peer, n)
@@ -248,36 +207,21 @@ export class Mailbox {
     })
   }
 
-  /** The number of a peer's last letter that took effect here: a read (S21). */
   query(peer: string): number {
     return this.#place.store.head(peer)?.heard ?? 0
   }
 
-  /** One batch for a carrier that is no connection: letters above what the peer has (S19). */
   batch(peer: string, heard: number): Uint8Array {
     const message = mailbox.batchFor(this.#turns.box, peer, heard, this.#place.store)
     return encode(mailLayout, message)
   }
 
-  /**
-   * Takes such a batch; the caller knows whose it is. Kept when all of its letters have taken
-   * effect and are durable.
-   *
-   * It rejects with a HoldfastError: `bad-value` for bytes that are no batch, `failed` with why not
-   * all took effect (those before it did; taking it again doubles nothing), `store`.
-   */
   async take(peer: string, bytes: Uint8Array): Promise<void> {
     checkId(peer)
     const why = await this.#ask((draft) => this.#turns.receive(draft, peer, bytes))
     if (why !== null) throw new HoldfastError(why === MALFORMED ? 'bad-value' : 'failed', why)
   }
 
-  /**
-   * Copies the store into a new file while the mailbox is open. Who opens the copy later is an
-   * older store, and is told so.
-   *
-   * It rejects with a HoldfastError `store`: no file, a file that exists, a disk that refuses.
-   */
   async backup(path: string): Promise<void> {
     await this.#ask(() => {})
     this.#place.store.backup(path)
@@ -288,7 +232,6 @@ export class Mailbox {
     this.#onClose.push(run)
   }
 
-  /** Ends it; what is posted and not yet durable is made so first. */
   async close(): Promise<void> {
     if (this.#closed) return
     await this.#turns.end()
@@ -299,7 +242,6 @@ export class Mailbox {
     this.#place.store.close()
   }
 
-  /** The same, at the end of a block of `await using`. */
   [ASYNC_DISPOSE](): Promise<void> {
     return this.close()
   }
@@ -416,12 +358,7 @@ export class Mailbox {
         })
         this.#events.tell('connected', { peer })
       },
-      message: (peer, bytes) => {
-        this.#turns.input((draft) => {
-          const why = this.#turns.receive(draft, peer, bytes)
-          if (why === MALFORMED) this.#lines.hangUp(peer, why)
-        })
-      },
+      message: (peer, bytes) => this.#turns.heard(peer, bytes),
       disconnected: (peer, why) => {
         this.#publishSoon()
         mailbox.disconnected(this.#turns.box, peer)

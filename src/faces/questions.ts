@@ -1,7 +1,6 @@
 /** Operations that a user waits for: what each is, by its number, until its outcome is told. */
 
 import { HoldfastError } from '../machine.ts'
-import * as member from '../member/member.ts'
 import type { Runner } from '../runtime/member/runner.ts'
 
 /** An operation on a part. */
@@ -29,7 +28,7 @@ export class Questions {
     const seq = runner.member.session.client.nextSeq
     this.#waiting.set(seq, question)
     try {
-      runner.do((now, run) => member.submit(run, now, channel, question.body()))
+      runner.submit(channel, () => question.body())
     } catch (error) {
       this.#waiting.delete(seq)
       question.reject(error as Error)

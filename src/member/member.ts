@@ -9,6 +9,7 @@
 
 import { assert, type Effects, type Millis, type PartView } from '../machine.ts'
 import * as clock from '../link/clock.ts'
+import { createArrivals } from '../link/link.ts'
 import type { PeerMessage } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
@@ -33,6 +34,7 @@ export function wire(member: Member, ports: MemberPorts): Runtime {
     member,
     ports,
     now: 0,
+    arrivals: createArrivals(),
     deliver: (to, bytes) => deliver(run, to, bytes),
     out: null as unknown as SessionOut,
   }

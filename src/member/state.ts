@@ -4,7 +4,7 @@
  */
 
 import type { Doubt } from './doubt.ts'
-import type { Link } from '../link/link.ts'
+import type { Arrivals, Link } from '../link/link.ts'
 import type { SessionClock } from '../link/clock.ts'
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
@@ -177,6 +177,8 @@ export interface Runtime {
   ports: MemberPorts
   /** The instant of the verb under way. */
   now: Millis
+  /** What the datagram at hand brought. */
+  arrivals: Arrivals
   /** Reliable and ordered, to a peer or to ourselves. @returns its number on the link, or 0 */
   deliver(to: PeerId, bytes: Uint8Array): number
   out: SessionOut

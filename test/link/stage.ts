@@ -89,24 +89,19 @@ export class Stage {
 
   #listen(name: Name): void {
     const end = this.pair.ends[side(name)]
+    const lost = (sequence: number): void => this.#say(name, `takes #${sequence} for lost`)
+    end.onArrival = ({ what, number, bytes }) => {
+      if (what === 'message') this.#say(name, `hears ${shown(bytes)}`)
+      else if (what === 'frame') this.#say(name, `hears ${shown(bytes)} on channel ${number}`)
+      else if (what === 'lost') lost(number)
+      else if (what === 'delivered') this.#say(name, `knows that its messages up to ${number} came`)
+    }
     const { sink } = end
     end.sink = {
       ...sink,
-      message: (bytes) => {
-        this.#say(name, `hears ${shown(bytes)}`)
-        sink.message(bytes)
-      },
-      frame: (channel, bytes) => {
-        this.#say(name, `hears ${shown(bytes)} on channel ${channel}`)
-        sink.frame(channel, bytes)
-      },
       lost: (sequence) => {
-        this.#say(name, `takes #${sequence} for lost`)
+        lost(sequence)
         sink.lost(sequence)
-      },
-      delivered: (count) => {
-        this.#say(name, `knows that its messages up to ${count} came`)
-        sink.delivered(count)
       },
     }
   }

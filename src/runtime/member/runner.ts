@@ -153,6 +153,11 @@ export class Runner {
     }
   }
 
+  /** Asks the primary for an operation on a part. @param body  made when it has its number */
+  submit(part: number, body: () => Uint8Array): void {
+    this.do((now) => member.submit(this.#run, now, part, body()))
+  }
+
   #after(): void {
     this.#arm()
     if (this.#telling) return
