@@ -141,7 +141,7 @@ export interface Part<State = never> {
   apply?(state: State, change: Uint8Array): void
   snapshot?(state: State): Uint8Array
   /** What this member was told of the durable state, in the form of `snapshot`. */
-  told?(state: State): Uint8Array
+  published?(state: State): Uint8Array
   /** Replaces the durable state. Bytes of another build may be refused with false. */
   restore?(state: State, bytes: Uint8Array): boolean
   /** As primary: messages that bring a member's view of this part up to date, in order. */

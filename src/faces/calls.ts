@@ -104,7 +104,7 @@ export class Calls implements Face {
   }
 
   /** A call of ours is settled, or somebody calls. */
-  told(event: RpcEvent): void {
+  onEvent(event: RpcEvent): void {
     if (event.kind === 'settled') return this.#settled(event.id, event.outcome, event.text)
     const type = this.#types.find(({ name }) => name === event.method)
     const run = this.#handlers.get(event.method)

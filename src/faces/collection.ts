@@ -105,11 +105,11 @@ class Gathering<Item> {
   }
 
   /** Says that something did. */
-  tell(): void {
+  emit(): void {
     const news = [...this.#news]
     this.#news.clear()
     for (const [handle, names] of news) {
-      for (const name of names) this.#events.tell(name, handle)
+      for (const name of names) this.#events.emit(name, handle)
     }
     for (const hear of [...this.#listeners]) if (this.#listeners.has(hear)) hear()
   }
@@ -156,11 +156,11 @@ export class Gatherings<Type, Item> {
   }
 
   /** Tells the listeners. @returns whether there was anything to tell */
-  tell(): boolean {
+  emit(): boolean {
     if (this.#touched.size === 0) return false
     const touched = [...this.#touched]
     this.#touched.clear()
-    for (const gathering of touched) gathering.tell()
+    for (const gathering of touched) gathering.emit()
     return true
   }
 }

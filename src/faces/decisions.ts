@@ -50,8 +50,8 @@ export class Decisions implements Face {
   }
 
   /** Keys of the table are others; or timers are due, at who serves. */
-  told(event: actions.ActionEvent): void {
-    if (event.kind === 'table') return this.#events.tell('changed', event.keys)
+  onEvent(event: actions.ActionEvent): void {
+    if (event.kind === 'table') return this.#events.emit('changed', event.keys)
     for (const id of event.ids) if (!this.#falling.has(id)) this.#fire(id)
   }
 

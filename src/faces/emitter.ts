@@ -82,7 +82,7 @@ export class Listeners<Events> implements Emitter<Events> {
   }
 
   /** Tells everybody who listened when it happened, and has not stopped since. */
-  tell<Name extends keyof Events>(name: Name, value: Events[Name]): void {
+  emit<Name extends keyof Events>(name: Name, value: Events[Name]): void {
     const known = this.#listeners.get(name)
     for (const hear of [...(known ?? [])]) {
       if (known!.has(hear)) (hear as Listener<Events[Name]>)(value)

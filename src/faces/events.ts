@@ -59,7 +59,7 @@ export function openEvents({ loop, report }: Pick<Environment, 'loop' | 'report'
     soon: (run) => loop.soon(run),
     tell: (reported) => {
       if (!events.hears('error')) return false
-      events.tell('error', reported)
+      events.emit('error', reported)
       return true
     },
     place: ({ error, where }) => report(error, where),

@@ -178,7 +178,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 
   /** Not for users: a newer state came, with these fields, so old at each stage. */
-  told(mask: number, ages: readonly Millis[] | null): void {
+  onChange(mask: number, ages: readonly Millis[] | null): void {
     if (this.#kept) return
     this.#stale |= mask
     this.#took(ages)
@@ -233,8 +233,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   #changedHands(before: PeerId): void {
     const { me } = this.#host
     const { owner } = this.#replica
-    if (owner === me && before !== me) this.tell('granted', { from: this.#host.find(before) })
-    else if (before === me && owner !== me) this.tell('lost', { to: this.#host.find(owner) })
+    if (owner === me && before !== me) this.emit('granted', { from: this.#host.find(before) })
+    else if (before === me && owner !== me) this.emit('lost', { to: this.#host.find(owner) })
   }
 
   #took(ages: readonly Millis[] | null): void {
@@ -343,8 +343,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 
   /** Not for users. */
-  tell<Name extends keyof ObjectEvents>(name: Name, value: ObjectEvents[Name]): void {
-    this.#events?.tell(name, value)
+  emit<Name extends keyof ObjectEvents>(name: Name, value: ObjectEvents[Name]): void {
+    this.#events?.emit(name, value)
   }
 
   get #name(): string {

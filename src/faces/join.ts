@@ -113,8 +113,8 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
     wish,
     slots: session.parts,
     conditions: options.condition ? parse(options.condition) : null,
-    told: (event) => door.told(event),
-    toldAll: () => session.toldAll(),
+    onEvent: (event) => door.told(event),
+    onSettled: () => session.onSettled(),
   })
   // Before anything can be drawn.
   session.bind(runner)

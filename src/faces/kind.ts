@@ -67,7 +67,7 @@ export interface Face extends Partial<Verbs> {
   /** Before anything is done: draws bytes that nobody can guess. */
   begin?(random: (count: number) => Uint8Array): void
   /** The part told something. */
-  told?(event: never): void
+  onEvent?(event: never): void
   /** There is a new view. */
   viewed?(): void
   /** All that one verb brought was told. */
@@ -94,7 +94,7 @@ export interface Host {
   find(inc: PeerId): MemberInfo | null
   findPlayer(player: number): MemberInfo | null
   /** Tells the listeners of one of the session’s events. @returns whether there is any */
-  tell(event: string, value: unknown): boolean
+  emit(event: string, value: unknown): boolean
   /** The own clock; NaN once the session was left. */
   clock(): Millis
   /** Session time; NaN while it is not known. */

@@ -83,7 +83,7 @@ export class Live implements Running {
       isOver: () => this.#status === 'lost' || this.#runner === null,
       ask: (channel, question) => this.#questions.ask(this.#runner, channel, question),
       tell: (event, value) => {
-        this.#tell(event as keyof SessionEvents, value as never)
+        this.#emit(event as keyof SessionEvents, value as never)
         return this.#events.hears(event as keyof SessionEvents)
       },
     }
@@ -280,7 +280,7 @@ export class Live implements Running {
         return this.#joined(event.inc, event.player, event.lost)
       case 'recovered': {
         const { epoch, gone, silent } = event
-        return this.#tell('recovered', {
+        return this.#emit('recovered', {
           epoch,
           witness: this.#roster.find(event.witness),
           gone,
@@ -290,7 +290,7 @@ export class Live implements Running {
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':
-        return this.#questions.told(event.seq, event.outcome)
+        return this.#questions.onOutcome(event.seq, event.outcome)
       case 'unknown':
         for (const seq of event.seqs) this.#questions.forget(seq, 'the session forgot us')
         return
@@ -299,7 +299,7 @@ export class Live implements Running {
       case 'failed':
         return this.#fail(event.code, event.why)
       case 'part':
-        return this.#faces.get(event.channel)?.told?.(event.event as never)
+        return this.#faces.get(event.channel)?.onEvent?.(event.event as never)
       case 'role':
       case 'slow':
       case 'leased':
@@ -321,17 +321,17 @@ export class Live implements Running {
     const { came, left, changed } = this.#roster.viewed(view, before)
     for (const face of this.#faces.values()) face.viewed?.()
     this.#setStatus('live')
-    for (const info of came) this.#tell('join', info)
-    for (const info of left) this.#tell('leave', info)
-    if (changed) this.#tell('members', this.members)
+    for (const info of came) this.#emit('join', info)
+    for (const info of left) this.#emit('leave', info)
+    if (changed) this.#emit('members', this.members)
     const primary = this.primary
-    if (primary && before?.primary !== view.primary) this.#tell('primary', primary)
-    if (before?.backup !== view.backup) this.#tell('backup', this.backup)
+    if (primary && before?.primary !== view.primary) this.#emit('primary', primary)
+    if (before?.backup !== view.backup) this.#emit('backup', this.backup)
     this.#updateSafety()
   }
 
   /** All that one verb brought was told. */
-  toldAll(): void {
+  onSettled(): void {
     for (const face of this.#faces.values()) face.settled?.()
   }
 
@@ -341,7 +341,7 @@ export class Live implements Running {
     const safety = safetyOf(state.session, this.#roster.view, this.#status)
     if (safety === this.#safety) return
     this.#safety = safety
-    this.#tell('safety', safety)
+    this.#emit('safety', safety)
   }
 
   #setStatus(status: Status): void {
@@ -349,7 +349,7 @@ export class Live implements Running {
     const before = this.#status
     this.#status = status
     if (status === 'reconnecting') this.#absence.begin(this.#runner?.outOfTouchSince() ?? 0)
-    this.#tell('status', status)
+    this.#emit('status', status)
     this.#updateSafety()
     if (before === 'reconnecting' && status === 'live') this.#heal()
   }
@@ -357,7 +357,7 @@ export class Live implements Running {
   #heal(): void {
     if (!this.#runner) return
     const { loop, member: own } = this.#runner
-    this.#tell('healed', this.#absence.end(loop.now(), own.session.client.pending.length))
+    this.#emit('healed', this.#absence.end(loop.now(), own.session.client.pending.length))
   }
 
   #fail(code: ErrorCode, why: string): void {
@@ -382,7 +382,7 @@ export class Live implements Running {
     return this.#runner?.do(verb)
   }
 
-  #tell<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
-    this.#events.tell(name, value)
+  #emit<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
+    this.#events.emit(name, value)
   }
 }

@@ -2,7 +2,7 @@
 
 import type { DeadLetter } from '../ports.ts'
 import type { Counters } from '../mailbox/mailbox.ts'
-import type { Lines, Way } from '../runtime/mailbox/lines.ts'
+import type { Connections, Way } from '../runtime/mailbox/connections.ts'
 import type { Carried, MailValue } from '../runtime/mailbox/values.ts'
 import type { LetterHandler, MailboxEvents, QueueFigures } from '../runtime/mailbox/options.ts'
 import type { MailPeer } from '../runtime/mailbox/peers.ts'
@@ -39,7 +39,7 @@ export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
   /** What was refused since the mailbox was opened, by why. */
   readonly counters: Readonly<Counters>
   /** Takes a connection that somebody opened; what a server hands its streams to. */
-  readonly accept: Lines['accept']
+  readonly accept: Connections['accept']
   /**
    * Sets the handler of letters; there is one at most.
    *

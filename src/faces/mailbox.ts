@@ -13,7 +13,7 @@ import type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 import { findDead } from '../runtime/mailbox/dead.ts'
 import { bury, type Draft, type TurnEvent } from '../runtime/mailbox/draft.ts'
 import { type MailFigures, metricsOf, published } from '../runtime/mailbox/figures.ts'
-import { Lines, type Way } from '../runtime/mailbox/lines.ts'
+import { Connections, type Way } from '../runtime/mailbox/connections.ts'
 import {
   checkId,
   limitsOf,
@@ -71,7 +71,7 @@ export class RunningMailbox implements Mailbox {
   readonly #limits: Limits
   readonly #peersMax: number
   readonly #accept: ReadonlySet<string> | null
-  readonly #lines: Lines
+  readonly #lines: Connections
   readonly #turns: Turns
   readonly #keys: PostKeys
   readonly #events: Listeners<MailboxEvents>
@@ -99,7 +99,7 @@ export class RunningMailbox implements Mailbox {
       changed: () => this.#publishSoon(),
       send: (peer: string, message: mailbox.MailMessage) =>
         void this.#lines.send(peer, encode(mailLayout, message)),
-      told: (event: TurnEvent) => this.#told(event),
+      told: (event: TurnEvent) => this.#onEvent(event),
       deadMax: wholeNumber('deadMax', options.deadMax ?? DEAD_MAX),
       deadMs: options.deadMs === undefined ? null : wholeNumber('deadMs', options.deadMs),
       date: options.replica ? null : (place.date ?? null),
@@ -108,13 +108,13 @@ export class RunningMailbox implements Mailbox {
       malformed: (peer: string) => this.#lines.hangUp(peer, MALFORMED),
       refused: (error: Error) => {
         this.#lines.hangUpAll(`the store refused: ${error.message}`)
-        this.#events.tell('trouble', error)
+        this.#events.emit('trouble', error)
       },
     }
     this.#turns = new Turns(this.id, host, this.#limits, place.life ?? NO_LIFE)
     this.#keys = new PostKeys(this.#turns.values)
     const self = { id: this.id, key: options.key ?? '' }
-    this.#lines = new Lines(self, loop, place.connect, this.#lineEvents())
+    this.#lines = new Connections(self, loop, place.connect, this.#lineEvents())
     for (const [peer, url] of Object.entries(options.peers ?? {})) this.connect(peer, url)
   }
 
@@ -158,7 +158,7 @@ export class RunningMailbox implements Mailbox {
     this.#lines.dial(checkId(peer), by)
   }
 
-  get accept(): Lines['accept'] {
+  get accept(): Connections['accept'] {
     return (stream) => this.#lines.accept(stream)
   }
 
@@ -312,7 +312,7 @@ export class RunningMailbox implements Mailbox {
       soon: (run) => loop.soon(run),
       tell: (reported) => {
         const hears = events.hears('error')
-        if (hears) events.tell('error', reported)
+        if (hears) events.emit('error', reported)
         return hears
       },
       place: ({ error, where }) => report?.(error, where),
@@ -321,33 +321,33 @@ export class RunningMailbox implements Mailbox {
     return events
   }
 
-  #told(event: TurnEvent): void {
+  #onEvent(event: TurnEvent): void {
     const { peer } = event
     switch (event.kind) {
       case 'acked': {
         const known = this.#turns.box.peers.get(peer)
         const waiting = known ? known.posted - known.acked : 0
-        return this.#events.tell('acked', { peer, n: event.n, waiting })
+        return this.#events.emit('acked', { peer, n: event.n, waiting })
       }
       case 'threw':
-        return this.#events.tell('threw', { peer, n: event.n, why: event.why })
+        return this.#events.emit('threw', { peer, n: event.n, why: event.why })
       case 'dead':
-        return this.#events.tell('dead', { peer, n: event.n, why: event.why })
+        return this.#events.emit('dead', { peer, n: event.n, why: event.why })
       case 'fault':
-        return this.#events.tell('fault', { peer, why: event.why })
+        return this.#events.emit('fault', { peer, why: event.why })
       case 'dropped':
-        return this.#events.tell('dropped', { peer, n: event.n })
+        return this.#events.emit('dropped', { peer, n: event.n })
       case 'expired':
-        return this.#events.tell('expired', { peer, n: event.n })
+        return this.#events.emit('expired', { peer, n: event.n })
       case 'slow':
-        return this.#events.tell('slow', { peer, n: event.n, ms: event.ms })
+        return this.#events.emit('slow', { peer, n: event.n, ms: event.ms })
       default:
         // What is missing comes again on a new connection.
         this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
     }
   }
 
-  #lineEvents(): ConstructorParameters<typeof Lines>[3] {
+  #lineEvents(): ConstructorParameters<typeof Connections>[3] {
     return {
       accepts: (id) => this.#accepts(id),
       connected: (peer) => {
@@ -356,15 +356,15 @@ export class RunningMailbox implements Mailbox {
           if (!this.#lines.has(peer)) return
           mailbox.connected(this.#turns.box, this.#place.loop.now(), peer)
         })
-        this.#events.tell('connected', { peer })
+        this.#events.emit('connected', { peer })
       },
       message: (peer, bytes) => this.#turns.heard(peer, bytes),
       disconnected: (peer, why) => {
         this.#publishSoon()
         mailbox.disconnected(this.#turns.box, peer)
-        this.#events.tell('disconnected', { peer, why })
+        this.#events.emit('disconnected', { peer, why })
       },
-      failed: (peer, why) => this.#events.tell('disconnected', { peer, why }),
+      failed: (peer, why) => this.#events.emit('disconnected', { peer, why }),
     }
   }
 

@@ -47,7 +47,7 @@ export class Brought implements Face {
     return this.#face.face
   }
 
-  told(event: machine.CustomEvent): void {
+  onEvent(event: machine.CustomEvent): void {
     if (event.kind === 'custom-changed') this.#changed = true
     else this.#heard(event.from, event.bytes)
   }
@@ -55,7 +55,7 @@ export class Brought implements Face {
   settled(): void {
     if (!this.#changed) return
     this.#changed = false
-    this.#events.tell('changed', undefined)
+    this.#events.emit('changed', undefined)
   }
 
   #heard(inc: number, bytes: Uint8Array): void {
@@ -74,7 +74,7 @@ export class Brought implements Face {
     const [host, state, what] = [this.#host, this.#state, `the part "${this.#given.name}"`]
     return {
       get state() {
-        return state.told.state as object
+        return state.published.state as object
       },
       get me() {
         return host.findPlayer(host.player) ?? NOBODY

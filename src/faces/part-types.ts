@@ -34,7 +34,7 @@ export interface PartEvents {
 /** What a face has for listeners: `on` for whoever uses it, `tell` for itself. */
 export interface Teller<Events> extends Emitter<Events> {
   /** Tells everybody who listens. */
-  tell<Name extends keyof Events>(name: Name, value: Events[Name]): void
+  emit<Name extends keyof Events>(name: Name, value: Events[Name]): void
 }
 
 /** What a face gets of its session, and nothing more. */

@@ -136,7 +136,7 @@ export class Piece implements PieceHandle<Fields> {
   #events: Listeners<PieceEvents> | null = null
   #row: Row
   /** As it was told last. */
-  #told: Row
+  #confirmed: Row
   #shown: Row | null = null
   #state: StateOf<Fields> | null = null
   #queue: Later[] = []
@@ -148,7 +148,7 @@ export class Piece implements PieceHandle<Fields> {
     this.type = type
     this.id = row.id
     this.#row = row
-    this.#told = row
+    this.#confirmed = row
   }
 
   /** Not for users: as it is shown. */
@@ -239,12 +239,12 @@ export class Piece implements PieceHandle<Fields> {
     this.#shown = null
     this.#state = null
     this.#void()
-    this.tell('changed', undefined)
+    this.emit('changed', undefined)
   }
 
   /** Not for users. */
-  tell<Name extends keyof PieceEvents>(name: Name, value: PieceEvents[Name]): void {
-    this.#events?.tell(name, value)
+  emit<Name extends keyof PieceEvents>(name: Name, value: PieceEvents[Name]): void {
+    this.#events?.emit(name, value)
   }
 
   async #do(op: Op, { signal }: PieceCall, loose = false): Promise<PieceOutcome> {
@@ -320,7 +320,7 @@ export class Piece implements PieceHandle<Fields> {
   denied(said: string): Refused<'held' | 'refused' | 'gone'> {
     if (said === GONE) return refused('gone', said)
     if (said !== HELD) return refused('refused', said)
-    const { heldBy } = this.#told
+    const { heldBy } = this.#confirmed
     const others = heldBy !== 0 && heldBy !== this.#host.player
     const by = others ? this.#host.holder(heldBy) : null
     return refused('held', by ? `${by.name} holds it` : said, by)
@@ -330,20 +330,20 @@ export class Piece implements PieceHandle<Fields> {
   conflicted(by: number): void {
     const outcome = this.beaten(by)
     for (const { settle } of this.#queue.splice(0)) settle(outcome)
-    if (by === 0) this.#tellRefused(AWAY)
-    else this.tell('conflict', { by: this.#host.holder(by) })
+    if (by === 0) this.#emitRefused(AWAY)
+    else this.emit('conflict', { by: this.#host.holder(by) })
   }
 
   /** Not for users: an update cannot be. What waits went on from it. */
   refused(reason: string): void {
     const outcome = this.denied(reason)
     for (const { settle } of this.#queue.splice(0)) settle(outcome)
-    this.#tellRefused(reason)
+    this.#emitRefused(reason)
   }
 
-  #tellRefused(said: string): void {
+  #emitRefused(said: string): void {
     const { reason, by } = this.denied(said)
-    this.tell('refused', { reason, by: by ?? null })
+    this.emit('refused', { reason, by: by ?? null })
   }
 
   /**
@@ -351,23 +351,23 @@ export class Piece implements PieceHandle<Fields> {
    *
    * @returns whether anything of it is seen here
    */
-  toldAs(row: Row): boolean {
-    const before = this.#told
-    this.#told = row
+  confirm(row: Row): boolean {
+    const before = this.#confirmed
+    this.#confirmed = row
     this.#shown = null
     return !looksSame(this.type, before, row)
   }
 
   /** Not for users: we held it, and somebody took it; 0 for nobody. */
   lost(by: number, why: LostHold['why']): void {
-    this.tell('lost', { by: by === 0 ? null : this.#host.holder(by), why })
+    this.emit('lost', { by: by === 0 ? null : this.#host.holder(by), why })
   }
 
   /** Not for users: it is gone. */
   end(): void {
     this.alive = false
     for (const { settle } of this.#queue.splice(0)) settle(this.beaten(0))
-    this.tell('gone', undefined)
+    this.emit('gone', undefined)
   }
 
   #touch(): void {

@@ -36,7 +36,7 @@ export class Questions {
   }
 
   /** An outcome was told. */
-  told(seq: number, outcome: Uint8Array): void {
+  onOutcome(seq: number, outcome: Uint8Array): void {
     const question = this.#waiting.get(seq)
     this.#waiting.delete(seq)
     question?.settle(outcome)

@@ -14,7 +14,7 @@
 
 import { HoldfastError } from '../machine.ts'
 import type { Stream, StreamEvents } from '../ports.ts'
-import type { Way } from '../runtime/mailbox/lines.ts'
+import type { Way } from '../runtime/mailbox/connections.ts'
 import { type Stop, stopping } from './disposing.ts'
 import type { Mailbox } from './mailbox-types.ts'
 import type { Session } from './session.ts'

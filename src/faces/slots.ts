@@ -209,11 +209,11 @@ class Worlds implements Face {
     return this.#handle
   }
 
-  told(event: machine.SlotsEvent): void {
+  onEvent(event: machine.SlotsEvent): void {
     const handle = this.#handle
     // It may be opened again.
     if (event.kind === 'slots-refused') [this.#handle, this.box.game] = [null, null]
-    handle?.told(event)
+    handle?.onEvent(event)
   }
 }
 
@@ -331,9 +331,9 @@ class World implements SlotsHandle<unknown, unknown> {
     return this.#events.on(name, listener, options)
   }
 
-  told(event: machine.SlotsEvent): void {
-    if (event.kind === 'slots') this.#events.tell('changed', undefined)
-    else if (event.kind === 'slots-void') this.#events.tell('void', event.acts)
+  onEvent(event: machine.SlotsEvent): void {
+    if (event.kind === 'slots') this.#events.emit('changed', undefined)
+    else if (event.kind === 'slots-void') this.#events.emit('void', event.acts)
     else if (event.kind === 'slots-refused') this.#refused(event.why)
     else if (event.kind === 'slots-diverged') this.#diverged(event.slot, event.player)
     else this.#failed(event.slot, event.error)
@@ -341,13 +341,13 @@ class World implements SlotsHandle<unknown, unknown> {
 
   #refused(why: string): void {
     this.#refusal = new HoldfastError('schema', why)
-    this.#events.tell('refused', this.#refusal)
+    this.#events.emit('refused', this.#refusal)
     if (this.#events.hears('refused')) return
     this.#host.reports.report(this.#refusal, 'a world of slots', this.#game)
   }
 
   #diverged(slot: number, player: number): void {
-    this.#events.tell('diverged', { slot, player })
+    this.#events.emit('diverged', { slot, player })
     if (this.#events.hears('diverged')) return
     const says = `after slot ${slot} player ${player} has another world of the same acts`
     const error = new HoldfastError('bad-value', `${says}: the rule does not give the same for all`)
@@ -355,7 +355,7 @@ class World implements SlotsHandle<unknown, unknown> {
   }
 
   #failed(slot: number, error: unknown): void {
-    this.#events.tell('failed', { slot, error })
+    this.#events.emit('failed', { slot, error })
     if (this.#events.hears('failed')) return
     this.#host.reports.report(error, 'the rule of a world of slots', this.#game)
   }

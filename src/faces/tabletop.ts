@@ -54,7 +54,7 @@ export class Tabletop implements Face {
       },
       holder: (player) => host.findPlayer(player),
       underWay: (id) => {
-        const branch = state.branches.get(id) ?? []
+        const branch = state.pending.get(id) ?? []
         return { count: branch.length, loose: branch.some(({ loose }) => loose) }
       },
       above: () => pieces.above(this.#all()),
@@ -83,7 +83,7 @@ export class Tabletop implements Face {
   }
 
   /** Something happened to a piece. */
-  told(event: PieceEvent): void {
+  onEvent(event: PieceEvent): void {
     if (event.kind === 'pieces-held') {
       this.#owed = event.players
       return this.#free()
@@ -91,13 +91,13 @@ export class Tabletop implements Face {
     if (event.kind === 'pieces-lost') return this.#lost(event.ids)
     const { id } = event
     const handle = this.#handles.get(id)
-    const row = this.#state.told.get(id)
+    const row = this.#state.published.get(id)
     if (event.kind === 'piece-went') return this.#went(id)
     if (event.kind === 'piece-lost') return handle?.lost(event.by, event.why)
     // What was done to it since it went is told first; that it went is told behind this.
     if (!row) return
     if (!handle) return this.#came(row)
-    const isSeen = handle.toldAs(row)
+    const isSeen = handle.confirm(row)
     if (event.kind === 'piece-conflict') handle.conflicted(event.by)
     else if (event.kind === 'piece-refused') handle.refused(event.reason)
     else if (!isSeen && !handle.pending) return
@@ -127,17 +127,17 @@ export class Tabletop implements Face {
     this.#changed.clear()
     for (const handle of changed) handle.pump()
     this.#free()
-    if (this.#gatherings.tell()) this.#host.tell('pieces', undefined)
+    if (this.#gatherings.emit()) this.#host.emit('pieces', undefined)
   }
 
   #ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome> {
     const state = this.#state
-    const row = state.told.get(id)
+    const row = state.published.get(id)
     if (!row) return Promise.resolve(refused('gone', pieces.GONE))
     return new Promise((resolve, reject) => {
       let seq = 0
       const clear = (): void => {
-        pieces.settled(state, id, seq, { emit: (event) => this.told(event as PieceEvent) })
+        pieces.settled(state, id, seq, { emit: (event) => this.onEvent(event as PieceEvent) })
         this.#host.touch()
       }
       const body = (): Uint8Array => {
@@ -225,6 +225,6 @@ export class Tabletop implements Face {
     const text = ids.join()
     if (text === this.#toldLost) return
     this.#toldLost = text
-    this.#host.tell('lostSecrets', ids)
+    this.#host.emit('lostSecrets', ids)
   }
 }

@@ -214,7 +214,7 @@ function open(run: Runtime, peer: Peer, connection: number, path: string): void 
 function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
   const { view } = run.member.session.client
   const known = view.members.find((member) => member.inc === inc)
-  const told = run.member.session.server.told.get(inc)
+  const told = run.member.session.server.published.get(inc)
   const addresses = known?.addresses ?? told?.addresses ?? []
   const direct = addresses.filter((address) => run.ports.reaches(address))
   const peer: Peer = {
@@ -262,7 +262,7 @@ export function tend(run: Runtime): void {
   for (const peer of [...member.peers.values()]) {
     const isHere =
       view.members.some((other) => other.inc === peer.inc) ||
-      member.session.server.told.has(peer.inc)
+      member.session.server.published.has(peer.inc)
     const isWanted = wanted.has(peer.inc)
     if (!isWanted && (!isHere || !peer.link)) dismiss(run, peer)
     else if (isWanted || !peer.initiator) peer.idleSince = Infinity

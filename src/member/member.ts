@@ -15,7 +15,7 @@ import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
 import type { Parts, Performed, SessionEvent, SessionOut } from '../session/state.ts'
-import { STALL_MS } from '../session/watch.ts'
+import { STALL_MS } from '../session/failure-detector.ts'
 import { frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
 import type { Met } from '../ports.ts'
 import * as arrival from './arrival.ts'
@@ -78,9 +78,9 @@ function partsOf(run: Runtime): Parts {
     },
     keeps: (player) => member.slots.some(({ part, state }) => part.keeps?.(state, player) ?? false),
     collect: () => collect(member),
-    told: () =>
+    published: () =>
       member.slots.flatMap(({ part, state }) =>
-        part.told ? [{ part: part.channel, bytes: part.told(state) }] : [],
+        part.published ? [{ part: part.channel, bytes: part.published(state) }] : [],
       ),
     restore: (parts) => {
       const isWhole = replace(member, parts)

@@ -118,7 +118,7 @@ export interface Pending {
 }
 
 /** Our own updates of one piece on top of what was told, oldest first. */
-export type Branch = Pending[]
+export type PendingUpdates = Pending[]
 
 /** A recovery went back to an earlier generation: tags between these are of no history (O58). */
 export interface Fork {
@@ -160,14 +160,14 @@ export interface Pieces {
   /** As primary or backup. */
   kept: Kept
   /** As we were told. */
-  told: Map<number, Row>
+  published: Map<number, Row>
   /** The newest generation that we have processed, of all pieces (O12, O13). */
   processed: number
   /** The recoveries of which we were told. */
   forks: Fork[]
   /** A table that comes in several messages. */
   coming: Map<number, Row> | null
-  branches: Map<number, Branch>
+  pending: Map<number, PendingUpdates>
   nextSeq: number
   counters: { malformed: number }
   rules: PiecesRules

@@ -11,7 +11,7 @@ import * as durable from '../replication/durable.ts'
 import { type PeerMessage, SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX } from './messages.ts'
 import { type Delta, deltaLayout } from '../replication/layouts.ts'
 import { become } from './output.ts'
-import * as slices from '../replication/slices.ts'
+import * as slices from '../replication/chunks.ts'
 import {
   blank,
   type Effect,

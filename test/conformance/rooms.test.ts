@@ -19,17 +19,17 @@ beforeAll(async () => {
 
 describe.each(Object.entries(MOST))('the path of a %s', (name, most) => {
   const row = rows.get(name)!
-  const sights = (): Paths['set'] => paths[name as keyof Paths]
+  const subscribers = (): Paths['set'] => paths[name as keyof Paths]
   test(`enters at most ${most} rooms, and none again but where the text says why (AP-19)`, () => {
     expect(row.most).toBeLessThanOrEqual(most)
-    expect(complaints(name, sights(), row)).toEqual([])
+    expect(complaints(name, subscribers(), row)).toEqual([])
   })
   test('enters the rooms that the text names (AP-19)', () => {
-    expect(entered(sights()).toSorted()).toEqual(row.rooms.toSorted())
+    expect(entered(subscribers()).toSorted()).toEqual(row.rooms.toSorted())
     expect(row.again.length === 0).toBe(row.why === '')
   })
   test('has no chain of more than two functions that only forward (AP-19)', () => {
-    expect(longChains(name, sights())).toEqual([])
+    expect(longChains(name, subscribers())).toEqual([])
   })
 })
 

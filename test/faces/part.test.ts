@@ -233,7 +233,7 @@ describe('the machine', () => {
     for (const news of [changes(0, 1), changes(0, 1), changes(2, 9), changes(1, 2, 3)]) {
       part.receive!(state, 0, 1, news, out)
     }
-    expect(state.told).toEqual({ made: 3, state: { log: [1, 2, 3] } })
+    expect(state.published).toEqual({ made: 3, state: { log: [1, 2, 3] } })
     expect(state.counters).toMatchObject({ again: 1, gaps: 1 })
   })
   test('brings up to date what missed something, in pieces, and goes on from there', () => {
@@ -244,14 +244,14 @@ describe('the machine', () => {
     const state = at(3)
     for (const piece of pieces) part.receive!(state, 0, 1, piece, out)
     part.receive!(state, 0, 1, changes(70_000, 7), out)
-    expect(state.told.made).toBe(70_001)
-    expect(part.restore!(primary, part.told!(state))).toBe(true)
-    expect(primary.kept).toEqual(state.told)
+    expect(state.published.made).toBe(70_001)
+    expect(part.restore!(primary, part.published!(state))).toBe(true)
+    expect(primary.kept).toEqual(state.published)
   })
   test('takes state and changes of who serves alone, and snapshots that are some', () => {
     const state = at(3)
     part.receive!(state, 0, 2, changes(0, 1), out)
-    expect(state.told.made).toBe(0)
+    expect(state.published.made).toBe(0)
     expect(part.restore!(state, Uint8Array.of(0, 1, 1, 255))).toBe(false)
     expect(part.restore!(state, Uint8Array.of(9, 9, 9))).toBe(false)
     expect(state.kept.made).toBe(0)

@@ -214,7 +214,9 @@ describe('one table', () => {
     // Nor do their bytes: what a member was told is all that came.
     const kept = all.map((session) => session.member?.slots.find(({ part }) => part.channel === 7))
     const rows = kept.map((slot) => [
-      ...(slot!.state as unknown as { told: Map<number, { hidden: number }> }).told.values(),
+      ...(
+        slot!.state as unknown as { published: Map<number, { hidden: number }> }
+      ).published.values(),
     ])
     expect(rows.map((list) => list.filter(({ hidden }) => hidden !== 0).length)).toEqual([
       3, 3, 3, 2,

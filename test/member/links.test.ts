@@ -228,7 +228,7 @@ describe('what one datagram brings', () => {
 
 test('news of an operation are taken up to the length that the standard names, and no longer (PR-2)', () => {
   const { run } = new Hand(2, 2, 'star')
-  const { told } = run.member.session.client
+  const { published } = run.member.session.client
   const give = (size: number): void => {
     const head = encode(peerLayout, { ...NEWS, bytes: new Uint8Array(0) })
     const writer = createWriter()
@@ -239,7 +239,7 @@ test('news of an operation are taken up to the length that the standard names, a
     takeMessage(run, 1, finish(writer))
   }
   for (const size of [61_440, 61_441]) give(size)
-  expect(told.coming.map(({ bytes }) => bytes.length)).toEqual([61_440])
+  expect(published.coming.map(({ bytes }) => bytes.length)).toEqual([61_440])
   expect(run.member.counters.malformed).toBe(1)
 })
 

@@ -69,7 +69,7 @@ export function rules(some: Partial<TypeRules> = {}, fields: Fields = { one: u8,
     onOwnerLeave: 'keep',
     balance: false,
     weight: 1,
-    sight: null,
+    visibility: null,
     eyes: -1,
     ...some,
   } satisfies TypeRules

@@ -74,7 +74,7 @@ export function welcome({ part, primary }: Room, { state, events }: Seat): void 
 
 /** A member updates; the primary has not heard of it. */
 export function ask({ types }: Room, { state }: Seat, id: number, op: Partial<Op>, loose = false) {
-  return update(state, types, state.told.get(id)!, { ...NOTHING, ...op }, loose)
+  return update(state, types, state.published.get(id)!, { ...NOTHING, ...op }, loose)
 }
 
 /** The primary hears it. @param deaf  who hears nothing of it */

@@ -129,7 +129,7 @@ describe('what a client believes', () => {
     const one = backedUp()
     const own = fresh(2, null).session
     own.me = 3
-    const members = [...one.session.server.told.values()]
+    const members = [...one.session.server.published.values()]
     const view = { epoch: 2, mv: 3, primary: 1, backup: 2, members }
     client.follow(own, 0, view, null, listening().out)
     return own
@@ -154,10 +154,10 @@ describe('what a client believes', () => {
     const { out, events } = listening()
     own.client.pending.push({ seq: 1, part: 5, body: Uint8Array.of(7), since: 0 })
     const done = { kind: 'done', seq: 1, outcome: Uint8Array.of(1) } as const
-    own.client.told.waiting = true
+    own.client.published.waiting = true
     operations.settle(own, done, out)
     expect([own.client.pending.length, events]).toEqual([1, []])
-    own.client.told.waiting = false
+    own.client.published.waiting = false
     operations.settle(own, done, out)
     expect([own.client.pending.length, events.map(({ kind }) => kind)]).toEqual([0, ['done']])
   })
@@ -215,13 +215,13 @@ describe('numbers of operations', () => {
 
 /** The same member gathers what 1 and 3 were told, and has asked one of them for its copy. */
 function gathers({ session }: One, witness: number): void {
-  const { epoch, durable: kept, log, toldMv, told } = session.server
+  const { epoch, durable: kept, log, publishedMv, published } = session.server
   const answers = new Map([
     [1, { index: 4, settled: 0 }],
     [3, { index: witness === 3 ? 9 : 2, settled: 6 }],
   ])
   const gathering = { until: 5_000, answers, witness, copy: null, gone: [] }
-  const common = { epoch, durable: kept, log, toldMv, told }
+  const common = { epoch, durable: kept, log, publishedMv, published }
   session.server = { ...common, role: 'gathering', lead: leadOf(session), ...gathering }
 }
 

@@ -13,7 +13,7 @@ import { SEEK_MS } from '../../src/session/recovery.ts'
 import { nextCandidate, ROUND_MS } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
 import type { Parts, Session } from '../../src/session/state.ts'
-import * as watch from '../../src/session/watch.ts'
+import * as watch from '../../src/session/failure-detector.ts'
 import { ackOf, listening, One, registerOf } from './scene.ts'
 
 /** The primary, 1, of three. */
@@ -31,7 +31,7 @@ function backUp(one: One): void {
 }
 
 function membersOf(one: One): Member[] {
-  return [...one.session.server.told.values()]
+  return [...one.session.server.published.values()]
 }
 
 /** Member 3 of that session, which follows 1. */
@@ -50,11 +50,11 @@ describe('a new link', () => {
 
   test('B9: to the primary of our view: it is asked for all that we may lack (PR-2)', () => {
     const { own } = third()
-    own.client.told.waiting = false
+    own.client.published.waiting = false
     machine.linked(own, 5, 2, false, heard.out)
-    expect([heard.sent, own.client.told.waiting]).toEqual([[], false])
+    expect([heard.sent, own.client.published.waiting]).toEqual([[], false])
     machine.linked(own, 5, 1, false, heard.out)
-    expect([heard.sent, own.client.told.waiting]).toEqual([[[1, 'resync']], true])
+    expect([heard.sent, own.client.published.waiting]).toEqual([[[1, 'resync']], true])
   })
   test('T44: what has no outcome is sent again at once, on a link to the primary (PR-2)', () => {
     const { own } = third()
@@ -105,15 +105,15 @@ describe('a view', () => {
   test('S-2: has a number more for each who came or went, also at who takes over (PR-2)', () => {
     const one = primary()
     const { server } = one.session
-    expect([server.toldMv, server.durable.mv]).toEqual([3, 3])
+    expect([server.publishedMv, server.durable.mv]).toEqual([3, 3])
     remove(one.session, 0, 3, 'timeout', listening().out)
-    expect([server.toldMv, server.durable.mv]).toEqual([4, 4])
+    expect([server.publishedMv, server.durable.mv]).toEqual([4, 4])
   })
 })
 
 test('of what was done a member knows the newest that it was told, in whatever order (PR-2)', () => {
   const { own } = third()
-  own.client.told.waiting = false
+  own.client.published.waiting = false
   const known = [9, 4, 12].map((index, at) => {
     const news = {
       kind: 'news',
@@ -124,7 +124,7 @@ test('of what was done a member knows the newest that it was told, in whatever o
       bytes: Uint8Array.of(),
     } as const
     client.takeNews(own, 1, news, listening().out)
-    return own.client.told.index
+    return own.client.published.index
   })
   expect(known).toEqual([9, 9, 12])
 })
@@ -192,9 +192,9 @@ describe('roles', () => {
     const { server } = one.session
     expect([server.role, [...server.durable.members.keys()]]).toEqual(['dropping', [1, 2, 3]])
     one.give(registerOf(3, 1, 0))
-    const { role, durable, told, toldMv } = one.session.server
+    const { role, durable, published, publishedMv } = one.session.server
     expect([role, [...durable.members.keys()], durable.mv]).toEqual(['alone', [1, 3], 4])
-    expect([[...told.keys()], toldMv]).toEqual([[1, 3], 4])
+    expect([[...published.keys()], publishedMv]).toEqual([[1, 3], 4])
   })
   test('T36: a backup asks for the role by the epoch in which the hub named it (PR-2)', () => {
     const one = primary()

@@ -71,7 +71,7 @@ export const NO_PARTS: Parts = {
   perform: () => null,
   change: () => {},
   collect: () => [],
-  told: () => [],
+  published: () => [],
   restore: () => true,
   keeps: () => false,
   show: (_part, news) => news,
@@ -211,8 +211,12 @@ function sent(process: Process, effects: Effects, to: PeerId, message: PeerMessa
     case 'view':
     case 'change': {
       const last = effects.told.at(-1)
-      if (last?.kind === 'view' && last.mv === server.toldMv) return
-      effects.told.push({ kind: 'view', mv: server.toldMv, members: [...server.told.keys()] })
+      if (last?.kind === 'view' && last.mv === server.publishedMv) return
+      effects.told.push({
+        kind: 'view',
+        mv: server.publishedMv,
+        members: [...server.published.keys()],
+      })
       return
     }
     case 'resync':

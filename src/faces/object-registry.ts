@@ -23,7 +23,7 @@ interface Waiting {
 }
 
 /** See the head of this file. */
-export class Belongings implements Face {
+export class ObjectRegistry implements Face {
   readonly #types: readonly ObjectType[]
   readonly #rules: objects.Types
   readonly #state: objects.Objects
@@ -132,11 +132,11 @@ export class Belongings implements Face {
   }
 
   /** Something happened to an object. */
-  told(event: ObjectEvent): void {
+  onEvent(event: ObjectEvent): void {
     if (event.kind === 'object-answer') {
       return this.#answered(event.request, event.answer, event.by)
     }
-    if (event.kind === 'objects-told') return void (this.arrived = true)
+    if (event.kind === 'objects-known') return void (this.arrived = true)
     if (event.kind === 'objects-settled') return this.#counted()
     const replica = this.#state.replicas.get(event.key)
     const handle = this.#handles.get(event.key)
@@ -146,7 +146,7 @@ export class Belongings implements Face {
     if (handle && handle.replica !== replica) handle.rebind(replica)
     if (!handle) return objects.isSeen(replica) ? this.#came(replica) : undefined
     if (event.kind === 'object-owner') handle.owned(event.before)
-    else if (event.kind === 'object-changed') handle.told(event.mask, event.ages)
+    else if (event.kind === 'object-changed') handle.onChange(event.mask, event.ages)
     this.#touch(handle)
   }
 
@@ -181,15 +181,15 @@ export class Belongings implements Face {
     handle.alive = false
     this.#gatherings.delete(handle.type, handle)
     this.#changed.delete(handle)
-    handle.tell('gone', { reason: handle.refused ? 'full' : 'ended' })
+    handle.emit('gone', { reason: handle.refused ? 'full' : 'ended' })
   }
 
   /** All events of a verb were told. */
   settled(): void {
     const changed = [...this.#changed]
     this.#changed.clear()
-    for (const handle of changed) handle.tell('changed', undefined)
-    if (this.#gatherings.tell()) this.#host.tell('objects', undefined)
+    for (const handle of changed) handle.emit('changed', undefined)
+    if (this.#gatherings.emit()) this.#host.emit('objects', undefined)
   }
 
   /** We are a new incarnation: what was ours is to be given back, what was not will be told. */
@@ -262,7 +262,7 @@ export class Belongings implements Face {
     if (answer === 'granted') return waiting.resolve(DONE)
     const { handle } = waiting
     const by = this.#host.find(inc)
-    handle.tell('denied', { code: answer, by })
+    handle.emit('denied', { code: answer, by })
     waiting.resolve(refusal(`${handle.type.name} ${handle.id}`, answer, by))
   }
 
@@ -275,7 +275,7 @@ export class Belongings implements Face {
       this.#host.touch()
     }
     const asking = { object: handle, by, grant: () => reply(true), refuse: () => reply(false) }
-    if (!this.#host.tell('asked', asking)) reply(false)
+    if (!this.#host.emit('asked', asking)) reply(false)
   }
 
   /** Nothing more will come: what waits is told so. */
