@@ -9,6 +9,7 @@ import {
   type Crew,
   destroy,
   kinds,
+  link,
   looks,
   meet,
   reply,
@@ -51,6 +52,25 @@ describe('an owner that is asked', () => {
     carry(crew, A, HOST)
     carry(crew, HOST, B)
     expect(answers(crew, B)).toEqual(['denied'])
+  })
+})
+
+describe('a primary whose link to a member is a new one', () => {
+  test('asks again whom it has asked, and nobody else (PR-2)', () => {
+    const { crew } = asked()
+    carry(crew, HOST, A)
+    expect(told(crew, A, 'object-asked').length).toBe(1)
+    const asks = (): number => kinds(crew, HOST, A).filter((kind) => kind === KIND.ask).length
+    // Who asked follows anew: of the owner nothing was lost.
+    link(crew, HOST, B)
+    carry(crew, B, HOST)
+    expect(kinds(crew, HOST, B)).toContain(KIND.resync)
+    expect(asks()).toBe(0)
+    link(crew, HOST, A)
+    carry(crew, A, HOST)
+    expect(asks()).toBe(1)
+    settle(crew)
+    expect(told(crew, A, 'object-asked').length).toBe(1)
   })
 })
 

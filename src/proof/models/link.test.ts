@@ -2,7 +2,7 @@
 // Method: the checker over the shipped link; and each planted bug must be found.
 import { describe, expect, test } from 'vitest'
 import { check } from '../../sim/checker.ts'
-import { GOOD, PLANTED, linkModel } from './link.ts'
+import { DEEP, GOOD, PLANTED, linkModel } from './link.ts'
 
 describe('link', () => {
   test('B2, B3: the good link holds its properties in every interleaving, all reached', () => {
@@ -12,6 +12,14 @@ describe('link', () => {
     expect(report.violation).toBe(null)
     expect(report.complete).toBe(true)
     expect(report.states).toBeGreaterThan(60_000)
+    expect(Object.values(report.sometimes)).not.toContain(false)
+  })
+
+  test('B2, B3: where nothing is doubled, all else is reached', () => {
+    const report = check(linkModel('link', { ...GOOD, doubles: DEEP.doubles }), {
+      statesMax: 2_000_000,
+    })
+    expect([report.violation, report.complete]).toEqual([null, true])
     expect(Object.values(report.sometimes)).not.toContain(false)
   })
 

@@ -64,9 +64,9 @@ export const GOOD: Record<string, Good> = {
     deep: true,
   },
   SL4: {
-    scope: { ...LATE, skew: 1, doubts: 1 },
-    says: 'as late as they like, clocks a slot apart, a frame taken for lost',
-    states: 0,
+    scope: { ...LATE, skew: 1 },
+    says: 'as late as they like, clocks a slot apart',
+    states: 225_000,
     deep: true,
   },
   SL5: {
@@ -74,6 +74,19 @@ export const GOOD: Record<string, Good> = {
     says: 'one act as late as it likes, one stands still, the root is gone (SL-1)',
     states: 4_900,
     deep: false,
+  },
+  SL6: {
+    scope: { ...LATE, acts: SCENE.acts.slice(0, 1), skew: 1, doubts: 1 },
+    says: 'one act as late as it likes, clocks a slot apart, a frame taken for lost',
+    states: 8_000,
+    deep: false,
+  },
+  // With SL4's horizon this ends in no time that one has; with this one, digests are of no slots.
+  SL7: {
+    scope: { ...LATE, skew: 1, doubts: 1, slots: 3, horizon: 2 },
+    says: 'two as late as they like, clocks apart, a frame taken for lost, a shorter horizon',
+    states: 405_000,
+    deep: true,
   },
 }
 
