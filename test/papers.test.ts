@@ -11,6 +11,7 @@ import { describe, expect, test } from 'vitest'
 import { ERRORS, OUTCOMES, type Row } from '../src/codes.ts'
 import type { JoinOptions, ListingEvents, ObjectEvents, PieceEvents } from '../src/index.ts'
 import type { SessionEvents, SlotsEvents, TableEvents } from '../src/index.ts'
+import { FLOORS } from '../tools/tidy/floors.ts'
 import { read, written } from '../tools/tidy/house.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -184,6 +185,36 @@ describe('the tables', () => {
     const benches = readdirSync(join(root, 'bench')).filter((name) => /^\w+\.ts$/.test(name))
     const wanted = benches.filter((name) => !tools.includes(name))
     expect(named).toEqual(wanted.map((name) => name.replace('.ts', '')).toSorted())
+  })
+})
+
+describe('the architecture', () => {
+  const text = read(root, 'docs/ARCHITECTURE.md')
+
+  test('names a test for each decision that reads as a bug (DO-39)', () => {
+    const [, decisions = ''] = text.split('## Decisions that read as bugs\n')
+    const rows = decisions.split('\n').filter((line) => /^\| (?!what)/.test(line))
+    expect(rows.length).toBeGreaterThan(30)
+    const lost = rows.filter((row) => {
+      const [, path = '', title = ''] = /`([^`]+)`, \*([^*]+)\* \|$/.exec(row) ?? []
+      return title === '' || !read(root, path).includes(title)
+    })
+    expect(lost).toEqual([])
+  })
+  test('has every module of every layer in its list (DO-19) (DO-26)', () => {
+    const [, list = ''] = text.split('```\nsrc/\n')
+    const named = list.slice(0, list.indexOf('```'))
+    const lost = FLOORS.flat().filter((name) => {
+      return !named.includes(name.endsWith('.ts') ? name : `${name}/`)
+    })
+    expect(lost).toEqual([])
+  })
+  test('stands in the common words, and shows its flows message by message (DO-19) (DO-33)', () => {
+    expect(text).not.toMatch(/\bfloors?\b|\bneighbours?\b|\bthe house\b/i)
+    for (const flow of ['An update', 'Taking an object', 'An action']) {
+      const [, section = ''] = text.split(`### ${flow}\n`)
+      expect(section.split('\n#')[0]).toMatch(/^```\n.*--->\|.*^```$/ms)
+    }
   })
 })
 

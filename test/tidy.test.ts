@@ -31,7 +31,7 @@ function said(complaints: Complaint[]): string[] {
 }
 
 describe('the house is in order', () => {
-  test('a room imports lower floors and its own files, a game the public doors', () => {
+  test('a module imports lower layers and its own files, a game the public entry points (DO-19)', () => {
     expect(sources.length).toBeGreaterThan(10)
     expect(all(floors.floors)).toEqual([])
   })
@@ -48,6 +48,15 @@ describe('the house is in order', () => {
   })
   test('who joins loads no part but those of its definitions (AP-17)', () => {
     expect(said(floors.partReached('src/faces/join.ts', sources))).toEqual([])
+  })
+  test('no code but that of proofs knows of a bug that is put in on purpose (AP-18)', () => {
+    const shipped = sources.filter(({ path }) => {
+      return path.startsWith('src/') && !/\.test\.ts$|^src\/(cli\/)?proof\//.test(path)
+    })
+    expect(shipped.length).toBeGreaterThan(250)
+    expect(
+      shipped.filter(({ text }) => /\bvariants?\b/i.test(text)).map(({ path }) => path),
+    ).toEqual([])
   })
   test('clocks, chance, timers, sockets and disks stay outside', () => {
     expect(all(outside)).toEqual([])
@@ -90,20 +99,20 @@ describe('the house is in order', () => {
 
 describe('a broken rule about imports is seen', () => {
   test.each([
-    ['src/link/a.ts', `import { b } from '../directory/b.ts'`, 'neighbour'],
-    ['src/link/a.ts', `import type { B } from '../session/b.ts'`, 'higher floor'],
-    ['src/link/a.ts', `export * from '../faces/b.ts'`, 'higher floor'],
-    ['src/link/a.ts', `export { b } from '../faces/b.ts'`, 'higher floor'],
-    ['src/link/a.ts', `const b = await import('../faces/b.ts')`, 'higher floor'],
-    ['src/link/a.ts', `let b: import('../faces/b.ts').B`, 'higher floor'],
-    ['src/link/a.test.ts', `import { b } from '../directory/b.ts'`, 'neighbour'],
-    ['src/link/a.ts', `import { b } from '../../tools/b.ts'`, 'no floor'],
+    ['src/link/a.ts', `import { b } from '../directory/b.ts'`, 'same layer'],
+    ['src/link/a.ts', `import type { B } from '../session/b.ts'`, 'higher layer'],
+    ['src/link/a.ts', `export * from '../faces/b.ts'`, 'higher layer'],
+    ['src/link/a.ts', `export { b } from '../faces/b.ts'`, 'higher layer'],
+    ['src/link/a.ts', `const b = await import('../faces/b.ts')`, 'higher layer'],
+    ['src/link/a.ts', `let b: import('../faces/b.ts').B`, 'higher layer'],
+    ['src/link/a.test.ts', `import { b } from '../directory/b.ts'`, 'same layer'],
+    ['src/link/a.ts', `import { b } from '../../tools/b.ts'`, 'no layer'],
     ['src/link/a.ts', `import ws from 'ws'`, 'packages'],
-    ['src/faces/a.ts', `import { join } from 'holdfast'`, 'the door'],
+    ['src/faces/a.ts', `import { join } from 'holdfast'`, 'entry points'],
     ['src/machine.ts', `import type { B } from './ports.ts'`, 'nothing'],
     ['src/codes.ts', `import type { B } from './machine.ts'`, 'nothing'],
-    ['src/attic/a.ts', `export {}`, 'no room'],
-    ['games/dots/a.ts', `import { b } from '../../src/faces/b.ts'`, 'public doors'],
+    ['src/attic/a.ts', `export {}`, 'no module'],
+    ['games/dots/a.ts', `import { b } from '../../src/faces/b.ts'`, 'public entry points'],
   ])('%s: %s', (path, text, why) => {
     expect(planted(floors.floors, path, text)).toEqual([expect.stringContaining(why)])
   })

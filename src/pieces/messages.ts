@@ -1,5 +1,5 @@
 /**
- * What pieces look like on the wire (docs/STANDARD.md, section 10.2).
+ * What pieces look like on the wire (docs/STANDARD.md, section 13).
  *
  *     generation   epoch:varint number:varint
  *     update       head:u8 seq:u8 id:varint tag:generation [fields] [z:text]

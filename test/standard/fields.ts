@@ -1,6 +1,6 @@
 /**
- * Section 9.1 of the document, for the reader that knows nothing else: states bit by bit. All verbs
- * throw Malformed.
+ * Section 10.1 of the document, for the reader that knows nothing else: states bit by bit. All
+ * verbs throw Malformed.
  */
 
 import { type Cursor, integer, Malformed, type Read, rest, utf8, type Value } from './values.ts'

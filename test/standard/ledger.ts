@@ -171,7 +171,7 @@ function takeDatagram(reading: Reading, node: string, bytes: Uint8Array, own: bo
   for (const message of takePieces(standard, pieces, frames)) takeMessage(reading, node, message)
 }
 
-/** Section 5, REL: the messages that these frames complete. */
+/** Section 6, REL: the messages that these frames complete. */
 function takePieces(standard: Standard, pieces: Pieces, frames: Read[]): Uint8Array[] {
   const messages: Uint8Array[] = []
   let before = 0

@@ -1,4 +1,4 @@
-// Goal: section 17 of docs/STANDARD.md states every byte between two mailboxes, and what it
+// Goal: section 19 of docs/STANDARD.md states every byte between two mailboxes, and what it
 // promises of them holds over all that was sent.
 // Method: a relay between two real mailboxes takes down what passes; the reader of the document
 // reads it, and reckons the proofs for itself.
@@ -99,7 +99,7 @@ test('what two mailboxes say is what the document says, proofs and numbers too',
   await bob.close()
 })
 
-/** MurmurHash3 (x86, 128 bits) as section 17.1 has it, written for this test. */
+/** MurmurHash3 (x86, 128 bits) as section 19.1 has it, written for this test. */
 function digestOf(before: Buffer, life: Buffer, body: Buffer): Buffer {
   const C = [0x239b961b, 0xab0e9789, 0x38b34ae5, 0xa1e38b93]
   const turned = (x: number, by: number): number => (x << by) | (x >>> (32 - by))

@@ -1,4 +1,4 @@
-// Goal: docs/STANDARD.md, section 16, says every bit of Mazewar's packets, and the code does so.
+// Goal: docs/STANDARD.md, section 20, says every bit of Mazewar's packets, and the code does so.
 // Method: a reader that knows the document alone is compared with the code: on its examples, on a
 // file of vectors that its writer made, on spoilt bytes, and on all packets of a game.
 import { readFileSync } from 'node:fs'
@@ -117,7 +117,7 @@ function game(): lan.Lan {
   return net
 }
 
-describe('section 16', () => {
+describe('section 20', () => {
   test('M8-M21, M39-M47: its examples are read so by its reader and by the code', () => {
     expect(layouts.examples.length).toBeGreaterThan(6)
     for (const { what, bytes, reads } of layouts.examples) {

@@ -1,5 +1,5 @@
 /**
- * An independent reader and writer of the packets of Mazewar: written from section 16 of
+ * An independent reader and writer of the packets of Mazewar: written from section 20 of
  * docs/STANDARD.md alone. The layouts come from its tables; its prose is in `readPacket`.
  *
  * Bits are text of zeros and ones here: nothing is shared with the code, not even a way to think.
@@ -20,7 +20,7 @@ export interface Layouts {
   examples: { what: string; bytes: Uint8Array; reads: string | null }[]
 }
 
-/** The tables of section 16. */
+/** The tables of section 20. */
 export function readLayouts(markdown: string): Layouts {
   const rows = (head: string): string[][] => {
     const lines = markdown.split('\n')

@@ -1,4 +1,4 @@
-// Goal: section 9 of docs/STANDARD.md states every byte of objects, neither more nor less.
+// Goal: section 10 of docs/STANDARD.md states every byte of objects, neither more nor less.
 // Method: as standard.test.ts; a star and a mesh are captured, and states are drawn bit by bit.
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 /**
- * Sections 9.2 and 9.3 of the document, for the reader that knows nothing else: frames of
+ * Sections 10.2 and 10.3 of the document, for the reader that knows nothing else: frames of
  * updates, and what stands behind the heads of entries. All verbs throw Malformed.
  */
 

@@ -1,4 +1,4 @@
-// Goal: section 10.2 of docs/STANDARD.md states every byte of pieces, neither more nor less, and
+// Goal: section 13 of docs/STANDARD.md states every byte of pieces, neither more nor less, and
 // what it promises of them holds over all that was sent at a table.
 // Method: as standard.test.ts; a table is captured, and what was sent there is spoilt.
 import { readFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * Section 10.2 of the document, for the reader that knows nothing else: generations, levels, rows,
+ * Section 13 of the document, for the reader that knows nothing else: generations, levels, rows,
  * bodies of updates. All verbs throw Malformed.
  */
 

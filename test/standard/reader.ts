@@ -26,7 +26,7 @@ import {
   varint,
 } from './values.ts'
 
-/** Sections 1, 7 to 13: a value of a type, a record or a message set, to the end of the bytes. */
+/** Sections 1, 8 to 18: a value of a type, a record or a message set, to the end of the bytes. */
 export function readWhole(standard: Standard, type: string, bytes: Uint8Array): Value {
   const cursor = { bytes, at: 0 }
   const value = readValue(standard, readType(standard, type), cursor)
@@ -51,7 +51,7 @@ export function fingerprint(text: Uint8Array): Uint8Array {
   return new Uint8Array(bytes)
 }
 
-/** Section 3. */
+/** Section 4. */
 export function readDatagram(standard: Standard, bytes: Uint8Array): Read {
   const cursor = { bytes, at: 0 }
   if (bytes.length > limit(standard, 'DATAGRAM_MAX')) throw new Malformed('a datagram too long')
@@ -65,7 +65,7 @@ export function readDatagram(standard: Standard, bytes: Uint8Array): Read {
   return { kind: 'packet', connection, packet: readPacket(standard, inner) }
 }
 
-/** Section 4. */
+/** Section 5. */
 export function readPacket(standard: Standard, bytes: Uint8Array): Read {
   const cursor = { bytes, at: 0 }
   if (bytes.length > limit(standard, 'PACKET_MAX')) throw new Malformed('a packet too long')
@@ -86,7 +86,7 @@ export function readPacket(standard: Standard, bytes: Uint8Array): Read {
   return { sequence, ack, bits, frames: readFrames(standard, rest(cursor)) }
 }
 
-/** Section 4: one fragment. */
+/** Section 5: one fragment. */
 export function readFragment(standard: Standard, bytes: Uint8Array): Read {
   const cursor = { bytes, at: 0 }
   if (integer(cursor, 1) !== 1) throw new Malformed('no fragment')
@@ -109,7 +109,7 @@ function modulo(number: number): number {
   return ((number % 65536) + 65536) % 65536
 }
 
-/** Section 5: frames to the end. */
+/** Section 6: frames to the end. */
 export function readFrames(standard: Standard, bytes: Uint8Array): Read[] {
   const cursor = { bytes, at: 0 }
   const frames: Read[] = []
@@ -177,7 +177,7 @@ function body(standard: Standard, cursor: Cursor, most: string): Uint8Array {
   return blob(cursor, limit(standard, most))
 }
 
-/** Section 6: a reliable message. */
+/** Section 7: a reliable message. */
 export function readMessage(standard: Standard, bytes: Uint8Array): Read {
   if (bytes.length > limit(standard, 'MESSAGE_MAX')) throw new Malformed('a message too long')
   const cursor = { bytes, at: 0 }
@@ -187,7 +187,7 @@ export function readMessage(standard: Standard, bytes: Uint8Array): Read {
   return { channel, message: readWhole(standard, set, rest(cursor)) }
 }
 
-/** Section 11. */
+/** Section 16. */
 export function readStream(standard: Standard, way: 'up' | 'down', bytes: Uint8Array): Read {
   if (bytes.length > limit(standard, 'STREAM_MESSAGE_MAX')) throw new Malformed('too long')
   const cursor = { bytes, at: 0 }

@@ -1,4 +1,4 @@
-// Goal: section 10.3 of docs/STANDARD.md states every byte of slots, and what it says of marks and
+// Goal: section 14 of docs/STANDARD.md states every byte of slots, and what it says of marks and
 // of what is malformed is what the code does.
 // Method: as standard.test.ts; frames of a member of three, whole and spoilt.
 import { readFileSync } from 'node:fs'

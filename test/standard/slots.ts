@@ -1,5 +1,5 @@
 /**
- * Section 10.3 of the document, for the reader that knows nothing else: frames of slots. Throws
+ * Section 14 of the document, for the reader that knows nothing else: frames of slots. Throws
  * Malformed.
  */
 

@@ -1,13 +1,13 @@
 /**
- * Who may import whom. A room of src/ reaches lower floors and its own files, never a neighbour
- * and never up; a game reaches the public doors and its own files; packages enter where the
- * outside world does. Types count like code, for what one knows one depends on.
+ * Who may import whom. A module of src/ imports modules of lower layers and its own files, never
+ * one of its own layer or above; a game imports the public entry points and its own files; packages
+ * enter where the outside world does. Types count like code: a module depends on what it knows.
  */
 
 import { complain, isTest, walk } from './source.ts'
 import type { Complaint, Node, Source } from './source.ts'
 
-/** The floors of src/, from the ground. What has no `/` is a file. */
+/** The layers of src/, from the lowest. A name with `.ts` is a file. */
 export const FLOORS: readonly (readonly string[])[] = [
   ['codes.ts', 'machine.ts', 'ports.ts', 'bucket.ts'],
   ['wire', 'motion', 'faults'],
@@ -30,10 +30,10 @@ export const FLOORS: readonly (readonly string[])[] = [
   ['cli'],
 ]
 
-/** Floors whose rooms are machines: plain data and verbs. */
+/** The highest layer whose modules are machines: plain data and verbs. */
 export const MACHINES_TOP = 4
 
-/** Packages that compute and nothing else, and so may be used on every floor. */
+/** Packages that compute and nothing else, and so may be used on every layer. */
 const PURE = ['@noble/hashes', 'fractional-indexing', 'fast-check', 'vitest']
 
 /** One import of a file, whatever its form. */
@@ -78,24 +78,23 @@ export function resolve(from: string, to: string): string | null {
   return parts.join('/')
 }
 
-/** The floor of a path in src/ and its room there; null if it stands on none. */
+/** The layer of a path in src/ and its module there; null if it is on none. */
 export function place(path: string): { floor: number; room: string } | null {
   const [top, room = ''] = path.split('/')
   if (top !== 'src') return null
   const floor = FLOORS.findIndex((rooms) => rooms.includes(room))
   if (floor < 0) return null
-  // The files of the ground belong together, and so do the doors.
-  return { floor, room: room.endsWith('.ts') ? `floor ${floor}` : room }
+  // The files of the lowest layer belong together, and so do the entry points.
+  return { floor, room: room.endsWith('.ts') ? `layer ${floor}` : room }
 }
 
-/** Imports that leave the house's order. */
+/** Imports that break the order of the layers. */
 export function floors(source: Source): Complaint[] {
   const { path } = source
   if (path.startsWith('games/')) return games(source)
   if (!path.startsWith('src/')) return []
   const here = place(path.replace(/\.test\.ts$/, '.ts'))
-  if (!here)
-    return [complain(source, 0, 'stands in no room of the house: see tools/tidy/floors.ts')]
+  if (!here) return [complain(source, 0, 'is in no module of a layer: see tools/tidy/floors.ts')]
   const complaints: Complaint[] = []
   for (const { to, at } of imports(source)) {
     const why = wrong(source, here, to)
@@ -110,18 +109,18 @@ function wrong(source: Source, here: { floor: number; room: string }, to: string
   if (aim === null) {
     const open = here.floor > MACHINES_TOP || here.room === 'drivers' || isTest(path)
     const pure = PURE.some((name) => to === name || to.startsWith(`${name}/`))
-    if (to === 'holdfast' || to.startsWith('holdfast/')) return 'the door is for those outside'
+    if (to === 'holdfast' || to.startsWith('holdfast/')) return 'entry points are for those outside'
     return open || pure ? null : 'packages enter through drivers/'
   }
-  if (path === 'src/codes.ts') return 'the ground imports nothing'
-  if (path === 'src/machine.ts' && aim !== 'src/codes.ts') return 'the ground imports nothing'
+  if (path === 'src/codes.ts') return 'the lowest layer imports nothing'
+  if (path === 'src/machine.ts' && aim !== 'src/codes.ts') return 'the lowest layer imports nothing'
   const there = place(aim)
-  if (!there) return isTest(path) && aim.startsWith('test/') ? null : 'it stands on no floor'
+  if (!there) return isTest(path) && aim.startsWith('test/') ? null : 'it is on no layer'
   if (there.room === here.room || there.floor < here.floor) return null
-  // A machine is tested in the simulator, also by its neighbours.
+  // A machine is tested in the simulator, which is on the layer of some machines.
   if (isTest(path) && there.room === 'sim') return null
-  const which = there.floor === here.floor ? 'a neighbour' : 'a higher floor'
-  return `${there.room} (floor ${there.floor}) is ${which} of ${here.room} (floor ${here.floor})`
+  const which = there.floor === here.floor ? 'on the same layer as' : 'on a higher layer than'
+  return `${there.room} (layer ${there.floor}) is ${which} ${here.room} (layer ${here.floor})`
 }
 
 function games(source: Source): Complaint[] {
@@ -129,7 +128,9 @@ function games(source: Source): Complaint[] {
   for (const { to, at } of imports(source)) {
     const aim = resolve(source.path, to)
     if (aim !== null && !aim.startsWith('games/')) {
-      complaints.push(complain(source, at, `imports ${to}: a game knows only the public doors`))
+      complaints.push(
+        complain(source, at, `imports ${to}: a game knows only the public entry points`),
+      )
     }
   }
   return complaints
@@ -157,7 +158,7 @@ export function circles(sources: readonly Source[]): Complaint[] {
   return complaints
 }
 
-/** What of Node a door for browsers reaches. @param door such as `src/browser.ts` */
+/** What of Node an entry point for browsers reaches. @param door such as `src/browser.ts` */
 export function nodeReached(door: string, sources: readonly Source[]): Complaint[] {
   return reached(door, sources, imports).flatMap(({ source, to, at, aim }) => {
     if (aim !== null || !/^(node:|ws$|libsql$|cac$)/.test(to)) return []
@@ -165,13 +166,13 @@ export function nodeReached(door: string, sources: readonly Source[]): Complaint
   })
 }
 
-/** Rooms that a mailbox does without: it needs no session. */
+/** Modules that a mailbox does without: it needs no session. */
 const OF_SESSIONS = [
   ...['link', 'replication', 'directory', 'motion', 'session', 'objects', 'actions'],
   ...['pieces', 'slots', 'rpc', 'custom', 'member'],
 ]
 
-/** What of sessions is loaded with a door of mailboxes; to know the types alone loads nothing. */
+/** What of sessions is loaded with an entry point of mailboxes; types alone load nothing. */
 export function sessionReached(door: string, sources: readonly Source[]): Complaint[] {
   return reached(door, sources, loads).flatMap(({ source, at, aim }) => {
     const room = aim === null ? '' : (place(aim)?.room ?? '')
@@ -199,7 +200,7 @@ function loads(source: Source): Import[] {
   })
 }
 
-/** All imports of files to which a door leads. */
+/** All imports of files to which an entry point leads. */
 function reached(
   door: string,
   sources: readonly Source[],

@@ -40,18 +40,23 @@ function isTitle(path: string, text: string): boolean {
 
 /** Functions that are too long. What only holds tests, as a suite does, is not counted. */
 export function functions(source: Source): Complaint[] {
-  const complaints: Complaint[] = []
+  return functionsOf(source).flatMap(({ line, lines }) => {
+    if (lines <= FUNCTION_LINES_MAX) return []
+    const what = `has a function of ${lines} lines of ${FUNCTION_LINES_MAX}`
+    return { path: source.path, line, what }
+  })
+}
+
+/** Every function of a file but those that only hold tests: where it begins, and its length. */
+export function functionsOf(source: Source): { line: number; lines: number }[] {
+  const found: { line: number; lines: number }[] = []
   const suites = isTest(source.path) ? holders(source) : new Set<Node>()
   walk(source.program, (node) => {
     if (!isFunction(node) || suites.has(node)) return
-    const first = lineAt(source, node.start)
-    const lines = lineAt(source, node.end) - first + 1
-    if (lines > FUNCTION_LINES_MAX) {
-      const what = `has a function of ${lines} lines of ${FUNCTION_LINES_MAX}`
-      complaints.push({ path: source.path, line: first, what })
-    }
+    const line = lineAt(source, node.start)
+    found.push({ line, lines: lineAt(source, node.end) - line + 1 })
   })
-  return complaints
+  return found
 }
 
 function isFunction(node: Node): boolean {

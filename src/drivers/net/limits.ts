@@ -1,4 +1,4 @@
-/** What a server bears of its streams; docs/STANDARD.md, section 2. */
+/** What a server bears of its streams; docs/STANDARD.md, section 3. */
 
 /** How long a message may take from its first byte to its last, in milliseconds. */
 export const HALF_MS = 10_000
