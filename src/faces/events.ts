@@ -34,7 +34,7 @@ export interface SessionEvents {
   /** Pieces came, changed or went. */
   pieces: void
   /** Server and backup were gone at once, and no survivor was shown secret fields of these. */
-  lostSecrets: readonly number[]
+  lostSecrets: readonly string[]
   recovered: Recovery
   healed: Healing
   /**

@@ -21,10 +21,10 @@ import {
   shown,
 } from '../wire/schema.ts'
 
-/** A piece as rules see it: all of its fields, who holds it, its number. */
+/** A piece as rules see it: all of its fields, its id, who holds it. */
 export type Face<State = Readonly<Record<string, unknown>>> = State & {
-  readonly id: number
-  /** The player who holds it; 0 for nobody. */
+  readonly id: string
+  /** The player who holds it, by number as rules have players; 0 for nobody. */
   readonly heldBy: number
 }
 
@@ -206,6 +206,17 @@ function patchOf(type: Schema<Fields>, from: Quantised, mask: number): Record<st
   return patch
 }
 
+/** A piece's id as users have it: text, as the ids of objects are. */
+export function idOf(id: number): string {
+  return String(id)
+}
+
+/** The number of a piece; 0, which none has, for what is no id, for it may come from anybody. */
+export function numberOf(id: unknown): number {
+  const number = Number(id)
+  return idOf(number) === id ? number : 0
+}
+
 /** A piece's fields by name; null for those that are hidden. */
 export function stateOf(type: Schema<Fields>, { fields, hidden }: Row): Record<string, unknown> {
   const state: Record<string, unknown> = {}
@@ -217,7 +228,7 @@ export function stateOf(type: Schema<Fields>, { fields, hidden }: Row): Record<s
 }
 
 function faceOf(type: Schema<Fields>, row: Row): Face {
-  return { ...stateOf(type, row), id: row.id, heldBy: row.heldBy }
+  return { ...stateOf(type, row), id: idOf(row.id), heldBy: row.heldBy }
 }
 
 /** A change by name, quantised: its mask and its places. @throws HoldfastError `bad-value` */
