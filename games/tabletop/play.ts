@@ -3,7 +3,8 @@
  * and remembers. It draws nothing; `changed` tells who does.
  */
 
-import type { ActionOutcome, ActionType, PieceHandle, PieceOutcome, Session, Vec2 } from 'holdfast'
+import type { ActionOutcome, ActionType, PieceHandle, PieceOutcome, PieceType } from 'holdfast'
+import type { Session, Vec2 } from 'holdfast'
 import { Player } from '../player.ts'
 import { type Drag, Drags, type Drop, sentence } from './drags.ts'
 import { Ghosts } from './ghosts.ts'
@@ -14,7 +15,7 @@ import type { Promotion } from './rules/chess.ts'
 import { DECK, DISCARD, isAt } from './rules/places.ts'
 import * as eights from './rules/eights.ts'
 import { rankOf } from './rules/faces.ts'
-import { COUNT_MAX } from './rules/pieces.ts'
+import { Card, COUNT_MAX, Die, Man, Token } from './rules/pieces.ts'
 import { isOn, roundOf } from './rules/round.ts'
 import { gameOf, seatsOf } from './rules/seats.ts'
 import { type Claim, keptName, shortName } from './rules/kept.ts'
@@ -76,11 +77,12 @@ export class Play extends Player {
       moved: (steps) => this.undo.moved(steps),
     })
     this.log = new Log(session, this.things, (player) => this.called(player))
-    session.on('pieces', () => this.#hear())
-    session.table.on('changed', () => this.#hear())
+    const kinds = [Card, Man, Die, Token] as unknown as PieceType[]
+    for (const kind of kinds) session.all(kind).subscribe(this.#hear)
+    session.table.on('changed', this.#hear)
   }
 
-  #hear(): void {
+  readonly #hear = (): void => {
     this.#isOld = true
     this.changed()
   }

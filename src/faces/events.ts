@@ -27,12 +27,8 @@ export interface SessionEvents {
   leave: MemberInfo
   /** Any change of `members`. */
   members: readonly MemberInfo[]
-  /** Objects came, changed, changed hands or went. */
-  objects: void
   /** Somebody asks for an object of ours whose type says `take: 'ask'`; unheard it is refused. */
   asked: Asking
-  /** Pieces came, changed or went. */
-  pieces: void
   /** Server and backup were gone at once, and no survivor was shown secret fields of these. */
   lostSecrets: readonly string[]
   recovered: Recovery
@@ -46,7 +42,7 @@ export interface SessionEvents {
 
 const NAMES: readonly (keyof SessionEvents)[] = [
   ...(['status', 'safety', 'primary', 'backup', 'join', 'leave', 'members'] as const),
-  ...(['objects', 'asked', 'pieces', 'lostSecrets'] as const),
+  ...(['asked', 'lostSecrets'] as const),
   ...(['recovered', 'healed', 'error'] as const),
 ]
 

@@ -127,7 +127,7 @@ export class Tabletop implements Face {
     this.#changed.clear()
     for (const handle of changed) handle.pump()
     this.#free()
-    if (this.#gatherings.emit()) this.#host.emit('pieces', undefined)
+    this.#gatherings.emit()
   }
 
   #ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome> {

@@ -81,7 +81,7 @@ export function watchGrips(annals: Annals, session: Session): Grips {
       card.on('lost', (lost) => hear(watch, Number(card.id), lost))
     }
   }
-  session.on('pieces', listen)
+  session.all(Card).subscribe(listen)
   listen()
   return watch
 }
