@@ -10,6 +10,11 @@ import { checkKey, type MailboxOptions as Common, wholeNumber } from '../runtime
 import { RunningMailbox } from './mailbox.ts'
 import type { Mailbox } from './mailbox-types.ts'
 
+export { letter } from './letter.ts'
+export { angle, bool, f32, i16, i32, i8, list, map, oneOf, optional } from '../wire/schema.ts'
+export { quaternion, ranged, struct, text, u16, u32, u8, vec2, vec3 } from '../wire/schema.ts'
+export type { Field, FieldKind, Fields, StateOf } from '../wire/schema.ts'
+export type { LetterDefinition, LetterType } from '../runtime/mailbox/letter-types.ts'
 export type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 export type { MailPeer, WaitingLetter } from '../runtime/mailbox/peers.ts'
 export type { Adopted, Range } from '../mailbox/mailbox.ts'
