@@ -53,13 +53,17 @@ export interface MailboxOptions extends Common {
 
 /** A place where mailboxes can be. */
 export interface MailboxPlace {
+  /** Timers, chance and a monotonic clock. */
   loop: Loop
+  /** Opens a stream to a URL. */
   connect: Connect
+  /** Told what a function of the application threw, where nobody listens. */
   report: (error: unknown, where: string) => void
   /** Milliseconds since 1970. */
   date?: () => number
   /** Left out where there are no threads. */
   watch?: (ms: number) => Watchdog
+  /** Opens the store of that name. It rejects with a HoldfastError `store`. */
   open(name: string): Promise<MailStore>
   /** Null where nobody can listen. */
   listen:

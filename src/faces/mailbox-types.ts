@@ -32,6 +32,7 @@ export interface MailWay {
 
 /** A letter that was set aside. */
 export type SetAside = Omit<DeadLetter, 'body'> & {
+  /** As the handler would have it; of a type that does not fit, as it came. */
   readonly body: MailValue
   /** The name of the type that it says it has; null for none. */
   readonly type: string | null

@@ -62,6 +62,7 @@ export type PiecePatch<F extends Fields> = {
 export interface PieceHandle<F extends Fields = Fields> extends Emitter<PieceEvents> {
   /** Unique in the session, for ever. Actions find the piece by it. */
   readonly id: string
+  /** The definition that it was made by. */
   readonly type: PieceType<F>
   /** As shown here: what was told, with our own updates on top. A hidden field is null. */
   readonly state: Readonly<StateOf<F>>

@@ -24,17 +24,23 @@ export interface TablePiece<F extends Fields = Fields> {
   readonly id: string
   /** All of its fields: the server knows them. One that was lost with other machines is null. */
   readonly state: Readonly<StateOf<F>>
+  /** The player who holds it, by number as actions have players; 0 for nobody. */
   readonly heldBy: number
+  /** Changes some fields. @throws HoldfastError `bad-value` that names the field, `not-found` */
   set(patch: Partial<StateOf<F>>): void
   /** Puts it into the hand of that player; 0 for nobody's. */
   hold(player: number): void
+  /** Above all others. */
   raise(): void
+  /** Below all others. */
   lower(): void
+  /** Takes it off the table, for all and for ever. */
   remove(): void
 }
 
 /** The table as an action sees it, and as it makes it. */
 export interface GameTable extends Table {
+  /** As `later` of Table, with the arguments that the action has. */
   later<Args>(ms: Millis, action: Timed<Args>, args: Args): number
   later(ms: Millis, action: Timed<undefined>): number
   later(ms: Millis, action: string, args?: unknown): number
@@ -50,8 +56,11 @@ export interface GameTable extends Table {
 
 /** An action that a timer may run. */
 export interface Timed<Args> {
+  /** The kind of all that `action` makes. */
   readonly kind: Kind<'action'>
+  /** By which the timer finds it. */
   readonly name: string
+  /** What the primary does when the time has come; `by.player` is 0. */
   readonly run: (table: GameTable, args: Args, by: Actor) => unknown
 }
 

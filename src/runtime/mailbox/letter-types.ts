@@ -9,12 +9,15 @@ export const LETTER: { readonly word: 'letter' } = Object.freeze({ word: 'letter
 
 /** Any type of letters, whatever its fields. */
 export interface LetterDefinition {
+  /** By which it is known from the body of a letter. */
   readonly kind: typeof LETTER
+  /** 1 to 32 characters, the same at both ends. */
   readonly name: string
 }
 
 /** A type of letters. */
 export interface LetterType<F extends Fields = Fields> extends LetterDefinition {
+  /** Its fields. */
   readonly schema: Schema<F>
 }
 

@@ -109,15 +109,21 @@ export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
 
 /** How a queue stands. */
 export interface QueueFigures {
+  /** The id of the other mailbox. */
   peer: string
+  /** Whether a connection to it stands. */
   connected: boolean
   /** Letters that wait for an ack, and their bytes. */
   waiting: number
+  /** The bytes of the letters that wait. */
   bytes: number
   /** Numbers of the last letter posted, acked, and of theirs that took effect. */
   posted: number
+  /** The number of the last that took effect there. */
   acked: number
+  /** The number of the last letter of theirs that took effect here. */
   heard: number
+  /** Why letters rest, as a sentence; null if they do not. */
   fault: string | null
 }
 

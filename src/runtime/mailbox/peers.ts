@@ -15,11 +15,13 @@ const READ_BYTES: number = 256 * 1024
 
 /** A letter that waits in an outbox. */
 export interface WaitingLetter {
+  /** Its number between the two mailboxes. */
   readonly n: number
   /** When it was posted, in milliseconds since 1970; null if unsaid. */
   readonly at: number | null
   /** Null if it began with this letter. */
   readonly trace: string | null
+  /** What was posted. */
   readonly body: MailValue
   /** The name of its type; null for none. */
   readonly type: string | null
