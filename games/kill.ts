@@ -19,9 +19,10 @@ export function serves({ primary, me }: Pick<Session, 'primary' | 'me'>): boolea
 
 /** Calls `die` when somebody wishes that while this member serves. */
 export function obey(session: Session, die: () => void): void {
-  session.on('objects', () => {
+  const { subscribe, snapshot } = session.all(Kill)
+  subscribe(() => {
     const { inc } = session.me
-    if (serves(session) && session.all(Kill).some(({ state }) => state.target === inc)) die()
+    if (serves(session) && snapshot().some(({ state }) => state.target === inc)) die()
   })
 }
 

@@ -25,8 +25,8 @@ export class Sole<Type extends ObjectType<FieldsOf<Type>>> {
   constructor(session: Session, type: Type) {
     this.#session = session
     this.#type = type
-    session.on('objects', () => {
-      // The session tells of a new object before its maker has the handle.
+    session.all(type).subscribe(() => {
+      // The list tells of a new object before its maker has the handle.
       if (!this.#isMaking) sweep(session, type, (id) => id === this.handle?.id)
     })
   }

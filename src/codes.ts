@@ -26,7 +26,7 @@ export const ERRORS = {
     todo: 'show that, and close this one',
   },
   failed: {
-    when: 'a batch of letters, or a letter that was set aside, could not be handled',
+    when: 'a batch of letters, or a letter that was set aside, was not handled, or does not fit',
     happened: 'in part, or not at all: see the sentence',
     todo: 'read the sentence',
   },
@@ -51,9 +51,9 @@ export const ERRORS = {
     todo: "correct the name, or the hub's `games`",
   },
   'not-found': {
-    when: 'no such object, type, letter or member is here; a type is missing in `join({ types })`',
+    when: 'no such object, type, letter or member is here; a type was not given in `types`',
     happened: 'no',
-    todo: 'check that it still exists; give the type to `join`',
+    todo: 'check that it still exists; give the type to `join` or `openMailbox`',
   },
   'not-owner': {
     when: '`set`, `destroy` or `give` of an object that somebody else owns',

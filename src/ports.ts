@@ -38,6 +38,7 @@ export interface Datagrams {
   reaches(address: string): boolean
   /** Sends at most DATAGRAM_MAX bytes; the bytes are not kept. Never throws. */
   send(to: string, bytes: Uint8Array): void
+  /** Nothing is sent or told from then on. */
   close(): void
 }
 

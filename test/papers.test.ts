@@ -141,7 +141,7 @@ describe('the tables', () => {
   test('every event of a session, and nothing else (DO-14)', () => {
     const session: Record<keyof SessionEvents, true> = {
       ...{ status: true, safety: true, primary: true, backup: true, join: true, leave: true },
-      ...{ members: true, objects: true, asked: true, pieces: true, lostSecrets: true },
+      ...{ members: true, asked: true, lostSecrets: true },
       ...{ recovered: true, healed: true, error: true },
     }
     const object: Record<keyof ObjectEvents, true> = {

@@ -9,10 +9,16 @@ import { describe, expect, test } from 'vitest'
 import * as floors from '../tools/tidy/floors.ts'
 import * as house from '../tools/tidy/house.ts'
 import { outside } from '../tools/tidy/outside.ts'
+import { undocumented } from '../tools/tidy/public.ts'
 import * as shape from '../tools/tidy/shape.ts'
 import { parse, shown } from '../tools/tidy/source.ts'
 import type { Complaint, Rule } from '../tools/tidy/source.ts'
 import * as words from '../tools/tidy/words.ts'
+
+/** Where users of the package come in. */
+const DOORS = ['browser', 'node', 'hub', 'sim', 'part', 'mailbox', 'mailbox-browser'].map(
+  (door) => `src/${door}.ts`,
+)
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = house.sources(root)
@@ -78,6 +84,9 @@ describe('the house is in order', () => {
   })
   test('every export of src has a docstring', () => {
     expect(all(words.docstrings)).toEqual([])
+  })
+  test('what the doors hand out is documented, each member of it (AP-11)', () => {
+    expect(said(undocumented(DOORS, sources))).toEqual([])
   })
   test('no note to oneself is left', () => {
     expect(all(words.notes)).toEqual([])
@@ -273,6 +282,27 @@ describe('a broken rule about words is seen', () => {
     `export { a } from './a.ts'\nexport * from './b.ts'`,
   ])('and only there: %s', (text) => {
     expect(planted(words.docstrings, 'src/link/a.ts', text)).toEqual([])
+  })
+  test('a public interface of which nothing is said, or of a member of it', () => {
+    const door = parse('src/node.ts', `export * from './index.ts'\nexport { b } from './b.ts'`)
+    const inner = parse('src/index.ts', `export type { A as Z } from './faces/a.ts'`)
+    const of = (text: string): string[] => {
+      return said(undocumented(['src/node.ts'], [door, inner, parse('src/faces/a.ts', text)]))
+    }
+    const lines = [
+      '/** One. */ export interface A extends Base { a: 1; /** Two. */ b(): void; b(x: 1): void }',
+      'interface Base { c: 1 }',
+      'export interface Inside { d: 1 }',
+    ]
+    expect(of(lines.join('\n'))).toEqual([
+      'src/faces/a.ts:1 A.a has no doc comment',
+      'src/faces/a.ts:2 Base is public, and says nothing of itself',
+      'src/faces/a.ts:2 Base.c has no doc comment',
+    ])
+    expect(of('/** One. */\nexport type A = { a: 1 } & { /** Two. */ b: 2 }')).toEqual([
+      'src/faces/a.ts:2 A.a has no doc comment',
+    ])
+    expect(of('/** One. */\nexport interface A { /** Two. */ readonly a: 1 }')).toEqual([])
   })
   test('a note to oneself', () => {
     expect(planted(words.notes, 'src/link/a.ts', '/* TODO: later */')).toHaveLength(1)

@@ -54,8 +54,8 @@ function say(said: Said): void {
 }
 
 // In the order in which they happened, unlike the promises that they settle.
-const told = session.told.bind(session)
-session.told = (event: MemberEvent): void => {
+const told = session.onEvent.bind(session)
+session.onEvent = (event: MemberEvent): void => {
   note(event)
   told(event)
 }

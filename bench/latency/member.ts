@@ -72,7 +72,7 @@ function watch(): void {
   const note = (list: Instant[], n: number): void => {
     if (n > (list.at(-1)?.[0] ?? 0)) list.push([n, clock()])
   }
-  session.on('objects', () => note(held.came, newest(session)))
+  session.all(Pot).subscribe(() => note(held.came, newest(session)))
   echo.on('message', (bytes: Buffer) => note(bare.came, bytes.readUInt32BE()))
   let frames = 0
   const start = clock()

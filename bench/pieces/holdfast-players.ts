@@ -48,7 +48,7 @@ async function join(url: string): Promise<void> {
 async function laid(session: Session): Promise<Handle[]> {
   for (;;) {
     const cards = session.all(Card)
-    if (cards.length === PIECES) return cards.toSorted((a, b) => a.id - b.id)
+    if (cards.length === PIECES) return cards.toSorted((a, b) => Number(a.id) - Number(b.id))
     await new Promise<void>((resolve) => at(clock() + 20, resolve))
   }
 }
@@ -59,7 +59,7 @@ function watch(session: Session, card: Handle): void {
     const { sent } = card.state
     if (sent === before) return
     before = sent
-    if (card.lastBy !== session.me.player) score.saw({ sent })
+    if (card.lastBy?.player !== session.me.player) score.saw({ sent })
   })
 }
 

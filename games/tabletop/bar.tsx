@@ -65,7 +65,7 @@ function FreeBar(props: {
       <button
         type="button"
         title="Boards, dice, tokens, jokers (B)"
-        onClick={() => play.show({ kind: 'box', id: 0 })}
+        onClick={() => play.show({ kind: 'box', id: null })}
       >
         Box
       </button>

@@ -94,7 +94,7 @@ function During(props: Shown & { play: Play }): ComponentChild {
   const end = over(play, acts)
   if (end) return end
   const game = gameOf(play.session.table)
-  if (play.naming !== 0) return <Naming play={play} />
+  if (play.naming) return <Naming play={play} />
   if (play.promoting) return <Promoting play={play} {...play.promoting} />
   if (!game || props.choosing) return <Choice {...props} game={game} />
   const ending = endOf(play.session.table)
@@ -259,7 +259,7 @@ function Naming({ play }: { play: Play }): ComponentChild {
   )
 }
 
-function Promoting(props: { play: Play; man: number; to: number }): ComponentChild {
+function Promoting(props: { play: Play; man: string; to: number }): ComponentChild {
   const { play, man, to } = props
   const thing = play.find(man)
   const white = thing?.kind === 'man' && thing.handle.state.white

@@ -51,7 +51,7 @@ export interface Host {
 
 /** See the head of this file. */
 export class Drags {
-  readonly held = new Map<number, Drag>()
+  readonly held = new Map<string, Drag>()
   readonly #host: Host
   #toldAt = 0
   /** Grabs that others won. */
@@ -94,9 +94,10 @@ export class Drags {
   // The server decides; what it would refuse anyway is said at once.
   #isMovable(thing: Thing): boolean {
     const me = this.#host.me()
-    const { heldBy } = thing.handle
-    if (heldBy !== 0 && heldBy !== me) {
-      this.#host.say(`${this.#host.nameOf(heldBy)} has ${called(thing)}.`, heldBy)
+    const { holder } = thing.handle
+    if (holder !== null && holder.player !== me) {
+      const { player } = holder
+      this.#host.say(`${this.#host.nameOf(player)} has ${called(thing)}.`, player)
       return false
     }
     if (thing.kind === 'die' || thing.kind === 'token') return true

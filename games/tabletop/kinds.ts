@@ -18,10 +18,10 @@ export type TokenHandle = PieceHandle<typeof Token.schema.fields>
 
 /** One thing. */
 export type Thing =
-  | { readonly kind: 'card'; readonly id: number; readonly handle: CardHandle }
-  | { readonly kind: 'man'; readonly id: number; readonly handle: ManHandle }
-  | { readonly kind: 'die'; readonly id: number; readonly handle: DieHandle }
-  | { readonly kind: 'token'; readonly id: number; readonly handle: TokenHandle }
+  | { readonly kind: 'card'; readonly id: string; readonly handle: CardHandle }
+  | { readonly kind: 'man'; readonly id: string; readonly handle: ManHandle }
+  | { readonly kind: 'die'; readonly id: string; readonly handle: DieHandle }
+  | { readonly kind: 'token'; readonly id: string; readonly handle: TokenHandle }
 
 /** All of them, the lowest first: men, tokens and dice lie on cards. */
 export function thingsOf(session: Session): Thing[] {
@@ -43,7 +43,7 @@ export function isLawful({ kind, handle }: Thing): boolean {
 export function placeOf({ kind, handle }: Thing): Vec2 {
   if (kind !== 'man') return handle.state.at
   const { at, law, square } = handle.state
-  return law && square !== 0 && handle.heldBy === 0 ? homeOf(handle.state) : at
+  return law && square !== 0 && handle.holder === null ? homeOf(handle.state) : at
 }
 
 /** How far it is turned, in radians. */

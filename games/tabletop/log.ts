@@ -36,7 +36,7 @@ export class Log {
   lines: readonly Line[] = []
   readonly #session: Session
   readonly #nameOf: (player: number) => string
-  #seen = new Map<number, Seen>()
+  #seen = new Map<string, Seen>()
   #record = 0
   #count = 0
   #newest = { verb: '', player: 0, at: 0, count: 0 }
@@ -56,13 +56,13 @@ export class Log {
       return this.#adopt(things)
     }
     for (const thing of things) {
-      const { pending, heldBy, lastBy } = thing.handle
-      if (pending || heldBy !== 0) continue
+      const { pending, holder, lastBy } = thing.handle
+      if (pending || holder) continue
       const before = this.#seen.get(thing.id)
       const now = seenOf(thing)
       this.#seen.set(thing.id, now)
-      if (before && lastBy !== 0 && !isLawful(thing) && !isSame(before, now)) {
-        this.#tell(lastBy, verbOf(thing, before, now))
+      if (before && lastBy && !isLawful(thing) && !isSame(before, now)) {
+        this.#tell(lastBy.player, verbOf(thing, before, now))
       }
     }
   }

@@ -9,7 +9,7 @@ import { endOf, gameOf, seatsOf } from './rules/seats.ts'
 export function marksOf(play: Play): Record<string, string | number> {
   const { session, killed } = play
   const { epoch, role, returns } = session.figures()
-  const held = play.things.filter(({ handle }) => handle.heldBy !== 0)
+  const held = play.things.filter(({ handle }) => handle.holder !== null)
   return {
     status: killed ? 'killed' : session.status,
     bots: play.company?.count ?? 0,
@@ -24,7 +24,7 @@ export function marksOf(play: Play): Record<string, string | number> {
     game: gameOf(session.table) ?? '',
     pieces: play.things.length,
     hand: play.tray.cards.length,
-    held: held.map(({ id, handle }) => `${id}:${handle.heldBy}`).join(','),
+    held: held.map(({ id, handle }) => `${id}:${handle.holder?.player}`).join(','),
     dragging: [...play.drags.held.keys()].join(','),
     pending: play.things.filter(({ handle }) => handle.pending).length,
     lost: play.drags.lost,

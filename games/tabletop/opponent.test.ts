@@ -167,13 +167,16 @@ test('draughts: a step that costs a man is worth less than one that does not, to
 test('Crazy Eights: what fits is played, an eight last, and then one draws or passes', () => {
   const round = { players: [1, 2], turn: 0, suit: 2, drawn: 0, passes: 0 }
   const hand = ['8 of clubs', '4 of hearts', 'king of hearts', '9 of spades'].map((name, id) => {
-    return { id, face: face(name) }
+    return { id: `card ${id}`, face: face(name) }
   })
   const view = { round, hand, top: face('9 of hearts'), fewest: 5, canDraw: true }
-  expect(choose(view)).toMatchObject({ kind: 'play', card: 2 })
-  const eight = choose({ ...view, hand: [hand[0]!, { id: 7, face: face('ace of diamonds') }] })
-  expect(eight).toEqual({ kind: 'play', card: 0, suit: 1 })
-  const none = [{ id: 7, face: face('ace of diamonds') }]
+  expect(choose(view)).toMatchObject({ kind: 'play', card: 'card 2' })
+  const eight = choose({
+    ...view,
+    hand: [hand[0]!, { id: 'card 7', face: face('ace of diamonds') }],
+  })
+  expect(eight).toEqual({ kind: 'play', card: 'card 0', suit: 1 })
+  const none = [{ id: 'card 7', face: face('ace of diamonds') }]
   expect(choose({ ...view, hand: none })).toEqual({ kind: 'draw' })
   expect(choose({ ...view, hand: none, canDraw: false })).toEqual({ kind: 'pass' })
   const drawn = { ...round, drawn: 3 }

@@ -34,8 +34,8 @@ export function pileSize(play: Play, card: CardHandle): number {
   }).length
 }
 
-function lies({ state, heldBy }: CardHandle): boolean {
-  return state.hand === 0 && heldBy === 0
+function lies({ state, holder }: CardHandle): boolean {
+  return state.hand === 0 && holder === null
 }
 
 /** The cards that we look through, the topmost first. */
@@ -46,7 +46,7 @@ export function lookedThrough(play: Play): CardHandle[] {
 }
 
 /** Takes so many cards off a pile, and selects them, so that they are dragged together. */
-export async function splitPile(play: Play, card: number, count: number): Promise<void> {
+export async function splitPile(play: Play, card: string, count: number): Promise<void> {
   const taken = await play.ask(ACTS.split, { card, count })
   if (!taken) return
   play.selected.clear()

@@ -3,7 +3,8 @@
  * and remembers. It draws nothing; `changed` tells who does.
  */
 
-import type { ActionOutcome, ActionType, PieceHandle, PieceOutcome, Session, Vec2 } from 'holdfast'
+import type { ActionOutcome, ActionType, PieceHandle, PieceOutcome, PieceType } from 'holdfast'
+import type { Session, Vec2 } from 'holdfast'
 import { Player } from '../player.ts'
 import { type Drag, Drags, type Drop, sentence } from './drags.ts'
 import { Ghosts } from './ghosts.ts'
@@ -14,7 +15,7 @@ import type { Promotion } from './rules/chess.ts'
 import { DECK, DISCARD, isAt } from './rules/places.ts'
 import * as eights from './rules/eights.ts'
 import { rankOf } from './rules/faces.ts'
-import { COUNT_MAX } from './rules/pieces.ts'
+import { Card, COUNT_MAX, Die, Man, Token } from './rules/pieces.ts'
 import { isOn, roundOf } from './rules/round.ts'
 import { gameOf, seatsOf } from './rules/seats.ts'
 import { type Claim, keptName, shortName } from './rules/kept.ts'
@@ -40,24 +41,24 @@ export class Play extends Player {
   readonly ghosts: Ghosts
   readonly undo: Undo
   readonly lane = new Lane()
-  readonly selected = new Set<number>()
-  /** The thing that keys are about; 0 for none. */
-  focus = 0
-  /** The thing under the mouse; 0 for none. */
-  pointed = 0
+  readonly selected = new Set<string>()
+  /** The thing that keys are about; null for none. */
+  focus: string | null = null
+  /** The thing under the mouse; null for none. */
+  pointed: string | null = null
   /** Whether keys are used here, so that the focus is shown. */
   keyed = false
   /** The sheet that is open over the table, and the piece it is about; null for none. */
-  sheet: { readonly kind: 'large' | 'split' | 'box'; readonly id: number } | null = null
+  sheet: { readonly kind: 'large' | 'split' | 'box'; readonly id: string | null } | null = null
   /** A pawn that waits for what it becomes on that square. */
-  promoting: { readonly man: number; readonly to: number } | null = null
-  /** An eight that waits for its suit to be named: its piece. */
-  naming = 0
+  promoting: { readonly man: string; readonly to: number } | null = null
+  /** An eight that waits for its suit to be named: its piece; null for none. */
+  naming: string | null = null
   #things: readonly Thing[] = []
-  #byId = new Map<number, Thing>()
+  #byId = new Map<string, Thing>()
   #isOld = true
   /** Pieces that an action under way moves. */
-  readonly #acting = new Set<number>()
+  readonly #acting = new Set<string>()
   #staying = false
 
   constructor(session: Session, watching: boolean, changed: () => void) {
@@ -76,11 +77,12 @@ export class Play extends Player {
       moved: (steps) => this.undo.moved(steps),
     })
     this.log = new Log(session, this.things, (player) => this.called(player))
-    session.on('pieces', () => this.#hear())
-    session.table.on('changed', () => this.#hear())
+    const kinds = [Card, Man, Die, Token] as unknown as PieceType[]
+    for (const kind of kinds) session.all(kind).subscribe(this.#hear)
+    session.table.on('changed', this.#hear)
   }
 
-  #hear(): void {
+  readonly #hear = (): void => {
     this.#isOld = true
     this.changed()
   }
@@ -91,20 +93,26 @@ export class Play extends Player {
     return this.#things
   }
 
-  find(id: number): Thing | null {
-    return this.things.length > 0 ? (this.#byId.get(id) ?? null) : null
+  /** What has that id, and lies on the table. */
+  find(id: string | null): Thing | null {
+    if (this.#isOld) this.#take()
+    return id === null ? null : (this.#byId.get(id) ?? null)
   }
 
   #take(): void {
     this.#isOld = false
     this.#things = thingsOf(this.session)
     this.#byId = new Map(this.#things.map((thing) => [thing.id, thing]))
-    for (const id of this.selected) if (!this.#byId.has(id)) this.selected.delete(id)
-    if (!this.#byId.has(this.focus)) this.focus = 0
-    if (!this.#byId.has(this.naming)) this.naming = 0
-    if (!this.#byId.has(this.promoting?.man ?? 0)) this.promoting = null
-    if (this.sheet && this.sheet.id !== 0 && !this.#byId.has(this.sheet.id)) this.sheet = null
+    for (const id of this.selected) if (this.#isGone(id)) this.selected.delete(id)
+    if (this.#isGone(this.focus)) this.focus = null
+    if (this.#isGone(this.naming)) this.naming = null
+    if (this.promoting && this.#isGone(this.promoting.man)) this.promoting = null
+    if (this.sheet && this.#isGone(this.sheet.id)) this.sheet = null
     this.tray.take(this.handOf(this.session.me.player))
+  }
+
+  #isGone(id: string | null): boolean {
+    return id !== null && !this.#byId.has(id)
   }
 
   /** Comes to the table, from watching. */
@@ -128,7 +136,7 @@ export class Play extends Player {
 
   /** Does not play the eight, or move the pawn, about which we are asked. */
   keep(): void {
-    this.naming = 0
+    this.naming = null
     this.promoting = null
     this.changed()
   }
@@ -187,7 +195,7 @@ export class Play extends Player {
     const { status, me } = this.session
     if (!this.lane.isIdle) return
     for (const { id, handle } of this.things) {
-      if (status !== 'live' || handle.heldBy !== me.player || handle.pending) continue
+      if (status !== 'live' || handle.holder?.player !== me.player || handle.pending) continue
       if (!this.drags.held.has(id) && !this.#acting.has(id)) {
         void this.#ask(() => pieceOf(handle).release())
       }
@@ -221,8 +229,8 @@ export class Play extends Player {
 
   /** What keys and menus act on: what is selected, or the one that has the focus. */
   get chosen(): Thing[] {
-    const ids = this.selected.size > 0 ? this.selected : [this.focus]
-    return this.things.filter(({ id }) => [...ids].includes(id))
+    const has = this.selected.size > 0 ? this.selected : new Set([this.focus])
+    return this.things.filter(({ id }) => has.has(id))
   }
 
   /** Whether we see the board from the side of black alone. */
@@ -364,7 +372,7 @@ export class Play extends Player {
   }
 
   /** Rolls a die, or all. */
-  roll(die: number | null): Promise<boolean> {
+  roll(die: string | null): Promise<boolean> {
     return this.act(ACTS.roll, { die })
   }
 
@@ -375,7 +383,7 @@ export class Play extends Player {
       else this.toasts.say('It is not your turn.')
       return this.changed()
     }
-    this.naming = 0
+    this.naming = null
     this.#acting.add(card.id)
     void this.act(ACTS.playCard, { card: card.id, suit: suit ?? 0 }).then(() => {
       this.#acting.delete(card.id)
@@ -426,7 +434,7 @@ export class Play extends Player {
   }
 
   /** Moves a man of the game; if that may not be, it goes back to its square. */
-  hop(man: number, to: number, promotion: Promotion | '' = ''): void {
+  hop(man: string, to: number, promotion: Promotion | '' = ''): void {
     const thing = this.find(man)
     const square = thing?.kind === 'man' ? thing.handle.state.square : 0
     const asks = promotion === '' && this.isMyTurn && isPromoted(this.session, square, to)

@@ -37,7 +37,7 @@ type Gesture =
   | { kind: 'sort'; thing: Thing }
   | { kind: 'drag' }
   | { kind: 'pan'; last: Vec2 }
-  | { kind: 'band'; from: Vec2; before: readonly number[] }
+  | { kind: 'band'; from: Vec2; before: readonly string[] }
   | { kind: 'pinch'; middle: Vec2; apart: number }
   | { kind: 'over' }
 
@@ -47,7 +47,7 @@ export class Pointers {
   readonly #ground: Ground
   readonly #down = new Map<number, Vec2>()
   #gesture: Gesture | null = null
-  #clicked = { id: 0, at: 0 }
+  #clicked: { id: string | null; at: number } = { id: null, at: 0 }
 
   constructor(root: HTMLElement, ground: Ground) {
     this.#root = root
@@ -70,7 +70,7 @@ export class Pointers {
     const play = this.#ground.playing()
     if (!play) return
     play.ghosts.point(null)
-    play.pointed = 0
+    play.pointed = null
   }
 
   #press(event: PointerEvent): void {
@@ -136,7 +136,7 @@ export class Pointers {
 
   #hover(at: Vec2, play: Play | null): void {
     const thing = play && this.#ground.scene.hit(play, at)
-    if (play) play.pointed = thing?.id ?? 0
+    if (play) play.pointed = thing?.id ?? null
     this.#root.style.cursor = thing && !play.watching ? 'grab' : ''
   }
 
@@ -194,7 +194,7 @@ export class Pointers {
     else this.#take(thing, scene.looks.onScreen(thing.id) ?? at, at, play)
   }
 
-  #stretch(from: Vec2, to: Vec2, before: readonly number[], play: Play | null): void {
+  #stretch(from: Vec2, to: Vec2, before: readonly string[], play: Play | null): void {
     const { scene } = this.#ground
     scene.band = { from, to }
     if (!play) return
@@ -258,7 +258,7 @@ export class Pointers {
       thing !== null &&
       this.#clicked.id === thing.id &&
       event.timeStamp - this.#clicked.at < DOUBLE_MS
-    this.#clicked = { id: thing?.id ?? 0, at: event.timeStamp }
+    this.#clicked = { id: thing?.id ?? null, at: event.timeStamp }
     if (play.watching) return
     if (thing && (event.shiftKey || event.ctrlKey || event.metaKey)) {
       const ids = [...play.selected]
@@ -266,7 +266,7 @@ export class Pointers {
       return this.#select(play, isIn ? ids.filter((id) => id !== thing.id) : [...ids, thing.id])
     }
     if (this.#goes(play, at)) return
-    play.focus = thing?.id ?? 0
+    play.focus = thing?.id ?? null
     if (!thing) return this.#select(play, [])
     if (this.#isPlayed(play, thing, at)) return
     this.#select(play, [thing.id])
@@ -306,7 +306,7 @@ export class Pointers {
     return true
   }
 
-  #select(play: Play, ids: readonly number[]): void {
+  #select(play: Play, ids: readonly string[]): void {
     play.selected.clear()
     for (const id of ids) play.selected.add(id)
     this.#ground.scene.dirty = true
@@ -342,8 +342,8 @@ function spanOf(a: Vec2, b: Vec2): { middle: Vec2; apart: number } {
 
 /** What a screen reader says of a thing. */
 export function spoken(play: Play, thing: Thing): string {
-  const who = thing.handle.heldBy
-  const held = who === 0 ? '' : `, held by ${play.called(who)}`
+  const { holder } = thing.handle
+  const held = holder ? `, held by ${play.called(holder.player)}` : ''
   if (thing.kind !== 'card') return `${called(thing)}${held}`
   const { hand, deck, up } = thing.handle.state
   if (hand === play.session.me.player) return `${called(thing)}, in your hand`

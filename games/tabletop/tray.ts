@@ -29,7 +29,7 @@ export function layoutFor(width: number): Layout {
 
 /** See the head of this file. */
 export class Tray {
-  #order: number[] = []
+  #order: string[] = []
   #cards: readonly CardHandle[] = []
 
   /** Takes in which cards are there. */
@@ -47,7 +47,7 @@ export class Tray {
   }
 
   /** Puts a card where it would lie at that place from the left edge, in pixels. */
-  put(id: number, x: number, frame: Frame): void {
+  put(id: string, x: number, frame: Frame): void {
     const others = this.#order.filter((each) => each !== id)
     const before = others.filter((_, place) => slot(place, others.length, frame)[0] < x).length
     this.#order = [...others.slice(0, before), id, ...others.slice(before)]
@@ -63,7 +63,7 @@ export class Tray {
   }
 
   /** The middle of a card in the window, in pixels; null if it is not in the hand. */
-  slotOf(id: number, frame: Frame): Vec2 | null {
+  slotOf(id: string, frame: Frame): Vec2 | null {
     const place = this.#order.indexOf(id)
     return place < 0 ? null : slot(place, this.#order.length, frame)
   }

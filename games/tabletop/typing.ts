@@ -82,7 +82,7 @@ function strike(desk: Desk, play: Play, event: KeyboardEvent): boolean {
   if (key === 'Escape') return escape(desk, play)
   if (!play.watching && counted(play, key)) return true
   if (zoomed(desk, play, key)) return true
-  if (key.toLowerCase() === 'e') return did(play.enlarge(play.find(play.pointed || play.focus)))
+  if (key.toLowerCase() === 'e') return did(play.enlarge(play.find(play.pointed ?? play.focus)))
   if (play.watching) return false
   if (key === 'Enter' || key === ' ') return did(enter(desk, play))
   return act(desk, play, key.toLowerCase(), shiftKey)
@@ -117,7 +117,7 @@ function act(desk: Desk, play: Play, key: string, shift: boolean): boolean {
     case 's':
       return did(void play.act(ACTS.shuffle, { all: false }))
     case 'b':
-      return gameOf(play.session.table) === 'free' && did(play.show({ kind: 'box', id: 0 }))
+      return gameOf(play.session.table) === 'free' && did(play.show({ kind: 'box', id: null }))
     case 'x':
       return did(point(desk, play))
     case 'delete':
@@ -183,7 +183,7 @@ function arrow(desk: Desk, play: Play, way: Vec2, more: boolean): boolean {
   const next = nextOf(desk.scene, play, way)
   if (!next) return true
   if (!more) play.selected.clear()
-  else if (play.focus !== 0) play.selected.add(play.focus)
+  else if (play.focus) play.selected.add(play.focus)
   if (more) play.selected.add(next.id)
   play.focus = next.id
   desk.speak(spoken(play, next))

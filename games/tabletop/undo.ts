@@ -77,15 +77,16 @@ export class Undo {
       return this.#why(done[failed]!.thing, answers[failed]!, nameOf)
     }
     const { handle } = changed.thing
-    const player = handle.heldBy || handle.lastBy
+    const player = (handle.holder ?? handle.lastBy)?.player ?? 0
     const what = `${called(changed.thing)} changed since`
-    const who = player === 0 ? '' : `: ${nameOf(player)} ${handle.heldBy ? 'holds' : 'moved'} it`
+    const who = player === 0 ? '' : `: ${nameOf(player)} ${handle.holder ? 'holds' : 'moved'} it`
     return { text: `Not taken back: ${what}${who}.`, player }
   }
 
   #isTouched({ thing, after }: Step): boolean {
-    const { alive, heldBy, lastBy } = thing.handle
-    return !alive || heldBy !== 0 || lastBy !== this.#me() || !isSame(momentOf(thing), after!)
+    const { alive, holder, lastBy } = thing.handle
+    const isOurs = holder === null && lastBy?.player === this.#me()
+    return !alive || !isOurs || !isSame(momentOf(thing), after!)
   }
 
   async #restore({ thing, before, level }: Step): Promise<PieceOutcome> {

@@ -6,7 +6,7 @@ import { SessionCourt } from './court.ts'
 import { createMind, think } from './rules/brain.ts'
 import { GLAZES } from './rules/glazes.ts'
 import { STEP_MS } from './rules/pot.ts'
-import { decisions, PLAYERS_MAX, typesOf } from './rules/things.ts'
+import { decisions, PLAYERS_MAX, Pot, typesOf } from './rules/things.ts'
 import { Seat } from './seat.ts'
 import { Sugar } from './sugar.ts'
 import { lull } from './whose.ts'
@@ -38,7 +38,7 @@ export async function play({ index, beat, ...where }: BotOptions): Promise<Bot> 
   court.session = session
   const seat = new Seat(session, decided, new Sugar(session), (index * 5) % GLAZES.length)
   const mind = createMind(session.me.player * 7919, skillOf(index))
-  session.on('objects', () => lull(session))
+  session.all(Pot).subscribe(() => lull(session))
   const step = (): void => {
     if (session.status === 'live') seat.intent = think(mind, seat.sight())
     seat.advance(performance.now())

@@ -9,7 +9,7 @@ import { Flights } from './flights.ts'
 import { createMind, type Mind, think } from './rules/brain.ts'
 import { IDLE, type Intent } from './rules/pot.ts'
 import * as rows from './rules/standing.ts'
-import type { Decisions } from './rules/things.ts'
+import { type Decisions, Pot } from './rules/things.ts'
 import { Seat } from './seat.ts'
 import { Sugar } from './sugar.ts'
 import { lull } from './whose.ts'
@@ -50,7 +50,7 @@ export class Play extends Player {
     this.sugar = new Sugar(session)
     this.#blows = rows.hitsTotal(session.table)
     session.table.on('changed', () => this.#hear())
-    session.on('objects', () => lull(session))
+    session.all(Pot).subscribe(() => lull(session))
   }
 
   /** The cubes in the air. */

@@ -26,7 +26,7 @@ async function arrive(w: SessionWorld, name: string, sits = true, token?: string
   const decided = decisions(court)
   const session = await w.join({ game: 'teapots', name, token, types: typesOf(decided) })
   court.session = session
-  session.on('objects', () => lull(session))
+  session.all(Pot).subscribe(() => lull(session))
   const sugar = new Sugar(session)
   return { session, sugar, seat: sits ? new Seat(session, decided, sugar, 1) : null }
 }
@@ -104,7 +104,7 @@ describe('lumps', { timeout: 60_000 }, () => {
     const grace = await arrive(w, 'Grace', false)
     await run(w, [ada, grace], 3_000)
     let changes = 0
-    grace.session.on('objects', () => changes++)
+    grace.session.all(Lump).subscribe(() => changes++)
     await run(w, [ada, grace], 3_000)
     expect(changes).toBe(0)
     expect(grace.session.all(Lump)).toHaveLength(HOMES.length)

@@ -39,8 +39,11 @@ export type Value = string | number | boolean | null
 
 /** What an action sees: the table as it is, and as it makes it. */
 export interface Table {
+  /** The value of a key; undefined where there is none. */
   get(key: string): Value | undefined
+  /** @throws HoldfastError `bad-value` that names key or value, `full` beyond 10,000 keys */
   set(key: string, value: Value): void
+  /** Nothing happens where there is none. @throws HoldfastError `bad-value` for no key */
   delete(key: string): void
   /** Keys with such a beginning, sorted. */
   keys(prefix?: string): string[]
@@ -52,7 +55,7 @@ export interface Table {
    *
    * @param action  one that was given to join, or its name
    * @returns its number, for `cancel`
-   * @throws HoldfastError `bad-value`, `full`, `unknown`
+   * @throws HoldfastError `bad-value`, `full`, `not-ready`
    */
   later(ms: Millis, action: { readonly name: string } | string, args?: unknown): number
   /** The players who are here, as far as the server knows just now, in no order. */
@@ -74,7 +77,9 @@ export interface Table {
 
 /** Who acts. Both are 0 for an action that a timer runs. */
 export interface Actor {
+  /** The number of the incarnation. */
   inc: PeerId
+  /** The number of the player. */
   player: number
 }
 

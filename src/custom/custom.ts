@@ -31,8 +31,11 @@ const PIECES_MAX = Math.ceil(CUSTOM_SNAPSHOT_MAX / CUSTOM_PIECE_MAX) + 1
 
 /** Who asks for an operation, and when by session time; NaN while that is not known. */
 export interface Asker {
+  /** The number of the player. */
   readonly player: number
+  /** The number of the incarnation. */
   readonly inc: PeerId
+  /** Session time in ms, the same for the whole operation. */
   readonly now: Millis
 }
 

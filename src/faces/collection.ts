@@ -155,12 +155,10 @@ export class Gatherings<Type, Item> {
     return gathering
   }
 
-  /** Tells the listeners. @returns whether there was anything to tell */
-  emit(): boolean {
-    if (this.#touched.size === 0) return false
+  /** Tells the listeners. */
+  emit(): void {
     const touched = [...this.#touched]
     this.#touched.clear()
     for (const gathering of touched) gathering.emit()
-    return true
   }
 }

@@ -14,6 +14,7 @@ export const ASYNC_DISPOSE: typeof Symbol.asyncDispose =
 
 /** Stops what was begun: called, or by `using`. Calling it again does nothing. */
 export interface Stop extends Disposable {
+  /** Stops it. */
   (): void
 }
 

@@ -17,25 +17,27 @@ export type Safety = 'backed-up' | 'alone' | 'waiting' | 'slow'
 
 /** What may be listened to, and what the listener gets. */
 export interface SessionEvents {
+  /** In touch, on the way back, or lost for good. */
   status: Status
+  /** How safe what is acknowledged is has changed. */
   safety: Safety
   /** Who serves now. */
   primary: MemberInfo
   /** Who would take over now, if anybody. */
   backup: MemberInfo | null
+  /** A player came; not told of those who were here before. */
   join: MemberInfo
+  /** A player went, as they were last. */
   leave: MemberInfo
   /** Any change of `members`. */
   members: readonly MemberInfo[]
-  /** Objects came, changed, changed hands or went. */
-  objects: void
   /** Somebody asks for an object of ours whose type says `take: 'ask'`; unheard it is refused. */
   asked: Asking
-  /** Pieces came, changed or went. */
-  pieces: void
   /** Server and backup were gone at once, and no survivor was shown secret fields of these. */
-  lostSecrets: readonly number[]
+  lostSecrets: readonly string[]
+  /** Server and backup were gone at once, and the others went on with what they had. */
   recovered: Recovery
+  /** This member was out of touch, and is back. */
   healed: Healing
   /**
    * A function of the game threw: a listener, a rule, an action. It cost that one call; each is
@@ -46,7 +48,7 @@ export interface SessionEvents {
 
 const NAMES: readonly (keyof SessionEvents)[] = [
   ...(['status', 'safety', 'primary', 'backup', 'join', 'leave', 'members'] as const),
-  ...(['objects', 'asked', 'pieces', 'lostSecrets'] as const),
+  ...(['asked', 'lostSecrets'] as const),
   ...(['recovered', 'healed', 'error'] as const),
 ]
 
@@ -70,15 +72,19 @@ export function openEvents({ loop, report }: Pick<Environment, 'loop' | 'report'
 
 /** A member asks for an object of ours. The first answer counts. */
 export interface Asking {
+  /** Ours. */
   readonly object: ObjectHandle
+  /** Who asks. */
   readonly by: MemberInfo
   /** Lets them have it, as it is at this moment. */
   grant(): void
+  /** Keeps it: they are told `denied`. */
   refuse(): void
 }
 
 /** The server and its backup were gone at once, and the others went on. */
 export interface Recovery {
+  /** The number of the recovered session’s first view: it rises with each change of primary. */
   readonly epoch: number
   /** Whose copy of the table it is now: nobody who is left had seen more. Null if it went since. */
   readonly witness: MemberInfo | null
@@ -106,8 +112,11 @@ export interface SessionFigures {
   rttMs: number | null
   /** `direct`, `relay`, or `none`. */
   path: 'direct' | 'relay' | 'none'
+  /** Rises with each change of primary, by 1 or more. */
   epoch: number
+  /** A word of the protocol: `alone` and `backedup` serve, `backup` stands by, `idle` neither. */
   role: string
+  /** How often this member was out of touch and came back. */
   returns: number
   /** Bytes of datagrams of the last two seconds, each second, without the carrier's headers. */
   bytesPerSecond: ByteRates

@@ -43,11 +43,13 @@ const EVENTS = ['changed', 'granted', 'lost', 'denied', 'gone'] as const
 export interface ObjectHandle<F extends Fields = Fields> extends Emitter<ObjectEvents> {
   /** Unique in the session, for ever: it stays when the object changes hands. */
   readonly id: string
+  /** The definition that it was made by. */
   readonly type: ObjectType<F>
   /** The newest state that is known here. It never changes: a new one takes its place. */
   readonly state: Readonly<StateOf<F>>
   /** Whether we own it, and may change it. */
   readonly mine: boolean
+  /** False for ever once it ended, or may not be seen any more. */
   readonly alive: boolean
   /** Null for the moment in which it is with nobody. */
   readonly owner: MemberInfo | null

@@ -20,7 +20,7 @@ export interface Shared {
   runner(): Runner | null
   isOver(): boolean
   ask(channel: number, question: Question): void
-  tell(event: string, value: unknown): boolean
+  emit(event: string, value: unknown): boolean
 }
 
 /** See the head of this file. */
@@ -68,7 +68,7 @@ export class KindHost implements Host {
   }
 
   emit(event: string, value: unknown): boolean {
-    return this.#shared.tell(event, value)
+    return this.#shared.emit(event, value)
   }
 
   clock(): Millis {

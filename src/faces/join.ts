@@ -113,7 +113,7 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
     wish,
     slots: session.parts,
     conditions: options.condition ? parse(options.condition) : null,
-    onEvent: (event) => door.told(event),
+    onEvent: (event) => door.onEvent(event),
     onSettled: () => session.onSettled(),
   })
   // Before anything can be drawn.
@@ -169,9 +169,9 @@ class Door {
     this.#signal = options.signal
   }
 
-  told(event: MemberEvent): void {
+  onEvent(event: MemberEvent): void {
     if (event.kind === 'caught-up') this.#caughtUp = true
-    if (this.#open) this.#session.told(event)
+    if (this.#open) this.#session.onEvent(event)
     else this.#early.push(event)
     this.#look()
   }
@@ -180,7 +180,7 @@ class Door {
   #look(): void {
     if (!this.#settle) return
     for (const event of this.#early.splice(0)) {
-      this.#session.told(event)
+      this.#session.onEvent(event)
       if (event.kind === 'view') this.#enter()
       if (event.kind === 'failed') this.#settle.reject(failure(event.code, event.why))
     }

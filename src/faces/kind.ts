@@ -12,6 +12,7 @@ import type { Viewer } from './viewer.ts'
 
 /** What `join` takes in `types`. */
 export interface Definition {
+  /** What made it, and the part of a session that it brings. */
   readonly kind: Kind
   /** 1 to 32 characters; no two definitions of a game have the same. */
   readonly name: string

@@ -44,7 +44,7 @@ export interface Running extends Session {
   /** What the member knows; null once the session was left. */
   readonly member: Runner['member'] | null
   /** Something happened at the member. */
-  told(event: MemberEvent): void
+  onEvent(event: MemberEvent): void
   /** This process is about to be stopped for a while. */
   freeze(): void
 }
@@ -82,7 +82,7 @@ export class Live implements Running {
       runner: () => this.#runner,
       isOver: () => this.#status === 'lost' || this.#runner === null,
       ask: (channel, question) => this.#questions.ask(this.#runner, channel, question),
-      tell: (event, value) => {
+      emit: (event, value) => {
         this.#emit(event as keyof SessionEvents, value as never)
         return this.#events.hears(event as keyof SessionEvents)
       },
@@ -274,7 +274,7 @@ export class Live implements Running {
   }
 
   /** Something happened at the member. */
-  told(event: MemberEvent): void {
+  onEvent(event: MemberEvent): void {
     switch (event.kind) {
       case 'joined':
         return this.#joined(event.inc, event.player, event.lost)

@@ -10,6 +10,11 @@ import { checkKey, type MailboxOptions as Common, wholeNumber } from '../runtime
 import { RunningMailbox } from './mailbox.ts'
 import type { Mailbox } from './mailbox-types.ts'
 
+export { letter } from './letter.ts'
+export { angle, bool, f32, i16, i32, i8, list, map, oneOf, optional } from '../wire/schema.ts'
+export { quaternion, ranged, struct, text, u16, u32, u8, vec2, vec3 } from '../wire/schema.ts'
+export type { Field, FieldKind, Fields, StateOf } from '../wire/schema.ts'
+export type { LetterDefinition, LetterType } from '../runtime/mailbox/letter-types.ts'
 export type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 export type { MailPeer, WaitingLetter } from '../runtime/mailbox/peers.ts'
 export type { Adopted, Range } from '../mailbox/mailbox.ts'
@@ -48,13 +53,17 @@ export interface MailboxOptions extends Common {
 
 /** A place where mailboxes can be. */
 export interface MailboxPlace {
+  /** Timers, chance and a monotonic clock. */
   loop: Loop
+  /** Opens a stream to a URL. */
   connect: Connect
+  /** Told what a function of the application threw, where nobody listens. */
   report: (error: unknown, where: string) => void
   /** Milliseconds since 1970. */
   date?: () => number
   /** Left out where there are no threads. */
   watch?: (ms: number) => Watchdog
+  /** Opens the store of that name. It rejects with a HoldfastError `store`. */
   open(name: string): Promise<MailStore>
   /** Null where nobody can listen. */
   listen:

@@ -3,6 +3,8 @@
 import type { DeadLetter } from '../ports.ts'
 import type { Counters } from '../mailbox/mailbox.ts'
 import type { Connections, Way } from '../runtime/mailbox/connections.ts'
+import type { LetterType } from '../runtime/mailbox/letter-types.ts'
+import type { Fields, StateOf } from '../wire/schema.ts'
 import type { Carried, MailValue } from '../runtime/mailbox/values.ts'
 import type { LetterHandler, MailboxEvents, QueueFigures } from '../runtime/mailbox/options.ts'
 import type { MailPeer } from '../runtime/mailbox/peers.ts'
@@ -17,14 +19,24 @@ export interface MailWay {
    * Posts a letter. The promise is kept, with its number, when the letter is durable here; one
    * with a `delay` has none yet, which is 0.
    *
-   * It rejects with a HoldfastError: `outbox-full` when too many wait for that peer,
-   * `bad-value` for what is no letter, `store` when the store refused.
+   * It rejects with a HoldfastError: `outbox-full` when too many wait for that peer, `bad-value`
+   * for what is no letter, or does not fit its type, `store` when the store refused.
    */
+  post<F extends Fields>(
+    type: LetterType<F>,
+    body: StateOf<F>,
+    options?: PostOptions,
+  ): Promise<number>
   post<Body>(body: Body & Carried<Body>, options?: PostOptions): Promise<number>
 }
 
 /** A letter that was set aside. */
-export type SetAside = Omit<DeadLetter, 'body'> & { readonly body: MailValue }
+export type SetAside = Omit<DeadLetter, 'body'> & {
+  /** As the handler would have it; of a type that does not fit, as it came. */
+  readonly body: MailValue
+  /** The name of the type that it says it has; null for none. */
+  readonly type: string | null
+}
 
 /** Letters and values that are durable, and take effect once whatever dies. */
 export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
@@ -41,12 +53,15 @@ export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
   /** Takes a connection that somebody opened; what a server hands its streams to. */
   readonly accept: Connections['accept']
   /**
-   * Sets the handler of letters; there is one at most.
+   * Sets the handler of letters of no type, or of one of `types`; each has one at most. A letter
+   * without a handler waits for it, and those of its sender behind it too.
    *
    * @returns removes it
-   * @throws HoldfastError `bad-value` for a second handler, or no function
+   * @throws HoldfastError `bad-value` for a second handler, or no function; `not-found` for a type
+   *   that `openMailbox` was not given
    */
   on(event: 'letter', handler: LetterHandler): Stop
+  on<F extends Fields>(type: LetterType<F>, handler: LetterHandler<Readonly<StateOf<F>>>): Stop
   on<Name extends keyof MailboxEvents>(
     name: Name,
     listener: (value: MailboxEvents[Name]) => void,

@@ -1,12 +1,13 @@
 /** A mailbox as it runs: its turns decide, its lines carry. */
 
-import { badValue, HoldfastError, type Millis } from '../machine.ts'
+import { HoldfastError, type Millis } from '../machine.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
 import type { Limits } from '../mailbox/mailbox.ts'
 import { mailLayout } from '../mailbox/messages.ts'
 import type { Alarm, Connect, Loop, MailStore, Watchdog } from '../ports.ts'
 import { NO_LIFE } from '../wire/history.ts'
 import { encode } from '../wire/layout.ts'
+import type { Fields, StateOf } from '../wire/schema.ts'
 import { ASYNC_DISPOSE, type Stop, stopping } from './disposing.ts'
 import { type Listen, Listeners } from './emitter.ts'
 import type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
@@ -30,17 +31,19 @@ import type {
 } from '../runtime/mailbox/options.ts'
 import type { Transaction } from '../runtime/mailbox/transaction.ts'
 import { MALFORMED, Turns } from '../runtime/mailbox/turns.ts'
+import { Handlers } from '../runtime/mailbox/handlers.ts'
+import { isLetterType, type LetterType } from '../runtime/mailbox/letter-types.ts'
 import { PostKeys } from '../runtime/mailbox/keys.ts'
 import {
   checkTrace,
   type Dated,
   type PostOptions,
-  toBody,
+  givenLetter,
   unseal,
 } from '../runtime/mailbox/letters.ts'
 import * as peers from '../runtime/mailbox/peers.ts'
 import type { MailPeer, PeerDesk } from '../runtime/mailbox/peers.ts'
-import { type MailValue, toValue } from '../runtime/mailbox/values.ts'
+import { type MailValue, readLetter, toValue } from '../runtime/mailbox/values.ts'
 import { checkFunction, checkOptions } from '../runtime/options.ts'
 import { Reports } from '../runtime/reports.ts'
 
@@ -73,6 +76,7 @@ export class RunningMailbox implements Mailbox {
   readonly #accept: ReadonlySet<string> | null
   readonly #lines: Connections
   readonly #turns: Turns
+  readonly #handlers: Handlers
   readonly #keys: PostKeys
   readonly #events: Listeners<MailboxEvents>
   readonly #publishing: Alarm
@@ -93,8 +97,10 @@ export class RunningMailbox implements Mailbox {
       this.#isToPublish = false
       store.publish?.(published(this.#figures()))
     })
+    const handlers = new Handlers(options.types ?? [])
     const host = {
       loop,
+      handlers,
       store,
       changed: () => this.#publishSoon(),
       send: (peer: string, message: mailbox.MailMessage) =>
@@ -111,6 +117,7 @@ export class RunningMailbox implements Mailbox {
         this.#events.emit('trouble', error)
       },
     }
+    this.#handlers = handlers
     this.#turns = new Turns(this.id, host, this.#limits, place.life ?? NO_LIFE)
     this.#keys = new PostKeys(this.#turns.values)
     const self = { id: this.id, key: options.key ?? '' }
@@ -119,22 +126,25 @@ export class RunningMailbox implements Mailbox {
   }
 
   on(event: 'letter', handler: LetterHandler): Stop
+  on<F extends Fields>(type: LetterType<F>, handler: LetterHandler<Readonly<StateOf<F>>>): Stop
   on<Name extends keyof MailboxEvents>(
     event: Name,
     listener: (value: MailboxEvents[Name]) => void,
     listen?: Listen,
   ): Stop
-  on(event: 'letter' | keyof MailboxEvents, listener: never, listen?: Listen): Stop {
-    if (event !== 'letter') return this.#events.on(event, listener, listen)
+  on(event: 'letter' | object | keyof MailboxEvents, listener: never, listen?: Listen): Stop {
+    const type = isLetterType(event) ? event : null
+    if (!type && event !== 'letter') {
+      return this.#events.on(event as keyof MailboxEvents, listener, listen)
+    }
     checkFunction('the handler of letters', listener)
-    if (this.#turns.handler) throw badValue('letters have a handler already')
-    this.#turns.handler = listener
-    return stopping(() => (this.#turns.handler = null))
+    this.#turns.handle(type, listener)
+    return stopping(() => this.#handlers.delete(type))
   }
 
   to(peer: string): MailWay {
     checkId(peer)
-    return { post: (body, options = {}) => this.#post(peer, body, options) }
+    return { post: (...given: readonly unknown[]) => this.#post(peer, given) }
   }
 
   peer(id: string): MailPeer {
@@ -190,7 +200,7 @@ export class RunningMailbox implements Mailbox {
 
   dead({ skip = 0, most = Infinity }: { skip?: number; most?: number } = {}): SetAside[] {
     const letters = this.#place.store.dead(skip, most)
-    return letters.map((letter) => ({ ...letter, body: toValue(unseal(letter.body).body) }))
+    return letters.map((letter) => ({ ...letter, ...readLetter(unseal(letter.body).body) }))
   }
 
   release(peer: string, n: number): Promise<void> {
@@ -260,10 +270,10 @@ export class RunningMailbox implements Mailbox {
     this.#publishing.set(loop.now() + PUBLISH_MS)
   }
 
-  async #post(peer: string, body: MailValue, options: PostOptions): Promise<number> {
+  async #post(peer: string, given: readonly unknown[]): Promise<number> {
+    const { body: plain, options } = givenLetter(given)
     checkOptions('post', options, ['key', 'delay', 'ttl', 'trace'])
-    const { key, trace = null } = options
-    const plain = toBody(body)
+    const { key, trace = null } = options as PostOptions
     if (trace !== null) checkTrace(trace)
     this.#checkOpen()
     const letter = this.#turns.seal(plain, options, trace)

@@ -8,6 +8,7 @@ export interface MemberInfo {
   readonly player: number
   /** The number of this incarnation. */
   readonly inc: PeerId
+  /** What `join` was given; two may have the same. */
   readonly name: string
   /** Where it runs; `guest` for a member that never serves: see `serves` of `join`. */
   readonly kind: 'node' | 'browser' | 'guest'

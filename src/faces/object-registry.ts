@@ -189,7 +189,7 @@ export class ObjectRegistry implements Face {
     const changed = [...this.#changed]
     this.#changed.clear()
     for (const handle of changed) handle.emit('changed', undefined)
-    if (this.#gatherings.emit()) this.#host.emit('objects', undefined)
+    this.#gatherings.emit()
   }
 
   /** We are a new incarnation: what was ours is to be given back, what was not will be told. */

@@ -13,11 +13,15 @@ export const OBJECT_TYPES_MAX = 128
 
 /** A type of objects. */
 export interface ObjectType<F extends Fields = Fields> {
+  /** The kind of all that `object` makes. */
   readonly kind: Kind<'object'>
+  /** 1 to 32 characters, the same in every build. */
   readonly name: string
+  /** Its fields as they go over the network. */
   readonly schema: Schema<F>
   /** How it moves between updates; null if it does not. */
   readonly course: Course | null
+  /** Who may see and own its objects. */
   readonly rules: TypeRules
   /** The same for one session, to which what a rule of the game throws is reported. */
   readonly rulesFor: (report: Report) => TypeRules

@@ -6,6 +6,7 @@ import type { MemberInfo } from './member-info.ts'
 
 /** What was asked for is not done. */
 export interface Refused<Code extends OutcomeCode = OutcomeCode> {
+  /** Nothing of it was done, unless the code says that nobody knows. */
   readonly ok: false
   /** Which case it is; every request lists its own. */
   readonly code: Code

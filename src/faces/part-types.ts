@@ -10,7 +10,9 @@ export type { Asker } from '../custom/custom.ts'
 
 /** A definition of a part, for `types` of `join` and for `session.part`. */
 export interface PartType<Name extends string = string, Face = unknown> {
+  /** The kind of that part alone. */
   readonly kind: Kind<'part'>
+  /** 1 to 32 characters, the same in every build. */
   readonly name: Name
   /** The type of its face alone. */
   readonly of?: { readonly face: Face }

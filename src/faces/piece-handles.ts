@@ -6,7 +6,7 @@ import { between, byLevel, GONE, HELD, lastFromOthers } from '../pieces/pieces.t
 import { differing, type Fields, type Quantised, type StateOf } from '../wire/schema.ts'
 import type { Stop } from './disposing.ts'
 import { type Emitter, type Listen, Listeners } from './emitter.ts'
-import { patched, type PieceType, stateOf } from './piece-types.ts'
+import { idOf, patched, type PieceType, stateOf } from './piece-types.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { MemberInfo } from './member-info.ts'
 import { type PieceOutcome, type Refused, refused } from './outcomes.ts'
@@ -60,25 +60,36 @@ export type PiecePatch<F extends Fields> = {
 
 /** A piece. What is done to it is shown at once, and the promise says what came of it. */
 export interface PieceHandle<F extends Fields = Fields> extends Emitter<PieceEvents> {
-  readonly id: number
+  /** Unique in the session, for ever. Actions find the piece by it. */
+  readonly id: string
+  /** The definition that it was made by. */
   readonly type: PieceType<F>
   /** As shown here: what was told, with our own updates on top. A hidden field is null. */
   readonly state: Readonly<StateOf<F>>
-  /** The player who holds it; 0 for nobody. */
-  readonly heldBy: number
+  /** Who holds it; null for nobody, and until who left it in their hand has been freed of it. */
   readonly holder: MemberInfo | null
-  /** The player who changed it last; 0 for the game itself. */
-  readonly lastBy: number
-  /** Its level; `session.all` has the lowest first. */
+  /** Who changed it last; null for the game itself, and for somebody who has left. */
+  readonly lastBy: MemberInfo | null
+  /** Its level, a text that compares; `session.all` has the lowest first. */
   readonly z: string
   /** Updates of ours have no outcome yet. */
   readonly pending: boolean
+  /** Whether there is such a piece; false for ever once it is gone. */
   readonly alive: boolean
+  /**
+   * Changes some fields. Shown at once; the outcome comes within a round trip to the primary.
+   *
+   * It rejects, as all verbs here do, with a HoldfastError: `bad-value` that names the field,
+   * `left` once the session was left; and with the reason of a signal that aborts.
+   */
   update(patch: PiecePatch<F>, call?: PieceCall): Promise<PieceOutcome>
+  /** Takes hold of it: nobody else changes it until we let go. */
   grab(grip?: Grip): Promise<PieceOutcome>
   /** Lets go of it, with a last change. */
   release(patch?: PiecePatch<F>, call?: PieceCall): Promise<PieceOutcome>
+  /** Puts it above all others. */
   raise(call?: PieceCall): Promise<PieceOutcome>
+  /** Puts it below all others. */
   lower(call?: PieceCall): Promise<PieceOutcome>
   /** Between two others; null stands for the table and for the eye. */
   level(
@@ -93,7 +104,8 @@ export interface PieceHost {
   readonly reports: Reports
   /** As it is shown; null if there is none. */
   shown(id: number): Row | null
-  holder(player: number): MemberInfo | null
+  /** Null for who is not here. */
+  member(player: number): MemberInfo | null
   readonly player: number
   /** The session was left. */
   readonly left: boolean
@@ -129,10 +141,12 @@ interface Later {
 
 /** See the head of this file. */
 export class Piece implements PieceHandle<Fields> {
-  readonly id: number
+  readonly id: string
   readonly type: PieceType
   alive = true
   readonly #host: PieceHost
+  // As the machine has it.
+  readonly #number: number
   #events: Listeners<PieceEvents> | null = null
   #row: Row
   /** As it was told last. */
@@ -146,14 +160,15 @@ export class Piece implements PieceHandle<Fields> {
   constructor(host: PieceHost, type: PieceType, row: Row) {
     this.#host = host
     this.type = type
-    this.id = row.id
+    this.id = idOf(row.id)
+    this.#number = row.id
     this.#row = row
     this.#confirmed = row
   }
 
   /** Not for users: as it is shown. */
   get row(): Row {
-    this.#shown ??= this.#withLater(this.#host.shown(this.id) ?? this.#row)
+    this.#shown ??= this.#withLater(this.#host.shown(this.#number) ?? this.#row)
     this.#row = this.#shown
     return this.#shown
   }
@@ -174,16 +189,16 @@ export class Piece implements PieceHandle<Fields> {
     return this.#state
   }
 
-  get heldBy(): number {
-    return this.row.heldBy
-  }
-
   get holder(): MemberInfo | null {
-    return this.heldBy === 0 ? null : this.#host.holder(this.heldBy)
+    return this.#member(this.row.heldBy)
   }
 
-  get lastBy(): number {
-    return this.row.by
+  get lastBy(): MemberInfo | null {
+    return this.#member(this.row.by)
+  }
+
+  #member(player: number): MemberInfo | null {
+    return player === 0 ? null : this.#host.member(player)
   }
 
   get z(): string {
@@ -191,7 +206,7 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   get pending(): boolean {
-    return this.#queue.length > 0 || this.#host.underWay(this.id).count > 0
+    return this.#queue.length > 0 || this.#host.underWay(this.#number).count > 0
   }
 
   async update(patch: PiecePatch<Fields>, call: PieceCall = {}): Promise<PieceOutcome> {
@@ -256,20 +271,20 @@ export class Piece implements PieceHandle<Fields> {
     if (!this.alive) return this.denied(GONE)
     if (op.hold === 'keep' && op.mask === 0 && op.z === null) return AS_IT_WAS
     // A loose grab alone may be honoured late, so what follows it waits for its answer (O51).
-    const under = this.#host.underWay(this.id)
+    const under = this.#host.underWay(this.#number)
     const waits = this.#queue.length > 0 || under.loose || under.count >= UNDER_WAY_MAX
     const outcome = waits ? this.#wait(op, under.loose) : this.#ask(op, loose)
     return signal ? abortable(outcome, signal) : outcome
   }
 
   #ask(op: Op, loose: boolean): Promise<PieceOutcome> {
-    const outcome = this.#host.ask(this.id, op, loose)
+    const outcome = this.#host.ask(this.#number, op, loose)
     this.#touch()
     return outcome
   }
 
   #wait(op: Op, gripped: boolean): Promise<PieceOutcome> {
-    if (this.#queue.length === 0) this.#since = this.#host.shown(this.id)?.gen ?? 0
+    if (this.#queue.length === 0) this.#since = this.#host.shown(this.#number)?.gen ?? 0
     let later = this.#queue.at(-1)
     if (later?.op.hold === 'keep' && (op.hold === 'keep' || op.hold === 'release')) {
       later.op = merged(this.type, later.op, op)
@@ -284,7 +299,7 @@ export class Piece implements PieceHandle<Fields> {
 
   // What waits gives complete values: it would undo what somebody else did meanwhile.
   #void(): void {
-    const row = this.#queue.length > 0 ? this.#host.shown(this.id) : null
+    const row = this.#queue.length > 0 ? this.#host.shown(this.#number) : null
     const others = row && lastFromOthers(row, this.#host.player)
     if (!others || others.gen <= this.#since || others.by === this.#host.player) return
     this.conflicted(others.by)
@@ -296,10 +311,10 @@ export class Piece implements PieceHandle<Fields> {
    */
   pump(): void {
     while (this.#queue.length > 0) {
-      const { count, loose } = this.#host.underWay(this.id)
+      const { count, loose } = this.#host.underWay(this.#number)
       if (loose || count >= UNDER_WAY_MAX) return
       const { op, gripped, settle } = this.#queue.shift()!
-      const row = this.#host.shown(this.id)
+      const row = this.#host.shown(this.#number)
       const isLost = !row || (gripped && row.heldBy !== this.#host.player)
       if (isLost) settle(this.beaten(row ? row.heldBy || row.by : 0))
       else settle(this.#ask(op, false))
@@ -309,7 +324,7 @@ export class Piece implements PieceHandle<Fields> {
   /** Not for users: what is said of an update that somebody was before; 0 for nobody. */
   beaten(by: number): PieceOutcome {
     if (by !== 0) {
-      const first = this.#host.holder(by)
+      const first = this.#member(by)
       return refused('late', `${first?.name ?? 'somebody who has left'} was first`, first)
     }
     // Nobody loses without a winner.
@@ -322,7 +337,7 @@ export class Piece implements PieceHandle<Fields> {
     if (said !== HELD) return refused('refused', said)
     const { heldBy } = this.#confirmed
     const others = heldBy !== 0 && heldBy !== this.#host.player
-    const by = others ? this.#host.holder(heldBy) : null
+    const by = others ? this.#member(heldBy) : null
     return refused('held', by ? `${by.name} holds it` : said, by)
   }
 
@@ -331,7 +346,7 @@ export class Piece implements PieceHandle<Fields> {
     const outcome = this.beaten(by)
     for (const { settle } of this.#queue.splice(0)) settle(outcome)
     if (by === 0) this.#emitRefused(AWAY)
-    else this.emit('conflict', { by: this.#host.holder(by) })
+    else this.emit('conflict', { by: this.#member(by) })
   }
 
   /** Not for users: an update cannot be. What waits went on from it. */
@@ -360,7 +375,7 @@ export class Piece implements PieceHandle<Fields> {
 
   /** Not for users: we held it, and somebody took it; 0 for nobody. */
   lost(by: number, why: LostHold['why']): void {
-    this.emit('lost', { by: by === 0 ? null : this.#host.holder(by), why })
+    this.emit('lost', { by: this.#member(by), why })
   }
 
   /** Not for users: it is gone. */

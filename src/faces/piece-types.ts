@@ -21,10 +21,11 @@ import {
   shown,
 } from '../wire/schema.ts'
 
-/** A piece as rules see it: all of its fields, who holds it, its number. */
+/** A piece as rules see it: all of its fields, its id, who holds it. */
 export type Face<State = Readonly<Record<string, unknown>>> = State & {
-  readonly id: number
-  /** The player who holds it; 0 for nobody. */
+  /** The same as that of its handles. */
+  readonly id: string
+  /** The player who holds it, by number as rules have players; 0 for nobody. */
   readonly heldBy: number
 }
 
@@ -33,6 +34,7 @@ export type Sees = (piece: Face, player: number) => unknown
 
 /** A field that not everybody may see. */
 export type Secret<Value, Kind extends FieldKind> = Field<Value | null, Kind> & {
+  /** Who may see it. */
   readonly sees: Sees
 }
 
@@ -53,6 +55,7 @@ export function secret<Value, Kind extends FieldKind>(
 
 /** What a rule returns that lets nothing happen. */
 export interface Rejection {
+  /** The sentence for its player; what is beyond 66 characters is cut. */
   readonly rejected: string
 }
 
@@ -65,6 +68,7 @@ export function reject(reason: string): Rejection {
 export interface PieceOptions<F extends Fields> {
   /** `must`: only who holds it changes it. `free` (default): anybody, unless another holds it. */
   readonly hold?: 'must' | 'free'
+  /** What the primary asks of the game. */
   readonly rules?: {
     /**
      * What becomes of an update. It runs on the primary alone, before anything is changed; what it
@@ -87,9 +91,13 @@ export interface PieceOptions<F extends Fields> {
 
 /** A type of pieces. */
 export interface PieceType<F extends Fields = Fields> {
+  /** The kind of all that `piece` makes. */
   readonly kind: Kind<'piece'>
+  /** 1 to 32 characters, the same in every build. */
   readonly name: string
+  /** Its fields as they go over the network. */
   readonly schema: Schema<F>
+  /** What the primary decides by; what a rule throws is not reported. */
   readonly rules: PieceRules
   /** The same for one session, to which what a rule of the game throws is reported. */
   readonly rulesFor: (report: Report) => PieceRules
@@ -206,6 +214,17 @@ function patchOf(type: Schema<Fields>, from: Quantised, mask: number): Record<st
   return patch
 }
 
+/** A piece's id as users have it: text, as the ids of objects are. */
+export function idOf(id: number): string {
+  return String(id)
+}
+
+/** The number of a piece; 0, which none has, for what is no id, for it may come from anybody. */
+export function numberOf(id: unknown): number {
+  const number = Number(id)
+  return idOf(number) === id ? number : 0
+}
+
 /** A piece's fields by name; null for those that are hidden. */
 export function stateOf(type: Schema<Fields>, { fields, hidden }: Row): Record<string, unknown> {
   const state: Record<string, unknown> = {}
@@ -217,7 +236,7 @@ export function stateOf(type: Schema<Fields>, { fields, hidden }: Row): Record<s
 }
 
 function faceOf(type: Schema<Fields>, row: Row): Face {
-  return { ...stateOf(type, row), id: row.id, heldBy: row.heldBy }
+  return { ...stateOf(type, row), id: idOf(row.id), heldBy: row.heldBy }
 }
 
 /** A change by name, quantised: its mask and its places. @throws HoldfastError `bad-value` */

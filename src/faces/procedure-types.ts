@@ -12,7 +12,9 @@ export type Procedure<Args = never, Answer = unknown> = (
 
 /** A procedure. */
 export interface ProcedureType<Args = never, Answer = unknown> {
+  /** The kind of all that `procedure` makes. */
   readonly kind: Kind<'procedure'>
+  /** 1 to 32 characters, the same in every build. */
   readonly name: string
   /** What its arguments and its answer are. */
   readonly signature: Signature

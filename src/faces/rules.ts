@@ -23,6 +23,7 @@ export const OWNING_OPTIONS = [
 
 /** Who looks at an object. */
 export interface Onlooker {
+  /** The number of the incarnation. */
   readonly inc: PeerId
   /** The same for as long as the player takes part. */
   readonly player: number
@@ -30,7 +31,9 @@ export interface Onlooker {
 
 /** Sees those that are within a radius of its eyes; made by `near`. */
 export interface Near {
+  /** The field of places, by which both are found. */
   readonly field: string
+  /** In units of that field. */
   readonly radius: number
 }
 

@@ -35,6 +35,7 @@ export type SlotsTurn = machine.Turn
 export interface ActOf<Act> {
   /** The number of the player. */
   readonly by: number
+  /** What they did, as the codec of the type has it. */
   readonly act: Act
 }
 
@@ -78,6 +79,7 @@ export interface SlotsHandle<World, Act> extends Emitter<SlotsEvents<Act>> {
   readonly ahead: World
   /** The slot under way: session time divided by its length; NaN while that is not known. */
   readonly slot: number
+  /** Whether the world is on its way, here, or cannot be. */
   readonly status: SlotsStatus
   /** How many other members have the same acts and another world: see `diverged`. */
   readonly disagreeing: number
@@ -121,12 +123,15 @@ function codecOf<F extends Fields>(fields: F): Codec<StateOf<F>> {
 
 /** A definition of slots. */
 export interface SlotsType<State = unknown, Act = unknown> {
+  /** The kind of all that `slots` makes. */
   readonly kind: Kind<'world of slots'>
+  /** 1 to 32 characters, the same in every build. */
   readonly name: string
   /** What two builds must agree on of it. */
   readonly text: string
   /** What is folded, and the acts in bytes. */
   readonly game: machine.Game
+  /** Acts as bytes, and back. */
   readonly codec: Codec<Act>
   /** The types of world and act alone. */
   readonly of?: { readonly world: State; readonly act: Act }

@@ -8,7 +8,7 @@ import * as pieces from '../pieces/pieces.ts'
 import type { Op, PieceEvent, Row } from '../pieces/pieces.ts'
 import { Gatherings, type Listing } from './collection.ts'
 import { lowestFirst, Piece, type PieceHandle, type PieceHost } from './piece-handles.ts'
-import type { PieceType } from './piece-types.ts'
+import { idOf, type PieceType } from './piece-types.ts'
 import { placeOf } from './definitions.ts'
 import { type PieceOutcome, refused } from './outcomes.ts'
 import type { Face, Host } from './kind.ts'
@@ -52,7 +52,7 @@ export class Tabletop implements Face {
       get left() {
         return host.over
       },
-      holder: (player) => host.findPlayer(player),
+      member: (player) => host.findPlayer(player),
       underWay: (id) => {
         const branch = state.pending.get(id) ?? []
         return { count: branch.length, loose: branch.some(({ loose }) => loose) }
@@ -127,7 +127,7 @@ export class Tabletop implements Face {
     this.#changed.clear()
     for (const handle of changed) handle.pump()
     this.#free()
-    if (this.#gatherings.emit()) this.#host.emit('pieces', undefined)
+    this.#gatherings.emit()
   }
 
   #ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome> {
@@ -225,6 +225,6 @@ export class Tabletop implements Face {
     const text = ids.join()
     if (text === this.#toldLost) return
     this.#toldLost = text
-    this.#host.emit('lostSecrets', ids)
+    this.#host.emit('lostSecrets', ids.map(idOf))
   }
 }

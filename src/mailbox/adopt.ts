@@ -11,7 +11,9 @@ import { emptyInbox, type Mailbox, type MailOut, type Peer, peerOf } from './sta
 
 /** Numbers of letters, both ends included. */
 export interface Range {
+  /** The lowest. */
   first: number
+  /** The highest. */
   last: number
 }
 

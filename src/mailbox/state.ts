@@ -113,6 +113,8 @@ export interface Counters {
   forged: number
   /** Letters beyond what one peer may have under way. */
   flooding: number
+  /** Letters that fit no type that the application declared. */
+  unfit: number
 }
 
 /** One mailbox. */
@@ -146,7 +148,7 @@ export function create(
     limits,
     life,
     peers: new Map(),
-    counters: { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0 },
+    counters: { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0, unfit: 0 },
     inboxBytes: 0,
     places: 0,
   }

@@ -33,7 +33,9 @@ export type Ages = Readonly<Record<Stage, Ring>>
 
 /** One measurement: at that session time data was so old. */
 export interface AgeSample {
+  /** Session time of the measurement, in ms. */
   readonly at: Millis
+  /** How old the data was, in ms. */
   readonly age: Millis
 }
 

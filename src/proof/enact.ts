@@ -15,16 +15,20 @@ import { hear, type Heard } from './objects-words.ts'
 import { objectsRules } from './objects-twists.ts'
 
 /** What somebody does. The host alone grants. */
-export type Deed = { at: Millis; who: string } & (
-  | { does: 'create' | 'destroy' }
-  | { does: 'grant'; to: string }
-)
+export type Deed = {
+  /** When, in ms of the play. */
+  at: Millis
+  /** By name. */
+  who: string
+} & ({ does: 'create' | 'destroy' } | { does: 'grant'; to: string })
 
 /** What is enacted. */
 export interface Play {
   /** The host first. */
   members: readonly string[]
+  /** Whether the first form of the rules is played, which had a fault. */
   firstForm: boolean
+  /** In order of time. */
   deeds: readonly Deed[]
   /** When a message should arrive: it does, if it was sent by then and keeps the link's order. */
   arrival(message: Telling): Millis
@@ -34,22 +38,29 @@ export interface Play {
 export interface Telling {
   /** In the order of sending, from 0. */
   id: number
+  /** Who sent it, by name. */
   from: string
+  /** To whom, by name. */
   to: string
+  /** Which message of the protocol it is. */
   word: 'CREATE' | 'MIGRATE' | 'DESTROY' | 'GRANT'
   /** How often the object had changed hands. */
   count: number
   /** Who owns it by that; of one that is gone, who says so. Of a GRANT, its new owner. */
   owner: string
+  /** When, in ms of the play. */
   sentAt: Millis
 }
 
 /** A message that came, and what came of it. */
 export interface Arrival {
+  /** What came. */
   message: Telling
+  /** When it came, in ms of the play. */
   at: Millis
   /** What its receiver held true before and after. */
   before: Standing
+  /** See `before`. */
   after: Standing
 }
 
@@ -61,8 +72,11 @@ export type Standing =
 
 /** Somebody holds something else true from then on. */
 export interface Change {
+  /** By name. */
   who: string
+  /** From when on, in ms of the play. */
   at: Millis
+  /** What they hold true. */
   standing: Standing
 }
 

@@ -76,12 +76,12 @@ export function watchGrips(annals: Annals, session: Session): Grips {
   tap(watch, slot)
   const listen = (): void => {
     for (const card of session.all(Card)) {
-      if (watch.heard.get(card.id) === card) continue
-      watch.heard.set(card.id, card)
-      card.on('lost', (lost) => hear(watch, card.id, lost))
+      if (watch.heard.get(Number(card.id)) === card) continue
+      watch.heard.set(Number(card.id), card)
+      card.on('lost', (lost) => hear(watch, Number(card.id), lost))
     }
   }
-  session.on('pieces', listen)
+  session.all(Card).subscribe(listen)
   listen()
   return watch
 }

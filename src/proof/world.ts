@@ -28,6 +28,7 @@ export interface Place {
 
 /** A world with a hub in it. */
 export interface SessionWorld extends Omit<World, 'node'> {
+  /** The world under it: machines, network and virtual time. */
   readonly sim: World
   /** What members reported that nobody listened to, as `where: error`. */
   readonly reported: readonly string[]
@@ -39,7 +40,9 @@ export interface SessionWorld extends Omit<World, 'node'> {
   nodeOf(session: object): string
   /** Kills a session's process: no goodbye, no last word. */
   kill(session: object, options?: { silent?: boolean }): void
+  /** Kills the hub’s process; what its store has stays. */
   killHub(): void
+  /** Boots it again on that store. */
   restartHub(): void
 }
 

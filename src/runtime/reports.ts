@@ -7,6 +7,7 @@ import { badValue, HoldfastError } from '../machine.ts'
 
 /** What a session tells of it. */
 export interface Reported {
+  /** What it threw. */
   readonly error: unknown
   /** Which function threw, such as `a listener of "members"`. */
   readonly where: string

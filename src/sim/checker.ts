@@ -32,6 +32,7 @@ export interface Action<State> {
 
 /** What to explore, and what must hold there. */
 export interface Model<State> {
+  /** What reports call it. */
   name: string
   /** A fresh first state at each call. */
   init(): State
@@ -39,7 +40,9 @@ export interface Model<State> {
   actions(state: State): Iterable<Action<State>>
   /** True, or a sentence that says what is wrong. */
   always: Record<string, (state: State) => true | string>
+  /** What must hold in one reachable state at least, so that the scope is not empty of it. */
   sometimes?: Record<string, (state: State) => boolean>
+  /** As `always`, of states from which only the environment can move. */
   settled?: Record<string, (state: State) => true | string>
   /** What tells states apart, where that is less than the state. */
   canonical?(state: State): unknown
@@ -69,6 +72,7 @@ export interface Violation {
 
 /** What exploring found. */
 export interface Report {
+  /** That of the model. */
   name: string
   /** Different states seen, the first included. */
   states: number
@@ -78,9 +82,11 @@ export interface Report {
   depth: number
   /** Every reachable state was seen and each property holds in all of them. */
   complete: boolean
+  /** The first that was found, by a shortest way; null if there is none. */
   violation: Violation | null
   /** Which of the `sometimes` were reached. */
   sometimes: Record<string, boolean>
+  /** How long it took, where a clock was given. */
   ms?: number
 }
 

@@ -48,11 +48,15 @@ export interface WorldOptions {
 
 /** The ports of one life of a node. After a crash they do nothing. */
 export interface SimNode {
+  /** As the world knows it. */
   readonly name: string
   /** The address of its first socket: `sim:` and its name. */
   readonly address: string
+  /** Its timers, chance and clock. */
   readonly loop: Loop
+  /** Opens a socket of the simulated network. */
   readonly openDatagrams: OpenDatagrams
+  /** Opens a stream to a URL that some node listens at. */
   readonly connect: Connect
   /** Takes streams at a URL. @returns stops taking @throws HoldfastError 'port-taken' */
   listen(url: string, accept: Accept): () => void
@@ -72,12 +76,15 @@ export interface CrashOptions {
 
 /** A world. All names of nodes must be known to it, or it throws 'not-found'. */
 export interface World {
+  /** Virtual time, in ms from 0. */
   now(): Millis
+  /** What the network did, in datagrams. */
   readonly counters: Readonly<Counters>
   /** The node of that name in its present life; made and booted if it is new. */
   node(name: string, boot?: (node: SimNode) => void): SimNode
   /** Names of all nodes, in the order they were made. */
   names(): string[]
+  /** Whether that node is up. */
   isRunning(name: string): boolean
   /** Lets so much time pass, and promises go on after each event. */
   run(ms: Millis): Promise<void>
@@ -85,9 +92,11 @@ export interface World {
   runUntil(holds: () => boolean, maxMs: Millis): Promise<boolean>
   /** As `run`, for code without promises. */
   runSync(ms: Millis): void
+  /** As `runUntil`, for code without promises. */
   runUntilSync(holds: () => boolean, maxMs: Millis): boolean
   /** Does something at an instant of the world's time. */
   at(instant: Millis, act: () => void): void
+  /** Ends the life of a node at once; nothing happens if it is down. */
   crash(name: string, options?: CrashOptions): void
   /** Boots it again; nothing happens if it runs. */
   restart(name: string): SimNode

@@ -44,16 +44,19 @@ export type Quantised = (number | string)[]
 
 /** One kind of value. */
 export interface Field<Value, Kind extends FieldKind = FieldKind> {
+  /** Which kind of field it is. */
   readonly kind: Kind
   /** Says all that both sides must agree on; part of the schema's fingerprint. */
   readonly text: string
   /** Between which numbers a value stays, where that is so. */
   readonly min?: number
+  /** See `min`. */
   readonly max?: number
   /** The steps of a kind that is one number in steps. */
   readonly scale?: Scale
   /** Where it is several numbers in steps: the scale of each. */
   readonly axes?: Scale
+  /** What it is where no value was given. */
   readonly initial: Value
   /** Places in a quantised state. */
   readonly size: number
@@ -67,6 +70,7 @@ export interface Field<Value, Kind extends FieldKind = FieldKind> {
   quantise(value: Value, into: Quantised, at: number): void
   /** The value of what was quantised; arrays are frozen. */
   valueAt(from: Quantised, at: number): Value
+  /** Writes what was quantised. */
   write(writer: BitWriter, from: Quantised, at: number): void
   /** A malformed value makes the reader fail. */
   read(reader: BitReader, into: Quantised, at: number): void

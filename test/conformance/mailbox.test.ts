@@ -144,7 +144,8 @@ describe('a handler', () => {
     expect(thanks).toEqual(['thanks for red', 'thanks for blue'])
     expect(thrown).toEqual(['no green hats', 'no green hats', 'no green hats'])
     expect(dead).toEqual([{ peer: 'alice', n: 2, why: 'no green hats' }])
-    expect(bob.dead()).toEqual([{ peer: 'alice', n: 2, why: 'no green hats', body: 'green' }])
+    const letter = { peer: 'alice', n: 2, why: 'no green hats', type: null, body: 'green' }
+    expect(bob.dead()).toEqual([letter])
     expect([bob.get('hat red'), bob.get('hat green')]).toEqual([true, undefined])
     expect(await fails(() => bob.release('alice', 2))).toContain('failed: the handler threw again')
     expect(bob.dead()).toHaveLength(1)

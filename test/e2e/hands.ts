@@ -10,7 +10,7 @@ export type Place = [x: number, y: number]
 const MOUSE = { pointerId: 1, pointerType: 'mouse', isPrimary: true, button: 0, bubbles: true }
 
 interface Handle {
-  id: number
+  id: string
   state: {
     at: Place
     hand: number
@@ -19,7 +19,7 @@ interface Handle {
     face: number | null
     square: number
   }
-  heldBy: number
+  holder: { player: number } | null
   pending: boolean
   grab(grip?: object): Promise<object>
   release(patch?: object): Promise<object>
@@ -28,15 +28,15 @@ interface Handle {
 /** What a page offers, as far as it is needed here. */
 export interface Globals {
   tabletop: {
-    things: { id: number; kind: string; handle: Handle }[]
-    find(id: number): { handle: Handle } | null
-    drags: { lost: number; held: Map<number, unknown> }
+    things: { id: string; kind: string; handle: Handle }[]
+    find(id: string): { handle: Handle } | null
+    drags: { lost: number; held: Map<string, unknown> }
     lane: { isIdle: boolean }
     session: { condition(text: string | null): void }
   }
   tabletopScene: {
     camera: { toScreen(at: Place): Place }
-    looks: { onScreen(id: number): Place | null }
+    looks: { onScreen(id: string): Place | null }
   }
 }
 
@@ -51,7 +51,7 @@ export async function pointAt(page: Page, at: Place): Promise<Place> {
 }
 
 /** Where a piece is on the page. */
-export async function pointOf(page: Page, id: number): Promise<Place> {
+export async function pointOf(page: Page, id: string): Promise<Place> {
   return page.evaluate((wanted) => {
     const { tabletopScene } = globalThis as unknown as Globals
     const box = document.querySelector('div.table')!.getBoundingClientRect()
@@ -61,40 +61,36 @@ export async function pointOf(page: Page, id: number): Promise<Place> {
 }
 
 /** Presses on a piece and drags it by so much, without letting go. */
-export async function drag({ page }: Window, id: number, by: Place): Promise<void> {
+export async function drag({ page }: Window, id: string, by: Place): Promise<void> {
   const [x, y] = await pointOf(page, id)
   await page.mouse.move(x, y)
   await page.mouse.down()
   await page.mouse.move(x + by[0], y + by[1], { steps: 4 })
 }
 
-export async function dragTo(window: Window, id: number, at: Place): Promise<void> {
+export async function dragTo(window: Window, id: string, at: Place): Promise<void> {
   await drag(window, id, [8, 8])
   const [x, y] = await pointAt(window.page, at)
   await window.page.mouse.move(x, y, { steps: 3 })
   await window.page.mouse.up()
 }
 
-export async function state(
-  { page }: Window,
-  id: number,
-): Promise<Handle['state'] & { heldBy: number }> {
+export async function state({ page }: Window, id: string): Promise<Handle['state']> {
   return page.evaluate((wanted) => {
-    const { handle } = (globalThis as unknown as Globals).tabletop.find(wanted)!
-    return { ...handle.state, heldBy: handle.heldBy }
+    return (globalThis as unknown as Globals).tabletop.find(wanted)!.handle.state
   }, id)
 }
 
 /** The topmost card of the deck. */
-export async function top({ page }: Window): Promise<number> {
+export async function top({ page }: Window): Promise<string> {
   return page.evaluate(() => {
     const { things } = (globalThis as unknown as Globals).tabletop
     return things.findLast(({ kind, handle }) => kind === 'card' && handle.state.deck)!.id
   })
 }
 
-/** Lays the topmost card of the deck open there. @returns its number, when all windows have it */
-export async function lay(windows: readonly Window[], at: Place): Promise<number> {
+/** Lays the topmost card of the deck open there. @returns its id, when all windows have it */
+export async function lay(windows: readonly Window[], at: Place): Promise<string> {
   const id = await top(windows[0]!)
   await windows[0]!.page.evaluate(
     async ([wanted, place]) => {
@@ -112,7 +108,7 @@ export async function lay(windows: readonly Window[], at: Place): Promise<number
 }
 
 /** Waits until a piece is seen where it lies. */
-export async function settled({ page }: Window, id: number, at: Place): Promise<void> {
+export async function settled({ page }: Window, id: string, at: Place): Promise<void> {
   await page.waitForFunction(
     ([wanted, place]) => {
       const { tabletopScene } = globalThis as unknown as Globals
@@ -128,13 +124,13 @@ export async function settled({ page }: Window, id: number, at: Place): Promise<
 }
 
 /** Waits until nobody holds anything, nothing is under way, and all show the piece at one place. */
-export async function agreed(windows: readonly Window[], id: number): Promise<Handle['state']> {
+export async function agreed(windows: readonly Window[], id: string): Promise<Handle['state']> {
   for (const window of windows) await window.until({ held: '', pending: '0', dragging: '' })
   return same(windows, id)
 }
 
 /** Waits until all show the piece at one place. */
-export async function same(windows: readonly Window[], id: number): Promise<Handle['state']> {
+export async function same(windows: readonly Window[], id: string): Promise<Handle['state']> {
   const shown = async (): Promise<number> => {
     const all = await Promise.all(windows.map((window) => state(window, id)))
     return new Set(all.map(({ at, up, hand }) => JSON.stringify([at, up, hand]))).size
@@ -152,12 +148,12 @@ interface Verdict {
 }
 
 /** Lets go of what it has, and waits until nobody holds that piece. */
-export async function ready({ page }: Window, id: number): Promise<void> {
+export async function ready({ page }: Window, id: string): Promise<void> {
   await page.evaluate(
     async ([wanted, lifted]) => {
       document.querySelector('div.table')!.dispatchEvent(new PointerEvent('pointerup', lifted))
       const { handle } = (globalThis as unknown as Globals).tabletop.find(wanted)!
-      while (handle.heldBy !== 0 || handle.pending) {
+      while (handle.holder || handle.pending) {
         await new Promise((frame) => requestAnimationFrame(frame))
       }
     },
@@ -166,7 +162,7 @@ export async function ready({ page }: Window, id: number): Promise<void> {
 }
 
 /** Presses on a piece, drags it, and waits for what comes of that. The button stays down. */
-export async function race({ page }: Window, id: number, way: Place): Promise<Verdict> {
+export async function race({ page }: Window, id: string, way: Place): Promise<Verdict> {
   return page.evaluate(
     async ([wanted, [dx, dy], mouse]) => {
       const { tabletop, tabletopScene } = globalThis as unknown as Globals
@@ -214,7 +210,7 @@ export async function facesSeen({ page }: Window): Promise<Record<string, number
 }
 
 /** The man on a square. */
-export async function manOn({ page }: Window, square: number): Promise<number> {
+export async function manOn({ page }: Window, square: number): Promise<string> {
   return page.evaluate((wanted) => {
     const { things } = (globalThis as unknown as Globals).tabletop
     return things.find(({ handle }) => handle.state.square === wanted)!.id

@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => crew.end())
 
 /** A card in a player's hand. */
-async function inHandOf(player: number): Promise<number> {
+async function inHandOf(player: number): Promise<string> {
   return windows[0]!.page.evaluate((whose) => {
     const { things } = (globalThis as unknown as Globals).tabletop
     return things.find(({ kind, handle }) => kind === 'card' && handle.state.hand === whose)!.id

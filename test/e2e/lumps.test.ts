@@ -18,9 +18,12 @@ const crew = Crew.forEachTest()
 /** What a page offers, as far as it is needed here. */
 interface Page {
   teapots: {
-    session: { me: { player: number }; on(name: 'objects', listener: () => void): void }
+    session: {
+      me: { player: number }
+      all(type: object): { subscribe(listener: () => void): void }
+    }
     seat: { body: { pos: Place; vel: Place; aim: number; spin: number } }
-    sugar: { subscribers: Sight[] }
+    sugar: { sights: Sight[] }
   }
   /** How often the lump went back to a version that was over. */
   backwards: number
@@ -28,6 +31,7 @@ interface Page {
 
 interface Sight {
   handle: {
+    type: object
     state: { home: number }
     mine: boolean
     away: boolean
@@ -54,8 +58,8 @@ async function open(name: string): Promise<Window> {
     const page = globalThis as unknown as Page
     page.backwards = 0
     let [epoch, count] = [-1, -1]
-    page.teapots.session.on('objects', () => {
-      const found = page.teapots.sugar.subscribers.find(({ handle }) => handle.state.home === home)
+    page.teapots.session.all(page.teapots.sugar.sights[0]!.handle.type).subscribe(() => {
+      const found = page.teapots.sugar.sights.find(({ handle }) => handle.state.home === home)
       if (!found) return
       const { version } = found.handle
       const isOld = version.epoch < epoch || (version.epoch === epoch && version.count < count)
@@ -78,7 +82,7 @@ function bump(window: Window): Promise<Version> {
         // Of a pass that went by way of a server who died we may have yet to hear.
         let stale: number | null = null
         const beat = setInterval(() => {
-          const subscriber = sugar.subscribers.find(({ handle }) => handle.state.home === home)
+          const subscriber = sugar.sights.find(({ handle }) => handle.state.home === home)
           if (!subscriber) return
           const { handle, lump } = subscriber
           const { epoch, count } = handle.version

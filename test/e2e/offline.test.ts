@@ -24,9 +24,9 @@ interface Player {
 /** A player whose line is cut, and what it does. */
 interface Away extends Player {
   /** The card that nobody else touches. */
-  own: number
+  own: string
   /** The one that is moved by another, too. */
-  both: number
+  both: string
   /** Where it laid its own. */
   laid: Place
 }

@@ -164,7 +164,7 @@ describe('a hold that ends', () => {
     await done(w, man(alice).grab())
     await done(w, bob.act(takeSoon, null))
     await w.run(1_000)
-    expect([man(alice).heldBy, heard]).toEqual([0, ['taken by nobody']])
+    expect([man(alice).holder, heard]).toEqual([null, ['taken by nobody']])
   })
 
   test('who was forgotten meanwhile holds nothing any more, and is told (PI-4, PI-7)', async () => {

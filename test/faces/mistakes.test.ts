@@ -15,10 +15,12 @@ describe('a listener that throws', () => {
     const [ada] = all as [Session]
     const heard: string[] = []
     const errors: string[] = []
-    for (const name of ['members', 'join', 'leave', 'objects', 'safety'] as const) {
+    for (const name of ['members', 'join', 'leave', 'safety'] as const) {
       ada.on(name, boom)
       ada.on(name, () => void heard.push(name))
     }
+    ada.all(Rock).on('added', boom)
+    ada.all(Rock).on('added', () => void heard.push('added'))
     ada.table.on('changed', boom)
     ada.table.on('changed', () => void heard.push('table'))
     ada.on('error', ({ error, where }) => void errors.push(`${where}: ${String(error)}`))
@@ -29,10 +31,10 @@ describe('a listener that throws', () => {
     await w.run(500)
     await settled(w, late.leave())
     await w.run(500)
-    expect(new Set(heard)).toEqual(new Set(['objects', 'table', 'join', 'members', 'leave']))
+    expect(new Set(heard)).toEqual(new Set(['added', 'table', 'join', 'members', 'leave']))
     expect(heard.filter((name) => name === 'table')).toHaveLength(2)
     expect(errors.toSorted()).toEqual(
-      ['changed', 'join', 'leave', 'members', 'objects'].map(
+      ['added', 'changed', 'join', 'leave', 'members'].map(
         (name) => `a listener of "${name}": Error: boom`,
       ),
     )
@@ -42,16 +44,16 @@ describe('a listener that throws', () => {
   test('is told by its place where nobody listens to errors, and so is a listener of errors (AP-5)', async () => {
     const { w, all } = await crew()
     const [ada, grace] = all as [Session, Session]
-    ada.on('objects', boom)
-    grace.on('objects', boom)
+    ada.all(Rock).on('added', boom)
+    grace.all(Rock).on('added', boom)
     grace.on('error', () => {
       throw new Error('again')
     })
     ada.create(Rock)
     await w.run(200)
     expect([...w.reported].toSorted()).toEqual([
+      'a listener of "added": Error: boom',
       'a listener of "error": Error: again',
-      'a listener of "objects": Error: boom',
     ])
   })
   test('counts when it is async, or listens to a list (AP-5)', async () => {
@@ -62,7 +64,7 @@ describe('a listener that throws', () => {
       await Promise.resolve()
       boom()
     }
-    ada.on('objects', late as () => void)
+    ada.all(Rock).on('added', late as () => void)
     ada.all(Rock).subscribe(boom)
     ada.all(Rock).subscribe(() => void heard++)
     ada.create(Rock)
@@ -71,7 +73,7 @@ describe('a listener that throws', () => {
     await w.run(200)
     expect(heard).toBe(1)
     expect([...w.reported].toSorted()).toEqual([
-      'a listener of "objects": Error: boom',
+      'a listener of "added": Error: boom',
       'a listener of a list: Error: boom',
     ])
   })
@@ -80,10 +82,11 @@ describe('a listener that throws', () => {
     const [ada] = all as [Session]
     const heard = { once: 0, stopped: 0, signal: 0 }
     const end = new AbortController()
-    ada.on('objects', () => void heard.once++, { once: true })
-    const stop = ada.on('objects', () => void heard.stopped++)
-    ada.on('objects', () => void heard.signal++, { signal: end.signal })
-    ada.on('objects', () => void heard.signal++, { signal: AbortSignal.abort() })
+    const rocks = ada.all(Rock)
+    rocks.on('added', () => void heard.once++, { once: true })
+    const stop = rocks.on('added', () => void heard.stopped++)
+    rocks.on('added', () => void heard.signal++, { signal: end.signal })
+    rocks.on('added', () => void heard.signal++, { signal: AbortSignal.abort() })
     ada.create(Rock)
     await w.run(100)
     stop()

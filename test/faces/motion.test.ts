@@ -198,7 +198,7 @@ describe('what is shown of others', () => {
     const places: number[] = []
     let came = 0
     let late = 0
-    all[0]!.on('objects', () => came++)
+    all[0]!.all(Pot).subscribe(() => came++)
     await fly(120, () => {
       const { count } = all[0]!.ages().shown
       if (came > 0) late += all[0]!.ages().clientReceive.count > count ? 1 : 0
@@ -359,7 +359,8 @@ test('what came before the time was known is shown where it is, and goes on from
   for (const name of ['Ada', 'Grace', 'Linus', 'Hedy']) {
     const session = await w.join({ game: 'duel', types, name })
     sessions.push(session)
-    session.on('objects', () => drawn.push(...session.all(Pot).map((pot) => [...pot.view().pos])))
+    const { subscribe, snapshot } = session.all(Pot)
+    subscribe(() => drawn.push(...snapshot().map((pot) => [...pot.view().pos])))
     session.create(Pot, { pos: [3, 4], vel: [1, 0] })
     for (let i = 0; i < 20; i++) {
       await w.run(5)

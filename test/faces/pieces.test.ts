@@ -44,7 +44,11 @@ const shuffle = action('shuffle', (table) => shuffled(table.all(Card), table))
 const sweep = action('sweep', (table) => {
   for (const card of table.all(Card)) card.remove()
 })
-const game = { game: 'cards', types: [Card, Chip, deal, shuffle, sweep] }
+const name = action('name', (table, { id }: { id: string }) => {
+  const found = table.find(Card, id)
+  return found && [found.id, found.heldBy]
+})
+const game = { game: 'cards', types: [Card, Chip, deal, shuffle, sweep, name] }
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger']
 
 interface Crew {
@@ -77,12 +81,12 @@ async function done<Value>(w: SessionWorld, promise: Promise<Value>): Promise<Va
 type CardHandle = PieceHandle<typeof Card.schema.fields>
 
 function card(session: Session, id = 1): CardHandle {
-  return session.all(Card).find((one) => one.id === id)!
+  return session.all(Card).find((one) => one.id === String(id))!
 }
 
 function places(all: readonly Session[], id = 1): string[] {
   return all.map((session) =>
-    JSON.stringify([card(session, id).state.at, card(session, id).heldBy]),
+    JSON.stringify([card(session, id).state.at, card(session, id).holder?.name]),
   )
 }
 
@@ -93,15 +97,15 @@ describe('two hands on one card', () => {
     const grabbed = mine.grab({ raise: true })
     const moved = mine.update({ at: [30, 40] })
     expect(mine.state.at).toEqual([30, 40])
-    expect(mine.heldBy).toBe(all[1]!.me.player)
+    expect(mine.holder).toBe(all[1]!.me)
     expect(mine.pending).toBe(true)
     expect(await done(w, grabbed)).toEqual(asAsked)
     expect(await done(w, moved)).toEqual(asAsked)
     expect(await done(w, mine.release({ at: [50, 60] }))).toEqual(asAsked)
     await w.run(500)
-    expect(new Set(places(all))).toEqual(new Set(['[[50,60],0]']))
+    expect(new Set(places(all))).toEqual(new Set(['[[50,60],null]']))
     expect(mine.pending).toBe(false)
-    expect(all.map((session) => session.all(Card).at(-1)!.id)).toEqual([1, 1, 1])
+    expect(all.map((session) => session.all(Card).at(-1)!.id)).toEqual(['1', '1', '1'])
   })
 
   test('listeners hear at once of what is done here, once for all of it', async () => {
@@ -154,7 +158,7 @@ describe('two hands on one card', () => {
     expect(thrown).toMatchObject({ code: 'refused', reason: 'its rule failed: a devil of a rule' })
     expect(refused).toHaveLength(3)
     await w.run(500)
-    expect(places(all)).toEqual(Array.from({ length: 3 }, () => `[[900,1],${all[2]!.me.player}]`))
+    expect(places(all)).toEqual(Array.from({ length: 3 }, () => `[[900,1],"Linus"]`))
     await expect(mine.update({ nothing: 1 } as never)).rejects.toMatchObject({ code: 'bad-value' })
     await expect(mine.update({ at: 'x' } as never)).rejects.toMatchObject({ code: 'bad-value' })
   })
@@ -185,7 +189,7 @@ describe('two hands on one card', () => {
     const again = mine.grab({ loose: true })
     const moved = mine.update({ at: [70, 70] })
     const later = mine.update({ at: [80, 80] })
-    expect([mine.state.at, mine.heldBy]).toEqual([[80, 80], all[1]!.me.player])
+    expect([mine.state.at, mine.holder]).toEqual([[80, 80], all[1]!.me])
     expect(await done(w, released)).toEqual(clamped)
     expect(mine.state.face).toBe(0)
     expect(mine.state.at).toEqual([80, 80])
@@ -193,7 +197,7 @@ describe('two hands on one card', () => {
     expect(await done(w, moved)).toMatchObject({ ok: true })
     expect(await done(w, later)).toMatchObject({ ok: true })
     await w.run(1_000)
-    expect(new Set(places(all))).toEqual(new Set([`[[80,80],${all[1]!.me.player}]`]))
+    expect(new Set(places(all))).toEqual(new Set([`[[80,80],"${all[1]!.me.name}"]`]))
     expect(card(all[2]!).state.face).toBe(null)
     expect(mine.pending).toBe(false)
   })
@@ -245,17 +249,18 @@ describe('one table', () => {
 
   test('O34-O37: raised and lowered pieces lie in one order everywhere', async () => {
     const { w, all } = await table()
-    const order = (session: Session): number[] => session.all(Card).map(({ id }) => id)
-    expect(order(all[0]!)).toEqual([1, 2, 3])
+    const order = (session: Session): string => {
+      return session
+        .all(Card)
+        .map(({ id }) => id)
+        .join(' ')
+    }
+    expect(order(all[0]!)).toBe('1 2 3')
     await done(w, card(all[1]!, 1).grab({ raise: true }))
     await done(w, card(all[2]!, 3).grab())
     await done(w, card(all[2]!, 3).lower())
     await w.run(500)
-    expect(all.map(order)).toEqual([
-      [3, 2, 1],
-      [3, 2, 1],
-      [3, 2, 1],
-    ])
+    expect(all.map(order)).toEqual(['3 2 1', '3 2 1', '3 2 1'])
     // Two that raise at once choose the same level: the newer is nearer.
     await done(w, Promise.all([card(all[1]!, 1).release(), card(all[2]!, 3).release()]))
     await w.run(500)
@@ -264,7 +269,35 @@ describe('one table', () => {
       Promise.all([card(all[1]!, 2).grab({ raise: true }), card(all[2]!, 3).grab({ raise: true })]),
     )
     await w.run(500)
-    expect(new Set(all.map((session) => order(session).join())).size).toBe(1)
+    expect(new Set(all.map((session) => order(session))).size).toBe(1)
+  })
+})
+
+describe('an id is text, and a player in the hand is a member', () => {
+  test('handles, rules and actions have one id of a piece, and what is none finds none (AP-10)', async () => {
+    const { w, all } = await table()
+    const [grace, linus] = [all[1]!, all[2]!]
+    const { id } = card(grace, 2)
+    await done(w, card(grace, 2).grab())
+    const named = await done(w, linus.act(name, { id }))
+    expect(named).toEqual({ ok: true, value: [id, grace.me.player] })
+    for (const wrong of ['02', ' 2', '2.0', '-2', 'two', '', '4', 2, null, {}] as string[]) {
+      expect(await done(w, linus.act(name, { id: wrong }))).toEqual({ ok: true, value: null })
+    }
+    expect([card(linus, 2).holder, card(linus, 2).lastBy]).toEqual([grace.me, grace.me])
+    await done(w, card(grace, 2).release())
+    await w.run(200)
+    expect([card(linus, 2).holder, card(linus, 1).lastBy]).toEqual([null, all[0]!.me])
+  })
+
+  test('secrets that died with server and backup are named by the ids of their pieces (AP-10)', async () => {
+    const { w, all } = await table(4)
+    const heard: unknown[] = []
+    all[2]!.on('lostSecrets', (ids) => heard.push(ids))
+    w.kill(all[0]!)
+    w.kill(all[1]!)
+    await w.runUntil(() => heard.length > 0, 60_000)
+    expect(heard).toEqual([['1', '2', '3']])
   })
 })
 
@@ -281,7 +314,7 @@ describe('who dies', () => {
     expect(told.map(({ ok }) => ok)).toEqual([true, true, true, true, true, true])
     expect(await done(w, mine.release())).toMatchObject({ ok: true })
     await w.run(1_000)
-    expect(new Set(places([grace, linus, edsger]))).toEqual(new Set(['[[60,10],0]']))
+    expect(new Set(places([grace, linus, edsger]))).toEqual(new Set(['[[60,10],null]']))
     // What the server that is gone held is free again.
     expect(await done(w, card(edsger).grab())).toMatchObject({ ok: true })
   })
@@ -292,7 +325,8 @@ describe('who dies', () => {
     await w.run(300)
     expect(card(all[1]!).holder?.name).toBe('Edsger')
     w.kill(all[3]!)
-    await w.runUntil(() => card(all[1]!).heldBy === 0, 60_000)
+    await w.runUntil(() => card(all[1]!).holder === null, 60_000)
+    await w.run(1_000)
     expect(await done(w, card(all[1]!).grab())).toMatchObject({ ok: true })
   })
 
@@ -338,7 +372,7 @@ describe('who dies', () => {
     const codes = told.map((one) => (one.ok ? 'done' : one.code))
     expect(codes.slice(0, 8)).toEqual(Array.from({ length: 8 }, () => 'lost'))
     expect(codes.slice(8)).not.toContain('done')
-    expect(places(all)).toEqual(Array.from({ length: 3 }, () => '[[10,10],0]'))
+    expect(places(all)).toEqual(Array.from({ length: 3 }, () => '[[10,10],null]'))
     expect(await done(w, card(linus).grab())).toMatchObject({ ok: true })
   })
 

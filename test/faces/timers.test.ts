@@ -235,7 +235,7 @@ describe('an action that a timer runs', () => {
     await w.run(1_000)
     const dice = all.map((session) => session.all(Die).map(({ state, lastBy }) => [state, lastBy]))
     expect(dice[0]).toHaveLength(1)
-    expect(dice[0]![0]![1]).toBe(0)
+    expect(dice[0]![0]![1]).toBe(null)
     for (const each of dice) expect(each).toEqual(dice[0])
   })
 })

@@ -64,7 +64,7 @@ test('a whole page of a hub and a mailbox is read, each metric once, with help a
     connected: true,
     fault: null,
   }
-  const counters = { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0 }
+  const counters = { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0, unfit: 0 }
   metrics.add(() => {
     const queues = HOSTILE.map((peer) => ({ ...queue, peer }))
     return metricsOf({ id: 'a"b\\', queues: queues as never, counters, dead: 0, later: 0 })

@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http'
 import { hub, type HubHandle, type HubOptions } from 'holdfast/hub'
-import { type Mailbox, type MailValue, openMailbox } from 'holdfast/mailbox'
+import { letter, type Mailbox, type MailValue, openMailbox, text } from 'holdfast/mailbox'
 import type { Adopted, Range, Transaction, WaitingLetter } from 'holdfast/mailbox'
 import { decode, definePart, encode, refuse } from 'holdfast/part'
 import type { OperationOutcome, PartHost, PartType } from 'holdfast/part'
@@ -47,6 +47,27 @@ export async function usesMailbox(session: Session): Promise<void> {
   box.to(7)
   // @ts-expect-error There is no such event.
   box.on('nonsense', () => {})
+}
+
+const Gift = letter('gift', { hat: text(8), count: u8 })
+
+export async function usesTypes(box: Mailbox): Promise<void> {
+  await openMailbox({ id: 'ada', store: null, types: [Gift] })
+  box.on(Gift, (tx, from, { hat, count }, { n }) => {
+    const numbers: number = count + n
+    tx.post(from, Gift, { hat: hat.trim(), count: numbers }, { ttl: 9 })
+    // @ts-expect-error It has no such field.
+    tx.post(from, Gift, { hat, count, hut: 1 })
+  })
+  await box.to('bob').post(Gift, { hat: 'top', count: 1 }, { key: 'one' })
+  // @ts-expect-error A field is missing.
+  await box.to('bob').post(Gift, { hat: 'top' })
+  // @ts-expect-error A count is a number.
+  await box.to('bob').post(Gift, { hat: 'top', count: 'one' })
+  // @ts-expect-error What comes in is not changed.
+  box.on(Gift, (_tx, _from, gift) => (gift.count = 2))
+  // @ts-expect-error No event of a mailbox is a function.
+  box.on(letter, () => {})
 }
 
 export async function usesLetters(box: Mailbox): Promise<void> {

@@ -53,7 +53,7 @@ export function docstrings(source: Source): Complaint[] {
         })
     for (const { name, at } of exported) {
       // Of several overloads the first speaks for all.
-      if (!told.has(name) && !hasDocstring(source, at)) {
+      if (!told.has(name) && !hasDocstring(source, at.start)) {
         complaints.push(complain(source, at.start, `exports ${name} without a docstring`))
       }
       told.add(name)
@@ -62,7 +62,8 @@ export function docstrings(source: Source): Complaint[] {
   return complaints
 }
 
-function declares(statement: Node): string[] {
+/** The names that a statement declares. */
+export function declares(statement: Node): string[] {
   switch (statement.type) {
     case 'VariableDeclaration':
       return statement.declarations.map(({ id }) => (id.type === 'Identifier' ? id.name : '?'))
@@ -78,13 +79,14 @@ function declares(statement: Node): string[] {
   }
 }
 
-function hasDocstring(source: Source, node: Node): boolean {
+/** Whether a doc comment stands right before that place. */
+export function hasDocstring(source: Source, start: number): boolean {
   return source.comments.some(
     ({ type, value, end }) =>
       type === 'Block' &&
       value.startsWith('*') &&
-      end <= node.start &&
-      source.text.slice(end, node.start).trim() === '',
+      end <= start &&
+      source.text.slice(end, start).trim() === '',
   )
 }
 

@@ -11,7 +11,7 @@ import { record } from './records.ts'
 import { need } from './seats.ts'
 
 /** Moves a man by a step or a jump. @returns whether it must jump on */
-export function hop(table: GameTable, args: { man: number; to: number }, by: Actor): boolean {
+export function hop(table: GameTable, args: { man: string; to: number }, by: Actor): boolean {
   const man = table.find(Man, args?.man)
   if (!man) throw new RangeError('There is no such man.')
   const from = man.state.square

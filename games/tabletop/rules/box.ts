@@ -21,10 +21,10 @@ export interface Wanted {
   readonly kind: number
 }
 
-type Loose = { readonly id: number; readonly heldBy: number; remove(): void }
+type Loose = { readonly id: string; readonly heldBy: number; remove(): void }
 
-/** Takes one thing out. @returns its piece */
-export function takeOut(table: GameTable, args: Wanted, by: Actor): number {
+/** Takes one thing out. @returns the id of its piece */
+export function takeOut(table: GameTable, args: Wanted, by: Actor): string {
   checkFree(table)
   const { what, kind } = args ?? {}
   checkWanted(what, kind)
@@ -56,7 +56,7 @@ function nameOf(what: Wanted['what'], kind: number): string {
 }
 
 /** Puts tokens, counters and dice back that nobody else holds. @returns how many */
-export function putBack(table: GameTable, args: { ids: number[] }, by: Actor): number {
+export function putBack(table: GameTable, args: { ids: string[] }, by: Actor): number {
   checkFree(table)
   const ids = args?.ids
   if (!Array.isArray(ids) || ids.length === 0 || ids.length > THINGS_MAX) {

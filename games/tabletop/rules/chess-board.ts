@@ -34,7 +34,7 @@ const NAMES: Readonly<Record<string, string>> = {
  */
 export function moveChessman(
   table: GameTable,
-  args: { man: number; to: number; promotion?: string },
+  args: { man: string; to: number; promotion?: string },
   by: Actor,
 ): void {
   need(table, 'chess')

@@ -18,7 +18,7 @@ export function deckOf(table: GameTable): TableCard[] {
 }
 
 /** All cards that lie where that one does, the topmost last. @throws RangeError if it does not */
-export function pileOf(table: GameTable, id: number): TableCard[] {
+export function pileOf(table: GameTable, id: string): TableCard[] {
   const card = cardsOf(table).find((each) => each.id === id)
   if (!card || !lies(card)) throw new RangeError(`Card ${id} lies on no pile of this table.`)
   return cardsOf(table).filter((each) => lies(each) && isAt(each.state.at, card.state.at))

@@ -9,9 +9,9 @@ import { rankOf, SUITS, suitOf } from './faces.ts'
 /** Who has so few cards is nearly out. */
 const FEW = 2
 
-/** A card of its hand, by the number of its piece. */
+/** A card of its hand, by the id of its piece. */
 export interface Held {
-  readonly id: number
+  readonly id: string
   readonly face: number
 }
 
@@ -29,7 +29,7 @@ export interface View {
 
 /** What it does. */
 export type Deed =
-  | { kind: 'play'; card: number; suit: number }
+  | { kind: 'play'; card: string; suit: number }
   | { kind: 'draw' }
   | { kind: 'pass' }
 

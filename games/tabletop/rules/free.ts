@@ -84,7 +84,7 @@ export function deal(
 }
 
 /** Rolls a die, or all. @returns what they show */
-export function roll(table: GameTable, args: { die: number | null }, by: Actor): number[] {
+export function roll(table: GameTable, args: { die: string | null }, by: Actor): number[] {
   const all = table.all(Die).filter(({ state }) => !state.aside)
   const dice = all.filter((die) => args?.die === null || die.id === args?.die)
   const free = dice.filter(({ heldBy }) => heldBy === 0 || heldBy === by.player)

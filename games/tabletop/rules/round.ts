@@ -71,7 +71,7 @@ export function dealRound(table: GameTable, _args: null, by: Actor): void {
 }
 
 /** Plays a card. @param args.suit  the suit that an eight names, 0 to 3 */
-export function playCard(table: GameTable, args: { card: number; suit: number }, by: Actor): void {
+export function playCard(table: GameTable, args: { card: string; suit: number }, by: Actor): void {
   const round = going(table)
   const card = table.find(Card, args?.card)
   if (!card || card.state.hand !== by.player) throw new RangeError('That card is not in your hand.')
@@ -94,8 +94,8 @@ function lay(table: GameTable, card: TableCard): void {
   card.raise()
 }
 
-/** Draws a card. @returns its piece */
-export function takeCard(table: GameTable, _args: null, by: Actor): number {
+/** Draws a card. @returns the id of its piece */
+export function takeCard(table: GameTable, _args: null, by: Actor): string {
   const round = going(table)
   const fault = eights.whyNoDraw(round, by.player, leftOf(table))
   if (fault !== '') throw new RangeError(fault)

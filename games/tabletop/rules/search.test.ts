@@ -50,7 +50,7 @@ test('what is not in a search cannot be got by one: seers are set by the table, 
     ok: false,
     reason: 'The table says who looks through a pile.',
   })
-  expect(await act(crew, 3, ACTS.search, { card: 987_654 })).toContain(
+  expect(await act(crew, 3, ACTS.search, { card: '987654' })).toContain(
     'Card 987654 lies on no pile',
   )
   expect(await act(crew, 3, ACTS.search, null as never)).toContain('lies on no pile')

@@ -22,7 +22,7 @@ export function searcherOf(table: Readable): number {
 }
 
 /** Shows the pile on which a card lies to who asks. @returns how many cards */
-export function search(table: GameTable, args: { card: number }, by: Actor): number {
+export function search(table: GameTable, args: { card: string }, by: Actor): number {
   if (gameOf(table) !== 'free') throw new RangeError('Only at a free table one may do that.')
   const other = searcherOf(table)
   if (other !== 0 && other !== by.player && table.here.includes(other)) {

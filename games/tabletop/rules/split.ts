@@ -17,9 +17,9 @@ const APART: Vec2 = [CARD[0] + 25, CARD[1] + 40]
  */
 export function split(
   table: GameTable,
-  args: { card: number; count: number },
+  args: { card: string; count: number },
   by: Actor,
-): number[] {
+): string[] {
   if (gameOf(table) !== 'free') throw new RangeError('In this game the rules move the cards.')
   const { card, count } = args ?? {}
   const pile = pileOf(table, card)

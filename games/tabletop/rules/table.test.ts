@@ -15,12 +15,12 @@ import { ACTS } from './things.ts'
 
 type CardHandle = PieceHandle<typeof Card.schema.fields>
 
-function card(session: Session, id: number): CardHandle {
+function card(session: Session, id: string): CardHandle {
   return session.all(Card).find((one) => one.id === id)!
 }
 
 /** Who sees the face of a card, by their places in the crew. */
-function seers({ all }: Crew, id: number): number[] {
+function seers({ all }: Crew, id: string): number[] {
   return all.flatMap((session, place) => (card(session, id).state.face === null ? [] : [place]))
 }
 
@@ -221,7 +221,7 @@ describe('crazy eights', () => {
     expect(mine.every(({ state }) => state.face !== null)).toBe(true)
     expect(hand(linus, grace).every(({ state }) => state.face === null)).toBe(true)
     const [theirs] = hand(linus, grace)
-    const play = (who: number, id: number): Promise<string> =>
+    const play = (who: number, id: string): Promise<string> =>
       act(crew, who, ACTS.playCard, { card: id, suit: 0 })
     expect(await play(2, theirs!.id)).toContain('not in your hand')
     expect(await play(3, theirs!.id)).toContain('not your turn')

@@ -19,13 +19,13 @@ export interface Fan {
   /** The middle of the hand's lower edge. */
   readonly at: Vec2
   /** Each card with its middle. */
-  readonly cards: ReadonlyMap<number, Vec2>
+  readonly cards: ReadonlyMap<string, Vec2>
 }
 
 /** All hands but our own that hold a card. */
 export function fansOf(play: Play, frame: Frame): Fan[] {
   const me = play.watching ? 0 : play.session.me.player
-  const hands = new Map<number, number[]>()
+  const hands = new Map<number, string[]>()
   for (const { kind, id, handle } of play.things) {
     if (kind !== 'card' || handle.state.hand === 0 || handle.state.hand === me) continue
     hands.set(handle.state.hand, [...(hands.get(handle.state.hand) ?? []), id])
@@ -34,7 +34,7 @@ export function fansOf(play: Play, frame: Frame): Fan[] {
   return [...hands].map(([player, ids], place) => {
     const x = (frame.width * (place + 1)) / (hands.size + 1)
     const step = Math.min(STEP, WIDE / ids.length)
-    const cards = ids.map((id, index): [number, Vec2] => {
+    const cards = ids.map((id, index): [string, Vec2] => {
       return [id, [x + (index - (ids.length - 1) / 2) * step, y]]
     })
     return { player, at: [x, y + (CARD[1] * FAN_SCALE) / 2], cards: new Map(cards) }

@@ -37,21 +37,21 @@ export class Looks {
   readonly #camera: Camera
   /** The hands of the others, along the upper edge. */
   fans: readonly Fan[] = []
-  #looks = new Map<number, Look>()
-  #fans: ReadonlyMap<number, Vec2> = new Map()
+  #looks = new Map<string, Look>()
+  #fans: ReadonlyMap<string, Vec2> = new Map()
 
   constructor(camera: Camera) {
     this.#camera = camera
   }
 
   /** How a thing looks; null for one that is not drawn, such as another's cards. */
-  of(id: number): Look | null {
+  of(id: string): Look | null {
     return this.#looks.get(id) ?? null
   }
 
   /** Goes on by so many milliseconds. @returns whether anything still moves */
   advance(play: Play, ms: number): boolean {
-    const looks = new Map<number, Look>()
+    const looks = new Map<string, Look>()
     let isMoving = false
     this.fans = fansOf(play, this.#camera.frame)
     this.#fans = new Map(this.fans.flatMap(({ cards }) => [...cards]))
@@ -72,8 +72,7 @@ export class Looks {
     const flip = thing.kind === 'card' && isOpen(thing.handle) ? 1 : 0
     const { zoom, frame } = this.#camera
     if (drag) return { at: drag.at, turn: turnOf(thing), scale: zoom, flip, space: 'air' }
-    const { heldBy } = thing.handle
-    if (thing.kind === 'card' && thing.handle.state.hand !== 0 && heldBy === 0) {
+    if (thing.kind === 'card' && thing.handle.state.hand !== 0 && !thing.handle.holder) {
       const isOurs = thing.handle.state.hand === me && !play.watching
       const fan = isOurs ? null : this.#fans.get(thing.id)
       if (fan) return { at: fan, turn: 0, scale: FAN_SCALE, flip, space: 'tray' }
@@ -119,7 +118,7 @@ export class Looks {
   }
 
   /** Where a thing is seen, in pixels of the picture. */
-  onScreen(id: number): Vec2 | null {
+  onScreen(id: string): Vec2 | null {
     const look = this.#looks.get(id)
     if (!look) return null
     return look.space === 'tray' ? look.at : this.#camera.toScreen(look.at)

@@ -325,9 +325,9 @@ function inHands(play: Play): Thing[] {
 
 function Placed(props: { thing: Thing; look: Look; scene: Scene; play: Play }): ComponentChild {
   const { thing, look, scene, play } = props
-  const { heldBy, holder } = thing.handle
+  const { holder } = thing.handle
   const me = play.session.me.player
-  const isOthers = heldBy !== 0 && heldBy !== me
+  const other = holder && holder.player !== me ? holder : null
   const scale = look.space === 'tray' ? look.scale : look.space === 'air' ? 1.06 : 1
   const degrees = (look.turn * 180) / Math.PI
   const at = `translate(${look.at[0].toFixed(2)} ${look.at[1].toFixed(2)})`
@@ -335,15 +335,15 @@ function Placed(props: { thing: Thing; look: Look; scene: Scene; play: Play }): 
     selected: play.selected.has(thing.id) || isChosen(play, thing),
     focused: play.focus === thing.id && play.keyed,
     ready: thing.kind === 'man' && play.waysOf(thing.handle.state.square).length > 0,
-    holder: isOthers ? colourOf(heldBy) : '',
-    name: isOthers ? (holder?.name ?? play.called(heldBy)) : '',
+    holder: other ? colourOf(other.player) : '',
+    name: other?.name ?? '',
     inAir: look.space === 'air',
     flip: look.flip,
     turned: scene.camera.turned,
   }
   return (
     <g
-      class={look.space === 'table' && heldBy === me ? 'mine' : undefined}
+      class={look.space === 'table' && holder?.player === me ? 'mine' : undefined}
       transform={`${at} rotate(${degrees.toFixed(1)}) scale(${scale.toFixed(3)})`}
     >
       <ThingPicture thing={thing} marks={marks} />

@@ -22,6 +22,7 @@ import { parseUdpAddress, udpAddress } from './udp.ts'
 export interface MulticastOptions {
   /** A multicast address: 224.0.0.0 to 239.255.255.255. */
   group: string
+  /** The port of the group; members of a group have the same. */
   port: number
   /** Name or IPv4 address of ours; by default the first that leads to others, else loopback. */
   via?: string
@@ -29,7 +30,9 @@ export interface MulticastOptions {
 
 /** What happened, in datagrams. */
 export interface MulticastCounters {
+  /** To the group or a member. */
   sent: number
+  /** Of others, handed on. */
   received: number
   /** Our own, which came back from the group. */
   echoes: number
@@ -43,6 +46,7 @@ export interface MulticastCounters {
 export interface Multicast extends Datagrams {
   /** Send here to reach all members but ourselves. */
   readonly group: string
+  /** Since it was opened. */
   readonly counters: Readonly<MulticastCounters>
 }
 

@@ -22,10 +22,15 @@ export interface HubFigures {
 
 /** One session, as a lobby lists it. */
 export interface ListedSession {
+  /** Its id, another for each founding of a room. */
   session: string
+  /** What `join` was given as `game`. */
   game: string
+  /** What `join` was given as `room`. */
   room: string
+  /** Players who are in it, as its server said last. */
   players: number
+  /** Players for whom there is room. */
   playersMax: number
   /** `unreachable`: nobody who serves it answers. */
   standing: 'open' | 'full' | 'unreachable'

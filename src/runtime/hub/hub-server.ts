@@ -26,7 +26,9 @@ export interface HubHealth {
   ok: boolean
   /** What the disk said last, as a sentence, if it takes nothing. */
   trouble: string | null
+  /** Sessions that are registered. */
   sessions: number
+  /** Streams that are open. */
   connections: number
 }
 

@@ -7,7 +7,8 @@
 
 import { badValue } from '../../machine.ts'
 import { LETTER_BYTES_MAX } from '../../mailbox/messages.ts'
-import { type MailValue, toBytes } from './values.ts'
+import { givenBody, isLetterType } from './letter-types.ts'
+import { toBytes, toTyped } from './values.ts'
 
 /** What a handler is told of a letter beside its body. */
 export interface LetterInfo {
@@ -65,9 +66,18 @@ export const BODY_BYTES_MAX: number = LETTER_BYTES_MAX - ENVELOPE_MAX
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** A body as bytes. @throws HoldfastError `bad-value` also if it is too long */
-export function toBody(value: MailValue): Uint8Array {
-  const bytes = toBytes(value)
+/**
+ * What `post` was given: a type, if there is one, a body and options.
+ *
+ * @throws HoldfastError `bad-value` for what does not fit its type, is no plain value or too long
+ */
+export function givenLetter(given: readonly unknown[]): { body: Uint8Array; options: object } {
+  const [type, body, options = {}] = isLetterType(given[0]) ? given : [null, ...given]
+  const bytes = isLetterType(type) ? toTyped(type.name, givenBody(type, body)) : toBytes(body)
+  return { body: short(bytes), options: options as object }
+}
+
+function short(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= BODY_BYTES_MAX) return bytes
   throw badValue(
     `a letter has at most ${BODY_BYTES_MAX} bytes: ${bytes.length}; send what is larger in parts`,

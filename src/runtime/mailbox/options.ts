@@ -3,6 +3,7 @@
 import { HoldfastError } from '../../machine.ts'
 import { type Limits, LIMITS, type Policy } from '../../mailbox/mailbox.ts'
 import { isMailId, MAIL_ID_MAX } from '../../mailbox/messages.ts'
+import type { LetterDefinition } from './letter-types.ts'
 import type { LetterInfo } from './letters.ts'
 import type { Transaction } from './transaction.ts'
 import type { MailValue } from './values.ts'
@@ -25,6 +26,11 @@ export interface MailboxOptions {
   peers?: Readonly<Record<string, string>>
   /** The only ids that letters are taken from. Default: all that have the key. */
   accept?: readonly string[]
+  /**
+   * Types of letters that are taken here, made by `letter`. One that says it has another, or whose
+   * fields do not fit, is set aside (`dead`) and counted (`counters.unfit`). Default: none.
+   */
+  types?: readonly LetterDefinition[]
   /** What goes unasked on a connection. Default `hello`. */
   policy?: Policy
   /**
@@ -52,10 +58,11 @@ export interface MailboxOptions {
 }
 
 /** Handles a letter. It may not be async: what it does is one transaction. */
-export type LetterHandler = (
+export type LetterHandler<Body = MailValue> = (
   tx: Transaction,
+  /** The id of its sender. */
   from: string,
-  body: MailValue,
+  body: Body,
   letter: LetterInfo,
 ) => void
 
@@ -102,15 +109,21 @@ export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
 
 /** How a queue stands. */
 export interface QueueFigures {
+  /** The id of the other mailbox. */
   peer: string
+  /** Whether a connection to it stands. */
   connected: boolean
   /** Letters that wait for an ack, and their bytes. */
   waiting: number
+  /** The bytes of the letters that wait. */
   bytes: number
   /** Numbers of the last letter posted, acked, and of theirs that took effect. */
   posted: number
+  /** The number of the last that took effect there. */
   acked: number
+  /** The number of the last letter of theirs that took effect here. */
   heard: number
+  /** Why letters rest, as a sentence; null if they do not. */
   fault: string | null
 }
 

@@ -6,7 +6,7 @@ import type { MailStore } from '../../ports.ts'
 import type { Draft } from './draft.ts'
 import { unseal } from './letters.ts'
 import type { Turns } from './turns.ts'
-import { type MailValue, toValue } from './values.ts'
+import { type MailValue, readLetter } from './values.ts'
 
 /** Bytes of letters that are moved to another peer at once. */
 const REDIRECT_BYTES_MAX: number = 64 * 1024 * 1024
@@ -15,12 +15,16 @@ const READ_BYTES: number = 256 * 1024
 
 /** A letter that waits in an outbox. */
 export interface WaitingLetter {
+  /** Its number between the two mailboxes. */
   readonly n: number
   /** When it was posted, in milliseconds since 1970; null if unsaid. */
   readonly at: number | null
   /** Null if it began with this letter. */
   readonly trace: string | null
+  /** What was posted. */
   readonly body: MailValue
+  /** The name of its type; null for none. */
+  readonly type: string | null
 }
 
 /** What the owner may do about a peer. */
@@ -105,7 +109,7 @@ export function outbox(
     if (letters.length === 0) break
     for (const { n, body } of letters.slice(0, most - found.length)) {
       const { at, trace, body: plain } = unseal(body)
-      found.push({ n, at, trace, body: toValue(plain) })
+      found.push({ n, at, trace, ...readLetter(plain) })
     }
     from = letters.at(-1)!.n
   }

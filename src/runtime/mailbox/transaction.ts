@@ -3,7 +3,9 @@
 import { HoldfastError } from '../../machine.ts'
 import { sizeOf } from '../../mailbox/mailbox.ts'
 import type { MailChange, MailStore, SqlValue } from '../../ports.ts'
-import { type Dated, type LetterOptions, toBody } from './letters.ts'
+import type { Fields, StateOf } from '../../wire/schema.ts'
+import type { LetterType } from './letter-types.ts'
+import { type Dated, givenLetter, type LetterOptions } from './letters.ts'
 import { type Carried, type MailValue, toBytes, toValue } from './values.ts'
 import { checkOptions } from '../options.ts'
 
@@ -24,10 +26,16 @@ export interface Transaction {
   /** Keys with such a beginning, sorted. */
   keys(prefix?: string): string[]
   /**
-   * Posts a letter, which goes when the transaction holds, or later.
+   * Posts a letter, which goes when the transaction holds, or later; of a type, or of none.
    *
    * @throws HoldfastError `outbox-full`, `bad-value`
    */
+  post<F extends Fields>(
+    to: string,
+    type: LetterType<F>,
+    body: StateOf<F>,
+    options?: LetterOptions,
+  ): void
   post<Body>(to: string, body: Body & Carried<Body>, options?: LetterOptions): void
   /**
    * Runs one statement, on stores that know SQL. @returns its rows
@@ -141,10 +149,11 @@ export class LetterTransaction implements Transaction {
     return [...keys].toSorted()
   }
 
-  post(to: string, body: MailValue, options: LetterOptions = {}): void {
+  post(to: string, ...given: readonly unknown[]): void {
     this.#check()
+    const { body, options } = givenLetter(given)
     checkOptions('post', options, ['delay', 'ttl'])
-    const letter = this.#desk.seal(toBody(body), options)
+    const letter = this.#desk.seal(body, options)
     if (letter.due === null) this.#take(to, sizeOf(letter.body))
     else this.#desk.checkLater(++this.#delayed)
     this.posts.push({ to, ...letter })

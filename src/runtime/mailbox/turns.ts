@@ -13,21 +13,28 @@
 import { HoldfastError, type Millis } from '../../machine.ts'
 import * as mailbox from '../../mailbox/mailbox.ts'
 import type { Limits, MailOut } from '../../mailbox/mailbox.ts'
-import { type Batch, mailLayout, type MailMessage } from '../../mailbox/messages.ts'
-import type { Alarm, DeadLetter, Letter, Loop, MailStore, Watchdog } from '../../ports.ts'
+import { type Batch, mailLayout } from '../../mailbox/messages.ts'
+import type { Alarm, DeadLetter, Letter } from '../../ports.ts'
 import { decode } from '../../wire/layout.ts'
 import { isSame, NO_LIFE } from '../../wire/history.ts'
+import { Unhandled } from './handlers.ts'
+import type { LetterDefinition } from './letter-types.ts'
 import type { LetterHandler } from './options.ts'
-import { type Desk, LetterTransaction, type Posted, Values } from './transaction.ts'
-import type { Transaction } from './transaction.ts'
+import {
+  type Desk,
+  LetterTransaction,
+  type Posted,
+  type Transaction,
+  Values,
+} from './transaction.ts'
 import { boundDead, dropDead } from './dead.ts'
 import { Deaths } from './deaths.ts'
 import { Ended } from './ended.ts'
-import { begin, type Draft, movedIn, peersOf, type TurnEvent } from './draft.ts'
+import { begin, type Draft, movedIn, peersOf } from './draft.ts'
 import { Later, LATER_MAX } from './later.ts'
 import { type Dated, type LetterOptions, toLetter, unseal } from './letters.ts'
-import { toValue } from './values.ts'
 import { atOnce } from '../reports.ts'
+import type { TurnsHost } from './turns-host.ts'
 
 /** A handler that takes longer is named. */
 const SLOW_MS: Millis = 1_000
@@ -55,28 +62,6 @@ export const MALFORMED = 'what came is no message of a mailbox'
 /** Something to do in a turn. It may be done again, for a turn that failed is begun anew. */
 export type Input = (draft: Draft) => void
 
-/** What turns run on, and whom they tell. */
-export interface TurnsHost {
-  loop: Loop
-  store: MailStore
-  /** Letters that are kept set aside, and for how long. */
-  deadMax: number
-  deadMs: number | null
-  /** The wall clock; null for replicas, which say nothing of time. */
-  date: (() => number) | null
-  watchdog: Watchdog | null
-  send(peer: string, message: MailMessage): void
-  told(event: TurnEvent): void
-  /** Something became durable. */
-  changed(): void
-  /** Letters to or from a peer are through. */
-  moved(peer: string): void
-  /** What a peer sent is no message. */
-  malformed(peer: string): void
-  /** The store refused: connections are to be dropped. */
-  refused(error: Error): void
-}
-
 /** The turns of one mailbox. */
 export class Turns {
   readonly values: Values
@@ -88,7 +73,6 @@ export class Turns {
   readonly #isReplica: boolean
   readonly #alarm: Alarm
   readonly #deaths: Deaths
-  #handler: LetterHandler | null = null
   #inputs: Input[] = []
   /** Peers whose letters wait to be handled again. */
   readonly #late = new Set<string>()
@@ -114,14 +98,14 @@ export class Turns {
     this.#sleep(host.loop.now())
   }
 
-  get handler(): LetterHandler | null {
-    return this.#handler
-  }
-
-  set handler(handler: LetterHandler | null) {
-    this.#handler = handler
-    for (const [id, peer] of this.box.peers) if (mailbox.waits(peer)) this.#late.add(id)
-    if (handler) this.#soon()
+  /** Letters of that type, or of none, have a handler from now on. @throws HoldfastError */
+  handle(type: LetterDefinition | null, handler: LetterHandler): void {
+    this.#host.handlers.add(type, handler)
+    for (const [id, peer] of this.box.peers) {
+      if (mailbox.waits(peer)) this.#late.add(id)
+      if (peer.retryAt === Infinity) peer.retryAt = 0
+    }
+    this.#soon()
   }
 
   /** Does something in the next turn. */
@@ -187,7 +171,8 @@ export class Turns {
     const next = peer.heard + 1
     if (last < next) return null
     if (!mailbox.waits(peer)) return `letter ${next} of ${id} is missing`
-    if (!this.#handler) return `letter ${next} of ${id} waits: there is no handler for letters`
+    const isHeld = !this.#host.handlers.some || peer.retryAt === Infinity
+    if (isHeld) return `letter ${next} of ${id} waits: there is no handler for letters`
     const thrown = events.findLast((event) => event.kind === 'threw' && event.peer === id)
     const why = thrown && 'why' in thrown ? `its handler threw: ${thrown.why}` : 'it failed before'
     return `letter ${next} of ${id} waits to be handled again: ${why}`
@@ -211,7 +196,9 @@ export class Turns {
   /** Hands a dead letter to the handler. @throws HoldfastError `failed` if that throws */
   handleDead(draft: Draft, { peer, n, body }: DeadLetter): void {
     const error = this.#handle(draft, peer, { n, body }, true)
-    if (error) throw new HoldfastError('failed', `the handler threw again: ${error.message}`)
+    if (!error) return
+    const how = error instanceof Unhandled ? '' : 'the handler threw again: '
+    throw new HoldfastError('failed', how + error.message)
   }
 
   /** Makes durable what waits, and does nothing more. */
@@ -328,7 +315,7 @@ export class Turns {
     const isMore = this.#inputs.length > 0 || this.#isReady(now)
     const due = isMore ? now : mailbox.deadline(this.box)
     // Without a handler letters wait, and there is nothing to be woken for.
-    const held = this.#handler || due > now || isMore ? due : now + 1_000
+    const held = this.#host.handlers.some || due > now || isMore ? due : now + 1_000
     const at = Math.min(held, this.#laterAt(now))
     if (at < Infinity) this.#alarm.set(at)
   }
@@ -347,13 +334,13 @@ export class Turns {
   }
 
   #isReady(now: Millis): boolean {
-    if (!this.#handler) return false
+    if (!this.#host.handlers.some) return false
     return [...this.#late].some((peer) => mailbox.next(this.box, now, peer) !== null)
   }
 
   /** Letters that waited, in the order in which they came. */
   #handleLate(draft: Draft): void {
-    if (this.#late.size === 0 || !this.#handler) return
+    if (this.#late.size === 0 || !this.#host.handlers.some) return
     const place = (peer: string): number => this.box.peers.get(peer)?.place ?? 0
     const late = [...this.#late].toSorted((a, b) => place(a) - place(b))
     for (const peer of late) this.#handleOf(draft, peer, TURN_LETTERS_MAX)
@@ -366,7 +353,7 @@ export class Turns {
     if (!known) return void this.#late.delete(peer)
     const now = this.#host.loop.now()
     const next = (): ReturnType<typeof mailbox.next> =>
-      this.#handler && draft.handled < most ? mailbox.next(box, now, peer) : null
+      this.#host.handlers.some && draft.handled < most ? mailbox.next(box, now, peer) : null
     for (let letter = next(); letter; letter = next()) {
       draft.handled++
       const { n } = letter
@@ -391,11 +378,19 @@ export class Turns {
   }
 
   #threw(draft: Draft, now: Millis, peer: string, n: number, error: Error): void {
+    if (error instanceof Unhandled) return this.#leave(draft, now, peer, error)
     draft.events.push({ kind: 'threw', peer, n, why: error.message })
     // Whom it wanted to write to takes no more just now: that is no fault of this letter.
     const isFull = error instanceof HoldfastError && error.code === 'outbox-full'
     if (isFull) mailbox.postpone(this.box, now, peer)
     else mailbox.failed(this.box, now, peer, error.message, draft.out, this.#deaths.of(peer, n))
+  }
+
+  // What does not fit never will; what has no handler waits for it.
+  #leave({ out }: Draft, now: Millis, peer: string, { isUnfit, message }: Unhandled): void {
+    if (!isUnfit) return void (mailbox.peerOf(this.box, peer).retryAt = Infinity)
+    this.box.counters.unfit++
+    mailbox.failed(this.box, now, peer, message, out, this.#limits.triesMax)
   }
 
   #handle(draft: Draft, peer: string, letter: Letter, isReleased: boolean): Error | null {
@@ -412,9 +407,7 @@ export class Turns {
     this.#host.watchdog?.begin(`${this.#id}'s handler of letters, with letter ${n} of ${peer},`)
     const blame = isReleased ? null : { peer, n }
     const error = this.#attempt(draft, blame, info.trace, (tx) => {
-      if (!this.#handler) throw new HoldfastError('failed', 'there is no handler for letters')
-      const given: unknown = this.#handler(tx, peer, toValue(body), info)
-      atOnce('the handler of letters, which is one transaction,', given)
+      this.#host.handlers.handle(tx, peer, body, info)
     })
     this.#host.watchdog?.end()
     const ms = loop.now() - begun

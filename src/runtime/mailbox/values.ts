@@ -20,6 +20,8 @@ const decoder = new TextDecoder()
 
 const BYTES = 0
 const JSON_TEXT = 1
+// 2 is an envelope (letters.ts).
+const TYPED = 3
 
 /** A value as bytes. @throws HoldfastError `bad-value` for what JSON does not have */
 export function toBytes(value: MailValue): Uint8Array {
@@ -39,10 +41,31 @@ function textOf(value: MailValue): string {
   }
 }
 
+/** The body of a letter of that type, whose name has at most 255 bytes. */
+export function toTyped(name: string, body: MailValue): Uint8Array {
+  const called = encoder.encode(name)
+  const content = encoder.encode(textOf(body))
+  const bytes = new Uint8Array(2 + called.length + content.length)
+  bytes.set([TYPED, called.length])
+  bytes.set(called, 2)
+  bytes.set(content, 2 + called.length)
+  return bytes
+}
+
+/** The name of the type that a letter says it has; null if it says none. */
+export function typeNameOf(bytes: Uint8Array): string | null {
+  return bytes[0] === TYPED ? decoder.decode(bytes.subarray(2, 2 + (bytes[1] ?? 0))) : null
+}
+
+/** A body as it is shown: its value, and the type that it says it has; null for none. */
+export function readLetter(bytes: Uint8Array): { type: string | null; body: MailValue } {
+  return { type: typeNameOf(bytes), body: toValue(bytes) }
+}
+
 /** The value of such bytes; bytes of another kind are given as they are. */
 export function toValue(bytes: Uint8Array): MailValue {
-  if (bytes[0] !== JSON_TEXT) return bytes.slice(1)
-  const text = decoder.decode(bytes.subarray(1))
+  if (bytes[0] !== JSON_TEXT && bytes[0] !== TYPED) return bytes.slice(1)
+  const text = decoder.decode(bytes.subarray(bytes[0] === TYPED ? 2 + (bytes[1] ?? 0) : 1))
   try {
     return JSON.parse(text) as MailValue
   } catch {

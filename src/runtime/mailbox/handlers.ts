@@ -1,0 +1,82 @@
+/** Who handles which letters, and whether what came fits: of a letter anybody may be the sender. */
+
+import { badValue, HoldfastError } from '../../machine.ts'
+import { fit } from '../../wire/fit.ts'
+import { shown } from '../../wire/schema.ts'
+import { atOnce } from '../reports.ts'
+import type { LetterInfo } from './letters.ts'
+import { type LetterDefinition, type LetterType, typesByName } from './letter-types.ts'
+import type { LetterHandler } from './options.ts'
+import type { Transaction } from './transaction.ts'
+import { toValue, typeNameOf } from './values.ts'
+
+/** A letter that no handler saw. */
+export class Unhandled extends Error {
+  /** It fits nothing that is declared here, and never will; else it waits for a handler. */
+  readonly isUnfit: boolean
+
+  constructor(isUnfit: boolean, why: string) {
+    super(why)
+    this.isUnfit = isUnfit
+  }
+}
+
+/** See the head of this file. */
+export class Handlers {
+  readonly #types: ReadonlyMap<string, LetterType>
+  // By the name of a type; null for letters that are of none.
+  readonly #handlers = new Map<string | null, LetterHandler>()
+
+  /** @throws HoldfastError `bad-value` for what are no types of letters */
+  constructor(types: unknown) {
+    this.#types = typesByName(types)
+  }
+
+  /** Whether there is any. */
+  get some(): boolean {
+    return this.#handlers.size > 0
+  }
+
+  /**
+   * @param type  null for letters of none
+   * @throws HoldfastError `bad-value` for a second handler, `not-found` for a type that is not here
+   */
+  add(type: LetterDefinition | null, handler: LetterHandler): void {
+    const what = type ? `letters of the type "${type.name}"` : 'letters'
+    if (type && this.#types.get(type.name) !== type) {
+      throw new HoldfastError(
+        'not-found',
+        `${what} were not declared: give it in openMailbox({ types })`,
+      )
+    }
+    const name = type?.name ?? null
+    if (this.#handlers.has(name)) throw badValue(`${what} have a handler already`)
+    this.#handlers.set(name, handler)
+  }
+
+  /** See `add`. */
+  delete(type: LetterDefinition | null): void {
+    this.#handlers.delete(type?.name ?? null)
+  }
+
+  /** Has a letter handled. @throws Unhandled, or what its handler throws */
+  handle(tx: Transaction, from: string, bytes: Uint8Array, info: LetterInfo): void {
+    const name = typeNameOf(bytes)
+    const body = name === null ? toValue(bytes) : this.#fitting(name, toValue(bytes))
+    const handler = this.#handlers.get(name)
+    if (!handler) throw new Unhandled(false, 'there is no handler for letters')
+    const given: unknown = handler(tx, from, body, info)
+    atOnce('the handler of letters, which is one transaction,', given)
+  }
+
+  #fitting(name: string, value: unknown): unknown {
+    const type = this.#types.get(name)
+    if (!type) {
+      const has = [...this.#types.keys()].join(', ') || 'none'
+      throw new Unhandled(true, `no type of letters is called ${shown(name)} here: there is ${has}`)
+    }
+    const fitted = fit(type.schema, value)
+    if (fitted.ok) return fitted.value
+    throw new Unhandled(true, `the letter "${name}": ${fitted.why}`)
+  }
+}
