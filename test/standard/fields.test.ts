@@ -88,23 +88,35 @@ describe('every kind of field', () => {
     const others = Object.entries(schema).filter(([name, value]) => {
       return typeof value !== 'number' && !VERBS.includes(name)
     })
-    expect(others.map(([name]) => name).sort()).toEqual(kinds.toSorted())
+    expect(
+      others.map(([name]) => name).sort(),
+      'a new kind of field belongs into SAMPLES of this file, a new verb into VERBS',
+    ).toEqual(kinds.toSorted())
   })
 
   test('stands in the document’s table, and the table has no others (AP-19)', () => {
-    expect([...standard.fields].sort()).toEqual(kinds.map(wordOf).sort())
+    expect(
+      [...standard.fields].sort(),
+      'the table of section 9.1 of docs/STANDARD.md has each word of SAMPLES',
+    ).toEqual(kinds.map(wordOf).sort())
   })
 
   test.each(kinds)('%s: has an example of its bytes (AP-19)', (name) => {
     const own = states.filter(({ what, reads }) => {
       return reads !== null && what.includes(`: ${wordOf(name)}`)
     })
-    expect(own.length).toBeGreaterThan(0)
+    expect(
+      own.length,
+      `the examples of section 9.1 of docs/STANDARD.md have none: state { x: ${name} … }`,
+    ).toBeGreaterThan(0)
   })
 
   test.each(states)('example $line is read alike by the code (AP-19)', ({ what, bytes, reads }) => {
     const type = EXAMPLES.find((one) => `state ${one.text}` === what)
-    expect(what).toBe(`state ${type?.text}`)
+    expect(
+      type?.text,
+      `EXAMPLES of this file has no type whose text is that of ${what}`,
+    ).toBeDefined()
     const state: StateOf<Fields> | null = schema.decodeState(type!, bytes)
     expect(state && tell(state as Value)).toBe(reads)
   })
