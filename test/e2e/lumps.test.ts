@@ -82,9 +82,9 @@ function bump(window: Window): Promise<Version> {
         // Of a pass that went by way of a server who died we may have yet to hear.
         let stale: number | null = null
         const beat = setInterval(() => {
-          const subscriber = sugar.sights.find(({ handle }) => handle.state.home === home)
-          if (!subscriber) return
-          const { handle, lump } = subscriber
+          const sight = sugar.sights.find(({ handle }) => handle.state.home === home)
+          if (!sight) return
+          const { handle, lump } = sight
           const { epoch, count } = handle.version
           const now = epoch * 1e6 + count
           stale ??= handle.mine ? now : -1
