@@ -31,7 +31,7 @@ export function begin(now: Millis, address: string, rtt: Millis): Doubt {
   return { address, askAt: now + ASK_AGAIN_MS, until: now + wait, last: false }
 }
 
-/** What is to be done now. */
+/** Decides what to do about the peer now. */
 export function look(doubt: Doubt, now: Millis): 'ask' | 'believe' | 'wait' {
   if (now >= doubt.until) {
     if (doubt.last) return 'believe'

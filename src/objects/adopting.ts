@@ -1,6 +1,6 @@
 /**
- * What becomes of the objects of members who went (B26): the primary adopts them, gives them back
- * to players who return, and ends or keeps them when they do not.
+ * The objects of members who left (B26): the primary adopts them, gives them back to players who
+ * return, and ends or keeps them when they do not.
  */
 
 import type { Millis, PeerId } from '../machine.ts'

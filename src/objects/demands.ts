@@ -62,7 +62,7 @@ export interface Grant {
   version: Version
   to: PeerId
   at: Millis
-  /** Who gave the object away, by which request; null if the grant answers a `take`. */
+  /** The giver and its request; null for a `take`, or once the giver has been answered. */
   giver: { inc: PeerId; request: number } | null
 }
 

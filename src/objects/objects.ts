@@ -1,5 +1,5 @@
 /**
- * Objects with one owner each, who may change: this file has the operations of the application.
+ * Objects with one owner each, who may change (B1, B5, B25): the operations of the application.
  *
  * The newest state wins, and nobody waits. An owner creates, changes and destroys; anybody may ask
  * for an object, and its owner may give it away; the primary decides (owning.ts). All states go to

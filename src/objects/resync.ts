@@ -46,9 +46,7 @@ function retell(turn: Turn, from: PeerId, subscriber: Subscriber, epoch: number)
   oweAll(turn, from, subscriber)
 }
 
-/**
- * RESYNC: the primary has sent all that it knows. So an object that it did not send does not exist.
- */
+/** RESYNC: the primary has sent all that it knows: what we do not have by now does not exist. */
 export function counted(turn: Turn, from: PeerId, term: number): void {
   const { objects } = turn
   if (from !== objects.primary) return

@@ -26,9 +26,7 @@ export const MADE_AT_MAX: number = 2 ** 48
 /** Bytes of a stamp at its longest. */
 export const STAMP_BYTES_MAX: number = 8 + 1 + 3 * AGES_MAX
 
-/**
- * The ages with the age at the n-th stage added; null if the state was not measured up to there.
- */
+/** The ages with that at the n-th stage added; null if not measured up to there, or too old. */
 export function agesAt(
   { madeAt, ages }: { madeAt: Millis; ages: readonly Millis[] | null },
   time: Millis,

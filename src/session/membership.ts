@@ -154,7 +154,7 @@ export function admits(
     ? session.server.published.get(inc)
     : view.members.find((member) => member.inc === inc)
   if (known) return proves(proof, known.linkHash) ? 'yes' : 'no'
-  // The member may be in a view that we do not have yet: without an answer the process waits and
-  // keeps its data (the delivery barrier).
+  // The member may be in a view that we do not have yet. So it gets no answer: it asks again, and
+  // keeps its data until a link opens.
   return mv > (serves(session) ? session.server.publishedMv : view.mv) ? 'wait' : 'no'
 }

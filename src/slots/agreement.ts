@@ -1,5 +1,5 @@
 /**
- * What all who play agree on. The worlds of two reference members may differ in the acts that they
+ * Agreement of all who play. The worlds of two reference members may differ in the acts that they
  * hold, and it is not known which of the two stays; so an act is void only where no world is left
  * that holds it.
  *
