@@ -68,7 +68,7 @@ export interface Counters {
   probes: number
 }
 
-/** Decisions on which order and verdicts rest: RULES of rules.ts, or a test's variant. */
+/** Decisions on which order and verdicts rest: RULES of rules.ts, or a test's own. */
 export interface LinkRules {
   /** Whether a packet may be numbered now without giving up an older one. */
   hasNumber(link: Link): boolean

@@ -119,9 +119,7 @@ export interface Subscriber {
   eyes: Map<number, number[]>
 }
 
-/**
- * Decisions on which one owner and one newest state rest: RULES of rules.ts, or a test's variant.
- */
+/** Decisions on which one owner and one newest state rest: RULES of rules.ts, or a test's own. */
 export interface ObjectsRules extends RequestRules {
   /** Which of two versions is the newer one (B39): above 0 if the entry's is. */
   order(said: Said, known: Replica): number

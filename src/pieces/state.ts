@@ -137,7 +137,7 @@ export interface Fork {
   until: number
 }
 
-/** Decisions on which a piece's history rests: RULES of rules.ts, or a test's variant. */
+/** Decisions on which a piece's history rests: RULES of rules.ts, or a test's own. */
 export interface PiecesRules {
   /** The tag of an update that is made now (O12). */
   tagOf(pieces: Pieces): number

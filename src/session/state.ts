@@ -201,7 +201,7 @@ export interface Published {
   askAt: Millis
 }
 
-/** Decisions on which published state and roles rest: RULES of rules.ts, or a test's variant. */
+/** Decisions on which published state and roles rest: RULES of rules.ts, or a test's own. */
 export interface SessionRules {
   /** The length of the log up to which effects may be released, in that role (T78). */
   safeLength(role: Role, log: commit.Log<Effect>): number

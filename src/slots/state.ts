@@ -178,7 +178,7 @@ export type SlotsEvent =
 /** The sink of slots. */
 export type SlotsOut = PartOut<SlotsEvent>
 
-/** Decisions on which equal worlds rest: RULES of rules.ts, or a test's variant. */
+/** Decisions on which equal worlds rest: RULES of rules.ts, or a test's own. */
 export interface SlotsRules {
   /** An event with the slot that it counts in. */
   counted<Said extends { readonly slot: number }>(slots: Slots, said: Said): Said
