@@ -1,8 +1,6 @@
 /**
  * A link: one peer over lossy datagrams (B2, B3).
  *
- * Every packet is numbered and acked as a whole (B24); nothing is ever sent twice, but what a
- * lost packet carried goes into a new one. Over these packets run one reliable ordered stream
  * Every packet is numbered and acked as a whole (B24); no packet is ever sent twice, but the
  * contents of a lost one go into a new one. These packets carry one reliable ordered stream each
  * way, and unreliable frames that are pulled from the layer above at the moment a packet is built,
