@@ -1,5 +1,5 @@
 /**
- * The door for browsers.
+ * The entry point for browsers.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Session } from './faces/session.ts'
 
 export * from './index.ts'
 
-/** Joins a session, or creates it if nobody is there. @throws HoldfastError, see its `code` */
+/** Joins a session, or creates it if there is none. @throws HoldfastError, see its `code` */
 export async function join(options: JoinOptions): Promise<Session> {
   return joinIn(browserEnvironment(), options)
 }

@@ -1,12 +1,12 @@
 /**
- * All codes that a user meets, each with when it comes, whether what was asked for happened, and
- * what to do. The types of codes are made of these tables, and so is docs/errors.md. A code has one
- * meaning. It imports nothing, and nothing loads it: programs carry the types alone.
+ * All codes that a user meets, each with when it comes, whether the requested thing happened, and
+ * what to do. The types of codes are derived from these tables, and so is docs/errors.md. A code
+ * has one meaning. This file imports nothing, and nothing loads it: programs carry only the types.
  */
 
-/** What docs/errors.md says of a code. */
+/** The text of docs/errors.md for a code. */
 export interface Row {
-  /** Requests that end so; of errors any. */
+  /** Requests with that outcome; for codes of errors undefined, as any call may fail so. */
   readonly of?: string
   readonly when: string
   readonly happened: string
@@ -115,7 +115,7 @@ export const ERRORS = {
 /** Why a call failed. `message` names the thing, the limit and the value, and what to do. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** Codes of outcomes: why what was asked for is not done. `of` says which requests have it. */
+/** Codes of outcomes: why a request is not done. `of` names the requests that have the code. */
 export const OUTCOMES = {
   away: {
     of: '`give`, `call`',
@@ -203,5 +203,5 @@ export const OUTCOMES = {
   },
 } as const satisfies Readonly<Record<string, Row>>
 
-/** Why what was asked for is not done: every request lists those that it has. */
+/** Why a request is not done: the type of each request lists its codes. */
 export type OutcomeCode = keyof typeof OUTCOMES

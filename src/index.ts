@@ -1,4 +1,4 @@
-/** @module What browsers and Node share of the public API. */
+/** @module The public API that browsers and Node share. */
 
 export type { Actor, Table, Value } from './actions/actions.ts'
 export type { Collection, Listing, ListingEvents } from './faces/collection.ts'

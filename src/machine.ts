@@ -1,11 +1,11 @@
 /**
- * What every room shares. It imports nothing but the list of codes.
+ * The types that all modules share. This file imports only the list of codes.
  *
- * A protocol room is a noun: one type of plain data and a handful of verbs whose parameters
- * are always `(state, now, …, out)`. Time comes in as an argument, effects go out through a
- * sink, so the same code runs on real sockets, in the seeded simulator and under the model
- * checker. State is plain data (numbers, strings, arrays, objects, Map, Set, typed arrays):
- * it can be cloned, saved, sent and compared. Beside it a room has its rules, see `rulesOf`.
+ * A protocol module is named by a noun: one type of plain data and a handful of functions whose
+ * parameters are always `(state, now, …, out)`. Time comes in as an argument, effects go out
+ * through a sink, so the same code runs on real sockets, in the seeded simulator and under the
+ * model checker. State is plain data (numbers, strings, arrays, objects, Map, Set, typed arrays):
+ * it can be cloned, saved, sent and compared. Beside it a module has its rules, see `rulesOf`.
  */
 
 import type { ErrorCode } from './codes.ts'
@@ -26,13 +26,18 @@ export const MEMBERS_MAX = 256
 /** Longest name of a game, a room or a player, in bytes of UTF-8. */
 export const NAME_MAX = 64
 
-/** The sink of one verb. Effects leave after the verb has returned: records first. */
+/** The sink of one call. Effects leave after the call has returned: records first. */
 export interface Out<Message, Delta, Event, To = PeerId> {
-  /** Reliable and ordered, to one peer. Valid only during the call: who keeps it copies it. */
+  /**
+   * Sends reliably and in order to one peer. Valid only during the call: a receiver that keeps it
+   * copies it.
+   */
   send(to: To, message: Message): void
   /** Must be durable (at the backup, or in the store) before later effects of this call leave. */
   record(delta: Delta): void
-  /** Tells the layer above: a direct call between rooms, queued on its way to the application. */
+  /**
+   * Notifies the layer above: a direct call between modules, queued on its way to the application.
+   */
   emit(event: Event): void
 }
 
@@ -43,39 +48,41 @@ export interface PartView {
   me: PeerId
   primary: PeerId
   epoch: number
-  /** Every member has a link to every other; else to primary and backup alone (B8). */
+  /** Every member has a link to every other; if false, only to primary and backup (B8). */
   mesh: boolean
   /** Every member here, in no order; hosts are on Node. */
   members: readonly { inc: PeerId; player: number; kind?: 'node' | 'browser' | 'guest' }[]
-  /** What who founded the session settled for all: `name=value`, joined by `;`. */
+  /** Options that the session's founder set for all: `name=value`, joined by `;`. */
   terms?: string
-  /** Who is not here any more left for good; else they may come back. */
+  /** Members that are not here any more left for good; if false, they may come back. */
   left: boolean
 }
 
-/** What an operation does to the durable state of one part. */
+/** The effects of an operation on the durable state of one part. */
 export interface Effects {
-  /** Changes of its durable state; `apply` makes them at primary and backup alike. */
+  /** Changes of the durable state; `apply` makes them at primary and backup alike. */
   changes: Uint8Array[]
-  /** What all members are told of it, once it is safe; null if nothing. */
+  /** The news for all members, sent once it is safe; null for none. */
   news: Uint8Array | null
 }
 
-/** What an operation did on the primary. */
+/** The result of an operation on the primary. */
 export interface Effected extends Effects {
-  /** For the member that asked. */
+  /** The outcome for the member that asked. */
   outcome: Uint8Array
-  /** What it does to other parts, in the same entry of the log. */
+  /** Effects on other parts, in the same entry of the log. */
   also?: readonly (Effects & { part: number })[]
 }
 
-/** Changes that an operation of one part makes in another; nothing holds before `done`. */
+/** Changes that an operation of one part makes in another; none takes effect before `done`. */
 export interface Draft {
-  /** What the function that changes things works with. */
+  /** The interface through which a function makes the changes. */
   readonly face: object
-  /** @throws Error with a sentence if that is too much */
+  /** @throws Error with a sentence if the changes are too many */
   done(): Effects & { part: number }
-  /** What holds although nothing of it does: lots that were drawn, and may be told. */
+  /**
+   * Effects that remain even if the changes are dropped: random draws, which may be known already.
+   */
   spent(): (Effects & { part: number }) | null
 }
 
@@ -91,8 +98,8 @@ export interface PartOut<Event = unknown> {
 }
 
 /**
- * What a protocol of floor 3 is to the member that runs it. A part implements what it needs:
- * newest-state parts pull and read, durable parts perform, apply, snapshot and restore.
+ * The interface of a part to the member that runs it. A part implements what it needs: newest-state
+ * parts pull and read, durable parts perform, apply, snapshot and restore.
  */
 export interface Part<State = never> {
   /** First byte of its reliable messages, and the channel of its frames: 4 to 255. */
@@ -110,47 +117,52 @@ export interface Part<State = never> {
     writer: { bytes: Uint8Array; length: number },
     budget: number,
   ): boolean
-  /** Whether there is more to write for that peer by now. */
+  /** Whether more waits to be written for that peer now. */
   waits?(state: State, now: Millis, to: PeerId): boolean
-  /** Peers for whom there is something to write since the last call. */
+  /** Peers for whom updates have been waiting since the last call. */
   dirty?(state: State, now: Millis): Iterable<PeerId>
-  /** At the end of each verb: sends what is owed by now. */
+  /** At the end of each call into the member: sends what is due by now. */
   flush?(state: State, now: Millis, out: PartOut): void
   /** Does what is due. */
   wake?(state: State, now: Millis, out: PartOut): void
   /** When `wake` is due; Infinity if never. */
   deadline?(state: State): Millis
   view?(state: State, now: Millis, view: PartView, out: PartOut): void
-  /** We are in another session: nothing of the one before holds any more. */
+  /** We are in another session: all state of the former one is dropped. */
   reset?(state: State, out: PartOut): void
-  /** At the beginning of each verb: session time minus the own clock; NaN while not known. */
+  /**
+   * At the beginning of each call into the member: session time minus our own clock; NaN while not
+   * known.
+   */
   clock?(state: State, offset: Millis): void
-  /** A new link to a peer: nothing is known of what it has. */
+  /** A new link to a peer opened: nothing is known of what the peer has. */
   linked?(state: State, now: Millis, peer: PeerId): void
-  /** The link to a peer is gone: what was on its way may have come or not. */
+  /** The link to a peer is gone: messages on their way may have arrived or not. */
   unlinked?(state: State, now: Millis, peer: PeerId): void
   acked?(state: State, peer: PeerId, seq: number): void
   lost?(state: State, peer: PeerId, seq: number): void
   /** All reliable messages of the link up to that number have come (L3). */
   delivered?(state: State, peer: PeerId, upTo: number): void
-  /** As primary: runs an operation and says what it would change; changes nothing itself. */
+  /** As primary: runs an operation and returns its effects; changes nothing itself. */
   perform?(state: State, now: Millis, body: Uint8Array, by: PeerId, player: number): Effected
   /** Whether the session remembers that player however long they are away. */
   keeps?(state: State, player: number): boolean
-  /** Makes one change of the durable state. */
+  /** Applies one change of the durable state. */
   apply?(state: State, change: Uint8Array): void
   snapshot?(state: State): Uint8Array
-  /** What this member was told of the durable state, in the form of `snapshot`. */
+  /** The durable state as it was published to this member, in the form of `snapshot`. */
   published?(state: State): Uint8Array
   /** Replaces the durable state. Bytes of another build may be refused with false. */
   restore?(state: State, bytes: Uint8Array): boolean
   /** As primary: messages that bring a member's view of this part up to date, in order. */
   welcome?(state: State): Uint8Array[]
-  /** As primary: what a player may see of news or of a welcome; the same bytes if that is all. */
+  /**
+   * As primary: the news or welcome with only what a player may see; the same bytes if that is all.
+   */
   show?(state: State, news: Uint8Array, player: number): Uint8Array
 }
 
-/** Marks a bug of ours, never a fault of a peer. Stays on in production. */
+/** Detects a bug of ours, never a fault of a peer. Stays on in production. */
 export function assert(condition: unknown, claim: string): asserts condition {
   if (!condition) throw new Error(`holdfast bug: ${claim}`)
 }
@@ -166,7 +178,9 @@ export class HoldfastError extends Error {
   }
 }
 
-/** What a user gave is wrong: an error with that code, and a sentence that says what and why. */
+/**
+ * The error for wrong input of a user: that code, with a sentence that names what is wrong and why.
+ */
 export function badValue(message: string): HoldfastError {
   return new HoldfastError('bad-value', message)
 }
@@ -174,15 +188,15 @@ export function badValue(message: string): HoldfastError {
 const RULES: object = Object.freeze(Object.create(null) as object)
 
 /**
- * The rules of a room: the decisions on which its claims rest, as a record of functions. Proofs
- * pass a twisted one, to see that a claim breaks. A state holds its rules by reference: copies
- * share them, and they tell no two states apart.
+ * The rules of a module: the decisions on which its guarantees rest, as a record of functions.
+ * Tests pass injected bugs, to see that a claim breaks. A state holds its rules by reference:
+ * copies share them, and two states never differ by them.
  */
 export function rulesOf<Decisions extends object>(decisions: Decisions): Readonly<Decisions> {
   return Object.freeze(Object.assign(Object.create(RULES) as object, decisions)) as Decisions
 }
 
-/** Whether that is what `rulesOf` made. */
+/** Whether a value was made by `rulesOf`. */
 export function isRules(value: object): boolean {
   return Object.getPrototypeOf(value) === RULES
 }

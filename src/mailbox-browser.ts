@@ -1,5 +1,5 @@
 /**
- * The door for mailboxes in pages: the store is IndexedDB, connections go out only.
+ * The entry point for mailboxes in pages: the store is IndexedDB, and pages only dial connections.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { wallClock } from './drivers/wall-clock.ts'
 export * from './faces/mail-opening.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
 
-/** Opens a mailbox in a database of this origin. @throws HoldfastError `store` with what to do */
+/** Opens a mailbox in a database of this origin. @throws HoldfastError `store` with the cure */
 export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
   return openIn(
     {

@@ -1,4 +1,4 @@
-/** @module The door for mailboxes on Node. */
+/** @module The entry point for mailboxes on Node. */
 
 import { type Mailbox, type MailboxOptions, openIn } from './faces/mail-opening.ts'
 import { createNodeLoop } from './drivers/net/loop-node.ts'
@@ -22,7 +22,7 @@ const place = {
   listen: listenStreams,
 }
 
-/** Opens a mailbox in a file. @throws HoldfastError `store`, `port-taken` … with what to do */
+/** Opens a mailbox in a file. @throws HoldfastError `store`, `port-taken` … with the cure */
 export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
   return openIn(place, options)
 }

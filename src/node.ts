@@ -1,5 +1,5 @@
 /**
- * The door for Node.
+ * The entry point for Node.
  *
  * @module
  */
@@ -12,19 +12,19 @@ import type { UdpOptions } from './drivers/net/udp.ts'
 export * from './index.ts'
 export * from './drivers/net/multicast.ts'
 
-/** What `join` takes on Node besides. */
+/** The further options of `join` on Node. */
 export type NodeJoinOptions = JoinOptions & {
   /** Where to listen for UDP from other Node members: 127.0.0.1, any port; null for none. */
   udp?: UdpOptions | null
 }
 
-/** Joins a session, or creates it if nobody is there. @throws HoldfastError, see its `code` */
+/** Joins a session, or creates it if there is none. @throws HoldfastError, see its `code` */
 export async function join(options: NodeJoinOptions): Promise<Session> {
-  // Who gives nothing is told so by what reads it.
+  // Missing options are reported by the code that reads them.
   return joinIn(nodeEnvironment((options as NodeJoinOptions | undefined)?.udp), options)
 }
 
-/** Joins as a member that plays no part itself but serves: named `host` unless told otherwise. */
+/** Joins as a member that only serves and does not play; its name is `host` by default. */
 export async function host(options: NodeJoinOptions): Promise<Session> {
   return join({ name: 'host', ...options })
 }

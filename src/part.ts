@@ -1,4 +1,4 @@
-/** @module The door for authors of parts: what a game shares besides what Holdfast has. */
+/** @module The entry point for authors of parts: state that a game shares beside Holdfast's own. */
 
 export { definePart, type PartMaker } from './faces/part.ts'
 export { refuse } from './faces/part-author.ts'

@@ -1,19 +1,19 @@
 /**
- * What the outside world offers a runtime: time, chance, datagrams, streams, a store.
+ * The ports of a runtime: time, randomness, datagrams, streams, a store.
  *
- * These are the only doors through which a clock, a random source, a socket or a disk is
- * reached. `drivers/` implements them for browsers and Node, `sim/` in virtual time.
+ * A clock, a random source, a socket or a disk is reached only through these interfaces. `drivers/`
+ * implements them for browsers and Node, `sim/` in virtual time.
  */
 
 import type { HoldfastError, Millis } from './machine.ts'
 
-/** Time and chance of one process. */
+/** Time and randomness of one process. */
 export interface Loop {
   /** Milliseconds since some start, with fractions; never goes backwards. */
   now(): Millis
   /** Fresh random bytes, fit for secrets (in the simulator: seeded). */
   random(count: number): Uint8Array
-  /** Calls when the code that runs now has returned, before anything else happens. */
+  /** Calls `run` when the running code has returned, before anything else happens. */
   soon(run: () => void): void
   /** A timer of one shot. `run` is called once for each `set`, at or soon after that instant. */
   alarm(run: () => void): Alarm
@@ -21,9 +21,12 @@ export interface Loop {
 
 /** One timer. */
 export interface Alarm {
-  /** Goes off at this instant, replacing an earlier one; at once (not in this call) if past. */
+  /**
+   * Makes the alarm fire at this instant, replacing an earlier one; at once (not in this call) if
+   * past.
+   */
   set(at: Millis): void
-  /** Does not go off any more. */
+  /** Cancels the alarm. */
   cancel(): void
 }
 
@@ -42,7 +45,7 @@ export interface Datagrams {
   close(): void
 }
 
-/** What a carrier of datagrams tells. */
+/** The events of a carrier of datagrams. */
 export interface DatagramEvents {
   /** The bytes are valid only during the call. `from` is an address to answer to. */
   datagram(from: string, bytes: Uint8Array): void
@@ -50,73 +53,80 @@ export interface DatagramEvents {
   refused(address: string): void
 }
 
-/** Opens a carrier of datagrams. @throws HoldfastError when the place is taken or not to be had */
+/**
+ * Opens a carrier of datagrams. @throws HoldfastError when the address is taken or not available
+ */
 export type OpenDatagrams = (events: DatagramEvents) => Promise<Datagrams>
 
 /** Largest message of a stream, in bytes. */
 export const STREAM_MESSAGE_MAX: number = 256 * 1024
-/** Most bytes that may wait in one stream; a message beyond is refused. */
+/** Most bytes that may wait in one stream; further messages are refused. */
 export const STREAM_BACKLOG_MAX: number = 4 * 1024 * 1024
 
-/** Whole messages, ordered and reliable, until it closes; what was under way then is lost. */
+/**
+ * A stream of whole messages, ordered and reliable until it closes; messages on their way are lost
+ * then.
+ */
 export interface Stream {
-  /** False if the stream is closed or its backlog is full; then nothing of it was sent. */
+  /**
+   * Sends a message. False if the stream is closed or its backlog is full; then nothing was sent.
+   */
   send(bytes: Uint8Array): boolean
-  /** Bytes that wait to leave. */
+  /** Bytes that wait to be sent. */
   backlog(): number
-  /** `closed` is not told for one's own close. */
+  /** Closes the stream; `closed` is not called for one's own close. */
   close(): void
 }
 
-/** What is at an address that gives no stream, or closed one. */
+/** What was found at an address that opens no stream, or closed one. */
 export interface Met {
   /**
-   * `wrong`: something else is there, and will be when one asks again. `denied`: who is there
-   * takes streams, but none of ours. `passing`: nobody answers just now, or one cannot tell.
+   * `wrong`: something else is there, and will be when one asks again. `denied`: the server there
+   * takes streams, but none of ours. `passing`: nobody answers now, or the cause is unknown.
    */
   kind: 'wrong' | 'denied' | 'passing'
   /** For people, behind the address and a colon: `nobody listens there`. */
   what: string
 }
 
-/** What a stream tells, in this order: opened once, messages, closed once. */
+/** The events of a stream, in this order: opened once, messages, closed once. */
 export interface StreamEvents {
   opened(): void
-  /** The bytes may be kept. */
+  /** The receiver may keep the bytes. */
   message(bytes: Uint8Array): void
-  /** It will carry nothing more; `why` is a sentence for a log, `met` what is there, if known. */
+  /** The stream has ended; `why` is a sentence for a log, `met` what was found there, if known. */
   closed(why: string, met?: Met): void
 }
 
 /** Starts to open a stream to a URL like `ws://127.0.0.1:8700/hub`; failure is `closed`. */
 export type Connect = (url: string, events: StreamEvents) => Stream
 
-/** Looks by other means what is at the URL of a stream that does not open and does not say why. */
+/** Examines by other means the URL of a stream that does not open and gives no reason. */
 export type Look = (url: string) => Promise<Met>
 
-/** Where streams are accepted. */
+/** A listener for streams. */
 export interface Listening {
-  /** Such as `ws://127.0.0.1:8800/mail`. */
+  /** The URL, such as `ws://127.0.0.1:8800/mail`. */
   readonly url: string
   close(): void
 }
 
-/** Small records by key, durable when `write` says so. */
+/** A store of small records by key, which are durable when `write` reports it. */
 export interface Store {
-  /** All that was written and not removed, in key order. */
+  /** All records, in key order. */
   entries(): Iterable<readonly [key: string, value: Uint8Array]>
   /**
    * Writes all of the changes or none; null removes. One write at a time: `done` is called once,
-   * later, with null when all of them are durable, or with the error `store` when none is. A
-   * write without changes says whether the place can still be written.
+   * later, with null when all of them are durable, or with the error `store` when none is. A write
+   * without changes tests whether the store can still be written.
    *
-   * @throws HoldfastError `bad-value` for a key or a value that no store takes
+   * @throws HoldfastError `bad-value` for a key or a value that no store accepts
    */
   write(
     changes: readonly (readonly [key: string, value: Uint8Array | null])[],
     done: (error: HoldfastError | null) => void,
   ): void
-  /** Ends it. A write under way is told that it is not known to be durable. */
+  /** Closes the store. A write under way gets the error that it is not known to be durable. */
   close(): void
 }
 
@@ -125,19 +135,22 @@ export const LETTER_OVERHEAD = 11
 
 /** One letter of a queue. */
 export interface Letter {
-  /** Its number between these two mailboxes, from 1, without gaps. */
+  /** The letter's number between these two mailboxes, from 1, without gaps. */
   n: number
   body: Uint8Array
 }
 
-/** A letter that was set aside. */
+/** A dead letter. */
 export interface DeadLetter extends Letter {
   peer: string
-  /** What its handler threw. */
+  /** The error that its handler threw. */
   why: string
 }
 
-/** From which letter on they are of one life: what a store does from an opening to the next. */
+/**
+ * From which letter on the letters are of one life: the time from one opening of a store to the
+ * next.
+ */
 export interface Life {
   first: number
   life: Uint8Array
@@ -150,16 +163,16 @@ export interface Span {
   letters: Letter[]
 }
 
-/** What a mailbox durably knows of one other. */
+/** The durable numbers of a mailbox for one other. */
 export interface MailHead {
   peer: string
   /** The number of the last letter to it. */
   posted: number
-  /** The largest number of those that it said had taken effect; they are no longer kept. */
+  /** The last letter that the other mailbox acked; letters up to it are no longer kept. */
   acked: number
   /** Bytes of the letters that are kept, each with LETTER_OVERHEAD. */
   bytes: number
-  /** The number of its last letter that took effect here. */
+  /** The number of the other's last letter that took effect here. */
   heard: number
   /** How often the handler threw at the letter after that. */
   tries: number
@@ -167,7 +180,7 @@ export interface MailHead {
   postedDigest: Uint8Array
   ackedDigest: Uint8Array
   heardDigest: Uint8Array
-  /** Which lives posted the letters to it, and those from it; the last of them. */
+  /** The lives that posted the letters to the other, and those from it; the newest last. */
   ourLives: readonly Life[]
   theirLives: readonly Life[]
 }
@@ -184,31 +197,31 @@ export type MailChange =
     }
   | { kind: 'acked'; peer: string; n: number; bytes: number; digest: Uint8Array }
   | { kind: 'heard'; peer: string; n: number; life: Uint8Array; digest: Uint8Array }
-  /** All numbers of a peer, and the letters to it, are no more; it may begin elsewhere. */
+  /** All numbers of a peer, and the letters to it, are replaced by `head`, or removed. */
   | { kind: 'begun'; peer: string; head: MailHead | null }
   | { kind: 'tried'; peer: string; n: number }
   | { kind: 'dead'; peer: string; n: number; body: Uint8Array; why: string }
   | { kind: 'buried'; peer: string; n: number }
   | { kind: 'set'; key: string; value: Uint8Array | null }
 
-/** A value that SQL takes and gives. */
+/** A value that SQL takes and returns. */
 export type SqlValue = null | number | string | Uint8Array
 
 /** SQL in the transaction that the next `commit` ends. */
 export interface MailSql {
-  /** Runs one statement. @returns its rows @throws HoldfastError with what the database says */
+  /** Runs one statement. @returns its rows @throws HoldfastError with the database's error */
   run(statement: string, values: readonly SqlValue[]): Record<string, SqlValue>[]
-  /** Marks a place to go back to. */
+  /** Sets a savepoint. */
   mark(): void
-  /** Forgets the mark. */
+  /** Releases the savepoint. */
   keep(): void
-  /** Takes back what ran since the mark, and forgets it. */
+  /** Rolls back to the savepoint, and releases it. */
   undo(): void
   /** Why a statement ended the transaction, which `abandon` begins anew; null if none did. */
   readonly ended: Error | null
 }
 
-/** Where letters lie. Reading tells what is durable. */
+/** The stored letters. Reads return durable data. */
 export interface MailShelf {
   /**
    * Letters to a peer in order, those above `after`: as many of one life as fit into `bytes`,
@@ -223,65 +236,70 @@ export interface MailShelf {
 
 /** The durable part of one mailbox. */
 export interface MailStore extends MailShelf {
-  /** A name for people. */
+  /** A name for error sentences. */
   readonly name: string
-  /** What was found damaged at opening and left out, as a sentence; null if nothing. */
+  /** The data that was found damaged at opening and left out, as a sentence; null for none. */
   readonly repaired: string | null
-  /** What is durable of each peer, in order of their ids. */
+  /** The durable heads of all peers, in order of their ids. */
   heads(): MailHead[]
   head(peer: string): MailHead | null
-  /** Letters that were set aside, oldest first: so many behind the first ones. Default: all. */
+  /** Dead letters, oldest first: at most `most`, after the first `skip`. Default: all. */
   dead(skip?: number, most?: number): DeadLetter[]
   deadOne(peer: string, n: number): DeadLetter | null
   get(key: string): Uint8Array | null
-  /** Keys that begin so, in order; the first ones. Default: all. */
+  /** Keys that begin with the prefix, in order, at most `most`. Default: all. */
   keys(prefix: string, most?: number): string[]
-  /** Null where the store knows no SQL. */
+  /** Null for a store without SQL. */
   readonly sql: MailSql | null
   /**
-   * Makes all changes durable, or none, with what SQL did since the last time; then calls `done`,
-   * with null or with why not. One at a time. If it refused, it has abandoned.
+   * Makes all changes durable, or none, with the effects of SQL since the last commit; then calls
+   * `done`, with null or with the error. One commit at a time. A commit that failed has abandoned
+   * all.
    */
   commit(changes: readonly MailChange[], done: (error: Error | null) => void): void
-  /** Takes back what SQL did since the last commit. */
+  /** Rolls back the effects of SQL since the last commit. */
   abandon(): void
-  /** How many letters were set aside. */
+  /** The number of dead letters. */
   deadCount(): number
-  /** Shows figures to whoever inspects the store while it is open; null where nobody can. */
+  /** Shows figures to a program that inspects the open store; null where that is impossible. */
   readonly publish: ((figures: string) => void) | null
-  /** Copies what is durable into a new file, between transactions. @throws HoldfastError `store` */
+  /**
+   * Copies the durable data into a new file, between transactions. @throws HoldfastError `store`
+   */
   backup(to: string): void
   /** The last note of a process that died with this store open; null if it was closed. */
   readonly interrupted: string | null
-  /** Notes what is under way: it outlives this process, if not the machine. Costs little. */
+  /**
+   * Notes the work under way: the note survives this process, but not the machine. Costs little.
+   */
   note(what: string): void
   close(): void
 }
 
-/** Names who holds the loop for too long, from outside of it. */
+/** Reports from another thread that the loop is blocked for too long. */
 export interface Watchdog {
-  /** Something begins that may hold it. */
+  /** A function begins that may block the loop. */
   begin(what: string): void
-  /** It came to its end. */
+  /** The function has returned. */
   end(): void
   stop(): void
 }
 
-/** A place to run in: a page, a Node process, a machine of the simulator. */
+/** The environment of a runtime: a page, a Node process, a machine of the simulator. */
 export interface Environment {
   kind: 'node' | 'browser'
   loop: Loop
   connect: Connect
-  /** Left out where `connect` tells all that can be known. */
+  /** Left out where the errors of `connect` reveal all that can be known. */
   look?: Look
   /** Carriers besides the relay, best first; each is opened anew for every session. */
   carriers: readonly OpenDatagrams[]
-  /** Where the hub is if nobody says: a page's own origin; null where there is none. */
+  /** The default hub: a page's own origin; null where there is none. */
   defaultServer: string | null
-  /** Says what nobody else heard of: a function of the game threw, and where. */
+  /** Reports an error that nothing else handles: a function of the game threw, and where. */
   report(error: unknown, where: string): void
-  /** Calls when this process is about to end, if that can be known. @returns forgets it */
+  /** Calls `run` when this process is about to end, if that can be known. @returns removes it */
   onEnd(run: () => void): () => void
-  /** Calls when it is about to be stopped for a while. @returns forgets it */
+  /** Calls `run` when the process is about to be stopped for a while. @returns removes it */
   onFreeze(run: () => void): () => void
 }

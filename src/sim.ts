@@ -1,5 +1,5 @@
 /**
- * The door to the simulator and the model checker.
+ * The entry point to the simulator and the model checker.
  *
  * @module
  */

@@ -1,10 +1,11 @@
 /**
- * Actions: functions of the game that run on the primary, once, over a table all can read.
+ * Actions: functions of the game that run on the primary, once, over a key-value table that all can
+ * read.
  *
- * What an action changes in the table is one entry of the log together with its number and
- * its answer, so neither a takeover nor a message sent twice makes it happen again or not at
- * all (T80). Decisions belong here: who was hit, what the score is (T49). Members see only
- * what is safe: the news of a change leaves when the backup has it.
+ * The changes that an action makes in the table are one entry of the log together with its number
+ * and its answer, so neither a takeover nor a message sent twice makes it happen again or not at
+ * all (T80). Decisions belong here: who was hit, what the score is (T49). Members see only safe
+ * changes: a change is published when the backup has it.
  */
 
 import { badValue, HoldfastError } from '../machine.ts'
@@ -27,17 +28,17 @@ export const VALUE_MAX = 4096
 export const KEYS_MAX = 10_000
 /** Most changes that one action makes. */
 export const ACTION_CHANGES_MAX = 256
-/** Largest sum of keys and values that one action changes, and one message tells, in bytes. */
+/** Largest sum of keys and values that one action changes, and one message carries, in bytes. */
 export const NEWS_MAX: number = 32 * 1024
-/** Most bytes of keys and pieces that one action changes, as the log has them. */
+/** Most bytes of keys and pieces that one action changes, as they are in the log. */
 export const ACTION_BYTES_MAX: number = 40 * 1024
 /** Longest arguments or answer of an action, as JSON, in bytes. */
 export const ARGUMENTS_MAX: number = 8 * 1024
 
-/** What a table holds. */
+/** A value in the table. */
 export type Value = string | number | boolean | null
 
-/** What an action sees: the table as it is, and as it makes it. */
+/** The table as an action sees and changes it. */
 export interface Table {
   /** The value of a key; undefined where there is none. */
   get(key: string): Value | undefined
@@ -45,37 +46,38 @@ export interface Table {
   set(key: string, value: Value): void
   /** Nothing happens where there is none. @throws HoldfastError `bad-value` for no key */
   delete(key: string): void
-  /** Keys with such a beginning, sorted. */
+  /** Keys that begin with the prefix, sorted. */
   keys(prefix?: string): string[]
   /** Session time of this action in ms, the same throughout; NaN while it is not known. */
   readonly now: Millis
   /**
-   * Runs an action by itself after so many milliseconds of session time, once, whoever serves by
-   * then. It runs as nobody (`by.player` is 0), and everybody can read its arguments.
+   * Runs an action by itself after so many milliseconds of session time, once, at whichever member
+   * is the primary by then. It runs as nobody (`by.player` is 0), and everybody can read its
+   * arguments.
    *
    * @param action  one that was given to join, or its name
    * @returns its number, for `cancel`
    * @throws HoldfastError `bad-value`, `full`, `not-ready`
    */
   later(ms: Millis, action: { readonly name: string } | string, args?: unknown): number
-  /** The players who are here, as far as the server knows just now, in no order. */
+  /** The players who are here, as far as the primary knows now, in no order. */
   readonly here: readonly number[]
   /**
-   * A player who is away is forgotten after a minute, unless the table keeps them: then they are
-   * the same player whenever they come back with their token. So a game keeps who has something
-   * on it, and lets go of them when that is over.
+   * Keeps a player although they are away. Otherwise a player who is away is forgotten after a
+   * minute; a kept player is the same player whenever they come back with their token. So a game
+   * keeps the players who have something on the table, and releases them when that is over.
    *
-   * @param keeps  false lets go of them
+   * @param keeps  false releases the player
    * @throws HoldfastError `bad-value`, `full` beyond PLAYERS_HELD_MAX
    */
   keep(player: number, keeps?: boolean): void
   /** The players whom the table keeps, lowest first. */
   kept(): number[]
-  /** Takes back a timer. @returns false if it has run, was taken back before or never was */
+  /** Cancels a timer. @returns false if it has run, was cancelled before or never existed */
   cancel(timer: number): boolean
 }
 
-/** Who acts. Both are 0 for an action that a timer runs. */
+/** The member and player who act. Both are 0 for an action that a timer runs. */
 export interface Actor {
   /** The number of the incarnation. */
   inc: PeerId
@@ -83,7 +85,7 @@ export interface Actor {
   player: number
 }
 
-/** An action as the primary runs it. It throws to say no: the member is told the sentence. */
+/** An action as the primary runs it. It throws to refuse: the sentence is sent to the member. */
 export type Run = (table: Table, args: unknown, by: Actor) => unknown
 
 /** One key with its value as JSON; null removes it. */
@@ -101,7 +103,7 @@ const news = message({
   changes: [2, record({ rows })],
 })
 
-/** The table at one member: as the primary or backup keeps it, and as the member was told. */
+/** The table at one member: the durable one at primary and backup, and the published one at all. */
 export interface Actions {
   me: PeerId
   primary: PeerId
@@ -112,7 +114,7 @@ export interface Actions {
   timers: Timers
 }
 
-/** What actions tell the application. */
+/** Events for the application. */
 export type ActionEvent = { kind: 'table'; keys: string[] } | TimersDue
 
 /** An empty table. */
@@ -129,7 +131,7 @@ export function encodeCall(name: string, args: unknown): Uint8Array {
   throw badValue(`the arguments of "${name}" have at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
 }
 
-/** The body of the operation by which who serves runs a timer. */
+/** The body of the operation by which the primary runs a timer. */
 export function encodeFire(timer: number): Uint8Array {
   return encode(call, { name: timers.FIRE, args: String(timer) })
 }
@@ -140,7 +142,7 @@ function bytesOf(text: string): number {
   return encoder.encode(text).length
 }
 
-/** What came of it; null if the bytes are no answer (a primary without that part). */
+/** Reads the answer to an action; null if the bytes are no answer (a primary without that part). */
 export function decodeAnswer(
   bytes: Uint8Array,
 ): { ok: true; value: unknown } | { ok: false; why: string } | null {
@@ -150,18 +152,18 @@ export function decodeAnswer(
   return isJson(said.text) ? { ok: true, value: JSON.parse(said.text) } : null
 }
 
-/** A value of the table as this member was told it. */
+/** A value of the table as it was published to this member. */
 export function read(actions: Actions, key: string): Value | undefined {
   const kept = isGames(key) ? actions.published.get(key) : undefined
   return kept === undefined ? undefined : (JSON.parse(kept) as Value)
 }
 
-/** A timer that waits; null if it has run, or was taken back. */
+/** A timer that waits; null if it has run, or was cancelled. */
 export function timerOf({ kept }: Actions, id: number): timers.Timer | null {
   return timers.find(kept, id)
 }
 
-/** Keys of the told table, sorted. */
+/** Keys of the published table, sorted. */
 export function keys(actions: Actions, prefix = ''): string[] {
   return [...actions.published.keys()]
     .filter((key) => isGames(key) && key.startsWith(prefix))
@@ -199,7 +201,7 @@ export function actionsPart(
   }
 }
 
-/** What an action runs in. */
+/** Everything that an action runs with. */
 interface Scene {
   readonly state: Actions
   readonly runs: ReadonlyMap<string, Run>
@@ -217,12 +219,13 @@ function perform(scene: Scene, body: Uint8Array, by: Actor): Effected {
   return decide(scene, said.name, (table) => run(table, JSON.parse(said.args), by), by)
 }
 
-// Its row goes with what it does, also if it throws, so whoever serves next does not run it again.
+// The timer's row is removed together with the effects, also if the action throws, so the next
+// primary does not run it again.
 function fire(scene: Scene, id: number, by: Actor): Effected {
   const { state, runs } = scene
   if (by.inc !== state.primary) return refused('timers are run by who serves alone')
   const timer = timers.find(state.kept, id)
-  // Another server ran it, or it was taken back meanwhile.
+  // Another primary ran the timer, or it was cancelled meanwhile.
   if (!timer)
     return { outcome: encode(answer, { ok: true, text: 'null' }), changes: [], news: null }
   const spent = [{ key: timers.keyOf(id), value: null }]
@@ -240,7 +243,7 @@ function fire(scene: Scene, id: number, by: Actor): Effected {
   )
 }
 
-/** @param spent  rows that are written whatever comes of it */
+/** @param spent  rows that are written whatever the outcome is */
 function decide(
   { state, companions, runs, now }: Scene,
   name: string,
@@ -250,7 +253,7 @@ function decide(
 ): Effected {
   const changes = new Map(spent.map(({ key, value }) => [key, value]))
   const drafts = companions.map((open) => open(by))
-  // Who is refused may be told what was drawn, so no lot is drawn twice.
+  // A refused caller may learn what was drawn, so draws count as made even then.
   const unfit = (why: string): Effected => {
     const also = drafts.flatMap((opened) => opened.spent() ?? [])
     const refusal = { ...refused(why), ...written(spent) }
@@ -268,7 +271,8 @@ function decide(
     if (why !== '') return unfit(why)
     return { outcome: encode(answer, { ok: true, text: answerOf(name, value) }), ...made, also }
   } catch (error) {
-    // A game's function that throws harms nobody: nothing of it is kept, and its caller is told.
+    // A game's function that throws harms nobody: its changes are dropped, and its caller gets the
+    // reason.
     return unfit(error instanceof Error ? error.message : String(error))
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Players whom the table keeps: the session remembers them however long they are away (S-5), for
- * something on the table is theirs. Each is a row of our own.
+ * something on the table belongs to them. Each is a row of the library's own.
  *
  *     NUL keep PLAYER     1
  */
@@ -14,7 +14,7 @@ export const PLAYERS_HELD_MAX = 256
 
 const PREFIX = `${OWN}keep `
 
-/** Keeps a player, or lets go of them. @throws HoldfastError `bad-value`, `full` */
+/** Keeps a player, or releases them. @throws HoldfastError `bad-value`, `full` */
 export function keep(rows: Rows, player: unknown, keeps: boolean): void {
   if (typeof player !== 'number' || !Number.isSafeInteger(player) || player < 1) {
     throw badValue(`a table keeps players, by their numbers: ${shown(player)}`)
@@ -30,7 +30,7 @@ export function keep(rows: Rows, player: unknown, keeps: boolean): void {
   rows.write(key, '1')
 }
 
-/** All whom an action's table keeps, lowest first. */
+/** All players whom the table keeps, as an action sees it, lowest first. */
 export function all(rows: Rows): number[] {
   const players = startingWith(rows, PREFIX).map((key) => Number(key.slice(PREFIX.length)))
   return players.sort((one, other) => one - other)

@@ -1,13 +1,14 @@
 /**
  * Timers: actions that run by themselves at a session time (`table.later`). A timer is a row of the
- * table under a key that no game can write, so what becomes of the table becomes of its timers:
- * they are with both machines that serve, and outlive them as the table does.
+ * table under a key that no game can write, so timers share the fate of the table: primary and
+ * backup both hold them, and a takeover keeps them.
  *
  *     NUL later ID     [due, action, arguments]
- *     NUL laters       the newest ID that was given
+ *     NUL laters       the newest ID that was used
  *
- * Whoever serves asks itself for what is due, by an operation like any other. That operation takes
- * the row out and runs the action in one entry of the log: a timer whose row is gone does nothing.
+ * The primary asks itself for the timers that are due, by an operation like any other. That
+ * operation removes the row and runs the action in one entry of the log: a timer whose row is gone
+ * does nothing.
  */
 
 import { badValue, HoldfastError, type Millis, type Part } from '../machine.ts'
@@ -19,11 +20,11 @@ import { OWN, type Rows, startingWith } from './rows.ts'
 export const TIMERS_MAX = 1_000
 /** Longest time until a timer is due: thirty days. */
 export const LATER_MS_MAX: Millis = 30 * 24 * 60 * 60 * 1000
-/** So many are asked for at a time. */
+/** Most timers that are asked for at a time. */
 const BATCH = 16
-/** One that was asked for and is still there is asked for again after so long. */
+/** A timer that was asked for and still exists is asked for again after so long. */
 const AGAIN_MS: Millis = 250
-/** The name of the operation by which who serves runs a timer; its argument is the ID. */
+/** The name of the operation by which the primary runs a timer; its argument is the ID. */
 export const FIRE = `${OWN}fire`
 
 const PREFIX = `${OWN}later `
@@ -36,37 +37,37 @@ export interface Timer {
   readonly args: unknown
 }
 
-/** Which timers a member knows of, as far as it needs to know. */
+/** The timers that a member knows, as far as it needs them. */
 export interface Timers {
   /** Session time minus the own clock; NaN while session time is not known. */
   offset: Millis
-  /** When each is due, by its ID. */
+  /** When each timer is due, by its ID. */
   due: Map<number, Millis>
-  /** The earliest of these; Infinity for none. */
+  /** The earliest of these; Infinity if there is none. */
   first: Millis
-  /** When who serves asks at the earliest, on the own clock. */
+  /** The earliest time for the primary to ask again, by its own clock. */
   askAt: Millis
 }
 
-/** What timers tell whoever serves: these are due, and are to be asked for. */
+/** Event for the primary: these timers are due, and are to be asked for. */
 export interface TimersDue {
   kind: 'timers'
   ids: number[]
 }
 
-/** None. */
+/** No timers. */
 export function create(): Timers {
   return { offset: NaN, due: new Map(), first: Infinity, askAt: -Infinity }
 }
 
-/** A row of the kept table was written, or went. */
+/** A row of the durable table was written or removed. */
 export function wrote(timers: Timers, key: string, value: string | null): void {
   if (!key.startsWith(PREFIX)) return
   note(timers, key, value)
   hurry(timers)
 }
 
-/** The timers of a table that came as a whole. */
+/** Takes the timers of a table that came as a whole. */
 export function reset(timers: Timers, kept: ReadonlyMap<string, string>): void {
   timers.due.clear()
   for (const [key, value] of kept) if (key.startsWith(PREFIX)) note(timers, key, value)
@@ -80,13 +81,13 @@ function note({ due }: Timers, key: string, value: string | null): void {
   else due.delete(id)
 }
 
-// What was asked for is done, or something else may be due by now.
+// The timer that was asked for has run, or another one may be due by now.
 function hurry(timers: Timers): void {
   timers.first = Math.min(Infinity, ...timers.due.values())
   timers.askAt = -Infinity
 }
 
-/** As who serves: what is due and has to be asked for now, by ID in order of their times. */
+/** As primary: the timers that are due and must be asked for now, by ID in order of their times. */
 export function fall(timers: Timers, now: Millis): number[] {
   if (!(timers.first <= now + timers.offset) || now < timers.askAt) return []
   timers.askAt = now + AGAIN_MS
@@ -95,24 +96,24 @@ export function fall(timers: Timers, now: Millis): number[] {
   return fallen.slice(0, BATCH).map(([id]) => id)
 }
 
-/** When `fall` has something, on the own clock. */
+/** When `fall` will return a timer, by our own clock. */
 export function deadline({ first, offset, askAt }: Timers): Millis {
   const due = first - offset
   return Number.isNaN(due) ? Infinity : Math.max(due, askAt)
 }
 
-/** One of a table; null if it has run, or was cancelled. */
+/** One timer of a table; null if it has run, or was cancelled. */
 export function find(kept: ReadonlyMap<string, string>, id: number): Timer | null {
   const value = kept.get(`${PREFIX}${id}`)
   return value === undefined ? null : parse(value)
 }
 
-/** The key of one. */
+/** The key of one timer. */
 export function keyOf(id: number): string {
   return `${PREFIX}${id}`
 }
 
-/** What `table.later` and `table.cancel` write. */
+/** Everything that `table.later` and `table.cancel` write with. */
 export interface Setting {
   readonly rows: Rows
   /** Session time of the action that sets timers; NaN while it is not known. */
@@ -122,7 +123,7 @@ export interface Setting {
   knows(action: string): boolean
 }
 
-/** Sets one. @returns its ID @throws HoldfastError `bad-value`, `full`, `not-ready` */
+/** Sets a timer. @returns its ID @throws HoldfastError `bad-value`, `full`, `not-ready` */
 export function set(setting: Setting, ms: unknown, name: unknown, args: unknown): number {
   if (typeof ms !== 'number' || !(ms >= 0 && ms <= LATER_MS_MAX)) {
     throw badValue(`a timer takes 0 to ${LATER_MS_MAX} ms: ${shown(ms)}`)
@@ -150,14 +151,14 @@ export function set(setting: Setting, ms: unknown, name: unknown, args: unknown)
   return id
 }
 
-/** Takes one out. @returns false if it has run, was cancelled or never was */
+/** Removes a timer. @returns false if it has run, was cancelled or never existed */
 export function cancel({ rows }: Setting, id: unknown): boolean {
   if (typeof id !== 'number' || typeof rows.current(keyOf(id)) !== 'string') return false
   rows.write(keyOf(id), null)
   return true
 }
 
-// A table may come from a machine of another build, so it is read as what comes off the network.
+// A table may come from a process of another build, so it is read like bytes off the network.
 function parse(value: string): Timer | null {
   const row: unknown = isJson(value) ? JSON.parse(value) : null
   if (!Array.isArray(row)) return null
@@ -165,7 +166,7 @@ function parse(value: string): Timer | null {
   return typeof due === 'number' && typeof name === 'string' ? { due, name, args } : null
 }
 
-/** What a part with timers does by the clock. @param serves whether we serve */
+/** The part of a part's interface that runs timers by the clock. @param serves  whether we serve */
 export function clockwork<State extends { timers: Timers }>(
   serves: (state: State) => boolean,
 ): Required<Pick<Part<State>, 'clock' | 'wake' | 'deadline'>> {

@@ -1,8 +1,8 @@
-/** What an HTTP server of ours answers, whatever it serves. */
+/** The answers of our HTTP servers. */
 
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 
-/** A whole answer. It is fresh each time unless a header says otherwise. */
+/** Sends a complete answer. Caches must not keep it unless a header allows it. */
 export function say(response: ServerResponse, status: number, type: string, text: string): void {
   response.setHeader('Content-Type', type)
   response.setHeader('Content-Length', Buffer.byteLength(text))
@@ -16,7 +16,7 @@ export function sayJson(response: ServerResponse, status: number, value: unknown
   say(response, status, 'application/json', JSON.stringify(value))
 }
 
-/** A page that only says what is wrong. */
+/** Sends a page that only names the error. */
 export function fail(response: ServerResponse, status: number): void {
   if (response.headersSent) {
     response.destroy()

@@ -1,4 +1,4 @@
-/** `holdfast diverge`: where the event logs of two replicas part. */
+/** `holdfast diverge`: finds where the event logs of two replicas diverge. */
 
 import type { CAC } from 'cac'
 import { HoldfastError } from '../machine.ts'
@@ -7,7 +7,7 @@ import { compare, type Comparison, EventLog, type FieldDifference, type Line } f
 
 const CONTEXT_DEFAULT = 3
 const CONTEXT_MAX = 1_000
-/** Fields and characters that are shown. */
+/** Most fields and characters that are shown. */
 const FIELDS_MAX = 20
 const LINE_CHARS_MAX = 400
 const VALUE_CHARS_MAX = 120
@@ -31,7 +31,7 @@ interface Given {
   ignore?: number | string
 }
 
-/** Compares two logs in files. @returns what to say of them, and whether they are equal */
+/** Compares two logs in files. @returns the result as text, and whether they are equal */
 export async function diverge(
   leftPath: string,
   rightPath: string,
@@ -77,7 +77,7 @@ function count(events: number): string {
   return events === 1 ? '1 event' : `${events} events`
 }
 
-/** The difference for people. */
+/** The difference as text for people. */
 export function render(comparison: Comparison, left: string, right: string): string {
   const { before, fields, same } = comparison
   const all = [

@@ -1,7 +1,7 @@
 /**
- * Event logs as JSON lines, and where two of them part. Both are read as streams, a line of each at
- * a time, so a log may be larger than memory. Lines end with a line feed and nothing else, for the
- * other separators of Unicode may stand inside a JSON text.
+ * Event logs as JSON lines, and where two of them diverge. Both are read as streams, a line of each
+ * at a time, so a log may be larger than memory. Lines end with a line feed and nothing else, for
+ * the other line separators of Unicode may occur inside a JSON text.
  */
 
 import { createReadStream } from 'node:fs'
@@ -12,40 +12,40 @@ export const LINE_BYTES_MAX: number = 64 * 1024 * 1024
 
 /** One event of a log. */
 export interface Line {
-  /** From 1; empty lines count, though they are no events. */
+  /** Number of the line, from 1; empty lines count, though they are no events. */
   number: number
   text: string
 }
 
-/** Where a field stands, and its JSON on either side; undefined where it is missing. */
+/** The path of a field, and its JSON on either side; undefined where it is missing. */
 export interface FieldDifference {
   path: string
   left: string | undefined
   right: string | undefined
 }
 
-/** How two logs compare. */
+/** The result of comparing two logs. */
 export interface Comparison {
-  /** Events that both have, one after the other from the start. */
+  /** Number of events that both have, one after the other from the start. */
   same: number
   /** The last of them, oldest first, as the left log has them. */
   before: Line[]
-  /** Where they part; null on the side that has ended, both null if they are equal. */
+  /** The first lines that differ; null on the side that has ended, both null if they are equal. */
   left: Line | null
   right: Line | null
   fields: FieldDifference[]
-  /** What follows on the difference. */
+  /** The lines after the difference. */
   afterLeft: Line[]
   afterRight: Line[]
 }
 
-/** How to compare. */
+/** The options of comparing. */
 export interface Comparing {
   /** Lines to keep before and after the difference. */
   context: number
   /** Fields of events that may differ, such as a time. */
   ignore: readonly string[]
-  /** Hears how many events were equal so far, now and then. */
+  /** Called now and then with the number of events that were equal so far. */
   progress?: ((same: number) => void) | undefined
 }
 
@@ -79,7 +79,7 @@ export async function compare(
   }
 }
 
-/** What differs in a pair of lines; null if nothing does and both go on. */
+/** The differences of a pair of lines; null if there are none and both logs go on. */
 function partsOf(
   leftLog: EventLog,
   rightLog: EventLog,
@@ -87,7 +87,7 @@ function partsOf(
   ignore: readonly string[],
 ): FieldDifference[] | null {
   const ours = left && parse(leftLog.name, left)
-  // A line of the same text is as good as its twin, so most lines are parsed once.
+  // Lines of the same text are equal, so most lines are parsed once or not at all.
   if (left && left.text === right?.text) return null
   const theirs = right && parse(rightLog.name, right)
   if (!ours || !theirs) return []
@@ -116,7 +116,10 @@ function parse(name: string, { number, text }: Line): Event {
 const LONG_NUMBER = /\d{16}/
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-/** The text with numbers that a double cannot hold as strings: two of them must not look equal. */
+/**
+ * The text with numbers that a double cannot hold as strings, so that different ones do not look
+ * equal.
+ */
 function exact(text: string): string {
   if (!LONG_NUMBER.test(text)) return text
   return text.replace(STRING_OR_NUMBER, (token) =>
@@ -124,7 +127,7 @@ function exact(text: string): string {
   )
 }
 
-/** Fields in which two plain values differ; the order of keys is none. */
+/** Fields in which two plain values differ; the order of keys does not count. */
 export function differences(left: unknown, right: unknown, path = ''): FieldDifference[] {
   if (Object.is(left, right)) return []
   if (!isNested(left) || !isNested(right) || Array.isArray(left) !== Array.isArray(right)) {
@@ -160,13 +163,13 @@ export class EventLog {
     return new EventLog(path, linesOf(path))
   }
 
-  /** Its next event; null at the end. */
+  /** The log's next event; null at the end. */
   async next(): Promise<Line | null> {
     const result: IteratorResult<Line, unknown> = await this.#lines.next()
     return result.done ? null : result.value
   }
 
-  /** Up to so many of its next lines, as they are; fewer where they cannot be read. */
+  /** Up to `count` of the log's next lines, unparsed; fewer where they cannot be read. */
   async some(count: number): Promise<Line[]> {
     const lines: Line[] = []
     while (lines.length < count) {
@@ -177,7 +180,7 @@ export class EventLog {
     return lines
   }
 
-  /** Lets go of the file. */
+  /** Closes the file. */
   async close(): Promise<void> {
     await this.#lines.return?.()
   }

@@ -1,4 +1,4 @@
-/** How a page is given out: as a whole or a part of it, packed, or not at all if it is known. */
+/** Sending a page: the whole of it or a range, packed, or not at all if the client has it. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
@@ -8,15 +8,15 @@ import type { Page, Redirect } from './pages.ts'
 
 /** Smaller files are not worth packing, in bytes. */
 const PACKED_MIN = 1024
-/** Types that are text at heart. */
+/** Types that consist of text. */
 const PACKS = /^text\/|json|javascript|xml|\/wasm$|model\/gltf-binary|font\/[ot]tf/
 
 type Coding = 'br' | 'gzip'
 
-/** What was packed, for as long as its page is there: each once, when it is first asked for. */
+/** Packed pages, for as long as their pages exist: each is packed once, at its first request. */
 const packed = new WeakMap<Page, Map<Coding, Promise<Buffer>>>()
 
-/** Answers with what was found. */
+/** Answers with the page or redirect that was found. */
 export async function give(
   request: IncomingMessage,
   response: ServerResponse,
@@ -54,7 +54,8 @@ async function choose(
   page: Page,
 ): Promise<{ coding: Coding | null; body: Buffer }> {
   const { body, type } = page
-  // Parts are of the plain bytes: players of sound and film ask for them, and those do not pack.
+  // Ranges are of the plain bytes: players of sound and film ask for them, and those types do not
+  // pack.
   const plain = { coding: null, body }
   if (body.length < PACKED_MIN || !PACKS.test(type) || request.headers.range) return plain
   const coding = codingOf(String(request.headers['accept-encoding'] ?? ''))
@@ -63,7 +64,7 @@ async function choose(
   return small.length < body.length ? { coding, body: small } : plain
 }
 
-/** RFC 9110, 12.5.3: names with weights; of those that are taken, the smaller result. */
+/** RFC 9110, 12.5.3: names with weights; of the accepted ones, the one with the smaller result. */
 function codingOf(header: string): Coding | null {
   const weights = new Map<string, number>()
   for (const one of header.toLowerCase().split(',')) {
@@ -105,7 +106,7 @@ function matches(header: string | undefined, etag: string): boolean {
 /** From the first byte to behind the last; empty where there is none. */
 type Part = readonly [from: number, to: number]
 
-/** RFC 9110, 14.2: one range of bytes; null for the whole, as for what is no such header. */
+/** RFC 9110, 14.2: one range of bytes; null for the whole, also for an invalid header. */
 function partOf(request: IncomingMessage, etag: string, length: number): Part | null {
   const { range, 'if-range': known } = request.headers
   const found = /^bytes=(\d*)-(\d*)$/.exec(range ?? '')

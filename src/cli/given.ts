@@ -1,11 +1,11 @@
-/** What stands on a command line. A word that looks like a number comes as one. */
+/** Arguments of a command line. A word that looks like a number is parsed as one. */
 
 import { HoldfastError } from '../machine.ts'
 
 /** An option that was given once. */
 export type Word = string | number
 
-/** How `--origin` is given, wherever it is. */
+/** The help text of `--origin`, for all commands. */
 export const ORIGIN_HELP = 'with commas or several times, * for all; behind a proxy: its own'
 
 /** The words of an option that may be given several times, each with commas. */
@@ -20,7 +20,7 @@ export function listOf(given: Word | readonly Word[] | undefined): string[] {
 /** Where `/metrics` is: on the port of the hub, nowhere, or on a port of its own. */
 export type MetricsPlace = 'here' | 'off' | { host: string; port: number }
 
-/** What `--metrics` says. @throws HoldfastError `bad-value` */
+/** Reads the value of `--metrics`. @throws HoldfastError `bad-value` */
 export function metricsPlace(given: string): MetricsPlace {
   if (given === 'here' || given === 'off') return given
   const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d+)$/.exec(given) ?? []

@@ -1,6 +1,6 @@
 /**
- * An HTTP server that strangers may reach: it listens, says what is in the way of that, lets in
- * whom origins.ts lets in, and closes without cutting answers off. Streams come in on the same
+ * An HTTP server that strangers may reach: it listens, explains why it cannot, admits the requests
+ * that origins.ts admits, and closes without cutting answers off. Streams come in on the same
  * server, by its `upgrade`, and are not handled here.
  */
 
@@ -11,13 +11,13 @@ import { addressOf } from '../drivers/net/websocket-server.ts'
 import { HoldfastError } from '../machine.ts'
 import { fail, say } from './answers.ts'
 
-/** How long a request may take to come in whole, in milliseconds. */
+/** How long a request may take to come in completely, in milliseconds. */
 const REQUEST_MS = 10_000
 /** How long a connection may stay without a request, in milliseconds. */
 const IDLE_MS = 5_000
 /** How long answers under way may take when the server closes, in milliseconds. */
 const CLOSE_MS = 2_000
-/** TCP connections at a time; beyond, new ones are closed at once. */
+/** Most TCP connections at a time; further ones are closed at once. */
 const SOCKETS_MAX = 16_384
 
 /** Where to listen. */
@@ -26,13 +26,13 @@ export interface Place {
   host: string
   /** 0 takes any free port. */
   port: number
-  /** The option that chooses the port, for what is said when it cannot be had. */
+  /** The option that chooses the port, for the error when the port is not available. */
   option: '--port' | '--metrics'
-  /** Pages of which origins may ask beside those of this server; see origins.ts. */
+  /** The origins whose pages may ask beside the server's own; see origins.ts. */
   origins: readonly string[]
 }
 
-/** Answers a GET or HEAD that was let in; `path` is without the query. */
+/** Answers an admitted GET or HEAD; `path` is without the query. */
 export type Answer = (
   path: string,
   request: IncomingMessage,
@@ -45,10 +45,10 @@ export type HttpCounters = Record<Refusal['reason'], number>
 /** A server that listens. */
 export interface HttpServer {
   readonly counters: Readonly<HttpCounters>
-  /** For `acceptStreams`. */
+  /** The server, for `acceptStreams`. */
   readonly server: http.Server
   readonly port: number
-  /** Where a browser on this machine finds it. */
+  /** The URL for a browser on this machine. */
   readonly url: string
   /** Accepts no more, lets answers under way finish for a moment, and ends all connections. */
   close: () => Promise<void>
@@ -57,7 +57,7 @@ export interface HttpServer {
 /**
  * Starts to listen.
  *
- * @throws HoldfastError `port-taken`, `port-denied`, `unreachable` or `bad-value`, with what to do
+ * @throws HoldfastError `port-taken`, `port-denied`, `unreachable` or `bad-value`, with the cure
  */
 export async function openServer(place: Place, answer: Answer): Promise<HttpServer> {
   const gate = createGate(place.origins)
@@ -92,7 +92,7 @@ export async function openServer(place: Place, answer: Answer): Promise<HttpServ
   return { server, port, url, counters, close: closer(server) }
 }
 
-/** Says why, and is done with the connection. */
+/** Sends the reason of a refusal, and closes the connection. */
 function turnAway(response: ServerResponse, { status, why }: Refusal): void {
   response.setHeader('Connection', 'close')
   say(response, status, 'text/plain; charset=utf-8', `${why}\n`)
@@ -106,7 +106,7 @@ function share(response: ServerResponse, origin: string): void {
 
 function refuseMethod(response: ServerResponse): void {
   response.setHeader('Allow', 'GET, HEAD')
-  // Its body is of no interest, so the connection is not either.
+  // The body is not read, so the connection cannot be used again.
   response.setHeader('Connection', 'close')
   fail(response, 405)
 }
@@ -151,13 +151,13 @@ function listenError(error: NodeJS.ErrnoException, { host, port, option }: Place
   }
 }
 
-/** An address as a URL of this machine has it. */
+/** An address in the form of a URL of this machine. */
 export function visibleHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Watches the connections of a server, so that it can be closed. @returns closes it */
+/** Tracks the connections of a server, so that it can be closed. @returns closes it */
 function closer(server: http.Server): () => Promise<void> {
   const sockets = new Set<Socket>()
   const answering = new Set<Socket>()
@@ -176,7 +176,7 @@ function closer(server: http.Server): () => Promise<void> {
   return async () => {
     closing = true
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    // Ended and not destroyed: a stream's last words may still be on their way.
+    // Ended and not destroyed: the last messages of a stream may still be on their way.
     for (const socket of sockets) if (!answering.has(socket)) socket.end()
     const timer = setTimeout(() => {
       for (const socket of sockets) socket.destroy()

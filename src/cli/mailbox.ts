@@ -14,14 +14,14 @@ import type { DeadLetter, MailChange, MailStore } from '../ports.ts'
 import { plain, plainJson } from '../wire/plain.ts'
 import { listOf, ORIGIN_HELP, type Word } from './given.ts'
 
-/** From one line of progress to the next. */
+/** Time between two lines of progress. */
 const PROGRESS_MS = 1_000
-/** A handler that holds the loop so long is named. */
+/** A handler that blocks the loop for so long is reported. */
 const WATCHDOG_MS = 5_000
 const VERB_LIST = 'serve, send, inspect, outbox, redirect, dead, adopt, forget or backup'
 const ABOUT = `Letters that survive: ${VERB_LIST}`
 
-/** For the examples. */
+/** A peer for the examples of the help text. */
 const AT_BOB = 'bob=ws://127.0.0.1:8800/mail'
 
 interface Given {
@@ -152,7 +152,7 @@ function lines(): AsyncIterable<string> {
   return createInterface({ input: process.stdin })
 }
 
-/** JSON where it is that, else the text itself. */
+/** The value if the text is JSON, else the text itself. */
 function valueOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
@@ -182,7 +182,7 @@ function withStore(given: Given, run: (store: MailStore) => void | Promise<void>
     .finally(() => store.close())
 }
 
-/** A store that is open shows its figures beside it. */
+/** Inspects a store; for one that is open, reads the figures beside it. */
 async function inspectAny(given: Given): Promise<void> {
   try {
     await withStore(given, inspect)
@@ -214,7 +214,9 @@ function tellQueue(queue: MailFigures['queues'][number]): void {
   if (fault !== null) console.log(plain(`${peer}: ${fault}`))
 }
 
-/** Goes on from what a peer has: waits until it is connected, and says what became of what. */
+/**
+ * Goes on from what a peer has: waits until it is connected, and prints the fate of the letters.
+ */
 async function adopt(given: Given, [whom]: string[]): Promise<void> {
   if (whom === undefined) throw new HoldfastError('bad-value', 'adopt needs whom: adopt bob')
   const box = await openBox(given, false)
@@ -236,7 +238,7 @@ async function adopt(given: Given, [whom]: string[]): Promise<void> {
   }
 }
 
-/** All letters that wait for a peer, one a line. */
+/** Prints all letters that wait for a peer, one a line. */
 async function outbox(given: Given, [whom]: string[]): Promise<void> {
   if (whom === undefined) throw new HoldfastError('bad-value', 'outbox needs whose: outbox bob')
   const box = await openBox({ ...given, peer: [] }, false)

@@ -1,9 +1,9 @@
 /**
- * What Prometheus reads at `/metrics`: what the process is, and what the parts of the program have
- * counted, which write their own text (runtime/prometheus.ts).
+ * The metrics that Prometheus reads at `/metrics`: figures of the process, and counts of the parts
+ * of the program, which write their own text (runtime/prometheus.ts).
  *
  * The names are those that dashboards for Node know, of prom-client's default metrics: these are
- * some twenty readings of the process, for which a hub need not install a package.
+ * some twenty figures of the process, for which a hub need not install a package.
  */
 
 import { readdirSync } from 'node:fs'
@@ -11,22 +11,22 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { gaugeText, metricText, type Sample } from '../runtime/prometheus.ts'
 
-/** What is to be read. */
+/** The collected metrics. */
 export interface Metrics {
   /** The content type of `text`. */
   readonly type: string
   /** All metrics, in Prometheus' text format. */
   text(): Promise<string>
-  /** Adds what a part of the program has to tell, whenever somebody asks. */
+  /** Adds metrics of a part of the program; `text` is called at each request. */
   add(text: () => string): void
 }
 
-/** How often the loop is asked whether it is late, in milliseconds. */
+/** How often the lateness of the loop is sampled, in milliseconds. */
 const LATE_EVERY_MS = 10
 const NANOS = 1e9
 const MICROS = 1e6
 
-/** Shows the process itself: memory, processor, delay of the event loop. */
+/** Collects metrics of the process itself: memory, processor, delay of the event loop. */
 export function createMetrics(): Metrics {
   const more: (() => string)[] = []
   const late = monitorEventLoopDelay({ resolution: LATE_EVERY_MS })
@@ -62,7 +62,7 @@ function processText(): string {
   ].join('')
 }
 
-/** Nothing where the system does not tell. */
+/** Empty where the system does not reveal open files. */
 function openFilesText(): string {
   try {
     const open = readdirSync('/proc/self/fd').length
@@ -91,10 +91,10 @@ function memoryText(): string {
   ].join('')
 }
 
-/** How late the loop was since somebody asked last, in seconds. */
+/** How late the loop was since the last request, in seconds. */
 function lateText(late: IntervalHistogram): string {
   const of = (name: string, help: string, nanos: number): string => {
-    // With no reading yet there is a minimum beyond all numbers, and a mean that is none.
+    // Without samples the histogram has a minimum beyond all numbers, and NaN for a mean.
     const seconds = late.count === 0 ? 0 : nanos / NANOS
     return gaugeText(`nodejs_eventloop_lag_${name}_seconds`, help, seconds)
   }

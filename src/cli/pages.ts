@@ -16,7 +16,7 @@ const FILES_MAX = 2000
 /** Most bytes in the folder. */
 const BYTES_MAX = 256 * 1024 * 1024
 
-/** Types by the ending of the name. What is not here is a run of bytes. */
+/** Types by the ending of the name. All other files are plain bytes. */
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -52,7 +52,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.pdf': 'application/pdf',
 }
 
-/** One file as it is given out. */
+/** One file as it is sent. */
 export interface Page {
   body: Buffer
   type: string
@@ -62,7 +62,7 @@ export interface Page {
   cache: string
 }
 
-/** What is asked for stands elsewhere. */
+/** The file is at another URL. */
 export interface Redirect {
   /** A URL relative to the one that was asked for, without query. */
   to: string
@@ -72,16 +72,16 @@ export interface Redirect {
 
 /** The files of one folder. */
 export interface Pages {
-  /** What stands at this path of a URL, without query; null if nothing does. */
+  /** The file at this path of a URL, without query; null if there is none. */
   find: (path: string) => Page | Redirect | null
-  /** The folders right in it, and '' for itself, that have an `index.html`. */
+  /** The folders directly in this one, and '' for itself, that have an `index.html`. */
   readonly starts: readonly string[]
 }
 
 /**
  * Reads all files below the folder; symbolic links are left out.
  *
- * @param cure  what to do where there is no such folder, or nothing in it
+ * @param cure  advice for the error if there is no such folder, or nothing in it
  * @throws HoldfastError `not-found` if there is no such folder or it is empty, `full` beyond the
  *   limits
  */
@@ -111,7 +111,7 @@ export function readPages(folder: string, cure: string): Pages {
 
 function readPage(file: string, path: string): Page {
   const body = readFileSync(file)
-  // A name in assets/ ends with a hash of what is in it, so what it names never changes.
+  // A name in assets/ ends with a hash of the file, so the file of a name never changes.
   const lasting = /\/assets\/[^/]*-[\w-]{8}\.\w+$/.test(path)
   return {
     body,
@@ -135,7 +135,7 @@ function find(files: ReadonlyMap<string, Page>, path: string): Page | Redirect |
   const file = files.get(decoded)
   if (file !== undefined) return file
   if (!files.has(`${decoded}/index.html`)) return null
-  // Relative, for a proxy may have this server under a path that it does not know.
+  // Relative, for a proxy may have this server under a path that the server does not know.
   const name = decoded.slice(decoded.lastIndexOf('/') + 1)
   return { to: `./${encodeURIComponent(name)}/`, lasting: true }
 }

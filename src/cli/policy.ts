@@ -1,21 +1,21 @@
 /**
- * The policy of content that pages are given out with: what they may load, open and start.
+ * The content security policy of pages: what they may load, open and start.
  *
- * Our own pages may load scripts from here alone, open WebSockets to here alone, and start the one
- * worker that gives the loop its ticks, which is why `worker-src` has `blob:`. What the pages of
- * somebody else need nobody here knows: by default they may do what pages may, but for plugins,
- * and but for being framed by pages of others, where a click could be stolen.
+ * Our own pages may load scripts only from here, open WebSockets only to here, and start the one
+ * worker that gives the loop its ticks, which is why `worker-src` has `blob:`. The needs of other
+ * people's pages are unknown here: by default they may do what pages may, except use plugins, and
+ * be framed by pages of others, where a click could be stolen.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HoldfastError } from '../machine.ts'
 
-/** `strict`, `open`, `none`, or a policy in its own words. */
+/** `strict`, `open`, `none`, or a policy in CSP's own syntax. */
 export type Policy = string
 
 const OPEN = "object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
 
-/** The policy, if it is one. @throws HoldfastError `bad-value` */
+/** Returns the policy if it is valid. @throws HoldfastError `bad-value` */
 export function checkPolicy(policy: string): Policy {
   if (['strict', 'open', 'none'].includes(policy)) return policy
   if (/^[a-z-]+ [ -~]+$/.test(policy)) return policy
@@ -40,7 +40,7 @@ function wordsOf(policy: Policy, host: string | undefined): string {
   return policy === 'open' ? OPEN : policy
 }
 
-/** Not every browser takes `'self'` to mean the WebSockets of this origin, so they are named. */
+/** Not every browser takes `'self'` to include WebSockets of this origin, so they are named. */
 function strict(host: string | undefined): string {
   const named = host !== undefined && /^[\w.:[\]-]{1,255}$/.test(host)
   return [

@@ -1,11 +1,11 @@
-/** A program of commands: what it prints of a mistake, and which code it ends with. */
+/** A program of commands: how it prints an error, and its exit code. */
 
 import { readFileSync } from 'node:fs'
 import { type CAC, cac } from 'cac'
 import { HoldfastError } from '../machine.ts'
 import { plainLines } from '../wire/plain.ts'
 
-/** Runs the command that was given; errors are one sentence, and `--debug` shows more. */
+/** Runs the command on the command line; errors are one sentence, and `--debug` shows more. */
 export async function runProgram(
   name: string,
   add: readonly ((cli: CAC) => void)[],

@@ -1,6 +1,6 @@
 /**
- * The addresses at which others on the network find a hub, for the links of pages that were opened
- * at an address that means each machine itself.
+ * The addresses at which others on the network reach a hub, for the links on pages that were opened
+ * at an address that means this machine itself.
  */
 
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
@@ -9,7 +9,9 @@ import { isLoopback, isThisMachine } from '../drivers/net/origins.ts'
 
 type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>
 
-/** Where a hub that listens there is found by others, as `http://host:port`; none on loopback. */
+/**
+ * The URLs at which others reach a hub that listens there, as `http://host:port`; none on loopback.
+ */
 export function reachOf(
   host: string,
   port: number,
@@ -21,7 +23,7 @@ export function reachOf(
   }
   const all = Object.values(interfaces).flatMap((some) => some ?? [])
   const found = all.filter(({ family, internal, address }) => {
-    // Addresses that a machine gives itself where nobody gives it one lead nowhere.
+    // Link-local addresses, which a machine gives itself if nobody else does, lead nowhere.
     return family === 'IPv4' && !internal && !address.startsWith('169.254.')
   })
   return found.map(({ address }) => `http://${address}:${port}`)

@@ -25,35 +25,35 @@ import { checkPolicy, type Policy } from './policy.ts'
 import { reachOf } from './reach.ts'
 import { metricsOf, NO_PAGES, type Shelf, siteOf, withLobby } from './site.ts'
 
-/** Where the hub listens unless told otherwise. */
+/** The hub's default port. */
 export const PORT_DEFAULT = 8700
-/** Where the register is kept unless told otherwise. */
+/** The default file of the register. */
 export const DATA_DEFAULT = '.holdfast/hub.db'
 
-/** What `serve` takes. */
+/** The options of `serve`. */
 export interface ServeOptions {
   port: number
   host: string
   data: string
   condition: string | null
-  /** Pages of which origins may come beside those that are served here; see origins.ts. */
+  /** The origins whose pages may come beside those served here; see origins.ts. */
   origins: readonly string[]
   metrics: MetricsPlace
   /** Where members connect; also at `/hub` if no pages of one's own are served. */
   path: string
-  /** The only games that there may be sessions of; none for any. */
+  /** The only games that sessions may have; empty for any. */
   games: readonly string[]
-  /** The folder of one's own pages; null for the games of the repository, if it is one. */
+  /** The folder of one's own pages; null for the games of the repository, if this is one. */
   pages: string | null
   policy: Policy
-  /** Whether this is a demonstration, in which the games let any member kill whoever serves. */
+  /** Whether this is a demonstration, in which the games let any member kill the primary. */
   demo: boolean
 }
 
-/** A hub that serves. */
+/** A running hub. */
 export interface Serving {
   readonly url: string
-  /** Of the metrics, where they have a port of their own. */
+  /** The URL of the metrics, if they have a port of their own. */
   readonly metricsUrl: string | null
   close(): Promise<void>
 }
@@ -124,7 +124,7 @@ async function run(given: Given): Promise<void> {
 /**
  * Starts a hub.
  *
- * @throws HoldfastError `port-taken`, `store`, `bad-value`, … with what to do
+ * @throws HoldfastError `port-taken`, `store`, `bad-value`, … with the cure
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const conditions = options.condition === null ? null : parse(options.condition)
@@ -142,7 +142,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   }
 }
 
-/** Opens all of it; what is open is closed from the last of `closers` to the first. */
+/** Opens all parts; open ones are closed from the last of `closers` to the first. */
 async function opened(
   options: ServeOptions,
   conditions: Conditions | null,
@@ -152,7 +152,7 @@ async function opened(
   const metrics = createMetrics()
   const shelves = shelvesOf(options)
   const weather = conditions ? await weatherOf(createNodeLoop(), conditions) : undefined
-  // The hub needs the server, and who asks the server the hub: nothing comes before both are open.
+  // The hub needs the server, and answers need the hub: no request comes before both are open.
   const site: { answer: Answer } = { answer: (_path, _request, response) => fail(response, 503) }
   const http = await openServer({ host, port, option: '--port', origins }, (...asked) =>
     site.answer(...asked),
@@ -164,7 +164,7 @@ async function opened(
       ...{ server: http.server, store, origins, report, path: options.path },
       ...(options.games.length > 0 && { games: options.games }),
     },
-    // The games that come with it look for it there.
+    // The games of the repository expect the hub there.
     { weather, paths: options.pages === null ? ['/hub'] : [] },
   )
   closers.push(() => hub.close())
@@ -184,7 +184,7 @@ async function opened(
   return { url: http.url, metricsUrl }
 }
 
-/** What is served, and the folders of games in it. */
+/** The pages to serve, and the folders of games in them. */
 function shelvesOf({ pages, policy }: ServeOptions): { all: Shelf[]; starts: readonly string[] } {
   const games = built('pages')
   if (pages === null && existsSync(games)) {
@@ -195,7 +195,7 @@ function shelvesOf({ pages, policy }: ServeOptions): { all: Shelf[]; starts: rea
   return { all: withLobby(own, policy, readOurs(built('lobby'))), starts: own.starts }
 }
 
-// The games are in the repository alone, the list of rooms is also in the package.
+// Only the repository has the games; the package has the list of rooms too.
 function built(folder: 'pages' | 'lobby'): string {
   return fileURLToPath(new URL(`../${folder}`, import.meta.url))
 }
@@ -221,7 +221,7 @@ function report(error: unknown, where: string): void {
 }
 
 function folderFor(data: string): string {
-  // Only our own default folder is made; a folder that somebody names must be there.
+  // Only our own default folder is created; a folder that the user names must exist.
   if (data === DATA_DEFAULT) mkdirSync(dirname(data), { recursive: true })
   if (data === '') throw new HoldfastError('bad-value', '--data needs the name of a file')
   return data
@@ -239,7 +239,7 @@ async function weatherOf(loop: Loop, conditions: Conditions): Promise<Weather> {
     },
     close: () => {},
   }
-  // The hub stands in the middle: what it hands on is one way of a trip.
+  // The hub is in the middle of a path: relaying is one direction of a round trip.
   const conditioned = await conditioner.condition(
     () => Promise.resolve(carrier),
     'out',

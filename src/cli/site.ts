@@ -1,6 +1,6 @@
 /**
- * What `holdfast serve` answers beside its streams: pages, `/health`, `/metrics` and what pages
- * may ask of their hub.
+ * The answers of `holdfast serve` beside its streams: pages, `/health`, `/metrics` and requests of
+ * pages to their hub.
  */
 
 import { isThisMachine } from '../drivers/net/origins.ts'
@@ -11,29 +11,31 @@ import type { Metrics } from './metrics.ts'
 import type { Page, Pages, Redirect } from './pages.ts'
 import { type Policy, protect } from './policy.ts'
 
-/** Pages that are given out with one policy. */
+/** Pages that are sent with one policy. */
 export interface Shelf {
   find: Pages['find']
   policy: Policy
 }
 
-/** What to serve. */
+/** The contents of the site. */
 export interface SiteOptions {
-  /** The first that has something at a path gives it out. */
+  /** The first shelf that has a page at a path sends it. */
   shelves: readonly Shelf[]
-  /** What `/health` shows; its status is 503 while `ok` is false. */
+  /** The content of `/health`; its status is 503 while `ok` is false. */
   health: () => { ok: boolean }
-  /** What `/metrics` shows; null where it is not to be had. */
+  /** The content of `/metrics`; null if there is none. */
   metrics: Metrics | null
-  /** What `/api/sessions` shows: the sessions that the lobby lists. */
+  /** The content of `/api/sessions`: the sessions that the lobby lists. */
   sessions: () => readonly object[]
-  /** What `/api/hub` shows: what pages may know of their hub. */
+  /** The content of `/api/hub`: data about the hub for its pages. */
   about: object
-  /** Where others on the network find it: told to pages at an address of this very machine. */
+  /**
+   * The URLs for others on the network: sent to pages at an address that means this machine itself.
+   */
   reach?: () => readonly string[]
 }
 
-/** Answers for a hub and its pages. */
+/** Answers requests for a hub and its pages. */
 export function siteOf(options: SiteOptions): Answer {
   const { shelves, health, metrics, sessions, about, reach } = options
   return async (path, request, response) => {
@@ -71,7 +73,7 @@ function look(
   return { found: null, policy: 'strict' }
 }
 
-/** Answers for a port where nothing but the metrics is. */
+/** Answers requests on a port that has only the metrics. */
 export function metricsOf(metrics: Metrics): Answer {
   return async (path, _request, response) => {
     if (path === '/metrics') say(response, 200, metrics.type, await metrics.text())
@@ -79,10 +81,10 @@ export function metricsOf(metrics: Metrics): Answer {
   }
 }
 
-/** No pages of one's own. */
+/** No pages. */
 export const NO_PAGES: Pages = { find: () => null, starts: [] }
 
-/** Pages of one's own, and beside them the list of rooms that comes with the program. */
+/** The user's pages, and beside them the list of rooms that comes with the program. */
 export function withLobby(own: Pages, policy: Policy, ours: Pages): Shelf[] {
   const lobby = (path: string): Page | Redirect | null => {
     switch (path) {

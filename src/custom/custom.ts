@@ -1,17 +1,18 @@
 /**
- * A part by others: their state and their bytes, and what all durable parts have in common.
+ * A part by another author, with their state and their bytes, and all that durable parts have in
+ * common.
  *
- * The primary asks the author what an operation would change. Each change is made at primary and
- * backup as the log has it, and at every member as it is told; so there are two copies, and the
- * author writes one `apply`. Changes are counted: what a member has made already is not made
- * again, and what would leave a gap waits for a snapshot. Besides there are messages, which nobody
- * keeps.
+ * The primary asks the author which changes an operation makes. Each change is applied at primary
+ * and backup when it is in the log, and at every member when it is published; so there are two
+ * copies, and the author writes one `apply`. Changes are counted: a member ignores changes that it
+ * has applied already, and after a gap it waits for a snapshot. Besides, members can send messages,
+ * which are not kept.
  */
 
 import * as buckets from '../bucket.ts'
 import type { Bucket, Rate } from '../bucket.ts'
 import type { Effected, Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
-import * as slices from '../replication/chunks.ts'
+import * as chunks from '../replication/chunks.ts'
 import { decode, encode } from '../wire/layout.ts'
 import {
   customAnswer,
@@ -23,13 +24,13 @@ import {
 
 export * from './messages.ts'
 
-/** What a member says of a second: pieces of 256 bytes, begun ones too. */
+/** How much a member may send a second, in units of 256 bytes, each begun one counted. */
 export const SAID_RATE: Rate = { max: 400, perSecond: 200 }
 
-// Of a snapshot, with what stands around it.
+// Most pieces of a snapshot, with the bytes around its state.
 const PIECES_MAX = Math.ceil(CUSTOM_SNAPSHOT_MAX / CUSTOM_PIECE_MAX) + 1
 
-/** Who asks for an operation, and when by session time; NaN while that is not known. */
+/** The member that asks for an operation, and when by session time; NaN while that is not known. */
 export interface Asker {
   /** The number of the player. */
   readonly player: number
@@ -39,7 +40,7 @@ export interface Asker {
   readonly now: Millis
 }
 
-/** What the author makes of an operation. */
+/** The author's decision on an operation. */
 export type Judged =
   | { kind: 'done'; changes: Uint8Array[]; answer: Uint8Array }
   | { kind: 'refused' | 'failed'; reason: string }
@@ -49,13 +50,13 @@ export interface Author {
   create(): unknown
   perform(state: unknown, operation: Uint8Array, by: Asker): Judged
   apply(state: unknown, change: Uint8Array): void
-  /** Null if there is none. */
+  /** Null if there is no snapshot. */
   snapshot(state: unknown): Uint8Array | null
   /** Null for bytes that are no state. */
   restore(bytes: Uint8Array): unknown
 }
 
-/** One copy of the state, and how many changes made it. */
+/** One copy of the state, and how many changes were applied to it. */
 export interface Copy {
   made: number
   state: unknown
@@ -69,25 +70,25 @@ export interface Custom {
   here: Set<PeerId>
   /** Session time minus the own clock. */
   offset: Millis
-  /** As primary or backup. */
+  /** The durable copy, at primary and backup. */
   kept: Copy
-  /** As this member was told. */
+  /** The copy that was published to this member. */
   published: Copy
-  /** Of a snapshot that is on its way to us. */
-  incoming: slices.Incoming | null
-  /** What each may still have passed on. */
+  /** The pieces of a snapshot that have come so far. */
+  incoming: chunks.Incoming | null
+  /** How much may still be passed on for each member. */
   rates: Map<PeerId, Bucket>
   counters: { malformed: number; refused: number; gaps: number; again: number; dropped: number }
 }
 
-/** What it tells its face. */
+/** Events for the application's face of the part. */
 export type CustomEvent =
   | { kind: 'custom-changed' }
   | { kind: 'custom-heard'; from: PeerId; bytes: Uint8Array }
 
 type Events = PartOut<CustomEvent>
 
-/** The state of a room in which nothing happened yet. */
+/** The state of a session in which nothing happened yet. */
 export function create(author: Author): Custom {
   const counters = { malformed: 0, refused: 0, gaps: 0, again: 0, dropped: 0 }
   const own = { me: 0, primary: 0, mesh: false, here: new Set<PeerId>(), offset: NaN }
@@ -99,7 +100,7 @@ function fresh(author: Author): Copy {
   return { made: 0, state: author.create() }
 }
 
-/** The part on that channel. */
+/** Creates the part on that channel. */
 export function customPart(channel: number, author: Author): Part<Custom> {
   return {
     channel,
@@ -119,11 +120,11 @@ export function customPart(channel: number, author: Author): Part<Custom> {
       return copy !== null
     },
     welcome: ({ kept }) => {
-      const pieces = [...slices.cut(snapshot(kept, author), CUSTOM_PIECE_MAX)]
+      const pieces = [...chunks.cut(snapshot(kept, author), CUSTOM_PIECE_MAX)]
       return pieces.map((piece) => encode(customMessage, { kind: 'state', ...piece }))
     },
     reset: (part, out) => {
-      Object.assign(part, { kept: fresh(author), told: fresh(author), incoming: null })
+      Object.assign(part, { kept: fresh(author), published: fresh(author), incoming: null })
       part.rates.clear()
       ;(out as Events).emit({ kind: 'custom-changed' })
     },
@@ -162,7 +163,7 @@ function view(part: Custom, _now: Millis, seen: PartView): void {
   const { me, primary, mesh } = seen
   const here = new Set(seen.members.map(({ inc }) => inc))
   for (const inc of part.rates.keys()) if (!here.has(inc)) part.rates.delete(inc)
-  // What was on its way from another server ends here.
+  // Snapshots on their way from another primary end here.
   if (primary !== part.primary) part.incoming = null
   Object.assign(part, { me, primary, mesh, here })
 }
@@ -178,7 +179,7 @@ function receive(
   const message = decode(customMessage, bytes)
   if (!message) return void part.counters.malformed++
   if (message.kind === 'say') return takeSaid(part, now, from, message, out as Events)
-  // All else is of who serves.
+  // All other messages are valid only from the primary.
   if (from !== part.primary) return void part.counters.dropped++
   switch (message.kind) {
     case 'state':
@@ -192,10 +193,10 @@ function receive(
   }
 }
 
-function takeState(part: Custom, author: Author, piece: slices.Piece, out: Events): void {
+function takeState(part: Custom, author: Author, piece: chunks.Piece, out: Events): void {
   if (piece.of > PIECES_MAX) return void part.counters.malformed++
-  part.incoming = slices.take(part.incoming, piece)
-  const bytes = part.incoming && slices.whole(part.incoming)
+  part.incoming = chunks.take(part.incoming, piece)
+  const bytes = part.incoming && chunks.whole(part.incoming)
   if (!bytes) return
   part.incoming = null
   const copy = restored(part, author, bytes)
@@ -217,7 +218,7 @@ function takeChanges(
 }
 
 /**
- * Says something to a member, or (0) to all others.
+ * Sends a message to a member, or (0) to all others.
  *
  * @returns false if that is too much for now
  */
@@ -236,7 +237,7 @@ export function say(
   return true
 }
 
-// Where there is no direct link, the primary passes it on.
+// Without a direct link, the primary passes the message on.
 function sayDirectly({ primary }: Custom, to: PeerId, bytes: Uint8Array, out: PartOut): void {
   const message = encode(customMessage, { kind: 'say', to, bytes })
   if (out.send(to, message) === 0) out.send(primary, message)
@@ -252,7 +253,7 @@ function takeSaid(
   const { me, primary, here, counters } = part
   if (!here.has(from)) return void counters.dropped++
   if (to === me) return hear(part, from, bytes, out)
-  // It is for others: that is the work of who serves, within bounds.
+  // The message is for others: only the primary passes it on, within the rate.
   if (me !== primary || !mayPass(part, now, from, bytes)) return void counters.dropped++
   passOn(part, from, to, bytes, out)
 }

@@ -1,4 +1,4 @@
-/** What a part by others says on the wire: the same around whatever its author’s bytes are. */
+/** The messages of a part by another author: the same around whatever bytes the author uses. */
 
 import { blob, list, maybe, message, record, text, u16, varint } from '../wire/layout.ts'
 
@@ -23,24 +23,26 @@ const inc = varint
 
 /** Reliable messages of the part. */
 export const customMessage = message({
-  /** All there is, for a member that is brought up to date: a piece of a snapshot. */
+  /** A piece of a snapshot, for a member that is brought up to date. */
   state: [1, record({ piece: u16, of: u16, bytes: blob(CUSTOM_PIECE_MAX) })],
-  /** Changes of one operation; so many were made before them. */
+  /** Changes of one operation; `before` is how many were applied before them. */
   changes: [2, record({ before: varint, changes: list(bytes, CUSTOM_CHANGES_MAX) })],
-  /** For that member, or (0) for all others: to them, or to the primary that passes it on. */
+  /**
+   * For that member, or (0) for all others: sent directly, or to the primary, which passes it on.
+   */
   say: [3, record({ to: inc, bytes: said })],
-  /** What the primary passes on for that member. */
+  /** A message of that member, passed on by the primary. */
   said: [4, record({ from: inc, bytes: said })],
 })
 
-/** What came of an operation. */
+/** The outcome of an operation. */
 export const customAnswer = message({
   done: [1, record({ answer: bytes })],
   refused: [2, record({ reason: text(CUSTOM_REASON_MAX) })],
   failed: [3, record({ reason: text(CUSTOM_REASON_MAX) })],
 })
 
-/** The state with the number of changes that made it; no bytes where the author’s code failed. */
+/** The state with the number of its changes; no bytes if the author’s code failed. */
 export const customSnapshot = record({
   made: varint,
   state: maybe(blob(CUSTOM_SNAPSHOT_MAX)),

@@ -1,4 +1,4 @@
-/** Which stream speaks for which member of a session. */
+/** Attaching: which stream speaks for which member of a session. */
 
 import type { Millis, PeerId } from '../machine.ts'
 import type { ToHub } from './messages.ts'
@@ -6,7 +6,7 @@ import * as register from './register.ts'
 import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
 import { refuse, removedKey, say, tell } from './state.ts'
 
-/** For so long a removed member hears what is relayed to it: its primary says why it went. */
+/** A removed member is still relayed to for so long: its primary sends it the reason. */
 export const LAST_WORDS_MS: Millis = 3_000
 
 /** This stream speaks for that member from now on. */
@@ -42,7 +42,7 @@ function standDown(call: Call, session: string, inc: PeerId): void {
   other.inc = 0
 }
 
-/** The stream speaks for nobody any more, and the others of its session hear of it. */
+/** The stream speaks for nobody any more, and the other members of its session are notified. */
 export function detach({ hub, now, connection, from, out }: Call): void {
   const { session, inc } = from
   from.session = ''
@@ -56,10 +56,11 @@ export function detach({ hub, now, connection, from, out }: Call): void {
 }
 
 /**
- * The list of members of a session, from its primary. Who is not in it any more neither relays
- * nor hears the news of the session; what its primary has to say to it still comes for a while.
+ * Takes the list of members of a session from its primary. A member that is not in it any more can
+ * neither relay nor get the news of the session; messages of its primary still reach it for a
+ * while.
  *
- * @returns false if it is from anybody else
+ * @returns false if the list is from anybody else
  */
 export function setMembers(call: Call, message: ToHub & { kind: 'members' }): boolean {
   const { hub, now, from, out } = call
@@ -79,7 +80,7 @@ export function setMembers(call: Call, message: ToHub & { kind: 'members' }): bo
   return true
 }
 
-/** Who was removed and has not noticed is told that its stream speaks for nobody. */
+/** Notifies removed members that are still attached that their streams speak for nobody. */
 export function tellRemoved(hub: Hub, now: Millis, out: HubOut): void {
   for (const [key, { connection, session, inc, until }] of hub.removed) {
     if (until > now) break

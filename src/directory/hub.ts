@@ -1,14 +1,14 @@
 /**
- * What `holdfast serve` is: register, signalling and relay for any number of sessions, as a
- * machine, so that the simulator can kill it.
+ * The hub, which `holdfast serve` runs: register, signalling and relay for any number of sessions,
+ * as a machine, so that the simulator can kill it.
  *
- * Each stream is one process out there. Before it is a member it may look around, create a
- * session and ask a primary to let it in; once attached, proved by the secret whose hash the
- * primary listed, it relays datagrams to the other members and hears the news of its session.
- * The hub never looks inside what it relays. What it must not forget is in the register, and
- * on disk before anybody hears of it; all else it learns anew from those who come back. Whoever
- * asks about a session whose change is on its way to the disk waits for it, so nobody hears of
- * a register that is about to be another.
+ * Each stream is one remote process. Before it is a member it may list sessions, create one, and
+ * ask a primary to let it in; once attached, proved by the secret whose hash the primary listed, it
+ * relays datagrams to the other members and gets the news of its session. The hub never looks
+ * inside what it relays. What it must not forget is in the register, and on disk before any member
+ * learns of it; all else it learns again from members that come back. A request about a session
+ * whose change is on its way to the disk waits for it, so no member gets a register that is about
+ * to change.
  */
 
 import * as bucket from '../bucket.ts'
@@ -39,7 +39,7 @@ export function opened(hub: Hub, now: Millis, connection: number): void {
   })
 }
 
-/** A stream is gone: the others of its session hear of it (PEER_GONE). */
+/** A stream is gone: the other members of its session are notified (PEER_GONE). */
 export function closed(hub: Hub, now: Millis, connection: number, out: HubOut): void {
   const from = hub.connections.get(connection)
   hub.connections.delete(connection)
@@ -47,7 +47,7 @@ export function closed(hub: Hub, now: Millis, connection: number, out: HubOut): 
   if (from) detach({ hub, now, connection, from, out })
 }
 
-/** A message of a stream. Whoever sends what nobody could mean is counted and shown the door. */
+/** A message of a stream. A stream that sends a malformed message is counted and closed. */
 export function receive(
   hub: Hub,
   now: Millis,
@@ -61,7 +61,7 @@ export function receive(
   const frame = readFrame(bytes)
   if (frame?.kind === 'relay' && from.inc !== 0) return relay(call, frame.peer, frame.bytes)
   if (!allowance.spend(from.allowance, now, bytes.length, from.inc !== 0)) return flooded(call)
-  // Of a member that was removed a moment ago, or of nobody.
+  // The sender is a member that was removed a moment ago, or no member.
   if (frame?.kind === 'relay' && from.greeted) return void hub.counters.astray++
   const message = frame?.kind === 'message' ? decode(toHub, frame.bytes) : null
   if (!message || (!from.greeted && message.kind !== 'hello')) {
@@ -81,7 +81,7 @@ function relay({ hub, now, from, out }: Call, to: PeerId, datagram: Uint8Array):
   const known = hub.attached.get(from.session)?.get(to)
   const target = known ?? hub.removed.get(removedKey(from.session, to))?.connection
   if (target === undefined) return void hub.counters.astray++
-  // A datagram may be lost: who sends too much loses some, and not the stream.
+  // Datagrams may be lost: a member that sends too many loses some, and keeps its stream.
   if (!allowance.spendRelay(from.relay, now, datagram.length)) {
     return void hub.counters.congested++
   }
@@ -156,14 +156,14 @@ function reply({ hub, from, out }: Call, message: ToHub & { kind: 'reply' }): vo
   say(message.to, { kind: 'reply', session, blob: message.blob }, out)
 }
 
-/** The disk has the records of these sessions as `recordOf` gave them last. */
+/** The disk has the records of these sessions as `recordOf` returned them last. */
 export function kept(hub: Hub, now: Millis, ids: readonly string[], out: HubOut): void {
   for (const session of ids) {
     if (sessions.kept(hub, now, session, out)) goOn(hub, now, session, out)
   }
 }
 
-/** The disk did not take them: who asked for one is told why. */
+/** The disk did not take them: those who asked for the changes get the reason. */
 export function unkept(
   hub: Hub,
   now: Millis,
@@ -176,7 +176,7 @@ export function unkept(
   }
 }
 
-// The disk has answered: what waited for it is looked at anew.
+// The disk has answered: requests that waited for it are handled now.
 function goOn(hub: Hub, now: Millis, session: string, out: HubOut): void {
   const waiting = hub.waiting.get(session) ?? []
   hub.waiting.delete(session)
@@ -186,7 +186,7 @@ function goOn(hub: Hub, now: Millis, session: string, out: HubOut): void {
   }
 }
 
-/** Asks the primaries whether they live, and closes streams that never said hello. */
+/** Asks the primaries whether they live, and closes streams that never sent HELLO. */
 export function wake(hub: Hub, now: Millis, out: HubOut): void {
   for (const [connection, since] of hub.mute) {
     if (now - since < allowance.HELLO_MS) break

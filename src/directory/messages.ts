@@ -1,5 +1,5 @@
 /**
- * What members and hubs say to each other, on the ordered stream between them.
+ * The messages between members and hubs, on the ordered stream between them.
  *
  * The names follow Dueling Teapots where it has one: GET_ALL_SERVERS is `list`, answered by
  * one `entry` a session and `last` (LAST_MESSAGE), GET_THIS_SERVER `get`, ADD_SERVER `add`,
@@ -22,7 +22,7 @@ import {
   word,
 } from '../wire/layout.ts'
 
-/** Version of all that is said here. */
+/** Version of all messages in this file. */
 export const HUB_VERSION = 2
 /** Longest id of a session, in bytes. */
 export const SESSION_ID_MAX = 32
@@ -32,7 +32,7 @@ export const SIGNAL_MAX: number = 64 * 1024
 export const TERMS_MAX = 256
 /** Longest reason, in bytes. */
 export const REASON_MAX = 200
-/** How the reason begins with which a hub refuses a game that it does not take. */
+/** Beginning of the reason with which a hub refuses a game that it does not have. */
 export const NO_GAME = 'no game '
 
 const hash = fixed(DIGEST_BYTES)
@@ -66,7 +66,7 @@ const place = {
   standing: word(['open', 'full', 'unreachable']),
   topology,
 }
-/** What who opens a session settles for all who come: `name=value`, joined by `;`. */
+/** Options that the founder of a session sets for all members: `name=value`, joined by `;`. */
 const terms = text(TERMS_MAX)
 const entry = record({ ...place, terms })
 /** One session as the lobby lists it. */
@@ -74,11 +74,11 @@ export type Entry = ValueOf<typeof entry>
 
 const kept = { members: list(listed, MEMBERS_MAX), recovers: flag }
 /**
- * What the hub keeps on disk of one session. Its first byte is 0, by which it differs from what was
- * kept before there were terms: that begins with the length of a session's id.
+ * One session as the hub keeps it on disk. Its first byte is 0, which distinguishes it from the
+ * form before terms were added: that begins with the length of a session's id.
  */
 export const stored = record({ form: word(['terms']), entry, ...kept })
-/** What was kept before. */
+/** The form before terms were added. */
 export const storedBefore = record({ entry: record(place), ...kept })
 
 /** From a member to the hub. `request` comes back in the answer. */
@@ -86,7 +86,7 @@ export const toHub = message({
   hello: [1, record({ version: varint })],
   list: [2, record({ request, game: name })],
   get: [3, record({ request, session })],
-  /** Creates the session unless one of this game and room is there and answers. */
+  /** Creates the session unless one of this game and room exists and answers. */
   add: [
     4,
     record({
@@ -119,9 +119,9 @@ export const toHub = message({
   /** The primary's list of members, after each change of the view. */
   members: [7, record({ session, members: list(listed, MEMBERS_MAX) })],
   yes: [8, record({ session, epoch: varint, nonce: u32, players: varint })],
-  /** To the primary of a session, from somebody who may not be a member yet. */
+  /** To the primary of a session, from a process that may not be a member yet. */
   signal: [9, record({ session, blob: blob(SIGNAL_MAX) })],
-  /** Back to whoever sent a signal. */
+  /** The answer, to the process that sent a signal. */
   reply: [10, record({ session, to: varint, blob: blob(SIGNAL_MAX) })],
   ping: [11, record({ count: varint })],
 })
@@ -135,14 +135,14 @@ export const fromHub = message({
   entry: [2, record({ request, entry })],
   last: [3, record({ request })],
   added: [4, record({ request, created: flag, entry })],
-  /** The answer to get and change (`request` not 0), or news (`request` 0). */
+  /** The answer to get and change (`request` not 0), or a changed register (`request` 0). */
   register: [5, record({ request, session, ok: flag, register })],
   attached: [6, record({ request, session, register, present: list(varint, MEMBERS_MAX) })],
   /** A member's stream came or went: PEER_GONE. */
   present: [7, record({ session, inc: varint, here: flag })],
-  /** `heard` is the nonce of the last YES_I_AM that came; 0 if none has. */
+  /** `heard` is the nonce of the last YES_I_AM that arrived; 0 if none has. */
   areYouAlive: [8, record({ session, nonce: u32, heard: u32 })],
-  /** From somebody who asks the primary; answer with `reply` to `from`. */
+  /** From a process that asks the primary; answer with `reply` to `from`. */
   signal: [9, record({ session, from: varint, blob: blob(SIGNAL_MAX) })],
   reply: [10, record({ session, blob: blob(SIGNAL_MAX) })],
   pong: [11, record({ count: varint })],

@@ -1,19 +1,19 @@
 /**
- * The directory's machine: who is primary and who is backup of which session.
+ * The register's machine: which member is primary and which is backup of each session.
  *
- * One rule carries the whole house: the register of a session changes only by
- * compare-and-set on its epoch, and each change makes the epoch one larger. So of two that
- * want to change it only one gets its way, and whoever serves in an epoch can be told from
- * whoever served before. A change is proved by the secret of the member that makes it: the
- * registered primary may add, drop, hand over and end; the registered backup may take over.
+ * Everything else rests on one rule: the register of a session changes only by compare-and-set on
+ * its epoch, and each change makes the epoch one larger. So of two members that want to change it
+ * only one succeeds, and the epoch distinguishes each primary from earlier ones. A change is proved
+ * by the secret of the member that makes it: the registered primary may add, drop, hand over and
+ * end; the registered backup may take over.
  *
- * A change holds once the disk has it: until then the row carries it as `pending`, everybody
- * reads what was, and no second change of that row is asked for. What the disk refuses never
- * was. The list of members alone is taken at once, for the primary tells it anew each time that
- * it attaches; the disk gets it when it can.
+ * A change takes effect once the disk has it: until then the row carries it as `pending`, everybody
+ * reads the old register, and no second change of that row is accepted. A change that the disk
+ * refuses never happened. Only the list of members takes effect at once, for the primary sends it
+ * again each time that it attaches; the disk gets it when it can.
  *
- * A session is never dropped from the list for one missed ping: it is `unreachable` after
- * three, open again at its next word, and removed after an hour of silence.
+ * A session is not dropped from the list for one missed ping: it is `unreachable` after three, open
+ * again at its next message, and removed after an hour of silence.
  */
 
 import type { Millis, Out, PeerId } from '../machine.ts'
@@ -33,7 +33,9 @@ import {
 export const ASK_MS: Millis = 2_000
 /** Questions without an answer before a session is listed as unreachable. */
 export const MISSED_MAX = 3
-/** A primary without backup whose stream is gone for so long is no session to join any more. */
+/**
+ * A session whose primary has no backup and lost its stream for so long cannot be joined any more.
+ */
 export const GONE_MS: Millis = 3_000
 /** After so long without YES_I_AM a member may recover the session: the lease is over by then. */
 export const RECOVER_MS: Millis = 15_000
@@ -46,33 +48,33 @@ export const EPOCH_MAX: number = 2 ** 21 - 1
 
 /** A change that waits for the disk. */
 export interface Pending {
-  /** What the register becomes; null removes the session. */
+  /** The register after the change; null removes the session. */
   register: Register | null
-  /** The session is made by it: before, there is none. */
+  /** The change creates the session: before it, there is none. */
   isNew: boolean
-  /** It is on its way to the disk. */
+  /** The change is on its way to the disk. */
   isWriting: boolean
 }
 
-/** One session: what is on disk, and how it answers lately. */
+/** One session: its record on disk, and how its primary has answered lately. */
 export interface Row {
   entry: Entry
   members: Listed[]
-  /** Its members may recover it. */
+  /** The session's members may recover it. */
   recovers: boolean
-  /** Members whose streams are here. */
+  /** Members whose streams are attached. */
   present: Set<PeerId>
   /** The nonce of the last YES_I_AM. */
   heard: number
-  /** When the primary last said YES_I_AM, or when this process started to know it. */
+  /** When the primary last sent YES_I_AM, or when this process first knew the session. */
   lastYes: Millis
-  /** The nonce of the question under way. */
+  /** The nonce of the question that is open. */
   nonce: number
   /** Questions since the last answer. */
   missed: number
-  /** When the primary's stream to the hub was lost; Infinity while it stands. */
+  /** When the primary's stream to the hub was lost; Infinity while it is attached. */
   goneAt: Millis
-  /** What the disk has yet to take. */
+  /** The change that the disk has yet to take. */
   pending: Pending | null
 }
 
@@ -85,20 +87,20 @@ export interface Directory {
   nonce: number
 }
 
-/** What a directory sends by itself. */
+/** A message that a directory sends by itself. */
 export type Question = { kind: 'areYouAlive'; session: string; nonce: number; heard: number }
-/** What others are to be told. */
+/** Events of which the members of a session are notified. */
 export type News =
   | { kind: 'changed'; session: string; register: Register }
   | { kind: 'ended'; session: string }
 
 /**
- * The sink of the directory's verbs. `send` goes to the registered primary's number; `record`
- * names a session whose record must be written: `recordOf` gives it, `kept` or `unkept` follows.
+ * The sink of the directory's functions. `send` goes to the registered primary's number; `record`
+ * names a session whose record must be written: `recordOf` returns it, `kept` or `unkept` follows.
  */
 export type DirectoryOut = Out<Question, string, News>
 
-/** What a change asks for. */
+/** The request for a change. */
 export interface Demand {
   session: string
   inc: PeerId
@@ -109,7 +111,7 @@ export interface Demand {
   why: Why
 }
 
-/** What whoever opens a session wants of it, and the hash of its own proof. */
+/** The options of a process that opens a session, and the hash of its own proof. */
 export interface Wish {
   game: string
   room: string
@@ -134,7 +136,7 @@ export function restore(directory: Directory, now: Millis, bytes: Uint8Array): b
   return true
 }
 
-// A record of before there were terms.
+// Reads a record from before terms were added.
 function broughtUp(bytes: Uint8Array): Pick<Row, 'entry' | 'members' | 'recovers'> | null {
   const before = decode(storedBefore, bytes)
   return before && { ...before, entry: { ...before.entry, terms: '' } }
@@ -158,22 +160,22 @@ function erase(directory: Directory, { entry }: Row): void {
   }
 }
 
-// The length keeps a game whose name ends like a room apart from that room.
+// The length distinguishes a game whose name ends like a room from that room.
 function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string] {
   return [`game ${game}`, `room ${game.length} ${game} ${room}`]
 }
 
-// What nobody needs to know after a restart.
+// State that nobody needs after a restart.
 function lately(now: Millis): Omit<Row, 'entry' | 'members' | 'recovers'> {
   const silent = { heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
   return { present: new Set(), ...silent, pending: null }
 }
 
 /**
- * ADD_SERVER: a new session with its founder as primary (inc 1, epoch 1), or the one of the
- * same game and room that is there and answers. A new one waits for the disk.
+ * ADD_SERVER: a new session with its founder as primary (inc 1, epoch 1), or the existing one of
+ * the same game and room that answers. A new one waits for the disk.
  *
- * @param session an id that was never used before
+ * @param session  an id that was never used before
  * @returns the row; null if the directory is full, or if `playersMax` is 0 and nobody is there
  */
 export function add(
@@ -185,7 +187,7 @@ export function add(
 ): { created: boolean; row: Row } | null {
   const known = inRoom(directory, wish).find((row) => !isDead(row, now))
   if (known) return { created: false, row: known }
-  // Who may not serve does not open a session.
+  // A process that may not serve does not open a session.
   if (wish.playersMax === 0) return null
   if (directory.rows.size >= SESSIONS_MAX) return null
   const row: Row = {
@@ -216,9 +218,9 @@ export function inRoom(directory: Directory, place: Pick<Wish, 'game' | 'room'>)
 }
 
 /**
- * CHANGE_SERVER, a compare-and-set: true if it waits for the disk now. A request that comes
- * twice fails the second time, and who asked sees from the register whether it was its own.
- * While a change of this session is pending, there is no second one.
+ * CHANGE_SERVER, a compare-and-set: true if the change waits for the disk now. A request that comes
+ * twice fails the second time, and its sender sees from the register whether the change was its
+ * own. While a change of this session is pending, a second one is refused.
  */
 export function change(
   directory: Directory,
@@ -246,7 +248,9 @@ function propose(
   out.record(row.entry.session)
 }
 
-/** What the disk is to hold of a session now, with its change; null to remove it. */
+/**
+ * The record of a session as the disk shall hold it, with its pending change; null to remove it.
+ */
 export function recordOf(directory: Directory, session: string): Uint8Array | null {
   const row = directory.rows.get(session)
   if (!row) return null
@@ -258,7 +262,9 @@ export function recordOf(directory: Directory, session: string): Uint8Array | nu
   return encode(stored, { form: 'terms', entry, members, recovers })
 }
 
-/** The disk has what `recordOf` gave last: a change in it holds. @returns whether one was */
+/**
+ * The disk has what `recordOf` returned last: a change in it takes effect. @returns whether one did
+ */
 export function kept(
   directory: Directory,
   now: Millis,
@@ -283,7 +289,7 @@ export function kept(
   return true
 }
 
-/** The disk did not take what `recordOf` gave last: a change in it never was. */
+/** The disk did not take what `recordOf` returned last: a change in it never happened. */
 export function unkept(directory: Directory, session: string): boolean {
   const row = directory.rows.get(session)
   if (!row?.pending?.isWriting) return false
@@ -319,13 +325,14 @@ function isHeir(register: Register, demand: Demand): boolean {
   return register.backup !== 0 && demand.primary === register.backup && demand.backup === 0
 }
 
-// Only from a member whose stream is here, so that nothing it asked before is still under way.
+// Only a member whose stream is attached may recover, so that none of its earlier requests is still
+// under way.
 function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
   if (!row.recovers || backup !== 0 || inc === row.entry.register.primary) return false
   return row.present.has(inc) && now - row.lastYes > RECOVER_MS
 }
 
-/** GET_ALL_SERVERS of one game, or of all games if the name is empty; so many at most. */
+/** GET_ALL_SERVERS of one game, or of all games if the name is empty; at most `max`. */
 export function list(directory: Directory, game: string, max: number = SESSIONS_MAX): Entry[] {
   const ids = game === '' ? directory.rows.keys() : (directory.places.get(`game ${game}`) ?? [])
   const entries: Entry[] = []
@@ -342,7 +349,7 @@ export function find(directory: Directory, session: string): Row | null {
   return directory.rows.get(session) ?? null
 }
 
-/** Whether this member may speak for that number in the session. */
+/** Whether the proof shows that a process may speak for that member of the session. */
 export function admits(
   directory: Directory,
   session: string,
@@ -353,7 +360,10 @@ export function admits(
   return row !== undefined && vouched(row, inc, proof)
 }
 
-/** The primary's list after a change of the view: taken at once, on disk as soon as it can. */
+/**
+ * The primary's list after a change of the view: it takes effect at once, and is written to disk
+ * later.
+ */
 export function setMembers(
   directory: Directory,
   session: string,
@@ -387,12 +397,14 @@ export function yes(
   return true
 }
 
-/** Asks every primary in turn, marks the silent and removes the long silent. */
+/**
+ * Asks every primary in turn, marks silent sessions and removes those that were silent for long.
+ */
 export function wake(directory: Directory, now: Millis, out: DirectoryOut): void {
   if (now < directory.askAt) return
   directory.askAt = now + ASK_MS
   for (const row of directory.rows.values()) {
-    // A question tells what was heard, which lengthens a lease that a change is about to end.
+    // A question carries `heard`, which lengthens a lease that the pending change is about to end.
     if (row.pending) continue
     if (now - row.lastYes > FORGET_MS) {
       propose(row, null, false, out)
@@ -412,9 +424,9 @@ export function deadline(directory: Directory): Millis {
   return directory.rows.size === 0 ? Infinity : directory.askAt
 }
 
-// Nobody can serve it: its primary does not answer, or is gone and has no backup.
+// Whether nobody can serve the session: its primary does not answer, or is gone without a backup.
 function isDead(row: Row, now: Millis): boolean {
-  // Those who are left will serve it.
+  // The members that are left will recover it.
   if (row.recovers && row.members.some(({ inc }) => mayFollow(row, inc))) return false
   if (row.entry.standing === 'unreachable') return true
   return row.entry.register.backup === 0 && now - row.goneAt > GONE_MS
@@ -448,7 +460,7 @@ function isMember(row: Row, inc: PeerId): boolean {
   return row.members.some((listed) => listed.inc === inc)
 }
 
-// The standing is derived, but the lobby reads it often and the disk must hold a whole entry.
+// `standing` is derived, but the lobby reads it often and the disk must hold a whole entry.
 function stand(row: Row): void {
   const { entry } = row
   if (row.missed > MISSED_MAX) entry.standing = 'unreachable'

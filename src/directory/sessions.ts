@@ -1,6 +1,6 @@
 /**
  * The sessions of the register as streams ask for them: GET_ALL_SERVERS, GET_THIS_SERVER,
- * ADD_SERVER, CHANGE_SERVER, and what becomes of a change once the disk has answered.
+ * ADD_SERVER, CHANGE_SERVER, and the answer to a change once the disk has answered.
  */
 
 import * as bucket from '../bucket.ts'
@@ -26,7 +26,7 @@ export const LIST_MAX = 200
 /**
  * GET_ALL_SERVERS: one message for each session, ended by LAST_MESSAGE (T21).
  *
- * @returns false if the stream cannot pay for so long an answer
+ * @returns false if the stream's allowance is too small for so long an answer
  */
 export function list(call: Call, message: ToHub & { kind: 'list' }): boolean {
   const { hub, now, connection, from, out } = call
@@ -56,8 +56,8 @@ export function mustWait(hub: Hub, session: string): boolean {
 }
 
 /**
- * Puts a question about a session aside until the disk has answered; of each stream the newest
- * of a kind, for who asks again means the same.
+ * Makes a request about a session wait until the disk has answered. For each stream only the newest
+ * of a kind is kept, because a repeated request means the same.
  */
 export function wait({ hub, connection }: Call, session: string, message: ToHub): void {
   const others = (hub.waiting.get(session) ?? []).filter((other) => {
@@ -66,11 +66,11 @@ export function wait({ hub, connection }: Call, session: string, message: ToHub)
   hub.waiting.set(session, [...others, { connection, message }])
 }
 
-/** ADD_SERVER: the session is there, or is made once the disk has it. */
+/** ADD_SERVER: the session exists, or is created once the disk has it. */
 export function add(call: Call, message: ToHub & { kind: 'add' }): void {
   const { hub, now, connection, from, out } = call
   const { request } = message
-  // Who looks for a session is in none: it was removed from the one that it was in.
+  // A process that looks for a session is in none: it was removed from its former one.
   detach(call)
   const unfit = unfitWish(hub, from, message)
   if (unfit) return refuse(connection, request, unfit, out)
@@ -95,7 +95,7 @@ function unfitWish({ games }: Hub, from: Connection, wish: ToHub & { kind: 'add'
   if (games && !games.has(game)) {
     return `${NO_GAME}"${game}" on this hub: it has ${[...games].join(', ')}`
   }
-  // 0 asks for one that is there.
+  // 0 asks for an existing session.
   if (playersMax > MEMBERS_MAX) {
     return `a session takes 1 to ${MEMBERS_MAX} players: ${playersMax}`
   }
@@ -122,7 +122,9 @@ export function change(call: Call, message: ToHub & { kind: 'change' }): void {
   say(connection, no, out)
 }
 
-/** The disk has the record: who asked for its change is answered first, the others hear after. */
+/**
+ * The disk has the record: the member that asked for the change is answered first, then the others.
+ */
 export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boolean {
   const before = register.find(hub.directory, session)?.entry
   const news: register.News[] = []
@@ -136,7 +138,7 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
     return true
   }
   hub.counters.changes++
-  // Of a session that ended its last register is told.
+  // When a session ends, its last register is the answer.
   const told = { kind: 'register', session, ok: true, register: before.register } as const
   if (asked) say(asked.connection, { ...told, request: asked.request }, out)
   if (news.some(({ kind }) => kind === 'changed')) tell(hub, session, { ...told, request: 0 }, out)
@@ -151,7 +153,7 @@ export function unkept(hub: Hub, session: string, why: string, out: HubOut): boo
   hub.asked.delete(session)
   if (!asked) return true
   const from = hub.connections.get(asked.connection)
-  // Who asks again until there is room has created nothing so far.
+  // A process that asks again until there is room has created nothing so far.
   if (asked.kind === 'add' && from) from.created--
   refuse(asked.connection, asked.request, why, out)
   return true

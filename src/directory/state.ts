@@ -1,4 +1,4 @@
-/** What the hub knows, what it does outside of itself, and how it says things. */
+/** The state of the hub, its sink, and how it sends messages. */
 
 import type { Bucket } from '../bucket.ts'
 import type { Millis, PeerId } from '../machine.ts'
@@ -9,44 +9,47 @@ import { frameMessage } from '../wire/relay.ts'
 
 /** One stream. */
 export interface Connection {
-  /** It said hello in a version that we speak. */
+  /** The process sent HELLO in a version that we support. */
   greeted: boolean
   session: string
-  /** Of the member it speaks for, or 0. */
+  /** The member for which the stream speaks, or 0. */
   inc: PeerId
-  /** The session whose primary it asked last: that one may reply. */
+  /** The session whose primary the process asked last: only that primary may reply. */
   asked: string
-  /** Sessions that it created. */
+  /** Sessions that the process created. */
   created: number
   allowance: Bucket
   /** For relayed datagrams, in bytes. */
   relay: Bucket
 }
 
-/** All the hub knows. */
+/** The whole state of the hub. */
 export interface Hub {
-  /** The only games that there may be sessions of; null for any. */
+  /** The only games that sessions may have; null for any. */
   games: ReadonlySet<string> | null
   directory: register.Directory
   /** Differs after each start. */
   boot: number
   connections: Map<number, Connection>
-  /** Streams that have not said hello, and since when; oldest first. */
+  /** Streams that have not sent HELLO, and since when; oldest first. */
   mute: Map<number, Millis>
-  /** For each session its attached members' streams. */
+  /** The streams of attached members, by session. */
   attached: Map<string, Map<PeerId, number>>
   /** Members that were removed a moment ago, by `removedKey`; oldest first. */
   removed: Map<string, Removed>
-  /** Who asked for the change that the disk is to take, by session. */
+  /** The request behind the change that the disk is to take, by session. */
   asked: Map<string, Asked>
-  /** What waits until the disk has answered, by session: of each stream the newest of a kind. */
+  /**
+   * Requests that wait until the disk has answered, by session: the newest of a kind for each
+   * stream.
+   */
   waiting: Map<string, Waiting[]>
   /** Counts sessions that were created since the start. */
   created: number
   counters: HubCounters
 }
 
-/** A stream that says something: when, and where answers go. */
+/** A message of a stream: when it came, and where answers go. */
 export interface Call {
   hub: Hub
   now: Millis
@@ -56,7 +59,7 @@ export interface Call {
   out: HubOut
 }
 
-/** A member that is not in the newest list: for a while it still hears what others say to it. */
+/** A member that is not in the newest list: for a while it still gets what others send it. */
 export interface Removed {
   connection: number
   session: string
@@ -64,12 +67,12 @@ export interface Removed {
   until: Millis
 }
 
-/** How a removed member is found. */
+/** The key under which a removed member is kept. */
 export function removedKey(session: string, inc: PeerId): string {
   return `${inc} ${session}`
 }
 
-/** Whom the answer to a change goes to. */
+/** Where the answer to a change goes. */
 export interface Asked {
   connection: number
   request: number
@@ -82,7 +85,7 @@ export interface Waiting {
   message: ToHub
 }
 
-/** What the hub counts, for its metrics. */
+/** The counters of the hub, for its metrics. */
 export interface HubCounters {
   relayed: number
   relayedBytes: number
@@ -91,9 +94,9 @@ export interface HubCounters {
   /** Relayed datagrams dropped because their target's stream is behind. */
   congested: number
   malformed: number
-  /** Replies, lists of members and answers by whom they are not for. */
+  /** Replies, lists of members and answers from a member that may not send them. */
   forged: number
-  /** Streams that were closed for saying too much, or no hello. */
+  /** Streams that were closed for too many messages (`flooding`), or for no HELLO (`mute`). */
   flooding: number
   mute: number
   changes: number
@@ -101,21 +104,21 @@ export interface HubCounters {
   conflicts: number
   /** Sessions and changes that were refused because the disk did not take them. */
   unkept: number
-  /** Streams that were closed because what they said broke something in here. */
+  /** Streams that were closed because their message made the hub's code throw. */
   thrown: number
 }
 
-/** What the hub does outside of itself. */
+/** The sink of the hub. */
 export interface HubOut {
   send(connection: number, bytes: Uint8Array): void
-  /** Hands on a datagram, unreliably: what cannot leave at once is dropped. */
+  /** Relays a datagram, unreliably: one that cannot leave at once is dropped. */
   relay(connection: number, from: PeerId, datagram: Uint8Array): void
   /** The record of this session must be written: `record`, then `kept` or `unkept`. */
   record(session: string): void
   close(connection: number, why: string): void
 }
 
-/** A hub that has read its disk. @param boot a random number of 32 bits */
+/** A hub that has read its disk. @param boot  a random number of 32 bits */
 export function create(now: Millis, boot: number, games: ReadonlySet<string> | null = null): Hub {
   return {
     games,
@@ -145,7 +148,7 @@ export function create(now: Millis, boot: number, games: ReadonlySet<string> | n
   }
 }
 
-/** The sink of the directory's verbs. */
+/** The sink of the directory's functions. */
 export function directoryOut(hub: Hub, out: HubOut): register.DirectoryOut {
   return {
     record: (session) => out.record(session),
@@ -157,19 +160,19 @@ export function directoryOut(hub: Hub, out: HubOut): register.DirectoryOut {
   }
 }
 
-/** Tells all attached members of a session. */
+/** Sends a message to all attached members of a session. */
 export function tell(hub: Hub, session: string, news: FromHub, out: HubOut, but: PeerId = 0): void {
   for (const [inc, connection] of hub.attached.get(session) ?? []) {
     if (inc !== but) say(connection, news, out)
   }
 }
 
-/** Says no, and why. */
+/** Refuses a request, with the reason. */
 export function refuse(connection: number, request: number, why: string, out: HubOut): void {
   say(connection, { kind: 'refused', request, why: cut(why) }, out)
 }
 
-/** Says it on one stream. */
+/** Sends a message on one stream. */
 export function say(connection: number, message: FromHub, out: HubOut): void {
   out.send(connection, frameMessage(encode(fromHub, message)))
 }
@@ -178,6 +181,6 @@ export function say(connection: number, message: FromHub, out: HubOut): void {
 function cut(why: string): string {
   const bytes = new TextEncoder().encode(why)
   if (bytes.length <= REASON_MAX) return why
-  // What cannot be read at the cut becomes one character of three bytes.
+  // A character that the cut destroys becomes a replacement of three bytes.
   return new TextDecoder().decode(bytes.subarray(0, REASON_MAX - 3))
 }

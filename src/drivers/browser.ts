@@ -1,4 +1,6 @@
-/** A page as a place to run in: ticks from a worker, the hub of its own origin. */
+/**
+ * The environment of a page: ticks come from a worker, the hub is that of the page's own origin.
+ */
 
 import { createBrowserLoop } from './net/loop-browser.ts'
 import { lookFromPage } from './net/look-browser.ts'

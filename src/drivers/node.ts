@@ -1,4 +1,4 @@
-/** A Node process as a place to run in: UDP to other Node members, the hub by WebSocket. */
+/** The environment of a Node process: UDP to other Node members, the hub by WebSocket. */
 
 import { createNodeLoop } from './net/loop-node.ts'
 import { lookFromNode } from './net/look-node.ts'
@@ -10,7 +10,7 @@ import type { Environment } from '../ports.ts'
 const atEnd = new Set<() => void>()
 
 function onEnd(run: () => void): () => void {
-  // One listener for all sessions, however many: Node warns of more than ten.
+  // One listener serves all sessions, however many: Node warns of more than ten.
   if (atEnd.size === 0) process.once('exit', endAll)
   atEnd.add(run)
   return () => {
@@ -23,7 +23,7 @@ function endAll(): void {
   for (const run of [...atEnd]) run()
 }
 
-/** The environment of this process. @param udp where to listen; null for the relay alone */
+/** The environment of this process. @param udp  where to listen; null for the relay alone */
 export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
   return {
     kind: 'node',
@@ -34,7 +34,7 @@ export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
     defaultServer: process.env['HOLDFAST_SERVER'] ?? 'ws://127.0.0.1:8700',
     report,
     onEnd,
-    // A process that is stopped is not told before.
+    // A process gets no notice before it is stopped.
     onFreeze: () => () => {},
   }
 }

@@ -1,4 +1,4 @@
-/** What people take for the time, in milliseconds since 1970. It may go back, or be wrong. */
+/** The wall clock, in milliseconds since 1970. It may go back, or be wrong. */
 export function wallClock(): number {
   return Date.now()
 }

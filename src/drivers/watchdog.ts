@@ -1,20 +1,21 @@
 /**
- * A thread that names whoever holds the loop. What runs for ever in the loop says nothing of
- * itself, for all that could say it waits; so it leaves word in memory that both threads see, and
- * the other thread writes one line to standard error when that word gets old.
+ * A thread that reports a blocked loop. A function that runs for ever cannot be reported by the
+ * loop that it blocks; so the loop leaves a note in memory that both threads see, and the other
+ * thread writes one line to standard error when that note gets old.
  */
 
 import { Worker } from 'node:worker_threads'
 import type { Watchdog } from '../ports.ts'
 
-/** Longest name, in bytes; what is longer is cut. */
+/** Longest name, in bytes; a longer one is cut. */
 const NAME_BYTES = 512
 
-// Words: how many times something began, whether it is under way, and the bytes of its name.
+// The shared numbers: how often a function began, whether one is running, and the bytes of its
+// name.
 const [COUNT, BUSY, LENGTH] = [0, 1, 2]
 const HEAD = 3 * 4
 
-// Written by itself: the streams of a thread go through the loop that is held.
+// The thread writes by itself: its streams would go through the loop that is blocked.
 const THREAD = `
 const { workerData: { memory, ms } } = require('node:worker_threads')
 const { writeSync } = require('node:fs')
@@ -36,14 +37,14 @@ for (;;) {
 }
 `
 
-/** Starts one. @param ms  how long something may hold the loop before it is named */
+/** Starts a watchdog. @param ms  how long a function may block the loop before it is reported */
 export function startWatchdog(ms: number): Watchdog {
   const memory = new SharedArrayBuffer(HEAD + NAME_BYTES)
   const words = new Int32Array(memory, 0, 3)
   const name = new Uint8Array(memory, HEAD)
   const encoder = new TextEncoder()
   const worker = new Worker(THREAD, { eval: true, execArgv: [], workerData: { memory, ms } })
-  // It ends with the process, and does not keep it.
+  // The thread ends with the process, and does not keep it running.
   worker.unref()
   return {
     begin: (what) => {

@@ -1,8 +1,8 @@
 /**
- * What a network does to datagrams, and what becomes of one of them.
+ * The network conditions for datagrams, and the fate of one of them.
  *
- * The same decision serves the simulated network and the conditioner over real sockets. It
- * is pure but for the generator that it draws from. Half of the round trip is taken each way.
+ * The same decision serves the simulated network and the conditioner over real sockets. It is pure
+ * except for the generator that it draws from. Half of the round trip is added each way.
  */
 
 import { HoldfastError } from '../machine.ts'
@@ -16,17 +16,17 @@ export interface Conditions {
   rttMs: Millis
   /** Evenly drawn, added to the delay of a datagram: 0 up to this; 0 to JITTER_MAX. */
   jitterMs: Millis
-  /** Part of the datagrams that vanish, 0 to 1. */
+  /** Share of the datagrams that vanish, 0 to 1. */
   lossShare: number
-  /** Part of the datagrams that arrive twice, each copy with jitter of its own, 0 to 1. */
+  /** Share of the datagrams that arrive twice, each copy with jitter of its own, 0 to 1. */
   duplicateShare: number
-  /** Part of the datagrams that are held back, so that later ones overtake them, 0 to 1. */
+  /** Share of the datagrams that are held back, so that later ones overtake them, 0 to 1. */
   reorderShare: number
   /** Mean number of datagrams that vanish in a row; 1 is loss without memory; 1 to BURST_MAX. */
   burst: number
 }
 
-/** A quiet wire: nothing is lost, nothing takes time. */
+/** Perfect conditions: nothing is lost, nothing takes time. */
 export const PERFECT: Readonly<Conditions> = {
   rttMs: 0,
   jitterMs: 0,
@@ -45,12 +45,12 @@ export const BURST_MAX = 100
 /** A datagram that is held back waits this much longer at least, and up to twice that. */
 const HELD_MS: Millis = 20
 
-/** What becomes of one datagram: the delay of each copy. Empty: it is lost. */
+/** The fate of one datagram: the delay of each copy. Empty: it is lost. */
 export interface Fate {
   copies: Millis[]
 }
 
-/** The part of a path that remembers: whether the last datagram vanished. */
+/** The memory of a path: whether the last datagram vanished. */
 export interface Path {
   vanishing: boolean
 }
@@ -66,7 +66,7 @@ export function createPath(): Path {
  * Loss in bursts follows Gilbert's two-state model: in the bad state all is lost, the mean
  * stay there is `burst` datagrams, and the share of time there is the share of loss.
  *
- * @param path remembers runs of losses; without it every loss stands alone
+ * @param path remembers runs of losses; without it every loss is independent
  */
 export function fate(conditions: Conditions, chance: Prng, path: Path | null = null): Fate {
   if (vanishes(conditions, chance, path)) return { copies: [] }
@@ -78,7 +78,7 @@ export function fate(conditions: Conditions, chance: Prng, path: Path | null = n
 /**
  * Reads conditions such as `rtt=120,loss=5%,jitter=30,dup=1%,reorder=2%,burst=3`.
  *
- * @param text the words in any order, each at most once; what is not named is as in `base`
+ * @param text the words in any order, each at most once; other values are those of `base`
  * @throws HoldfastError 'bad-value' that names the word, its limits and the value
  */
 export function parse(text: string, base: Readonly<Conditions> = PERFECT): Conditions {
@@ -102,7 +102,7 @@ export function parse(text: string, base: Readonly<Conditions> = PERFECT): Condi
   return conditions
 }
 
-/** Conditions as `parse` reads them; what is as on a quiet wire is left out. */
+/** Conditions as `parse` reads them, without those that are perfect. */
 export function format(conditions: Readonly<Conditions>): string {
   const parts: string[] = []
   for (const { name, field, share } of WORDS) {
@@ -129,7 +129,7 @@ export function verify(conditions: Partial<Conditions>): Conditions {
   return whole
 }
 
-/** Whether nothing is done to any datagram. */
+/** Whether the conditions leave every datagram as it is. */
 export function isPerfect(conditions: Readonly<Conditions>): boolean {
   return WORDS.every(({ field }) => field === 'burst' || conditions[field] === PERFECT[field])
 }
@@ -137,7 +137,7 @@ export function isPerfect(conditions: Readonly<Conditions>): boolean {
 interface Word {
   name: string
   field: keyof Conditions
-  /** Written in per cent. */
+  /** Whether the value is written in per cent. */
   share: boolean
   min: number
   max: number
@@ -175,8 +175,8 @@ function vanishes(conditions: Conditions, chance: Prng, path: Path | null): bool
   if (!path || burst <= 1 || lossShare <= 0 || lossShare >= 1) {
     return prng.chance(chance, lossShare)
   }
-  // In balance (1 - loss) * enter = loss * leave. Heavy loss needs longer runs than asked for,
-  // or entering would have to be more than certain.
+  // In balance (1 - loss) * enter = loss * leave. Heavy loss needs longer runs than asked for, or
+  // the probability of entering would exceed 1.
   const odds = lossShare / (1 - lossShare)
   const leave = Math.min(1 / burst, 1 / odds)
   const enter = odds * leave

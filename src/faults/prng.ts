@@ -1,10 +1,10 @@
 /**
- * Chance from a seed: the same seed gives the same run, here and on any machine.
+ * Random draws from a seed: the same seed gives the same run, here and on any machine.
  *
- * The state is four words of 32 bits, plain data, so that it may stand inside a machine's
- * state and be cloned with it. The step is the small fast chaotic generator with a counter
- * (Doty-Humphrey's sfc32, which passes PractRand): the counter makes every period at least
- * 2^32 steps. Nothing here is fit for secrets.
+ * The state is four numbers of 32 bits, plain data, so that it can be part of a machine's state and
+ * be cloned with it. The step is the small fast chaotic generator with a counter (Doty-Humphrey's
+ * sfc32, which passes PractRand): the counter makes every period at least 2^32 steps. Nothing here
+ * is fit for secrets.
  */
 
 import { HoldfastError } from '../machine.ts'
@@ -29,7 +29,7 @@ export function create(seed: number | string): Prng {
   return spread(seed | 0, Math.floor(seed / 2 ** 32) | 0)
 }
 
-/** From 0 to 2^32 - 1. */
+/** A number from 0 to 2^32 - 1. */
 export function word(prng: Prng): number {
   const sum = (prng.a + prng.b + prng.counter) | 0
   prng.counter = (prng.counter + 1) | 0
@@ -39,7 +39,7 @@ export function word(prng: Prng): number {
   return sum >>> 0
 }
 
-/** From 0 up to but not 1, in steps of 2^-32. */
+/** A number from 0 up to but not 1, in steps of 2^-32. */
 export function next(prng: Prng): number {
   return word(prng) / 0x100000000
 }
@@ -52,23 +52,26 @@ export function below(prng: Prng, count: number): number {
   return Math.floor(next(prng) * count)
 }
 
-/** From min up to but not max. */
+/** A number from min up to but not max. */
 export function between(prng: Prng, min: number, max: number): number {
   return min + next(prng) * (max - min)
 }
 
-/** True with this probability. For 0 and 1 nothing is drawn: what is off costs no chance. */
+/**
+ * True with this probability. For 0 and 1 no number is drawn, so conditions that are off leave
+ * later draws unchanged.
+ */
 export function chance(prng: Prng, probability: number): boolean {
   if (probability <= 0) return false
   return probability >= 1 || next(prng) < probability
 }
 
-/** One of some. @throws HoldfastError 'bad-value' if there are none */
+/** One of the items. @throws HoldfastError 'bad-value' if there are none */
 export function pick<Item>(prng: Prng, items: readonly Item[]): Item {
   return items[below(prng, items.length)]!
 }
 
-/** Fills the bytes. */
+/** Fills the bytes with random ones. */
 export function fill(prng: Prng, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; at += 4) {
     let rest = word(prng)
@@ -80,8 +83,8 @@ export function fill(prng: Prng, bytes: Uint8Array): void {
 }
 
 /**
- * A generator of its own for one purpose. It depends on the seed and the label, and on how
- * much was drawn from the parent, from which it draws nothing.
+ * A separate generator for one purpose. It depends on the seed and the label, and on how many
+ * numbers were drawn from the parent, from which it draws none.
  */
 export function fork(prng: Prng, label: string): Prng {
   return spread(prng.a ^ textSum(label, 1) ^ prng.counter, prng.b ^ prng.c ^ textSum(label, 2))

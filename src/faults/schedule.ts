@@ -1,9 +1,9 @@
 /**
- * Faults over time, as plain data: what befalls which node, when and for how long.
+ * Faults over time, as plain data: which fault hits which node, when and for how long.
  *
- * Each step carries its own end, so a step can be taken out and the rest still makes sense;
- * that is how a failing schedule is made small. `plan` draws one from a seed; a test may as
- * well write one by hand. The simulated world carries it out.
+ * Each step has its own end, so a step can be taken out and the rest still makes sense; that is how
+ * a failing schedule is made small. `plan` draws one from a seed; a test may also write one by
+ * hand. The simulation carries it out.
  */
 
 import { HoldfastError } from '../machine.ts'
@@ -13,27 +13,27 @@ import type { Conditions } from './conditions.ts'
 import * as prng from './prng.ts'
 import type { Prng } from './prng.ts'
 
-/** Bad weather over the whole network; added to what the network does anyway. */
+/** Worse conditions over the whole network, on top of its usual ones. */
 export interface Weather {
   kind: 'loss' | 'duplication' | 'jitter' | 'reordering'
   conditions: Partial<Conditions>
   ms: Millis
 }
 
-/** What can go wrong. Nodes are named; the hub is a node as well. */
+/** The kinds of faults. Nodes are named; the hub is a node as well. */
 export type Fault =
   | Weather
-  /** Nothing passes between the groups; nodes in no group are together one more. */
+  /** Nothing passes between the groups; nodes in no group form one more. */
   | { kind: 'partition'; groups: string[][]; ms: Millis }
-  /** What `from` sends does not reach `to`; the other way all is well. */
+  /** Messages from `from` do not reach `to`; the other direction works. */
   | { kind: 'deafness'; from: string; to: string; ms: Millis }
-  /** The process dies; with `silent` the machine dies, and nobody is told. */
+  /** The process dies; with `silent` the machine dies, and nobody is notified. */
   | { kind: 'crash'; node: string; silent: boolean }
-  /** It starts again with what its store held. Nothing happens if it runs. */
+  /** The process starts again with the content of its store. Nothing happens if it runs. */
   | { kind: 'restart'; node: string }
-  /** Its loop runs nothing, then everything late. */
+  /** The node's loop runs nothing, then everything late. */
   | { kind: 'stall'; node: string; ms: Millis }
-  /** Its clock goes at this factor, below 1 for slow. */
+  /** The node's clock runs at this factor, below 1 for slow. */
   | { kind: 'slow-clock'; node: string; factor: number; ms: Millis }
   /** The hub's process dies and is started again after so long. */
   | { kind: 'outage'; node: string; ms: Millis }
@@ -62,22 +62,22 @@ export interface Step {
   fault: Fault
 }
 
-/** In the order of time. */
+/** Steps in the order of time. */
 export type Schedule = Step[]
 
-/** What `plan` may draw. */
+/** The options of `plan`. */
 export interface PlanOptions {
-  /** Those that may be hit, at least one. */
+  /** Nodes that may be hit, at least one. */
   nodes: readonly string[]
-  /** The one whose outages are drawn; it is in no other fault but partitions and deafness. */
+  /** The node whose outages are drawn; it is in no other fault but partitions and deafness. */
   hub?: string
   /** Length of the schedule. */
   ms: Millis
-  /** Nothing begins or lasts in so much time at the end; by default a third of `ms`. */
+  /** No fault begins or lasts in so much time at the end; by default a third of `ms`. */
   calmMs?: Millis
   /** How many faults to draw, restarts not counted; up to STEPS_MAX; by default one in 500 ms. */
   count?: number
-  /** Which faults; by default all. 'restart' says that what crashed may come back. */
+  /** The kinds to draw; by default all. 'restart' means that crashed nodes may come back. */
   kinds?: readonly FaultKind[]
   /** Most nodes that are down at once; by default 1, the promise of the library. */
   downMax?: number
@@ -85,13 +85,13 @@ export interface PlanOptions {
 
 /** Most faults of one plan. */
 export const STEPS_MAX = 10_000
-/** A fault that lasts draws its time evenly between these. */
+/** The duration of a fault is drawn evenly between these. */
 const LASTS_MIN: Millis = 50
 const LASTS_MAX: Millis = 3_000
-/** A stall is shorter: beyond, it is a crash. */
+/** Stalls are shorter: a longer one would count as a crash. */
 const STALL_MAX: Millis = 1_500
 
-/** What has been drawn so far about who is down. */
+/** The nodes that are down by what has been drawn so far. */
 interface Drawing {
   readonly chance: Prng
   readonly options: PlanOptions
@@ -114,7 +114,7 @@ export function plan(chance: Prng, options: PlanOptions): Schedule {
   const drawing = { chance, options, end, schedule: [], back: new Map<string, Millis>() }
   const kinds = drawable(options)
   const instants = Array.from({ length: count }, () => Math.floor(prng.next(chance) * end))
-  // In the order of time, so that who is down at an instant is known when it is drawn.
+  // In the order of time, so that it is known who is down at an instant when it is drawn.
   for (const at of instants.sort((one, two) => one - two)) {
     if (kinds.length > 0) draw(drawing, at, prng.pick(chance, kinds))
   }
@@ -218,7 +218,10 @@ function drawWeather(chance: Prng, kind: Weather['kind'], ms: Millis): Weather {
   }
 }
 
-/** Two are cut from each other, one way or, with all others on one side or the other, both ways. */
+/**
+ * Two nodes are cut from each other: one way or, with all others on one side or the other, both
+ * ways.
+ */
 function drawCut(
   chance: Prng,
   { nodes, hub }: PlanOptions,

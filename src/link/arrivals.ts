@@ -1,15 +1,15 @@
 /**
- * What one packet brought, kept in order until `receive` has returned.
+ * Arrivals: everything that one packet carried, kept in order until `receive` has returned.
  *
- * Whoever is told may do anything with the link, or let go of it. So nobody is told while a packet
- * is being read: the link notes, and its owner goes through the notes. The entries are used again
- * for each packet, for a packet of newest state is not to cost a list.
+ * A receiver of an event may do anything with the link, or drop it. So no events are emitted while
+ * a packet is being read: the link notes arrivals, and its owner goes through them afterwards. The
+ * entries are reused for each packet, so that a packet of newest state does not cost a list.
  *
  * Bounded: the frames of a packet, the messages that waited for one of them, and one verdict for
  * each packet of the window.
  */
 
-/** One thing that a packet brought. Its bytes are valid as long as those of the packet. */
+/** One arrival. Its bytes are valid as long as those of the packet. */
 export interface Arrival {
   /**
    * A reliable `message`, in order, once; an unreliable `frame` and its channel; a packet that
@@ -19,7 +19,7 @@ export interface Arrival {
   what: 'message' | 'frame' | 'acked' | 'lost' | 'delivered'
   /** Channel of a frame, sequence of a packet, number of a message delivered; else 0. */
   number: number
-  /** Of a message or frame; else empty. */
+  /** The bytes of a message or frame; else empty. */
   bytes: Uint8Array
 }
 
@@ -27,13 +27,13 @@ export interface Arrival {
 export interface Arrivals {
   readonly list: Arrival[]
   count: number
-  /** The packet probably did not arrive; as a sink is told of it. */
+  /** The packet probably did not arrive; the same function as a sink's. */
   lost(sequence: number): void
 }
 
 const NO_BYTES = new Uint8Array(0)
 
-/** Nothing has come. */
+/** An empty list of arrivals. */
 export function createArrivals(): Arrivals {
   const arrivals: Arrivals = {
     list: [],
@@ -43,7 +43,7 @@ export function createArrivals(): Arrivals {
   return arrivals
 }
 
-/** Notes one. */
+/** Notes one arrival. */
 export function note(
   arrivals: Arrivals,
   what: Arrival['what'],
@@ -60,7 +60,7 @@ export function note(
   entry.bytes = bytes
 }
 
-/** Lets go of what was noted, and of the buffers that it was in. */
+/** Forgets all arrivals, and releases the buffers of their bytes. */
 export function clear(arrivals: Arrivals): void {
   for (let i = 0; i < arrivals.count; i++) arrivals.list[i]!.bytes = NO_BYTES
   arrivals.count = 0

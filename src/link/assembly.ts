@@ -34,8 +34,8 @@ export function createAssemblies(): Assemblies {
 /**
  * Takes one fragment.
  *
- * @returns the whole packet with its header if this was the last missing share, null if more
- *   are to come or it was there already, 'malformed' if the fragment or the packet is
+ * @returns the whole packet with its header if this was the last missing share; null if more are to
+ * come or the share was there already; 'malformed' if the fragment or the packet is malformed
  */
 export function addFragment(
   assemblies: Assemblies,

@@ -1,5 +1,5 @@
 /**
- * Builds one packet: header, the delay of the ack, clocks, then whatever waits.
+ * Builds one packet: header, the delay of the ack, clocks, then all content that waits.
  *
  * Frames are written straight into a buffer that is shared by all links; as a sink may hand
  * the packet to another link at once (the memory carrier does), buffers are borrowed like
@@ -28,7 +28,7 @@ import { enter, noteRun, skipResolved, slotOf } from './window.ts'
  */
 export type Purpose = 'data' | 'ack' | 'probe' | 'keepalive' | 'close'
 
-// Less room than this is not worth a question to the layer above.
+// With less room than this the layer above is not asked for newest state.
 const ROOM_MIN = 16
 const ACK_DELAY_TOLD: Millis = 0.125
 
@@ -71,7 +71,7 @@ function fill(
     link.poked = false
     return false
   }
-  // A lone answer leaves too, for it may be the reason why a whole frame did not fit.
+  // An answer leaves even alone, for it may be the reason why a whole frame did not fit.
   const questions =
     purpose !== 'close' &&
     shouldAsk(clock, now) &&
@@ -89,12 +89,12 @@ function fill(
   return true
 }
 
-// Nobody waits long for anything but newest state.
+// Whether the packet holds only newest state, whose ack may take long.
 function isOnlyState({ sent, parted }: Link, sequence: number, before: number): boolean {
   return sent.runCount[slotOf(sent, sequence)] === 0 && parted.outbox.length === before
 }
 
-// Half of the window flies: an ack that takes its time would hold us back.
+// Half of the window is in flight: a slow ack would hold us back.
 function isTight({ pace: { flying, window } }: Link, { length }: ByteWriter): boolean {
   return (flying + length) * 2 > window && length < PACKET_MAX
 }
@@ -105,12 +105,13 @@ export function hasNumber(link: Link): boolean {
   return sent.next - sent.oldest < limits.window && isTellable(link)
 }
 
-// Beyond half the modulus the peer could take a new sequence for an old one.
+// Beyond half the modulus the peer could mistake a new sequence for an old one.
 function isTellable({ sent, limits }: Link): boolean {
   return sent.next - sent.newestAcked < limits.modulus / 2
 }
 
-// New data waits for the window. What keeps the link alive may not: the oldest packet makes way.
+// New data waits for the window. Packets that keep the link alive may not wait: the oldest packet
+// gives way.
 function makeRoom(link: Link, purpose: Purpose, sink: LinkSink): boolean {
   if (link.rules.hasNumber(link)) return true
   if (purpose === 'data' || !isTellable(link)) return false

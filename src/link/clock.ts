@@ -1,29 +1,28 @@
 /**
- * Whose clock, and how it is followed (L9).
+ * Clocks: how the ends of a link compare them, and how session time follows the primary's (L9).
  *
  * Two ends compare clocks with four time stamps: the asker notes when it asks (t0) and when the
- * answer comes (t3), the answerer when the question came (t1) and when the answer leaves (t2).
- * Of the last 16 samples the one with the shortest round trip is nearest the truth, for what
- * can be wrong about it is at most half its round trip. Questions and answers ride on packets
- * that leave anyway.
+ * answer comes (t3), the answerer when the question came (t1) and when the answer leaves (t2). Of
+ * the last 16 samples the one with the shortest round trip is the most accurate, for its error is
+ * at most half its round trip. Questions and answers are carried by packets that leave anyway.
  *
- * Session time is the primary's clock. Once set it is never set again: it runs up to 5 % faster
- * or slower until it agrees, so it never jumps and never goes backwards, also when another
- * member becomes primary. An error is worked off and no more: whoever hears nobody, or leads by
- * now, runs as its own clock does.
+ * Session time is the primary's clock. Once set it is never set again: it runs up to 5 % faster or
+ * slower until it agrees, so it never jumps and never goes backwards, also when another member
+ * becomes primary. Only the measured error is corrected: a member that has no new measurements, or
+ * is the primary by now, then runs at the rate of its own clock.
  */
 
 import type { Millis } from '../machine.ts'
 
 const SAMPLES_MAX = 16
-// A fresh link asks with each packet until it knows enough, then now and then.
+// A fresh link asks with each packet until it has enough samples, then now and then.
 const EAGER_SAMPLES = 4
 const ASK_EVERY: Millis = 1000
 const SLEW_MAX = 0.05
-// An error is worked off over about this long, or at SLEW_MAX if it is larger.
+// An error is corrected over about this long, or at SLEW_MAX if it is larger.
 const SLEW_OVER: Millis = 1000
 
-/** What one end knows of the other's clock. */
+/** Samples that one end has of the other's clock. */
 export interface ClockSamples {
   /** What this end adds to its own clock when it answers: session time, if it is primary. */
   shift: Millis
@@ -31,15 +30,15 @@ export interface ClockSamples {
   asked: Millis
   /** When the last question left. */
   askedAt: Millis
-  /** The peer's question that waits for its answer: its t0, or NaN. */
+  /** The t0 of the peer's question that waits for its answer, or NaN. */
   question: Millis
-  /** When it came. */
+  /** When that question came. */
   questionAt: Millis
   /** Pairs of round trip and offset, newest last; at most 16. */
   samples: { trip: Millis; offset: Millis }[]
 }
 
-/** Knows nothing. */
+/** No samples. */
 export function createSamples(): ClockSamples {
   return { shift: 0, asked: NaN, askedAt: -Infinity, question: NaN, questionAt: 0, samples: [] }
 }
@@ -50,7 +49,7 @@ export function shouldAsk(clock: ClockSamples, now: Millis): boolean {
   return now - clock.askedAt >= ASK_EVERY
 }
 
-/** Takes the answer to our question; one that was not asked is ignored. */
+/** Takes the answer to our question; an answer to another question is ignored. */
 export function takeAnswer(
   clock: ClockSamples,
   now: Millis,
@@ -66,28 +65,30 @@ export function takeAnswer(
   clock.samples.push({ trip, offset: (t1 - t0 + (t2 - now)) / 2 })
 }
 
-/** The peer's clock minus ours by the best of the last samples, or null before the first. */
+/** The peer's clock minus ours by the best of the last samples; null before the first. */
 export function offsetOf(clock: ClockSamples): Millis | null {
   let best: { trip: Millis; offset: Millis } | null = null
   for (const one of clock.samples) if (best === null || one.trip <= best.trip) best = one
   return best === null ? null : best.offset
 }
 
-/** Session time as one member has it. */
+/** Session time as one member computes it. */
 export interface SessionClock {
-  /** Own clock at the last turn of the wheel. */
+  /** Our own clock when the rate was last set. */
   at: Millis
-  /** Session time then. */
+  /** Session time at that moment. */
   time: Millis
   /** Session milliseconds for each own one since: 0.95 to 1.05. */
   rate: number
-  /** For so long, on the own clock; then the error is worked off, and it runs as the own does. */
+  /**
+   * How long the rate applies, by our own clock; then the error is corrected, and the rate is 1.
+   */
   span: Millis
-  /** False until the first `steer`: until then session time is the own clock. */
+  /** False until the first `steer`; until then session time is our own clock. */
   set: boolean
 }
 
-/** Session time is the own clock until it is steered. */
+/** Session time equals our own clock until it is steered. */
 export function createClock(now: Millis): SessionClock {
   return { at: now, time: now, rate: 1, span: 0, set: false }
 }
@@ -101,7 +102,7 @@ export function timeAt(clock: SessionClock, now: Millis): Millis {
 /**
  * Follows the primary's clock: jumps the first time, afterwards slews at most 5 %.
  *
- * @param offset  session time minus the own clock, from `offset(link)`, or 0 for the primary itself
+ * @param offset  session time minus our own clock, from `offset(link)`; 0 for the primary itself
  */
 export function steer(clock: SessionClock, now: Millis, offset: Millis): void {
   const time = timeAt(clock, now)

@@ -1,12 +1,12 @@
 /**
- * Frames: what stands in a packet behind its header, one after the other to its end.
+ * Frames: the contents of a packet behind its header, one after the other to its end.
  *
  *     0 PAD       nothing; asks for an ack, so an empty packet can
  *     1 REL       piece:16 or varint  length:varint  bytes
  *     2 UNREL     channel:8  length:varint  bytes
  *     3 UMSG      channel:8  message:16  part:4 parts-1:4  length:varint  bytes
  *     4 CLOCK     t0:f64, and in an answer  t1:f64  t2:f64
- *     5 BARRIER   kept for later; malformed today
+ *     5 BARRIER   reserved; malformed today
  *     6 CLOSE     reason:8
  *     8 ACKDELAY  delay:varint, in eighths of a millisecond
  *
@@ -37,7 +37,7 @@ export const KIND = { pad: 0, rel: 1, unrel: 2, umsg: 3, clock: 4, close: 6, ack
 
 const ANSWER = 1
 const EIGHTHS = 8
-/** Longest delay that an ACKDELAY may tell, in eighths of a millisecond. */
+/** Longest delay that an ACKDELAY may carry, in eighths of a millisecond. */
 const DELAY_MAX = 10_000 * EIGHTHS
 /** Most parts of one unreliable message (L10). */
 export const PARTS_MAX = 16
@@ -51,38 +51,38 @@ export const QUESTION_BYTES = 9
 /** Bytes that an UNREL frame needs beside its body, at most. */
 export const UNREL_OVERHEAD = 4
 
-/** A place in a packet and the frame last read there. One serves a whole packet. */
+/** A cursor in a packet, with the frame that was last read. One serves a whole packet. */
 export interface Frames extends ByteReader {
   bytes: Uint8Array
   end: number
   kind: number
   /** REL: FIRST and LAST. CLOCK: 1 for an answer. */
   flags: number
-  /** UNREL, UMSG: where it goes. CLOSE: the reason. */
+  /** UNREL, UMSG: the channel. CLOSE: the reason. */
   channel: number
   /** REL: the piece, a plain number. UMSG: the message, 0 to 65535. */
   id: number
   /** UMSG: which part, of how many. */
   part: number
   parts: number
-  /** Where the body stands in `bytes`. */
+  /** Where the body is in `bytes`. */
   from: number
   to: number
   /** CLOCK: t0, t1, t2. All in Millis. */
   t0: number
   t1: number
   t2: number
-  /** A piece's number near to which the first REL counts; afterwards the piece last read. */
+  /** A piece's number near which the first REL is; afterwards the piece last read. */
   near: number
   first: boolean
-  /** How long the peer held its ack back, as the last ACKDELAY said. */
+  /** How long the peer held its ack back, from the last ACKDELAY. */
   held: number
 }
 
-/** What a cursor without a packet stands in. */
+/** The bytes of a cursor without a packet. */
 export const NO_BYTES: Uint8Array = new Uint8Array(0)
 
-/** A cursor, to be opened on one packet after the other. */
+/** A cursor, which is opened on one packet after the other. */
 export function createFrames(): Frames {
   return {
     bytes: NO_BYTES,
@@ -176,7 +176,7 @@ function readPiece(frames: Frames): void {
     : frames.near + 1 + readVarint(frames)
   frames.near = frames.id
   frames.first = false
-  // Pieces are numbered from 1, and a sum beyond exact numbers cannot be one.
+  // Pieces are numbered from 1, and numbers must stay exact.
   if (frames.id < 1 || !Number.isSafeInteger(frames.id)) refuse(frames)
 }
 
@@ -237,7 +237,7 @@ export function writePiece(
   if (before === 0) writeU16(writer, id % 65536)
   else writeVarint(writer, id - before - 1)
   writeVarint(writer, bytes.length)
-  // Straight in: the builder made sure of the room.
+  // Written straight in, for the builder has checked the room.
   writer.bytes.set(bytes, writer.length)
   writer.length += bytes.length
 }
@@ -274,13 +274,13 @@ export function writeAnswer(writer: ByteWriter, t0: number, t1: number, t2: numb
   writeF64(writer, t2)
 }
 
-/** Says that no more will come. @param reason  0 to 255, for the layer above */
+/** Announces that no more packets will come. @param reason  0 to 255, for the layer above */
 export function writeClose(writer: ByteWriter, reason: number): void {
   writeU8(writer, KIND.close)
   writeU8(writer, reason)
 }
 
-/** Says how long the newest ack was held back. */
+/** Writes how long the newest ack was held back. */
 export function writeAckDelay(writer: ByteWriter, delay: number): void {
   writeU8(writer, KIND.ackDelay)
   writeVarint(writer, Math.min(DELAY_MAX, Math.round(delay * EIGHTHS)))

@@ -1,13 +1,13 @@
 /**
- * How a link begins, and the envelope of its packets on carriers that are no connection of
- * their own.
+ * The handshake that opens a link, and the envelope of its packets on carriers that are no
+ * connection of their own.
  *
  *     connection: u32    0 for the three messages below, else the link that the packet is for
  *     packet or message to the end
  *
- * HELLO says who asks and proves it; ACCEPT gives the link its number; DENY says why not. A
- * HELLO that comes again is answered again, so both may be lost; one with another nonce
- * begins a new link, which knows nothing of the old.
+ * HELLO names the asker and proves it; ACCEPT gives the link its number; DENY carries the reason. A
+ * repeated HELLO is answered again, so both may be lost; one with another nonce opens a new link,
+ * which keeps nothing of the old one.
  */
 
 import { fixed, message, record, text, u32, type ValueOf, varint, word } from '../wire/layout.ts'
@@ -18,7 +18,7 @@ export const LINK_VERSION = 1
 /** Bytes in front of each packet. */
 export const ENVELOPE_BYTES = 4
 
-/** The messages that begin a link. */
+/** The messages that open a link. */
 export const handshakeLayout = message({
   hello: [
     1,
@@ -28,7 +28,10 @@ export const handshakeLayout = message({
       inc: varint,
       to: varint,
       proof: fixed(DIGEST_BYTES),
-      /** The asker's view: one that is newer than ours may know members that we do not. */
+      /**
+       * The version of the asker's view: a newer view than ours may have members that we do not
+       * know.
+       */
       mv: varint,
       nonce: u32,
     }),
@@ -36,7 +39,7 @@ export const handshakeLayout = message({
   accept: [2, record({ nonce: u32, connection: u32 })],
   deny: [3, record({ nonce: u32, why: word(['version', 'notMember', 'badTicket']) })],
 })
-/** A message that begins a link. */
+/** A message that opens a link. */
 export type Handshake = ValueOf<typeof handshakeLayout>
 
 /** The number in front, or 0 if the datagram is too short to have one. */

@@ -30,24 +30,26 @@ export const FRAME_MAX = 1200
 export const CHANNEL_MIN = 4
 /** Last channel of unreliable frames. */
 export const CHANNEL_MAX = 255
-/** Nothing heard, or the oldest reliable message unacked, for so long: the link is down (L8). */
+/**
+ * With nothing heard, or the oldest reliable message unacked, for so long, the link is down (L8).
+ */
 export const LINK_TIMEOUT: Millis = 10_000
 /** Keepalive between members that are not primary and backup (L8). */
 export const KEEPALIVE: Millis = 200
 /** Longest an ack is held back (L6). */
 export const ACK_DELAY_MAX: Millis = 25
-/** The same for a packet that holds nothing but newest state: what is newer follows anyway. */
+/** The same for a packet that holds only newest state: a newer one follows anyway. */
 export const STATE_ACK_DELAY_MAX: Millis = 100
-/** After so many packets an ack is due when the carrier has handed over all that has come (L6). */
+/** After so many packets an ack is due once the carrier has handed over all that has come (L6). */
 export const ACK_SOON_AFTER = 2
-/** The same if all of them hold nothing but newest state. */
+/** The same if all of the packets hold only newest state. */
 export const STATE_ACK_SOON_AFTER = 8
 /** After so many packets an ack is sent at once. */
 export const ACK_NOW_AFTER = 16
 
-/** What the model checker makes small. */
+/** The limits that the model checker makes small. */
 export interface Limits {
-  /** How many sequence numbers the wire tells apart. */
+  /** How many sequence numbers the wire distinguishes. */
   readonly modulus: number
   /** Most packets from the oldest without a verdict to the newest. */
   readonly window: number

@@ -1,13 +1,13 @@
 /**
  * A link: one peer over lossy datagrams (B2, B3).
  *
- * Every packet is numbered and acked as a whole (B24); nothing is ever sent twice, but what a
- * lost packet carried goes into a new one. Over these packets run one reliable ordered stream
- * each way and unreliable frames which are pulled from the layer above at the moment a packet
- * is built, so that what leaves is always the newest state. Between different pairs of peers
- * there is no order at all (B12).
+ * Every packet is numbered and acked as a whole (B24); no packet is ever sent twice, but the
+ * contents of a lost one go into a new one. These packets carry one reliable ordered stream each
+ * way, and unreliable frames that are pulled from the layer above at the moment a packet is built,
+ * so that the newest state always leaves. Between different pairs of peers there is no order at all
+ * (B12).
  *
- * The owner calls `receive` for each datagram, deals with what it brought and then calls `answer`;
+ * The owner calls `receive` for each datagram, handles its arrivals and then calls `answer`;
  * `flush` when it has something to send, and `wake` at `deadline`. The rules are L1 to L10 of
  * docs/protocols/link.md.
  */
@@ -47,12 +47,12 @@ import { unwrap } from '../wire/sequence.ts'
 export { type Arrival, type Arrivals, createArrivals } from './arrivals.ts'
 export { type Link, type LinkSink, NOTHING_WAITS } from './state.ts'
 
-// A goodbye is not acked; so many copies of it leave.
+// A CLOSE is not acked, so several copies of it leave.
 const CLOSE_COPIES = 3
 // One probe packet the first time, two from then on.
 const PROBE_PACKETS = 2
 
-/** What one may choose about a link. */
+/** Options of a link. */
 export interface LinkOptions {
   /** A packet leaves at least so often; KEEPALIVE if not given. */
   keepaliveMs?: Millis
@@ -61,7 +61,7 @@ export interface LinkOptions {
   rules?: LinkRules
 }
 
-/** A link on which nothing was sent or heard. @throws HoldfastError code `bad-value` */
+/** A link on which nothing was sent or received. @throws HoldfastError code `bad-value` */
 export function create(now: Millis, options: LinkOptions = {}): Link {
   const keepaliveMs = options.keepaliveMs ?? KEEPALIVE
   checkKeepalive(keepaliveMs)
@@ -93,7 +93,7 @@ export function post(link: Link, now: Millis, channel: number, bytes: Uint8Array
   return parts.post(link.parted, channel, bytes)
 }
 
-/** Unreliable data waits: `write` is asked when the next packet may leave. */
+/** Unreliable data waits: `write` is called when the next packet may leave. */
 export function poke(link: Link, now: Millis): void {
   startWaiting(link, now)
   link.poked = true
@@ -129,11 +129,11 @@ export function offset(link: Link): Millis | null {
  * Takes one packet off the network. It is hostile until checked as a whole: a packet with one
  * malformed frame does nothing at all, and one that cannot be kept whole is not acked (L1).
  *
- * @param packet  the bytes of what it brought are shares of these
- * @param arrivals  gets what it brought, in place of what was in it; so do packets that are refused
- *   for lack of room, whose acks count
+ * @param packet  the bytes of arrivals are views of these
+ * @param arrivals  its old contents are replaced by what the packet carried; the acks of a packet
+ *   that is refused for lack of room count too
  * @returns false if it was malformed, a duplicate, stale, or refused for lack of room; counted. If
- *   true, `answer` is to be called when what it brought has been dealt with
+ * true, call `answer` when the arrivals have been handled
  */
 export function receive(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals): boolean {
   clear(arrivals)
@@ -151,7 +151,7 @@ function refuse(link: Link): false {
   return false
 }
 
-// Of all links, for nobody is told anything while a packet is read.
+// Shared by all links, because no other code runs while a packet is read.
 const header = createHeader()
 const frames = createFrames()
 
@@ -195,7 +195,7 @@ export function answer(link: Link, now: Millis, sink: LinkSink): void {
   if (link.unanswered >= ACK_NOW_AFTER) build(link, now, sink, 'ack')
 }
 
-// Ack bits of so many packets as it takes to call one lost, and that one.
+// Ack bits of so many packets as it takes to declare one lost, and of that one.
 const LATELY = 2 ** (LATER_PACKETS + 1) - 1
 
 const MALFORMED = -1
@@ -203,7 +203,7 @@ const ASKS = 1
 const SOON = 2
 const NO_ROOM = 4
 
-// Looks at all frames before any of them does anything.
+// Inspects all frames before any of them takes effect.
 function inspect({ incoming, limits }: Link): number {
   let found = 0
   let next = incoming.next
@@ -217,9 +217,9 @@ function inspect({ incoming, limits }: Link): number {
   return frames.failed ? MALFORMED : found
 }
 
-// Two packets are acked as soon as all that has come was read, and so is one out of order, for
-// it may tell of a loss; a single one waits for company, and longer if all it holds is newest state
-// and nothing is missing just before it (L6). Bare acks are never acked.
+// Two packets are acked as soon as all that has come was read. So is one out of order, for it may
+// reveal a loss. A single one waits for another, and longer if it holds only newest state and no
+// packet is missing just before it (L6). Bare acks are never acked.
 function oweAck(link: Link, now: Millis, inOrder: boolean, found: number, sequence: number): void {
   const asking = (found & ASKS) !== 0
   if (sequence === link.received.newest) link.newestAt = asking ? now : NaN
@@ -288,18 +288,18 @@ export function wake(link: Link, now: Millis, sink: LinkSink): void {
   if (link.ackAt <= now && !build(link, now, sink, 'ack')) link.ackAt = Infinity
   if (link.lastSent + link.keepaliveMs <= now) {
     link.counters.keepalives += 1
-    // Where it may not leave it was due all the same, or the deadline would stand still.
+    // Even if it may not leave its time is over, or the deadline would never move on.
     if (!build(link, now, sink, 'keepalive')) link.lastSent = now
   }
 }
 
-/** Sends a packet that asks for an ack, whatever waits or not: to try a path. */
+/** Sends a packet that asks for an ack, whether data waits or not: to try a path. */
 export function knock(link: Link, now: Millis, sink: LinkSink): void {
   if (link.closed === null) build(link, now, sink, 'keepalive')
 }
 
-// The oldest pieces go again, for the stream waits for them; window and pacing do not hold a
-// probe back, and it does not itself mark loss (L5).
+// The oldest pieces are sent again, for the stream waits for them. Window and pacing do not delay a
+// probe, and a probe alone does not mark a loss (L5).
 function probe(link: Link, now: Millis, sink: LinkSink): void {
   const { loss, outgoing, counters } = link
   loss.probes += 1
@@ -337,7 +337,7 @@ export function deadline(link: Link): Millis {
   return at
 }
 
-/** Says goodbye and falls silent. @param reason  0 to 255, told to the peer */
+/** Sends CLOSE and falls silent. @param reason  0 to 255, for the peer */
 export function close(link: Link, now: Millis, reason: number, sink: LinkSink): void {
   if (link.closed !== null) return
   link.closed = reason
@@ -345,8 +345,8 @@ export function close(link: Link, now: Millis, reason: number, sink: LinkSink): 
 }
 
 /**
- * Whether the link is of no use any more (L8): closed by either end, nothing heard for
- * LINK_TIMEOUT, or the oldest reliable message unacked for as long.
+ * Whether the link is useless by now (L8): closed by either end, nothing heard for LINK_TIMEOUT, or
+ * the oldest reliable message unacked for as long.
  */
 export function isDown(link: Link, now: Millis): boolean {
   if (link.closed !== null || now - link.lastHeard >= LINK_TIMEOUT) return true

@@ -1,16 +1,16 @@
 /**
  * Round trips, and when a packet counts as lost (L5, after RFC 9002).
  *
- * A packet is lost when a packet sent three or more later was acked, or when any later one was
- * and this one is older than 9/8 of a round trip. Silence alone loses nothing: when the probe
- * timer runs out, something is sent that the peer must answer, and the answer tells. Each
- * probe that stays unanswered doubles the wait, up to one second.
+ * A packet is lost when a packet sent three or more later was acked, or when any later one was and
+ * this one is older than 9/8 of a round trip. Silence alone proves no loss: when the probe timer
+ * runs out, a packet is sent that the peer must answer, and the answer shows. Each unanswered probe
+ * doubles the wait, up to one second.
  */
 
 import type { Millis } from '../machine.ts'
 import { ACK_DELAY_MAX, STATE_ACK_DELAY_MAX } from './limits.ts'
 
-/** Lost once a packet so many places later has arrived. */
+/** A packet is lost once a packet so many places later has arrived. */
 export const LATER_PACKETS = 3
 const LATER_TIME = 9 / 8
 const GRAIN: Millis = 1
@@ -27,7 +27,7 @@ export interface Rtt {
   variation: Millis
 }
 
-/** Timers of loss. */
+/** Timers of loss detection. */
 export interface Loss {
   /** When the oldest packet that later ones overtook counts as lost; Infinity if none. */
   lostAt: Millis
@@ -49,7 +49,7 @@ export function createLoss(now: Millis): Loss {
   return { lostAt: Infinity, probeFrom: now, probes: 0, soonest: -1 }
 }
 
-/** Takes one round trip. @param held  how long the peer says it held its ack back */
+/** Takes one round trip. @param held  how long the peer reports that it held its ack back */
 export function sample(rtt: Rtt, measured: Millis, held: Millis): void {
   rtt.samples += 1
   rtt.latest = Math.max(0, measured)

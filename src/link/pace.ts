@@ -1,12 +1,12 @@
 /**
- * How much may be under way, and how fast it leaves (L7).
+ * How many bytes may be under way, and how fast they leave (L7).
  *
  * A window in bytes: it doubles each round trip until the first loss, then grows by one packet
  * a round trip; a round with losses takes it to 0.7 of itself, once, and never below two
  * packets. A bucket of tokens spreads a window over a round trip. The bucket may go into debt
  * by one packet: then the next one waits until the debt is paid.
  *
- * The window only grows while it is what holds us back, or an idle link would earn a burst.
+ * The window grows only while it limits us, or an idle link would earn a burst.
  */
 
 import type { Millis } from '../machine.ts'
@@ -18,7 +18,7 @@ const LARGEST_WINDOW: number = 128 * PACKET_MAX
 const AFTER_LOSS = 0.7
 const GAIN = 1.25
 const BURST: number = 10 * PACKET_MAX
-// Timers are about this exact, so a bucket must last as long or they would slow us down.
+// Timers are only so exact, so a full bucket must last as long or they would slow us down.
 const TIMER_GRAIN: Millis = 4
 const SHORTEST_TRIP: Millis = 0.05
 

@@ -9,10 +9,11 @@
  *               bit 5      the ack is one byte: sequence - ack, at most 255
  *               bits 6-7   0
  *
- * Everything here is little-endian. Ack bit n stands for sequence ack - n, bit 0 for ack itself;
- * who has received nothing yet says ack 65535 and no bits. A healthy link elides all ack bits,
- * so its header is 4 bytes. There is one legal encoding of each header; any other is malformed.
- * The shares of a packet's fragments, put together, are the packet: the first holds its header.
+ * Everything here is little-endian. Ack bit n stands for sequence ack - n, bit 0 for ack itself; an
+ * end that has received nothing yet sends ack 65535 and no bits. A healthy link elides all ack
+ * bits, so its header is 4 bytes. There is one legal encoding of each header; any other is
+ * malformed. The shares of a packet's fragments, put together, are the packet: the first holds its
+ * header.
  */
 
 /** Shortest header of a packet, in bytes. */
@@ -26,7 +27,7 @@ const FRAGMENT_BIT = 1
 const SHORT_ACK_BIT = 32
 const RESERVED_BITS = 0xc0
 
-/** What stands in front of a packet. All numbers are as on the wire, wrapped. */
+/** The header of a packet. All numbers are as on the wire, wrapped. */
 export interface Header {
   /** 0 to 65535. */
   sequence: number
@@ -36,7 +37,7 @@ export interface Header {
   ackBits: number
 }
 
-/** What stands in front of a fragment. */
+/** The header of a fragment. */
 export interface FragmentHeader {
   /** The sequence of the whole packet, 0 to 65535. */
   sequence: number
@@ -141,7 +142,7 @@ export function readFragment(bytes: Uint8Array, max: number): FragmentHeader | n
 }
 
 /**
- * Splits a whole packet into fragments, for carriers that take less than it is long.
+ * Splits a whole packet into fragments, for carriers that take only shorter ones.
  *
  * @param packet  header and payload
  * @param size  bytes of payload in each fragment but the last

@@ -27,13 +27,13 @@ export interface Part {
   bytes: Uint8Array
 }
 
-/** Both directions. */
+/** The parted messages of both directions. */
 export interface Parted {
   /** Number of the next message, 0 to 65535. */
   next: number
-  /** Oldest first; at most OUTBOX_PARTS. */
+  /** Parts that wait to leave, oldest first; at most OUTBOX_PARTS. */
   outbox: Part[]
-  /** In the order they were begun; at most INBOX_MESSAGES. */
+  /** Messages of which parts have come, in the order they were begun; at most INBOX_MESSAGES. */
   inbox: { channel: number; message: number; missing: number; parts: (Uint8Array | null)[] }[]
 }
 
@@ -45,7 +45,7 @@ export function createParted(): Parted {
 /**
  * Queues a copy of an unreliable message.
  *
- * @returns false if too many parts wait already; then nothing of it is sent
+ * @returns false if too many parts wait already; then none of them is sent
  * @throws HoldfastError code `bad-value` for a message or a channel out of range
  */
 export function post(parted: Parted, channel: number, bytes: Uint8Array): boolean {

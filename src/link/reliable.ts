@@ -1,14 +1,14 @@
 /**
  * The reliable ordered stream: messages cut into pieces on one side, put together on the other.
  *
- * A piece has a number of its own that never changes, however many packets carry it: a packet
- * is never sent again, its unacked pieces go into a new one (L2). The receiver keeps a piece
- * that came early and passes over one it had, by number; it hands messages up in order, once.
- * The sender never runs more than `ahead` pieces before the oldest unacked one, which is what
- * the receiver keeps room for, so between honest ends no packet is refused for lack of room.
+ * A piece has a number of its own that never changes, however many packets carry it: a packet is
+ * never sent again, its unacked pieces go into a new one (L2). The receiver keeps a piece that came
+ * early and skips one that it had, by number; it hands messages up in order, once. The sender never
+ * runs more than `ahead` pieces before the oldest unacked one, and the receiver keeps room for so
+ * many, so between honest ends no packet is refused for lack of room.
  *
- * `delivered` is cumulative (L3): an acked packet says that its pieces arrived, not that those
- * before them did, and only a message whose forerunners all arrived has been applied.
+ * `delivered` is cumulative (L3): an acked packet shows that its pieces arrived, not that those
+ * before them did, and a message has been applied only if all messages before it arrived.
  */
 
 import { HoldfastError } from '../machine.ts'
@@ -24,7 +24,7 @@ export const FIRST = 1
 /** Flag of a piece: the last of its message. */
 export const LAST = 2
 
-/** Where a piece stands. */
+/** Stages of a piece. */
 export const PIECE = { unsent: 0, flying: 1, again: 2, arrived: 3 } as const
 
 /** One piece under way. */
@@ -36,7 +36,7 @@ export interface Piece {
   stage: number
   /** Newest packet that carries it, or -1. */
   packet: number
-  /** When it was queued. */
+  /** When the piece was queued. */
   at: Millis
 }
 
@@ -53,9 +53,9 @@ export interface Outgoing {
   /** Messages and bytes in the ring; at most QUEUE_MESSAGES_MAX and QUEUE_BYTES_MAX. */
   messages: number
   bytes: number
-  /** A piece before which none is to be sent again. */
+  /** No piece before this one is to be sent again. */
   againFrom: number
-  /** Last message all of which arrived, with all before it; 0 if none. */
+  /** The last message that arrived completely, with all before it; 0 if none. */
   delivered: number
 }
 
@@ -67,7 +67,7 @@ export interface Incoming {
   early: Map<number, { flags: number; bytes: Uint8Array }>
   /** Pieces of a message that is not complete; at most MESSAGE_MAX bytes. */
   partial: ByteWriter
-  /** A message was begun. */
+  /** A message has begun and is not complete. */
   open: boolean
 }
 
@@ -143,7 +143,7 @@ export function pieceAt(outgoing: Outgoing, id: number): Piece | null {
 /** The piece to send next: the oldest to be sent again, else the first unsent; 0 for none. */
 export function nextPiece(outgoing: Outgoing, limits: Limits): number {
   const { unsent, next, base } = outgoing
-  // Each piece is passed over once, and once more for each time that it is to be sent again.
+  // The search passes each piece once, and once more for each time that it is to be sent again.
   let id = Math.max(outgoing.againFrom, base)
   while (id < unsent && pieceAt(outgoing, id)!.stage !== PIECE.again) id += 1
   outgoing.againFrom = id
@@ -182,7 +182,7 @@ export function arrivedPiece(outgoing: Outgoing, id: number): void {
   piece.stage = PIECE.arrived
 }
 
-/** Lets go of what arrived, in order. @returns whether `delivered` has grown */
+/** Releases pieces that arrived, in order. @returns whether `delivered` has grown */
 export function settle(outgoing: Outgoing): boolean {
   const before = outgoing.delivered
   for (;;) {
@@ -202,7 +202,7 @@ export function settle(outgoing: Outgoing): boolean {
 /**
  * Takes one piece of an accepted packet.
  *
- * @param bytes  kept by the arrivals alone
+ * @param bytes  only the arrivals keep them
  * @param arrivals  gets each message that is complete
  * @returns false if the peer broke the rules: a message without beginning, without end or too long
  */
@@ -230,7 +230,7 @@ export function take(
   return sound
 }
 
-/** Adds a piece to its message, and hands that up when it is whole. */
+/** Adds a piece to its message, and hands the message up when it is complete. */
 export function append(
   incoming: Incoming,
   flags: number,
@@ -249,7 +249,7 @@ export function append(
   if (!begins && !sound) return false
   writeRaw(partial, bytes)
   if ((flags & LAST) === 0) return sound
-  // The next message of the same packet may be put together in the same place.
+  // The same buffer may serve the next message of the same packet, so this one is copied.
   const whole = partial.bytes.slice(0, partial.length)
   reset(partial)
   note(arrivals, 'message', 0, whole)

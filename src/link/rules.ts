@@ -1,4 +1,4 @@
-/** The decisions of links, as they are; proofs pass twisted ones. */
+/** The decisions of links as they really run; tests replace them by injected bugs. */
 
 import { rulesOf } from '../machine.ts'
 import * as reliable from './reliable.ts'

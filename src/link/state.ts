@@ -1,4 +1,4 @@
-/** What a link remembers, what it counts, and whom it tells. */
+/** The state of a link, its counters, and its sink. */
 
 import type { Millis } from '../machine.ts'
 import type { ByteWriter } from '../wire/bytes.ts'
@@ -19,39 +19,39 @@ import type { Incoming, Outgoing } from './reliable.ts'
 import { createReceived, createSent } from './window.ts'
 import type { Received, Sent } from './window.ts'
 
-/** What `write` says when there is nothing for a later packet either. */
+/** The result of `write` if no later packet is needed either. */
 export const NOTHING_WAITS = -2
 
 /**
- * Whom a link tells while it sends; what a packet brought it tells in `Arrivals`. A sink may call
- * `send`, `post` and `poke` of the same link, nothing else.
+ * The receiver of a link's output while it sends; what a packet carried goes to `Arrivals`. A sink
+ * may call `send`, `post` and `poke` of the same link, nothing else.
  */
 export interface LinkSink {
   /** A packet leaves. The bytes are valid only during the call. */
   packet(bytes: Uint8Array): void
   /**
    * Asks for the newest state while packet `sequence` is built: append one frame body of at most
-   * `budget` bytes and return its channel (4 to 255), or -1 if there is nothing (that fits):
-   * then what was appended is undone. Asked again until it says -1 or the packet is full; if it
-   * says -1 each time the packet may never leave, and its sequence is asked for again. -2 says
-   * that nothing waits: then it is not asked for another packet before the next `poke`.
+   * `budget` bytes and return its channel (4 to 255), or -1 if there is none (that fits): then
+   * appended bytes are dropped. The link asks again until the result is -1 or the packet is full;
+   * if every result is -1 the packet may never leave, and its sequence is used again. -2 means that
+   * nothing waits: then the link does not ask for another packet before the next `poke`.
    */
   write(sequence: number, writer: ByteWriter, budget: number): number
-  /** The packet probably did not arrive: a hint. Told at most once, and never after `acked`. */
+  /** The packet probably did not arrive: a hint. Called at most once, and never after `acked`. */
   lost(sequence: number): void
 }
 
-/** What is counted, for metrics and tests. Packets unless said otherwise. */
+/** Counters for metrics and tests; they count packets unless noted otherwise. */
 export interface Counters {
   sent: number
   received: number
-  /** Of those received. */
+  /** Bytes of these packets. */
   bytesSent: number
   bytesReceived: number
   /** Refused: not a packet of ours, or one that breaks the rules. */
   malformed: number
   duplicate: number
-  /** Too old to tell whether it was seen. */
+  /** Too old to know whether it was received before. */
   stale: number
   /** Refused un-acked because a piece was too far ahead (L1). */
   droppedForRoom: number
@@ -68,13 +68,13 @@ export interface Counters {
   probes: number
 }
 
-/** Decisions on which order and verdicts rest (RULES of rules.ts, or twisted ones). */
+/** Decisions on which order and verdicts rest: RULES of rules.ts, or a test's own. */
 export interface LinkRules {
   /** Whether a packet may be numbered now without giving up an older one. */
   hasNumber(link: Link): boolean
   /** Whether a packet is refused un-acked. @param tooFar  it holds a piece too far ahead (L1) */
   refuses(tooFar: boolean): boolean
-  /** Takes a piece by its number (L2). @returns false for what no honest peer sends */
+  /** Takes a piece by its number (L2). @returns false for a piece that no honest peer sends */
   take(link: Link, id: number, flags: number, bytes: Uint8Array, arrivals: Arrivals): boolean
 }
 
@@ -102,9 +102,9 @@ export interface Link {
   counters: Counters
   /** Unreliable data waits to be pulled. */
   poked: boolean
-  /** Since when something waits to leave; meaningless when nothing does. */
+  /** Since when data waits to leave; meaningless when none does. */
   waitsSince: Millis
-  /** Whose turn it is to fill a packet first when both wait: reliable messages if true. */
+  /** Which of the two fills a packet first when both wait: reliable messages if true. */
   reliableFirst: boolean
   /** Packets that ask for an ack and have none yet. */
   unanswered: number
@@ -114,7 +114,7 @@ export interface Link {
   newestAt: Millis
 }
 
-/** A fresh link. */
+/** The state of a fresh link. */
 export function createState(
   now: Millis,
   keepaliveMs: Millis,

@@ -1,7 +1,7 @@
 /**
- * Verdicts: for each packet that asks for an answer exactly one of `acked` and `lost`, and
- * `acked` once more if the answer comes late (L4). `lost` is a hint on which we act (its pieces
- * go into a new packet) and which is never taken for proof.
+ * Verdicts: for each packet that asks for an answer exactly one of `acked` and `lost`, and `acked`
+ * once more if the answer comes late (L4). `lost` is a hint on which the link acts (its pieces go
+ * into a new packet), and never counts as proof.
  */
 
 import type { Millis } from '../machine.ts'
@@ -25,9 +25,9 @@ export function ackedBy(link: Link, header: Header): number | null {
 /**
  * Takes the acks of one header.
  *
- * @param acked  what `ackedBy` made of it
+ * @param acked  the result of `ackedBy`
  * @param held  how long the peer held the newest ack back
- * @param arrivals  gets what they say
+ * @param arrivals  gets the acked packets and deliveries
  */
 export function takeAcks(
   link: Link,
@@ -77,7 +77,7 @@ function arrived(link: Link, sequence: number, late: boolean, arrivals: Arrivals
   note(arrivals, 'acked', sequence)
 }
 
-/** Gives up what later packets overtook (L5), and notes when the next is to be given up. */
+/** Gives up packets that later ones overtook (L5), and notes when the next is to be given up. */
 export function detectLoss(link: Link, now: Millis, sink: Pick<LinkSink, 'lost'>): void {
   const { sent } = link
   const wait = loss.patience(link.rtt)

@@ -1,11 +1,11 @@
 /**
- * Which packets were sent and what became of them; which were received.
+ * The packets that were sent, with their fates; and the packets that were received.
  *
- * Both are rings that remember the last `memory` packets. The sender never lets the distance
- * from its oldest packet without a verdict to its newest exceed `window`, half of the ring, so
- * a slot is only used again when its packet has had its verdict, and a verdict that comes late
- * (an ack after `lost`) still finds it. Bare acks take a sequence number but no verdict: nobody
- * answers them, or two idle peers would talk for ever.
+ * Both are rings that remember the last `memory` packets. The sender never lets the distance from
+ * its oldest packet without a verdict to its newest exceed `window`, half of the ring, so a slot is
+ * only used again when its packet has had its verdict, and a verdict that comes late (an ack after
+ * `lost`) still finds it. Bare acks take a sequence number but no verdict: they are not answered,
+ * or two idle peers would send acks for ever.
  */
 
 import type { Millis } from '../machine.ts'
@@ -14,7 +14,7 @@ import type { Limits } from './limits.ts'
 /** Runs of consecutive pieces that one packet may carry. */
 export const RUNS_MAX = 4
 
-/** What became of a packet, in `Sent.fate`. */
+/** Fates of a packet, for `Sent.fate`. */
 export const FATE = { none: 0, flying: 1, acked: 2, lost: 3, bare: 4 } as const
 
 /** Packets sent. The arrays are rings, a packet's slot is its sequence modulo their length. */
@@ -25,17 +25,17 @@ export interface Sent {
   oldest: number
   /** Newest packet known to have arrived; one before the first if none has. */
   newestAcked: number
-  /** The ack bits that came with the newest ack: the same again tell nothing. */
+  /** The ack bits that came with the newest ack: repeated bits are skipped. */
   ackBits: number
   /** One of FATE. */
   fate: Uint8Array
-  /** When it left, in Millis. */
+  /** When the packet left, in Millis. */
   at: Float64Array
-  /** Its length. */
+  /** Length of the packet, in bytes. */
   size: Uint16Array
   /** Pairs of first piece and count, RUNS_MAX for each packet. */
   runs: Float64Array
-  /** How many of its runs count. */
+  /** How many of the packet's runs are used. */
   runCount: Uint8Array
 }
 
@@ -69,7 +69,7 @@ export function createReceived({ memory, first }: Limits): Received {
   return { newest: first - 1, bits: 0, seen: new Float64Array(memory).fill(-1) }
 }
 
-/** Where the ring keeps this packet. */
+/** The slot of the ring for this packet. */
 export function slotOf(sent: Sent, sequence: number): number {
   return sequence % sent.fate.length
 }
@@ -91,7 +91,7 @@ export function skipResolved(sent: Sent): void {
   }
 }
 
-/** Notes that the packet under construction carries this piece. False when it has no run left. */
+/** Notes that the packet under construction carries this piece. False if it has no run left. */
 export function noteRun(sent: Sent, piece: number): boolean {
   const slot = slotOf(sent, sent.next)
   const count = sent.runCount[slot]!
@@ -107,7 +107,7 @@ export function noteRun(sent: Sent, piece: number): boolean {
   return true
 }
 
-/** Whether a packet may be accepted: neither seen before nor too old to tell. */
+/** Whether a packet may be accepted: neither received before nor too old to know. */
 export function standing(received: Received, sequence: number): 'fresh' | 'duplicate' | 'stale' {
   const { seen, newest } = received
   if (sequence > newest) return 'fresh'

@@ -1,6 +1,7 @@
 /**
- * What the owner of a mailbox may do where histories of a pair do not fit and the right store will
- * not come back: go on from what the other side has, or forget it. Only one of the two need do it.
+ * Repairs by the owner of a mailbox, where the histories of a pair do not fit and the right store
+ * will not come back: go on from what the other side has, or forget the peer. Only one of the two
+ * need do it.
  */
 
 import type { Letter, MailShelf } from '../ports.ts'
@@ -17,23 +18,25 @@ export interface Range {
   last: number
 }
 
-/** What became of letters of both histories. Numbers are those of before; null for none. */
+/** The fate of letters of both histories. Numbers are those from before; null for none. */
 export interface Adopted {
-  /** Of ours: waiting letters that go again, under new numbers. */
+  /** Our waiting letters, which are sent again under new numbers. */
   resent: Range | null
-  /** Of ours: those that the other side had acked and knows no more; they are not kept here. */
+  /**
+   * Our letters that the other side had acked and does not have any more; they are not kept here.
+   */
   givenUp: Range | null
-  /** Of theirs: those that took effect here, of which their store knows nothing. */
+  /** Letters of theirs that took effect here, and of which their store knows nothing. */
   strays: Range | null
-  /** Of theirs: those that their store holds for delivered, and that are not known here. */
+  /** Letters of theirs that their store counts as delivered, and that are not known here. */
   missed: Range | null
 }
 
 /**
- * Goes on from what the other side said that it has.
+ * Goes on from what the other side reported that it has.
  *
- * @param common  the last letter to it that both have, if the owner knows better
- * @returns null where that is not known
+ * @param common  the last letter to the peer that both have, if the owner knows better
+ * @returns null if that letter is not known
  */
 export function adopt(
   box: Mailbox,
@@ -67,7 +70,7 @@ export function adopt(
   return result
 }
 
-/** All that is known of a peer goes, letters to it too. @returns how many letters */
+/** Removes all that is known of a peer, and letters to it. @returns how many letters */
 export function forget(box: Mailbox, id: string, out: MailOut): number {
   const peer = peerOf(box, id)
   emptyInbox(box, peer)
@@ -92,7 +95,7 @@ function headOf(peer: Peer, hello: Hello, from: number | null): Partial<Peer> {
   }
 }
 
-// One that is not known says nothing: then the next letter is taken on trust.
+// An unknown digest matches any: then the next letter is accepted on trust.
 function digestAt(peer: Peer, hello: Hello, heard: number): Uint8Array {
   if (heard === hello.posted) return hello.postedDigest
   return heard === peer.heard ? peer.heardDigest : NO_DIGEST

@@ -1,10 +1,10 @@
 /**
- * How two mailboxes make sure of each other before letters go:
+ * The greeting, by which two mailboxes authenticate each other before letters go:
  *
  *     OPEN{who, whom, nonce}  both ways     PROOF{HMAC of both names and nonces}  both ways
  *
- * The key never goes over the wire, and a proof is good for one connection. What comes after is
- * neither encrypted nor signed: whoever can change what is on the wire needs `wss`.
+ * The key never goes over the wire, and a proof is valid for one connection. Later messages are
+ * neither encrypted nor signed: against an attacker who can change what is on the wire, use `wss`.
  */
 
 import { hmac } from '@noble/hashes/hmac.js'
@@ -14,7 +14,7 @@ import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
 import { type Greeting, greetingLayout, isMailId, MAIL_VERSION, NONCE_BYTES } from './messages.ts'
 
-/** Who greets. */
+/** The mailbox that greets. */
 export interface Self {
   id: string
   key: string
@@ -24,22 +24,22 @@ export interface Self {
 export interface Greeter {
   self: Self
   nonce: Uint8Array
-  /** Whom we called; null if we were called. */
+  /** The mailbox that we called; null if we were called. */
   whom: string | null
   other: { id: string; nonce: Uint8Array } | null
   stage: 'open' | 'proof' | 'known' | 'over'
 }
 
-/** What a message brought: what to answer, and how it stands. */
+/** The result of a message: the answers, and whether the greeting has ended. */
 export interface Greeted {
   answers: Uint8Array[]
-  /** Who it is, once the other has proved itself. */
+  /** The id of the other side, once it has proved itself. */
   known: string | null
-  /** Why it ends, from whichever side. */
+  /** Why the greeting was refused, by either side. */
   refused: string | null
 }
 
-/** Begins. @returns with what to say first; who was called says nothing before it is spoken to */
+/** Begins a greeting. @returns with the first messages; the side that was called has none yet */
 export function greet(
   self: Self,
   nonce: Uint8Array,
@@ -49,10 +49,10 @@ export function greet(
   return { greeter, first: whom === null ? [] : [opening(greeter, whom)] }
 }
 
-/** Says why somebody with that id is not welcome, or null. */
+/** Returns why a mailbox with that id is refused, or null. */
 export type Accepts = (id: string) => string | null
 
-/** Takes what came; hostile. */
+/** Takes a message of the greeting, which is hostile. */
 export function hearGreeting(greeter: Greeter, bytes: Uint8Array, accepts: Accepts): Greeted {
   const message = decode(greetingLayout, bytes)
   if (!message) return refuse(greeter, 'what came is no greeting of a mailbox')

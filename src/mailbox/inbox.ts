@@ -9,7 +9,7 @@ import { fault, judge, sizeOf, takeAck, receiveFault } from './outbox.ts'
 import type { Arrived, Mailbox, MailOut, Peer } from './state.ts'
 import { peerOf, waits, weighInbox } from './state.ts'
 
-/** How long an ack waits for a letter to ride on. */
+/** How long an ack waits for a letter that can carry it. */
 export const ACK_DELAY_MS: Millis = 20
 /** Bytes that may be on their way to one peer. */
 export const WINDOW_BYTES: number = 1024 * 1024
@@ -17,16 +17,16 @@ export const WINDOW_BYTES: number = 1024 * 1024
 export const INBOX_BYTES_MAX: number = 4 * WINDOW_BYTES
 /** Letters of all peers together, in bytes. */
 export const INBOXES_BYTES_MAX: number = 64 * WINDOW_BYTES
-/** How long a handler that threw is left alone at first; doubled each time. */
+/** How long a handler that threw is not called again at first; doubled each time. */
 export const RETRY_MS: Millis = 50
-/** And at most. */
+/** And at most this. */
 export const RETRY_MAX_MS: Millis = 10_000
-/** How long a letter waits that its handler has no room for. */
+/** How long a letter waits whose handler had no room in an outbox. */
 export const POSTPONE_MS: Millis = 200
 /** Longest reason that is kept with a dead letter, in characters. */
 export const WHY_MAX = 500
 
-/** Takes what came from a peer; hostile. */
+/** Takes a message of a peer, which is hostile. */
 export function receive(
   box: Mailbox,
   now: Millis,
@@ -41,8 +41,8 @@ export function receive(
 }
 
 /**
- * The same for a message that was decoded: letters in order first, then the ack (S24). Digests
- * that say nothing are not looked at: then the carrier vouches for what it brings.
+ * Takes a decoded message: letters in order first, then the ack (S24). Digests that are all zero
+ * are not compared: then the carrier is trusted.
  */
 export function hear(
   box: Mailbox,
@@ -57,13 +57,15 @@ export function hear(
   if (message.kind === 'hello') return greet(box, from, peer, message, shelf, out)
   if (link?.barred) return
   if (message.kind === 'fault') return receiveFault(from, peer, message.why, out)
-  // A first batch takes the place of a hello: an ack may be late on a connection, never on a new.
+  // A first batch counts like a hello: an ack may be late later on a connection, but not at its
+  // start.
   const isFirst = link !== null && !link.wasHeard
   if (link) link.wasHeard = true
   if (isFirst && message.ack < peer.acked) {
     return fault(from, peer, older(from, peer.acked, message.ack), out)
   }
-  // Without connections, what did not fit once may fit now; on one, its beginning decides.
+  // Without connections, histories that did not fit may fit now; on a connection, its start
+  // decides.
   if (!link || isFirst) peer.fault = null
   takeLetters(box, now, from, peer, message, out)
   if (peer.fault !== null) return
@@ -109,7 +111,8 @@ function takeLetters(
   for (const letter of histories(batch, tip, digestBefore(peer))) {
     const { n, digest } = letter
     const known = n === tip ? digestBefore(peer) : NO_DIGEST
-    // Whoever follows on another letter, or has another in this place, has another history.
+    // A letter that follows on another one, or differs from the one in this place, is of another
+    // history.
     const isOther = letter.follows === false || !fits(digest, known)
     if (isOther) return parted(from, peer, n, out)
     arrived.push(letter)
@@ -117,7 +120,7 @@ function takeLetters(
   for (const letter of arrived) if (!take(box, now, from, peer, letter, out)) break
 }
 
-/** The letters of a batch in order, with their digests as far as those are known. */
+/** The letters of a batch in order, with their digests as far as these are known. */
 function* histories(
   { letters, life, before }: Batch,
   tip: number,
@@ -126,7 +129,7 @@ function* histories(
   let digest = before
   let last: number | null = null
   for (const { n, body } of letters.toSorted((a, b) => a.n - b.n)) {
-    // Behind a gap, or where the carrier says nothing, no digest is known.
+    // Behind a gap, or where the carrier sends no digests, no digest is known.
     const isNext = last === null || n === last + 1
     const isKnown = n === 1 || (isNext && !isSame(digest, NO_DIGEST))
     const follows = n !== tip + 1 || !isKnown || fits(digest, tipDigest)
@@ -162,7 +165,7 @@ function take(
   const expected = Math.max(peer.heard, peer.came) + 1
   if (n < expected) {
     box.counters.duplicates++
-    // Its ack was lost, so it is news after all.
+    // The ack of this letter was lost, so it must be sent again.
     const isNews = n <= peer.heard && n > (peer.link?.acked ?? Infinity)
     if (peer.link && isNews) peer.link.ackDue = now
     return true
@@ -192,7 +195,7 @@ export function next(box: Mailbox, now: Millis, from: string): Letter | null {
   return letter ? { n, body: letter.body } : null
 }
 
-/** The letter from `next` took effect. Belongs into one transaction with its effects. */
+/** The letter from `next` took effect. This belongs into one transaction with the effects. */
 export function done(box: Mailbox, now: Millis, from: string, out: MailOut): void {
   const peer = peerOf(box, from)
   const n = peer.heard + 1
@@ -211,13 +214,17 @@ export function done(box: Mailbox, now: Millis, from: string, out: MailOut): voi
   link.ackDue = Math.min(link.ackDue, now + wait)
 }
 
-/** It cannot be handled now, which is not its fault: it is handled again later, however often. */
+/**
+ * The letter cannot be handled now, by no fault of its own: it is handled again later, however
+ * often.
+ */
 export function postpone(box: Mailbox, now: Millis, from: string): void {
   peerOf(box, from).retryAt = now + POSTPONE_MS
 }
 
 /**
- * Its handler threw: it is handled again later, or set aside together with its number.
+ * The letter's handler threw: it is handled again later, or becomes a dead letter together with its
+ * number.
  *
  * @param spent  how often it failed besides, which no `tried` has recorded
  */

@@ -1,4 +1,4 @@
-/** What two mailboxes say to each other; every length and every number has its limit. */
+/** The messages between two mailboxes; every length and every number has its limit. */
 
 import { DIGEST_BYTES, LIFE_BYTES, LIVES_MAX, NO_DIGEST, NO_LIFE } from '../wire/history.ts'
 import {
@@ -22,14 +22,17 @@ export const LETTER_BYTES_MAX: number = 64 * 1024
 
 /** Longest name of a mailbox, in bytes. */
 export const MAIL_ID_MAX = 64
-/** Version of what mailboxes say to each other. */
+/** Version of the messages between mailboxes. */
 export const MAIL_VERSION = 2
 /** Longest reason why a connection is refused, in bytes. */
 export const REFUSAL_MAX = 300
 /** Bytes of a nonce and of a proof. */
 export const NONCE_BYTES = 16
 
-/** Whether a mailbox may be called so: some text, and nothing in it that a terminal obeys. */
+/**
+ * Whether a mailbox may have that name: some text, without control characters that a terminal
+ * obeys.
+ */
 export function isMailId(id: string): boolean {
   const bytes = new TextEncoder().encode(id).length
   return bytes >= 1 && bytes <= MAIL_ID_MAX && !/\p{Control}/u.test(id)
@@ -38,9 +41,9 @@ export function isMailId(id: string): boolean {
 const letter = record({ n: varint, body: blob(LETTER_BYTES_MAX) })
 const life = record({ first: varint, life: fixed(LIFE_BYTES) })
 
-/** What goes from mailbox to mailbox. */
+/** The messages from mailbox to mailbox. */
 export const mailLayout = message({
-  /** On a new connection: how far each direction is here (S21), to be compared. */
+  /** On a new connection: the numbers of both directions on this side (S21), to be compared. */
   hello: [
     1,
     record({
@@ -55,37 +58,37 @@ export const mailLayout = message({
       theirLives: list(life, LIVES_MAX),
     }),
   ],
-  /** Letters of one life, and beside them what `hello` says of `heard`, as it is now (S14). */
+  /** Letters of one life, with an ack: the current `heard` of `hello` (S14). */
   batch: [
     2,
     record({
       life: fixed(LIFE_BYTES),
-      /** The digest before the first of them. */
+      /** The digest before the first of the letters. */
       before: fixed(DIGEST_BYTES),
       letters: list(letter, BATCH_LETTERS_MAX),
       ack: varint,
       ackDigest: fixed(DIGEST_BYTES),
     }),
   ],
-  /** Histories of these two do not fit: letters between them rest. */
+  /** The histories of these two mailboxes do not fit: no letters go between them. */
   fault: [3, record({ why: text(REFUSAL_MAX) })],
 })
 /** A hello, a batch or a fault. */
 export type MailMessage = ValueOf<typeof mailLayout>
-/** What a hello says. */
+/** The first message on a connection. */
 export type Hello = MailMessage & { kind: 'hello' }
 /** Letters and an ack. */
 export type Batch = MailMessage & { kind: 'batch' }
 
-/** A batch that says nothing of its history, for a carrier that vouches for what it brings. */
+/** A batch without digests, for a carrier that is trusted. */
 export function plainBatch(letters: Batch['letters'], ack: number): Batch {
   const nothing = { life: NO_LIFE, before: NO_DIGEST, ackDigest: NO_DIGEST }
   return { kind: 'batch', ...nothing, letters, ack }
 }
 
-/** What goes before, on a connection that has to say first whose it is. */
+/** The messages before letters, on a connection that has to prove first whose it is. */
 export const greetingLayout = message({
-  /** Who speaks to whom. */
+  /** Opens the greeting: who calls whom. */
   open: [
     16,
     record({
@@ -95,12 +98,12 @@ export const greetingLayout = message({
       nonce: fixed(NONCE_BYTES),
     }),
   ],
-  /** That the speaker has the key. */
+  /** Proves that the sender has the key. */
   proof: [17, record({ proof: fixed(NONCE_BYTES) })],
-  /** Why there will be no letters. */
+  /** Refuses the connection, with the reason. */
   refused: [18, record({ why: text(REFUSAL_MAX) })],
-  /** After the greeting: somebody is here, and whether that is to be said in return. */
+  /** After the greeting: the sender is alive; `wanted` asks for the same in return. */
   alive: [19, record({ wanted: flag })],
 })
-/** What is said before letters go. */
+/** A message of the greeting. */
 export type Greeting = ValueOf<typeof greetingLayout>

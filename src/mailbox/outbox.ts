@@ -1,19 +1,19 @@
-/** Letters to others: posted, kept until acked. */
+/** The outbox: letters to others are posted, and kept until they are acked. */
 
 import { LETTER_OVERHEAD, type MailShelf } from '../ports.ts'
 import { digestOf, fits, isSame, lastCommon, livesWith, NO_DIGEST } from '../wire/history.ts'
 import type { Hello } from './messages.ts'
 import { type Mailbox, type MailOut, type Peer, peerOf } from './state.ts'
 
-/** What a letter takes of its peer's bound. */
+/** How many bytes a letter counts against the limit of its peer. */
 export function sizeOf(body: Uint8Array): number {
   return body.length + LETTER_OVERHEAD
 }
 
 /**
- * Whether letters of that many bytes still fit: else nothing may be posted (S32).
+ * Whether letters of that many bytes still fit: if not, nothing may be posted (S32).
  *
- * @param times  how often the limits may be filled
+ * @param times  how many times over the limits may be filled
  */
 export function hasRoom(
   box: Mailbox,
@@ -35,7 +35,7 @@ export function post(box: Mailbox, to: string, body: Uint8Array, out: MailOut): 
   return add(box, to, body, out)
 }
 
-/** The same, whether there is room or not. */
+/** Adds a letter, whether there is room or not. */
 export function add(box: Mailbox, to: string, body: Uint8Array, out: MailOut): number {
   const { life } = box
   const peer = peerOf(box, to)
@@ -50,9 +50,9 @@ export function add(box: Mailbox, to: string, body: Uint8Array, out: MailOut): n
 }
 
 /**
- * The peer has processed our letters up to n: they are kept no longer (S7).
+ * The peer has processed our letters up to n: they are not kept any longer (S7).
  *
- * @param digest  of its history up to there
+ * @param digest  of the peer's history up to there
  */
 export function takeAck(
   box: Mailbox,
@@ -63,7 +63,7 @@ export function takeAck(
   out: MailOut,
 ): void {
   const peer = peerOf(box, from)
-  // Where the carrier vouches for what it brings, nothing is looked up.
+  // Where the carrier is trusted, no digest is looked up.
   const isVouched = isSame(digest, NO_DIGEST) && n <= peer.posted
   const ours = isVouched && n !== peer.posted ? NO_DIGEST : digestAt(peer, from, n, shelf)
   const why = mismatch(from, peer, n, ours !== null && fits(ours, digest))
@@ -81,7 +81,10 @@ export function takeAck(
   out.emit({ kind: 'acked', peer: from, n })
 }
 
-/** Our digest of letter n to that peer; null for one that is kept no longer or was never posted. */
+/**
+ * Our digest of letter n to that peer; null for a letter that is not kept any longer or never was
+ * posted.
+ */
 function digestAt(peer: Peer, id: string, n: number, shelf: MailShelf): Uint8Array | null {
   if (n === peer.acked) return peer.ackedDigest
   if (n === peer.posted) return peer.postedDigest
@@ -111,9 +114,9 @@ function land(link: NonNullable<Peer['link']>, n: number): void {
 }
 
 /**
- * What a hello says of both directions, compared with what is known here.
+ * Compares a hello's numbers of both directions with those known here.
  *
- * @returns why it does not fit, with the last letter in common; null if it does
+ * @returns why they do not fit, with the last letter in common; null if they do
  */
 export function judge(id: string, peer: Peer, hello: Hello, shelf: MailShelf): string | null {
   const { heard, heardDigest, posted, postedDigest, acked } = hello
@@ -150,17 +153,17 @@ function named(common: number | null, which: string): string {
   return `; the last letter ${which} that both have ${what}`
 }
 
-/** The last letter to a peer that both sides have the same; null if that is not known. */
+/** The last letter to a peer that is the same on both sides; null if that is not known. */
 export function commonTo(peer: Peer, { heard, theirLives }: Hello): number | null {
   return lastCommon({ lives: peer.ourLives, last: peer.posted }, { lives: theirLives, last: heard })
 }
 
-/** The same of letters from it. */
+/** The last letter from a peer that is the same on both sides; null if that is not known. */
 export function commonFrom(peer: Peer, { posted, ourLives }: Hello): number | null {
   return lastCommon({ lives: peer.theirLives, last: peer.heard }, { lives: ourLives, last: posted })
 }
 
-/** Stops letters between two stores that do not fit together, until they are judged again. */
+/** Stops letters between two stores whose histories do not fit, until they are compared again. */
 export function fault(id: string, peer: Peer, why: string, out: MailOut): void {
   if (peer.link) {
     peer.link.barred = true
@@ -169,7 +172,7 @@ export function fault(id: string, peer: Peer, why: string, out: MailOut): void {
   tell(id, peer, why, out)
 }
 
-/** The other side has found that they do not. */
+/** The other side reported that the histories do not fit. */
 export function receiveFault(id: string, peer: Peer, why: string, out: MailOut): void {
   if (peer.link) peer.link.barred = true
   if (peer.fault === null) tell(id, peer, `${id} says: ${why}`, out)
@@ -181,7 +184,7 @@ function tell(id: string, peer: Peer, why: string, out: MailOut): void {
   out.emit({ kind: 'fault', peer: id, why })
 }
 
-/** Letters to and from that peer rest, for they cannot be read. */
+/** Stops letters to and from that peer, because they cannot be read. */
 export function rest(box: Mailbox, id: string, why: string, out: MailOut): void {
   fault(id, peerOf(box, id), why, out)
 }

@@ -1,6 +1,6 @@
 /**
- * What goes out when. All of it is decided anew from durable numbers on each connection; what is
- * remembered in between only spares what the peer has already.
+ * The pump: decides what is sent, and when. All of that is derived from durable numbers on each new
+ * connection; state that is remembered in between only avoids sending what the peer has already.
  */
 
 import type { Millis } from '../machine.ts'
@@ -12,7 +12,7 @@ import { fault, sizeOf } from './outbox.ts'
 import { emptyInbox, type Link, type Mailbox, type MailOut, type Peer } from './state.ts'
 import { peerOf, waits } from './state.ts'
 
-/** A connection to a peer stands: nothing went over it yet (S3). */
+/** A connection to a peer is open: nothing went over it yet (S3). */
 export function connected(box: Mailbox, now: Millis, id: string): void {
   const peer = peerOf(box, id)
   peer.link = {
@@ -26,7 +26,7 @@ export function connected(box: Mailbox, now: Millis, id: string): void {
     woken: false,
     sent: peer.acked,
     acked: -1,
-    // The ack just in case of the source's own policy.
+    // With the original's own policy an ack is sent just in case.
     ackDue: box.limits.policy === 'preemptive' ? now : Infinity,
     unacked: 0,
     flight: [],
@@ -34,19 +34,19 @@ export function connected(box: Mailbox, now: Millis, id: string): void {
   }
 }
 
-/** It broke: what was on its way may have come or not. */
+/** The connection broke: letters on their way may have arrived or not. */
 export function disconnected(box: Mailbox, id: string): void {
   const peer = box.peers.get(id)
   if (!peer) return
   peer.link = null
   emptyInbox(box, peer)
-  // Whoever came and had nothing to say leaves nothing behind.
+  // A peer that connected and exchanged no letters leaves nothing behind.
   if (peer.posted === 0 && peer.heard === 0 && peer.tries === 0) box.peers.delete(id)
 }
 
 /**
- * Sends what is to be sent by now. To be called when everything that was recorded is durable, for
- * acks and letters reveal it.
+ * Sends what is due by now. Call it when everything that was recorded is durable, because acks and
+ * letters reveal it.
  */
 export function pump(box: Mailbox, now: Millis, shelf: MailShelf, out: MailOut): void {
   for (const [id, peer] of box.peers) {
@@ -55,7 +55,7 @@ export function pump(box: Mailbox, now: Millis, shelf: MailShelf, out: MailOut):
     try {
       serve(box, now, { id, peer, link }, shelf, out)
     } catch (error) {
-      // Its letters cannot be read; those of others can.
+      // The letters of this peer cannot be read; those of others can.
       fault(id, peer, error instanceof Error ? error.message : String(error), out)
     }
   }
@@ -70,7 +70,7 @@ interface Line {
 function serve(box: Mailbox, now: Millis, line: Line, shelf: MailShelf, out: MailOut): void {
   const { id, peer, link } = line
   const { policy } = box.limits
-  // Who is greeted is answered, whatever the policy: to be asked is not to go unasked.
+  // A hello is answered with ours under any policy: the answer was asked for.
   if (!link.greeted && (policy === 'hello' || link.asked || peer.fault !== null)) {
     link.greeted = true
     link.acked = peer.heard
@@ -80,7 +80,7 @@ function serve(box: Mailbox, now: Millis, line: Line, shelf: MailShelf, out: Mai
     out.send(id, { kind: 'fault', why: link.complaint })
     link.complaint = null
   }
-  // After a fault nothing but that, until the other side has said hello and it fits.
+  // After a fault only the fault itself is sent, until the other side's hello fits.
   if (link.barred || peer.fault !== null) return
   if (link.known && (policy !== 'B' || link.woken)) sendLetters(line, shelf, out)
   if (now < link.ackDue) return
@@ -134,7 +134,7 @@ function tell({ id, peer, link }: Line, span: Span, out: MailOut): void {
   out.send(id, { kind: 'batch', ...span, ack: peer.heard, ackDigest: peer.heardDigest })
 }
 
-/** When `pump` has something to do; a letter that waits to be handled again counts too. */
+/** When `pump` will have something to send; a letter that waits to be handled again counts too. */
 export function deadline(box: Mailbox): Millis {
   let due = Infinity
   for (const peer of box.peers.values()) {
@@ -146,8 +146,9 @@ export function deadline(box: Mailbox): Millis {
 }
 
 /**
- * One batch for a carrier that is no connection (S19): letters above what the other is known to
- * have, as many as fit, with the ack. What the other has is read by its `query`.
+ * One batch for a carrier that is no connection (S19): letters above those that the other side is
+ * known to have, as many as fit, with the ack. The caller learns what the other side has by its
+ * `query`.
  */
 export function batchFor(box: Mailbox, id: string, heard: number, shelf: MailShelf): MailMessage {
   const after = Math.max(heard, box.peers.get(id)?.acked ?? 0)
@@ -156,7 +157,7 @@ export function batchFor(box: Mailbox, id: string, heard: number, shelf: MailShe
   return { kind: 'batch', ...span, ack: query(box, id), ackDigest }
 }
 
-/** What has taken effect here of that peer's letters: a read, and no event for anybody (S21). */
+/** The last letter of that peer that took effect here: a read, which causes no event (S21). */
 export function query(box: Mailbox, id: string): number {
   return box.peers.get(id)?.heard ?? 0
 }

@@ -1,8 +1,8 @@
 /**
- * What a mailbox knows. Of each other mailbox five numbers are durable: the last letter posted to
- * it, the last that it acked, how many bytes lie between them, its last letter that took effect
+ * The state of a mailbox. For each other mailbox five numbers are durable: the last letter posted
+ * to it, the last that it acked, how many bytes lie between them, its last letter that took effect
  * here, and how often the one after that failed. All else may be forgotten at any moment: it only
- * spares work.
+ * saves work.
  */
 
 import type { Millis, Out } from '../machine.ts'
@@ -11,53 +11,54 @@ import { NO_DIGEST, NO_LIFE } from '../wire/history.ts'
 import type { Hello, MailMessage } from './messages.ts'
 
 /**
- * What goes unasked, and when.
+ * What is sent without being asked for, and when.
  *
- *   hello        each says on connection what it has; letters and acks go only where they are news
- *   preemptive   on connection all unacked letters and the ack go, just in case (S5)
- *   A            likewise, but an ack never goes alone: it rides on the next letter (S12)
- *   B            nothing goes on connection; the next letter takes all others along (S13)
+ *   hello        on connection each sends its numbers; letters and acks go only where they are
+ *   needed
+ *   preemptive   on connection all unacked letters and the ack are sent, just in case (S5)
+ *   A            likewise, but an ack never goes alone: the next letter carries it (S12)
+ *   B            nothing is sent on connection; the next letter takes all others along (S13)
  */
 export type Policy = 'hello' | 'preemptive' | 'A' | 'B'
 
-/** What a mailbox may hold, and how it goes about it. */
+/** The limits of a mailbox, and its policy. */
 export interface Limits {
   policy: Policy
   /** Letters that may wait for one peer. */
   lettersMax: number
-  /** Their bytes. */
+  /** Bytes of these letters. */
   bytesMax: number
-  /** How often a handler may throw at one letter before it is set aside. */
+  /** How often a handler may throw at one letter before it becomes a dead letter. */
   triesMax: number
 }
 
 /** A connection to a peer. */
 export interface Link {
-  /** The peer said what it has; under `hello` letters wait for that. */
+  /** The peer's numbers are known; under `hello` letters wait for that. */
   known: boolean
-  /** Histories did not fit on this connection: nothing more goes over it or is taken from it. */
+  /** Histories did not fit on this connection: nothing more is sent or accepted on it. */
   barred: boolean
-  /** What the peer is to be told of that. */
+  /** The reason for that, to be sent to the peer. */
   complaint: string | null
-  /** What the peer said of itself on this connection. */
+  /** The peer's hello on this connection. */
   theirs: Hello | null
   /** A hello or a batch came over it. */
   wasHeard: boolean
-  /** We said what we have. */
+  /** We sent our hello. */
   greeted: boolean
-  /** The peer did, so it is said in return whatever the policy. */
+  /** The peer sent its hello, which is answered under any policy. */
   asked: boolean
-  /** A letter was posted since the connection stands. */
+  /** A letter was posted since the connection opened. */
   woken: boolean
   /** Letters up to this one went over this connection, or the peer has them. */
   sent: number
   /** The last ack that went over this connection; -1 for none. */
   acked: number
-  /** When an ack goes alone. */
+  /** When an ack is sent alone. */
   ackDue: Millis
   /** Bytes that took effect since the last ack. */
   unacked: number
-  /** What is on its way, oldest first. */
+  /** Letters on their way, oldest first. */
   flight: { upTo: number; bytes: number; digest: Uint8Array }[]
   flying: number
 }
@@ -73,37 +74,37 @@ export interface Arrived {
 export interface Peer extends Omit<MailHead, 'peer'> {
   link: Link | null
   /**
-   * Letters that came and follow one on the other. Those that took effect stay until that is
-   * durable: a turn that fails handles them again.
+   * Letters that came and follow one on the other. Letters that took effect stay until that is
+   * durable: if the turn fails they are handled again.
    */
   inbox: Map<number, Arrived>
   inboxBytes: number
-  /** The last number in there, and the last that was taken out again. */
+  /** The last number in the inbox, and the last that was taken out again. */
   came: number
   gone: number
-  /** When the first of those that wait came, counted over all peers. */
+  /** When the first waiting letter came, counted over all peers. */
   place: number
-  /** When the first of them is handled again. */
+  /** When the first waiting letter is handled again. */
   retryAt: Millis
-  /** Why letters rest; null if all is well. It is judged anew on each connection. */
+  /** Why letters are stopped; null if they are not. It is decided again on each connection. */
   fault: string | null
 }
 
-/** What happened that somebody may want to know. */
+/** Events for the owner of the mailbox. */
 export type MailEvent =
   /** The peer has processed our letters up to this number. */
   | { kind: 'acked'; peer: string; n: number }
-  /** A letter was set aside. */
+  /** A letter became a dead letter. */
   | { kind: 'dead'; peer: string; n: number; why: string }
-  /** The stores of the two do not fit together; letters between them rest. */
+  /** The histories of the two stores do not fit; letters between them are stopped. */
   | { kind: 'fault'; peer: string; why: string }
-  /** Letters are missing between what we have and what came. */
+  /** Letters are missing between those we have and those that came. */
   | { kind: 'gap'; peer: string; expected: number; got: number }
 
 /** The sink of a mailbox. */
 export type MailOut = Out<MailMessage, MailChange, MailEvent, string>
 
-/** What was refused, by why. */
+/** Counts of what was refused, by reason. */
 export interface Counters {
   malformed: number
   /** Letters that had taken effect before. */
@@ -111,7 +112,7 @@ export interface Counters {
   gaps: number
   /** Acks for letters that were never posted. */
   forged: number
-  /** Letters beyond what one peer may have under way. */
+  /** Letters over the limits of inboxes. */
   flooding: number
   /** Letters that fit no type that the application declared. */
   unfit: number
@@ -120,17 +121,17 @@ export interface Counters {
 /** One mailbox. */
 export interface Mailbox {
   limits: Limits
-  /** The name of this life of the store; letters are posted in it. */
+  /** The name of this life of the store, under which letters are posted. */
   life: Uint8Array
   peers: Map<string, Peer>
   counters: Counters
   /** Bytes in all inboxes. */
   inboxBytes: number
-  /** How often letters came where none waited. */
+  /** How often a letter came for a peer with no letter waiting. */
   places: number
 }
 
-/** Bounds of a mailbox in a file. */
+/** Limits of a mailbox in a file. */
 export const LIMITS: Limits = {
   policy: 'hello',
   lettersMax: 1_000_000,
@@ -138,7 +139,7 @@ export const LIMITS: Limits = {
   triesMax: 5,
 }
 
-/** A mailbox as its store has it. */
+/** A mailbox from the numbers in its store. */
 export function create(
   heads: readonly MailHead[],
   limits: Limits = LIMITS,
@@ -156,7 +157,7 @@ export function create(
   return box
 }
 
-/** What is known of a peer; one that was never heard of has no letters. */
+/** The state of a peer; an unknown one has no letters. */
 export function peerOf(box: Mailbox, id: string): Peer {
   let peer = box.peers.get(id)
   if (!peer) {
@@ -176,7 +177,7 @@ export function peerOf(box: Mailbox, id: string): Peer {
   return peer
 }
 
-/** What a turn did to the numbers of a peer never was: they are what is durable again. */
+/** A turn failed: the numbers of a peer are again those that are durable. */
 export function rewind(box: Mailbox, id: string, head: MailHead | null): void {
   const peer = peerOf(box, id)
   const { peer: _id, ...numbers } = head ?? { peer: id, ...NOTHING }
@@ -198,10 +199,10 @@ const NOTHING: Omit<MailHead, 'peer'> = {
   theirLives: [],
 }
 
-/** What a turn did is durable: letters that took effect are kept no longer. */
+/** The effects of a turn are durable: letters that took effect are not kept any longer. */
 export function settle(box: Mailbox, id: string): void {
   const peer = box.peers.get(id)
-  // It was forgotten.
+  // The peer was forgotten.
   if (!peer) return
   while (peer.gone < peer.heard) {
     const letter = peer.inbox.get(++peer.gone)
@@ -211,13 +212,13 @@ export function settle(box: Mailbox, id: string): void {
   }
 }
 
-/** Bytes come into an inbox, or go. */
+/** Counts bytes that come into an inbox, or leave it. */
 export function weighInbox(box: Mailbox, peer: Peer, bytes: number): void {
   peer.inboxBytes += bytes
   box.inboxBytes += bytes
 }
 
-/** Letters that came from a peer and did not take effect are forgotten: it sends them again. */
+/** Forgets letters of a peer that did not take effect: the peer sends them again. */
 export function emptyInbox(box: Mailbox, peer: Peer): void {
   weighInbox(box, peer, -peer.inboxBytes)
   peer.inbox = new Map()

@@ -1,6 +1,7 @@
 /**
- * Why a process does not get in: what it met at the hub's address, and what the hub said. A first
- * join fails as soon as the reason is sure; who was in before has the right address, and waits.
+ * Why a process does not get in: what it found at the hub's address, and what the hub answered. A
+ * first join fails as soon as the reason is sure; a process that was in before has the right
+ * address, and waits.
  */
 
 import type { ErrorCode, Millis } from '../machine.ts'
@@ -10,25 +11,25 @@ import { plain } from '../wire/plain.ts'
 import { JOIN_MS, type Runtime } from './state.ts'
 
 /**
- * How long a first join bears with what it met. A hub may be in the middle of a restart: a proxy
- * before it answers as a wrong address does for an instant, and nobody listens for a few seconds.
+ * How long a first join tolerates what it found. A hub may be in the middle of a restart: a proxy
+ * before it answers for an instant like a wrong address, and for a few seconds nobody listens.
  */
 export const BEAR_MS: Readonly<Record<Met['kind'], Millis>> = {
   denied: 0,
   wrong: 1_000,
   passing: 5_000,
 }
-/** So much longer is borne by who was in before. */
+/** A process that was in before waits so many times longer. */
 export const BACK_FACTOR = 4
 
-/** Something else is at the hub's address, or nobody. */
+/** Something else than a hub is at the hub's address, or nobody. */
 export function met({ member, now }: Runtime, what: Met): void {
   if (member.greeted) return
   const since = member.met?.kind === what.kind ? member.met.since : now
   member.met = { kind: what.kind, what: plain(what.what), since }
 }
 
-/** When to give up; Infinity if never. */
+/** When to give up; Infinity for never. */
 export function deadline({ member }: Runtime): Millis {
   const { phase, met: found } = member
   if (phase === 'in' || phase === 'out') return Infinity
@@ -36,7 +37,7 @@ export function deadline({ member }: Runtime): Millis {
   return Math.min(member.giveUpAt, found.since + BEAR_MS[found.kind])
 }
 
-/** What to say on giving up: what was met, and where. */
+/** The reason for giving up, as a sentence: what was found, and where. */
 export function verdict(run: Runtime): { code: ErrorCode; why: string } {
   const { member } = run
   const { wish, met: found } = member

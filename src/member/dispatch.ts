@@ -1,5 +1,5 @@
 /**
- * Who gets what: messages and frames to the session or the part they name, and what those
+ * Dispatch: gives messages and frames to the session or to the part that they name, and what those
  * send to the links. The first byte of a message is its channel.
  */
 
@@ -31,8 +31,8 @@ export function takeNews(run: Runtime, from: PeerId, channel: number, bytes: Uin
 }
 
 /**
- * What a datagram of a peer brought, in its order. All of it counts, also where the first of it
- * ends the link: the packet was checked as a whole, and is acked as a whole.
+ * Takes all that a datagram of a peer carried, in its order. All of it counts, even if the first of
+ * it ends the link: the packet was checked as a whole, and is acked as a whole.
  */
 export function takeArrivals(run: Runtime, from: PeerId): void {
   const { arrivals, member } = run

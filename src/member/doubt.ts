@@ -1,41 +1,41 @@
 /**
- * What to do with a word of the system that nobody listens at a peer's address. It comes within a
- * round trip of a death, and anybody on the path may forge it: so it is a reason to ask the peer,
- * and its silence after that is what counts (T32, T39).
+ * How to treat a report of the system that nobody listens at a peer's address. The report comes
+ * within a round trip of a death, but anybody on the path may forge it: so it is a reason to ask
+ * the peer, and only silence after that counts (T32, T39).
  */
 
 import type { Millis } from '../machine.ts'
 
-/** A peer that lives has so long for its loop, besides round trips. */
+/** Time that a living peer has for its loop, besides round trips. */
 export const DOUBT_MS: Millis = 15
 /** No peer is waited for any longer. */
 export const DOUBT_MAX_MS: Millis = 1_000
-/** It is asked so often, for questions and answers may be lost. */
+/** The peer is asked so often, for questions and answers may be lost. */
 export const ASK_AGAIN_MS: Millis = 10
-// A question, one that is asked again, and the answer's own way.
+// One for a question, one for its repetition, one for the answer.
 const ROUND_TRIPS = 3
 
-/** A peer of whom it was said that nobody is there. */
+/** A peer of whom the system reported that nobody listens there. */
 export interface Doubt {
   address: string
   askAt: Millis
-  /** Silent until then it is believed to be gone. */
+  /** A peer that is silent until then counts as gone. */
   until: Millis
   /** The time is over, and the sockets are read once more. */
   last: boolean
 }
 
-/** Begins now. @param rtt the round trip to the peer, 0 if it is not known */
+/** Begins now. @param rtt  the round trip to the peer, 0 if it is not known */
 export function begin(now: Millis, address: string, rtt: Millis): Doubt {
   const wait = Math.min(DOUBT_MAX_MS, DOUBT_MS + ROUND_TRIPS * rtt)
   return { address, askAt: now + ASK_AGAIN_MS, until: now + wait, last: false }
 }
 
-/** What is to be done now. */
+/** Decides what to do about the peer now. */
 export function look(doubt: Doubt, now: Millis): 'ask' | 'believe' | 'wait' {
   if (now >= doubt.until) {
     if (doubt.last) return 'believe'
-    // Timers run before sockets are read: its answer may be there since long.
+    // Timers run before sockets are read: the answer may have arrived long ago.
     doubt.last = true
     return 'wait'
   }

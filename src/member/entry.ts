@@ -6,9 +6,9 @@
  *     in        attached to the hub as that member; links follow
  *
  * A member that finds itself outside (its primary removed it, or it was the primary and was
- * deposed) comes back by the same way with a new incarnation and the proof of who it was, so
- * that it is the same player (T34, T81). Nothing is asked without an answer for ever: after
- * JOIN_MS the application is told, and sooner where it is sure that no hub is there.
+ * deposed) comes back in the same way, with a new incarnation and the proof of its former one, so
+ * that it is the same player (T34, T81). Nothing is asked without an answer for ever: after JOIN_MS
+ * the application is notified, and sooner where it is sure that no hub is there.
  */
 
 import { createClock } from '../link/clock.ts'
@@ -41,7 +41,7 @@ import { freshSession, JOIN_MS, type Resume, type Runtime } from './state.ts'
 /** A question on the way in is asked again after this. */
 export const ASK_AGAIN_MS: Millis = 500
 
-/** Says a message to the hub. */
+/** Sends a message to the hub. */
 export function tellHub(run: Runtime, message: ToHub): void {
   run.ports.hub(encode(toHub, message))
 }
@@ -63,7 +63,7 @@ export function hubClosed(run: Runtime): void {
   if (was === 'attached') run.ports.emit({ kind: 'hub', up: false })
 }
 
-/** The hub said something. */
+/** The hub sent a message. */
 export function hubSaid(run: Runtime, bytes: Uint8Array): void {
   const { member } = run
   const message = decode(fromHub, bytes)
@@ -79,7 +79,7 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
     case 'attached':
       return attached(run, message)
     case 'present':
-      // The hub has it from our primary that we are no member any more.
+      // The hub knows from our primary that we are not a member any more.
       if (member.hub === 'attached' && isSelf(member.session, message)) return comeBack(run)
       return session.hubSaid(member.session, run.now, message, run.out)
     case 'refused':
@@ -104,7 +104,7 @@ function greeted(run: Runtime, version: number): void {
   ask(run)
 }
 
-// Asks the next thing that we need to know on the way in.
+// Asks for the next thing that we need on the way in.
 function ask(run: Runtime): void {
   const { member, now } = run
   member.askAt = now + ASK_AGAIN_MS
@@ -131,7 +131,7 @@ function find(run: Runtime): void {
     request: nextRequest(own),
     game: wish.game,
     room: wish.room,
-    // Who may not serve opens none: 0 asks for one that is there.
+    // A process that may not serve opens no session: 0 asks for one that exists.
     playersMax: mayServe(wish.kind, wish.hosts) ? wish.playersMax : 0,
     recovers: wish.recovers,
     topology: wish.topology,
@@ -176,7 +176,7 @@ function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
   ask(run)
 }
 
-// We created it: its primary, sole server and first client (T13).
+// We created the session, and are its primary, sole server and first client (T13).
 function become(run: Runtime, id: string): void {
   const { member, now, out } = run
   const { session: own, wish } = member
@@ -218,13 +218,14 @@ function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
   own.me = answer.inc
   own.player = answer.player
   const same = isSame(member.resume, own)
-  // What was recorded for us and told to us, and the session that was recovered does not have.
+  // Operations that were recorded and published to us, and that the recovered session does not
+  // have.
   const lost = same ? Math.max(0, member.recorded - answer.lastSeq) : 0
   renumber(own, same, answer.lastSeq, out)
-  // Of another session time is another: a clock that was set would follow it for hours.
+  // Another session has another time: a clock that was set would follow it for hours.
   if (member.home !== '' && member.home !== own.id) member.clock = createClock(now)
   inside(run, lost)
-  // The primary's own view reaches us again on the link; until then this one serves.
+  // The primary sends us its own view on the link; until then this one is used.
   client.follow(own, now, answer.view, null, out)
 }
 
@@ -233,9 +234,9 @@ function inside(run: Runtime, lost: number): void {
   const { session: own } = member
   member.phase = 'in'
   member.giveUpAt = Infinity
-  // It let us in a moment ago.
+  // The hub let us in a moment ago.
   own.hub = { up: true, since: run.now }
-  // The proof of the player's first secret stays the player's: whoever lost an answer asks again.
+  // A player keeps the proof of their first secret, so a process that lost an answer can ask again.
   const proof = isSame(member.resume, own) ? member.resume.proof : proofOf(own.secret, 'resume')
   member.resume = { session: own.id, player: own.player, proof, inc: own.me, settled: 0 }
   run.ports.emit({ kind: 'joined', inc: own.me, player: own.player, lost })
@@ -260,7 +261,7 @@ function attached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
   run.ports.emit({ kind: 'hub', up: true })
 }
 
-// The hub has no such session, or no such member in it, or its primary is not there just now.
+// The hub has no such session, or no such member in it, or its primary is not attached just now.
 function refused(run: Runtime, why: string): void {
   const { member } = run
   if (member.phase === 'finding') {
@@ -269,14 +270,14 @@ function refused(run: Runtime, why: string): void {
     if (why.startsWith(NO_GAME)) return fail(run, 'no-such-game', `${why} (${member.wish.hub})`)
   }
   if (member.phase === 'asking') {
-    // Its primary may be on its way back: look for it again, until the time is up.
+    // The primary may be on its way back: look for the session again, until the time is up.
     member.phase = 'finding'
     return
   }
   if (member.phase === 'in' && member.hub === 'open') comeBack(run)
 }
 
-/** We are outside: comes back as the same player with a new incarnation. */
+/** We are outside the session: comes back as the same player with a new incarnation. */
 export function comeBack(run: Runtime): void {
   const { member, now } = run
   if (member.phase !== 'in' || member.session.leaving) return
@@ -291,7 +292,7 @@ export function comeBack(run: Runtime): void {
   member.connections.clear()
   member.loopback.length = 0
   member.phase = 'finding'
-  // Open, but for nobody: what gets no answer is asked again.
+  // The stream is open, but speaks for nobody: requests without an answer are repeated.
   if (member.hub === 'attached') member.hub = 'open'
   member.giveUpAt = now + JOIN_MS * arrival.BACK_FACTOR
   run.ports.emit({ kind: 'lost', lost: true })
@@ -313,7 +314,7 @@ function fail(run: Runtime, code: ErrorCode, why: string): void {
   run.ports.emit({ kind: 'failed', code, why })
 }
 
-/** Asks again what has no answer, and gives up in the end. */
+/** Repeats what has no answer, and gives up in the end. */
 export function wake(run: Runtime): void {
   const { member, now } = run
   if (now >= arrival.deadline(run)) {

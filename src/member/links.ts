@@ -1,14 +1,15 @@
 /**
- * Links to the peers that matter, and the ways they take.
+ * Links to the peers that a member needs, and the paths that they take.
  *
  * A member asks its primary and the backup for a link, and in a mesh everybody, on every address
- * it can reach; whoever is asked answers only those of its view (the gate rule). Packets go where
- * something valid last came from; a path that falls silent is given up for the next, and one that
- * goes through the hub is left for a direct one as soon as that answers. The link itself notices
- * nothing: its numbers and acks are end to end.
+ * that it can reach; the peer that is asked answers only members of its view (others wait, or are
+ * denied). Packets go where the last valid packet came from; a silent path is given up for the
+ * next, and a path through the hub is left for a direct one as soon as that answers. The link
+ * itself notices nothing: its numbers and acks are end to end.
  *
- * Whom a relayed datagram comes from the hub says, and it must be who speaks in it: members are
- * shown one another's proofs and numbers of links, and none may use them in another's name.
+ * The hub names the sender of a relayed datagram, and that must be the member that the datagram
+ * claims to be from: members see one another's proofs and numbers of links, and none may use them
+ * in another's name.
  */
 
 import * as clock from '../link/clock.ts'
@@ -42,15 +43,15 @@ export const HEARTBEAT_MS: Millis = 10
 export const KEEPALIVE_MS: Millis = 200
 /** In a star, with a backup that does not lead yet. */
 export const RESERVE_MS: Millis = 400
-/** A path silent for so long is given up for the next (L8). */
+/** A path that is silent for so long is given up for the next (L8). */
 export const PATH_DEAD_MS: Millis = 1_000
 /** How often a direct path is tried while packets go through the hub. */
 export const PROBE_MS: Millis = 2_000
 /** A link that nobody wants is closed after this. */
 export const IDLE_MS: Millis = 10_000
-/** Who is to be asked for a link itself asks if that does not come for so long. */
+/** A member that waits to be asked for a link asks itself if it is not asked within this. */
 export const ASKED_MS: Millis = 1_000
-/** Who was heard within this has no need of a new link; if he has, he asks again. */
+/** A peer that was heard within this needs no new link; if it does, it asks again. */
 const STALE_HELLO_MS: Millis = 400
 /** First and longest wait for an answer to HELLO. */
 export const HELLO_MS: readonly [Millis, Millis] = [100, 1_000]
@@ -91,7 +92,7 @@ export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
 }
 
 function reroute(run: Runtime, peer: Peer, path: string): void {
-  // What was tried once and answered is better than what is merely open.
+  // A direct path that has worked is better than a relayed one that is merely open.
   if (isRelay(path) && !isRelay(peer.path) && run.now - peer.pathAt < PATH_DEAD_MS) return
   peer.path = path
   peer.pathAt = run.now
@@ -105,7 +106,7 @@ function closedByPeer(run: Runtime, peer: Peer, reason: number): void {
   session.closed(run.member.session, run.now, peer.inc, 'left', run.out)
 }
 
-/** The system says that nobody listens at an address: who is linked to us there is asked. */
+/** The system reports that nobody listens at an address: peers linked to us there are asked. */
 export function refused(run: Runtime, address: string): void {
   for (const peer of run.member.peers.values()) {
     if (peer.path !== address || isRelay(address) || !peer.link || peer.doubt) continue
@@ -125,7 +126,7 @@ function reassured(run: Runtime, peer: Peer): void {
   run.member.counters.doubted++
 }
 
-// Somebody who does not answer either is gone: the path is closed (T32, T39).
+// A peer that does not answer either is gone: the path is closed (T32, T39).
 function doubted(run: Runtime, peer: Peer, { address }: Doubt): void {
   peer.doubt = null
   if (peer.path === address) {
@@ -142,7 +143,7 @@ function handshake(run: Runtime, from: string, message: Handshake): void {
     run.member.counters.denied++
     const { view, register } = run.member.session.client
     const leads = peer.inc === view.primary || peer.inc === register.primary
-    // Only who leads knows who is in; a backup that denies may know no better yet.
+    // Only the primary knows for sure who is in; a backup that denies us may not know us yet.
     if (leads && message.why !== 'version') {
       run.out.emit({ kind: 'removed', why: 'no member any more' })
     }
@@ -162,7 +163,7 @@ function answerHello(run: Runtime, from: string, hello: Handshake & { kind: 'hel
   if (verdict === 'no') return deny(run, from, nonce, 'notMember')
   const known = member.peers.get(hello.inc)
   if (known?.link && known.nonce === nonce) return accept(run, known, from)
-  // A HELLO that was long on its way would take the place of the link that came of another.
+  // A HELLO that was long on its way must not replace the link that a later one opened.
   if (known?.link && run.now - known.link.lastHeard < STALE_HELLO_MS) return
   // Both ask at once: the one with the smaller number gets its way.
   if (known && !known.link && known.initiator && own.me < hello.inc) return
@@ -237,7 +238,7 @@ function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
   return peer
 }
 
-/** Forgets a peer's link without a word. */
+/** Forgets a peer's link without a message to the peer. */
 export function forget(run: Runtime, peer: Peer): void {
   const { member, now } = run
   if (member.peers.get(peer.inc) === peer) member.peers.delete(peer.inc)
@@ -245,7 +246,7 @@ export function forget(run: Runtime, peer: Peer): void {
   for (const { part, state } of member.slots) part.unlinked?.(state, now, peer.inc)
 }
 
-/** Asks for the links that the session wants and lacks, and closes those of members who went. */
+/** Asks for the links that the session wants and lacks, and closes those of members who left. */
 export function tend(run: Runtime): void {
   const { member } = run
   member.untended = false
@@ -271,22 +272,23 @@ export function tend(run: Runtime): void {
   }
 }
 
-// Two that ask each other at once may each drop the link that the other keeps. So in a mesh one
-// of them asks: whom nobody needs the one that needs; of two others the older, for the younger
-// has it in its first view and need not be waited for.
+// Two members that ask each other at once may each drop the link that the other keeps. So in a mesh
+// only one of them asks at once: the primary and the backup wait, because all others need them and
+// ask; of two others the older asks, because the younger has it in its view from the start and can
+// answer.
 function waitsFor({ member }: Runtime, inc: PeerId): Millis {
   const { me, client } = member.session
   const { primary, backup } = client.view
   return me === primary || me === backup || me > inc ? ASKED_MS : 0
 }
 
-// Who was removed is to hear it: once now, and if that is lost when it knocks again.
+// A removed member is sent its removal: once now, and again on its next HELLO if that is lost.
 function dismiss(run: Runtime, peer: Peer): void {
   if (peer.link) link.flush(peer.link, run.now, sinkOf(run, peer))
   forget(run, peer)
 }
 
-// Heartbeats are quick only where a role hangs on them and the path is direct.
+// Heartbeats are frequent only where a role depends on them and the path is direct.
 function beat(run: Runtime, peer: Peer): void {
   if (!peer.link) return
   const { session: own } = run.member
@@ -326,8 +328,8 @@ export function deadline(run: Runtime): Millis {
   return run.member.dueAt
 }
 
-// A verb touches few of many links, so only what it touched is looked at. Those that are due later
-// than they were are found out by the next wake.
+// One call touches few of many links, so only those are looked at. Links that are now due later
+// than before are found by the next wake.
 function note(run: Runtime, peer: Peer): void {
   const due = peer.link
     ? Math.min(link.deadline(peer.link), peer.doubt ? doubt.deadline(peer.doubt) : Infinity)
@@ -335,7 +337,7 @@ function note(run: Runtime, peer: Peer): void {
   if (due < run.member.dueAt) run.member.dueAt = due
 }
 
-// On the best path first, then on all: whichever answers first is taken.
+// Asks on the best path first, then on all: the first path that answers is taken.
 function hello(run: Runtime, peer: Peer): void {
   const { session: own } = run.member
   const [first, longest] = HELLO_MS
@@ -370,8 +372,8 @@ export function round(run: Runtime): void {
   tend(run)
 }
 
-// A primary that is silent for so long may have forgotten the link: a new one makes it good, and
-// if it has forgotten us altogether it says so.
+// A primary that is silent for so long may have forgotten the link: a new link helps, and a primary
+// that has forgotten us altogether denies it.
 function isDeaf(run: Runtime, peer: Peer): boolean {
   const { session: own, hub } = run.member
   if (!peer.link || !peer.initiator || peer.inc !== own.client.view.primary) return false
@@ -386,7 +388,7 @@ function tryPaths(run: Runtime, peer: Peer): void {
   const silent = peer.link !== null && now - peer.link.lastHeard > PATH_DEAD_MS
   if (!silent && !isRelay(peer.path)) return
   peer.probeAt = now + (silent ? PATH_DEAD_MS : PROBE_MS)
-  // One packet goes the other way; if something comes back that way it is the path.
+  // One packet takes the other path; if an answer comes back that way, that becomes the path.
   const at = peer.paths.indexOf(peer.path)
   const other = peer.paths[(at + 1) % peer.paths.length]!
   if (silent) return reroute(run, peer, other)
@@ -406,7 +408,7 @@ function steerClock(run: Runtime): void {
   else if (members.length === 1) member.clock.set = true
 }
 
-// Whoever leads before it heard what time it is takes it from the oldest.
+// A primary that has not learnt session time yet takes it from the oldest member.
 function elder({ member }: Runtime): PeerId {
   if (member.clock.set) return 0
   const known = [...member.peers.values()].filter(
@@ -436,7 +438,7 @@ export function poke(run: Runtime, to: PeerId): void {
 }
 
 /**
- * Queues a reliable message; without an open link it is lost, and a new link makes it good.
+ * Queues a reliable message. Without an open link it is lost, and a new link makes up for it.
  *
  * @returns its number on the link; 0 if nothing was queued
  */
@@ -447,13 +449,14 @@ export function send(run: Runtime, to: PeerId, message: Uint8Array): number {
     run.member.touched.add(to)
     return link.send(peer.link, run.now, message)
   } catch {
-    // The peer does not take what it must have: a new link begins with all that it lacks.
+    // The peer is too far behind to take reliable messages: a new link begins with all that it
+    // lacks.
     forget(run, peer)
     return 0
   }
 }
 
-/** Says goodbye on one link. */
+/** Closes one link, and tells the peer why. */
 export function close(run: Runtime, peer: Peer, reason: number): void {
   if (peer.link) link.close(peer.link, run.now, reason, sinkOf(run, peer))
   forget(run, peer)

@@ -1,10 +1,10 @@
 /**
- * A member of a session: routes datagrams, messages, views and outcomes between link, session
- * and parts. It knows the session, for somebody must say who is here; of the parts it knows
- * nothing but the interface.
+ * A member of a session: routes datagrams, messages, views and outcomes between link, session and
+ * parts. It depends on the session, which provides the view; of the parts it knows nothing but the
+ * interface.
  *
- * Each verb takes the instant, does what follows from its input, lets us hear what we sent to
- * ourselves, and sends what was written meanwhile, once.
+ * Each call takes the instant, does what follows from its input, delivers the messages that we sent
+ * to ourselves, and sends all that was written meanwhile, once.
  */
 
 import { assert, type Effects, type Millis, type PartView } from '../machine.ts'
@@ -25,7 +25,7 @@ import { type Member, type MemberPorts, type Runtime, slotOf } from './state.ts'
 
 /** How often links are looked over. */
 export const ROUND_MS: Millis = 250
-// One verb may lead to so many messages to ourselves; more is a circle, and a bug.
+// One call may lead to so many messages to ourselves; more means an endless circle, which is a bug.
 const LOOPBACK_MAX = 100_000
 
 /** Wires a member to its outside. */
@@ -96,7 +96,7 @@ function collect({ slots }: Member): PartState[] {
   )
 }
 
-// Whether each durable part was given its state, and took it.
+// Returns whether each durable part was given its state, and accepted it.
 function replace({ slots }: Member, parts: readonly PartState[]): boolean {
   const given = new Map(parts.map(({ part, bytes }) => [part, bytes]))
   const durable = slots.filter(({ part }) => part.restore !== undefined)
@@ -107,7 +107,7 @@ function replace({ slots }: Member, parts: readonly PartState[]): boolean {
   return taken.length === durable.length && given.size === durable.length
 }
 
-// Of one operation, part by part.
+// Joins the effects of one operation, part by part.
 function gathered(all: readonly (Effects & { part: number })[]): Omit<Performed, 'outcome'> {
   return {
     changes: all.flatMap(({ part, changes }) => changes.map((bytes) => ({ part, bytes }))),
@@ -167,7 +167,7 @@ export function datagram(run: Runtime, now: Millis, from: string, bytes: Uint8Ar
   end(run)
 }
 
-/** The system says that nobody listens at an address any more. */
+/** The system reports that nobody listens at an address any more. */
 export function refused(run: Runtime, now: Millis, address: string): void {
   begin(run, now)
   links.refused(run, address)
@@ -188,14 +188,16 @@ export function hubClosed(run: Runtime, now: Millis): void {
   end(run)
 }
 
-/** Something else is at the hub's address, or nobody, and no hub has spoken there yet. */
+/**
+ * Something else than a hub is at the hub's address, or nobody, and no hub has answered there yet.
+ */
 export function hubMet(run: Runtime, now: Millis, met: Met): void {
   begin(run, now)
   arrival.met(run, met)
   end(run)
 }
 
-/** The hub said something. */
+/** The hub sent a message. */
 export function hubSaid(run: Runtime, now: Millis, bytes: Uint8Array): void {
   begin(run, now)
   entry.hubSaid(run, bytes)
@@ -210,7 +212,7 @@ export function submit(run: Runtime, now: Millis, part: number, body: Uint8Array
   return seq
 }
 
-/** Something changed in a part's state from above: what is dirty leaves. */
+/** A part's state was changed from above: dirty state leaves. */
 export function touched(run: Runtime, now: Millis): void {
   begin(run, now)
   end(run)
@@ -224,7 +226,7 @@ export function handOver(run: Runtime, now: Millis, atOnce: boolean): boolean {
   return begun
 }
 
-/** Leaves the session: says so, and closes all links. */
+/** Leaves the session: the primary is asked to remove us, or the role is handed over. */
 export function leave(run: Runtime, now: Millis): void {
   begin(run, now)
   const { member } = run
@@ -232,7 +234,7 @@ export function leave(run: Runtime, now: Millis): void {
   end(run)
 }
 
-/** Closes all links and stops; what was not sent is lost. */
+/** Closes all links and stops; unsent messages are lost. */
 export function stop(run: Runtime, now: Millis): void {
   leave(run, now)
   const { member } = run
@@ -240,7 +242,7 @@ export function stop(run: Runtime, now: Millis): void {
   member.phase = 'out'
 }
 
-/** Does what is due. @param dueAt when the runtime was to call, by which a stall is known */
+/** Does what is due. @param dueAt  when the runtime should have called, which shows a stall */
 export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   begin(run, now)
   const { member } = run
@@ -275,7 +277,7 @@ export function sessionTime(run: Runtime, now: Millis): Millis {
   return clock.timeAt(run.member.clock, now)
 }
 
-/** Whether session time is known: before, it is the own clock. */
+/** Whether session time is known; before that, it is our own clock. */
 export function knowsTime({ member }: Runtime): boolean {
   return member.clock.set
 }

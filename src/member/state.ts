@@ -1,6 +1,6 @@
 /**
- * What one member holds: its session, its links, its parts; and the wiring between them,
- * which is made once, beside the state, and never for each packet.
+ * The state of one member: its session, its links, its parts; and the wiring between them, which is
+ * made once, beside the state, and never for each packet.
  */
 
 import type { Doubt } from './doubt.ts'
@@ -19,7 +19,7 @@ import { digest } from '../wire/digest.ts'
 /** Channel of the session's own messages; parts have 4 to 255. */
 export const SESSION_CHANNEL = 0
 
-/** What a process wants when it joins. */
+/** The options with which a process joins. */
 export interface Wish {
   game: string
   room: string
@@ -27,37 +27,40 @@ export interface Wish {
   name: string
   kind: MemberKind
   addresses: string[]
-  /** The hub's address, for sentences. */
+  /** The hub's address, for error sentences. */
   hub: string
   /** The game's types, as text. */
   types: string
-  /** Its members may recover it when primary and backup are gone at once. */
+  /** The session may be recovered by its members when primary and backup are gone at once. */
   recovers: boolean
-  /** Only Node processes serve or stand by. */
+  /** Only Node processes serve or are backup. */
   hosts: boolean
-  /** What it settles for all, if this process opens the session: `name=value`, joined by `;`. */
+  /** Options for all members, if this process opens the session: `name=value`, joined by `;`. */
   terms: string
-  /** Who shall have links, if this process opens the session. */
+  /** Which members get links to each other, if this process opens the session. */
   topology: Topology
-  /** Who it was before, if it comes back by a token. */
+  /** The former player, if the process comes back by a token. */
   resume: Resume | null
 }
 
-/** By which a player comes back as the same: the proof stays, the incarnation changes. */
+/**
+ * The credential by which a player comes back as the same: the proof stays, the incarnation
+ * changes.
+ */
 export interface Resume {
   session: string
   player: number
   proof: Uint8Array
-  /** The incarnation it was; 0 for a new process. */
+  /** The former incarnation; 0 for a new process. */
   inc: PeerId
-  /** Its operations up to this one have outcomes that it knows. */
+  /** The player's last operation with a known outcome, all before it included. */
   settled: number
 }
 
 /** How far a process has got into its session. */
 export type Phase = 'finding' | 'asking' | 'in' | 'out'
 
-/** One peer and the way to it. */
+/** One peer and the paths to it. */
 export interface Peer {
   inc: PeerId
   /** Null while the handshake is under way. */
@@ -70,19 +73,19 @@ export interface Peer {
   tries: number
   /** Addresses, best first; the last is the relay's. */
   paths: string[]
-  /** Where packets go: an address that something valid last came from. */
+  /** Where packets go: the address from which the last valid packet came. */
   path: string
-  /** When something valid last came from there. What comes another way says nothing of this one. */
+  /** When a valid packet last came from there; packets on other paths do not count. */
   pathAt: Millis
-  /** When the path to be tried next is tried. */
+  /** When the next path is tried. */
   probeAt: Millis
-  /** The system said that nobody is there, and it was asked. */
+  /** The system reported that nobody is there, and the peer was asked. */
   doubt: Doubt | null
-  /** Since when nobody here wants this link; Infinity while somebody does. */
+  /** Since when this process does not want the link; Infinity while it does. */
   idleSince: Millis
 }
 
-/** Bytes that nobody can guess, drawn from a seed that came from outside. */
+/** Bytes that nobody can guess, drawn from a seed that the runtime provided. */
 export interface Entropy {
   seed: Uint8Array
   count: number
@@ -94,7 +97,7 @@ export interface Slot {
   state: unknown
 }
 
-/** All that a member knows. */
+/** The whole state of a member. */
 export interface Member {
   wish: Wish
   phase: Phase
@@ -102,64 +105,64 @@ export interface Member {
   peers: Map<PeerId, Peer>
   connections: Map<number, PeerId>
   slots: Slot[]
-  /** To ourselves: a primary is its own client. */
+  /** Messages to ourselves: a primary is its own client. */
   loopback: { channel: number; bytes: Uint8Array }[]
   /** Peers to whom something was written since the last flush. */
   touched: Set<PeerId>
-  /** No link has anything to do before. */
+  /** No link has anything to do before this. */
   dueAt: Millis
-  /** Who we want links with may have changed. */
+  /** The set of peers that we want links with may have changed. */
   untended: boolean
   clock: SessionClock
   entropy: Entropy
   hub: 'closed' | 'open' | 'attached'
-  /** The entry of the session that we ask to join. */
+  /** The session that we ask to join. */
   found: string
   askAt: Millis
   giveUpAt: Millis
-  /** What is at the hub's address instead of one, and since when it is that. */
+  /** What is at the hub's address instead of a hub, and since when. */
   met: (Met & { since: Millis }) | null
-  /** The hub has greeted us, since the process began. */
+  /** The hub has answered our HELLO, since the process began. */
   greeted: boolean
   /** Why the hub did not open or find our session, when it was last asked. */
   unfound: string
-  /** To come back as the same player. */
+  /** The credential to come back as the same player. */
   resume: Resume | null
-  /** The session that the parts' states are of. */
+  /** The session to which the parts' states belong. */
   home: string
-  /** The last of our operations that the session told us to be recorded, before we came back. */
+  /** The last of our operations that the session had published as recorded, before we came back. */
   recorded: number
   roundAt: Millis
   counters: MemberCounters
 }
 
-/** What a member counts. */
+/** The counters of a member. */
 export interface MemberCounters {
-  /** Datagrams and messages that nobody of ours could have sent. */
+  /** Datagrams and messages that no correct member could have sent. */
   malformed: number
   /** Datagrams for links that we do not have. */
   stray: number
-  /** Datagrams that the hub relayed from another member than the one that they speak for. */
+  /** Datagrams that the hub relayed from another member than the one they claim to be from. */
   forged: number
   denied: number
-  /** How often the system said that nobody listens at the address of a peer who then answered. */
+  /** How often the system reported nobody at the address of a peer who then answered. */
   doubted: number
-  /** Copies of the whole state that a part did not take. */
+  /** Copies of the whole state that a part did not accept. */
   unrestored: number
-  /** How often it came back with a new incarnation. */
+  /** How often the member came back with a new incarnation. */
   returns: number
 }
 
-/** What a member tells the runtime above. */
+/** Events for the runtime above. */
 export type MemberEvent =
   | SessionEvent
-  /** `lost`: so many of our operations were recorded, and the session knows nothing of them. */
+  /** `lost`: how many of our recorded operations the recovered session does not have. */
   | { kind: 'joined'; inc: PeerId; player: number; lost: number }
   | { kind: 'failed'; code: ErrorCode; why: string }
   | { kind: 'hub'; up: boolean }
   | { kind: 'part'; channel: number; event: unknown }
 
-/** The outside of a member. */
+/** The outside of a member: what it needs of the runtime. */
 export interface MemberPorts {
   /** Sends a datagram; valid only during the call. */
   datagram(to: string, bytes: Uint8Array): void
@@ -167,7 +170,9 @@ export interface MemberPorts {
   reaches(address: string): boolean
   /** Sends a message to the hub; lost when there is no stream. */
   hub(message: Uint8Array): void
-  /** Queued by the receiver: it may call back into the member only after the verb returned. */
+  /**
+   * Reports an event; the receiver queues it, and calls back only after the current call returned.
+   */
   emit(event: MemberEvent): void
 }
 
@@ -175,11 +180,11 @@ export interface MemberPorts {
 export interface Runtime {
   member: Member
   ports: MemberPorts
-  /** The instant of the verb under way. */
+  /** The instant of the current call. */
   now: Millis
-  /** What the datagram at hand brought. */
+  /** What the current datagram carried. */
   arrivals: Arrivals
-  /** Reliable and ordered, to a peer or to ourselves. @returns its number on the link, or 0 */
+  /** Sends a reliable message to a peer or to ourselves. @returns its number on the link, or 0 */
   deliver(to: PeerId, bytes: Uint8Array): number
   out: SessionOut
 }
@@ -187,7 +192,7 @@ export interface Runtime {
 /** Longest time to get into a session. */
 export const JOIN_MS: Millis = 15_000
 
-/** A process that is not in a session yet. @param seed 16 random bytes or more */
+/** A process that is not in a session yet. @param seed  16 random bytes or more */
 export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[]): Member {
   const entropy = { seed, count: 0 }
   return {
@@ -261,7 +266,7 @@ export function slotOf(member: Member, channel: number): Slot | null {
   return member.slots.find((slot) => slot.part.channel === channel) ?? null
 }
 
-/** Whether the hub says that a datagram came from somebody else than that member. */
+/** Whether the hub names another sender of a datagram than that member. */
 export function isForged(from: string, inc: PeerId): boolean {
   return isRelay(from) && from !== `relay:${inc}`
 }

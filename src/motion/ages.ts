@@ -1,11 +1,11 @@
 /**
- * How old data is at each stage of its way, against session time (T73). A stage keeps its newest
- * samples in a ring and counts them all.
+ * Latency by stage: how old data is at each stage of its path, against session time (T73). A stage
+ * keeps its newest samples in a ring and counts them all.
  */
 
 import type { Millis } from '../machine.ts'
 
-/** The stages, in the order of the way from an owner by the primary to a viewer. */
+/** The stages, in the order of the path from an owner over the primary to a viewer. */
 export const STAGES = [
   'clientSend',
   'serverReceive',
@@ -13,25 +13,25 @@ export const STAGES = [
   'clientReceive',
   'shown',
 ] as const
-/** One of them. */
+/** The name of a stage. */
 export type Stage = (typeof STAGES)[number]
 /** Samples that a stage keeps. */
 export const RECENT_MAX = 512
 
 /** The samples of one stage. */
 export interface Ring {
-  /** How many there were. */
+  /** How many samples there were. */
   count: number
   /** When the sample was at that stage, in session time; the n-th sample at n % RECENT_MAX. */
   readonly at: Float64Array
-  /** How old it was. */
+  /** Age of each sample. */
   readonly age: Float64Array
 }
 
-/** What was measured. */
+/** The samples of all stages. */
 export type Ages = Readonly<Record<Stage, Ring>>
 
-/** One measurement: at that session time data was so old. */
+/** One measurement: at session time `at` data was `age` old. */
 export interface AgeSample {
   /** Session time of the measurement, in ms. */
   readonly at: Millis
@@ -39,19 +39,19 @@ export interface AgeSample {
   readonly age: Millis
 }
 
-/** One stage in figures. */
+/** The figures of one stage. */
 export interface AgeFigures {
   /** Samples since the session was joined. */
   readonly count: number
-  /** Of the recent samples; NaN while there are none. */
+  /** Mean of the recent samples; NaN while there are none. */
   readonly mean: Millis
-  /** Of the recent samples; NaN while there are none. */
+  /** 99th percentile of the recent samples; NaN while there are none. */
   readonly p99: Millis
   /** The last 512 at most, oldest first. */
   readonly recent: readonly AgeSample[]
 }
 
-/** Nothing was measured. */
+/** No samples. */
 export function create(): Ages {
   const ring = (): Ring => ({
     count: 0,
@@ -67,7 +67,7 @@ export function create(): Ages {
   }
 }
 
-/** Data made at `madeAt` was so old when it came to a stage. */
+/** Notes that data made at `madeAt` was so old when it came to a stage. */
 export function note(ages: Ages, stage: Stage, madeAt: Millis, age: Millis): void {
   const ring = ages[stage]
   const place = ring.count++ % RECENT_MAX

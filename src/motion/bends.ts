@@ -1,11 +1,11 @@
 /**
- * How a velocity changes, and where a thing comes by that: on a line, in the plane, in space, in
- * orientation. What stands here is geometry of rows of numbers; trail.ts says when to measure.
+ * How a velocity changes, and where a thing moves by that: on a line, in the plane, in space, in
+ * orientation. This file is geometry on rows of numbers; trail.ts decides when to measure.
  */
 
 import { turned } from './rotation.ts'
 
-/** What is known of one object: trail.ts has it all. */
+/** The rows of one object; trail.ts has them all. */
 interface Rows {
   readonly position: Float64Array
   readonly velocity: Float64Array
@@ -22,9 +22,9 @@ interface At {
   readonly bendAt: number
 }
 
-// What is slower than this has no direction.
+// A velocity that is slower than this has no direction.
 const SLOW = 1e-6
-// How much more the newer of two changes may be than the older.
+// The newer of two changes counts for at most so many times the older.
 const GAIN = 1.5
 
 /** Two changes of a number in a row agree on the smaller, and on none if they are opposite. */
@@ -35,7 +35,7 @@ export function agree({ bend, change }: Rows, at: number, newest: number): void 
   bend[at] = newest * before > 0 ? Math.sign(newest) * least : 0
 }
 
-// Three numbers that are one arrow: they agree on the direction of the newer.
+// Three numbers that are one vector agree on the direction of the newer change.
 function agreeTogether(rows: Rows, at: number, x: number, y: number, z: number): void {
   const { bend, change } = rows
   const before = Math.hypot(change[at]!, change[at + 1]!, change[at + 2]!)
@@ -50,7 +50,7 @@ function agreeTogether(rows: Rows, at: number, x: number, y: number, z: number):
   bend[at + 2] = z * share
 }
 
-/** Measures how a velocity in the plane turned, and how its speed changed, each a second. */
+/** Measures how a velocity in the plane turned, and how its speed changed, per second. */
 export function measurePlane(rows: Rows, { at, bendAt }: At, seconds: number): void {
   const { basis, velocity } = rows
   const from = basis[at]!
@@ -62,7 +62,7 @@ export function measurePlane(rows: Rows, { at, bendAt }: At, seconds: number): v
   agree(rows, bendAt + 1, (Math.hypot(to, toY) - Math.hypot(from, fromY)) / seconds)
 }
 
-/** The same in space: the turn is an arrow, whose direction is its axis. */
+/** The same in space: the turn is a vector along its axis. */
 export function measureSpace(rows: Rows, { at, bendAt }: At, seconds: number): void {
   const { basis, velocity } = rows
   const [a, b, c] = [basis[at]!, basis[at + 1]!, basis[at + 2]!]
@@ -70,19 +70,19 @@ export function measureSpace(rows: Rows, { at, bendAt }: At, seconds: number): v
   const [x, y, z] = [b * f - c * e, c * d - a * f, a * e - b * d]
   const sine = Math.hypot(x, y, z)
   const angle = Math.atan2(sine, a * d + b * e + c * f)
-  // Straight back is no bend: there is no axis for it.
+  // A reversal is no bend: it has no axis.
   const share = sine < SLOW * SLOW ? 0 : angle / sine / seconds
   agreeTogether(rows, bendAt, x * share, y * share, z * share)
   agree(rows, bendAt + 3, (Math.hypot(d, e, f) - Math.hypot(a, b, c)) / seconds)
 }
 
-/** Measures how the three numbers of an angular velocity changed, a second. */
+/** Measures how the three numbers of an angular velocity changed, per second. */
 export function measureRotation(rows: Rows, { at, bendAt }: At, seconds: number): void {
   const by = (i: number): number => (rows.velocity[at + i]! - rows.basis[at + i]!) / seconds
   agreeTogether(rows, bendAt, by(0), by(1), by(2))
 }
 
-/** Goes on along a line, faster or slower. */
+/** Extrapolates along a line, with the change of speed. */
 export function aimLine(rows: Rows, { at, bendAt }: At, seconds: number, rate: number): void {
   const { position, velocity, bend, goal, pace } = rows
   const gained = bend[bendAt]! * seconds
@@ -90,13 +90,13 @@ export function aimLine(rows: Rows, { at, bendAt }: At, seconds: number, rate: n
   pace[at] = (velocity[at]! + gained) * rate
 }
 
-/** How far along its way something comes, and what share of its velocity is left then. */
+/** How far along its path a thing comes, and what share of its velocity is left then. */
 interface Way {
   readonly scale: number
   readonly left: number
 }
 
-// Faster or slower, but not back: what brakes comes to rest.
+// Speed may change, but not reverse: a thing that brakes comes to rest.
 function wayOf(speed: number, gain: number, seconds: number, rate: number): Way {
   if (!(speed > SLOW)) return { scale: 0, left: 0 }
   const moving = gain * seconds < -speed ? -speed / gain : seconds
@@ -104,7 +104,7 @@ function wayOf(speed: number, gain: number, seconds: number, rate: number): Way 
   return { scale: length / speed, left: (rate * Math.max(0, speed + gain * moving)) / speed }
 }
 
-/** Goes on along an arc in the plane. */
+/** Extrapolates along an arc in the plane. */
 export function aimPlane(rows: Rows, { at, bendAt }: At, seconds: number, rate: number): void {
   const { position, velocity, bend, goal, pace } = rows
   const x = velocity[at]!
@@ -128,7 +128,7 @@ function goStraight(rows: Rows, at: number, width: number, seconds: number, rate
   }
 }
 
-/** Goes on along an arc in space: what lies along the axis of its turn goes straight on. */
+/** Extrapolates along an arc in space: the velocity's component along the axis stays straight. */
 export function aimSpace(rows: Rows, { at, bendAt }: At, seconds: number, rate: number): void {
   const { position, velocity, bend, goal, pace } = rows
   const turning = Math.hypot(bend[bendAt]!, bend[bendAt + 1]!, bend[bendAt + 2]!)
@@ -151,7 +151,7 @@ export function aimSpace(rows: Rows, { at, bendAt }: At, seconds: number, rate: 
   }
 }
 
-/** Turns on by an angular velocity, which may itself be changing. */
+/** Extrapolates an orientation by an angular velocity, which may itself change. */
 export function aimRotation(rows: Rows, { at, bendAt }: At, seconds: number, rate: number): void {
   const { position, velocity, bend, goal, pace } = rows
   const by = (i: number): number => {

@@ -1,18 +1,19 @@
 /**
- * One moving object as one viewer shows it. Samples come late and now and then, frames come all
- * the time, and what is shown neither jumps nor lags for long.
+ * One moving object as one viewer shows it. Samples come late and at intervals, frames are drawn
+ * all the time, and the shown place must neither jump nor lag for long.
  *
- * What is shown is the goal and an error. A sample bends the goal away from what is shown, which
- * is then in error by the difference, in place and in velocity; so it goes on as it was, and the
- * error dies away as a critically damped spring does. The source's formula (warp.ts) changes the
- * velocity at once and only then smooths; this changes it gently, and follows a goal that is
- * nearer the truth.
+ * The shown place is the goal plus an error. A new sample moves the goal away from the shown place,
+ * which then has an error in place and in velocity. So the shown motion continues, and the error
+ * decays like a critically damped spring. The paper's formula (warp.ts) changes the velocity at
+ * once and only then smooths; this one changes it gently, and follows a goal that is nearer the
+ * truth.
  *
- * F keeps its meaning: 0 shows the goal itself, and an error lasts as long on the whole as by the
- * source's formula (the sum over time is the same). The error is a function of time alone, so any
- * rate of frames shows the same.
+ * F keeps its meaning: 0 shows the goal itself, and an error lasts as long in total as with the
+ * paper's formula (the sum over time is the same). The error is a function of time alone, so any
+ * frame rate shows the same.
  *
- * The error of an orientation is the turn from the goal to what is shown, on the shorter way round.
+ * The error of an orientation is the turn from the goal to the shown orientation, the shorter way
+ * round.
  */
 
 import type { Millis } from '../machine.ts'
@@ -20,7 +21,7 @@ import { keepNear, turnBetween, turned } from './rotation.ts'
 import * as trails from './trail.ts'
 import type { Track, Trail } from './trail.ts'
 
-/** The frame for which a factor is given. */
+/** The length of frame for which a factor is given. */
 export const FRAME_MS: Millis = 1000 / 60
 
 // With a first push of PUSH times stiffness the error's sum over time is (2 - PUSH) / STIFFNESS
@@ -31,17 +32,17 @@ const PUSH = 0.25
 /** The motion of one object. */
 export interface Motion {
   readonly trail: Trail
-  /** Filled by whoever calls `take`. */
+  /** The caller of `take` fills this. */
   readonly came: { readonly position: Float64Array; readonly velocity: Float64Array }
-  /** When `shown` was true; NaN before the first look. */
+  /** The session time of `shown`; NaN before the first look. */
   shownAt: Millis
   readonly shown: Float64Array
-  /** What is shown minus the goal, and its change a second. */
+  /** The shown place minus the goal, and its change per second. */
   readonly error: Float64Array
   readonly drift: Float64Array
 }
 
-/** Nothing is known yet. `reach` and `bends` are those of a trail. */
+/** No samples yet. `reach` and `bends` are those of a trail. */
 export function create(tracks: readonly Track[], reach?: Millis, bends?: boolean): Motion {
   const trail = trails.create(tracks, reach, bends)
   const row = (): Float64Array => new Float64Array(trail.goal.length)
@@ -59,7 +60,7 @@ export function create(tracks: readonly Track[], reach?: Millis, bends?: boolean
  * A sample came, in `motion.came`.
  *
  * @param now  NaN while session time is not known: then the sample is only kept
- * @param factor  as of `look`
+ * @param factor  as for `look`
  * @param snap  an error beyond this distance is a teleport and shown at once
  */
 export function take(
@@ -87,9 +88,9 @@ export function take(
 }
 
 /**
- * What is to be shown now, in `motion.shown`. The first look shows the goal.
+ * Computes the place to be shown now, in `motion.shown`. The first look shows the goal.
  *
- * @param factor  from 0 to below 1: about what share of an error is left after FRAME_MS
+ * @param factor  from 0 to below 1: about which share of an error is left after FRAME_MS
  */
 export function look(motion: Motion, now: Millis, factor: number): void {
   const { trail, shown, error } = motion
@@ -104,7 +105,7 @@ export function look(motion: Motion, now: Millis, factor: number): void {
   motion.shownAt = now
 }
 
-// The error is what leads from the goal to what is shown.
+// The error leads from the goal to the shown place.
 function compare({ trail, shown, error }: Motion): void {
   const { goal, tracks } = trail
   let at = 0
@@ -146,7 +147,7 @@ function decay({ error, drift }: Motion, seconds: number, factor: number): void 
   }
 }
 
-// Angles go from `first` once round: so an error is on the short arc.
+// Wraps angles into one turn from `first`, so that an error is the short arc.
 function roundTurns({ tracks }: Trail, row: Float64Array, first: number): void {
   const turn = 2 * Math.PI
   let at = 0

@@ -1,16 +1,16 @@
 /**
  * Orientations and turns, in rows of numbers. An orientation is a quaternion of length 1: x, y, z,
  * w in four places. A turn is a vector in three: its direction is the axis, its length the angle in
- * radians. All are seen from the world, not from the thing that turns.
+ * radians. All are relative to the world, not to the thing that turns.
  */
 
-/** Some numbers in a row. */
+/** A row of numbers. */
 type Row = Float64Array | number[]
 
 // Below this an angle is as good as its sine.
 const SMALL = 1e-9
 
-/** Turns the orientation at `from` by a vector: `into` at `at` is what comes of it. */
+/** Turns the orientation at `from` by a vector, and writes the result to `into` at `at`. */
 export function turned(
   from: Row,
   fromAt: number,
@@ -34,8 +34,8 @@ export function turned(
 }
 
 /**
- * The shortest turn from one orientation to another, at most half round. Both quaternions of an
- * orientation give the same.
+ * The shortest turn from one orientation to another, at most half a turn. Both quaternions of an
+ * orientation give the same result.
  */
 export function turnBetween(
   from: Row,
@@ -62,7 +62,10 @@ export function turnBetween(
   into[at + 2] = z * share
 }
 
-/** Of the two quaternions of the orientation at `at`, the one nearer to that of another row. */
+/**
+ * Chooses, of the two quaternions of the orientation at `at`, the one nearer to that of another
+ * row.
+ */
 export function keepNear(near: Row, nearAt: number, row: Row, at: number): void {
   let dot = 0
   for (let i = 0; i < 4; i++) dot += near[nearAt + i]! * row[at + i]!

@@ -1,29 +1,29 @@
 /**
- * Where a moving thing is by now, by the samples that came of it.
+ * The trail of a moving thing: where it is now, computed from the samples that came.
  *
- * The goal goes on from the newest sample by its velocity (T50). We do better than a straight
- * line: when the last samples agree on how the velocity changes, the goal changes it further,
- * round a bend or faster or slower. They agree on the smaller of two changes in a row, and on
- * none if the two point opposite ways, so a bounce is not taken for a bend.
+ * The goal continues from the newest sample by its velocity (T50). It is better than a straight
+ * line: when the last samples agree on how the velocity changes, the goal goes on changing it,
+ * round a bend or faster or slower. They agree on the smaller of two changes in a row, and on none
+ * if the two have opposite directions, so a bounce does not count as a bend.
  *
- * The goal never goes further than a velocity would in `reach`, and comes to a gentle stop there;
- * and never out of the range of its field.
+ * The goal never goes further than its velocity would in `reach`, where it comes to a gentle stop;
+ * and it never leaves the range of its field.
  *
- * All numbers of an object stand in one row: two for each place in the plane, three for each in
- * space, one for each place on a line or angle, four for each orientation, whose velocity has three
- * and a place that is left. Times are session time in ms, velocities are per second.
+ * All numbers of an object are in one row: two for each place in the plane, three for each in
+ * space, one for each place on a line or angle, four for each orientation, whose velocity uses
+ * three of its four. Times are session time in ms, velocities are per second.
  */
 
 import type { Millis } from '../machine.ts'
 import * as bends from './bends.ts'
 
 /**
- * What is followed: a place in the plane, in space or on a line, an angle in radians, or an
+ * The kinds of tracks: a place in the plane, in space or on a line, an angle in radians, or an
  * orientation as a quaternion.
  */
 export type TrackKind = 'plane' | 'space' | 'line' | 'turn' | 'rotation'
 
-/** One place, and between which numbers it stays. */
+/** One track, and the range of its numbers. */
 export interface Track {
   readonly kind: TrackKind
   readonly min: number
@@ -34,12 +34,12 @@ export interface Track {
 export const REACH_MS: Millis = 250
 // The stop begins so long before the reach and is complete so long after it.
 const STOP_MS: Millis = 50
-// Between samples nearer than this a change of velocity is mostly rounding.
+// Between samples nearer than this a measured change of velocity is mostly rounding.
 const SPAN_MIN: Millis = 40
-// Between samples further apart than this anything may have happened.
+// Between samples further apart than this the motion may have changed in any way.
 const SPAN_MAX: Millis = 500
 
-/** What is known of one object's motion. */
+/** The state of one object's motion. */
 export interface Trail {
   readonly tracks: readonly Track[]
   readonly reach: Millis
@@ -50,25 +50,26 @@ export interface Trail {
   readonly position: Float64Array
   readonly velocity: Float64Array
   /**
-   * On what changes the samples agree, a second: of a plane radians and speed, of space a turn in
-   * radians and speed, else velocity.
+   * The change on which the samples agree, per second: in the plane radians and speed, in space a
+   * turn in radians and speed, else velocity.
    */
   readonly bend: Float64Array
   /** The newest change alone. */
   readonly change: Float64Array
-  /** The velocity from which the next change is measured, and when it was. */
+  /** The velocity from which the next change is measured, and when it was sampled. */
   readonly basis: Float64Array
   basisAt: Millis
-  /** What `aim` found: where it should be shown, and how it moves on from there. */
+  /** The results of `aim`: the place to be shown, and its velocity. */
   readonly goal: Float64Array
   readonly pace: Float64Array
 }
 
 /**
- * Nothing came yet.
+ * No samples yet.
  *
- * @param reach  longer only for examples with long delays, and where others reckon
- * @param bends  false where others reckon: a bend hangs on samples that some of them did not get
+ * @param reach  longer only for examples with long delays, and where others extrapolate too
+ * @param bends  false where others extrapolate too: a bend depends on samples that some of them did
+ *   not get
  */
 export function create(
   tracks: readonly Track[],
@@ -93,7 +94,7 @@ export function create(
   }
 }
 
-// How many numbers a track has, and how many say how its velocity changes.
+// How many numbers a track has, and how many describe the change of its velocity.
 const WIDTHS: Counts = { plane: 2, space: 3, line: 1, turn: 1, rotation: 4 }
 const CHANGES: Counts = { plane: 2, space: 4, line: 1, turn: 1, rotation: 3 }
 
@@ -144,7 +145,7 @@ function measure(trail: Trail, seconds: number): void {
   }
 }
 
-/** Finds `goal` and `pace` for that instant, which lies behind the newest sample. */
+/** Computes `goal` and `pace` for that instant, which is later than the newest sample. */
 export function aim(trail: Trail, now: Millis): void {
   const past = Math.max(0, now - trail.sampledAt)
   const stop = Math.min(STOP_MS, trail.reach)
@@ -152,7 +153,7 @@ export function aim(trail: Trail, now: Millis): void {
   let seconds = past / 1000
   let rate = 1
   if (spent > 0) {
-    // Slower and slower, so that the way is that of `reach` when it stands.
+    // The rate falls evenly, so that the path at the stop is as long as that of `reach`.
     rate = Math.max(0, 1 - spent / (2 * stop))
     seconds = (trail.reach - stop * rate * rate) / 1000
   }

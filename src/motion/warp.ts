@@ -1,17 +1,18 @@
 /**
- * Warping as the source has it (T52), to be compared with: each frame what is shown moves on by
- * its own velocity, and then part of the way to the goal, in velocity too.
+ * Warping as in the paper (T52), for comparison: each frame the shown place moves by its own
+ * velocity, and then part of the way to the goal, in velocity too.
  *
  *     W = F W + (1 - F) G
  *
- * F is meant for a frame of a 60th of a second; for another it is raised to the power of its
- * length, so that any rate of frames shows the same. One number: of a place each by itself.
+ * F is meant for a frame of a 60th of a second; for another length it is raised to the power of
+ * that length in such frames, so that any frame rate shows the same. Each coordinate is warped by
+ * itself.
  */
 
 import type { Millis } from '../machine.ts'
 import { FRAME_MS } from './motion.ts'
 
-/** What is shown: a place, and its velocity a second. */
+/** The shown place, and its velocity per second. */
 export interface Warp {
   place: number
   velocity: number
@@ -20,7 +21,7 @@ export interface Warp {
 /**
  * One frame.
  *
- * @param goal  where the newest data, extrapolated, has it at the end of the frame
+ * @param goal  the place that the newest data, extrapolated, gives for the end of the frame
  * @param goalVelocity  the velocity of that data
  * @param factor  F, from 0 (no warping) to below 1
  */

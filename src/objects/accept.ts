@@ -1,16 +1,19 @@
 /**
- * What a member makes of what it is told. The whole protocol is these rules:
+ * How a member judges what others send it about objects. The whole protocol is these rules:
  *
- *   A1  that an object stands counts if its version is newer than ours; one that we do not know
- *       has the oldest there is, so a MIGRATE creates it and an old CREATE is nothing (B41-B48)
- *   A2  that it is gone counts from our version on
- *   A3  an update counts for the version that it is of, if its oseq is newer (B21, B22, B50)
+ *   A1  an entry of a living object counts if its version is newer than ours; for an object that we
+ *       do not know every version is newer, so a MIGRATE creates it, and an old CREATE changes
+ *       nothing (B41-B48)
+ *   A2  a tombstone counts if its version is ours or a newer one
+ *   A3  an update counts if it is of the version that we have, and its oseq is newer (B21, B22,
+ *       B50)
  *
- * and A4 on grants, in requests.ts. An object that stands in the version we have counts as an
- * update of all fields: so a new primary says, behind the old one or ahead of it.
+ * and A4 on grants, in requests.ts. An entry of a living object in the version that we have counts
+ * as an update of all fields: a new primary sends such entries, and may be behind the old one or
+ * ahead of it.
  *
- * Who may say what: in a star the primary everything, and to it each member what it owns or was
- * granted; in a mesh each owner what it owns.
+ * In a star the primary may send entries of every object, and a member may send the primary entries
+ * of what it owns or was granted; in a mesh each owner sends entries of what it owns.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -39,25 +42,25 @@ import { compare, type Version } from './version.ts'
 /** A sample that is further ahead of session time counts as made when it came. */
 export const AHEAD_MAX_MS: Millis = 100
 
-/** One update as it stands in a frame. */
+/** One update as a frame holds it. */
 export interface Update {
   key: number
   version: Version
   type: number
-  /** Low 16 bits of its oseq. */
+  /** Low 16 bits of the update's oseq. */
   low: number
   mask: number
-  /** Valid until the next one is read. */
+  /** Valid until the next update is read. */
   fields: Quantised
   madeAt: Millis
   ages: readonly Millis[] | null
 }
 
-/** Somebody says how an object stands, or that it is gone. */
+/** A peer sent an entry: the state of an object, or its tombstone. */
 export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
   const { objects } = turn
   const known = objects.replicas.get(said.key)
-  // What an object is never changes.
+  // The type of an object never changes.
   const other = known !== undefined && known.type !== said.type
   if (other || !objects.rules.maySay(turn, from, said, known)) {
     objects.counters.ignored++
@@ -76,8 +79,9 @@ export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
   }
 }
 
-// In a star the primary alone tells it, and perhaps not as one who may see it. In a mesh who said
-// it may have taken for its own what we had hidden from it.
+// The sender has an older version than we have, so we send it ours. In a star only the primary does
+// so, and the sender may by now not be allowed to see the object. In a mesh the sender may have
+// ignored our HIDE because it took the object for its own.
 function correct(turn: Turn, from: PeerId, known: Replica): void {
   const { objects, types } = turn
   const subscriber = objects.subscribers.get(from)
@@ -94,7 +98,7 @@ function isNewer(said: Said, known: Replica): boolean {
   return known.hidden ? said.oseq >= known.oseq : said.oseq > known.oseq
 }
 
-// The grantee tells of what it was granted: the next may be granted.
+// An entry from the grantee confirms its grant and all older ones, so the next may be made.
 function confirm(objects: Objects, said: Said): void {
   const grants = objects.grants.get(said.key)
   if (!grants) return
@@ -103,13 +107,13 @@ function confirm(objects: Objects, said: Said): void {
   else objects.grants.delete(said.key)
 }
 
-/** Whether we granted that version to that member, and have not heard of it yet. */
+/** Whether we granted that version to that member, and the grantee has not confirmed it yet. */
 export function isGranted(objects: Objects, key: number, version: Version, to: PeerId): boolean {
   const grants = objects.grants.get(key) ?? []
   return grants.some((grant) => grant.to === to && compare(grant.version, version) === 0)
 }
 
-/** Whether that peer may say that of an object, by the version that it says (B48). */
+/** Whether that peer may send that entry, judged by the entry's version (B48). */
 export function maySay(
   { objects, now }: Turn,
   from: PeerId,
@@ -121,7 +125,7 @@ export function maySay(
   if (!objects.mesh && !leads(objects)) return from === objects.primary && !isOurs(objects, said)
   if (said.owner !== from) return false
   if (said.version.epoch === 0 && said.version.count === 0) {
-    // Of what ended when its creator went the primary speaks.
+    // The primary sends the tombstone of an object that ended when its creator left.
     return said.creator === from || (said.dead && !objects.here.has(said.creator))
   }
   if (!leads(objects)) return true
@@ -132,21 +136,24 @@ export function maySay(
   return objects.rules.isOfBefore(objects, now, said.version)
 }
 
-/** A grant of a primary before us, of which we may know nothing: for a while after it. */
+/**
+ * Whether an earlier primary may have granted that version without our knowing; true only for a
+ * while after that primary's term.
+ */
 export function isOfBefore({ term }: Objects, now: Millis, version: Version): boolean {
   return version.epoch > 0 && version.epoch < term.from && now - term.at < BEFORE_MS
 }
 
-// What was granted before has been told by then, or the link of its grantee is down.
+// By then every grantee of the earlier primary has sent its entry, or its link is down.
 const BEFORE_MS: Millis = 12_000
 
-// Of ours we alone speak.
+// Only we may send entries of an object that is ours.
 function isOurs({ me, replicas }: Objects, said: Said): boolean {
   const known = replicas.get(said.key)
   return said.owner === me && (!known || compare(said.version, known.version) >= 0)
 }
 
-// In a mesh a grantee may have heard of a new primary before we did.
+// In a mesh a grantee may have learnt of a new primary before we did.
 const EPOCHS_AHEAD = 1_000
 
 function takeDeath(turn: Turn, said: Said, known: Replica | undefined, order: number): void {
@@ -163,7 +170,10 @@ function takeDeath(turn: Turn, said: Said, known: Replica | undefined, order: nu
   bury(turn, replica, said.version, said.owner)
 }
 
-/** It is gone in that version, and somebody says so to all. */
+/**
+ * Marks the object as destroyed in that version; `author` is the member that sends the tombstone to
+ * all.
+ */
 export function bury(turn: Turn, replica: Replica, version: Version, author: PeerId): void {
   const { objects, now, out } = turn
   const seen = isSeen(replica)
@@ -181,7 +191,7 @@ export function bury(turn: Turn, replica: Replica, version: Version, author: Pee
   if (seen) out.emit({ kind: 'object-went', key: replica.key })
 }
 
-/** Our primary has no room for an object that we told it of: it has ended, for us too. */
+/** Our primary has no room for an object that we sent it, so the object ends here too. */
 export function takeFull(turn: Turn, from: PeerId, key: number, version: Version, why: Lack): void {
   const { objects, out } = turn
   const { me, mesh, primary } = objects
@@ -190,11 +200,11 @@ export function takeFull(turn: Turn, from: PeerId, key: number, version: Version
   if (!counts || compare(replica.version, version) !== 0) return void objects.counters.ignored++
   const mine = replica.owner === me
   if (mine) out.emit({ kind: 'object-refused', key, why })
-  // In a mesh we told others of it, who are to hear that it is gone.
+  // In a mesh we sent the object to other members, who must learn that it is destroyed.
   bury(turn, replica, version, mesh && mine ? me : primary)
 }
 
-/** How often what is kept for a while is looked through. */
+/** How often tombstones, grants and requests are searched for those whose time is over. */
 export const LOOK_MS: Millis = 1_000
 
 function takeVersion(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): void {
@@ -216,7 +226,7 @@ function isAlive(known: Replica | undefined): boolean {
   return known !== undefined && !known.dead
 }
 
-// Its owner went, and the primary adopted it in an older state than the one we have.
+// The object's owner left, and the primary adopted it in an older state than ours: we report ours.
 function speakUp({ objects, types }: Turn, from: PeerId, said: Said, known: Replica): void {
   const orphan = isSeen(known) && !objects.here.has(known.owner)
   if (!orphan || from !== objects.primary || said.owner !== from) return
@@ -224,13 +234,13 @@ function speakUp({ objects, types }: Turn, from: PeerId, said: Said, known: Repl
   objects.outbox.push({ to: from, bytes: encodeEntry(KIND.unowned, types, known) })
 }
 
-/** What a new version of an object needs. */
+/** The parts of an entry that a new version of an object needs. */
 export type Stand = Pick<
   Said,
   'type' | 'version' | 'owner' | 'former' | 'oseq' | 'fields' | 'madeAt'
 >
 
-/** An object stands in a new version from now on. */
+/** Takes a new version of an object over: its state, its owner and all that follows from them. */
 export function stand(turn: Turn, replica: Replica, said: Stand): void {
   const { objects, now, out } = turn
   const seen = isSeen(replica)
@@ -254,10 +264,10 @@ export function stand(turn: Turn, replica: Replica, said: Stand): void {
   if (before !== owner) out.emit({ kind: 'object-owner', key, before, lost })
 }
 
-// Of a whole state every field may have changed.
+// When a whole state arrives, every field may have changed.
 const ALL = 0xffffffff
 
-// The version that we have, in a newer state.
+// Takes a newer state of the version that we have.
 function takeWhole(turn: Turn, said: Said, replica: Replica): void {
   const { hidden, owner: before } = replica
   replica.hidden = false
@@ -269,7 +279,7 @@ function takeWhole(turn: Turn, said: Said, replica: Replica): void {
   tellChanged(turn, replica, ALL, hidden)
 }
 
-/** Somebody says what changed. */
+/** A peer sent an update: the fields of an object that changed. */
 export function takeUpdate(turn: Turn, from: PeerId, update: Update): void {
   const { objects } = turn
   const replica = objects.replicas.get(update.key)
@@ -321,7 +331,10 @@ export function refresh(
   changed(objects, replica)
 }
 
-/** When a state was made. What comes from a clock that runs ahead is not extrapolated by it. */
+/**
+ * Notes when a state was made. A state from a clock that runs ahead is not extrapolated by that
+ * clock.
+ */
 export function timed(
   turn: Turn,
   replica: Replica,
@@ -343,12 +356,12 @@ function tellChanged({ objects, out }: Turn, replica: Replica, mask: number, cam
   else out.emit({ kind: 'object-changed', key, mask, ages: allAges(objects, replica) })
 }
 
-// In a star the primary, to all others.
+// Whether we pass updates on to all others, as the primary of a star does.
 function handsOn(objects: Objects): boolean {
   return !objects.mesh && leads(objects)
 }
 
-// A primary hands on to itself at once.
+// The primary of a star passes an update on to itself at once: its last three ages are equal.
 function allAges(objects: Objects, { ages }: Replica): readonly Millis[] | null {
   const [sent, received] = ages ?? []
   if (!handsOn(objects) || sent === undefined || received === undefined) return ages

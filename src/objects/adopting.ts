@@ -1,6 +1,6 @@
 /**
- * What becomes of the objects of members who went (B26): the primary adopts them, gives them back
- * to players who return, and ends or keeps them when they do not.
+ * The objects of members who left (B26): the primary adopts them, gives them back to players who
+ * return, and ends or keeps them when they do not.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -11,10 +11,10 @@ import { OBJECTS_MAX, place, type Replica, REPLICAS_MAX, type Said, type Turn } 
 import { turnAway } from './room.ts'
 import { compare } from './version.ts'
 
-/** So long a member's objects wait for its return (S-5). */
+/** A member's objects wait so long for its return (S-5). */
 export const GRACE_MS: Millis = 60_000
 
-/** As primary: takes over what those who went have left, and gives back what is theirs. */
+/** As primary: adopts the objects of members who left, and gives returned players theirs. */
 export function settleView(turn: Turn, left: boolean): void {
   const { objects } = turn
   for (const replica of [...objects.replicas.values()]) {
@@ -41,7 +41,9 @@ function adopt(turn: Turn, replica: Replica, player: number): void {
   replica.adopted = { version: before, oseq }
 }
 
-/** As primary: who is here again gets its objects, also those that a primary before us adopted. */
+/**
+ * As primary: gives members who are back their objects, also those that an earlier primary adopted.
+ */
 export function giveBack(turn: Turn): void {
   const { objects } = turn
   const players = new Map([...objects.here].map(([inc, player]) => [player, inc]))
@@ -52,7 +54,7 @@ export function giveBack(turn: Turn): void {
   }
 }
 
-/** As primary: a member still holds what one who went has left. */
+/** As primary: a member reports an object (UNOWNED) whose owner left. */
 export function takeOrphan(turn: Turn, from: PeerId, said: Said): void {
   const { objects } = turn
   const known = objects.replicas.get(said.key)
@@ -67,7 +69,7 @@ export function takeOrphan(turn: Turn, from: PeerId, said: Said): void {
   }
 }
 
-// What we granted ourselves we know.
+// A version of our own epoch counts only if we granted it, for we know all our grants.
 function isPlausible({ objects, now }: Turn, said: Said, known: Replica | undefined): boolean {
   if (said.version.epoch > objects.epoch) return false
   if (!known || compare(said.version, known.version) <= 0) return true
@@ -87,19 +89,19 @@ function takeUnknown(turn: Turn, from: PeerId, said: Said, known: Replica | unde
   giveBack(turn)
 }
 
-// A survivor has a newer state than the one that we went on from, and nothing has changed since.
+// A survivor has a newer state than the one that we adopted, and nothing has changed since.
 function takeNewer(turn: Turn, said: Said, known: Replica): void {
   const { adopted, oseq } = known
   if (!adopted || compare(adopted.version, said.version) !== 0 || oseq !== adopted.oseq) return
   if (said.oseq <= oseq || known.owner !== turn.objects.me || known.type !== said.type) return
   refresh(turn, known, said.oseq, 0xffffffff, said.fields)
   known.adopted = { version: adopted.version, oseq: said.oseq }
-  // Who may see it goes by its state.
+  // Who may see an object may depend on its state.
   moved(turn, known)
   turn.out.emit({ kind: 'object-changed', key: known.key, mask: 0xffffffff, ages: null })
 }
 
-/** As primary: who did not come back in time is not waited for any longer. */
+/** As primary: stops to wait for owners who did not come back in time. */
 export function endGrace(turn: Turn): void {
   const { objects, types, now } = turn
   for (const replica of [...objects.replicas.values()]) {

@@ -1,7 +1,7 @@
 /**
- * Asking an owner on behalf of a member, and what the owner answers. The primary asks again whom it
- * has lost and found, and waits ASK_MS at most. The owner keeps its answer until the object is not
- * its own any more, so that the next primary may ask it again.
+ * The primary asks an owner on behalf of a member, and the owner answers. The primary asks again
+ * when the owner's link was lost and is back, and waits ASK_MS at most. The owner keeps its answer
+ * for as long as it owns the object, so that the next primary may ask it again.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -18,12 +18,12 @@ import {
   type Turn,
 } from './state.ts'
 
-/** An owner that has not answered by then loses the say. */
+/** An owner that has not answered by then is asked no more: the type's `unanswered` decides. */
 export const ASK_MS: Millis = 10_000
 
 type Asker = Pick<Ask, 'by' | 'request'>
 
-/** As primary: asks its owner, whose application decides. */
+/** As primary: asks the owner of an object, whose application decides. */
 export function ask(turn: Turn, replica: Replica, asked: Ask): void {
   const { objects } = turn
   const { owner } = replica
@@ -31,7 +31,7 @@ export function ask(turn: Turn, replica: Replica, asked: Ask): void {
   objects.outbox.push({ to: owner, bytes: encodeAsk(KIND.ask, replica, asked) })
 }
 
-/** As primary: a member follows us; what it was asked may have been lost with its link. */
+/** As primary: a member follows us; asks that we sent it may have been lost with its link. */
 export function asksAgain(turn: Turn, peer: PeerId): void {
   const { objects } = turn
   for (const [key, asked] of objects.asked) {
@@ -40,7 +40,7 @@ export function asksAgain(turn: Turn, peer: PeerId): void {
   }
 }
 
-/** As primary: an owner says no. */
+/** As primary: an owner declines. */
 export function declined(turn: Turn, from: PeerId, key: number, { by, request }: Asker): void {
   const { objects } = turn
   const asked = objects.asked.get(key)
@@ -56,7 +56,7 @@ function end(turn: Turn, key: number, { by, request }: Ask, why: Refusal, whose:
   refuse(turn, { from: by, number: request }, why, whose)
 }
 
-/** As primary: an owner that was asked went, has it no more, or does not answer. */
+/** As primary: ends asks whose owner left, owns the object no more, or does not answer in time. */
 export function endAsks(turn: Turn): void {
   const { objects, types, now } = turn
   for (const [key, asked] of objects.asked) {
@@ -91,14 +91,17 @@ export function hearAsk(turn: Turn, key: number, { by, request }: Asker): void {
   out.emit({ kind: 'object-asked', key, by, request })
 }
 
-/** As owner: our application lets who asked have it, or not. The first answer counts. */
+/**
+ * As owner: our application lets the asking member have the object, or not. The first answer
+ * counts.
+ */
 export function reply(turn: Turn, key: number, { by, request }: Asker, yes: boolean): void {
   const known = turn.objects.asks.get(key)
   if (known?.by !== by || known.request !== request || known.answer !== null) return
   known.answer = yes ? 'yes' : 'no'
 }
 
-/** As owner: says what our application answered. A yes waits while we give it to another. */
+/** As owner: sends our application's answers. A yes waits while we give the object to another. */
 export function sayAnswers(turn: Turn): void {
   for (const [key, answering] of turn.objects.asks) {
     if (answering.answer !== null && !answering.said) say(turn, key, answering)
@@ -120,7 +123,7 @@ function say(turn: Turn, key: number, answering: Answering): void {
   objects.outbox.push({ to: objects.primary, bytes: encodeAsk(KIND.decline, replica, answering) })
 }
 
-/** As owner: who asked went, or what they asked for is no more ours. */
+/** As owner: forgets asks whose asker left, or whose object is no more ours. */
 export function forgetAsks({ objects }: Turn): void {
   for (const [key, { by }] of objects.asks) {
     const replica = objects.replicas.get(key)

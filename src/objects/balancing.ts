@@ -1,12 +1,14 @@
-/** The primary moves objects from who owns many to who owns few (B27). */
+/** The primary moves objects from members who own many to members who own few (B27). */
 
 import type { Millis } from '../machine.ts'
 import { give, openGrant } from './owning.ts'
 import type { Turn } from './state.ts'
 
-/** Objects are balanced at most so often. */
+/** Time between two passes of balancing. */
 export const BALANCE_MS: Millis = 1_000
-/** The fullest owner has so much more than the emptiest when an object is moved. */
+/**
+ * An object is moved when the fullest owner has more than this many times what the emptiest has.
+ */
 const UNEVEN = 1.25
 
 /** As primary: moves one object from the fullest owner to the emptiest, if that evens things. */

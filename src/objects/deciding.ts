@@ -1,10 +1,11 @@
 /**
- * What the primary makes of requests, in the order in which they come (B29, B30): it grants,
- * refuses, or asks the owner; and waits where it may not know enough yet.
+ * How the primary treats requests, in the order in which they come (B29, B30): it grants, refuses,
+ * or asks the owner; and it waits where it may not know enough yet.
  *
- * A new primary decides nothing before all who are here have told it what is theirs, for the one
- * before may have granted it to somebody: of two who ask for one object, one is told `granted`.
- * What it has not heard of may be on its way, in a mesh behind the request: that waits too.
+ * A new primary decides nothing before all members that are here have sent it the objects that they
+ * own, for the earlier primary may have granted the object to one of them: of two members who ask
+ * for one object, exactly one gets `granted`. An object that the primary does not know may be on
+ * its way, in a mesh behind the request: such a request waits too.
  */
 
 import type { Millis } from '../machine.ts'
@@ -14,9 +15,9 @@ import { give, GRANT_MS, openGrant, refuse } from './owning.ts'
 import { type Asked, leads, type Replica, type Turn } from './state.ts'
 import { compare } from './version.ts'
 
-/** A request about what the primary has not heard of waits so long for that. */
+/** A request for an object or version that the primary does not know waits so long for it. */
 export const HOLD_MS: Millis = 5_000
-/** Requests of one member that wait. */
+/** Most requests of one member that wait. */
 export const WAITING_MAX = 2_048
 
 /** As primary: a member asks. */
@@ -37,7 +38,7 @@ function isFull(pending: readonly Asked[], { from }: Asked): boolean {
   )
 }
 
-/** As primary: decides on all that can be decided by now. */
+/** As primary: decides all requests that can be decided by now. */
 export function decideAll(turn: Turn): void {
   const { objects, now } = turn
   if (now < objects.pendingAt) return
@@ -56,7 +57,7 @@ function dueAt({ objects, now }: Turn, { at }: Asked): Millis {
   return heardIn === term.from ? at + HOLD_MS : Math.max(now + 1, term.at + GRANT_MS)
 }
 
-// Returns whether it was decided.
+// Returns whether the request was decided.
 function decide(turn: Turn, asked: Asked): boolean {
   const { objects, now } = turn
   if (!hasHeard(turn)) return false
@@ -70,7 +71,7 @@ function decide(turn: Turn, asked: Asked): boolean {
   return true
 }
 
-// Who does not say in time that it follows may be dead, and is not waited for.
+// A member that does not send FOLLOW in time may be dead, and is not waited for.
 function hasHeard({ objects, now }: Turn): boolean {
   const { me, term, here, subscribers } = objects
   if (objects.heardIn === term.from || !objects.rules.waitsForAll()) return true
@@ -86,12 +87,12 @@ function take(turn: Turn, asked: Asked, replica: Replica): void {
   if (asked.to !== from) return void objects.counters.ignored++
   const { take: policy } = types[replica.type]!
   const before = objects.asked.get(key)
-  // It asked twice: its grant is on the way, or its owner is being asked.
+  // The member asked twice: its grant is on the way, or the owner is being asked.
   if (objects.grants.get(key)?.at(-1)?.to === from) return
   if (before?.by === from && before.request === request) return
   const { owner } = replica
   if (policy === 'fixed') return refuse(turn, asked, 'fixed', owner)
-  // Who asked before it heard of the newest owner hears now that somebody was quicker.
+  // A member that asked before it knew of the newest owner learns now that somebody was quicker.
   const isTheirs = owner === from && replica.former === 0
   const isLate = compare(asked.version, replica.version) < 0
   if (isTheirs || isLate) return refuse(turn, asked, 'late', owner)
@@ -104,7 +105,7 @@ function take(turn: Turn, asked: Asked, replica: Replica): void {
   ask(turn, replica, made)
 }
 
-// Its owner gives it to somebody, or to who asked.
+// The owner gives the object to somebody (`give`), or to the member that asked (`yes`).
 function handOn(turn: Turn, asked: Asked, replica: Replica): void {
   const { objects } = turn
   const { from, to, number, key } = asked
@@ -125,7 +126,7 @@ function handOn(turn: Turn, asked: Asked, replica: Replica): void {
   give(turn, replica, to, { inc: from, request: number })
 }
 
-// What it gives is the newest there is (3.5: no write is lost).
+// The giver's request carries the newest state there is (3.5: no write is lost).
 function takeOver(turn: Turn, { entry }: Asked, replica: Replica): void {
   if (!entry || entry.dead || entry.type !== replica.type) return
   if (compare(entry.version, replica.version) !== 0 || entry.oseq <= replica.oseq) return
@@ -133,7 +134,7 @@ function takeOver(turn: Turn, { entry }: Asked, replica: Replica): void {
   timed(turn, replica, entry.madeAt, null)
 }
 
-// Somebody else asked for what is given now.
+// Another member had asked for the object that is given away now: its ask ends.
 function endAsk(turn: Turn, { key, to }: Asked): void {
   const { objects } = turn
   const ask = objects.asked.get(key)

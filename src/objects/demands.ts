@@ -1,43 +1,45 @@
-/** What members ask for, and what each who has part in it keeps of that until it is decided. */
+/** Requests for objects, as each member that has part in one keeps it until it is decided. */
 
 import type { Millis, PeerId } from '../machine.ts'
 import type { Said } from './types.ts'
 import type { Version } from './version.ts'
 
-/** What a request is for: to have it, to give it away, to give it to who asked. */
+/**
+ * `take`: to own the object; `give`: to give it away; `yes`: to give it to the member that asked.
+ */
 export type What = 'take' | 'give' | 'yes'
 
-/** What we asked the primary for. */
+/** A request of ours to the primary. */
 export interface Request {
   key: number
   what: What
   to: PeerId
-  /** The version that it would change. */
+  /** The version that the request would replace. */
   from: Version
-  /** Of a `yes`: the request of who asked. */
+  /** For a `yes`: the number of the asking member's request. */
   answers: number
-  /** By our clock. */
+  /** When we asked, by our clock. */
   at: Millis
 }
 
-/** A request as the primary has it, until it is decided. */
+/** A request as the primary keeps it, until it is decided. */
 export interface Asked {
   from: PeerId
   number: number
   key: number
-  /** What it was in when they asked. */
+  /** The object's version as the asking member knew it. */
   version: Version
   what: What
   to: PeerId
-  /** Of a `yes`: the request of who asked. */
+  /** For a `yes`: the number of the asking member's request. */
   answers: number
-  /** Its state, as who gives it sends it. */
+  /** The object's state, which a giver sends along; null for a `take`. */
   entry: Said | null
-  /** When it came. */
+  /** When the request came. */
   at: Millis
 }
 
-/** As primary: an owner was asked on behalf of a member. */
+/** As primary: an owner that was asked on behalf of the member `by`. */
 export interface Ask {
   by: PeerId
   request: number
@@ -45,22 +47,22 @@ export interface Ask {
   at: Millis
 }
 
-/** As owner: somebody asks for ours. */
+/** As owner: a member asks for an object of ours. */
 export interface Answering {
   by: PeerId
   request: number
-  /** What our application said; null while it has not. */
+  /** Our application's answer; null while there is none. */
   answer: 'yes' | 'no' | null
-  /** The primary was told. */
+  /** Whether the answer was sent to the primary. */
   said: boolean
 }
 
-/** A grant that the grantee has not confirmed by telling of its object. */
+/** A grant that the grantee has not confirmed by sending the object's entry. */
 export interface Grant {
   version: Version
   to: PeerId
   at: Millis
-  /** Who gave it away, by which request; null if it was asked for, or was answered. */
+  /** The giver and its request; null for a `take`, or once the giver has been answered. */
   giver: { inc: PeerId; request: number } | null
 }
 
@@ -72,17 +74,17 @@ export const REFUSALS = [
 /** Why a request is refused. */
 export type Refusal = (typeof REFUSALS)[number]
 
-/** What came of a request. */
+/** The outcome of a request. */
 export type Answer = 'granted' | Refusal
 
-/** Decisions about requests that proofs twist. */
+/** Decisions about requests that tests replace by injected bugs. */
 export interface RequestRules {
   /** Whether an ask goes again to a member that follows anew. */
   asksAgain(ask: Ask, follower: PeerId): boolean
-  /** Whether an owner says no though the object is not its own at that moment. */
+  /** Whether an owner declines though the object is not its own at that moment. */
   declines(mine: boolean): boolean
-  /** Whether who asked hears that the object was given to that member. */
+  /** Whether the asking member is refused when the owner gave the object to that member. */
   endsByGive(ask: Ask, to: PeerId): boolean
-  /** Whether a new primary decides nothing before all have told it what is theirs. */
+  /** Whether a new primary decides nothing before all members have sent it what they own. */
   waitsForAll(): boolean
 }

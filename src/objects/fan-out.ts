@@ -1,13 +1,13 @@
 /**
- * Fan-out: who speaks for an object sees to it that everybody who may know it is sent its newest
- * version (B13, B14, B19, B38-B40). It replaces all special cases for newcomers, new links and new
- * primaries: then there is only more to send.
+ * Fan-out: whoever sends an object's state to others (its speaker) makes sure that every peer that
+ * may know the object is sent its newest version (B13, B14, B19, B38-B40). Newcomers, new links and
+ * new primaries need no special cases: for them there is only more to send.
  *
- * In a star the primary speaks for all objects towards everybody but their owners, and a member
- * for its own towards the primary. In a mesh each owner speaks for its own towards all. An update
- * goes to a peer only when it has the version that the update is of, behind a delivery barrier.
- * `delivered` opens it: every message up to that one has come (B55). That a packet was acked never
- * does.
+ * In a star the primary is the speaker of all objects towards everybody but their owners, and a
+ * member is the speaker of its own towards the primary. In a mesh each owner is the speaker of its
+ * own towards all. An update goes to a peer only when the peer has the version that the update is
+ * of: until then it waits behind a delivery barrier. `delivered` opens the barrier, as every
+ * message up to that one has arrived (B55). An acked packet never opens it.
  */
 
 import type { PeerId } from '../machine.ts'
@@ -33,10 +33,10 @@ import {
 } from './state.ts'
 import { enqueue, spread } from './queue.ts'
 
-/** Messages of entries that may be on their way to one peer. */
+/** Messages of entries that may be on their way to one peer at once. */
 export const BATCHES_MAX = 32
 
-/** A peer of whom nothing is known. */
+/** A peer that is known to have nothing. */
 export function createSubscriber(): Subscriber {
   const size = 8
   return {
@@ -63,7 +63,7 @@ export function createSubscriber(): Subscriber {
   }
 }
 
-/** Makes room for a slot. */
+/** Widens the arrays of that peer so that they have a place for the slot. */
 export function reach(subscriber: Subscriber, slot: number): void {
   if (slot < subscriber.barrier.length) return
   const size = Math.max(slot + 1, subscriber.barrier.length * 2)
@@ -82,9 +82,10 @@ function widen<Row extends Uint8Array | Uint32Array | Float64Array>(row: Row, si
 }
 
 /**
- * Nothing is known any more of what that peer has; what it may see stays.
+ * Forgets what that peer has; what it may see stays.
  *
- * @param knew  it may still have what it was told: it hears of it again, or that it is hidden
+ * @param knew  the peer may still have what it was sent: it will be sent the object again, or a
+ *   HIDE
  */
 export function forgetAll(subscriber: Subscriber, knew = false): void {
   subscriber.follows = false
@@ -101,14 +102,14 @@ export function forgetAll(subscriber: Subscriber, knew = false): void {
   subscriber.carried.clear()
 }
 
-/** Whether we speak for that object towards that peer. */
+/** Whether we send that object's state to that peer. */
 export function speaksFor(objects: Objects, replica: Replica, peer: PeerId): boolean {
   if (objects.mesh) return replica.owner === objects.me
   if (leads(objects)) return replica.owner !== peer
   return replica.owner === objects.me && peer === objects.primary
 }
 
-/** A new version of an object stands here: all to whom we speak for it are told. */
+/** An object has a new version here: it is owed to every peer to whom we send the object. */
 export function announce(turn: Turn, replica: Replica): void {
   const { objects } = turn
   const { slot } = replica
@@ -124,7 +125,7 @@ export function announce(turn: Turn, replica: Replica): void {
   }
 }
 
-/** Tells that peer all that is ours to tell. */
+/** Makes all objects that we send to that peer owed to it. */
 export function oweAll(turn: Turn, peer: PeerId, subscriber: Subscriber): void {
   const { replicas, rules } = turn.objects
   for (const replica of replicas.values()) {
@@ -133,12 +134,15 @@ export function oweAll(turn: Turn, peer: PeerId, subscriber: Subscriber): void {
   }
 }
 
-/** Sees to it that a peer is told how an object stands, if that is for us to tell. */
+/**
+ * Makes an object's version, or a HIDE of it, owed to a peer, if we send the object to that peer.
+ */
 export function owe(turn: Turn, peer: PeerId, subscriber: Subscriber, replica: Replica): void {
   const { objects } = turn
   const { slot } = replica
   if (!mayTell(turn, peer, subscriber, replica)) {
-    // Of those to whom we tell nothing, all but the primary in a star, nothing is kept.
+    // Nothing is kept about a peer to whom we do not send the object: in a star, all but the
+    // primary.
     if (slot < subscriber.barrier.length) subscriber.barrier[slot] = BARRIER.none
     return
   }
@@ -146,10 +150,10 @@ export function owe(turn: Turn, peer: PeerId, subscriber: Subscriber, replica: R
   const gate = subscriber.barrier[slot]!
   const knows = gate !== BARRIER.none
   const hides = !replica.dead && !mayKnow(turn.types, objects, replica, peer, subscriber)
-  // In a mesh it may have heard of the object from an owner before us.
+  // In a mesh the peer may know the object from an earlier owner.
   const heard =
     knows || subscriber.outdated.has(slot) || (objects.mesh && replica.version.count > 0)
-  // Who told us an older version did not take that it is hidden: it was its own by then.
+  // A peer that sent us an older version ignored our HIDE, because it owned the object then.
   const isOver = gate === BARRIER.hidden && !subscriber.outdated.has(slot)
   if (hides && (!heard || isOver)) return
   subscriber.outdated.delete(slot)
@@ -159,7 +163,8 @@ export function owe(turn: Turn, peer: PeerId, subscriber: Subscriber, replica: R
   objects.owing.add(peer)
 }
 
-// In a star a member hears only its primary: what comes before it knows that is lost.
+// In a star a member listens only to its primary: what we send before it knows that we lead is
+// lost.
 function mayTell(
   { objects }: Turn,
   peer: PeerId,
@@ -182,12 +187,12 @@ function mayKnow(
   return subscriber.seen[replica.slot] === 1
 }
 
-/** Sends what is owed, a few messages at a time to each peer; then what is asked of it. */
+/** Sends what is owed, a few messages at a time to each peer; then the RESYNC that is due. */
 export function flush(turn: Turn): void {
   const { objects, out } = turn
   spread(objects, turn.now)
   for (const peer of objects.owing) tell(turn, peer)
-  // Whoever decides knows by then what we knew.
+  // Requests leave behind the owed entries, so that the primary knows what we knew when it decides.
   for (const { to, bytes } of objects.outbox.splice(0)) out.send(to, bytes)
   for (const peer of objects.owing) count(turn, peer)
 }
@@ -204,7 +209,7 @@ function tell(turn: Turn, peer: PeerId): void {
   }
 }
 
-// Who has been told all is asked what it has.
+// A peer that was sent all that is owed to it is asked what it has (RESYNC).
 function count({ objects, out }: Turn, peer: PeerId): void {
   const subscriber = objects.subscribers.get(peer)
   if (subscriber && (subscriber.owed.length > 0 || (subscriber.resyncDue && !subscriber.linked)))
@@ -244,8 +249,8 @@ function sendBatch({ objects, types, out }: Turn, peer: PeerId, subscriber: Subs
   return subscriber.linked
 }
 
-// What was sent before it was hidden opens no barrier: it may come before the HIDE, and what is
-// sent after that has not come by then.
+// An entry that was sent before its object was hidden opens no barrier: it may arrive before the
+// HIDE, and an entry that is sent after the HIDE has not arrived by then.
 function unawait({ awaited }: Subscriber, slot: number): void {
   for (const { entries } of awaited) {
     for (let i = 0; i < entries.length; i += 3) if (entries[i] === slot) entries[i + 1] = 0
@@ -257,7 +262,10 @@ function fits(writer: ByteWriter, types: Types, replica: Replica, taken: number)
   return writer.length + types[replica.type]!.schema.bytesMax + ENTRY_OVERHEAD <= BATCH_BYTES
 }
 
-/** All messages up to that one have come: their objects may be updated (L3, B14, B40). */
+/**
+ * All messages up to that one have arrived: the peer may be sent updates of their objects (L3, B14,
+ * B40).
+ */
 export function delivered(objects: Objects, now: number, peer: PeerId, upTo: number): void {
   const subscriber = objects.subscribers.get(peer)
   if (!subscriber) return
@@ -266,7 +274,10 @@ export function delivered(objects: Objects, now: number, peer: PeerId, upTo: num
   }
 }
 
-/** The objects that a message told are known to the peer from now on. */
+/**
+ * Opens the barrier of each object in a message that has arrived, unless its version is another by
+ * now.
+ */
 export function open(
   objects: Objects,
   now: number,

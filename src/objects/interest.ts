@@ -1,12 +1,12 @@
 /**
- * Who sees what (T76): a member is told only of objects that it may see, and of one that leaves
- * its interest it hears that once (HIDE), nothing after.
+ * Interest (T76): a member is sent only objects that it may see. When an object leaves its
+ * interest, the member is sent one HIDE, and nothing after that.
  *
- * Types with a place are sorted into the cells of a grid, an eighth of a radius wide; a member
- * sees the cells round its eyes, which are its own objects of types that say so. Each cell knows
- * who sees it: so what moves from one to another costs only those who see one of the two. Who has
- * no eyes sees all. A cell that is left behind is given up one cell later than it was gained, so
- * that nothing flickers.
+ * Objects of types with a place are sorted into the cells of a grid, an eighth of a radius wide. A
+ * member sees the cells round its eyes, which are its own objects of types that are declared as
+ * eyes; a member without eyes sees all. Each cell knows who sees it, so an object that moves from
+ * one cell to another costs work only for the members who see one of the two. A cell is given up
+ * one cell later than it was gained, so that nothing flickers.
  */
 
 import type { PeerId } from '../machine.ts'
@@ -27,15 +27,15 @@ import {
   type Types,
 } from './state.ts'
 
-// Cells in a radius.
+// A radius is so many cells wide.
 const CELLS_PER_RADIUS = 8
-// What is seen is seen one cell further.
+// A cell that a member sees already stays seen one cell further away.
 const REACH = CELLS_PER_RADIUS + 1
-// Cells of one row: where a range has less, the number of a cell is a small integer, and quick.
+// Cells in one row of the grid. Up to ROW the number of a cell is a small integer, which is fast.
 const ROW = 2 ** 15
 const LONG_ROW = 2 ** 26
 
-/** How places are told apart for one rule. */
+/** How one rule divides places into cells. */
 interface Grid {
   readonly width: number
   readonly row: number
@@ -43,7 +43,10 @@ interface Grid {
 
 type Near = Extract<VisibilityRule, { kind: 'near' }>
 
-/** An object came, moved, went or has another owner than before: others may see it, or more. */
+/**
+ * An object came, moved, went or has another owner than `before`: the set of its viewers, or what
+ * its owner sees, may change.
+ */
 export function moved(turn: Turn, replica: Replica, before: PeerId = replica.owner): void {
   const { objects, types } = turn
   const { visibility: rule, eyes } = types[replica.type]!
@@ -62,12 +65,12 @@ export function moved(turn: Turn, replica: Replica, before: PeerId = replica.own
   lend(turn, replica, replica.owner, !replica.dead)
 }
 
-// In a mesh each owner says who sees its own, in a star the primary.
+// Whether we decide who sees the object: in a mesh its owner does, in a star the primary.
 function speaks({ mesh, me }: Objects, replica: Replica): boolean {
   return !mesh || replica.owner === me
 }
 
-// It is, or is not any more, among the eyes of a member.
+// Adds the object to the eyes of a member, or removes it.
 function lend(turn: Turn, { slot }: Replica, peer: PeerId, sees: boolean): void {
   const { eyes } = turn.objects
   const known = eyes.get(peer) ?? new Set()
@@ -78,7 +81,7 @@ function lend(turn: Turn, { slot }: Replica, peer: PeerId, sees: boolean): void 
   lookAround(turn, peer)
 }
 
-// Puts it into its cell. @returns whether that is another one
+// Puts the object into its cell. @returns whether the cell changed
 function sort({ objects, types }: Turn, replica: Replica, rule: Near): boolean {
   const isThere = !replica.dead && !replica.hidden
   const cell = isThere ? cellOf(rule, types, replica, rule.column) : -1
@@ -96,7 +99,7 @@ function sort({ objects, types }: Turn, replica: Replica, rule: Near): boolean {
   return true
 }
 
-// Of the grid for that rule, the cell in which a vec2 of an object is.
+// The cell in the rule's grid that holds an object's vec2 in that column.
 function cellOf(rule: Near, types: Types, { type, fields }: Replica, column: number): number {
   const { field, at: first } = types[type]!.schema.columns[column]!
   const grid = gridOf(rule, types)
@@ -104,7 +107,7 @@ function cellOf(rule: Near, types: Types, { type, fields }: Replica, column: num
   return across * grid.row + lineOf(grid, field.axes!, fields[first + 1] as number)
 }
 
-// Eyes may be where nothing else can be; from there they see nothing.
+// Eyes may be outside the range of places; from there they see nothing.
 function lineOf({ width, row }: Grid, scale: Scale, place: number): number {
   const line = Math.floor(numberAt(scale, place) / width) + row / 2
   return Math.min(row - REACH - 1, Math.max(REACH, line))
@@ -126,7 +129,7 @@ function gridOf(rule: Near, types: Types): Grid {
   return grid
 }
 
-// It moved from one cell to another: that is news only to who sees one of the two.
+// The object moved from one cell to another: only members who see just one of the two are affected.
 function cross(turn: Turn, replica: Replica, left: number): void {
   const { objects } = turn
   const watchers = objects.watchers.get(replica.type)
@@ -155,12 +158,12 @@ function judgeAll(
     judge(turn, peer, subscriber, replica, sees, before)
 }
 
-// What a rule says of its state; null where it goes by places.
+// The viewers of one state by the game's rule; null for a rule that goes by places.
 function seesOf(rule: VisibilityRule, { fields }: Replica): Sees | null {
   return rule.kind === 'rule' ? rule.sees(fields) : null
 }
 
-// Whether a peer sees it by now. @param sees  as of `seesOf`
+// Decides whether a peer sees the object now. @param sees  as returned by `seesOf`
 function judge(
   turn: Turn,
   peer: PeerId,
@@ -169,7 +172,7 @@ function judge(
   sees: Sees | null,
   before: PeerId = replica.owner,
 ): void {
-  // Who owned it hears that it does not, before it is hidden.
+  // A former owner learns that it is not the owner any more before the object is hidden from it.
   setSeen(
     turn,
     peer,
@@ -187,17 +190,17 @@ function maySee(
   sees: Sees | null,
 ): boolean {
   if (replica.owner === peer) return true
-  // As it is now we have not heard yet.
+  // We do not know the current state of an object that is hidden from us, so we show it to nobody.
   if (replica.hidden) return false
   if (sees) return sees(peer, objects.here.get(peer) ?? 0)
   return subscriber.cells.get(replica.type)?.has(replica.cell) ?? true
 }
 
 /**
- * It is not ours any more. In a mesh we told others that it was, perhaps after its new owner let
- * them hear that they may not see it: so they hear that of us too.
+ * We own the object no more. In a mesh we had sent others our version, perhaps after the new owner
+ * had sent them a HIDE: so we send those who may not see the object a HIDE too.
  *
- * @param unseen  nor may we see it, so that we cannot say who may
+ * @param unseen  we may not see the object either, so that we cannot tell who may
  */
 export function hideFurther(turn: Turn, replica: Replica, unseen = false): void {
   const { objects, types } = turn
@@ -230,7 +233,7 @@ function setSeen(
   if (!replica.dead) owe(turn, peer, subscriber, replica)
 }
 
-/** Somebody's eyes moved, or came, or went. */
+/** A member's eyes moved, came or went: finds the cells that it sees now. */
 function lookAround(turn: Turn, peer: PeerId): void {
   const { objects, types } = turn
   const subscriber = objects.subscribers.get(peer)
@@ -253,7 +256,7 @@ function eyesOf({ objects }: Turn, peer: PeerId): Replica[] {
   return slots.map((slot) => at(objects, slot)).filter((replica) => replica !== null)
 }
 
-// It sees those cells from now on; null for all.
+// The peer sees those cells from now on; null for all.
 function look(
   turn: Turn,
   peer: PeerId,
@@ -268,7 +271,7 @@ function look(
   else subscriber.cells.delete(type)
   const grid = objects.cells.get(type)
   if (!grid) return
-  // Only what is in a cell that was gained or lost can be seen anew or no more.
+  // Only objects in a cell that was gained or lost can change whether the peer sees them.
   const touched =
     before && next
       ? [...before, ...next].filter((cell) => before.has(cell) !== next.has(cell))
@@ -304,13 +307,13 @@ function watch(
   }
 }
 
-/** A peer is not here any more. */
+/** A peer left: no cell counts it as a viewer any more. */
 export function unwatch(objects: Objects, peer: PeerId): void {
   const subscriber = objects.subscribers.get(peer)
   for (const [type, cells] of subscriber?.cells ?? []) watch(objects, peer, type, cells, null)
 }
 
-// The cells within a radius of the eyes, and those of before that are one cell further.
+// The cells within a radius of the eyes, and those of `before` that are one cell further away.
 function around(
   eyes: readonly number[],
   row: number,
@@ -328,7 +331,7 @@ function around(
   return cells
 }
 
-// Steps from the cell of an eye to those within a radius, and to those within one cell more.
+// Steps from the cell of an eye to all cells within REACH, each with its distance.
 const STEPS = Array.from({ length: (2 * REACH + 1) ** 2 }, (_, n) => {
   const across = (n % (2 * REACH + 1)) - REACH
   const down = Math.floor(n / (2 * REACH + 1)) - REACH
@@ -337,12 +340,12 @@ const STEPS = Array.from({ length: (2 * REACH + 1) ** 2 }, (_, n) => {
 const WITHIN = STEPS.filter(([, , away]) => away <= CELLS_PER_RADIUS)
 const BEYOND = STEPS.filter(([, , away]) => away > CELLS_PER_RADIUS && away <= REACH)
 
-// To the near edge of a cell, from the middle of the eye's own.
+// Distance from the middle of the eye's cell to the near edge of a cell, in cells.
 function edge(cells: number): number {
   return Math.max(0, Math.abs(cells) - 0.5)
 }
 
-/** A peer came: what it sees of all that is there. */
+/** A peer came: decides which of all objects it sees. */
 export function beginToSee(turn: Turn, peer: PeerId, subscriber: Subscriber): void {
   const { objects, types } = turn
   unwatch(objects, peer)
@@ -355,7 +358,9 @@ export function beginToSee(turn: Turn, peer: PeerId, subscriber: Subscriber): vo
   }
 }
 
-/** We lead from now on, and speak for all: where everything is nobody has looked for us before. */
+/**
+ * We became the primary of a star, and now decide for all: before, we kept no cells and no eyes.
+ */
 export function beginToShow(turn: Turn): void {
   const { objects, types } = turn
   objects.eyes.clear()
@@ -371,8 +376,9 @@ export function beginToShow(turn: Turn): void {
 }
 
 /**
- * Rules of the game may depend on what we do not see change: asked again now and then. And who gave
- * something out of their interest have heard so by now.
+ * A rule of the game may depend on things whose changes we do not see, so the rules are asked again
+ * now and then. Members who gave away an object outside their interest know of the new owner by
+ * now, so it may be hidden from them.
  */
 export function lookAgain(turn: Turn): void {
   const { objects, types } = turn

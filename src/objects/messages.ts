@@ -1,17 +1,17 @@
 /**
  * The reliable messages of objects, as bytes.
  *
- *     TELL, UNOWNED  entry*                          what stands; what is left of members who went
- *     HIDE           (creator count version)*        not for your eyes any more
- *     FOLLOW         epoch                           you are my primary: tell me all
- *     RESYNC         term                           you know all that I know: what else is there?
+ *     TELL, UNOWNED  entry*                          objects; objects of members who left
+ *     HIDE           (creator count version)*        you may not see it any more
+ *     FOLLOW         epoch                           you are my primary: send me all
+ *     RESYNC         term                            you have all: what else is there?
  *     REQUEST        number creator count version what:u8 to answers entry?
  *     ASK, DECLINE   creator count version by request     may they have it? no
- *     GRANT          version entry                        it is yours, go on from this
+ *     GRANT          version entry                        you own it, from this state on
  *     REFUSE         number why by
  *     FULL           creator count version why:u8         there is no room for it
  *
- * Numbers are varints. An entry is an object with its whole state, or that it is gone:
+ * Numbers are varints. An entry is an object with its whole state, or its tombstone:
  *
  *     creator count version(epoch count) owner type:u8 (0x80: gone)
  *     oseq  then, if it lives: former fields stamp?
@@ -65,7 +65,7 @@ export function begin(kind: number): ByteWriter {
   return writer
 }
 
-/** Which object, in which version. */
+/** Writes which object, in which version. */
 export function writeName(
   writer: ByteWriter,
   { creator, count }: Pick<Replica, 'creator' | 'count'>,
@@ -76,7 +76,7 @@ export function writeName(
   writeVersion(writer, version)
 }
 
-/** Key and version that stand next; the reader fails on numbers that nobody gives. */
+/** Reads key and version; the reader fails on numbers that no member uses. */
 export function readName(reader: ByteReader): { key: number; version: Version } {
   const creator = readVarint(reader)
   const count = readVarint(reader)
@@ -84,7 +84,7 @@ export function readName(reader: ByteReader): { key: number; version: Version } 
   return { key: keyOf(creator, count), version: readVersion(reader) }
 }
 
-/** All of an object. */
+/** Writes an object with its whole state, or its tombstone. */
 export function writeEntry(writer: ByteWriter, types: Types, replica: Replica): void {
   const { schema, timed } = types[replica.type]!
   writeName(writer, replica, replica.version)
@@ -97,7 +97,7 @@ export function writeEntry(writer: ByteWriter, types: Types, replica: Replica): 
   if (timed) writeStamp(writer, replica.madeAt)
 }
 
-/** What `writeEntry` wrote; on anything else the reader has failed. */
+/** Reads what `writeEntry` wrote; on anything else the reader fails. */
 export function readEntry(reader: ByteReader, types: Types): Said {
   const { key, version } = readName(reader)
   const owner = readVarint(reader)
@@ -125,14 +125,14 @@ export function readEntry(reader: ByteReader, types: Types): Said {
   return said
 }
 
-/** Nothing but a kind and some numbers. */
+/** A message of a kind and some numbers, and nothing else. */
 export function plain(kind: number, ...numbers: number[]): Uint8Array {
   const writer = begin(kind)
   for (const number of numbers) writeVarint(writer, number)
   return finish(writer)
 }
 
-/** ASK and DECLINE. @param request  the number that who asked gave to it */
+/** ASK and DECLINE. @param request  the number that the asking member gave to its request */
 export function encodeAsk(
   kind: number,
   replica: Replica,
@@ -145,7 +145,7 @@ export function encodeAsk(
   return finish(writer)
 }
 
-/** One entry behind a kind. */
+/** A message of one entry behind a kind. */
 export function encodeEntry(kind: number, types: Types, replica: Replica): Uint8Array {
   const writer = begin(kind)
   writeEntry(writer, types, replica)
@@ -154,7 +154,7 @@ export function encodeEntry(kind: number, types: Types, replica: Replica): Uint8
 
 const WHATS: readonly What[] = ['take', 'give', 'yes']
 
-/** REQUEST; with the state, as who gives sends it. */
+/** REQUEST; a giver sends the object's state along. */
 export function encodeRequest(
   types: Types,
   number: number,
@@ -171,7 +171,7 @@ export function encodeRequest(
   return finish(writer)
 }
 
-/** What `encodeRequest` wrote behind its kind; on anything else the reader has failed. */
+/** Reads what `encodeRequest` wrote behind its kind; on anything else the reader fails. */
 export function readRequest(reader: ByteReader, types: Types): Omit<Asked, 'from' | 'at'> {
   const number = readVarint(reader)
   const { key, version } = readName(reader)
@@ -193,7 +193,7 @@ export function encodeFull(said: Said, why: (typeof LACKS)[number]): Uint8Array 
   return finish(writer)
 }
 
-/** Why there is no room; the reader fails on another word. */
+/** Reads why there is no room; the reader fails on an unknown reason. */
 export function readLack(reader: ByteReader): (typeof LACKS)[number] {
   const why = LACKS[readU8(reader)]
   if (why === undefined) fail(reader)

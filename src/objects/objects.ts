@@ -1,10 +1,10 @@
 /**
- * Objects with one owner each, which may change (B1, B5, B25): what the application does with them.
+ * Objects with one owner each, who may change (B1, B5, B25): the operations of the application.
  *
  * The newest state wins, and nobody waits. An owner creates, changes and destroys; anybody may ask
- * for an object and its owner may give it away; the primary decides (owning.ts). Everything goes
- * to the others by fan-out (fan-out.ts) and by updates (updates.ts), and what comes counts by four
- * rules (accept.ts, requests.ts). docs/protocols/objects.md says why that converges.
+ * for an object, and its owner may give it away; the primary decides (owning.ts). All states go to
+ * the others by fan-out (fan-out.ts) and by updates (updates.ts), and a state that arrives counts
+ * by four rules (accept.ts, requests.ts). docs/protocols/objects.md shows why that converges.
  */
 
 import { assert, type Millis } from '../machine.ts'
@@ -32,15 +32,15 @@ export { lackOf, madeBy } from './room.ts'
 export * from './state.ts'
 export type { Version } from './version.ts'
 
-// What moves is told to others, and nothing of it to ourselves.
+// A sink for `moved` in `set`, where nothing is sent at once and no event is due.
 const NOBODY = { send: () => 0, emit: () => {} }
 
-/** One update of an object in so many milliseconds says its ages. */
+/** Time between two updates of an object that carry their ages. */
 const MEASURE_EVERY_MS: Millis = 200
-// Of more objects each is measured less often.
+// With more objects than this each is measured less often.
 const MEASURED_OFTEN = 20
 
-/** A new object of ours. @param madeAt  session time, or NaN */
+/** Creates an object of ours. @param madeAt  session time, or NaN */
 export function spawn(turn: Turn, type: number, fields: Quantised, madeAt: Millis = NaN): Replica {
   const { objects } = turn
   const replica = place(objects, objects.me, objects.nextCount++, type)
@@ -50,12 +50,12 @@ export function spawn(turn: Turn, type: number, fields: Quantised, madeAt: Milli
 }
 
 /**
- * Ours changed: its `fields` are as they are to be.
+ * Our object changed: its `fields` already have the new values.
  *
- * @param mask  which of them are new; nothing is said of 0 (B17)
- * @param madeAt  when they were made: session time, or NaN
- * @param waits  it is as the others reckon, so it may stay unsaid for now
- * @returns whether it is said
+ * @param mask  which fields changed; of 0 nothing is sent (B17)
+ * @param madeAt  when the values were made: session time, or NaN
+ * @param waits  the others extrapolate the same values, so sending may wait
+ * @returns whether the change is sent now
  */
 export function set(
   objects: Objects,
@@ -81,7 +81,7 @@ export function set(
   return true
 }
 
-// The first update after a while is measured; a new object says nothing of the way.
+// The first update after a while carries ages; that of a new object does not.
 function measure(objects: Objects, replica: Replica): void {
   replica.ages = null
   if (Number.isNaN(replica.madeAt)) return
@@ -91,7 +91,7 @@ function measure(objects: Objects, replica: Replica): void {
   replica.measuredAt = replica.madeAt
 }
 
-/** Ours is no more (B19). */
+/** Destroys an object of ours (B19). */
 export function destroy(turn: Turn, replica: Replica): void {
   const { objects } = turn
   assert(isMine(objects, replica), 'who destroys an object owns it')

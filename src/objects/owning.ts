@@ -1,6 +1,7 @@
 /**
  * Grants, as the primary makes them (B29, B39, B43): one member owns an object from the next
- * version on, and tells everybody (B38). Until it has told, the grant is kept: it may be told late.
+ * version on, and sends everybody its entry (B38). The primary keeps a grant until that entry
+ * arrives, which may be late.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -18,17 +19,17 @@ import {
 } from './state.ts'
 import { after, compare, type Version } from './version.ts'
 
-/** A grantee that is silent for so long does not keep the next one waiting. */
+/** A grantee that is silent for so long does not keep the next request waiting. */
 export const GRANT_MS: Millis = 2_000
 
-/** The grant of an object that its grantee has not told of, and may still: null for none. */
+/** The grant that its grantee has not confirmed, and may still confirm; null for none. */
 export function openGrant({ objects, now }: Turn, key: number): Grant | null {
   const grant = objects.grants.get(key)?.at(-1)
   if (!grant || !objects.here.has(grant.to) || now - grant.at >= GRANT_MS) return null
   return grant
 }
 
-/** Tells who asked that they do not get it. @param by  who has it, or was first; 0 for nobody */
+/** Refuses a request. @param by  who has the object, or was first; 0 for nobody */
 export function refuse(
   turn: Turn,
   { from, number }: Pick<Asked, 'from' | 'number'>,
@@ -41,13 +42,15 @@ export function refuse(
   objects.outbox.push({ to: from, bytes })
 }
 
-/** As primary: that member owns it from the next version on. */
+/** As primary: makes that member the owner from the next version on. */
 export function give(turn: Turn, replica: Replica, to: PeerId, giver: Grant['giver'] = null): void {
   const { objects } = turn
   objects.rules.grant(turn, replica, nextVersion(objects, replica), to, giver)
 }
 
-/** As primary: that member is to tell everybody that it owns it in that version. */
+/**
+ * As primary: makes that member the owner in that version, and asks it to send everybody its entry.
+ */
 export function grant(
   turn: Turn,
   replica: Replica,
@@ -66,7 +69,9 @@ function sendGrant({ objects, types }: Turn, replica: Replica, version: Version,
   objects.outbox.push({ to, bytes: encodeGrant(types, version, replica) })
 }
 
-/** The version of the next grant: after all that were made, also those nobody heard of yet. */
+/**
+ * The version of the next grant: newer than all that were granted, also those not confirmed yet.
+ */
 export function nextVersion(objects: Objects, replica: Replica): Version {
   const granted = objects.grants.get(replica.key)?.at(-1)?.version
   const known = replica.version
@@ -74,16 +79,16 @@ export function nextVersion(objects: Objects, replica: Replica): Version {
   return after(newest, objects.rules.epochOf(objects))
 }
 
-/** We own it from that version on. @param former  the player whose it was; 0 for nobody */
+/** Makes us the owner in that version. @param former  the player who owned it; 0 for nobody */
 export function own(turn: Turn, replica: Replica, version: Version, former: number): void {
   const { objects } = turn
   objects.grants.delete(replica.key)
   stand(turn, replica, { ...replica, version, owner: objects.me, former })
-  // What we asked for ourselves is answered by that.
+  // Our own request for the object has its answer by that.
   if (objects.requests.size > 0) settle(turn, replica)
 }
 
-/** As primary: a peer follows us; grants that were lost on the way go again. */
+/** As primary: a peer follows us; grants that were lost on their way to it are sent again. */
 export function grantAgain(turn: Turn, peer: PeerId): void {
   const { objects } = turn
   for (const [key, grants] of objects.grants) {
@@ -93,7 +98,10 @@ export function grantAgain(turn: Turn, peer: PeerId): void {
   }
 }
 
-/** As primary: who gave to somebody that went, or is silent, keeps the object for now. */
+/**
+ * As primary: a giver whose grantee left, or is silent, gets its answer and keeps the object for
+ * now.
+ */
 export function endGrants(turn: Turn): void {
   for (const [key, grants] of turn.objects.grants) {
     const open = openGrant(turn, key)

@@ -1,5 +1,5 @@
 /**
- * The objects as a part of a member: the messages to the rooms' verbs, views, links, what is due.
+ * The objects as a part of a member: passes messages, views and links on, and does what is due.
  */
 
 import type { Millis, Part, PartOut, PeerId } from '../machine.ts'
@@ -32,10 +32,12 @@ import { linked, reset, viewed } from './views.ts'
 
 /** The channel of objects. */
 export const OBJECTS_CHANNEL = 4
-/** A destroyed object is remembered so long: nothing older is on its way any more (B49). */
+/**
+ * A destroyed object is remembered so long: no older message about it is on its way by then (B49).
+ */
 export const TOMBSTONE_MS: Millis = 60_000
 
-/** The part, for a game with these types. */
+/** Creates the part, for a game with these types. */
 export function objectsPart(types: Types): Part<Objects> {
   const turn = (objects: Objects, now: Millis, out: PartOut): Turn => {
     return { objects, types, now, out: out as PartOut<ObjectEvent> }
@@ -72,7 +74,7 @@ export function objectsPart(types: Types): Part<Objects> {
   }
 }
 
-// Hostile: what is malformed is counted, and so is what is not for us.
+// Input is hostile: messages that are malformed, or not meant for us, are counted.
 function receive(turn: Turn, from: PeerId, bytes: Uint8Array): void {
   const { objects } = turn
   const reader = createReader(bytes)
@@ -87,7 +89,7 @@ function known(kind: number): boolean {
   return kind >= KIND.tell && kind <= KIND.full
 }
 
-// Returns whether it was well formed.
+// Returns whether the message was well formed.
 function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boolean {
   const { objects } = turn
   switch (kind) {
@@ -112,7 +114,7 @@ function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boole
   }
 }
 
-// A message that says an epoch and nothing else.
+// Reads a message of one epoch and nothing else.
 function epochOf(reader: ByteReader, take: (epoch: number) => void): boolean {
   const epoch = readVarint(reader)
   if (!isDone(reader)) return false
@@ -177,7 +179,7 @@ function entries(turn: Turn, from: PeerId, kind: number, reader: ByteReader): bo
   return !reader.failed
 }
 
-// Something of it is another: what was asked for may be settled, what waits decided.
+// An object changed its version or state: our requests may be settled, waiting ones decided.
 function settleKey(turn: Turn, key: number): void {
   const { replicas, requests, pending } = turn.objects
   const replica = replicas.get(key)
@@ -185,7 +187,7 @@ function settleKey(turn: Turn, key: number): void {
   if (pending.length > 0) turn.objects.pendingAt = turn.now
 }
 
-// Whoever speaks for it does not let us see it any more; what we know of it stays, unseen.
+// The object's speaker does not let us see it any more; what we know of it stays, unseen.
 function hide(turn: Turn, from: PeerId, reader: ByteReader): boolean {
   const { objects, out } = turn
   while (!reader.failed && reader.at < reader.end) {
@@ -193,17 +195,17 @@ function hide(turn: Turn, from: PeerId, reader: ByteReader): boolean {
     if (reader.failed) return false
     const replica = objects.replicas.get(key)
     const newer = replica !== undefined && compare(version, replica.version) > 0
-    // In a mesh it may be of an owner that we have not heard of. But in the version that we know,
-    // its owner alone says who may see it, and who had it before may be late with that.
+    // In a mesh the sender may be an owner that we do not know of. But in the version that we know,
+    // only its owner decides who may see it; a former owner may be late with its HIDE.
     const speaks = objects.mesh ? from === replica?.owner || newer : from === objects.primary
     const mine = replica?.owner === objects.me
     if (!replica || replica.dead || replica.hidden || !speaks || (mine && !newer)) {
       objects.counters.ignored++
       continue
     }
-    // It was ours. Whose it is we may not know, and of its states in that version we have none.
+    // The object was ours. We may not know its new owner, and have no state of the new version.
     if (mine) Object.assign(replica, { version, owner: 0, giving: false, oseq: 0 })
-    // First those whom we told are told that it is hidden: of who speaks no more nothing is kept.
+    // First a HIDE goes to those whom we sent the object: after `announce` nothing of that is kept.
     if (mine) hideFurther(turn, replica, true)
     if (mine) announce(turn, replica)
     replica.hidden = true

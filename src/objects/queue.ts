@@ -1,39 +1,41 @@
 /**
- * What waits for each peer: slots with something new, and when the next packet with updates may
- * leave. Changes of some milliseconds gather, so that a primary says a hundred members' moves to
- * each of them in few packets; the first after a while goes at once. What goes again to one peer,
- * or is open to it only now, goes with the next changes, which are said to all; alone one round
- * later.
+ * The queue of each peer: slots with something new, and when the next packet with updates may
+ * leave. Changes gather for some milliseconds, so that a primary sends a hundred members' moves to
+ * each of them in few packets; the first change after a pause leaves at once. An update that must
+ * be sent again to one peer, or that only now may be sent to it, leaves with the next changes,
+ * which go to all; if none come, it leaves one send tick later.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
 import { BARRIER, GATHER_MS, type Objects, type Replica, type Subscriber } from './state.ts'
 
-/** So many peers more make the time between two rounds a millisecond longer. */
+/** So many peers more make the time between two send ticks a millisecond longer. */
 const PEERS_PER_MS = 16
-// Who changes things at a steady beat is not always late enough for the next round by a hair.
+// A member that changes things at a steady beat must not miss the next send tick by a hair.
 const EARLY = 0.9
 
-/** An object changed: everybody who has its version lacks that. They are told of all at once. */
+/**
+ * An object changed: all who have its version lack the change. `spread` queues it for all at once.
+ */
 export function changed(objects: Objects, { slot }: Replica): void {
   if (objects.fresh.has(slot)) return
   objects.fresh.add(slot)
 }
 
-/** What changed since the last time waits for each peer. */
+/** Queues what changed since the last call for each peer. */
 export function spread(objects: Objects, now: Millis): void {
   if (objects.fresh.size === 0) return
   const slots = [...objects.fresh]
   objects.fresh.clear()
   for (const [peer, subscriber] of objects.subscribers) {
-    // With the next link it is told all anew.
+    // With its next link the peer is sent everything anew.
     if (!subscriber.linked) continue
     if (wait(subscriber, slots, now)) objects.news = true
     if (subscriber.todo.length > 0) objects.dirty.add(peer)
   }
 }
 
-// @returns whether anything of it is for that peer
+// @returns whether any of the slots is new to that peer
 function wait(subscriber: Subscriber, slots: readonly number[], now: Millis): boolean {
   const { barrier, queued, since, todo } = subscriber
   const before = todo.length
@@ -46,7 +48,7 @@ function wait(subscriber: Subscriber, slots: readonly number[], now: Millis): bo
   return todo.length > before
 }
 
-/** Something of the object at that slot is new to a peer; it has waited since it changed. */
+/** Queues an object for one peer; `since` already holds when it changed. */
 export function enqueue(
   objects: Objects,
   peer: PeerId,
@@ -59,7 +61,7 @@ export function enqueue(
   objects.dirty.add(peer)
 }
 
-/** Peers to whom something may leave by now. */
+/** Peers to whom updates may leave by now. */
 export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
   if (now < leavesAt(objects)) return []
   objects.leaveAt = now + EARLY * roundMs(objects)
@@ -69,14 +71,14 @@ export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
   return ready
 }
 
-/** When something may leave that waits; Infinity for nothing. */
+/** When the queued updates may leave; Infinity if none are queued. */
 export function leavesAt(objects: Objects): Millis {
   const { dirty, fresh, news, leaveAt } = objects
   if (news || fresh.size > 0) return leaveAt
   return dirty.size > 0 ? leaveAt + roundMs(objects) : Infinity
 }
 
-// From one round to the next.
+// Time from one send tick to the next.
 function roundMs({ gatherMs, subscribers }: Objects): Millis {
   return Math.max(gatherMs, GATHER_MS + subscribers.size / PEERS_PER_MS)
 }

@@ -1,11 +1,12 @@
 /**
- * Dead reckoning: what moves as the others think need not be said (B17).
+ * Dead reckoning: a change that the others extrapolate correctly need not be sent (B17).
  *
- * The others move an object on by what was said of it last. Its owner knows how, and as long as
- * that is near enough to where the object is, a change stays unsaid. It is said at the latest after
- * UNSAID_MS; so the others end with the exact state, and are never without news for so long that
- * they would stop to reckon. What is due goes with what is said anyway, for a packet of its own
- * would cost everybody one more; alone it goes when nothing else came for COMPANY_MS.
+ * The others extrapolate an object from the last state that was sent. The owner computes the same,
+ * and as long as that is near enough to where the object is, a change stays unsent. It is sent at
+ * the latest after UNSAID_MS; so the others end with the exact state, and never wait so long for an
+ * update that they would stop to extrapolate. A change that is due leaves together with other
+ * changes, for a packet of its own would cost everybody one more; it leaves alone when nothing else
+ * changed for COMPANY_MS.
  */
 
 import type { Millis } from '../machine.ts'
@@ -14,17 +15,17 @@ import type { Objects, Replica, Turn } from './state.ts'
 
 /** A change is due after this: sooner than a viewer stops to extrapolate. */
 export const UNSAID_MS: Millis = 2_000
-/** What is due waits so long for something else that is said. */
+/** A due change waits so long for another one to leave with. */
 export const COMPANY_MS: Millis = 100
 
-/** What is ours is said as it is now. */
+/** Sends an object of ours in its current state. */
 export function say(objects: Objects, now: Millis, replica: Replica): void {
   objects.unsaid.delete(replica.key)
   replica.saidAt = now
   changed(objects, replica)
 }
 
-/** Says what was left unsaid for long enough. */
+/** Sends changes that were left unsent for long enough. */
 export function reckon({ objects, now }: Turn): void {
   if (now < (objects.fresh.size > 0 ? objects.unsaidAt : reckonsAt(objects))) return
   objects.unsaidAt = Infinity
@@ -39,12 +40,12 @@ export function reckon({ objects, now }: Turn): void {
   }
 }
 
-/** When what is unsaid is said even if nothing else is; Infinity if nothing is unsaid. */
+/** When unsent changes are sent even if nothing else is; Infinity if there are none. */
 export function reckonsAt({ unsaidAt }: Objects): Millis {
   return unsaidAt + COMPANY_MS
 }
 
-/** A change stays unsaid for now, if something was said lately. @returns whether it does */
+/** Leaves a change unsent for now, if a state was sent lately. @returns whether it does */
 export function wait(objects: Objects, now: Millis, replica: Replica): boolean {
   const due = replica.saidAt + UNSAID_MS
   if (now >= due) return false

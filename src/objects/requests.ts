@@ -1,11 +1,12 @@
 /**
- * Asking for objects, and getting them: what a member does that is not the primary.
+ * How a member that is not the primary asks for objects, and gets them.
  *
- *   A4  a GRANT counts from our primary alone, if its version is newer than ours: then we own the
- *       object, in the newer of our state and the one that the grant says, and tell everybody
+ *   A4  a GRANT counts only from our primary, and if its version is newer than ours: then we own
+ *       the object, in the newer of our state and the one in the grant, and send everybody its
+ *       entry
  *
- * A request goes again to a new primary. It is settled by what becomes of the object: the grant,
- * a refusal, that somebody else has it, that it is gone; and after REQUEST_MS in any case.
+ * A request is sent again to a new primary. It is settled by the fate of the object: the grant, a
+ * refusal, another owner, or its end; and after REQUEST_MS in any case.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -25,13 +26,13 @@ import {
 } from './state.ts'
 import { compare, type Version } from './version.ts'
 
-/** Nobody waits longer for what came of a request, also over the deaths of two servers. */
+/** Longest wait for the outcome of a request, also over the deaths of two primaries. */
 export const REQUEST_MS: Millis = 30_000
 
 /**
  * Asks for an object, or gives it to somebody.
  *
- * @param answers  of a `yes`: the request of who asked for it
+ * @param answers  for a `yes`: the number of the asking member's request
  * @returns the number of the request
  */
 export function request(turn: Turn, replica: Replica, what: What, to: PeerId, answers = 0): number {
@@ -59,12 +60,12 @@ function send({ objects, types, now }: Turn, number: number, asked: Request): vo
   objects.outbox.push({ to: primary, bytes })
 }
 
-/** There is another primary, or a new link to it: what is not settled is asked for again. */
+/** There is another primary, or a new link to it: requests that are not settled are sent again. */
 export function askAgain(turn: Turn): void {
   for (const [number, asked] of turn.objects.requests) send(turn, number, asked)
 }
 
-/** An object has another version, or is gone: what was asked about it may be settled. */
+/** An object has another version, or is destroyed: our requests about it may be settled. */
 export function settle(turn: Turn, replica: Replica): void {
   const { objects } = turn
   const { dead, owner } = replica
@@ -76,7 +77,7 @@ export function settle(turn: Turn, replica: Replica): void {
   }
 }
 
-/** A request of ours has its answer. @param by  whom it is about; 0 for nobody */
+/** A request of ours has its answer. @param by  the member that the answer names; 0 for nobody */
 export function conclude(turn: Turn, number: number, answer: Answer, by: PeerId): void {
   const { objects, out } = turn
   const asked = objects.requests.get(number)
@@ -84,7 +85,7 @@ export function conclude(turn: Turn, number: number, answer: Answer, by: PeerId)
   objects.requests.delete(number)
   const replica = objects.replicas.get(asked.key)
   if (replica?.giving) replica.giving = isGiven(objects, asked.key)
-  // Who said yes to somebody hears of that by what becomes of the object.
+  // A `yes` has no answer of its own: the object's new owner shows what came of it.
   if (asked.what !== 'yes') out.emit({ kind: 'object-answer', request: number, answer, by })
 }
 
@@ -92,7 +93,7 @@ function isGiven({ requests }: Objects, key: number): boolean {
   return [...requests.values()].some((other) => other.key === key && other.what !== 'take')
 }
 
-/** Of what was asked too long ago nobody will tell. */
+/** Ends requests that are too old for an answer to come. */
 export function endRequests(turn: Turn): void {
   const { objects, now } = turn
   for (const [number, { at }] of [...objects.requests]) {
@@ -118,7 +119,7 @@ export function takeGrant(turn: Turn, from: PeerId, version: Version, base: Said
     return
   }
   const replica = known ?? place(objects, base.creator, base.count, base.type)
-  // Of an object that we never saw: whose it was, who is to hear that.
+  // For an object that we never saw: the event of the new owner names the former one.
   if (!known) replica.owner = base.owner
   const order =
     known && !known.dead ? compare(known.version, base.version) || known.oseq - base.oseq : -1

@@ -1,7 +1,7 @@
 /**
- * How a primary and its members come to know all that either of them knows: a member says that it
- * follows (FOLLOW), the primary tells it all, then asks what else there is (RESYNC), and the member
- * reports what it has of those who went (UNOWNED).
+ * How a primary and its members come to know all that either of them knows: a member announces that
+ * it follows (FOLLOW), the primary sends it all objects, then asks what else there is (RESYNC), and
+ * the member reports the objects that it has of members who left (UNOWNED).
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -13,10 +13,10 @@ import { grantAgain } from './owning.ts'
 import { askAgain } from './requests.ts'
 import { leads, type Replica, type Subscriber, type Turn } from './state.ts'
 
-/** After a primary has told all: so long what others knew may still come by way of it. */
+/** After a primary has sent all: so long other members' objects may still come by way of it. */
 export const COUNT_MS: Millis = 3_000
 
-/** A peer knows that we lead: now what we tell it counts. */
+/** A peer knows that we lead: from now on it accepts what we send as its primary. */
 export function followed(turn: Turn, from: PeerId, epoch: number): void {
   const { objects } = turn
   const subscriber = objects.subscribers.get(from)
@@ -24,7 +24,7 @@ export function followed(turn: Turn, from: PeerId, epoch: number): void {
   if (objects.mesh && !leads(objects) && subscriber && since > subscriber.resyncedIn) {
     return retell(turn, from, subscriber, since)
   }
-  // On one link it is said once.
+  // FOLLOW counts once on one link.
   if (!leads(objects) || epoch < objects.term.from || !subscriber || subscriber.follows) {
     objects.counters.ignored++
     return
@@ -39,18 +39,18 @@ export function followed(turn: Turn, from: PeerId, epoch: number): void {
   objects.pendingAt = turn.now
 }
 
-// In a mesh one that led until now took what we said for a lie. Once in an epoch it hears it again.
+// In a mesh a peer that led until now rejected what we sent. Once in an epoch we send it again.
 function retell(turn: Turn, from: PeerId, subscriber: Subscriber, epoch: number): void {
   subscriber.resyncedIn = epoch
   forgetAll(subscriber, true)
   oweAll(turn, from, subscriber)
 }
 
-/** The primary has told all that it knows: so we do, and what we do not have is not there. */
+/** RESYNC: the primary has sent all that it knows: what we do not have by now does not exist. */
 export function counted(turn: Turn, from: PeerId, term: number): void {
   const { objects } = turn
   if (from !== objects.primary) return
-  // It led before, and somebody else between: what we said then it did not take.
+  // This primary led before, and another one in between: it rejected what we sent it then.
   if (term > objects.reportedIn) tellAnew(turn)
   tellUnowned(turn)
   forgetUnseen(turn)
@@ -58,12 +58,12 @@ export function counted(turn: Turn, from: PeerId, term: number): void {
   objects.countedAt = turn.now + COUNT_MS
 }
 
-// What we may not see any more the one before would have hidden; this one does not know what we
-// saw.
+// The earlier primary would have hidden objects that we may not see any more; this one does not
+// know which objects we saw.
 function forgetUnseen({ objects, types, out }: Turn): void {
   for (const replica of objects.replicas.values()) {
     const { key, dead, hidden, owner, heardUnder: toldAt } = replica
-    // In a mesh the primary speaks for what it adopted alone.
+    // In a mesh the primary sends only what it adopted.
     const told = objects.mesh ? objects.here.has(owner) : toldAt === objects.follows
     if (told || types[replica.type]!.visibility === null || dead || hidden || owner === objects.me)
       continue
@@ -84,8 +84,8 @@ function tellAnew(turn: Turn): void {
   askAgain(turn)
 }
 
-// What we have of members who went, to the primary that has told us all it knows; also what is not
-// for our eyes, in the state that we saw last.
+// Reports the objects of members who left to the primary that has sent us all it knows; also those
+// that are hidden from us, in the state that we saw last.
 function tellUnowned(turn: Turn): void {
   const { here, rules } = turn.objects
   report(turn, ({ owner, dead }) => {
@@ -94,8 +94,8 @@ function tellUnowned(turn: Turn): void {
 }
 
 /**
- * Some time later all who own something have told it to our primary. What was ours and is hidden
- * from us, whoever has it, the primary knows by now; or nobody does, and we had it last.
+ * By now all who own something have sent it to our primary. If an object that was ours and is
+ * hidden from us has an owner, the primary knows it; if not, we owned it last, and report it.
  */
 export function tellHidden(turn: Turn): void {
   const { objects } = turn
@@ -103,7 +103,7 @@ export function tellHidden(turn: Turn): void {
     report(turn, ({ owner, hidden, dead }) => owner === NOBODY && hidden && !dead)
 }
 
-// The owner of what was hidden from who owned it.
+// The owner of an object that was hidden from its former owner, who does not know the new one.
 const NOBODY: PeerId = 0
 
 function report({ objects, types }: Turn, isLeft: (replica: Replica) => boolean): void {

@@ -1,26 +1,27 @@
 /**
- * How many objects there may be, of a session and of one player. Who makes one looks first; but two
- * may make the last one at once, so the primary looks too, and tells who made what it has no room
- * for (FULL): then it has ended. An object lives with all, or with nobody (B23).
+ * How many objects a session and one player may have. A member that creates an object checks first;
+ * but two members may create the last one at once, so the primary checks too, and sends a creator
+ * for whose object there is no room a FULL: then the object has ended. An object lives with all, or
+ * with nobody (B23).
  */
 
 import type { PeerId } from '../machine.ts'
 import { encodeFull } from './messages.ts'
 import { type Objects, OBJECTS_MAX, type Said, type Turn } from './state.ts'
 
-/** Objects that one player makes, unless who founded the session says otherwise. */
+/** Objects that one player may make, unless the founder of the session set another number. */
 export const QUOTA: number = OBJECTS_MAX / 4
 
-/** Why there is no room: the session is full, or its maker has enough. */
+/** Why there is no room: the session is full, or the player has made as many as it may. */
 export type Lack = 'full' | 'quota'
 
-/** What `terms` of a session say of it: how many objects one player makes. */
+/** How many objects one player may make, as in the `terms` of a session. */
 export function quotaOf(terms: string): number {
   const [, said] = /(?:^|;)objects=([0-9]{1,6})(?:;|$)/.exec(terms) ?? []
   return said === undefined ? QUOTA : Number(said)
 }
 
-/** Living objects that a player made, in all its incarnations that we know of. */
+/** Living objects that a player made, in all incarnations that we know of. */
 export function madeBy({ made, here, went }: Objects, player: number): number {
   let sum = 0
   for (const [inc, count] of made) {
@@ -29,7 +30,10 @@ export function madeBy({ made, here, went }: Objects, player: number): number {
   return sum
 }
 
-/** Why that member may make no more; null if it may. Hosts, and who is alone, have no quota. */
+/**
+ * Why that member may make no more; null if it may. Hosts, and a player who is alone, have no
+ * quota.
+ */
 export function lackOf(objects: Objects, creator: PeerId): Lack | null {
   const { living, here, went, hosts, quota } = objects
   if (living >= OBJECTS_MAX) return 'full'
@@ -39,7 +43,7 @@ export function lackOf(objects: Objects, creator: PeerId): Lack | null {
   return !isAlone && madeBy(objects, player) >= quota ? 'quota' : null
 }
 
-/** As primary: there is no room for what somebody told us. */
+/** As primary: there is no room for an object that a peer sent us. */
 export function turnAway({ objects }: Turn, to: PeerId, said: Said, why: Lack): void {
   objects.counters.full++
   objects.outbox.push({ to, bytes: encodeFull(said, why) })

@@ -1,4 +1,4 @@
-/** The decisions of objects, as they are, and objects that go by them; proofs twist them. */
+/** The decisions of objects as real sessions use them; tests replace them by injected bugs. */
 
 import { type Millis, rulesOf } from '../machine.ts'
 import { isOfBefore, maySay } from './accept.ts'
@@ -32,7 +32,10 @@ export const RULES: ObjectsRules = rulesOf<ObjectsRules>({
   waitsForAll: () => true,
 })
 
-/** No objects yet. @param gatherMs  between two rounds of updates; GATHER_MS if not given */
+/**
+ * Creates the state without objects. @param gatherMs  between two send ticks; GATHER_MS if not
+ * given
+ */
 export function create(gatherMs: Millis = GATHER_MS, rules: ObjectsRules = RULES): Objects {
   return createState(gatherMs, rules)
 }

@@ -1,11 +1,11 @@
 /**
- * Frames that many peers get. What a primary says in one round is for most peers the same, update
- * by update: it is written for the first of them, and copied for all who lack the same.
+ * Frames that many peers get. The updates that a primary sends in one tick are the same for most
+ * peers: each is written for the first of them, and copied for all who lack the same.
  *
- * An update depends on nothing but its object, on which of its fields are said, on the update
- * before it in the frame and on the instant of the last stamp. Which are said follows from the last
- * `oseq` that the peer has acked: they are the same for all who acked one from `low` to below
- * `high`. All this is scratch: it holds for one instant, and nothing of it is state.
+ * An update depends only on its object, on which of its fields are sent, on the update before it in
+ * the frame and on the instant of the last stamp. Which fields are sent follows from the last
+ * `oseq` that the peer has acked: they are the same for all peers that acked one from `low` to
+ * below `high`. All this is scratch: it holds for one instant, and is no part of the state.
  */
 
 import type { Millis } from '../machine.ts'
@@ -13,7 +13,7 @@ import { type ByteWriter, createWriter, reset, writeRaw } from '../wire/bytes.ts
 import { SEQUENCE_MODULUS } from '../wire/sequence.ts'
 import { BARRIER, type Objects, type Replica, type Subscriber } from './state.ts'
 
-// A round of more frames than that is written anew from there on.
+// After so many frames in one tick no more are kept for sharing.
 const FRAMES_MAX = 8
 
 /** One update of a shared frame. */
@@ -24,7 +24,7 @@ export interface SharedUpdate {
   oseq: number
   low: number
   high: number
-  /** Where it ends in the frame. */
+  /** Where the update ends in the frame. */
   end: number
   /** The instant from which the next stamp goes on. */
   madeAt: Millis
@@ -33,10 +33,13 @@ export interface SharedUpdate {
 /** A frame as it was written for one peer. */
 export interface SharedFrame {
   updates: SharedUpdate[]
-  /** Of the slots in it. */
+  /** Index of each slot's update. */
   places: Map<number, number>
   bytes: ByteWriter
-  /** Slot, serial and oseq of each, as a subscriber keeps them; never changed once it is whole. */
+  /**
+   * Slot, serial and oseq of each, as a subscriber keeps them; never changed once the frame is
+   * complete.
+   */
   carried: number[]
 }
 
@@ -69,7 +72,7 @@ export function sharedFrame(objects: Objects, now: Millis, slot: number): Shared
   return found
 }
 
-/** Whether a peer lacks just what that update says. */
+/** Whether a peer lacks exactly what that update carries. */
 export function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean {
   const { slot, replica, oseq } = update
   const base = subscriber.acked[slot]!
@@ -84,19 +87,21 @@ export function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean
   )
 }
 
-/** Which update of the frame may follow that of an object; -1 for none. @param madeAt  by then */
+/**
+ * Index of the update that may follow that object's; -1 for none. @param madeAt  of the last stamp
+ */
 export function behindOf({ places, updates }: SharedFrame, slot: number, madeAt: Millis): number {
   const place = places.get(slot)
   return place === undefined || updates[place]!.madeAt !== madeAt ? -1 : place + 1
 }
 
-/** A frame is written for a peer: others may get the same. Null if there are enough of them. */
+/** Begins a frame that others may share. Null if enough frames are kept already. */
 export function beginFrame(objects: Objects, now: Millis): SharedFrame | null {
   if (!objects.rules.shares() || roundOf(objects, now).frames.length >= FRAMES_MAX) return null
   return { updates: [], places: new Map(), bytes: createWriter(256), carried: [] }
 }
 
-/** Notes an update that was just written. @param end  of it in the frame */
+/** Notes an update that was just written. @param end  where the update ends in the frame */
 export function noteUpdate(
   frame: SharedFrame,
   replica: Replica,
@@ -115,7 +120,7 @@ export function noteUpdate(
   frame.updates.push({ replica, slot, serial, oseq, low, high, end, madeAt })
 }
 
-/** The frame is whole. */
+/** The frame is complete: keeps it for other peers. */
 export function keepFrame(
   objects: Objects,
   now: Millis,

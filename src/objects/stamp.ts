@@ -1,30 +1,32 @@
 /**
- * When the state of an object with motion was made, and how old it was on its way (T73).
+ * Stamps: when the state of an object with motion was made, and how old it was on its way (T73).
  *
  *     entry   madeAt:varint                               all in eighths of a millisecond
  *     update  step:varint  ages:list(varint,3), if any
  *
- * `madeAt` is session time, 0 if its owner does not know that. An update says how far its instant
+ * `madeAt` is session time, 0 if the owner does not know it. An update carries how far its instant
  * is from the one before in the frame, which begins at 0: the step is 0 or 1 where the instant is
- * not known, else 2 * (zigzag(difference) + 1); odd with ages behind it. Ages stand in few updates:
- * those of the stages that the state has behind it, sent by its owner, received and sent by the
- * primary.
+ * not known, else 2 * (zigzag(difference) + 1); an odd step is followed by ages. Few updates carry
+ * ages: those at the stages that the state has passed, which are sent by its owner, received by the
+ * primary, and sent by the primary.
  */
 
 import type { Millis } from '../machine.ts'
 import { type ByteReader, type ByteWriter, fail, readVarint, writeVarint } from '../wire/bytes.ts'
 
 const EIGHTHS = 8
-/** Stages that a record may say. */
+/** Most stages in one record of ages. */
 export const AGES_MAX = 3
-/** Longest age on the wire, in eighths of a millisecond: what is older tells nothing of the way. */
+/**
+ * Longest age on the wire, in eighths of a millisecond: a longer one shows nothing about the path.
+ */
 export const AGE_MAX: number = 10_000 * EIGHTHS
 /** Latest instant on the wire, in eighths of a millisecond: a thousand years. */
 export const MADE_AT_MAX: number = 2 ** 48
-/** The stamp at its longest. */
+/** Bytes of a stamp at its longest. */
 export const STAMP_BYTES_MAX: number = 8 + 1 + 3 * AGES_MAX
 
-/** The ages with that of the stage which it comes to now, or null if that is not the n-th. */
+/** The ages with that at the n-th stage added; null if not measured up to there, or too old. */
 export function agesAt(
   { madeAt, ages }: { madeAt: Millis; ages: readonly Millis[] | null },
   time: Millis,
@@ -34,12 +36,12 @@ export function agesAt(
   return ages?.length === stage - 1 && age * EIGHTHS <= AGE_MAX ? [...ages, age] : null
 }
 
-/** When a whole state was made. @param madeAt  session time, or NaN */
+/** Writes when a whole state was made. @param madeAt  session time, or NaN */
 export function writeStamp(writer: ByteWriter, madeAt: Millis): void {
   writeVarint(writer, eighthsOf(madeAt))
 }
 
-/** Session time, or NaN if its owner did not know. */
+/** Reads session time; NaN if the owner did not know it. */
 export function readStamp(reader: ByteReader): Millis {
   const eighths = readVarint(reader)
   if (eighths > MADE_AT_MAX) fail(reader)
@@ -50,7 +52,7 @@ function eighthsOf(madeAt: Millis): number {
   return madeAt >= 0 ? Math.min(MADE_AT_MAX, Math.max(1, Math.round(madeAt * EIGHTHS))) : 0
 }
 
-/** Writes the stamp of an update behind one of that instant. @returns the instant to go on from */
+/** Writes the stamp of an update after one of `before`. @returns the instant to go on from */
 export function writeNextStamp(
   writer: ByteWriter,
   before: Millis,

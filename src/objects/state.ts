@@ -9,41 +9,43 @@ import { FIRST, type Version } from './version.ts'
 export * from './demands.ts'
 export * from './types.ts'
 
-/** Most objects of one session that live. */
+/** Most living objects of one session. */
 export const OBJECTS_MAX = 10_000
-/** Largest state of one object, in bytes: it fits one frame with what an update says besides. */
+/**
+ * Largest state of one object, in bytes: it fits one frame with all else that an update carries.
+ */
 export const STATE_MAX = 1_024
 /** Objects are numbered by their creator from 1 to this. */
 export const COUNT_MAX: number = 2 ** 32 - 1
-/** An object changes so often at most; what another says goes half as far, so ours can go on. */
+/** Most changes of one object; an oseq off the wire may be half as high, so ours can go on. */
 export const OSEQ_MAX: number = 2 ** 32 - 1
 /** See OSEQ_MAX. */
 export const OSEQ_SAID_MAX: number = 2 ** 31
-/** Most objects that are remembered, those that are gone included. */
+/** Most objects that are remembered, tombstones included. */
 export const REPLICAS_MAX: number = 2 * OBJECTS_MAX
 /** Members are numbered below this. */
 export const CREATOR_MAX: number = 2 ** 20
 
-/** One object as this member knows it; also one that is gone, for a while. */
+/** One object as this member knows it; a destroyed one stays for a while, as a tombstone. */
 export interface Replica {
   /** Creator and count in one number. */
   readonly key: number
   readonly creator: PeerId
   readonly count: number
-  /** Its place in what is kept for each peer. */
+  /** Index of the object in the arrays of each subscriber. */
   slot: number
-  /** Rises with each version here: by which one tells what a slot held when a packet left. */
+  /** Rises with each version here, so that one can tell what a slot held when a packet left. */
   serial: number
   type: number
   version: Version
-  /** Who may change it; of one that is gone, who says so. */
+  /** Who may change the object; for a tombstone, who sends it to all. */
   owner: PeerId
-  /** The player whose it was, if it waits for them with the primary; else 0. */
+  /** The player who owned the object, if it waits for them with the primary; else 0. */
   former: number
   dead: boolean
-  /** Which of the primaries that we followed told us of it last, by its number. */
+  /** The number (`follows`) of the primary that sent us the object last. */
   heardUnder: number
-  /** It lives, and its owner does not let us see it. */
+  /** The object lives, and we may not see it. */
   hidden: boolean
   /** Rises with each change by the owner, over all versions. */
   oseq: number
@@ -52,34 +54,34 @@ export interface Replica {
   changedAt: number[]
   /** When this state was made, in session time; NaN if that is not known. */
   madeAt: Millis
-  /** How old it was at the stages behind it; null if it is not measured. */
+  /** How old the state was at the stages that it has passed; null if it is not measured. */
   ages: readonly Millis[] | null
-  /** When the last state that is measured was made. Only of our own. */
+  /** When the last state that is measured was made. Only for our own objects. */
   measuredAt: Millis
-  /** When it went, or when it was adopted; by our clock. */
+  /** When the object's version began, or it was destroyed; by our clock. */
   since: Millis
-  /** As its adopter: the version and oseq that it was adopted with. */
+  /** As its adopter: the version and oseq in which we adopted it. */
   adopted: { readonly version: Version; readonly oseq: number } | null
-  /** Its cell in the grid of its type; -1 for none. */
+  /** Cell of the object in the grid of its type; -1 for none. */
   cell: number
-  /** Ours, given away and not yet gone: it may not be changed. */
+  /** The object is ours, and being given away: it may not be changed. */
   giving: boolean
-  /** Ours: when its state was said last, by our clock. */
+  /** For our objects: when the state was sent last, by our clock. */
   saidAt: Millis
-  /** An update as it was written last, for peers that lack the same. */
+  /** The update that was written last, for peers that lack the same. */
   written: { readonly oseq: number; readonly mask: number; readonly bytes: Uint8Array } | null
 }
 
-/** How far a peer is with an object. */
+/** How far a peer is with an object: the states of its delivery barrier. */
 export const BARRIER = { none: 0, owed: 1, sent: 2, open: 3, hiding: 4, hidden: 5 } as const
 
 /** What one peer has of the objects, slot by slot. */
 export interface Subscriber {
   /** There is a link, as far as we know. */
   linked: boolean
-  /** In a mesh: the epoch in which it asked to be told all of ours again. */
+  /** In a mesh: the epoch in which the peer asked to be sent all of ours again. */
   resyncedIn: number
-  /** It said that it follows us, so what we tell it as its primary counts. */
+  /** The peer sent FOLLOW, so it accepts what we send it as its primary. */
   follows: boolean
   barrier: Uint8Array
   /** The newest oseq that the peer has. */
@@ -88,64 +90,66 @@ export interface Subscriber {
   sent: Uint32Array
   /** Whether the peer may see it, for types with a rule. */
   seen: Uint8Array
-  /** Slots of which it told us an older version: if it may not see the newer, it hears that. */
+  /** Slots of which the peer sent us an older version: it is sent the newer one, or a HIDE. */
   outdated: Set<number>
-  /** Slots to be told reliably, in order. */
+  /** Slots that must be sent reliably, in order. */
   owed: number[]
-  /** What a message told, until it is delivered: slot, serial and oseq of each. */
+  /** Messages until they are delivered, with slot, serial and oseq of each entry. */
   awaited: { message: number; entries: number[] }[]
   /** Slots with something new. */
   todo: number[]
   queued: Uint8Array
-  /** Since when each has waited. */
+  /** Since when each slot has waited. */
   since: Float64Array
-  /** What a packet carried, until its verdict: slot, serial and oseq of each. */
+  /** Packets until their verdict, with slot, serial and oseq of each update. */
   carried: Map<number, number[]>
-  /** How many the last packet carried, if not all that waited went; else 0. */
+  /** How many updates the last packet carried, if some were left waiting; else 0. */
   behind: number
   /** When that packet was built. */
   filledAt: Millis
-  /** When those that wait were put in order. */
+  /** When the waiting updates were last put in order. */
   rankedAt: Millis
-  /** It is to be asked for what it has of members who went, once all is told. */
+  /** A RESYNC is due to the peer, once all that is owed to it was sent. */
   resyncDue: boolean
-  /** Cells that its eyes see, by type with a grid; none for who has no eyes and sees all. */
+  /**
+   * Cells that its eyes see, by type with a grid; no entry for a peer without eyes, which sees all.
+   */
   cells: Map<number, Set<number>>
   /** Cells that its eyes are in, by type with a grid. */
   eyes: Map<number, number[]>
 }
 
-/** Decisions on which one owner and one newest state rest (RULES of rules.ts, or twisted ones). */
+/** Decisions on which one owner and one newest state rest: RULES of rules.ts, or a test's own. */
 export interface ObjectsRules extends RequestRules {
-  /** Which of two versions is the newer one (B39): above 0 what is said. */
+  /** Which of two versions is the newer one (B39): above 0 if the entry's is. */
   order(said: Said, known: Replica): number
-  /** Whether that peer may say that of an object (B48). */
+  /** Whether that peer may send that entry (B48). */
   maySay(turn: Turn, from: PeerId, said: Said, known: Replica | undefined): boolean
-  /** Whether a primary before us may have granted that version. */
+  /** Whether an earlier primary may have granted that version. */
   isOfBefore(objects: Objects, now: Millis, version: Version): boolean
-  /** Whether what is said may make an object that we do not have (B41). */
+  /** Whether the entry may create an object that we do not have (B41). */
   creates(said: Said): boolean
-  /** Whether of what is gone that becomes: it is kept, adopted, reported, told to newcomers. */
+  /** Whether tombstones are kept, adopted, reported, or sent to newcomers. */
   tombstone(use: 'keep' | 'adopt' | 'report' | 'tell'): boolean
   /** Whether an update is not newer than what we have (B16). */
   isOld(oseq: number, known: number): boolean
   /** Whether an update is of the version that we have (B45). */
   fits(said: Version, known: Version): boolean
-  /** Whether we hear that peer at all. */
+  /** Whether we accept messages of that peer at all. */
   hears(objects: Objects, from: PeerId): boolean
-  /** Whether we report an object whose owner went (B53). */
+  /** Whether we report an object whose owner left (B53). */
   reports(replica: Replica): boolean
-  /** Whether we speak for that object towards that peer (B31). */
+  /** Whether we send that object's state to that peer (B31). */
   speaksFor(objects: Objects, replica: Replica, peer: PeerId): boolean
-  /** As primary: that member owns it in that version. */
+  /** As primary: makes that member the owner in that version. */
   grant(turn: Turn, replica: Replica, version: Version, to: PeerId, giver: Grant['giver']): void
-  /** The epoch of what is granted now. */
+  /** The epoch of a grant that is made now. */
   epochOf(objects: Objects): number
-  /** Our primary is another: what is to be said to it. */
+  /** Our primary is another: sends it what it must know. */
   follow(turn: Turn): void
-  /** A peer follows us: what it is to be told. */
+  /** A peer follows us: makes all that it must be sent owed to it. */
   oweAll(turn: Turn, peer: PeerId, subscriber: Subscriber): void
-  /** Up to which oseq a peer lacks nothing of what was changed. */
+  /** The oseq up to which a peer has all changes. */
   base(subscriber: Subscriber, slot: number): number
   /** Whether the same frame may go to several peers. */
   shares(): boolean
@@ -156,9 +160,9 @@ export interface Objects {
   me: PeerId
   primary: PeerId
   epoch: number
-  /** The epoch in which we told our primary what is ours. */
+  /** The epoch in which we sent our primary what is ours. */
   reportedIn: number
-  /** How often we began to follow a primary, which then told us all that we may see. */
+  /** How often we began to follow a primary, which then sent us all that we may see. */
   follows: number
   /** As primary: the epoch in which we became it, and when. */
   term: { from: number; at: Millis }
@@ -172,79 +176,79 @@ export interface Objects {
   /** The serial of the object at each slot; 0 for none. */
   serials: number[]
   living: number
-  /** Of those, how many each member made. */
+  /** How many of the living objects each member made. */
   made: Map<PeerId, number>
-  /** Most that one player makes, as the session's terms say. */
+  /** Most objects that one player makes, by the session's terms. */
   quota: number
   /** Members that are hosts: they may make as many as there is room for. */
   hosts: Set<PeerId>
   nextSerial: number
   nextCount: number
-  /** In a mesh: who spoke of epochs after ours while we led. By then somebody else leads. */
+  /** In a mesh: who sent later epochs than ours while we led. By then somebody else leads. */
   early: Set<PeerId>
   /** Who is here, and the player of each. */
   here: Map<PeerId, number>
-  /** The players of those who went, for as long as something of theirs may turn up. */
+  /** The players of members who left, for as long as an object of theirs may turn up. */
   went: Map<PeerId, number>
   subscribers: Map<PeerId, Subscriber>
-  /** Those who are owed something reliable. */
+  /** Peers to whom something reliable is owed. */
   owing: Set<PeerId>
   /** Slots that changed since the last flush. */
   fresh: Set<number>
-  /** Those with something to write. */
+  /** Peers to whom updates are waiting to be written. */
   dirty: Set<PeerId>
-  /** Some of that changed since the last round. */
+  /** Something that changed since the last send tick waits for a peer. */
   news: boolean
-  /** Before this no update leaves, so that changes gather. */
+  /** No update leaves before this, so that changes gather. */
   leaveAt: Millis
-  /** For so long they gather at least. */
+  /** Changes gather for at least so long. */
   gatherMs: Millis
-  /** Keys of ours that changed as the others reckon, and of which nothing was said. */
+  /** Keys of our objects that changed as the others extrapolate, and whose change is unsent. */
   unsaid: Set<number>
-  /** When the first of them is due. */
+  /** When the first of the unsent changes is due. */
   unsaidAt: Millis
   /** Messages that leave with the next flush. */
   outbox: { to: PeerId; bytes: Uint8Array }[]
-  /** As primary: those not confirmed yet, by key, oldest first. */
+  /** As primary: grants that are not confirmed yet, by key, oldest first. */
   grants: Map<number, Grant[]>
   /** As primary: owners that were asked on behalf of another, by key. */
   asked: Map<number, Ask>
   /** As primary: requests in their order, until they can be decided. */
   pending: Asked[]
-  /** When the first of those that wait is to be looked at again. */
+  /** When the first of the waiting requests is to be looked at again. */
   pendingAt: Millis
-  /** As primary: the term in which all members that were here have told what is theirs. */
+  /** As primary: the term in which all members that were here have sent what is theirs. */
   heardIn: number
-  /** As owner: who asked for ours, by key. */
+  /** As owner: who asked for our objects, by key. */
   asks: Map<number, Answering>
-  /** Ours, by number. */
+  /** Our requests, by number. */
   requests: Map<number, Request>
   nextRequest: number
-  /** As primary: who is to be balanced next, and when. */
+  /** As primary: when objects are balanced next. */
   balanceAt: Millis
-  /** When what we lack of ours counts as lost: some time after our primary told all. */
+  /** When an object of ours that we lack counts as lost: some time after our primary sent all. */
   countedAt: Millis
-  /** When tombstones and grants are looked through next. */
+  /** When tombstones, grants and requests are looked through next. */
   lookAt: Millis
   /** With grids: slots by cell, by type. */
   cells: Map<number, Map<number, Set<number>>>
   /** With grids: who sees a cell, by type. */
   watchers: Map<number, Map<number, Set<PeerId>>>
-  /** Keys of those that changed hands: who had them is to be looked at again. */
+  /** Keys of objects that got another owner: the former owner's interest is to be checked again. */
   handed: Set<number>
-  /** Slots of the objects that are somebody's eyes. */
+  /** Slots of the objects that are a member's eyes. */
   eyes: Map<PeerId, Set<number>>
   counters: ObjectCounters
   rules: ObjectsRules
 }
 
-/** What is counted. */
+/** Counters of objects. */
 export interface ObjectCounters {
-  /** Frames and messages that nobody of ours could have sent. */
+  /** Frames and messages that no correct member could have sent. */
   malformed: number
-  /** What was older than what we have. */
+  /** Entries and updates that were older than what we have. */
   stale: number
-  /** What its sender may not say. */
+  /** Messages that their sender was not allowed to send. */
   ignored: number
   /** States from a clock that runs ahead. */
   ahead: number
@@ -252,25 +256,25 @@ export interface ObjectCounters {
   full: number
 }
 
-/** What the objects tell the application. */
+/** Events for the application. */
 export type ObjectEvent =
   | { kind: 'object-came'; key: number }
-  /** `mask` of the fields that changed; `ages` at the four stages to us, if it was measured. */
+  /** `mask` of the fields that changed; `ages` at the four stages to us, if they were measured. */
   | { kind: 'object-changed'; key: number; mask: number; ages: readonly Millis[] | null }
   | { kind: 'object-went'; key: number }
-  /** There was no room for one that we made: it ends. */
+  /** There was no room for an object that we made: it ends. */
   | { kind: 'object-refused'; key: number; why: 'full' | 'quota' }
-  /** Somebody else owns it now; `lost` what we had changed and nobody else has seen, or null. */
+  /** Another member owns the object now; `lost`: our changes that nobody else has seen, or null. */
   | { kind: 'object-owner'; key: number; before: PeerId; lost: Quantised | null }
   | { kind: 'object-asked'; key: number; by: PeerId; request: number }
-  /** `by`: who has it, was first or said no; 0 where nobody did. */
+  /** `by`: who has the object, was first or declined; 0 for nobody. */
   | { kind: 'object-answer'; request: number; answer: Answer; by: PeerId }
-  /** Our primary has told us all that it knows, and given back what is ours. */
+  /** Our primary has sent us all that it knows, and given back what is ours. */
   | { kind: 'objects-known' }
-  /** Some time later: whoever knew more has said so by now. */
+  /** Some time later: every member that knew more has reported it by now. */
   | { kind: 'objects-settled' }
 
-/** What one verb works on. */
+/** Everything that one call works on. */
 export interface Turn {
   readonly objects: Objects
   readonly types: Types
@@ -278,10 +282,10 @@ export interface Turn {
   readonly out: PartOut<ObjectEvent>
 }
 
-/** Between two rounds of updates at least. */
+/** Least time between two send ticks. */
 export const GATHER_MS: Millis = 4
 
-/** No objects yet. @param gatherMs  between two rounds of updates */
+/** Creates the state without objects. @param gatherMs  between two send ticks */
 export function createState(gatherMs: Millis, rules: ObjectsRules): Objects {
   return {
     me: 0,
@@ -323,12 +327,12 @@ export function createState(gatherMs: Millis, rules: ObjectsRules): Objects {
   }
 }
 
-// Nobody looks around.
+// Nobody has eyes yet.
 function noSight(): Pick<Objects, 'cells' | 'watchers' | 'eyes' | 'handed'> {
   return { cells: new Map(), watchers: new Map(), eyes: new Map(), handed: new Set() }
 }
 
-// Nothing is asked for.
+// No requests, asks or grants yet.
 function noDemands(): Pick<Objects, Demands> {
   return {
     grants: new Map(),
@@ -366,7 +370,7 @@ export function idOf(key: number): string {
   return `${Math.floor(key / 2 ** 32)}.${key % 2 ** 32}`
 }
 
-/** An object that is new here, in a slot of its own. */
+/** Adds an object that is new here, in a slot of its own; it is dead until it has a state. */
 export function place(objects: Objects, creator: PeerId, count: number, type: number): Replica {
   const key = keyOf(creator, count)
   const slot = objects.free.pop() ?? objects.slots.length
@@ -402,7 +406,7 @@ export function place(objects: Objects, creator: PeerId, count: number, type: nu
   return replica
 }
 
-/** One more lives, or one less. */
+/** Counts one living object more, or one less. */
 export function tally(objects: Objects, { creator }: Replica, by: 1 | -1): void {
   const made = (objects.made.get(creator) ?? 0) + by
   objects.living += by
@@ -410,7 +414,7 @@ export function tally(objects: Objects, { creator }: Replica, by: 1 | -1): void 
   else objects.made.delete(creator)
 }
 
-/** Nothing of it is kept. */
+/** Removes all that is kept of an object. */
 export function forget(objects: Objects, replica: Replica): void {
   objects.replicas.delete(replica.key)
   objects.slots[replica.slot] = -1
@@ -441,17 +445,17 @@ export function leads(objects: Objects): boolean {
   return objects.me !== 0 && objects.me === objects.primary
 }
 
-/** Whether what we say goes by way of another: in a star, of a member that does not lead. */
+/** Whether what we send goes by way of another: in a star, for every member but the primary. */
 export function relays(objects: Objects): boolean {
   return !objects.mesh && !leads(objects)
 }
 
-/** Whether it lives and may be shown. */
+/** Whether the object lives and may be shown. */
 export function isSeen(replica: Replica): boolean {
   return !replica.dead && !replica.hidden
 }
 
-/** Whether it is ours to change. */
+/** Whether we may change the object. */
 export function isMine(objects: Objects, replica: Replica): boolean {
   return !replica.dead && replica.owner === objects.me && !replica.giving
 }

@@ -9,7 +9,7 @@
  *     update  head [type:u8] [creator version] oseq:u16 fields stamp?
  *     head    zigzag(count - count before) * 4 + 2 (another type) + 1 (another creator or version)
  *
- * An update says of itself what the one before it in the frame does not; a frame begins with
+ * An update carries only what differs from the update before it in the frame; a frame begins with
  * creator 0, version (0, 0), count 0, type 0. `oseq` is its low 16 bits.
  */
 
@@ -62,10 +62,10 @@ import { FIRST, readVersion, type Version, writeVersion } from './version.ts'
 // Head, type, creator, version and oseq at their longest.
 const UPDATE_OVERHEAD: number = 6 + 1 + 3 + 16 + 2 + STAMP_BYTES_MAX
 
-// What is left of a round waits if it is less than this share of what one packet holds.
+// The rest of a send tick waits if it is less than this share of what one packet holds.
 const TAIL = 0.5
 
-/** What the update before said. */
+/** What the update before carried; see the head of this file. */
 interface Before {
   creator: PeerId
   count: number
@@ -91,7 +91,7 @@ export function write(
   const subscriber = objects.subscribers.get(peer)
   if (!subscriber || subscriber.todo.length === 0) return false
   if (isTail(subscriber, now)) return false
-  // What one packet leaves behind is in order for the next.
+  // The updates that did not fit are put in order before the next packet.
   if (subscriber.behind > 0 && subscriber.rankedAt !== now) rank(objects, types, now, subscriber)
   const end = writer.length + budget
   const [none, whole] = [[] as number[], null]
@@ -101,18 +101,18 @@ export function write(
   if (isTail(subscriber, now)) objects.dirty.add(peer)
   if (carried.length === 0) return false
   const known = subscriber.carried.get(seq)
-  // What was shared is never changed.
+  // The array may belong to a shared frame, so it is never changed.
   subscriber.carried.set(seq, known ? [...known, ...carried] : carried)
   return true
 }
 
-/** Whether more updates may go to that peer in this round. */
+/** Whether more updates may go to that peer in this send tick. */
 export function waits(objects: Objects, now: Millis, peer: PeerId): boolean {
   const subscriber = objects.subscribers.get(peer)
   return subscriber !== undefined && subscriber.todo.length > 0 && !isTail(subscriber, now)
 }
 
-// A packet of its own for little would cost more than that is worth: it goes first next round.
+// A packet of its own for little would cost more than it is worth: the rest goes first next tick.
 function isTail({ behind, filledAt, todo }: Subscriber, now: Millis): boolean {
   return filledAt === now && todo.length < behind * TAIL
 }
@@ -128,18 +128,19 @@ interface Filling {
   end: number
   /** Slot, serial and oseq of each update in it. */
   carried: number[]
-  /** The shared frame that this one is so far as a whole: then `carried` is empty. */
+  /** The shared frame that this one equals so far as a whole: then `carried` is empty. */
   whole: SharedFrame | null
 }
 
-// As long as the peer lacks what an earlier one of this round did, that one's bytes are copied.
+// As long as the peer lacks the same as a peer that was served earlier in this tick, the bytes of
+// that peer's frame are copied.
 function fill(filling: Filling): number[] {
   const { objects, now, subscriber, writer } = filling
   const { todo } = subscriber
   const start = writer.length
   let like = sharedFrame(objects, now, todo[0]!)
   const own = like ? null : beginFrame(objects, now)
-  // Where both frames go on alike; -1 while they do not.
+  // Index in `like` from which both frames go on alike; -1 while they do not.
   let next = like?.updates[0]!.slot === todo[0] ? 0 : -1
   let before = atFirst()
   let taken = 0
@@ -170,7 +171,8 @@ function fill(filling: Filling): number[] {
   return carried
 }
 
-// What was shared is never changed.
+// Appends the run to `carried`; a frame that equals a shared one refers to that one's array
+// instead.
 function carry(filling: Filling, like: SharedFrame, from: number, run: number): void {
   const { carried } = filling
   if (!filling.whole && carried.length === 0 && run === like.updates.length) {
@@ -181,14 +183,14 @@ function carry(filling: Filling, like: SharedFrame, from: number, run: number): 
   for (let i = from * 3; i < (from + run) * 3; i++) carried.push(like.carried[i]!)
 }
 
-// It is more than the shared frame.
+// The frame is no longer equal to a shared one: it gets a `carried` array of its own.
 function part(filling: Filling): void {
   const { whole, carried } = filling
   filling.whole = null
   if (whole) for (const one of whole.carried) carried.push(one)
 }
 
-// Copies updates of that frame from one on, as many as this peer lacks just so. @returns how many
+// Copies updates of that frame, as long as this peer lacks exactly the same. @returns how many
 function copyRun(
   { subscriber, writer, end }: Filling,
   { updates, bytes }: SharedFrame,
@@ -211,7 +213,7 @@ function copyRun(
   return run
 }
 
-// @returns how many bytes; 0 if there is nothing to say of it, -1 if there is no room
+// @returns how many bytes; 0 if the peer lacks nothing of it, -1 if there is no room
 function writeNext(filling: Filling, slot: number, before: Before): number {
   const { objects, types, now, peer, subscriber, writer, end } = filling
   const start = writer.length
@@ -237,7 +239,7 @@ function beforeOf({ replica, madeAt }: SharedUpdate): Before {
   return { creator, count, version, type, madeAt }
 }
 
-// Who waited longest goes first, and the heavier of two that waited as long.
+// The slot that waited longest goes first, and the heavier of two that waited as long.
 function rank(objects: Objects, types: Types, now: Millis, subscriber: Subscriber): void {
   const urgency = (slot: number): number => {
     const replica = at(objects, slot)
@@ -252,7 +254,7 @@ function rank(objects: Objects, types: Types, now: Millis, subscriber: Subscribe
   for (const [place, { slot }] of ranked.entries()) todo[place] = slot
 }
 
-// Mostly they do, for what came later stands behind.
+// Mostly the queue is in order, for later changes are appended behind earlier ones.
 function standsInOrder(types: Types, { todo, since }: Subscriber): boolean {
   let latest = -Infinity
   for (const slot of todo) {
@@ -262,7 +264,7 @@ function standsInOrder(types: Types, { todo, since }: Subscriber): boolean {
   return types.every(({ weight }) => weight === types[0]!.weight)
 }
 
-// Who is so far behind that the low bits of oseq would mislead it is told the whole state anew.
+// A peer so far behind that the low bits of oseq would mislead it is sent the whole state anew.
 function reassure(
   objects: Objects,
   peer: PeerId,
@@ -322,7 +324,7 @@ function same(a: Version, b: Version): boolean {
 
 const scratch = createWriter(1024)
 
-// Most peers lack the same.
+// Most peers lack the same fields, so the bytes are kept for the next peer.
 function body(types: Types, replica: Replica, mask: number): Uint8Array {
   const { written, oseq } = replica
   if (written?.oseq === oseq && written.mask === mask) return written.bytes
@@ -335,7 +337,7 @@ function body(types: Types, replica: Replica, mask: number): Uint8Array {
 
 const fieldsOf = new WeakMap<object, Quantised>()
 
-/** Takes a frame of updates; a malformed one is counted, and what came before its fault holds. */
+/** Takes a frame of updates; a malformed one is counted, and the updates before its fault count. */
 export function read(turn: Turn, from: PeerId, bytes: Uint8Array): void {
   const reader = createReader(bytes)
   const before = atFirst()
@@ -381,7 +383,7 @@ function readUpdate(reader: ByteReader, types: Types, before: Before): Update | 
   }
 }
 
-/** A packet arrived: what it carried is known to the peer. */
+/** A packet arrived: the peer has what it carried. */
 export function acked(objects: Objects, peer: PeerId, seq: number): void {
   const subscriber = objects.subscribers.get(peer)
   const carried = subscriber?.carried.get(seq)
@@ -394,7 +396,7 @@ export function acked(objects: Objects, peer: PeerId, seq: number): void {
   }
 }
 
-/** A packet is taken for lost: what it carried goes again, in its newest form. */
+/** A packet is taken for lost: what it carried is sent again, in its newest state. */
 export function lost(objects: Objects, peer: PeerId, seq: number): void {
   const subscriber = objects.subscribers.get(peer)
   const carried = subscriber?.carried.get(seq)
@@ -403,7 +405,7 @@ export function lost(objects: Objects, peer: PeerId, seq: number): void {
   for (let i = 0; i < carried.length; i += 3) {
     const slot = carried[i]!
     if (objects.serials[slot] !== carried[i + 1]) continue
-    // What was sent since goes its own way.
+    // An update that was sent since is not affected by this loss.
     if (subscriber.sent[slot] !== carried[i + 2]! || subscriber.acked[slot]! >= carried[i + 2]!)
       continue
     subscriber.sent[slot] = 0

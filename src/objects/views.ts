@@ -1,6 +1,6 @@
 /**
- * Who is here, who leads, and whom we are linked to, as the session says it; and what that changes
- * in what everybody must be told.
+ * Views and links, as the session reports them: who is here, who leads, whom we are linked to; and
+ * what must be sent to whom because of a change.
  */
 
 import type { Millis, PartView, PeerId } from '../machine.ts'
@@ -25,10 +25,10 @@ import {
   type Types,
 } from './state.ts'
 
-/** Members that went whose players are remembered. */
+/** Most members that left whose players are remembered. */
 const WENT_MAX = 256
 
-/** We are in another session, or another incarnation: nothing holds any more. */
+/** We are in another session, or another incarnation: all state is dropped. */
 export function reset({ objects, out }: Turn): void {
   for (const number of objects.requests.keys()) {
     out.emit({ kind: 'object-answer', request: number, answer: 'no-answer', by: 0 })
@@ -37,12 +37,12 @@ export function reset({ objects, out }: Turn): void {
   Object.assign(objects, { ...createState(gatherMs, rules), offset, counters, nextRequest })
 }
 
-// Of a term we see each epoch: where one is missing somebody else led, though it is we again.
+// Within a term we see each epoch: where one is missing another member led, though we lead again.
 function ledBetween(objects: Objects, { me, primary, epoch }: PartView): boolean {
   return me === primary && objects.epoch !== 0 && epoch > objects.epoch + 1
 }
 
-/** How things stand, as the session says it. */
+/** Takes a new view of the session. */
 export function viewed(turn: Turn, view: PartView): void {
   const { objects, now } = turn
   if (objects.me !== 0 && objects.me !== view.me) reset(turn)
@@ -51,7 +51,7 @@ export function viewed(turn: Turn, view: PartView): void {
   const { primary: before } = objects
   Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
   if (other) {
-    // What was asked of us and granted by us in an earlier term is over.
+    // Asks to us and grants by us in an earlier term are over.
     objects.grants.clear()
     objects.asked.clear()
     objects.pending.length = 0
@@ -80,7 +80,8 @@ export function viewed(turn: Turn, view: PartView): void {
   objects.balanceAt = leads(objects) ? Math.min(objects.balanceAt, now + BALANCE_MS) : Infinity
 }
 
-// What they told us while we led, and took it for a lie, they think that we know.
+// Peers that knew of the next primary before we did sent us entries while we led, and we rejected
+// them; those peers believe that we have them.
 function askThose(objects: Objects): void {
   for (const peer of objects.early) {
     if (objects.here.has(peer))
@@ -89,7 +90,7 @@ function askThose(objects: Objects): void {
   objects.early.clear()
 }
 
-// Somebody went: the others say what they have of theirs.
+// Somebody left: the others report what they have of that member's objects.
 function askAll({ subscribers, owing }: Objects): void {
   for (const [peer, subscriber] of subscribers) {
     subscriber.resyncDue = subscriber.follows
@@ -97,7 +98,7 @@ function askAll({ subscribers, owing }: Objects): void {
   }
 }
 
-// A primary sees all, and who was one no more than others.
+// The primary sees every object; a former primary sees what any other member sees.
 function showTo(turn: Turn, peers: readonly PeerId[]): void {
   const { objects, types } = turn
   for (const replica of objects.replicas.values()) {
@@ -112,7 +113,7 @@ function showTo(turn: Turn, peers: readonly PeerId[]): void {
   }
 }
 
-// Another primary: in a star nobody knows any more what we have told them.
+// Another primary: in a star no peer is known any more to have what we sent it.
 function leave({ mesh }: Objects, subscriber: Subscriber): void {
   subscriber.follows = false
   subscriber.outdated.clear()
@@ -147,7 +148,9 @@ function sightOf(objects: Objects, peer: PeerId): Subscriber {
   return subscriber
 }
 
-/** Our primary is another: it is to tell us all, and hears all of ours and what we asked for. */
+/**
+ * Our primary is another: it shall send us all, and we send it all of ours and our open requests.
+ */
 export function follow(turn: Turn): void {
   const { objects } = turn
   const { primary } = objects
@@ -166,7 +169,7 @@ export function follow(turn: Turn): void {
   askAgain(turn)
 }
 
-// Said in each epoch: a primary that lost its role and got it back has not heard it since.
+// FOLLOW is sent in each epoch: a primary that lost its role and got it back has no FOLLOW since.
 function sayFollow(objects: Objects): void {
   const { primary, epoch } = objects
   if (leads(objects) || !objects.subscribers.get(primary)?.linked) return
@@ -176,10 +179,10 @@ function sayFollow(objects: Objects): void {
 /** A new link to a peer: nothing is known of what it has. */
 export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void {
   const subscriber = sightOf(objects, peer)
-  // In a mesh nobody else tells it what it may not see any more.
+  // In a mesh nobody else sends the peer a HIDE for what it may not see any more.
   forgetAll(subscriber, objects.mesh)
   subscriber.linked = true
-  // Nothing of this tells the application anything.
+  // Nothing here is an event for the application.
   const out = { send: () => 0, emit: () => {} }
   const turn: Turn = { objects, types, now, out }
   if (!objects.here.has(peer)) return

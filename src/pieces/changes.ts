@@ -1,4 +1,4 @@
-/** Changes of the durable state, and all of it at once, as bytes. */
+/** Changes of the durable state, and the whole durable state, as bytes. */
 
 import { type ByteReader, type ByteWriter, createReader, createWriter } from '../wire/bytes.ts'
 import { fail, finish, isDone, readBytes, readU8, readVarint, reset } from '../wire/bytes.ts'
@@ -24,10 +24,13 @@ const SNAPSHOT = 4
 const TOLD = 5
 /** The longest seed. */
 export const SEED_MAX = 64
-// One for all calls: a call is over before the next begins, and makes no garbage.
+// One buffer for all calls: a call is over before the next begins, and makes no garbage.
 const scratch: ByteWriter = createWriter(1_024)
 
-/** What an operation does to pieces: for the log, and for all members. A row is written once. */
+/**
+ * The effects of an operation on pieces: changes for the log, and news for all members. Each row is
+ * written once, and its bytes are used in both.
+ */
 export function effectsOf(
   types: PieceTypes,
   entries: readonly Entry[],
@@ -45,7 +48,7 @@ export function effectsOf(
   return { changes, news: finish(scratch) }
 }
 
-// A piece is as follows from now on.
+// The change that gives a piece a new row.
 function rowWritten(at: number): Uint8Array {
   const change = new Uint8Array(1 + scratch.length - at)
   change[0] = ROW
@@ -53,7 +56,7 @@ function rowWritten(at: number): Uint8Array {
   return change
 }
 
-// A piece is no more.
+// The change that removes a piece.
 function encodeGone({ id, gen = 0 }: Entry): Uint8Array {
   const writer = begin(GONE)
   writeVarint(writer, id)
@@ -61,7 +64,7 @@ function encodeGone({ id, gen = 0 }: Entry): Uint8Array {
   return finish(writer)
 }
 
-/** So many lots were drawn. */
+/** The change of the number of random draws made so far. */
 export function encodeDraws(draws: number): Uint8Array {
   const writer = begin(DRAWS)
   writeVarint(writer, draws)
@@ -74,7 +77,7 @@ function begin(kind: number): ByteWriter {
   return writer
 }
 
-/** Makes a change; one that is malformed was written by another build, and changes nothing. */
+/** Applies a change; a malformed one was written by another build, and changes nothing. */
 export function apply(kept: Kept, types: PieceTypes, bytes: Uint8Array): void {
   const reader = createReader(bytes)
   const kind = readU8(reader)
@@ -101,7 +104,7 @@ function given(kept: Kept, gen: number): void {
   kept.gen = Math.max(kept.gen, gen)
 }
 
-/** All that a backup needs. */
+/** The whole durable state, as a backup needs it. */
 export function snapshot({ kept }: Pieces, types: PieceTypes): Uint8Array {
   const writer = begin(SNAPSHOT)
   writeBytes(writer, kept.seed, SEED_MAX)
@@ -112,7 +115,7 @@ export function snapshot({ kept }: Pieces, types: PieceTypes): Uint8Array {
   return finish(writer)
 }
 
-/** All that this member was told. */
+/** The whole state that was published to this member. */
 export function published(
   { published: rows, processed, forks }: Pieces,
   types: PieceTypes,
@@ -124,8 +127,8 @@ export function published(
 }
 
 /**
- * Replaces the durable state. From what a member was told a session goes on whose newer
- * generations nobody has seen who is left: tags of those are of no history any more (O58).
+ * Replaces the durable state. In a recovery the bytes are what was published to one member, and
+ * newer generations are lost: their numbers count as a fork (O58).
  */
 export function restore(pieces: Pieces, types: PieceTypes, bytes: Uint8Array): boolean {
   const reader = createReader(bytes)
@@ -155,7 +158,7 @@ function readPublished(reader: ByteReader, types: PieceTypes, seed: Uint8Array):
   return { rows: byId(rows), gen, nextId: highest(rows) + 1, seed, draws: 0, forks }
 }
 
-// What was given after that generation is of no history now; nor is what was lost before (O58).
+// Generations above `gen` are lost; they join the forks of earlier recoveries (O58).
 function forked(before: readonly Fork[], gen: number): Fork[] {
   const forks = before.filter(({ after }) => after < gen)
   forks.push({ after: gen, until: Infinity })

@@ -1,8 +1,8 @@
 /**
- * The primary's side: what becomes of an update (O22-O24, O40-O50, O54-O56).
+ * The primary's side: how it decides on an update (O22-O24, O40-O50, O54-O56).
  *
- * Nothing is changed here: what an update would make is an entry of the log, and holds when the
- * backup has it. Of every update its sender hears one outcome.
+ * Nothing is changed here: the effects of an update are an entry of the log, and take effect when
+ * the backup has it. The sender of every update gets one outcome.
  */
 
 import type { Effected, PeerId } from '../machine.ts'
@@ -33,14 +33,14 @@ import {
   type Row,
 } from './state.ts'
 
-// A row but for its fields has at most so many bytes.
+// Most bytes of a row without its fields.
 const ROW_BYTES = 128
-// So much fits an entry of the log.
+// Most bytes of rows in one entry of the log.
 const ROWS_BYTES: number = 32 * 1024
-// What nobody of the players did.
+// Marks changes that answer no player's update.
 const SERVERS = { why: 'table', seq: 0 } as const
 
-/** Runs an update, or frees what is held by who is gone. */
+/** Runs an update, or releases the pieces held by players who left. */
 export function perform(
   pieces: Pieces,
   types: PieceTypes,
@@ -52,7 +52,7 @@ export function perform(
   if (!said) return bogus('an update that is malformed')
   if ('free' in said) return by === pieces.me ? free(pieces, types, said.free) : bogus('not yours')
   const row = pieces.kept.rows.get(said.id)
-  // A recovery may have lost that it ever was.
+  // A recovery may have lost that the piece ever existed, so it counts as removed.
   const { nextId, gen, forks } = pieces.kept
   const wasHere = said.id < nextId || isLost(said.tag, gen, forks)
   if (!row && wasHere) return answer(refusal(GONE))
@@ -73,7 +73,7 @@ interface Received {
   player: number
 }
 
-// What is patently wrong, whatever happened meanwhile (O42, O43).
+// Why an update is invalid whatever happened meanwhile (O42, O43); '' if it is not.
 function faultOf({ hold, mask, z }: Op, loose: boolean): string {
   if (loose && (hold !== 'grab' || mask !== 0)) return 'only a grab alone may be loose'
   if (hold === 'keep' && mask === 0 && z === null) return 'an update of nothing'
@@ -81,7 +81,7 @@ function faultOf({ hold, mask, z }: Op, loose: boolean): string {
   return ''
 }
 
-// Somebody else's update came between (O22-O24); or its tag is of a history that is lost (O58).
+// The sender had not seen another player's update (O22-O24), or the tag is of a lost history (O58).
 function isStale({ pieces, row, said, player }: Received): boolean {
   const { kept, rules } = pieces
   if (rules.lacks(said.tag, rules.before(row, player).gen)) return true
@@ -90,7 +90,8 @@ function isStale({ pieces, row, said, player }: Received): boolean {
 
 function stale(update: Received): Effected {
   const { pieces, row, said, player } = update
-  // The one who let go of it may grasp it again, for nobody else has touched it since (O47-O50).
+  // The player who let go of the piece last may grab it again, if nobody else has touched it
+  // (O47-O50).
   if (said.loose && pieces.rules.mayGrasp(row, player)) {
     const next = applied(row, update.op, player)
     const rules = update.types[row.type]!
@@ -118,18 +119,18 @@ function fresh(update: Received): Effected {
     settle(rules, next, decision.fields)
     others = differing(rules.schema, predicted, next.fields)
   }
-  // What its sender is shown by it they could not foresee.
+  // An update that reveals fields to its sender is adjusted too: the sender could not predict them.
   const shows = rules.secret === 0 ? 0 : rules.hides(row, player) & ~rules.hides(next, player)
   return others === 0 && shows === 0 ? record(update, next) : served(update, next, 'clamped')
 }
 
-// What a rule sets is known, also where it was lost with other machines.
+// Fields that a rule sets are known from now on, also if a recovery had lost them.
 function settle({ schema }: PieceRules, row: Row, fields: Quantised): void {
   row.hidden = (row.hidden & ~differing(schema, row.fields, fields)) >>> 0
   row.fields = fields
 }
 
-// As things stand it cannot be done (O40, O54).
+// Why an update cannot be applied in the present state (O40, O54); '' if it can.
 function whyNot({ types, row, op, player }: Received): string {
   const rules = types[row.type]!
   const others = row.heldBy !== 0 && row.heldBy !== player
@@ -141,7 +142,7 @@ function whyNot({ types, row, op, player }: Received): string {
   return 'you may not see what you want to change'
 }
 
-/** The piece with what an update does to it, but for its fields. */
+/** A copy of the piece with an update's effect on holder and level, but not on its fields. */
 export function applied(row: Row, { hold, z }: Op, player: number): Row {
   const next = copyRow(row)
   if (hold === 'grab') next.heldBy = player
@@ -151,7 +152,8 @@ export function applied(row: Row, { hold, z }: Op, player: number): Row {
   return next
 }
 
-// It goes on from where its sender was: everybody else sees it as an update, they as recorded.
+// Records an update as it was made: to its sender it is the expected update, to all others a new
+// one.
 function record(update: Received, next: Row): Effected {
   const { pieces, types, row, op, said, player } = update
   const gen = nextGen(pieces.kept, pieces.epoch)
@@ -169,7 +171,7 @@ function record(update: Received, next: Row): Effected {
   return effected(types, [entry], { kind: 'recorded', gen })
 }
 
-// A level that is too long: it and those round it are spaced anew (O38).
+// The level is too long: it and its neighbours' get new, shorter levels (O38).
 function spaced({ pieces, types, said, player }: Received, crowded: Row): Effected {
   const rows = [...pieces.kept.rows.values()].map((row) => (row.id === crowded.id ? crowded : row))
   const levels = spacedAnew(rows, crowded, mostAtOnce(types))
@@ -185,7 +187,7 @@ function spaced({ pieces, types, said, player }: Received, crowded: Row): Effect
   return effected(types, entries, { kind: 'clamped', gen: gen - 1 })
 }
 
-/** A row as an update of the server makes it: nobody could foresee it. */
+/** A row as an update of the primary makes it: no player could predict it. */
 export function server(row: Row, gen: number, by: number): Row {
   const next = copyRow(row)
   next.gen = gen
@@ -207,8 +209,8 @@ function served(update: Received, made: Row, why: 'clamped' | 'loose'): Effected
   return effected(types, [entry], { kind: why === 'loose' ? 'recorded' : why, gen })
 }
 
-// The server's update comes first, and makes the other stale by being there (O40). It leaves the
-// piece as it was, so it is one for its sender alone: nobody else loses to it (O45).
+// The primary's own update comes first, and makes the sender's update stale (O40). It leaves the
+// piece unchanged and counts for the sender alone: nobody else's update becomes stale by it (O45).
 function inapplicable({ pieces, types, row, said, player }: Received, reason: string): Effected {
   const gen = nextGen(pieces.kept, pieces.epoch)
   const next = pieces.rules.refused(row, player, gen)
@@ -216,7 +218,8 @@ function inapplicable({ pieces, types, row, said, player }: Received, reason: st
   return effected(types, [entry], refusal(reason))
 }
 
-// Who is gone holds nothing. More than an operation may change is left for the next.
+// Releases the pieces held by players who left. Those above the limit of one operation are left for
+// the next.
 function free({ kept, epoch }: Pieces, types: PieceTypes, players: readonly number[]): Effected {
   let gen = nextGen(kept, epoch)
   const held = [...kept.rows.values()].filter(({ heldBy }) => players.includes(heldBy))
@@ -228,7 +231,7 @@ function free({ kept, epoch }: Pieces, types: PieceTypes, players: readonly numb
   return effected(types, entries, { kind, gen: Math.max(kept.gen, gen - 1) })
 }
 
-// How many pieces one operation may change, whatever they are.
+// How many pieces one operation may change, whatever their size.
 function mostAtOnce(types: PieceTypes): number {
   const longest = types.reduce((most, { schema }) => Math.max(most, schema.bytesMax), 0)
   return Math.min(ENTRIES_MAX, Math.floor(ROWS_BYTES / (longest + ROW_BYTES)))

@@ -1,6 +1,6 @@
 /**
- * What the functions of a game do to pieces on the primary: several at once, and what no player
- * could foresee (deal, shuffle, capture). All of it is one entry of the log.
+ * Changes that functions of a game make to pieces on the primary: several at once, and such as no
+ * player can predict (deal, shuffle, capture). All of them are one entry of the log.
  */
 
 import { badValue, type Draft, type Effects, HoldfastError } from '../machine.ts'
@@ -13,12 +13,12 @@ import type { Entry } from './messages.ts'
 import { copyRow, nextGen, NOBODY, PIECE_ID_MAX, type Pieces, PIECES_MAX } from './state.ts'
 import type { PieceTypes, Row } from './state.ts'
 
-/** Longest news of one action, in bytes. */
+/** Longest published changes of one action, in bytes. */
 const NEWS_MAX: number = 40 * 1024
 
-/** The pieces as a function of the game sees them, and as it makes them. */
+/** The pieces as a function of the game sees and changes them. */
 export interface PieceDraft {
-  /** All that there are by now. */
+  /** All pieces, with the changes made so far. */
   rows(): Row[]
   get(id: number): Row | null
   /** @throws HoldfastError `bad-value` if there are too many */
@@ -27,11 +27,11 @@ export interface PieceDraft {
   hold(id: number, player: number): void
   level(id: number, z: string): void
   remove(id: number): void
-  /** 0 to below `sides`, as likely each; none can foresee it. @throws HoldfastError `bad-value` */
+  /** 0 to below `sides`, all equally likely and unpredictable. @throws HoldfastError `bad-value` */
   draw(sides: number): number
 }
 
-// What was made so far; null of a piece that is gone.
+// The changes made so far; a removed piece has null for its row.
 interface Made {
   readonly pieces: Pieces
   readonly types: PieceTypes
@@ -41,7 +41,7 @@ interface Made {
   draws: number
 }
 
-/** What an action of that player does, until it is done. */
+/** The draft of one action of that player, until the action is done. */
 export function draft(
   pieces: Pieces,
   types: PieceTypes,
@@ -89,7 +89,7 @@ function get({ pieces, rows }: Made, id: number): Row | null {
   return row === undefined ? (pieces.kept.rows.get(id) ?? null) : row
 }
 
-// To be written to.
+// Returns a copy of the row that may be written to.
 function open(made: Made, id: number): Row {
   const row = get(made, id)
   if (!row) throw badValue(`there is no piece ${id}`)

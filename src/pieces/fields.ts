@@ -5,14 +5,14 @@ import type { PieceRules, Row } from './state.ts'
 
 const initial = new WeakMap<PieceRules, Quantised>()
 
-/** What a piece of that type starts from; a new array. */
+/** The fields with which a piece of that type starts; a new array. */
 export function initialFields(rules: PieceRules): Quantised {
   let fields = initial.get(rules)
   if (!fields) initial.set(rules, (fields = quantise(rules.schema, initialState(rules.schema))))
   return fields.slice()
 }
 
-/** Takes over the masked fields; what was hidden of them is known from now on. */
+/** Sets the masked fields; hidden ones among them are known from then on. */
 export function take(rules: PieceRules, row: Row, from: Quantised, mask: number): void {
   const { columns } = rules.schema
   for (let i = 0; i < columns.length; i++) {

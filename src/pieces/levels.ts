@@ -14,7 +14,7 @@ import type { Row } from './state.ts'
 export const LEVEL_MAX = 64
 /** A level longer than this is spaced anew, with its neighbours. */
 export const LEVEL_LONG = 24
-// Neighbours whose levels are longer than this crowd together.
+// Neighbours whose levels are longer than this get new levels too.
 const CROWDED = 12
 
 /** Order on the table, lowest first. */
@@ -25,18 +25,19 @@ export function byLevel(a: Row, b: Row): number {
 
 /** A level between two others; null stands for the table and for the eye. */
 export function between(low: string | null, high: string | null): string {
-  // Of two that are equal none is between: the newer generation decides.
+  // No level lies between two equal ones: there the newer generation decides.
   if (low !== null && high !== null && low >= high) return low
   return generateKeyBetween(low, high)
 }
 
 const LEVEL: RegExp = /^[0-9A-Za-z]+$/
-// The lowest of all has nothing below it, and is none.
+// The lowest level has nothing below it, and is not allowed.
 const LOWEST: string = `A${'0'.repeat(26)}`
 
 /**
- * Whether that is a level: a head that says how long the whole number is, that number, and a
- * fraction that does not end in 0. The library takes other letters, too, and then loses the order.
+ * Whether that text is a level: a head that gives the length of the whole number, that number, and
+ * a fraction that does not end in 0. The library accepts other letters too, and then loses the
+ * order.
  */
 export function isLevel(text: string): boolean {
   if (!LEVEL.test(text) || text === LOWEST) return false
@@ -46,11 +47,11 @@ export function isLevel(text: string): boolean {
   return text.length === whole || (text.length > whole && !text.endsWith('0'))
 }
 
-// Levels that were read, by their bytes: those of a table come again and again.
+// Cache of levels by their bytes, for the levels of a table are read again and again.
 const KNOWN_LEVELS = 1_024
 const known: string[] = []
 
-/** A level, behind its length; the reader has failed if it is none. */
+/** Reads a level, behind its length; the reader fails if it is none. */
 export function readLevel(reader: ByteReader): string {
   const { bytes } = reader
   const length = readVarint(reader)
@@ -77,14 +78,14 @@ function isText(bytes: Uint8Array, at: number, length: number, text: string): bo
   return true
 }
 
-/** The level above all of them. */
+/** The level above all of the rows. */
 export function above(rows: Iterable<Row>): string {
   let top: string | null = null
   for (const { z } of rows) if (top === null || z > top) top = z
   return generateKeyBetween(top, null)
 }
 
-/** The level below all of them. */
+/** The level below all of the rows. */
 export function below(rows: Iterable<Row>): string {
   let bottom: string | null = null
   for (const { z } of rows) if (bottom === null || z < bottom) bottom = z
@@ -94,7 +95,7 @@ export function below(rows: Iterable<Row>): string {
 /**
  * New levels for a piece whose level is too long, and for those that crowd round it: by id.
  *
- * @param most  pieces that get one; if still more crowd there, the others have their turn later
+ * @param most  pieces that get one; if more crowd there, the others get theirs later
  */
 export function spacedAnew(rows: readonly Row[], crowded: Row, most: number): Map<number, string> {
   const sorted = rows.toSorted(byLevel)

@@ -1,8 +1,9 @@
 /**
- * Holds of ours that end though we did not let go, told as they end.
+ * Holds of ours that end although we did not let go; each is reported as it ends.
  *
- * It is looked at with each operation that is told, for what several of them did together does not
- * say it: who wrested a piece may have let go of it since, and an action of ours turned it over.
+ * Each published operation is examined by itself, because the sum of several does not show a loss:
+ * a player who took a piece from us by force may have let go of it since, and then an action of
+ * ours may have turned it over.
  */
 
 import type { PartOut } from '../machine.ts'
@@ -10,7 +11,7 @@ import type { PieceEvent, Pieces, Row } from './state.ts'
 
 type Events = Pick<PartOut<PieceEvent>, 'emit'>
 
-/** One operation made of a piece what follows; null if it removed it. */
+/** One operation made `row` of a piece; null if it removed the piece. */
 export function operated(
   pieces: Pieces,
   before: Row | undefined,
@@ -20,16 +21,16 @@ export function operated(
   if (!before || !pieces.rules.isLoss(pieces, before, row)) return
   const { id } = before
   if (!row) return out.emit({ kind: 'piece-lost', id, by: 0, why: 'gone' })
-  // We let go of it, or an action of ours took it.
+  // We let go of the piece ourselves, or an action of ours took it.
   if (row.by === pieces.player) return
   out.emit({ kind: 'piece-lost', id, by: row.heldBy || row.by, why: 'taken' })
 }
 
 /**
- * The whole table came. Of what was done meanwhile it has the last alone, so who is named is who
- * had the piece last.
+ * The whole table came. It holds only the last state of each piece, so the player who is named is
+ * the one who had the piece last.
  *
- * @param wasLost  a recovery lost what was done since, and our hold with it
+ * @param wasLost  a recovery lost the piece's newer changes, and our hold with them
  */
 export function resumed(
   pieces: Pieces,
@@ -43,15 +44,15 @@ export function resumed(
   const { id } = before
   if (!row) return out.emit({ kind: 'piece-lost', id, by: 0, why: 'gone' })
   const { heldBy, lastReleased } = row
-  // We let go of it, whoever has it now; or an action of ours took it.
+  // We let go of the piece, whoever has it now; or an action of ours took it.
   if (lastReleased === player && !wasLost) return
   const by = heldBy || (wasLost ? 0 : lastReleased || row.by)
   if (by === player) return
-  // The server let go of it, for we were out of touch.
+  // The primary released the piece, for we were out of touch.
   out.emit({ kind: 'piece-lost', id, by, why: by === 0 ? 'away' : 'taken' })
 }
 
-/** We are another player by now, or in another session, and hold nothing of what we held. */
+/** We are another player by now, or in another session, and lose all our holds. */
 export function forgotten(pieces: Pieces, player: number, why: 'away' | 'gone', out: Events): void {
   for (const { id, heldBy } of pieces.published.values()) {
     if (player !== 0 && heldBy === player) out.emit({ kind: 'piece-lost', id, by: 0, why })

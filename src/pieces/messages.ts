@@ -1,10 +1,10 @@
 /**
- * What pieces look like on the wire (docs/STANDARD.md, section 13).
+ * Pieces on the wire (docs/STANDARD.md, section 13).
  *
  *     generation   epoch:varint number:varint
  *     update       head:u8 seq:u8 id:varint tag:generation [fields] [z:text]
  *                  head: 1 + hold * 8 + loose * 32 + fields * 64 + z * 128
- *     free         2:u8 players, rising             only by the primary, of who is gone
+ *     free         2:u8 players, rising             only by the primary, of players who left
  *     row          id type flags gen by [back, by before] [held by] [released by]
  *                  [refused: count { by, gen later than the last }]  z age [hidden] [fields]
  *     news         1:u8 count { why [seq] [reason] row }         one operation
@@ -38,9 +38,9 @@ import {
   type Why,
 } from './state.ts'
 
-/** Longest sentence about why not, in bytes. */
+/** Longest explanation of a refusal, in bytes. */
 export const REASON_MAX = 200
-/** Most pieces that one operation makes, changes or removes. */
+/** Most pieces that one operation creates, changes or removes. */
 export const ENTRIES_MAX = 256
 /** Most players whose pieces one operation frees. */
 export const HOLDERS_MAX = 256
@@ -49,39 +49,39 @@ const HOLDS: readonly Hold[] = ['keep', 'grab', 'release', 'wrest']
 const WHYS: readonly Why[] = ['recorded', 'clamped', 'inapplicable', 'loose', 'table']
 const EPOCHS = 2 ** 21
 const GONE: number = WHYS.length
-// What of a row is not nothing.
+// Flags of a row: which of its optional values follow.
 const CHAIN = 1
 const HELD = 2
 const RELEASED = 4
 const HIDDEN = 8
 const REFUSED = 16
-// One for all calls: a call is over before the next begins, and makes no garbage.
+// One buffer for all calls: a call is over before the next begins, and makes no garbage.
 const scratch: ByteWriter = createWriter(1_024)
 
-/** An update as it comes in; its fields are read once its piece is known. */
+/** An update as it comes in; its fields can be read only when the type of its piece is known. */
 export interface Update {
   seq: number
   id: number
   tag: number
   loose: boolean
   hold: Hold
-  /** Where its fields and its level stand. */
+  /** The reader, where fields and level begin. */
   rest: ByteReader
   hasFields: boolean
   hasZ: boolean
 }
 
-/** One piece that an operation made anew, changed or removed. */
+/** One piece that an operation created, changed or removed. */
 export interface Entry {
   id: number
-  /** Null if it is gone. */
+  /** Null if the piece was removed. */
   row: Row | null
   why: Why
-  /** The update of `row.by` that it answers; 0 if `why` is `table`. */
+  /** The number of the update of `row.by` that this answers; 0 if `why` is `table`. */
   seq: number
-  /** If it is inapplicable. */
+  /** The explanation, if the update is inapplicable. */
   reason: string
-  /** By which it is gone. */
+  /** The generation of the removal. */
   gen?: number
 }
 
@@ -89,7 +89,7 @@ export interface Entry {
 export interface TablePart {
   first: boolean
   last: boolean
-  /** The newest generation that was given. */
+  /** The newest generation that was given to an update. */
   gen: number
   forks: readonly Fork[]
   rows: Row[]
@@ -110,7 +110,7 @@ export function readGen(reader: ByteReader): number {
   return epoch * GENERATIONS + count
 }
 
-/** Appends recoveries. */
+/** Appends the forks that recoveries made. */
 export function writeForks(writer: ByteWriter, forks: readonly Fork[]): void {
   writeVarint(writer, forks.length)
   for (const { after, until } of forks) {
@@ -119,7 +119,7 @@ export function writeForks(writer: ByteWriter, forks: readonly Fork[]): void {
   }
 }
 
-/** Reads recoveries. */
+/** Reads the forks that recoveries made. */
 export function readForks(reader: ByteReader): Fork[] {
   const count = readVarint(reader)
   if (count > FORKS_MAX) fail(reader)
@@ -151,7 +151,7 @@ export function encodeUpdate(
   return finish(scratch)
 }
 
-/** The body by which a primary frees what players hold who are gone: of the first of them. */
+/** The body by which a primary releases pieces of players who left: of the first HOLDERS_MAX. */
 export function encodeFree(players: readonly number[]): Uint8Array {
   const some = players.toSorted((a, b) => a - b).slice(0, HOLDERS_MAX)
   reset(scratch)
@@ -161,7 +161,7 @@ export function encodeFree(players: readonly number[]): Uint8Array {
   return finish(scratch)
 }
 
-/** What an operation asks for; null if it is malformed (O42). */
+/** Reads the body of an operation; null if it is malformed (O42). */
 export function readBody(bytes: Uint8Array): Update | { free: number[] } | null {
   const reader = createReader(bytes)
   const head = readU8(reader)
@@ -212,7 +212,7 @@ export function encodeOutcome(outcome: Outcome): Uint8Array {
   return finish(scratch)
 }
 
-/** What came of an update; null for bytes that are no outcome. */
+/** Reads the outcome of an update; null for bytes that are no outcome. */
 export function decodeOutcome(bytes: Uint8Array): Outcome | null {
   const reader = createReader(bytes)
   const outcome = readOutcome(reader, OUTCOMES[readU8(reader) - 1])
@@ -236,7 +236,7 @@ function readOutcome(reader: ByteReader, kind: Outcome['kind'] | undefined): Out
   }
 }
 
-/** Appends a whole row, but for the fields that are hidden. */
+/** Appends a whole row, but without the fields that are hidden. */
 export function writeRow(writer: ByteWriter, types: PieceTypes, row: Row): void {
   const { schema } = types[row.type]!
   const shown = (allFields(schema) & ~row.hidden) >>> 0
@@ -268,14 +268,14 @@ function writeRefused(writer: ByteWriter, { gen, refused }: Row): void {
   }
 }
 
-// Who made the last updates without a gap is who made the newest, if anybody.
+// `lastClient` needs no bytes of its own: where it is not 0 it equals `by`.
 function flagsOf({ lastClient, heldBy, lastReleased, hidden, refused }: Row): number {
   const hands = (heldBy !== 0 ? HELD : 0) + (lastReleased !== 0 ? RELEASED : 0)
   const more = (hidden !== 0 ? HIDDEN : 0) + (refused.length > 0 ? REFUSED : 0)
   return (lastClient !== 0 ? CHAIN : 0) + hands + more
 }
 
-/** A row; the reader has failed if it is malformed. */
+/** Reads a row; the reader fails if it is malformed. */
 export function readRow(reader: ByteReader, types: PieceTypes): Row | null {
   const id = readVarint(reader)
   const type = readU8(reader)
@@ -317,7 +317,7 @@ export function readRow(reader: ByteReader, types: PieceTypes): Row | null {
   }
 }
 
-// What may be hidden are secrets alone.
+// Only secret fields may be hidden.
 function isHideable({ secret }: PieceRules, hidden: number): boolean {
   return hidden < 2 ** 32 && (hidden & ~secret) === 0
 }
@@ -336,13 +336,13 @@ function readRefused(reader: ByteReader, gen: number): Refusal[] {
   return refused
 }
 
-// What stands where a flag says so is not nothing.
+// Reads a value whose flag is set, so it must not be 0.
 function readGiven(reader: ByteReader): number {
   const value = readVarint(reader)
   return value === 0 ? fail(reader) : value
 }
 
-/** Appends what one operation made of a piece, but for its row. */
+/** Appends an entry, but without its row. */
 export function writeHead(writer: ByteWriter, { id, row, why, seq, reason }: Entry): void {
   writeU8(writer, row ? WHYS.indexOf(why) : GONE)
   if (!row) return writeVarint(writer, id)
@@ -361,19 +361,19 @@ function readEntry(reader: ByteReader, types: PieceTypes): Entry | null {
   return row && { id: row.id, row, why, seq, reason }
 }
 
-/** The number of a piece. */
+/** Reads the number of a piece. */
 export function readId(reader: ByteReader): number {
   const id = readGiven(reader)
   return id > PIECE_ID_MAX ? fail(reader) : id
 }
 
-/** Begins news of one operation: so many entries follow. */
+/** Begins the news of one operation: so many entries follow. */
 export function beginNews(writer: ByteWriter, count: number): void {
   writeU8(writer, 1)
   writeVarint(writer, count)
 }
 
-/** News of one operation. */
+/** The news of one operation. */
 export function encodeNews(types: PieceTypes, entries: readonly Entry[]): Uint8Array {
   reset(scratch)
   beginNews(scratch, entries.length)
@@ -384,7 +384,7 @@ export function encodeNews(types: PieceTypes, entries: readonly Entry[]): Uint8A
   return finish(scratch)
 }
 
-/** A part of a table. */
+/** A part of a table, as bytes. */
 export function encodeTable(types: PieceTypes, part: TablePart): Uint8Array {
   reset(scratch)
   writeU8(scratch, 2)
@@ -406,7 +406,7 @@ export function writeRows(
   for (const row of rows) writeRow(writer, types, row)
 }
 
-/** Rows, each piece once; the reader has failed if they are malformed. */
+/** Reads rows, each piece once; the reader fails if they are malformed. */
 export function readRows(reader: ByteReader, types: PieceTypes): { gen: number; rows: Row[] } {
   const gen = readGen(reader)
   const rows = readAll(reader, PIECES_MAX, () => readRow(reader, types))
@@ -414,7 +414,7 @@ export function readRows(reader: ByteReader, types: PieceTypes): { gen: number; 
   return { gen, rows }
 }
 
-/** News or a part of a table; null if they are malformed. */
+/** Reads news or a part of a table; null if they are malformed. */
 export function readNews(bytes: Uint8Array, types: PieceTypes): Entry[] | TablePart | null {
   const reader = createReader(bytes)
   const kind = readU8(reader)

@@ -11,10 +11,10 @@ import type { PieceEvent, Pieces, PieceTypes, Row } from './state.ts'
 
 /** The channel of pieces. */
 export const PIECES_CHANNEL = 7
-// One message of a table holds about so many bytes.
+// Size at which a message of a table is full, in bytes.
 const TABLE_BYTES: number = 24 * 1024
 
-/** The part for a game's types of pieces. */
+/** Creates the part for a game's types of pieces. */
 export function piecesPart(types: PieceTypes): Part<Pieces> {
   return {
     channel: PIECES_CHANNEL,
@@ -85,8 +85,8 @@ function welcome({ kept }: Pieces, types: PieceTypes): Uint8Array[] {
   })
 }
 
-// What a player may not see never leaves (O53). What is told to all is read once, and written
-// once for all who may see the same of it.
+// A player is not sent what they may not see (O53). News for all are decoded once, and encoded once
+// for all players who may see the same fields.
 function shower(
   types: PieceTypes,
 ): (state: Pieces, news: Uint8Array, player: number) => Uint8Array {
@@ -109,13 +109,13 @@ function shower(
   }
 }
 
-// The last news that were shown to anybody.
+// The last news that were shown to a player, decoded.
 interface Publication {
   news: Uint8Array
   said: Entry[] | TablePart | null
-  /** Of types that have secrets. */
+  /** The rows whose types have secrets. */
   rows: Row[]
-  /** By what is hidden of each of those rows. */
+  /** The encoded news, by which fields of each of those rows are hidden. */
   shown: Map<string, Uint8Array>
 }
 

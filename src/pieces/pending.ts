@@ -1,9 +1,9 @@
 /**
- * A player's side: what was told, and on top of it what was done here and has no outcome (O4-O9).
+ * A player's side: the published state, and on top of it the player's pending updates (O4-O9).
  *
- * An update of the server on a piece of which we have updates under way is a conflict: they are
- * void, for their tags are older than it, and the player is told at once (O33). But one that is
- * loose may still be honoured, so it stays until its own outcome comes (O51).
+ * When the primary publishes another update of a piece for which we have pending updates, that is a
+ * conflict: ours are void, for their tags are older, and the player is notified at once (O33). But
+ * a pending regrab (`loose`) may still be granted, so it stays until its own outcome comes (O51).
  */
 
 import type { PartOut } from '../machine.ts'
@@ -29,9 +29,9 @@ import {
 type Events = Pick<PartOut<PieceEvent>, 'emit'>
 
 /**
- * We do something to a piece: it is shown at once (O21).
+ * Makes an update of a piece; it is shown at once (O21).
  *
- * @returns the body of the operation by which the primary is asked
+ * @returns the body of the operation for the primary
  */
 export function update(
   pieces: Pieces,
@@ -56,7 +56,7 @@ export function shown(pieces: Pieces, types: PieceTypes, id: number): Row | null
   if (!row || !branch) return row ?? null
   let made = copyRow(row)
   for (const { op, loose } of branch) {
-    // What cannot come about any more is not shown (O52).
+    // A regrab that can no longer succeed is not shown (O52).
     if (loose && made.heldBy !== 0 && made.heldBy !== pieces.player) continue
     made = applied(made, op, pieces.player)
     take(types[row.type]!, made, op.fields, op.mask)
@@ -64,7 +64,7 @@ export function shown(pieces: Pieces, types: PieceTypes, id: number): Row | null
   return made
 }
 
-/** The primary told what one operation did (O25). */
+/** The primary published the changes of one operation (O25). */
 export function receive(pieces: Pieces, entries: readonly Entry[], out: Events): void {
   for (const entry of entries) {
     const { id, row } = entry
@@ -76,7 +76,7 @@ export function receive(pieces: Pieces, entries: readonly Entry[], out: Events):
       pieces.published.set(id, row)
     } else pieces.published.delete(id)
     losses.operated(pieces, before, row, out)
-    // It is as it was: what others may not do is nothing to us (O45).
+    // The piece is unchanged: a refusal of another player's update does not concern us (O45).
     if (entry.why === 'inapplicable' && row?.refused.length && sender(row) !== pieces.player)
       continue
     reconcile(pieces, entry, out)
@@ -84,7 +84,7 @@ export function receive(pieces: Pieces, entries: readonly Entry[], out: Events):
   }
 }
 
-// Who made the update that an entry with this row answers.
+// The player whose update an entry with this row answers.
 function sender(row: Row): number {
   return row.refused.length === 0 ? row.by : row.refused.at(-1)!.by
 }
@@ -94,9 +94,9 @@ function reconcile(pieces: Pieces, { id, row, why, seq, reason }: Entry, out: Ev
   if (!branch) return
   const isMine = row !== null && sender(row) === pieces.player
   const at = isMine ? branch.findIndex((pending) => pending.seq === seq) : -1
-  // What was before it was decided before it, though of that we may have heard nothing.
+  // Updates before this one were decided before it, though their outcomes may not have come yet.
   branch.splice(0, at + 1)
-  // Our own, as we made it: what we did since stands on it.
+  // Our own update, as we made it: the pending ones after it remain valid.
   if (why === 'recorded' && isMine) return keep(pieces, id, branch)
   const doomed = branch.filter(({ loose }) => !loose)
   keep(pieces, id, row ? branch.filter(({ loose }) => loose) : [])
@@ -109,18 +109,21 @@ function keep(pieces: Pieces, id: number, branch: Pending[]): void {
   else pieces.pending.set(id, branch)
 }
 
-/** An update of ours has its outcome: nothing is noted of it any more (O32, O56). */
+/** An update of ours has its outcome, and is no longer pending (O32, O56). */
 export function settled(pieces: Pieces, id: number, seq: number, out: Events): void {
   const branch = pieces.pending.get(id) ?? []
   const at = branch.findIndex((pending) => pending.seq === seq)
   if (at < 0) return
-  // It alone: it may never have been asked for, and those before it have.
+  // Only this one is removed: it may never have been sent, while the ones before it were.
   branch.splice(at, 1)
   keep(pieces, id, branch)
   out.emit({ kind: 'piece-changed', id })
 }
 
-/** A part of the whole table came: the link is new, or who leads is. With the last it holds. */
+/**
+ * A part of the whole table came, because the link or the primary is new. The last part makes it
+ * valid.
+ */
 export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
   if (part.first) pieces.coming = new Map()
   for (const row of part.rows) pieces.coming?.set(row.id, row)
@@ -141,7 +144,8 @@ export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
   for (const id of before.keys()) if (!now.has(id)) out.emit({ kind: 'piece-went', id })
 }
 
-// What we missed decides what of ours is void; the rest goes to the primary again as it was (O57).
+// The updates that we missed decide which pending ones are void; the others are sent again
+// unchanged (O57).
 function resume(
   pieces: Pieces,
   { gen, forks }: TablePart,

@@ -1,4 +1,4 @@
-/** @module What other rooms use of the pieces. */
+/** @module The operations and types of pieces that other modules use. */
 
 export { settled, shown, update } from './pending.ts'
 export { draft, type PieceDraft } from './drafts.ts'

@@ -1,11 +1,11 @@
-/** The decisions of pieces, as they are, and pieces that go by them; proofs twist them. */
+/** The decisions of pieces as real sessions use them; tests replace them by injected bugs. */
 
 import { rulesOf } from '../machine.ts'
 import { server } from './decide.ts'
 import { encodeOutcome } from './messages.ts'
 import { copyRow, goesOnFrom, type Pieces, type PiecesRules, REFUSED_MAX } from './state.ts'
 
-/** The rules of every real table. */
+/** The rules of every real session. */
 export const RULES: PiecesRules = rulesOf<PiecesRules>({
   tagOf: ({ processed }) => processed,
   before: goesOnFrom,
@@ -24,7 +24,7 @@ export const RULES: PiecesRules = rulesOf<PiecesRules>({
   hides: (rules, row, player) => rules.hides(row, player),
 })
 
-/** No pieces yet. @param seed  by which lots are drawn: bytes that nobody can guess */
+/** Creates the state without pieces. @param seed  of random draws: bytes that nobody can guess */
 export function create(seed: Uint8Array = new Uint8Array(0), rules: PiecesRules = RULES): Pieces {
   return {
     me: 0,

@@ -7,13 +7,13 @@ export interface Piece {
   bytes: Uint8Array
 }
 
-/** Pieces that came so far, in order. */
+/** The pieces that have come so far, in order. */
 export interface Incoming {
   of: number
   pieces: Uint8Array[]
 }
 
-/** Cuts bytes into pieces; nothing is one empty piece. */
+/** Cuts bytes into pieces; no bytes make one empty piece. */
 export function* cut(bytes: Uint8Array, size: number): Iterable<Piece> {
   const of = Math.max(1, Math.ceil(bytes.length / size))
   for (let piece = 0; piece < of; piece++) {
@@ -21,7 +21,7 @@ export function* cut(bytes: Uint8Array, size: number): Iterable<Piece> {
   }
 }
 
-/** Takes the next piece; the first begins anew, one that does not fit is ignored. */
+/** Takes the next piece; the first begins a new run, one that does not fit is ignored. */
 export function take(known: Incoming | null, next: Piece): Incoming | null {
   if (next.piece === 0) return { of: next.of, pieces: [next.bytes] }
   if (!known || known.of !== next.of || known.pieces.length !== next.piece) return known
@@ -29,7 +29,7 @@ export function take(known: Incoming | null, next: Piece): Incoming | null {
   return known
 }
 
-/** All of it, or null while something is missing. */
+/** All the bytes, or null while a piece is missing. */
 export function whole({ of, pieces }: Incoming): Uint8Array | null {
   if (pieces.length < of) return null
   const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))

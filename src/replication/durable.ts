@@ -1,6 +1,7 @@
 /**
- * The durable state of a session, kept alike by primary and backup: who is here, who may come
- * back, and what was done for whom. It changes by `apply` alone, at both in the same order.
+ * The durable state of a session, kept alike by primary and backup: the members, the players who
+ * may come back, and the outcomes of their operations. It changes only by `apply`, at both in the
+ * same order.
  */
 
 import type { PeerId } from '../machine.ts'
@@ -13,7 +14,7 @@ export interface Durable {
   mv: number
   /** The next incarnation to give out. */
   nextInc: PeerId
-  /** The last candidate for backup; the round goes on behind it. */
+  /** The last candidate for backup; the next is sought behind it. */
   pointer: PeerId
   /** In order of their numbers. */
   members: Map<PeerId, Member>
@@ -26,12 +27,12 @@ export interface PartState {
   bytes: Uint8Array
 }
 
-/** A session in which nobody is yet. */
+/** The state of a session without members. */
 export function create(): Durable {
   return { mv: 0, nextInc: 1, pointer: 0, members: new Map(), players: new Map() }
 }
 
-/** Makes one change; changes of parts are not made here. */
+/** Applies one change; changes of parts are applied elsewhere. */
 export function apply(durable: Durable, delta: Delta): void {
   switch (delta.kind) {
     case 'add':
@@ -58,7 +59,7 @@ function add(durable: Durable, member: Member, settled: number): void {
   durable.nextInc = Math.max(durable.nextInc, member.inc + 1)
   const { player, resumeHash } = member
   const known = durable.players.get(player)
-  // A session that was recovered may know less of a player than the player does.
+  // A recovered session may know less of a player's operations than the player does.
   if (known) known.lastSeq = Math.max(known.lastSeq, settled)
   else durable.players.set(player, { player, resumeHash, lastSeq: settled, outcomes: [] })
 }
@@ -78,7 +79,7 @@ export function outcomeOf(durable: Durable, player: number, seq: number): Uint8A
   return row?.outcomes.find((outcome) => outcome.seq === seq)?.outcome ?? null
 }
 
-/** All of it with the parts', as bytes. */
+/** The whole state together with that of the parts, as bytes. */
 export function snapshot(durable: Durable, parts: PartState[]): Uint8Array {
   return encode(snapshotLayout, {
     mv: durable.mv,
@@ -90,7 +91,7 @@ export function snapshot(durable: Durable, parts: PartState[]): Uint8Array {
   })
 }
 
-/** From such bytes; null if they are malformed. */
+/** Reads such bytes; null if they are malformed. */
 export function restore(bytes: Uint8Array): { durable: Durable; parts: PartState[] } | null {
   const value: ValueOf<typeof snapshotLayout> | null = decode(snapshotLayout, bytes)
   if (!value) return null

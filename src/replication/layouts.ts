@@ -1,6 +1,6 @@
 /**
- * The durable state of a session in bytes: members, players with what was done for them, and what
- * the log says of a change. Primary and backup speak of nothing else.
+ * The durable state of a session in bytes: members, players with the outcomes of their operations,
+ * and the entries of the log. Primary and backup exchange nothing else.
  */
 
 import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
@@ -26,7 +26,7 @@ export const ADDRESS_MAX = 52
 export const BODY_MAX: number = 16 * 1024
 /** Most changes that one operation makes. */
 export const CHANGES_MAX = 256
-/** Players that are kept, those included who may come back. */
+/** Most players that are kept, including those who may come back. */
 export const PLAYERS_KEPT_MAX: number = MEMBERS_MAX * 4
 /** Outcomes kept for each player, and most operations a client has under way. */
 export const OUTCOMES_MAX = 64
@@ -34,7 +34,7 @@ export const OUTCOMES_MAX = 64
 const hash = fixed(DIGEST_BYTES)
 const inc = varint
 
-/** What a member is: where it runs, or `guest` for one that never serves, wherever it runs. */
+/** The kind of a member: where it runs, or `guest` for one that never serves, wherever it runs. */
 export const MEMBER_KINDS = ['node', 'browser', 'guest'] as const
 /** See MEMBER_KINDS. */
 export type MemberKind = (typeof MEMBER_KINDS)[number]
@@ -48,7 +48,7 @@ export const memberLayout = record({
   addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
   linkHash: hash,
   registerHash: hash,
-  /** Of the proof by which this player comes back; stays over its incarnations. */
+  /** Hash of the proof by which this player comes back; the same over all incarnations. */
   resumeHash: hash,
 })
 /** One member as everybody sees it. `player` is the number of its first incarnation. */
@@ -58,17 +58,17 @@ const change = record({ part: u8, bytes: blob(BODY_MAX) })
 /** One change of the durable state of a part. */
 export type Change = ValueOf<typeof change>
 
-/** Why a member went, in bytes. */
+/** Why a member left, in bytes. */
 export const goneLayout = word(['left', 'timeout', 'failed', 'returned', 'replaced'])
 /** Why a member is no longer here. */
 export type Gone = ValueOf<typeof goneLayout>
 
 /** One entry of the log. */
 export const deltaLayout = message({
-  /** `settled`: its player has the outcomes of its operations up to that one. */
+  /** `settled`: the player knows the outcomes of their operations up to that one. */
   add: [1, record({ member: memberLayout, settled: varint })],
   remove: [2, record({ inc, why: goneLayout })],
-  /** Where the round of candidates for backup goes on. */
+  /** The last candidate for backup: the next is sought behind it. */
   pointer: [3, record({ inc })],
   forget: [4, record({ player: varint })],
   operation: [
@@ -87,7 +87,7 @@ export type Delta = ValueOf<typeof deltaLayout>
 /** The durable state of all parts, in bytes. */
 export const partsLayout = list(record({ part: u8, bytes: blob(2 ** 26) }), 255)
 
-/** What was answered to one operation, in bytes. */
+/** The outcome of one operation, in bytes. */
 export const outcomeLayout = record({ seq: varint, outcome: blob(BODY_MAX) })
 const player = record({
   player: varint,
@@ -95,7 +95,7 @@ const player = record({
   lastSeq: varint,
   outcomes: list(outcomeLayout, OUTCOMES_MAX),
 })
-/** What is kept of a player across incarnations: the key to come back, and what was done. */
+/** A player across incarnations: the key to come back, and the outcomes of operations. */
 export type Player = ValueOf<typeof player>
 
 /** The whole durable state, as a new backup gets it. */

@@ -1,11 +1,11 @@
 /**
  * The log from primary to backup, and the output that waits for it.
  *
- * The primary appends the result of every durable change, sends it at once, and holds back
- * whatever would reveal it: the answer to the sender, the news to the others. An effect that
- * was held after entry n leaves when the backup has n entries, or at once while the primary
- * is alone. So what anybody has seen, the backup has: taking over loses nothing.
- * (Output commit: Elnozahy et al., "A survey of rollback-recovery protocols", 2002.)
+ * The primary appends the result of every durable change, sends it at once, and holds back all
+ * output that would reveal it: the answer to the sender, the news to the others. An effect that was
+ * held after entry n leaves when the backup has n entries, or at once while the primary is alone.
+ * So whatever any member has seen, the backup has, and a takeover loses nothing. (Output commit:
+ * Elnozahy et al., "A survey of rollback-recovery protocols", 2002.)
  *
  * Entries are counted from the beginning of the session and never renumbered; only those
  * that the backup lacks are kept.
@@ -13,19 +13,19 @@
 
 import type { Millis } from '../machine.ts'
 
-/** The primary's log with what waits for it. */
+/** The primary's log with the output that is held for it. */
 export interface Log<Effect> {
-  /** Entries that are no longer kept; the index of `entries[0]`. */
+  /** How many entries are no longer kept; the index of `entries[0]`. */
   base: number
   /** Encoded deltas that the backup may lack, oldest first. */
   entries: Uint8Array[]
   /** Bytes in `entries`. */
   bytes: number
-  /** How many entries the backup has told that it holds. */
+  /** How many entries the backup has acked. */
   acked: number
   /** When the oldest entry that is not acked was appended; Infinity if all are. */
   unackedSince: Millis
-  /** Effects that wait, oldest first. */
+  /** Held effects, oldest first. */
   held: Held<Effect>[]
 }
 
@@ -40,7 +40,7 @@ export function create<Effect>(length: number): Log<Effect> {
   return { base: length, entries: [], bytes: 0, acked: length, unackedSince: Infinity, held: [] }
 }
 
-/** How many entries there are in all. */
+/** The number of all entries, including those no longer kept. */
 export function lengthOf<Effect>(log: Log<Effect>): number {
   return log.base + log.entries.length
 }
@@ -63,7 +63,9 @@ export function entryAt<Effect>(log: Log<Effect>, index: number): Uint8Array | n
   return log.entries[index - log.base] ?? null
 }
 
-/** The backup holds `length` entries. Fewer than it said, or more than there are, is ignored. */
+/**
+ * The backup holds `length` entries. Fewer than it acked before, or more than exist, is ignored.
+ */
 export function acknowledge<Effect>(log: Log<Effect>, now: Millis, length: number): boolean {
   if (length <= log.acked || length > lengthOf(log)) return false
   log.acked = length
@@ -71,19 +73,19 @@ export function acknowledge<Effect>(log: Log<Effect>, now: Millis, length: numbe
   return true
 }
 
-/** All that there is counts as acked: somebody holds it, or nobody needs to. */
+/** All entries count as acked: somebody holds them, or nobody needs to. */
 export function ackAll<Effect>(log: Log<Effect>): void {
   log.acked = lengthOf(log)
   log.unackedSince = Infinity
 }
 
-/** As who follows: an entry was made here, which nobody will ask us for. */
+/** As follower: an entry was applied here, which nobody will ask us for. */
 export function pass<Effect>(log: Log<Effect>): void {
   log.base++
   log.acked = log.base
 }
 
-/** How many entries the backup has not told that it holds. */
+/** How many entries the backup has not acked. */
 export function lackingOf<Effect>(log: Log<Effect>): number {
   return lengthOf(log) - log.acked
 }
@@ -96,7 +98,7 @@ export function trim<Effect>(log: Log<Effect>, length: number): void {
   log.base += count
 }
 
-/** Hands out, in order, what was held behind no more than `length` entries. */
+/** Releases, in order, the effects that were held behind no more than `length` entries. */
 export function release<Effect>(
   log: Log<Effect>,
   length: number,

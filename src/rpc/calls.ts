@@ -1,4 +1,4 @@
-/** What the application asks of calls: to make one, to tell something, to answer. */
+/** The calls of the application: to call a procedure, to send a note, to answer a call. */
 
 import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import { fits } from './flight.ts'
@@ -15,7 +15,7 @@ import { keyOf, reply, type Rpc, spend, viaOf } from './state.ts'
 
 const encoder = new TextEncoder()
 
-/** What a member is asked to run, or told. */
+/** The method that a member is asked to run, or that a note names. */
 export interface Said {
   method: string
   /** As JSON. */
@@ -23,7 +23,7 @@ export interface Said {
 }
 
 /**
- * Asks a member to run a method. What comes of it is told by one `settled`.
+ * Asks a member to run a method. One `settled` event reports the outcome.
  *
  * @returns the number of the call
  * @throws HoldfastError `not-found`, `bad-value`, `overloaded`
@@ -45,7 +45,7 @@ export function call(rpc: Rpc, now: Millis, target: PeerId, said: Said, timeoutM
 }
 
 /**
- * Tells a member something, or with 0 all others. Nobody says whether it came.
+ * Sends a note to a member, or with 0 to all others. Nothing reports whether it came.
  *
  * @throws HoldfastError `not-found`, `bad-value`, `overloaded`
  */
@@ -60,7 +60,8 @@ export function note(rpc: Rpc, now: Millis, target: PeerId, said: Said): void {
     throw new HoldfastError('overloaded', why)
   }
   take(rpc, now)
-  // Who has links to all names each: one that thinks it leads as well would pass a note for all on.
+  // A member with links to all names each receiver: otherwise one that wrongly thinks it leads
+  // would pass a note for all on.
   const each = rpc.mesh || me === rpc.primary
   for (const to of peers) {
     rpc.outbox.push({ to, message: { kind: 'note', from: me, to: each ? to : target, ...said } })
@@ -84,7 +85,7 @@ function take(rpc: Rpc, now: Millis): void {
 }
 
 /**
- * What came of a call that ran here. Nothing leaves if the way back was lost meanwhile.
+ * The outcome of a call that ran here. Nothing is sent if the path back was lost meanwhile.
  *
  * @param text  the answer as JSON, or why there is none
  */
@@ -96,7 +97,7 @@ export function answer(rpc: Rpc, from: PeerId, id: number, outcome: Answered, te
   reply(rpc, ends, 'failed', `an answer has ${CALL_BYTES_MAX} bytes at most: ${size}`)
 }
 
-/** Somebody called with arguments that do not fit the procedure: that is counted. */
+/** A member called with arguments that do not fit the procedure: that is counted. */
 export function unfit(rpc: Rpc): void {
   rpc.counters.malformed++
 }

@@ -1,8 +1,10 @@
 /**
- * What leaves at the end of a verb, and how much of it is on its way to each peer.
+ * Messages that leave at the end of a call into the member, and how many are on their way to each
+ * peer.
  *
- * Calls share a link with what keeps the session together, and a link whose queue is full is
- * given up. So calls take a quarter of it at most; what does not fit is refused by name.
+ * Calls share a link with the session's own messages, and a link whose queue is full is given up.
+ * So calls take a quarter of the queue at most; a call that does not fit is refused as
+ * `overloaded`.
  */
 
 import type { PeerId } from '../machine.ts'
@@ -15,7 +17,7 @@ export function fits(rpc: Rpc, peer: PeerId, bytes: number): boolean {
   return within(rpc, peer, bytes, 1)
 }
 
-// Answers to what was taken have as much again: they are as few as the calls that run.
+// Results may use twice the limit: they are as few as the calls that run.
 function within(rpc: Rpc, peer: PeerId, bytes: number, share: number): boolean {
   const flight = rpc.flights.get(peer)
   if (!flight) return true
@@ -51,14 +53,14 @@ function full(rpc: Rpc, to: PeerId, message: RpcMessage): void {
   if (message.outcome === 'ok') reply(rpc, { from: caller, to: from, id }, 'unknown', why)
 }
 
-// Nothing was sent, so nothing ran.
+// The call was not sent, so it did not run.
 function cutOff(rpc: Rpc, to: PeerId, message: RpcMessage): void {
   if (message.kind !== 'call') return
   forgetRoute(rpc, message.from, message.id)
   refuse(rpc, message, 'unreachable', `there is no link to member ${to} just now`)
 }
 
-/** A call that we passed on is over. @returns whom it had been passed on to */
+/** A call that we passed on is over. @returns the member to whom it was passed on */
 export function forgetRoute(rpc: Rpc, caller: PeerId, id: number): PeerId | null {
   const routes = rpc.routes.get(caller)
   const target = routes?.get(id) ?? null

@@ -1,7 +1,7 @@
 /**
- * The primary of a star passes calls on, by the numbers of their ends and without a look at what
- * they say (B9). It remembers which are under way: when the link to the one asked is lost, the
- * caller cannot see it, and is told.
+ * The primary of a star passes calls on, by the numbers of their ends and without a look at their
+ * contents (B9). It remembers which calls are open: when the link to the called member is lost, the
+ * caller cannot see that, and the primary notifies it.
  */
 
 import type { PeerId } from '../machine.ts'
@@ -9,13 +9,13 @@ import { forgetRoute } from './flight.ts'
 import { ROUTES_MAX, type RpcMessage } from './messages.ts'
 import { refuse, type Rpc } from './state.ts'
 
-/** Passes on what is for another member. */
+/** Passes on a message for another member. */
 export function passOn(rpc: Rpc, message: RpcMessage): void {
   switch (message.kind) {
     case 'call':
       return passCall(rpc, message)
     case 'result':
-      // Who was not asked has no answer to give.
+      // A result counts only from the member that was called.
       if (rpc.routes.get(message.to)?.get(message.id) !== message.from)
         return void rpc.counters.late++
       forgetRoute(rpc, message.to, message.id)
@@ -24,7 +24,8 @@ export function passOn(rpc: Rpc, message: RpcMessage): void {
     case 'note':
       for (const to of message.to === 0 ? rpc.here : [message.to]) {
         const passes = to !== rpc.me && to !== message.from && rpc.here.has(to)
-        // To that member alone: one that thinks it leads as well would pass it on once more.
+        // The note names that member alone: one that wrongly thinks it leads would otherwise pass
+        // it on again.
         if (passes) rpc.outbox.push({ to, message: { ...message, to } })
       }
       return
@@ -44,7 +45,7 @@ function passCall(rpc: Rpc, call: RpcMessage & { kind: 'call' }): void {
   rpc.outbox.push({ to, message: call })
 }
 
-/** The link to a peer is lost, or it went: what it was asked has no answer any more. */
+/** The link to a peer is lost, or the peer left: calls to it will have no answer. */
 export function sever(rpc: Rpc, peer: PeerId, why: string): void {
   rpc.routes.delete(peer)
   for (const [from, routes] of rpc.routes) {

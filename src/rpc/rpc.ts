@@ -3,13 +3,13 @@
  *
  *     CALL{id, method, args}  ->  RESULT{id, answer or why not}        NOTE{method, args}
  *
- * They go on the reliable streams of the links, each once and never again. So a procedure runs
- * at most once for a call; and when a link on the way is lost, or a member, the caller is told
- * that the fate of its call is not known. In a mesh a call takes the link between its two ends;
- * in a star it goes to the primary, which passes it on (relay.ts).
+ * Calls go on the reliable streams of the links, each once and never again. So a procedure runs at
+ * most once for a call; and when a link on the way, or a member, is lost, the caller is notified
+ * that the fate of its call is unknown. In a mesh a call takes the link between its two ends; in a
+ * star it goes to the primary, which passes it on (relay.ts).
  *
- * What must happen, once and for good, is an action. What all shall see is an object: it costs
- * less, and nobody can miss it (B7).
+ * What must happen exactly once is an action. State that all shall see is an object: it costs less,
+ * and nobody can miss it (B7).
  */
 
 import type { Millis, Part, PartView, PeerId } from '../machine.ts'
@@ -50,7 +50,8 @@ function receive(rpc: Rpc, now: Millis, from: PeerId, bytes: Uint8Array): void {
   else rpc.counters.malformed++
 }
 
-// In a star whoever does not lead hears the primary alone, and believes it whose a message is (B9).
+// In a star a member that does not lead accepts messages only from the primary, and trusts it on
+// who sent them (B9).
 function hear(rpc: Rpc, now: Millis, from: PeerId, message: RpcMessage): void {
   const { me, mesh, primary } = rpc
   const leads = !mesh && me === primary
@@ -58,7 +59,7 @@ function hear(rpc: Rpc, now: Millis, from: PeerId, message: RpcMessage): void {
   const isKnown = message.kind === 'result' || rpc.here.has(message.from)
   const believed = mesh || leads || from === me ? isOwn : from === primary
   if (!believed || !isKnown) return void rpc.counters.forged++
-  // Whoever hears it first counts it.
+  // The first receiver counts a message against its sender's rate.
   if (isOwn && from !== me && message.kind !== 'result') {
     if (!spend(rpc, now, from, CALLS_BURST_TAKEN)) return tooMany(rpc, message)
   }
@@ -84,7 +85,7 @@ function take(rpc: Rpc, via: PeerId, message: RpcMessage): void {
 
 function takeCall(rpc: Rpc, via: PeerId, call: RpcMessage & { kind: 'call' }): void {
   const { from, id, method, args } = call
-  // An old primary may be late with what it passes on.
+  // An old primary may be late with a call that it passes on.
   if (id <= (rpc.marks.get(from) ?? 0)) return void rpc.counters.stale++
   rpc.marks.set(from, id)
   let running = 0
@@ -116,7 +117,7 @@ function view(rpc: Rpc, _now: Millis, seen: PartView): void {
   rpc.here = new Set(seen.members.map((member) => member.inc))
   for (const peer of before) if (!rpc.here.has(peer)) forget(rpc, peer)
   if (rpc.mesh || rpc.me !== rpc.primary) rpc.routes.clear()
-  // A new primary of a star: what the old one had to pass on is lost with it.
+  // A new primary of a star: calls that the old one had to pass on are lost with it.
   drop(rpc, (via, member) => via !== viaOf(rpc, member), LINK_LOST)
 }
 
@@ -128,14 +129,14 @@ function forget(rpc: Rpc, peer: PeerId): void {
   sever(rpc, peer, WENT)
 }
 
-// The link to a peer is gone, with all that was on its way.
+// The link to a peer is gone, with all messages on it.
 function lose(rpc: Rpc, peer: PeerId): void {
   rpc.flights.delete(peer)
   drop(rpc, (via) => via === peer, LINK_LOST)
   sever(rpc, peer, LINK_LOST)
 }
 
-// Of our calls nobody knows what became; of those that run here nobody hears.
+// The fate of our lost calls is unknown; answers to lost calls that run here will not be sent.
 function drop(rpc: Rpc, isLost: (via: PeerId, member: PeerId) => boolean, why: string): void {
   for (const [id, { via, target }] of rpc.pending) {
     if (isLost(via, target)) settle(rpc, id, 'unknown', why)

@@ -1,6 +1,6 @@
 /**
- * What one member knows of calls: its own, those that run here, and as the primary of a star
- * those that it has passed on.
+ * The calls that one member knows: its own, those that run here, and as the primary of a star those
+ * that it has passed on.
  */
 
 import * as buckets from '../bucket.ts'
@@ -17,32 +17,32 @@ import {
 /** One of our calls. */
 export interface Pending {
   target: PeerId
-  /** The peer whose link it took. */
+  /** The peer whose link the call took. */
   via: PeerId
   timeoutMs: Millis
   until: Millis
 }
 
-/** A call that the application runs just now. */
+/** A call that the application is running. */
 export interface Running {
   from: PeerId
   id: number
   via: PeerId
 }
 
-/** What is on its way to a peer, oldest first. */
+/** Messages on their way to a peer, oldest first. */
 export interface Flight {
   sent: { number: number; bytes: number }[]
   bytes: number
 }
 
-/** Something to be sent at the end of the verb. */
+/** A message to be sent at the end of the current call into the member. */
 export interface Sending {
   to: PeerId
   message: RpcMessage
 }
 
-/** What calls tell the application. */
+/** Events for the application. */
 export type RpcEvent =
   | { kind: 'call'; from: PeerId; id: number; method: string; args: string }
   | { kind: 'note'; from: PeerId; method: string; args: string }
@@ -61,9 +61,9 @@ export interface Rpc {
   pending: Map<number, Pending>
   /** By caller and id. */
   running: Map<string, Running>
-  /** The largest id that ran here of each caller: none runs twice, whatever comes late. */
+  /** The largest id of each caller that ran here: none runs twice, however late it comes. */
   marks: Map<PeerId, number>
-  /** By caller: the calls that we passed on, and whom to. */
+  /** The calls that we passed on, and to whom, by caller. */
   routes: Map<PeerId, Map<number, PeerId>>
   buckets: Map<PeerId, buckets.Bucket>
   flights: Map<PeerId, Flight>
@@ -92,13 +92,13 @@ export function create(): Rpc {
   }
 }
 
-/** Whose link leads to a member: its own, or in a star the primary's (B9). */
+/** The peer whose link leads to a member: the member itself, or in a star the primary (B9). */
 export function viaOf(rpc: Rpc, member: PeerId): PeerId {
   const straight = rpc.mesh || rpc.me === rpc.primary || member === rpc.me
   return straight ? member : rpc.primary
 }
 
-/** Where a running call is kept. */
+/** The key of a running call. */
 export function keyOf(from: PeerId, id: number): string {
   return `${from}.${id}`
 }
@@ -115,20 +115,20 @@ export interface Ends {
   id: number
 }
 
-/** Tells a caller why there is no answer; who calls from here hears it at once. */
+/** Sends a caller the reason why there is no answer; a local caller gets it at once. */
 export function refuse(rpc: Rpc, { from, to, id }: Ends, outcome: Refusal, why: string): void {
   if (from === rpc.me) return settle(rpc, id, outcome, why)
   reply(rpc, { from, to, id }, outcome, why)
 }
 
-/** Sends what came of somebody's call. @param text  the answer as JSON, or why there is none */
+/** Sends the outcome of a call. @param text  the answer as JSON, or why there is none */
 export function reply(rpc: Rpc, { from, to, id }: Ends, outcome: Answered, text: string): void {
   const said = outcome === 'ok' ? text : text.slice(0, WHY_MAX)
   const message = { kind: 'result', from: to, to: from, id, outcome, text: said } as const
   rpc.outbox.push({ to: viaOf(rpc, from), message })
 }
 
-/** Takes what a message costs. @returns false if it is not to be had */
+/** Spends a message's cost. @returns false if the allowance is too small */
 export function spend(rpc: Rpc, now: Millis, member: PeerId, most: number): boolean {
   const rate = { max: most, perSecond: CALLS_PER_SECOND }
   const bucket = rpc.buckets.get(member) ?? buckets.create(now, rate)

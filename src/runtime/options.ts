@@ -1,4 +1,4 @@
-/** What users give, checked where they give it: errors name the thing, the value and the cure. */
+/** Checks of user input where it is given: errors name the thing, the value and the cure. */
 
 import { badValue, HoldfastError } from '../machine.ts'
 import { type Fields, schema, type Schema, shown } from '../wire/schema.ts'
@@ -7,9 +7,9 @@ import { type Fields, schema, type Schema, shown } from '../wire/schema.ts'
 export const TYPE_NAME_MAX = 32
 
 /**
- * Refuses options that nobody reads.
+ * Refuses unknown options.
  *
- * @param what  who takes them, for the sentence: `join`
+ * @param what  the function that takes them, for the sentence: `join`
  * @throws HoldfastError code `bad-value` that names the option, and the one that was meant
  */
 export function checkOptions(what: string, given: unknown, known: readonly string[]): void {
@@ -24,20 +24,20 @@ export function checkOptions(what: string, given: unknown, known: readonly strin
   }
 }
 
-/** Refuses what is none of some words. @throws HoldfastError code `bad-value` */
+/** Refuses a value that is not one of some words. @throws HoldfastError code `bad-value` */
 export function checkWord(what: string, value: unknown, words: readonly string[]): void {
   if (typeof value === 'string' && words.includes(value)) return
   throw badValue(`${what} is one of ${words.join(', ')}: ${shown(value)}`)
 }
 
-/** Refuses what is no function. @throws HoldfastError code `bad-value` */
+/** Refuses a value that is no function. @throws HoldfastError code `bad-value` */
 export function checkFunction(what: string, value: unknown): void {
   if (typeof value !== 'function') throw badValue(`${what} is a function: ${shown(value)}`)
 }
 
 const LATE = ['AsyncFunction', 'GeneratorFunction', 'AsyncGeneratorFunction']
 
-/** Refuses a function that does not answer at once. @throws HoldfastError code `bad-value` */
+/** Refuses a function that does not return at once. @throws HoldfastError code `bad-value` */
 export function checkAtOnce(what: string, value: unknown): void {
   checkFunction(what, value)
   const kind = (value as { constructor?: { name?: unknown } }).constructor?.name
@@ -59,7 +59,7 @@ export function fieldsOf<F extends Fields>(type: string, fields: F): Schema<F> {
   }
 }
 
-// How many letters must be put in, taken out or changed, up to a few.
+// The edit distance: letters to insert, remove or change.
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i)
   for (let i = 1; i <= one.length; i++) {
@@ -73,7 +73,7 @@ function distance(one: string, other: string): number {
   return row[other.length]!
 }
 
-/** @throws HoldfastError `bad-value` for what is no name of a type, an action or a procedure */
+/** @throws HoldfastError `bad-value` for an invalid name of a type, an action or a procedure */
 export function checkName(name: unknown): void {
   if (typeof name !== 'string') throw badValue(`the name of a type is text: ${shown(name)}`)
   if (name.length > 0 && name.length <= TYPE_NAME_MAX) return

@@ -1,6 +1,6 @@
 /** Figures in the text format of Prometheus: one metric, its kind, its samples by label. */
 
-/** What tells the samples of one metric apart. */
+/** Labels distinguish the samples of one metric. */
 export type Labels = Readonly<Record<string, string>>
 
 /** One value of a metric. */
@@ -46,12 +46,12 @@ function quoted(text: string): string {
   return `"${escaped(text).replaceAll('"', '\\"')}"`
 }
 
-// All that a line of help may not have; in a label a quote is escaped besides.
+// Escapes what a line of help may not contain; in a label a quote is escaped besides.
 function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
 }
 
-// Infinity has another name there.
+// Prometheus writes Infinity in another way.
 function numberText(value: number): string {
   return `${value}`.replace(/^(-?)Infinity$/, (_all, sign: string) => `${sign || '+'}Inf`)
 }

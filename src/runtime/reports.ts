@@ -1,11 +1,11 @@
 /**
- * Errors of the game's own functions: listeners, rules, actions. What one throws costs that one
- * call and nothing else; here it is told to whoever writes the game, once for each function.
+ * Errors of the game's own functions: listeners, rules, actions. An error costs only the one call;
+ * here it is reported to the game's author, once for each function.
  */
 
 import { badValue, HoldfastError } from '../machine.ts'
 
-/** What a session tells of it. */
+/** An error as a session reports it. */
 export interface Reported {
   /** What it threw. */
   readonly error: unknown
@@ -13,19 +13,19 @@ export interface Reported {
   readonly where: string
 }
 
-/** Says that a function of the game threw. @param source  that function */
+/** Reports that a function of the game threw. @param source  that function */
 export type Report = (error: unknown, where: string, source: object) => void
 
 /** Different errors of one function that are reported; the rest is counted. */
 export const PER_FUNCTION_MAX = 8
 
-/** Where reports go, and when. */
+/** Where and when errors are reported. */
 export interface ReportsHost {
-  /** Calls when the code at hand has returned. */
+  /** Calls `run` when the running code has returned. */
   soon(run: () => void): void
-  /** The listeners of the event `error`. @returns whether there was one */
+  /** Calls the listeners of the event `error`. @returns whether there was one */
   tell(reported: Reported): boolean
-  /** As the place reports what nobody caught. */
+  /** Reports an error as the platform reports uncaught ones. */
   place(reported: Reported): void
 }
 
@@ -45,7 +45,10 @@ export class Reports {
     return this.#count
   }
 
-  /** A function of the game threw. It is told soon, for a verb may be under way. */
+  /**
+   * Reports that a function of the game threw; it does so soon, for a call into the member may be
+   * running.
+   */
   readonly report: Report = (error, where, source) => {
     this.#count++
     const seen = this.#seen.get(source) ?? new Set()
@@ -56,7 +59,7 @@ export class Reports {
     if (this.#waiting.push({ error, where }) === 1) this.#host.soon(() => this.#flush())
   }
 
-  /** What a function of the game gave: if it is a promise, what that rejects is reported. */
+  /** Takes a function's result: if it is a promise, its rejection is reported. */
   follow(given: unknown, where: string, source: object): void {
     if (!isThenable(given)) return
     given.then(undefined, (error: unknown) => this.report(error, where, source))
@@ -64,7 +67,7 @@ export class Reports {
 
   #flush(): void {
     for (const reported of this.#waiting.splice(0)) {
-      // Who listens to errors and throws is not told of that.
+      // A listener of `error` that throws is not given its own error.
       const isTheirs = reported.where === ERROR_LISTENER
       if (isTheirs || !this.#host.tell(reported)) this.#host.place(reported)
     }
@@ -73,7 +76,10 @@ export class Reports {
 
 const ERROR_LISTENER = 'a listener of "error"'
 
-/** A rule that answers at once: where it throws or gives a promise, `instead` is its answer. */
+/**
+ * Wraps a rule that must return at once: if it throws or returns a promise, `instead` is its
+ * result.
+ */
 export function ruled<Args extends unknown[], Result>(
   report: Report,
   where: string,
@@ -90,10 +96,10 @@ export function ruled<Args extends unknown[], Result>(
   }
 }
 
-/** What a function gave, unless that is a promise. @throws HoldfastError code `bad-value` */
+/** Returns a function's result, unless that is a promise. @throws HoldfastError code `bad-value` */
 export function atOnce<Result>(where: string, given: Result): Result {
   if (!isThenable(given)) return given
-  // What becomes of it nobody waits for; and nobody is to be told that nobody caught it.
+  // Nobody waits for the promise, and its rejection must not be reported as uncaught.
   given.then(undefined, () => {})
   throw badValue(`${where} gave a promise: it answers at once`)
 }
@@ -103,7 +109,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return then && typeof (value as { then?: unknown }).then === 'function'
 }
 
-/** Whether that is a mistake in a function rather than its way of saying no. */
+/** Whether an error is a mistake in a function rather than its way of refusing. */
 export function isMistake(error: unknown): boolean {
   const own = [HoldfastError, TypeError, ReferenceError, SyntaxError, EvalError, URIError]
   return !(error instanceof Error) || own.some((kind) => error instanceof kind)

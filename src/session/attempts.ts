@@ -1,8 +1,9 @@
 /**
- * A change of the register under way: asked until it is answered.
+ * An attempt: a change of the register under way, asked for until it is answered.
  *
- * The answer is the register itself: a request may be answered twice, late or never, and whoever
- * reads the register knows how it ended. Without the hub nobody guesses: it waits.
+ * The answer is the register itself: a request may be answered twice, late or never, but a member
+ * that reads the register knows how it ended. While the hub cannot be reached, nobody guesses:
+ * members wait.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -10,10 +11,10 @@ import type { Why } from '../directory/messages.ts'
 import { proofOf } from '../wire/digest.ts'
 import { type Attempt, is, nextRequest, type Session, type SessionOut } from './state.ts'
 
-/** A change of the register without an answer is asked again after this. */
+/** A change of the register without an answer is asked for again after this. */
 export const ATTEMPT_MS: Millis = 250
 
-/** A change of the register as it is in that epoch, of which nothing was sent yet. */
+/** An attempt to change the register from its state in epoch `expect`; nothing was sent yet. */
 export function attempt(
   now: Millis,
   expect: number,
@@ -22,7 +23,7 @@ export function attempt(
   return { ...change, expect, sent: false, sentAt: Infinity, request: 0, againAt: now }
 }
 
-/** Sends the change under way, if the hub is there; again if it must be. */
+/** Sends the attempt, if the hub can be reached; again if that is due. */
 export function retry(session: Session, now: Millis, out: SessionOut): void {
   if (!is(session, 'asks')) return
   const change = session.server.attempt

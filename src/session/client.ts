@@ -1,5 +1,5 @@
 /**
- * The member as a client of its session: the view it has been told, and whom it follows.
+ * The member as a client of its session: the view that was published to it, and whom it follows.
  *
  * A view is taken from the primary that it names, and only forwards: a larger epoch, or the
  * same with a version that is not older; and only from somebody who may lead (trust.ts). A
@@ -17,21 +17,21 @@ import { serves, type Session, type SessionOut } from './state.ts'
 import { mayLead } from './trust.ts'
 import * as watch from './failure-detector.ts'
 
-// More messages than bring anybody up to date: the largest table takes some 1,400.
+// More messages than the snapshot of any state needs: the largest table takes some 1,400.
 const COMING_MAX = 2_048
 
-/** Without the primary for so long, the application is told (S-4). */
+/** After so long without the primary the application is notified (S-4). */
 export const LOST_MS: Millis = 3_000
-/** Primary and backup gone from the hub for so long: nobody will serve this session any more. */
+/** After so long without primary and backup at the hub, nobody will serve this session any more. */
 export const GIVE_UP_MS: Millis = 30_000
-/** So long a member that went is remembered: the grace in which it may come back (S-5). */
+/** A member that left is remembered so long: the grace in which it may come back (S-5). */
 export const FORMER_MS: Millis = 60_000
-/** Who asked to be brought up to date and was not asks again. */
+/** A member that asked for a snapshot and got none asks again after this. */
 export const TELL_AGAIN_MS: Millis = 3_000
 /** How often the hub is asked for the register while we lack a primary. */
 export const ASK_MS: Millis = 1_000
 
-/** A full view; one with a larger epoch is TAKE_OVER (T41, T42). */
+/** Takes a full view; one with a larger epoch is TAKE_OVER (T41, T42). */
 export function takeView(
   session: Session,
   now: Millis,
@@ -45,7 +45,7 @@ export function takeView(
   if (mayLead(session, from)) follow(session, now, view, null, out)
 }
 
-/** One member came or went. One that does not fit to what we have asks for the full view. */
+/** One member came or left. If a change is missing before this one, asks for the full view. */
 export function takeChange(
   session: Session,
   now: Millis,
@@ -64,7 +64,7 @@ export function takeChange(
   follow(session, now, { ...view, mv: change.mv, members }, change.why, out)
 }
 
-/** Starts from the view that came with JOINED, or with being the founder. */
+/** Adopts a view: the primary's, the one that came with JOINED, or the founder's own. */
 export function follow(
   session: Session,
   now: Millis,
@@ -84,7 +84,7 @@ export function follow(
   if (view.primary !== before.primary) {
     session.watches.set(view.primary, watch.create(now, isRelayed(session, view.primary)))
     client.handedAt = -Infinity
-    // A new primary tells what we may lack behind its view; what comes before could leave a gap.
+    // A new primary sends a snapshot of what we may lack; updates before it could leave a gap.
     if (before.primary !== 0) {
       client.published.waiting = true
       client.published.coming = []
@@ -100,7 +100,7 @@ function isRelayed(session: Session, peer: PeerId): boolean {
   return session.watches.get(peer)?.relayed ?? true
 }
 
-// Should we have to recover the session, they are still who they were.
+// The former members keep their players, should we have to recover the session.
 function rememberFormer(
   session: Session,
   now: Millis,
@@ -124,8 +124,8 @@ function forgetOthers(session: Session): void {
 }
 
 /**
- * An operation changed a part, or (index 0) we are brought up to date, which holds once it is said
- * how far. Behind a new link what comes first may leave a gap: it waits for that.
+ * News of one operation, or (index 0) a part of a snapshot, which is applied once STANDING names
+ * its instant. Behind a new link the first news may leave a gap, and are dropped until then.
  */
 export function takeNews(
   session: Session,
@@ -146,7 +146,7 @@ export function takeNews(
   out.parts.news(part, from, bytes)
 }
 
-/** All parts were brought up to date. */
+/** The snapshot is complete: all parts are brought up to date. */
 export function takeStanding(
   session: Session,
   from: PeerId,
@@ -161,7 +161,7 @@ export function takeStanding(
   out.emit({ kind: 'caught-up' })
 }
 
-/** The primary wants to know that we leave the session to it. */
+/** The primary asks us to promise that we will not recover the session for a while. */
 export function promise(
   session: Session,
   now: Millis,
@@ -171,14 +171,15 @@ export function promise(
 ): void {
   const { client, server } = session
   const may = session.rules.mayPromise(server.role)
-  // Nor may who knows that the register names somebody else by now, and be it ourselves.
+  // A member that knows that the register names another primary must not promise, even if it is the
+  // one named.
   const outdated = client.register.epoch > client.view.epoch
   if (from !== client.view.primary || !may || outdated) return
   client.promisedUntil = now + PROMISE_MS
   out.send(from, { kind: 'promise', at })
 }
 
-/** Looks after the connection to the primary. */
+/** Watches over the connection to the primary. */
 export function wake(session: Session, now: Millis, out: SessionOut): void {
   const { client } = session
   if (now >= client.againAt) submitAgain(session, now, out)
@@ -200,7 +201,7 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
   if (isAbandoned(session, now)) out.emit({ kind: 'abandoned' })
 }
 
-/** All that we lack of the view and the parts: the link to the primary is new. */
+/** Asks for all that we lack of the view and the parts: the link to the primary is new. */
 export function askForSnapshot(session: Session, now: Millis, from: PeerId, out: SessionOut): void {
   const { published } = session.client
   published.waiting = true
@@ -208,7 +209,7 @@ export function askForSnapshot(session: Session, now: Millis, from: PeerId, out:
   out.send(from, { kind: 'resync' })
 }
 
-// Both that could serve are gone from the hub for so long that they will not come back (T30).
+// Primary and backup are gone from the hub for so long that they will not come back (T30).
 function isAbandoned(session: Session, now: Millis): boolean {
   const { client, hub, watches } = session
   const { primary, backup } = client.register
@@ -220,7 +221,7 @@ function isAbandoned(session: Session, now: Millis): boolean {
 function isLost(session: Session, now: Millis): boolean {
   const { primary } = session.client.view
   if (primary === 0) return false
-  // Deposed, and the new primary has not been heard yet.
+  // We were deposed, and the new primary has not been heard yet.
   if (primary === session.me) return !serves(session) && now >= handedUntil(session)
   const seen = session.watches.get(primary)
   if (!seen) return false
@@ -229,7 +230,7 @@ function isLost(session: Session, now: Millis): boolean {
   return now >= seen.since + LOST_MS
 }
 
-// Until when we wait for the word of whom we gave our role.
+// How long we wait for a message of the member to whom we handed our role.
 function handedUntil(session: Session): Millis {
   return session.server.role === 'handing' ? Infinity : session.client.handedAt + LOST_MS
 }

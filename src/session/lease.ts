@@ -1,47 +1,47 @@
 /**
  * The lease of a primary whose session may be recovered without it.
  *
- * When primary and backup die together a member may take the session over, by `recover` at the
- * register, once the hub has not heard YES_I_AM for RECOVER_MS. So a primary that is only cut off
- * must have stopped telling what it commits by then. It may tell
+ * When primary and backup die together, a member may take the session over, by `recover` at the
+ * register, once the hub has had no YES_I_AM for RECOVER_MS. So a primary that is only cut off must
+ * have stopped publishing what it commits by then. It may publish
  *   - for LEASE_MS after it sent the last YES_I_AM that is known to have arrived, or
- *   - as long as everybody who could recover has promised not to, for PROMISE_MS after the
- *     question was sent: so a session in good health outlives an outage of the hub.
+ *   - as long as all who could recover have promised not to, for PROMISE_MS after the question was
+ *     sent: so a session in good health outlives an outage of the hub.
  * Both are counted on the primary's own clock from an instant before the other side began to
  * count, so no clocks are compared; they only must not run at rates that differ by a third.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
 
-/** A YES_I_AM that arrived is good for so long. */
+/** A YES_I_AM that arrived is valid for so long. */
 export const LEASE_MS: Millis = 10_000
-/** So long a member does not recover after it has promised. */
+/** A member does not recover for so long after it has promised. */
 export const PROMISE_MS: Millis = 5_000
-/** Without a word of the hub for so long, promises are asked for, and again so often. */
+/** After so long without a message of the hub, promises are asked for, and again so often. */
 export const UNEASY_MS: Millis = 4_000
 /** See UNEASY_MS. */
 export const ASK_PROMISES_MS: Millis = 1_000
 /** Most YES_I_AM under way that are remembered. */
 const SENT_MAX = 16
 
-/** What the right to tell hangs on. */
+/** The lease: the conditions for the right to publish. */
 export interface Lease {
-  /** The session may be recovered; else nobody can take it from us without the register's word. */
+  /** The session may be recovered; if not, only the register can name another primary. */
   counts: boolean
-  /** From the last word that reached the hub. */
+  /** Counted from the last YES_I_AM that is known to have reached the hub. */
   until: Millis
   /** When each YES_I_AM was sent, by its nonce. */
   sent: Map<number, Millis>
-  /** The hub has a list of members that we gave it: nobody else can recover. */
+  /** The hub has a list of members from us: nobody who is not on it can recover. */
   known: boolean
-  /** Members that were removed, and when: the hub may not know yet. */
+  /** Members that were removed, and when: the hub may not know of that yet. */
   removed: Map<PeerId, Millis>
   /** Until when each member has promised not to recover. */
   promises: Map<PeerId, Millis>
   askAt: Millis
 }
 
-/** A lease until then. */
+/** A lease until that instant. */
 export function create(counts: boolean, until: Millis): Lease {
   return {
     counts,
@@ -54,7 +54,7 @@ export function create(counts: boolean, until: Millis): Lease {
   }
 }
 
-/** Whether what is committed may be told now. @param others all members but the primary */
+/** Whether committed changes may be published now. @param others  all members but the primary */
 export function holds(lease: Lease, now: Millis, others: Iterable<PeerId>): boolean {
   if (!lease.counts || now < lease.until) return true
   if (!lease.known || lease.removed.size > 0) return false
@@ -65,7 +65,7 @@ export function holds(lease: Lease, now: Millis, others: Iterable<PeerId>): bool
   return true
 }
 
-/** YES_I_AM leaves for the hub. */
+/** Notes that a YES_I_AM was sent to the hub. */
 export function saidYes(lease: Lease, now: Millis, nonce: number): void {
   lease.sent.delete(nonce)
   lease.sent.set(nonce, now)
@@ -75,7 +75,9 @@ export function saidYes(lease: Lease, now: Millis, nonce: number): void {
   }
 }
 
-/** The hub says which YES_I_AM reached it last, and with it every list that was sent before. */
+/**
+ * The hub reports the YES_I_AM that reached it last, and with it every list that was sent before.
+ */
 export function reached(lease: Lease, nonce: number): void {
   const sentAt = lease.sent.get(nonce)
   if (sentAt === undefined) return
@@ -84,27 +86,27 @@ export function reached(lease: Lease, nonce: number): void {
   for (const [inc, at] of lease.removed) if (at < sentAt) lease.removed.delete(inc)
 }
 
-/** The hub heard of us at that instant or later. */
+/** A message that we sent at that instant reached the hub. */
 export function renew(lease: Lease, sentAt: Millis): void {
   if (sentAt + LEASE_MS <= lease.until) return
   lease.until = sentAt + LEASE_MS
   lease.askAt = sentAt + UNEASY_MS
 }
 
-/** A member answers the question for a promise that was sent at that instant. */
+/** A member promises, in answer to the question that was sent at that instant. */
 export function promised(lease: Lease, now: Millis, from: PeerId, sentAt: Millis): void {
   if (sentAt > now) return
   const until = sentAt + PROMISE_MS
   if ((lease.promises.get(from) ?? 0) < until) lease.promises.set(from, until)
 }
 
-/** A member is no more; as far as the hub knows it may still recover. */
+/** A member was removed; as far as the hub knows it may still recover. */
 export function removed(lease: Lease, now: Millis, inc: PeerId): void {
   lease.promises.delete(inc)
   lease.removed.set(inc, now)
 }
 
-/** Whether to ask for promises now. */
+/** Whether promises are to be asked for now. */
 export function asks(lease: Lease, now: Millis): boolean {
   if (!lease.counts || now < lease.askAt) return false
   lease.askAt = now + ASK_PROMISES_MS

@@ -1,6 +1,6 @@
 /**
- * Who is here. Only the primary changes the view, and every change is durable before any
- * member hears of it: else a takeover could bring back somebody whose removal was told (S-1).
+ * Membership. Only the primary changes the view, and every change is durable before any member
+ * learns of it: otherwise a takeover could bring back a member whose removal was published (S-1).
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -26,7 +26,7 @@ export function enter(
   hold(session, now, { kind: 'came', member }, out)
 }
 
-/** JOIN: somebody asks through the hub to become a member (T14, T15). */
+/** JOIN: a process asks through the hub to become a member (T14, T15). */
 export function join(
   session: Session,
   now: Millis,
@@ -34,7 +34,7 @@ export function join(
   wish: Join,
   out: SessionOut,
 ): void {
-  // Whoever asks and hears nothing asks again.
+  // A process that gets no answer asks again.
   if (session.server.log.held.length >= HELD_MAX) return
   const denied = refusal(session, wish)
   if (denied) {
@@ -42,14 +42,14 @@ export function join(
     return out.hub({ kind: 'reply', session: session.id, to: asker, blob })
   }
   const { durable } = session.server
-  // Who is known already asks again, for our answer was lost.
+  // A process that is a member already asks again, for our answer was lost.
   const known = knownAs(session, wish)
   const member = known ?? newMember(session, wish)
   const lastSeq = durable.players.get(member.player)?.lastSeq ?? 0
   if (!known) {
     const before = [...durable.members.values()].filter((old) => old.player === member.player)
     for (const { inc } of before) remove(session, now, inc, 'returned', out)
-    // Nobody removes the primary; whom it gives its role to does.
+    // Nobody removes the primary: it hands its role over, and the new primary removes it.
     const isOurs = before.some(({ inc }) => inc === session.me)
     if (isOurs && serves(session)) session.server.lead.yields = true
     const settled = member.player === wish.resume?.player ? wish.resume.settled : 0
@@ -93,14 +93,14 @@ function knownAs(session: Session, wish: Join): Member | undefined {
   return [...members.values()].find((here) => sameBytes(here.linkHash, wish.linkHash))
 }
 
-// Whose player it proves to be; null for a new one, and for one whose row was forgotten (S-5).
+// The player that the process proves to be; null for a new one, or one that was forgotten (S-5).
 function resumed(session: Session, wish: Join): Player | null {
   if (!wish.resume) return null
   const row = session.server.durable.players.get(wish.resume.player)
   return row && proves(wish.resume.proof, row.resumeHash) ? row : null
 }
 
-// The newest incarnation of a player wins; an older one that comes back by itself is told (S-5).
+// The newest incarnation of a player wins; an older one that comes back is refused (S-5).
 function playsElsewhere(session: Session, wish: Join): boolean {
   const row = resumed(session, wish)
   if (!row || !wish.resume || wish.resume.inc === 0) return false
@@ -142,7 +142,7 @@ export function remove(
   hold(session, now, { kind: 'went', inc, why }, out)
 }
 
-/** Whether a process that says it is `inc` may link to us, as far as our view goes. */
+/** Whether a process that claims to be `inc` may link to us, judged by our view. */
 export function admits(
   session: Session,
   inc: PeerId,
@@ -154,6 +154,7 @@ export function admits(
     ? session.server.published.get(inc)
     : view.members.find((member) => member.inc === inc)
   if (known) return proves(proof, known.linkHash) ? 'yes' : 'no'
-  // A view that we do not have yet may hold it: stay silent, it keeps its data (the gate rule).
+  // The member may be in a view that we do not have yet. So it gets no answer: it asks again, and
+  // keeps its data until a link opens.
   return mv > (serves(session) ? session.server.publishedMv : view.mv) ? 'wait' : 'no'
 }

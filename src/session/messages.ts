@@ -1,6 +1,6 @@
 /**
- * What members of one session say to each other; what the log between primary and backup holds
- * is in replication/layouts.ts. TAKE_OVER is a `view` with a larger epoch; BECOME_BACKUP is the
+ * The messages between members of one session; the entries of the log between primary and backup
+ * are in replication/layouts.ts. TAKE_OVER is a `view` with a larger epoch; BECOME_BACKUP is the
  * first `snapshot`.
  */
 
@@ -35,7 +35,7 @@ import {
   word,
 } from '../wire/layout.ts'
 
-/** Version of all that members say to each other. */
+/** Version of all messages between members. */
 export const SESSION_VERSION = 2
 /** Largest news of an operation, in bytes. */
 export const NEWS_MAX: number = 60 * 1024
@@ -56,10 +56,10 @@ const view = record({
   backup: inc,
   members: list(memberLayout, MEMBERS_MAX),
 })
-/** Who is here and who serves. */
+/** The members of a session, and who of them serves. */
 export type View = ValueOf<typeof view>
 
-/** Up to which operation of each player one is. */
+/** The last operation of each player whose effects the receiver has. */
 const seqs = list(record({ player: varint, seq: varint }), PLAYERS_KEPT_MAX)
 /** From member to member, on the reliable stream of their link. */
 export const peerLayout = message({
@@ -79,7 +79,7 @@ export const peerLayout = message({
     }),
   ],
   replicate: [4, record({ epoch, index: varint, delta: blob(2 ** 20) })],
-  /** The register names you since this epoch: say how long your log is. */
+  /** The register names you as backup since this epoch: acknowledge the length of your log. */
   confirm: [5, record({ epoch })],
   /** I hold so many entries of that epoch's log (also the answer to snapshot). */
   acknowledge: [6, record({ epoch, length: varint })],
@@ -87,25 +87,27 @@ export const peerLayout = message({
   done: [8, outcomeLayout],
   leave: [9, record({})],
   resync: [10, record({})],
-  /** The register names you the primary since this epoch: I handed over. */
+  /** The register names you as primary since this epoch: I handed over. */
   stepDown: [11, record({ epoch })],
-  /** An operation changed a part: entry `index` of the log, by that operation of that player. */
+  /**
+   * An operation changed a part: entry `index` of the log, made by operation `seq` of that player.
+   */
   news: [
     12,
     record({ index: varint, player: varint, seq: varint, part: u8, bytes: blob(NEWS_MAX) }),
   ],
-  /** You were brought up to date as far as this. */
+  /** The snapshot for you is complete: its state is that of this index. */
   standing: [13, record({ index: varint, seqs })],
-  /** Do you promise not to recover the session for a while? `at` is ours and comes back. */
+  /** Do you promise not to recover the session for a while? The answer returns `at`, our clock. */
   askPromise: [14, record({ at: varint })],
   promise: [15, record({ at: varint })],
-  /** I recover the session: how much were you told (or all of it)? */
+  /** I recover the session: how much was published to you? With `whole`: send all of it. */
   inquire: [16, record({ epoch, whole: flag })],
-  /** So far in the log, and of our own operations we know the outcome up to this one. */
+  /** I have the log up to `index`, and know the outcomes of our own operations up to `settled`. */
   witness: [17, record({ epoch, index: varint, settled: varint })],
-  /** A piece of all that we were told. */
+  /** A chunk of the whole state that was published to us. */
   testimony: [18, record({ epoch, piece: varint, of: varint, bytes: blob(SNAPSHOT_PIECE_MAX) })],
-  /** The session goes on with the copy of `witness`; so many did not answer. */
+  /** The session goes on with the copy of `witness`; `silent` members did not answer. */
   recovered: [
     19,
     record({
@@ -116,10 +118,10 @@ export const peerLayout = message({
     }),
   ],
 })
-/** What all hear after a recovery. */
+/** The message to all members after a recovery. */
 export type Recovered = PeerMessage & { kind: 'recovered' }
 
-/** All that a member was told of the durable state. */
+/** All of the durable state that was published to a member. */
 export const testimonyLayout = record({
   index: varint,
   seqs,
@@ -131,7 +133,7 @@ export const testimonyLayout = record({
 /** From member to member. */
 export type PeerMessage = ValueOf<typeof peerLayout>
 
-/** From somebody who wants to be a member to the primary, through the hub. */
+/** From a process that wants to be a member, to the primary, through the hub. */
 export const joinLayout = record({
   version: varint,
   /** Fingerprint of the game's types; two builds that differ do not fit. */
@@ -143,12 +145,12 @@ export const joinLayout = record({
   registerHash: hash,
   resumeHash: hash,
   /**
-   * `inc` is who comes back, 0 for a new process that holds the player's token; `settled` the
-   * last of its operations whose outcome it knows, all before included.
+   * `inc` is the incarnation that comes back, 0 for a new process that holds the player's token;
+   * `settled` is its last operation with a known outcome, all before it included.
    */
   resume: maybe(record({ player: varint, proof: hash, inc, settled: varint })),
 })
-/** A wish to become a member. */
+/** The request of a process to become a member. */
 export type Join = ValueOf<typeof joinLayout>
 
 /** The primary's answer to a join, through the hub. */
@@ -161,7 +163,7 @@ export const joinedLayout = message({
       why: text(REASON_MAX),
     }),
   ],
-  /** Its types, for who has others: they say which differ. */
+  /** The session's types, for a process with others, which reports which of them differ. */
   unfit: [3, record({ types: text(TYPES_MAX) })],
 })
 /** The primary's answer to a join. */

@@ -1,9 +1,9 @@
 /**
- * Operations: what a member asks the primary to do, once.
+ * Operations: requests of a member to the primary, each of which is done once.
  *
- * Each has a number, (player, seq), strictly rising. The primary performs only the next one,
- * and the number, the outcome and the changes are one entry of the log: after a takeover the
- * client sends again what has no outcome, and gets the stored outcome or the first one (T80).
+ * Each has a number, (player, seq), strictly rising. The primary performs only the next one, and
+ * the number, the outcome and the changes are one entry of the log: after a takeover the client
+ * sends again all operations without outcome, and gets the stored outcome or the first one (T80).
  */
 
 import * as commit from '../replication/log.ts'
@@ -15,11 +15,11 @@ import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
 import { type Performed, serves, takes, type Session, type SessionOut } from './state.ts'
 
-/** Above so many bytes that the backup lacks, operations stay with their clients (C-5). */
+/** While the backup lacks more bytes than this, operations stay with their clients (C-5). */
 export const BACKLOG_MAX: number = 4 * 1024 * 1024
 /** Most bytes that one operation changes. */
 export const CHANGES_BYTES_MAX: number = 40 * 1024
-// The outcome where no part takes the operation: no part's own, and not the empty one.
+// The outcome if no part takes the operation: it is no part's own, and not the empty one.
 const NOBODY = Uint8Array.of(0)
 /** An operation without outcome is sent again after this. */
 export const AGAIN_MS: Millis = 1_000
@@ -51,7 +51,7 @@ export function submit(
   return seq
 }
 
-/** As a client: sends all that has no outcome, oldest first. */
+/** As a client: sends all operations without outcome again, oldest first. */
 export function submitAgain(session: Session, now: Millis, out: SessionOut): void {
   const { client } = session
   client.againAt = client.pending.length === 0 ? Infinity : now + AGAIN_MS
@@ -61,14 +61,14 @@ export function submitAgain(session: Session, now: Millis, out: SessionOut): voi
   }
 }
 
-/** As a client: the primary told an outcome. One that was told before is ignored. */
+/** As a client: the primary sent an outcome. One that was known before is ignored. */
 export function settle(
   session: Session,
   message: PeerMessage & { kind: 'done' },
   out: SessionOut,
 ): void {
   const { client } = session
-  // It would come before what it did is seen; asked for again, it comes after.
+  // The outcome would come before the operation's effects; sent again, it comes behind them.
   if (client.published.waiting) return
   const at = client.pending.findIndex((pending) => pending.seq === message.seq)
   if (at < 0) return
@@ -77,7 +77,7 @@ export function settle(
   out.emit({ kind: 'done', seq: message.seq, outcome: message.outcome })
 }
 
-// An entry of the log must fit one message of a link: a part that made a longer one did nothing.
+// An entry of the log must fit one message of a link: a longer one counts as not performed.
 function bounded(performed: Performed | null): Performed | null {
   const changes = performed?.changes ?? []
   const size = changes.reduce((sum, change) => sum + change.bytes.length, 0)
@@ -86,8 +86,9 @@ function bounded(performed: Performed | null): Performed | null {
 }
 
 /**
- * As a client: takes the numbers of the player that we are now. Operations of somebody whom the
- * session has forgotten are of no use to it: their fate is not known, and that is told.
+ * As a client: takes the numbers of the player that we are now. If the session has forgotten the
+ * former player, that player's operations cannot be sent again: their outcome is unknown, and they
+ * are reported.
  */
 export function renumber(session: Session, same: boolean, lastSeq: number, out: SessionOut): void {
   const { client } = session
@@ -115,7 +116,8 @@ export function operate(
   if (!member || !row) return
   const { seq } = message
   if (seq <= row.lastSeq) {
-    // One that was recovered has no outcome any more: the empty one says that it was done.
+    // The outcomes of a recovered session are lost: the empty one means that the operation was
+    // done.
     const outcome = durable.outcomeOf(server.durable, member.player, seq) ?? new Uint8Array(0)
     hold(session, now, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
     return
@@ -125,7 +127,7 @@ export function operate(
   const outcome = performed?.outcome ?? NOBODY
   const changes = performed?.changes ?? []
   record(session, now, { kind: 'operation', player: member.player, seq, outcome, changes }, out)
-  // News first: who is answered has seen what it did.
+  // News go first: a client that gets the outcome has seen the effects.
   const { player } = member
   const index = commit.lengthOf(server.log)
   for (const { part, bytes } of performed?.news ?? []) {
@@ -135,7 +137,7 @@ export function operate(
   hold(session, now, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
 }
 
-/** As the primary: brings one member's state of a part up to date, behind all that was recorded. */
+/** As the primary: sends one member a snapshot of a part, behind all entries that were recorded. */
 export function inform(
   session: Session,
   now: Millis,
@@ -151,7 +153,7 @@ export function inform(
   hold(session, now, { kind: 'send', to, message }, out)
 }
 
-/** As the primary: how far in the log a member is that was brought up to date just now. */
+/** As the primary: tells one member that its snapshot is complete, and of which index it is. */
 export function stand(session: Session, now: Millis, to: PeerId, out: SessionOut): void {
   const { server } = session
   if (!serves(session)) return

@@ -1,10 +1,10 @@
 /**
- * What is told, and when: effects that reveal a durable change wait in the log until the
- * backup has it, then leave in the order they were written.
+ * Held output: effects that reveal a durable change wait in the log until the backup has it, then
+ * leave in the order in which they were written.
  *
- * How far the log is safe depends on the role alone: to its end while the primary is alone,
- * as far as the backup has acked it in every role that has, adds or drops a backup. Where the
- * session may be recovered without us, nothing leaves once our lease is over (lease.ts).
+ * How far the log is safe depends on the role alone: to its end while the primary is alone, up to
+ * the backup's last ack in every role that has, adds or drops a backup. If the session may be
+ * recovered without us, nothing leaves once our lease is over (lease.ts).
  */
 
 import * as commit from '../replication/log.ts'
@@ -22,34 +22,34 @@ import {
 } from './state.ts'
 import { type Cause, type RoleAfter, roleAfter } from './table.ts'
 
-/** With so many effects that wait for the backup, nothing is answered that would add to them. */
+/** With so many held effects, no request is answered that would add to them. */
 export const HELD_MAX = 32_768
 
-/** An effect that leaves when all that was recorded before it is safe. */
+/** Holds an effect until everything that was recorded before it is safe. */
 export function hold(session: Session, now: Millis, effect: Effect, out: SessionOut): void {
   commit.hold(session.server.log, effect)
   releaseHeld(session, now, out)
 }
 
-/** Lets go what is safe by now. */
+/** Releases the effects that are safe by now. */
 export function releaseHeld(session: Session, now: Millis, out: SessionOut): void {
   const { log } = session.server
   if (log.held.length === 0 || !mayTell(session, now)) return
   commit.release(log, safeLength(session), (effect) => leave(session, now, effect, out))
 }
 
-/** Whether nobody can have recovered the session without us. */
+/** Whether we may publish, for nobody can have recovered the session without us. */
 export function mayTell(session: Session, now: Millis): boolean {
   if (!('lead' in session.server)) return true
   const { lead, published } = session.server
   const { lease } = lead
   if (!lease.counts || now < lease.until) return true
-  // Who they are is looked up only when it matters.
+  // The other members are looked up only when they matter.
   const others = [...published.keys()].filter((inc) => inc !== session.me)
   return session.rules.mayTell(lease, now, others)
 }
 
-/** Lets go all of it: the next primary has the whole log. */
+/** Releases all held effects: the next primary has the whole log. */
 export function releaseAll(session: Session, now: Millis, out: SessionOut): void {
   const { log } = session.server
   commit.release(log, commit.lengthOf(log), (effect) => leave(session, now, effect, out))
@@ -60,9 +60,9 @@ function safeLength({ rules, server }: Session): number {
 }
 
 /**
- * Takes the role that the table has for this cause, tells, and lets go what is safe in it.
+ * Takes the role that the table has for this cause, emits it, and releases what is safe in it.
  *
- * @param own  what the role begins with; what all have in common stays if it is not named
+ * @param own  the role's own state; common state stays as it is unless it is named here
  */
 export function become<On extends Cause>(
   session: Session,
@@ -95,7 +95,7 @@ function leave(session: Session, now: Millis, effect: Effect, out: SessionOut): 
   }
 }
 
-// The same message to all who may see all of it, so that it is encoded once.
+// Sends the same message to all who may see all of it, so that it is encoded once.
 function broadcast(session: Session, news: PeerMessage & { kind: 'news' }, out: SessionOut): void {
   for (const { inc, player } of session.server.published.values()) {
     const bytes = out.parts.show(news.part, news.bytes, player)
@@ -103,7 +103,7 @@ function broadcast(session: Session, news: PeerMessage & { kind: 'news' }, out: 
   }
 }
 
-// JOINED carries the view as it is when it leaves: since the asking more may have been told.
+// JOINED carries the view as it is when the message leaves: it may have changed since the request.
 function welcome(session: Session, effect: Effect & { kind: 'reply' }, out: SessionOut): void {
   const { inc, player } = effect.member
   const blob = encode(joinedLayout, {
@@ -147,7 +147,7 @@ function forget(server: Server, now: Millis, inc: PeerId): void {
   server.lead.refreshed.delete(inc)
 }
 
-/** The list of members to the hub, by which it knows who may attach and who may be backup. */
+/** Sends the list of members to the hub, which so knows who may attach and who may be backup. */
 export function tellHub(session: Session, out: SessionOut): void {
   const members = [...session.server.published.values()].map((member) => ({
     inc: member.inc,
@@ -157,7 +157,7 @@ export function tellHub(session: Session, out: SessionOut): void {
   out.hub({ kind: 'members', session: session.id, members })
 }
 
-/** What the members have been told, by the primary. */
+/** The view as it is published to the members. */
 export function viewOf(session: Session): View {
   const { server } = session
   const backup = server.role === 'backedup' || server.role === 'dropping' ? server.backup : 0
@@ -165,12 +165,12 @@ export function viewOf(session: Session): View {
   return { epoch: server.epoch, mv: server.publishedMv, primary: session.me, backup, members }
 }
 
-/** The full view to one member. */
+/** Sends the full view to one member. */
 export function tellOne(session: Session, to: PeerId, out: SessionOut): void {
   out.send(to, { kind: 'view', view: viewOf(session) })
 }
 
-/** The full view to all: after a change of roles, and as TAKE_OVER (T41). */
+/** Sends the full view to all: after a change of roles, and as TAKE_OVER (T41). */
 export function tellView(session: Session, out: SessionOut): void {
   // The same message to all, so that it is encoded once.
   const message = { kind: 'view', view: viewOf(session) } as const

@@ -1,16 +1,16 @@
 /**
- * Recovery: primary and backup are gone at once, and those who are left go on.
+ * Recovery: primary and backup are gone at once, and the other members go on.
  *
  *     idle         lost for long, the session allows it     recovering: CAS(e, me)
  *     recovering   R = (e+1, me, nobody)                     gathering
  *     gathering    all have answered, or 2 s are over        alone(e+1), RECOVERED to all
  *
- * The register decides who recovers, and lets nobody before the old primary's lease is over. Then
- * all who are here are asked how much they have been told (Mazewar's State Inquiry, put to a new
- * use): news come in the order of the log, so of two members one has seen all that the other has,
- * and the copy of the one who has seen most is the session from now on. What anybody saw who
- * answers survives; what was committed and shown to nobody who is left is lost. Whoever does not
- * answer is removed, and comes back as the same player.
+ * The register decides who recovers, and lets nobody do so before the old primary's lease is over.
+ * Then all who are here are asked how much was published to them (Mazewar's State Inquiry, put to a
+ * new use). News come in the order of the log, so of two members one has all that the other has,
+ * and the copy of the most advanced survivor (the witness) is the session's state from now on.
+ * Changes that any survivor has seen are kept; committed changes that were shown to no survivor are
+ * lost. A member that does not answer is removed, and comes back as the same player.
  */
 
 import * as commit from '../replication/log.ts'
@@ -28,7 +28,7 @@ import { type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layou
 import { attempt } from './attempts.ts'
 import * as leases from './lease.ts'
 import { become, hold, tellHub, tellView } from './output.ts'
-import * as slices from '../replication/chunks.ts'
+import * as chunks from '../replication/chunks.ts'
 import { record } from './replicate.ts'
 import {
   blank,
@@ -42,20 +42,20 @@ import {
 } from './state.ts'
 import { mayLead } from './trust.ts'
 
-/** Lost for so long, a member begins to ask whether it may recover the session. */
+/** After so long without a primary, a member begins to ask whether it may recover the session. */
 export const SEEK_MS: Millis = 8_000
 /** A refused member asks again after this. */
 export const SEEK_AGAIN_MS: Millis = 1_000
-/** All that are here have so long to say what they know. */
+/** All who are here must report what they know within this. */
 export const GATHER_MS: Millis = 2_000
 
-/** As a client without anybody who serves: asks the register for the session. */
+/** As a client of a session that nobody serves: asks the register for the session. */
 export function seek(session: Session, now: Millis, out: SessionOut): void {
   const { client } = session
   if (!session.recovers || !client.lost || !is(session, 'free') || session.leaving) return
   if (now < Math.max(client.lostAt + SEEK_MS, client.seekAt, client.promisedUntil)) return
   const { register } = client
-  // Whom the register names serves without more ado.
+  // A member that the register names serves without a recovery.
   if (!session.hub.up || [register.primary, register.backup].includes(session.me)) return
   client.seekAt = now + SEEK_AGAIN_MS
   const { epoch, primary, backup } = register
@@ -65,14 +65,14 @@ export function seek(session: Session, now: Millis, out: SessionOut): void {
   session.rules.seek(session, now, out)
 }
 
-/** The register did not let us, and nothing that we asked is under way any more. */
+/** The register refused our newest request, so nothing that we asked for is under way any more. */
 export function refused(session: Session, now: Millis, request: number, out: SessionOut): void {
   const { server } = session
   if (server.role !== 'recovering' || server.attempt.request !== request) return
   become(session, now, 'refused', { ...blank(), incoming: null }, out)
 }
 
-/** The register names us: those who are left are the session. */
+/** The register names us: the survivors are the session. */
 export function gather(
   session: Session,
   now: Millis,
@@ -108,7 +108,7 @@ export function gather(
   decide(session, now, out)
 }
 
-// Numbers that the dead gave to somebody we never heard of are not given again.
+// The dead may have given numbers to members unknown to us: these are not given again.
 function durableOf(session: Session, here: readonly Member[]): Durable {
   const { members, mv } = session.client.view
   const last = Math.max(...members.map(({ inc }) => inc), ...session.client.former.keys())
@@ -144,7 +144,7 @@ export function ask(session: Session, inc: PeerId, out: SessionOut): void {
   if (whole || !server.answers.has(inc)) out.send(inc, { kind: 'inquire', epoch, whole })
 }
 
-/** As a member: says how much we were told, or all of it. */
+/** As a member: reports how much was published to us, or sends all of it. */
 export function answer(
   session: Session,
   from: PeerId,
@@ -155,7 +155,7 @@ export function answer(
   const { epoch } = message
   if (!message.whole) return out.send(from, { kind: 'witness', epoch, ...ownAnswer(session) })
   const bytes = testimonyOf(session, out)
-  for (const piece of slices.cut(bytes, SNAPSHOT_PIECE_MAX)) {
+  for (const piece of chunks.cut(bytes, SNAPSHOT_PIECE_MAX)) {
     out.send(from, { kind: 'testimony', epoch, ...piece })
   }
 }
@@ -178,7 +178,7 @@ function formerOf({ client }: Session): Former[] {
   return [...client.former].map(([player, { resumeHash }]) => ({ player, resumeHash }))
 }
 
-// Who has just come in never saw those who went before, and may be the one who recovers.
+// A member that has just come in never saw earlier ones leave, and may be the one that recovers.
 function recall({ server, client }: Session, now: Millis, former: readonly Former[]): void {
   const { players } = server.durable
   for (const { player, resumeHash } of former) {
@@ -188,7 +188,7 @@ function recall({ server, client }: Session, now: Millis, former: readonly Forme
   }
 }
 
-/** A member says how much it was told. */
+/** A member reports how much was published to it. */
 export function witnessed(
   session: Session,
   now: Millis,
@@ -204,14 +204,14 @@ export function witnessed(
   decide(session, now, out)
 }
 
-/** Time passed: who has not answered by now is not waited for. */
+/** Members that have not answered in time are not waited for. */
 export function wake(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
   if (server.role !== 'gathering' || now < server.until) return
   giveUpWitness(session, now, server, out)
 }
 
-// It does not answer, or with what is no copy: somebody else's is asked for.
+// The witness does not answer, or its copy is invalid: another member's copy is asked for.
 function giveUpWitness(
   session: Session,
   now: Millis,
@@ -231,7 +231,7 @@ function decide(session: Session, now: Millis, out: SessionOut): void {
   if (server.answers.size >= server.published.size) choose(session, now, server, out)
 }
 
-// Whoever was told most; of several the one with the smallest number, ourselves first of all.
+// The witness is the member to whom most was published; of equals we ourselves come first.
 function choose(
   session: Session,
   now: Millis,
@@ -253,7 +253,7 @@ function choose(
   ask(session, witness, out)
 }
 
-/** A piece of a member's copy. */
+/** A chunk of the witness's copy. */
 export function testified(
   session: Session,
   now: Millis,
@@ -264,8 +264,8 @@ export function testified(
   const { server } = session
   if (server.role !== 'gathering' || from !== server.witness) return
   if (message.epoch !== server.epoch || message.of > SNAPSHOT_PIECES_MAX) return
-  server.copy = slices.take(server.copy, message)
-  const bytes = server.copy && slices.whole(server.copy)
+  server.copy = chunks.take(server.copy, message)
+  const bytes = server.copy && chunks.whole(server.copy)
   if (bytes) conclude(session, now, server, bytes, out)
 }
 
@@ -279,7 +279,7 @@ function conclude(
   const { durable, lead } = gathering
   const copy = decode(testimonyLayout, bytes)
   const isRestored = copy !== null && out.parts.restore(copy.parts)
-  // A part that does not take our own copy goes on with what it has: nobody is left to ask.
+  // If a part rejects our own copy, it goes on with its present state: nobody is left to ask.
   const isOwn = gathering.witness === 0
   if (!copy || !(isRestored || isOwn)) {
     return giveUpWitness(session, gathering.until, gathering, out)

@@ -1,6 +1,6 @@
 /**
- * The log on its way from primary to backup: the changes that the primary records, the
- * snapshot and the entries that the other side takes. Both make a change by the same `make`.
+ * The log on its way from primary to backup: the changes that the primary records, and the snapshot
+ * and the entries that the backup takes. Both apply a change by the same `make`.
  */
 
 import * as commit from '../replication/log.ts'
@@ -11,7 +11,7 @@ import * as durable from '../replication/durable.ts'
 import { type PeerMessage, SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX } from './messages.ts'
 import { type Delta, deltaLayout } from '../replication/layouts.ts'
 import { become } from './output.ts'
-import * as slices from '../replication/chunks.ts'
+import * as chunks from '../replication/chunks.ts'
 import {
   blank,
   type Effect,
@@ -27,7 +27,9 @@ import { mayLead } from './trust.ts'
 
 type Serving = ServerAs<RoleThat<'serves'>>
 
-/** Makes a durable change as the primary: in the log, in the state, on its way to the backup. */
+/**
+ * Makes a durable change as the primary: in the log, in the state, and on its way to the backup.
+ */
 export function record(session: Session, now: Millis, delta: Delta, out: SessionOut): void {
   assert(serves(session), 'only a serving primary records')
   const { server } = session
@@ -39,28 +41,28 @@ export function record(session: Session, now: Millis, delta: Delta, out: Session
   else settle(server)
 }
 
-// Nobody follows: no entry is owed to anyone.
+// Without a follower no entry is owed to anyone.
 function settle({ log }: Serving): void {
   commit.ackAll(log)
   commit.trim(log, log.acked)
 }
 
-/** Who gets the log: the candidate, the backup, or nobody (0). */
+/** The member that is sent the log: the candidate, the backup, or nobody (0). */
 export function follower(server: Serving): PeerId {
   return server.role === 'alone' ? server.candidate : server.backup
 }
 
-/** BECOME_BACKUP: sends a candidate all there is; what follows goes to it too. */
+/** BECOME_BACKUP: sends a candidate the whole state; entries recorded later go to it too. */
 export function sendSnapshot(server: ServerAs<'alone'>, out: SessionOut): void {
   settle(server)
   const bytes = durable.snapshot(server.durable, out.parts.collect())
   const length = commit.lengthOf(server.log)
-  for (const piece of slices.cut(bytes, SNAPSHOT_PIECE_MAX)) {
+  for (const piece of chunks.cut(bytes, SNAPSHOT_PIECE_MAX)) {
     out.send(server.candidate, { kind: 'snapshot', epoch: server.epoch, length, ...piece })
   }
 }
 
-/** The link to the follower is new: what was under way on the old one is lost. */
+/** The link to the follower is new: messages on the old one may be lost, and are sent again. */
 export function sendAgain(server: Serving, out: SessionOut): void {
   if (server.role === 'alone') {
     if (server.candidate !== 0) sendSnapshot(server, out)
@@ -76,7 +78,7 @@ export function sendAgain(server: Serving, out: SessionOut): void {
   }
 }
 
-/** A piece of a snapshot from a primary that wants us for its backup (T16, T38). */
+/** A chunk of a snapshot from a primary that wants us as its backup (T16, T38). */
 export function takeSnapshot(
   session: Session,
   now: Millis,
@@ -92,14 +94,14 @@ export function takeSnapshot(
   if (epoch > EPOCH_MAX || message.of > SNAPSHOT_PIECES_MAX) return
   const { incoming } = server
   const same = incoming?.from === from && incoming.epoch === epoch && incoming.length === length
-  const taken = slices.take(same ? incoming.pieces : null, message)
+  const taken = chunks.take(same ? incoming.pieces : null, message)
   server.incoming = taken && { from, epoch, length, pieces: taken }
-  const bytes = taken && slices.whole(taken)
+  const bytes = taken && chunks.whole(taken)
   if (!bytes) return
   server.incoming = null
   const restored = durable.restore(bytes)
   if (!restored) return
-  // A copy that a part does not take is not acked: as the next primary we would lose what it has.
+  // A copy that a part rejects is not acked: as the next primary we would lose that part's state.
   if (!out.parts.restore(restored.parts)) {
     if (server.role === 'sync')
       become(session, now, 'unrestored', { ...blank(), incoming: null }, out)
@@ -113,7 +115,7 @@ export function takeSnapshot(
   out.send(from, { kind: 'acknowledge', epoch, length })
 }
 
-/** An entry of the primary's log, or its word that the register names us. */
+/** An entry of the primary's log, or its message that the register names us. */
 export function follow(
   session: Session,
   now: Millis,
@@ -126,7 +128,7 @@ export function follow(
   const { log } = server
   if (message.epoch < server.epoch || message.epoch > EPOCH_MAX) return
   if (message.epoch > server.epoch || message.kind === 'confirm') {
-    // The primary serves in a later epoch than it offered in: the register names us.
+    // The primary serves in a later epoch than that of its offer: the register names us.
     server.epoch = message.epoch
     if (server.role === 'sync') named(session, now, server, out)
   }

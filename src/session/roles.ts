@@ -1,7 +1,7 @@
 /**
- * Who serves: what moves the server object from role to role. Which ways there are, and what R
- * means here, stands in table.ts; how a role is handed over and a session recovered in
- * handover.ts and recovery.ts.
+ * The role of the server object: everything that moves it from one role to another. table.ts has
+ * the possible transitions, and what R means here; handover.ts and recovery.ts have the hand-over
+ * of a role and the recovery of a session.
  */
 
 import * as commit from '../replication/log.ts'
@@ -31,10 +31,10 @@ import {
 } from './state.ts'
 import { sighted } from './trust.ts'
 
-/** After a takeover those who wait are served first; then a backup is sought. */
+/** After a takeover waiting members are served first; a backup is sought after this. */
 export const SERVE_FIRST_MS: Millis = 20
 
-/** The founder's role, after ADD_SERVER (T13). */
+/** The founder takes its role, after ADD_SERVER (T13). */
 export function found(session: Session, now: Millis, out: SessionOut): void {
   session.client.published = { ...session.client.published, coming: [], waiting: false }
   const lease = leases.create(session.recovers, now + leases.LEASE_MS)
@@ -44,19 +44,19 @@ export function found(session: Session, now: Millis, out: SessionOut): void {
   out.emit({ kind: 'caught-up' })
 }
 
-// Alone, and nobody is being brought up to date.
+// The state of a primary that is alone, and has no candidate for backup.
 function nobodyBeside(lead: Lead, now: Millis): Beginning<'alone'> {
   return { lead, candidate: 0, candidateSince: now }
 }
 
-/** A peer is suspected of having failed; what follows depends on the roles (T36, T39). */
+/** A peer is suspected of having failed; the consequence depends on the roles (T36, T39). */
 export function suspect(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
   const { server } = session
   if (server.role === 'backedup' && peer === server.backup) dropBackup(session, now, out)
   else if (server.role === 'backup' && peer === server.primary) takeOver(session, now, server, out)
 }
 
-/** Asks one member to be the backup: its log must be as long as ours before it is registered. */
+/** Asks one member to be the backup: before it is registered its log must be as long as ours. */
 export function offer(session: Session, now: Millis, candidate: PeerId, out: SessionOut): void {
   const { server } = session
   if (server.role !== 'alone') return
@@ -66,7 +66,7 @@ export function offer(session: Session, now: Millis, candidate: PeerId, out: Ses
   sendSnapshot(server, out)
 }
 
-/** The follower holds so many entries. An ack of another epoch says nothing of this one. */
+/** The follower holds so many entries. An ack of another epoch does not count in this one. */
 export function acknowledged(
   session: Session,
   now: Millis,
@@ -101,7 +101,7 @@ function addBackup(
   session.rules.seek(session, now, out)
 }
 
-/** Asks the register to do without the backup. @param why it shall be removed as a member, if so */
+/** Asks the register to drop the backup. @param why  set if it shall also be removed as a member */
 export function dropBackup(
   session: Session,
   now: Millis,
@@ -128,7 +128,7 @@ function takeOver(
   session.rules.seek(session, now, out)
 }
 
-/** The primary was heard again: takes the suspicion back if the register was not asked yet. */
+/** The primary was heard again: withdraws the suspicion if the register was not asked yet. */
 export function heardPrimary(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
   if (server.role !== 'taking' || server.attempt.sent) return
@@ -136,7 +136,7 @@ export function heardPrimary(session: Session, now: Millis, out: SessionOut): vo
   become(session, now, 'heard', { primary, ackedAt }, out)
 }
 
-/** The hub told the register: an answer, or news. The newest epoch is the truth. */
+/** The hub sent the register: as an answer, or because it changed. The newest epoch is valid. */
 export function adopt(session: Session, now: Millis, register: Register, out: SessionOut): void {
   sighted(session, now, register)
   const { server } = session
@@ -149,7 +149,7 @@ export function adopt(session: Session, now: Millis, register: Register, out: Se
   if (server.role === 'sync' || server.role === 'taking') named(session, now, server, out)
 }
 
-/** STEP_DOWN of our primary: the register names us, whatever the hub's word is waiting for. */
+/** STEP_DOWN of our primary: the register names us, even if the hub's message is still to come. */
 export function handed(
   session: Session,
   now: Millis,
@@ -162,7 +162,7 @@ export function handed(
   adopt(session, now, { epoch, primary: session.me, backup: 0 }, out)
 }
 
-// The register names me primary: what I asked for was done, or what my primary did for me.
+// The register names us as primary: our own request succeeded, or our primary's hand-over.
 function confirmed(session: Session, now: Millis, register: Register, out: SessionOut): void {
   const { server } = session
   switch (server.role) {
@@ -171,7 +171,8 @@ function confirmed(session: Session, now: Millis, register: Register, out: Sessi
     case 'taking':
       server.epoch = register.epoch
       return lead(session, now, 'failed', out)
-    // Handed over: also to one that has not heard yet that it is the backup, but holds it all.
+    // Handed over; also to a member in `sync`, which does not know yet that it is the backup, but
+    // has the whole log.
     case 'backup':
     case 'sync':
       server.epoch = register.epoch
@@ -183,7 +184,7 @@ function confirmed(session: Session, now: Millis, register: Register, out: Sessi
       if (register.backup === 0) dropped(session, now, server, register.epoch, out)
       return
     default:
-      // Nobody else asks for us, and we have not.
+      // No other member asks for us, and we have not asked.
       return
   }
 }
@@ -199,7 +200,7 @@ function added(
   const beside = { lead: own, backup, slowSince: Infinity, handoverUntil: null }
   become(session, now, 'added', { ...beside, epoch }, out)
   watchAnew(session, now, backup)
-  // The backup may have read the register before us: what we sent in the old epoch it ignored.
+  // The backup may have read the register before us, and ignored what we sent in the old epoch.
   if (serves(session)) sendAgain(session.server, out)
   tellView(session, out)
   if (removeAfterDrop) dropBackup(session, now, out, removeAfterDrop)
@@ -222,16 +223,16 @@ function dropped(
 }
 
 /**
- * Leads from now on. Everything in the log of a backup counts as committed and told. An old
- * primary that did not hand over is gone.
+ * Leads from now on. Every entry in the log of a backup counts as committed and published. An old
+ * primary that did not hand over is removed.
  *
- * @param why  why that is no member any more; null if it handed over
+ * @param why  why the old primary is removed; null if it handed over
  */
 export function lead(session: Session, now: Millis, why: Gone | null, out: SessionOut): void {
   assert(is(session, 'standsBy'), 'only who stands by leads')
   const { primary: before, ackedAt } = session.server
   const sentAt = session.server.role === 'taking' ? session.server.attempt.sentAt : now
-  // Who was handed the role does not know when; it was after its last ack.
+  // A member that was handed the role does not know when; it was after its last ack.
   const heardAt = why ? sentAt : ackedAt
   const lease = leases.create(session.recovers, heardAt + leases.LEASE_MS)
   const own = { ...createLead(now, lease), roundAt: now + SERVE_FIRST_MS }
@@ -253,7 +254,7 @@ export function lead(session: Session, now: Millis, why: Gone | null, out: Sessi
   out.emit({ kind: 'welcome', to: [...server.published.keys()] })
 }
 
-// Of two that are one player the newest stays.
+// Of two members that are one player the newest stays.
 function formerOnes(members: ReadonlyMap<PeerId, Member>): PeerId[] {
   const newest = new Map<number, PeerId>()
   for (const { inc, player } of members.values()) {
@@ -264,11 +265,11 @@ function formerOnes(members: ReadonlyMap<PeerId, Member>): PeerId[] {
     .map(({ inc }) => inc)
 }
 
-/** Somebody else serves: what was not released was seen by nobody, and goes. */
+/** Another member serves: held effects were seen by nobody, and are dropped. */
 export function depose(session: Session, now: Millis, out: SessionOut): void {
   if (session.server.role === 'idle') return
   const served = serves(session)
   become(session, now, 'deposed', { ...blank(), incoming: null }, out)
-  // Whoever took over has removed us by rule: there is nothing to wait for (T81).
+  // The new primary has removed us by rule, so there is nothing to wait for (T81).
   if (served) out.emit({ kind: 'removed', why: 'somebody else serves now' })
 }

@@ -1,4 +1,4 @@
-/** The decisions of the session, as they are; proofs pass twisted ones (proof/models/twists.ts). */
+/** The decisions of the session as it really runs; tests replace them (proof/models/twists.ts). */
 
 import * as commit from '../replication/log.ts'
 import { rulesOf } from '../machine.ts'
@@ -11,7 +11,7 @@ import type { SessionRules } from './state.ts'
 export const RULES: SessionRules = rulesOf<SessionRules>({
   safeLength: (role, log) => (role === 'alone' ? commit.lengthOf(log) : log.acked),
   mayTell: leases.holds,
-  // Who has asked the register already cannot promise that it will not be granted.
+  // A member that has asked the register already cannot promise that it will not be granted.
   mayPromise: (role) => role !== 'recovering',
   mayAdd: (held, length) => held === length,
   mayHandOver: (lacking) => lacking === 0,

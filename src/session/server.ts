@@ -1,5 +1,6 @@
 /**
- * What the server object does by the clock: suspects, removes, looks for a backup.
+ * The duties of the server object that the clock starts: it suspects, removes, and looks for a
+ * backup.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -25,34 +26,34 @@ import {
 import type { RoleThat } from './table.ts'
 import * as watch from './failure-detector.ts'
 
-/** Silent for so long, a member is no candidate for backup (S-3). */
+/** After so long a silence a member is no candidate for backup (S-3). */
 export const LAGGING_MS: Millis = 1_000
-/** Silent for so long, a member is removed (T31). */
+/** After so long a silence a member is removed (T31). */
 export const REMOVE_MS: Millis = 10_000
-/** Silent and without a stream to the hub for so long, a member is removed. */
+/** After so long a silence, and without a stream to the hub, a member is removed. */
 export const REMOVE_GONE_MS: Millis = 2_500
 /** A candidate that does not answer within this is passed over for a while (T37). */
 export const CANDIDATE_MS: Millis = 2_000
-/** How long it is passed over. */
+/** Time for which such a candidate is passed over. */
 export const PASS_OVER_MS: Millis = 10_000
 /** A player without a member may come back within this (S-5). */
 export const GRACE_MS: Millis = 60_000
-/** Acks later than this for SLOW_FOR_MS make a slow backup (C-5). */
+/** A backup whose acks are later than this for SLOW_FOR_MS is slow (C-5). */
 export const SLOW_MS: Millis = 250
 /** See SLOW_MS. */
 export const SLOW_FOR_MS: Millis = 2_000
 /** A loop that stands still for so long, again and again, serves badly. */
 export const STALL_BAD_MS: Millis = 250
-/** So long, before the role is given away. */
+/** Time for which the loop must stall again and again before the role is handed over. */
 export const STALLS_MS: Millis = 2_000
-/** Who has just been given the role does not give it back within this. */
+/** A member that has just been given the role does not give it away within this. */
 export const KEEP_ROLE_MS: Millis = 30_000
 /** How often the members are looked over. */
 export const ROUND_MS: Millis = 250
 
 type Serving = Session & { server: ServerAs<RoleThat<'serves'>> }
 
-/** Does what is due for the role. */
+/** Does what is due in the present role. */
 export function wake(session: Session, now: Millis, out: SessionOut): void {
   retry(session, now, out)
   proceed(session, now, out)
@@ -86,7 +87,7 @@ export function deadline(session: Session): Millis {
   return due
 }
 
-/** Whose silence would change our role: the primary's or the backup's, else nobody's (0). */
+/** The peer whose silence would change our role: the primary or the backup; 0 for nobody. */
 export function watched(session: Session): PeerId {
   const { server } = session
   if (server.role === 'backup') return server.primary
@@ -105,7 +106,7 @@ function watchPeer(session: Session, now: Millis, out: SessionOut): void {
   if (seen && watch.suspects(seen, session.hub, now)) roles.suspect(session, now, peer, out)
 }
 
-// A candidate that was not told how the register decided reads it.
+// A candidate that does not know how the register decided reads it.
 function askRegister(session: Session, now: Millis, out: SessionOut): void {
   if (!session.hub.up || now < session.client.askAt) return
   session.client.askAt = now + LAGGING_MS
@@ -117,7 +118,7 @@ function removeSilent(session: Session, now: Millis, out: SessionOut): void {
     if (inc === session.me) continue
     const seen = session.watches.get(inc)
     if (!seen) {
-      // It has not linked yet: its time runs from now.
+      // The member has not linked yet: its time runs from now.
       session.watches.set(inc, watch.create(now, true))
       continue
     }
@@ -143,8 +144,9 @@ function forgetAbsent(session: Serving, now: Millis, out: SessionOut): void {
 }
 
 /**
- * T37: the members in order, cycling on from the last one that was asked; not ourselves, not
- * one that is silent or did not answer lately. A Node process is asked before a browser.
+ * T37: the members in order, cycling on from the last one that was asked; without ourselves, and
+ * without members that are silent or did not answer lately. A Node process is asked before a
+ * browser.
  */
 function seekBackup(
   session: Session,
@@ -158,7 +160,7 @@ function seekBackup(
     const silent = server.candidate
     passedOver.set(silent, now + PASS_OVER_MS)
     server.candidate = 0
-    // With nobody else to ask it is asked again soon.
+    // With nobody else to ask, the same member is asked again soon.
     if (nextCandidate(session, now) === 0) passedOver.set(silent, now + CANDIDATE_MS)
   }
   const next = nextCandidate(session, now)
@@ -187,7 +189,7 @@ function isAble(session: Serving, now: Millis, member: Member): boolean {
   return watch.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
 }
 
-// C-5: a slow backup is replaced through the register, never passed over.
+// C-5: a slow backup is replaced through the register; commits never skip it.
 function replaceSlow(
   session: Session,
   now: Millis,
@@ -210,8 +212,8 @@ function replaceSlow(
 }
 
 /**
- * One's own loop stood still. When it goes on doing so the role moves to the backup, if that
- * keeps up: a tab that is throttled or a machine that is overloaded would slow everybody.
+ * Our own loop stood still. When it does so again and again the role moves to the backup, if the
+ * backup keeps up: a throttled tab or an overloaded machine would slow everybody.
  */
 export function stalled(session: Session, now: Millis, ms: Millis, out: SessionOut): void {
   const { stalls } = session
@@ -254,7 +256,9 @@ export function promised(
   releaseHeld(session, now, out)
 }
 
-/** The hub is silent: as long as all promise not to recover the session, it is ours. */
+/**
+ * The hub is silent: as long as all members promise not to recover the session, our lease holds.
+ */
 export function lookAtLease(session: Session, now: Millis, out: SessionOut): void {
   if (!serves(session)) return
   const { server } = session
@@ -269,12 +273,12 @@ export function lookAtLease(session: Session, now: Millis, out: SessionOut): voi
   out.emit({ kind: 'leased', leased })
 }
 
-/** The hub may have missed changes of the members. */
+/** The hub may have missed changes of the members: sends it the whole list. */
 export function tellMembersAgain(session: Session, out: SessionOut): void {
   tellHub(session, out)
 }
 
-/** The last one turns off the light: a primary that leaves nobody but guests ends the session. */
+/** A primary that would leave only guests behind ends the session as it leaves. */
 export function end(session: Session, out: SessionOut): void {
   const { server } = session
   const others = [...server.published.values()].filter(({ inc }) => inc !== session.me)

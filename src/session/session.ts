@@ -1,9 +1,9 @@
 /**
  * The session of one process: membership, roles, failure detection, takeover (T1-T49).
  *
- * What comes in: messages of other members, the hub's words, silence. What goes out: messages,
- * requests to the register, and events for the layer above. The rules are in the other files
- * of this room; here they are put together.
+ * Inputs are messages of other members, messages of the hub, and silence. Outputs are messages,
+ * requests to the register, and events for the layer above. The rules are in the other files of
+ * this layer; this one puts them together.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -23,7 +23,7 @@ import * as server from './server.ts'
 import { is, type Lead, serves, type Session, type SessionOut } from './state.ts'
 import * as watch from './failure-detector.ts'
 
-/** In this time a member is brought up to date at most REFRESHES_MAX times. */
+/** Within this time a member is sent a snapshot at most REFRESHES_MAX times. */
 export const REFRESH_MS: Millis = 1_000
 /** See REFRESH_MS. */
 export const REFRESHES_MAX = 8
@@ -94,7 +94,7 @@ function receiveOfRecovery(
   }
 }
 
-// A member with a new link to us may have missed anything.
+// A member with a new link to us may have missed any message.
 function refresh(session: Session, now: Millis, to: PeerId, out: SessionOut): void {
   if (!is(session, 'leads') || !session.server.published.has(to)) return
   if (!mayRefresh(session.server.lead, now, to)) return
@@ -102,7 +102,7 @@ function refresh(session: Session, now: Millis, to: PeerId, out: SessionOut): vo
   out.emit({ kind: 'welcome', to: [to] })
 }
 
-// One byte asks for all we have; who means well needs it once for each link.
+// One byte asks for the whole state; an honest member needs that once for each link.
 function mayRefresh({ refreshed }: Lead, now: Millis, to: PeerId): boolean {
   let known = refreshed.get(to)
   if (!known || now - known.since >= REFRESH_MS) {
@@ -112,7 +112,7 @@ function mayRefresh({ refreshed }: Lead, now: Millis, to: PeerId): boolean {
   return ++known.count <= REFRESHES_MAX
 }
 
-/** The hub says something to this member. */
+/** A message of the hub to this member. */
 export function hubSaid(session: Session, now: Millis, message: FromHub, out: SessionOut): void {
   switch (message.kind) {
     case 'register':
@@ -136,12 +136,14 @@ export function hubSaid(session: Session, now: Millis, message: FromHub, out: Se
       return
     }
     default:
-      // Answers to questions of the layer above.
+      // The other messages answer questions of the layer above.
       return
   }
 }
 
-/** The stream to the hub is attached again: ask what we missed, and ask again what we asked. */
+/**
+ * The stream to the hub is attached again: asks for what we missed, and repeats our open request.
+ */
 export function hubUp(session: Session, now: Millis, out: SessionOut): void {
   session.hub = { up: true, since: now }
   if (is(session, 'asks')) session.server.attempt.againAt = now
@@ -155,7 +157,7 @@ export function hubDown(session: Session): void {
   session.hub.up = false
 }
 
-/** Something valid came from a peer. */
+/** A valid message came from a peer. */
 export function heard(session: Session, now: Millis, peer: PeerId, out: SessionOut): void {
   const seen = session.watches.get(peer)
   if (!seen) return
@@ -164,7 +166,7 @@ export function heard(session: Session, now: Millis, peer: PeerId, out: SessionO
   if (server.role === 'taking' && peer === server.primary) roles.heardPrimary(session, now, out)
 }
 
-/** A link to a peer is open, directly or through the hub. What an older link carried is lost. */
+/** A link to a peer is open, directly or through the hub. Messages of an older link may be lost. */
 export function linked(
   session: Session,
   now: Millis,
@@ -184,7 +186,7 @@ export function linked(
   recovery.ask(session, peer, out)
 }
 
-/** The way to a peer changed between direct and relayed. */
+/** The path to a peer changed between direct and relayed. */
 export function rerouted(session: Session, peer: PeerId, relayed: boolean): void {
   const seen = session.watches.get(peer)
   if (seen) seen.relayed = relayed
@@ -197,8 +199,8 @@ export function measured(session: Session, peer: PeerId, rttMs: Millis): void {
 }
 
 /**
- * A peer said goodbye, or its direct path was refused: suspected at once (T32, T36, T39). That
- * a relay's stream closed says less: it may be back in a moment.
+ * A peer closed its link, or its direct path was refused: the peer is suspected at once (T32, T36,
+ * T39). The end of a relay's stream proves less: the peer may be back in a moment.
  */
 export function closed(
   session: Session,
@@ -211,7 +213,7 @@ export function closed(
   if (serves(session)) remove(session, now, peer, why, out)
 }
 
-/** One's own loop stood still for `stalledMs`: nobody could be heard meanwhile. */
+/** Our own loop stood still for `stalledMs`: it could hear nobody meanwhile. */
 export function stalled(session: Session, now: Millis, stalledMs: Millis, out: SessionOut): void {
   for (const seen of session.watches.values()) watch.forgive(seen, now, stalledMs)
   server.stalled(session, now, stalledMs, out)
@@ -236,14 +238,15 @@ export function wanted(session: Session): PeerId[] {
   const peers = new Set([view.primary, view.backup])
   if (serves(session)) peers.add(follower(session.server))
   const known = [...peers].filter((peer) => view.members.some((member) => member.inc === peer))
-  // Whom the register names may have joined since our view: the hub knows the way to it.
+  // The primary that the register names may have joined since our view: the hub knows the path to
+  // it.
   const named = register.epoch > view.epoch ? register.primary : 0
   return [...new Set([...known, named])].filter((peer) => peer !== 0 && peer !== session.me)
 }
 
 /**
- * In a mesh, all other members of our view (B8). No message of the session travels there but
- * to the primary and the backup, so these links change no role and remove nobody.
+ * In a mesh, all other members of our view (B8). Messages of the session travel only to the primary
+ * and the backup, so the other links change no role and remove nobody.
  */
 export function meshed(session: Session): PeerId[] {
   if (session.topology !== 'mesh') return []
@@ -256,7 +259,9 @@ export function handOver(session: Session, now: Millis, out: SessionOut, atOnce:
   return handover.handOver(session, now, out, atOnce)
 }
 
-/** Goes: the primary removes us. A primary hands over first, and the last one ends the session. */
+/**
+ * Leaves: the primary removes us. A primary hands over first, and the last one ends the session.
+ */
 export function leave(session: Session, now: Millis, out: SessionOut): void {
   session.leaving = true
   const { primary } = session.client.view

@@ -1,9 +1,9 @@
 /**
- * What one process knows of its session.
+ * All that one process knows of its session.
  *
- * As in Dueling Teapots every process has both faces at once: a client, which sees only what
- * was told, and a server object, IDLE until it is called upon. The primary's own client is
- * told like any other, so there is one way for news to travel.
+ * As in Dueling Teapots every process is two things at once: a client, which sees only published
+ * state, and a server object, IDLE until it is needed. The primary publishes to its own client as
+ * to any other, so there is one path for all changes.
  */
 
 import type * as commit from '../replication/log.ts'
@@ -20,7 +20,7 @@ import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from '.
 import { fingerprint } from '../wire/digest.ts'
 import { create as createWatch, type HubContact, type FailureDetector } from './failure-detector.ts'
 
-/** What waits in the log for the backup. */
+/** Effects that are held in the log until the backup has the entries before them. */
 export type Effect =
   | { kind: 'send'; to: PeerId; message: PeerMessage }
   | { kind: 'reply'; to: number; member: Member; lastSeq: number }
@@ -34,32 +34,32 @@ export interface Attempt {
   expect: number
   primary: PeerId
   backup: PeerId
-  /** It may have reached the hub, so its fate is the register's to tell. */
+  /** The request may have reached the hub, so only the register shows what became of it. */
   sent: boolean
   /** When it was sent first. */
   sentAt: Millis
   /** The number of the newest request. */
   request: number
-  /** When to ask again. */
+  /** When the change is asked for again. */
   againAt: Millis
 }
 
-/** What the server object has in every role. */
+/** The state that the server object has in every role. */
 interface Common {
-  /** Of the register as this role knows it. */
+  /** The epoch of the register as this role knows it. */
   epoch: number
   durable: Durable
   log: commit.Log<Effect>
-  /** What the members have been told of the view, by us; of who never led nobody. */
+  /** The view that we have published to the members; empty for a process that never led. */
   publishedMv: number
   published: Map<PeerId, Member>
 }
 
-/** What whoever leads keeps from the first of its roles to the last. */
+/** The state that a leading member keeps from the first of its roles to the last. */
 export interface Lead {
-  /** Until when we may tell what we commit. */
+  /** Until when we may publish what we commit. */
   lease: Lease
-  /** It was held when we looked last. */
+  /** Whether the lease was held when we looked last. */
   leased: boolean
   /** Candidates that did not answer, and until when they are passed over. */
   passedOver: Map<PeerId, Millis>
@@ -71,13 +71,13 @@ export interface Lead {
   roundAt: Millis
   /** Since when this process is the primary. */
   since: Millis
-  /** Our own player is here anew: we give our role away and go. */
+  /** Our own player has a newer incarnation: we hand our role over and leave. */
   yields: boolean
-  /** The backup's acks have been late for so long that it was told. */
+  /** The backup's acks have been late for so long that the application was notified. */
   slow: boolean
 }
 
-/** A snapshot that is coming in. */
+/** A snapshot of which chunks are still to come. */
 interface Snapshot {
   from: PeerId
   epoch: number
@@ -85,15 +85,15 @@ interface Snapshot {
   pieces: Incoming
 }
 
-/** What who stands by has. */
+/** The state of a member that holds another's log. */
 interface Standby {
-  /** Whose log this is. */
+  /** The primary whose log this is. */
   primary: PeerId
   /** When the last ack was sent. */
   ackedAt: Millis
 }
 
-/** What who adds or drops a backup has. */
+/** The state of a primary that adds or drops a backup. */
 interface Changing {
   lead: Lead
   backup: PeerId
@@ -102,33 +102,37 @@ interface Changing {
   removeAfterDrop: Gone | null
 }
 
-// What each role has of its own.
+// The state that each role has for itself.
 interface Own {
   idle: { incoming: Snapshot | null }
   sync: Standby & { incoming: Snapshot | null }
   backup: Standby
   taking: Standby & { attempt: Attempt }
-  /** `candidate` is being brought up to date since then; 0 is nobody. */
+  /** `candidate` is being brought up to date since `candidateSince`; 0 is nobody. */
   alone: { lead: Lead; candidate: PeerId; candidateSince: Millis }
   adding: Changing
   /**
-   * Its acks have been late since `slowSince`, Infinity if they are not; it is given the role until
-   * `handoverUntil` at most, null if it is not.
+   * The backup's acks have been late since `slowSince`, Infinity if they are not; a hand-over to
+   * the backup goes on until `handoverUntil` at most, null if there is none.
    */
   backedup: { lead: Lead; backup: PeerId; slowSince: Millis; handoverUntil: Millis | null }
   dropping: Changing
   handing: { lead: Lead; backup: PeerId; attempt: Attempt }
-  /** Since when it asks, and whom the register named: they are gone. */
+  /**
+   * Since when the member asks, and the primary and backup that the register named, who are gone.
+   */
   recovering: { attempt: Attempt; since: Millis; heads: readonly PeerId[] }
   gathering: { lead: Lead } & Gathering
 }
 
-/** What a recovering primary hears. */
+/** What a recovering primary has gathered. */
 interface Gathering {
   until: Millis
-  /** How far each member was told, and how many of its operations it had answers for. */
+  /**
+   * How far the log was published to each member, and up to which own operation it knows outcomes.
+   */
   answers: Map<PeerId, { index: number; settled: number }>
-  /** Whose copy was asked for; 0 while nobody's is. */
+  /** The member whose copy was asked for; 0 for none yet. */
   witness: PeerId
   copy: Incoming | null
   /** Primary and backup that are gone. */
@@ -143,7 +147,7 @@ export type ServerAs<Name extends Role> = {
 /** The server object. */
 export type Server = ServerAs<Role>
 
-/** What a role begins with: its own, and of the rest what does not stay as it was. */
+/** The start of a role: its own state, and those parts of the common state that change. */
 export type Beginning<Name extends Role> = Own[Name] & Partial<Common>
 
 /** One operation that has no outcome yet. */
@@ -154,133 +158,135 @@ export interface Pending {
   since: Millis
 }
 
-/** What the member as a client of its session knows. */
+/** The state of the member as a client of its session. */
 export interface Client {
   view: View
-  /** Not heard of the primary for long. */
+  /** The primary was not heard for long. */
   lost: boolean
-  /** When it was lost, or found again. */
+  /** When the primary was lost, or found again. */
   lostAt: Millis
-  /** When we handed our own role over; -Infinity if we did not, or are led again. */
+  /** When we handed our role over; -Infinity if we did not, or follow a primary again. */
   handedAt: Millis
   /** Oldest first; at most OUTCOMES_MAX. */
   pending: Pending[]
   nextSeq: number
   /** When operations without outcome are sent again. */
   againAt: Millis
-  /** The newest register that the hub told. */
+  /** The newest register that the hub sent. */
   register: Register
-  /** When the primary that it names is asked for its view; Infinity if we have that. */
+  /** When the primary in that register is asked for its view; Infinity if we have the view. */
   resyncAt: Millis
   /** When the hub is asked for the register again, should we need it. */
   askAt: Millis
   published: Published
-  /** Players whose last member went, and when: they may come back, to whoever leads then. */
+  /** Players whose last member left, and when: they may come back, to whoever leads then. */
   former: Map<number, { resumeHash: Uint8Array; since: Millis }>
-  /** Until then we have promised not to recover the session. */
+  /** Until when we have promised not to recover the session. */
   promisedUntil: Millis
-  /** When we may ask to recover it again. */
+  /** When we may ask to recover the session again. */
   seekAt: Millis
 }
 
-/** What we were told of the durable state. */
+/** The durable state that was published to us. */
 export interface Published {
-  /** How far in the log. */
+  /** How far in the log it is. */
   index: number
-  /** Up to which operation of each player. */
+  /** The last operation of each player that it includes. */
   seqs: Map<number, number>
-  /** What brings us up to date, until it is said how far: a copy is of one instant (T80). */
+  /** The parts of a snapshot until STANDING names its index: a copy is of one instant (T80). */
   coming: Change[]
-  /** The link to the primary is new: news count only behind what brings us up to date. */
+  /** The link to the primary is new: news count only behind the snapshot. */
   waiting: boolean
-  /** When that is asked for again. */
+  /** When the snapshot is asked for again. */
   askAt: Millis
 }
 
-/** Decisions on which what is told and who serves rest (RULES of rules.ts, or twisted ones). */
+/** Decisions on which published state and roles rest: RULES of rules.ts, or a test's own. */
 export interface SessionRules {
-  /** How much of the log may be told of, in that role (T78). */
+  /** The length of the log up to which effects may be released, in that role (T78). */
   safeLength(role: Role, log: commit.Log<Effect>): number
   /** Whether nobody can have recovered the session without us (T43). */
   mayTell(lease: Lease, now: Millis, others: Iterable<PeerId>): boolean
-  /** Whether who is in that role may promise not to recover the session. */
+  /** Whether a member in that role may promise not to recover the session. */
   mayPromise(role: Role): boolean
   /** Whether a follower that holds so much of the log may be registered as backup (T38). */
   mayAdd(held: number, length: number): boolean
   /** Whether the role may go to a backup that lacks so many entries (T4). */
   mayHandOver(lacking: number): boolean
-  /** Makes an entry of the log at the primary, or at who follows it (T80). */
+  /** Applies an entry of the log, at the primary or at its follower (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
-  /** Asks the register for the change under way, which alone changes a role (T77). */
+  /**
+   * Asks the register for the attempted change; only the register's answer changes a role (T77).
+   */
   seek(session: Session, now: Millis, out: SessionOut): void
 }
 
-/** All of it. */
+/** The state of one process's session. */
 export interface Session {
   id: string
   me: PeerId
   player: number
-  /** 16 bytes; what is proved with it is in wire/digest. */
+  /** 16 bytes; wire/digest makes the proofs from it. */
   secret: Uint8Array
   playersMax: number
   /** The game's types as text, and their fingerprint. */
   types: string
   schema: number
-  /** A member may recover it when primary and backup are gone at once. */
+  /** A member may recover the session when primary and backup are gone at once. */
   recovers: boolean
-  /** Only Node processes serve or stand by. */
+  /** Only Node processes serve or are backup. */
   hosts: boolean
-  /** As the register has it, the same for all members. */
+  /** The topology in the register, the same for all members. */
   topology: Topology
-  /** What who opened it settled for all, as the register has it. */
+  /** The options that the session's founder set for all, from the register. */
   terms: string
   server: Server
   client: Client
   watches: Map<PeerId, FailureDetector>
   hub: HubContact
   requests: number
-  /** Leaving: nothing new is begun. */
+  /** The member is leaving: nothing new is begun. */
   leaving: boolean
-  /** Since when one's own loop stands still again and again, Infinity if it does not; the last. */
+  /** Since when our loop stalls again and again, Infinity if it does not; and the last stall. */
   stalls: { since: Millis; last: Millis }
   rules: SessionRules
 }
 
-/** What an operation did, as the part on the primary says. */
+/** The effects of an operation, as reported by the part on the primary. */
 export interface Performed {
   outcome: Uint8Array
   changes: Change[]
-  /** What all members are told of it, once it is safe. */
+  /** Changes to be published to all members once they are safe. */
   news: Change[]
 }
 
-/** What the session tells the layer above. */
+/** Events for the layer above. */
 export type SessionEvent =
   | { kind: 'view'; view: View; before: View | null; why: Gone | null }
   | { kind: 'role'; role: Role }
   | { kind: 'done'; seq: number; outcome: Uint8Array }
-  /** We came back as somebody else: nobody can tell whether these were done. */
+  /** We came back as another player: nobody knows whether these operations were done. */
   | { kind: 'unknown'; seqs: number[] }
   /** The connection to the primary is lost, or is back. */
   | { kind: 'lost'; lost: boolean }
-  /** All that there was before the news that come from now on is known: it was told, or is none. */
+  /** All state up to this point is known: news from now on are new. */
   | { kind: 'caught-up' }
-  /** Primary and backup are gone for good: what they alone held is lost. */
+  /** Primary and backup are gone for good: state that only they had is lost. */
   | { kind: 'abandoned' }
   /** We are not a member any more: come back with a new incarnation. */
   | { kind: 'removed'; why: string }
-  /** As primary: the backup acks late and nobody is there to replace it, or it is well again. */
+  /** As primary: the backup acks late and no member can replace it; or it is in time again. */
   | { kind: 'slow'; slow: boolean }
-  /** As primary: what we commit may be told again, or not until the hub is heard again. */
+  /** As primary: commits may be published again, or not until the hub is heard again. */
   | { kind: 'leased'; leased: boolean }
-  /** Primary and backup were gone at once, and the session goes on without what they alone knew. */
+  /** Primary and backup were gone at once, and the session goes on without what only they knew. */
   | Recovered
-  /** As primary: these members' state of all parts must be brought up to date. */
+  /** As primary: these members must be sent a snapshot of all parts. */
   | { kind: 'welcome'; to: readonly PeerId[] }
 
-/** The session's sink. It is its own record: what it appends to the log is the record. */
+/** The session's sink. It keeps no separate record: the entries of the log are the record. */
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
-  /** To the hub, in order. */
+  /** Sends a message to the hub, in order. */
   hub(message: ToHub): void
   /** All parts of this member. */
   readonly parts: Parts
@@ -294,19 +300,19 @@ export interface Parts {
   change(change: Change): void
   /** The durable state of all parts. */
   collect(): PartState[]
-  /** What we were told of the durable state of all parts, in the form of `collect`. */
+  /** The durable state of all parts that was published to us, in the form of `collect`. */
   published(): PartState[]
-  /** Replaces the durable state of all parts; false if one is missing or does not take its own. */
+  /** Replaces the durable state of all parts; false if one is missing or rejects its own. */
   restore(parts: PartState[]): boolean
-  /** Whether a part needs a player who is away, by what we keep or were told of it (S-5). */
+  /** Whether a part needs a player who is away, by its durable or its published state (S-5). */
   keeps(player: number): boolean
-  /** What a player may see of news of a part; the same bytes if that is all. */
+  /** The news of a part with only what a player may see; the same bytes if that is all of them. */
   show(part: number, news: Uint8Array, player: number): Uint8Array
   /** News of a part for ourselves, from the primary. */
   news(part: number, from: PeerId, bytes: Uint8Array): void
 }
 
-/** What makes a session. */
+/** The options of a session. */
 export interface SessionOptions {
   /** 16 bytes that nobody can guess. */
   secret: Uint8Array
@@ -318,7 +324,7 @@ export interface SessionOptions {
   rules: SessionRules
 }
 
-/** A process that is no member yet. */
+/** A process that is not a member yet. */
 export function create(now: Millis, options: SessionOptions): Session {
   return {
     id: '',
@@ -358,12 +364,12 @@ export function create(now: Millis, options: SessionOptions): Session {
   }
 }
 
-/** A server object that nobody needs just now. */
+/** A server object that is not needed now. */
 export function idleServer(): ServerAs<'idle'> {
   return { role: 'idle', ...blank(), incoming: null }
 }
 
-/** What a server object has in common that knows nothing. */
+/** The common state of a server object that knows nothing. */
 export function blank(): Common {
   return {
     epoch: 0,
@@ -374,7 +380,7 @@ export function blank(): Common {
   }
 }
 
-/** What who leads has in the beginning. */
+/** The state of a member that begins to lead. */
 export function createLead(since: Millis, lease: Lease): Lead {
   return {
     lease,
@@ -389,36 +395,36 @@ export function createLead(since: Millis, lease: Lease): Lead {
   }
 }
 
-/** Whether a member of that kind may serve or stand by. @param hosts  only Node processes may */
+/** Whether a member of that kind may serve or be backup. @param hosts  only Node processes may */
 export function mayServe(kind: MemberKind, hosts: boolean): boolean {
   return hosts ? kind === 'node' : kind !== 'guest'
 }
 
 type In<Trait extends TraitOfRole> = Session & { server: ServerAs<RoleThat<Trait>> }
 
-/** Whether that is true of the role in which this process is. */
+/** Whether that trait is true of this process's role. */
 export function is<Of extends TraitOfRole>(session: Session, trait: Of): session is In<Of> {
   return isTrueOf(session.server.role, trait)
 }
 
-/** Whether this process serves as the primary: it takes operations and tells the view. */
+/** Whether this process serves as the primary: it takes operations and publishes the view. */
 export function serves(session: Session): session is In<'serves'> {
   return is(session, 'serves')
 }
 
-/** What a process keeps as long as it leads. */
+/** The state that a process keeps as long as it leads. */
 export function leadOf({ server }: Session): Lead {
   assert('lead' in server, `nobody leads as ${server.role}`)
   return server.lead
 }
 
-/** Whether it takes anything new: not while its role is on the way to the backup. */
+/** Whether the process takes anything new: not while its role is on the way to the backup. */
 export function takes(session: Session): session is In<'serves'> {
   const { server } = session
   return serves(session) && !(server.role === 'backedup' && server.handoverUntil !== null)
 }
 
-/** A peer's watch, begun anew: its rhythm changes with the role. */
+/** Starts a peer's failure detector again: the peer's rhythm changes with the role. */
 export function watchAnew(session: Session, now: Millis, peer: PeerId): void {
   const relayed = session.watches.get(peer)?.relayed ?? true
   session.watches.set(peer, createWatch(now, relayed))

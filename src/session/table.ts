@@ -1,17 +1,17 @@
 /**
- * The roles of the server object, and the ways from one to the next: tables that the code
- * consults, and from which docs/protocols/session.md has its own.
+ * The roles of the server object, and the transitions between them: tables that the code consults,
+ * and from which docs/protocols/session.md has its own.
  *
- * R is the register, and the register is the truth: a request may be answered twice, late or
- * never, and whoever reads R knows how it ended. From the moment the CAS that adds a backup
- * is sent until the register has answered the one that drops it, nothing is committed without
- * that backup: in between either may be believed to serve, and both hold what is committed.
+ * R is the register, and it is authoritative: a request may be answered twice, late or never, but a
+ * member that reads R knows how it ended. From the moment the CAS that adds a backup is sent until
+ * the register has answered the one that drops it, nothing is committed without that backup: in
+ * between either of the two may be believed to serve, and both hold what is committed.
  *
  * This is Vertical Paxos II with configurations of two and the directory as their master
  * (Lamport, Malkhi, Zhou, 2009): write to both, read from either, change through the master.
  */
 
-/** What is true of a role, and asked all over the session. */
+/** Properties of roles that are asked for all over the session. */
 export const TRAITS = {
   serves: 'takes operations and tells the view',
   leads: 'says at the hub that it lives, and brings members up to date',
@@ -25,9 +25,9 @@ export const TRAITS = {
 export type Trait = keyof typeof TRAITS
 
 /**
- * The roles. IDLE, BACKUP, ACTIVE_ALONE and ACTIVE_BACKEDUP are the source's (T11); the others
- * wait for one answer each: `sync` for the register to name us, those that ask for a
- * compare-and-set, `gathering` for what the others know.
+ * The roles. IDLE, BACKUP, ACTIVE_ALONE and ACTIVE_BACKEDUP are those of T11; the others wait for
+ * one answer each: `sync` for the register to name us, those with the trait `asks` for a
+ * compare-and-set, `gathering` for the reports of the others.
  */
 export const ROLES = {
   idle: ['free'],
@@ -46,17 +46,17 @@ export const ROLES = {
 /** The name of a role. */
 export type Role = keyof typeof ROLES
 
-/** The roles of which that is true. */
+/** The roles that have a trait. */
 export type RoleThat<Of extends Trait> = {
   [Name in Role]: Of extends (typeof ROLES)[Name][number] ? Name : never
 }[Role]
 
-/** Whether that is true of a role. */
+/** Whether a role has a trait. */
 export function isTrueOf(role: Role, trait: Trait): boolean {
   return (ROLES[role] as readonly Trait[]).includes(trait)
 }
 
-/** The ways from role to role. `e` is the epoch, `when` and `does` are for people. */
+/** The transitions between roles. `e` is the epoch; `when` and `does` are for readers. */
 export const TRANSITIONS = [
   {
     from: ['idle'],
@@ -197,17 +197,17 @@ export const TRANSITIONS = [
 
 type Row = (typeof TRANSITIONS)[number]
 
-/** What changes a role. */
+/** A cause of a transition. */
 export type Cause = Row['on']
 
-/** The role that it leads to. */
+/** The role to which a cause leads. */
 export type RoleAfter<On extends Cause> = Extract<Row, { on: On }>['to']
 
 const WAYS: ReadonlyMap<string, Role> = new Map(
   TRANSITIONS.flatMap(({ from, on, to }) => from.map((role) => [`${role} ${on}`, to] as const)),
 )
 
-/** The role that follows on a role, or null if no row of the table leads on from there. */
+/** The role that follows on a role, or null if the table has no such transition. */
 export function roleAfter(role: Role, on: Cause): Role | null {
   return WAYS.get(`${role} ${on}`) ?? null
 }

@@ -1,17 +1,17 @@
 /**
- * Whom a member believes that it leads.
+ * Which peers a member accepts as its primary.
  *
- * A view or a snapshot is taken from our primary, from its backup, and from whom the register
- * names: the hub tells every change of it. Else any member could say that it leads from now on,
- * with a number for an epoch that nobody gets above, and take the others with it. A primary or
- * a backup that lies is beyond this: they are trusted with the state itself.
+ * A view or a snapshot is accepted from our primary, from its backup, and from the member that the
+ * register names: the hub reports every change of the register. Otherwise any member could claim to
+ * lead, with an epoch that nobody can exceed, and take the others with it. This does not protect
+ * against a primary or a backup that lies: they are trusted with the state itself.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
 import type { Register } from '../directory/messages.ts'
 import type { Session } from './state.ts'
 
-/** Named by the register and not heard of for so long, the new primary is asked for its view. */
+/** A primary that the register names and that was not heard for so long is asked for its view. */
 export const RESYNC_MS: Millis = 200
 
 /** Whether that peer may be our primary by all that we know. */
@@ -22,7 +22,9 @@ export function mayLead(session: Session, peer: PeerId): boolean {
   return register.epoch >= view.epoch && peer === register.primary
 }
 
-/** The hub told who serves; its view may have come before, and was not believed then. */
+/**
+ * The hub sent the register; the new primary's view may have come before, and was rejected then.
+ */
 export function sighted(session: Session, now: Millis, register: Register): void {
   const { client } = session
   if (register.epoch <= client.register.epoch) return

@@ -1,12 +1,12 @@
 /**
  * The model checker: every interleaving of a small scope, breadth first.
  *
- * From the first state each enabled action is applied to a copy of its own; a state that was
- * not seen before joins the next ring. A state is known by its hash (hash.ts says what that
- * may miss), so memory holds 53 bits, a parent and an ordinal for each state, and whole states
- * for the ring at work alone. Rings come in order of distance, so the first violation of an
- * `always` is a shortest one. Its trace is found by walking the parents back and replaying the
- * ordinals forward; a model must therefore offer the same actions for the same state each time.
+ * From the first state each enabled action is applied to a copy of its own; a state that was not
+ * seen before joins the next ring. A state is identified by its hash (hash.ts describes what that
+ * may miss), so memory holds 53 bits, a parent and an ordinal for each state, and whole states only
+ * for the present ring. Rings come in order of distance, so the first violation of an `always` is a
+ * shortest one. Its trace is found by walking the parents back and replaying the ordinals forward;
+ * a model must therefore offer the same actions for the same state each time.
  *
  * Three kinds of claims:
  *   always     holds in every state (also: nothing throws, and a state holds plain data only)
@@ -22,15 +22,17 @@ import * as seen from './seen.ts'
 
 /** One step that a model may take from a state. */
 export interface Action<State> {
-  /** How a trace tells it, such as `network loses JOIN(3) to 1`. */
+  /** The action's name in a trace, such as `network loses JOIN(3) to 1`. */
   label: string
-  /** Loss, crash, …: it may happen, but nobody may count on it. */
+  /** Loss, crash, …: it may happen, but the model must not rely on it. */
   environment?: boolean
-  /** Changes the copy it is given; takes nothing by reference from the state it was made for. */
+  /**
+   * Changes the copy that it is given; takes nothing by reference from the state it was made for.
+   */
   next(state: State): void
 }
 
-/** What to explore, and what must hold there. */
+/** The states to explore, and the claims that must hold there. */
 export interface Model<State> {
   /** What reports call it. */
   name: string
@@ -38,29 +40,29 @@ export interface Model<State> {
   init(): State
   /** All steps that are possible now, in the same order at each call for equal states. */
   actions(state: State): Iterable<Action<State>>
-  /** True, or a sentence that says what is wrong. */
+  /** True, or a sentence that names the violation. */
   always: Record<string, (state: State) => true | string>
   /** What must hold in one reachable state at least, so that the scope is not empty of it. */
   sometimes?: Record<string, (state: State) => boolean>
   /** As `always`, of states from which only the environment can move. */
   settled?: Record<string, (state: State) => true | string>
-  /** What tells states apart, where that is less than the state. */
+  /** The data by which states are distinguished, where that is less than the state. */
   canonical?(state: State): unknown
-  /** A copy that shares nothing that is changed; by default one of everything (clone.ts). */
+  /** A copy that shares no changeable data; by default a deep one (clone.ts). */
   copy?(state: State): State
   /** One line about a state, shown under each step of a trace. */
   show?(state: State): string
 }
 
-/** How far to go. */
+/** The limits of exploring. */
 export interface Bounds {
   /** Exploring ends when so many states were seen; from 1 to STATES_MAX. */
   statesMax: number
-  /** A clock in milliseconds, only to fill in `ms`. */
+  /** A clock in milliseconds, used only for `ms`. */
   now?: () => number
 }
 
-/** A claim that does not hold, and the way there. */
+/** A claim that does not hold, and the path to its violation. */
 export interface Violation {
   property: string
   why: string
@@ -70,7 +72,7 @@ export interface Violation {
   shown: string[] | null
 }
 
-/** What exploring found. */
+/** The result of exploring. */
 export interface Report {
   /** That of the model. */
   name: string
@@ -92,7 +94,10 @@ export interface Report {
 
 /** Most states of one run; 20 bytes each are held to the end. */
 export const STATES_MAX: number = 50_000_000
-/** An action that changes the state it was made for is a bug of the model; so many are watched. */
+/**
+ * An action that changes the state it was made for is a bug of the model; so many actions are
+ * checked for that.
+ */
 const WATCHED_MAX = 5_000
 /** The property that an exception violates. */
 const NO_EXCEPTION = 'nothing throws'
@@ -109,7 +114,7 @@ interface Search<State> {
   ring: State[]
   ringIds: number[]
   edges: number
-  /** A new state was met and there was no room for it. */
+  /** A new state was found and there was no room for it. */
   cut: boolean
   fault: Fault | null
 }
@@ -154,7 +159,7 @@ export function check<State>(model: Model<State>, bounds: Bounds): Report {
   return report
 }
 
-/** The report as lines for a person: the numbers, what was not reached, the trace. */
+/** The report as lines for a person: the numbers, the claims that were not reached, the trace. */
 export function render(report: Report): string {
   const { name, states, edges, depth, complete, violation, ms } = report
   const extent = complete ? 'all of them' : violation ? 'until the violation' : 'bounded'
@@ -195,7 +200,7 @@ function keyOf<State>(model: Model<State>, state: State): number {
   return hash(model.canonical ? model.canonical(state) : state)
 }
 
-/** Takes in one state, which an action led to. @returns its number, or that of its like */
+/** Adds one state, to which an action led. @returns its number, or that of the equal one */
 function meet<State>(search: Search<State>, state: State, parent: number, ordinal: number): number {
   const { model, known } = search
   const key = keyOf(model, state)

@@ -1,10 +1,10 @@
 /**
  * Deep copies of plain data, fast enough for a copy at every edge of a state space.
  *
- * A state is a tree of numbers, strings, booleans, null, undefined, arrays, plain objects,
- * Map, Set and typed arrays. The shallow copies (`{...object}`, `slice`) are the engine's own
- * fast paths; only what holds further containers is walked again. A reference that occurs
- * twice becomes two copies: a state that relies on identity is no tree and not for us.
+ * A state is a tree of numbers, strings, booleans, null, undefined, arrays, plain objects, Map, Set
+ * and typed arrays. The shallow copies (`{...object}`, `slice`) are the engine's own fast paths;
+ * only values that hold further containers are walked again. A reference that occurs twice becomes
+ * two copies: a state that relies on identity is no tree and is not supported.
  */
 
 import { HoldfastError, isRules } from '../machine.ts'
@@ -28,7 +28,7 @@ function copy(value: unknown): unknown {
   if (value instanceof Map) return copyMap(value as Map<unknown, unknown>)
   if (value instanceof Set) return copySet(value as Set<unknown>)
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    // Works for every kind, and copies where a Buffer's own slice would share.
+    // This works for every kind, and copies where a Buffer's own slice would share.
     return Uint8Array.prototype.slice.call(value)
   }
   if (Object.getPrototypeOf(value) === null) {

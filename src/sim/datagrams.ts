@@ -13,7 +13,7 @@ import * as paths from './paths.ts'
 import type { Paths } from './paths.ts'
 import * as timeline from './timeline.ts'
 
-/** All sockets of one world. */
+/** All sockets of one simulation. */
 export interface Sockets {
   readonly ground: Ground
   readonly paths: Paths
@@ -29,7 +29,10 @@ interface Socket {
 }
 
 const SCHEME = 'sim:'
-/** Written over a datagram when its receiver has returned, so that who kept it is found out. */
+/**
+ * Written over a datagram when its receiver has returned, so that a receiver that kept it is found
+ * out.
+ */
 const SCRIBBLE = 0xdd
 
 /** No socket is open. */
@@ -67,7 +70,7 @@ export function closeAll(sockets: Sockets, machine: Machine): void {
   }
 }
 
-/** Tells a process that nobody listens at an address, whether that is so or not. */
+/** Reports to a process that nobody listens at an address, whether that is so or not. */
 export function refuse({ ground, open }: Sockets, machine: Machine, address: string): void {
   note(ground, machine.name, `is told that nobody listens at ${address}, out of nothing`)
   for (const socket of open.values()) {

@@ -1,7 +1,7 @@
 /**
- * What all of a world stands on: its time, its chance, its counters and its diary. The rooms
- * of the world (machines, paths, datagrams, streams) share it and know nothing of each other
- * but what is here.
+ * The state that a whole simulation shares: its time, its random draws, its counters and its
+ * transcript. The modules of the simulation (machines, paths, datagrams, streams) share it and know
+ * nothing else of each other.
  */
 
 import * as prng from '../faults/prng.ts'
@@ -12,13 +12,13 @@ import type { Millis } from '../machine.ts'
 import * as timeline from './timeline.ts'
 import type { Timeline } from './timeline.ts'
 
-/** What happened in a world so far. */
+/** Counts of a simulation so far. */
 export interface Counters {
-  /** Things that ran: alarms, arrivals, and what the world itself did. */
+  /** Events that ran: alarms, arrivals, and those of the simulation itself. */
   events: number
   /** Datagrams that were given to `send` and fit. */
   sent: number
-  /** Copies of datagrams that reached somebody. */
+  /** Copies of datagrams that reached a receiver. */
   received: number
   /** Datagrams that vanished by chance. */
   lost: number
@@ -26,7 +26,7 @@ export interface Counters {
   duplicated: number
   /** Datagrams stopped by a partition, by deafness or at a dead machine. */
   blocked: number
-  /** Datagrams that found nobody listening; the sender may be told. */
+  /** Datagrams at whose target nobody listened; the sender may be notified. */
   refused: number
   /** Datagrams above DATAGRAM_MAX: dropped. */
   oversize: number
@@ -46,21 +46,21 @@ interface Note {
   what: string | (() => string)
 }
 
-/** The shared state of one world. */
+/** The shared state of one simulation. */
 export interface Ground {
   readonly timeline: Timeline
   readonly seed: number | string
-  /** Of the network alone: nodes have chance of their own. */
+  /** Draws of the network alone: nodes have generators of their own. */
   readonly chance: Prng
   readonly counters: Counters
   readonly notes: Note[]
   readonly notesMax: number
   notesDropped: number
-  /** Says in words what bytes hold, for the diary. */
+  /** Describes the content of bytes, for the transcript. */
   readonly describe: ((bytes: Uint8Array) => string) | null
 }
 
-/** A ground on which nothing has happened. @param notesMax lines of the diary that are kept */
+/** A state in which nothing has happened. @param notesMax  lines of the transcript that are kept */
 export function create(
   seed: number | string,
   notesMax: number,
@@ -92,18 +92,18 @@ export function create(
   }
 }
 
-/** Writes a line into the diary; a function is asked for its words only if somebody reads. */
+/** Adds a line to the transcript; a function is called for its text only if lines are kept. */
 export function note(ground: Ground, who: string, what: string | (() => string)): void {
   const { notes, notesMax } = ground
   if (notesMax === 0) return
   notes.push({ at: ground.timeline.now, who, what })
   if (notes.length < notesMax * 2) return
-  // In large pieces, or each line would move all the others.
+  // Lines are removed many at a time, or each new line would move all the others.
   notes.splice(0, notesMax)
   ground.notesDropped += notesMax
 }
 
-/** The last lines of the diary: time in milliseconds, who, what. */
+/** The last lines of the transcript: time in milliseconds, who, what. */
 export function transcript(ground: Ground): string[] {
   const kept = ground.notes.slice(-ground.notesMax)
   const dropped = ground.notesDropped + ground.notes.length - kept.length
@@ -114,7 +114,7 @@ export function transcript(ground: Ground): string[] {
   return dropped > 0 ? [`(${dropped} lines before)`, ...lines] : lines
 }
 
-/** Bytes in words for the diary. */
+/** Describes bytes for the transcript. */
 export function content(ground: Ground, bytes: Uint8Array): string {
   return ground.describe ? `${bytes.length} B ${ground.describe(bytes)}` : `${bytes.length} B`
 }

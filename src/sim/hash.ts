@@ -1,5 +1,5 @@
 /**
- * A number of 53 bits that stands for a whole state.
+ * A hash of 53 bits for a whole state.
  *
  * The state is first written out as a run of 32-bit words: for each value a tag with its
  * length, then its content, so that no two different values have the same words. Two lanes of 32
@@ -15,9 +15,9 @@
  *   costs time and hides nothing.
  * - 0 and -0 are the same, and so are all NaN.
  *
- * What may be missed: two different states with one number, the second of which is then taken
- * for seen. Among n states that happens somewhere with a chance of about n² / 2^54: one in
- * 18,000 for a million states, one in 180 for ten million.
+ * A collision may be missed: of two different states with one hash, the second counts as seen.
+ * Among n states that happens somewhere with a probability of about n² / 2^54: one in 18,000 for a
+ * million states, one in 180 for ten million.
  */
 
 import { HoldfastError, isRules } from '../machine.ts'
@@ -43,11 +43,11 @@ const halves = new Int32Array(double.buffer)
 // One buffer serves all calls: a hash neither waits nor calls foreign code while it is in use.
 let words = new Int32Array(WORDS_FIRST)
 let at = 0
-// The lanes leave a run through here, since a function returns one number cheaply, not two.
+// The lanes are returned through this array, since a function returns one number cheaply, not two.
 const lanes = new Int32Array(2)
 
 /**
- * 53 bits that stand for this value.
+ * The 53-bit hash of a value.
  *
  * @throws HoldfastError 'bad-value' for what is no plain data
  */
@@ -127,8 +127,8 @@ type Bag = Record<string, unknown>
 type TypedArray = ArrayLike<number> & { readonly constructor: { readonly name: string } }
 
 function putObject(value: Bag): void {
-  // The count comes last: counting first would walk the keys twice. A key is a text, so that
-  // the tag of the end cannot be taken for one.
+  // The count comes last: counting first would walk the keys twice. A key is a text, so the tag of
+  // the end cannot be mistaken for one.
   let count = 0
   push(tagOf.object)
   for (const key in value) {

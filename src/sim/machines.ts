@@ -1,9 +1,9 @@
 /**
  * Machines and the processes on them: a loop, alarms, a clock of its own, a store.
  *
- * A process has a life. A crash ends it: what was planned for that life does not happen, and
- * code of it that is still held somewhere (behind a promise, say) finds loops, sockets and
- * stores that do nothing. The store belongs to the machine and outlives the process.
+ * A process has a life. A crash ends it: events that were planned for that life do not happen, and
+ * code of it that is still held somewhere (behind a promise, say) finds loops, sockets and stores
+ * that do nothing. The store belongs to the machine and survives the process.
  *
  * Clocks of two lives never agree: each starts at some instant of its own, as a real
  * monotonic clock does, so that a protocol that compares two of them is found out.
@@ -25,15 +25,15 @@ export interface Machine {
   life: number
   /** Its process lives. */
   running: boolean
-  /** Its system answers: refuses datagrams, resets streams. */
+  /** The machine's system answers: it refuses datagrams and resets streams. */
   powered: boolean
-  /** World time until which its loop stands still. */
+  /** Simulated time until which the machine's loop stalls. */
   stalledUntil: Millis
-  /** Datagrams that came while it stood still. */
+  /** Datagrams that came during the stall. */
   held: number
-  /** The clock showed `shown` at world time `since` and goes at `factor`. */
+  /** The clock showed `shown` at simulated time `since` and runs at `factor`. */
   clock: { shown: Millis; since: Millis; factor: number }
-  /** Those that are set. */
+  /** Alarms that are set. */
   readonly alarms: Set<Clockwork>
   chance: Prng
   readonly records: Map<string, Uint8Array>
@@ -44,7 +44,7 @@ const NEVER = Number.POSITIVE_INFINITY
 export const DATAGRAMS_HELD_MAX = 256
 /** A clock starts somewhere from 0 to this. */
 const CLOCK_START_MAX: Millis = 1_000_000
-/** After a stall alarms come before what arrived: timers first, then input, is the worse order. */
+/** After a stall alarms come before arrivals: timers first, then input, is the worse order. */
 const AHEAD = 2 ** 50
 
 /** A machine that is off. */
@@ -83,14 +83,14 @@ export function stop(machine: Machine, silent: boolean): void {
   machine.alarms.clear()
 }
 
-/** Lets the loop stand still. */
+/** Stalls the loop. */
 export function stall(ground: Ground, machine: Machine, ms: Millis): void {
   const { now } = ground.timeline
   if (machine.stalledUntil <= now) machine.held = 0
   machine.stalledUntil = Math.max(machine.stalledUntil, now + ms)
 }
 
-/** Puts off what is due while the loop stands still. @returns false if it may run now */
+/** Postpones an event while the loop stalls. @returns false if it may run now */
 export function putOff(ground: Ground, machine: Machine, entry: Entry): boolean {
   if (machine.stalledUntil <= ground.timeline.now) return false
   if (!entry.late && entry.kind === 'datagram' && ++machine.held > DATAGRAMS_HELD_MAX) {
@@ -110,7 +110,7 @@ export function setClock(ground: Ground, machine: Machine, factor: number): void
   for (const work of machine.alarms) set(work, work.due)
 }
 
-/** The loop of the life that runs now. @param slackMs alarms go off up to so much late */
+/** The loop of the present life. @param slackMs  alarms fire up to so much late */
 export function loopOf(ground: Ground, machine: Machine, slackMs: Millis): Loop {
   const { life } = machine
   return {
@@ -125,11 +125,11 @@ export function loopOf(ground: Ground, machine: Machine, slackMs: Millis): Loop 
   }
 }
 
-/** How long the disk of a machine takes at most, until it has a write and until it says so. */
+/** Most time that the disk of a machine takes to get a write, and to report it. */
 const DISK_MS: Millis = 4
 
 /**
- * The store of the machine, for the life that runs now: later nothing is written any more. Who
+ * The store of the machine, for the present life: later nothing is written any more. A process that
  * is killed while it writes has written all of it or nothing.
  */
 export function storeOf(ground: Ground, machine: Machine): Store {
@@ -164,16 +164,18 @@ function showing(ground: Ground, { clock }: Machine): Millis {
   return clock.shown + (ground.timeline.now - clock.since) * clock.factor
 }
 
-/** What one alarm is about. */
+/** The state of one alarm. */
 interface Clockwork {
   readonly ground: Ground
   readonly machine: Machine
   readonly life: number
   readonly run: () => void
   readonly slackMs: Millis
-  /** By the machine's clock; Infinity while it is not set. */
+  /** When the alarm is due, by the machine's clock; Infinity while it is not set. */
   due: Millis
-  /** The one that counts, kept over a cancel; others of this alarm in the timeline are stale. */
+  /**
+   * The valid entry of this alarm, kept over a cancel; its other entries in the timeline are stale.
+   */
   entry: Entry | null
 }
 
@@ -196,7 +198,7 @@ function set(work: Clockwork, at: Millis): void {
   work.due = at
   machine.alarms.add(work)
   const instant = instantOf(work)
-  // An entry that comes too early puts itself back: moving a deadline forward is for free.
+  // An entry that comes too early puts itself back: moving a deadline later costs nothing.
   if (!work.entry || work.entry.at > instant) plan(work, instant)
 }
 
@@ -205,7 +207,7 @@ function cancel(work: Clockwork): void {
   work.machine.alarms.delete(work)
 }
 
-/** When, in the world's time, the machine's clock will show at least what is due. */
+/** The simulated time at which the machine's clock will show at least the due instant. */
 function instantOf({ ground, machine, due }: Clockwork): Millis {
   const { shown, since, factor } = machine.clock
   let instant = since + (due - shown) / factor

@@ -1,8 +1,8 @@
 /**
- * The network between machines: which conditions hold from one to another, and what is cut.
+ * The network between machines: the conditions from one to another, and the cuts.
  *
- * Conditions are what was last said for that pair; weather comes on top, the worse of each
- * value. Cuts are listed one by one and each can be mended by itself, so faults may overlap.
+ * The conditions last set for a pair apply; added network-wide conditions come on top, the worse of
+ * each value. Cuts are listed one by one and each can be mended by itself, so faults may overlap.
  */
 
 import * as conditions from '../faults/conditions.ts'
@@ -10,12 +10,12 @@ import type { Conditions, Path } from '../faults/conditions.ts'
 import type { Millis } from '../machine.ts'
 import type { Ground } from './ground.ts'
 
-/** All paths of one world. */
+/** All paths of one simulation. */
 export interface Paths {
   readonly rules: Rule[]
   readonly weather: Conditions[]
   readonly cuts: Set<Cut>
-  /** By pair: what holds now, and what its losses remember. */
+  /** For each pair its present conditions, and the memory of its losses. */
   readonly pairs: Map<string, Pair>
 }
 
@@ -30,16 +30,16 @@ interface Pair {
   path: Path
 }
 
-/** Something that lets nothing pass: between sides, or one way. */
+/** A cut that lets nothing pass: between sides, or one way. */
 export type Cut =
   | { kind: 'partition'; sides: ReadonlyMap<string, number> }
   | { kind: 'deafness'; from: string; to: string }
 
-/** Stands for every machine in a rule. */
+/** In a rule this means every machine. */
 export const ANYONE = '*'
 /** A lost segment of a stream is sent again after so long, or a round trip if that is more. */
 const RESEND_MS: Millis = 200
-/** So often in a row at most a segment is lost by chance. */
+/** Most times in a row that a segment is lost by chance. */
 const RESENDS_MAX = 6
 
 /** Paths that all have these conditions. */
@@ -48,7 +48,7 @@ export function create(base: Conditions): Paths {
   return { rules, weather: [], cuts: new Set(), pairs: new Map() }
 }
 
-/** Says which conditions hold from one to the other; the last word for a pair counts. */
+/** Sets the conditions from one machine to the other; the newest rule for a pair applies. */
 export function setConditions(paths: Paths, from: string, to: string, wire: Conditions): void {
   const rule = paths.rules.find((each) => each.from === from && each.to === to)
   if (rule) paths.rules.splice(paths.rules.indexOf(rule), 1)
@@ -56,7 +56,7 @@ export function setConditions(paths: Paths, from: string, to: string, wire: Cond
   forget(paths)
 }
 
-/** Adds weather over all paths. @returns takes it away again */
+/** Adds conditions over all paths. @returns removes them again */
 export function addWeather(paths: Paths, wire: Conditions): () => void {
   paths.weather.push(wire)
   forget(paths)
@@ -67,7 +67,7 @@ export function addWeather(paths: Paths, wire: Conditions): () => void {
   }
 }
 
-/** Nothing passes from one to the other at present. A machine always reaches itself. */
+/** Whether nothing passes from one to the other at present. A machine always reaches itself. */
 export function isCut(paths: Paths, from: string, to: string): boolean {
   if (from === to) return false
   for (const cut of paths.cuts) {

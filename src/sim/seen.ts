@@ -2,11 +2,11 @@
  * The states that a search has met, as numbers in typed arrays: a Map of ten million entries
  * costs several times the memory and half the speed.
  *
- * A state's number is its place in the order of meeting. The table is open addressing with
- * linear steps, at most half full; a slot holds a number + 1, and 0 is free.
+ * A state's number is its index in the order of finding. The table is open addressing with linear
+ * steps, at most half full; a slot holds a number + 1, and 0 is free.
  */
 
-/** What is known of all states met so far. */
+/** All states found so far. */
 export interface Seen {
   count: number
   /** By number of state: its 53-bit hash. */
@@ -20,7 +20,7 @@ export interface Seen {
 
 const CAPACITY_FIRST = 1024
 
-/** Nothing met yet. */
+/** No states yet. */
 export function create(): Seen {
   return {
     count: 0,
@@ -42,7 +42,7 @@ export function find(seen: Seen, key: number): number {
   }
 }
 
-/** Takes in a state that `find` does not know. @returns its number */
+/** Adds a state that `find` does not know. @returns its number */
 export function add(seen: Seen, key: number, parent: number, ordinal: number): number {
   if (seen.count === seen.keys.length) grow(seen)
   const id = seen.count++

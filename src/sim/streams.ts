@@ -1,11 +1,11 @@
 /**
  * Streams in a simulated network: whole messages, ordered and reliable, as over TCP.
  *
- * Each end has a line of what it sent, and only the head of the line moves. A loss by chance
- * is a longer way, as TCP sends again, and what is behind waits as well. A cut, in either
- * direction since nothing could be acknowledged, holds up the line; after BREAK_MS of that the
- * sender's end breaks. Its other end learns nothing of it until it sends something itself and
- * is answered with a reset: half-open, as in life. The same holds when a machine dies. When
+ * Each end has a queue of what it sent, and only the head of the queue moves. A loss by chance
+ * makes its way longer, as TCP sends again, and the rest of the queue waits as well. A cut, in
+ * either direction since nothing could be acknowledged, blocks the queue; after BREAK_MS of that
+ * the sender's end breaks. Its other end learns nothing of it until it sends something itself and
+ * is answered with a reset: half-open, as in real life. The same holds when a machine dies. When
  * only the process dies, its system resets the other ends at once.
  */
 
@@ -20,21 +20,21 @@ import * as paths from './paths.ts'
 import type { Paths } from './paths.ts'
 import * as timeline from './timeline.ts'
 
-/** An end whose line stands still for so long breaks. */
+/** An end whose queue is blocked for so long breaks. */
 export const BREAK_MS: Millis = 10_000
-/** A cut line is tried again so often. */
+/** A blocked queue is tried again so often. */
 const RETRY_MS: Millis = 200
-/** The systems on both ways hold so many bytes before `backlog` shows any. */
+/** The systems on both sides hold so many bytes before `backlog` shows any. */
 const SYSTEM_BUFFER: number = 64 * 1024
 
 /** Takes one side of a new stream. */
 export type Accept = (stream: Stream) => StreamEvents
 
-/** All streams of one world. */
+/** All streams of one simulation. */
 export interface Streams {
   readonly ground: Ground
   readonly paths: Paths
-  /** By URL; one that is no longer offered stays, since its machine is still there. */
+  /** Listeners by URL; one that stopped listening stays, since its machine is still there. */
   readonly offers: Map<string, Offer>
   readonly ends: Set<End>
 }
@@ -53,13 +53,13 @@ interface End {
   other: End | null
   state: 'opening' | 'open' | 'closed'
   readonly line: Item[]
-  /** Bytes in the line. */
+  /** Bytes in the queue. */
   bytes: number
-  /** When the last of the line will be there. */
+  /** When the last of the queue will arrive. */
   lastAt: Millis
-  /** The head of the line is in the timeline. */
+  /** The head of the queue is in the timeline. */
   moving: boolean
-  /** Since when the line stands still, or -1. */
+  /** Since when the queue is blocked, or -1. */
   stuckSince: Millis
 }
 
@@ -76,7 +76,7 @@ export function create(ground: Ground, network: Paths): Streams {
   return { ground, paths: network, offers: new Map(), ends: new Set() }
 }
 
-/** Offers streams at a URL. @returns stops offering @throws HoldfastError 'port-taken' */
+/** Listens for streams at a URL. @returns stops listening @throws HoldfastError 'port-taken' */
 export function listen(
   streams: Streams,
   machine: Machine,
@@ -112,7 +112,7 @@ export function connect(
   return streamOf(streams, end)
 }
 
-/** What the death of a machine's process, and with `silent` of its system, does to streams. */
+/** The effects of the death of a machine's process, and with `silent` of its system, on streams. */
 export function closeAll(streams: Streams, machine: Machine, silent: boolean): void {
   for (const offer of streams.offers.values()) if (offer.machine === machine) offer.accept = null
   for (const end of streams.ends) {
@@ -198,7 +198,7 @@ function knock(streams: Streams, end: End, since: Millis): void {
   note(ground, machine.name, `<- ${end.machine.name}  a stream opens at ${end.url}`)
   push(streams, far, 'open', EMPTY)
   far.events = accept(streamOf(streams, far))
-  // What accept itself sent or closed stands in the line behind the opening.
+  // Messages that `accept` itself sent, or its close, are in the queue behind the opening.
   if ((far as { state: End['state'] }).state === 'open') far.events.opened()
 }
 
@@ -215,7 +215,7 @@ function move(streams: Streams, end: End, delay: Millis): void {
   after(streams, delay, () => arrive(streams, end))
 }
 
-/** The head of the line is to arrive now, if it can. */
+/** The head of the queue arrives now, if it can. */
 function arrive(streams: Streams, end: End): void {
   const { ground } = streams
   const { now } = ground.timeline
@@ -268,7 +268,7 @@ function hand(streams: Streams, end: End, item: Item): void {
   }
 }
 
-/** The end carries nothing more, otherwise than by `close`. */
+/** The end breaks, otherwise than by `close`. */
 function breakEnd(streams: Streams, end: End, why: string, met?: Met): void {
   const { ground } = streams
   const { machine } = end

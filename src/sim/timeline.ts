@@ -1,23 +1,23 @@
 /**
- * What is to happen, in the order of virtual time: a binary heap.
+ * The timeline: future events in the order of virtual time, in a binary heap.
  *
- * Two entries of one instant come in the order in which they were put in, so a run depends on
- * nothing but its seed and its calls.
+ * Two entries of one instant run in the order in which they were added, so a run depends on nothing
+ * but its seed and its calls.
  */
 
 import type { Millis } from '../machine.ts'
 
-/** One thing to happen. `at` and `order` belong to the timeline while it is in there. */
+/** One future event. `at` and `order` belong to the timeline while the entry is in it. */
 export interface Entry {
   at: Millis
   order: number
-  /** Whose loop runs it; null for the world itself. */
+  /** The machine whose loop runs the entry; null for the simulation itself. */
   readonly owner: Owner | null
-  /** It happens in this life of the owner only; ANY_LIFE where the system acts. */
+  /** The entry runs only in this life of the owner; ANY_LIFE where the system acts. */
   readonly life: number
   readonly kind: 'alarm' | 'datagram' | 'other'
   readonly run: (entry: Entry) => void
-  /** It was due while its owner's loop stood still. */
+  /** The entry was due while its owner's loop stalled. */
   late: boolean
 }
 
@@ -30,19 +30,19 @@ export interface Owner {
 /** An entry of this life happens in every life. */
 export const ANY_LIFE = -1
 
-/** All that is to happen. */
+/** All future events. */
 export interface Timeline {
   now: Millis
   readonly heap: Entry[]
   lastOrder: number
 }
 
-/** Nothing is to happen, and it is 0. */
+/** An empty timeline at time 0. */
 export function create(): Timeline {
   return { now: 0, heap: [], lastOrder: 0 }
 }
 
-/** Puts in something new. @param at not before now */
+/** Adds a new entry. @param at  not before now */
 export function add(
   timeline: Timeline,
   at: Millis,

@@ -1,7 +1,7 @@
 /**
- * Transcripts compared with what was once looked at and found right.
+ * Compares transcripts with ones that were once reviewed and found right.
  *
- * Here is only the comparing; reading and writing files is the test's own business.
+ * This file only compares; tests read and write the files.
  */
 
 /** Lines shown before and after the first that differs. */
@@ -13,7 +13,7 @@ export function toText(lines: readonly string[]): string {
 }
 
 /**
- * Where two texts first differ, for a person.
+ * Where two texts first differ, for a person to read.
  *
  * @returns null if they are the same
  */

@@ -1,17 +1,17 @@
 /**
- * A world in virtual time: machines, a network between them, and all that can befall both.
+ * A simulation in virtual time: machines, a network between them, and the faults of both.
  *
  *     const world = createWorld({ seed: 7, conditions: 'rtt=40,loss=5%' })
  *     world.node('a', (node) => startMember(node))     // runs now and at each restart
  *     world.at(1_000, () => world.crash('a'))
  *     await world.run(5_000)
  *
- * The nodes get the same ports that drivers offer (ports.ts), so the code in them is the code
- * that is shipped. The same seed and the same calls give the same run, to the last line of the
- * transcript; nothing here reads a clock or draws chance from elsewhere.
+ * The nodes get the same ports that drivers offer (ports.ts), so the code in them is the code that
+ * is shipped. The same seed and the same calls give the same run, to the last line of the
+ * transcript; nothing here reads a clock or draws random numbers from elsewhere.
  *
- * Code with promises needs `run`, which after each event lets the pending promises go on
- * before time moves; code without may use `runSync`, which is faster.
+ * Code with promises needs `run`, which after each event lets pending promises go on before time
+ * moves; code without may use `runSync`, which is faster.
  */
 
 import * as conditions from '../faults/conditions.ts'
@@ -32,17 +32,17 @@ import type { Accept } from './streams.ts'
 import * as timeline from './timeline.ts'
 import type { Entry } from './timeline.ts'
 
-/** How a world begins. */
+/** The options of a simulation. */
 export interface WorldOptions {
   /** A safe integer or a text. */
   seed: number | string
-  /** What holds on all paths; by default nothing is lost and nothing takes time. */
+  /** Conditions of all paths; by default nothing is lost and nothing takes time. */
   conditions?: Partial<Conditions> | string
-  /** Alarms go off up to so much late, evenly drawn; by default 0. */
+  /** Alarms fire up to so much late, evenly drawn; by default 0. */
   slackMs?: Millis
   /** Lines of the transcript that are kept; by default LINES_MAX, 0 for none. */
   linesMax?: number
-  /** Says in words what bytes hold, for the transcript. */
+  /** Describes the content of bytes, for the transcript. */
   describe?: (bytes: Uint8Array) => string
 }
 
@@ -58,29 +58,29 @@ export interface SimNode {
   readonly openDatagrams: OpenDatagrams
   /** Opens a stream to a URL that some node listens at. */
   readonly connect: Connect
-  /** Takes streams at a URL. @returns stops taking @throws HoldfastError 'port-taken' */
+  /** Accepts streams at a URL. @returns stops accepting @throws HoldfastError 'port-taken' */
   listen(url: string, accept: Accept): () => void
-  /** What was written survives every crash. */
+  /** The node's store; written records survive every crash. */
   readonly store: Store
-  /** This life has not ended. */
+  /** Whether this life has not ended. */
   alive(): boolean
   /** Writes a line into the transcript. */
   note(what: string): void
 }
 
-/** How a node goes down. */
+/** How a node crashes. */
 export interface CrashOptions {
-  /** The machine dies and not the process alone: nobody is told, nothing answers. */
+  /** The machine dies and not only the process: nobody is notified, nothing answers. */
   silent?: boolean
 }
 
-/** A world. All names of nodes must be known to it, or it throws 'not-found'. */
+/** A simulation. Every name of a node must be known to it, or it throws 'not-found'. */
 export interface World {
   /** Virtual time, in ms from 0. */
   now(): Millis
   /** What the network did, in datagrams. */
   readonly counters: Readonly<Counters>
-  /** The node of that name in its present life; made and booted if it is new. */
+  /** The node of that name in its present life; a new one is created and booted. */
   node(name: string, boot?: (node: SimNode) => void): SimNode
   /** Names of all nodes, in the order they were made. */
   names(): string[]
@@ -94,48 +94,52 @@ export interface World {
   runSync(ms: Millis): void
   /** As `runUntil`, for code without promises. */
   runUntilSync(holds: () => boolean, maxMs: Millis): boolean
-  /** Does something at an instant of the world's time. */
+  /** Calls `act` at an instant of simulated time. */
   at(instant: Millis, act: () => void): void
   /** Ends the life of a node at once; nothing happens if it is down. */
   crash(name: string, options?: CrashOptions): void
-  /** Boots it again; nothing happens if it runs. */
+  /** Boots the node again; nothing happens if it runs. */
   restart(name: string): SimNode
   /**
-   * Nothing passes between the groups; who is in none is with all others in none.
+   * Lets nothing pass between the groups; nodes in no group form one more.
    *
    * @returns mends it
    */
   partition(groups: readonly (readonly string[])[]): () => void
-  /** What `from` sends does not reach `to`. @returns mends it */
+  /** Drops messages from `from` to `to`. @returns mends it */
   deafen(from: string, to: string): () => void
   /** Mends all partitions and all deafness. */
   heal(): void
-  /** Its loop runs nothing for so long, then everything late, alarms first. */
+  /** Stalls the node's loop for so long; then everything runs late, alarms first. */
   stall(name: string, ms: Millis): void
-  /** Its system tells it that nobody listens at an address, as anybody on the way may forge. */
+  /**
+   * The node's system reports that nobody listens at an address, as anybody on the path may forge.
+   */
   refuse(name: string, address: string): void
-  /** Its clock goes at this factor from now on; 1 is as it should be. */
+  /** The node's clock runs at this factor from now on; 1 is normal. */
   slowClock(name: string, factor: number): void
-  /** What holds from one to the other; `*` is anyone. The last word for a pair counts. */
+  /**
+   * Sets the conditions from one node to the other; `*` is any node. The newest for a pair apply.
+   */
   conditions(from: string, to: string, conditions: Partial<Conditions> | string): void
-  /** Worsens all paths. @returns takes it away again */
+  /** Worsens the conditions of all paths. @returns ends that */
   weather(conditions: Partial<Conditions>): () => void
   /** Carries out a schedule, which starts now. */
   follow(steps: Readonly<Schedule>): void
-  /** The last lines: time, who, what. */
+  /** The last lines of the transcript: time, who, what. */
   transcript(): readonly string[]
 }
 
-/** Lines of a transcript that are kept unless told otherwise. */
+/** Lines of a transcript that are kept by default. */
 export const LINES_MAX = 20_000
-/** Most alarms may be late, in milliseconds. */
+/** Most that alarms may be late, in milliseconds. */
 export const SLACK_MAX: Millis = 10_000
-/** So much may happen at one instant; beyond, somebody sets alarms for the past again and again. */
+/** Most events at one instant; more mean that code sets alarms for the past again and again. */
 const AT_ONCE_MAX = 1_000_000
 /** Turns of the promise queue after each event; a longer chain goes on after the next. */
 const TURNS = 10
 
-/** Makes a world with nobody in it, at time 0. @throws HoldfastError 'bad-value' */
+/** Creates a simulation without nodes, at time 0. @throws HoldfastError 'bad-value' */
 export function createWorld(options: WorldOptions): World {
   const { seed, slackMs = 0, linesMax = LINES_MAX, describe = null } = options
   if (!(slackMs >= 0 && slackMs <= SLACK_MAX)) {
@@ -281,7 +285,7 @@ function faultsOf(scene: Scene): Faults {
   return faults
 }
 
-/** The next event by then. Promises get their turn only after what ran. */
+/** Runs the next event until `end`. Promises get their turn only after an event that ran. */
 function step(scene: Scene, end: Millis): 'event' | 'stale' | 'nothing' {
   const { timeline: line, counters } = scene.ground
   const entry = timeline.take(line, end)
@@ -351,7 +355,7 @@ function crash(scene: Scene, name: string, silent: boolean): void {
   if (!machine.running) return
   ground.note(scene.ground, name, silent ? 'its machine dies' : 'crashes')
   datagrams.closeAll(scene.sockets, machine)
-  // The life ends first: nothing that the ends of streams do may run code of the dead.
+  // The life ends first: the ends of streams must not run code of the dead process.
   machines.stop(machine, silent)
   streams.closeAll(scene.streams, machine, silent)
 }
@@ -373,7 +377,9 @@ function cut(network: paths.Paths, made: paths.Cut): () => void {
   return () => void network.cuts.delete(made)
 }
 
-/** Carries out one fault and plans its end. A crash of who is down already does not count. */
+/**
+ * Carries out one fault and plans its end. A crash of a node that is already down does not count.
+ */
 function befall(scene: Scene, faults: Faults, fault: Fault): void {
   const { ground: base } = scene
   const { timeline: line, counters } = base
@@ -391,7 +397,7 @@ function befall(scene: Scene, faults: Faults, fault: Fault): void {
   })
 }
 
-/** @returns what ends it, if it is not over by itself */
+/** @returns the function that ends it, unless it ends by itself */
 function strike(scene: Scene, faults: Faults, fault: Fault): (() => void) | null {
   switch (fault.kind) {
     case 'loss':

@@ -1,10 +1,12 @@
 /**
- * What all who play agree on. Worlds of two roots may differ in which acts they hold, and it is
- * not known which of the roots stays; so an act is void only where no world is left that has it.
+ * Agreement of all who play. The worlds of two reference members may differ in the acts that they
+ * hold, and it is not known which of the two stays; so an act is void only where no world is left
+ * that holds it.
  *
- * Whoever hears everybody else compares: in one round each said the same acts of a settled slot,
- * and in a second one again, so that no world that was on its way meanwhile has others. What was
- * agreed on stays so: whoever comes takes a world from one of them. Frames say up to which slot.
+ * A member that hears everybody else compares, in rounds. In one round each peer reported the same
+ * acts of a settled slot, and in a second one again, so that no world that was on its way meanwhile
+ * holds others. An agreement is final: a newcomer takes its world from one of those who agreed.
+ * Frames carry up to which slot all agree.
  */
 
 import type { PeerId } from '../machine.ts'
@@ -13,7 +15,7 @@ import { slotsLayout } from './messages.ts'
 import type { Settled, SettledWord, SlotPeer, Slots, SlotsOut } from './state.ts'
 import { takeVoid } from './tally.ts'
 
-/** What a peer says of a settled slot that is settled here too. */
+/** A peer reported a settled slot that is settled here too. */
 export function hear(
   slots: Slots,
   inc: PeerId,
@@ -31,11 +33,11 @@ export function hear(
   judge(slots, inc, mine, word, out)
 }
 
-// The same acts make the same world, if rules are the same (SL-3).
+// The same acts make the same world, if all have the same rule (SL-3).
 function judge(slots: Slots, inc: PeerId, mine: Settled, word: SettledWord, out: SlotsOut): void {
   const peer = slots.peers.get(inc)!
   if (word.hash === mine.hash) {
-    // A world that was taken is the same until something is done in it.
+    // A world that was just taken is equal anyway: equality proves nothing before the next act.
     if (peer.diverged !== word.acts) peer.diverged = null
     return
   }
@@ -44,13 +46,13 @@ function judge(slots: Slots, inc: PeerId, mine: Settled, word: SettledWord, out:
   if (isKnown) return
   const { slot } = word
   out.emit({ kind: 'slots-diverged', slot, player: slots.players.get(inc) ?? 0 })
-  // Whoever takes a world in a moment has none to be compared with then.
+  // A member that is about to take another world has none to be compared with.
   for (const [to, { standing }] of slots.peers) {
     if (standing === 'live') out.send(to, encode(slotsLayout, { kind: 'differs', slot, ...mine }))
   }
 }
 
-/** A peer says that its world is another than somebody's. */
+/** A peer reports that its world differs from somebody's with the same acts. */
 export function hearDiffers(
   slots: Slots,
   inc: PeerId,
@@ -64,25 +66,27 @@ export function hearDiffers(
   else if (isNear(slots, slot)) slots.peers.get(inc)!.kept = word
 }
 
-/** Whether a slot is settled here soon. */
+/** Whether a slot will be settled here soon. */
 export function isNear({ base, horizon }: Slots, slot: number): boolean {
   return slot > base && slot <= base + horizon
 }
 
-/** How many others have the same acts and other worlds. */
+/** How many peers have the same acts as we, and other worlds. */
 export function diverging({ peers }: Slots): number {
   let count = 0
   for (const { diverged } of peers.values()) if (diverged !== null) count++
   return count
 }
 
-/** Our world is another, or not that of a peer: what was heard before says nothing. */
+/**
+ * Our world is another, or a peer's differs from it: earlier reports of the peers prove nothing.
+ */
 export function restart(slots: Slots, ...peers: readonly SlotPeer[]): void {
   for (const peer of peers) peer.same = -1
   slots.round = { mark: slots.base, before: -1 }
 }
 
-/** Whether a round is over. */
+/** Ends the round if everybody has reported. */
 export function look(slots: Slots, out: SlotsOut): void {
   const { round, base } = slots
   if (slots.standing !== 'live' || slots.asked !== 0) return
@@ -91,26 +95,28 @@ export function look(slots: Slots, out: SlotsOut): void {
   learn(slots, round.before, out)
 }
 
-/** Whether everybody here has said, since the round began, that its acts are ours. */
+/** Whether everybody here has reported, since the round began, the same acts as ours. */
 export function haveAllSaid({ here, me, peers, round }: Slots): boolean {
   for (const inc of here) {
     if (inc === me) continue
     const peer = peers.get(inc)
     if (peer?.standing === 'closed') continue
-    // Of whom nothing is known anything may be.
+    // A peer of which nothing is known may hold any acts.
     if (peer?.standing !== 'live' || peer.same <= round.mark) return false
   }
   return true
 }
 
-/** All who play have the same acts up to that slot: what is void there is void for ever. */
+/**
+ * All who play have the same acts up to that slot: an act that is not among them is void for ever.
+ */
 export function learn(slots: Slots, agreed: number, out: SlotsOut): void {
   if (agreed <= slots.agreed) return
   slots.agreed = agreed
   tellVoid(slots, agreed, out)
 }
 
-// Tells which of our own acts up to a slot are not in our world.
+// Reports which of our own acts up to a slot are not in our world.
 function tellVoid(slots: Slots, upTo: number, out: SlotsOut): void {
   const left = takeVoid(slots, upTo)
   if (left.length > 0) out.emit({ kind: 'slots-void', acts: left.map(({ act }) => act) })

@@ -1,7 +1,7 @@
 /**
- * Who is owed what: an event is owed to a peer until an ack says that it has it, or the event is
- * settled. In a star the server owes each what it heard of the others; in a mesh everybody owes
- * what is its own, and what digests show to be missing.
+ * Which events must be sent to whom: an event is owed to a peer until an ack shows that the peer
+ * has it, or the event is settled. In a star the primary owes each member the others' events; in a
+ * mesh everybody owes its own, and the events that digests show to be missing.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -10,15 +10,15 @@ import { BUSY_SLOTS, FRAME_ROOM, IDLE_SLOTS, writeFrame } from './frames.ts'
 import { referenceOf } from './reference.ts'
 import { type SlotEvent, type SlotPeer, type Slots, UNSURE_SLOTS } from './state.ts'
 
-// Of a slot: so long the server of a star gathers what it sends on.
+// The share of a slot for which the primary of a star gathers events before it sends them on.
 const GATHER_SHARE = 0.2
 
-/** Whether a peer has that world too, or wants it. */
+/** Whether a peer has a world of this game, or wants one, so that frames go to it. */
 export function speaksTo(peer: SlotPeer): boolean {
   return peer.standing === 'live' || peer.standing === 'joining'
 }
 
-/** An event for one peer, unless it has it or will. */
+/** Makes an event owed to one peer, unless the peer has it or will be sent it. */
 export function owe(slots: Slots, inc: PeerId, event: SlotEvent, now: Millis = -Infinity): void {
   const peer = slots.peers.get(inc)
   if (!peer || !speaksTo(peer)) return
@@ -28,19 +28,22 @@ export function owe(slots: Slots, inc: PeerId, event: SlotEvent, now: Millis = -
   slots.dueAt = Math.min(slots.dueAt, now)
 }
 
-/** An event for all. */
+/** Makes an event owed to all. */
 export function oweAll(slots: Slots, now: Millis, event: SlotEvent): void {
   for (const inc of slots.peers.keys()) owe(slots, inc, event, now)
 }
 
-/** As the server of a star: the others have it of us alone. What comes together goes together. */
+/**
+ * As primary of a star, where the others get events from us alone: events that come together are
+ * sent together.
+ */
 export function forward(slots: Slots, now: Millis, event: SlotEvent): void {
   if (slots.mesh || slots.me !== slots.primary) return
   const at = now + slots.ms * GATHER_SHARE
   for (const inc of slots.peers.keys()) owe(slots, inc, event, at)
 }
 
-/** Peers that are due a frame; all are looked over once a slot, or when somebody is owed. */
+/** Peers that are due a frame. All are looked over once a slot, or when something is owed. */
 export function lookOver(slots: Slots, now: Millis): PeerId[] {
   if (slots.standing === 'closed' || Number.isNaN(slots.slot)) return []
   if (now < slots.dueAt && slots.lookedIn === slots.slot) return []
@@ -55,7 +58,7 @@ export function lookOver(slots: Slots, now: Millis): PeerId[] {
   return due
 }
 
-/** Whether there is a frame for that peer by now. */
+/** Whether a frame for that peer is due. */
 export function isDueTo(slots: Slots, now: Millis, to: PeerId): boolean {
   const peer = slots.peers.get(to)
   return slots.standing !== 'closed' && !!peer && speaksTo(peer) && isDue(slots, now, peer)
@@ -66,7 +69,7 @@ function isDue(slots: Slots, now: Millis, peer: SlotPeer): boolean {
   return slots.slot - peer.saidIn >= (isBusy(slots) ? BUSY_SLOTS : IDLE_SLOTS)
 }
 
-// Something is open, or not agreed yet: nobody waits for that word longer than acts are kept.
+// An event is open, or not agreed on yet. Agreement is not waited for longer than acts are kept.
 function isBusy({ bySlot, acted, agreed, slot }: Slots): boolean {
   return bySlot.size > 0 || (acted > agreed && slot - acted < UNSURE_SLOTS)
 }
@@ -88,7 +91,7 @@ export function write(
   return true
 }
 
-/** A packet came: what it held is there. */
+/** A packet arrived: the peer has the events in it. */
 export function acked(slots: Slots, from: PeerId, seq: number): void {
   const peer = slots.peers.get(from)
   for (const event of peer?.flights.get(seq) ?? []) {
@@ -98,7 +101,7 @@ export function acked(slots: Slots, from: PeerId, seq: number): void {
   peer?.flights.delete(seq)
 }
 
-/** A packet is lost: what it held is due at once. */
+/** A packet is lost: its events are due at once. */
 export function lost(slots: Slots, from: PeerId, seq: number): void {
   const peer = slots.peers.get(from)
   for (const event of peer?.flights.get(seq) ?? []) {

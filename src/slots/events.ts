@@ -1,5 +1,5 @@
 /**
- * The events of open slots: who did what in which slot. They are added in any order, and only
+ * The events of open slots: who did what in which slot. Events are added in any order, and only
  * once; a slot's digest does not depend on that order.
  */
 
@@ -7,11 +7,11 @@ import type { PeerId } from '../machine.ts'
 import { WORLD_PLAYERS_MAX } from './messages.ts'
 import { keyOf, type Slot, type SlotEvent, type Slots } from './state.ts'
 
-// FNV-1a over the bytes, and over the words in front as if they were bytes.
+// FNV-1a over the numbers in front, 16 bits at a time, then over the bytes.
 const OFFSET = 0x811c9dc5
 const PRIME = 0x01000193
 
-/** The mark of an event: 32 bits of all that makes it. */
+/** The mark of an event: 32 bits of everything that makes the event. */
 export function markOf(event: Pick<SlotEvent, 'inc' | 'id' | 'slot' | 'gone' | 'body'>): number {
   let mark = OFFSET
   for (const word of [event.inc, event.id, event.slot, event.gone]) {
@@ -19,7 +19,7 @@ export function markOf(event: Pick<SlotEvent, 'inc' | 'id' | 'slot' | 'gone' | '
     mark = Math.imul(mark ^ (word >>> 16), PRIME)
   }
   for (const byte of event.body) mark = Math.imul(mark ^ byte, PRIME)
-  // Sums of marks are compared: the low bits must depend on all.
+  // Sums of marks are compared, so the low bits must depend on all bits.
   mark ^= mark >>> 15
   return Math.imul(mark, 0x2c1b3c6d) >>> 0
 }
@@ -32,7 +32,7 @@ function slotAt(slots: Slots, number: number): Slot {
   return slot
 }
 
-/** Puts an event where it belongs. What was folded without it holds no more. */
+/** Adds an event to its slot. Worlds that were folded without it must be folded again. */
 export function insert(slots: Slots, event: SlotEvent): void {
   const slot = slotAt(slots, event.slot)
   const key = keyOf(event.inc, event.id)
@@ -47,7 +47,7 @@ export function insert(slots: Slots, event: SlotEvent): void {
   spoil(slots, event.slot)
 }
 
-// Who acted after it was said to be gone is back, whichever comes first.
+// A player that acted after its `gone` event is back, whichever of the two arrives first.
 function noteWho({ bySlot, present }: Slots, { gone, slot, player }: SlotEvent): void {
   if (gone === 0) {
     if (present.size < WORLD_PLAYERS_MAX) present.add(player)
@@ -60,7 +60,7 @@ function noteWho({ bySlot, present }: Slots, { gone, slot, player }: SlotEvent):
   present.delete(gone)
 }
 
-// Worlds from that slot on are folded again.
+// Marks the worlds from that slot on as to be folded again.
 function spoil(slots: Slots, slot: number): void {
   if (slot >= slots.slot) slots.ahead = null
   const whole = slot - slots.base
@@ -72,7 +72,7 @@ function spoil(slots: Slots, slot: number): void {
   slots.changed = true
 }
 
-/** How many acts of a member stand in a slot. */
+/** How many acts of a member are in a slot. */
 export function countOf(slots: Slots, number: number, inc: PeerId): number {
   return slots.bySlot.get(number)?.counts.get(inc) ?? 0
 }
@@ -83,14 +83,15 @@ export function find(slots: Slots, slot: number, inc: PeerId, id: number): SlotE
 }
 
 /**
- * The slots that a digest said in a slot is about: those of the horizon that are over and had
- * one more slot to come in. One fewer than are open, so that a clock one slot off has them too.
+ * The slots that a digest covers, when it is sent in slot `saidIn`: those of the horizon that are
+ * over and had one more slot for late acts. One fewer than are open, so that a clock one slot off
+ * has them too.
  */
 export function rangeOf(saidIn: number, horizon: number): { from: number; to: number } {
   return { from: saidIn - horizon + 1, to: saidIn - 2 }
 }
 
-/** What is known of these slots, in 32 bits. */
+/** The digest of all known events of these slots, in 32 bits. */
 export function digestOf(slots: Slots, from: number, to: number): number {
   let digest = 0
   for (let slot = from; slot <= to; slot++) {

@@ -1,8 +1,8 @@
 /**
  * From events to worlds: slot by slot, by the game's rule, the same at every member (M31, M32).
  *
- * Worlds are kept from the base, which is settled, to the last whole slot. What comes late spoils
- * those behind it, and they are folded again when somebody looks.
+ * Worlds are kept from the base, which is settled, to the last whole slot. An event that comes late
+ * makes the worlds behind it stale, and they are folded again when somebody looks.
  */
 
 import * as prng from '../faults/prng.ts'
@@ -25,14 +25,14 @@ import {
 } from './state.ts'
 import { tally } from './tally.ts'
 
-/** The world of the last whole slot, or the last that we had. */
+/** The world of the last whole slot; while we play none, the last one that we had. */
 export function shown(slots: Slots, game: Game): unknown {
   if (slots.standing !== 'live') return kept(slots, game)
   fold(slots, game)
   return slots.worlds.at(-1)!.world
 }
 
-/** The world with what is known of the slot under way: our own acts at once. */
+/** The world with the known events of the slot under way, so that our own acts show at once. */
 export function ahead(slots: Slots, game: Game): unknown {
   if (slots.standing !== 'live') return kept(slots, game)
   fold(slots, game)
@@ -44,7 +44,7 @@ function kept({ worlds, sound }: Slots, game: Game): unknown {
   return sound > 0 ? worlds[sound - 1]!.world : game.start
 }
 
-// Up to the last whole slot.
+// Folds up to the last whole slot.
 function fold(slots: Slots, game: Game): void {
   const { base, worlds } = slots
   const whole = slots.slot - base
@@ -66,7 +66,7 @@ function next(slots: Slots, game: Game, before: Sealed, slot: number): Sealed {
   }
 }
 
-// So many are told at once.
+// So many failures are reported at once.
 const FAILURES_MAX = 8
 const NOTHING: Deeds = { acts: [], left: [], events: [] }
 
@@ -84,13 +84,13 @@ function deedsOf(slots: Slots, game: Game, slot: number): Deeds {
   return deeds
 }
 
-/** By the tie-break, then as they were made, over incarnations too (M32). */
+/** Orders events by the tie-break, then by when they were made, over incarnations too (M32). */
 export function sorted(slots: Slots, game: Game, slot: number, events: SlotEvent[]): SlotEvent[] {
   const rank = game.order === 'fair' ? fairRank(slots, slot) : ({ player }: SlotEvent) => player
   return events.sort((a, b) => rank(b) - rank(a) || a.inc - b.inc || a.id - b.id)
 }
 
-// Every player is first as often as any other.
+// With the fair order every player is first as often as any other.
 function fairRank({ seed }: Slots, slot: number): (event: SlotEvent) => number {
   const ranks = new Map<number, number>()
   return ({ player }) => {
@@ -115,11 +115,10 @@ function turnOf({ seed }: Slots, slot: number, left: readonly number[]): Turn {
 }
 
 /**
- * Freezes a world, if it can be told to others.
+ * Freezes a world, if it can be sent to others.
  *
- * @throws HoldfastError `bad-value` for one over WORLD_BYTES_MAX, TypeError for what JSON has not
- *   or would change (NaN, Infinity, undefined, -0),
- *   RangeError for one nested too deep
+ * @throws HoldfastError `bad-value` for one over WORLD_BYTES_MAX, TypeError for values that JSON
+ * does not have or would change (NaN, Infinity, undefined, -0), RangeError for one nested too deep
  */
 export function seal(world: unknown): Sealed {
   const text = toJson(freeze(world))
@@ -131,8 +130,8 @@ export function seal(world: unknown): Sealed {
 
 const encoder = new TextEncoder()
 
-// A rule that changed a world would change the past: it throws instead. What a rule froze itself
-// may hold what is not frozen, so all of it is looked at, once.
+// A rule that changed a world would change the past; on a frozen world it throws instead. An object
+// that the rule froze itself may hold some that are not frozen, so all of it is looked at, once.
 function freeze(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) {
     if (isCarried(value)) return value
@@ -142,7 +141,7 @@ function freeze(value: unknown): unknown {
   if (!Array.isArray(value) && !isRecord(value))
     throw new TypeError('a world has plain values only')
   const names = Object.keys(value)
-  // What JSON passes over: symbols, what is hidden, and what is worked out when it is read.
+  // JSON passes over symbols, properties that are not enumerable, and getters.
   if (Reflect.ownKeys(value).length !== names.length + (Array.isArray(value) ? 1 : 0)) {
     throw new TypeError('a world has plain values only, each under a name that can be listed')
   }
@@ -156,22 +155,25 @@ function freeze(value: unknown): unknown {
   return value
 }
 
-// Frozen to the ground, and of plain values: nothing changes that any more.
+// Objects that are frozen in depth and hold plain values only: nothing can change them any more.
 const looked = new WeakSet<object>()
 
-// Whoever takes a world has it of JSON: there NaN is null, -0 is 0, and undefined is not there.
+// A world is sent as JSON, where NaN is null, -0 is 0, and undefined is missing.
 function isCarried(value: unknown): boolean {
   if (value === undefined) return false
   return typeof value !== 'number' || (Number.isFinite(value) && !Object.is(value, -0))
 }
 
-// A Map is `{}` as JSON: whoever takes the world would have another.
+// A Map is `{}` as JSON: a member that takes the world would have another.
 function isRecord(value: object): boolean {
   const kind: unknown = Object.getPrototypeOf(value)
   return kind === null || kind === Object.prototype
 }
 
-/** A world of the game, ready to be folded on. @param acts the sum of what is in it */
+/**
+ * Makes a world the base, from which later slots are folded. @param acts  sum of the marks of the
+ * acts in it
+ */
 export function settle(slots: Slots, base: number, world: Sealed, acts: number): void {
   slots.base = base
   slots.worlds = [world]
@@ -181,13 +183,15 @@ export function settle(slots: Slots, base: number, world: Sealed, acts: number):
   restart(slots, ...slots.peers.values())
 }
 
-/** The sum of a world that goes on from one where no other can: as if that were an event. */
+/**
+ * The sum for a world that was continued alone: the continuation is marked like an event of ours.
+ */
 export function sumFrom(slots: Slots, slot: number, acts: number): number {
   const mark = markOf({ inc: slots.me, id: 0, slot, gone: 0, body: new Uint8Array(0) })
   return (acts + mark) >>> 0
 }
 
-/** The slot under way is another: what left the horizon is settled. */
+/** The slot under way is a later one: slots that left the horizon are settled. */
 export function advance(slots: Slots, game: Game, to: number): void {
   if (to <= slots.slot) return
   if (to - slots.slot > LEAP_SLOTS) leap(slots, game, to)
@@ -200,9 +204,9 @@ export function advance(slots: Slots, game: Game, to: number): void {
   for (let settled = 0; settled < over; settled++) settleNext(slots)
 }
 
-// After a standstill the world goes on from where it stood.
+// After a standstill the world goes on from its last state.
 function leap(slots: Slots, game: Game, to: number): void {
-  // All that is known is over by then: it counts.
+  // By then all known events are in slots that are over: they count.
   advance(slots, game, slots.slot + AHEAD_SLOTS + slots.horizon + 2)
   fold(slots, game)
   const world = slots.worlds.at(-1)!
@@ -221,7 +225,7 @@ function settleNext(slots: Slots): void {
   const world = slots.worlds[0]!
   const hash = world === old ? before.hash : fingerprint(world.text)
   settled.set(base, { hash, acts: (before.acts + (bySlot.get(base)?.digest ?? 0)) >>> 0 })
-  // It was folded: its events stand in order.
+  // The slot was folded, so its events are in order.
   for (const event of bySlot.get(base)?.deeds?.events ?? []) tally(slots, event)
   bySlot.delete(base)
   settled.delete(base - HISTORY_SLOTS)

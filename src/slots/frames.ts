@@ -1,18 +1,19 @@
 /**
- * What members say to each other while a world is under way: one unreliable frame.
+ * The unreliable frame that members send each other while a world is under way.
  *
  *     head      1 digest | 2 settled | 4 near | 8 apart | 16 agreed | 32 seeks
  *     slot      u16, the low bits of the slot under way
- *     root      varint, who is followed; 0 for none
+ *     root      varint, the reference member that the sender follows; 0 for none
  *     digest    u32, of the events of the slots that `rangeOf` names
  *     settled   u32, the hash of the world that is settled at that slot
  *     acts      u32, the sum of the marks of what is in it
  *     agreed    u8, so many slots before it all who play have the same acts
  *     events    to the end of the frame
  *
- * Each frame repeats all events that the peer is not known to have, so a lost one costs nothing
- * but the time to the next. Digests that differ show what neither missed: each then sends what
- * the other may lack, whoever it is of. So what two cannot say to each other comes by a third.
+ * Each frame repeats all events that the peer is not known to have, so a lost frame costs only the
+ * time to the next. Digests that differ show an event that one side missed: each then sends all
+ * events that the other may lack, whoever made them. So events that two members cannot send each
+ * other come by a third.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -42,24 +43,24 @@ import {
   type Slots,
 } from './state.ts'
 
-/** What is owed is sent again after this, if nothing says that it came or was lost. */
+/** An owed event is sent again after this, if its packet is neither acked nor lost by then. */
 export const AGAIN_MS: Millis = 250
-/** Everybody hears of us once in so many slots. */
+/** Every peer is sent a frame once in so many slots. */
 export const IDLE_SLOTS = 5
-/** The same while anything is open, or not agreed. */
+/** The same while any event is open, or not agreed on. */
 export const BUSY_SLOTS = 2
 
 const HEAD = { digest: 1, settled: 2, near: 4, apart: 8, agreed: 16, seeks: 32 } as const
 const HEAD_ALL = 63
-// Where all agreed longer ago nobody waits for the word.
+// Where all agreed longer ago, nobody waits to learn of the agreement.
 const AGREED_BACK_MAX = 255
 const EVENT = { foreign: 1, gone: 2, backShift: 2 } as const
-// Head, slot, root, digest, hash, acts, agreed.
+// Head, slot, reference member, digest, hash, acts, agreed.
 const HEAD_MAX = 1 + 2 + 8 + 4 + 4 + 4 + 1
 // Head, member, player, id, length or player gone, act.
 const EVENT_MAX: number = 1 + 8 + 8 + 8 + 8 + ACT_BYTES_MAX
 
-/** An event as a frame or a world tells it. */
+/** An event as a frame or a world carries it. */
 export type WireEvent = Pick<SlotEvent, 'inc' | 'player' | 'id' | 'slot' | 'gone' | 'body'>
 
 /** A frame. */
@@ -73,7 +74,7 @@ export interface Frame {
   events: WireEvent[]
 }
 
-/** What a frame says besides events. */
+/** The parts of a frame's head that depend on others than the peer. */
 export interface Saying {
   reference: PeerId
   near: boolean
@@ -90,7 +91,7 @@ export function writeFrame(
 ): SlotEvent[] {
   const end = writer.length + budget
   const { slot } = slots
-  // Once a slot is enough for what holds for a slot.
+  // State that changes once a slot is sent once a slot.
   const says = peer.saidIn !== slot
   const over = slot - 1 - slots.horizon
   const settled = says ? slots.settled.get(over) : undefined
@@ -156,7 +157,7 @@ function writeEvent(writer: ByteWriter, slots: Slots, event: WireEvent): void {
 export const FRAME_ROOM: number = HEAD_MAX + EVENT_MAX
 
 /**
- * A frame of a peer. Hostile.
+ * Reads a frame of a peer. Its bytes are hostile.
  *
  * @param horizon slots that stay open
  * @returns null for a malformed one
@@ -187,7 +188,7 @@ function readSettled(reader: ByteReader, head: number, slot: number): SettledWor
   return { slot, hash, acts, agreed, seeks: (head & HEAD.seeks) > 0 }
 }
 
-/** Whose frame it is. */
+/** The sender of a frame. */
 export interface Sender {
   inc: PeerId
   player: number

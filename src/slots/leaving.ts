@@ -1,32 +1,35 @@
 /**
- * What goes from a session that is lost into the next one: the world that we had, which goes on if
- * nobody has one there, and our own acts on which nobody had agreed. Each of these counts in the
- * world that we have there, or is told to be void.
+ * What goes from a session that is lost into the next one: our world, which goes on if nobody has
+ * one there, and our own acts that were not agreed on. Each of these acts either counts in the
+ * world that we have there, or is reported to be void.
  *
- * Whoever else comes from the same session may have them in its world, and that may be the one that
- * goes on. So tallies of what was folded go along, under names that no member of the next session
- * has: numbers of members are of one session alone.
+ * Another member of the lost session may have these acts in its world, and that may be the world
+ * that goes on. So tallies of folded acts go along, under names that no member of the next session
+ * has, because members' numbers hold within one session only.
  */
 
 import type { PeerId } from '../machine.ts'
 import type { SlotEvent, Slots, Tally } from './state.ts'
 import { tally } from './tally.ts'
 
-/** Before all slots of the next session: it is known there as soon as anything is agreed on. */
+/**
+ * A slot before all slots of the next session: the fate of its acts is known there with the first
+ * agreement.
+ */
 const BEFORE = -1
-/** Numbers of members are below it. */
+/** Members' numbers are below this. */
 const NAMES: number = 2 ** 32
-/** Sessions are told apart by so many numbers. */
+/** Sessions are distinguished by so many numbers. */
 const SESSIONS: number = 2 ** 20
 
-/** What is kept. The state is of the session that is lost. */
+/** What the next session keeps; `slots` is the state of the session that is lost. */
 export function leave(slots: Slots): Pick<Slots, 'worlds' | 'sound' | 'tallies' | 'unsure'> {
   const worlds = slots.worlds.slice(0, slots.sound).slice(-1)
   const unsure = slots.unsure.map((event) => renamed(slots, event))
   return { worlds, sound: worlds.length, tallies: folded(slots), unsure }
 }
 
-// What is in the world that goes on. What was left over from a session before this is agreed on.
+// The tallies of the world that goes on. Acts left over from an even earlier session are agreed on.
 function folded(slots: Slots): Map<PeerId, Tally> {
   const last = slots.base + slots.sound - 1
   const numbers = [...slots.bySlot.keys()].filter((number) => number <= last)

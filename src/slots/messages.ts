@@ -1,4 +1,4 @@
-/** What members tell each other reliably of the world. */
+/** The reliable messages of slots. */
 
 import {
   blob,
@@ -15,11 +15,13 @@ import { ACT_BYTES_MAX, GAPS_MAX, TALLIES_MAX, WORLD_BYTES_MAX } from './state.t
 
 /** The channel of slots. */
 export const SLOTS_CHANNEL = 8
-/** Bytes of what a world of slots agrees on, as it is told; the rest is left out. */
+/**
+ * Bytes of the options that a world of slots agrees on, as text in a message; the rest is cut off.
+ */
 export const SAYS_MAX = 2_048
-/** Events of open slots that go with a world; others come in frames. */
+/** Open events that are sent with a world; others come in frames. */
 export const WORLD_EVENTS_MAX = 128
-/** Players in a world that is told. */
+/** Players in a world that is sent. */
 export const WORLD_PLAYERS_MAX = 256
 
 const gap = record({ from: varint, to: varint })
@@ -33,11 +35,11 @@ const event = record({
   body: blob(ACT_BYTES_MAX),
 })
 
-/** What goes on SLOTS_CHANNEL. */
+/** The messages on SLOTS_CHANNEL. */
 export const slotsLayout = message({
   /**
-   * How the sender stands to the world; `print` is what both must agree on, `says` the text that it
-   * is of, for whoever is refused.
+   * How the sender stands to the world; `print` is the fingerprint of the options that both must
+   * agree on, `says` their text, for a member that is refused.
    */
   standing: [
     1,
@@ -45,11 +47,11 @@ export const slotsLayout = message({
   ],
   /** State inquiry: asks for the world (M5). */
   inquiry: [2, record({})],
-  /** The sender's settled world, which is another than somebody's of the same acts. */
+  /** Reports the sender's settled world, which differs from somebody's with the same acts. */
   differs: [4, record({ slot: varint, hash: u32, acts: u32 })],
   /**
-   * The answer (M6): the world that is settled after a slot, the sum of what is in it, the players
-   * in it, which acts of whom it has, and open events.
+   * The answer (M6): the world that is settled after a slot, the sum of its acts, the players in
+   * it, which acts of which member it has, and open events.
    */
   world: [
     3,
@@ -63,7 +65,7 @@ export const slotsLayout = message({
     }),
   ],
 })
-/** One of them. */
+/** One of these messages. */
 export type SlotsMessage = ValueOf<typeof slotsLayout>
 /** The answer to an inquiry. */
 export type WorldMessage = SlotsMessage & { kind: 'world' }

@@ -1,6 +1,6 @@
 /**
- * How a member gets a world: of somebody who has one; if nobody does, the oldest who wants one
- * begins.
+ * How a member gets a world: from somebody who has one; if nobody does, the oldest who wants one
+ * begins one.
  */
 
 import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
@@ -11,15 +11,18 @@ import type { Game, Slots, SlotsOut } from './state.ts'
 import { tally } from './tally.ts'
 import { ask } from './worlds.ts'
 
-/** Whoever is not known by then counts as not playing. */
+/** A member whose standing is unknown by then counts as not playing. */
 export const BEGIN_MS: Millis = 2_000
-/** Who has a world of before waits so much longer for who is not known. */
+/**
+ * A member with a world of an earlier session waits so much longer for those whose standing is
+ * unknown.
+ */
 const WITH_OLD_MS: Millis = 10_000
 
 /**
  * The application wants a world: it comes with one of the next slots.
  *
- * @throws HoldfastError `schema` if somebody who goes before us has another, with both named
+ * @throws HoldfastError `schema` if a member that goes before us has other options, with both named
  */
 export function open(slots: Slots, game: Game): void {
   const wish = { standing: 'joining', print: game.print } as const
@@ -27,7 +30,7 @@ export function open(slots: Slots, game: Game): void {
     if (yields(slots, wish, inc)) throw new HoldfastError('schema', unlike(slots, game.says, inc))
   }
   slots.standing = 'joining'
-  // Who told its standing while we had no game may play another.
+  // A peer that announced its standing while we had no game may play another game.
   for (const peer of slots.peers.values()) {
     if (speaksTo(peer) && peer.print !== game.print) peer.standing = 'closed'
   }
@@ -41,8 +44,8 @@ export function open(slots: Slots, game: Game): void {
 type Own = Pick<Slots, 'standing' | 'print'>
 
 /**
- * Whether we give way to a member with other options: in a star to the server; in a mesh who has a
- * world goes before who wants one, and the older before the younger.
+ * Whether we give way to a member with other options: in a star to the primary; in a mesh a member
+ * that has a world goes before one that wants one, and the older before the younger.
  */
 function yields(
   { me, mesh, peers, primary }: Slots,
@@ -66,13 +69,13 @@ export function yieldTo(slots: Slots, to: PeerId, out: SlotsOut): void {
   out.emit({ kind: 'slots-refused', why })
 }
 
-// Both sides, by the options that can differ.
+// Names both sides' options, in the order in which they can differ.
 function unlike({ peers, players }: Slots, here: string, to: PeerId): string {
   const [ours, theirs] = [here, peers.get(to)!.says].map(optionsOf)
   return `worlds of slots do not fit: here ${ours}, at player ${players.get(to) ?? '?'} ${theirs}`
 }
 
-// It comes from the network: of any length, and it may stand in a terminal.
+// The text comes from the network: it may be of any length, and may be shown in a terminal.
 function optionsOf(says: string): string {
   const [ms, order, ...fields] = says.slice(0, SHOWN_MAX).split(' ')
   return plain(`ms ${ms}, order ${order}, act ${fields.join(' ')}`)
@@ -80,7 +83,7 @@ function optionsOf(says: string): string {
 
 const SHOWN_MAX = 200
 
-/** As one who has no world yet: asks who has one, or begins one. */
+/** As a member without a world: asks one that has a world, or begins one. */
 export function seek(slots: Slots, game: Game, now: Millis, out: SlotsOut): void {
   if (slots.me === 0) return
   if (Number.isNaN(slots.beginAt)) slots.beginAt = now + BEGIN_MS
@@ -88,9 +91,9 @@ export function seek(slots: Slots, game: Game, now: Millis, out: SlotsOut): void
   if (living !== 0) return ask(slots, now, living, out)
   // A world is settled after slot 0 at the earliest.
   if (slots.slot < 1) return
-  // In a star the server begins.
+  // In a star the primary begins.
   if (!slots.mesh && slots.me !== slots.primary) return
-  // A world of before is none to go on with while somebody may have that of now.
+  // An earlier session's world must not go on while somebody may have the present one.
   const until = slots.beginAt + (slots.sound > 0 ? WITH_OLD_MS : 0)
   if (isSomebodyUnknown(slots) && now < until) return
   const other = oldest(slots, 'joining')
@@ -98,13 +101,13 @@ export function seek(slots: Slots, game: Game, now: Millis, out: SlotsOut): void
   // After the loss of a session the world goes on from where it was.
   const world = slots.worlds[slots.sound - 1] ?? seal(game.start)
   leavePast(slots)
-  // Two that were begun by themselves are not one, though nothing was done in either.
+  // Two worlds that were begun apart are not the same, though nobody has acted in either.
   settle(slots, slots.slot - 1, world, sumFrom(slots, slots.slot, 0))
   slots.standing = 'live'
   slots.changed = true
 }
 
-// What is folded into the world that goes on counts; the rest of what is over does not.
+// Acts that are folded into the world that goes on count; other acts of slots that are over do not.
 function leavePast(slots: Slots): void {
   const folded = slots.base + slots.sound - 1
   for (const [number, { events }] of slots.bySlot) {
@@ -121,7 +124,7 @@ function isSomebodyUnknown(slots: Slots): boolean {
   return false
 }
 
-// The oldest of those who stand so; 0 for none. In a star the server alone can answer.
+// The oldest member of that standing; 0 for none. In a star only the primary can answer.
 function oldest(slots: Slots, standing: 'live' | 'joining'): PeerId {
   let found = 0
   for (const [inc, peer] of slots.peers) {

@@ -1,4 +1,6 @@
-/** Slots as a part of a member: frames and messages to the verbs, views, links, what is due. */
+/**
+ * Slots as a part of a member: passes frames, messages, views and links on, and does what is due.
+ */
 
 import type { Millis, Part, PartView, PeerId } from '../machine.ts'
 import { createReader } from '../wire/bytes.ts'
@@ -25,15 +27,15 @@ import {
 import { take, tellGone } from './take.ts'
 import { adopt, ANSWER_AGAIN_MS, ask, worldFor } from './worlds.ts'
 
-// An alarm a hair before the slot is over would be set again and again.
+// An alarm that came a hair before the slot is over would be set again and again.
 const ROUNDING_MS: Millis = 0.01
 
-/** What the game named, once it has. */
+/** The game's definition of its world, once there is one. */
 export interface GameBox {
   game: Game | null
 }
 
-/** The part. `box.game` is set when the application opens the world. */
+/** Creates the part. `box.game` is set when the application opens the world. */
 export function slotsPart(box: GameBox): Part<Slots> {
   return {
     channel: SLOTS_CHANNEL,
@@ -76,16 +78,16 @@ export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): bool
   }
   lookAround(slots, now)
   if (referenceOf(slots, now).reference === slots.me) {
-    // Who has no world yet asks for one, also as the server of a star.
+    // A member without a world goes on asking for one, also as the primary of a star.
     if (slots.standing === 'live') slots.asked = 0
-    // Somebody says who went.
+    // The reference member alone reports who left.
     tellGone(slots, game, now)
   }
   if (slots.slot !== before) look(slots, out)
   return true
 }
 
-// What is in the world that we had stays known: it may be the one that goes on.
+// Events that are folded into our earlier world are kept: that world may be the one that goes on.
 function forgetPast({ bySlot, base, sound, horizon }: Slots, to: number): void {
   for (const slot of bySlot.keys()) {
     const isKept = slot > base && slot < base + sound
@@ -128,8 +130,8 @@ function viewed(slots: Slots, now: Millis, view: PartView): void {
   slots.dueAt = Math.min(slots.dueAt, now)
 }
 
-// Whoever was out may have missed what was settled and agreed on meanwhile: its world is no world
-// to lead with. It goes on if nobody else has one.
+// A member that was out may have missed what was settled and agreed on meanwhile, so it must not be
+// the reference with its world. That world goes on only if nobody else has one.
 function cameBack(slots: Slots): void {
   slots.nextId = 1
   slots.asked = 0
@@ -138,8 +140,8 @@ function cameBack(slots: Slots): void {
   if (slots.standing === 'live') slots.standing = 'joining'
 }
 
-// A player is known so that nobody else acts in its name, and no act of a slot that is open can be
-// of whoever went so many members ago. No world depends on it.
+// Players are remembered so that nobody else can act in their name. No open slot holds an act of a
+// member after which so many others left, so the oldest are forgotten; no world depends on this.
 function forgetGone({ players, here }: Slots): void {
   for (const inc of players.keys()) {
     if (players.size <= here.size + GONE_MAX) return
@@ -166,7 +168,7 @@ function flush(slots: Slots, out: SlotsOut): void {
   out.emit({ kind: 'slots' })
 }
 
-// Hostile: what is malformed is counted.
+// Input is hostile: malformed messages are counted.
 function receive(
   slots: Slots,
   game: Game | null,
@@ -203,7 +205,7 @@ function answer(
   if (message.kind === 'inquiry') {
     if (slots.standing !== 'live' || now - peer.answeredAt < ANSWER_AGAIN_MS) return
     peer.answeredAt = now
-    // Who stood still for long has a world that is long over.
+    // The base of a member that stood still for long is out of date until this.
     tick(slots, game, now, out)
     out.send(from, worldFor(slots))
   } else if (message.kind === 'differs') {
@@ -244,7 +246,7 @@ function read(
   compareWorlds(slots, now, from, frame, out)
 }
 
-// One of us has what the other lacks: each sends what the other may not have.
+// Digests differ, so one of us lacks an event: each sends all that the other may not have.
 function compareEvents(slots: Slots, inc: PeerId, frame: Frame): void {
   const { from, to } = rangeOf(frame.slot, slots.horizon)
   if (frame.digest === null || from <= slots.base || to >= slots.slot) return
@@ -267,8 +269,8 @@ function compareWorlds(slots: Slots, now: Millis, inc: PeerId, frame: Frame, out
   slots.asked = 0
 }
 
-// Whoever's clock is ahead of ours speaks of what is not settled here yet: his first such word is
-// kept until it is.
+// A peer whose clock is ahead of ours reports slots that are not settled here yet: its first such
+// report is kept until the slot is settled.
 function toCompare(slots: Slots, peer: SlotPeer, frame: Frame): SlotPeer['kept'] {
   const { kept } = peer
   if (kept && kept.slot <= slots.base) {

@@ -1,27 +1,28 @@
 /**
- * Whose world holds where settled worlds differ.
+ * The reference member: whose world the others take where settled worlds differ.
  *
- * What came later than the horizon was applied by some and not by others, and no fold mends that.
- * Then one world has to be taken by all: the root's. In a star that is the server's; in a mesh
- * that of the oldest member who lives and was not cut off from most of the others. Whoever does
- * not hear the root takes its world from a member that does. A root decides nothing else.
+ * An act that came later than the horizon was applied by some members and not by others, and no
+ * fold mends that. Then all must take one world: the reference member's. In a star that is the
+ * primary; in a mesh it is the oldest member that plays and was not cut off from most of the
+ * others. A member that does not hear the reference member takes its world from a member that does.
+ * The reference member decides nothing else.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
 import type { SlotPeer, Slots } from './state.ts'
 
-/** Whom we follow, and whether we are it or hear it. */
+/** The reference member, and whether we are it or hear it. */
 export interface Reference {
   reference: PeerId
   near: boolean
 }
 
-/** Whether frames of a member came within half the horizon: else it may not hear us either. */
+/** Whether frames of a member came within half the horizon: if not, it may not hear us either. */
 export function hears(slots: Slots, now: Millis, peer: SlotPeer): boolean {
   return now - peer.heardAt <= (slots.horizon / 2) * slots.ms
 }
 
-/** See the head of this file; root 0 for none. */
+/** Finds the reference member; see the head of this file. `reference` is 0 for none. */
 export function referenceOf(slots: Slots, now: Millis): Reference {
   const { me, primary } = slots
   if (!slots.mesh) return { reference: primary, near: true }
@@ -41,8 +42,8 @@ export function referenceOf(slots: Slots, now: Millis): Reference {
 }
 
 /**
- * Whoever hears fewer than half of all who play for so long that it may have missed what is
- * settled does not lead; of two halves the one with the oldest member does.
+ * A member that hears fewer than half of all who play, for so long that it may have missed settled
+ * acts, must not be the reference; of two halves the one with the oldest member keeps the role.
  */
 export function lookAround(slots: Slots, now: Millis): void {
   if (!slots.mesh || slots.standing !== 'live') return void (slots.apart = false)
@@ -61,7 +62,7 @@ export function lookAround(slots: Slots, now: Millis): void {
   else if (slots.apart && referenceOf(slots, now).reference === 0) rejoin(slots, now)
 }
 
-// All were apart, and hear each other again: the oldest leads.
+// All were cut off, and hear each other again: the oldest becomes the reference.
 function rejoin(slots: Slots, now: Millis): void {
   for (const [inc, peer] of slots.peers) {
     if (inc < slots.me && peer.standing === 'live' && hears(slots, now, peer)) return

@@ -1,4 +1,4 @@
-/** The decisions of slots, as they are, and slots that go by them; proofs twist them. */
+/** The decisions of slots as real worlds use them; tests replace them by injected bugs. */
 
 import { rulesOf } from '../machine.ts'
 import { haveAllSaid } from './agreement.ts'
@@ -14,7 +14,7 @@ export const RULES: SlotsRules = rulesOf<SlotsRules>({
   haveAllSaid,
 })
 
-/** No world yet. */
+/** Creates the state without a world. */
 export function create(rules: SlotsRules = RULES): Slots {
   return {
     standing: 'closed',

@@ -1,4 +1,4 @@
-/** @module What other rooms use of the slots. */
+/** @module The operations and types of slots that other modules use. */
 
 export { diverging } from './agreement.ts'
 export { ahead, seal, shown } from './fold.ts'

@@ -1,4 +1,4 @@
-/** Events that come in, others' and our own. */
+/** Takes events in: those of others and our own. */
 
 import type { Millis, PeerId } from '../machine.ts'
 import { oweAll } from './carry.ts'
@@ -15,10 +15,10 @@ import {
 } from './state.ts'
 import { eventOf } from './worlds.ts'
 
-// Members that others know of before we do.
+// Allowance for members that others know of before we do.
 const STRANGERS_MAX = 4
 
-/** Takes an event that a peer said. @returns it if it is new */
+/** Takes an event from a peer. @returns the event if it is new */
 export function take(
   slots: Slots,
   game: Game,
@@ -45,7 +45,7 @@ function late(slots: Slots): null {
   return null
 }
 
-// Whose it is knows best what it said.
+// The member that made an event knows best what is in it.
 function again(slots: Slots, game: Game, from: PeerId, told: WireEvent, known: SlotEvent): null {
   if (told.inc !== from) {
     if (!known.held.includes(from)) known.held.push(from)
@@ -62,7 +62,7 @@ function again(slots: Slots, game: Game, from: PeerId, told: WireEvent, known: S
 
 function isAllowed(slots: Slots, now: Millis, from: PeerId, told: WireEvent): boolean {
   const { inc, player, slot, gone } = told
-  // What we never said ourselves nobody can have heard of us.
+  // An event of our own that we do not know cannot be genuine.
   if (inc === slots.me || slot > slots.slot + AHEAD_SLOTS) return false
   if ((slots.players.get(inc) ?? player) !== player || player === 0) return false
   const most = ACTS_PER_SLOT * (slots.here.size + STRANGERS_MAX)
@@ -71,7 +71,7 @@ function isAllowed(slots: Slots, now: Millis, from: PeerId, told: WireEvent): bo
   return countOf(slots, slot, inc) < ACTS_PER_SLOT
 }
 
-// Nobody is said to be gone whom we hear ourselves.
+// A player is not reported gone while we hear one of its members ourselves.
 function isHere(slots: Slots, now: Millis, from: PeerId, player: number): boolean {
   if (player === slots.player) return true
   for (const inc of slots.here) {
@@ -82,7 +82,7 @@ function isHere(slots: Slots, now: Millis, from: PeerId, player: number): boolea
   return false
 }
 
-/** An event of ours, in the slot under way. */
+/** Makes an event of ours, in the slot under way. */
 export function say(slots: Slots, now: Millis, game: Game, body: Uint8Array, gone: number): void {
   const { me: inc, player, slot } = slots
   const id = slots.nextId++
@@ -93,7 +93,7 @@ export function say(slots: Slots, now: Millis, game: Game, body: Uint8Array, gon
   oweAll(slots, now, event)
 }
 
-/** As the root: players that acted and are not here any more went. */
+/** As reference member: reports players that acted and are not here any more as gone. */
 export function tellGone(slots: Slots, game: Game, now: Millis): void {
   const here = new Set<number>()
   for (const inc of slots.here) here.add(slots.players.get(inc)!)

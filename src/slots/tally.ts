@@ -1,12 +1,12 @@
 /**
- * Which acts are in the settled world, member by member. Ids rise with the slots, so when an act
- * is settled, those before it that are not will never be.
+ * Which acts are in the settled world, member by member. Ids rise with the slots, so when an act is
+ * settled, earlier acts of the same member that are not settled will never be.
  */
 
 import type { PeerId } from '../machine.ts'
 import { GAPS_MAX, type SlotEvent, type Slots, TALLIES_MAX, type Tally } from './state.ts'
 
-/** An event is settled. Whoever forges the number of one costs nothing, and undoes nothing. */
+/** Notes that an event is settled. A forged number harms nobody, and undoes nothing. */
 export function tally(slots: Slots, { inc, id }: SlotEvent): void {
   const known = slots.tallies.get(inc) ?? { upTo: 0, gaps: [] }
   if (id > known.upTo) {
@@ -29,14 +29,14 @@ function without({ from, to }: Gap, id: number): Gap[] {
   return parts.filter((part) => part.from <= part.to)
 }
 
-// Of those that are not here any more.
+// Forgets a tally of a member that is not here any more.
 function forgetOne(slots: Slots): void {
   for (const inc of slots.tallies.keys()) {
     if (!slots.here.has(inc)) return void slots.tallies.delete(inc)
   }
 }
 
-/** Own acts up to a slot that the settled world has left out; none of them is told of again. */
+/** Own acts up to a slot that the settled world has left out; each is returned only once. */
 export function takeVoid(slots: Slots, upTo: number): SlotEvent[] {
   const end = Math.min(upTo, slots.base)
   const known = slots.unsure.filter(({ slot }) => slot <= end)

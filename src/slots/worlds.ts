@@ -1,10 +1,10 @@
 /**
- * Worlds on their way from one member to another: to who comes, and to whom too much was late.
+ * Worlds that members send each other: to a newcomer, and to a member that got too much too late.
  *
  *     INQUIRY   ->   WORLD{slot, world, which acts it has, open events}
  *
- * This is the state inquiry of the source (M5, M6) between whole worlds: who takes one has, from
- * then on, what the other has, and knows which acts of its own are not in it.
+ * This is the state inquiry of the paper (M5, M6) between whole worlds: a member that takes a world
+ * has from then on what the sender has, and knows which acts of its own are not in it.
  */
 
 import type { Millis, PeerId } from '../machine.ts'
@@ -29,12 +29,12 @@ import {
 
 /** An inquiry without an answer is made again after this. */
 export const ASK_AGAIN_MS: Millis = 600
-/** Nobody is sent the world more often. */
+/** A member is sent the world no more often than this. */
 export const ANSWER_AGAIN_MS: Millis = 300
-/** A world may be so long on its way; an older one would be folded for too long. */
+/** A world may be so long on its way; an older one would take too long to fold. */
 export const WORLD_AGE_MS: Millis = 30_000
 
-/** An event with all that is derived. @returns null if the game cannot read it */
+/** Makes an event with all that is derived from it. @returns null if the game cannot decode it */
 export function eventOf(game: Game, told: WireEvent, direct: boolean): SlotEvent | null {
   const act = told.gone > 0 ? null : game.decode(told.body)
   if (act === undefined || told.body.length > ACT_BYTES_MAX) return null
@@ -42,7 +42,7 @@ export function eventOf(game: Game, told: WireEvent, direct: boolean): SlotEvent
   return { inc, player, id, slot, body, act, gone, mark: markOf(told), direct, held: [] }
 }
 
-/** Asks a member for its world, unless somebody was asked a moment ago. */
+/** Asks a member for its world, unless one was asked a moment ago. */
 export function ask(slots: Slots, now: Millis, to: PeerId, out: SlotsOut): void {
   if (!slots.rules.mayAsk(slots, now)) return
   slots.asked = to
@@ -50,7 +50,10 @@ export function ask(slots: Slots, now: Millis, to: PeerId, out: SlotsOut): void 
   out.send(to, encode(slotsLayout, { kind: 'inquiry' }))
 }
 
-/** The answer to somebody's inquiry. What has no room in it comes in frames, or is not told. */
+/**
+ * The answer to an inquiry. Events that do not fit come in frames; gaps that do not fit are left
+ * out.
+ */
 export function worldFor(slots: Slots): Uint8Array {
   const whole = encode(slotsLayout, worldOf(slots, 1))
   if (whole.length < MESSAGE_MAX) return whole
@@ -76,9 +79,9 @@ function worldOf(slots: Slots, share: number): WorldMessage {
 }
 
 /**
- * Takes the world of another for ours, in slot `at`. Hostile.
+ * Takes another member's world for ours, in slot `at`. The message is hostile.
  *
- * @returns false for a message that cannot be
+ * @returns false for an invalid message
  */
 export function adopt(slots: Slots, game: Game, message: WorldMessage, at: number): boolean {
   const { slot } = message
@@ -91,7 +94,7 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   slots.tallies = new Map(message.tallies.map(({ inc, upTo, gaps }) => [inc, { upTo, gaps }]))
   settle(slots, slot, read, message.acts)
   slots.acted = Math.max(slots.acted, slot)
-  // A clock behind that of the other catches up; nothing is folded twice meanwhile.
+  // A clock behind the sender's catches up; nothing is folded twice meanwhile.
   slots.slot = Math.max(slots.slot, slot + 1)
   for (const event of open) insert(slots, event)
   for (const told of message.events) {
@@ -105,7 +108,7 @@ export function adopt(slots: Slots, game: Game, message: WorldMessage, at: numbe
   return true
 }
 
-// Also what nobody can fold, for it is nested too deep.
+// Fails also for a world that is nested too deep to be folded.
 function readWorld(text: string): Sealed | null {
   try {
     return seal(JSON.parse(text))
@@ -114,13 +117,13 @@ function readWorld(text: string): Sealed | null {
   }
 }
 
-// All slots from there to the one under way are folded.
+// The world must be recent, because all slots from its own to the one under way are folded.
 function isOfLate({ ms, horizon }: Slots, slot: number, at: number): boolean {
   const age = Math.max(LEAP_SLOTS, Math.ceil(WORLD_AGE_MS / ms)) + horizon
   return slot >= at - age && slot <= at + AHEAD_SLOTS
 }
 
-// What is still open stays: it was told to the others, or is on its way.
+// Open events stay: they were sent to the others, or are on their way.
 function openEvents(slots: Slots, base: number): SlotEvent[] {
   const open: SlotEvent[] = []
   for (const [number, { events }] of slots.bySlot) if (number > base) open.push(...events.values())

@@ -14,7 +14,7 @@ export interface BitWriter {
   held: number
 }
 
-/** A place in bits that came from elsewhere. */
+/** A cursor in bits that came from elsewhere. */
 export interface BitReader {
   bytes: Uint8Array
   /** The next byte to be taken, and the one behind the last. */
@@ -74,7 +74,7 @@ export function padBits(writer: BitWriter): void {
   if (writer.held > 0) writeBits(writer, 0, 8 - writer.held)
 }
 
-/** What was written, the last byte filled up with zeros. */
+/** The written bits, the last byte filled up with zeros. */
 export function finishBits(writer: BitWriter): Uint8Array {
   padBits(writer)
   return writer.bytes.slice(0, writer.length)
@@ -106,7 +106,7 @@ function take(reader: BitReader, bits: number): number {
   return rest >>> held
 }
 
-/** Marks the input malformed. @returns 0, to be read in place of the value */
+/** Marks the input malformed. @returns 0, to be used in place of the value */
 export function failBits(reader: BitReader): 0 {
   reader.failed = true
   reader.at = reader.end

@@ -1,15 +1,15 @@
 /**
  * Whole bytes in and out: big-endian integers, LEB128 varints, UTF-8 text.
  *
- * Writing is our own doing, so a value that does not fit throws. Reading is the network's:
- * a reader never throws and never leaves its bytes, it turns `failed` and reads zeros.
+ * Writing is our own doing, so a value that does not fit throws. Input is the network's: a reader
+ * never throws and never leaves its bytes; on an error it sets `failed` and reads zeros.
  */
 
 const encoder = new TextEncoder()
 // A mark at the beginning is part of a text like any other.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-// Longer texts are the library's.
+// Longer texts are left to the library.
 const PLAIN_MAX = 32
 
 /** Largest value of a varint here: 2^53 - 1, eight bytes of seven bits at most. */
@@ -21,12 +21,12 @@ export interface ByteWriter {
   length: number
 }
 
-/** A place in bytes that came from elsewhere. */
+/** A cursor in bytes that came from elsewhere. */
 export interface ByteReader {
   readonly bytes: Uint8Array
   at: number
   readonly end: number
-  /** A read ran past the end or met a malformed value; everything read since is zero. */
+  /** A read ran past the end or found a malformed value; everything read since is zero. */
   failed: boolean
 }
 
@@ -35,11 +35,11 @@ export function createWriter(capacity = 64): ByteWriter {
   return { bytes: new Uint8Array(capacity), length: 0 }
 }
 
-/** What was written so far, as a copy of exactly its length. */
+/** The written bytes, as a copy of exactly their length. */
 export function finish(writer: ByteWriter): Uint8Array {
   const { bytes, length } = writer
   if (length > PLAIN_MAX) return bytes.slice(0, length)
-  // Of a few bytes it is faster by hand.
+  // Copying a few bytes by hand is faster.
   const copy = new Uint8Array(length)
   for (let at = 0; at < length; at++) copy[at] = bytes[at]!
   return copy
@@ -133,7 +133,7 @@ export function writeText(writer: ByteWriter, text: string, max: number): void {
   }
 }
 
-// Most texts are short and of letters without marks: to write them needs no array of their own.
+// Most texts are short and ASCII: writing them needs no array of their own.
 function writePlain(writer: ByteWriter, text: string, max: number): boolean {
   const before = writer.length
   inRange(text.length, max, 'length in bytes')
@@ -202,7 +202,7 @@ export function readU32(reader: ByteReader): number {
 /** LEB128 in its shortest form; a longer form or more than 2^53 - 1 is malformed. */
 export function readVarint(reader: ByteReader): number {
   const first = reader.at < reader.end ? reader.bytes[reader.at]! : 0x80
-  // Most are of one byte.
+  // Most varints have one byte.
   if (first < 0x80) {
     reader.at++
     return first
@@ -232,7 +232,7 @@ export function readF64(reader: ByteReader): number {
 /** Exactly count bytes, as a copy. */
 export function readRaw(reader: ByteReader, count: number): Uint8Array {
   const at = take(reader, count)
-  // Not slice: that of a Buffer shares its bytes.
+  // `slice` of a Buffer would share its bytes.
   return at < 0 ? new Uint8Array(0) : new Uint8Array(reader.bytes.subarray(at, at + count))
 }
 

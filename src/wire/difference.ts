@@ -1,24 +1,24 @@
 /**
- * In which of their types two builds of a game differ, as a sentence for whoever is refused.
+ * The difference between the types of two builds of a game, as a sentence for the refused one.
  *
  * The types of a game are a text of lines: for each type of objects its name, its fields in braces
- * and what else belongs to it, for each action its name, for each procedure that and `()`. Behind
- * an action and a procedure stand the fields of its arguments and ` -> ` its answer, if it has any.
+ * and its other options, for each action its name, for each procedure its name and `()`. Behind an
+ * action and a procedure are the fields of its arguments and ` -> ` its answer, if it has any.
  */
 
-/** Longest types of a game that are told to another build, in bytes of UTF-8. */
+/** Longest types of a game that are sent to another build, in bytes of UTF-8. */
 export const TYPES_MAX: number = 32 * 1024
 
 // The other text comes from the network: its names may be of any length.
 const SENTENCE_MAX = 300
 
-/** A line, taken apart. */
+/** A line, parsed. */
 interface Type {
   fields: Map<string, string>
   rest: string
 }
 
-/** The types of a game, taken apart. */
+/** The types of a game, parsed. */
 interface Types {
   types: Map<string, Type>
   actions: Map<string, Type>

@@ -1,9 +1,9 @@
 /**
- * Secrets and what stands for them.
+ * Secrets, proofs and hashes.
  *
- * A process has one secret of 16 random bytes. From it come proofs, one for each purpose, so
- * that whoever learns the proof for links cannot use it at the register; and of a proof the
- * others keep only the hash. SHA-256, shortened to 16 bytes.
+ * A process has one secret of 16 random bytes. Proofs are derived from it, one for each purpose, so
+ * that a peer that learns the proof for links cannot use it at the register; and other members keep
+ * only the hash of a proof. SHA-256, shortened to 16 bytes.
  */
 
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -11,7 +11,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 /** Bytes of a secret, a proof and a hash. */
 export const DIGEST_BYTES = 16
 
-/** What a proof is good for: links, changes of the register, coming back as the same player. */
+/** The purpose of a proof: links, changes of the register, coming back as the same player. */
 export type Purpose = 'link' | 'register' | 'resume'
 
 /** The first 16 bytes of SHA-256. */

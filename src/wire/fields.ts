@@ -2,8 +2,8 @@
  * The kinds of values that a state is made of.
  *
  * A value is held quantised: as whole numbers, each with its count of bits, and texts and bytes as
- * strings. What is quantised is canonical: its value, quantised again, is the same. So two sides
- * that hold equal values hold equal numbers, and a change is what changes a number.
+ * strings. Quantised values are canonical: quantising the value again gives the same. So two sides
+ * that hold equal values hold equal numbers, and a state has changed if a number has.
  */
 
 import { badValue } from '../machine.ts'
@@ -37,8 +37,8 @@ export type FieldKind =
   | 'struct'
 
 /**
- * A state as it stands on the wire: numbers, and as strings texts, bytes with one character each,
- * and lists and maps as `packed.ts` has them. Plain data.
+ * A state as it is on the wire: numbers, and as strings texts, bytes with one character each, and
+ * lists and maps as in `packed.ts`. Plain data.
  */
 export type Quantised = (number | string)[]
 
@@ -46,29 +46,29 @@ export type Quantised = (number | string)[]
 export interface Field<Value, Kind extends FieldKind = FieldKind> {
   /** Which kind of field it is. */
   readonly kind: Kind
-  /** Says all that both sides must agree on; part of the schema's fingerprint. */
+  /** Text of all that both sides must agree on; part of the schema's fingerprint. */
   readonly text: string
-  /** Between which numbers a value stays, where that is so. */
+  /** The range of a value, if it has one. */
   readonly min?: number
   /** See `min`. */
   readonly max?: number
-  /** The steps of a kind that is one number in steps. */
+  /** The steps, for a kind that is one number in steps. */
   readonly scale?: Scale
-  /** Where it is several numbers in steps: the scale of each. */
+  /** The scale of each number, for a kind that is several numbers in steps. */
   readonly axes?: Scale
   /** What it is where no value was given. */
   readonly initial: Value
-  /** Places in a quantised state. */
+  /** How many places the value takes in a quantised state. */
   readonly size: number
-  /** Most bits that it is written in. */
+  /** Most bits of the written value. */
   readonly bits: number
-  /** How many fields stand in each other here, this one included; 1 if not given. */
+  /** Depth of nested fields, this one included; 1 if not given. */
   readonly depth?: number
-  /** Bytes stand in its value, and cannot be frozen: each look at a state gives another value. */
+  /** The value contains bytes, which cannot be frozen: each look at a state gives another value. */
   readonly copied?: boolean
-  /** @throws HoldfastError `bad-value` with what is wanted; `into` may be partly written */
+  /** @throws HoldfastError `bad-value` that names the wanted value; `into` may be partly written */
   quantise(value: Value, into: Quantised, at: number): void
-  /** The value of what was quantised; arrays are frozen. */
+  /** The value of quantised numbers; arrays are frozen. */
   valueAt(from: Quantised, at: number): Value
   /** Writes what was quantised. */
   write(writer: BitWriter, from: Quantised, at: number): void
@@ -80,7 +80,7 @@ export interface Field<Value, Kind extends FieldKind = FieldKind> {
 export type Vec2 = readonly [x: number, y: number]
 /** Three numbers, as an array. */
 export type Vec3 = readonly [x: number, y: number, z: number]
-/** An orientation, as an array. Its length is 1, but any above 0 is taken. */
+/** An orientation, as an array. Its length is 1, but any above 0 is accepted. */
 export type Quaternion = readonly [x: number, y: number, z: number, w: number]
 
 /** Longest text of a field, in bytes of UTF-8. */
@@ -100,7 +100,7 @@ export function ranged(min: number, max: number, step: number): Field<number, 'r
   return { ...one, min, max }
 }
 
-/** A direction in radians, 0 to 2π, in so many bits; any angle is taken round the circle. */
+/** A direction in radians, 0 to 2π, in so many bits; any angle is wrapped into the circle. */
 export function angle(bits: number): Field<number, 'angle'> {
   if (!Number.isInteger(bits) || bits < 1 || bits > 24) {
     throw badValue(`an angle takes 1 to 24 bits: ${bits}`)
@@ -265,14 +265,14 @@ export const bool: Field<boolean, 'bool'> = {
 /** Most words of one `oneOf`. */
 export const WORDS_MAX = 256
 
-// What words are joined by, and what ends a field's text, stands in none of them.
+// No word contains the separator of words, or the end of a field's text.
 const WORD = /^[\p{L}\p{N}_.$-]{1,64}$/u
 
 /**
- * One of these words, in as few bits as tell them apart; it starts as the first. A word is made of
+ * One of these words, in as few bits as distinguish them; it starts as the first. A word is made of
  * letters, digits, `_`, `-`, `.` and `$`.
  *
- * @throws HoldfastError `bad-value` for what is no such word, one that is given twice, over 256
+ * @throws HoldfastError `bad-value` for an invalid word, one that is given twice, over 256
  */
 export function oneOf<const Word extends string>(
   first: Word,
@@ -318,7 +318,7 @@ export function text(max: number): Field<string, 'text'> {
   if (!Number.isInteger(max) || max < 1 || max > TEXT_MAX) {
     throw badValue(`a text takes 1 to ${TEXT_MAX} bytes: ${max}`)
   }
-  // Short ones always had eight.
+  // Short texts always had eight bits.
   const lengthBits = Math.max(8, bitsFor(max))
   return {
     kind: 'text',
@@ -340,7 +340,7 @@ export function text(max: number): Field<string, 'text'> {
   }
 }
 
-/** Text of UTF-8; what is none makes the reader fail. */
+/** Decodes UTF-8; invalid bytes make the reader fail. */
 export function decoded(reader: BitReader, run: Uint8Array): string {
   try {
     return decoder.decode(run)
@@ -351,8 +351,8 @@ export function decoded(reader: BitReader, run: Uint8Array): string {
 }
 
 /**
- * At most so many bytes, up to 1,000, for what a game encodes itself. Each look at them gives an
- * array of one's own: change them by setting another.
+ * At most so many bytes, up to 1,000, for data that a game encodes itself. Each look at them gives
+ * an array of its own: change them by setting another.
  */
 export function bytes(max: number): Field<Uint8Array, 'bytes'> {
   if (!Number.isInteger(max) || max < 1 || max > BYTES_MAX) {
@@ -398,12 +398,12 @@ export function readRun(reader: BitReader, max: number, lengthBits: number): Uin
   return run
 }
 
-/** Numbers that nobody changes. */
+/** Freezes an array of numbers. */
 export function frozen<Value extends readonly number[]>(value: number[]): Value {
   return Object.freeze(value) as unknown as Value
 }
 
-/** A number. @throws HoldfastError `bad-value` for what is none, NaN and the infinities */
+/** Checks a number. @throws HoldfastError `bad-value` for anything else, NaN and the infinities */
 export function finite(value: unknown): number {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     throw badValue(`must be a finite number: ${shown(value)}`)
@@ -411,7 +411,7 @@ export function finite(value: unknown): number {
   return value
 }
 
-/** @throws HoldfastError `bad-value` for what is no array of that length */
+/** @throws HoldfastError `bad-value` for anything but an array of that length */
 export function checkLength(value: readonly number[], size: number, wanted: string): void {
   if (!Array.isArray(value) || value.length !== size) {
     throw badValue(`must be ${wanted}: ${shown(value)}`)

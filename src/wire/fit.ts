@@ -1,16 +1,16 @@
 /**
- * Plain values against fields: arguments and answers travel as JSON, and what came that way is
- * anything until its fields have said that it fits. The same holds for what a caller gives.
+ * Checks plain values against fields: arguments and answers travel as JSON, and may be anything
+ * until their fields have accepted them. The same holds for values that a caller gives.
  *
- * What fits is taken as a state takes it: numbers go to the nearest value that their field has, and
- * into its range. No value makes a verb here throw.
+ * Accepted values are treated like those of a state: numbers go to the nearest value that their
+ * field has, and into its range. No value makes a function here throw.
  */
 
 import { type Field, type Quantised, shown } from './fields.ts'
 import { type Fields, isRecord, quantiseInner, type StateOf } from './nested.ts'
 import type { Schema } from './schema.ts'
 
-/** A value as its fields have it, or in a sentence why it is none of theirs. */
+/** The accepted value, or the reason as a sentence. */
 export type Fitted<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly why: string }
@@ -33,7 +33,7 @@ export function fit<F extends Fields>(type: Schema<F>, value: unknown): Fitted<S
   })
 }
 
-/** One value of one field. @param what  what it is called in the sentence: `its answer` */
+/** One value of one field. @param what  its name in the sentence: `its answer` */
 export function fitField<Value>(what: string, field: Field<Value>, value: unknown): Fitted<Value> {
   return tried(() => ({ ok: true, value: taken(what, field, value) }))
 }
@@ -44,7 +44,7 @@ function taken<Value>(what: string, field: Field<Value>, value: unknown): Value 
   return field.valueAt(from, 0)
 }
 
-// What an object inherits is no value of a field, whatever the field is called.
+// An inherited property is never the value of a field.
 function unlike({ names, places }: Schema<Fields>, value: unknown): string {
   const all = names.join(', ')
   if (!isRecord(value)) return `it must be an object of the fields ${all}: ${shown(value)}`

@@ -1,14 +1,14 @@
 /**
- * What tells two histories of letters apart.
+ * Histories of letters, and how two of them are distinguished.
  *
- * For each direction of a pair both sides keep a running digest: of letter n it is made from that
+ * For each direction of a pair both sides keep a running digest: that of letter n is made from that
  * of letter n - 1, from the life of the store that posted it, and from its bytes. A store begins a
- * new life at each opening, so two stores that were one once do not post the same letter, even if
- * it says the same. Which lives posted which numbers is kept too, so that the last letter that two
- * histories have in common can be named.
+ * new life at each opening, so two stores that are copies of one do not post the same letter, even
+ * if its body is equal. The lives and the numbers that each posted are kept too, so that the last
+ * letter that two histories have in common can be named.
  *
  * The digest is MurmurHash3 (x86, 128 bits) with the digest before as its seed. It guards against
- * mistakes: a side that wants to lie may say what it likes of its own letters anyway.
+ * mistakes, not against lies: a lying side may claim anything about its own letters anyway.
  */
 
 import type { Life } from '../ports.ts'
@@ -17,12 +17,12 @@ import type { Life } from '../ports.ts'
 export const DIGEST_BYTES = 16
 /** Bytes of the name of a life. */
 export const LIFE_BYTES = 8
-/** Lives that are remembered of a direction. */
+/** Most lives that are remembered for a direction. */
 export const LIVES_MAX = 16
 
-/** The digest before the first letter; elsewhere it says nothing, and fits any. */
+/** The digest before the first letter; elsewhere it means that none is known, and fits any. */
 export const NO_DIGEST: Uint8Array = new Uint8Array(DIGEST_BYTES)
-/** The life of replicas, which are to post the same bytes. */
+/** The life of replicas, which must post the same bytes. */
 export const NO_LIFE: Uint8Array = new Uint8Array(LIFE_BYTES)
 
 const [C1, C2, C3, C4] = [0x239b961b, 0xab0e9789, 0x38b34ae5, 0xa1e38b93]
@@ -44,7 +44,7 @@ function finish(value: number): number {
   return mixed ^ (mixed >>> 16)
 }
 
-/** The digest of a letter: its bytes behind those of the life that posted it. */
+/** The digest of a letter, from the digest before, the life that posted it, and its bytes. */
 export function digestOf(before: Uint8Array, life: Uint8Array, body: Uint8Array): Uint8Array {
   let [a, b, c, d] = [word(before, 0), word(before, 4), word(before, 8), word(before, 12)]
   // The life goes in as two words of the seed, and one more keeps an empty letter from being 0.
@@ -63,7 +63,7 @@ export function digestOf(before: Uint8Array, life: Uint8Array, body: Uint8Array)
     d ^= Math.imul(turn(Math.imul(word(body, at + 12), C4), 18), C1)
     d = (Math.imul((turn(d, 13) + a) | 0, 5) + 0x32ac3b17) | 0
   }
-  // The last bytes; what is missing to sixteen is 0.
+  // The last bytes, filled up with zeros to sixteen.
   if (whole < length) {
     REST.fill(0)
     for (let at = whole; at < length; at++) REST[at - whole] = body[at]!
@@ -75,7 +75,7 @@ export function digestOf(before: Uint8Array, life: Uint8Array, body: Uint8Array)
   return sealed(a ^ length, b ^ length, c ^ length, d ^ length)
 }
 
-/** Room for the last bytes of a letter: one of its own for each would cost more than the digest. */
+/** Buffer for the last bytes of a letter: a new one for each would cost more than the digest. */
 const REST = new Uint8Array(16)
 
 function sealed(a: number, b: number, c: number, d: number): Uint8Array {
@@ -97,7 +97,7 @@ function put(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 3] = value >>> 24
 }
 
-/** Whether two digests fit; one that says nothing fits any. */
+/** Whether two digests fit; NO_DIGEST fits any. */
 export function fits(one: Uint8Array, other: Uint8Array): boolean {
   return isSame(one, other) || isSame(one, NO_DIGEST) || isSame(other, NO_DIGEST)
 }
@@ -115,7 +115,7 @@ export function livesWith(lives: readonly Life[], n: number, life: Uint8Array): 
   return [...lives, { first: n, life }].slice(-LIVES_MAX)
 }
 
-/** One direction of a pair as one side has it: which lives, and the last letter. */
+/** One direction of a pair on one side: its lives, and the last letter. */
 export interface Line {
   lives: readonly Life[]
   last: number

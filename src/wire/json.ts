@@ -1,12 +1,12 @@
-/** Plain values as text: what actions, calls and slots take and answer is JSON. */
+/** Plain values as text: actions, calls and slots take and answer JSON. */
 
 import { HoldfastError } from '../machine.ts'
 
-/** Arrays and objects within one another. */
+/** Deepest nesting of arrays and objects. */
 export const DEPTH_MAX = 64
 
 /**
- * A value as JSON; nothing is null.
+ * A value as JSON; undefined becomes null.
  *
  * @param what  its name in a sentence
  * @throws HoldfastError code `bad-value` that names what JSON does not have, as `checkPlain`
@@ -18,17 +18,17 @@ export function toJson(value: unknown, what = 'a value'): string {
 }
 
 /**
- * Refuses what would not come as it was sent: numbers that are none, functions, symbols, bigints,
- * instances of classes, circles. A field that is undefined is left out, as in JSON.
+ * Refuses values that JSON would change: NaN and infinities, functions, symbols, bigints, instances
+ * of classes, circles. A field that is undefined is left out, as in JSON.
  *
  * @throws HoldfastError code `bad-value` that names the place, such as `args.pos[1]`
  */
 export function checkPlain(value: unknown, what: string): void {
-  // Names of places cost more than the look itself, so they are made where they are needed.
+  // Making names of places costs more than the check itself, so they are made only for an error.
   if (!isSent(value, 0)) name(value, what, [])
 }
 
-// A circle is deep without end.
+// A circle is infinitely deep.
 function isSent(value: unknown, depth: number): boolean {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
   if (typeof value === 'number') return value - value === 0
@@ -65,7 +65,7 @@ function name(value: unknown, what: string, above: readonly object[]): void {
 
 function isPlain(value: object): boolean {
   const kind: unknown = Object.getPrototypeOf(value)
-  // Of another window or context it is plain too.
+  // An object of another window or context is plain too.
   const isRoot = kind !== null && Object.getPrototypeOf(kind) === null
   return (kind === null || isRoot) && !('toJSON' in value)
 }

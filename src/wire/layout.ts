@@ -1,18 +1,18 @@
 /**
- * Layouts of messages: said once, as a value, and read, written and typed from it.
+ * Layouts of messages: defined once, as a value; reading, writing and types are derived from it.
  *
  *     const Heartbeat = record({ id: varint, from: varint, note: text(32) })
  *     encode(Heartbeat, { id: 1, from: 7, note: 'hi' })   // Uint8Array
  *     decode(Heartbeat, bytes)                            // the value, or null
  *
- * Every length has a limit and the limit stands in the layout. `encode` throws on a value
- * that does not fit, for it is ours; `decode` returns null, for the network is hostile.
+ * Every length has a limit, which is part of the layout. `encode` throws on a value that does not
+ * fit, for it is ours; `decode` returns null, for the network is hostile.
  */
 
 import * as bytes from './bytes.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 
-/** How one value stands in bytes. */
+/** How one value is written in bytes. */
 export interface Layout<Value> {
   write(writer: ByteWriter, value: Value): void
   /** On malformed input the reader has `failed` and the value is not to be used. */
@@ -72,7 +72,7 @@ export function fixed(count: number): Layout<Uint8Array> {
   }
 }
 
-/** One of a few words, as its place in the list, in one byte. */
+/** One of a few words, as its index in the list, in one byte. */
 export function word<const Words extends readonly string[]>(words: Words): Layout<Words[number]> {
   return {
     write: (writer, value) => bytes.writeU8(writer, words.indexOf(value)),
@@ -113,7 +113,7 @@ export function maybe<Value>(item: Layout<Value>): Layout<Value | null> {
   }
 }
 
-// A layout's verbs are methods, so a Layout<number> stands where a Layout<unknown> is asked for.
+// A layout's functions are methods, so that a Layout<number> can be used as a Layout<unknown>.
 type Fields = Record<string, Layout<unknown>>
 type RecordOf<F extends Fields> = { [Name in keyof F]: ValueOf<F[Name]> }
 
@@ -145,7 +145,7 @@ export type MessageOf<K extends Kinds> = {
   [Kind in keyof K]: { kind: Kind } & ValueOf<K[Kind][1]>
 }[keyof K]
 
-/** One of several records, told apart by a tag of one byte. */
+/** One of several records, distinguished by a tag of one byte. */
 export function message<K extends Kinds>(kinds: K): Layout<MessageOf<K>> {
   const byTag = new Map<number, [kind: string, layout: Layout<object>]>()
   for (const [kind, [tag, layout]] of Object.entries(kinds)) byTag.set(tag, [kind, layout])

@@ -1,9 +1,9 @@
 /**
  * Fields that hold other fields: a value or null, several values in order or by key, fields within
- * a field. They stand in each other up to DEPTH_MAX deep.
+ * a field. They can be nested up to DEPTH_MAX deep.
  *
- * Each is one field of its state: it is compared and sent as a whole when anything in it changes.
- * What changes often by itself is better a field, or an object, of its own.
+ * Each is one field of its state: it is compared and sent as a whole when anything in it changes. A
+ * value that changes often by itself is better a field, or an object, of its own.
  */
 
 import { badValue } from '../machine.ts'
@@ -30,7 +30,7 @@ export type StateOf<F extends Fields> = {
 
 /** Most fields of one type, or of one struct: a mask is one number of 32 bits. */
 export const FIELDS_MAX = 32
-/** So many fields may stand in each other. */
+/** Deepest nesting of fields. */
 export const DEPTH_MAX = 8
 /** Most values of a list or a map. */
 export const ITEMS_MAX = 1_024
@@ -39,13 +39,14 @@ export const KEY_BYTES_MAX = 64
 
 const KEY_BITS = bitsFor(KEY_BYTES_MAX)
 
-// A letter first, so that a name is read as one in texts and errors.
+// Names begin with a letter, so that they can be recognised in texts and errors.
 const NAME = /^[\p{L}_$][\p{L}\p{N}_$-]{0,63}$/u
 
 /**
  * The names of the fields of a type or a struct.
  *
- * @throws HoldfastError `bad-value` with more than 32 fields, or none, and naming what is no field
+ * @throws HoldfastError `bad-value` for more than 32 fields, or none, or that names an invalid
+ * field
  */
 export function namesOf(what: string, fields: Fields): string[] {
   if (typeof fields !== 'object' || fields === null) {
@@ -72,7 +73,7 @@ function isField(field: unknown): boolean {
   return typeof text === 'string' && typeof quantise === 'function'
 }
 
-/** What a field has of the fields in it. @throws HoldfastError `bad-value` */
+/** What a field inherits from the fields in it. @throws HoldfastError `bad-value` */
 function holding(
   what: string,
   inner: readonly Field<unknown>[],
@@ -136,7 +137,7 @@ export function optional<Value>(field: Field<Value>): Field<Value | null, 'optio
   }
 }
 
-// The places of the value are the same for every null.
+// Every null has the same places, so that nulls are equal.
 function putNull(into: Quantised, at: number, size: number): void {
   for (let place = at; place <= at + size; place++) into[place] = 0
 }
@@ -196,7 +197,7 @@ function packList<Value>(field: Field<Value>, values: readonly Value[], countBit
   })
 }
 
-// What failed is written nowhere: nobody reads on, so a count that lies costs nothing.
+// A failed value is written nowhere, for nobody reads on; so a false count costs nothing.
 function take(
   reader: BitReader,
   field: Field<unknown>,
@@ -210,7 +211,7 @@ function take(
 
 /**
  * At most so many values by key; it starts as none. A key is a text of at most 64 bytes of UTF-8.
- * Keys stand in the order of their bytes, so equal maps are equal bytes. What a state shows is an
+ * Keys are in the order of their bytes, so equal maps are equal bytes. A state shows a map as an
  * object without a prototype: it has no names but its keys, whatever these are.
  *
  * @throws HoldfastError `bad-value`
@@ -327,7 +328,7 @@ function keysOf(value: unknown, max: number): Key[] {
   return keys
 }
 
-/** Whether it has values by name: a Map, a Date and an array have keys that are none. */
+/** Whether a value has values by name: the keys of a Map, a Date and an array are not names. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return Object.prototype.toString.call(value) === '[object Object]'
 }

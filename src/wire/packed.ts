@@ -1,7 +1,7 @@
 /**
- * Values of any number in one place of a quantised state: the bits that they are written in, as a
- * string. Its first character says how many bits of its last byte are no part of them, 0 to 7; then
- * comes a character for each byte. Equal bits are equal strings.
+ * A variable number of values in one place of a quantised state: the bits that they are written in,
+ * as a string. Its first character is how many bits of the last byte are unused, 0 to 7; then comes
+ * a character for each byte. Equal bits are equal strings.
  */
 
 import {
@@ -13,7 +13,7 @@ import {
   writeBits,
 } from './bits.ts'
 
-/** What `write` writes, as a string. */
+/** Packs what `write` writes into a string. */
 export function pack(write: (writer: BitWriter) => void): string {
   const writer = createBitWriter()
   write(writer)
@@ -33,7 +33,7 @@ export function writePacked(writer: BitWriter, packed: string): void {
   }
 }
 
-/** A reader of the bits. */
+/** A reader of packed bits. */
 export function openPacked(packed: string): BitReader {
   const bytes = new Uint8Array(packed.length - 1)
   for (let i = 0; i < bytes.length; i++) bytes[i] = packed.charCodeAt(i + 1)

@@ -1,21 +1,21 @@
-/** Text of strangers, where it may come to a terminal or stand in a sentence. */
+/** Text of strangers, made safe for a terminal or a sentence. */
 
-// What a terminal obeys, what turns the reading direction, and what begins a line.
+// Characters that a terminal obeys, that turn the reading direction, and that begin a line.
 const ACTIVE = /[\p{Control}\p{Format}\p{Line_Separator}\p{Paragraph_Separator}]/gu
 
-/** The text with escapes, as JSON has them, for all that is not shown as a character. */
+/** The text with JSON escapes for all that is not shown as a character. */
 export function plain(text: string): string {
   return text.replaceAll(ACTIVE, (sign) =>
     Array.from({ length: sign.length }, (_, at) => escape(sign.charCodeAt(at))).join(''),
   )
 }
 
-/** The same of each line. */
+/** The same for each line. */
 export function plainLines(text: string): string {
   return text.split('\n').map(plain).join('\n')
 }
 
-/** A value as JSON in which nothing is left that a terminal obeys: as good to read as before. */
+/** A value as JSON without characters that a terminal obeys: it parses to the same value. */
 export function plainJson(value: unknown): string {
   return plain(JSON.stringify(value))
 }

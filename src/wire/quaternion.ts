@@ -18,8 +18,8 @@ import { readPlace } from './scale.ts'
 /**
  * An orientation, in 2 bits and so many for each of three components (smallest three): which
  * component is the largest, and the others in steps of 1 / (√2 L) with L = 2^(bits - 1) - 1. q and
- * -q are one value; what comes back has the largest component positive. Off by at most a step and
- * a half in each component.
+ * -q are one value; the decoded one has the largest component positive. Its error is at most a step
+ * and a half in each component.
  */
 export function quaternion(bits: number): Field<Quaternion, 'quaternion'> {
   if (!Number.isInteger(bits) || bits < 2 || bits > 16) {
@@ -56,7 +56,7 @@ function largestSquared(from: Quantised, at: number, limit: number): number {
   return left
 }
 
-// The i-th of the others comes before the largest, so at equal size it would be the largest.
+// The i-th other component comes before the largest, so at equal size it would be the largest.
 function isTooLarge(from: Quantised, at: number, i: number, largest: number): boolean {
   const squared = (from[at + i] as number) ** 2
   return squared > largest || (squared === largest && i <= (from[at] as number))
@@ -75,7 +75,7 @@ function quantiseRotation(value: Quaternion, limit: number, into: Quantised, at:
   }
   const by = value[largest]!
   if (by === 0) throw badValue(`must have a length above 0: ${shown(value)}`)
-  // Divided first: a square of the number itself might be too large or too small for a double.
+  // The number is divided first: its square might be too large or too small for a double.
   let squares = 0
   for (let i = 0; i < 4; i++) squares += (value[i]! / by) ** 2
   const unit = (Math.SQRT2 * limit) / Math.sqrt(squares)
@@ -87,7 +87,7 @@ function quantiseRotation(value: Quaternion, limit: number, into: Quantised, at:
   settle(into, at, limit)
 }
 
-// Rounded up, another may have become the largest: it goes towards zero until it is not.
+// By rounding up, another component may have become the largest: it is lowered until it is not.
 function settle(into: Quantised, at: number, limit: number): void {
   for (let i = 1; i < 4; i++) {
     let place = into[at + i] as number

@@ -1,7 +1,7 @@
 /**
- * The two things that travel on a member's stream to the hub, told apart by their first byte:
- * messages to and from the hub itself, and datagrams for another member, which the hub hands
- * on without looking inside.
+ * The two kinds of messages on a member's stream to the hub, distinguished by their first byte:
+ * messages to and from the hub itself, and datagrams for another member, which the hub relays
+ * without looking inside.
  *
  *     0  MESSAGE  a hub message to its end
  *     1  RELAY    peer: varint   the other member: target on the way up, source on the way down
@@ -20,7 +20,7 @@ import {
   writeVarint,
 } from './bytes.ts'
 
-/** What stands in one message of a hub stream. */
+/** The contents of one message of a hub stream. */
 export type HubFrame =
   | { kind: 'message'; bytes: Uint8Array }
   | { kind: 'relay'; peer: PeerId; bytes: Uint8Array }
@@ -41,7 +41,7 @@ export function frameRelay(peer: PeerId, datagram: Uint8Array): Uint8Array {
   return finish(writer)
 }
 
-/** What one message of the stream holds, or null if it is neither. The bytes are a view. */
+/** Reads one message of the stream; null if it is neither kind. The bytes are a view. */
 export function readFrame(bytes: Uint8Array): HubFrame | null {
   const reader = createReader(bytes)
   const tag = readU8(reader)

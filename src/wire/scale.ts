@@ -1,6 +1,5 @@
 /**
- * Numbers in steps: a range is divided into places, and the number of a place is what is kept and
- * written.
+ * Numbers in steps: a range is divided into places, and the number of a place is kept and written.
  */
 
 import { badValue } from '../machine.ts'
@@ -15,11 +14,11 @@ export interface Scale {
   readonly steps: number
   /** The fewest bits that hold a place. */
   readonly bits: number
-  /** Behind the last place comes the first again; then `steps` + 1 is a power of two. */
+  /** The first place follows the last; then `steps` + 1 is a power of two. */
   readonly round: boolean
 }
 
-// Beyond, neighbouring steps are one and the same double.
+// Beyond this, neighbouring steps are the same double.
 const PLACES_MAX = 2 ** 50
 
 /** A range in steps. @throws HoldfastError `bad-value` if that needs more than 32 bits */

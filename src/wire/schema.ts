@@ -3,16 +3,16 @@
  *
  *     const Dot = schema({ pos: vec2(0, 100, 0.1), hue: u8 })
  *
- * Numbers are quantised to the step the game asks for and stand in as few bits as that needs;
+ * Numbers are quantised to the step that the game asks for and take as few bits as that needs;
  * types are inferred.
  *
  * One rule holds for the numbers of every kind of field: a number goes to the nearest value that
- * the field has, half a step goes up, and what is beyond the range becomes the end of the range,
- * for a game's physics overshoots. NaN, an infinity and what is no number are refused by an error
- * that names the field.
+ * the field has, half a step goes up, and a number beyond the range becomes the end of the range,
+ * for a game's physics overshoots. NaN, an infinity and anything that is no number are refused by
+ * an error that names the field.
  *
- * A state is kept quantised, a change is what changes there, and a message carries any of the
- * fields. Which ones a mask says: bit i stands for field i, in the order of the schema.
+ * A state is kept quantised, it has changed if a quantised value has, and a message carries any of
+ * the fields. A mask names them: bit i stands for field i, in the order of the schema.
  */
 
 import { badValue } from '../machine.ts'
@@ -40,22 +40,22 @@ export { quaternion } from './quaternion.ts'
 export interface Column {
   readonly name: string
   readonly field: Field<unknown>
-  /** Its first place, and the one behind its last. */
+  /** First place of the field, and the one behind its last. */
   readonly at: number
   readonly end: number
-  /** Numbers in steps are done here rather than by their field: it is twice as fast. */
+  /** Numbers in steps are handled here rather than by their field: it is twice as fast. */
   readonly scale: Scale | null
 }
 
 /** A type's fields, ready to encode. */
 export interface Schema<F extends Fields> {
   readonly fields: F
-  /** Says all that both sides must agree on. */
+  /** Text of all that both sides must agree on. */
   readonly text: string
   readonly names: readonly string[]
   /** The fields in order: field i of a mask is the i-th. */
   readonly columns: readonly Column[]
-  /** Which field has a name. */
+  /** The index of each field, by name. */
   readonly places: ReadonlyMap<string, number>
   /** The mask of all fields. */
   readonly all: number
@@ -68,7 +68,8 @@ export interface Schema<F extends Fields> {
 /**
  * Names the fields of a type.
  *
- * @throws HoldfastError `bad-value` with more than 32 fields, or none, and naming what is no field
+ * @throws HoldfastError `bad-value` for more than 32 fields, or none, or that names an invalid
+ * field
  */
 export function schema<F extends Fields>(fields: F): Schema<F> {
   const names = namesOf('a type', fields)
@@ -92,7 +93,7 @@ export function schema<F extends Fields>(fields: F): Schema<F> {
 /**
  * Refuses a type whose fields do not fit, with the bytes of each and their sum.
  *
- * @param what  what has the limit, for the sentence: `dot: its state`
+ * @param what  whatever has the limit, for the sentence: `dot: its state`
  * @param most  bytes of all fields with their mask
  * @throws HoldfastError `bad-value`
  */
@@ -128,13 +129,13 @@ function quantiseField({ name, field, at, scale }: Column, value: unknown, into:
   }
 }
 
-// Nothing of `into` may change if a later field throws, so a patch is quantised here first.
+// `into` must not change if a later field throws, so a patch is quantised here first.
 const draft: Quantised = []
 
 /**
- * Takes a change into a quantised state. Names that are no field are passed over.
+ * Applies a change to a quantised state. Names that are no field are skipped.
  *
- * @returns the mask of the fields whose quantised value is another than before
+ * @returns the mask of the fields whose quantised value changed
  * @throws HoldfastError `bad-value`: the field, what it takes, the value; `into` stays as it was
  */
 export function quantiseInto<F extends Fields>(
@@ -145,7 +146,7 @@ export function quantiseInto<F extends Fields>(
   const { columns, places } = type
   let mask = 0
   let next = 0
-  // Names mostly come in the order of the fields, and then need not be looked up.
+  // Names mostly come in the order of the fields, and then need no lookup.
   for (const name in patch) {
     const i = columns[next]?.name === name ? next : places.get(name)
     if (i === undefined) continue
@@ -183,7 +184,7 @@ function differs({ at, end }: Column, a: Quantised, b: Quantised): boolean {
   return false
 }
 
-/** The state that was quantised, frozen. */
+/** The state of quantised values, frozen. */
 export function valueOf<F extends Fields>(type: Schema<F>, from: Quantised): StateOf<F> {
   const state: Record<string, unknown> = {}
   for (const column of type.columns) putValue(state, column, from)

@@ -2,7 +2,7 @@
  * Sequence numbers: 16 bits on the wire, plain numbers that only grow inside.
  *
  * A number is unwrapped the moment it is read, so nothing above ever compares wrapped ones.
- * It is safe as long as the two ends are less than half the modulus apart, which the sender
+ * This is safe as long as the two ends are less than half the modulus apart, which the sender
  * guarantees by never running further ahead of its acknowledgements.
  */
 

@@ -248,6 +248,15 @@ describe('the machine', () => {
     expect(part.restore!(primary, part.published!(state))).toBe(true)
     expect(primary.kept).toEqual(state.published)
   })
+  test('of a member that begins anew has nothing of what it was before', () => {
+    const state = at(3)
+    part.receive!(state, 0, 1, changes(0, 1, 2), out)
+    part.apply!(state, Uint8Array.of(3))
+    events.length = 0
+    part.reset!(state, out)
+    expect({ ...state, me: 0, primary: 0, here: new Set() }).toEqual(create(author))
+    expect(events).toEqual([{ kind: 'custom-changed' }])
+  })
   test('takes state and changes of who serves alone, and snapshots that are some', () => {
     const state = at(3)
     part.receive!(state, 0, 2, changes(0, 1), out)

@@ -97,7 +97,7 @@ describe('every kind of field', () => {
   test('stands in the document’s table, and the table has no others (AP-19)', () => {
     expect(
       [...standard.fields].sort(),
-      'the table of section 9.1 of docs/STANDARD.md has each word of SAMPLES',
+      'the table of section 10.1 of docs/STANDARD.md has each word of SAMPLES',
     ).toEqual(kinds.map(wordOf).sort())
   })
 
@@ -107,7 +107,7 @@ describe('every kind of field', () => {
     })
     expect(
       own.length,
-      `the examples of section 9.1 of docs/STANDARD.md have none: state { x: ${name} … }`,
+      `the examples of section 10.1 of docs/STANDARD.md have none: state { x: ${name} … }`,
     ).toBeGreaterThan(0)
   })
 

@@ -1,6 +1,6 @@
 /**
- * `npm run sim` and `npm run explore`: commands of the repository, for what they run, the proofs
- * and their models, is not in the package.
+ * `npm run sim` and `npm run explore`: commands of the repository only, because the proofs and
+ * models that they run are not in the package.
  */
 
 import { runProgram } from '../program.ts'

@@ -4,7 +4,7 @@ import { ROOMS } from '../../proof/models/index.ts'
 import type { Report } from '../../sim/checker.ts'
 import { work } from './pool.ts'
 
-/** One scope of a room. */
+/** One scope of a module. */
 export interface ScopeTask {
   room: string
   scope: string

@@ -1,4 +1,4 @@
-/** Many seeds over several threads, and what was reached over all of them. */
+/** Runs many seeds over several threads, and collects what was reached over all of them. */
 
 import { availableParallelism } from 'node:os'
 import { type Batch, createTallies, sumUp, take } from '../../proof/batch.ts'
@@ -8,15 +8,15 @@ import { shareOut } from './pool.ts'
 /** Most threads of one call. */
 export const THREADS_MAX = 64
 
-/** As many as there are cores. */
+/** As many threads as there are cores. */
 export function threadsHere(): number {
   return Math.min(THREADS_MAX, availableParallelism())
 }
 
 /**
- * Runs seeds from one on, until they end or `goesOn` says so.
+ * Runs seeds from one on, until they end or `goesOn` returns false.
  *
- * @param after hears of each run as it ends
+ * @param after called with each run as it ends
  */
 export async function runInThreads(
   first: number,

@@ -18,7 +18,7 @@ class Carriers implements Datagrams {
     this.#carriers = carriers
   }
 
-  /** Asked anew each time, for a carrier may learn its address late. */
+  /** Computed at each call, for a carrier may learn its address late. */
   get addresses(): readonly string[] {
     return this.#carriers.flatMap((carrier) => carrier.addresses)
   }

@@ -1,13 +1,13 @@
 /**
- * Bad weather over any carrier of datagrams, in real time or virtual: what `faults/` decides
- * for the simulated network is done here to what leaves and, if asked, to what arrives.
+ * Network conditions over any carrier of datagrams, in real time or virtual: `faults/` makes for
+ * outgoing and, if asked, incoming datagrams the decisions that it makes for the simulated network.
  *
  *     const weather = createConditioner(loop, parse('rtt=120,loss=5%,jitter=30'))
  *     const open = weather.condition(openUdp)
  *     weather.change(parse('rtt=40'))           // a slider: holds for what is sent from now on
  *
- * `rtt` is added on top of what the carrier takes by itself, half each way: where only one end
- * is conditioned, both its sending and its receiving are, so that the whole trip counts.
+ * `rtt` is added to the carrier's own delay, half each way: if only one end is conditioned, both
+ * its sending and its receiving are, so that the whole trip counts.
  */
 
 import * as faults from '../../faults/conditions.ts'
@@ -18,15 +18,17 @@ import type { Millis } from '../../machine.ts'
 import { DATAGRAM_MAX } from '../../ports.ts'
 import type { Alarm, DatagramEvents, Datagrams, Loop, OpenDatagrams } from '../../ports.ts'
 
-/** Datagrams that one carrier's conditioner holds back; what is beyond is dropped and counted. */
+/**
+ * Most datagrams that one carrier's conditioner holds back; further ones are dropped and counted.
+ */
 export const CONDITIONER_QUEUE_MAX = 8192
 
-/** Which way conditions hold. */
+/** The direction for which conditions hold. */
 export type Direction = 'both' | 'out' | 'in'
 
-/** What became of datagrams, both ways, since the conditioner was made. */
+/** The fates of datagrams, both ways, since the conditioner was made. */
 export interface ConditionerCounters {
-  /** Copies that went on their way. */
+  /** Copies that were passed on. */
   passed: number
   /** Lost by chance. */
   lost: number
@@ -41,10 +43,10 @@ export interface ConditionerCounters {
 /** Conditions that may change while carriers run under them. */
 export interface Conditioner {
   readonly counters: Readonly<ConditionerCounters>
-  /** What holds now. */
+  /** The present conditions. */
   current(): Readonly<Conditions>
   /**
-   * Sets what holds for datagrams from now on; those held back keep their time.
+   * Sets the conditions for datagrams from now on; those held back keep their time.
    *
    * @throws HoldfastError 'bad-value'
    */
@@ -60,7 +62,7 @@ export interface Conditioner {
 /**
  * Makes a conditioner.
  *
- * @param seed if none, one is drawn from the loop; give one to see the same weather again
+ * @param seed if none, one is drawn from the loop; give one to repeat the same random draws
  * @throws HoldfastError 'bad-value' for conditions out of their limits
  */
 export function createConditioner(
@@ -83,7 +85,7 @@ class Weather implements Conditioner {
   readonly #seed: number | string | null
   #chance: Prng | null = null
   #conditions: Conditions
-  /** Nothing is done to datagrams. */
+  /** Whether the conditions leave datagrams as they are. */
   quiet: boolean
 
   constructor(loop: Loop, conditions: Conditions, seed: number | string | null) {
@@ -112,7 +114,7 @@ class Weather implements Conditioner {
 
   /** The delays of the copies of one datagram. */
   decide(path: Path): Millis[] {
-    // Drawn late: fair weather takes no chance from anybody.
+    // Created late: perfect conditions draw no random numbers.
     this.#chance ??= prng.create(this.#seed ?? this.loop.random(8).join())
     const { copies } = faults.fate(this.#conditions, this.#chance, path)
     if (copies.length === 0) this.counters.lost += 1
@@ -123,7 +125,7 @@ class Weather implements Conditioner {
 
 /** One carrier under conditions. */
 class Conditioned implements Datagrams {
-  /** What the carrier underneath tells. */
+  /** The receiver of the underlying carrier's events. */
   readonly under: DatagramEvents
   readonly #weather: Weather
   readonly #out: Path | null
@@ -160,7 +162,7 @@ class Conditioned implements Datagrams {
 
   send(to: string, bytes: Uint8Array): void {
     if (this.#closed) return
-    // Held back it would cost memory, and the carrier would refuse it in the end.
+    // Holding it back would cost memory, and the carrier would refuse it in the end.
     if (bytes.length > DATAGRAM_MAX) this.#weather.counters.oversize += 1
     else if (this.#passes(this.#out)) this.#carrier?.send(to, bytes)
     else this.#hold(this.#out!, bytes, (copy) => this.#carrier?.send(to, copy))
@@ -173,7 +175,7 @@ class Conditioned implements Datagrams {
     this.#carrier?.close()
   }
 
-  // In fair weather a datagram is neither copied nor looked at.
+  // Under perfect conditions a datagram is neither copied nor inspected.
   #passes(path: Path | null): boolean {
     if (path !== null && !this.#weather.quiet) return false
     if (path !== null) this.#weather.counters.passed += 1
@@ -182,7 +184,7 @@ class Conditioned implements Datagrams {
 
   #hold(path: Path, bytes: Uint8Array, pass: (copy: Uint8Array) => unknown): void {
     for (const delay of this.#weather.decide(path)) {
-      // No delay is no detour: the quiet wire keeps the carrier's own order and cost.
+      // Without a delay there is no detour: the datagram keeps the carrier's own order and cost.
       if (delay > 0) this.#queue.add(delay, bytes.slice(), pass)
       else {
         this.#weather.counters.passed += 1
@@ -198,11 +200,11 @@ interface Held {
   pass: (copy: Uint8Array) => unknown
 }
 
-/** Datagrams that wait, by the instant at which they go on. */
+/** Datagrams that wait, ordered by the instant at which they go on. */
 class Queue {
   readonly #weather: Weather
   readonly #alarm: Alarm
-  /** The last goes first, so that taking one out moves nothing. */
+  /** The next to go is at the end, so that taking it out moves nothing. */
   readonly #held: Held[] = []
 
   constructor(weather: Weather) {
@@ -217,7 +219,7 @@ class Queue {
       return
     }
     const at = this.#weather.loop.now() + delay
-    // Where the first stands that goes no later: equal instants keep the order of sending.
+    // The first place whose datagram goes no later: equal instants keep the order of sending.
     let low = 0
     let high = held.length
     while (low < high) {
@@ -237,7 +239,7 @@ class Queue {
   #release(): void {
     const now = this.#weather.loop.now()
     const held = this.#held
-    // What `pass` adds may be due as well, but never within this call.
+    // `pass` may add datagrams that are due as well, but they never leave within this call.
     for (let left = held.length; left > 0; left--) {
       const next = held.at(-1)
       if (next === undefined || next.at > now) break

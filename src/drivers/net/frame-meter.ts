@@ -1,28 +1,28 @@
 /**
- * How much of a WebSocket message has come while it is not whole. Package `ws` keeps the bytes of
- * a frame until its last one is here, and says nothing of it, so the heads of frames are read a
- * second time here. What breaks RFC 6455 is left to `ws`, which closes for it.
+ * The size of an incomplete WebSocket message. Package `ws` keeps the bytes of a frame until the
+ * last one has come, and does not report them, so the heads of frames are parsed a second time
+ * here. Violations of RFC 6455 are left to `ws`, which closes the stream for them.
  */
 
-/** What keeping one chunk of the network costs beside its bytes. */
+/** What a kept chunk of the network costs beside its bytes. */
 const CHUNK_OVERHEAD = 256
 
-/** Reads along with one stream of a client. */
+/** Measures one stream of a client. */
 export class FrameMeter {
-  /** Bytes that are kept for a message or frame that is not whole; 0 if there is none. */
+  /** Bytes that are kept for an incomplete message or frame; 0 if there is none. */
   held = 0
   readonly #head = new Uint8Array(14)
-  /** Bytes of the head of a frame that are here, and of its payload that are not. */
+  /** Bytes of a frame's head that have come, and of its payload that have not. */
   #headLength = 0
   #payloadLeft = 0
-  /** Whether a frame has begun whose message ends with a later one. */
+  /** Whether a frame has come whose message ends with a later one. */
   #unfinished = false
 
-  /** Takes what came, in any cut. @returns whether a message or frame became whole by it */
+  /** Takes a chunk, cut anywhere. @returns whether it completed a message or frame */
   take(chunk: Uint8Array): boolean {
     let at = 0
     let ended = false
-    // Where the message begins that is not whole, or 0 if that was before this chunk.
+    // Where the incomplete message begins, or 0 if that was before this chunk.
     let from = 0
     while (at < chunk.length) {
       if (this.#payloadLeft > 0) {
@@ -56,7 +56,7 @@ export class FrameMeter {
   }
 }
 
-/** Bytes of the head that begins so, the mask with it; of the first byte alone: 2. */
+/** Length of the head that begins with these bytes, with its mask; 2 for the first byte alone. */
 function headSize(head: Uint8Array): number {
   const second = head[1]!
   const length = second & 0x7f

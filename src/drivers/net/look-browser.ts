@@ -1,25 +1,25 @@
 /**
- * What a page can find out of an address where no WebSocket opens. The browser hides why, so that
- * pages cannot explore a network; what it does tell is whether anything answers to HTTP, and of
- * the page's own origin how.
+ * How a page examines an address where no WebSocket opens. The browser hides the reason, so that
+ * pages cannot explore a network; it only reveals whether the address answers HTTP at all, and for
+ * the page's own origin the status.
  */
 
 import type { Look } from '../../ports.ts'
 import { LOOK_MAX_MS, metByStatus, metOtherScheme, passing } from './met.ts'
 
-/** Looks by `fetch`: at the address, and at the same one with or without TLS. */
+/** Examines by `fetch`: the address, and the same one with or without TLS. */
 export const lookFromPage: Look = async (url) => {
   if (!navigator.onLine) return passing('this machine is connected to no network')
   const { host } = new URL(url)
   const isOwn = host === location.host
   const status = await statusOf(url.replace(/^ws/, 'http'))
-  // Of another origin a page is told that there was an answer, and not which.
+  // About another origin a page learns only that there was an answer, not which.
   if (status === 0) return passing('a web server is there, but no hub at this path')
   if (status !== null) return metByStatus(status, url)
-  // The page came from there: its scheme, its name and its certificate are right.
+  // The page came from there, so its scheme, its name and its certificate are right.
   if (isOwn) return passing('nobody listens there')
   const isSafe = url.startsWith('wss:')
-  // A page that came by TLS may not ask without.
+  // A page that came over TLS may not ask without TLS.
   const mayAsk = !isSafe || location.protocol === 'http:'
   if (mayAsk && (await statusOf(`${isSafe ? 'http' : 'https'}://${host}/`)) !== null) {
     return metOtherScheme(url)
@@ -30,7 +30,7 @@ export const lookFromPage: Look = async (url) => {
   )
 }
 
-/** The status of the answer; 0 if there is one that we may not see, null if there is none. */
+/** The status of the answer; 0 if the page may not see it, null if there is no answer. */
 async function statusOf(url: string): Promise<number | null> {
   try {
     const signal = AbortSignal.timeout(LOOK_MAX_MS)

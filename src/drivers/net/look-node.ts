@@ -1,6 +1,6 @@
 /**
- * What a Node process finds where a WebSocket neither opens nor fails with a reason: a server that
- * leaves a request for an upgrade without an answer, or that wanted TLS and hung up.
+ * How a Node process examines an address where a WebSocket neither opens nor fails with a reason: a
+ * server that leaves a request for an upgrade without an answer, or that wanted TLS and hung up.
  */
 
 import http from 'node:http'
@@ -9,7 +9,7 @@ import tls from 'node:tls'
 import type { Look } from '../../ports.ts'
 import { LOOK_MAX_MS, metByError, metByStatus, metOtherScheme, passing } from './met.ts'
 
-/** Looks by a request of HTTP, and if that fails by a greeting of TLS. */
+/** Examines by an HTTP request, and if that fails by a TLS handshake. */
 export const lookFromNode: Look = async (url) => {
   const found = await statusOf(url)
   if (typeof found === 'number') return metByStatus(found, url)
@@ -36,7 +36,7 @@ function speaksTls(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url)
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   return new Promise((resolve) => {
-    // Nothing is said on it, so it does not matter whose certificate it has.
+    // No data is sent on it, so its certificate does not matter.
     const socket = tls.connect({ host, port: Number(port || 80), rejectUnauthorized: false })
     const done = (does: boolean): void => {
       resolve(does)

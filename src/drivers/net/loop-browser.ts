@@ -1,28 +1,28 @@
 /**
- * Time and chance of a browser page.
+ * The loop of a browser page: time and randomness.
  *
- * A browser lets the timers of a hidden page go off once a second, later once a minute; but it
- * delivers messages from a worker at once, and does not slow the worker's timers. So one small
- * worker does the waiting for all alarms: the page tells it how long, it answers when the time
- * has come. The page asks again only when an alarm comes nearer than what was asked, so an idle
- * page exchanges no messages at all.
+ * A browser fires the timers of a hidden page once a second, later once a minute; but it delivers
+ * messages from a worker at once, and does not slow the worker's timers. So one small worker waits
+ * for all alarms: the page sends it the time to wait, and it answers when the time has come. The
+ * page asks again only for an alarm that is nearer than the one asked for, so an idle page
+ * exchanges no messages at all.
  *
- * The worker's source is a string in a Blob, so a bundler has nothing to do. Where a page may
- * not have it (a Content-Security-Policy without `worker-src blob:`), its own timers do the
- * work, and `ticks` and `trouble` say so. They also do until the worker has answered once.
+ * The worker's source is a string in a Blob, so a bundler has nothing to do. Where a page may not
+ * have it (a Content-Security-Policy without `worker-src blob:`), its own timers do the work, as
+ * `ticks` and `trouble` show. They also do until the worker has answered once.
  *
- * As in Node, no alarm goes off before its instant: a tick that is early asks for the rest.
+ * As in Node, no alarm fires before its instant: after an early tick the rest is asked for.
  */
 
 import { assert, type Millis } from '../../machine.ts'
 import type { Alarm, Loop } from '../../ports.ts'
 
-/** Random bytes that a browser gives in one piece. */
+/** Most random bytes that a browser returns at once. */
 const RANDOM_PIECE = 65_536
-/** The longest wait asked of a timer, in milliseconds. */
+/** The longest wait of one timer, in milliseconds. */
 const WAIT_MAX = 2 ** 30
 
-/** A wait of zero or less answers without a timer, for nested timers take 4 ms at least. */
+/** A wait of zero or less is answered without a timer, for nested timers take 4 ms at least. */
 const WORKER_SOURCE = `
 let timer
 const tick = () => postMessage('tick')
@@ -34,7 +34,7 @@ onmessage = ({ data }) => {
 postMessage('ready')
 `
 
-/** Browsers say no more than that, except to their console. */
+/** Browsers give no other reason, except on their console. */
 const NOT_STARTED =
   "the worker did not start; does the page's Content-Security-Policy have worker-src blob: ?"
 
@@ -51,15 +51,15 @@ export type StartWorker = (source: string) => TickWorker
 
 /** The loop of a page. */
 export interface BrowserLoop extends Loop {
-  /** Where ticks come from now. */
+  /** The present source of ticks. */
   ticks(): 'worker' | 'timers'
-  /** Why there is no worker, or null. */
+  /** Why there is no worker; null if there is one. */
   trouble(): string | null
-  /** Ends the worker; no alarm goes off any more. */
+  /** Ends the worker; no alarm fires any more. */
   close(): void
 }
 
-/** The loop of this page. @param start how to start the worker; a test may plant its own */
+/** The loop of this page. @param start  starts the worker; a test may pass its own */
 export function createBrowserLoop(start: StartWorker = startBlobWorker): BrowserLoop {
   return new PageLoop(start)
 }
@@ -76,7 +76,7 @@ function startBlobWorker(source: string): TickWorker {
 
 class PageLoop implements BrowserLoop {
   readonly #alarms = new Set<PageAlarm>()
-  /** The instant that the ticker was asked for, or Infinity if it was asked for none. */
+  /** The instant that the ticker was asked for; Infinity for none. */
   #asked: Millis = Infinity
   #worker: TickWorker | null = null
   #ready = false
@@ -130,14 +130,14 @@ class PageLoop implements BrowserLoop {
     clearTimeout(this.#timer)
   }
 
-  /** An alarm that is set, and maybe nearer than the others. */
+  /** Adds an alarm that was set, which may be nearer than the others. */
   wake(alarm: PageAlarm): void {
     if (this.#closed) return
     this.#alarms.add(alarm)
     if (alarm.at < this.#asked) this.#ask(alarm.at)
   }
 
-  /** An alarm that is not set any more. The tick asked for it may come, and finds nothing. */
+  /** Removes an alarm. The tick that it asked for may come, and finds nothing. */
   rest(alarm: PageAlarm): void {
     this.#alarms.delete(alarm)
   }
@@ -173,7 +173,8 @@ class PageLoop implements BrowserLoop {
     this.#asked = Infinity
     const now = performance.now()
     const due = [...this.#alarms].filter((alarm) => alarm.at <= now)
-    // What an alarm sets while it runs waits for the next tick, or a bad one would starve the page.
+    // Alarms that are set while one runs wait for the next tick, or a faulty one would starve the
+    // page.
     for (const alarm of due.sort((a, b) => a.at - b.at)) {
       if (alarm.at <= now && this.#alarms.delete(alarm)) this.#run(alarm)
     }
@@ -186,7 +187,7 @@ class PageLoop implements BrowserLoop {
     try {
       alarm.run()
     } catch (error) {
-      // One alarm's bug must not silence the others; it is told as any uncaught error.
+      // One alarm's bug must not silence the others; it is reported like any uncaught error.
       reportError(error)
     }
   }

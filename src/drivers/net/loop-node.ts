@@ -1,15 +1,15 @@
 /**
- * Time and chance of a Node process.
+ * The loop of a Node process: time and randomness.
  *
- * Node counts its timers in whole milliseconds from the start of the current loop turn, while
- * `now` has fractions, so a timer may go off up to a millisecond before the instant that was
- * asked for. A machine that is woken early finds nothing due and asks for the same instant
- * again, so we never wake early: a timer that went off too soon is set once more for the rest.
- * The price is at most a millisecond or so of lateness, which the machines expect of any loop.
- * Spinning through that rest would be more exact, and would eat a core under pacing.
+ * Node counts its timers in whole milliseconds from the start of the current loop turn, while `now`
+ * has fractions, so a timer may fire up to a millisecond before its instant. A machine that is
+ * woken early finds nothing due and asks for the same instant again, so we never wake it early: a
+ * timer that fired too soon is set once more for the rest. The price is at most about a millisecond
+ * of lateness, which the machines expect of any loop. Spinning through that rest would be more
+ * exact, but would occupy a core under pacing.
  *
- * `set` is called for nearly every packet and mostly moves the instant away, so a timer that
- * is already due earlier is left running and corrected when it goes off.
+ * `set` is called for nearly every packet and mostly moves the instant later, so a timer that is
+ * already due earlier is left running and corrected when it fires.
  */
 
 import { randomFillSync } from 'node:crypto'
@@ -32,9 +32,9 @@ export function createNodeLoop(): Loop {
 
 class NodeAlarm implements Alarm {
   readonly #run: () => void
-  /** When to go off, or Infinity for never. */
+  /** When the alarm fires; Infinity for never. */
   #at: Millis = Infinity
-  /** When the timer at hand goes off, or Infinity if there is none. */
+  /** When the present timer fires; Infinity if there is none. */
   #due: Millis = Infinity
   #timer: NodeJS.Timeout | null = null
   #immediate: NodeJS.Immediate | null = null
@@ -68,7 +68,7 @@ class NodeAlarm implements Alarm {
     this.#disarm()
     const now = performance.now()
     if (this.#at <= now) {
-      // An immediate comes after the sockets had their turn, a timer of zero takes a millisecond.
+      // An immediate comes after the sockets had their turn; a timer of zero takes a millisecond.
       this.#due = -Infinity
       this.#immediate = setImmediate(this.#fire)
       return

@@ -1,9 +1,9 @@
 /**
  * Datagrams and streams between parties in one process, for tests and for play on one machine.
  *
- * Nothing arrives within the call that sent it: everything waits in a line that an alarm of
- * the loop empties. Datagrams find the line bounded, as they would any queue; a stream has its
- * backlog limit. No loss, no reordering: those are the conditioner's business.
+ * Nothing arrives within the call that sent it: everything waits in a queue that an alarm of the
+ * loop empties. The queue is bounded for datagrams, as any network's is; a stream has its backlog
+ * limit. There is no loss and no reordering: the conditioner adds those.
  */
 
 import { assert } from '../../machine.ts'
@@ -14,7 +14,7 @@ import { checkMessage } from './websocket.ts'
 /** Datagrams that may wait for the next turn of the loop. */
 export const MEMORY_QUEUE_MAX = 4096
 
-/** What happened in one network, in datagrams since it was made. */
+/** Counts of datagrams in one network since it was made. */
 export interface MemoryCounters {
   sent: number
   received: number
@@ -22,18 +22,18 @@ export interface MemoryCounters {
   oversize: number
   /** Dropped because MEMORY_QUEUE_MAX waited already. */
   congested: number
-  /** Nobody there, or not an address of this network. */
+  /** Nobody has that address, or it is not one of this network. */
   unreachable: number
 }
 
 /** A network within one process. */
 export interface MemoryNetwork {
   readonly counters: Readonly<MemoryCounters>
-  /** A new place for datagrams, `memory:1` and so on. */
+  /** Opens a new address for datagrams: `memory:1` and so on. */
   openDatagrams(events: DatagramEvents): Promise<Datagrams>
-  /** Reaches what `listen` offers at the same URL. */
+  /** Connects to a listener at the same URL. */
   readonly connect: Connect
-  /** Accepts streams at a URL. @returns stops accepting; open streams stay */
+  /** Accepts streams at a URL. @returns a function that stops accepting; open streams stay */
   listen(url: string, accept: (stream: Stream) => StreamEvents): () => void
 }
 
@@ -119,7 +119,7 @@ class Network implements MemoryNetwork {
   }
 }
 
-/** What waits for the next turn. What is added while it moves waits for the one after. */
+/** Deliveries for the next turn. One that is added while they run waits for the turn after. */
 class Line {
   #waiting: (() => void)[] = []
   readonly #loop: Loop

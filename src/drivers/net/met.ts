@@ -1,23 +1,23 @@
 /**
- * What stands at an address instead of a hub, in words, so that a wrong address is told by what is
- * wrong with it. Node says much; a page is told that no stream could be opened, and nothing else,
- * so it looks once more by `fetch`.
+ * What was found at an address instead of a hub, as a sentence, so that the error for a wrong
+ * address names the fault. Node's errors reveal much; a page learns only that no stream could be
+ * opened, so it examines the address by `fetch`.
  */
 
 import type { Met } from '../../ports.ts'
 
-/** How long a look may take, in milliseconds. */
+/** How long an examination may take, in milliseconds. */
 export const LOOK_MAX_MS = 2_000
 
-/** Statuses of a proxy whose server is away, and of a server that has too much to do. */
+/** Statuses of a proxy whose server is away, and of an overloaded server. */
 const PASSING_STATUSES: readonly number[] = [429, 500, 502, 503, 504]
 
-/** Nobody answers just now, or it cannot be told what is wrong. */
+/** Nobody answers now, or the fault is not known: it may pass. */
 export function passing(what: string): Met {
   return { kind: 'passing', what }
 }
 
-/** Whatever is there, it will be there when one asks again. */
+/** The fault will still be there when one asks again. */
 export function wrong(what: string): Met {
   return { kind: 'wrong', what }
 }
@@ -26,19 +26,19 @@ export function wrong(what: string): Met {
 export function metByStatus(status: number, url: string): Met {
   const answered = `a web server is there, but no hub at this path (it answers ${status})`
   if (PASSING_STATUSES.includes(status)) return passing(answered)
-  // So does a server that wants TLS, where it says anything.
+  // A server that wants TLS answers like this too, if it answers at all.
   const isPlain = status === 400 && url.startsWith('ws:')
   return wrong(isPlain ? `${answered}; if it wants TLS, name it by https:` : answered)
 }
 
-/** A server that speaks TLS was asked without, or the other way round. */
+/** A server with TLS was asked without, or the other way round. */
 export function metOtherScheme(url: string): Met {
   return url.startsWith('wss:')
     ? wrong('the server there speaks no TLS: name it by http: or ws:')
     : wrong('the server there wants TLS: name it by https: or wss:')
 }
 
-/** What an error of Node or of package `ws` tells; undefined if that is nothing. */
+/** What an error of Node or of package `ws` reveals; undefined if that is nothing. */
 export function metByError(error: unknown, url: string): Met | undefined {
   const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }
   const status = /^Unexpected server response: (\d{3})$/.exec(message)?.[1]

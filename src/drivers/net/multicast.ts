@@ -1,10 +1,11 @@
 /**
- * Datagrams to everybody on a LAN, and to one of them, for Node: UDP multicast over IPv4.
+ * Datagrams to all members of a group on a LAN, and to one of them, for Node: UDP multicast over
+ * IPv4.
  *
- * Two sockets. All that we send leaves from one of our own, whose port nobody else has: so several
- * processes on one machine can be told apart, and an answer reaches the one that is meant. The
- * other is bound to the group, beside those of other processes, and only receives. What we sent
- * ourselves comes back there too, and is dropped.
+ * The carrier has two sockets. It sends from a socket of its own, whose port no other process has:
+ * so several processes on one machine can be distinguished, and an answer reaches the right one.
+ * The other socket is bound to the group, like those of other processes, and only receives. Our own
+ * datagrams come back there too, and are dropped.
  *
  * A packet does not leave the LAN: it may take one step (TTL 1).
  */
@@ -18,27 +19,30 @@ import type { DatagramEvents, Datagrams } from '../../ports.ts'
 import { bindUdp } from './udp-bind.ts'
 import { parseUdpAddress, udpAddress } from './udp.ts'
 
-/** Which group, and where. */
+/** The group, and the interface. */
 export interface MulticastOptions {
   /** A multicast address: 224.0.0.0 to 239.255.255.255. */
   group: string
   /** The port of the group; members of a group have the same. */
   port: number
-  /** Name or IPv4 address of ours; by default the first that leads to others, else loopback. */
+  /**
+   * Name or IPv4 address of our interface; by default the first that leads to others, else
+   * loopback.
+   */
   via?: string
 }
 
-/** What happened, in datagrams. */
+/** Counts of datagrams. */
 export interface MulticastCounters {
   /** To the group or a member. */
   sent: number
   /** Of others, handed on. */
   received: number
-  /** Our own, which came back from the group. */
+  /** Our own datagrams, which came back from the group. */
   echoes: number
-  /** Empty, or larger than DATAGRAM_MAX, ours or theirs: dropped. */
+  /** Empty, or larger than DATAGRAM_MAX, sent or received: dropped. */
   oversize: number
-  /** Sends that the system refused, as while a link is down, or to what is no address. */
+  /** Sends that the system refused, as while a link is down, or to an invalid address. */
   failed: number
 }
 
@@ -53,7 +57,7 @@ export interface Multicast extends Datagrams {
 /**
  * Joins a group when it is called with the events.
  *
- * @throws HoldfastError `bad-value` for a group or a port that is none; the promise rejects with
+ * @throws HoldfastError `bad-value` for an invalid group or port; the promise rejects with
  *   `unreachable` when there is no such interface, `port-taken` or `denied`
  */
 export function openMulticast(
@@ -94,7 +98,7 @@ export function openMulticast(
   }
 }
 
-/** The address that a name means, or the one to take by default. */
+/** The address that a name means, or the default one. */
 function addressVia(via: string | undefined): string {
   if (via !== undefined && isIPv4(via)) return via
   const named = Object.entries(networkInterfaces()).flatMap(([name, list]) =>
@@ -117,7 +121,7 @@ function addressVia(via: string | undefined): string {
 
 function bind(address: string, port: number, shared: boolean): Promise<dgram.Socket> {
   const socket = dgram.createSocket({ type: 'udp4', reuseAddr: shared })
-  // Windows knows no sockets of a group: there it is bound to all, and hears more than its own.
+  // Windows cannot bind to a group: there the socket is bound to all addresses, and receives more.
   const host = shared && process.platform === 'win32' ? '0.0.0.0' : address
   return bindUdp(
     socket,
@@ -169,7 +173,7 @@ class MulticastSockets implements Multicast {
     else if (bytes.length > DATAGRAM_MAX) this.counters.oversize += 1
     else {
       this.counters.sent += 1
-      // Node keeps the bytes until the kernel has them: a copy leaves the caller's free.
+      // Node keeps the bytes until the kernel has them: with a copy the caller may reuse its own.
       this.#own.send(bytes.slice(), place.port, place.host, (error) => {
         if (error) this.counters.failed += 1
       })

@@ -1,9 +1,9 @@
 /**
- * Which web pages may use a server of ours.
+ * Origins: which web pages may use our servers.
  *
  * A browser lets every page open WebSockets to every address, also to 127.0.0.1, and with the name
- * of the page's own server in `Origin`. So a hub on somebody's machine would be open to each page
- * that its user looks at. Two questions close that:
+ * of the page's own server in `Origin`. So a hub on a user's machine would be open to each page
+ * that the user visits. Two checks prevent that:
  *
  * - **Origin**: the page must come from the server that it speaks to, or from one that was named.
  *   A request without `Origin` is of no page but of a program, which could say what it likes.
@@ -15,39 +15,39 @@
 
 import { HoldfastError } from '../../machine.ts'
 
-/** What a request says of where it comes from and whom it means. */
+/** The headers in which a request claims its origin and the host that it means. */
 export interface Claims {
   host?: string | undefined
   origin?: string | undefined
 }
 
-/** Why a request is not answered. */
+/** Why a request is refused. */
 export interface Refusal {
   reason: 'wrongOrigin' | 'wrongHost'
-  /** Of HTTP. */
+  /** The status of HTTP. */
   status: 403 | 421
-  /** Begins with `wrong origin` or `wrong host`, as docs/STANDARD.md has it. */
+  /** Begins with `wrong origin` or `wrong host`, as in docs/STANDARD.md. */
   why: string
 }
 
-/** Answers whether a request may come in. */
+/** Decides whether a request may come in. */
 export interface Gate {
-  /** Null if it may. @param address where the server listens; '' if that is no IP address */
+  /** Null if it may. @param address  where the server listens; '' if that is no IP address */
   refusal(claims: Claims, address: string): Refusal | null
-  /** Whether it was allowed by name, and so may read answers that are not of its own origin. */
+  /** Whether the origin was allowed by name, and so may read answers of another origin. */
   names(origin: string): boolean
 }
 
-/** The option of our programs that allows more; of our functions it is `origins`. */
+/** The option of our programs that allows more origins; for our functions it is `origins`. */
 const CURE = '(--origin)'
-/** Longest origin that is repeated to who sent it. */
+/** Longest origin that is repeated to its sender. */
 const SHOWN_MAX = 56
 
 /**
- * A gate for these origins besides the own one, each such as `https://play.example.com`, `null` for
- * pages without one, or `*` for all.
+ * Creates a gate for these origins besides the own one, each such as `https://play.example.com`,
+ * `null` for pages without one, or `*` for all.
  *
- * @throws HoldfastError `bad-value` if one is no origin
+ * @throws HoldfastError `bad-value` for an invalid origin
  */
 export function createGate(origins: readonly string[]): Gate {
   const allowed = new Set(origins.map(checkOrigin))
@@ -67,7 +67,7 @@ export function createGate(origins: readonly string[]): Gate {
 }
 
 function refuse(reason: Refusal['reason'], status: Refusal['status'], said: string): Refusal {
-  // A stranger says it and people may read it: what no name has in it is not repeated.
+  // The text comes from a stranger, and people may read it: characters of no name are replaced.
   const shown = said.replaceAll(/[^!-~]/g, '?').slice(0, SHOWN_MAX) || '""'
   const what = reason === 'wrongHost' ? 'host' : 'origin'
   return {
@@ -86,13 +86,13 @@ function checkOrigin(origin: string): string {
   )
 }
 
-/** As browsers write it: without the port of the scheme, in small letters. */
+/** An origin as browsers write it: without the port of the scheme, in small letters. */
 function normal(origin: string): string {
   const isUrl = /^https?:\/\/[^/?#@\s]+\/?$/i.test(origin)
   return isUrl && URL.canParse(origin) ? new URL(origin).origin : origin.toLowerCase()
 }
 
-/** The host behind the scheme of an origin; '' where there is none. */
+/** The host behind the scheme of an origin; '' if there is none. */
 function hostOf(origin: string): string {
   const at = origin.indexOf('://')
   return at < 0 ? '' : origin.slice(at + 3)
@@ -114,13 +114,13 @@ function knownHost(host: string, hosts: ReadonlySet<string>): boolean {
   return isThisMachine(host) || hosts.has(nameOf(host))
 }
 
-/** Whether a host, as the header of a request has it, means each machine itself. */
+/** Whether a host, as in the header of a request, means the machine itself. */
 export function isThisMachine(host: string): boolean {
   const name = nameOf(host)
   return isLoopback(name) || name === 'localhost' || name.endsWith('.localhost')
 }
 
-/** Whether an address, as a socket or a URL has it, is one of this machine alone. */
+/** Whether an address, as of a socket or a URL, belongs to this machine alone. */
 export function isLoopback(address: string): boolean {
   const plain = address.replace(/^\[|\]$/g, '').replace(/^::ffff:/i, '')
   return plain === '::1' || /^127(\.\d{1,3}){3}$/.test(plain)

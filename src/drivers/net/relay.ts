@@ -1,10 +1,9 @@
 /**
  * Datagrams through the hub, over the one stream that a member has to it.
  *
- * A stream delivers everything, in order, however late; a datagram is worth nothing when it is
- * late. So while more than RELAY_BACKLOG_MAX bytes wait in the stream, datagrams are dropped
- * and counted, exactly as a full router would do it: link sees loss and slows down, and what is
- * sent next is fresh.
+ * A stream delivers everything, in order, however late; a late datagram is worthless. So while more
+ * than RELAY_BACKLOG_MAX bytes wait in the stream, datagrams are dropped and counted, exactly as a
+ * full router would: the link sees loss and slows down, and the next datagrams are fresh.
  */
 
 import type { PeerId } from '../../machine.ts'
@@ -13,14 +12,14 @@ import type { DatagramEvents, Datagrams } from '../../ports.ts'
 import { VARINT_MAX } from '../../wire/bytes.ts'
 import { frameRelay } from '../../wire/relay.ts'
 
-/** Bytes that may wait in the hub's stream when a datagram is put behind them. */
+/** Most bytes that may wait in the hub's stream when a datagram is put behind them. */
 export const RELAY_BACKLOG_MAX: number = 64 * 1024
 
-/** What happened on one relay, in datagrams since it was made. */
+/** Counts of datagrams on one relay since it was made. */
 export interface RelayCounters {
   sent: number
   received: number
-  /** Ours or theirs, larger than DATAGRAM_MAX: dropped. */
+  /** Larger than DATAGRAM_MAX, sent or received: dropped. */
   oversize: number
   /** Dropped because too much waited in the stream, or the stream was closed. */
   congested: number
@@ -31,11 +30,11 @@ export interface RelayCounters {
 /** Datagrams to any member that is connected to the same hub. */
 export interface Relay extends Datagrams {
   readonly counters: Readonly<RelayCounters>
-  /** The hub has told us our number; from now on it is in `addresses`. */
+  /** The hub has sent us our number, which from now on is in `addresses`. */
   named(me: PeerId): void
   /** The stream brought a datagram from this peer. The bytes are valid only during the call. */
   deliver(peer: PeerId, bytes: Uint8Array): void
-  /** The hub says that this peer is not connected to it any more. */
+  /** The hub reports that this peer is not connected to it any more. */
   gone(peer: PeerId): void
 }
 

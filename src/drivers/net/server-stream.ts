@@ -10,29 +10,29 @@ import { NOISE_MAX, NOISE_PER_SECOND } from './limits.ts'
 import type { StreamServerCounters } from './stream-counters.ts'
 import { checkMessage, closeSentence } from './websocket.ts'
 
-/** Pings in a row that may stay without an answer. */
+/** Most pings in a row without an answer. */
 const PINGS_LOST_MAX = 2
-/** Bytes that may wait in a stream when a ping is answered; with more it is not. */
+/** A ping is not answered while more bytes than this wait in the stream. */
 const PONG_BACKLOG_MAX = 64 * 1024
 const NOISE = { max: NOISE_MAX, perSecond: NOISE_PER_SECOND }
-/** A text costs one for each so many bytes beside the one for its frame. */
+/** A text frame costs one for each so many bytes, beside the one for its frame. */
 const NOISE_BYTES = 1024
 
 /** Close code of RFC 6455: all is well. */
 const NORMAL = 1000
 /** Close code of RFC 6455: the server goes away. */
 export const GOING_AWAY = 1001
-/** Close code of RFC 6455: the server does not want this stream. */
+/** Close code of RFC 6455: the server refuses this stream. */
 export const POLICY = 1008
-/** Close code of RFC 6455: the server has as many as it takes. */
+/** Close code of RFC 6455: the server has as many streams as it takes. */
 export const TRY_AGAIN_LATER = 1013
 
-/** Whom a stream tells how it stands, beside those who use it. */
+/** The receiver of a stream's state, beside the stream's user. */
 export interface Keeper {
   readonly counters: StreamServerCounters
-  /** So many bytes of a message that is not whole are kept for it; 0: it is whole. */
+  /** Reports how many bytes are kept for an incomplete message; 0 when it is complete. */
   half(stream: ServerStream, bytes: number): void
-  /** Something was sent while more than a little of what was sent before still waits. */
+  /** Reports that bytes were sent while more than a few of the earlier ones still wait. */
   behind(bytes: number): void
   gone(stream: ServerStream): void
 }
@@ -43,12 +43,12 @@ export class ServerStream implements Stream {
   readonly #keeper: Keeper
   readonly #meter = new FrameMeter()
   #open = true
-  /** Why we ended it, as a sentence; '' while we did not. */
+  /** Why we ended the stream, as a sentence; '' while we did not. */
   #cut = ''
   #pingsLost = 0
   #asked = 0
   readonly #noise = bucket.create(0, NOISE)
-  /** Bytes that were sent, and up to which of them they are looked after, since when. */
+  /** Bytes that were sent; up to which of them the wait is measured, and since when. */
   #written = 0
   #mark = 0
   #markedAt = 0
@@ -83,7 +83,7 @@ export class ServerStream implements Stream {
     if (backlog + bytes.length > STREAM_BACKLOG_MAX) return false
     this.#wrote(bytes.length)
     if (backlog > PONG_BACKLOG_MAX) this.#keeper.behind(bytes.length)
-    // A server does not mask, so ws would keep the caller's bytes until they have left.
+    // A server does not mask, so `ws` would keep the caller's bytes until they are sent.
     this.#connection.send(bytes.slice())
     return true
   }
@@ -96,13 +96,16 @@ export class ServerStream implements Stream {
     this.shut(NORMAL, '')
   }
 
-  /** Closes it as its user: nothing is told. */
+  /** Closes the stream on behalf of its user, who gets no event. */
   shut(code: number, why: string): void {
     if (!this.#settle()) return
     this.#connection.close(code, why)
   }
 
-  /** Ends it at once, whatever waits in it; its user is told why. @returns false if it was */
+  /**
+   * Ends the stream at once, whatever waits in it; its user gets the reason. @returns false if it
+   * had ended
+   */
   cut(why: string): boolean {
     if (!this.#open || this.#cut !== '') return false
     this.#cut = why
@@ -123,7 +126,7 @@ export class ServerStream implements Stream {
     }
   }
 
-  /** For how long the oldest byte that was sent has waited, in milliseconds; told now and then. */
+  /** How long the oldest sent byte has waited, in milliseconds; measured at each call. */
   unreadMs(now: number): number {
     const left = this.#written - this.#connection.bufferedAmount
     if (left >= this.#mark) {
@@ -133,7 +136,7 @@ export class ServerStream implements Stream {
     return left >= this.#written ? 0 : now - this.#markedAt
   }
 
-  // As ws counts what is buffered: with the head of the frame, which has no mask.
+  // Counts bytes as `ws` counts buffered ones: with the head of the frame, which has no mask.
   #wrote(length: number): void {
     this.#written += length + (length < 126 ? 2 : length < 0x10000 ? 4 : 10)
   }
@@ -166,7 +169,7 @@ export class ServerStream implements Stream {
     else this.#spend(1)
   }
 
-  /** For a frame that is no message. @returns false if the stream ends for it */
+  /** Pays for a frame that is no message. @returns false if the stream ends for it */
   #spend(cost: number): boolean {
     if (!this.#open || this.#cut !== '') return false
     if (bucket.take(this.#noise, NOISE, performance.now(), cost)) return true
@@ -174,7 +177,7 @@ export class ServerStream implements Stream {
     return false
   }
 
-  /** False if it had been closed before. */
+  /** False if the stream had been closed before. */
   #settle(): boolean {
     const was = this.#open
     this.#open = false

@@ -1,21 +1,23 @@
 /**
- * What is counted at a door for streams. Nothing of package `ws` stands here, so that who reads the
- * types of a hub's figures does not need its types too.
+ * Counters of a server of streams. This file uses nothing of package `ws`, so that a program that
+ * uses the types of a hub's figures does not need its types too.
  */
 
-/** What happened at the door since it was opened. */
+/** Counts since the server of streams was opened. */
 export interface StreamServerCounters {
   accepted: number
-  /** Closed with 1008 because of the page's origin, or of the name that it has for us. */
+  /**
+   * Closed with 1008 because of the page's origin, or because of the host name that it used for us.
+   */
   wrongOrigin: number
   wrongHost: number
   /** Closed with 1013 because connectionsMax streams were open. */
   full: number
   /** TCP connections closed because a whole request head took longer than handshakeMs. */
   handshakeTimeouts: number
-  /** The oldest of waitingMax, closed in favour of a new one. */
+  /** Closed as the oldest of waitingMax, in favour of a new one. */
   crowdedOut: number
-  /** Requests for an upgrade that was malformed, or at a path that is nobody's. */
+  /** Malformed requests for an upgrade, or at a path that no server of streams has. */
   badUpgrades: number
   /** Streams closed because of frames that break RFC 6455, or are too big. */
   violations: number
@@ -25,13 +27,13 @@ export interface StreamServerCounters {
   dead: number
   /** Streams closed because of too many text frames, pings and pongs that nobody asked for. */
   flooding: number
-  /** A message took too long, or was the oldest when all halves were too much. */
+  /** Messages that took too long, or were the oldest when all incomplete ones were too many. */
   halves: number
-  /** What was sent was not read for too long, or was the most when it was too much in all. */
+  /** Streams that did not read for too long, or had the most unread bytes when all had too many. */
   unread: number
 }
 
-/** Nothing has happened. */
+/** Counters at zero. */
 export function createCounters(): StreamServerCounters {
   return {
     accepted: 0,

@@ -1,7 +1,7 @@
 /**
- * What clients make a server keep for them: halves of messages, and bytes that they do not read.
- * Either has a time, and all of it together has a bound, or some hundred streams that each keep to
- * their own limit would fill the memory of all.
+ * Memory that clients make a server keep for them: incomplete messages, and bytes that they do not
+ * read. Each has a time limit, and all together have a size limit, or some hundred streams that
+ * each keep to their own limit would fill the memory of all.
  */
 
 import { HALF_BYTES_MAX, HALF_MS, UNREAD_BYTES_MAX, UNREAD_MS } from './limits.ts'
@@ -26,20 +26,20 @@ export class Halves {
     this.#bytesMax = bytesMax
   }
 
-  /** So many bytes are kept for the message that a stream has begun; 0: there is none. */
+  /** Notes how many bytes are kept for a stream's incomplete message; 0 for none. */
   note(stream: ServerStream, bytes: number): void {
     const known = this.#held.get(stream)
     this.#bytes += bytes - (known?.bytes ?? 0)
     if (bytes === 0) this.#held.delete(stream)
     else if (known) known.bytes = bytes
     else this.#held.set(stream, { since: performance.now(), bytes })
-    // The oldest and not the newest: a good client needs milliseconds for a message.
+    // The oldest goes and not the newest: an honest client needs milliseconds for a message.
     while (this.#bytes > this.#bytesMax) {
       this.#end(this.#held.keys().next().value!, 'too many messages were half sent')
     }
   }
 
-  /** Ends what takes too long. */
+  /** Ends streams whose message takes too long. */
   sweep(now: number): void {
     for (const [stream, { since }] of this.#held) {
       if (now - since < this.#ms) return
@@ -53,12 +53,15 @@ export class Halves {
   }
 }
 
-/** Bytes that were sent and not read. */
+/** Sent bytes that were not read. */
 export class Unread {
   readonly #counters: StreamServerCounters
   readonly #ms: number
   readonly #bytesMax: number
-  /** At most what is unread: at the last look, and what was sent to who is behind since. */
+  /**
+   * Upper bound of the unread bytes: those at the last sweep, and those sent since to streams that
+   * are behind.
+   */
   #bytes = 0
 
   constructor(
@@ -71,13 +74,13 @@ export class Unread {
     this.#bytesMax = bytesMax
   }
 
-  /** So many bytes more were sent to a stream that is behind. @returns whether to look now */
+  /** Notes bytes that were sent to a stream that is behind. @returns whether to sweep now */
   add(bytes: number): boolean {
     this.#bytes += bytes
     return this.#bytes > this.#bytesMax
   }
 
-  /** Looks at all streams: ends those that do not read, and the fullest while it is too much. */
+  /** Examines all streams: ends those that do not read, and the fullest while there is too much. */
   sweep(now: number, streams: Iterable<ServerStream>): void {
     const full: ServerStream[] = []
     this.#bytes = 0
@@ -91,7 +94,7 @@ export class Unread {
     if (this.#bytes <= this.#bytesMax) return
     full.sort((a, b) => b.backlog() - a.backlog())
     for (const stream of full) {
-      // Down to half: else the next byte would be a reason to look at all of them again.
+      // Down to half, or the next byte would be a reason to examine all of them again.
       if (this.#bytes <= this.#bytesMax / 2) return
       this.#bytes -= stream.backlog()
       this.#end(stream, 'too much of what was sent was not read')

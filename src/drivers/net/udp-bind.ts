@@ -1,13 +1,13 @@
-/** Binding a UDP socket, and what to tell where that is refused. */
+/** Binding a UDP socket, and the error where that is refused. */
 
 import type dgram from 'node:dgram'
 import { HoldfastError } from '../../machine.ts'
 
-/** Words for whoever is refused. */
+/** Words for the error. */
 export interface BindWords {
-  /** Which port it is, such as `UDP port 4000 on 127.0.0.1`. */
+  /** The port, such as `UDP port 4000 on 127.0.0.1`. */
   place: string
-  /** What is to be said of a port that is taken, after its place. */
+  /** The rest of the sentence for a port that is taken. */
   taken: string
 }
 

@@ -1,38 +1,41 @@
 /**
- * Hears that nobody listens at a UDP port any more.
+ * Detects that nobody listens at a UDP port any more.
  *
- * When a process dies, the kernel of its machine answers what comes for its port with an ICMP
- * error. Only a connected socket hears of that, and the socket that serves all peers is not
- * connected. So each address that we send to regularly gets a second, connected socket, and
- * while we send there an empty datagram goes out beside every so often. The other side drops
- * it; if there is no other side any more, the error comes back within a round trip, long before
- * a timeout could be sure (T36: failure is "ACK timeout or socket write error").
+ * When a process dies, the kernel of its machine answers datagrams for its port with an ICMP error.
+ * Only a connected socket gets that error, and the socket that serves all peers is not connected.
+ * So each address that we send to regularly gets a second, connected socket, and while we send
+ * there an empty datagram is sent on it now and then. The other side drops it; if there is no other
+ * side any more, the error comes back within a round trip, long before a timeout could be sure
+ * (T36: failure is "ACK timeout or socket write error").
  *
- * A firewall may swallow the error, and somebody on the path may forge it. So its absence
- * proves nothing, and its presence is a suspicion.
+ * A firewall may swallow the error, and an attacker on the path may forge it. So its absence proves
+ * nothing, and its presence is only a suspicion.
  */
 
 import dgram from 'node:dgram'
 
 /** Least time between two empty datagrams to one address, in milliseconds. */
 const PROBE_MS = 5
-/** Where many are watched it is so much for each of them, for a probe costs as much as a packet. */
+/**
+ * Where many addresses are watched the time is so much for each, for a probe costs as much as a
+ * packet.
+ */
 const SHARE_MS = 1.25
-/** Addresses watched at a time; what is beyond has only silence to tell of it. */
+/** Most addresses watched at a time; for further ones only silence shows a death. */
 const WATCHES_MAX = 64
-/** Not sent to for so long, an address makes room. */
+/** An address to which nothing was sent for so long makes room. */
 const IDLE_MS = 5_000
 
 const EMPTY = new Uint8Array(0)
 
 /** The connected sockets of one carrier. */
 export interface Watches {
-  /** We send to this address now: look whether somebody is there, if we have not just done so. */
+  /** We send to this address now: probes whether somebody is there, unless it was just probed. */
   probe(address: string, place: { host: string; port: number; family: 4 | 6 }): void
   close(): void
 }
 
-/** Watches that tell `refused` for an address at most once for each probe. */
+/** Watches that report `refused` for an address at most once for each probe. */
 export function createWatches(refused: (address: string) => void): Watches {
   return new ConnectedWatches(refused)
 }

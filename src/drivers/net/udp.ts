@@ -1,15 +1,15 @@
 /**
  * Datagrams over UDP, for Node.
  *
- * One socket for all peers. The addresses are literal, so the socket gets a lookup that answers
+ * One socket serves all peers. The addresses are literal, so the socket gets a lookup that answers
  * at once, and sends go without a callback: both save a turn of the loop for each datagram.
  *
- * What the kernel cannot take at once Node would queue, and keep a reference to the bytes. So a
- * datagram is first copied into a ring of slots, and whenever the ring has gone round while Node
- * still has something queued, datagrams are dropped until the queue has drained: nothing stale
- * piles up, and no slot is overwritten while it waits.
+ * Node would queue datagrams that the kernel cannot take at once, and keep a reference to the
+ * bytes. So a datagram is first copied into a ring of slots, and whenever the ring has gone round
+ * while Node still has a queue, datagrams are dropped until the queue has drained: no stale ones
+ * pile up, and no slot is overwritten while it waits.
  *
- * That nobody listens at a port any more is heard through a second socket: see udp-watch.ts.
+ * A second socket detects that nobody listens at a port any more: see udp-watch.ts.
  */
 
 import dgram from 'node:dgram'
@@ -21,13 +21,13 @@ import type { DatagramEvents, Datagrams } from '../../ports.ts'
 import { bindUdp } from './udp-bind.ts'
 import { createWatches, type Watches } from './udp-watch.ts'
 
-/** Datagrams that may wait for the kernel. */
+/** Most datagrams that wait for the kernel. */
 const RING_SLOTS = 64
-/** Asked of the kernel for each direction, in bytes; it may grant less. */
+/** Buffer size requested of the kernel for each direction, in bytes; it may grant less. */
 const SOCKET_BUFFER_BYTES: number = 4 * 1024 * 1024
-/** Addresses whose parsed form is remembered. */
+/** Most addresses whose parsed form is remembered. */
 const TARGETS_MAX = 4096
-/** Sends to one address after which it is watched; strangers who get an answer are not. */
+/** After so many sends to one address it is watched; strangers who get one answer are not. */
 const WATCHED_AFTER = 4
 
 /** Where a UDP socket is to listen. */
@@ -36,23 +36,23 @@ export interface UdpOptions {
   host?: string
   /** 0 takes any free port. Default 0. */
   port?: number
-  /** Whether to listen for closed ports, as udp-watch.ts does. Default true. */
+  /** Whether to detect closed ports, as udp-watch.ts does. Default true. */
   watch?: boolean
 }
 
-/** What happened on one socket, in datagrams since it was opened. */
+/** Counts of datagrams on one socket since it was opened. */
 export interface UdpCounters {
   sent: number
   received: number
-  /** Empty ones, by which others see whether our port is open: dropped. */
+  /** Empty ones, by which others check whether our port is open: dropped. */
   probes: number
-  /** Ours or theirs, larger than DATAGRAM_MAX: dropped. */
+  /** Larger than DATAGRAM_MAX, sent or received: dropped. */
   oversize: number
   /** Dropped because the kernel was not keeping up. */
   congested: number
-  /** Not sent because the address is not ours to reach, or the socket is closed. */
+  /** Not sent because we cannot reach the address, or the socket is closed. */
   unreachable: number
-  /** Errors that the system told of. */
+  /** Errors that the system reported. */
   errors: number
 }
 
@@ -64,7 +64,7 @@ export interface UdpDatagrams extends Datagrams {
 /** An OpenDatagrams whose carrier counts. */
 export type OpenUdp = (events: DatagramEvents) => Promise<UdpDatagrams>
 
-/** The place behind a `udp:` address. */
+/** The parts of a `udp:` address. */
 export interface UdpPlace {
   host: string
   port: number
@@ -129,7 +129,7 @@ function bind(host: string, port: number, family: 4 | 6): Promise<dgram.Socket> 
   )
 }
 
-/** Asks for large buffers, and for less where the system has a lower limit and says so. */
+/** Asks for large buffers, and for smaller ones where the system refuses. */
 function grow(socket: dgram.Socket): void {
   for (const side of ['setRecvBufferSize', 'setSendBufferSize'] as const) {
     for (let size = SOCKET_BUFFER_BYTES; size >= 64 * 1024; size /= 2) {
@@ -235,7 +235,8 @@ class UdpSocket implements UdpDatagrams {
       this.#lastPort = port
       this.#lastFrom = udpAddress(host, port)
     }
-    // A plain array, for `slice` of a Buffer does not copy as that of any other Uint8Array does.
+    // A plain array, because `slice` of a Buffer does not copy, unlike that of any other
+    // Uint8Array.
     const plain = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#events.datagram(this.#lastFrom, plain)
   }

@@ -8,15 +8,15 @@ import { acceptStreams } from './websocket-server.ts'
 
 /** Where to listen. */
 export interface ListenOptions {
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   port: number
   host: string
   path: string
-  /** Pages of which origins may come; see origins.ts. */
+  /** The origins whose pages may come; see origins.ts. */
   origins?: readonly string[]
 }
 
-/** Listens. @throws HoldfastError `port-taken` or `unreachable`, with what to do */
+/** Listens. @throws HoldfastError `port-taken` or `unreachable`, with the cure */
 export async function listenStreams(
   { port, host, path, origins = [] }: ListenOptions,
   accept: (stream: Stream) => StreamEvents,

@@ -1,16 +1,15 @@
 /**
- * Accepts streams over WebSocket on an HTTP server that is already there.
+ * Accepts streams over WebSocket on an existing HTTP server.
  *
- * Strangers may connect, so each state that costs us something has a limit and an end. A TCP
- * connection that has not sent a whole request head is `waiting`: it is closed after
- * HANDSHAKE_MS, and when WAITING_MAX of them wait, the oldest goes. The oldest and not the
- * newest, because a good client needs milliseconds and somebody who hoards connections keeps
- * them: so good ones still get in. A stream that is accepted is pinged, for a TCP connection
- * whose other end lost its power looks alive for hours. A stream over CONNECTIONS_MAX is
- * accepted and closed with code 1013, since a browser shows close codes to its page but not
- * HTTP statuses; so is one of a page that may not come here (origins.ts), with code 1008. What is
- * kept for streams that are open is bounded in stream-holdings.ts, and what they say beside
- * messages in server-stream.ts.
+ * Strangers may connect, so all state that they cost has a limit and an end. A TCP connection that
+ * has not sent a whole request head is `waiting`: it is closed after HANDSHAKE_MS, and when
+ * WAITING_MAX of them wait, the oldest goes. The oldest and not the newest, because an honest
+ * client needs milliseconds and an attacker that hoards connections keeps them: so honest ones
+ * still get in. An accepted stream is pinged, for a TCP connection whose other end lost its power
+ * looks alive for hours. A stream over CONNECTIONS_MAX is accepted and closed with code 1013, since
+ * a browser shows close codes to its page but not HTTP statuses; so is one of a page that may not
+ * come here (origins.ts), with code 1008. stream-holdings.ts limits the memory that open streams
+ * cost, and server-stream.ts their frames beside messages.
  */
 
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
@@ -31,72 +30,72 @@ const CONNECTIONS_MAX = 10_000
 const WAITING_MAX = 1_000
 const HANDSHAKE_MS = 10_000
 const PING_MS = 5_000
-/** How often streams are looked at for what is kept for them. */
+/** How often the memory that streams cost is checked. */
 const SWEEP_MS = 1_000
-/** A look that comes so many times later than it should follows on a stall. */
+/** A check that comes so many times later than it should follows on a stall. */
 const SWEEPS_LATE = 3
-/** After our close, how long the other side may take to agree, in milliseconds. */
+/** How long the other side may take to agree to our close, in milliseconds. */
 const CLOSE_MS = 2_000
-/** Pieces in which one message may come. */
+/** Most pieces of one message. */
 const FRAGMENTS_MAX = 1024
-/** Chunks of the network that may be held while a message is incomplete. */
+/** Most chunks of the network that are held while a message is incomplete. */
 const CHUNKS_MAX = 16 * 1024
 
-/** How streams are accepted. */
+/** The options for accepting streams. */
 export interface StreamServerOptions {
   /**
-   * Where clients connect, such as `/hub`. A request for an upgrade elsewhere is left to who else
-   * listens for them on this server; if nobody does, it gets 404.
+   * Where clients connect, such as `/hub`. A request for an upgrade at another path is left to
+   * other listeners on this server; without any, it gets 404.
    */
   path: string | readonly string[]
   /** A stream has opened; `remote` is the IP address at its other end. */
   accept: (stream: Stream, info: { remote: string }) => StreamEvents
-  /** Pages of which origins may open streams beside those of this server; see origins.ts. */
+  /** The origins whose pages may open streams beside the server's own; see origins.ts. */
   origins?: readonly string[]
-  /** Streams at a time. Default 10,000. */
+  /** Most streams at a time. Default 10,000. */
   connectionsMax?: number
   /**
-   * TCP connections at a time that have not sent a whole request head. Default 1,000; 0 where the
-   * server sees to them itself.
+   * Most TCP connections at a time that have not sent a whole request head. Default 1,000; 0 where
+   * the server limits them itself.
    */
   waitingMax?: number
-  /** How long they may take for it, in milliseconds. Default 10,000. */
+  /** How long they may take for the head, in milliseconds. Default 10,000. */
   handshakeMs?: number
-  /** From ping to ping; a stream is dead after two without an answer. Default 5,000. */
+  /** Time between pings; a stream is dead after two without an answer. Default 5,000. */
   pingMs?: number
-  /** How long a message may take to come in whole, in milliseconds. Default 10,000. */
+  /** How long a message may take to come in completely, in milliseconds. Default 10,000. */
   halfMs?: number
-  /** Bytes of all messages that are not whole. Default 32 MiB. */
+  /** Most bytes of all incomplete messages. Default 32 MiB. */
   halfBytesMax?: number
-  /** How long what was sent may wait to be read, in milliseconds. Default 30,000. */
+  /** How long sent bytes may wait to be read, in milliseconds. Default 30,000. */
   unreadMs?: number
-  /** Bytes of all streams that wait to be read. Default 128 MiB. */
+  /** Most bytes of all streams that wait to be read. Default 128 MiB. */
   unreadBytesMax?: number
-  /** From one look at what is kept for streams to the next, in milliseconds. Default 1,000. */
+  /** Time between two checks of the memory that streams cost, in milliseconds. Default 1,000. */
   sweepMs?: number
 }
 
-/** The door for streams on one HTTP server. */
+/** The acceptor of streams on one HTTP server. */
 export interface StreamServer {
   readonly counters: Readonly<StreamServerCounters>
   /** Streams that are open now. */
   open(): number
   /** TCP connections that have not sent a whole request head. */
   waiting(): number
-  /** Accepts no more, closes all streams with 1001; the HTTP server stays. */
+  /** Accepts no more and closes all streams with 1001; the HTTP server stays. */
   close(): void
 }
 
 /** Lets clients open streams at a path of this server, until `close`. */
 export function acceptStreams(server: WebServer, options: StreamServerOptions): StreamServer {
-  // All of them have the events of a server for HTTP, though the types of HTTP/2 do not say so.
+  // All of these servers have the events of an HTTP server, though the types of HTTP/2 lack them.
   return new Door(server as Server, options)
 }
 
 /** A server whose connections can become WebSockets; one for HTTP/2 needs `allowHTTP1`. */
 export type WebServer = Server | HttpsServer | Http2SecureServer | Http2Server
 
-/** The doors that stand on one server. */
+/** All acceptors on one server. */
 const doorsOf = new WeakMap<Server, Set<Door>>()
 
 class Door implements StreamServer, Keeper {
@@ -192,7 +191,7 @@ class Door implements StreamServer, Keeper {
     })
   }
 
-  /** Whether nobody else can want it, and this is the door that says so. */
+  /** Whether no listener can want the path, and this acceptor is the one to refuse it. */
   #isNobodys(path: string): boolean {
     const [first] = this.#doors
     if (first !== this || this.#server.listenerCount('upgrade') > this.#doors.size) return false
@@ -228,7 +227,8 @@ class Door implements StreamServer, Keeper {
     const now = performance.now()
     const late = now - this.#sweptAt > SWEEPS_LATE * this.#sweepMs
     this.#sweptAt = now
-    // After a stall what has come is not read yet, and would be counted as if it had not.
+    // After a stall, bytes that have come are not read yet, and would count as if they had not
+    // come.
     if (late) return
     this.#halves.sweep(now)
     this.#unread.sweep(now, this.#streams)
@@ -236,7 +236,7 @@ class Door implements StreamServer, Keeper {
 }
 
 function createSockets(): WebSocketServer {
-  // Package ws knows these limits, its types do not yet.
+  // Package `ws` knows these limits, its types do not yet.
   const bounds = {
     maxFragments: FRAGMENTS_MAX,
     maxBufferedChunks: CHUNKS_MAX,
@@ -247,7 +247,7 @@ function createSockets(): WebSocketServer {
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: STREAM_MESSAGE_MAX,
-    // We answer pings ourselves, or one who pings and never reads would fill our memory.
+    // We answer pings ourselves, or a client that pings and never reads would fill our memory.
     autoPong: false,
     ...bounds,
   })
@@ -267,7 +267,7 @@ function turnAway(connection: WebSocket, code: number, why: string): void {
   connection.close(code, why)
 }
 
-/** The IP address at which a server listens; '' if it is none, as with the name of a pipe. */
+/** The IP address at which a server listens; '' if there is none, as for the name of a pipe. */
 export function addressOf(server: Pick<Server, 'address'>): string {
   const at = server.address()
   return typeof at === 'object' && at !== null ? at.address : ''

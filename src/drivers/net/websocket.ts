@@ -7,11 +7,13 @@ import { HoldfastError } from '../../machine.ts'
 import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../../ports.ts'
 import type { Connect, Met, Stream, StreamEvents } from '../../ports.ts'
 
-/** How long a connection may take to open, in milliseconds; then it is told as closed. */
+/** How long a connection may take to open, in milliseconds; then it is reported as closed. */
 const OPEN_MS = 10_000
 /** Close code of RFC 6455: all is well. */
 const NORMAL = 1000
-/** RFC 6455: a rule of the other side forbids it; and it has too many already. */
+/**
+ * Close codes of RFC 6455: a rule of the other side forbids the stream; it has too many already.
+ */
 const FORBIDDEN = 1008
 const TRY_AGAIN_LATER = 1013
 /** Our close code for a message that is too big; a browser may not send RFC 6455's own, 1009. */
@@ -35,7 +37,7 @@ export interface WebSocketLike {
 
 /** Makes one WebSocket. @throws when the URL is malformed */
 export type MakeWebSocket = (url: string) => WebSocketLike
-/** What an error says of who is at that URL, if it says anything. */
+/** Reads from an error what was found at that URL, if the error reveals it. */
 export type ReadError = (error: unknown, url: string) => Met | undefined
 
 /** A stream over a WebSocket, with its counter. */
@@ -53,14 +55,14 @@ export const connectWebSocket: (url: string, events: StreamEvents) => WebSocketS
 /**
  * A Connect over any implementation of the WebSocket interface.
  *
- * @param read  an implementation that tells its errors has them read; browsers tell none
+ * @param read  reads the errors of an implementation that reports them; browsers report none
  */
 export function connectWith(make: MakeWebSocket, read?: ReadError): Connect {
   return (url, events) => new ClientStream(make, url, events, read)
 }
 
 /**
- * Refuses a message that no stream takes.
+ * Refuses a message that is too big for any stream.
  *
  * @throws HoldfastError `bad-value` above STREAM_MESSAGE_MAX bytes
  */
@@ -73,7 +75,7 @@ export function checkMessage(bytes: Uint8Array): void {
   }
 }
 
-/** What a close code and its reason mean, as a sentence for a log. */
+/** The meaning of a close code and its reason, as a sentence for a log. */
 export function closeSentence(code: number, reason: string): string {
   const meaning: Record<number, string> = {
     1000: 'the other side closed it',
@@ -88,7 +90,7 @@ export function closeSentence(code: number, reason: string): string {
   return reason === '' ? `${words} (${code})` : `${words} (${code}: ${reason})`
 }
 
-// What the close of a stream says of who closed it.
+// What the close code of a stream reveals about the server.
 function turnedAway(code: number, reason: string): Met | undefined {
   if (code === FORBIDDEN) return { kind: 'denied', what: reason || 'it does not say why' }
   return code === TRY_AGAIN_LATER ? { kind: 'passing', what: `it is full (${reason})` } : undefined
@@ -116,7 +118,7 @@ class ClientStream implements WebSocketStream {
     try {
       this.#socket = make(url)
     } catch (error) {
-      // Told later, for the caller does not have the stream yet.
+      // Reported later, for the caller does not have the stream yet.
       const what = `it cannot be opened from here: ${String(error)}`
       queueMicrotask(() => this.#ended(`${url}: ${what}`, { kind: 'wrong', what }))
       return

@@ -1,14 +1,15 @@
 /**
- * SQLite, by the package libsql. It is loaded by the first store that is opened, not by a door:
- * it brings some twenty megabytes of a binary, and a page, a member or a hub without a file on
- * disk does without. So it is an optional peer of this package, installed by whoever needs it.
+ * SQLite, by the package libsql. The first store that is opened loads it, not the entry point: it
+ * brings a binary of some twenty megabytes, which a page, a member or a hub without a file on disk
+ * does not need. So it is an optional peer dependency of this package, installed by users who need
+ * it.
  */
 
 import { createRequire } from 'node:module'
 import type Database from 'libsql'
 import { HoldfastError } from '../../machine.ts'
 
-/** The versions that package.json names for it, with what `npm install` takes. */
+/** The version range that package.json has for it, in the form that `npm install` takes. */
 export const LIBSQL = 'libsql@^0.5.29'
 
 const require = createRequire(import.meta.url)
@@ -16,7 +17,7 @@ const require = createRequire(import.meta.url)
 /**
  * The class of databases.
  *
- * @param load  what loads it, for a test of what is said where it is missing
+ * @param load  loads it; a test replaces it, to see the error where libsql is missing
  * @throws HoldfastError `store` where it is not installed, with how to install it
  */
 export function libsql(load: () => unknown = () => require('libsql')): typeof Database {
@@ -31,6 +32,6 @@ export function libsql(load: () => unknown = () => require('libsql')): typeof Da
 function whyNot(error: unknown): string {
   const what = 'a store on disk needs the package libsql'
   const [first = ''] = error instanceof Error ? error.message.split('\n') : []
-  // Installed without the binary of this system, npm has left out what was optional.
+  // Installed without the binary of this system: npm has left out the optional package.
   return first.startsWith("Cannot find module 'libsql'") ? what : `${what}, which says: ${first}`
 }

@@ -1,4 +1,6 @@
-/** What every store takes: the same keys and sizes, so that none accepts what another refuses. */
+/**
+ * The limits of every store: the same keys and sizes, so that none accepts what another refuses.
+ */
 
 import { HoldfastError } from '../../machine.ts'
 
@@ -11,7 +13,7 @@ export const VALUE_MAX: number = 1024 * 1024
 export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
 
 /**
- * Refuses a write that no store takes, before anything of it is written.
+ * Refuses a write that no store accepts, before any of it is written.
  *
  * @throws HoldfastError `bad-value` for a key that is empty, too long, or holds NUL or half a
  *   surrogate pair, and for a value that is too large
@@ -24,7 +26,7 @@ export function checkChanges(changes: Changes): void {
         `a key of a store has 1 to ${KEY_MAX} characters: ${key.length}`,
       )
     }
-    // Neither survives the way into UTF-8 and back, so two keys could become one.
+    // NUL and half surrogates do not survive UTF-8, so two keys could become one.
     if (/\0|\p{Surrogate}/u.test(key)) {
       throw new HoldfastError('bad-value', `a key of a store is text: ${JSON.stringify(key)}`)
     }
@@ -48,7 +50,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** In UTF-16 the surrogates come before U+E000, but the code points they stand for after U+FFFF. */
+/** In UTF-16 surrogates come before U+E000, but their code points are after U+FFFF. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }

@@ -1,36 +1,39 @@
 /**
- * The runs of letters that were written lately: where they end, with bytes and digests, so that an
- * ack need not read them again; and the letters of the last of them, for those go out at once. What
- * is not here is read from the disk.
+ * Recent runs of letters: where they end, with bytes and digests, so that an ack need not read them
+ * again; and the letters of the newest of them, for those are sent at once. All other letters are
+ * read from the disk.
  */
 
 import type { Span } from '../../ports.ts'
 import { type Run, unpack } from './mail-runs.ts'
 
 type End = Pick<Run, 'first' | 'last' | 'bytes' | 'digest' | 'life' | 'before'> & {
-  /** Its letters as they were written: one piece of memory, while letters of their own are many. */
+  /**
+   * The run's letters as they were written: one piece of memory, where single letters would be
+   * many.
+   */
   packed: Uint8Array | null
 }
 
 /** A run, and its letters as they were written. */
 export type Written = Run & { packed: Uint8Array }
 
-/** Bytes of letters that are remembered, of all peers. */
+/** Most bytes of letters that are remembered, over all peers. */
 const BYTES_MAX = 1024 * 1024
 
-/** Runs of one peer that are remembered. */
+/** Most runs of one peer that are remembered. */
 const ENDS_MAX = 4_096
-/** Peers of whom some are. */
+/** Most peers with remembered runs. */
 const PEERS_MAX = 1_000
 
 /** See the head of this file. */
 export class Ends {
   readonly #ends = new Map<string, End[]>()
-  /** Those whose letters are remembered, oldest first. */
+  /** Runs whose letters are remembered, oldest first. */
   readonly #kept: End[] = []
   #bytes = 0
 
-  /** Runs that were written, in order. */
+  /** Adds runs that were written, in order. */
   add(peer: string, runs: readonly Written[]): void {
     const ends = this.#ends.get(peer) ?? []
     if (ends.length + runs.length > ENDS_MAX || this.#ends.size > PEERS_MAX) this.#ends.clear()
@@ -47,7 +50,7 @@ export class Ends {
     }
   }
 
-  /** The run that the letter behind that number is in; null where that is not known. */
+  /** The run that holds the letter after that number; null if that is not known. */
   run(peer: string, after: number): (Span & { last: number }) | null {
     const end = this.#ends.get(peer)?.find(({ last }) => last > after)
     if (!end?.packed || end.first > after + 1) return null
@@ -55,7 +58,7 @@ export class Ends {
     return { last, life, before, letters: unpack(first, last, packed)! }
   }
 
-  /** Letters up to that number are kept no longer. */
+  /** Forgets letters up to that number. */
   trim(peer: string, upTo: number): void {
     const ends = this.#ends.get(peer)
     const kept = ends?.findIndex(({ last }) => last > upTo) ?? -1
@@ -66,7 +69,7 @@ export class Ends {
     this.#ends.delete(peer)
   }
 
-  /** Bytes of the letters above `after` up to a number; null where that is not known. */
+  /** Bytes of the letters above `after` up to a number; null if that is not known. */
   weigh(peer: string, after: number, upTo: number): number | null {
     let bytes = 0
     let at = after

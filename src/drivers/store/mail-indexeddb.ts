@@ -1,8 +1,8 @@
 /**
  * A mailbox in IndexedDB, for pages. All of it is read at opening and kept in memory too, for a
- * handler reads at once; it is meant for some thousands of letters, not for a million.
+ * handler reads synchronously; it is meant for some thousands of letters, not for a million.
  *
- * `durability: 'strict'` asks the browser to have it on the disk before it says so.
+ * `durability: 'strict'` asks the browser to have a change on the disk before it reports it done.
  */
 
 import { HoldfastError } from '../../machine.ts'
@@ -17,15 +17,18 @@ const STORES = ['heads', 'letters', 'dead', 'values'] as const
 type Name = (typeof STORES)[number]
 const CLEARED =
   'the browser closed its storage, as when data of this site are cleared; load it anew'
-/** A browser whose disk is full, or whose database is damaged, begins it anew without a word. */
+/**
+ * If its disk is full, or the database is damaged, a browser may begin the database anew without
+ * notice.
+ */
 const WIPED =
   'the browser deleted what this mailbox had kept, as after a disk was full; letters that nobody ' +
   'had taken are gone'
 
-/** Opens the database of that name, or makes it. @throws HoldfastError `store` */
+/** Opens the database of that name, or creates it. @throws HoldfastError `store` */
 export async function openMailIndexedDb(name: string): Promise<MailStore> {
   checkPlace(name)
-  // Asked for, not insisted on: without it the browser may clear what this page keeps.
+  // Persistence is only requested: without it the browser may clear what this page keeps.
   void navigator.storage?.persist?.().catch(() => false)
   await lock(name)
   let database: IDBDatabase | null = null
@@ -35,7 +38,7 @@ export async function openMailIndexedDb(name: string): Promise<MailStore> {
     request.onupgradeneeded = ({ oldVersion }) => {
       const { result } = request
       isNew = oldVersion === 0
-      // What lies there from version 1 is read as it is, and completed.
+      // Data of version 1 is read as it is, and completed.
       for (const store of STORES) {
         if (!result.objectStoreNames.contains(store)) result.createObjectStore(store)
       }
@@ -50,7 +53,7 @@ export async function openMailIndexedDb(name: string): Promise<MailStore> {
   }
 }
 
-/** What a page needs; both are missing on plain http from another machine. */
+/** Checks what a page needs; both are missing on plain http from another machine. */
 function checkPlace(name: string): void {
   const lacks = typeof indexedDB === 'undefined' ? 'IndexedDB' : 'locks of the browser'
   if (typeof indexedDB !== 'undefined' && navigator.locks) return
@@ -67,7 +70,7 @@ class MailIndexedDb extends MailMemory {
   readonly #database: IDBDatabase
   #isWitnessed = false
   #isOpen = true
-  /** Why nothing is kept any more. */
+  /** Why nothing is stored any more. */
   #lost: string | null = null
 
   constructor(name: string, database: IDBDatabase, content: MailContent, repaired: string | null) {
@@ -75,7 +78,7 @@ class MailIndexedDb extends MailMemory {
     this.repaired = repaired
     this.#database = database
     database.onclose = () => (this.#lost = CLEARED)
-    // Another page wants to bring it up to date, or clears it: what it has then is not ours.
+    // Another page wants to upgrade the database, or clears it: its later content is not ours.
     database.onversionchange = () => {
       this.#lost = CLEARED
       database.close()
@@ -114,7 +117,7 @@ class MailIndexedDb extends MailMemory {
     try {
       notes()?.setItem(noteOf(this.name), what)
     } catch {
-      // No room: then a page that dies in a handler is not counted.
+      // There is no room: then a page that dies in a handler is not counted.
     }
   }
 
@@ -161,7 +164,8 @@ function upTo(peer: string, n: number): IDBKeyRange {
   return IDBKeyRange.bound([peer, 0], [peer, n])
 }
 
-// A page writes there at once, and it outlives the page. Workers and some windows have none.
+// A page writes to localStorage at once, and it outlives the page. Workers and some windows have
+// none.
 function notes(): Storage | null {
   try {
     return globalThis.localStorage ?? null
@@ -170,7 +174,7 @@ function notes(): Storage | null {
   }
 }
 
-/** Whether something was kept under that name, as another storage of this origin remembers. */
+/** Whether a mailbox of that name was kept, by the record in another storage of this origin. */
 function wasKept(name: string): boolean {
   return (notes()?.getItem(keptOf(name)) ?? null) !== null
 }
@@ -212,7 +216,7 @@ async function contentOf(name: string, database: IDBDatabase): Promise<MailConte
   return content
 }
 
-// Version 1 knew no histories.
+// Version 1 had no histories.
 function older(body: Uint8Array, n: number, before: KeptLetter | undefined): KeptLetter {
   const digest = digestOf(before?.digest ?? NO_DIGEST, NO_LIFE, body)
   return { n, body, life: NO_LIFE, digest }
@@ -246,9 +250,9 @@ function problem(name: string, why: string): HoldfastError {
   return new HoldfastError('store', `the mailbox ${name} of this page cannot be used: ${why}`)
 }
 
-/** By name of the mailbox, which one tab at a time has: how to let it go. */
+/** How to release each mailbox, by name; one tab at a time has it. */
 const held = new Map<string, () => void>()
-/** Those that are being let go. */
+/** Mailboxes that are being released. */
 const ending = new Map<string, Promise<void>>()
 
 async function lock(name: string): Promise<void> {

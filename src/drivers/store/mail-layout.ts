@@ -1,4 +1,4 @@
-/** How a mailbox lies in SQLite: its tables, their rows, and files of an older layout. */
+/** The layout of a mailbox in SQLite: its tables, their rows, and files of an older layout. */
 
 import type Database from 'libsql'
 import type { Letter, Life, MailHead, Span } from '../../ports.ts'
@@ -23,7 +23,7 @@ const VALUES = `
   CREATE TABLE mail_values (key TEXT PRIMARY KEY, value BLOB NOT NULL, crc INTEGER NOT NULL)
     WITHOUT ROWID, STRICT`
 
-/** What a file of a mailbox is. */
+/** The kind of file that a mailbox is. */
 export const MAIL_FILE: FileKind = {
   // The letters HOLM.
   id: 0x484f4c4d,
@@ -32,7 +32,7 @@ export const MAIL_FILE: FileKind = {
   upgrade,
 }
 
-/** A peer in its table. */
+/** A peer in the table of heads. */
 export type HeadRow = [
   peer: string,
   posted: number,
@@ -45,7 +45,7 @@ export type HeadRow = [
   theirs: Uint8Array,
   crc: number,
 ]
-/** Letters in theirs. */
+/** A run in the table of letters. */
 export type RunRow = [
   first: number,
   last: number,
@@ -67,7 +67,7 @@ export function rowOf(head: MailHead): HeadRow {
   return [peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc]
 }
 
-/** What such a row says; null if it was damaged. */
+/** The head in such a row; null if it was damaged. */
 export function headOf(row: HeadRow): MailHead | null {
   const [peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc] = row
   const numbers = rowBytes(peer, posted, acked, bytes, heard, tries)
@@ -104,12 +104,12 @@ export function sumOfValue(key: string, value: Uint8Array): number {
   return checksum(rowBytes(key), value)
 }
 
-/** The checksum of a letter that was set aside. */
+/** The checksum of a dead letter. */
 export function sumOfDead(peer: string, n: number, body: Uint8Array, why: string): number {
   return checksum(rowBytes(peer, n, why), body)
 }
 
-/** The digest behind some letters of a span, its first ones. */
+/** The digest after some letters of a span, its first ones. */
 export function chain({ life, before }: Span, letters: readonly Letter[]): Uint8Array {
   return letters.reduce((digest, { body }) => digestOf(digest, life, body), before)
 }
@@ -138,7 +138,9 @@ function unpackLives(packed: Uint8Array): Life[] {
 type OldHead = [peer: string, ...numbers: number[]]
 type OldRun = [peer: string, last: number, first: number, bytes: number, crc: number, run: Buffer]
 
-/** One after the other: a statement that is under way would keep the table from being dropped. */
+/**
+ * Old runs one after the other: an unfinished statement would keep the table from being dropped.
+ */
 function* oldRuns(database: Database.Database): Iterable<OldRun> {
   const next = database
     .prepare<unknown[]>(
@@ -154,7 +156,10 @@ function* oldRuns(database: Database.Database): Iterable<OldRun> {
   }
 }
 
-/** Files of 0.1 knew no histories: what was acked and heard says nothing, the rest is reckoned. */
+/**
+ * Files of 0.1 had no histories: digests of acked and heard letters stay unknown, others are
+ * computed.
+ */
 function upgrade(database: Database.Database, _version: number): void {
   database.exec(`ALTER TABLE mail_heads RENAME TO old_heads;
     ALTER TABLE mail_letters RENAME TO old_letters; ALTER TABLE mail_dead RENAME TO old_dead;
@@ -170,7 +175,7 @@ function upgrade(database: Database.Database, _version: number): void {
     const letters = checksum(packed) === crc ? unpack(first, last, packed) : null
     const span = { life: NO_LIFE, before }
     digests.set(peer, chain({ ...span, letters: [] }, letters ?? []))
-    // What was damaged stays so, and is named when it is read.
+    // Damaged rows stay damaged, and are reported when they are read.
     const sum = checksumOf(peer, { ...span, first, last }, packed) + (letters ? 0 : 1)
     add.run(peer, last, first, bytes, NO_LIFE, before, sum, packed)
   }
@@ -191,7 +196,7 @@ function upgrade(database: Database.Database, _version: number): void {
 function upgradeRows(database: Database.Database): void {
   const rows = <Row>(text: string): Row[] => database.prepare<unknown[]>(text).raw().all() as Row[]
   const value = database.prepare<unknown[]>('INSERT INTO mail_values VALUES (?, ?, ?)')
-  // What 0.1 kept of its own begins with a NUL, where text ends for libsql; nobody asks for it now.
+  // Keys of 0.1's own begin with NUL, where text ends for libsql; they are not needed any more.
   const theirs = "SELECT key, value FROM old_values WHERE instr(CAST(key AS BLOB), x'00') <> 1"
   for (const [key, bytes] of rows<[string, Uint8Array]>(theirs)) {
     value.run(key, bytes, sumOfValue(key, bytes))

@@ -1,6 +1,6 @@
 /**
- * A mailbox in memory: for tests, and as what IndexedDB is read into. It gives out and takes in
- * letters without copies, for nobody changes them.
+ * A mailbox in memory: for tests, and for the content of IndexedDB. Letters are passed in and out
+ * without copies, for nobody changes them.
  */
 
 import { HoldfastError } from '../../machine.ts'
@@ -15,27 +15,27 @@ import {
   type Span,
 } from '../../ports.ts'
 
-/** A letter that is kept, with what its history is. */
+/** A kept letter, with its life and digest. */
 export interface KeptLetter extends Letter {
   life: Uint8Array
   digest: Uint8Array
 }
 
-/** All that a mailbox has durably. */
+/** All durable data of a mailbox. */
 export interface MailContent {
   heads: Map<string, MailHead>
-  /** By peer, in order. */
+  /** Letters by peer, in order. */
   letters: Map<string, KeptLetter[]>
   dead: DeadLetter[]
   values: Map<string, Uint8Array>
 }
 
-/** Nothing yet. */
+/** No data yet. */
 export function emptyContent(): MailContent {
   return { heads: new Map(), letters: new Map(), dead: [], values: new Map() }
 }
 
-/** Makes one change. */
+/** Applies one change. */
 export function applyTo(content: MailContent, change: MailChange): void {
   if (change.kind === 'set') {
     if (change.value === null) content.values.delete(change.key)
@@ -64,7 +64,7 @@ export function applyTo(content: MailContent, change: MailChange): void {
   }
 }
 
-/** A peer of whom nothing is known. */
+/** The head of an unknown peer. */
 export function newHead(peer: string): MailHead {
   const digests = { postedDigest: NO_DIGEST, ackedDigest: NO_DIGEST, heardDigest: NO_DIGEST }
   const numbers = { posted: 0, acked: 0, bytes: 0, heard: 0, tries: 0 }
@@ -73,7 +73,7 @@ export function newHead(peer: string): MailHead {
 
 type Moving = MailChange & { kind: 'posted' | 'acked' | 'heard' | 'tried' }
 
-/** Makes of the numbers of a peer what a change says. */
+/** Applies a change to the numbers of a peer. */
 export function move(head: MailHead, change: Moving): void {
   const { n } = change
   if (change.kind === 'posted') {
@@ -209,7 +209,7 @@ export function byPeer(one: MailHead, other: MailHead): number {
   return one.peer < other.peer ? -1 : 1
 }
 
-/** What a closed mailbox says. */
+/** The error of a closed mailbox. */
 export function closed(name: string): HoldfastError {
   return new HoldfastError('store', `the mailbox in ${name} is closed`)
 }

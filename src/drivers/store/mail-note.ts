@@ -1,17 +1,17 @@
 /**
- * A note beside a store about what its process is doing. It is not synced, so it outlives the
- * process and not the machine, and costs two microseconds. Who opens the store next learns from it
- * that the process died, and in which letter.
+ * A note beside a store about what its process is doing. It is not synced, so it survives the
+ * process but not the machine, and costs two microseconds. The next process that opens the store
+ * learns from it that this one died, and in which letter.
  */
 
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 
-/** Longest note, in bytes; every note is that long, for a shorter one would leave an end behind. */
+/** Length of every note, in bytes; a shorter one would leave the end of a longer one behind. */
 const NOTE_BYTES = 128
 
 /** See the head of this file. */
 export class Note {
-  /** What it said when it was found; null if there was none. */
+  /** The note that was found; null if there was none. */
   readonly found: string | null
   readonly #path: string
   readonly #bytes = Buffer.alloc(NOTE_BYTES)
@@ -22,7 +22,7 @@ export class Note {
     this.found = existsSync(path) ? readFileSync(path, 'utf8').trim() : null
   }
 
-  /** Says so from now on. A disk that has no room for it is no reason to stop. */
+  /** Replaces the note. A disk without room for it is no reason to stop. */
   write(what: string): void {
     try {
       this.#descriptor ??= openSync(this.#path, 'w')
@@ -34,7 +34,7 @@ export class Note {
     }
   }
 
-  /** Nothing is under way any more. What was not written here is left alone. */
+  /** No letter is handled any more. A note that was not written here is left alone. */
   remove(): void {
     if (this.#descriptor === null) return
     closeSync(this.#descriptor)

@@ -1,29 +1,29 @@
 /**
- * Letters as they lie in a store: runs, each with the letters of one transaction to one peer, so
+ * Letters as a store holds them: in runs, each with the letters of one transaction to one peer, so
  * that many letters cost as little as one.
  */
 
 import { LETTER_OVERHEAD, type Letter } from '../../ports.ts'
 import { isSame } from '../../wire/history.ts'
 
-/** Most bytes of a run, overhead counted; a single larger letter is a run of its own. */
+/** Most bytes of a run, with overhead; a single larger letter is a run of its own. */
 export const RUN_BYTES_MAX: number = 64 * 1024
 
 /** Letters that follow one on the other. */
 export interface Run {
-  /** Who posted them, and the digest before the first. */
+  /** The life that posted them, and the digest before the first. */
   life: Uint8Array
   before: Uint8Array
   /** The digest of the last. */
   digest: Uint8Array
   first: number
   last: number
-  /** With LETTER_OVERHEAD for each. */
+  /** Bytes of the letters, with LETTER_OVERHEAD for each. */
   bytes: number
   bodies: Uint8Array[]
 }
 
-/** Adds a letter to runs, to the last of them if it fits there. @param before the digest before */
+/** Adds a letter to runs, to the last of them if it fits. @param before  the digest before */
 export function addTo(
   runs: Run[],
   { n, body, life, digest }: Letter & { life: Uint8Array; digest: Uint8Array },
@@ -42,7 +42,7 @@ export function addTo(
   last.bodies.push(body)
 }
 
-/** The bodies of a run as one: the length of each in four bytes, then the body. */
+/** The bodies of a run joined: the length of each in four bytes, then the body. */
 export function pack({ bodies, bytes }: Run): Uint8Array {
   const packed = new Uint8Array(bytes - bodies.length * (LETTER_OVERHEAD - 4))
   const view = new DataView(packed.buffer)

@@ -1,7 +1,7 @@
 /**
- * Which SQL is for handlers of letters: one statement that neither begins nor ends a transaction,
- * and keeps away from the tables of letters. What ends a transaction as a consequence (`OR
- * ROLLBACK`, a full disk) is seen when it has happened.
+ * The SQL that handlers of letters may use: one statement that neither begins nor ends a
+ * transaction, and stays away from the tables of letters. A statement that ends a transaction as a
+ * consequence (`OR ROLLBACK`, a full disk) is detected afterwards.
  */
 
 import { badValue } from '../../machine.ts'
@@ -9,7 +9,7 @@ import { badValue } from '../../machine.ts'
 const OURS = /^(begin|commit|end|rollback|savepoint|release)$/i
 const APART = /^(attach|detach|vacuum|pragma)$/i
 
-/** Refuses any other. @throws HoldfastError code `bad-value` that names the statement */
+/** Refuses other statements. @throws HoldfastError code `bad-value` that names the statement */
 export function checkSql(text: string): void {
   const { word, rest } = read(text)
   if (OURS.test(word)) throw badValue(`${word} is not for a handler: it runs in a transaction`)
@@ -22,13 +22,13 @@ export function checkSql(text: string): void {
   }
 }
 
-// What stands between words, what is quoted, words; and whatever else.
+// Tokens: gaps between words, quoted text, words, and any other character.
 const GAP = String.raw`(?:\s|--[^\n]*|/\*[^]*?(?:\*/|$)|;)+`
 const QUOTED = ["'[^']*'?", '"[^"]*"?', '`[^`]*`?', String.raw`\[[^\]]*\]?`].join('|')
 const NAME = '[a-z_][a-z_0-9$]*'
 const TOKEN = new RegExp(`(${GAP})|(${QUOTED})|(${NAME})|([^])`, 'giy')
 
-/** The first word of a text, and what stands behind its first statement. */
+/** The first word of a text, and the text behind its first statement. */
 function read(text: string): { word: string; rest: string } {
   let word = ''
   let isTrigger = false
@@ -43,7 +43,7 @@ function read(text: string): { word: string; rest: string } {
       continue
     }
     const isOver = hasBegun && bare(gap).includes(';')
-    // The statements of a trigger stand within its own.
+    // The statements of a trigger are part of its own statement.
     if (isOver && !(isTrigger && /^create$/i.test(word))) {
       return { word, rest: text.slice(TOKEN.lastIndex).trim().slice(0, 40) }
     }

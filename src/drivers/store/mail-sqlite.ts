@@ -1,9 +1,9 @@
 /**
- * A mailbox in one SQLite file; sqlite-file.ts says what that promises.
+ * A mailbox in one SQLite file; sqlite-file.ts describes its guarantees.
  *
- * `commit` is one transaction of SQLite, with whatever SQL ran before it. Many deliveries at once
- * cost little more than one: the numbers of a peer are one row, written once; of a key only the
- * last value is written; letters lie in runs of up to 64 KB.
+ * `commit` is one transaction of SQLite, with any SQL that ran before it. Many deliveries at once
+ * cost little more than one: the numbers of a peer are one row, written once; only the last value
+ * of a key is written; letters are in runs of up to 64 KB.
  */
 
 import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs'
@@ -53,7 +53,8 @@ const SQL = {
   die: 'INSERT OR REPLACE INTO mail_dead VALUES (?, ?, ?, ?, ?)',
   bury: 'DELETE FROM mail_dead WHERE peer = ? AND n = ?',
   get: 'SELECT value, crc FROM mail_values WHERE key = ?',
-  // As bytes, for libsql reads text up to a NUL, and keys of the mailbox itself begin with one.
+  // Keys are read as bytes, for libsql reads text up to a NUL, and keys of the mailbox itself begin
+  // with one.
   keys: `SELECT CAST(key AS BLOB) FROM mail_values WHERE key >= ? AND key < ? ORDER BY key
     LIMIT ?`,
   put: 'INSERT OR REPLACE INTO mail_values VALUES (?, ?, ?)',
@@ -61,7 +62,7 @@ const SQL = {
 }
 
 const NO_BYTES = new Uint8Array(0)
-/** At every so manieth commit it is looked whether another file stands in place of this one. */
+/** Every so many commits it is checked whether another file has replaced this one. */
 const REPLACED_EVERY = 8
 
 const FAILED =
@@ -72,17 +73,18 @@ type DeadRow = [peer: string, n: number, body: Uint8Array, why: string, crc: num
 type WeighRow = [whole: number, first: number | null, last: number | null]
 
 /**
- * Opens the file, or makes it.
+ * Opens the file, or creates it.
  *
  * @throws HoldfastError `store` when the folder is missing or not to be written, when the file
  *   is not ours, damaged, of a newer version, or in use by another process
  */
 export function openMailSqlite(file: string): MailStore {
-  // Looked at before SQLite is, which mends it in silence.
+  // Checked before SQLite runs, which repairs it silently.
   const trouble = walTrouble(file)
   const hadLog = existsSync(`${file}-wal`)
   const opened = sqlite.openFile(file, MAIL_FILE)
-  // What a process before could not sync may be read, and is not on the disk: it is written anew.
+  // Data that a former process could not sync may be readable but not on the disk: it is written
+  // again.
   if (hadLog) attempt(opened.path, () => sqlite.foldLog(opened))
   return new MailSqlite(opened, trouble)
 }
@@ -95,7 +97,7 @@ class MailSqlite implements MailStore {
   readonly #file: OpenFile
   readonly #note: Note
   readonly #statements: Statements
-  /** What is durable of each peer. */
+  /** The durable head of each peer. */
   readonly #heads = new Map<string, MailHead>()
   readonly #inode: number
   #commits = 0
@@ -190,7 +192,7 @@ class MailSqlite implements MailStore {
       for (const letter of run.letters) {
         if (letter.n <= after) continue
         room -= letter.body.length + LETTER_OVERHEAD
-        // By letters, not by runs: what is in one run depends on how turns were grouped.
+        // Counted by letters, not by runs: the content of a run depends on how turns were grouped.
         more = room >= 0 || letters.length === 0
         if (!more) break
         letters.push(letter)
@@ -215,7 +217,7 @@ class MailSqlite implements MailStore {
     if (known !== null) return known
     const [row] = this.#rows<WeighRow>('weigh', peer, after, upTo)
     const [whole, first, last] = row!
-    // Both ends of the range may lie within a run, and both in one and the same.
+    // Both ends of the range may be within a run, even within the same one.
     const before = first === null || first <= after ? this.#part(peer, after) : 0
     return whole - before + (last === upTo ? 0 : this.#part(peer, upTo))
   }
@@ -299,13 +301,14 @@ class MailSqlite implements MailStore {
       return null
     } catch (error) {
       this.abandon()
-      // What a sync did not bring to the disk once, a later one passes over: it is not asked again.
+      // If one sync did not bring data to the disk, a later one may skip it: so nothing is synced
+      // again.
       if (hasDiskFailed(error)) this.#broken ??= problem(this.name, FAILED)
       return this.#broken ?? explain(error, this.name)
     }
   }
 
-  /** What was written is durable. */
+  /** The written data is durable. */
   #take(heads: Map<string, MailHead | null>, runs: Map<string, Written[]>): void {
     for (const [peer, head] of heads) {
       const acked = this.#heads.get(peer)?.acked ?? 0
@@ -320,7 +323,7 @@ class MailSqlite implements MailStore {
   #checkPlace(): void {
     if (this.#broken) throw this.#broken
     const isThere = existsSync(this.name)
-    // Whether it is the same one costs ten times as much to ask.
+    // Checking that it is the same file costs ten times as much.
     const isSameFile = isThere && this.#commits++ % REPLACED_EVERY > 0
     if (isSameFile || statSync(this.name, { throwIfNoEntry: false })?.ino === this.#inode) return
     const what = isThere ? 'another file was put in its place' : 'it was deleted'
@@ -417,7 +420,8 @@ class MailSqlite implements MailStore {
     } catch (error) {
       const why = explain(error, this.name)
       if (hasDiskFailed(error)) this.#broken ??= problem(this.name, FAILED)
-      // A full disk does that, `OR ROLLBACK`, and whatever else SQLite finds too bad to go on.
+      // A full disk, `OR ROLLBACK`, or any other error that SQLite finds too bad ends the
+      // transaction.
       if (this.#began && !this.#file.database.inTransaction) this.#ended ??= why
       throw why
     }
@@ -433,12 +437,12 @@ class MailSqlite implements MailStore {
   }
 }
 
-/** As SQLite has it: below 0 is without a limit. */
+/** A limit for SQLite: below 0 means none. */
 function limitOf(most: number): number {
   return most === Infinity ? -1 : most
 }
 
-/** The least key behind all that begin so: the last character is the next one. */
+/** The least key behind all with that prefix: its last character is raised by one. */
 function behind(prefix: string): SqlValue {
   const last = Array.from(prefix).at(-1)
   // In the order of SQLite each text is below each blob.

@@ -1,14 +1,14 @@
 /**
- * A file of SQLite that is ours: opened, told apart from the files of others, locked, released.
+ * An SQLite file of our own: opened, distinguished from other files, locked, released.
  *
- * The journal is a write-ahead log and `synchronous` is FULL, so a write returns when the disk
- * has it: neither SIGKILL nor a power cut takes it back, and one that had not returned is there
+ * The journal is a write-ahead log and `synchronous` is FULL, so a write returns when the disk has
+ * it: neither SIGKILL nor a power cut takes it back, and a write that had not returned is there
  * whole or not at all. The file carries a mark (`application_id`) and the version of its layout
- * (`user_version`), so that we never write into somebody else's file.
+ * (`user_version`), so that we never write into a file of another program.
  *
- * One process at a time: it holds SQLite's exclusive lock on the file and on an empty one beside
- * it (file-lock.ts), which the system releases when the process dies, however it dies. A third
- * file has the process number. It is no lock, it only lets the error say who holds the real one.
+ * One process at a time: it holds SQLite's exclusive lock on the file and on an empty one beside it
+ * (file-lock.ts), which the system releases when the process dies, however it dies. A third file
+ * has the process number. It is no lock; it only lets the error name the holder of the real one.
  */
 
 import { accessSync, constants, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -18,13 +18,13 @@ import { HoldfastError } from '../../machine.ts'
 import { FileLock } from './file-lock.ts'
 import { libsql } from './libsql.ts'
 
-/** A kind of files. */
+/** A kind of file. */
 export interface FileKind {
-  /** Its application_id, four letters. */
+  /** The kind's application_id, four letters. */
   id: number
   /** The version of the layout that this code writes. */
   version: number
-  /** Statements that make an empty file one of these. */
+  /** Statements that create the layout in an empty file. */
   layout: string
   /** Brings a file of an older version up to date, within one transaction. */
   upgrade?: (database: Database.Database, version: number) => void
@@ -44,13 +44,14 @@ export type Statement = Database.Statement<unknown[]>
 const HEADER_BYTES = 512
 
 /**
- * Opens the file, or makes it.
+ * Opens the file, or creates it.
  *
  * @throws HoldfastError `store` when the folder is missing or not to be written, when the file
  *   is not ours, damaged, of a newer version, or in use by another process
  */
 export function openFile(file: string, kind: FileKind): OpenFile {
-  // A whole path, for SQLite gives names such as `:memory:` and `file:` a meaning of their own.
+  // An absolute path, because SQLite gives names such as `:memory:` and `file:` a meaning of their
+  // own.
   const path = resolve(file)
   checkPlace(path)
   const lock = attempt(path, () => new FileLock(`${path}-lock`))
@@ -67,32 +68,33 @@ export function openFile(file: string, kind: FileKind): OpenFile {
 }
 
 function openDatabase(database: Database.Database, path: string, kind: FileKind): void {
-  // From the first look on: else a log needs a second file for its index, and the room for it.
+  // Exclusive from the first access on: otherwise a log needs a second file for its index, and room
+  // for it.
   attempt(path, () => void database.pragma('locking_mode = EXCLUSIVE'))
   const version = attempt(path, () => identify(database, path, kind))
   attempt(path, () => take(database, path, version === null ? kind : null))
   if (version !== null && version < kind.version) upgrade(database, path, kind, version)
 }
 
-/** Closes it, and lets others have it. */
+/** Closes the file, and lets other processes have it. */
 export function closeFile({ database, path, lock }: OpenFile): void {
-  // The number goes first: once the lock is free, another may write its own.
+  // The process number goes first: once the lock is free, another process may write its own.
   rmSync(pidFile(path), { force: true })
   release(database)
   database.close()
   lock.release()
 }
 
-/** Rolls back what failed, if anything is left of it. */
+/** Rolls back a failed transaction, if any of it is left. */
 export function rollBack({ database }: OpenFile): void {
   try {
     if (database.inTransaction) database.exec('ROLLBACK')
   } catch {
-    // The first error says more, and SQLite rolls back what never committed.
+    // The first error explains more, and SQLite rolls back what never committed.
   }
 }
 
-/** What can be told before SQLite is asked, which would say only "unable to open". */
+/** Errors that can be found before SQLite is asked, which would only report "unable to open". */
 function checkPlace(path: string): void {
   const folder = dirname(path)
   const inFolder = statSync(folder, { throwIfNoEntry: false })
@@ -107,8 +109,9 @@ function checkPlace(path: string): void {
   } catch (error) {
     throw problem(path, `it cannot be written (${codeOf(error)}); choose another place`)
   }
-  // Shorter than SQLite's header, which takes it for empty. Not opened here to look inside, for
-  // closing it again would release the lock that this process may hold on it.
+  // Such a file is shorter than SQLite's header, and SQLite would take it for empty. It is not
+  // opened here to look inside, for closing it would release the lock that this process may hold on
+  // it.
   if (found !== undefined && found.size > 0 && found.size < HEADER_BYTES) throw notOurs(path)
 }
 
@@ -141,7 +144,7 @@ function identify(database: Database.Database, path: string, kind: FileKind): nu
   return version
 }
 
-/** Takes the lock, and makes an empty file ours. */
+/** Takes the lock, and creates the layout in an empty file. */
 function take(database: Database.Database, path: string, kind: FileKind | null): void {
   try {
     unlessFull(() => useLog(database))
@@ -155,12 +158,14 @@ function take(database: Database.Database, path: string, kind: FileKind | null):
   }
 }
 
-/** Turns to the write-ahead log, if it has not yet been turned to. */
+/** Switches to the write-ahead log, if the file does not use it yet. */
 export function useLog(database: Database.Database): void {
   database.pragma('journal_mode = WAL')
 }
 
-/** Writes what the log has into the file, and syncs it. A full disk leaves it where it is. */
+/**
+ * Writes the content of the log into the file, and syncs it. On a full disk the log stays as it is.
+ */
 export function foldLog({ database }: OpenFile): void {
   unlessFull(() => void database.pragma('wal_checkpoint(TRUNCATE)'))
 }
@@ -179,7 +184,7 @@ function layoutOf({ id, version, layout }: FileKind): string {
     PRAGMA application_id = ${id}; PRAGMA user_version = ${version}; COMMIT`
 }
 
-/** Does what may fail in SQLite, and has its errors explained. */
+/** Runs a function that may fail in SQLite, and explains its errors. */
 export function attempt<Result>(path: string, act: () => Result): Result {
   try {
     return act()
@@ -189,7 +194,7 @@ export function attempt<Result>(path: string, act: () => Result): Result {
 }
 
 function numberOf(database: Database.Database, query: string): number {
-  // All rows, for a statement that has not come to its end keeps a lock.
+  // All rows are read, for an unfinished statement keeps a lock.
   const rows = database.prepare<unknown[]>(query).raw().all() as [number][]
   return rows[0]?.[0] ?? 0
 }
@@ -206,11 +211,11 @@ function release(database: Database.Database): void {
     database.pragma('locking_mode = NORMAL')
     numberOf(database, 'SELECT count(*) FROM sqlite_schema')
   } catch {
-    // A damaged file: then the collector ends it.
+    // The file is damaged: then the garbage collector releases it.
   }
 }
 
-/** What went wrong, as a sentence about that file. */
+/** The error as a sentence about that file. */
 export function explain(error: unknown, path: string): HoldfastError {
   if (error instanceof HoldfastError) return error
   switch (codeOf(error)) {
@@ -231,7 +236,7 @@ export function explain(error: unknown, path: string): HoldfastError {
   }
 }
 
-/** Whether reading, writing or syncing went wrong, which a full disk is not. */
+/** Whether reading, writing or syncing failed; a full disk does not count as that. */
 export function hasDiskFailed(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_IOERR')
 }
@@ -260,7 +265,7 @@ function holder(path: string): string {
     if (pid === String(process.pid)) return 'this process'
     if (pid !== undefined) return `process ${pid}`
   } catch {
-    // Whoever holds it did not leave its number.
+    // The holder did not leave its process number.
   }
   return 'another process'
 }

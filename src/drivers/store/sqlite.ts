@@ -1,17 +1,17 @@
 /**
  * A store in one SQLite file, which never lets the loop wait for the disk.
  *
- * SQLite itself syncs nothing here; the order of syncs that makes a write durable is kept by
- * this file, on the threads that Node has for files:
+ * SQLite itself syncs nothing here; this file keeps the order of syncs that makes a write durable,
+ * on the threads that Node has for files:
  *
  *     write       the changes go into the write-ahead log, then the log is synced, then `done`
  *     checkpoint  when the log is long, between two writes: all of it is synced by then, so its
  *                 pages go into the database, which is synced before the next write may begin
  *                 the log anew
  *
- * A sync that failed may have lost what it was for without a second word (Rebello et al., "Can
- * Applications Recover from fsync Failures?", 2020). So after one nothing is written any more:
- * what the disk holds has to be looked at by a person, and by a process that reads it afresh.
+ * A failed sync may have lost its data without a second error (Rebello et al., "Can Applications
+ * Recover from fsync Failures?", 2020). So after one nothing is written any more: the disk must be
+ * examined by a person, and by a process that reads it afresh.
  */
 
 import { close, closeSync, fdatasync, fsyncSync, openSync, stat, statSync } from 'node:fs'
@@ -41,17 +41,17 @@ const PUT = `
   ON CONFLICT (key) DO UPDATE SET value = excluded.value`
 /** Writes a page and changes nothing. */
 const TOUCH = `PRAGMA user_version = ${KIND.version}`
-/** Bytes written into the log until it goes into the database. */
+/** Bytes that are written into the log before it goes into the database. */
 const LOG_BYTES_MAX = 1024 * 1024
-/** What a record costs in the log beside its bytes: a page is written whole. */
+/** What a record costs in the log beside its bytes: a page is always written whole. */
 const RECORD_COST = 4096
 
-/** How a file is synced: Node's own, or one that a test lets fail. */
+/** Syncs a file: Node's own function, or one that a test lets fail. */
 export type Sync = (descriptor: number, done: (error: Error | null) => void) => void
 
 type Done = (error: HoldfastError | null) => void
 
-/** Opens the file, or makes it. @throws HoldfastError `store`, as `openFile` */
+/** Opens the file, or creates it. @throws HoldfastError `store`, as `openFile` */
 export function openSqliteStore(file: string, sync: Sync = fdatasync): Store {
   return new SqliteStore(sqlite.openFile(file, KIND), sync)
 }
@@ -63,12 +63,12 @@ class SqliteStore implements Store {
   readonly #all: Statement
   readonly #put: Statement
   readonly #remove: Statement
-  /** The file that we opened, to be told from another of its name. */
+  /** The inode of the file that we opened, to distinguish it from another of its name. */
   readonly #inode: number
   readonly #database: number
   #log: number | null = null
   #logged = 0
-  /** The end of the write under way. */
+  /** The callback of the write under way. */
   #done: Done | null = null
   #broken: HoldfastError | null = null
   /** Whether the last write failed. */
@@ -79,7 +79,7 @@ class SqliteStore implements Store {
     const { database, path } = file
     this.#file = file
     this.#sync = sync
-    // Who is refused may be a stranger, whom our folders do not concern.
+    // The name is part of errors, which strangers may see: they must not see our folders.
     this.#name = basename(path)
     this.#all = database.prepare<unknown[]>('SELECT key, value FROM records ORDER BY key').raw()
     this.#put = database.prepare<unknown[]>(PUT)
@@ -87,7 +87,7 @@ class SqliteStore implements Store {
     database.pragma('synchronous = OFF')
     database.pragma('wal_autocheckpoint = 0')
     this.#inode = statSync(path).ino
-    // Closed after the lock was given back, for closing it would give back the lock.
+    // Closed after the lock was released, for closing it would release the lock.
     this.#database = openSync(path, 'r+')
   }
 
@@ -105,10 +105,10 @@ class SqliteStore implements Store {
     checkChanges(changes)
     if (this.#done) throw new HoldfastError('store', 'one write at a time')
     this.#done = done
-    // A disk that took the last write is not worn by one of nothing: only the file is looked for.
+    // A disk that took the last write need not take an empty one: only the file is looked for.
     if (changes.length === 0 && !this.#failed) return this.#stillThere()
     const error = this.#broken ?? this.#commit(changes)
-    // Never within the call: the caller may still be in the middle of something.
+    // The callback never runs within the call: the caller may still be in the middle of something.
     if (error) queueMicrotask(() => this.#end(error))
     else this.#durable(this.#log!, () => this.#stillThere())
   }
@@ -118,7 +118,7 @@ class SqliteStore implements Store {
     this.#open = false
     const error = problem(this.#name, 'it was closed before it had answered')
     queueMicrotask(() => this.#end(error))
-    // What is left of the log goes into the database, and SQLite syncs both.
+    // The rest of the log goes into the database, and SQLite syncs both.
     if (!this.#broken) this.#file.database.pragma('synchronous = FULL')
     closeFile(this.#file)
     closeSync(this.#database)
@@ -149,7 +149,7 @@ class SqliteStore implements Store {
     if (this.#log !== null) return
     const { database, path } = this.#file
     sqlite.useLog(database)
-    // The log is made by its first page.
+    // The first page creates the log.
     database.exec(`BEGIN IMMEDIATE; ${TOUCH}; COMMIT`)
     this.#log = openSync(`${path}-wal`, 'r+')
     syncFolder(dirname(path))
@@ -168,7 +168,7 @@ class SqliteStore implements Store {
     })
   }
 
-  // A file that was deleted takes all that is written, for nobody.
+  // A deleted file still accepts writes, which are lost.
   #stillThere(): void {
     stat(this.#file.path, (error, found) => {
       if (!this.#open) return
@@ -189,7 +189,7 @@ class SqliteStore implements Store {
     try {
       this.#file.database.pragma('wal_checkpoint(PASSIVE)')
     } catch {
-      // The database cannot grow: the log goes on, and what is in it is durable.
+      // The database cannot grow: the log goes on, and its content is durable.
       return this.#end(null)
     }
     this.#durable(this.#database, () => this.#end(null))
@@ -207,7 +207,7 @@ class SqliteStore implements Store {
   }
 }
 
-// So that the names of the files are durable too.
+// Syncs the folder, so that the names of the files are durable too.
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r')
   try {

@@ -4,7 +4,7 @@ import type { StreamServerCounters } from '../../drivers/net/stream-counters.ts'
 import type { Hub } from '../../directory/hub.ts'
 import { countsText, gaugeText } from '../prometheus.ts'
 
-/** How much there is now, and what has happened since the hub was opened. */
+/** The present numbers of a hub, and its counts since it was opened. */
 export interface HubFigures {
   /** Sessions in the register. */
   sessions: number
@@ -12,11 +12,11 @@ export interface HubFigures {
   streams: number
   /** Members that speak on one of them. */
   members: number
-  /** False while the disk takes nothing: what is there goes on, nothing new is registered. */
+  /** False while the disk takes nothing: what exists goes on, nothing new is registered. */
   diskOk: boolean
   /** Counts of what the hub did and refused; each only grows. */
   hub: Readonly<Hub['counters']>
-  /** Counts of what happened to streams at the door, by reason; each only grows. */
+  /** Counts of streams by how their opening ended; each only grows. */
   door: Readonly<StreamServerCounters>
 }
 
@@ -32,13 +32,13 @@ export interface ListedSession {
   players: number
   /** Players for whom there is room. */
   playersMax: number
-  /** `unreachable`: nobody who serves it answers. */
+  /** `unreachable`: its primary does not answer, nor anybody else that could serve it. */
   standing: 'open' | 'full' | 'unreachable'
   /** How often its roles changed. */
   epoch: number
 }
 
-/** All of it in Prometheus' text format, each name beginning with `holdfast_`. */
+/** All figures in Prometheus' text format, each name beginning with `holdfast_`. */
 export function figuresText(figures: HubFigures): string {
   const { sessions, streams, members, diskOk, hub, door } = figures
   return [

@@ -9,22 +9,24 @@ import { frameRelay } from '../../wire/relay.ts'
 
 /** A relayed datagram is dropped when so many bytes wait in its target's stream. */
 export const RELAY_BACKLOG_MAX: number = 64 * 1024
-/** So often the store is looked for while nobody writes, and a disk that took nothing is tried. */
+/**
+ * So often the store is checked while nobody writes, and a disk that took nothing is tried again.
+ */
 export const DISK_MS: Millis = 2_000
-/** A disk that takes nothing is tried again no sooner, whoever asks. */
+/** A disk that takes nothing is tried again no sooner than this, however many ask. */
 const RETRY_MS: Millis = 250
 /** Most records of one write. */
 const RECORDS_MAX = 1_000
 
-/** Takes a relayed datagram on its way to its target; a test may lose or delay it. */
+/** Wraps the relay of datagrams to their targets; a test may lose or delay them. */
 export type Weather = (deliver: Relay) => Relay
 type Relay = (connection: number, from: number, datagram: Uint8Array) => void
 
-/** How a hub does. */
+/** The health of a hub. */
 export interface HubHealth {
-  /** False while the disk takes nothing: what is there goes on, nothing new is registered. */
+  /** False while the disk takes nothing: what exists goes on, nothing new is registered. */
   ok: boolean
-  /** What the disk said last, as a sentence, if it takes nothing. */
+  /** The disk's last error, as a sentence, if it takes nothing. */
   trouble: string | null
   /** Sessions that are registered. */
   sessions: number
@@ -32,7 +34,7 @@ export interface HubHealth {
   connections: number
 }
 
-/** What reports an error that nobody expected. */
+/** Reports an unexpected error. */
 export type Report = (error: unknown, where: string) => void
 
 /** A running hub. */
@@ -47,17 +49,17 @@ export class HubServer {
   readonly #diskAlarm: Alarm
   /** Sessions whose records must be written. */
   readonly #owed = new Set<string>()
-  /** Those of the write under way. */
+  /** The sessions of the write under way. */
   #writing: string[] | null = null
   #trouble: HoldfastError | null = null
-  /** When the disk is written or tried next, if nobody asks. */
+  /** When the disk is written or tried next by itself. */
   #diskAt: Millis = Infinity
-  /** Told when a write has ended. */
+  /** Called when a write has ended. */
   #written: (() => void) | null = null
   #count = 0
   #armedAt: Millis = Infinity
 
-  /** Starts from what the store holds. @throws HoldfastError code `store` if that is not ours */
+  /** Starts from what the store holds. @throws HoldfastError code `store` for a foreign record */
   constructor(
     loop: Loop,
     store: Store,
@@ -85,7 +87,7 @@ export class HubServer {
     this.#writeIn(DISK_MS)
   }
 
-  /** Takes a stream, as `acceptStreams` gives it. */
+  /** Takes a stream, as `acceptStreams` hands it over. */
   accept(stream: Stream): StreamEvents {
     const connection = ++this.#count
     this.#streams.set(connection, stream)
@@ -96,7 +98,7 @@ export class HubServer {
     }
   }
 
-  /** How it does. */
+  /** The health of the hub. */
   health(): HubHealth {
     const { directory, connections } = this.hub
     return {
@@ -107,7 +109,7 @@ export class HubServer {
     }
   }
 
-  /** Ends the loop once the disk has what was asked; streams and store are the caller's. */
+  /** Ends the loop once the disk has all requested records; streams and store are the caller's. */
   async close(): Promise<void> {
     this.#alarm.cancel()
     while (this.#writing || (this.#owed.size > 0 && !this.#trouble)) {
@@ -128,7 +130,7 @@ export class HubServer {
     this.#arm()
   }
 
-  // An error in here is a bug of ours: it costs the stream that met it, and nobody else.
+  // An error in here is a bug of ours: it costs the stream whose message caused it, and no other.
   #guard(connection: number, act: () => void): void {
     try {
       act()
@@ -185,7 +187,7 @@ export class HubServer {
     this.#alarm.set(due)
   }
 
-  // All that is asked for while a write is under way goes into the next: one sync for many.
+  // All records requested during a write go into the next one: one sync for many.
   #record(session: string): void {
     this.#owed.add(session)
     if (!this.#writing) this.#writeIn(this.#trouble ? RETRY_MS : 0)
@@ -221,7 +223,8 @@ export class HubServer {
     this.#attempt('the disk', () => {
       if (!error) return hub.kept(this.hub, now, sessions, this.#out)
       hub.unkept(this.hub, now, sessions, error.message, this.#out)
-      // What was taken without the disk, such as a list of members, is still owed to it.
+      // Changes that took effect without the disk, such as a list of members, must still be
+      // written.
       for (const one of sessions) if (this.hub.directory.rows.has(one)) this.#owed.add(one)
     })
     this.#arm()
@@ -230,10 +233,10 @@ export class HubServer {
   }
 }
 
-/** What a hub may be given beside loop and store. */
+/** The options of a hub beside loop and store. */
 export interface HubServerOptions {
   weather?: Weather | undefined
   report?: Report
-  /** The only games that there may be sessions of; null for any. */
+  /** The only games that sessions may have; null for any. */
   games?: ReadonlySet<string> | null
 }

@@ -1,4 +1,6 @@
-/** The connections of a mailbox: dialled anew for ever, accepted, one at a time for each peer. */
+/**
+ * The connections of a mailbox: dialled again for ever, or accepted; one at a time for each peer.
+ */
 
 import type { Millis } from '../../machine.ts'
 import { greet, hearGreeting } from '../../mailbox/greeting.ts'
@@ -9,26 +11,26 @@ import type { Alarm, Connect, Loop, Stream, StreamEvents } from '../../ports.ts'
 
 /** The first wait after a connection failed; doubled each time. */
 const BACKOFF_MS: Millis = 50
-/** And at most. */
+/** And at most this. */
 const BACKOFF_MAX_MS: Millis = 5_000
 
-/** How often all lines are looked at. */
+/** How often all connections are checked. */
 const CHECK_MS: Millis = 2_500
-/** After such a silence the other side is asked whether it is there. */
+/** After so long a silence the other side is asked whether it is alive. */
 const QUIET_MS: Millis = 5_000
-/** And after such a one it is not. */
+/** After so long a silence the connection is dropped. */
 const DEAD_MS: Millis = 15_000
-/** Who was accepted says who it is within this time. */
+/** Time that an accepted stream has to finish its greeting. */
 const GREETING_MS: Millis = 10_000
-/** Accepted streams that have not said so yet. */
+/** Most accepted streams that have not finished it yet. */
 const UNGREETED_MAX = 256
-/** A connection that stood so long was a good one. */
+/** A connection that was open for so long was a good one. */
 const GOOD_MS: Millis = 30_000
 
-/** A way to a peer that is no URL, such as a session. */
+/** A carrier to a peer that is no URL, such as a session. */
 export type Way = (events: StreamEvents, peer: string) => Stream
 
-/** What lines need of their mailbox. */
+/** What connections need of their mailbox. */
 export interface LineEvents {
   accepts: Accepts
   connected(peer: string): void
@@ -39,14 +41,14 @@ export interface LineEvents {
   failed(peer: string | null, why: string): void
 }
 
-/** A stream, and how far it is. */
+/** A stream, and the state of its greeting. */
 interface Line {
   stream: Stream
   greeter: Greeter
-  /** Whoever dialled it. */
+  /** The id of the side that dialled. */
   dialler: string
   peer: string | null
-  /** When it began, and when anything came over it. */
+  /** When the connection began, and when a message last came. */
   since: Millis
   heardAt: Millis
 }
@@ -91,13 +93,13 @@ export class Connections {
     this.#try(peer)
   }
 
-  /** Takes a stream that somebody opened. */
+  /** Takes a stream that another mailbox opened. */
   accept(stream: Stream): StreamEvents {
     const { greeter } = greet(this.#self, this.#loop.random(NONCE_BYTES), null)
     const now = this.#loop.now()
     const line: Line = { stream, greeter, dialler: '', peer: null, since: now, heardAt: now }
     const waiting = [...this.#all].filter(({ peer, dialler }) => peer === null && dialler === '')
-    // The oldest has had the most time to say who it is.
+    // The oldest has had the most time for its greeting.
     if (waiting.length >= UNGREETED_MAX) this.#drop(waiting[0]!, 'too many have not greeted yet')
     return this.#listen(line, [])
   }
@@ -111,18 +113,18 @@ export class Connections {
     return false
   }
 
-  /** Whether a connection to that peer stands. */
+  /** Whether a connection to that peer is open. */
   has(peer: string): boolean {
     return this.#open.has(peer)
   }
 
-  /** Ends the connection to one peer; who is dialled is dialled again. */
+  /** Ends the connection to one peer; a peer that is dialled is dialled again. */
   hangUp(peer: string, why: string): void {
     const line = this.#open.get(peer)
     if (line) this.#drop(line, why)
   }
 
-  /** Letters went to or from that peer: what is dialled next is dialled at once. */
+  /** Letters went to or from that peer: after the next break it is dialled again soon. */
   progress(peer: string): void {
     const dialling = this.#dialled.get(peer)
     if (dialling) dialling.wait = BACKOFF_MS
@@ -176,7 +178,7 @@ export class Connections {
     if (message?.kind === 'alive' && message.wanted) line.stream.send(HERE)
   }
 
-  /** A line that broke without a word, or never begins, is found by its silence. */
+  /** Finds connections that broke without notice, or never began, by their silence. */
   #checkAll(): void {
     const now = this.#loop.now()
     for (const line of [...this.#all]) {
@@ -207,7 +209,7 @@ export class Connections {
   #welcome(line: Line, id: string): string | null {
     if (line.dialler === '') line.dialler = id
     const known = this.#open.get(id)
-    // Where both dial each other, both must keep the same one of two.
+    // Where both dial each other, both must keep the same one of the two connections.
     const first = id < this.#self.id ? id : this.#self.id
     if (known && known.dialler === first && line.dialler !== first) {
       return 'another connection of these two stands'
@@ -244,7 +246,7 @@ export class Connections {
       const isTheirs = dialling.line === line || line.peer === peer
       if (!isTheirs) continue
       if (dialling.line === line) dialling.line = null
-      // A part of chance, or all whom one process served would come back at once.
+      // The wait is partly random, or all peers of one restarted process would come back at once.
       const wait = dialling.wait * (0.5 + this.#loop.random(1)[0]! / 510)
       dialling.wait = Math.min(BACKOFF_MAX_MS, dialling.wait * 2)
       dialling.alarm.set(this.#loop.now() + wait)

@@ -1,18 +1,18 @@
-/** Letters that were set aside: how many are kept, for how long, and how one is found. */
+/** Dead letters: how many are kept, for how long, and how one is found. */
 
 import { HoldfastError } from '../../machine.ts'
 import type { DeadLetter, MailStore } from '../../ports.ts'
 import { bury, type Draft } from './draft.ts'
 import type { Later } from './later.ts'
 
-/** What bounds them. */
+/** Limits of dead letters. */
 export interface DeadBounds {
   deadMax: number
-  /** Null for any time. */
+  /** Null for no limit. */
   deadMs: number | null
 }
 
-/** So that letters which nobody looks at do not fill the disk, the oldest of a turn's go. */
+/** Drops the oldest dead letters over the limit, so that they do not fill the disk. */
 export function boundDead(
   draft: Draft,
   store: MailStore,
@@ -34,14 +34,14 @@ export function boundDead(
   }
 }
 
-/** One has been kept for as long as it is to be, if nobody has taken it out before. */
+/** Drops a dead letter whose time is over, if nobody has taken it out before. */
 export function dropDead(draft: Draft, store: MailStore, peer: string, n: number): void {
   if (draft.buried.has(`${peer} ${n}`) || !store.deadOne(peer, n)) return
   bury(draft, peer, n)
   draft.events.push({ kind: 'dropped', peer, n })
 }
 
-/** One that this turn has not taken out. @throws HoldfastError `not-found` */
+/** Finds a dead letter that this turn has not taken out. @throws HoldfastError `not-found` */
 export function findDead({ buried }: Draft, store: MailStore, peer: string, n: number): DeadLetter {
   const found = buried.has(`${peer} ${n}`) ? null : store.deadOne(peer, n)
   if (found) return found

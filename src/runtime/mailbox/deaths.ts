@@ -1,16 +1,16 @@
 /**
- * In which letters the process died, as far as that is known: how often, durably. A handler that
- * ends its process cannot say that it failed; who comes after it does.
+ * Deaths of the process while it handled a letter, as far as they are known: how often, durably. A
+ * handler that ends its process cannot report that it failed; the next process does that.
  */
 
 import type { MailChange } from '../../ports.ts'
 import type { Values } from './transaction.ts'
 import { toBytes, toValue } from './values.ts'
 
-/** A key of our own, for those of users have no NUL. */
+/** A key of the library's own: keys of users have no NUL. */
 const DIED = '\0died'
 
-/** By peer: which letter, and how often. */
+/** For each peer: which letter, and how often. */
 type Record = { [peer: string]: { n: number; times: number } }
 
 /** See the head of this file. */
@@ -21,18 +21,18 @@ export class Deaths {
     this.#values = values
   }
 
-  /** The process died in letter n of that peer. */
+  /** The process died while it handled letter n of that peer. */
   add(peer: string, n: number, changes: MailChange[]): void {
     this.#write({ ...this.#read(), [peer]: { n, times: this.of(peer, n) + 1 } }, changes)
   }
 
-  /** How often it did. */
+  /** How often the process died while it handled letter n of that peer. */
   of(peer: string, n: number): number {
     const death = this.#read()?.[peer]
     return death?.n === n ? death.times : 0
   }
 
-  /** Letters of that peer up to a number have taken effect. */
+  /** Forgets deaths in letters of that peer that have taken effect since. */
   forget(peer: string, heard: number, changes: MailChange[]): void {
     const known = this.#read()
     if (!known?.[peer] || known[peer].n > heard) return

@@ -1,28 +1,30 @@
-/** A turn of a mailbox before it is durable: all that it would change, and whom that concerns. */
+/**
+ * The draft of a turn before it is durable: all that the turn would change, and who waits for it.
+ */
 
 import type { MailEvent, MailOut } from '../../mailbox/mailbox.ts'
 import type { MailChange } from '../../ports.ts'
 
-/** What a turn has to tell once it is durable. */
+/** An event of a turn, to be reported once the turn is durable. */
 export type TurnEvent =
   | MailEvent
   | { kind: 'threw'; peer: string; n: number; why: string }
   | { kind: 'expired' | 'dropped'; peer: string; n: number }
   | { kind: 'slow'; peer: string; n: number; ms: number }
 
-/** All that a turn would change; thrown away, it has changed nothing. */
+/** All that a turn would change; if the draft is dropped, nothing has changed. */
 export interface Draft {
   readonly changes: MailChange[]
   readonly events: TurnEvent[]
-  /** The sink of verbs that change numbers. What leaves, leaves when they are durable. */
+  /** The sink of functions that change numbers. Messages are sent when the numbers are durable. */
   readonly out: MailOut
-  /** Dead letters that it takes out, as `peer n`. */
+  /** Dead letters that the turn takes out, as `peer n`. */
   readonly buried: Set<string>
   readonly promises: { keep: () => void; break: (error: Error) => void }[]
   handled: number
 }
 
-/** An empty one. */
+/** An empty draft. */
 export function begin(): Draft {
   const changes: MailChange[] = []
   const events: TurnEvent[] = []
@@ -47,7 +49,7 @@ export function peersOf(changes: readonly MailChange[]): Set<string> {
   return peers
 }
 
-/** Peers to or from whom letters are through with a turn. */
+/** Peers whose letters, or letters to whom, were processed in a turn. */
 export function movedIn(changes: readonly MailChange[]): Set<string> {
   const peers = new Set<string>()
   for (const change of changes) {

@@ -1,9 +1,9 @@
-/** What ends a turn that is to be begun anew. */
+/** The error that ends a turn which must begin again. */
 
-/** SQL of a handler ended the transaction of the turn. */
+/** A handler's SQL ended the transaction of the turn. */
 export class Ended extends Error {
   readonly why: Error
-  /** The letter that was handled; null for a transaction that somebody asked for. */
+  /** The letter that was handled; null for a transaction that a caller asked for. */
   readonly letter: { peer: string; n: number } | null
   reject: (error: Error) => void = () => {}
 

@@ -1,18 +1,18 @@
-/** Figures of a mailbox: as text for Prometheus, and for whoever inspects one that is open. */
+/** Figures of a mailbox: as text for Prometheus, and for a program that inspects an open one. */
 
 import type { Counters } from '../../mailbox/mailbox.ts'
 import type { QueueFigures } from './options.ts'
 import { countsText, metricText } from '../prometheus.ts'
 
-/** Peers that are shown one by one, those with most letters waiting; of all others the sum. */
+/** How many peers are shown, those with most letters waiting. */
 const PEERS_SHOWN = 100
 
-/** What is known of a mailbox at one moment. */
+/** The figures of a mailbox at one moment. */
 export interface MailFigures {
   readonly id: string
   readonly queues: readonly QueueFigures[]
   readonly counters: Readonly<Counters>
-  /** Letters that were set aside. */
+  /** Dead letters. */
   readonly dead: number
   /** Letters that wait for their time. */
   readonly later: number
@@ -54,7 +54,7 @@ function metricsOfPeers(id: string, queues: readonly QueueFigures[]): string[] {
   })
 }
 
-/** The figures as they are shown to who inspects an open mailbox. */
+/** The figures as JSON, for a program that inspects an open mailbox. */
 export function published(figures: MailFigures): string {
   const queues = mostWaiting(figures.queues)
   return JSON.stringify({ ...figures, queues, peers: figures.queues.length })

@@ -1,15 +1,15 @@
-/** Letters that were posted under a name of the caller's: which number they got, durably. */
+/** Letters that were posted under a key of the caller's: which number each got, durably. */
 
 import { badValue } from '../../machine.ts'
 import type { MailChange } from '../../ports.ts'
 import type { Values } from './transaction.ts'
 import { toBytes, toValue } from './values.ts'
 
-/** So many are remembered, the last ones. */
+/** How many keys are remembered, the newest ones. */
 export const KEYS_MAX = 100_000
 const NAME_MAX = 200
 
-// Keys of our own, for those of users have no NUL. The ring says which is the oldest.
+// Keys of the library's own: keys of users have no NUL. The ring shows which one is the oldest.
 const nameOf = (to: string, key: string): string => `\0key ${to} ${key}`
 const placeOf = (place: number): string => `\0key# ${place}`
 const COUNT = '\0keys'
@@ -24,7 +24,10 @@ export class PostKeys {
     this.#most = most
   }
 
-  /** Its number if one was posted so; null for none. @throws HoldfastError `bad-value` */
+  /**
+   * The number of the letter posted under that key; null for none. @throws HoldfastError
+   * `bad-value`
+   */
   find(to: string, key: string): number | null {
     if (typeof key !== 'string' || key === '' || key.length > NAME_MAX || key.includes('\0')) {
       throw badValue(`the key of a post has 1 to ${NAME_MAX} characters: ${JSON.stringify(key)}`)
@@ -32,7 +35,7 @@ export class PostKeys {
     return this.#read(nameOf(to, key)) as number | null
   }
 
-  /** Remembers it, and forgets the oldest beyond what is kept. */
+  /** Remembers a key, and forgets the oldest one over the limit. */
   add(to: string, key: string, n: number, changes: MailChange[]): void {
     const count = ((this.#read(COUNT) as number | null) ?? 0) + 1
     const place = placeOf(count % this.#most)

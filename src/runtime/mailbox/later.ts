@@ -1,7 +1,7 @@
 /**
- * What a mailbox does at a moment of the wall clock: letters that wait for theirs, and letters set
- * aside that are kept no longer. Both lie in the store, as values of ours, in the order in which
- * they are due; who posts a letter takes it out of there in the same turn.
+ * Tasks of a mailbox at a moment of the wall clock: letters with a delay, and dead letters whose
+ * time will be over. Both are in the store, as values of the library's own, in the order in which
+ * they are due; when a letter is posted its task is removed in the same turn.
  *
  *     later, when it is due, a number, post TO        the letter in its envelope
  *     later, when it is due, a number, bury N PEER    nothing
@@ -11,15 +11,15 @@ import type { MailChange, MailStore } from '../../ports.ts'
 import type { Values } from './transaction.ts'
 import { toBytes, toValue } from './values.ts'
 
-/** So many wait for their time. */
+/** Most tasks that wait for their time. */
 export const LATER_MAX = 100_000
 
-/** What is due at a time. */
+/** A task that is due at some time. */
 export type Task =
   | { kind: 'post'; peer: string; body: Uint8Array }
   | { kind: 'bury'; peer: string; n: number }
 
-// Keys of our own, for those of users have no NUL.
+// Keys of the library's own: keys of users have no NUL.
 const PREFIX = '\0later '
 const COUNT = '\0laters'
 const NOTHING = new Uint8Array(0)
@@ -30,7 +30,7 @@ const DIGITS = 14
 export class Later {
   readonly #values: Values
   readonly #store: MailStore
-  /** When the first is due; null while that is not known. */
+  /** When the first task is due; null while that is not known. */
   #first: number | null = null
 
   constructor(values: Values, store: MailStore) {
@@ -38,18 +38,18 @@ export class Later {
     this.#store = store
   }
 
-  /** When the first of what is durable is due, in milliseconds since 1970; Infinity for nothing. */
+  /** When the first durable task is due, in milliseconds since 1970; Infinity for none. */
   get due(): number {
     this.#first ??= dueOf(this.#store.keys(PREFIX, 1)[0])
     return this.#first
   }
 
-  /** How many there are, with those of this turn. */
+  /** How many tasks there are, with those of this turn. */
   get count(): number {
     return this.#counts().count
   }
 
-  /** @returns false if LATER_MAX wait for their time already */
+  /** @returns false if LATER_MAX tasks wait already */
   add(due: number, task: Task, changes: MailChange[]): boolean {
     const { last, count } = this.#counts()
     if (count >= LATER_MAX) return false
@@ -61,14 +61,14 @@ export class Later {
     return true
   }
 
-  /** What is due by now, so many at most, and taken out. */
+  /** Takes out the tasks that are due by now, at most `most`. */
   take(now: number, most: number, changes: MailChange[]): Task[] {
     if (this.due > now) return []
     const names = this.#store.keys(PREFIX, most).filter((name) => dueOf(name) <= now)
     return this.#takeOut(names, changes)
   }
 
-  /** Has the letters to one peer go to another, or nowhere. @returns how many */
+  /** Redirects the delayed letters to one peer to another, or drops them. @returns how many */
   move(peer: string, to: string | null, changes: MailChange[]): number {
     const names = this.#store.keys(PREFIX).filter((name) => whatOf(name) === `post ${peer}`)
     const tasks = this.#takeOut(names, changes)

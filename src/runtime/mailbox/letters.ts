@@ -1,6 +1,6 @@
 /**
- * What a letter of this library says of itself before its body: when it was posted, until when it
- * is wanted, and what brought it about. Replicas say none of it: they have no time of their own.
+ * The envelope of a letter: when it was posted, until when it is wanted, and its trace, before its
+ * body. Replicas send no envelopes: they have no time of their own.
  *
  *     2, flags, when it was posted (6 bytes), until when (6 bytes, flag 1), trace (flag 2)
  */
@@ -10,38 +10,44 @@ import { LETTER_BYTES_MAX } from '../../mailbox/messages.ts'
 import { givenBody, isLetterType } from './letter-types.ts'
 import { toBytes, toTyped } from './values.ts'
 
-/** What a handler is told of a letter beside its body. */
+/** What a handler is given of a letter beside its body. */
 export interface LetterInfo {
-  /** Its number between the two mailboxes. */
+  /** The letter's number between the two mailboxes. */
   readonly n: number
-  /** When it was posted, in milliseconds since 1970 by the clock of its sender; null if unsaid. */
+  /**
+   * When it was posted, in milliseconds since 1970 by its sender's clock; null if not in the
+   * letter.
+   */
   readonly at: number | null
-  /** The how-manieth time it is handled, from 1. */
+  /** Which attempt to handle the letter this is, from 1. */
   readonly attempt: number
-  /** Names the letter that all this began with; answers carry it on. */
+  /** Names the letter with which a chain of letters began; answers have the same trace. */
   readonly trace: string
 }
 
-/** When a letter is wanted. */
+/** When a letter is posted, and until when it is wanted. */
 export interface LetterOptions {
-  /** It is posted in so many milliseconds, over restarts too. Until then it has no number. */
+  /**
+   * The letter is posted after so many milliseconds, over restarts too. Until then it has no
+   * number.
+   */
   readonly delay?: number
-  /** So many milliseconds after that nobody wants it any more: it is acked, and not handled. */
+  /** So many milliseconds after that the letter expires: it is acked, and not handled. */
   readonly ttl?: number
 }
 
-/** What `post` takes besides. */
+/** Further options of `post`. */
 export interface PostOptions extends LetterOptions {
   /**
-   * A name of the caller's, durable: a second post to that peer under the same one is the first,
-   * and gives its number. The last 100,000 are remembered.
+   * A name of the caller's, durable: a second post to that peer under the same key does nothing,
+   * and returns the number of the first. The last 100,000 are remembered.
    */
   readonly key?: string
   /** Default: the sender, the receiver and the number, as in `alice>bob/12`. */
   readonly trace?: string
 }
 
-/** What stands before a body. */
+/** The data before a body. */
 export interface Envelope {
   at: number | null
   until: number | null
@@ -60,7 +66,7 @@ const TRACE = 2
 /** Longest trace, in bytes. */
 export const TRACE_BYTES_MAX = 160
 const ENVELOPE_MAX = 16 + TRACE_BYTES_MAX
-/** Longest body of a letter, its kind counted. */
+/** Longest body of a letter, including the byte of its kind. */
 export const BODY_BYTES_MAX: number = LETTER_BYTES_MAX - ENVELOPE_MAX
 
 const encoder = new TextEncoder()
@@ -84,7 +90,7 @@ function short(bytes: Uint8Array): Uint8Array {
   )
 }
 
-/** Puts a body into its envelope; one that says nothing is none. */
+/** Puts a body into its envelope; without a time there is none. */
 export function seal(body: Uint8Array, { at, until, trace }: Envelope): Uint8Array {
   if (at === null) return body
   const text = trace === null ? null : encoder.encode(trace)
@@ -103,7 +109,7 @@ export function seal(body: Uint8Array, { at, until, trace }: Envelope): Uint8Arr
   return bytes
 }
 
-/** Takes a body out of its envelope. What is no whole envelope is a body that nobody put in one. */
+/** Takes a body out of its envelope. Bytes that are no whole envelope are a body without one. */
 export function unseal(bytes: Uint8Array): Envelope & { body: Uint8Array } {
   const flags = bytes[1] ?? 0
   const nothing = { at: null, until: null, trace: null, body: bytes }
@@ -136,8 +142,8 @@ const SPAN_MAX = 100 * 365 * 86_400_000
 /**
  * Puts a body into the envelope that it is posted in.
  *
- * @param date  now; null at replicas, which say nothing of time
- * @throws HoldfastError `bad-value` for a time that is none, or at a replica
+ * @param date  now; null at replicas, whose letters carry no time
+ * @throws HoldfastError `bad-value` for an invalid time, or for any at a replica
  */
 export function toLetter(
   date: number | null,
@@ -160,7 +166,7 @@ function checkSpan(name: 'delay' | 'ttl', span: unknown, date: number | null): v
   if (date === null) throw badValue(`a replica has no time, so its letters have no ${name}`)
 }
 
-/** A trace, if it is one. @throws HoldfastError `bad-value` */
+/** Returns the trace if it is valid. @throws HoldfastError `bad-value` */
 export function checkTrace(trace: string): string {
   const length = encoder.encode(trace).length
   if (length >= 1 && length <= TRACE_BYTES_MAX) return trace

@@ -1,4 +1,4 @@
-/** What a mailbox takes, and what it tells. */
+/** The options and the events of a mailbox. */
 
 import { HoldfastError } from '../../machine.ts'
 import { type Limits, LIMITS, type Policy } from '../../mailbox/mailbox.ts'
@@ -9,55 +9,57 @@ import type { Transaction } from './transaction.ts'
 import type { MailValue } from './values.ts'
 import type { Reported } from '../reports.ts'
 
-/** Peers with whom letters were exchanged, at most, unless an option says more. */
+/** Most peers with whom letters were exchanged, by default. */
 export const PEERS_MAX = 10_000
-/** Letters that are kept set aside, unless an option says more: at most 64 MB of them. */
+/** Most dead letters that are kept, by default: at most 64 MB of them. */
 export const DEAD_MAX = 1_000
-/** Least length of a key: what is drawn by chance in that length is not found by trying. */
+/** Least length of a key: a random key of that length cannot be found by trying. */
 const KEY_BYTES_MIN = 16
 
-/** What `openMailbox` takes, whatever the place. */
+/** The options of `openMailbox` on every platform. */
 export interface MailboxOptions {
-  /** Who this is, to all others; stays with the store. */
+  /** The name of this mailbox, for all others; it stays with the store. */
   id: string
-  /** Whoever has the same key, of 16 bytes or more, may send letters here. Default: everybody. */
+  /**
+   * Mailboxes with the same key, of 16 bytes or more, may send letters here. Default: everybody.
+   */
   key?: string
   /** Peers to stay connected with: where they listen, such as `ws://127.0.0.1:8800/mail`. */
   peers?: Readonly<Record<string, string>>
-  /** The only ids that letters are taken from. Default: all that have the key. */
+  /** The only ids from which letters are accepted. Default: all that have the key. */
   accept?: readonly string[]
   /**
    * Types of letters that are taken here, made by `letter`. One that says it has another, or whose
    * fields do not fit, is set aside (`dead`) and counted (`counters.unfit`). Default: none.
    */
   types?: readonly LetterDefinition[]
-  /** What goes unasked on a connection. Default `hello`. */
+  /** What is sent on a connection without being asked for. Default `hello`. */
   policy?: Policy
   /**
-   * One of several replicas that take the same batches in the same order: what it posts is a
-   * function of them alone. Copies of its store cannot be told apart then.
+   * This is one of several replicas that take the same batches in the same order: its letters are a
+   * function of them alone. Copies of its store cannot be distinguished then.
    */
   replica?: boolean
   /** Letters that may wait for one peer. Default 1,000,000. */
   lettersMax?: number
-  /** Their bytes. Default 1 GiB. */
+  /** Bytes of these letters. Default 1 GiB. */
   bytesMax?: number
-  /** Peers that letters are exchanged with; others are refused. Default 10,000. */
+  /** Most peers with which letters are exchanged; others are refused. Default 10,000. */
   peersMax?: number
-  /** Letters that are kept set aside; beyond it the oldest goes (`dropped`). Default 1,000. */
+  /** Most dead letters that are kept; above that the oldest goes (`dropped`). Default 1,000. */
   deadMax?: number
-  /** How long, in milliseconds, from when it was set aside; `dropped` after. Default: any time. */
+  /** How long dead letters are kept, in milliseconds; then `dropped`. Default: no limit. */
   deadMs?: number
   /**
-   * On Node: a handler that holds the loop for so many milliseconds is named on standard error, by
-   * a thread of its own, also if it never ends. Default: nobody watches.
+   * On Node: a handler that blocks the loop for so many milliseconds is named on standard error, by
+   * a thread of its own, even if the handler never ends. Default: no watchdog.
    */
   watchdogMs?: number
-  /** How often a handler may throw at one letter before it is set aside. Default 5. */
+  /** How often a handler may throw at one letter before it becomes a dead letter. Default 5. */
   triesMax?: number
 }
 
-/** Handles a letter. It may not be async: what it does is one transaction. */
+/** Handles a letter. It may not be async: its effects are one transaction. */
 export type LetterHandler<Body = MailValue> = (
   tx: Transaction,
   /** The id of its sender. */
@@ -66,29 +68,32 @@ export type LetterHandler<Body = MailValue> = (
   letter: LetterInfo,
 ) => void
 
-/** What a mailbox tells. */
+/** The events of a mailbox. */
 export interface MailboxEvents {
-  /** A connection to a peer stands. */
+  /** A connection to a peer is open. */
   connected: { peer: string }
-  /** It is gone, or could not be made; it is tried again. */
+  /** The connection is gone, or could not be made; it is tried again. */
   disconnected: { peer: string | null; why: string }
-  /** A peer has processed our letters up to number `n`; so many still wait. */
+  /** A peer has processed our letters up to number `n`; `waiting` still wait. */
   acked: { peer: string; n: number; waiting: number }
-  /** A handler threw; it is tried again. */
+  /** A handler threw; the letter is handled again. */
   threw: { peer: string; n: number; why: string }
-  /** A letter was set aside: see `dead`, `release`. */
+  /** A letter became a dead letter: see `dead`, `release`. */
   dead: { peer: string; n: number; why: string }
-  /** The oldest letter that was set aside was thrown away, for there were too many. */
+  /** A dead letter was dropped, for there were too many, or its time was over. */
   dropped: { peer: string; n: number }
-  /** A letter of a peer was wanted only until a moment that is over: it was not handled. */
+  /** A letter of a peer had expired: it was not handled. */
   expired: { peer: string; n: number }
-  /** A handler held the loop so long, in ms; nothing else was done meanwhile. */
+  /** A handler blocked the loop so long, in ms; nothing else was done meanwhile. */
   slow: { peer: string; n: number; ms: number }
-  /** The stores of two mailboxes do not fit together; letters between them rest. */
+  /** The histories of two mailboxes do not fit together; letters between them are stopped. */
   fault: { peer: string; why: string }
   /** The store refused; what was not durable is tried again or was rejected. */
   trouble: Error
-  /** A listener threw. It cost that one call; unheard, the place reports it. */
+  /**
+   * A listener threw. That cost only the one call; without an `error` listener the platform reports
+   * it.
+   */
   error: Reported
 }
 
@@ -107,7 +112,7 @@ export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
   ...(['fault', 'trouble', 'error'] as const),
 ]
 
-/** How a queue stands. */
+/** The figures of one queue. */
 export interface QueueFigures {
   /** The id of the other mailbox. */
   peer: string
@@ -117,7 +122,7 @@ export interface QueueFigures {
   waiting: number
   /** The bytes of the letters that wait. */
   bytes: number
-  /** Numbers of the last letter posted, acked, and of theirs that took effect. */
+  /** Numbers of the last letter posted, the last acked, and the last of theirs that took effect. */
   posted: number
   /** The number of the last that took effect there. */
   acked: number
@@ -138,7 +143,7 @@ export function limitsOf(options: MailboxOptions): Limits {
   return { ...limits, policy: options.policy ?? limits.policy }
 }
 
-/** The value, if it is one. @throws HoldfastError `bad-value` */
+/** Returns the value if it is a whole number. @throws HoldfastError `bad-value` */
 export function wholeNumber(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 1) return value
   throw new HoldfastError('bad-value', `${name} is a whole number above 0: ${value}`)
@@ -154,7 +159,7 @@ export function checkKey(key: string): void {
   )
 }
 
-/** The id, if it is one. @throws HoldfastError `bad-value` */
+/** Returns the id if it is valid. @throws HoldfastError `bad-value` */
 export function checkId(id: string): string {
   if (isMailId(id)) return id
   throw new HoldfastError(

@@ -1,4 +1,4 @@
-/** What the owner of a mailbox may do about a peer: look at what waits, move it, do without. */
+/** The owner's operations on a peer: look at waiting letters, redirect them, forget the peer. */
 
 import { badValue, HoldfastError } from '../../machine.ts'
 import * as mailbox from '../../mailbox/mailbox.ts'
@@ -8,7 +8,7 @@ import { unseal } from './letters.ts'
 import type { Turns } from './turns.ts'
 import { type MailValue, readLetter } from './values.ts'
 
-/** Bytes of letters that are moved to another peer at once. */
+/** Most bytes of letters that are redirected to another peer at once. */
 const REDIRECT_BYTES_MAX: number = 64 * 1024 * 1024
 /** Bytes that are read at once. */
 const READ_BYTES: number = 256 * 1024
@@ -17,9 +17,9 @@ const READ_BYTES: number = 256 * 1024
 export interface WaitingLetter {
   /** Its number between the two mailboxes. */
   readonly n: number
-  /** When it was posted, in milliseconds since 1970; null if unsaid. */
+  /** When it was posted, in milliseconds since 1970; null if not in the letter. */
   readonly at: number | null
-  /** Null if it began with this letter. */
+  /** The letter's trace; null if its chain begins with this letter. */
   readonly trace: string | null
   /** What was posted. */
   readonly body: MailValue
@@ -27,11 +27,11 @@ export interface WaitingLetter {
   readonly type: string | null
 }
 
-/** What the owner may do about a peer. */
+/** The owner's operations on a peer. */
 export interface MailPeer {
   /**
    * Goes on from what the peer has, where histories do not fit and the right store will not come
-   * back. Kept, with what became of which letters, when that is durable.
+   * back. Resolves with the fate of the letters when that is durable.
    *
    * @param how  `common`: the last letter to it that both have, where that is not known
    * It rejects with a HoldfastError: `unreachable` while it is not connected, `bad-value`, `store`.
@@ -42,8 +42,8 @@ export interface MailPeer {
   /** Letters that wait for its ack, in order: those behind number `after`, `most` of them (100). */
   outbox(page?: { after?: number; most?: number }): WaitingLetter[]
   /**
-   * Posts all that waits for it to another peer instead, and forgets it. What was on its way may
-   * have taken effect there too.
+   * Posts all letters that wait for the peer to another one instead, and forgets the peer. Letters
+   * on their way may have taken effect there too.
    *
    * It rejects with a HoldfastError: `outbox-full` where they do not fit, `bad-value` for more than
    * 64 MiB at once, `store`.
@@ -51,7 +51,7 @@ export interface MailPeer {
   redirect(to: string): Promise<{ moved: number }>
 }
 
-/** What these verbs work on. */
+/** Everything that these functions work on. */
 export interface PeerDesk {
   readonly turns: Turns
   readonly store: MailStore

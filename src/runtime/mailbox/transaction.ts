@@ -1,4 +1,4 @@
-/** What a handler works with: its own durable state, and letters to others. */
+/** The transaction of a handler: its own durable state, and letters to others. */
 
 import { HoldfastError } from '../../machine.ts'
 import { sizeOf } from '../../mailbox/mailbox.ts'
@@ -11,22 +11,22 @@ import { checkOptions } from '../options.ts'
 
 /** Longest key of a value, in characters. */
 const KEY_MAX = 512
-/** Values that are remembered besides being stored. */
+/** Most values that are cached in memory. */
 const CACHE_MAX = 10_000
 
 /**
- * One transaction. What it reads includes what it wrote; nothing of it holds before the handler has
- * returned, and then all of it becomes durable together with the number of the letter.
+ * One transaction. Its reads include its own writes; nothing of it takes effect before the handler
+ * has returned, and then all of it becomes durable together with the number of the letter.
  */
 export interface Transaction {
-  /** A value; undefined where there is none. */
+  /** A value; undefined if there is none. */
   get(key: string): MailValue
   /** Undefined or null removes. */
   set<Value>(key: string, value: (Value & Carried<Value>) | null | undefined): void
-  /** Keys with such a beginning, sorted. */
+  /** Keys that begin with the prefix, sorted. */
   keys(prefix?: string): string[]
   /**
-   * Posts a letter, which goes when the transaction holds, or later; of a type, or of none.
+   * Posts a letter of a type, or of none; it is sent when the transaction is durable, or later.
    *
    * @throws HoldfastError `outbox-full`, `bad-value`
    */
@@ -38,13 +38,13 @@ export interface Transaction {
   ): void
   post<Body>(to: string, body: Body & Carried<Body>, options?: LetterOptions): void
   /**
-   * Runs one statement, on stores that know SQL. @returns its rows
-   * @throws HoldfastError `store` with what the database says, or that there is none
+   * Runs one statement, on stores with SQL. @returns its rows
+   * @throws HoldfastError `store` with the database's error, or if the store has no SQL
    */
   sql(statement: string, ...values: SqlValue[]): Record<string, SqlValue>[]
 }
 
-/** The values of one mailbox: what is stored, and what this turn makes of it. */
+/** The values of one mailbox: those in the store, with the changes of this turn. */
 export class Values {
   readonly #store: MailStore
   /** Written in this turn, not yet durable. */
@@ -79,7 +79,7 @@ export class Values {
     return [...keys].filter((key) => !key.startsWith('\0')).toSorted()
   }
 
-  /** What this turn wrote is durable now, or will never be. */
+  /** The turn's writes are durable now, or were dropped. */
   end(isDurable: boolean): void {
     if (isDurable) for (const [key, value] of this.#fresh) this.#remember(key, value)
     else this.#cache.clear()
@@ -96,11 +96,11 @@ export class Values {
 export interface Desk {
   readonly store: MailStore
   readonly values: Values
-  /** Whether so many letters, and bytes of them, still fit. @throws HoldfastError `outbox-full` */
+  /** Checks that so many letters and bytes still fit. @throws HoldfastError `outbox-full` */
   checkRoom(to: string, letters: number, bytes: number): void
   /** Puts the body of a letter into its envelope. @throws HoldfastError `bad-value` */
   seal(body: Uint8Array, options: LetterOptions): Dated
-  /** Whether so many letters more may wait for their time. @throws HoldfastError `outbox-full` */
+  /** Checks that so many more letters may be delayed. @throws HoldfastError `outbox-full` */
   checkLater(letters: number): void
 }
 
@@ -114,9 +114,12 @@ export class LetterTransaction implements Transaction {
   readonly posts: Posted[] = []
   readonly #desk: Desk
   readonly #written = new Map<string, Uint8Array | null>()
-  /** Of an outbox, by these posts; most handlers post nothing, or to one. */
+  /**
+   * Room in outboxes that these posts take; null until one does, because most handlers post
+   * nothing.
+   */
   #taken: Map<string, { letters: number; bytes: number }> | null = null
-  /** Letters of it that wait for their time. */
+  /** How many letters of this transaction are delayed. */
   #delayed = 0
   #usesSql = false
   #open = true
@@ -159,7 +162,7 @@ export class LetterTransaction implements Transaction {
     this.posts.push({ to, ...letter })
   }
 
-  /** Room in an outbox. */
+  /** Takes room in an outbox. */
   #take(to: string, size: number): void {
     this.#taken ??= new Map()
     const taken = this.#taken.get(to) ?? { letters: 0, bytes: 0 }
@@ -177,7 +180,7 @@ export class LetterTransaction implements Transaction {
     return sql.run(statement, values)
   }
 
-  /** It holds: all that it wrote, for the transaction of the store. */
+  /** Commits: returns all writes, for the transaction of the store. */
   keep(): MailChange[] {
     this.#open = false
     if (this.#usesSql) this.#desk.store.sql!.keep()
@@ -187,7 +190,7 @@ export class LetterTransaction implements Transaction {
     })
   }
 
-  /** It never was. */
+  /** Drops all writes. */
   undo(): void {
     this.#open = false
     if (this.#usesSql) this.#desk.store.sql!.undo()

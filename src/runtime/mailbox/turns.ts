@@ -1,13 +1,13 @@
 /**
- * Turns of a mailbox: the one place where one begins, ends and is forgotten.
+ * Turns of a mailbox: the one place where a turn begins, ends and is dropped.
  *
- *     all that came in since the last one → handlers → one transaction of the store → what goes out
+ *     all that came in since the last turn → handlers → one transaction of the store → output
  *
  * A turn works on a draft: changes for the store, events, promises, values, and the SQL of a
- * transaction that nobody has committed. It is taken whole, when the store has it, or thrown away
- * whole, in memory too. Two things throw it away. A store that refuses: whoever posted is told,
- * connections are dropped and all begins anew from what is durable. And SQL of a handler that
- * ended the transaction of all: then the same inputs are done again, without that letter.
+ * transaction that nobody has committed. The draft is kept whole, when the store has it, or dropped
+ * whole, in memory too. Two causes drop it. If the store refuses, the promises reject, connections
+ * are dropped and all begins again from what is durable. If SQL of a handler ended the transaction
+ * of all, the same inputs are done again, without that letter.
  */
 
 import { HoldfastError, type Millis } from '../../machine.ts'
@@ -36,30 +36,30 @@ import { type Dated, type LetterOptions, toLetter, unseal } from './letters.ts'
 import { atOnce } from '../reports.ts'
 import type { TurnsHost } from './turns-host.ts'
 
-/** A handler that takes longer is named. */
+/** A handler that takes longer than this is reported. */
 const SLOW_MS: Millis = 1_000
 
 /** Letters that one turn handles, and some more: a batch that was begun is finished. */
 const TURN_LETTERS_MAX = 4096
 
-/** Letters of which each is noted before it is handled, after a process has died. */
+/** After a process has died, so many letters are each noted before they are handled. */
 const NOTED_LETTERS = 10_000
 
 /**
- * Letters of handlers have as much room again: two mailboxes with full outboxes whose handlers
- * answer would else wait for each other for ever.
+ * Letters of handlers may fill the limits once more: otherwise two mailboxes with full outboxes
+ * whose handlers answer would wait for each other for ever.
  */
 const RESERVE = 2
 
-/** A letter whose time has come, and whose outbox is full, comes again after this. */
+/** A delayed letter whose time has come, and whose outbox is full, is tried again after this. */
 const FULL_MS: Millis = 1_000
-/** So often at least it is looked whether a time has come. */
+/** Delayed letters are checked at least so often. */
 const LOOK_MS: Millis = 60_000
 
-/** What is said of bytes that are no message. */
+/** The reason for bytes that are no message. */
 export const MALFORMED = 'what came is no message of a mailbox'
 
-/** Something to do in a turn. It may be done again, for a turn that failed is begun anew. */
+/** Work for a turn. It may be done again, for a turn that failed is begun anew. */
 export type Input = (draft: Draft) => void
 
 /** The turns of one mailbox. */
@@ -78,7 +78,7 @@ export class Turns {
   readonly #late = new Set<string>()
   /** Letters that ended the transaction of a turn, and why: in this turn they fail at once. */
   readonly #blamed = new Map<string, Error>()
-  /** So many letters are noted yet before they are handled. */
+  /** How many more letters are noted before they are handled. */
   #noted = 0
   #isDue = false
   #isBusy = false
@@ -108,13 +108,13 @@ export class Turns {
     this.#soon()
   }
 
-  /** Does something in the next turn. */
+  /** Does some work in the next turn. */
   input(run: Input): void {
     this.#inputs.push(run)
     this.#soon()
   }
 
-  /** The same, for who waits. @returns what it gives, when all of it is durable */
+  /** Does some work for a caller who waits. @returns its result, when all of it is durable */
   ask<Result>(run: (draft: Draft) => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.input((draft) => {
@@ -130,7 +130,7 @@ export class Turns {
     })
   }
 
-  /** Something came from a peer: it is heard in the next turn. */
+  /** Bytes came from a peer: they are taken in the next turn. */
   heard(peer: string, bytes: Uint8Array): void {
     this.input((draft) => {
       if (this.receive(draft, peer, bytes) === MALFORMED) this.#host.malformed(peer)
@@ -138,7 +138,7 @@ export class Turns {
   }
 
   /**
-   * Takes what came from a peer, and handles the letters of it whose turn it is.
+   * Takes bytes of a peer, and handles the letters in them whose turn it is.
    *
    * @returns why not all of it took effect, a sentence; null if it did
    */
@@ -153,10 +153,10 @@ export class Turns {
     try {
       mailbox.hear(box, loop.now(), peer, message, store, draft.out)
     } catch (error) {
-      // What lies in the store for that peer cannot be read.
+      // The data in the store for that peer cannot be read.
       mailbox.rest(box, peer, (error as Error).message, draft.out)
     }
-    // Replicas have no time of their own: what waits is handled when it is brought again.
+    // Replicas have no time of their own: a waiting letter is handled when it is brought again.
     if (this.#isReplica) mailbox.peerOf(box, peer).retryAt = 0
     this.#handleOf(draft, peer)
     const why = message.kind === 'batch' ? this.#stays(draft, peer, message) : null
@@ -183,7 +183,7 @@ export class Turns {
     this.#late.delete(id)
   }
 
-  /** Runs a transaction of somebody who asked for it. @throws what it throws */
+  /** Runs a transaction that a caller asked for. @throws what the transaction throws */
   run<Result>(draft: Draft, what: string, act: (tx: Transaction) => Result): Result {
     let result: Result
     const error = this.#attempt(draft, null, null, (tx) => {
@@ -201,14 +201,14 @@ export class Turns {
     throw new HoldfastError('failed', how + error.message)
   }
 
-  /** Makes durable what waits, and does nothing more. */
+  /** Makes pending work durable, and does nothing more. */
   async end(): Promise<void> {
     await this.ask(() => {}).catch(() => {})
     this.#isOver = true
     this.#alarm.cancel()
   }
 
-  /** After a death: it may have been a handler, so those that come are watched for a while. */
+  /** After a death, which a handler may have caused, the next letters are watched for a while. */
   #resume({ store }: TurnsHost): void {
     store.note('')
     if (store.interrupted === null) return
@@ -217,7 +217,7 @@ export class Turns {
     if (peer === undefined) return
     this.input((draft) => {
       this.#deaths.add(peer, Number(n), draft.changes)
-      // That is to be durable before the letter is handled once more.
+      // The death must be durable before the letter is handled once more.
       draft.handled = TURN_LETTERS_MAX
     })
   }
@@ -255,7 +255,7 @@ export class Turns {
     })
   }
 
-  /** The same once more, but whoever ended the transaction has failed. */
+  /** Does the turn again, but the letter or caller that ended the transaction has failed. */
   #again(draft: Draft, { letter, why, reject }: Ended, at: number): void {
     this.#forget(draft)
     if (letter) this.#blamed.set(`${letter.peer} ${letter.n}`, why)
@@ -303,7 +303,7 @@ export class Turns {
     this.#sleep(now)
   }
 
-  /** When to look for what waits for its time: a clock may be set while one sleeps. */
+  /** When to check delayed letters: the clock may be set while one sleeps. */
   #laterAt(now: Millis): Millis {
     const { date } = this.#host
     if (!date || this.later.due === Infinity) return Infinity
@@ -314,13 +314,13 @@ export class Turns {
     if (this.#isOver || this.#isBusy || this.#isDue) return
     const isMore = this.#inputs.length > 0 || this.#isReady(now)
     const due = isMore ? now : mailbox.deadline(this.box)
-    // Without a handler letters wait, and there is nothing to be woken for.
+    // Without a handler letters wait, so a wake would be useless.
     const held = this.#host.handlers.some || due > now || isMore ? due : now + 1_000
     const at = Math.min(held, this.#laterAt(now))
     if (at < Infinity) this.#alarm.set(at)
   }
 
-  /** What has waited for its time, as far as there is room for it. */
+  /** Does the tasks whose time has come, as far as there is room for their letters. */
   #doDue(draft: Draft): void {
     const { date, store } = this.#host
     const now = date?.() ?? -Infinity
@@ -338,7 +338,7 @@ export class Turns {
     return [...this.#late].some((peer) => mailbox.next(this.box, now, peer) !== null)
   }
 
-  /** Letters that waited, in the order in which they came. */
+  /** Handles letters that waited, in the order in which they came. */
   #handleLate(draft: Draft): void {
     if (this.#late.size === 0 || !this.#host.handlers.some) return
     const place = (peer: string): number => this.box.peers.get(peer)?.place ?? 0
@@ -346,7 +346,10 @@ export class Turns {
     for (const peer of late) this.#handleOf(draft, peer, TURN_LETTERS_MAX)
   }
 
-  /** A batch that was begun is finished, so that who took it by hand can be told. */
+  /**
+   * Handles letters of a peer. A batch that was begun is finished, so `receive` can return its
+   * result.
+   */
   #handleOf(draft: Draft, peer: string, most = Infinity): void {
     const { box } = this
     const known = box.peers.get(peer)
@@ -380,7 +383,7 @@ export class Turns {
   #threw(draft: Draft, now: Millis, peer: string, n: number, error: Error): void {
     if (error instanceof Unhandled) return this.#leave(draft, now, peer, error)
     draft.events.push({ kind: 'threw', peer, n, why: error.message })
-    // Whom it wanted to write to takes no more just now: that is no fault of this letter.
+    // An outbox that the letter's handler posts to is full: that is no fault of this letter.
     const isFull = error instanceof HoldfastError && error.code === 'outbox-full'
     if (isFull) mailbox.postpone(this.box, now, peer)
     else mailbox.failed(this.box, now, peer, error.message, draft.out, this.#deaths.of(peer, n))
@@ -415,7 +418,7 @@ export class Turns {
     return error
   }
 
-  /** @returns what it threw, or null; then what it did is in the draft @throws Ended */
+  /** @returns the error it threw, or null; then its effects are in the draft @throws Ended */
   #attempt(
     draft: Draft,
     letter: Ended['letter'],
@@ -440,13 +443,13 @@ export class Turns {
     return null
   }
 
-  // Letters of handlers have room of their own, which was asked for when they were posted.
+  // Letters of handlers have room of their own, which was checked when they were posted.
   #post({ changes, out }: Draft, { to, body, due }: Posted): void {
     if (due === null) mailbox.add(this.box, to, body, out)
     else this.later.add(due, { kind: 'post', peer: to, body }, changes)
   }
 
-  /** Whether so many letters more may wait for their time. @throws HoldfastError `outbox-full` */
+  /** Checks that so many more letters may be delayed. @throws HoldfastError `outbox-full` */
   checkLater(letters: number): void {
     if (this.later.count + letters <= LATER_MAX) return
     throw new HoldfastError('outbox-full', `${LATER_MAX} letters wait for their time already`)

@@ -62,7 +62,7 @@ export function readLetter(bytes: Uint8Array): { type: string | null; body: Mail
   return { type: typeNameOf(bytes), body: toValue(bytes) }
 }
 
-/** The value of such bytes; bytes of another kind are given as they are. */
+/** The value of such bytes; bytes of another kind are returned as they are. */
 export function toValue(bytes: Uint8Array): MailValue {
   if (bytes[0] !== JSON_TEXT && bytes[0] !== TYPED) return bytes.slice(1)
   const text = decoder.decode(bytes.subarray(bytes[0] === TYPED ? 2 + (bytes[1] ?? 0) : 1))

@@ -1,7 +1,8 @@
 /**
- * The stream to the hub, held open: it is dialled again whenever it closes, and given up when
- * it is silent, for a dead machine closes nothing. Until a hub has spoken on it the address may be
- * wrong: what is met there instead is told, and where a stream does not say it, it is looked for.
+ * The stream to the hub, held open: it is dialled again whenever it closes, and given up when it is
+ * silent, for a dead machine closes nothing. Until a hub has answered on it the address may be
+ * wrong: what is found there instead is reported, and where a stream does not show that, the
+ * address is looked up.
  */
 
 import type { Millis } from '../../machine.ts'
@@ -14,22 +15,22 @@ import { frameMessage, readFrame } from '../../wire/relay.ts'
 export const DIAL_MS: readonly [Millis, Millis] = [50, 1_000]
 /** How often the hub is pinged. */
 export const PING_MS: Millis = 2_000
-/** Silent for so long, the stream is given up. */
+/** After so long a silence the stream is given up. */
 export const SILENT_MS: Millis = 7_000
-/** The first stream that takes so long to open has somebody look what is there. */
+/** Until a hub has answered, a stream that takes so long to open has the address examined. */
 export const LOOK_MS: Millis = 1_000
 
-/** Whom the connection tells. */
+/** The receiver of the connection's events. */
 export interface HubEvents {
   opened(): void
   closed(why: string): void
-  /** This is at the address, and no hub has spoken there yet. */
+  /** This was found at the address, and no hub has answered there yet. */
   met(met: Met): void
   message(bytes: Uint8Array): void
   relayed(peer: number, bytes: Uint8Array): void
 }
 
-/** One hub, whatever becomes of the stream to it. */
+/** The connection to one hub, over all its streams. */
 export class HubConnection {
   readonly #url: string
   readonly #place: Pick<Environment, 'connect' | 'look'>
@@ -41,7 +42,7 @@ export class HubConnection {
   #ended = false
   #tries = 0
   #heardAt: Millis = 0
-  /** A hub has spoken: the address is right, whatever happens. */
+  /** A hub has answered: the address is right, whatever happens. */
   #isHub = false
   #looking = false
   #pings = 0
@@ -64,12 +65,12 @@ export class HubConnection {
     return this.#open && this.#stream !== null && this.#stream.send(frame)
   }
 
-  /** Bytes that wait to leave. */
+  /** Bytes that wait to be sent. */
   backlog(): number {
     return this.#stream?.backlog() ?? 0
   }
 
-  /** Hangs up for good. */
+  /** Closes the stream for good. */
   end(): void {
     this.#ended = true
     this.#alarm.cancel()
@@ -104,7 +105,8 @@ export class HubConnection {
   #message(bytes: Uint8Array): void {
     this.#heardAt = this.#loop.now()
     this.#isHub = true
-    // Not sooner: who takes a stream and closes it at once is not dialled twenty times a second.
+    // Not earlier: a server that takes a stream and closes it at once must not be dialled twenty
+    // times a second.
     this.#tries = 0
     const frame = readFrame(bytes)
     if (frame?.kind === 'message') this.#events.message(frame.bytes)
@@ -133,7 +135,7 @@ export class HubConnection {
     this.#looking = true
     const seen = (met: Met | null): void => {
       this.#looking = false
-      // A stream that has opened meanwhile knows better.
+      // A stream that has opened meanwhile is better evidence.
       if (met && !this.#open) this.#meet(met)
     }
     look(this.#url).then(seen, () => seen(null))

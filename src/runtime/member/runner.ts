@@ -1,8 +1,8 @@
 /**
- * Runs one member: gives it time, datagrams and the hub's words, and carries out what it says.
+ * Runs one member: gives it time, datagrams and messages of the hub, and carries out its output.
  *
- * What the member tells is queued until its verb has returned, so whoever listens may call
- * back at once. Its one deadline is one alarm; how late that goes off tells it of stalls.
+ * The member's events are queued until the current call has returned, so a listener may call back
+ * at once. Its one deadline is one alarm; a stall shows in how late that goes off.
  */
 
 import { type Conditioner, createConditioner } from '../../drivers/net/conditioner.ts'
@@ -25,12 +25,12 @@ import { frameMessage } from '../../wire/relay.ts'
 import { HubConnection } from './hub-stream.ts'
 import { type ByteRates, Traffic } from './traffic.ts'
 
-/** Nothing done for so long: we stood still, as a page does that its browser froze. */
+/** Without a call for so long we stood still, as a page does that its browser froze. */
 const STOOD_MS: Millis = 1_000
-/** Who notices so soon after that to be out of touch was so all the time. */
+/** A loss of contact that is noticed so soon after a standstill began with the standstill. */
 const NOTICED_MS: Millis = 5_000
 
-/** What a runner is made of. */
+/** The options of a runner. */
 export interface RunnerOptions {
   environment: Environment
   /** The hub's URL, `ws://…/hub`. */
@@ -38,9 +38,9 @@ export interface RunnerOptions {
   wish: Omit<Wish, 'addresses' | 'kind' | 'hub'> & { guest: boolean }
   slots: { part: Part<never>; state: unknown }[]
   conditions: Conditions | null
-  /** Something happened; called outside of all verbs. */
+  /** Called for each event, outside of all calls into the member. */
   onEvent: (event: MemberEvent) => void
-  /** All that one verb brought was told. */
+  /** Called when all events of one call were handled. */
   onSettled: () => void
 }
 
@@ -117,30 +117,30 @@ export class Runner {
     return member.knowsTime(this.#run) ? member.sessionTime(this.#run, this.loop.now()) : NaN
   }
 
-  /** Session time of what is changed now: one instant until the code at hand returns. */
+  /** Session time of a change made now: one instant until the running code returns. */
   changeTime(): Millis {
     this.touch()
     if (!member.knowsTime(this.#run)) return NaN
     return member.sessionTime(this.#run, this.#touched ? this.#touchedAt : this.loop.now())
   }
 
-  /** What goes out and comes in. */
+  /** Rates of outgoing and incoming bytes. */
   get bytesPerSecond(): ByteRates {
     return this.#traffic.rates(this.loop.now())
   }
 
-  /** Changes the weather on our own links; null for none. */
+  /** Changes the network conditions on our own links; null for none. */
   condition(conditions: Conditions | null): void {
     this.#weather.change(conditions ?? PERFECT)
   }
 
-  /** Since when we are out of touch, if we notice it now. */
+  /** Since when contact is lost, if the loss is noticed now. */
   outOfTouchSince(): Millis {
     const now = this.loop.now()
     return now - this.#stood.until < NOTICED_MS ? this.#stood.from : now
   }
 
-  /** Runs a verb, tells what it told, and sets the alarm. */
+  /** Runs a function on the member, hands out its events, and sets the alarm. */
   do<Result>(verb: (now: Millis, run: Runtime) => Result): Result | undefined {
     if (this.#stopped) return undefined
     const now = this.loop.now()
@@ -153,7 +153,7 @@ export class Runner {
     }
   }
 
-  /** Asks the primary for an operation on a part. @param body  made when it has its number */
+  /** Submits an operation on a part to the primary. @param body  called just before that */
   submit(part: number, body: () => Uint8Array): void {
     this.do((now) => member.submit(this.#run, now, part, body()))
   }
@@ -172,7 +172,7 @@ export class Runner {
     }
   }
 
-  /** Something of ours changed: it leaves when the code at hand has returned. */
+  /** Our own state changed: it is sent when the running code has returned. */
   touch(): void {
     if (this.#touched || this.#stopped) return
     this.#touched = true
@@ -189,7 +189,7 @@ export class Runner {
     const due = member.deadline(this.#run)
     // An alarm that is too early costs one look; moving it for each packet would cost more.
     if (due >= this.#armedAt) return
-    // What is due since long ago may have become so just now: it is not late yet.
+    // A deadline in the past may have arisen just now, so that does not count as a late alarm.
     this.#armedAt = Math.max(due, this.loop.now())
     if (due < Infinity) this.#alarm.set(due)
   }
@@ -200,7 +200,7 @@ export class Runner {
     this.do((now) => member.wake(this.#run, now, dueAt))
   }
 
-  /** Settles when nothing of ours is under way any more, or after that time. */
+  /** Resolves when nothing of ours is under way any more, or after that time. */
   settled(maxMs: Millis): Promise<void> {
     return new Promise((resolve) => {
       const until = this.loop.now() + maxMs
@@ -215,7 +215,7 @@ export class Runner {
   #isIdle(): boolean {
     const { session, peers } = this.member
     const { view, pending } = session.client
-    // Who serves others hands over before it goes.
+    // A primary with other members hands over before it leaves.
     const serving = view.primary === session.me && view.members.length > 1
     return (
       !serving &&
@@ -227,14 +227,14 @@ export class Runner {
     )
   }
 
-  /** Stops for good: links are closed, the hub is hung up. */
+  /** Stops for good: closes the links and the stream to the hub. */
   stop(): void {
     if (this.#stopped) return
     this.do((now) => member.stop(this.#run, now))
     this.crash()
   }
 
-  /** Stops without a word to anybody, as a process does that is killed. */
+  /** Stops without notice, like a process that is killed. */
   crash(): void {
     this.#stopped = true
     this.#alarm.cancel()

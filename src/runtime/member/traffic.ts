@@ -1,11 +1,11 @@
-/** How many bytes of datagrams go out and come in, each second, of the last two seconds. */
+/** Rates of datagram bytes, outgoing and incoming, over the last two seconds. */
 
 import type { Millis } from '../../machine.ts'
 
 const SLOT_MS: Millis = 250
 const SLOTS = 8
 
-/** Bytes a second, without the headers of what carries them. */
+/** Bytes per second, without the headers of the carrier. */
 export interface ByteRates {
   readonly in: number
   readonly out: number
@@ -31,7 +31,7 @@ export class Traffic {
     this.#in[this.#slotAt(now)]! += bytes
   }
 
-  /** What it was lately. Over less than a slot there is no rate to speak of: it counts as one. */
+  /** The recent rates. Over less than a slot there is no meaningful rate: it counts as one slot. */
   rates(now: Millis): ByteRates {
     this.#slotAt(now)
     const oldest = (this.#slot - SLOTS + 1) * SLOT_MS
