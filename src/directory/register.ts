@@ -17,6 +17,7 @@
  */
 
 import type { Millis, Out, PeerId } from '../machine.ts'
+import type { Challenge, Veto } from './challenge.ts'
 import { proves } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import {
@@ -44,6 +45,9 @@ export const SESSIONS_MAX = 10_000
 /** Epochs stay below this, so that (epoch, count) fits one number elsewhere. */
 export const EPOCH_MAX: number = 2 ** 21 - 1
 
+// How much a new round trip counts beside those before.
+const RTT_WEIGHT = 1 / 8
+
 /** A change that waits for the disk. */
 export interface Pending {
   /** What the register becomes; null removes the session. */
@@ -70,6 +74,10 @@ export interface Row {
   nonce: number
   /** Questions since the last answer. */
   missed: number
+  /** When the question under way was asked. */
+  askedAt: Millis
+  /** Round trip to the primary, smoothed; null until it is known. */
+  rttMs: Millis | null
   /** When the primary's stream to the hub was lost; Infinity while it stands. */
   goneAt: Millis
   /** What the disk has yet to take. */
@@ -79,6 +87,10 @@ export interface Row {
 /** All sessions of one directory. */
 export interface Directory {
   rows: Map<string, Row>
+  /** By session: what challenge.ts asks, and what was answered. */
+  challenges: Map<string, Challenge>
+  /** By session: the newest of its epoch. */
+  vetoes: Map<string, Veto>
   /** The ids of the sessions of each game, and of each room of a game. */
   places: Map<string, Set<string>>
   askAt: Millis
@@ -86,7 +98,9 @@ export interface Directory {
 }
 
 /** What a directory sends by itself. */
-export type Question = { kind: 'areYouAlive'; session: string; nonce: number; heard: number }
+export type Question =
+  | { kind: 'areYouAlive'; session: string; nonce: number; heard: number }
+  | { kind: 'challenge'; session: string; epoch: number; nonce: number }
 /** What others are to be told. */
 export type News =
   | { kind: 'changed'; session: string; register: Register }
@@ -122,7 +136,8 @@ export interface Wish {
 
 /** An empty directory. */
 export function create(now: Millis): Directory {
-  return { rows: new Map(), places: new Map(), askAt: now + ASK_MS, nonce: 0 }
+  const asked = { challenges: new Map(), vetoes: new Map() }
+  return { rows: new Map(), ...asked, places: new Map(), askAt: now + ASK_MS, nonce: 0 }
 }
 
 /** Takes one record from disk. @returns false if it is not one of ours */
@@ -166,7 +181,7 @@ function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string
 // What nobody needs to know after a restart.
 function lately(now: Millis): Omit<Row, 'entry' | 'members' | 'recovers'> {
   const silent = { heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
-  return { present: new Set(), ...silent, pending: null }
+  return { present: new Set(), ...silent, askedAt: now, rttMs: null, pending: null }
 }
 
 /**
@@ -226,14 +241,19 @@ export function change(
   demand: Demand,
   out: DirectoryOut,
 ): boolean {
-  const row = directory.rows.get(demand.session)
-  if (!row || row.pending) return false
-  const { epoch } = row.entry.register
-  if (demand.expect !== epoch || !mayChange(row, now, demand)) return false
-  const { primary, backup } = demand
-  const next = demand.why === 'end' ? null : { epoch: epoch + 1, primary, backup }
+  if (!allows(directory, now, demand)) return false
+  const row = directory.rows.get(demand.session)!
+  const { primary, backup, expect } = demand
+  const next = demand.why === 'end' ? null : { epoch: expect + 1, primary, backup }
   propose(row, next, false, out)
   return true
+}
+
+/** Whether `change` would take it now. */
+export function allows(directory: Directory, now: Millis, demand: Demand): boolean {
+  const row = directory.rows.get(demand.session)
+  if (!row || row.pending) return false
+  return demand.expect === row.entry.register.epoch && mayChange(row, now, demand)
 }
 
 function propose(
@@ -274,6 +294,7 @@ export function kept(
     out.emit({ kind: 'ended', session })
     return true
   }
+  if (register.primary !== row.entry.register.primary) row.rttMs = null
   row.entry.register = register
   row.goneAt = Infinity
   row.lastYes = now
@@ -380,11 +401,17 @@ export function yes(
   const row = directory.rows.get(answer.session)
   const { register } = row?.entry ?? {}
   if (!row || register?.primary !== from || register.epoch !== answer.epoch) return false
+  if (row.missed > 0 && answer.nonce === row.nonce) measured(row, now - row.askedAt)
   row.lastYes = now
   row.heard = answer.nonce
   row.missed = 0
   stand(row)
   return true
+}
+
+/** An answer of the primary took so long. */
+export function measured(row: Row, ms: Millis): void {
+  row.rttMs = row.rttMs === null ? ms : row.rttMs + (ms - row.rttMs) * RTT_WEIGHT
 }
 
 /** Asks every primary in turn, marks the silent and removes the long silent. */
@@ -399,12 +426,19 @@ export function wake(directory: Directory, now: Millis, out: DirectoryOut): void
       continue
     }
     row.missed++
-    row.nonce = directory.nonce = (directory.nonce + 1) >>> 0
+    row.askedAt = now
+    row.nonce = nextNonce(directory)
     stand(row)
     const { session, register } = row.entry
     const { nonce, heard } = row
     out.send(register.primary, { kind: 'areYouAlive', session, nonce, heard })
   }
+}
+
+/** A number that no other question under way has. */
+export function nextNonce(directory: Directory): number {
+  directory.nonce = (directory.nonce + 1) >>> 0
+  return directory.nonce
 }
 
 /** When `wake` is due. */

@@ -76,6 +76,8 @@ export interface Peer {
   pathAt: Millis
   /** When the path to be tried next is tried. */
   probeAt: Millis
+  /** Until then no direct path is taken while the one through the hub lives. */
+  relayUntil: Millis
   /** The system said that nobody is there, and it was asked. */
   doubt: Doubt | null
   /** Since when nobody here wants this link; Infinity while somebody does. */

@@ -55,6 +55,8 @@ export interface FailureDetector {
   relayed: boolean
   /** The hub says that its stream is gone. */
   gone: boolean
+  /** The hub said of it that it lives, when we could not hear it: no bound but the longest. */
+  vouched: boolean
   /** An expired clock is not believed before this instant. */
   secondLook: Millis
 }
@@ -70,6 +72,7 @@ export function create(now: Millis, relayed: boolean): FailureDetector {
     rttMs: 0,
     relayed,
     gone: false,
+    vouched: false,
     secondLook: Infinity,
   }
 }
@@ -87,7 +90,7 @@ export function heard(watch: FailureDetector, now: Millis): void {
 
 /** How long it may be silent, in ms. */
 export function bound(watch: FailureDetector): Millis {
-  if (watch.relayed || watch.samples < SAMPLES_MIN) return BOUND_MAX_MS
+  if (watch.relayed || watch.vouched || watch.samples < SAMPLES_MIN) return BOUND_MAX_MS
   if (watch.lastHeard - watch.begun < LEARN_MS) return BOUND_MAX_MS
   return Math.min(BOUND_MAX_MS, Math.max(BOUND_MIN_MS, 2 * watch.gapMax + 10))
 }
