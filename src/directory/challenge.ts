@@ -16,8 +16,8 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import type { ToHub } from './messages.ts'
 import { type Directory, type DirectoryOut, find, measured, nextNonce } from './register.ts'
+import type { Challenge, Veto } from './takeovers.ts'
 
 /** A primary has three round trips for its answer, and this for its loop. */
 export const CHALLENGE_LOOP_MS: Millis = 20
@@ -31,25 +31,6 @@ export const VETO_MS: Millis = 1_000
 export const AGAIN_MS: Millis = 250
 
 const ROUND_TRIPS = 3
-
-/** A takeover about which the primary is being asked. */
-export interface Challenge {
-  nonce: number
-  askedAt: Millis
-  /** Without an answer until then the compare-and-set is made. */
-  until: Millis
-  /** The stream that asked for it, and its newest request. */
-  connection: number
-  demand: ToHub & { kind: 'change' }
-}
-
-/** A primary's answer that it lives. */
-export interface Veto {
-  epoch: number
-  at: Millis
-  /** Since when the backup was sent no datagram of the primary; Infinity once it was. */
-  unproved: Millis
-}
 
 /** How long a primary has for its answer. @param rttMs its round trip, null if none is known */
 export function boundOf(rttMs: Millis | null): Millis {

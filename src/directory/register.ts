@@ -17,7 +17,6 @@
  */
 
 import type { Millis, Out, PeerId } from '../machine.ts'
-import type { Challenge, Veto } from './challenge.ts'
 import { proves } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import {
@@ -29,6 +28,7 @@ import {
   type Topology,
   type Why,
 } from './messages.ts'
+import type { Challenge, Veto } from './takeovers.ts'
 
 /** How often each primary is asked ARE_YOU_ALIVE. */
 export const ASK_MS: Millis = 2_000

@@ -7,6 +7,7 @@ import * as bucket from '../bucket.ts'
 import { MEMBERS_MAX, type Millis } from '../machine.ts'
 import { NO_GAME, type ToHub } from './messages.ts'
 import * as register from './register.ts'
+import type { Challenge } from './takeovers.ts'
 import * as allowance from './allowance.ts'
 import * as challenge from './challenge.ts'
 import { detach } from './attaching.ts'
@@ -124,7 +125,7 @@ export function change(call: Call, message: ToHub & { kind: 'change' }): void {
 function veto(
   hub: Hub,
   connection: number,
-  { request, session }: challenge.Challenge['demand'],
+  { request, session }: Challenge['demand'],
   out: HubOut,
 ): void {
   hub.counters.vetoes++
@@ -152,12 +153,7 @@ export function grantDue(hub: Hub, now: Millis, out: HubOut): void {
   for (const due of challenge.takeDue(hub.directory, now)) grant(hub, now, due, out)
 }
 
-function grant(
-  hub: Hub,
-  now: Millis,
-  { connection, demand }: challenge.Challenge,
-  out: HubOut,
-): void {
+function grant(hub: Hub, now: Millis, { connection, demand }: Challenge, out: HubOut): void {
   const from = hub.connections.get(connection)
   if (from) compareAndSet({ hub, now, connection, from, out }, demand)
 }
