@@ -113,25 +113,25 @@ export const GOOD: Record<string, GoodScope> = {
   'F1-deep': {
     says: 'F1 with operations sent again',
     scope: { name: 'F1-deep', ...THREE, resends: 1, suspicions: 2, crashes: 1 },
-    states: 1_230_000,
+    states: 1_198_000,
     deep: true,
   },
   'F2-deep': {
     says: 'F2 with more candidates, and operations sent again',
     scope: { name: 'F2-deep', ...TWO, offers: 3, resends: 1, suspicions: 3, crashes: 1 },
-    states: 597_000,
+    states: 558_000,
     deep: true,
   },
   'F4-deep': {
     says: 'F4 with a second candidate',
     scope: { name: 'F4-deep', ...THREE, suspicions: 1, removals: 1 },
-    states: 828_000,
+    states: 795_000,
     deep: true,
   },
   'F5-deep': {
     says: 'F5 with two operations',
     scope: { name: 'F5-deep', ...TWO, suspicions: 2, losses: 1, doubles: 1, relinks: 1 },
-    states: 570_000,
+    states: 543_000,
     deep: true,
   },
   'F6-deep': {
@@ -145,7 +145,7 @@ export const GOOD: Record<string, GoodScope> = {
       breaks: 2,
       crashes: 1,
     },
-    states: 604_000,
+    states: 574_000,
     deep: true,
   },
 }
