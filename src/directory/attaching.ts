@@ -1,6 +1,7 @@
 /** Attaching: which stream speaks for which member of a session. */
 
 import type { Millis, PeerId } from '../machine.ts'
+import * as challenge from './challenge.ts'
 import type { ToHub } from './messages.ts'
 import * as register from './register.ts'
 import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
@@ -29,6 +30,7 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   const { register: known } = row.entry
   say(connection, { kind: 'attached', request, session, register: known, present }, out)
   tell(hub, session, { kind: 'present', session, inc, here: true }, out, inc)
+  challenge.present(hub.directory, now, session, inc, true, directoryOut(hub, out))
 }
 
 // A stream speaks for one member, and a member has one stream: the newest.
@@ -52,6 +54,7 @@ export function detach({ hub, now, connection, from, out }: Call): void {
   members.delete(inc)
   if (members.size === 0) hub.attached.delete(session)
   register.present(hub.directory, now, session, inc, false)
+  challenge.present(hub.directory, now, session, inc, false, directoryOut(hub, out))
   tell(hub, session, { kind: 'present', session, inc, here: false }, out)
 }
 

@@ -19,6 +19,7 @@ import { decode } from '../wire/layout.ts'
 import { readFrame } from '../wire/relay.ts'
 import * as allowance from './allowance.ts'
 import { attach, detach, setMembers, tellRemoved } from './attaching.ts'
+import * as challenge from './challenge.ts'
 import * as sessions from './sessions.ts'
 import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
 import { refuse, removedKey, say } from './state.ts'
@@ -45,6 +46,7 @@ export function closed(hub: Hub, now: Millis, connection: number, out: HubOut): 
   hub.connections.delete(connection)
   hub.mute.delete(connection)
   if (from) detach({ hub, now, connection, from, out })
+  sessions.grantDue(hub, now, out)
 }
 
 /** A message of a stream. A stream that sends a malformed message is counted and closed. */
@@ -85,6 +87,7 @@ function relay({ hub, now, from, out }: Call, to: PeerId, datagram: Uint8Array):
   if (!allowance.spendRelay(from.relay, now, datagram.length)) {
     return void hub.counters.congested++
   }
+  challenge.relayed(hub.directory, from.session, from.inc, to)
   hub.counters.relayed++
   hub.counters.relayedBytes += datagram.length
   out.relay(target, from.inc, datagram)
@@ -115,6 +118,8 @@ function answer(call: Call, message: ToHub): void {
     case 'yes':
       register.yes(hub.directory, now, message, from.session === message.session ? from.inc : 0)
       return
+    case 'alive':
+      return sessions.alive(call, message)
     case 'signal':
       return signal(call, message)
     case 'reply':
@@ -161,6 +166,7 @@ export function kept(hub: Hub, now: Millis, ids: readonly string[], out: HubOut)
   for (const session of ids) {
     if (sessions.kept(hub, now, session, out)) goOn(hub, now, session, out)
   }
+  sessions.grantDue(hub, now, out)
 }
 
 /** The disk did not take them: those who asked for the changes get the reason. */
@@ -195,6 +201,7 @@ export function wake(hub: Hub, now: Millis, out: HubOut): void {
     out.close(connection, `no hello within ${allowance.HELLO_MS} ms`)
   }
   tellRemoved(hub, now, out)
+  sessions.grantDue(hub, now, out)
   register.wake(hub.directory, now, directoryOut(hub, out))
 }
 
@@ -203,5 +210,6 @@ export function deadline(hub: Hub): Millis {
   const [oldest] = hub.mute.values()
   const muteAt = oldest === undefined ? Infinity : oldest + allowance.HELLO_MS
   const [gone] = hub.removed.values()
-  return Math.min(muteAt, gone?.until ?? Infinity, register.deadline(hub.directory))
+  const due = Math.min(register.deadline(hub.directory), challenge.deadline(hub.directory))
+  return Math.min(muteAt, gone?.until ?? Infinity, due)
 }

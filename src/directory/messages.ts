@@ -23,7 +23,7 @@ import {
 } from '../wire/layout.ts'
 
 /** Version of all messages in this file. */
-export const HUB_VERSION = 2
+export const HUB_VERSION = 3
 /** Longest id of a session, in bytes. */
 export const SESSION_ID_MAX = 32
 /** Largest blob that the hub hands from one member to another, in bytes. */
@@ -124,6 +124,8 @@ export const toHub = message({
   /** The answer, to the process that sent a signal. */
   reply: [10, record({ session, to: varint, blob: blob(SIGNAL_MAX) })],
   ping: [11, record({ count: varint })],
+  /** The primary of that epoch, at once, in answer to `challenge`. */
+  alive: [12, record({ session, epoch: varint, nonce: u32 })],
 })
 /** From a member to the hub. */
 export type ToHub = ValueOf<typeof toHub>
@@ -147,6 +149,10 @@ export const fromHub = message({
   reply: [10, record({ session, blob: blob(SIGNAL_MAX) })],
   pong: [11, record({ count: varint })],
   refused: [12, record({ request, why: text(REASON_MAX) })],
+  /** To the primary: its backup asks for its role. Who leads in that epoch answers `alive`. */
+  challenge: [13, record({ session, epoch: varint, nonce: u32 })],
+  /** To who asked for a takeover: the primary lives, and the register stays as it is. */
+  alive: [14, record({ request, session })],
 })
 /** From the hub to a member. */
 export type FromHub = ValueOf<typeof fromHub>

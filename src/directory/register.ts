@@ -28,6 +28,7 @@ import {
   type Topology,
   type Why,
 } from './messages.ts'
+import type { Challenge, Veto } from './takeovers.ts'
 
 /** How often each primary is asked ARE_YOU_ALIVE. */
 export const ASK_MS: Millis = 2_000
@@ -45,6 +46,9 @@ export const FORGET_MS: Millis = 3_600_000
 export const SESSIONS_MAX = 10_000
 /** Epochs stay below this, so that (epoch, count) fits one number elsewhere. */
 export const EPOCH_MAX: number = 2 ** 21 - 1
+
+// How much a new round trip counts beside those before.
+const RTT_WEIGHT = 1 / 8
 
 /** A change that waits for the disk. */
 export interface Pending {
@@ -72,6 +76,10 @@ export interface Row {
   nonce: number
   /** Questions since the last answer. */
   missed: number
+  /** When the question under way was asked. */
+  askedAt: Millis
+  /** Round trip to the primary, smoothed; null until it is known. */
+  rttMs: Millis | null
   /** When the primary's stream to the hub was lost; Infinity while it is attached. */
   goneAt: Millis
   /** The change that the disk has yet to take. */
@@ -81,6 +89,10 @@ export interface Row {
 /** All sessions of one directory. */
 export interface Directory {
   rows: Map<string, Row>
+  /** By session: what challenge.ts asks, and what was answered. */
+  challenges: Map<string, Challenge>
+  /** By session: the newest of its epoch. */
+  vetoes: Map<string, Veto>
   /** The ids of the sessions of each game, and of each room of a game. */
   places: Map<string, Set<string>>
   askAt: Millis
@@ -88,7 +100,9 @@ export interface Directory {
 }
 
 /** A message that a directory sends by itself. */
-export type Question = { kind: 'areYouAlive'; session: string; nonce: number; heard: number }
+export type Question =
+  | { kind: 'areYouAlive'; session: string; nonce: number; heard: number }
+  | { kind: 'challenge'; session: string; epoch: number; nonce: number }
 /** Events of which the members of a session are notified. */
 export type News =
   | { kind: 'changed'; session: string; register: Register }
@@ -124,7 +138,8 @@ export interface Wish {
 
 /** An empty directory. */
 export function create(now: Millis): Directory {
-  return { rows: new Map(), places: new Map(), askAt: now + ASK_MS, nonce: 0 }
+  const asked = { challenges: new Map(), vetoes: new Map() }
+  return { rows: new Map(), ...asked, places: new Map(), askAt: now + ASK_MS, nonce: 0 }
 }
 
 /** Takes one record from disk. @returns false if it is not one of ours */
@@ -168,7 +183,7 @@ function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string
 // State that nobody needs after a restart.
 function lately(now: Millis): Omit<Row, 'entry' | 'members' | 'recovers'> {
   const silent = { heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
-  return { present: new Set(), ...silent, pending: null }
+  return { present: new Set(), ...silent, askedAt: now, rttMs: null, pending: null }
 }
 
 /**
@@ -228,14 +243,19 @@ export function change(
   demand: Demand,
   out: DirectoryOut,
 ): boolean {
-  const row = directory.rows.get(demand.session)
-  if (!row || row.pending) return false
-  const { epoch } = row.entry.register
-  if (demand.expect !== epoch || !mayChange(row, now, demand)) return false
-  const { primary, backup } = demand
-  const next = demand.why === 'end' ? null : { epoch: epoch + 1, primary, backup }
+  if (!allows(directory, now, demand)) return false
+  const row = directory.rows.get(demand.session)!
+  const { primary, backup, expect } = demand
+  const next = demand.why === 'end' ? null : { epoch: expect + 1, primary, backup }
   propose(row, next, false, out)
   return true
+}
+
+/** Whether `change` would take it now. */
+export function allows(directory: Directory, now: Millis, demand: Demand): boolean {
+  const row = directory.rows.get(demand.session)
+  if (!row || row.pending) return false
+  return demand.expect === row.entry.register.epoch && mayChange(row, now, demand)
 }
 
 function propose(
@@ -280,6 +300,7 @@ export function kept(
     out.emit({ kind: 'ended', session })
     return true
   }
+  if (register.primary !== row.entry.register.primary) row.rttMs = null
   row.entry.register = register
   row.goneAt = Infinity
   row.lastYes = now
@@ -390,11 +411,17 @@ export function yes(
   const row = directory.rows.get(answer.session)
   const { register } = row?.entry ?? {}
   if (!row || register?.primary !== from || register.epoch !== answer.epoch) return false
+  if (row.missed > 0 && answer.nonce === row.nonce) measured(row, now - row.askedAt)
   row.lastYes = now
   row.heard = answer.nonce
   row.missed = 0
   stand(row)
   return true
+}
+
+/** The primary's answer took so long: its round trip is smoothed. */
+export function measured(row: Row, ms: Millis): void {
+  row.rttMs = row.rttMs === null ? ms : row.rttMs + (ms - row.rttMs) * RTT_WEIGHT
 }
 
 /**
@@ -411,12 +438,19 @@ export function wake(directory: Directory, now: Millis, out: DirectoryOut): void
       continue
     }
     row.missed++
-    row.nonce = directory.nonce = (directory.nonce + 1) >>> 0
+    row.askedAt = now
+    row.nonce = nextNonce(directory)
     stand(row)
     const { session, register } = row.entry
     const { nonce, heard } = row
     out.send(register.primary, { kind: 'areYouAlive', session, nonce, heard })
   }
+}
+
+/** A number that no other question under way has. */
+export function nextNonce(directory: Directory): number {
+  directory.nonce = (directory.nonce + 1) >>> 0
+  return directory.nonce
 }
 
 /** When `wake` is due. */

@@ -7,7 +7,9 @@ import * as bucket from '../bucket.ts'
 import { MEMBERS_MAX, type Millis } from '../machine.ts'
 import { NO_GAME, type ToHub } from './messages.ts'
 import * as register from './register.ts'
+import type { Challenge } from './takeovers.ts'
 import * as allowance from './allowance.ts'
+import * as challenge from './challenge.ts'
 import { detach } from './attaching.ts'
 import {
   type Call,
@@ -103,8 +105,60 @@ function unfitWish({ games }: Hub, from: Connection, wish: ToHub & { kind: 'add'
   return `one stream creates ${allowance.SESSIONS_PER_STREAM} sessions at most`
 }
 
-/** CHANGE_SERVER: refused at once, or answered once the disk has it. */
+/**
+ * CHANGE_SERVER: refused at once, or answered once the disk has it. A takeover is asked for
+ * before: its primary may live.
+ */
 export function change(call: Call, message: ToHub & { kind: 'change' }): void {
+  const { hub, now, connection, out } = call
+  const { session, why, inc } = message
+  const isTakeover = why === 'takeover' && hub.attached.get(session)?.get(inc) === connection
+  if (!isTakeover || !register.allows(hub.directory, now, message)) {
+    return compareAndSet(call, message)
+  }
+  const sink = directoryOut(hub, out)
+  const asked = challenge.ask(hub.directory, now, connection, message, sink)
+  if (asked === 'vetoed') veto(hub, connection, message, out)
+  else if (asked === 'free') compareAndSet(call, message)
+}
+
+function veto(
+  hub: Hub,
+  connection: number,
+  { request, session }: Challenge['demand'],
+  out: HubOut,
+): void {
+  hub.counters.vetoes++
+  say(connection, { kind: 'alive', request, session }, out)
+}
+
+/** The primary of a session answers a challenge: it keeps its role, unless its veto has lapsed. */
+export function alive(call: Call, message: ToHub & { kind: 'alive' }): void {
+  const { hub, now, from, out } = call
+  const { session } = message
+  const primary = register.find(hub.directory, session)?.entry.register.primary
+  if (from.session !== session || from.inc === 0 || from.inc !== primary) {
+    hub.counters.forged++
+    return
+  }
+  const answered = challenge.answer(hub.directory, now, message, from.inc)
+  if (!answered) return
+  const { connection, demand } = answered.challenge
+  if (answered.isVeto) veto(hub, connection, demand, out)
+  else grant(hub, now, answered.challenge, out)
+}
+
+/** Makes the compare-and-set for takeovers whose primaries did not answer in time. */
+export function grantDue(hub: Hub, now: Millis, out: HubOut): void {
+  for (const due of challenge.takeDue(hub.directory, now)) grant(hub, now, due, out)
+}
+
+function grant(hub: Hub, now: Millis, { connection, demand }: Challenge, out: HubOut): void {
+  const from = hub.connections.get(connection)
+  if (from) compareAndSet({ hub, now, connection, from, out }, demand)
+}
+
+function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   const { hub, now, connection, out } = call
   const { request, session } = message
   const row = register.find(hub.directory, session)
@@ -113,7 +167,9 @@ export function change(call: Call, message: ToHub & { kind: 'change' }): void {
   const { register: known } = row.entry
   const speaks = hub.attached.get(session)?.get(message.inc) === connection
   const no = { kind: 'register', request, session, ok: false, register: known } as const
-  if (message.why === 'recover' && !speaks) return say(connection, no, out)
+  // Of who is attached by this stream nothing older is under way.
+  const attaches = message.why === 'recover' || message.why === 'takeover'
+  if (attaches && !speaks) return say(connection, no, out)
   if (register.change(hub.directory, now, message, directoryOut(hub, out))) {
     hub.asked.set(session, { connection, request, kind: 'change' })
     return
@@ -130,6 +186,7 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   const news: register.News[] = []
   const emit = (event: register.News): void => void news.push(event)
   if (!before || !register.kept(hub.directory, now, session, { emit })) return false
+  challenge.settled(hub.directory, now, session)
   const asked = hub.asked.get(session)
   hub.asked.delete(session)
   if (asked?.kind === 'add') {

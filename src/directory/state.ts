@@ -102,6 +102,8 @@ export interface HubCounters {
   changes: number
   /** Compare-and-sets that failed. */
   conflicts: number
+  /** Takeovers that were not made because the primary answered. */
+  vetoes: number
   /** Sessions and changes that were refused because the disk did not take them. */
   unkept: number
   /** Streams that were closed because their message made the hub's code throw. */
@@ -142,6 +144,7 @@ export function create(now: Millis, boot: number, games: ReadonlySet<string> | n
       mute: 0,
       changes: 0,
       conflicts: 0,
+      vetoes: 0,
       unkept: 0,
       thrown: 0,
     },

@@ -35,6 +35,7 @@ import { decode, encode } from '../wire/layout.ts'
 import { takeArrivals } from './dispatch.ts'
 import * as doubt from './doubt.ts'
 import type { Doubt } from './doubt.ts'
+import { steerClock } from './steering.ts'
 import { drawNumber, isForged, isRelay, type Peer, type Runtime } from './state.ts'
 
 /** Between primary and backup on a direct path: a fifth of the detector's shortest bound. */
@@ -55,6 +56,9 @@ export const ASKED_MS: Millis = 1_000
 const STALE_HELLO_MS: Millis = 400
 /** First and longest wait for an answer to HELLO. */
 export const HELLO_MS: readonly [Millis, Millis] = [100, 1_000]
+
+/** So long packets go through the hub after it was asked about a peer. */
+export const RELAY_KEPT_MS: Millis = 5_000
 
 /** Why a link is closed: its process leaves, or nobody needs it. */
 export const CLOSE = { leaving: 1, idle: 2 } as const
@@ -93,11 +97,35 @@ export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
 
 function reroute(run: Runtime, peer: Peer, path: string): void {
   // A direct path that has worked is better than a relayed one that is merely open.
-  if (isRelay(path) && !isRelay(peer.path) && run.now - peer.pathAt < PATH_DEAD_MS) return
+  const lives = run.now - peer.pathAt < PATH_DEAD_MS
+  if (lives && isRelay(path) && !isRelay(peer.path)) return
+  if (lives && isRelay(peer.path) && run.now < peer.relayUntil) return
   peer.path = path
   peer.pathAt = run.now
   run.member.untended = true
   session.rerouted(run.member.session, peer.inc, isRelay(path))
+}
+
+/**
+ * Primary and backup could not hear each other, as one of them told the hub: packets go through
+ * the hub for a while, where it sees them, and the first ones at once.
+ */
+export function tryRelay(run: Runtime, inc: PeerId): void {
+  const { member, now } = run
+  if (!member.peers.has(inc)) tend(run)
+  const peer = member.peers.get(inc)
+  if (!peer) return
+  if (!peer.link) {
+    peer.tries = Math.max(1, peer.tries) // From the second time on HELLO takes all paths.
+    peer.helloAt = now
+    return note(run, peer)
+  }
+  peer.path = `relay:${inc}`
+  peer.pathAt = now
+  peer.relayUntil = now + RELAY_KEPT_MS
+  member.untended = true
+  session.rerouted(member.session, inc, true)
+  ask(run, peer)
 }
 
 function closedByPeer(run: Runtime, peer: Peer, reason: number): void {
@@ -230,6 +258,7 @@ function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
     path: direct[0] ?? `relay:${inc}`,
     pathAt: run.now,
     probeAt: run.now + PROBE_MS,
+    relayUntil: -Infinity,
     doubt: null,
     idleSince: Infinity,
   }
@@ -386,7 +415,7 @@ function tryPaths(run: Runtime, peer: Peer): void {
   const { now } = run
   if (peer.paths.length < 2 || now < peer.probeAt) return
   const silent = peer.link !== null && now - peer.link.lastHeard > PATH_DEAD_MS
-  if (!silent && !isRelay(peer.path)) return
+  if (!silent && (!isRelay(peer.path) || now < peer.relayUntil)) return
   peer.probeAt = now + (silent ? PATH_DEAD_MS : PROBE_MS)
   // One packet takes the other path; if an answer comes back that way, that becomes the path.
   const at = peer.paths.indexOf(peer.path)
@@ -397,24 +426,6 @@ function tryPaths(run: Runtime, peer: Peer): void {
   link.knock(peer.link!, now, sinkOf(run, peer))
   note(run, peer)
   peer.path = kept
-}
-
-function steerClock(run: Runtime): void {
-  const { member, now } = run
-  const { primary, members } = member.session.client.view
-  const led = member.peers.get(primary === member.session.me ? elder(run) : primary)?.link
-  const offset = led ? link.offset(led) : null
-  if (offset !== null) clock.steer(member.clock, now, offset)
-  else if (members.length === 1) member.clock.set = true
-}
-
-// A primary that has not learnt session time yet takes it from the oldest member.
-function elder({ member }: Runtime): PeerId {
-  if (member.clock.set) return 0
-  const known = [...member.peers.values()].filter(
-    (peer) => peer.link && link.offset(peer.link) !== null,
-  )
-  return Math.min(...known.map(({ inc }) => inc), Infinity)
 }
 
 /** Sends what was written since the last flush. */

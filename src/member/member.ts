@@ -150,6 +150,8 @@ function happened(run: Runtime, event: SessionEvent): void {
       }
       for (const to of event.to) operations.stand(member.session, run.now, to, run.out)
       return
+    case 'unheard':
+      return links.tryRelay(run, event.peer)
     case 'removed':
       return event.why === 'returned' ? entry.elsewhere(run) : entry.comeBack(run)
     case 'abandoned':

@@ -79,6 +79,8 @@ export interface Peer {
   pathAt: Millis
   /** When the next path is tried. */
   probeAt: Millis
+  /** Until this instant no direct path is taken while the one through the hub works. */
+  relayUntil: Millis
   /** The system reported that nobody is there, and the peer was asked. */
   doubt: Doubt | null
   /** Since when this process does not want the link; Infinity while it does. */

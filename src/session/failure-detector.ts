@@ -58,6 +58,8 @@ export interface FailureDetector {
   relayed: boolean
   /** The hub reports that the peer's stream is gone. */
   gone: boolean
+  /** The hub reported that the peer lives while it was not heard: only the longest bound holds. */
+  vouched: boolean
   /** Before this instant an expired clock does not lead to a suspicion. */
   secondLook: Millis
 }
@@ -73,6 +75,7 @@ export function create(now: Millis, relayed: boolean): FailureDetector {
     rttMs: 0,
     relayed,
     gone: false,
+    vouched: false,
     secondLook: Infinity,
   }
 }
@@ -90,7 +93,7 @@ export function heard(watch: FailureDetector, now: Millis): void {
 
 /** How long the peer may be silent, in ms. */
 export function bound(watch: FailureDetector): Millis {
-  if (watch.relayed || watch.samples < SAMPLES_MIN) return BOUND_MAX_MS
+  if (watch.relayed || watch.vouched || watch.samples < SAMPLES_MIN) return BOUND_MAX_MS
   if (watch.lastHeard - watch.begun < LEARN_MS) return BOUND_MAX_MS
   return Math.min(BOUND_MAX_MS, Math.max(BOUND_MIN_MS, 2 * watch.gapMax + 10))
 }

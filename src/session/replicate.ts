@@ -127,6 +127,8 @@ export function follow(
   const { server } = session
   const { log } = server
   if (message.epoch < server.epoch || message.epoch > EPOCH_MAX) return
+  // Of a later epoch than the one in which we ask to take over the register alone tells us.
+  if (server.role === 'taking' && message.epoch !== server.epoch) return
   if (message.epoch > server.epoch || message.kind === 'confirm') {
     // The primary serves in a later epoch than that of its offer: the register names us.
     server.epoch = message.epoch

@@ -6,9 +6,10 @@
 
 import * as commit from '../replication/log.ts'
 import { assert, type Millis, type PeerId } from '../machine.ts'
-import type { Register } from '../directory/messages.ts'
+import type { FromHub, Register } from '../directory/messages.ts'
 import { attempt } from './attempts.ts'
 import { proceed, stepDown } from './handover.ts'
+import { BOUND_MAX_MS } from './failure-detector.ts'
 import * as leases from './lease.ts'
 import { gather } from './recovery.ts'
 import type { PeerMessage } from './messages.ts'
@@ -28,6 +29,7 @@ import {
   type Session,
   type SessionOut,
   watchAnew,
+  watchVouched,
 } from './state.ts'
 import { sighted } from './trust.ts'
 
@@ -134,6 +136,38 @@ export function heardPrimary(session: Session, now: Millis, out: SessionOut): vo
   if (server.role !== 'taking' || server.attempt.sent) return
   const { primary, ackedAt } = server
   become(session, now, 'heard', { primary, ackedAt }, out)
+}
+
+/** The hub asks whether we lead in that epoch: our backup wants to take over. */
+export function challenged(
+  session: Session,
+  { session: id, epoch, nonce }: FromHub & { kind: 'challenge' },
+  out: SessionOut,
+): void {
+  if (id !== session.id || !is(session, 'leads') || epoch !== session.server.epoch) return
+  out.hub({ kind: 'alive', session: id, epoch, nonce })
+  const to = serves(session) ? follower(session.server) : 0
+  if (to !== 0) out.emit({ kind: 'unheard', peer: to })
+}
+
+/** The hub answers a takeover: the primary lives. */
+export function vetoed(
+  session: Session,
+  now: Millis,
+  { session: id, request }: FromHub & { kind: 'alive' },
+  out: SessionOut,
+): void {
+  const { server } = session
+  if (id !== session.id || server.role !== 'taking') return
+  const { primary, ackedAt, attempt: asked } = server
+  if (request !== asked.request) {
+    // The newest is under way, and may be granted: its answer is waited for.
+    asked.againAt = now + BOUND_MAX_MS
+    return
+  }
+  watchVouched(session, now, primary)
+  become(session, now, 'vetoed', { primary, ackedAt }, out)
+  out.emit({ kind: 'unheard', peer: primary })
 }
 
 /** The hub sent the register: as an answer, or because it changed. The newest epoch is valid. */

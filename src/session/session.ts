@@ -130,6 +130,10 @@ export function hubSaid(session: Session, now: Millis, message: FromHub, out: Se
     }
     case 'areYouAlive':
       return server.yes(session, now, message, out)
+    case 'challenge':
+      return roles.challenged(session, message, out)
+    case 'alive':
+      return roles.vetoed(session, now, message, out)
     case 'signal': {
       const wish = decode(joinLayout, message.blob)
       if (wish) join(session, now, message.from, wish, out)
@@ -174,7 +178,8 @@ export function linked(
   relayed: boolean,
   out: SessionOut,
 ): void {
-  session.watches.set(peer, watch.create(now, relayed))
+  const vouched = session.watches.get(peer)?.vouched ?? false
+  session.watches.set(peer, { ...watch.create(now, relayed), vouched })
   const { view, register } = session.client
   const named = register.epoch > view.epoch && peer === register.primary
   if (peer === view.primary || named) {

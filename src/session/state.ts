@@ -281,6 +281,8 @@ export type SessionEvent =
   | { kind: 'leased'; leased: boolean }
   /** Primary and backup were gone at once, and the session goes on without what only they knew. */
   | Recovered
+  /** The hub was asked about that peer, primary or backup: packets to it shall take the relay. */
+  | { kind: 'unheard'; peer: PeerId }
   /** As primary: these members must be sent a snapshot of all parts. */
   | { kind: 'welcome'; to: readonly PeerId[] }
 
@@ -428,6 +430,12 @@ export function takes(session: Session): session is In<'serves'> {
 export function watchAnew(session: Session, now: Millis, peer: PeerId): void {
   const relayed = session.watches.get(peer)?.relayed ?? true
   session.watches.set(peer, createWatch(now, relayed))
+}
+
+/** Watches it anew, and suspects it after the longest bound alone: the hub heard it. */
+export function watchVouched(session: Session, now: Millis, peer: PeerId): void {
+  watchAnew(session, now, peer)
+  session.watches.get(peer)!.vouched = true
 }
 
 /** The next number for a request to the hub. */

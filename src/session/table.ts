@@ -33,7 +33,7 @@ export const ROLES = {
   idle: ['free'],
   sync: ['free', 'follows', 'standsBy'],
   backup: ['follows', 'standsBy'],
-  taking: ['asks', 'standsBy'],
+  taking: ['asks', 'follows', 'standsBy'],
   alone: ['serves', 'leads'],
   adding: ['serves', 'leads', 'asks'],
   backedup: ['serves', 'leads'],
@@ -127,6 +127,13 @@ export const TRANSITIONS = [
     to: 'backup',
     when: 'the primary is heard, and the register was not asked yet',
     does: 'asks for nothing any more',
+  },
+  {
+    from: ['taking'],
+    on: 'vetoed',
+    to: 'backup',
+    when: 'the hub says ALIVE: the primary answered it',
+    does: 'watches the primary anew, for 1 s at least; both try the relay',
   },
   {
     from: ['taking', 'backup', 'sync'],

@@ -90,6 +90,7 @@ export class Desk {
 
   close(connection: number): void {
     hub.closed(this.hub, this.now, connection, this.#out)
+    if (this.atOnce) this.write()
   }
 
   pass(ms: number): void {
@@ -97,6 +98,17 @@ export class Desk {
       hub.wake(this.hub, this.now, this.#out)
       if (this.atOnce) this.write()
     }
+  }
+
+  /** Time passes, and the hub is woken when it asks to be. */
+  go(ms: number): void {
+    const until = this.now + ms
+    for (let due = hub.deadline(this.hub); due <= until; due = hub.deadline(this.hub)) {
+      this.now = Math.max(this.now, due)
+      hub.wake(this.hub, this.now, this.#out)
+      if (this.atOnce) this.write()
+    }
+    this.now = until
   }
 
   /** The disk takes what it is owed, or refuses all of it. */

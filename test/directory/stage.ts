@@ -5,6 +5,7 @@
  */
 
 import type { Why } from '../../src/directory/messages.ts'
+import { frameRelay } from '../../src/wire/relay.ts'
 import { Script } from '../transcript.ts'
 import { Desk, listed, proof } from './desk.ts'
 
@@ -95,6 +96,21 @@ export class Stage {
     this.#say(name, { kind: 'reply', ...own, to: this.#streams.get(to)! })
   }
 
+  /** It answers the last challenge. @param from  whose stream says it, if not its own */
+  answers(name: string, from = name): void {
+    const heard = this.desk.heard.get(this.#streams.get(name)!)!
+    const asked = heard.findLast(({ kind }) => kind === 'challenge')
+    if (asked?.kind !== 'challenge') throw new Error(`${name} was not challenged`)
+    const { epoch, nonce } = asked
+    this.#say(from, { kind: 'alive', session: this.#session, epoch, nonce })
+  }
+
+  /** One sends another a datagram through the hub. */
+  relays(name: string, to: string): void {
+    this.#tell(name, `-> ${to}  a datagram, by the relay`)
+    this.desk.bytes(this.#streams.get(name)!, frameRelay(this.#numberOf(to), new Uint8Array(9)))
+  }
+
   /** It says that it lives, in answer to the last question. */
   lives(name: string): void {
     const row = this.desk.hub.directory.rows.get(this.#session)!
@@ -128,6 +144,11 @@ export class Stage {
 
   pass(ms: number): void {
     this.desk.pass(ms)
+  }
+
+  /** The same, to the millisecond. */
+  go(ms: number): void {
+    this.desk.go(ms)
   }
 
   #say(name: string, message: Parameters<Desk['say']>[1]): void {

@@ -43,8 +43,17 @@ test('T20, T22, T23: a session that is founded and found, and who comes in (AP-1
 
 test('T23, T77: a takeover, and a compare-and-set that is lost (AP-19)', () => {
   const stage = three()
-  stage.script.scene('bea takes over, ada drops bea: one of them gets its way')
-  stage.changes('bea', { expect: 2, primary: 'bea', backup: '', why: 'takeover' })
+  const takeover = { expect: 2, primary: 'bea', backup: '', why: 'takeover' } as const
+  stage.script.scene('bea wants to take over, and asks twice; ada lives, as cy may not say for her')
+  stage.changes('bea', takeover)
+  stage.changes('bea', takeover)
+  stage.answers('ada', 'cy')
+  stage.answers('ada')
+  stage.relays('ada', 'bea')
+  stage.script.scene('a second later she is silent; then she drops bea: one of them got its way')
+  stage.go(1_000)
+  stage.changes('bea', takeover)
+  stage.go(250)
   stage.changes('ada', { expect: 2, primary: 'ada', backup: '', why: 'drop' })
   stage.script.scene('cy, who is no backup, wants to take over too; and ada still lists members')
   stage.changes('cy', { expect: 3, primary: 'cy', backup: '', why: 'takeover' })

@@ -66,6 +66,15 @@ export class NodeMember {
     this.#child.send('stop')
   }
 
+  /** SIGSTOP: its sockets stay open, and it does nothing until `thaw`. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT')
+  }
+
   async kill(): Promise<void> {
     await killed(this.#child)
   }

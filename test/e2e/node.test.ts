@@ -62,6 +62,21 @@ test('T4, T29, T39, T41: the primary is killed: the backup serves, nothing is lo
   expectOnce(reports)
 })
 
+test('T39: the primary is stopped, its stream stands: the backup serves, and later it is back (SE-3)', async () => {
+  const [a, b, c] = await start('stopped', ['a', 'b', 'c'])
+  const before = await a!.until((report) => isBackedUp(report) && report.members.length === 3)
+  await c!.until((report) => report.path === 'direct')
+  a!.freeze()
+  const next = await b!.until((report) => isBackedUp(report) && report.epoch > before.epoch)
+  expect(next.primary).not.toBe(1)
+  a!.thaw()
+  const back = await a!.until((report) => report.status === 'live' && report.epoch >= next.epoch)
+  expect(back.player).toBe(1)
+  const done = back.acknowledged.length
+  await a!.until((report) => report.acknowledged.length > done + 5)
+  expectOnce(await settledReports([a!, b!, c!]))
+})
+
 test('T36, T37: the backup is killed: the primary finds another, nothing is lost or doubled', async () => {
   const [a, b, c] = await start('backup', ['a', 'b', 'c'])
   const before = await a!.until((report) => isBackedUp(report) && report.members.length === 3)

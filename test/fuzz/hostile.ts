@@ -308,7 +308,7 @@ function told(chaos: Prng, known: Knowledge, session: string): ToHub {
   const n = (): number => number(chaos, known)
   const request = n()
   const proof = hash(chaos)
-  switch (below(chaos, 5)) {
+  switch (below(chaos, 6)) {
     case 0: {
       const why = pick(chaos, ['add', 'drop', 'takeover', 'handover', 'recover', 'end'] as const)
       const change = { expect: n(), primary: n(), backup: n(), why }
@@ -323,6 +323,13 @@ function told(chaos: Prng, known: Knowledge, session: string): ToHub {
     }
     case 3:
       return { kind: 'yes', session, epoch: n(), nonce: word(chaos), players: n() }
+    case 4:
+      return {
+        kind: 'alive',
+        session,
+        epoch: n(),
+        nonce: chance(chaos, 0.5) ? below(chaos, 9) : word(chaos),
+      }
     default:
       return { kind: 'reply', session, to: n(), blob: noise(chaos, 200) }
   }

@@ -93,6 +93,7 @@ export async function captureSession(): Promise<Sent[]> {
   await step(stage, [ada, bea, cy])
   await takeAndGive(stage, [ada, bea, cy])
   await lookAround(stage, [ada, bea, cy])
+  await mishear(stage, [ada, bea])
   sim.crash('ada')
   await stage.until('bea took over', () => bea.primary === bea.me && bea.safety === 'backed-up')
   await stage.settled(cy.act(bump, { key: 'cy', times: 2 }))
@@ -312,6 +313,23 @@ async function lookAround({ until }: Stage, sessions: Session[]): Promise<void> 
   // What bea, who is to serve, does not know.
   ada.create(Mote, { at: [1, 1] })
   await until('cy sees all', () => cy.all(Mote).length === 3)
+}
+
+/** The backup cannot hear the primary, and wants to take over: that one lives. */
+async function mishear({ sim, sent, until }: Stage, [ada, bea]: [Session, Session]): Promise<void> {
+  const { epoch } = ada.figures()
+  await until('bea stands by', () => bea.figures().role === 'backup')
+  const mend = sim.deafen('ada', 'bea')
+  const from = sent.length
+  const isVetoed = (): boolean => {
+    return sent.slice(from).some(({ way, node, bytes }) => {
+      return way === 'down' && node === 'bea' && bytes[0] === 0 && bytes[1] === 14
+    })
+  }
+  await until('bea is told that ada lives', isVetoed)
+  await sim.run(3_000)
+  if (ada.figures().epoch !== epoch) throw new Error('somebody took over')
+  mend()
 }
 
 async function outage({ sim, until }: Stage, bea: Session): Promise<void> {

@@ -14,6 +14,7 @@ import { OBJECT_TYPES_MAX } from '../../src/faces/object-types.ts'
 import { sortDefinitions } from '../../src/faces/definitions.ts'
 import * as allowance from '../../src/directory/allowance.ts'
 import * as attaching from '../../src/directory/attaching.ts'
+import * as challenge from '../../src/directory/challenge.ts'
 import * as hubSessions from '../../src/directory/sessions.ts'
 import * as prng from '../../src/faults/prng.ts'
 import { ASSEMBLIES_MAX, FRAGMENT_BYTES_MAX, FRAGMENTS_MAX } from '../../src/link/assembly.ts'
@@ -98,6 +99,7 @@ const LIMITS: Record<string, number> = {
   ...pick(link),
   ...pick(hubSessions),
   ...pick(attaching),
+  ...pick(challenge),
   ...pick(allowance),
   ...pick(objects),
   ...pick(stamp),
@@ -318,7 +320,7 @@ describe('a captured session', () => {
   })
   test('T25: every request that the hub took has one answer', () => {
     const asked = ['list', 'get', 'add', 'change', 'attach'].flatMap((kind) => met(`ToHub ${kind}`))
-    const kinds = ['last', 'added', 'register', 'attached', 'refused']
+    const kinds = ['last', 'added', 'register', 'attached', 'alive', 'refused']
     const answers = kinds.flatMap((kind) => met(`FromHub ${kind}`))
     const key = ({ node, value }: Met): string => `${node} ${tell(value['request']!)}`
     const answered = new Set(answers.map(key))

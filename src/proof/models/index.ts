@@ -20,6 +20,8 @@ import { slotsModel } from './slots.ts'
 import * as slots from './slots-scopes.ts'
 import { tablesModel } from './tables.ts'
 import * as tables from './tables-scopes.ts'
+import { takeoverModel } from './takeover.ts'
+import * as takeover from './takeover-scopes.ts'
 
 /** One model with its scope. */
 export interface NamedModel {
@@ -46,7 +48,7 @@ export const STATES_MAX = 10_000_000
 /** Rooms that have models, and those. */
 export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   link: linkModels(),
-  session: [...sessionModels(), ...leaseModels()],
+  session: [...sessionModels(), ...leaseModels(), ...takeoverModels()],
   objects: objectsModels(),
   pieces: piecesModels(),
   actions: tablesModels(),
@@ -84,6 +86,16 @@ function leaseModels(): NamedModel[] {
   )
   const planted = lease.PLANTED.map(({ scope, says }) =>
     named(scope.name, says, () => leaseModel(scope), { violates: 'lease.safe' }),
+  )
+  return [...good, ...planted]
+}
+
+function takeoverModels(): NamedModel[] {
+  const good = takeover.GOOD.map(({ scope, says }) =>
+    named(scope.name, says, () => takeoverModel(scope)),
+  )
+  const planted = takeover.PLANTED.map(({ scope, says, violates }) =>
+    named(scope.name, says, () => takeoverModel(scope), { violates }),
   )
   return [...good, ...planted]
 }

@@ -140,8 +140,8 @@ function begin(scope: LeaseScope): LeaseScene {
   }
 }
 
-// The first of the members is the backup, and has all.
-function standBy(directory: Directory, primary: Session, members: readonly Session[]): void {
+/** The first of the members is the backup, and has all. */
+export function standBy(directory: Directory, primary: Session, members: readonly Session[]): void {
   const [heir] = members
   const named = { epoch: 1, primary: 1, backup: 2 }
   register.find(directory, SESSION_ID)!.entry.register = { ...named }
@@ -160,7 +160,8 @@ function standBy(directory: Directory, primary: Session, members: readonly Sessi
   heir!.server = { ...idle, role: 'backup', ...follows }
 }
 
-function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
+/** A directory that has the session, its members and those streams. */
+export function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
   const directory = register.create(0)
   const listed = [...primary.server.durable.members.values()].map((member) => {
     return { inc: member.inc, player: member.player, hash: member.registerHash }
@@ -182,9 +183,11 @@ function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
   return directory
 }
 
-// A member that lost its primary long ago: whether it hears the primary now and then or not, it
-// asks for the session as soon as the rules let it.
-function lonely(inc: PeerId, primary: Session, variant: SessionBug | null): Session {
+/**
+ * A member that lost its primary long ago: whether it hears the primary now and then or not, it
+ * asks for the session as soon as the rules let it.
+ */
+export function lonely(inc: PeerId, primary: Session, variant: SessionBug | null): Session {
   const { session } = fresh(inc - 1, variant)
   const members = [...primary.server.durable.members.values()]
   session.me = inc

@@ -39,6 +39,8 @@ export type Input =
   | { kind: 'operation'; from: PeerId; seq: number; id: number }
   | { kind: 'suspect'; peer: PeerId }
   | { kind: 'heard' }
+  /** The hub says that the primary lives. */
+  | { kind: 'vetoed' }
   | { kind: 'offer'; peer: PeerId }
   | { kind: 'remove'; peer: PeerId }
   | { kind: 'relinked'; peer: PeerId }
@@ -130,6 +132,11 @@ function take(own: Session, input: Input, out: SessionOut): void {
       return roles.suspect(own, 0, input.peer, out)
     case 'heard':
       return roles.heardPrimary(own, 0, out)
+    case 'vetoed': {
+      const request = 'attempt' in own.server ? own.server.attempt.request : 0
+      const alive = { kind: 'alive', request, session: SESSION_ID } as const
+      return machine.hubSaid(own, 0, alive, out)
+    }
     case 'offer':
       return roles.offer(own, 0, input.peer, out)
     case 'remove':

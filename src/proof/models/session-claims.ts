@@ -156,6 +156,7 @@ export function sometimes(tables: Tables): NonNullable<Model<Scene>['sometimes']
   if (scope.resends) {
     claims['an operation acknowledged in two epochs'] = () => tables.passed.twoEpochs
   }
+  if (scope.vetoes) claims['a takeover taken back'] = () => tables.passed.vetoed
   if (scope.handovers) claims['handed over'] = () => tables.passed.handedOver
   if (scope.restarts) claims['a newcomer let in'] = () => tables.passed.joined
   return claims

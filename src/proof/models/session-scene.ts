@@ -6,7 +6,7 @@ import type { PeerId } from '../../machine.ts'
 import type { ToHub } from '../../directory/messages.ts'
 import * as register from '../../directory/register.ts'
 import type { Directory } from '../../directory/register.ts'
-import { idleServer } from '../../session/state.ts'
+import { idleServer, is } from '../../session/state.ts'
 import { clone } from '../../sim/clone.ts'
 import * as interned from './interned.ts'
 import * as processes from './processes.ts'
@@ -24,6 +24,9 @@ import {
   type Tables,
   variantOf,
 } from './session-tables.ts'
+
+// What the hub tells beside registers, which are numbers from 0.
+const ALIVE = -1
 
 /** The founder lets the others in, one after the other; all of it is done before we begin. */
 export function begin(tables: Tables): Scene {
@@ -126,6 +129,7 @@ function note(tables: Tables, before: number, after: number): void {
   const { role } = session.server
   const { passed } = tables
   if (was === 'taking' && role === 'alone') passed.tookOver = true
+  if (was === 'taking' && role === 'backup') passed.vetoed = true
   if (was === 'dropping' && role === 'alone') passed.dropped = true
   if (was === 'backup' && role === 'alone') passed.handedOver = true
   if (was !== 'idle' && was !== 'sync' && was !== 'backup' && role === 'idle') passed.deposed = true
@@ -204,9 +208,28 @@ function tellRegister(tables: Tables, scene: Scene, i: number, now: number): voi
   if (scene.fromHub[i]!.at(-1) !== now) push(scene.fromHub, i, now)
 }
 
+/** Whether that is a takeover whose primary answers the hub. */
+export function mayVeto(tables: Tables, scene: Scene, from: number): boolean {
+  const request = interned.valueOf(tables.requests, scene.toHub[from]![0]!)
+  const { primary, epoch } = interned.valueOf(tables.registers, registerNow(tables, scene))
+  if (request.kind !== 'change' || request.why !== 'takeover') return false
+  const at = placeOf(tables, scene, primary)
+  if (request.expect !== epoch || at < 0 || !scene.up[at]) return false
+  const { session } = processOf(tables, scene, at)
+  return session.hub.up && is(session, 'leads') && session.server.epoch === epoch
+}
+
+/** The primary answers the hub, which tells who asked for the takeover. */
+export function veto(scene: Scene, from: number): void {
+  scene.left.vetoes--
+  shift(scene.toHub, from)
+  push(scene.fromHub, from, ALIVE)
+}
+
 /** The oldest word of the hub reaches a process. */
 export function hearRegister(tables: Tables, scene: Scene, i: number): void {
   const number = shift(scene.fromHub, i)
+  if (number === ALIVE) return act(tables, scene, i, { kind: 'vetoed' })
   const register = interned.valueOf(tables.registers, number)
   act(tables, scene, i, { kind: 'register', register }, `r${number}`)
 }

@@ -34,6 +34,8 @@ export interface Budgets {
   relinks: number
   /** Streams to the hub that break, and are opened again. */
   breaks: number
+  /** Takeovers that the hub asks a primary about, which leads and answers. */
+  vetoes: number
   /** Primaries that begin to give their role to the backup. */
   handovers: number
 }
@@ -78,6 +80,7 @@ export interface Seen {
 /** What happened at least once on some way; beside the states, which it need not tell apart. */
 export interface Passed {
   tookOver: boolean
+  vetoed: boolean
   dropped: boolean
   deposed: boolean
   handedOver: boolean
@@ -141,6 +144,7 @@ export function budgetsOf(scope: Scope): Budgets {
     relinks: scope.relinks ?? 0,
     breaks: scope.breaks ?? 0,
     handovers: scope.handovers ?? 0,
+    vetoes: scope.vetoes ?? 0,
   }
 }
 
@@ -148,6 +152,7 @@ export function budgetsOf(scope: Scope): Budgets {
 export function nothing(): Passed {
   return {
     tookOver: false,
+    vetoed: false,
     dropped: false,
     deposed: false,
     handedOver: false,

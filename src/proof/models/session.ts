@@ -25,11 +25,13 @@ import {
   begin,
   crash,
   hearRegister,
+  mayVeto,
   push,
   reachHub,
   relink,
   restart,
   shift,
+  veto,
 } from './session-scene.ts'
 import {
   type Budgets,
@@ -99,6 +101,10 @@ function* arrivals(tables: Tables, scene: Scene, to: number): Iterable<Action<Sc
     const request = interned.valueOf(tables.requests, scene.toHub[to]![0]!)
     const label = `the hub hears ${request.kind} of ${nameOf(tables, scene, to)}`
     yield { label, next: (copy) => reachHub(tables, copy, to) }
+    if (scene.left.vetoes > 0 && mayVeto(tables, scene, to)) {
+      const asked = `the hub asks the primary about ${nameOf(tables, scene, to)}: it lives`
+      yield { label: asked, environment: true, next: (copy) => veto(copy, to) }
+    }
   }
   if (!scene.up[to]) return
   if (scene.fromHub[to]!.length > 0) {

@@ -1,0 +1,75 @@
+// Goal: a primary that lives keeps its place, and one that does not serve is replaced in time.
+// Method: the shipped hub and sessions in virtual time; one does not hear, stands still, or dies.
+import { describe, expect, test } from 'vitest'
+import { action } from '../../src/index.ts'
+import type { Running } from '../../src/faces/live.ts'
+import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { settled } from './crew.ts'
+
+const add = action('add', (table, { by }: { by: number }) => {
+  const sum = Number(table.get('sum') ?? 0) + by
+  table.set('sum', sum)
+  return sum
+})
+
+interface Three {
+  w: SessionWorld
+  all: Running[]
+  server: Running
+  backup: Running
+  other: Running
+}
+
+async function three(): Promise<Three> {
+  const w = world({ seed: 9, conditions: 'rtt=4' })
+  const all: Running[] = []
+  for (const name of ['Ada', 'Grace', 'Linus']) {
+    all.push(await w.join({ game: 'sums', types: [add], name }))
+  }
+  const inRole = (role: string): Running => all.find((one) => one.figures().role === role)!
+  // The detector has learned the rhythm by then.
+  await w.runUntil(() => inRole('backup') !== undefined, 5_000)
+  await w.run(4_000)
+  const [server, backup, other] = [inRole('backedup'), inRole('backup'), inRole('idle')]
+  return { w, all, server, backup, other }
+}
+
+const leads = (one: Running): boolean => one.primary?.inc === one.me.inc
+
+describe('a takeover', () => {
+  test('T36: of a backup that does not hear its primary is vetoed, and the relay carries on (SE-3)', async () => {
+    const { w, all, server, backup, other } = await three()
+    const { epoch } = server.figures()
+    w.deafen(w.nodeOf(server), w.nodeOf(backup))
+    for (let n = 1; n <= 30; n++) {
+      expect(await settled(w, other.act(add, { by: 1 }))).toEqual({ ok: true, value: n })
+      await w.run(1_000)
+    }
+    expect(w.hub()!.hub.counters.vetoes).toBeGreaterThan(0)
+    expect(all.map(({ primary }) => primary!.inc)).toEqual(all.map(() => server.me.inc))
+    expect([server.figures().epoch, server.safety]).toEqual([epoch, 'backed-up'])
+    expect(backup.figures().role).toBe('backup')
+  })
+
+  test('T39: from a primary that stands still is granted after the bound (SE-3)', async () => {
+    const { w, server, backup, other } = await three()
+    const { epoch } = server.figures()
+    w.stall(w.nodeOf(server), 20_000)
+    // Fifty to notice, at most, and the bound of a primary that is near.
+    await w.run(40)
+    expect(backup.figures().epoch).toBe(epoch)
+    await w.runUntil(() => leads(backup), 500)
+    expect(leads(backup)).toBe(true)
+    expect((await settled(w, other.act(add, { by: 1 }))).ok).toBe(true)
+    await w.run(25_000)
+    expect([server.status, server.primary!.inc]).toEqual(['live', backup.me.inc])
+  })
+
+  test('T39: from a primary that is killed waits for nobody (SE-3)', async () => {
+    const { w, server, backup } = await three()
+    w.kill(server)
+    await w.runUntil(() => leads(backup), 80)
+    expect(leads(backup)).toBe(true)
+    expect(w.hub()!.hub.counters.vetoes).toBe(0)
+  })
+})
