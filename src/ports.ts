@@ -338,7 +338,7 @@ export type Later<Value> = Value | Promise<Value>
  * bytes are a secret or a seed.
  */
 export interface Curves {
-  /** Whose they are, for people: `node:crypto`. */
+  /** Whose they are, for people: `WebCrypto`. */
   readonly name: string
   /**
    * The point that two secrets have in common, from one and the other's public key. A secret's

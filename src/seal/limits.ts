@@ -15,7 +15,7 @@ export const FIRST_MIN = 200
 /** Longest JOIN in a message 1, in bytes. */
 export const SEALED_JOIN_MAX = 1000
 /** Longest text of a packet, in bytes: with all that carriers add it still fits a datagram. */
-export const TEXT_MAX = 1160
+export const SEALED_TEXT_MAX = 1160
 /** How far behind the newest a packet may come and still be told from one that came before. */
 export const REPLAY_WINDOW = 2048
 /** Packets that one key seals at most; their numbers fit three bytes. */

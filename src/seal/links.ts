@@ -204,14 +204,15 @@ export function challenge(
 ): void {
   const link = seal.peers.get(name)?.link
   const probe = link?.probes.find(({ address }) => address === from)
-  if (!link || !probe || now < probe.at + CHALLENGE_MS || probe.credit < CHALLENGE_COST) return
+  const keys = link && seal.keys.get(link.current)
+  if (!keys || !probe || now < probe.at + CHALLENGE_MS) return
+  if (probe.credit < headBytes(keys.sent) + CHALLENGE_TEXT + TAG_BYTES) return
   probe.at = now
   const { number } = probe
   say(seal, now, link.current, from, { kind: 'challenge', number }, out)
 }
 
-// With the longest head.
-const CHALLENGE_COST = 8 + 1 + CHALLENGE_BYTES + TAG_BYTES
+const CHALLENGE_TEXT = 1 + CHALLENGE_BYTES
 
 function probeOf(seal: Seal, link: Link, address: string): Probe {
   const found = link.probes.find((one) => one.address === address)

@@ -12,7 +12,7 @@ import { DATAGRAM_MAX, TAG_BYTES } from '../ports.ts'
 import * as answering from './answering.ts'
 import * as asking from './asking.ts'
 import type { Asked } from './asking.ts'
-import { TEXT_MAX, SEALED_JOIN_MAX } from './limits.ts'
+import { SEALED_TEXT_MAX, SEALED_JOIN_MAX } from './limits.ts'
 import * as links from './links.ts'
 import { KIND, indexAt, readCounter } from './messages.ts'
 import { nonceOf } from './noise.ts'
@@ -60,7 +60,7 @@ export function drop(seal: Seal, peer: PeerKey): void {
 /**
  * Seals a packet and sends it.
  *
- * @param text  at most TEXT_MAX bytes
+ * @param text  at most SEALED_TEXT_MAX bytes
  * @returns false if it did not leave: there is no link, or no more may go to where the peer may be
  */
 export function send(
@@ -70,8 +70,8 @@ export function send(
   text: Uint8Array,
   out: SealSink,
 ): boolean {
-  if (text.length > TEXT_MAX) {
-    throw badValue(`a sealed packet has at most ${TEXT_MAX} bytes: ${text.length}`)
+  if (text.length > SEALED_TEXT_MAX) {
+    throw badValue(`a sealed packet has at most ${SEALED_TEXT_MAX} bytes: ${text.length}`)
   }
   return links.send(seal, now, peer, text, out)
 }

@@ -78,7 +78,7 @@ export const toyCiphers: Ciphers = {
 }
 
 /** Toys, not curves: a point times a secret is their product. Whoever can divide wins. */
-export const toyCurves: Curves & {
+export const toyCurves: Omit<Curves, 'agree'> & {
   agree(secret: Uint8Array, point: Uint8Array): Uint8Array | null
 } = {
   name: 'toy',

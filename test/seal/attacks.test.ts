@@ -4,7 +4,7 @@
 // what an attacker on the way can do.
 import { describe, expect, test } from 'vitest'
 import { nodeCiphers, nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
-import { COOKIE_MS, LIMITS, REPLAY_WINDOW, TEXT_MAX } from '../../src/seal/limits.ts'
+import { COOKIE_MS, LIMITS, REPLAY_WINDOW, SEALED_TEXT_MAX } from '../../src/seal/limits.ts'
 import { COOKIE_DATAGRAM, KIND } from '../../src/seal/messages.ts'
 import * as machine from '../../src/seal/seal.ts'
 import type { Counters } from '../../src/seal/state.ts'
@@ -435,7 +435,9 @@ describe('floods', () => {
     expect(malformed + unknown + version + unproven + forged).toBe(count)
     // A message 1 of another version is told ours.
     for (const { bytes } of world.sent.slice(sent)) expect(bytes.length).toBeLessThanOrEqual(6)
-    expect(() => net.say(world, ada, bea, 'x'.repeat(TEXT_MAX + 1))).toThrow('at most 1160 bytes')
+    expect(() => net.say(world, ada, bea, 'x'.repeat(SEALED_TEXT_MAX + 1))).toThrow(
+      'at most 1160 bytes',
+    )
   })
 })
 

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openInPage } from '../../src/drivers/crypto/browser.ts'
-import { libsodium } from '../../src/drivers/crypto/libsodium.ts'
+import { libsodium, libsodiumCurves } from '../../src/drivers/crypto/libsodium.ts'
 import { nobleCiphers } from '../../src/drivers/crypto/noble-ciphers.ts'
 import { nobleCurves } from '../../src/drivers/crypto/noble-curves.ts'
 import { nodeCiphers, nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
@@ -17,7 +17,12 @@ import { toHex } from '../hex.ts'
 import { fromHex, VECTORS } from './vectors.ts'
 
 const CIPHERS: readonly Ciphers[] = [sodiumNative()!, await libsodium(), nobleCiphers, nodeCiphers]
-const CURVES: readonly Curves[] = [nodeCurves, (await webCurves())!, nobleCurves]
+const CURVES: readonly Curves[] = [
+  nodeCurves,
+  await libsodiumCurves(),
+  (await webCurves())!,
+  nobleCurves,
+]
 const RUNS = { seed: 19, numRuns: 60 }
 
 const bytes = (count: number): fc.Arbitrary<Uint8Array> =>
@@ -168,7 +173,7 @@ describe('which are taken', () => {
   test('on Node sodium-native where it is installed, else what comes with the package', async () => {
     expect((await openOnNode()).ciphers.name).toBe('sodium-native')
     const { ciphers, curves } = await openOnNode(missing)
-    expect([ciphers.name, curves.name]).toEqual(['libsodium-wrappers', 'node:crypto'])
+    expect([ciphers.name, curves.name]).toEqual(['libsodium-wrappers', 'libsodium-wrappers'])
   })
   test('in pages the platform’s curves, and a package where it has none', async () => {
     const load = (): Promise<Curves> => Promise.resolve(nobleCurves)

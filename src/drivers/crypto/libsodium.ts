@@ -5,7 +5,7 @@
  */
 
 import sodium from 'libsodium-wrappers'
-import { KEY_BYTES, CIPHER_NONCE_BYTES, TAG_BYTES, type Ciphers } from '../../ports.ts'
+import { KEY_BYTES, CIPHER_NONCE_BYTES, TAG_BYTES, type Ciphers, type Curves } from '../../ports.ts'
 import { hashes } from './hashes.ts'
 
 /** The module behind the wrappers. Places and lengths are numbers of bytes in `HEAPU8`. */
@@ -66,6 +66,31 @@ export async function libsodium(): Promise<Ciphers> {
       return true
     },
     ...hashes,
+  }
+}
+
+/**
+ * Its curves. node:crypto's own take three times as long, for it makes an object of each bare key
+ * and computes the public one with it.
+ */
+export async function libsodiumCurves(): Promise<Curves> {
+  await sodium.ready
+  const secretOf = (seed: Uint8Array): Uint8Array =>
+    sodium.crypto_sign_seed_keypair(seed).privateKey
+  return {
+    name: 'libsodium-wrappers',
+    agree: (secret, point) => {
+      try {
+        return sodium.crypto_scalarmult(secret, point)
+      } catch {
+        return null
+      }
+    },
+    signer: (seed) => sodium.crypto_sign_seed_keypair(seed).publicKey,
+    sign: (seed, message) => sodium.crypto_sign_detached(message, secretOf(seed)),
+    verify: (signer, message, signature) => {
+      return sodium.crypto_sign_verify_detached(signature, message, signer)
+    },
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * node:crypto. Its curves are the fastest on Node. Its ChaCha20-Poly1305 makes some objects at each
- * call, whose cost is that of a kilobyte: it is here to be measured against, and for tests.
+ * node:crypto, to measure against and for tests. Its ChaCha20-Poly1305 makes some objects at each
+ * call, whose cost is that of a kilobyte; its curves make one of each key.
  */
 
 import {

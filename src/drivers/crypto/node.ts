@@ -1,13 +1,13 @@
 /** Which ciphers and curves a Node process uses. */
 
 import type { Ciphers, Curves } from '../../ports.ts'
-import { nodeCurves } from './node-crypto.ts'
+import { libsodium, libsodiumCurves } from './libsodium.ts'
 import { sodiumNative } from './sodium-native.ts'
 
-/** The fastest that is installed: `sodium-native`, else `libsodium-wrappers`; curves of Node. */
+/** The fastest that is installed: `sodium-native`, else `libsodium-wrappers`, whose curves do. */
 export async function openOnNode(
   load?: () => unknown,
 ): Promise<{ ciphers: Ciphers; curves: Curves }> {
-  const ciphers = sodiumNative(load) ?? (await (await import('./libsodium.ts')).libsodium())
-  return { ciphers, curves: nodeCurves }
+  const ciphers = sodiumNative(load) ?? (await libsodium())
+  return { ciphers, curves: await libsodiumCurves() }
 }
