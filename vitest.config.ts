@@ -19,9 +19,9 @@ const DRIVERS = ['test/conformance/**/*.test.ts', 'src/{drivers,cli}/**/*.test.t
 // They mostly wait, for what is offline or frozen for a minute and a half.
 const PATIENT = ['test/e2e/{offline,absence}.test.ts']
 // Real clocks that go on for long: a hundred passes, five devices that come back, full disks, the
-// two largest games.
+// three largest games.
 const SLOW = [
-  'test/e2e/{returns,lumps,lan,hidden,tabletop,teapots}.test.ts',
+  'test/e2e/{returns,lumps,lan,hidden,tabletop,teapots,dots}.test.ts',
   'test/conformance/{mail-letters,hub-disk}.test.ts',
   'src/cli/mailbox.test.ts',
 ]

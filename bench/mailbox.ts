@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { tmpdir } from 'node:os'
-import { Mailbox } from '../src/faces/mailbox.ts'
+import { RunningMailbox } from '../src/faces/mailbox.ts'
 import { createNodeLoop } from '../src/drivers/net/loop-node.ts'
 import { openMailSqlite } from '../src/drivers/store/mail-sqlite.ts'
 import { append, type Contender, ours, overwrite, sqlite } from './mailbox/contenders.ts'
@@ -98,7 +98,7 @@ async function opening(folder: string, letters: number): Promise<number> {
   const begin = performance.now()
   const store = openMailSqlite(file)
   const place = { loop: createNodeLoop(), connect: () => null!, store }
-  const box = new Mailbox(place, { id: 'bench' })
+  const box = new RunningMailbox(place, { id: 'bench' })
   const [first] = store.letters('peer', 0, 1).letters
   const ms = performance.now() - begin
   const [queue] = box.queues()

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { firstGame, partOf, readTable, tableOf } from './size/first-game.ts'
 
 const FILE = 'test/data/first-game.txt'
-/** What a part may weigh more or less than is written, gzipped. */
+/** By how many gzipped bytes a part may differ from what is written. */
 const LEEWAY = 1_000
 
 test('each part of the first game costs what is written, to a kilobyte', async () => {

@@ -10,12 +10,12 @@ import { atMost, type BenchReport, type Table } from './report.ts'
 import { bundle, type Entry, weigh } from './size/bundles.ts'
 import { firstGame, readTable, tableOf } from './size/first-game.ts'
 
-/** For the list of benches. */
+/** What the list of benches says of this one. */
 export const about = 'what a page loads: the first game by its parts, doors, other clients'
 
 const PEERS = 'bench/peers'
 
-/** Entries of ours, all beside the first game. */
+/** Entries of this library, besides the first game; `place` is where each runs. */
 const OURS: readonly [name: string, place: Entry['place'], text: string][] = [
   ['holdfast: object and fields', 'browser', "export { object, vec2, u8 } from 'holdfast'"],
   ['holdfast, in pages', 'browser', "export * from 'holdfast'"],
@@ -26,10 +26,10 @@ const OURS: readonly [name: string, place: Entry['place'], text: string][] = [
   ['holdfast/mailbox, on Node', 'node', "export * from 'holdfast/mailbox'"],
 ]
 
-/** What a page of the first game loads at most. */
+/** What a page of the first game loads at most, gzipped. */
 const GOAL_KB = 50
 
-/** What their applications import. */
+/** What applications import of the clients of other libraries. */
 const THEIRS: readonly [packages: readonly string[], text: string][] = [
   [['@colyseus/sdk'], "export { Client } from '@colyseus/sdk'"],
   [
@@ -39,7 +39,7 @@ const THEIRS: readonly [packages: readonly string[], text: string][] = [
   [['socket.io-client'], "export { io } from 'socket.io-client'"],
 ]
 
-/** Measures; there is nothing to shorten. */
+/** Bundles and weighs all of them. A quick run does all of it, too. */
 export async function run(): Promise<BenchReport> {
   await installPeers()
   const game = await firstGame()

@@ -63,7 +63,7 @@ test('no advice names a command, for none is right in a checkout and where it is
   const codes = [
     'full',
     'unreachable',
-    'denied',
+    'forbidden',
     'timeout',
     'schema',
     'version',

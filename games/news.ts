@@ -141,7 +141,7 @@ export function advice(code: ErrorCode | 'unknown'): string {
       return 'Every seat is taken. Try again when somebody has left, or start another room.'
     case 'unreachable':
       return 'The hub does not answer. Try again once it runs.'
-    case 'denied':
+    case 'forbidden':
       return 'That hub takes no pages from here. Open the game at the address of the hub itself.'
     case 'timeout':
       return 'Nobody in that room let us in. Its players may just have gone; try again.'

@@ -1,5 +1,5 @@
 /**
- * What every room shares. It imports nothing.
+ * What every room shares. It imports nothing but the list of codes.
  *
  * A protocol room is a noun: one type of plain data and a handful of verbs whose parameters
  * are always `(state, now, …, out)`. Time comes in as an argument, effects go out through a
@@ -7,6 +7,10 @@
  * checker. State is plain data (numbers, strings, arrays, objects, Map, Set, typed arrays):
  * it can be cloned, saved, sent and compared. Beside it a room has its rules, see `rulesOf`.
  */
+
+import type { ErrorCode } from './codes.ts'
+
+export type { ErrorCode } from './codes.ts'
 
 /** An instant or a span in milliseconds on the monotonic clock of one process. */
 export type Millis = number
@@ -137,7 +141,7 @@ export interface Part<State = never> {
   apply?(state: State, change: Uint8Array): void
   snapshot?(state: State): Uint8Array
   /** What this member was told of the durable state, in the form of `snapshot`. */
-  told?(state: State): Uint8Array
+  published?(state: State): Uint8Array
   /** Replaces the durable state. Bytes of another build may be refused with false. */
   restore?(state: State, bytes: Uint8Array): boolean
   /** As primary: messages that bring a member's view of this part up to date, in order. */
@@ -150,27 +154,6 @@ export interface Part<State = never> {
 export function assert(condition: unknown, claim: string): asserts condition {
   if (!condition) throw new Error(`holdfast bug: ${claim}`)
 }
-
-/** Why a call failed. `message` names the thing, the limit and the value, and what to do. */
-export type ErrorCode =
-  | 'bad-value'
-  | 'denied'
-  | 'elsewhere'
-  | 'failed'
-  | 'full'
-  | 'left'
-  | 'no-such-game'
-  | 'not-found'
-  | 'not-owner'
-  | 'outbox-full'
-  | 'overloaded'
-  | 'port-taken'
-  | 'schema'
-  | 'store'
-  | 'timeout'
-  | 'unknown'
-  | 'unreachable'
-  | 'version'
 
 /** The one error type a user meets. */
 export class HoldfastError extends Error {

@@ -68,8 +68,8 @@ test('the doors export what they did, no name more and none less', () => {
   ).toEqual([])
 })
 
-test('the list has what the doors have when they run', async () => {
-  const doors: Record<string, object> = {
+async function running(): Promise<[door: string, found: object][]> {
+  return Object.entries({
     node: await import('../src/node.ts'),
     browser: await import('../src/browser.ts'),
     hub: await import('../src/hub.ts'),
@@ -77,9 +77,21 @@ test('the list has what the doors have when they run', async () => {
     part: await import('../src/part.ts'),
     mailbox: await import('../src/mailbox.ts'),
     'mailbox-browser': await import('../src/mailbox-browser.ts'),
-  }
-  for (const [door, found] of Object.entries(doors)) {
+  })
+}
+
+test('the list has what the doors have when they run', async () => {
+  for (const [door, found] of await running()) {
     const values = [...exportsOf(`src/${door}.ts`)].filter(([, kind]) => kind === 'value')
     expect(values.map(([name]) => name).toSorted()).toEqual(Object.keys(found).toSorted())
   }
+})
+
+test('no door hands out a class, but for the error that all throw (AP-11)', async () => {
+  const classes = (await running()).flatMap(([door, found]) =>
+    Object.entries(found)
+      .filter(([, value]) => typeof value === 'function' && /^class\b/.test(`${value}`))
+      .map(([name]) => `${door}: ${name}`),
+  )
+  expect(classes.filter((name) => !name.endsWith(': HoldfastError'))).toEqual([])
 })

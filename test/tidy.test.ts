@@ -101,6 +101,7 @@ describe('a broken rule about imports is seen', () => {
     ['src/link/a.ts', `import ws from 'ws'`, 'packages'],
     ['src/faces/a.ts', `import { join } from 'holdfast'`, 'the door'],
     ['src/machine.ts', `import type { B } from './ports.ts'`, 'nothing'],
+    ['src/codes.ts', `import type { B } from './machine.ts'`, 'nothing'],
     ['src/attic/a.ts', `export {}`, 'no room'],
     ['games/dots/a.ts', `import { b } from '../../src/faces/b.ts'`, 'public doors'],
   ])('%s: %s', (path, text, why) => {

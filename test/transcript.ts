@@ -1,12 +1,17 @@
 /**
  * Transcripts in test/transcripts/*.txt: what a run said when somebody last read it. With
  * UPDATE=1 in the environment they are rewritten; commit a change only if you understand it.
+ *
+ * A test of a room plays scenes on a stage of that room, whose verbs are plain; the stage tells a
+ * script who says what to whom, a message a line.
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { difference, toText } from '../src/sim/transcript.ts'
+import { readStandard, type Standard } from './standard/document.ts'
 
 const FOLDER = new URL('./transcripts/', import.meta.url)
+const DOCUMENT = new URL('../docs/STANDARD.md', import.meta.url)
 
 /** Compares lines with the file of that name. @throws Error that shows where they differ first */
 export function compareTranscript(
@@ -31,4 +36,65 @@ function read(file: URL): string {
   } catch {
     return ''
   }
+}
+
+/** How the lines of a room read. */
+export interface Style {
+  /** Digits of a second. */
+  decimals: number
+  /** Fields that are not told, for a reader cannot judge them. */
+  untold: readonly string[]
+  /** How bytes read. */
+  bytes: (bytes: Uint8Array) => string
+}
+
+const PLAIN: Style = { decimals: 3, untold: [], bytes: ({ length }) => `${length} B` }
+
+/** What a run says: headings, and a line for each message and each thing that happened. */
+export class Script {
+  readonly lines: string[] = []
+  readonly #style: Style
+
+  constructor(style: Partial<Style> = {}) {
+    this.#style = { ...PLAIN, ...style }
+  }
+
+  /** A heading. */
+  scene(title: string): void {
+    this.lines.push('', title)
+  }
+
+  /** @param now  in milliseconds */
+  tell(now: number, who: string, what: string): void {
+    const { decimals } = this.#style
+    const at = (now / 1_000).toFixed(decimals).padStart(decimals + 5)
+    this.lines.push(`${at}  ${who.padEnd(5)} ${what}`)
+  }
+
+  /** A message in a line, with the names of its fields: of members their numbers. */
+  brief(value: unknown): string {
+    if (value instanceof Uint8Array) return this.#style.bytes(value)
+    if (Array.isArray(value)) return `[${value.map((item) => this.#nested(item)).join(' ')}]`
+    if (typeof value !== 'object' || value === null)
+      return value === null ? '-' : `${value as string}`
+    if ('inc' in value && 'player' in value) return `${value.inc as number}`
+    const fields = Object.entries(value).filter(([key]) => !this.#isUntold(key))
+    const kind = 'kind' in value ? [`${value.kind as string}`] : []
+    return [...kind, ...fields.map(([key, item]) => `${key}=${this.#nested(item)}`)].join(' ')
+  }
+
+  #isUntold(key: string): boolean {
+    return key === 'kind' || this.#style.untold.includes(key)
+  }
+
+  #nested(item: unknown): string {
+    const text = this.brief(item)
+    const isRecord = typeof item === 'object' && !Array.isArray(item)
+    return isRecord && text.includes('=') ? `(${text})` : text
+  }
+}
+
+/** The document by which a stage reads bytes, so that what it tells is not the code's own word. */
+export function standardOf(more: Partial<Standard> = {}): Standard {
+  return { ...readStandard(readFileSync(DOCUMENT, 'utf8')), ...more }
 }

@@ -5,13 +5,11 @@
 
 import { join } from 'node:path'
 
-const DOORS = {
+/** Doors that lead to one file, whose name they have. */
+const PLAIN = ['browser', 'node', 'hub', 'sim', 'part']
+/** Doors that lead to a file for Node and to one for pages. */
+const FORKED = {
   holdfast: { node: 'node', browser: 'browser' },
-  'holdfast/browser': { node: 'browser', browser: 'browser' },
-  'holdfast/node': { node: 'node', browser: 'node' },
-  'holdfast/hub': { node: 'hub', browser: 'hub' },
-  'holdfast/sim': { node: 'sim', browser: 'sim' },
-  'holdfast/part': { node: 'part', browser: 'part' },
   'holdfast/mailbox': { node: 'mailbox', browser: 'mailbox-browser' },
 } as const
 
@@ -23,8 +21,11 @@ export interface Alias {
 
 /** As Vite and Vitest take it. @param place  which of two files a door leads to there */
 export function doorsAsSource(root: string, place: 'node' | 'browser'): Alias[] {
-  return Object.entries(DOORS).map(([name, file]) => ({
-    find: new RegExp(`^${name}$`),
-    replacement: join(root, 'src', `${file[place]}.ts`),
-  }))
+  const plain = PLAIN.map((file) => alias(`holdfast/${file}`, file))
+  const forked = Object.entries(FORKED).map(([name, files]) => alias(name, files[place]))
+  return [...plain, ...forked]
+
+  function alias(name: string, file: string): Alias {
+    return { find: new RegExp(`^${name}$`), replacement: join(root, 'src', `${file}.ts`) }
+  }
 }

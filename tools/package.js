@@ -26,9 +26,7 @@ function node(...words) {
   // What npm prints of a package may be read by a script: nothing else goes there.
   const stdio = ['ignore', 2, 2]
   const { status } = spawnSync(process.execPath, words, { stdio })
-  if (status === 0) return
-  putBack()
-  throw new Error(`${words.join(' ')} failed: nothing is packed`)
+  if (status !== 0) throw new Error(`${words.join(' ')} failed: nothing is packed`)
 }
 
 /** All paths of a part of package.json that lead into dist. */
@@ -79,4 +77,12 @@ async function pack() {
 }
 
 if (process.argv[2] === '--after') putBack()
-else await pack()
+else {
+  try {
+    await pack()
+  } catch (error) {
+    // npm runs no `postpack` then. Who is killed in between finds it put back by the next packing.
+    putBack()
+    throw error
+  }
+}

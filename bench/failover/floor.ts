@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { HEARTBEAT_MS } from '../../src/member/links.ts'
-import { BOUND_MIN_MS } from '../../src/session/watch.ts'
+import { BOUND_MIN_MS } from '../../src/session/failure-detector.ts'
 import { end, start } from '../processes/children.ts'
 import { clock } from '../processes/clock.ts'
 

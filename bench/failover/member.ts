@@ -90,7 +90,9 @@ function figures(): Figures {
 }
 
 function rows(): Row[] {
-  return session.keys('player ').map((key) => rowOf(Number(key.slice(7)), String(session.get(key))))
+  return session.table
+    .keys('player ')
+    .map((key) => rowOf(Number(key.slice(7)), String(session.table.get(key))))
 }
 
 async function act(): Promise<void> {

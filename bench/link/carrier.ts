@@ -5,7 +5,7 @@
 
 import type { Socket } from 'node:dgram'
 import * as link from '../../src/link/link.ts'
-import type { Link, LinkSink } from '../../src/link/link.ts'
+import type { Arrivals, Link, LinkSink } from '../../src/link/link.ts'
 
 const ENVELOPE = 4
 // The system may still hold a datagram when `send` has returned, so buffers go round.
@@ -15,10 +15,10 @@ const BUFFER_BYTES = 1232
 /** What a measurement adds to a link. */
 export interface Use {
   write?: LinkSink['write']
-  frame?: LinkSink['frame']
-  message?: LinkSink['message']
-  acked?: LinkSink['acked']
-  delivered?: LinkSink['delivered']
+  frame?(channel: number, bytes: Uint8Array): void
+  message?(bytes: Uint8Array): void
+  acked?(sequence: number): void
+  delivered?(message: number): void
   /** Before packets are sent: time to queue or poke. */
   feed?(link: Link, now: number): void
 }
@@ -36,6 +36,7 @@ const nothing = (): void => {}
 export function carry(socket: Socket, use: Use): Carrier {
   const state = link.create(performance.now())
   const sink = sinkOf(socket, use)
+  const arrivals = link.createArrivals()
   let planned = false
   let timer: NodeJS.Timeout | null = null
   let timerAt = Infinity
@@ -56,12 +57,24 @@ export function carry(socket: Socket, use: Use): Carrier {
     timer = setTimeout(ring, Math.max(0, at - performance.now()))
   }
   socket.on('message', (bytes) => {
-    link.receive(state, performance.now(), bytes.subarray(ENVELOPE), sink)
+    const now = performance.now()
+    const taken = link.receive(state, now, bytes.subarray(ENVELOPE), arrivals)
+    tell(arrivals, use)
+    if (taken) link.answer(state, now, sink)
     if (planned) return
     planned = true
     setImmediate(turn)
   })
   return { link: state, turn }
+}
+
+function tell({ list, count }: Arrivals, use: Use): void {
+  for (let i = 0; i < count; i++) {
+    const { what, number, bytes } = list[i]!
+    if (what === 'message') use.message?.(bytes)
+    else if (what === 'frame') use.frame?.(number, bytes)
+    else if (what !== 'lost') use[what]?.(number)
+  }
 }
 
 function sinkOf(socket: Socket, use: Use): LinkSink {
@@ -74,10 +87,6 @@ function sinkOf(socket: Socket, use: Use): LinkSink {
       socket.send(out, 0, bytes.length + ENVELOPE)
     },
     write: use.write ?? ((): number => -1),
-    frame: use.frame ?? nothing,
-    message: use.message ?? nothing,
-    acked: use.acked ?? nothing,
     lost: nothing,
-    delivered: use.delivered ?? nothing,
   }
 }

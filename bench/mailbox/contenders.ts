@@ -7,7 +7,7 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { Mailbox } from '../../src/faces/mailbox.ts'
+import { RunningMailbox } from '../../src/faces/mailbox.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
 import { mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
@@ -71,7 +71,7 @@ export function overwrite(folder: string): Contender {
 export function ours(folder: string, at: number): Contender {
   const store = openMailSqlite(join(folder, `ours-${at}.db`))
   const place = { loop: createNodeLoop(), connect: () => null!, store }
-  const box = new Mailbox(place, { id: 'bench' })
+  const box = new RunningMailbox(place, { id: 'bench' })
   const value = new Uint8Array(BYTES - 1).fill(97)
   let count = 0
   box.on('letter', (tx) => {

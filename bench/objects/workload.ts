@@ -63,7 +63,7 @@ export function paths(seed: number, objects: number): Path[] {
   })
 }
 
-/** What a client looks at: it wanders slowly, and keeps its sight within the walls if it can. */
+/** What a client looks at: it wanders slowly, and keeps its view within the walls if it can. */
 export function focus(seed: number, objects: number, client: number): Path {
   const side = sideOf(objects)
   const margin = Math.min(SIGHT, side / 2 - 1)

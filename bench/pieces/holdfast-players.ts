@@ -55,7 +55,7 @@ async function laid(session: Session): Promise<Handle[]> {
 
 function watch(session: Session, card: Handle): void {
   let before = 0
-  card.on('change', () => {
+  card.on('changed', () => {
     const { sent } = card.state
     if (sent === before) return
     before = sent

@@ -5,7 +5,7 @@
 
 import { patched } from '../../src/faces/piece-types.ts'
 import { piece } from '../../src/faces/pieces.ts'
-import { receive, settled, shown, update } from '../../src/pieces/branch.ts'
+import { receive, settled, shown, update } from '../../src/pieces/pending.ts'
 import { apply } from '../../src/pieces/changes.ts'
 import { perform } from '../../src/pieces/decide.ts'
 import { draft } from '../../src/pieces/drafts.ts'
@@ -77,7 +77,7 @@ export function holdfast(pieces: number): Rival & { primary: Pieces } {
     says: 'decided, logged, told to its player and to another, its outcome read',
     primary,
     move: (at, card) => {
-      const row = player.told.get(at + 1)!
+      const row = player.published.get(at + 1)!
       const op = { hold: 'keep', ...patched(CardType, { ...card }), z: null } as const
       const seq = player.nextSeq
       const body = update(player, TYPES, row, op, false)

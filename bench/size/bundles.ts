@@ -24,13 +24,13 @@ export interface Bundle {
   map: SourceMapPayload
 }
 
-/** Bytes. */
+/** How many bytes a text has, as it is and packed. */
 export interface Weight {
   minified: number
   gzipped: number
 }
 
-/** Bundles one. */
+/** Bundles an entry as a page, or as a program on Node, would have it. */
 export async function bundle({ text, folder, place }: Entry): Promise<Bundle> {
   const root = resolve(folder)
   const entry = join(root, 'entry-of-a-bench.ts')
@@ -68,7 +68,7 @@ export async function bundle({ text, folder, place }: Entry): Promise<Bundle> {
   return { code, map: JSON.parse(String(map.source)) as SourceMapPayload }
 }
 
-/** A file that is not on disk. */
+/** Gives Vite the entry, which is no file on disk. */
 function given(path: string, text: string): Plugin {
   return {
     name: 'given',

@@ -162,7 +162,7 @@ function mark(): void {
     members: session.members.map(({ player }) => player).join(','),
     bots: play.company?.count ?? 0,
     pins: play.acknowledged,
-    pinsTotal: pinsTotal(session),
+    pinsTotal: pinsTotal(session.table),
     returns: figures.returns,
     banner: document.querySelector('.banner')?.textContent ?? '',
   })

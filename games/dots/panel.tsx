@@ -65,7 +65,7 @@ export function Side(props: { play: Play; share: string; personal: string }): Co
 }
 
 function Member({ play, member }: { play: Play; member: MemberInfo }): ComponentChild {
-  const count = rules.countOf(play.session, member.player)
+  const count = rules.countOf(play.session.table, member.player)
   return (
     <li>
       <span class="dot" aria-hidden="true" style={{ background: rules.colourOf(member.player) }} />

@@ -21,11 +21,11 @@ export class Play extends Player {
 
   constructor(session: Session, watching: boolean, changed: () => void) {
     super(session, changed)
-    this.pins = rules.pins(session)
+    this.pins = rules.pins(session.table)
     this.#dot = new Sole(session, rules.Dot)
     if (!watching) this.comeIn()
-    session.on('table', () => {
-      this.pins = rules.pins(session)
+    session.table.on('changed', () => {
+      this.pins = rules.pins(session.table)
       this.changed()
     })
   }
@@ -59,18 +59,19 @@ export class Play extends Player {
 
   /** Drops a pin where our dot is, or there. Settles when it is acknowledged for good. */
   async drop(at: Vec2 | null = this.place): Promise<ActionOutcome<rules.Dropped>> {
-    if (this.watching || at === null) return { ok: false, why: 'Who watches drops no pins.' }
+    if (this.watching || at === null)
+      return { ok: false, code: 'refused', reason: 'Who watches drops no pins.' }
     const id = this.#asked++
     this.waiting.set(id, at)
     try {
       const outcome = await this.session.act(rules.drop, { at })
       if (outcome.ok) this.acknowledged++
-      else this.story.note(`The pin was refused: ${outcome.why}`, 'bad')
+      else this.story.note(`The pin was not dropped: ${outcome.reason}`, 'bad')
       return outcome
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      this.story.note(`The pin could not be dropped: ${why}`, 'bad')
-      return { ok: false, why }
+      const reason = error instanceof Error ? error.message : String(error)
+      this.story.note(`The pin could not be dropped: ${reason}`, 'bad')
+      return { ok: false, code: 'refused', reason }
     } finally {
       this.waiting.delete(id)
       this.changed()

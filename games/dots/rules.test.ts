@@ -12,12 +12,13 @@ describe('a pin', () => {
   test('goes where two numbers say, and onto the field (AP-3)', async () => {
     const w = world({ seed: 2 })
     const session = await w.join({ game: 'dots', name: 'Ada', types: rules.TYPES })
-    expect(() => session.act(rules.drop, { at: ['1', 2] } as never)).toThrow(/field at: must be/)
-    expect(() => session.act(rules.drop, null as never)).toThrow(/an object of the fields at/)
+    const bad = (args: unknown): Promise<unknown> => session.act(rules.drop, args as never)
+    await expect(bad({ at: ['1', 2] })).rejects.toThrow(/field at: must be/)
+    await expect(bad(null)).rejects.toThrow(/an object of the fields at/)
     const dropped = session.act(rules.drop, { at: [120, 2.04] })
     await w.run(2_000)
     expect(await dropped).toEqual({ ok: true, value: { number: 1, count: 1 } })
-    expect(rules.pins(session).map(({ at }) => at)).toEqual([[100, 2]])
+    expect(rules.pins(session.table).map(({ at }) => at)).toEqual([[100, 2]])
   })
   test('is written with its player and its place, and counted', () => {
     const kept = table()

@@ -72,13 +72,13 @@ export class Seat implements Burrow {
   }
 
   nameOf(rat: number): string {
-    const label = this.#session.get(labelOf(rat))
+    const label = this.#session.table.get(labelOf(rat))
     return this.#names.get(rat) ?? (typeof label === 'string' ? shownName(label) : nameOnLan(rat))
   }
 
   /** The map has all on it: an option of the room. */
   get showsAll(): boolean {
-    return this.#session.get(MAP) === 'all'
+    return this.#session.table.get(MAP) === 'all'
   }
 
   /** Says how a rat is called that is no player's own. Nothing happens if that is known. */

@@ -13,8 +13,8 @@ import { Searched } from './sheets.tsx'
 
 /** In the list of who is here: those who are not, with what is theirs. */
 export function Absent({ play }: { play: Play }): ComponentChild {
-  const claimed = claimsOf(play.session).map(({ player }) => player)
-  const canTake = !isInRound(play.session, play.session.me.player)
+  const claimed = claimsOf(play.session.table).map(({ player }) => player)
+  const canTake = !isInRound(play.session.table, play.session.me.player)
   return play.absent.map((player) => (
     <li key={player} class="absent">
       <span class="dot" aria-hidden="true" style={{ background: colourOf(player) }} />
@@ -51,12 +51,12 @@ function free(play: Play, player: number): void {
 
 /** Over the table: what we are asked, and whose place may be ours. */
 export function Claims({ play, bottom }: { play: Play; bottom: number }): ComponentChild {
-  const claims = claimsOf(play.session)
+  const claims = claimsOf(play.session.table)
   const own = play.formerSelf
   const isClaimed = claims.some(({ player }) => player === own)
-  const cleared = clearedBy(play.session, play.session.now())
+  const cleared = clearedBy(play.session.table, play.session.now())
   const asks = claims.length > 0 || (own !== null && !isClaimed)
-  if (!asks && cleared === null && searcherOf(play.session) === 0) return null
+  if (!asks && cleared === null && searcherOf(play.session.table) === 0) return null
   return (
     <div
       class="claims"

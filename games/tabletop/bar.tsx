@@ -28,7 +28,7 @@ export function Bar(props: {
   deal: () => void
 }): ComponentChild {
   const { play } = props
-  switch (gameOf(play.session)) {
+  switch (gameOf(play.session.table)) {
     case 'free':
       return play.watching ? null : <FreeBar {...props} />
     case 'draughts':
@@ -118,7 +118,7 @@ function Seat(props: {
   children?: ComponentChildren
 }): ComponentChild {
   const { play, seat, isNext, sign, children } = props
-  const player = seatsOf(play.session)[seat] ?? 0
+  const player = seatsOf(play.session.table)[seat] ?? 0
   const isAway = player !== 0 && !play.isPresent(player)
   const sit = (): void => void play.act(ACTS.sit, { seat })
   const mine = player === play.session.me.player
@@ -148,13 +148,13 @@ function Seat(props: {
 
 function DuelBar({ play }: { play: Play }): ComponentChild {
   const { session } = play
-  const seats = seatsOf(session)
-  const over = endOf(session)
-  const turn = turnOf(session)
+  const seats = seatsOf(session.table)
+  const over = endOf(session.table)
+  const turn = turnOf(session.table)
   const isOn = over === null && !seats.includes(0)
   const sits = seats.includes(session.me.player)
   return (
-    <div class="bar" role="group" aria-label={TITLES[gameOf(session)!][0]}>
+    <div class="bar" role="group" aria-label={TITLES[gameOf(session.table)!][0]}>
       {[0, 1].map((seat) => (
         <Seat
           key={seat}
@@ -183,9 +183,9 @@ function DuelBar({ play }: { play: Play }): ComponentChild {
 /** The time that a side or a player has left; nothing in a game without a clock. */
 function Clock({ play, who }: { play: Play; who: string }): ComponentChild {
   const { session } = play
-  const left = leftOf(session, who, session.now())
+  const left = leftOf(session.table, who, session.now())
   if (left === null) return null
-  const runs = session.get('clock.runs') === who
+  const runs = session.table.get('clock.runs') === who
   const state = runs ? (left < LOW_MS ? ' runs low' : ' runs') : ''
   return (
     <time class={`clock${state}`} role="timer" title="Time left">
@@ -197,8 +197,8 @@ function Clock({ play, who }: { play: Play; who: string }): ComponentChild {
 // Ways out of a game of two.
 function Ways({ play }: { play: Play }): ComponentChild {
   const { session } = play
-  const offered = session.get('draw')
-  const mine = seatsOf(session).map((player, seat) => {
+  const offered = session.table.get('draw')
+  const mine = seatsOf(session.table).map((player, seat) => {
     return player === session.me.player ? 'bw'[seat] : ''
   })
   const isAsked = offered !== undefined && !mine.includes(String(offered))
@@ -222,21 +222,21 @@ function menLeft(play: Play, white: boolean): number {
 
 function duelSays(play: Play, isOn: boolean, sits: boolean): string {
   const { session } = play
-  if (endOf(session)) return ''
+  if (endOf(session.table)) return ''
   if (!isOn) return sits ? 'Waiting for somebody on the other seat.' : 'Take a seat to play.'
-  const isChess = gameOf(session) === 'chess'
-  if (!isChess && positionOf(session).mid !== 0 && play.isMyTurn) return 'Jump on!'
-  const turn = turnOf(session)
-  const check = isChess && isInCheck(chessOf(session), turn) ? 'Check! ' : ''
+  const isChess = gameOf(session.table) === 'chess'
+  if (!isChess && positionOf(session.table).mid !== 0 && play.isMyTurn) return 'Jump on!'
+  const turn = turnOf(session.table)
+  const check = isChess && isInCheck(chessOf(session.table), turn) ? 'Check! ' : ''
   if (play.isMyTurn) return `${check}Your move.`
   return `${check}${turn === 'b' ? 'Black' : 'White'} moves.`
 }
 
 function EightsBar({ play }: { play: Play }): ComponentChild {
   const { session } = play
-  const round = roundOf(session)
-  const seats = seatsOf(session)
-  const on = isOn(session)
+  const round = roundOf(session.table)
+  const seats = seatsOf(session.table)
+  const on = isOn(session.table)
   const next = round && on ? eights.playerOf(round) : 0
   const sits = seats.includes(session.me.player)
   return (
@@ -246,7 +246,7 @@ function EightsBar({ play }: { play: Play }): ComponentChild {
           <Seat key={seat} play={play} seat={seat} isNext={player !== 0 && player === next}>
             <Backs count={play.handOf(player).length} />
             <span class="count" title="Points">
-              {scoreOf(session, player)}
+              {scoreOf(session.table, player)}
             </span>
             {player === next && <Clock play={play} who={String(player)} />}
           </Seat>
@@ -264,7 +264,7 @@ function EightsBar({ play }: { play: Play }): ComponentChild {
           Break off
         </button>
       )}
-      {!on && sits && !endOf(session) && <Dealer play={play} />}
+      {!on && sits && !endOf(session.table) && <Dealer play={play} />}
     </div>
   )
 }
@@ -314,7 +314,7 @@ function Turn({ play, drawn }: { play: Play; drawn: number }): ComponentChild {
 }
 
 function Dealer({ play }: { play: Play }): ComponentChild {
-  const count = seatsOf(play.session).filter((player) => player !== 0).length
+  const count = seatsOf(play.session.table).filter((player) => player !== 0).length
   return (
     <>
       <button
@@ -334,9 +334,9 @@ function Dealer({ play }: { play: Play }): ComponentChild {
 
 function eightsSays(play: Play): string {
   const { session } = play
-  const round = roundOf(session)
-  const seats = seatsOf(session)
-  if (endOf(session)) return ''
+  const round = roundOf(session.table)
+  const seats = seatsOf(session.table)
+  if (endOf(session.table)) return ''
   if (round) return play.isMyTurn ? 'Your turn.' : `${play.called(eights.playerOf(round))} plays.`
   if (!seats.includes(session.me.player)) return 'Two to four can play: take a seat.'
   return seats.filter((player) => player !== 0).length < 2 ? 'One more must sit down.' : ''

@@ -9,8 +9,8 @@ import { TOKEN_COLOURS } from './view/tokens.tsx'
 
 /** The sheet stays open while a player takes several things out. */
 export function Box({ play, close }: { play: Play; close: () => void }): ComponentChild {
-  const board = boardOf(play.session)
-  const jokers = hasJokers(play.session)
+  const board = boardOf(play.session.table)
+  const jokers = hasJokers(play.session.table)
   return (
     <>
       <h2>The box</h2>

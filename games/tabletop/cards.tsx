@@ -93,11 +93,11 @@ function During(props: Shown & { play: Play }): ComponentChild {
   const { play, acts } = props
   const end = over(play, acts)
   if (end) return end
-  const game = gameOf(play.session)
+  const game = gameOf(play.session.table)
   if (play.naming !== 0) return <Naming play={play} />
   if (play.promoting) return <Promoting play={play} {...play.promoting} />
   if (!game || props.choosing) return <Choice {...props} game={game} />
-  const ending = endOf(play.session)
+  const ending = endOf(play.session.table)
   if (ending && !props.isRead) return <Ended play={play} game={game} acts={acts} />
   if (play.watching) return <Watching acts={acts} />
   return null
@@ -290,8 +290,8 @@ function Promoting(props: { play: Play; man: number; to: number }): ComponentChi
 function Ended(props: { play: Play; game: Game; acts: Acts }): ComponentChild {
   const { play, game, acts } = props
   const { session } = play
-  const { winner, text } = endOf(session)!
-  const seats = seatsOf(session)
+  const { winner, text } = endOf(session.table)!
+  const seats = seatsOf(session.table)
   const sits = seats.includes(session.me.player)
   const mine = winner === session.me.player
   const players = [...new Set(seats)].filter((player) => player !== 0)
@@ -304,7 +304,7 @@ function Ended(props: { play: Play; game: Game; acts: Acts }): ComponentChild {
         <ul class="points">
           {players.map((player) => (
             <li key={player}>
-              {play.called(player)} <b>{scoreOf(session, player)}</b> of {MATCH_POINTS}
+              {play.called(player)} <b>{scoreOf(session.table, player)}</b> of {MATCH_POINTS}
             </li>
           ))}
         </ul>

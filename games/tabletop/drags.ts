@@ -3,7 +3,7 @@
  * was first keeps it, and then it is let go here, snaps back, and a sentence says who has it.
  */
 
-import type { LostHold, PieceHandle, PieceOutcome, Vec2 } from 'holdfast'
+import type { LostHold, PieceHandle, PieceOutcome, Refused, Vec2 } from 'holdfast'
 import { called, type Moment, momentOf, placeOf, type Thing } from './kinds.ts'
 import type { Lane } from './lane.ts'
 import { landing, updateCard, updateMan } from './rules/pieces.ts'
@@ -189,11 +189,12 @@ export class Drags {
     this.#host.say(`${this.#host.nameOf(by.player)} took ${what} out of your hand.`, by.player)
   }
 
-  #lost(drag: Drag, outcome: PieceOutcome & { ok: false }): void {
+  #lost(drag: Drag, outcome: Refused): void {
     const { thing } = drag
     this.#end(drag)
     if (drag.isSaid) return
-    if (outcome.why === 'refused') return this.#host.say(sentence(outcome.reason))
+    const isTheirs = outcome.code === 'late' || outcome.code === 'held'
+    if (!isTheirs) return this.#host.say(sentence(outcome.reason))
     this.lost++
     const player = outcome.by?.player ?? 0
     if (player === 0) return this.#host.say(`Somebody who has left had ${called(thing)} first.`)

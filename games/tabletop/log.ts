@@ -51,7 +51,7 @@ export class Log {
   /** Looks what has changed. */
   look(things: readonly Thing[]): void {
     // An action moves many pieces, and says itself what it did.
-    if (numberOf(this.#session.get('records')) !== this.#record) {
+    if (numberOf(this.#session.table.get('records')) !== this.#record) {
       this.#tellRecords()
       return this.#adopt(things)
     }
@@ -72,11 +72,11 @@ export class Log {
   }
 
   #tellRecords(): void {
-    for (const { number, player, text } of recordsAfter(this.#session, this.#record)) {
+    for (const { number, player, text } of recordsAfter(this.#session.table, this.#record)) {
       this.#record = number
       this.#add(player, named(text, this.#nameOf))
     }
-    this.#record = numberOf(this.#session.get('records'))
+    this.#record = numberOf(this.#session.table.get('records'))
   }
 
   #tell(player: number, { verb, thing, after }: Verb): void {

@@ -92,13 +92,13 @@ const acts: Acts = {
 
 /** Who plays here, for a window that goes on as the same. */
 function playerOf({ session, watching }: Play): Kept {
-  const isKept = keptName(session, session.me.player) !== null
+  const isKept = keptName(session.table, session.me.player) !== null
   const who = { name, watch: watching ? 'yes' : '', [KEPT]: isKept ? 'yes' : '' }
   return { token: session.token, who }
 }
 
 function endMark({ session }: Play): string {
-  return `${String(session.get('records'))} ${endOf(session)?.text ?? ''}`
+  return `${String(session.table.get('records'))} ${endOf(session.table)?.text ?? ''}`
 }
 
 function playing(): Play | null {
@@ -147,7 +147,7 @@ function begin(play: Play): void {
 function deal(): void {
   const play = playing()
   if (!play) return
-  if (gameOf(play.session) === 'eights') return void play.act(ACTS.dealRound, null)
+  if (gameOf(play.session.table) === 'eights') return void play.act(ACTS.dealRound, null)
   void play.act(ACTS.deal, { count, players: play.ghosts.players })
 }
 
@@ -224,7 +224,7 @@ function Over({ play }: { play: Play }): ComponentChild {
       <Bar play={play} count={count} deal={deal} setCount={setCount} />
       {bottom > 0 && <HandWords play={play} bottom={bottom} />}
       <Claims play={play} bottom={bottom} />
-      {!choosing && gameOf(play.session) && (
+      {!choosing && gameOf(play.session.table) && (
         <Tools
           play={play}
           bottom={bottom}

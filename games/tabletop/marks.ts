@@ -21,7 +21,7 @@ export function marksOf(play: Play): Record<string, string | number> {
     primary: session.primary?.player ?? '',
     backup: session.backup?.player ?? '',
     members: session.members.map(({ player }) => player).join(','),
-    game: gameOf(session) ?? '',
+    game: gameOf(session.table) ?? '',
     pieces: play.things.length,
     hand: play.tray.cards.length,
     held: held.map(({ id, handle }) => `${id}:${handle.heldBy}`).join(','),
@@ -30,11 +30,12 @@ export function marksOf(play: Play): Record<string, string | number> {
     lost: play.drags.lost,
     toasts: play.toasts.count,
     toast: play.toasts.last,
-    seats: seatsOf(session).join(','),
-    cells: (gameOf(session) === 'chess' ? chessOf(session) : positionOf(session)).cells,
-    turn: turnOf(session),
-    end: endOf(session)?.text ?? '',
-    records: numberOf(session.get('records')),
+    seats: seatsOf(session.table).join(','),
+    cells: (gameOf(session.table) === 'chess' ? chessOf(session.table) : positionOf(session.table))
+      .cells,
+    turn: turnOf(session.table),
+    end: endOf(session.table)?.text ?? '',
+    records: numberOf(session.table.get('records')),
     log: play.log.lines[0]?.text ?? '',
   }
 }

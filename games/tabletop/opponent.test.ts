@@ -53,18 +53,18 @@ async function until({ w, bots }: Table, is: () => boolean, maxMs: number): Prom
 /** The person does that. @returns why not; empty if it was done */
 async function did<Args>(at: Table, action: ActionType<Args>, args: Args): Promise<string> {
   let why: string | null = null
-  void at.ada.act(action, args).then((told) => (why = told.ok ? '' : told.why))
+  void at.ada.act(action, args).then((told) => (why = told.ok ? '' : told.reason))
   await until(at, () => why !== null, 20_000)
   return why ?? 'no answer'
 }
 
 function records({ ada }: Table, player: number): string[] {
-  return recordsAfter(ada, 0).flatMap((one) => (one.player === player ? [one.text] : []))
+  return recordsAfter(ada.table, 0).flatMap((one) => (one.player === player ? [one.text] : []))
 }
 
 /** A person who plays at random, but by the rules. */
 async function move(at: Table): Promise<void> {
-  const all = draughts.moves(positionOf(at.ada))
+  const all = draughts.moves(positionOf(at.ada.table))
   const { from, to } = all[Math.floor(all.length / 2)]!
   const man = at.ada.all(Man).find(({ state }) => state.square === from)!
   expect(await did(at, ACTS.hop, { man: man.id, to })).toBe('')
@@ -78,31 +78,37 @@ describe('a bot', { timeout: 60_000 }, () => {
   test('plays a whole game of draughts against a person, and wins against one who does not think (AP-24)', async () => {
     const at = await table('draughts', 1, true)
     expect(await did(at, ACTS.sit, { seat: 1 })).toBe('')
-    expect(await until(at, () => seatsOf(at.ada).join() === '2,1', 5_000)).toBe(true)
-    const isMine = (): boolean => positionOf(at.ada).turn === 'w' || endOf(at.ada) !== null
-    while (!endOf(at.ada)) {
+    expect(await until(at, () => seatsOf(at.ada.table).join() === '2,1', 5_000)).toBe(true)
+    const isMine = (): boolean =>
+      positionOf(at.ada.table).turn === 'w' || endOf(at.ada.table) !== null
+    while (!endOf(at.ada.table)) {
       expect(await until(at, isMine, 10_000)).toBe(true)
-      if (!endOf(at.ada)) await move(at)
+      if (!endOf(at.ada.table)) await move(at)
     }
-    expect(endOf(at.ada)?.winner).toBe(2)
+    expect(endOf(at.ada.table)?.winner).toBe(2)
     // Whether there is another game the person says.
-    expect(await until(at, () => endOf(at.ada) === null, 20_000)).toBe(false)
+    expect(await until(at, () => endOf(at.ada.table) === null, 20_000)).toBe(false)
   })
 
   test('plays Crazy Eights, round after round, if nobody but bots sits there (AP-24)', async () => {
     const at = await table('eights', 3, false)
-    const scores = (): number => [2, 3, 4].reduce((sum, player) => sum + scoreOf(at.ada, player), 0)
-    const isWon = (): boolean => scores() > 0 && endOf(at.ada) !== null
+    const scores = (): number =>
+      [2, 3, 4].reduce((sum, player) => sum + scoreOf(at.ada.table, player), 0)
+    const isWon = (): boolean => scores() > 0 && endOf(at.ada.table) !== null
     expect(await until(at, isWon, 400_000)).toBe(true)
-    expect(await until(at, () => isOn(at.ada), 20_000)).toBe(true)
+    expect(await until(at, () => isOn(at.ada.table), 20_000)).toBe(true)
   })
 
   test('leaves a seat to a person, the first choice too, and gets up when it is sent away', async () => {
     const at = await table('draughts', 2, true)
-    expect(await until(at, () => seatsOf(at.ada).some((player) => player !== 0), 3_000)).toBe(false)
-    expect(await until(at, () => seatsOf(at.ada).some((player) => player !== 0), 9_000)).toBe(true)
-    expect(await until(at, () => !seatsOf(at.ada).includes(0), 9_000)).toBe(false)
-    const seat = seatsOf(at.ada).indexOf(0)
+    expect(await until(at, () => seatsOf(at.ada.table).some((player) => player !== 0), 3_000)).toBe(
+      false,
+    )
+    expect(await until(at, () => seatsOf(at.ada.table).some((player) => player !== 0), 9_000)).toBe(
+      true,
+    )
+    expect(await until(at, () => !seatsOf(at.ada.table).includes(0), 9_000)).toBe(false)
+    const seat = seatsOf(at.ada.table).indexOf(0)
     expect(await did(at, ACTS.sit, { seat })).toBe('')
     expect(at.bots.map(({ idle }) => idle).toSorted()).toEqual([
       '',
@@ -111,16 +117,16 @@ describe('a bot', { timeout: 60_000 }, () => {
     const sat = at.bots.find(({ idle }) => idle === '')!
     void sat.rise()
     at.bots = []
-    expect(await until(at, () => seatsOf(at.ada).includes(0), 5_000)).toBe(true)
+    expect(await until(at, () => seatsOf(at.ada.table).includes(0), 5_000)).toBe(true)
   })
 
   test('breaks a round off that could not go on without it', async () => {
     const at = await table('eights', 1, true)
     expect(await did(at, ACTS.sit, { seat: 0 })).toBe('')
-    const isSat = (): boolean => seatsOf(at.ada).filter((player) => player !== 0).length === 2
+    const isSat = (): boolean => seatsOf(at.ada.table).filter((player) => player !== 0).length === 2
     expect(await until(at, isSat, 9_000)).toBe(true)
     expect(await did(at, ACTS.dealRound, null)).toBe('')
-    expect(roundOf(at.ada)?.players).toHaveLength(2)
+    expect(roundOf(at.ada.table)?.players).toHaveLength(2)
     const [bot] = at.bots
     void bot!.rise()
     at.bots = []
@@ -131,10 +137,10 @@ describe('a bot', { timeout: 60_000 }, () => {
   test('agrees to a draw that is no worse for it', async () => {
     const at = await table('draughts', 1, true)
     expect(await did(at, ACTS.sit, { seat: 0 })).toBe('')
-    expect(await until(at, () => !seatsOf(at.ada).includes(0), 9_000)).toBe(true)
+    expect(await until(at, () => !seatsOf(at.ada.table).includes(0), 9_000)).toBe(true)
     expect(await did(at, ACTS.offer, null)).toBe('')
-    expect(await until(at, () => endOf(at.ada) !== null, 5_000)).toBe(true)
-    expect(endOf(at.ada)?.text).toMatch(/draw, by agreement/)
+    expect(await until(at, () => endOf(at.ada.table) !== null, 5_000)).toBe(true)
+    expect(endOf(at.ada.table)?.text).toMatch(/draw, by agreement/)
   })
 
   test('says what it waits for where no game, or none of its own, is on the table (AP-24)', async () => {

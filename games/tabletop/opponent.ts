@@ -51,18 +51,18 @@ export class Opponent {
 
   /** What keeps it from playing, in a sentence; empty while it plays. */
   get idle(): string {
-    const game = gameOf(this.#session)
+    const game = gameOf(this.#session.table)
     if (game === null) return 'The bot waits for a game: choose draughts or Crazy Eights.'
     if (game === 'free' || game === 'chess')
       return 'Bots play draughts and Crazy Eights; here they only look on.'
-    const isFull = this.#seat < 0 && !seatsOf(this.#session).includes(0)
+    const isFull = this.#seat < 0 && !seatsOf(this.#session.table).includes(0)
     return isFull ? 'There is no seat for one of the bots: it looks on.' : ''
   }
 
   /** Goes on. Call it often. @param now  on any clock, in milliseconds */
   step(now: number): void {
     if (this.#session.status !== 'live' || this.#acting) return
-    const game = gameOf(this.#session)
+    const game = gameOf(this.#session.table)
     this.#show(this.#seat >= 0)
     if (game === null || game === 'free' || game === 'chess') return
     if (this.#seat < 0) return this.#sitDown(game, now)
@@ -75,20 +75,20 @@ export class Opponent {
   async rise(): Promise<void> {
     const session = this.#session
     if (session.status !== 'live' || this.#seat < 0) return
-    if (isOn(session) && roundOf(session)?.players.includes(session.me.player)) {
+    if (isOn(session.table) && roundOf(session.table)?.players.includes(session.me.player)) {
       await this.#act(ACTS.breakOff, null)
     }
     await this.#act(ACTS.rise, null)
   }
 
   get #seat(): number {
-    return seatsOf(this.#session).indexOf(this.#session.me.player)
+    return seatsOf(this.#session.table).indexOf(this.#session.me.player)
   }
 
   // A bot has nothing against who wants to play on for somebody who is away.
   #agree(): boolean {
     const { player } = this.#session.me
-    const claim = claimsOf(this.#session).find(({ agreed }) => !agreed.includes(player))
+    const claim = claimsOf(this.#session.table).find(({ agreed }) => !agreed.includes(player))
     if (claim) void this.#act(ACTS.vote, { player: claim.player, yes: true })
     return claim !== undefined
   }
@@ -104,9 +104,9 @@ export class Opponent {
   }
 
   #sitDown(game: Game, now: number): void {
-    const seats = seatsOf(this.#session)
+    const seats = seatsOf(this.#session.table)
     const free = seats.flatMap((player, seat) => (player === 0 ? [seat] : []))
-    if (free.length === 0 || isOn(this.#session)) return
+    if (free.length === 0 || isOn(this.#session.table)) return
     const people = this.#people()
     const waiting = people.filter((player) => !seats.includes(player)).length
     const isAwaited = people.length > waiting
@@ -127,16 +127,16 @@ export class Opponent {
 
   get #isAmongBots(): boolean {
     const people = this.#people()
-    return !seatsOf(this.#session).some((player) => people.includes(player))
+    return !seatsOf(this.#session.table).some((player) => people.includes(player))
   }
 
   #playDraughts(now: number): void {
     const session = this.#session
     const { player } = session.me
-    if (endOf(session)) return this.#begin(ACTS.again, now)
-    const position = positionOf(session)
-    const side: draughts.Side = playerOf(session, 'b') === player ? 'b' : 'w'
-    if (playerOf(session, draughts.other(side)) === 0) return
+    if (endOf(session.table)) return this.#begin(ACTS.again, now)
+    const position = positionOf(session.table)
+    const side: draughts.Side = playerOf(session.table, 'b') === player ? 'b' : 'w'
+    if (playerOf(session.table, draughts.other(side)) === 0) return
     this.#answer(position, side)
     if (position.turn !== side) return
     const what = `move ${draughts.encode(position)}`
@@ -162,7 +162,7 @@ export class Opponent {
 
   // A draw that is offered is taken, or not spoken of.
   #answer(position: draughts.Position, side: draughts.Side): void {
-    const offered = String(this.#session.get('draw') ?? '')
+    const offered = String(this.#session.table.get('draw') ?? '')
     const key = offered === '' ? '' : `${offered} ${draughts.encode(position)}`
     if (key === this.#offered) return
     this.#offered = key
@@ -172,8 +172,8 @@ export class Opponent {
 
   #playEights(now: number): void {
     const session = this.#session
-    const round = roundOf(session)
-    if (!round || !isOn(session)) return this.#begin(ACTS.dealRound, now)
+    const round = roundOf(session.table)
+    if (!round || !isOn(session.table)) return this.#begin(ACTS.dealRound, now)
     if (turnOf(round) !== session.me.player) return
     const view = this.#view(round)
     const what = `turn ${round.turn} ${round.drawn} ${view.hand.length} ${view.top}`
@@ -204,7 +204,7 @@ export class Opponent {
 
   // People say themselves when it goes on.
   #begin(action: ActionType<null, unknown>, now: number): void {
-    const seats = seatsOf(this.#session)
+    const seats = seatsOf(this.#session.table)
     const isFirst = seats.find((player) => player !== 0) === this.#session.me.player
     const canBegin = seats.filter((player) => player !== 0).length > 1
     if (!isFirst || !canBegin || !this.#isAmongBots) return

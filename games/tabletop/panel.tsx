@@ -23,7 +23,7 @@ export function Header(props: {
   toggle: () => void
 }): ComponentChild {
   const { room, play, panel } = props
-  const game = play && gameOf(play.session)
+  const game = play && gameOf(play.session.table)
   return (
     <Head
       sign={<Mark />}
@@ -104,7 +104,7 @@ function Members({ play }: { play: Play }): ComponentChild {
 }
 
 function Rules({ play, choose }: { play: Play; choose: () => void }): ComponentChild {
-  const game = gameOf(play.session)
+  const game = gameOf(play.session.table)
   if (!game) return null
   return (
     <>
@@ -127,7 +127,7 @@ function Rules({ play, choose }: { play: Play; choose: () => void }): ComponentC
 
 function Member({ play, member }: { play: Play; member: MemberInfo }): ComponentChild {
   const { player, name } = member
-  const game = gameOf(play.session)
+  const game = gameOf(play.session.table)
   const plays = play.ghosts.players.includes(player)
   return (
     <li>
@@ -162,7 +162,7 @@ export function HandWords(props: { play: Play; bottom: number }): ComponentChild
   const { play, bottom } = props
   const { primary, backup, me } = play.session
   const count = play.tray.cards.length
-  const isFree = gameOf(play.session) === 'free'
+  const isFree = gameOf(play.session.table) === 'free'
   const knowing = [primary, backup].flatMap((member) => {
     return member && member.inc !== me.inc ? [member.name] : []
   })

@@ -3,15 +3,7 @@
  * and remembers. It draws nothing; `changed` tells who does.
  */
 
-import type {
-  ActionOutcome,
-  ActionType,
-  MemberInfo,
-  PieceHandle,
-  PieceOutcome,
-  Session,
-  Vec2,
-} from 'holdfast'
+import type { ActionOutcome, ActionType, PieceHandle, PieceOutcome, Session, Vec2 } from 'holdfast'
 import { Player } from '../player.ts'
 import { type Drag, Drags, type Drop, sentence } from './drags.ts'
 import { Ghosts } from './ghosts.ts'
@@ -85,7 +77,7 @@ export class Play extends Player {
     })
     this.log = new Log(session, this.things, (player) => this.called(player))
     session.on('pieces', () => this.#hear())
-    session.on('table', () => this.#hear())
+    session.table.on('changed', () => this.#hear())
   }
 
   #hear(): void {
@@ -146,7 +138,7 @@ export class Play extends Player {
     const cards = this.#things.map((thing) => {
       return thing.kind === 'card' ? thing.handle.state.hand : 0
     })
-    const all = new Set([...seatsOf(this.session), ...cards])
+    const all = new Set([...seatsOf(this.session.table), ...cards])
     return [...all]
       .filter((player) => player !== 0 && !this.isPresent(player))
       .toSorted((one, other) => one - other)
@@ -157,7 +149,7 @@ export class Play extends Player {
     const { me } = this.session
     if (this.watching || this.#hasAnything(me.player)) return null
     const name = shortName(me.name)
-    return this.absent.find((player) => keptName(this.session, player) === name) ?? null
+    return this.absent.find((player) => keptName(this.session.table, player) === name) ?? null
   }
 
   /** Whether we are asked for our consent to a claim. */
@@ -168,14 +160,15 @@ export class Play extends Player {
   }
 
   #hasAnything(player: number): boolean {
-    return seatsOf(this.session).includes(player) || this.handOf(player).length > 0
+    return seatsOf(this.session.table).includes(player) || this.handOf(player).length > 0
   }
 
   // Who has something here is kept while they are away, and says once by what name.
   #stay(): void {
     const { me, status } = this.session
     const wanted = this.#hasAnything(me.player) ? shortName(me.name) : null
-    if (status !== 'live' || this.#staying || keptName(this.session, me.player) === wanted) return
+    if (status !== 'live' || this.#staying || keptName(this.session.table, me.player) === wanted)
+      return
     this.#staying = true
     const done = (): void => void (this.#staying = false)
     this.session.act(ACTS.stay, { name: me.name }).then(done, done)
@@ -203,7 +196,7 @@ export class Play extends Player {
 
   /** A player's name, also when they have gone. */
   called(player: number): string {
-    return this.nameOf(player) ?? keptName(this.session, player) ?? `player ${player}`
+    return this.nameOf(player) ?? keptName(this.session.table, player) ?? `player ${player}`
   }
 
   /** The cards in that player's hand. */
@@ -234,7 +227,7 @@ export class Play extends Player {
 
   /** Whether we see the board from the side of black alone. */
   get sitsAtBlack(): boolean {
-    const [black, white] = seatsOf(this.session)
+    const [black, white] = seatsOf(this.session.table)
     const me = this.session.me.player
     return black === me && white !== me
   }
@@ -262,7 +255,7 @@ export class Play extends Player {
     if (this.watching) return null
     try {
       const outcome = await this.session.act(action, args)
-      if (!outcome.ok) this.toasts.say(sentence(outcome.why))
+      if (!outcome.ok) this.toasts.say(sentence(outcome.reason))
       return outcome
     } catch (error) {
       this.toasts.say(error instanceof Error ? error.message : String(error))
@@ -393,7 +386,7 @@ export class Play extends Player {
 
   /** Whether a card of our hand may be played now. */
   fits({ state }: CardHandle): boolean {
-    const round = roundOf(this.session)
+    const round = roundOf(this.session.table)
     const top = this.things.findLast(({ kind, handle }) => {
       return kind === 'card' && handle.state.up && !isAt(handle.state.at, DECK)
     })
@@ -411,7 +404,7 @@ export class Play extends Player {
     if (!isLawful(thing) || thing.kind === 'die' || thing.kind === 'token') return false
     if (thing.kind === 'card') {
       if (hand !== 0) return false
-      if (!isOn(this.session)) return false
+      if (!isOn(this.session.table)) return false
       if (rankOf(thing.handle.state.face ?? 0) === 8) {
         this.playCard(thing.handle)
         return false
@@ -441,7 +434,7 @@ export class Play extends Player {
     this.changed()
     if (asks) return
     this.#acting.add(man)
-    const isChess = gameOf(this.session) === 'chess'
+    const isChess = gameOf(this.session.table) === 'chess'
     const moved = isChess
       ? this.act(ACTS.moveChessman, { man, to, promotion })
       : this.act(ACTS.hop, { man, to })
@@ -468,18 +461,12 @@ export class Play extends Player {
     try {
       const outcome = await this.lane.run(run)
       if (outcome.ok) return true
-      if (outcome.why === 'refused') this.toasts.say(sentence(outcome.reason))
-      else this.toasts.say(firstWas(outcome.by), outcome.by?.player)
+      this.toasts.say(sentence(outcome.reason), outcome.by?.player)
     } catch (error) {
       this.toasts.say(error instanceof Error ? error.message : String(error))
     }
     return false
   }
-}
-
-/** Who was first, as far as they are still here. */
-function firstWas(by: MemberInfo | null): string {
-  return by ? `${by.name} was first.` : 'Somebody who has left was first.'
 }
 
 function pieceOf(handle: Thing['handle']): PieceHandle {

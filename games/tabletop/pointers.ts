@@ -298,7 +298,7 @@ export class Pointers {
       return true
     }
     if (thing.kind === 'token') return this.#counts(play, thing, at)
-    if (thing.kind === 'man') return isDuel(gameOf(play.session))
+    if (thing.kind === 'man') return isDuel(gameOf(play.session.table))
     const { law, deck, hand } = thing.handle.state
     if (!law) return false
     if (deck) void play.act(ACTS.takeCard, null)

@@ -16,9 +16,9 @@ const VIEW = `${-CARD[0] / 2 - 1} ${-CARD[1] / 2 - 1} ${CARD[0] + 2} ${CARD[1] +
 
 /** Those that are open. */
 export function Sheets({ play }: { play: Play }): ComponentChild {
-  if (searcherOf(play.session) === play.session.me.player) return <Search play={play} />
+  if (searcherOf(play.session.table) === play.session.me.player) return <Search play={play} />
   const { sheet } = play
-  if (sheet?.kind === 'box' && gameOf(play.session) === 'free') {
+  if (sheet?.kind === 'box' && gameOf(play.session.table) === 'free') {
     const close = (): void => play.show(null)
     return (
       <Sheet name="The box" kind="box" close={close}>
@@ -35,7 +35,7 @@ export function Sheets({ play }: { play: Play }): ComponentChild {
 
 /** Closes what is open. @returns whether anything was */
 export function closeSheet(play: Play): boolean {
-  const looks = searcherOf(play.session) === play.session.me.player
+  const looks = searcherOf(play.session.table) === play.session.me.player
   if (looks) void play.act(ACTS.endSearch, { shuffle: false })
   else if (play.sheet) play.show(null)
   else return false
@@ -179,7 +179,7 @@ function Pick({ play, card }: { play: Play; card: CardHandle }): ComponentChild 
 
 /** Says to the others that somebody looks. */
 export function Searched({ play }: { play: Play }): ComponentChild {
-  const player = searcherOf(play.session)
+  const player = searcherOf(play.session.table)
   if (player === 0 || player === play.session.me.player || !play.isPresent(player)) return null
   return (
     <section class="slim">

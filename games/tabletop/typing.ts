@@ -117,7 +117,7 @@ function act(desk: Desk, play: Play, key: string, shift: boolean): boolean {
     case 's':
       return did(void play.act(ACTS.shuffle, { all: false }))
     case 'b':
-      return gameOf(play.session) === 'free' && did(play.show({ kind: 'box', id: 0 }))
+      return gameOf(play.session.table) === 'free' && did(play.show({ kind: 'box', id: 0 }))
     case 'x':
       return did(point(desk, play))
     case 'delete':
@@ -191,7 +191,7 @@ function arrow(desk: Desk, play: Play, way: Vec2, more: boolean): boolean {
 }
 
 function carry(play: Play, [x, y]: Vec2): boolean {
-  const onBoard = isDuel(gameOf(play.session))
+  const onBoard = isDuel(gameOf(play.session.table))
   const step = onBoard ? SQUARE : STEP
   const sign = play.sitsAtBlack && onBoard ? -1 : 1
   for (const drag of play.drags.held.values()) {

@@ -100,9 +100,12 @@ export class Undo {
 
   #why(thing: Thing, answer: PieceOutcome, nameOf: (player: number) => string) {
     if (answer.ok) return null
-    if (answer.why === 'refused') return { text: `Not taken back: ${answer.reason}`, player: 0 }
     const player = answer.by?.player ?? 0
-    const why = `${nameOf(player)} was first with ${called(thing)}`
-    return { text: `Not taken back: ${player === 0 ? 'you were out of touch' : why}.`, player }
+    const isTheirs = answer.code === 'late' || answer.code === 'held'
+    if (!isTheirs || player === 0) return { text: `Not taken back: ${answer.reason}.`, player: 0 }
+    return {
+      text: `Not taken back: ${nameOf(player)} was first with ${called(thing)}.`,
+      player,
+    }
   }
 }

@@ -120,7 +120,7 @@ export function Scores({ play }: { play: Play }): ComponentChild {
   const { session } = play
   const all = play.standings
   const watching = session.members.filter(({ player }) => all.every((row) => row.player !== player))
-  const round = rows.round(session)
+  const round = rows.round(session.table)
   return (
     <section class="scores" aria-label="Scores">
       <h2>
@@ -190,7 +190,7 @@ export function Feed({ play }: { play: Play }): ComponentChild {
 export function Winner({ play }: { play: Play }): ComponentChild {
   const { session } = play
   const now = session.now()
-  const round = rows.round(session)
+  const round = rows.round(session.table)
   if (!rows.isCheering(round, now)) return null
   const winner = session.members.find(({ player }) => player === round.winner)
   const mine = winner?.inc === session.me.inc

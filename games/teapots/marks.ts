@@ -46,7 +46,7 @@ export function marksOf(play: Play): Record<string, string | number> {
     flying: play.flights.at(session.now()).length,
     tea: seat?.standing?.tea ?? '',
     points: points.sort().join(','),
-    hits: hitsTotal(session),
+    hits: hitsTotal(session.table),
     counted: seat?.counted ?? 0,
     claims: seat?.claims ?? 0,
     returns,

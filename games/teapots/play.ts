@@ -48,8 +48,8 @@ export class Play extends Player {
     this.#decisions = decisions
     this.#watching = new Flights(session)
     this.sugar = new Sugar(session)
-    this.#blows = rows.hitsTotal(session)
-    session.on('table', () => this.#hear())
+    this.#blows = rows.hitsTotal(session.table)
+    session.table.on('changed', () => this.#hear())
     session.on('objects', () => lull(session))
   }
 
@@ -62,7 +62,7 @@ export class Play extends Player {
   get standings(): rows.Standing[] {
     const { members } = this.session
     const players = members.map(({ player }) => player)
-    return rows.standings(this.session, players, this.session.now())
+    return rows.standings(this.session.table, players, this.session.now())
   }
 
   /** Who toppled whom a moment ago, newest first. */
@@ -118,7 +118,7 @@ export class Play extends Player {
 
   #hear(): void {
     const seenAt = performance.now()
-    for (const blow of rows.blowsAfter(this.session, this.#blows)) {
+    for (const blow of rows.blowsAfter(this.session.table, this.#blows)) {
       this.#blows = blow.number
       if (blow.tea === 0) this.#feed = [{ ...blow, seenAt }, ...this.#feed].slice(0, FEED_MAX)
     }

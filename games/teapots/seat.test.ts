@@ -40,9 +40,9 @@ async function play(w: SessionWorld, players: readonly Player[], ms: number): Pr
 }
 
 function pointsOf(session: Session): string {
-  return session
+  return session.table
     .keys()
-    .map((key) => `${key}: ${String(session.get(key))}`)
+    .map((key) => `${key}: ${String(session.table.get(key))}`)
     .join('\n')
 }
 
@@ -54,7 +54,7 @@ describe('seats at one tray', LONG, () => {
     const w = world({ seed: 3, conditions: 'rtt=60,loss=3%,jitter=15' })
     const players = [await sit(w, 'Ada'), await sit(w, 'Grace'), await sit(w, 'Linus')]
     await play(w, players, 12_000)
-    const total = rows.hitsTotal(players[0]!.session)
+    const total = rows.hitsTotal(players[0]!.session.table)
     expect(total).toBeGreaterThan(5)
     for (const { seat } of players) seat.intent = { move: [0, 0], aim: null, fire: false }
     await w.run(3_000)
@@ -64,7 +64,7 @@ describe('seats at one tray', LONG, () => {
       expect(session.all(Pot)).toHaveLength(3)
     }
     const claims = players.reduce((sum, { seat }) => sum + seat.counted, 0)
-    expect(claims).toBe(rows.hitsTotal(first!.session))
+    expect(claims).toBe(rows.hitsTotal(first!.session.table))
   })
 
   test('T49: what is no claim is refused by the name of its field (AP-3)', async () => {
@@ -72,10 +72,13 @@ describe('seats at one tray', LONG, () => {
     const { hit } = decisions(new SessionCourt())
     const claim = { at: 1, pos: [1, 2], aim: 1, victim: 2, after: 3 } as const
     const session = await w.join({ game: 'teapots', name: 'Eve', types: [hit] })
-    const no = (args: unknown) => (): unknown => session.act(hit, args as never)
-    expect(no(null)).toThrow(/must be an object of the fields at, pos, aim, victim, after/)
-    expect(no({ ...claim, pos: [1, '2'] })).toThrow(/field pos: must be a finite number: "2"/)
-    expect(no({ ...claim, points: 9 })).toThrow(/no field is called "points"/)
+    const no = (args: unknown): Promise<unknown> => session.act(hit, args as never)
+    await expect(no(null)).rejects.toThrow(
+      /must be an object of the fields at, pos, aim, victim, after/,
+    )
+    const odd = no({ ...claim, pos: [1, '2'] })
+    await expect(odd).rejects.toThrow(/field pos: must be a finite number: "2"/)
+    await expect(no({ ...claim, points: 9 })).rejects.toThrow(/no field is called "points"/)
   })
 
   test('T49, T80: the server dies in the middle of it: no hit is lost, none counts twice', async () => {
@@ -95,15 +98,15 @@ describe('seats at one tray', LONG, () => {
       expect(pointsOf(session)).toBe(pointsOf(others[0]!.session))
     }
     const { session } = others[0]!
-    const blows = rows.blowsAfter(session, 0)
+    const blows = rows.blowsAfter(session.table, 0)
     expect(blows.map(({ number }) => number)).toEqual(
-      blows.map((_, i) => rows.hitsTotal(session) - blows.length + 1 + i),
+      blows.map((_, i) => rows.hitsTotal(session.table) - blows.length + 1 + i),
     )
     // What a seat was told counted is in the table; Ada's own last hits nobody was told of.
     const told = others.reduce((sum, { seat }) => sum + seat.counted, 0)
-    expect(rows.hitsTotal(session) - told).toBeLessThanOrEqual(ada!.seat.counted + 2)
-    expect(rows.hitsTotal(session)).toBeGreaterThanOrEqual(told)
-    expect(rows.hitsTotal(session)).toBeGreaterThan(5)
+    expect(rows.hitsTotal(session.table) - told).toBeLessThanOrEqual(ada!.seat.counted + 2)
+    expect(rows.hitsTotal(session.table)).toBeGreaterThanOrEqual(told)
+    expect(rows.hitsTotal(session.table)).toBeGreaterThan(5)
   })
 
   test('T8: a cube flies the same way for all, though only its throw was told', async () => {

@@ -86,7 +86,7 @@ export class Seat {
     this.#decisions = decisions
     this.#sugar = sugar
     this.#events = events
-    this.#blows = rows.hitsTotal(session)
+    this.#blows = rows.hitsTotal(session.table)
     const { player } = session.me
     const waited = session.all(Pot).find(isOurs)
     this.body = waited ? bodyOf(waited) : bodyAt(SPOTS[(player * 5) % SPOTS.length]!)
@@ -96,12 +96,12 @@ export class Seat {
     while (this.#cubes.length < flight.CUBES_MAX) this.#cubes.push(session.create(Cube))
     // It goes on where it waited, if it was not put elsewhere since.
     if (waited) this.#poured = this.standing?.since ?? -1
-    this.#deaf = session.on('table', () => this.#feel())
+    this.#deaf = session.table.on('changed', () => this.#feel())
   }
 
   /** How we stand; null until the server has filled our pot. */
   get standing(): rows.Standing | null {
-    return rows.standing(this.session, this.session.me.player, this.session.now())
+    return rows.standing(this.session.table, this.session.me.player, this.session.now())
   }
 
   /** Whether our pot stands, filled. */
@@ -177,7 +177,7 @@ export class Seat {
     const found: Rival[] = []
     for (const pot of this.session.all(Pot)) {
       if (pot === this.pot || pot.away) continue
-      const row = rows.standing(this.session, playerOf(pot), now)
+      const row = rows.standing(this.session.table, playerOf(pot), now)
       if (!row || row.tea === 0) continue
       const { pos, vel } = this.#views.of(pot)
       found.push({ player: row.player, pos, vel, safe: now < row.since + rows.SAFE_MS })
@@ -232,7 +232,7 @@ export class Seat {
     try {
       const outcome = await this.session.act(this.#decisions.hit, claim)
       if (outcome.ok) this.counted++
-      else this.#events.refused(outcome.why)
+      else this.#events.refused(outcome.reason)
     } catch {
       // The session is lost, and says so itself.
     } finally {
@@ -267,7 +267,7 @@ export class Seat {
   }
 
   #feel(): void {
-    for (const blow of rows.blowsAfter(this.session, this.#blows)) {
+    for (const blow of rows.blowsAfter(this.session.table, this.#blows)) {
       this.#blows = blow.number
       if (blow.victim !== this.session.me.player) continue
       this.body = struck(this.body, scale(wayOf(blow.aim), BLOW))

@@ -125,7 +125,7 @@ describe('actions', () => {
     for (const bytes of messages) expect(bytes.length).toBeLessThan(64 * 1024)
     const member = actions.create()
     told(member, messages)
-    expect(member.told).toEqual(primary.kept)
+    expect(member.published).toEqual(primary.kept)
   })
 
   test('limits are named with their values', () => {

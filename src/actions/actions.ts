@@ -103,7 +103,7 @@ export interface Actions {
   /** The players who are here. */
   here: number[]
   kept: Map<string, string>
-  told: Map<string, string>
+  published: Map<string, string>
   timers: Timers
 }
 
@@ -112,7 +112,7 @@ export type ActionEvent = { kind: 'table'; keys: string[] } | TimersDue
 
 /** An empty table. */
 export function create(): Actions {
-  const tables = { kept: new Map<string, string>(), told: new Map<string, string>() }
+  const tables = { kept: new Map<string, string>(), published: new Map<string, string>() }
   return { me: 0, primary: 0, here: [], ...tables, timers: timers.create() }
 }
 
@@ -147,7 +147,7 @@ export function decodeAnswer(
 
 /** A value of the table as this member was told it. */
 export function read(actions: Actions, key: string): Value | undefined {
-  const kept = isGames(key) ? actions.told.get(key) : undefined
+  const kept = isGames(key) ? actions.published.get(key) : undefined
   return kept === undefined ? undefined : (JSON.parse(kept) as Value)
 }
 
@@ -158,7 +158,9 @@ export function timerOf({ kept }: Actions, id: number): timers.Timer | null {
 
 /** Keys of the told table, sorted. */
 export function keys(actions: Actions, prefix = ''): string[] {
-  return [...actions.told.keys()].filter((key) => isGames(key) && key.startsWith(prefix)).sort()
+  return [...actions.published.keys()]
+    .filter((key) => isGames(key) && key.startsWith(prefix))
+    .sort()
 }
 
 /** Opens another part's state for one action of that player. */
@@ -181,11 +183,12 @@ export function actionsPart(
     perform: (state, now, body, inc, player) =>
       perform({ state, runs, companions, now: now + state.timers.offset }, body, { inc, player }),
     apply,
-    keeps: ({ kept, told }, player) => keeping.keeps(kept, player) || keeping.keeps(told, player),
+    keeps: ({ kept, published }, player) =>
+      keeping.keeps(kept, player) || keeping.keeps(published, player),
     ...timers.clockwork(({ me, primary }: Actions) => me !== 0 && me === primary),
     snapshot: (state) => encode(news, { kind: 'table', rows: rowsOf(state.kept) }),
     reset,
-    told: (state) => encode(news, { kind: 'table', rows: rowsOf(state.told) }),
+    published: (state) => encode(news, { kind: 'table', rows: rowsOf(state.published) }),
     restore,
     welcome,
   }
@@ -266,8 +269,8 @@ function decide(
 }
 
 function written(rows: readonly Row[]): Pick<Effected, 'changes' | 'news'> {
-  const told = rows.length === 0 ? null : encode(news, { kind: 'changes', rows: [...rows] })
-  return { changes: rows.map((row) => encode(change, row)), news: told }
+  const published = rows.length === 0 ? null : encode(news, { kind: 'changes', rows: [...rows] })
+  return { changes: rows.map((row) => encode(change, row)), news: published }
 }
 
 function checkRows(made: readonly Row[]): void {
@@ -422,9 +425,9 @@ function restore(state: Actions, bytes: Uint8Array): boolean {
 }
 
 function reset(state: Actions, out: PartOut<ActionEvent>): void {
-  const gone = [...state.told.keys()].filter((key) => isGames(key))
+  const gone = [...state.published.keys()].filter((key) => isGames(key))
   state.kept = new Map()
-  state.told = new Map()
+  state.published = new Map()
   timers.reset(state.timers, state.kept)
   if (gone.length > 0) out.emit({ kind: 'table', keys: gone })
 }
@@ -447,10 +450,10 @@ function receive(
   if (!said.rows.every((row) => row.value === null || isJson(row.value))) return
   const changed = new Set(said.rows.map((row) => row.key))
   if (said.kind === 'table') {
-    for (const key of state.told.keys()) changed.add(key)
-    state.told = new Map()
+    for (const key of state.published.keys()) changed.add(key)
+    state.published = new Map()
   }
-  for (const row of said.rows) put(state.told, row)
+  for (const row of said.rows) put(state.published, row)
   const theirs = [...changed].filter((key) => isGames(key))
   if (theirs.length > 0 || changed.size === 0) out.emit({ kind: 'table', keys: theirs })
 }

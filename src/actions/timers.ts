@@ -122,7 +122,7 @@ export interface Setting {
   knows(action: string): boolean
 }
 
-/** Sets one. @returns its ID @throws HoldfastError `bad-value`, `full`, `unknown` */
+/** Sets one. @returns its ID @throws HoldfastError `bad-value`, `full`, `not-ready` */
 export function set(setting: Setting, ms: unknown, name: unknown, args: unknown): number {
   if (typeof ms !== 'number' || !(ms >= 0 && ms <= LATER_MS_MAX)) {
     throw badValue(`a timer takes 0 to ${LATER_MS_MAX} ms: ${shown(ms)}`)
@@ -132,7 +132,7 @@ export function set(setting: Setting, ms: unknown, name: unknown, args: unknown)
   }
   const { rows, now } = setting
   if (Number.isNaN(now)) {
-    throw new HoldfastError('unknown', 'what time it is in the session is not known yet')
+    throw new HoldfastError('not-ready', 'what time it is in the session is not known yet')
   }
   const count = startingWith(rows, PREFIX).length
   if (count >= TIMERS_MAX) {

@@ -57,7 +57,7 @@ export interface HttpServer {
 /**
  * Starts to listen.
  *
- * @throws HoldfastError `port-taken`, `denied`, `unreachable` or `bad-value`, with what to do
+ * @throws HoldfastError `port-taken`, `port-denied`, `unreachable` or `bad-value`, with what to do
  */
 export async function openServer(place: Place, answer: Answer): Promise<HttpServer> {
   const gate = createGate(place.origins)
@@ -137,7 +137,7 @@ function listenError(error: NodeJS.ErrnoException, { host, port, option }: Place
       )
     case 'EACCES':
       return new HoldfastError(
-        'denied',
+        'port-denied',
         `${place} is not allowed to us; choose ${option} above 1023`,
       )
     case 'EADDRNOTAVAIL':

@@ -9,7 +9,7 @@
 import { readdirSync } from 'node:fs'
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { metricText, type Sample } from '../runtime/prometheus.ts'
+import { gaugeText, metricText, type Sample } from '../runtime/prometheus.ts'
 
 /** What is to be read. */
 export interface Metrics {
@@ -41,10 +41,6 @@ export function createMetrics(): Metrics {
   }
 }
 
-function gauge(name: string, help: string, value: number): string {
-  return metricText(name, 'gauge', help, [{ value }])
-}
-
 function processText(): string {
   const { user, system } = process.cpuUsage()
   const cpu = (name: string, help: string, micros: number): string => {
@@ -60,7 +56,7 @@ function processText(): string {
     cpu('process_cpu_user_seconds_total', 'Processor time outside the system, in s.', user),
     cpu('process_cpu_system_seconds_total', 'Processor time in the system, in s.', system),
     cpu('process_cpu_seconds_total', 'Processor time, in s.', user + system),
-    gauge('process_start_time_seconds', 'When the process began, in s since 1970.', started),
+    gaugeText('process_start_time_seconds', 'When the process began, in s since 1970.', started),
     openFilesText(),
     metricText('nodejs_active_resources', 'gauge', 'What keeps the loop alive.', resources),
   ].join('')
@@ -70,7 +66,7 @@ function processText(): string {
 function openFilesText(): string {
   try {
     const open = readdirSync('/proc/self/fd').length
-    return gauge('process_open_fds', 'Open files, sockets among them.', open)
+    return gaugeText('process_open_fds', 'Open files, sockets among them.', open)
   } catch {
     return ''
   }
@@ -86,10 +82,10 @@ function memoryText(): string {
     return metricText(`nodejs_heap_space_${what}_bytes`, 'gauge', 'Heap, by space.', samples)
   }
   return [
-    gauge('process_resident_memory_bytes', 'Memory that the process holds.', rss),
-    gauge('nodejs_heap_size_total_bytes', 'Heap that is reserved.', heapTotal),
-    gauge('nodejs_heap_size_used_bytes', 'Heap that is used.', heapUsed),
-    gauge('nodejs_external_memory_bytes', 'Memory beside the heap.', external),
+    gaugeText('process_resident_memory_bytes', 'Memory that the process holds.', rss),
+    gaugeText('nodejs_heap_size_total_bytes', 'Heap that is reserved.', heapTotal),
+    gaugeText('nodejs_heap_size_used_bytes', 'Heap that is used.', heapUsed),
+    gaugeText('nodejs_external_memory_bytes', 'Memory beside the heap.', external),
     bySpace('size_total', (at) => spaces[at]!.space_size),
     bySpace('size_used', (at) => spaces[at]!.space_used_size),
   ].join('')
@@ -100,7 +96,7 @@ function lateText(late: IntervalHistogram): string {
   const of = (name: string, help: string, nanos: number): string => {
     // With no reading yet there is a minimum beyond all numbers, and a mean that is none.
     const seconds = late.count === 0 ? 0 : nanos / NANOS
-    return gauge(`nodejs_eventloop_lag_${name}_seconds`, help, seconds)
+    return gaugeText(`nodejs_eventloop_lag_${name}_seconds`, help, seconds)
   }
   const text = [
     of('min', 'The least delay of the loop.', late.min),

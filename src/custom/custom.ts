@@ -11,7 +11,7 @@
 import * as buckets from '../bucket.ts'
 import type { Bucket, Rate } from '../bucket.ts'
 import type { Effected, Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
-import * as slices from '../replication/slices.ts'
+import * as slices from '../replication/chunks.ts'
 import { decode, encode } from '../wire/layout.ts'
 import {
   customAnswer,
@@ -69,7 +69,7 @@ export interface Custom {
   /** As primary or backup. */
   kept: Copy
   /** As this member was told. */
-  told: Copy
+  published: Copy
   /** Of a snapshot that is on its way to us. */
   incoming: slices.Incoming | null
   /** What each may still have passed on. */
@@ -88,7 +88,7 @@ type Events = PartOut<CustomEvent>
 export function create(author: Author): Custom {
   const counters = { malformed: 0, refused: 0, gaps: 0, again: 0, dropped: 0 }
   const own = { me: 0, primary: 0, mesh: false, here: new Set<PeerId>(), offset: NaN }
-  const copies = { kept: fresh(author), told: fresh(author), incoming: null }
+  const copies = { kept: fresh(author), published: fresh(author), incoming: null }
   return { ...own, ...copies, rates: new Map(), counters }
 }
 
@@ -109,7 +109,7 @@ export function customPart(channel: number, author: Author): Part<Custom> {
     },
     apply: ({ kept }, change) => make(kept, author, change),
     snapshot: ({ kept }) => snapshot(kept, author),
-    told: ({ told }) => snapshot(told, author),
+    published: ({ published }) => snapshot(published, author),
     restore: (part, bytes) => {
       const copy = restored(part, author, bytes)
       if (copy) part.kept = copy
@@ -197,19 +197,19 @@ function takeState(part: Custom, author: Author, piece: slices.Piece, out: Event
   part.incoming = null
   const copy = restored(part, author, bytes)
   if (!copy) return
-  part.told = copy
+  part.published = copy
   out.emit({ kind: 'custom-changed' })
 }
 
 function takeChanges(
-  { told, counters }: Custom,
+  { published, counters }: Custom,
   author: Author,
   { before, changes }: { before: number; changes: Uint8Array[] },
   out: Events,
 ): void {
-  if (before > told.made) return void counters.gaps++
-  if (before < told.made) return void counters.again++
-  for (const change of changes) make(told, author, change)
+  if (before > published.made) return void counters.gaps++
+  if (before < published.made) return void counters.again++
+  for (const change of changes) make(published, author, change)
   out.emit({ kind: 'custom-changed' })
 }
 

@@ -2,7 +2,7 @@
 
 import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as calls from '../rpc/calls.ts'
-import { type Answered, type Outcome, TIMEOUT_MS } from '../rpc/messages.ts'
+import { type Answered, type Outcome as Result, TIMEOUT_MS } from '../rpc/messages.ts'
 import type { Rpc, RpcEvent } from '../rpc/state.ts'
 import { shown } from '../wire/fields.ts'
 import { toJson } from '../wire/json.ts'
@@ -10,8 +10,10 @@ import { checkFunction } from '../runtime/options.ts'
 import { isMistake } from '../runtime/reports.ts'
 import { fitAnswer, fitArguments, givenAnswer, givenArguments } from './arguments.ts'
 import { placeOf } from './definitions.ts'
+import { type Stop, stopping } from './disposing.ts'
 import type { Face, Host } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
+import { type CallOutcome, type Refused, refused } from './outcomes.ts'
 import type { Procedure, ProcedureType } from './procedure-types.ts'
 
 /** Who is called: a member, or whoever serves when the call is made. */
@@ -26,10 +28,19 @@ export interface CallOptions {
 }
 
 interface Waiting {
-  resolve(answer: unknown): void
-  reject(error: Error): void
+  readonly settle: (outcome: CallOutcome<unknown>) => void
   type: AnyProcedure
 }
+
+/** What is said of a call that has no answer. */
+const CODES = {
+  failed: 'failed',
+  'not-found': 'away',
+  overloaded: 'overloaded',
+  unreachable: 'unreachable',
+  unknown: 'lost',
+  timeout: 'timeout',
+} as const satisfies Readonly<Record<Exclude<Result, 'ok'>, string>>
 
 type AnyProcedure = ProcedureType<never, unknown>
 
@@ -54,14 +65,14 @@ export class Calls implements Face {
     target: CallTarget,
     args: Args,
     { timeoutMs = TIMEOUT_MS }: CallOptions = {},
-  ): Promise<Answer> {
+  ): Promise<CallOutcome<Answer>> {
     const said = this.#said(type, args)
-    const inc = this.#incOf(target)
-    return new Promise((resolve, reject) => {
+    const found = this.#find(target)
+    if (!('inc' in found)) return found
+    return new Promise((resolve) => {
       this.#host.doNow((now) => {
-        const id = calls.call(this.#rpc, now, inc, said, timeoutMs)
-        const settle = resolve as (answer: unknown) => void
-        this.#waiting.set(id, { resolve: settle, reject, type })
+        const id = calls.call(this.#rpc, now, found.inc, said, timeoutMs)
+        this.#waiting.set(id, { settle: resolve as Waiting['settle'], type })
       })
     })
   }
@@ -69,21 +80,20 @@ export class Calls implements Face {
   /** Tells a member, or all others. @throws HoldfastError, see `Session` */
   note<Args>(type: ProcedureType<Args>, target: NoteTarget, args: Args): void {
     const said = this.#said(type, args)
-    const inc = target === 'all' ? 0 : this.#incOf(target)
+    const found = target === 'all' ? { inc: 0 } : this.#find(target)
+    if (!('inc' in found)) throw new HoldfastError('not-found', found.reason)
+    const { inc } = found
     this.#host.doNow((now) => calls.note(this.#rpc, now, inc, said))
   }
 
   /** Says what is done here when it is called. @returns stops it */
-  answer<Args, Answer>(
-    type: ProcedureType<Args, Answer>,
-    handler: Procedure<Args, Answer>,
-  ): () => void {
+  answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop {
     placeOf(this.#types, type)
     checkFunction(`the answer to "${type.name}"`, handler)
     this.#handlers.set(type.name, handler)
-    return () => {
+    return stopping(() => {
       if (this.#handlers.get(type.name) === handler) this.#handlers.delete(type.name)
-    }
+    })
   }
 
   /** The session is over: of what is under way nobody knows. */
@@ -94,7 +104,7 @@ export class Calls implements Face {
   }
 
   /** A call of ours is settled, or somebody calls. */
-  told(event: RpcEvent): void {
+  onEvent(event: RpcEvent): void {
     if (event.kind === 'settled') return this.#settled(event.id, event.outcome, event.text)
     const type = this.#types.find(({ name }) => name === event.method)
     const run = this.#handlers.get(event.method)
@@ -125,17 +135,15 @@ export class Calls implements Face {
       )
   }
 
-  #settled(id: number, outcome: Outcome, text: string): void {
+  #settled(id: number, result: Result, text: string): void {
     const waiting = this.#waiting.get(id)
     if (!waiting) return
     this.#waiting.delete(id)
-    const { name, signature } = waiting.type
-    const no = (code: ErrorCode, why: string): void =>
-      waiting.reject(new HoldfastError(code, `procedure "${name}": ${why}`))
-    if (outcome !== 'ok') return no(outcome, text)
-    const answer = fitAnswer(signature, JSON.parse(text))
-    if (answer.ok) return waiting.resolve(answer.value)
-    no('failed', `it ran, and what came back does not fit: ${answer.why}`)
+    const { settle, type } = waiting
+    if (result !== 'ok') return settle(refused(CODES[result], text))
+    const answer = fitAnswer(type.signature, JSON.parse(text))
+    if (answer.ok) return settle(answer)
+    settle(refused('failed', `it ran, and what came back does not fit: ${answer.why}`))
   }
 
   #said(type: AnyProcedure, args: unknown): calls.Said {
@@ -148,17 +156,15 @@ export class Calls implements Face {
   }
 
   // A player is the same over all its incarnations.
-  #incOf(target: CallTarget): PeerId {
+  #find(target: CallTarget): { readonly inc: PeerId } | Refused<'away'> {
     if (target !== 'primary' && typeof (target as MemberInfo | null)?.player !== 'number') {
       throw badValue(`who is called is a member, or "primary": ${shown(target)}`)
     }
     if (target === 'primary') {
-      if (this.#host.primary) return this.#host.primary.inc
-      throw new HoldfastError('not-found', 'nobody serves just now')
+      return this.#host.primary ?? refused('away', 'nobody serves just now')
     }
     const found = this.#host.members.find(({ player }) => player === target.player)
-    if (found) return found.inc
-    throw new HoldfastError('not-found', `"${target.name}" is not here`)
+    return found ?? refused('away', `"${target.name}" is not here`)
   }
 }
 

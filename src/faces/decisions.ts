@@ -1,12 +1,14 @@
 /** The actions of a session as its user sees them: what is asked for, and the table they write. */
 
 import * as actions from '../actions/actions.ts'
-import { settle } from './answers.ts'
-import type { ActionOutcome } from './events.ts'
+import { outcomeOf } from './answers.ts'
 import type { ActionType } from './action-types.ts'
 import { givenArguments } from './arguments.ts'
 import { placeOf } from './definitions.ts'
-import type { Face, Host, ReadTable } from './kind.ts'
+import { Listeners } from './emitter.ts'
+import type { Face, Host } from './kind.ts'
+import { type ActionOutcome, refused } from './outcomes.ts'
+import type { TableEvents, TableView } from './table-view.ts'
 
 type AnyAction = ActionType<never, unknown>
 
@@ -15,7 +17,8 @@ export class Decisions implements Face {
   readonly #types: readonly AnyAction[]
   readonly #state: actions.Actions
   readonly #host: Host
-  readonly table: ReadTable
+  readonly table: TableView
+  readonly #events: Listeners<TableEvents>
   // Timers that we, as who serves, have asked for and have no answer about.
   readonly #falling = new Set<number>()
 
@@ -23,9 +26,11 @@ export class Decisions implements Face {
     this.#types = types
     this.#state = state
     this.#host = host
+    this.#events = new Listeners('the table', ['changed'], host.reports)
     this.table = {
       get: (key) => actions.read(state, key),
       keys: (prefix) => actions.keys(state, prefix),
+      on: (name, listener, options) => this.#events.on(name, listener, options),
     }
   }
 
@@ -35,14 +40,18 @@ export class Decisions implements Face {
     const given = givenArguments(`the action "${type.name}"`, type.signature, args)
     const body = actions.encodeCall(type.name, given)
     return new Promise((resolve, reject) => {
-      const settled = (bytes: Uint8Array): void => settle(type, bytes, resolve, reject)
-      this.#host.ask({ body: () => body, settle: settled, reject })
+      this.#host.ask({
+        body: () => body,
+        settle: (bytes) => resolve(outcomeOf(type, bytes)),
+        lost: (why) => resolve(refused('lost', why)),
+        reject,
+      })
     })
   }
 
   /** Keys of the table are others; or timers are due, at who serves. */
-  told(event: actions.ActionEvent): void {
-    if (event.kind === 'table') return void this.#host.tell('table', event.keys)
+  onEvent(event: actions.ActionEvent): void {
+    if (event.kind === 'table') return this.#events.emit('changed', event.keys)
     for (const id of event.ids) if (!this.#falling.has(id)) this.#fire(id)
   }
 
@@ -60,6 +69,6 @@ export class Decisions implements Face {
       this.#host.reports.report(new Error(answer.why), `a timer of "${name}"`, type ?? this)
     }
     const reject = (): void => void this.#falling.delete(id)
-    this.#host.ask({ body, settle: settled, reject })
+    this.#host.ask({ body, settle: settled, lost: reject, reject })
   }
 }

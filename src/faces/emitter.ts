@@ -2,6 +2,8 @@
 
 import { badValue } from '../machine.ts'
 import type { Reports } from '../runtime/reports.ts'
+import { type Stop, stopping } from './disposing.ts'
+import { guarded } from './guarded.ts'
 
 /** What `on` takes besides. */
 export interface Listen {
@@ -11,10 +13,25 @@ export interface Listen {
   readonly once?: boolean
 }
 
+/** Something that tells what happens. */
+export interface Emitter<Events> {
+  /**
+   * Calls the listener at each such event. One that throws is reported, and the others hear.
+   *
+   * @returns stops it
+   * @throws HoldfastError code `bad-value` for an event that there is not, or no function
+   */
+  on<Name extends keyof Events>(
+    name: Name,
+    listener: (value: Events[Name]) => void,
+    options?: Listen,
+  ): Stop
+}
+
 type Listener<Value> = (value: Value) => void
 
 /** The events of one thing, by name. */
-export class Emitter<Events> {
+export class Listeners<Events> implements Emitter<Events> {
   readonly #what: string
   readonly #names: readonly (keyof Events)[]
   readonly #reports: Reports
@@ -27,29 +44,23 @@ export class Emitter<Events> {
     this.#reports = reports
   }
 
-  /**
-   * Calls the listener at each such event. One that throws is reported, and the others hear.
-   *
-   * @returns stops it
-   * @throws HoldfastError code `bad-value` for an event that there is not, or no function
-   */
   on<Name extends keyof Events>(
     name: Name,
     listener: Listener<Events[Name]>,
     { signal, once = false }: Listen = {},
-  ): () => void {
+  ): Stop {
     this.#check(name, listener)
-    if (signal?.aborted) return () => {}
+    if (signal?.aborted) return stopping(() => {})
     const known = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, known)
-    const stop = (): void => {
+    const stop = stopping(() => {
       known.delete(hear as Listener<never>)
       signal?.removeEventListener('abort', stop)
-    }
-    const guarded = this.#reports.listener(`a listener of "${String(name)}"`, listener)
+    })
+    const heard = guarded(this.#reports, `a listener of "${String(name)}"`, listener)
     const hear: Listener<Events[Name]> = (value) => {
       if (once) stop()
-      guarded(value)
+      heard(value)
     }
     known.add(hear as Listener<never>)
     signal?.addEventListener('abort', stop)
@@ -71,7 +82,7 @@ export class Emitter<Events> {
   }
 
   /** Tells everybody who listened when it happened, and has not stopped since. */
-  tell<Name extends keyof Events>(name: Name, value: Events[Name]): void {
+  emit<Name extends keyof Events>(name: Name, value: Events[Name]): void {
     const known = this.#listeners.get(name)
     for (const hear of [...(known ?? [])]) {
       if (known!.has(hear)) (hear as Listener<Events[Name]>)(value)

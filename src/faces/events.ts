@@ -1,7 +1,7 @@
 /** What a session tells, and what it shows of itself. */
 
 import type { Environment } from '../ports.ts'
-import { Emitter } from './emitter.ts'
+import { Listeners } from './emitter.ts'
 import type { ObjectHandle } from './handles.ts'
 import { type Reported, Reports } from '../runtime/reports.ts'
 import type { ByteRates } from '../runtime/member/traffic.ts'
@@ -35,8 +35,6 @@ export interface SessionEvents {
   pieces: void
   /** Server and backup were gone at once, and no survivor was shown secret fields of these. */
   lostSecrets: readonly number[]
-  /** Keys of the table that changed. */
-  table: readonly string[]
   recovered: Recovery
   healed: Healing
   /**
@@ -48,25 +46,25 @@ export interface SessionEvents {
 
 const NAMES: readonly (keyof SessionEvents)[] = [
   ...(['status', 'safety', 'primary', 'backup', 'join', 'leave', 'members'] as const),
-  ...(['objects', 'asked', 'pieces', 'lostSecrets', 'table'] as const),
+  ...(['objects', 'asked', 'pieces', 'lostSecrets'] as const),
   ...(['recovered', 'healed', 'error'] as const),
 ]
 
 /** The events of a session that is about to be, and where errors of the game are reported. */
 export function openEvents({ loop, report }: Pick<Environment, 'loop' | 'report'>): {
-  events: Emitter<SessionEvents>
+  events: Listeners<SessionEvents>
   reports: Reports
 } {
   const reports = new Reports({
     soon: (run) => loop.soon(run),
     tell: (reported) => {
       if (!events.hears('error')) return false
-      events.tell('error', reported)
+      events.emit('error', reported)
       return true
     },
     place: ({ error, where }) => report(error, where),
   })
-  const events: Emitter<SessionEvents> = new Emitter('a session', NAMES, reports)
+  const events: Listeners<SessionEvents> = new Listeners('a session', NAMES, reports)
   return { events, reports }
 }
 
@@ -78,9 +76,6 @@ export interface Asking {
   grant(): void
   refuse(): void
 }
-
-/** What came of an action. */
-export type ActionOutcome<Answer> = { ok: true; value: Answer } | { ok: false; why: string }
 
 /** The server and its backup were gone at once, and the others went on. */
 export interface Recovery {

@@ -14,7 +14,8 @@ import {
   updated,
   valueOf,
 } from '../wire/schema.ts'
-import { Emitter, type Listen } from './emitter.ts'
+import type { Stop } from './disposing.ts'
+import { type Emitter, type Listen, Listeners } from './emitter.ts'
 import { type Course, foresees, rowOf, viewOf } from './motion.ts'
 import { DONE, type GiveOutcome, refusal, type TakeOutcome } from './outcomes.ts'
 import type { Reports } from '../runtime/reports.ts'
@@ -39,12 +40,12 @@ export interface ObjectEvents {
 const EVENTS = ['changed', 'granted', 'lost', 'denied', 'gone'] as const
 
 /** One object, live. The same object is the same handle for as long as it lives. */
-export interface ObjectHandle<F extends Fields = Fields> {
+export interface ObjectHandle<F extends Fields = Fields> extends Emitter<ObjectEvents> {
   /** Unique in the session, for ever: it stays when the object changes hands. */
   readonly id: string
   readonly type: ObjectType<F>
   /** The newest state that is known here. It never changes: a new one takes its place. */
-  readonly state: StateOf<F>
+  readonly state: Readonly<StateOf<F>>
   /** Whether we own it, and may change it. */
   readonly mine: boolean
   readonly alive: boolean
@@ -61,7 +62,7 @@ export interface ObjectHandle<F extends Fields = Fields> {
    * @param into  an object that an earlier call returned, to be used again; what is returned
    *   counts, for a state is never written to
    */
-  view(into?: StateOf<F>): StateOf<F>
+  view(into?: Readonly<StateOf<F>>): Readonly<StateOf<F>>
   /**
    * Changes some fields.
    *
@@ -76,7 +77,7 @@ export interface ObjectHandle<F extends Fields = Fields> {
    * trip to the server; where its owner is asked, within 10 s more; after 30 s in any case. Granted
    * is of that moment: it may be followed by `lost`.
    *
-   * @throws HoldfastError code `left` when the session ends first
+   * @throws HoldfastError code `left`
    */
   take(): Promise<TakeOutcome>
   /**
@@ -85,17 +86,6 @@ export interface ObjectHandle<F extends Fields = Fields> {
    * @throws HoldfastError `not-owner`, `not-found` once it ended, `left`
    */
   give(to: MemberInfo): Promise<GiveOutcome>
-  /**
-   * Calls the listener at each such event of this object.
-   *
-   * @returns stops it
-   * @throws HoldfastError code `bad-value` for an event that there is not
-   */
-  on<Name extends keyof ObjectEvents>(
-    name: Name,
-    listener: (value: ObjectEvents[Name]) => void,
-    options?: Listen,
-  ): () => void
 }
 
 /** What a handle needs of its session. */
@@ -136,7 +126,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   #doomed = false
   // What came is measured, and was not shown yet.
   #measured = false
-  #events: Emitter<ObjectEvents> | null = null
+  #events: Listeners<ObjectEvents> | null = null
   // Who asks twice waits for one answer.
   #taking: Promise<TakeOutcome> | null = null
 
@@ -188,7 +178,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 
   /** Not for users: a newer state came, with these fields, so old at each stage. */
-  told(mask: number, ages: readonly Millis[] | null): void {
+  onChange(mask: number, ages: readonly Millis[] | null): void {
     if (this.#kept) return
     this.#stale |= mask
     this.#took(ages)
@@ -243,8 +233,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   #changedHands(before: PeerId): void {
     const { me } = this.#host
     const { owner } = this.#replica
-    if (owner === me && before !== me) this.tell('granted', { from: this.#host.find(before) })
-    else if (before === me && owner !== me) this.tell('lost', { to: this.#host.find(owner) })
+    if (owner === me && before !== me) this.emit('granted', { from: this.#host.find(before) })
+    else if (before === me && owner !== me) this.emit('lost', { to: this.#host.find(owner) })
   }
 
   #took(ages: readonly Millis[] | null): void {
@@ -266,7 +256,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     rowOf(this.type.course!, 'velocity', fields, came.velocity)
   }
 
-  view(into?: StateOf<F>): StateOf<F> {
+  view(into?: Readonly<StateOf<F>>): Readonly<StateOf<F>> {
     const { course } = this.type
     if (!this.#motion || !course || this.mine) return this.state
     const { viewer } = this.#host
@@ -347,14 +337,14 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     name: Name,
     listener: (value: ObjectEvents[Name]) => void,
     options?: Listen,
-  ): () => void {
-    this.#events ??= new Emitter('an object', EVENTS, this.#host.reports)
+  ): Stop {
+    this.#events ??= new Listeners('an object', EVENTS, this.#host.reports)
     return this.#events.on(name, listener, options)
   }
 
   /** Not for users. */
-  tell<Name extends keyof ObjectEvents>(name: Name, value: ObjectEvents[Name]): void {
-    this.#events?.tell(name, value)
+  emit<Name extends keyof ObjectEvents>(name: Name, value: ObjectEvents[Name]): void {
+    this.#events?.emit(name, value)
   }
 
   get #name(): string {

@@ -67,7 +67,7 @@ export class KindHost implements Host {
     return this.#shared.roster.findPlayer(player)
   }
 
-  tell(event: string, value: unknown): boolean {
+  emit(event: string, value: unknown): boolean {
     return this.#shared.tell(event, value)
   }
 

@@ -1,5 +1,6 @@
 /** How a hub is opened on a web server that is already there. */
 
+import { ASYNC_DISPOSE } from './disposing.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
 import { acceptStreams, type StreamServer } from '../drivers/net/websocket-server.ts'
 import type { StreamServerOptions, WebServer } from '../drivers/net/websocket-server.ts'
@@ -57,6 +58,8 @@ export interface HubHandle {
    * closes this too; but it waits for streams, so close the hub before. A second call is the first.
    */
   close(): Promise<void>
+  /** The same, at the end of a block of `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /** What the program of this package wants besides. */
@@ -204,6 +207,10 @@ class OpenHub implements HubHandle {
       standing: entry.standing,
       epoch: entry.register.epoch,
     }))
+  }
+
+  [ASYNC_DISPOSE](): Promise<void> {
+    return this.close()
   }
 
   close(): Promise<void> {

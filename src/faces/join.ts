@@ -96,7 +96,7 @@ export const PLAYERS_MAX = 256
  * after a second what is sure to be no hub, after five that nobody listens, after fifteen that a
  * hub is there and nobody lets us in.
  *
- * @throws HoldfastError `bad-value`, `unreachable`, `denied` (the hub takes none of our origin),
+ * @throws HoldfastError `bad-value`, `unreachable`, `forbidden` (the hub takes none of our origin),
  *   `timeout`, `full`, `version`, `schema`, `elsewhere`
  */
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Running> {
@@ -113,8 +113,8 @@ export async function joinIn(environment: Environment, options: JoinOptions): Pr
     wish,
     slots: session.parts,
     conditions: options.condition ? parse(options.condition) : null,
-    told: (event) => door.told(event),
-    toldAll: () => session.toldAll(),
+    onEvent: (event) => door.told(event),
+    onSettled: () => session.onSettled(),
   })
   // Before anything can be drawn.
   session.bind(runner)

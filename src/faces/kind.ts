@@ -5,9 +5,9 @@
 
 import type { Draft, ErrorCode, Millis, Part, PartOut, PeerId } from '../machine.ts'
 import type { Question } from './questions.ts'
-import type { Value } from '../actions/actions.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { MemberInfo } from './member-info.ts'
+import type { TableView } from './table-view.ts'
 import type { Viewer } from './viewer.ts'
 
 /** What `join` takes in `types`. */
@@ -56,16 +56,10 @@ export interface Verbs {
   part(definition: never): unknown
 }
 
-/** The table as a member reads it. */
-export interface ReadTable {
-  get(key: string): Value | undefined
-  keys(prefix: string): string[]
-}
-
 /** What stands between a part and its user. */
 export interface Face extends Partial<Verbs> {
   /** The table that the actions of the game write. */
-  readonly table?: ReadTable
+  readonly table?: TableView
   /** How the user sees what moves. */
   readonly viewer?: Viewer
   /** False while what there is of it already is still on its way to a member that joins. */
@@ -73,7 +67,7 @@ export interface Face extends Partial<Verbs> {
   /** Before anything is done: draws bytes that nobody can guess. */
   begin?(random: (count: number) => Uint8Array): void
   /** The part told something. */
-  told?(event: never): void
+  onEvent?(event: never): void
   /** There is a new view. */
   viewed?(): void
   /** All that one verb brought was told. */
@@ -100,7 +94,7 @@ export interface Host {
   find(inc: PeerId): MemberInfo | null
   findPlayer(player: number): MemberInfo | null
   /** Tells the listeners of one of the session’s events. @returns whether there is any */
-  tell(event: string, value: unknown): boolean
+  emit(event: string, value: unknown): boolean
   /** The own clock; NaN once the session was left. */
   clock(): Millis
   /** Session time; NaN while it is not known. */

@@ -1,6 +1,5 @@
 /** A session as it runs: one member, and the faces of what the game names. */
 
-import type { Value } from '../actions/actions.ts'
 import { parse } from '../faults/conditions.ts'
 import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as member from '../member/member.ts'
@@ -12,15 +11,17 @@ import type { View } from '../session/messages.ts'
 import { shown } from '../wire/fields.ts'
 import { Absence } from './absence.ts'
 import { type Definitions, kindOf, notGiven } from './definitions.ts'
-import type { Emitter, Listen } from './emitter.ts'
+import { ASYNC_DISPOSE, type Stop } from './disposing.ts'
+import type { Listen, Listeners } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
 import { KindHost, type Shared } from './host.ts'
-import type { Definition, Face, Kind, Opened, ReadTable, Verbs } from './kind.ts'
+import type { Definition, Face, Kind, Opened, Verbs } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 import { Questions } from './questions.ts'
 import { Roster } from './roster.ts'
 import type { Session } from './session.ts'
+import type { TableView } from './table-view.ts'
 import { formatToken } from './token.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -50,7 +51,7 @@ export interface Running extends Session {
 
 /** See the head of this file. */
 export class Live implements Running {
-  readonly #events: Emitter<SessionEvents>
+  readonly #events: Listeners<SessionEvents>
   readonly #questions = new Questions()
   readonly #kinds = new Map<Kind, Opened>()
   readonly #faces = new Map<number, Face>()
@@ -68,7 +69,7 @@ export class Live implements Running {
   /** @param options  what `join` was given */
   constructor(
     { kinds }: Definitions,
-    events: Emitter<SessionEvents>,
+    events: Listeners<SessionEvents>,
     reports: Reports,
     options: object,
   ) {
@@ -82,7 +83,7 @@ export class Live implements Running {
       isOver: () => this.#status === 'lost' || this.#runner === null,
       ask: (channel, question) => this.#questions.ask(this.#runner, channel, question),
       tell: (event, value) => {
-        this.#tell(event as keyof SessionEvents, value as never)
+        this.#emit(event as keyof SessionEvents, value as never)
         return this.#events.hears(event as keyof SessionEvents)
       },
     }
@@ -183,7 +184,7 @@ export class Live implements Running {
     name: Name,
     listener: (value: SessionEvents[Name]) => void,
     options?: Listen,
-  ): () => void {
+  ): Stop {
     return this.#events.on(name, listener, options)
   }
 
@@ -196,22 +197,14 @@ export class Live implements Running {
     return this.#face('all', type).all!(type as never) as never
   }
 
-  act(type: Definition, args: unknown): never {
+  async act(type: Definition, args: unknown): Promise<never> {
     this.#checkOpen('act')
     return this.#face('act', type).act!(type as never, args as never) as never
   }
 
-  get(key: string): Value | undefined {
-    return this.#table?.get(key)
-  }
-
-  keys(prefix = ''): string[] {
-    return this.#table?.keys(prefix) ?? []
-  }
-
-  get #table(): ReadTable | null {
+  get table(): TableView {
     for (const { table } of this.#faces.values()) if (table) return table
-    return null
+    throw new HoldfastError('not-found', 'there is no table: join was given no type of actions')
   }
 
   async call(
@@ -228,9 +221,9 @@ export class Live implements Running {
     this.#face('note', type).note!(type as never, target as never, args as never)
   }
 
-  answer(type: Definition, handler: unknown): () => void {
+  answer(type: Definition, handler: unknown): Stop {
     const face = this.#face('answer', type)
-    return face.answer!(type as never, handler as never) as () => void
+    return face.answer!(type as never, handler as never) as Stop
   }
 
   part(type: Definition): never {
@@ -261,6 +254,10 @@ export class Live implements Running {
     this.end('left')
   }
 
+  [ASYNC_DISPOSE](): Promise<void> {
+    return this.leave()
+  }
+
   end(why: string): void {
     this.#runner?.stop()
     this.#ended(why)
@@ -283,7 +280,7 @@ export class Live implements Running {
         return this.#joined(event.inc, event.player, event.lost)
       case 'recovered': {
         const { epoch, gone, silent } = event
-        return this.#tell('recovered', {
+        return this.#emit('recovered', {
           epoch,
           witness: this.#roster.find(event.witness),
           gone,
@@ -293,7 +290,7 @@ export class Live implements Running {
       case 'view':
         return this.#viewed(event.view, event.before)
       case 'done':
-        return this.#questions.told(event.seq, event.outcome)
+        return this.#questions.onOutcome(event.seq, event.outcome)
       case 'unknown':
         for (const seq of event.seqs) this.#questions.forget(seq, 'the session forgot us')
         return
@@ -302,7 +299,7 @@ export class Live implements Running {
       case 'failed':
         return this.#fail(event.code, event.why)
       case 'part':
-        return this.#faces.get(event.channel)?.told?.(event.event as never)
+        return this.#faces.get(event.channel)?.onEvent?.(event.event as never)
       case 'role':
       case 'slow':
       case 'leased':
@@ -324,17 +321,17 @@ export class Live implements Running {
     const { came, left, changed } = this.#roster.viewed(view, before)
     for (const face of this.#faces.values()) face.viewed?.()
     this.#setStatus('live')
-    for (const info of came) this.#tell('join', info)
-    for (const info of left) this.#tell('leave', info)
-    if (changed) this.#tell('members', this.members)
+    for (const info of came) this.#emit('join', info)
+    for (const info of left) this.#emit('leave', info)
+    if (changed) this.#emit('members', this.members)
     const primary = this.primary
-    if (primary && before?.primary !== view.primary) this.#tell('primary', primary)
-    if (before?.backup !== view.backup) this.#tell('backup', this.backup)
+    if (primary && before?.primary !== view.primary) this.#emit('primary', primary)
+    if (before?.backup !== view.backup) this.#emit('backup', this.backup)
     this.#updateSafety()
   }
 
   /** All that one verb brought was told. */
-  toldAll(): void {
+  onSettled(): void {
     for (const face of this.#faces.values()) face.settled?.()
   }
 
@@ -344,7 +341,7 @@ export class Live implements Running {
     const safety = safetyOf(state.session, this.#roster.view, this.#status)
     if (safety === this.#safety) return
     this.#safety = safety
-    this.#tell('safety', safety)
+    this.#emit('safety', safety)
   }
 
   #setStatus(status: Status): void {
@@ -352,7 +349,7 @@ export class Live implements Running {
     const before = this.#status
     this.#status = status
     if (status === 'reconnecting') this.#absence.begin(this.#runner?.outOfTouchSince() ?? 0)
-    this.#tell('status', status)
+    this.#emit('status', status)
     this.#updateSafety()
     if (before === 'reconnecting' && status === 'live') this.#heal()
   }
@@ -360,7 +357,7 @@ export class Live implements Running {
   #heal(): void {
     if (!this.#runner) return
     const { loop, member: own } = this.#runner
-    this.#tell('healed', this.#absence.end(loop.now(), own.session.client.pending.length))
+    this.#emit('healed', this.#absence.end(loop.now(), own.session.client.pending.length))
   }
 
   #fail(code: ErrorCode, why: string): void {
@@ -385,7 +382,7 @@ export class Live implements Running {
     return this.#runner?.do(verb)
   }
 
-  #tell<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
-    this.#events.tell(name, value)
+  #emit<Name extends keyof SessionEvents>(name: Name, value: SessionEvents[Name]): void {
+    this.#events.emit(name, value)
   }
 }

@@ -7,16 +7,17 @@ import { LIFE_BYTES, NO_LIFE } from '../wire/history.ts'
 import type { Connect, Listening, Loop, MailStore, Stream } from '../ports.ts'
 import type { StreamEvents, Watchdog } from '../ports.ts'
 import { checkKey, type MailboxOptions as Common, wholeNumber } from '../runtime/mailbox/options.ts'
-import { Mailbox } from './mailbox.ts'
+import { RunningMailbox } from './mailbox.ts'
+import type { Mailbox } from './mailbox-types.ts'
 
-export { Mailbox } from './mailbox.ts'
+export type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 export type { MailPeer, WaitingLetter } from '../runtime/mailbox/peers.ts'
 export type { Adopted, Range } from '../mailbox/mailbox.ts'
 export type { LetterHandler, MailboxEvents, QueueFigures } from '../runtime/mailbox/options.ts'
-export type { Way } from '../runtime/mailbox/lines.ts'
+export type { Way } from '../runtime/mailbox/connections.ts'
 export type { Transaction } from '../runtime/mailbox/transaction.ts'
 export type { LetterInfo, PostOptions } from '../runtime/mailbox/letters.ts'
-export type { MailValue } from '../runtime/mailbox/values.ts'
+export type { Carried, MailValue } from '../runtime/mailbox/values.ts'
 
 /** A key of our own; those of users have no NUL. */
 const LIFE = '\0life'
@@ -72,12 +73,12 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
   checkKey(options.key ?? '')
   checkDoor(place, options)
   const store = name === null ? createMailMemory() : await place.open(name)
-  let box: Mailbox
+  let box: RunningMailbox
   try {
     const life = options.replica ? NO_LIFE : await beginLife(store, loop)
     const watchdog = watchdogOf(place, options)
     const clock = date && { date }
-    box = new Mailbox({ loop, connect, store, life, report, watchdog, ...clock }, options)
+    box = new RunningMailbox({ loop, connect, store, life, report, watchdog, ...clock }, options)
     if (watchdog) box.onClose(() => watchdog.stop())
   } catch (error) {
     store.close()

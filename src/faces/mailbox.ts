@@ -1,17 +1,19 @@
-/** A mailbox: what a user holds. Its turns (mail-turns.ts) decide, its lines carry. */
+/** A mailbox as it runs: its turns decide, its lines carry. */
 
 import { badValue, HoldfastError, type Millis } from '../machine.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
 import type { Limits } from '../mailbox/mailbox.ts'
 import { mailLayout } from '../mailbox/messages.ts'
-import type { Alarm, Connect, DeadLetter, Loop, MailStore, Watchdog } from '../ports.ts'
+import type { Alarm, Connect, Loop, MailStore, Watchdog } from '../ports.ts'
 import { NO_LIFE } from '../wire/history.ts'
 import { encode } from '../wire/layout.ts'
-import { Emitter, type Listen } from './emitter.ts'
+import { ASYNC_DISPOSE, type Stop, stopping } from './disposing.ts'
+import { type Listen, Listeners } from './emitter.ts'
+import type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 import { findDead } from '../runtime/mailbox/dead.ts'
 import { bury, type Draft, type TurnEvent } from '../runtime/mailbox/draft.ts'
 import { type MailFigures, metricsOf, published } from '../runtime/mailbox/figures.ts'
-import { Lines, type Way } from '../runtime/mailbox/lines.ts'
+import { Connections, type Way } from '../runtime/mailbox/connections.ts'
 import {
   checkId,
   limitsOf,
@@ -59,23 +61,20 @@ export interface MailPlace {
   report?: (error: unknown, where: string) => void
 }
 
-/** An open mailbox. */
-export class Mailbox {
+/** A mailbox that runs. */
+export class RunningMailbox implements Mailbox {
   readonly id: string
-  /** What was found damaged in the store at opening, as a sentence; null if nothing. */
   readonly repaired: string | null
-  /** Where others connect; null if nowhere. */
   url: string | null = null
-  /** Whether what is posted outlives the process. */
   durable = false
   readonly #place: MailPlace
   readonly #limits: Limits
   readonly #peersMax: number
   readonly #accept: ReadonlySet<string> | null
-  readonly #lines: Lines
+  readonly #lines: Connections
   readonly #turns: Turns
   readonly #keys: PostKeys
-  readonly #events: Emitter<MailboxEvents>
+  readonly #events: Listeners<MailboxEvents>
   readonly #publishing: Alarm
   #isToPublish = false
   #closed = false
@@ -100,60 +99,44 @@ export class Mailbox {
       changed: () => this.#publishSoon(),
       send: (peer: string, message: mailbox.MailMessage) =>
         void this.#lines.send(peer, encode(mailLayout, message)),
-      told: (event: TurnEvent) => this.#told(event),
+      told: (event: TurnEvent) => this.#onEvent(event),
       deadMax: wholeNumber('deadMax', options.deadMax ?? DEAD_MAX),
       deadMs: options.deadMs === undefined ? null : wholeNumber('deadMs', options.deadMs),
       date: options.replica ? null : (place.date ?? null),
       watchdog: place.watchdog ?? null,
       moved: (peer: string) => this.#lines.progress(peer),
+      malformed: (peer: string) => this.#lines.hangUp(peer, MALFORMED),
       refused: (error: Error) => {
         this.#lines.hangUpAll(`the store refused: ${error.message}`)
-        this.#events.tell('trouble', error)
+        this.#events.emit('trouble', error)
       },
     }
     this.#turns = new Turns(this.id, host, this.#limits, place.life ?? NO_LIFE)
     this.#keys = new PostKeys(this.#turns.values)
     const self = { id: this.id, key: options.key ?? '' }
-    this.#lines = new Lines(self, loop, place.connect, this.#lineEvents())
+    this.#lines = new Connections(self, loop, place.connect, this.#lineEvents())
     for (const [peer, url] of Object.entries(options.peers ?? {})) this.connect(peer, url)
   }
 
-  /**
-   * Sets the handler of letters, or adds a listener. What a listener throws disturbs nothing.
-   *
-   * @returns removes it
-   * @throws HoldfastError `bad-value` for an event that there is not, or a second handler
-   */
-  on(event: 'letter', handler: LetterHandler): () => void
+  on(event: 'letter', handler: LetterHandler): Stop
   on<Name extends keyof MailboxEvents>(
     event: Name,
     listener: (value: MailboxEvents[Name]) => void,
     listen?: Listen,
-  ): () => void
-  on(event: 'letter' | keyof MailboxEvents, listener: never, listen?: Listen): () => void {
+  ): Stop
+  on(event: 'letter' | keyof MailboxEvents, listener: never, listen?: Listen): Stop {
     if (event !== 'letter') return this.#events.on(event, listener, listen)
     checkFunction('the handler of letters', listener)
     if (this.#turns.handler) throw badValue('letters have a handler already')
     this.#turns.handler = listener
-    return () => (this.#turns.handler = null)
+    return stopping(() => (this.#turns.handler = null))
   }
 
-  /** The way to a peer. */
-  to(peer: string): {
-    /**
-     * Posts a letter. The promise is kept, with its number, when the letter is durable here; one
-     * with a `delay` has none yet, which is 0.
-     *
-     * It rejects with a HoldfastError: `outbox-full` when too many wait for that peer,
-     * `bad-value` for what is no letter, `store` when the store refused.
-     */
-    post(body: MailValue, options?: PostOptions): Promise<number>
-  } {
+  to(peer: string): MailWay {
     checkId(peer)
     return { post: (body, options = {}) => this.#post(peer, body, options) }
   }
 
-  /** What may be done about a peer: what waits for it, and histories that do not fit. */
   peer(id: string): MailPeer {
     checkId(id)
     const desk = this.#desk()
@@ -165,30 +148,20 @@ export class Mailbox {
     }
   }
 
-  /**
-   * Runs a transaction without a letter: what it reads, writes and posts is one with what letters
-   * do. It is run once more if SQL of another ended the turn. Kept, with what it gives, when all of
-   * it is durable.
-   *
-   * It rejects with what the function threw, or with a HoldfastError; then nothing of it holds.
-   */
   async transact<Result>(run: (tx: Transaction) => Result): Promise<Result> {
     checkFunction('a transaction', run)
     this.#checkOpen()
     return this.#turns.ask((draft) => this.#turns.run(draft, 'a transaction', run))
   }
 
-  /** Keeps a connection to a peer that listens at that URL, or that some other way leads to. */
   connect(peer: string, by: string | Way): void {
     this.#lines.dial(checkId(peer), by)
   }
 
-  /** Takes a connection that somebody opened; what a server hands its streams to. */
-  get accept(): Lines['accept'] {
+  get accept(): Connections['accept'] {
     return (stream) => this.#lines.accept(stream)
   }
 
-  /** How the queues stand, in order of their peers. */
   queues(): QueueFigures[] {
     return [...this.#turns.box.peers].toSorted(byId).map(([peer, numbers]) => ({
       peer,
@@ -202,36 +175,24 @@ export class Mailbox {
     }))
   }
 
-  /** What was refused since the mailbox was opened, by why. */
   get counters(): Readonly<mailbox.Counters> {
     return { ...this.#turns.box.counters }
   }
 
-  /** The figures of now in the text format of Prometheus, for an endpoint of the application's. */
   metrics(): string {
     return metricsOf(this.#figures())
   }
 
-  /** A value as it is durable. */
   get(key: string): MailValue {
     const bytes = this.#place.store.get(key)
     return bytes ? toValue(bytes) : undefined
   }
 
-  /** Letters that were set aside, oldest first: `most` of them behind the first `skip`. */
-  dead({ skip = 0, most = Infinity }: { skip?: number; most?: number } = {}): (Omit<
-    DeadLetter,
-    'body'
-  > & { body: MailValue })[] {
+  dead({ skip = 0, most = Infinity }: { skip?: number; most?: number } = {}): SetAside[] {
     const letters = this.#place.store.dead(skip, most)
     return letters.map((letter) => ({ ...letter, body: toValue(unseal(letter.body).body) }))
   }
 
-  /**
-   * Handles a dead letter again, now and once; if the handler throws it stays where it is.
-   *
-   * @throws HoldfastError `not-found`, or `failed` with what the handler threw
-   */
   release(peer: string, n: number): Promise<void> {
     return this.#ask((draft) => {
       this.#turns.handleDead(draft, findDead(draft, this.#place.store, peer, n))
@@ -239,7 +200,6 @@ export class Mailbox {
     })
   }
 
-  /** Throws a dead letter away. @throws HoldfastError `not-found` */
   discard(peer: string, n: number): Promise<void> {
     return this.#ask((draft) => {
       findDead(draft, this.#place.store, peer, n)
@@ -247,36 +207,21 @@ export class Mailbox {
     })
   }
 
-  /** The number of a peer's last letter that took effect here: a read (S21). */
   query(peer: string): number {
     return this.#place.store.head(peer)?.heard ?? 0
   }
 
-  /** One batch for a carrier that is no connection: letters above what the peer has (S19). */
   batch(peer: string, heard: number): Uint8Array {
     const message = mailbox.batchFor(this.#turns.box, peer, heard, this.#place.store)
     return encode(mailLayout, message)
   }
 
-  /**
-   * Takes such a batch; the caller knows whose it is. Kept when all of its letters have taken
-   * effect and are durable.
-   *
-   * It rejects with a HoldfastError: `bad-value` for bytes that are no batch, `failed` with why not
-   * all took effect (those before it did; taking it again doubles nothing), `store`.
-   */
   async take(peer: string, bytes: Uint8Array): Promise<void> {
     checkId(peer)
     const why = await this.#ask((draft) => this.#turns.receive(draft, peer, bytes))
     if (why !== null) throw new HoldfastError(why === MALFORMED ? 'bad-value' : 'failed', why)
   }
 
-  /**
-   * Copies the store into a new file while the mailbox is open. Who opens the copy later is an
-   * older store, and is told so.
-   *
-   * It rejects with a HoldfastError `store`: no file, a file that exists, a disk that refuses.
-   */
   async backup(path: string): Promise<void> {
     await this.#ask(() => {})
     this.#place.store.backup(path)
@@ -287,7 +232,6 @@ export class Mailbox {
     this.#onClose.push(run)
   }
 
-  /** Ends it; what is posted and not yet durable is made so first. */
   async close(): Promise<void> {
     if (this.#closed) return
     await this.#turns.end()
@@ -296,6 +240,10 @@ export class Mailbox {
     this.#lines.close()
     for (const run of this.#onClose) run()
     this.#place.store.close()
+  }
+
+  [ASYNC_DISPOSE](): Promise<void> {
+    return this.close()
   }
 
   #figures(): MailFigures {
@@ -358,48 +306,48 @@ export class Mailbox {
     }
   }
 
-  #openEvents(): Emitter<MailboxEvents> {
+  #openEvents(): Listeners<MailboxEvents> {
     const { loop, report } = this.#place
     const reports = new Reports({
       soon: (run) => loop.soon(run),
       tell: (reported) => {
         const hears = events.hears('error')
-        if (hears) events.tell('error', reported)
+        if (hears) events.emit('error', reported)
         return hears
       },
       place: ({ error, where }) => report?.(error, where),
     })
-    const events = new Emitter<MailboxEvents>('a mailbox', MAILBOX_EVENTS, reports)
+    const events = new Listeners<MailboxEvents>('a mailbox', MAILBOX_EVENTS, reports)
     return events
   }
 
-  #told(event: TurnEvent): void {
+  #onEvent(event: TurnEvent): void {
     const { peer } = event
     switch (event.kind) {
       case 'acked': {
         const known = this.#turns.box.peers.get(peer)
         const waiting = known ? known.posted - known.acked : 0
-        return this.#events.tell('acked', { peer, n: event.n, waiting })
+        return this.#events.emit('acked', { peer, n: event.n, waiting })
       }
       case 'threw':
-        return this.#events.tell('threw', { peer, n: event.n, why: event.why })
+        return this.#events.emit('threw', { peer, n: event.n, why: event.why })
       case 'dead':
-        return this.#events.tell('dead', { peer, n: event.n, why: event.why })
+        return this.#events.emit('dead', { peer, n: event.n, why: event.why })
       case 'fault':
-        return this.#events.tell('fault', { peer, why: event.why })
+        return this.#events.emit('fault', { peer, why: event.why })
       case 'dropped':
-        return this.#events.tell('dropped', { peer, n: event.n })
+        return this.#events.emit('dropped', { peer, n: event.n })
       case 'expired':
-        return this.#events.tell('expired', { peer, n: event.n })
+        return this.#events.emit('expired', { peer, n: event.n })
       case 'slow':
-        return this.#events.tell('slow', { peer, n: event.n, ms: event.ms })
+        return this.#events.emit('slow', { peer, n: event.n, ms: event.ms })
       default:
         // What is missing comes again on a new connection.
         this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
     }
   }
 
-  #lineEvents(): ConstructorParameters<typeof Lines>[3] {
+  #lineEvents(): ConstructorParameters<typeof Connections>[3] {
     return {
       accepts: (id) => this.#accepts(id),
       connected: (peer) => {
@@ -408,20 +356,15 @@ export class Mailbox {
           if (!this.#lines.has(peer)) return
           mailbox.connected(this.#turns.box, this.#place.loop.now(), peer)
         })
-        this.#events.tell('connected', { peer })
+        this.#events.emit('connected', { peer })
       },
-      message: (peer, bytes) => {
-        this.#turns.input((draft) => {
-          const why = this.#turns.receive(draft, peer, bytes)
-          if (why === MALFORMED) this.#lines.hangUp(peer, why)
-        })
-      },
+      message: (peer, bytes) => this.#turns.heard(peer, bytes),
       disconnected: (peer, why) => {
         this.#publishSoon()
         mailbox.disconnected(this.#turns.box, peer)
-        this.#events.tell('disconnected', { peer, why })
+        this.#events.emit('disconnected', { peer, why })
       },
-      failed: (peer, why) => this.#events.tell('disconnected', { peer, why }),
+      failed: (peer, why) => this.#events.emit('disconnected', { peer, why }),
     }
   }
 

@@ -4,7 +4,7 @@ import { badValue } from '../machine.ts'
 import * as objects from '../objects/objects.ts'
 import type { Part } from '../machine.ts'
 import { type Fields, shown } from '../wire/schema.ts'
-import { Belongings } from './belongings.ts'
+import { ObjectRegistry } from './object-registry.ts'
 import type { Host, Kind, Opened } from './kind.ts'
 import {
   compileObject,
@@ -33,7 +33,7 @@ function open(types: readonly ObjectType[], host: Host): Opened {
   const state = objects.create(1_000 / rateOf(host.options['updatesPerSecond']))
   const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
   const part = objects.objectsPart(rules) as Part<never>
-  return { part, state, face: new Belongings(types, rules, state, host) }
+  return { part, state, face: new ObjectRegistry(types, rules, state, host) }
 }
 
 function termsOf(most: unknown): string {

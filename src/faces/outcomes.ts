@@ -1,7 +1,19 @@
 /** What comes of a request, and the sentences in which a refusal is told. */
 
+import type { OutcomeCode } from '../codes.ts'
 import type { Refusal } from '../objects/objects.ts'
 import type { MemberInfo } from './member-info.ts'
+
+/** What was asked for is not done. */
+export interface Refused<Code extends OutcomeCode = OutcomeCode> {
+  readonly ok: false
+  /** Which case it is; every request lists its own. */
+  readonly code: Code
+  /** A sentence for people. */
+  readonly reason: string
+  /** Who has it, was first or said no: where somebody did, and is here. */
+  readonly by?: MemberInfo
+}
 
 /**
  * What came of a request. Nothing that others may refuse throws; a mistake in the call does.
@@ -9,17 +21,9 @@ import type { MemberInfo } from './member-info.ts'
  *     const got = await lump.take()
  *     if (!got.ok) show(got.reason, got.by?.name)
  */
-export type Outcome<Value, Code extends string> =
+export type Outcome<Value, Code extends OutcomeCode> =
   | { readonly ok: true; readonly value: Value }
-  | {
-      readonly ok: false
-      /** Which case it is; every request lists its own. */
-      readonly code: Code
-      /** A sentence for people. */
-      readonly reason: string
-      /** Who has it, was first or said no: where somebody did, and is here. */
-      readonly by?: MemberInfo
-    }
+  | Refused<Code>
 
 /**
  * What came of `take`: it is ours from here on; or
@@ -31,14 +35,61 @@ export type Outcome<Value, Code extends string> =
  * - `gone`: it has ended
  * - `denied`: its owner (`by`) said no
  * - `no-answer`: its owner (`by`) did not answer within 10 s, or nobody did within 30 s
+ * - `lost`: the session ended first, and nobody knows
  */
-export type TakeOutcome = Outcome<undefined, Exclude<Refusal, 'away'>>
+export type TakeOutcome = Outcome<undefined, Exclude<Refusal, 'away'> | 'lost'>
 
 /**
  * What came of `give`: it is theirs from here on; or `away` (they are not here, or did not take it
- * within 2 s), `held` (it is on its way to another), `late` (another has it), `gone`, `no-answer`.
+ * within 2 s), `held` (it is on its way to another), `late` (another has it), `gone`, `no-answer`,
+ * `lost` (the session ended first, and nobody knows).
  */
-export type GiveOutcome = Outcome<undefined, 'away' | 'held' | 'late' | 'gone' | 'no-answer'>
+export type GiveOutcome = Outcome<
+  undefined,
+  'away' | 'held' | 'late' | 'gone' | 'no-answer' | 'lost'
+>
+
+/**
+ * What came of an action: its answer; or
+ *
+ * - `refused`: it threw, and the sentence is its; nothing of what it did is kept
+ * - `failed`: it was done, but its answer does not fit its field
+ * - `lost`: the session ended first, or its answer died with the machines that had it
+ */
+export type ActionOutcome<Answer> = Outcome<Answer, 'refused' | 'failed' | 'lost'>
+
+/**
+ * What came of what was done to a piece: it is recorded; or
+ *
+ * - `late`: somebody (`by`) changed it first
+ * - `held`: somebody (`by`) holds it
+ * - `refused`: the rules of its type say no, or those of pieces
+ * - `gone`: there is no such piece any more
+ * - `lost`: the session ended first, or its answer died with the machines that had it
+ */
+export type PieceOutcome = Outcome<Recorded, 'late' | 'held' | 'refused' | 'gone' | 'lost'>
+
+/** What was done to a piece is recorded. */
+export interface Recorded {
+  /** Not just so, or so that nobody could foresee what it shows: look at `state`. */
+  readonly clamped: boolean
+}
+
+/**
+ * What came of a call: its answer; or nothing ran with
+ *
+ * - `away`: the member is not here, or does not answer to that
+ * - `unreachable`: there is no link to it just now
+ * - `overloaded`: it has too many calls to answer, or the link is full
+ *
+ * It ran with `failed`: it threw, or its answer does not fit. Nobody knows whether it ran with
+ * `timeout` (no answer in time) and `lost` (a link on the way, the member or the server was lost,
+ * or the session ended).
+ */
+export type CallOutcome<Answer> = Outcome<
+  Answer,
+  'away' | 'unreachable' | 'overloaded' | 'failed' | 'timeout' | 'lost'
+>
 
 /** All is well. */
 export const DONE: { readonly ok: true; readonly value: undefined } = Object.freeze({
@@ -46,14 +97,23 @@ export const DONE: { readonly ok: true; readonly value: undefined } = Object.fre
   value: undefined,
 })
 
-/** A refusal, with its sentence. @param what  the object, such as `rock 1.2` */
+/** It is not so, for that reason. @param by  who stands in the way; null for nobody */
+export function refused<Code extends OutcomeCode>(
+  code: Code,
+  reason: string,
+  by: MemberInfo | null = null,
+): Refused<Code> {
+  return by ? { ok: false, code, reason, by } : { ok: false, code, reason }
+}
+
+/** A refusal of an object, with its sentence. @param what  the object, such as `rock 1.2` */
 export function refusal(
   what: string,
   code: Refusal,
   by: MemberInfo | null,
 ): TakeOutcome & GiveOutcome {
   const reason = sentence(what, code, by?.name ?? 'somebody else')
-  return { ok: false, code, reason, ...(by ? { by } : {}) } as TakeOutcome & GiveOutcome
+  return refused(code, reason, by) as TakeOutcome & GiveOutcome
 }
 
 function sentence(what: string, code: Refusal, who: string): string {

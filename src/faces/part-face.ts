@@ -2,14 +2,14 @@
 
 import * as machine from '../custom/custom.ts'
 import { HoldfastError } from '../machine.ts'
-import { checkFunction } from '../runtime/options.ts'
 import { shown } from '../wire/fields.ts'
 import { decode } from '../wire/layout.ts'
-import { Emitter } from './emitter.ts'
+import { Listeners } from './emitter.ts'
 import type { Face, Host } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
 import { bounded } from './part-author.ts'
-import type { OperationOutcome, PartHost, PartPlan } from './part-types.ts'
+import { refused } from './outcomes.ts'
+import type { OperationOutcome, PartEvents, PartHost, PartPlan } from './part-types.ts'
 
 /** A definition as its author gave it. */
 interface Given {
@@ -25,7 +25,7 @@ export class Brought implements Face {
   readonly #given: Given
   readonly #state: machine.Custom
   readonly #host: Host
-  readonly #listeners = new Set<() => void>()
+  readonly #events: Listeners<PartEvents>
   #face: { readonly face: unknown } | null = null
   #changed = false
 
@@ -33,6 +33,7 @@ export class Brought implements Face {
     this.#given = given
     this.#state = state
     this.#host = host
+    this.#events = new Listeners(`the part "${given.name}"`, ['changed'], host.reports)
   }
 
   /** What the author gives; made when it is wanted first. @throws HoldfastError `left` */
@@ -46,7 +47,7 @@ export class Brought implements Face {
     return this.#face.face
   }
 
-  told(event: machine.CustomEvent): void {
+  onEvent(event: machine.CustomEvent): void {
     if (event.kind === 'custom-changed') this.#changed = true
     else this.#heard(event.from, event.bytes)
   }
@@ -54,7 +55,7 @@ export class Brought implements Face {
   settled(): void {
     if (!this.#changed) return
     this.#changed = false
-    for (const hear of [...this.#listeners]) if (this.#listeners.has(hear)) hear()
+    this.#events.emit('changed', undefined)
   }
 
   #heard(inc: number, bytes: Uint8Array): void {
@@ -73,7 +74,7 @@ export class Brought implements Face {
     const [host, state, what] = [this.#host, this.#state, `the part "${this.#given.name}"`]
     return {
       get state() {
-        return state.told.state as object
+        return state.published.state as object
       },
       get me() {
         return host.findPlayer(host.player) ?? NOBODY
@@ -84,13 +85,8 @@ export class Brought implements Face {
       now: () => host.time(),
       ask: (operation) => this.#ask(operation),
       send: (to, message) => this.#send(to, message),
-      changed: (listener) => {
-        checkFunction(`what changed of ${what} takes`, listener)
-        const hear = reports.listener(`a listener of ${what}`, listener)
-        this.#listeners.add(hear)
-        return () => void this.#listeners.delete(hear)
-      },
-      events: (...names) => new Emitter(what, names, reports),
+      on: (name, listener, given) => this.#events.on(name, listener, given),
+      events: (...names) => new Listeners(what, names, reports),
     }
   }
 
@@ -101,10 +97,8 @@ export class Brought implements Face {
       this.#host.ask({
         body: () => body,
         settle: (bytes) => resolve(outcomeOf(bytes)),
-        reject: (error) => {
-          if (!(error instanceof HoldfastError) || error.code !== 'left') return reject(error)
-          resolve({ ok: false, code: 'lost', reason: error.message })
-        },
+        lost: (why) => resolve(refused('lost', why)),
+        reject,
       })
     })
   }
@@ -132,11 +126,10 @@ export class Brought implements Face {
 
 function outcomeOf(bytes: Uint8Array): OperationOutcome {
   if (bytes.length === 0) {
-    const reason = 'it was done, but its answer was lost with the server and its backup'
-    return { ok: false, code: 'lost', reason }
+    return refused('lost', 'it was done, but its answer was lost with the server and its backup')
   }
   const said = decode(machine.customAnswer, bytes)
   if (said?.kind === 'done') return { ok: true, value: said.answer }
-  if (said) return { ok: false, code: said.kind, reason: said.reason }
-  return { ok: false, code: 'failed', reason: 'the server knows no such part' }
+  if (said) return refused(said.kind, said.reason)
+  return refused('failed', 'the server knows no such part')
 }

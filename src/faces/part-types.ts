@@ -4,6 +4,7 @@ import type { Asker } from '../custom/custom.ts'
 import type { Emitter } from './emitter.ts'
 import type { Kind } from './kind.ts'
 import type { MemberInfo } from './member-info.ts'
+import type { Outcome } from './outcomes.ts'
 
 export type { Asker } from '../custom/custom.ts'
 
@@ -22,17 +23,22 @@ export interface PartType<Name extends string = string, Face = unknown> {
  * - `failed`: `perform` threw or gave what cannot be; nothing was changed
  * - `lost`: nobody can tell any more what came of it
  */
-export type OperationOutcome =
-  | { readonly ok: true; readonly value: Uint8Array }
-  | {
-      readonly ok: false
-      readonly code: 'refused' | 'failed' | 'lost'
-      /** A sentence for people. */
-      readonly reason: string
-    }
+export type OperationOutcome = Outcome<Uint8Array, 'refused' | 'failed' | 'lost'>
+
+/** What a part tells its face. */
+export interface PartEvents {
+  /** Changes were applied; told once for all that came together. */
+  changed: void
+}
+
+/** What a face has for listeners: `on` for whoever uses it, `tell` for itself. */
+export interface Teller<Events> extends Emitter<Events> {
+  /** Tells everybody who listens. */
+  emit<Name extends keyof Events>(name: Name, value: Events[Name]): void
+}
 
 /** What a face gets of its session, and nothing more. */
-export interface PartHost<State> {
+export interface PartHost<State> extends Emitter<PartEvents> {
   /** What `apply` made of all that this member was told. Another object after a return. */
   readonly state: Readonly<State>
   /** Ourselves; before the first view nobody, with player 0. */
@@ -45,7 +51,7 @@ export interface PartHost<State> {
    * Has the server `perform` an operation of at most 16,320 bytes: once, whoever serves by then.
    * The promise waits as long as it must.
    *
-   * @throws HoldfastError `bad-value`, or `overloaded` with 64 of this member under way
+   * @throws HoldfastError `bad-value`, `left`, or `overloaded` with 64 of this member under way
    */
   ask(operation: Uint8Array): Promise<OperationOutcome>
   /**
@@ -56,10 +62,8 @@ export interface PartHost<State> {
    *   short messages or 50 KB a second, `left`
    */
   send(to: MemberInfo | 'all', message: Uint8Array): void
-  /** Calls after `apply`, once for all that came together. @returns stops it */
-  changed(listener: () => void): () => void
   /** What a face has for listeners: `on` for whoever uses it, `tell` for itself. */
-  events<Events>(...names: (keyof Events & string)[]): Emitter<Events>
+  events<Events>(...names: (keyof Events & string)[]): Teller<Events>
 }
 
 /** What `perform` gives: what shall be changed, and what who asked is told. */

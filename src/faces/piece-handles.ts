@@ -2,26 +2,14 @@
 
 import { HoldfastError } from '../machine.ts'
 import type { LossReason, Op, Row } from '../pieces/pieces.ts'
-import { between, byLevel, HELD, lastFromOthers } from '../pieces/pieces.ts'
+import { between, byLevel, GONE, HELD, lastFromOthers } from '../pieces/pieces.ts'
 import { differing, type Fields, type Quantised, type StateOf } from '../wire/schema.ts'
-import { Emitter, type Listen } from './emitter.ts'
+import type { Stop } from './disposing.ts'
+import { type Emitter, type Listen, Listeners } from './emitter.ts'
 import { patched, type PieceType, stateOf } from './piece-types.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { MemberInfo } from './member-info.ts'
-
-/** What came of an update of a piece. */
-export type PieceOutcome =
-  /** Done; `clamped` if not just so, or if nobody could foresee what it shows. */
-  | { readonly ok: true; readonly clamped: boolean }
-  /** Somebody else was first; null if they are gone. */
-  | { readonly ok: false; readonly why: 'conflict'; readonly by: MemberInfo | null }
-  /** It cannot be; `by` is who stands in the way, where it is somebody. */
-  | {
-      readonly ok: false
-      readonly why: 'refused'
-      readonly reason: string
-      readonly by: MemberInfo | null
-    }
+import { type PieceOutcome, type Refused, refused } from './outcomes.ts'
 
 /** A hold of ours that ended, though we did not let go. */
 export interface LostHold {
@@ -55,10 +43,13 @@ export interface Grip extends PieceCall {
 export interface PieceEvents {
   /** Somebody was first, and what was under way here is void: let go of it. */
   conflict: { readonly by: MemberInfo | null }
+  /** An update of ours cannot be; the promise says so too. */
   refused: { readonly reason: string; readonly by: MemberInfo | null }
   /** We held it and do not any more: told at once, whether something was under way or not. */
   lost: LostHold
-  change: void
+  /** It was told, or something was done to it here. */
+  changed: void
+  /** There is no such piece any more. */
   gone: void
 }
 
@@ -68,11 +59,11 @@ export type PiecePatch<F extends Fields> = {
 }
 
 /** A piece. What is done to it is shown at once, and the promise says what came of it. */
-export interface PieceHandle<F extends Fields = Fields> {
+export interface PieceHandle<F extends Fields = Fields> extends Emitter<PieceEvents> {
   readonly id: number
   readonly type: PieceType<F>
   /** As shown here: what was told, with our own updates on top. A hidden field is null. */
-  readonly state: StateOf<F>
+  readonly state: Readonly<StateOf<F>>
   /** The player who holds it; 0 for nobody. */
   readonly heldBy: number
   readonly holder: MemberInfo | null
@@ -95,12 +86,6 @@ export interface PieceHandle<F extends Fields = Fields> {
     high: PieceHandle<Fields> | null,
     call?: PieceCall,
   ): Promise<PieceOutcome>
-  /** Calls the listener at each such event. @returns stops it */
-  on<Name extends keyof PieceEvents>(
-    name: Name,
-    listener: (value: PieceEvents[Name]) => void,
-    options?: Listen,
-  ): () => void
 }
 
 /** What a handle needs of its session. */
@@ -110,6 +95,8 @@ export interface PieceHost {
   shown(id: number): Row | null
   holder(player: number): MemberInfo | null
   readonly player: number
+  /** The session was left. */
+  readonly left: boolean
   /** How many updates of ours are under way, and whether one is loose. */
   underWay(id: number): { count: number; loose: boolean }
   above(): string
@@ -117,13 +104,16 @@ export interface PieceHost {
   /** @throws HoldfastError */
   ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome>
   /** Something is shown that was not. */
-  touched(type: PieceType): void
+  touched(handle: PieceHandle): void
 }
 
-const EVENTS = ['conflict', 'refused', 'lost', 'change', 'gone'] as const
+const EVENTS = ['conflict', 'refused', 'lost', 'changed', 'gone'] as const
 
 /** Why what was under way is void, though nobody was first. */
 const AWAY = 'you were out of touch, and it was let go'
+
+/** Nothing was asked for. */
+const AS_IT_WAS: PieceOutcome = Object.freeze({ ok: true, value: { clamped: false } })
 
 /** So many updates of one piece are under way; what is done meanwhile waits, the newest alone. */
 const UNDER_WAY_MAX = 8
@@ -143,10 +133,10 @@ export class Piece implements PieceHandle<Fields> {
   readonly type: PieceType
   alive = true
   readonly #host: PieceHost
-  #events: Emitter<PieceEvents> | null = null
+  #events: Listeners<PieceEvents> | null = null
   #row: Row
   /** As it was told last. */
-  #told: Row
+  #confirmed: Row
   #shown: Row | null = null
   #state: StateOf<Fields> | null = null
   #queue: Later[] = []
@@ -158,7 +148,7 @@ export class Piece implements PieceHandle<Fields> {
     this.type = type
     this.id = row.id
     this.#row = row
-    this.#told = row
+    this.#confirmed = row
   }
 
   /** Not for users: as it is shown. */
@@ -239,8 +229,8 @@ export class Piece implements PieceHandle<Fields> {
     name: Name,
     listener: (value: PieceEvents[Name]) => void,
     options?: Listen,
-  ): () => void {
-    this.#events ??= new Emitter('a piece', EVENTS, this.#host.reports)
+  ): Stop {
+    this.#events ??= new Listeners('a piece', EVENTS, this.#host.reports)
     return this.#events.on(name, listener, options)
   }
 
@@ -249,20 +239,22 @@ export class Piece implements PieceHandle<Fields> {
     this.#shown = null
     this.#state = null
     this.#void()
-    this.tell('change', undefined)
+    this.emit('changed', undefined)
   }
 
   /** Not for users. */
-  tell<Name extends keyof PieceEvents>(name: Name, value: PieceEvents[Name]): void {
-    this.#events?.tell(name, value)
+  emit<Name extends keyof PieceEvents>(name: Name, value: PieceEvents[Name]): void {
+    this.#events?.emit(name, value)
   }
 
   async #do(op: Op, { signal }: PieceCall, loose = false): Promise<PieceOutcome> {
     signal?.throwIfAborted()
-    if (!this.alive) {
-      throw new HoldfastError('not-found', `${this.type.name} ${this.id} is gone: nothing to do`)
+    if (this.#host.left) {
+      const what = `${this.type.name} ${this.id}`
+      throw new HoldfastError('left', `cannot change ${what}: the session was left`)
     }
-    if (op.hold === 'keep' && op.mask === 0 && op.z === null) return { ok: true, clamped: false }
+    if (!this.alive) return this.denied(GONE)
+    if (op.hold === 'keep' && op.mask === 0 && op.z === null) return AS_IT_WAS
     // A loose grab alone may be honoured late, so what follows it waits for its answer (O51).
     const under = this.#host.underWay(this.id)
     const waits = this.#queue.length > 0 || under.loose || under.count >= UNDER_WAY_MAX
@@ -316,37 +308,42 @@ export class Piece implements PieceHandle<Fields> {
 
   /** Not for users: what is said of an update that somebody was before; 0 for nobody. */
   beaten(by: number): PieceOutcome {
-    if (by !== 0) return { ok: false, why: 'conflict', by: this.#host.holder(by) }
+    if (by !== 0) {
+      const first = this.#host.holder(by)
+      return refused('late', `${first?.name ?? 'somebody who has left'} was first`, first)
+    }
     // Nobody loses without a winner.
-    return this.denied(this.alive ? AWAY : 'it is gone')
+    return this.denied(this.alive ? AWAY : GONE)
   }
 
   /** Not for users: what is said of one that cannot be. */
-  denied(said: string): Extract<PieceOutcome, { why: 'refused' }> {
-    const { heldBy } = this.#told
-    const others = heldBy !== 0 && heldBy !== this.#host.player && said === HELD
+  denied(said: string): Refused<'held' | 'refused' | 'gone'> {
+    if (said === GONE) return refused('gone', said)
+    if (said !== HELD) return refused('refused', said)
+    const { heldBy } = this.#confirmed
+    const others = heldBy !== 0 && heldBy !== this.#host.player
     const by = others ? this.#host.holder(heldBy) : null
-    return { ok: false, why: 'refused', reason: by ? `${by.name} holds it` : said, by }
+    return refused('held', by ? `${by.name} holds it` : said, by)
   }
 
   /** Not for users: somebody was first. What waits would have gone on from what is void. */
   conflicted(by: number): void {
     const outcome = this.beaten(by)
     for (const { settle } of this.#queue.splice(0)) settle(outcome)
-    if (by === 0) this.#tellRefused(AWAY)
-    else this.tell('conflict', { by: this.#host.holder(by) })
+    if (by === 0) this.#emitRefused(AWAY)
+    else this.emit('conflict', { by: this.#host.holder(by) })
   }
 
   /** Not for users: an update cannot be. What waits went on from it. */
   refused(reason: string): void {
     const outcome = this.denied(reason)
     for (const { settle } of this.#queue.splice(0)) settle(outcome)
-    this.#tellRefused(reason)
+    this.#emitRefused(reason)
   }
 
-  #tellRefused(said: string): void {
+  #emitRefused(said: string): void {
     const { reason, by } = this.denied(said)
-    this.tell('refused', { reason, by })
+    this.emit('refused', { reason, by: by ?? null })
   }
 
   /**
@@ -354,29 +351,29 @@ export class Piece implements PieceHandle<Fields> {
    *
    * @returns whether anything of it is seen here
    */
-  toldAs(row: Row): boolean {
-    const before = this.#told
-    this.#told = row
+  confirm(row: Row): boolean {
+    const before = this.#confirmed
+    this.#confirmed = row
     this.#shown = null
     return !looksSame(this.type, before, row)
   }
 
   /** Not for users: we held it, and somebody took it; 0 for nobody. */
   lost(by: number, why: LostHold['why']): void {
-    this.tell('lost', { by: by === 0 ? null : this.#host.holder(by), why })
+    this.emit('lost', { by: by === 0 ? null : this.#host.holder(by), why })
   }
 
   /** Not for users: it is gone. */
   end(): void {
     this.alive = false
     for (const { settle } of this.#queue.splice(0)) settle(this.beaten(0))
-    this.tell('gone', undefined)
+    this.emit('gone', undefined)
   }
 
   #touch(): void {
     this.#shown = null
     this.#state = null
-    this.#host.touched(this.type)
+    this.#host.touched(this)
   }
 }
 

@@ -1,7 +1,6 @@
 /** Operations that a user waits for: what each is, by its number, until its outcome is told. */
 
 import { HoldfastError } from '../machine.ts'
-import * as member from '../member/member.ts'
 import type { Runner } from '../runtime/member/runner.ts'
 
 /** An operation on a part. */
@@ -10,6 +9,9 @@ export interface Question {
   body(): Uint8Array
   /** Its outcome is told. */
   settle(outcome: Uint8Array): void
+  /** Nobody will tell what came of it: a sentence says why. */
+  lost(why: string): void
+  /** It was not asked, for it cannot be. */
   reject(error: Error): void
 }
 
@@ -26,7 +28,7 @@ export class Questions {
     const seq = runner.member.session.client.nextSeq
     this.#waiting.set(seq, question)
     try {
-      runner.do((now, run) => member.submit(run, now, channel, question.body()))
+      runner.submit(channel, () => question.body())
     } catch (error) {
       this.#waiting.delete(seq)
       question.reject(error as Error)
@@ -34,7 +36,7 @@ export class Questions {
   }
 
   /** An outcome was told. */
-  told(seq: number, outcome: Uint8Array): void {
+  onOutcome(seq: number, outcome: Uint8Array): void {
     const question = this.#waiting.get(seq)
     this.#waiting.delete(seq)
     question?.settle(outcome)
@@ -44,7 +46,7 @@ export class Questions {
   forget(seq: number, why: string): void {
     const question = this.#waiting.get(seq)
     this.#waiting.delete(seq)
-    question?.reject(new HoldfastError('left', `not known whether it was done: ${why}`))
+    question?.lost(`not known whether it was done: ${why}`)
   }
 
   /** The session is over. */

@@ -4,7 +4,7 @@
  */
 
 import { badValue, type PeerId } from '../machine.ts'
-import type { SightRule, TakePolicy, TypeRules } from '../objects/objects.ts'
+import type { VisibilityRule, TakePolicy, TypeRules } from '../objects/objects.ts'
 import { type Field, type Fields, type Schema, type StateOf, valueOf } from '../wire/schema.ts'
 
 import { checkAtOnce, checkOptions, checkWord } from '../runtime/options.ts'
@@ -97,17 +97,17 @@ export function rulesOf(
     onOwnerLeave,
     balance,
     weight,
-    sight: options.visibleTo ? sightOf(type, schema, options.visibleTo, report) : null,
+    visibility: options.visibleTo ? visibilityOf(type, schema, options.visibleTo, report) : null,
     eyes: eyes === undefined ? -1 : columnOf(type, schema, 'eyes', eyes),
   }
 }
 
-function sightOf(
+function visibilityOf(
   type: string,
   schema: Schema<Fields>,
   visibleTo: NonNullable<OwningOptions<Fields>['visibleTo']>,
   report: Report,
-): SightRule {
+): VisibilityRule {
   if (typeof visibleTo === 'function') {
     const where = `visibleTo of "${type}"`
     checkAtOnce(where, visibleTo)
@@ -144,7 +144,7 @@ export function ruleText({
   onOwnerLeave,
   balance,
   weight,
-  sight,
+  visibility: sight,
   eyes,
 }: TypeRules): string {
   const words = [`take ${take}`, `onOwnerLeave ${onOwnerLeave}`]

@@ -14,8 +14,9 @@
 
 import { HoldfastError } from '../machine.ts'
 import type { Stream, StreamEvents } from '../ports.ts'
-import type { Way } from '../runtime/mailbox/lines.ts'
-import type { Mailbox } from './mailbox.ts'
+import type { Way } from '../runtime/mailbox/connections.ts'
+import { type Stop, stopping } from './disposing.ts'
+import type { Mailbox } from './mailbox-types.ts'
 import type { Session } from './session.ts'
 import type { MemberInfo } from './member-info.ts'
 import { procedure } from './procedures.ts'
@@ -49,7 +50,7 @@ const MESSAGE_MAX: number = 1024 * 1024
 const STREAMS_MAX = 4
 
 /** As a Node member: who dials its id over the session reaches this mailbox. @returns stops it */
-export function offerMail(session: Session, box: Mailbox): () => void {
+export function offerMail(session: Session, box: Mailbox): Stop {
   if (session.me.kind !== 'node' || !box.durable) {
     const who = session.me.kind === 'guest' ? 'a guest' : 'a page'
     const what = box.durable ? `${who} cannot offer` : 'a mailbox in memory cannot be offered as'
@@ -57,10 +58,10 @@ export function offerMail(session: Session, box: Mailbox): () => void {
   }
   const desk = deskOf(session)
   desk.offered = box
-  return () => {
+  return stopping(() => {
     if (desk.offered === box) desk.offered = null
     for (const end of desk.ends.values()) if (!end.dialled) end.hangUp('it is offered no more')
-  }
+  })
 }
 
 /** The way to a mailbox that some Node member of the session offers, for `box.connect`. */
@@ -166,9 +167,9 @@ class End implements Stream {
     for (const host of hosts) {
       this.join(host)
       const word: Word = { what: 'open', stream: this.#stream, n: 0, more: false, text: peer }
-      const taken = await session.call(host, letters, word).catch(() => false)
+      const taken = await session.call(host, letters, word).catch(() => null)
       if (this.#closed) return
-      if (taken) return this.#events!.opened()
+      if (taken?.ok && taken.value) return this.#events!.opened()
       this.#part()
     }
     this.hangUp(`no Node member of the session offers the mailbox "${peer}"`)
@@ -206,7 +207,8 @@ class End implements Stream {
       this.#underWay++
       session.call(this.to!, letters, word).then(
         (taken) => {
-          if (!taken) return this.hangUp('the other end knows it no more')
+          if (!taken.ok) return this.hangUp(taken.reason)
+          if (!taken.value) return this.hangUp('the other end knows it no more')
           this.#underWay--
           this.#waiting -= (word.text.length * 3) / 4
           if (this.#queue.length === 0 && this.#underWay === 0) this.#waiting = 0

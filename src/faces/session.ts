@@ -8,26 +8,28 @@
  * Any machine in it may die. What was acknowledged stays; `status` and `safety` say how it stands.
  */
 
-import type { Value } from '../actions/actions.ts'
 import type { ErrorCode } from '../machine.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import type { ActionType } from './action-types.ts'
 import type { CallOptions, CallTarget, NoteTarget } from './calls.ts'
 import type { Collection, Listing } from './collection.ts'
-import type { Listen } from './emitter.ts'
-import type { ActionOutcome, Safety, SessionEvents, SessionFigures, Status } from './events.ts'
+import type { Stop } from './disposing.ts'
+import type { Emitter } from './emitter.ts'
+import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import type { ObjectHandle } from './handles.ts'
 import type { MemberInfo } from './member-info.ts'
 import type { ObjectType } from './object-types.ts'
+import type { ActionOutcome, CallOutcome } from './outcomes.ts'
 import type { PartType } from './part-types.ts'
 import type { PieceHandle } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
 import type { Procedure, ProcedureType } from './procedure-types.ts'
 import type { SlotsHandle, SlotsType } from './slots.ts'
+import type { TableView } from './table-view.ts'
 
 /** See the head of this file. Made by `join` and `host`. */
-export interface Session {
+export interface Session extends Emitter<SessionEvents> {
   /** Ourselves. */
   readonly me: MemberInfo
 
@@ -82,18 +84,6 @@ export interface Session {
   condition(text: string | null): void
 
   /**
-   * Calls the listener at each such event. One that throws disturbs nothing: see `error`.
-   *
-   * @returns stops it
-   * @throws HoldfastError code `bad-value` for an event that there is not
-   */
-  on<Name extends keyof SessionEvents>(
-    name: Name,
-    listener: (value: SessionEvents[Name]) => void,
-    options?: Listen,
-  ): () => void
-
-  /**
    * A new object of ours.
    *
    * @param state  fields that are not given start at their type's initial value
@@ -113,36 +103,32 @@ export interface Session {
    * Runs an action on the primary, once. The promise waits as long as it must: over a change
    * of primary, an outage of the hub, a way back. It settles when the outcome is safe.
    *
-   * @throws HoldfastError `bad-value` at once for arguments that do not fit its fields,
-   *   `overloaded` with 64 under way, `left` when the session is left first, `failed` for an answer
-   *   that does not fit its field
+   * It rejects with a HoldfastError: `bad-value` for arguments that do not fit its fields,
+   * `overloaded` with 64 under way, `not-found` for one that was not given to join, `left`.
    */
   act<Args, Answer>(type: ActionType<Args, Answer>, args: Args): Promise<ActionOutcome<Answer>>
 
-  /** A value of the table that actions write. */
-  get(key: string): Value | undefined
-
-  /** Keys of the table with such a beginning, sorted. */
-  keys(prefix?: string): string[]
+  /**
+   * The table that actions write: a member reads it. @throws HoldfastError `not-found` where `join`
+   * was given no actions
+   */
+  readonly table: TableView
 
   /**
    * Has a member run a procedure, at most once, and waits for its answer. Prefer an object for
    * what others shall see, and `act` for what must happen: a call is lost with any link or machine
    * on its way, and nobody knows then whether it ran.
    *
-   * @throws HoldfastError `unknown` when a link on the way, the member or the server was lost;
-   *   `timeout` when there was no answer in time, for it may still run; `failed` with what it
-   *   threw, or for an answer that does not fit its field. In the others nothing ran: `not-found`
-   *   for a member that is not here or does not answer to it, `unreachable` without a link just
-   *   now, `overloaded` with 64 under way, over 200 a second or on a link that is full, `bad-value`
-   *   for more than 8 KB and for arguments that do not fit its fields, `left`
+   * It rejects with a HoldfastError, and nothing ran: `bad-value` for who is no member, for more
+   * than 8 KB and for arguments that do not fit its fields; `not-found` for a procedure that was
+   * not given to join; `overloaded` with 64 under way or over 200 a second; `left`.
    */
   call<Args, Answer>(
     target: CallTarget,
     type: ProcedureType<Args, Answer>,
     args: Args,
     options?: CallOptions,
-  ): Promise<Answer>
+  ): Promise<CallOutcome<Answer>>
 
   /**
    * Has a member run a procedure, or `all` others, and does not wait for an answer: nobody says
@@ -158,10 +144,7 @@ export interface Session {
    * @returns stops it: then nothing answers to it here
    * @throws HoldfastError `not-found` for one that was not given to join
    */
-  answer<Args, Answer>(
-    type: ProcedureType<Args, Answer>,
-    handler: Procedure<Args, Answer>,
-  ): () => void
+  answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop
 
   /**
    * The face of a definition that is a part of its own: the world of `slots`, or what the author
@@ -182,6 +165,9 @@ export interface Session {
 
   /** Leaves: hands over if we serve, tells the others, waits a moment for what is under way. */
   leave(): Promise<void>
+
+  /** Leaves, at the end of a block of `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 
   /** Leaves at once: what the others are told may not reach them. For a page that closes. */
   end(why: string): void

@@ -5,8 +5,9 @@ import { fingerprint } from '../wire/digest.ts'
 import { isJson, toJson } from '../wire/json.ts'
 import { decodeState, encodeState, type Fields, schema, type StateOf } from '../wire/schema.ts'
 import * as machine from '../slots/slots.ts'
-import { Emitter, type Listen } from './emitter.ts'
-import { checkFunction, checkName, checkOptions } from '../runtime/options.ts'
+import type { Stop } from './disposing.ts'
+import { type Emitter, type Listen, Listeners } from './emitter.ts'
+import { checkName, checkOptions } from '../runtime/options.ts'
 import { placeOf } from './definitions.ts'
 import type { Face, Host, Kind } from './kind.ts'
 
@@ -39,6 +40,8 @@ export interface ActOf<Act> {
 
 /** What is told about a world of slots. */
 export interface SlotsEvents<Act> {
+  /** The world may be another; told once a slot at least. */
+  changed: void
   /**
    * Acts of ours that came too late for everybody else: they did not happen. Told when all who
    * play agree on it, so that it is never taken back.
@@ -65,7 +68,7 @@ export type SlotsStatus = 'joining' | 'live' | 'refused'
  * A world that nobody decides on: everybody has it, and folds in what everybody did. It goes on
  * while a server dies and another takes over.
  */
-export interface SlotsHandle<World, Act> {
+export interface SlotsHandle<World, Act> extends Emitter<SlotsEvents<Act>> {
   /**
    * The world after the last whole slot. What comes late within the horizon is put right in it.
    * While the world is on its way to us: the last that we had, or `start`.
@@ -83,18 +86,10 @@ export interface SlotsHandle<World, Act> {
   /**
    * Does something, in the slot under way.
    *
-   * @throws HoldfastError `unreachable` while the world is on its way, `overloaded` with 8 acts in
+   * @throws HoldfastError `not-ready` while the world is on its way, `overloaded` with 8 acts in
    *   this slot already, `bad-value` for what the fields do not take or over 64 bytes, `left`
    */
   act(act: Act): void
-  /** Calls the listener when the world may be another, once a slot at least. @returns stops it */
-  subscribe(listener: () => void): () => void
-  /** Calls the listener at each such event. @returns stops it */
-  on<Name extends keyof SlotsEvents<Act>>(
-    name: Name,
-    listener: (value: SlotsEvents<Act>[Name]) => void,
-    options?: Listen,
-  ): () => void
 }
 
 interface Codec<Act> {
@@ -214,11 +209,11 @@ class Worlds implements Face {
     return this.#handle
   }
 
-  told(event: machine.SlotsEvent): void {
+  onEvent(event: machine.SlotsEvent): void {
     const handle = this.#handle
     // It may be opened again.
     if (event.kind === 'slots-refused') [this.#handle, this.box.game] = [null, null]
-    handle?.told(event)
+    handle?.onEvent(event)
   }
 }
 
@@ -260,8 +255,7 @@ class World implements SlotsHandle<unknown, unknown> {
   readonly #game: machine.Game
   readonly #codec: Codec<unknown>
   readonly #host: Host
-  readonly #listeners = new Set<() => void>()
-  readonly #events: Emitter<SlotsEvents<unknown>>
+  readonly #events: Listeners<SlotsEvents<unknown>>
   #refusal: HoldfastError | null = null
 
   constructor(state: machine.Slots, game: machine.Game, codec: Codec<unknown>, host: Host) {
@@ -269,8 +263,8 @@ class World implements SlotsHandle<unknown, unknown> {
     this.#game = game
     this.#codec = codec
     this.#host = host
-    const names = ['void', 'refused', 'failed', 'diverged'] as const
-    this.#events = new Emitter('a world of slots', names, host.reports)
+    const names = ['changed', 'void', 'refused', 'failed', 'diverged'] as const
+    this.#events = new Listeners('a world of slots', names, host.reports)
   }
 
   get state(): unknown {
@@ -305,7 +299,7 @@ class World implements SlotsHandle<unknown, unknown> {
     if (this.#host.over) throw new HoldfastError('left', 'cannot act: the session was left')
     if (this.#refusal) throw this.#refusal
     if (this.status !== 'live') {
-      throw new HoldfastError('unreachable', 'cannot act: the world is still on its way to us')
+      throw new HoldfastError('not-ready', 'cannot act: the world is still on its way to us')
     }
     this.#host.do((now, out) => {
       machine.tick(this.#state, this.#game, now, out as PartOut<machine.SlotsEvent>)
@@ -329,24 +323,17 @@ class World implements SlotsHandle<unknown, unknown> {
     return body
   }
 
-  subscribe(listener: () => void): () => void {
-    checkFunction('what subscribe takes', listener)
-    const hear = this.#host.reports.listener('a listener of a world of slots', listener)
-    this.#listeners.add(hear)
-    return () => void this.#listeners.delete(hear)
-  }
-
   on<Name extends keyof SlotsEvents<unknown>>(
     name: Name,
     listener: (value: SlotsEvents<unknown>[Name]) => void,
     options?: Listen,
-  ): () => void {
+  ): Stop {
     return this.#events.on(name, listener, options)
   }
 
-  told(event: machine.SlotsEvent): void {
-    if (event.kind === 'slots') for (const hear of [...this.#listeners]) hear()
-    else if (event.kind === 'slots-void') this.#events.tell('void', event.acts)
+  onEvent(event: machine.SlotsEvent): void {
+    if (event.kind === 'slots') this.#events.emit('changed', undefined)
+    else if (event.kind === 'slots-void') this.#events.emit('void', event.acts)
     else if (event.kind === 'slots-refused') this.#refused(event.why)
     else if (event.kind === 'slots-diverged') this.#diverged(event.slot, event.player)
     else this.#failed(event.slot, event.error)
@@ -354,13 +341,13 @@ class World implements SlotsHandle<unknown, unknown> {
 
   #refused(why: string): void {
     this.#refusal = new HoldfastError('schema', why)
-    this.#events.tell('refused', this.#refusal)
+    this.#events.emit('refused', this.#refusal)
     if (this.#events.hears('refused')) return
     this.#host.reports.report(this.#refusal, 'a world of slots', this.#game)
   }
 
   #diverged(slot: number, player: number): void {
-    this.#events.tell('diverged', { slot, player })
+    this.#events.emit('diverged', { slot, player })
     if (this.#events.hears('diverged')) return
     const says = `after slot ${slot} player ${player} has another world of the same acts`
     const error = new HoldfastError('bad-value', `${says}: the rule does not give the same for all`)
@@ -368,7 +355,7 @@ class World implements SlotsHandle<unknown, unknown> {
   }
 
   #failed(slot: number, error: unknown): void {
-    this.#events.tell('failed', { slot, error })
+    this.#events.emit('failed', { slot, error })
     if (this.#events.hears('failed')) return
     this.#host.reports.report(error, 'the rule of a world of slots', this.#game)
   }

@@ -22,7 +22,7 @@ import { type Face, patched, type PieceType, stateOf } from './piece-types.ts'
 export interface TablePiece<F extends Fields = Fields> {
   readonly id: number
   /** All of its fields: the server knows them. One that was lost with other machines is null. */
-  readonly state: StateOf<F>
+  readonly state: Readonly<StateOf<F>>
   readonly heldBy: number
   set(patch: Partial<StateOf<F>>): void
   /** Puts it into the hand of that player; 0 for nobody's. */

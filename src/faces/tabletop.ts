@@ -7,15 +7,10 @@ import { HoldfastError } from '../machine.ts'
 import * as pieces from '../pieces/pieces.ts'
 import type { Op, PieceEvent, Row } from '../pieces/pieces.ts'
 import { Gatherings, type Listing } from './collection.ts'
-import {
-  lowestFirst,
-  Piece,
-  type PieceHandle,
-  type PieceHost,
-  type PieceOutcome,
-} from './piece-handles.ts'
+import { lowestFirst, Piece, type PieceHandle, type PieceHost } from './piece-handles.ts'
 import type { PieceType } from './piece-types.ts'
 import { placeOf } from './definitions.ts'
+import { type PieceOutcome, refused } from './outcomes.ts'
 import type { Face, Host } from './kind.ts'
 
 // Nobody guesses what is drawn by a seed of so many.
@@ -54,16 +49,19 @@ export class Tabletop implements Face {
       get player() {
         return state.player
       },
+      get left() {
+        return host.over
+      },
       holder: (player) => host.findPlayer(player),
       underWay: (id) => {
-        const branch = state.branches.get(id) ?? []
+        const branch = state.pending.get(id) ?? []
         return { count: branch.length, loose: branch.some(({ loose }) => loose) }
       },
       above: () => pieces.above(this.#all()),
       below: () => pieces.below(this.#all()),
       ask: (id, op, loose) => this.#ask(id, op, loose),
-      touched: (type) => {
-        this.#gatherings.touch(type)
+      touched: (handle) => {
+        this.#gatherings.touch(handle.type, handle)
         host.touch()
       },
     }
@@ -85,7 +83,7 @@ export class Tabletop implements Face {
   }
 
   /** Something happened to a piece. */
-  told(event: PieceEvent): void {
+  onEvent(event: PieceEvent): void {
     if (event.kind === 'pieces-held') {
       this.#owed = event.players
       return this.#free()
@@ -93,35 +91,33 @@ export class Tabletop implements Face {
     if (event.kind === 'pieces-lost') return this.#lost(event.ids)
     const { id } = event
     const handle = this.#handles.get(id)
-    const row = this.#state.told.get(id)
+    const row = this.#state.published.get(id)
     if (event.kind === 'piece-went') return this.#went(id)
     if (event.kind === 'piece-lost') return handle?.lost(event.by, event.why)
     // What was done to it since it went is told first; that it went is told behind this.
     if (!row) return
     if (!handle) return this.#came(row)
-    const isSeen = handle.toldAs(row)
+    const isSeen = handle.confirm(row)
     if (event.kind === 'piece-conflict') handle.conflicted(event.by)
     else if (event.kind === 'piece-refused') handle.refused(event.reason)
     else if (!isSeen && !handle.pending) return
     handle.changed()
     this.#changed.add(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.touch(handle.type, handle)
   }
 
   #came(row: Row): void {
     const type = this.#types[row.type]!
     const handle = new Piece(this.#face, type, row)
     this.#handles.set(row.id, handle)
-    this.#gatherings.of(type).add(handle)
-    this.#gatherings.touch(type)
+    this.#gatherings.add(type, handle)
   }
 
   #went(id: number): void {
     const handle = this.#handles.get(id)
     if (!handle) return
     this.#handles.delete(id)
-    this.#gatherings.of(handle.type).delete(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.delete(handle.type, handle)
     handle.end()
   }
 
@@ -131,17 +127,17 @@ export class Tabletop implements Face {
     this.#changed.clear()
     for (const handle of changed) handle.pump()
     this.#free()
-    if (this.#gatherings.tell()) this.#host.tell('pieces', undefined)
+    if (this.#gatherings.emit()) this.#host.emit('pieces', undefined)
   }
 
   #ask(id: number, op: Op, loose: boolean): Promise<PieceOutcome> {
     const state = this.#state
-    const row = state.told.get(id)
-    if (!row) return Promise.reject(new HoldfastError('not-found', `piece ${id} is gone`))
+    const row = state.published.get(id)
+    if (!row) return Promise.resolve(refused('gone', pieces.GONE))
     return new Promise((resolve, reject) => {
       let seq = 0
       const clear = (): void => {
-        pieces.settled(state, id, seq, { emit: (event) => this.told(event as PieceEvent) })
+        pieces.settled(state, id, seq, { emit: (event) => this.onEvent(event as PieceEvent) })
         this.#host.touch()
       }
       const body = (): Uint8Array => {
@@ -156,7 +152,11 @@ export class Tabletop implements Face {
         clear()
         reject(error)
       }
-      this.#host.ask({ body, settle, reject: failed })
+      const lost = (why: string): void => {
+        clear()
+        resolve(refused('lost', why))
+      }
+      this.#host.ask({ body, settle, lost, reject: failed })
     })
   }
 
@@ -170,7 +170,7 @@ export class Tabletop implements Face {
     switch (outcome?.kind) {
       case 'recorded':
       case 'clamped':
-        return resolve({ ok: true, clamped: outcome.kind === 'clamped' })
+        return resolve({ ok: true, value: { clamped: outcome.kind === 'clamped' } })
       case 'conflict':
         return resolve(this.#beaten(id, outcome.by))
       case 'refused':
@@ -179,19 +179,20 @@ export class Tabletop implements Face {
         return reject(new HoldfastError('bad-value', `piece ${id}: ${outcome.reason}`))
       default: {
         const why = bytes.length === 0 ? 'its answer was lost' : 'the server knows no pieces'
-        reject(new HoldfastError('unknown', `piece ${id}: not known what came of it: ${why}`))
+        resolve(refused('lost', `not known what came of it: ${why}`))
       }
     }
   }
 
   #beaten(id: number, by: number): PieceOutcome {
     const handle = this.#handles.get(id)
-    return handle ? handle.beaten(by) : this.#denied(id, 'it is gone')
+    return handle ? handle.beaten(by) : this.#denied(id, pieces.GONE)
   }
 
   #denied(id: number, reason: string): PieceOutcome {
     const handle = this.#handles.get(id)
-    return handle ? handle.denied(reason) : { ok: false, why: 'refused', reason, by: null }
+    if (handle) return handle.denied(reason)
+    return refused(reason === pieces.GONE ? 'gone' : 'refused', reason)
   }
 
   // Who is gone holds nothing. One operation at a time; where there is no room for it, or others
@@ -212,7 +213,7 @@ export class Tabletop implements Face {
       this.#oweAgain(players)
     }
     const body = (): Uint8Array => pieces.encodeFree(players)
-    this.#host.ask({ body, settle, reject })
+    this.#host.ask({ body, settle, lost: reject, reject })
   }
 
   #oweAgain(players: readonly number[]): void {
@@ -224,6 +225,6 @@ export class Tabletop implements Face {
     const text = ids.join()
     if (text === this.#toldLost) return
     this.#toldLost = text
-    this.#host.tell('lostSecrets', ids)
+    this.#host.emit('lostSecrets', ids)
   }
 }

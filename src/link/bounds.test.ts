@@ -1,7 +1,7 @@
 // Goal: nothing that comes off the network throws, grows without bound or is half believed.
 // Method: 50,000 packets, half of them well-formed headers with hostile content; then each bound.
 import { describe, expect, test } from 'vitest'
-import { chance, createPair, numbered, run, send } from '../../test/link/pair.ts'
+import { chance, createPair, numbered, run, send, take } from '../../test/link/pair.ts'
 import type { End } from '../../test/link/pair.ts'
 import { createWriter, finish, writeU16, writeU8, writeVarint } from '../wire/bytes.ts'
 import * as link from './link.ts'
@@ -31,7 +31,7 @@ function piece(id: number, flags: number, length = 1): Uint8Array {
 }
 
 function takeIn(end: End, bytes: Uint8Array, now = 1): boolean {
-  return link.receive(end.link, now, bytes, end.sink)
+  return take(end, now, bytes)
 }
 
 // All bytes that a link holds on behalf of its peer.

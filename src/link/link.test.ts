@@ -235,6 +235,14 @@ describe('newest state', () => {
     expect(Math.max(...pair.ends[0].asked.map(({ budget }) => budget))).toBe(1200)
   })
 
+  test('L2: two long messages that one packet completes keep their bytes (AP-19)', () => {
+    const pair = createPair()
+    pair.fate = (from, _bytes, index) => (from === 0 && index === 0 ? 0 : 1)
+    for (const value of [1, 2]) send(pair, 0, numbered(value, 2000))
+    run(pair, 1_000)
+    expect(pair.ends[1].messages).toEqual([numbered(1, 2000), numbered(2, 2000)])
+  })
+
   test('a layer that writes more than its budget is our bug and throws', () => {
     const pair = createPair()
     const { link: from, sink } = pair.ends[0]

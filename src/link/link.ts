@@ -7,12 +7,14 @@
  * is built, so that what leaves is always the newest state. Between different pairs of peers
  * there is no order at all (B12).
  *
- * The owner calls `receive` for each datagram, `flush` when it has something to send, and
- * `wake` at `deadline`. The rules are L1 to L10 of docs/protocols/link.md.
+ * The owner calls `receive` for each datagram, deals with what it brought and then calls `answer`;
+ * `flush` when it has something to send, and `wake` at `deadline`. The rules are L1 to L10 of
+ * docs/protocols/link.md.
  */
 
 import { HoldfastError } from '../machine.ts'
 import type { Millis } from '../machine.ts'
+import { type Arrivals, clear, note } from './arrivals.ts'
 import { addFragment } from './assembly.ts'
 import { build } from './build.ts'
 import { offsetOf, takeAnswer } from './clock.ts'
@@ -27,14 +29,12 @@ import {
   open,
   rewind,
 } from './frames.ts'
-import type { Frames } from './frames.ts'
 import { ACK_DELAY_MAX, ACK_NOW_AFTER, ACK_SOON_AFTER, LIMITS, LINK_TIMEOUT } from './limits.ts'
 import { KEEPALIVE, PACKET_MAX, STATE_ACK_DELAY_MAX, STATE_ACK_SOON_AFTER } from './limits.ts'
 import type { Limits } from './limits.ts'
 import { LATER_PACKETS, probeAt } from './loss.ts'
 import * as pace from './pace.ts'
 import { createHeader, isFragment, readHeader } from './packet.ts'
-import type { Header } from './packet.ts'
 import * as parts from './parts.ts'
 import * as reliable from './reliable.ts'
 import { RULES } from './rules.ts'
@@ -44,6 +44,7 @@ import { ackedBy, detectLoss, takeAcks } from './verdict.ts'
 import { accept, standing } from './window.ts'
 import { unwrap } from '../wire/sequence.ts'
 
+export { type Arrival, type Arrivals, createArrivals } from './arrivals.ts'
 export { type Link, type LinkSink, NOTHING_WAITS } from './state.ts'
 
 // A goodbye is not acked; so many copies of it leave.
@@ -128,16 +129,21 @@ export function offset(link: Link): Millis | null {
  * Takes one packet off the network. It is hostile until checked as a whole: a packet with one
  * malformed frame does nothing at all, and one that cannot be kept whole is not acked (L1).
  *
- * @returns false if it was malformed, a duplicate, stale, or refused for lack of room; counted
+ * @param packet  the bytes of what it brought are shares of these
+ * @param arrivals  gets what it brought, in place of what was in it; so do packets that are refused
+ *   for lack of room, whose acks count
+ * @returns false if it was malformed, a duplicate, stale, or refused for lack of room; counted. If
+ *   true, `answer` is to be called when what it brought has been dealt with
  */
-export function receive(link: Link, now: Millis, packet: Uint8Array, sink: LinkSink): boolean {
+export function receive(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals): boolean {
+  clear(arrivals)
   if (link.closed !== null) return false
   link.counters.received += 1
   link.counters.bytesReceived += packet.length
-  if (!isFragment(packet)) return receiveWhole(link, now, packet, sink)
+  if (!isFragment(packet)) return receiveWhole(link, now, packet, arrivals)
   const whole = addFragment(link.assemblies, packet)
   if (whole === 'malformed') return refuse(link)
-  return whole === null || receiveWhole(link, now, whole, sink)
+  return whole === null || receiveWhole(link, now, whole, arrivals)
 }
 
 function refuse(link: Link): false {
@@ -145,29 +151,19 @@ function refuse(link: Link): false {
   return false
 }
 
-// Headers and cursors are borrowed like frames of a call stack, for a sink may hand a packet to
-// another link at once.
-const desks: { header: Header; frames: Frames }[] = []
-let borrowed = 0
+// Of all links, for nobody is told anything while a packet is read.
+const header = createHeader()
+const frames = createFrames()
 
-function receiveWhole(link: Link, now: Millis, packet: Uint8Array, sink: LinkSink): boolean {
-  const desk = (desks[borrowed] ??= { header: createHeader(), frames: createFrames() })
-  borrowed += 1
+function receiveWhole(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals): boolean {
   try {
-    return digest(link, now, packet, desk, sink)
+    return digest(link, now, packet, arrivals)
   } finally {
-    borrowed -= 1
-    desk.frames.bytes = NO_BYTES
+    frames.bytes = NO_BYTES
   }
 }
 
-function digest(
-  link: Link,
-  now: Millis,
-  packet: Uint8Array,
-  { header, frames }: { header: Header; frames: Frames },
-  sink: LinkSink,
-): boolean {
+function digest(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals): boolean {
   const { received, limits, counters } = link
   const start = readHeader(packet, 0, header)
   if (start < 0) return refuse(link)
@@ -179,20 +175,24 @@ function digest(
   }
   const acked = ackedBy(link, header)
   open(frames, packet, start, link.incoming.next)
-  const found = inspect(link, frames)
+  const found = inspect(link)
   if (acked === null || found === MALFORMED) return refuse(link)
   link.lastHeard = now
-  takeAcks(link, now, acked, header.ackBits, frames.held, sink)
-  detectLoss(link, now, sink)
+  takeAcks(link, now, acked, header.ackBits, frames.held, arrivals)
+  detectLoss(link, now, arrivals)
   if (link.rules.refuses((found & NO_ROOM) !== 0)) {
     counters.droppedForRoom += 1
     return false
   }
   oweAck(link, now, accept(received, sequence), found, sequence)
   rewind(frames, start, link.incoming.next)
-  while (nextFrame(frames)) apply(link, now, frames, sink)
-  if (link.unanswered >= ACK_NOW_AFTER) build(link, now, sink, 'ack')
+  while (nextFrame(frames)) apply(link, now, arrivals)
   return true
+}
+
+/** Sends the ack that a packet may have made due at once (L6). */
+export function answer(link: Link, now: Millis, sink: LinkSink): void {
+  if (link.unanswered >= ACK_NOW_AFTER) build(link, now, sink, 'ack')
 }
 
 // Ack bits of so many packets as it takes to call one lost, and that one.
@@ -204,7 +204,7 @@ const SOON = 2
 const NO_ROOM = 4
 
 // Looks at all frames before any of them does anything.
-function inspect({ incoming, limits }: Link, frames: Frames): number {
+function inspect({ incoming, limits }: Link): number {
   let found = 0
   let next = incoming.next
   while (nextFrame(frames)) {
@@ -232,21 +232,21 @@ function oweAck(link: Link, now: Millis, inOrder: boolean, found: number, sequen
   link.ackAt = Math.min(link.ackAt, due)
 }
 
-function apply(link: Link, now: Millis, frames: Frames, sink: LinkSink): void {
+function apply(link: Link, now: Millis, arrivals: Arrivals): void {
   const { clock } = link
   switch (frames.kind) {
     case KIND.rel: {
       const { id, flags } = frames
       const bytes = frames.bytes.subarray(frames.from, frames.to)
-      if (!link.rules.take(link, id, flags, bytes, sink)) link.counters.malformed += 1
+      if (!link.rules.take(link, id, flags, bytes, arrivals)) link.counters.malformed += 1
       return
     }
     case KIND.unrel:
-      sink.frame(frames.channel, frames.bytes.subarray(frames.from, frames.to))
+      note(arrivals, 'frame', frames.channel, frames.bytes.subarray(frames.from, frames.to))
       return
     case KIND.umsg: {
       const whole = parts.takePart(link.parted, frames)
-      if (whole !== null) sink.frame(frames.channel, whole)
+      if (whole !== null) note(arrivals, 'frame', frames.channel, whole)
       return
     }
     case KIND.clock:

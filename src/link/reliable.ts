@@ -15,6 +15,7 @@ import { HoldfastError } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import { createWriter, reset, writeRaw } from '../wire/bytes.ts'
 import type { ByteWriter } from '../wire/bytes.ts'
+import { type Arrivals, note } from './arrivals.ts'
 import { MESSAGE_MAX, PIECE_MAX, QUEUE_BYTES_MAX, QUEUE_MESSAGES_MAX } from './limits.ts'
 import type { Limits } from './limits.ts'
 
@@ -201,8 +202,8 @@ export function settle(outgoing: Outgoing): boolean {
 /**
  * Takes one piece of an accepted packet.
  *
- * @param bytes  not kept
- * @param message  told each message that is complete; its bytes are valid only during the call
+ * @param bytes  kept by the arrivals alone
+ * @param arrivals  gets each message that is complete
  * @returns false if the peer broke the rules: a message without beginning, without end or too long
  */
 export function take(
@@ -210,7 +211,7 @@ export function take(
   id: number,
   flags: number,
   bytes: Uint8Array,
-  sink: { message(bytes: Uint8Array): void },
+  arrivals: Arrivals,
 ): boolean {
   if (id < incoming.next) return true
   if (id > incoming.next) {
@@ -218,13 +219,13 @@ export function take(
     return true
   }
   incoming.next += 1
-  let sound = append(incoming, flags, bytes, sink)
+  let sound = append(incoming, flags, bytes, arrivals)
   while (incoming.early.size > 0) {
     const early = incoming.early.get(incoming.next)
     if (early === undefined) break
     incoming.early.delete(incoming.next)
     incoming.next += 1
-    sound = append(incoming, early.flags, early.bytes, sink) && sound
+    sound = append(incoming, early.flags, early.bytes, arrivals) && sound
   }
   return sound
 }
@@ -234,7 +235,7 @@ export function append(
   incoming: Incoming,
   flags: number,
   bytes: Uint8Array,
-  sink: { message(bytes: Uint8Array): void },
+  arrivals: Arrivals,
 ): boolean {
   const { partial } = incoming
   const begins = (flags & FIRST) !== 0
@@ -242,14 +243,15 @@ export function append(
   if (begins || !sound) reset(partial)
   incoming.open = (begins || (sound && incoming.open)) && (flags & LAST) === 0
   if (begins && (flags & LAST) !== 0) {
-    sink.message(bytes)
+    note(arrivals, 'message', 0, bytes)
     return sound
   }
   if (!begins && !sound) return false
   writeRaw(partial, bytes)
   if ((flags & LAST) === 0) return sound
-  const length = partial.length
+  // The next message of the same packet may be put together in the same place.
+  const whole = partial.bytes.slice(0, partial.length)
   reset(partial)
-  sink.message(partial.bytes.subarray(0, length))
+  note(arrivals, 'message', 0, whole)
   return sound
 }

@@ -9,7 +9,7 @@ import { hasNumber } from './build.ts'
 export const RULES: LinkRules = rulesOf<LinkRules>({
   hasNumber,
   refuses: (tooFar) => tooFar,
-  take: ({ incoming }, id, flags, bytes, sink) => {
-    return reliable.take(incoming, id, flags, bytes, sink)
+  take: ({ incoming }, id, flags, bytes, arrivals) => {
+    return reliable.take(incoming, id, flags, bytes, arrivals)
   },
 })

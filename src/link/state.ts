@@ -3,6 +3,7 @@
 import type { Millis } from '../machine.ts'
 import type { ByteWriter } from '../wire/bytes.ts'
 import { createAssemblies } from './assembly.ts'
+import type { Arrivals } from './arrivals.ts'
 import type { Assemblies } from './assembly.ts'
 import { createSamples } from './clock.ts'
 import type { ClockSamples } from './clock.ts'
@@ -21,14 +22,13 @@ import type { Received, Sent } from './window.ts'
 /** What `write` says when there is nothing for a later packet either. */
 export const NOTHING_WAITS = -2
 
-/** Whom a link tells. A sink may call `send`, `post` and `poke` of the same link, nothing else. */
+/**
+ * Whom a link tells while it sends; what a packet brought it tells in `Arrivals`. A sink may call
+ * `send`, `post` and `poke` of the same link, nothing else.
+ */
 export interface LinkSink {
   /** A packet leaves. The bytes are valid only during the call. */
   packet(bytes: Uint8Array): void
-  /** A reliable message, in order, once. The bytes are valid only during the call. */
-  message(bytes: Uint8Array): void
-  /** An unreliable frame. The bytes are valid only during the call. */
-  frame(channel: number, bytes: Uint8Array): void
   /**
    * Asks for the newest state while packet `sequence` is built: append one frame body of at most
    * `budget` bytes and return its channel (4 to 255), or -1 if there is nothing (that fits):
@@ -37,12 +37,8 @@ export interface LinkSink {
    * that nothing waits: then it is not asked for another packet before the next `poke`.
    */
   write(sequence: number, writer: ByteWriter, budget: number): number
-  /** The packet arrived. Told once; also told late, after `lost`. */
-  acked(sequence: number): void
   /** The packet probably did not arrive: a hint. Told at most once, and never after `acked`. */
   lost(sequence: number): void
-  /** Every reliable message up to this number arrived (L3). */
-  delivered(message: number): void
 }
 
 /** What is counted, for metrics and tests. Packets unless said otherwise. */
@@ -79,7 +75,7 @@ export interface LinkRules {
   /** Whether a packet is refused un-acked. @param tooFar  it holds a piece too far ahead (L1) */
   refuses(tooFar: boolean): boolean
   /** Takes a piece by its number (L2). @returns false for what no honest peer sends */
-  take(link: Link, id: number, flags: number, bytes: Uint8Array, sink: LinkSink): boolean
+  take(link: Link, id: number, flags: number, bytes: Uint8Array, arrivals: Arrivals): boolean
 }
 
 /** One peer over lossy datagrams. Plain data, beside its rules. */

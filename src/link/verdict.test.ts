@@ -6,7 +6,7 @@ import { LIMITS, STATE_ACK_DELAY_MAX } from './limits.ts'
 import { createRtt, sample } from './loss.ts'
 import { createHeader } from './packet.ts'
 import * as reliable from './reliable.ts'
-import { create } from './link.ts'
+import { create, createArrivals } from './link.ts'
 import { ackedBy, takeAcks } from './verdict.ts'
 import { enter, noteRun } from './window.ts'
 
@@ -32,12 +32,9 @@ test('L3: of an acked packet each piece of each run has arrived, at once (PR-2)'
   const sequence = sent.next
   expect(sent.runCount[sequence]).toBe(2)
   enter(sent, 0, 100, false)
-  const told: string[] = []
-  takeAcks(link, 10, sequence, 1, 0, {
-    ...createPair().ends[0].sink,
-    acked: (of) => told.push(`acked ${of}`),
-    delivered: (upTo) => told.push(`delivered ${upTo}`),
-  })
+  const arrivals = createArrivals()
+  takeAcks(link, 10, sequence, 1, 0, arrivals)
+  const told = arrivals.list.map(({ what, number }) => `${what} ${number}`)
   expect(told).toEqual([`acked ${sequence}`, `delivered ${ids[1]}`])
   const stages = ids.slice(2).map((id) => reliable.pieceAt(outgoing, id)!.stage)
   expect(stages).toEqual([reliable.PIECE.flying, reliable.PIECE.arrived])

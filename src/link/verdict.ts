@@ -6,6 +6,7 @@
 
 import type { Millis } from '../machine.ts'
 import { unwrap } from '../wire/sequence.ts'
+import { type Arrivals, note } from './arrivals.ts'
 import * as loss from './loss.ts'
 import * as pace from './pace.ts'
 import type { Header } from './packet.ts'
@@ -26,6 +27,7 @@ export function ackedBy(link: Link, header: Header): number | null {
  *
  * @param acked  what `ackedBy` made of it
  * @param held  how long the peer held the newest ack back
+ * @param arrivals  gets what they say
  */
 export function takeAcks(
   link: Link,
@@ -33,7 +35,7 @@ export function takeAcks(
   acked: number,
   bits: number,
   held: Millis,
-  sink: LinkSink,
+  arrivals: Arrivals,
 ): void {
   const { sent } = link
   if (acked === sent.newestAcked && bits === sent.ackBits) return
@@ -51,17 +53,17 @@ export function takeAcks(
     if (fate === FATE.bare) {
       sent.fate[slotOf(sent, sequence)] = FATE.acked
     } else {
-      arrived(link, sequence, fate === FATE.lost, sink)
+      arrived(link, sequence, fate === FATE.lost, arrivals)
       progress = true
     }
   }
   if (!progress) return
   link.loss.probes = 0
   skipResolved(sent)
-  if (reliable.settle(link.outgoing)) sink.delivered(link.outgoing.delivered)
+  if (reliable.settle(link.outgoing)) note(arrivals, 'delivered', link.outgoing.delivered)
 }
 
-function arrived(link: Link, sequence: number, late: boolean, sink: LinkSink): void {
+function arrived(link: Link, sequence: number, late: boolean, arrivals: Arrivals): void {
   const { sent, outgoing } = link
   const slot = slotOf(sent, sequence)
   sent.fate[slot] = FATE.acked
@@ -72,11 +74,11 @@ function arrived(link: Link, sequence: number, late: boolean, sink: LinkSink): v
     const from = sent.runs[run]!
     for (let id = from; id < from + sent.runs[run + 1]!; id++) reliable.arrivedPiece(outgoing, id)
   }
-  sink.acked(sequence)
+  note(arrivals, 'acked', sequence)
 }
 
 /** Gives up what later packets overtook (L5), and notes when the next is to be given up. */
-export function detectLoss(link: Link, now: Millis, sink: LinkSink): void {
+export function detectLoss(link: Link, now: Millis, sink: Pick<LinkSink, 'lost'>): void {
   const { sent } = link
   const wait = loss.patience(link.rtt)
   link.loss.lostAt = Infinity
@@ -94,7 +96,7 @@ export function detectLoss(link: Link, now: Millis, sink: LinkSink): void {
 }
 
 /** The packet counts as lost. Its pieces are sent again, the window shrinks. */
-export function giveUp(link: Link, sequence: number, sink: LinkSink): void {
+export function giveUp(link: Link, sequence: number, sink: Pick<LinkSink, 'lost'>): void {
   const { sent, outgoing } = link
   const slot = slotOf(sent, sequence)
   sent.fate[slot] = FATE.lost

@@ -5,7 +5,7 @@ import type { Letter, MailShelf } from '../ports.ts'
 import { decode } from '../wire/layout.ts'
 import { digestOf, fits, isSame, livesWith, NO_DIGEST } from '../wire/history.ts'
 import { type Batch, type Hello, type MailMessage, mailLayout } from './messages.ts'
-import { fault, judge, sizeOf, takeAck, toldOfFault } from './outbox.ts'
+import { fault, judge, sizeOf, takeAck, receiveFault } from './outbox.ts'
 import type { Arrived, Mailbox, MailOut, Peer } from './state.ts'
 import { peerOf, waits, weighInbox } from './state.ts'
 
@@ -56,7 +56,7 @@ export function hear(
   const { link } = peer
   if (message.kind === 'hello') return greet(box, from, peer, message, shelf, out)
   if (link?.barred) return
-  if (message.kind === 'fault') return toldOfFault(from, peer, message.why, out)
+  if (message.kind === 'fault') return receiveFault(from, peer, message.why, out)
   // A first batch takes the place of a hello: an ack may be late on a connection, never on a new.
   const isFirst = link !== null && !link.wasHeard
   if (link) link.wasHeard = true
@@ -163,7 +163,7 @@ function take(
   if (n < expected) {
     box.counters.duplicates++
     // Its ack was lost, so it is news after all.
-    const isNews = n <= peer.heard && n > (peer.link?.told ?? Infinity)
+    const isNews = n <= peer.heard && n > (peer.link?.acked ?? Infinity)
     if (peer.link && isNews) peer.link.ackDue = now
     return true
   }

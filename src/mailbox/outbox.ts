@@ -170,7 +170,7 @@ export function fault(id: string, peer: Peer, why: string, out: MailOut): void {
 }
 
 /** The other side has found that they do not. */
-export function toldOfFault(id: string, peer: Peer, why: string, out: MailOut): void {
+export function receiveFault(id: string, peer: Peer, why: string, out: MailOut): void {
   if (peer.link) peer.link.barred = true
   if (peer.fault === null) tell(id, peer, `${id} says: ${why}`, out)
 }

@@ -25,7 +25,7 @@ export function connected(box: Mailbox, now: Millis, id: string): void {
     asked: false,
     woken: false,
     sent: peer.acked,
-    told: -1,
+    acked: -1,
     // The ack just in case of the source's own policy.
     ackDue: box.limits.policy === 'preemptive' ? now : Infinity,
     unacked: 0,
@@ -73,7 +73,7 @@ function serve(box: Mailbox, now: Millis, line: Line, shelf: MailShelf, out: Mai
   // Who is greeted is answered, whatever the policy: to be asked is not to go unasked.
   if (!link.greeted && (policy === 'hello' || link.asked || peer.fault !== null)) {
     link.greeted = true
-    link.told = peer.heard
+    link.acked = peer.heard
     out.send(id, helloOf(peer))
   }
   if (link.complaint !== null) {
@@ -128,7 +128,7 @@ function spanOf(shelf: MailShelf, id: string, after: number): Span {
 }
 
 function tell({ id, peer, link }: Line, span: Span, out: MailOut): void {
-  link.told = peer.heard
+  link.acked = peer.heard
   link.ackDue = Infinity
   link.unacked = 0
   out.send(id, { kind: 'batch', ...span, ack: peer.heard, ackDigest: peer.heardDigest })

@@ -52,7 +52,7 @@ export interface Link {
   /** Letters up to this one went over this connection, or the peer has them. */
   sent: number
   /** The last ack that went over this connection; -1 for none. */
-  told: number
+  acked: number
   /** When an ack goes alone. */
   ackDue: Millis
   /** Bytes that took effect since the last ack. */

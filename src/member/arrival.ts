@@ -41,7 +41,7 @@ export function verdict(run: Runtime): { code: ErrorCode; why: string } {
   const { member } = run
   const { wish, met: found } = member
   if (found?.kind === 'denied') {
-    return { code: 'denied', why: `the hub at ${wish.hub} refuses us: ${found.what}` }
+    return { code: 'forbidden', why: `the hub at ${wish.hub} refuses us: ${found.what}` }
   }
   if (found) return { code: 'unreachable', why: `no hub at ${wish.hub}: ${found.what}` }
   const within = `within ${(JOIN_MS * (member.home === '' ? 1 : BACK_FACTOR)) / 1_000} s`

@@ -30,8 +30,35 @@ export function takeNews(run: Runtime, from: PeerId, channel: number, bytes: Uin
   slot.part.receive(slot.state, run.now, from, bytes, partOut(run, channel))
 }
 
+/**
+ * What a datagram of a peer brought, in its order. All of it counts, also where the first of it
+ * ends the link: the packet was checked as a whole, and is acked as a whole.
+ */
+export function takeArrivals(run: Runtime, from: PeerId): void {
+  const { arrivals, member } = run
+  for (let i = 0; i < arrivals.count; i++) {
+    const { what, number, bytes } = arrivals.list[i]!
+    switch (what) {
+      case 'message':
+        takeMessage(run, from, bytes)
+        break
+      case 'frame':
+        takeFrame(run, from, number, bytes)
+        break
+      case 'acked':
+        for (const { part, state } of member.slots) part.acked?.(state, from, number)
+        break
+      case 'lost':
+        for (const { part, state } of member.slots) part.lost?.(state, from, number)
+        break
+      case 'delivered':
+        for (const { part, state } of member.slots) part.delivered?.(state, from, number)
+    }
+  }
+}
+
 /** An unreliable frame of a peer. */
-export function takeFrame(run: Runtime, from: PeerId, channel: number, bytes: Uint8Array): void {
+function takeFrame(run: Runtime, from: PeerId, channel: number, bytes: Uint8Array): void {
   const slot = slotOf(run.member, channel)
   if (!slot?.part.read) return void run.member.counters.malformed++
   slot.part.read(slot.state, run.now, from, bytes, partOut(run, channel))

@@ -281,9 +281,9 @@ export function comeBack(run: Runtime): void {
   const { member, now } = run
   if (member.phase !== 'in' || member.session.leaving) return
   member.counters.returns++
-  const { pending, nextSeq, told } = member.session.client
+  const { pending, nextSeq, published } = member.session.client
   if (member.resume) member.resume.settled = settledOf(member.session.client)
-  member.recorded = told.seqs.get(member.session.player) ?? 0
+  member.recorded = published.seqs.get(member.session.player) ?? 0
   member.session = freshSession(now, member.wish, member.entropy)
   member.session.client.pending = pending
   member.session.client.nextSeq = nextSeq

@@ -31,7 +31,7 @@ import { watched } from '../session/server.ts'
 import * as session from '../session/session.ts'
 import { proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { takeFrame, takeMessage } from './dispatch.ts'
+import { takeArrivals } from './dispatch.ts'
 import * as doubt from './doubt.ts'
 import type { Doubt } from './doubt.ts'
 import { drawNumber, isForged, isRelay, type Peer, type Runtime } from './state.ts'
@@ -76,14 +76,18 @@ export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
     return
   }
   if (isForged(from, peer.inc)) return void member.counters.forged++
-  if (!link.receive(peer.link, run.now, bytes.subarray(ENVELOPE_BYTES), sinkOf(run, peer))) return
+  const { link: own } = peer
+  const isTaken = link.receive(own, run.now, bytes.subarray(ENVELOPE_BYTES), run.arrivals)
+  takeArrivals(run, peer.inc)
+  if (!isTaken) return
+  link.answer(own, run.now, sinkOf(run, peer))
   if (member.peers.get(peer.inc) !== peer) return
   if (from === peer.doubt?.address) reassured(run, peer)
   if (from === peer.path) peer.pathAt = run.now
   else reroute(run, peer, from)
   session.heard(member.session, run.now, peer.inc, run.out)
   member.touched.add(peer.inc)
-  if (peer.link.closed !== null) closedByPeer(run, peer, peer.link.closed)
+  if (own.closed !== null) closedByPeer(run, peer, own.closed)
 }
 
 function reroute(run: Runtime, peer: Peer, path: string): void {
@@ -210,7 +214,7 @@ function open(run: Runtime, peer: Peer, connection: number, path: string): void 
 function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
   const { view } = run.member.session.client
   const known = view.members.find((member) => member.inc === inc)
-  const told = run.member.session.server.told.get(inc)
+  const told = run.member.session.server.published.get(inc)
   const addresses = known?.addresses ?? told?.addresses ?? []
   const direct = addresses.filter((address) => run.ports.reaches(address))
   const peer: Peer = {
@@ -258,7 +262,7 @@ export function tend(run: Runtime): void {
   for (const peer of [...member.peers.values()]) {
     const isHere =
       view.members.some((other) => other.inc === peer.inc) ||
-      member.session.server.told.has(peer.inc)
+      member.session.server.published.has(peer.inc)
     const isWanted = wanted.has(peer.inc)
     if (!isWanted && (!isHere || !peer.link)) dismiss(run, peer)
     else if (isWanted || !peer.initiator) peer.idleSince = Infinity
@@ -471,8 +475,6 @@ function createSink(run: Runtime, peer: Peer): LinkSink {
   const { inc } = peer
   return {
     packet: (bytes) => run.ports.datagram(peer.path, wrap(envelope, peer.connection, bytes)),
-    message: (bytes) => takeMessage(run, inc, bytes),
-    frame: (channel, bytes) => takeFrame(run, inc, channel, bytes),
     write: (sequence, writer, budget) => {
       for (const { part, state } of slots) {
         if (part.write?.(state, run.now, inc, sequence, writer, budget)) return part.channel
@@ -480,14 +482,8 @@ function createSink(run: Runtime, peer: Peer): LinkSink {
       const more = slots.some(({ part, state }) => part.waits?.(state, run.now, inc) ?? false)
       return more ? -1 : link.NOTHING_WAITS
     },
-    acked: (sequence) => {
-      for (const { part, state } of slots) part.acked?.(state, inc, sequence)
-    },
     lost: (sequence) => {
       for (const { part, state } of slots) part.lost?.(state, inc, sequence)
-    },
-    delivered: (message) => {
-      for (const { part, state } of slots) part.delivered?.(state, inc, message)
     },
   }
 }

@@ -9,11 +9,13 @@
 
 import { assert, type Effects, type Millis, type PartView } from '../machine.ts'
 import * as clock from '../link/clock.ts'
+import { createArrivals } from '../link/link.ts'
 import type { PeerMessage } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
+import type { PartState } from '../replication/durable.ts'
 import type { Parts, Performed, SessionEvent, SessionOut } from '../session/state.ts'
-import { STALL_MS } from '../session/watch.ts'
+import { STALL_MS } from '../session/failure-detector.ts'
 import { frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
 import type { Met } from '../ports.ts'
 import * as arrival from './arrival.ts'
@@ -32,6 +34,7 @@ export function wire(member: Member, ports: MemberPorts): Runtime {
     member,
     ports,
     now: 0,
+    arrivals: createArrivals(),
     deliver: (to, bytes) => deliver(run, to, bytes),
     out: null as unknown as SessionOut,
   }
@@ -74,21 +77,34 @@ function partsOf(run: Runtime): Parts {
       slot?.part.apply?.(slot.state, bytes)
     },
     keeps: (player) => member.slots.some(({ part, state }) => part.keeps?.(state, player) ?? false),
-    collect: () =>
+    collect: () => collect(member),
+    published: () =>
       member.slots.flatMap(({ part, state }) =>
-        part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],
-      ),
-    told: () =>
-      member.slots.flatMap(({ part, state }) =>
-        part.told ? [{ part: part.channel, bytes: part.told(state) }] : [],
+        part.published ? [{ part: part.channel, bytes: part.published(state) }] : [],
       ),
     restore: (parts) => {
-      for (const { part, bytes } of parts) {
-        const slot = slotOf(member, part)
-        slot?.part.restore?.(slot.state, bytes)
-      }
+      const isWhole = replace(member, parts)
+      if (!isWhole) member.counters.unrestored++
+      return isWhole
     },
   }
+}
+
+function collect({ slots }: Member): PartState[] {
+  return slots.flatMap(({ part, state }) =>
+    part.snapshot ? [{ part: part.channel, bytes: part.snapshot(state) }] : [],
+  )
+}
+
+// Whether each durable part was given its state, and took it.
+function replace({ slots }: Member, parts: readonly PartState[]): boolean {
+  const given = new Map(parts.map(({ part, bytes }) => [part, bytes]))
+  const durable = slots.filter(({ part }) => part.restore !== undefined)
+  const taken = durable.filter(({ part, state }) => {
+    const bytes = given.get(part.channel)
+    return bytes !== undefined && part.restore!(state, bytes)
+  })
+  return taken.length === durable.length && given.size === durable.length
 }
 
 // Of one operation, part by part.

@@ -4,7 +4,7 @@
  */
 
 import type { Doubt } from './doubt.ts'
-import type { Link } from '../link/link.ts'
+import type { Arrivals, Link } from '../link/link.ts'
 import type { SessionClock } from '../link/clock.ts'
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
@@ -144,6 +144,8 @@ export interface MemberCounters {
   denied: number
   /** How often the system said that nobody listens at the address of a peer who then answered. */
   doubted: number
+  /** Copies of the whole state that a part did not take. */
+  unrestored: number
   /** How often it came back with a new incarnation. */
   returns: number
 }
@@ -175,6 +177,8 @@ export interface Runtime {
   ports: MemberPorts
   /** The instant of the verb under way. */
   now: Millis
+  /** What the datagram at hand brought. */
+  arrivals: Arrivals
   /** Reliable and ordered, to a peer or to ourselves. @returns its number on the link, or 0 */
   deliver(to: PeerId, bytes: Uint8Array): number
   out: SessionOut
@@ -210,7 +214,15 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     home: '',
     recorded: 0,
     roundAt: now,
-    counters: { malformed: 0, stray: 0, forged: 0, denied: 0, doubted: 0, returns: 0 },
+    counters: {
+      malformed: 0,
+      stray: 0,
+      forged: 0,
+      denied: 0,
+      doubted: 0,
+      unrestored: 0,
+      returns: 0,
+    },
   }
 }
 

@@ -16,7 +16,7 @@
 import type { Millis, PeerId } from '../machine.ts'
 import type { Quantised } from '../wire/schema.ts'
 import { unwrap } from '../wire/sequence.ts'
-import { announce, owe } from './duty.ts'
+import { announce, owe } from './fan-out.ts'
 import { hideFurther, moved } from './interest.ts'
 import { encodeEntry, KIND } from './messages.ts'
 import { changed } from './queue.ts'
@@ -65,7 +65,7 @@ export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
     return
   }
   if (leads(objects)) confirm(objects, said)
-  if (known) known.toldAt = objects.follows
+  if (known) known.heardUnder = objects.follows
   const order = known ? objects.rules.order(said, known) : 1
   if (said.dead) takeDeath(turn, said, known, order)
   else if (order > 0) takeVersion(turn, from, said, known)
@@ -80,13 +80,13 @@ export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
 // it may have taken for its own what we had hidden from it.
 function correct(turn: Turn, from: PeerId, known: Replica): void {
   const { objects, types } = turn
-  const sight = objects.sights.get(from)
+  const subscriber = objects.subscribers.get(from)
   const ours = objects.mesh
-    ? known.owner === objects.me && types[known.type]!.sight !== null
+    ? known.owner === objects.me && types[known.type]!.visibility !== null
     : leads(objects)
-  if (!sight || !ours || known.dead) return
-  sight.outdated.add(known.slot)
-  owe(turn, from, sight, known)
+  if (!subscriber || !ours || known.dead) return
+  subscriber.outdated.add(known.slot)
+  owe(turn, from, subscriber, known)
 }
 
 function isNewer(said: Said, known: Replica): boolean {
@@ -133,8 +133,8 @@ export function maySay(
 }
 
 /** A grant of a primary before us, of which we may know nothing: for a while after it. */
-export function isOfBefore({ reign }: Objects, now: Millis, version: Version): boolean {
-  return version.epoch > 0 && version.epoch < reign.from && now - reign.at < BEFORE_MS
+export function isOfBefore({ term }: Objects, now: Millis, version: Version): boolean {
+  return version.epoch > 0 && version.epoch < term.from && now - term.at < BEFORE_MS
 }
 
 // What was granted before has been told by then, or the link of its grantee is down.
@@ -221,7 +221,7 @@ function speakUp({ objects, types }: Turn, from: PeerId, said: Said, known: Repl
   const orphan = isSeen(known) && !objects.here.has(known.owner)
   if (!orphan || from !== objects.primary || said.owner !== from) return
   if (known.oseq <= said.oseq) return
-  objects.outbox.push({ to: from, bytes: encodeEntry(KIND.orphans, types, known) })
+  objects.outbox.push({ to: from, bytes: encodeEntry(KIND.unowned, types, known) })
 }
 
 /** What a new version of an object needs. */
@@ -242,7 +242,7 @@ export function stand(turn: Turn, replica: Replica, said: Stand): void {
   Object.assign(replica, { type, version, owner, former, oseq, fields: [...fields] })
   Object.assign(replica, { dead: false, hidden: false, written: null, saidAt: now })
   Object.assign(replica, { adopted: null, giving: false, ages: null, since: now })
-  replica.toldAt = objects.follows
+  replica.heardUnder = objects.follows
   replica.changedAt = turn.types[type]!.schema.columns.map(() => oseq)
   timed(turn, replica, said.madeAt, null)
   moved(turn, replica, before)

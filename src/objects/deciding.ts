@@ -52,8 +52,8 @@ export function decideAll(turn: Turn): void {
 }
 
 function dueAt({ objects, now }: Turn, { at }: Asked): Millis {
-  const { reign, heardIn } = objects
-  return heardIn === reign.from ? at + HOLD_MS : Math.max(now + 1, reign.at + GRANT_MS)
+  const { term, heardIn } = objects
+  return heardIn === term.from ? at + HOLD_MS : Math.max(now + 1, term.at + GRANT_MS)
 }
 
 // Returns whether it was decided.
@@ -72,11 +72,11 @@ function decide(turn: Turn, asked: Asked): boolean {
 
 // Who does not say in time that it follows may be dead, and is not waited for.
 function hasHeard({ objects, now }: Turn): boolean {
-  const { me, reign, here, sights } = objects
-  if (objects.heardIn === reign.from || !objects.rules.waitsForAll()) return true
-  const all = [...here.keys()].every((inc) => inc === me || sights.get(inc)?.follows === true)
-  if (!all && now - reign.at < GRANT_MS) return false
-  objects.heardIn = reign.from
+  const { me, term, here, subscribers } = objects
+  if (objects.heardIn === term.from || !objects.rules.waitsForAll()) return true
+  const all = [...here.keys()].every((inc) => inc === me || subscribers.get(inc)?.follows === true)
+  if (!all && now - term.at < GRANT_MS) return false
+  objects.heardIn = term.from
   return true
 }
 

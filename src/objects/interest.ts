@@ -1,6 +1,6 @@
 /**
  * Who sees what (T76): a member is told only of objects that it may see, and of one that leaves
- * its sight it hears that once (HIDE), nothing after.
+ * its interest it hears that once (HIDE), nothing after.
  *
  * Types with a place are sorted into the cells of a grid, an eighth of a radius wide; a member
  * sees the cells round its eyes, which are its own objects of types that say so. Each cell knows
@@ -12,17 +12,17 @@
 import type { PeerId } from '../machine.ts'
 import { finish } from '../wire/bytes.ts'
 import { numberAt, type Scale } from '../wire/scale.ts'
-import { owe, reach } from './duty.ts'
+import { owe, reach } from './fan-out.ts'
 import { begin, KIND, writeName } from './messages.ts'
 import {
   at,
-  GATE,
+  BARRIER,
   leads,
   type Objects,
   type Replica,
   type Sees,
-  type Sight,
-  type SightRule,
+  type Subscriber,
+  type VisibilityRule,
   type Turn,
   type Types,
 } from './state.ts'
@@ -41,12 +41,12 @@ interface Grid {
   readonly row: number
 }
 
-type Near = Extract<SightRule, { kind: 'near' }>
+type Near = Extract<VisibilityRule, { kind: 'near' }>
 
 /** An object came, moved, went or has another owner than before: others may see it, or more. */
 export function moved(turn: Turn, replica: Replica, before: PeerId = replica.owner): void {
   const { objects, types } = turn
-  const { sight: rule, eyes } = types[replica.type]!
+  const { visibility: rule, eyes } = types[replica.type]!
   if ((!rule && eyes < 0) || (!objects.mesh && !leads(objects))) return
   const { cell: left } = replica
   const stays = rule?.kind === 'near' && !sort(turn, replica, rule) && before === replica.owner
@@ -115,7 +115,9 @@ const grids = new WeakMap<Near, Grid>()
 function gridOf(rule: Near, types: Types): Grid {
   const known = grids.get(rule)
   if (known) return known
-  const { field } = types.find(({ sight }) => sight === rule)!.schema.columns[rule.column]!
+  const { field } = types.find(({ visibility: subscriber }) => subscriber === rule)!.schema.columns[
+    rule.column
+  ]!
   const furthest = Math.max(-field.axes!.min, field.axes!.max)
   const width = Math.max(rule.radius / CELLS_PER_RADIUS, furthest / 2 ** 24)
   const isShort = furthest / width < ROW / 2 - 2 * REACH - 2
@@ -138,17 +140,23 @@ function cross(turn: Turn, replica: Replica, left: number): void {
 }
 
 function show(turn: Turn, peer: PeerId, replica: Replica, sees: boolean): void {
-  const sight = turn.objects.sights.get(peer)
-  if (sight) setSeen(turn, peer, sight, replica, sees)
+  const subscriber = turn.objects.subscribers.get(peer)
+  if (subscriber) setSeen(turn, peer, subscriber, replica, sees)
 }
 
-function judgeAll(turn: Turn, replica: Replica, rule: SightRule, before = replica.owner): void {
+function judgeAll(
+  turn: Turn,
+  replica: Replica,
+  rule: VisibilityRule,
+  before = replica.owner,
+): void {
   const sees = seesOf(rule, replica)
-  for (const [peer, sight] of turn.objects.sights) judge(turn, peer, sight, replica, sees, before)
+  for (const [peer, subscriber] of turn.objects.subscribers)
+    judge(turn, peer, subscriber, replica, sees, before)
 }
 
 // What a rule says of its state; null where it goes by places.
-function seesOf(rule: SightRule, { fields }: Replica): Sees | null {
+function seesOf(rule: VisibilityRule, { fields }: Replica): Sees | null {
   return rule.kind === 'rule' ? rule.sees(fields) : null
 }
 
@@ -156,19 +164,25 @@ function seesOf(rule: SightRule, { fields }: Replica): Sees | null {
 function judge(
   turn: Turn,
   peer: PeerId,
-  sight: Sight,
+  subscriber: Subscriber,
   replica: Replica,
   sees: Sees | null,
   before: PeerId = replica.owner,
 ): void {
   // Who owned it hears that it does not, before it is hidden.
-  setSeen(turn, peer, sight, replica, before === peer || maySee(turn, peer, sight, replica, sees))
+  setSeen(
+    turn,
+    peer,
+    subscriber,
+    replica,
+    before === peer || maySee(turn, peer, subscriber, replica, sees),
+  )
 }
 
 function maySee(
   { objects }: Turn,
   peer: PeerId,
-  sight: Sight,
+  subscriber: Subscriber,
   replica: Replica,
   sees: Sees | null,
 ): boolean {
@@ -176,7 +190,7 @@ function maySee(
   // As it is now we have not heard yet.
   if (replica.hidden) return false
   if (sees) return sees(peer, objects.here.get(peer) ?? 0)
-  return sight.cells.get(replica.type)?.has(replica.cell) ?? true
+  return subscriber.cells.get(replica.type)?.has(replica.cell) ?? true
 }
 
 /**
@@ -187,43 +201,50 @@ function maySee(
  */
 export function hideFurther(turn: Turn, replica: Replica, unseen = false): void {
   const { objects, types } = turn
-  const { sight: rule } = types[replica.type]!
+  const { visibility: rule } = types[replica.type]!
   if (!objects.mesh || !rule) return
   const sees = unseen ? null : seesOf(rule, replica)
-  for (const [peer, sight] of objects.sights) {
-    const gate = sight.gate[replica.slot] ?? GATE.none
-    if (gate === GATE.none || gate === GATE.hidden || !sight.linked) continue
-    if (peer === objects.primary || (!unseen && maySee(turn, peer, sight, replica, sees))) continue
+  for (const [peer, subscriber] of objects.subscribers) {
+    const gate = subscriber.barrier[replica.slot] ?? BARRIER.none
+    if (gate === BARRIER.none || gate === BARRIER.hidden || !subscriber.linked) continue
+    if (peer === objects.primary || (!unseen && maySee(turn, peer, subscriber, replica, sees)))
+      continue
     const writer = begin(KIND.hide)
     writeName(writer, replica, replica.version)
     objects.outbox.push({ to: peer, bytes: finish(writer) })
   }
 }
 
-function setSeen(turn: Turn, peer: PeerId, sight: Sight, replica: Replica, sees: boolean): void {
+function setSeen(
+  turn: Turn,
+  peer: PeerId,
+  subscriber: Subscriber,
+  replica: Replica,
+  sees: boolean,
+): void {
   const { slot } = replica
-  const known = slot < sight.seen.length && sight.seen[slot] === 1
+  const known = slot < subscriber.seen.length && subscriber.seen[slot] === 1
   if (known === sees) return
-  reach(sight, slot)
-  sight.seen[slot] = sees ? 1 : 0
-  if (!replica.dead) owe(turn, peer, sight, replica)
+  reach(subscriber, slot)
+  subscriber.seen[slot] = sees ? 1 : 0
+  if (!replica.dead) owe(turn, peer, subscriber, replica)
 }
 
 /** Somebody's eyes moved, or came, or went. */
 function lookAround(turn: Turn, peer: PeerId): void {
   const { objects, types } = turn
-  const sight = objects.sights.get(peer)
-  if (!sight) return
+  const subscriber = objects.subscribers.get(peer)
+  if (!subscriber) return
   const eyes = eyesOf(turn, peer)
-  for (const [type, { sight: rule }] of types.entries()) {
+  for (const [type, { visibility: rule }] of types.entries()) {
     if (rule?.kind !== 'near') continue
     const cells = eyes.map((eye) => cellOf(rule, types, eye, types[eye.type]!.eyes))
-    const before = sight.eyes.get(type)
+    const before = subscriber.eyes.get(type)
     if (before?.length === cells.length && cells.every((cell, i) => cell === before[i])) continue
-    sight.eyes.set(type, cells)
+    subscriber.eyes.set(type, cells)
     const next =
-      cells.length === 0 ? null : around(cells, gridOf(rule, types).row, sight.cells.get(type))
-    look(turn, peer, sight, type, next)
+      cells.length === 0 ? null : around(cells, gridOf(rule, types).row, subscriber.cells.get(type))
+    look(turn, peer, subscriber, type, next)
   }
 }
 
@@ -236,15 +257,15 @@ function eyesOf({ objects }: Turn, peer: PeerId): Replica[] {
 function look(
   turn: Turn,
   peer: PeerId,
-  sight: Sight,
+  subscriber: Subscriber,
   type: number,
   next: Set<number> | null,
 ): void {
   const { objects } = turn
-  const before = sight.cells.get(type)
+  const before = subscriber.cells.get(type)
   watch(objects, peer, type, before, next)
-  if (next) sight.cells.set(type, next)
-  else sight.cells.delete(type)
+  if (next) subscriber.cells.set(type, next)
+  else subscriber.cells.delete(type)
   const grid = objects.cells.get(type)
   if (!grid) return
   // Only what is in a cell that was gained or lost can be seen anew or no more.
@@ -255,7 +276,7 @@ function look(
   for (const cell of touched) {
     for (const slot of grid.get(cell) ?? []) {
       const replica = at(objects, slot)
-      if (replica && speaks(objects, replica)) judge(turn, peer, sight, replica, null)
+      if (replica && speaks(objects, replica)) judge(turn, peer, subscriber, replica, null)
     }
   }
 }
@@ -285,8 +306,8 @@ function watch(
 
 /** A peer is not here any more. */
 export function unwatch(objects: Objects, peer: PeerId): void {
-  const sight = objects.sights.get(peer)
-  for (const [type, cells] of sight?.cells ?? []) watch(objects, peer, type, cells, null)
+  const subscriber = objects.subscribers.get(peer)
+  for (const [type, cells] of subscriber?.cells ?? []) watch(objects, peer, type, cells, null)
 }
 
 // The cells within a radius of the eyes, and those of before that are one cell further.
@@ -322,15 +343,15 @@ function edge(cells: number): number {
 }
 
 /** A peer came: what it sees of all that is there. */
-export function beginToSee(turn: Turn, peer: PeerId, sight: Sight): void {
+export function beginToSee(turn: Turn, peer: PeerId, subscriber: Subscriber): void {
   const { objects, types } = turn
   unwatch(objects, peer)
-  sight.eyes.clear()
-  sight.cells.clear()
+  subscriber.eyes.clear()
+  subscriber.cells.clear()
   lookAround(turn, peer)
   for (const replica of objects.replicas.values()) {
-    const { sight: rule } = types[replica.type]!
-    if (rule) judge(turn, peer, sight, replica, seesOf(rule, replica))
+    const { visibility: rule } = types[replica.type]!
+    if (rule) judge(turn, peer, subscriber, replica, seesOf(rule, replica))
   }
 }
 
@@ -339,19 +360,19 @@ export function beginToShow(turn: Turn): void {
   const { objects, types } = turn
   objects.eyes.clear()
   for (const replica of objects.replicas.values()) {
-    const { sight: rule, eyes } = types[replica.type]!
+    const { visibility: rule, eyes } = types[replica.type]!
     if (rule?.kind === 'near') sort(turn, replica, rule)
     if (eyes < 0 || replica.dead || replica.hidden) continue
     const known = objects.eyes.get(replica.owner)
     if (known) known.add(replica.slot)
     else objects.eyes.set(replica.owner, new Set([replica.slot]))
   }
-  for (const [peer, sight] of objects.sights) beginToSee(turn, peer, sight)
+  for (const [peer, subscriber] of objects.subscribers) beginToSee(turn, peer, subscriber)
 }
 
 /**
  * Rules of the game may depend on what we do not see change: asked again now and then. And who gave
- * something out of their sight have heard so by now.
+ * something out of their interest have heard so by now.
  */
 export function lookAgain(turn: Turn): void {
   const { objects, types } = turn
@@ -359,7 +380,7 @@ export function lookAgain(turn: Turn): void {
   const handed = new Set(objects.handed)
   objects.handed.clear()
   for (const replica of objects.replicas.values()) {
-    const rule = types[replica.type]!.sight
+    const rule = types[replica.type]!.visibility
     if (!rule || replica.dead || (rule.kind === 'near' && !handed.has(replica.key))) continue
     if (speaks(objects, replica)) judgeAll(turn, replica, rule)
   }

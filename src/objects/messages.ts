@@ -1,10 +1,10 @@
 /**
  * The reliable messages of objects, as bytes.
  *
- *     TELL, ORPHANS  entry*                          what stands; what is left of members who went
+ *     TELL, UNOWNED  entry*                          what stands; what is left of members who went
  *     HIDE           (creator count version)*        not for your eyes any more
  *     FOLLOW         epoch                           you are my primary: tell me all
- *     CENSUS         reign                           you know all that I know: what else is there?
+ *     RESYNC         term                           you know all that I know: what else is there?
  *     REQUEST        number creator count version what:u8 to answers entry?
  *     ASK, DECLINE   creator count version by request     may they have it? no
  *     GRANT          version entry                        it is yours, go on from this
@@ -39,10 +39,10 @@ import { readVersion, type Version, writeVersion } from './version.ts'
 /** First byte of each message. */
 export const KIND = {
   tell: 1,
-  orphans: 2,
+  unowned: 2,
   hide: 3,
   follow: 4,
-  census: 5,
+  resync: 5,
   request: 6,
   ask: 7,
   decline: 8,

@@ -3,8 +3,8 @@
  *
  * The newest state wins, and nobody waits. An owner creates, changes and destroys; anybody may ask
  * for an object and its owner may give it away; the primary decides (owning.ts). Everything goes
- * to the others by duty (duty.ts) and by updates (updates.ts), and what comes counts by four rules
- * (accept.ts, requests.ts). docs/protocols/objects.md says why that converges.
+ * to the others by fan-out (fan-out.ts) and by updates (updates.ts), and what comes counts by four
+ * rules (accept.ts, requests.ts). docs/protocols/objects.md says why that converges.
  */
 
 import { assert, type Millis } from '../machine.ts'
@@ -75,7 +75,7 @@ export function set(
   }
   if (rules.timed) replica.madeAt = madeAt
   if (rules.timed) measure(objects, replica)
-  if (rules.sight || rules.eyes >= 0) moved({ objects, types, now, out: NOBODY }, replica)
+  if (rules.visibility || rules.eyes >= 0) moved({ objects, types, now, out: NOBODY }, replica)
   if (waits && wait(objects, now, replica)) return false
   say(objects, now, replica)
   return true

@@ -5,8 +5,8 @@
 import type { Millis, Part, PartOut, PeerId } from '../machine.ts'
 import { type ByteReader, createReader, isDone, readU8, readVarint } from '../wire/bytes.ts'
 import { LOOK_MS, takeFull, takeSaid } from './accept.ts'
-import { counted, followed, tellHidden } from './census.ts'
-import { announce, delivered, flush } from './duty.ts'
+import { counted, followed, tellHidden } from './resync.ts'
+import { announce, delivered, flush } from './fan-out.ts'
 import { hideFurther, lookAgain } from './interest.ts'
 import { KIND, readEntry, readLack, readName, readRequest } from './messages.ts'
 import { endGrace, giveBack, takeOrphan } from './adopting.ts'
@@ -92,14 +92,14 @@ function take(turn: Turn, from: PeerId, kind: number, reader: ByteReader): boole
   const { objects } = turn
   switch (kind) {
     case KIND.tell:
-    case KIND.orphans:
+    case KIND.unowned:
       return entries(turn, from, kind, reader)
     case KIND.hide:
       return hide(turn, from, reader)
     case KIND.follow:
       return epochOf(reader, (epoch) => followed(turn, from, epoch))
-    case KIND.census:
-      return epochOf(reader, (reign) => counted(turn, from, reign))
+    case KIND.resync:
+      return epochOf(reader, (term) => counted(turn, from, term))
     case KIND.refuse: {
       const [number, why] = [readVarint(reader), REFUSALS[readVarint(reader)]]
       const by = readVarint(reader)

@@ -7,7 +7,7 @@
  */
 
 import type { Millis, PeerId } from '../machine.ts'
-import { GATE, GATHER_MS, type Objects, type Replica, type Sight } from './state.ts'
+import { BARRIER, GATHER_MS, type Objects, type Replica, type Subscriber } from './state.ts'
 
 /** So many peers more make the time between two rounds a millisecond longer. */
 const PEERS_PER_MS = 16
@@ -25,20 +25,20 @@ export function spread(objects: Objects, now: Millis): void {
   if (objects.fresh.size === 0) return
   const slots = [...objects.fresh]
   objects.fresh.clear()
-  for (const [peer, sight] of objects.sights) {
+  for (const [peer, subscriber] of objects.subscribers) {
     // With the next link it is told all anew.
-    if (!sight.linked) continue
-    if (wait(sight, slots, now)) objects.news = true
-    if (sight.todo.length > 0) objects.dirty.add(peer)
+    if (!subscriber.linked) continue
+    if (wait(subscriber, slots, now)) objects.news = true
+    if (subscriber.todo.length > 0) objects.dirty.add(peer)
   }
 }
 
 // @returns whether anything of it is for that peer
-function wait(sight: Sight, slots: readonly number[], now: Millis): boolean {
-  const { gate, queued, since, todo } = sight
+function wait(subscriber: Subscriber, slots: readonly number[], now: Millis): boolean {
+  const { barrier, queued, since, todo } = subscriber
   const before = todo.length
   for (const slot of slots) {
-    if (gate[slot] !== GATE.open || queued[slot] === 1) continue
+    if (barrier[slot] !== BARRIER.open || queued[slot] === 1) continue
     queued[slot] = 1
     since[slot] = now
     todo.push(slot)
@@ -47,10 +47,15 @@ function wait(sight: Sight, slots: readonly number[], now: Millis): boolean {
 }
 
 /** Something of the object at that slot is new to a peer; it has waited since it changed. */
-export function enqueue(objects: Objects, peer: PeerId, sight: Sight, slot: number): void {
-  if (sight.gate[slot] !== GATE.open || sight.queued[slot] === 1) return
-  sight.queued[slot] = 1
-  sight.todo.push(slot)
+export function enqueue(
+  objects: Objects,
+  peer: PeerId,
+  subscriber: Subscriber,
+  slot: number,
+): void {
+  if (subscriber.barrier[slot] !== BARRIER.open || subscriber.queued[slot] === 1) return
+  subscriber.queued[slot] = 1
+  subscriber.todo.push(slot)
   objects.dirty.add(peer)
 }
 
@@ -72,6 +77,6 @@ export function leavesAt(objects: Objects): Millis {
 }
 
 // From one round to the next.
-function roundMs({ gatherMs, sights }: Objects): Millis {
-  return Math.max(gatherMs, GATHER_MS + sights.size / PEERS_PER_MS)
+function roundMs({ gatherMs, subscribers }: Objects): Millis {
+  return Math.max(gatherMs, GATHER_MS + subscribers.size / PEERS_PER_MS)
 }

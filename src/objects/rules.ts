@@ -2,7 +2,7 @@
 
 import { type Millis, rulesOf } from '../machine.ts'
 import { isOfBefore, maySay } from './accept.ts'
-import { oweAll, speaksFor } from './duty.ts'
+import { oweAll, speaksFor } from './fan-out.ts'
 import { grant } from './owning.ts'
 import { createState, GATHER_MS, type Objects, type ObjectsRules } from './state.ts'
 import { compare } from './version.ts'

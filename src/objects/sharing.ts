@@ -11,7 +11,7 @@
 import type { Millis } from '../machine.ts'
 import { type ByteWriter, createWriter, reset, writeRaw } from '../wire/bytes.ts'
 import { SEQUENCE_MODULUS } from '../wire/sequence.ts'
-import { GATE, type Objects, type Replica, type Sight } from './state.ts'
+import { BARRIER, type Objects, type Replica, type Subscriber } from './state.ts'
 
 // A round of more frames than that is written anew from there on.
 const FRAMES_MAX = 8
@@ -36,7 +36,7 @@ export interface SharedFrame {
   /** Of the slots in it. */
   places: Map<number, number>
   bytes: ByteWriter
-  /** Slot, serial and oseq of each, as a sight keeps them; never changed once it is whole. */
+  /** Slot, serial and oseq of each, as a subscriber keeps them; never changed once it is whole. */
   carried: number[]
 }
 
@@ -70,14 +70,14 @@ export function sharedFrame(objects: Objects, now: Millis, slot: number): Shared
 }
 
 /** Whether a peer lacks just what that update says. */
-export function lacksSame(sight: Sight, update: SharedUpdate): boolean {
+export function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean {
   const { slot, replica, oseq } = update
-  const base = sight.acked[slot]!
+  const base = subscriber.acked[slot]!
   return (
     base >= update.low &&
     base < update.high &&
-    sight.sent[slot] !== oseq &&
-    sight.gate[slot] === GATE.open &&
+    subscriber.sent[slot] !== oseq &&
+    subscriber.barrier[slot] === BARRIER.open &&
     replica.oseq === oseq &&
     replica.serial === update.serial &&
     oseq - base < SEQUENCE_MODULUS / 2
@@ -100,12 +100,12 @@ export function beginFrame(objects: Objects, now: Millis): SharedFrame | null {
 export function noteUpdate(
   frame: SharedFrame,
   replica: Replica,
-  sight: Sight,
+  subscriber: Subscriber,
   end: number,
   { madeAt }: { madeAt: Millis },
 ): void {
   const { slot, serial, oseq, changedAt } = replica
-  const base = sight.acked[slot]!
+  const base = subscriber.acked[slot]!
   let [low, high] = [0, oseq]
   for (const changed of changedAt) {
     if (changed <= base) low = Math.max(low, changed)

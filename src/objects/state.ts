@@ -42,7 +42,7 @@ export interface Replica {
   former: number
   dead: boolean
   /** Which of the primaries that we followed told us of it last, by its number. */
-  toldAt: number
+  heardUnder: number
   /** It lives, and its owner does not let us see it. */
   hidden: boolean
   /** Rises with each change by the owner, over all versions. */
@@ -71,17 +71,17 @@ export interface Replica {
 }
 
 /** How far a peer is with an object. */
-export const GATE = { none: 0, owed: 1, told: 2, open: 3, hiding: 4, hidden: 5 } as const
+export const BARRIER = { none: 0, owed: 1, sent: 2, open: 3, hiding: 4, hidden: 5 } as const
 
 /** What one peer has of the objects, slot by slot. */
-export interface Sight {
+export interface Subscriber {
   /** There is a link, as far as we know. */
   linked: boolean
   /** In a mesh: the epoch in which it asked to be told all of ours again. */
-  retoldIn: number
+  resyncedIn: number
   /** It said that it follows us, so what we tell it as its primary counts. */
   follows: boolean
-  gate: Uint8Array
+  barrier: Uint8Array
   /** The newest oseq that the peer has. */
   acked: Uint32Array
   /** The newest oseq that is on its way in an update. */
@@ -93,7 +93,7 @@ export interface Sight {
   /** Slots to be told reliably, in order. */
   owed: number[]
   /** What a message told, until it is delivered: slot, serial and oseq of each. */
-  awaited: { message: number; told: number[] }[]
+  awaited: { message: number; entries: number[] }[]
   /** Slots with something new. */
   todo: number[]
   queued: Uint8Array
@@ -108,7 +108,7 @@ export interface Sight {
   /** When those that wait were put in order. */
   rankedAt: Millis
   /** It is to be asked for what it has of members who went, once all is told. */
-  censusDue: boolean
+  resyncDue: boolean
   /** Cells that its eyes see, by type with a grid; none for who has no eyes and sees all. */
   cells: Map<number, Set<number>>
   /** Cells that its eyes are in, by type with a grid. */
@@ -144,9 +144,9 @@ export interface ObjectsRules extends RequestRules {
   /** Our primary is another: what is to be said to it. */
   follow(turn: Turn): void
   /** A peer follows us: what it is to be told. */
-  oweAll(turn: Turn, peer: PeerId, sight: Sight): void
+  oweAll(turn: Turn, peer: PeerId, subscriber: Subscriber): void
   /** Up to which oseq a peer lacks nothing of what was changed. */
-  base(sight: Sight, slot: number): number
+  base(subscriber: Subscriber, slot: number): number
   /** Whether the same frame may go to several peers. */
   shares(): boolean
 }
@@ -157,11 +157,11 @@ export interface Objects {
   primary: PeerId
   epoch: number
   /** The epoch in which we told our primary what is ours. */
-  toldIn: number
+  reportedIn: number
   /** How often we began to follow a primary, which then told us all that we may see. */
   follows: number
   /** As primary: the epoch in which we became it, and when. */
-  reign: { from: number; at: Millis }
+  term: { from: number; at: Millis }
   mesh: boolean
   /** Session time minus our clock; NaN while it is not known. */
   offset: Millis
@@ -186,7 +186,7 @@ export interface Objects {
   here: Map<PeerId, number>
   /** The players of those who went, for as long as something of theirs may turn up. */
   went: Map<PeerId, number>
-  sights: Map<PeerId, Sight>
+  subscribers: Map<PeerId, Subscriber>
   /** Those who are owed something reliable. */
   owing: Set<PeerId>
   /** Slots that changed since the last flush. */
@@ -213,7 +213,7 @@ export interface Objects {
   pending: Asked[]
   /** When the first of those that wait is to be looked at again. */
   pendingAt: Millis
-  /** As primary: the reign in which all members that were here have told what is theirs. */
+  /** As primary: the term in which all members that were here have told what is theirs. */
   heardIn: number
   /** As owner: who asked for ours, by key. */
   asks: Map<number, Answering>
@@ -266,7 +266,7 @@ export type ObjectEvent =
   /** `by`: who has it, was first or said no; 0 where nobody did. */
   | { kind: 'object-answer'; request: number; answer: Answer; by: PeerId }
   /** Our primary has told us all that it knows, and given back what is ours. */
-  | { kind: 'objects-told' }
+  | { kind: 'objects-known' }
   /** Some time later: whoever knew more has said so by now. */
   | { kind: 'objects-settled' }
 
@@ -287,9 +287,9 @@ export function createState(gatherMs: Millis, rules: ObjectsRules): Objects {
     me: 0,
     primary: 0,
     epoch: 0,
-    toldIn: 0,
+    reportedIn: 0,
     follows: 0,
-    reign: { from: 0, at: 0 },
+    term: { from: 0, at: 0 },
     mesh: false,
     offset: NaN,
     replicas: new Map(),
@@ -305,7 +305,7 @@ export function createState(gatherMs: Millis, rules: ObjectsRules): Objects {
     early: new Set(),
     here: new Map(),
     went: new Map(),
-    sights: new Map(),
+    subscribers: new Map(),
     owing: new Set(),
     fresh: new Set(),
     dirty: new Set(),
@@ -383,7 +383,7 @@ export function place(objects: Objects, creator: PeerId, count: number, type: nu
     owner: 0,
     former: 0,
     dead: true,
-    toldAt: 0,
+    heardUnder: 0,
     hidden: false,
     oseq: 0,
     fields: [],
@@ -416,18 +416,18 @@ export function forget(objects: Objects, replica: Replica): void {
   objects.slots[replica.slot] = -1
   objects.serials[replica.slot] = 0
   objects.free.push(replica.slot)
-  for (const sight of objects.sights.values()) {
-    if (replica.slot < sight.gate.length) clearSlot(sight, replica.slot)
-    sight.outdated.delete(replica.slot)
+  for (const subscriber of objects.subscribers.values()) {
+    if (replica.slot < subscriber.barrier.length) clearSlot(subscriber, replica.slot)
+    subscriber.outdated.delete(replica.slot)
   }
 }
 
-function clearSlot(sight: Sight, slot: number): void {
-  sight.gate[slot] = GATE.none
-  sight.acked[slot] = 0
-  sight.sent[slot] = 0
-  sight.seen[slot] = 0
-  sight.queued[slot] = 0
+function clearSlot(subscriber: Subscriber, slot: number): void {
+  subscriber.barrier[slot] = BARRIER.none
+  subscriber.acked[slot] = 0
+  subscriber.sent[slot] = 0
+  subscriber.seen[slot] = 0
+  subscriber.queued[slot] = 0
 }
 
 /** The object at a slot, or null. */

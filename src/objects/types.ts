@@ -22,13 +22,13 @@ export interface TypeRules {
   /** Of two that wait, one of twice the weight goes when it has waited half as long. */
   readonly weight: number
   /** Who sees it; null for everybody. */
-  readonly sight: SightRule | null
+  readonly visibility: VisibilityRule | null
   /** The column of the vec2 from which its owner looks around; -1 for none. */
   readonly eyes: number
 }
 
 /** Who sees an object of a type. */
-export type SightRule =
+export type VisibilityRule =
   /** Whose eyes are within the radius of its place, a vec2 in that column. */
   | { readonly kind: 'near'; readonly column: number; readonly radius: number }
   /** Whom the game lets. */

@@ -48,12 +48,12 @@ import {
   at,
   COUNT_MAX,
   CREATOR_MAX,
-  GATE,
+  BARRIER,
   keyOf,
   relays,
   type Objects,
   type Replica,
-  type Sight,
+  type Subscriber,
   type Turn,
   type Types,
 } from './state.ts'
@@ -88,32 +88,32 @@ export function write(
   writer: ByteWriter,
   budget: number,
 ): boolean {
-  const sight = objects.sights.get(peer)
-  if (!sight || sight.todo.length === 0) return false
-  if (isTail(sight, now)) return false
+  const subscriber = objects.subscribers.get(peer)
+  if (!subscriber || subscriber.todo.length === 0) return false
+  if (isTail(subscriber, now)) return false
   // What one packet leaves behind is in order for the next.
-  if (sight.behind > 0 && sight.rankedAt !== now) rank(objects, types, now, sight)
+  if (subscriber.behind > 0 && subscriber.rankedAt !== now) rank(objects, types, now, subscriber)
   const end = writer.length + budget
   const [none, whole] = [[] as number[], null]
-  const carried = fill({ objects, types, now, peer, sight, writer, end, carried: none, whole })
-  sight.behind = sight.todo.length > 0 ? Math.max(1, carried.length / 3) : 0
-  sight.filledAt = now
-  if (isTail(sight, now)) objects.dirty.add(peer)
+  const carried = fill({ objects, types, now, peer, subscriber, writer, end, carried: none, whole })
+  subscriber.behind = subscriber.todo.length > 0 ? Math.max(1, carried.length / 3) : 0
+  subscriber.filledAt = now
+  if (isTail(subscriber, now)) objects.dirty.add(peer)
   if (carried.length === 0) return false
-  const known = sight.carried.get(seq)
+  const known = subscriber.carried.get(seq)
   // What was shared is never changed.
-  sight.carried.set(seq, known ? [...known, ...carried] : carried)
+  subscriber.carried.set(seq, known ? [...known, ...carried] : carried)
   return true
 }
 
 /** Whether more updates may go to that peer in this round. */
 export function waits(objects: Objects, now: Millis, peer: PeerId): boolean {
-  const sight = objects.sights.get(peer)
-  return sight !== undefined && sight.todo.length > 0 && !isTail(sight, now)
+  const subscriber = objects.subscribers.get(peer)
+  return subscriber !== undefined && subscriber.todo.length > 0 && !isTail(subscriber, now)
 }
 
 // A packet of its own for little would cost more than that is worth: it goes first next round.
-function isTail({ behind, filledAt, todo }: Sight, now: Millis): boolean {
+function isTail({ behind, filledAt, todo }: Subscriber, now: Millis): boolean {
   return filledAt === now && todo.length < behind * TAIL
 }
 
@@ -123,7 +123,7 @@ interface Filling {
   types: Types
   now: Millis
   peer: PeerId
-  sight: Sight
+  subscriber: Subscriber
   writer: ByteWriter
   end: number
   /** Slot, serial and oseq of each update in it. */
@@ -134,8 +134,8 @@ interface Filling {
 
 // As long as the peer lacks what an earlier one of this round did, that one's bytes are copied.
 function fill(filling: Filling): number[] {
-  const { objects, now, sight, writer } = filling
-  const { todo } = sight
+  const { objects, now, subscriber, writer } = filling
+  const { todo } = subscriber
   const start = writer.length
   let like = sharedFrame(objects, now, todo[0]!)
   const own = like ? null : beginFrame(objects, now)
@@ -160,7 +160,7 @@ function fill(filling: Filling): number[] {
     const written = writeNext(filling, slot, before)
     if (written < 0) break
     if (own && written > 0)
-      noteUpdate(own, at(objects, slot)!, sight, writer.length - start, before)
+      noteUpdate(own, at(objects, slot)!, subscriber, writer.length - start, before)
     if (like && written > 0) next = behindOf(like, slot, before.madeAt)
     taken++
   }
@@ -190,12 +190,12 @@ function part(filling: Filling): void {
 
 // Copies updates of that frame from one on, as many as this peer lacks just so. @returns how many
 function copyRun(
-  { sight, writer, end }: Filling,
+  { subscriber, writer, end }: Filling,
   { updates, bytes }: SharedFrame,
   next: number,
   taken: number,
 ): number {
-  const { todo, queued, sent } = sight
+  const { todo, queued, sent } = subscriber
   const from = next === 0 ? 0 : updates[next - 1]!.end
   const room = end - writer.length + from
   let run = 0
@@ -203,7 +203,7 @@ function copyRun(
     const update = updates[next + run]!
     const { slot } = update
     if (todo[taken + run] !== slot || queued[slot] !== 1 || update.end > room) break
-    if (!lacksSame(sight, update)) break
+    if (!lacksSame(subscriber, update)) break
     sent[slot] = update.oseq
     queued[slot] = 0
   }
@@ -213,20 +213,22 @@ function copyRun(
 
 // @returns how many bytes; 0 if there is nothing to say of it, -1 if there is no room
 function writeNext(filling: Filling, slot: number, before: Before): number {
-  const { objects, types, now, peer, sight, writer, end } = filling
+  const { objects, types, now, peer, subscriber, writer, end } = filling
   const start = writer.length
-  const replica = sight.queued[slot] === 1 ? at(objects, slot) : null
-  if (replica && sight.gate[slot] === GATE.open) reassure(objects, peer, sight, replica)
-  const mask = replica && sight.gate[slot] === GATE.open ? lacks(objects, sight, replica) : 0
+  const replica = subscriber.queued[slot] === 1 ? at(objects, slot) : null
+  if (replica && subscriber.barrier[slot] === BARRIER.open)
+    reassure(objects, peer, subscriber, replica)
+  const mask =
+    replica && subscriber.barrier[slot] === BARRIER.open ? lacks(objects, subscriber, replica) : 0
   if (replica && mask !== 0) {
     const room = types[replica.type]!.schema.bytesMax + UPDATE_OVERHEAD
     if (start + room > end) return -1
     writeUpdate(objects, types, now, writer, replica, mask, before)
-    sight.sent[slot] = replica.oseq
+    subscriber.sent[slot] = replica.oseq
     part(filling)
     filling.carried.push(slot, replica.serial, replica.oseq)
   }
-  sight.queued[slot] = 0
+  subscriber.queued[slot] = 0
   return writer.length - start
 }
 
@@ -236,14 +238,14 @@ function beforeOf({ replica, madeAt }: SharedUpdate): Before {
 }
 
 // Who waited longest goes first, and the heavier of two that waited as long.
-function rank(objects: Objects, types: Types, now: Millis, sight: Sight): void {
+function rank(objects: Objects, types: Types, now: Millis, subscriber: Subscriber): void {
   const urgency = (slot: number): number => {
     const replica = at(objects, slot)
-    return replica ? (now - sight.since[slot]! + 1) * types[replica.type]!.weight : Infinity
+    return replica ? (now - subscriber.since[slot]! + 1) * types[replica.type]!.weight : Infinity
   }
-  const { todo } = sight
-  sight.rankedAt = now
-  if (standsInOrder(types, sight)) return
+  const { todo } = subscriber
+  subscriber.rankedAt = now
+  if (standsInOrder(types, subscriber)) return
   const urgencies = todo.map(urgency)
   const ranked = todo.map((slot, place) => ({ slot, urgency: urgencies[place]! }))
   ranked.sort((a, b) => b.urgency - a.urgency)
@@ -251,7 +253,7 @@ function rank(objects: Objects, types: Types, now: Millis, sight: Sight): void {
 }
 
 // Mostly they do, for what came later stands behind.
-function standsInOrder(types: Types, { todo, since }: Sight): boolean {
+function standsInOrder(types: Types, { todo, since }: Subscriber): boolean {
   let latest = -Infinity
   for (const slot of todo) {
     if (since[slot]! < latest) return false
@@ -261,18 +263,23 @@ function standsInOrder(types: Types, { todo, since }: Sight): boolean {
 }
 
 // Who is so far behind that the low bits of oseq would mislead it is told the whole state anew.
-function reassure(objects: Objects, peer: PeerId, sight: Sight, { slot, oseq }: Replica): void {
-  if (oseq - sight.acked[slot]! < SEQUENCE_MODULUS / 2) return
-  sight.gate[slot] = GATE.owed
-  sight.owed.push(slot)
+function reassure(
+  objects: Objects,
+  peer: PeerId,
+  subscriber: Subscriber,
+  { slot, oseq }: Replica,
+): void {
+  if (oseq - subscriber.acked[slot]! < SEQUENCE_MODULUS / 2) return
+  subscriber.barrier[slot] = BARRIER.owed
+  subscriber.owed.push(slot)
   objects.owing.add(peer)
 }
 
 /** Mask of the fields that a peer is not known to have; 0 if what it lacks is on its way. */
-function lacks(objects: Objects, sight: Sight, replica: Replica): number {
+function lacks(objects: Objects, subscriber: Subscriber, replica: Replica): number {
   const { slot, oseq, changedAt } = replica
-  if (oseq <= sight.acked[slot]! || oseq === sight.sent[slot]!) return 0
-  const base = objects.rules.base(sight, slot)
+  if (oseq <= subscriber.acked[slot]! || oseq === subscriber.sent[slot]!) return 0
+  const base = objects.rules.base(subscriber, slot)
   let mask = 0
   for (let field = 0; field < changedAt.length; field++) {
     if (changedAt[field]! > base) mask |= 1 << field
@@ -376,29 +383,30 @@ function readUpdate(reader: ByteReader, types: Types, before: Before): Update | 
 
 /** A packet arrived: what it carried is known to the peer. */
 export function acked(objects: Objects, peer: PeerId, seq: number): void {
-  const sight = objects.sights.get(peer)
-  const carried = sight?.carried.get(seq)
-  if (!sight || !carried) return
-  sight.carried.delete(seq)
+  const subscriber = objects.subscribers.get(peer)
+  const carried = subscriber?.carried.get(seq)
+  if (!subscriber || !carried) return
+  subscriber.carried.delete(seq)
   for (let i = 0; i < carried.length; i += 3) {
     const slot = carried[i]!
     if (objects.serials[slot] !== carried[i + 1]) continue
-    if (sight.acked[slot]! < carried[i + 2]!) sight.acked[slot] = carried[i + 2]!
+    if (subscriber.acked[slot]! < carried[i + 2]!) subscriber.acked[slot] = carried[i + 2]!
   }
 }
 
 /** A packet is taken for lost: what it carried goes again, in its newest form. */
 export function lost(objects: Objects, peer: PeerId, seq: number): void {
-  const sight = objects.sights.get(peer)
-  const carried = sight?.carried.get(seq)
-  if (!sight || !carried) return
-  sight.carried.delete(seq)
+  const subscriber = objects.subscribers.get(peer)
+  const carried = subscriber?.carried.get(seq)
+  if (!subscriber || !carried) return
+  subscriber.carried.delete(seq)
   for (let i = 0; i < carried.length; i += 3) {
     const slot = carried[i]!
     if (objects.serials[slot] !== carried[i + 1]) continue
     // What was sent since goes its own way.
-    if (sight.sent[slot] !== carried[i + 2]! || sight.acked[slot]! >= carried[i + 2]!) continue
-    sight.sent[slot] = 0
-    enqueue(objects, peer, sight, slot)
+    if (subscriber.sent[slot] !== carried[i + 2]! || subscriber.acked[slot]! >= carried[i + 2]!)
+      continue
+    subscriber.sent[slot] = 0
+    enqueue(objects, peer, subscriber, slot)
   }
 }

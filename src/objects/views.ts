@@ -5,8 +5,8 @@
 
 import type { Millis, PartView, PeerId } from '../machine.ts'
 import { LOOK_MS } from './accept.ts'
-import { COUNT_MS } from './census.ts'
-import { createSight, forgetAll, owe, oweAll } from './duty.ts'
+import { COUNT_MS } from './resync.ts'
+import { createSubscriber, forgetAll, owe, oweAll } from './fan-out.ts'
 import { beginToSee, beginToShow, unwatch } from './interest.ts'
 import { KIND, plain } from './messages.ts'
 import { quotaOf } from './room.ts'
@@ -17,10 +17,10 @@ import { endGrants } from './owning.ts'
 import { askAgain } from './requests.ts'
 import {
   createState,
-  GATE,
+  BARRIER,
   leads,
   type Objects,
-  type Sight,
+  type Subscriber,
   type Turn,
   type Types,
 } from './state.ts'
@@ -37,7 +37,7 @@ export function reset({ objects, out }: Turn): void {
   Object.assign(objects, { ...createState(gatherMs, rules), offset, counters, nextRequest })
 }
 
-// Of a reign we see each epoch: where one is missing somebody else led, though it is we again.
+// Of a term we see each epoch: where one is missing somebody else led, though it is we again.
 function ledBetween(objects: Objects, { me, primary, epoch }: PartView): boolean {
   return me === primary && objects.epoch !== 0 && epoch > objects.epoch + 1
 }
@@ -51,18 +51,18 @@ export function viewed(turn: Turn, view: PartView): void {
   const { primary: before } = objects
   Object.assign(objects, { me: view.me, primary: view.primary, epoch: view.epoch, mesh: view.mesh })
   if (other) {
-    // What was asked of us and granted by us in an earlier reign is over.
+    // What was asked of us and granted by us in an earlier term is over.
     objects.grants.clear()
     objects.asked.clear()
     objects.pending.length = 0
-    objects.reign = { from: view.epoch, at: now }
+    objects.term = { from: view.epoch, at: now }
   }
   const { came, gone } = compareMembers(objects, view)
   for (const peer of gone) {
     unwatch(objects, peer)
-    objects.sights.delete(peer)
+    objects.subscribers.delete(peer)
   }
-  if (other) for (const sight of objects.sights.values()) leave(objects, sight)
+  if (other) for (const subscriber of objects.subscribers.values()) leave(objects, subscriber)
   for (const peer of came) if (peer !== objects.me) meet(turn, peer)
   if (other && leads(objects) && !objects.mesh) beginToShow(turn)
   if (other && objects.mesh) showTo(turn, [before, view.primary])
@@ -90,10 +90,10 @@ function askThose(objects: Objects): void {
 }
 
 // Somebody went: the others say what they have of theirs.
-function askAll({ sights, owing }: Objects): void {
-  for (const [peer, sight] of sights) {
-    sight.censusDue = sight.follows
-    if (sight.follows) owing.add(peer)
+function askAll({ subscribers, owing }: Objects): void {
+  for (const [peer, subscriber] of subscribers) {
+    subscriber.resyncDue = subscriber.follows
+    if (subscriber.follows) owing.add(peer)
   }
 }
 
@@ -101,22 +101,22 @@ function askAll({ sights, owing }: Objects): void {
 function showTo(turn: Turn, peers: readonly PeerId[]): void {
   const { objects, types } = turn
   for (const replica of objects.replicas.values()) {
-    if (replica.owner !== objects.me || types[replica.type]!.sight === null) continue
+    if (replica.owner !== objects.me || types[replica.type]!.visibility === null) continue
     for (const peer of peers) {
-      const sight = objects.sights.get(peer)
-      const knows = sight?.gate[replica.slot] ?? GATE.none
-      const sees = peer === objects.primary || sight?.seen[replica.slot] === 1
-      const isOpen = knows !== GATE.none && knows !== GATE.hidden && knows !== GATE.hiding
-      if (sight && sees !== isOpen) owe(turn, peer, sight, replica)
+      const subscriber = objects.subscribers.get(peer)
+      const knows = subscriber?.barrier[replica.slot] ?? BARRIER.none
+      const sees = peer === objects.primary || subscriber?.seen[replica.slot] === 1
+      const isOpen = knows !== BARRIER.none && knows !== BARRIER.hidden && knows !== BARRIER.hiding
+      if (subscriber && sees !== isOpen) owe(turn, peer, subscriber, replica)
     }
   }
 }
 
 // Another primary: in a star nobody knows any more what we have told them.
-function leave({ mesh }: Objects, sight: Sight): void {
-  sight.follows = false
-  sight.outdated.clear()
-  if (!mesh) forgetAll(sight)
+function leave({ mesh }: Objects, subscriber: Subscriber): void {
+  subscriber.follows = false
+  subscriber.outdated.clear()
+  if (!mesh) forgetAll(subscriber)
 }
 
 function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gone: PeerId[] } {
@@ -136,15 +136,15 @@ function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gon
 
 function meet(turn: Turn, peer: PeerId): void {
   const { objects } = turn
-  const sight = sightOf(objects, peer)
-  beginToSee(turn, peer, sight)
-  oweAll(turn, peer, sight)
+  const subscriber = sightOf(objects, peer)
+  beginToSee(turn, peer, subscriber)
+  oweAll(turn, peer, subscriber)
 }
 
-function sightOf(objects: Objects, peer: PeerId): Sight {
-  let sight = objects.sights.get(peer)
-  if (!sight) objects.sights.set(peer, (sight = createSight()))
-  return sight
+function sightOf(objects: Objects, peer: PeerId): Subscriber {
+  let subscriber = objects.subscribers.get(peer)
+  if (!subscriber) objects.subscribers.set(peer, (subscriber = createSubscriber()))
+  return subscriber
 }
 
 /** Our primary is another: it is to tell us all, and hears all of ours and what we asked for. */
@@ -153,36 +153,36 @@ export function follow(turn: Turn): void {
   const { primary } = objects
   if (leads(objects)) {
     askAgain(turn)
-    turn.out.emit({ kind: 'objects-told' })
+    turn.out.emit({ kind: 'objects-known' })
     objects.countedAt = turn.now + COUNT_MS
     return
   }
-  const sight = objects.sights.get(primary)
-  if (!sight?.linked) return
+  const subscriber = objects.subscribers.get(primary)
+  if (!subscriber?.linked) return
   sayFollow(objects)
-  objects.toldIn = objects.epoch
+  objects.reportedIn = objects.epoch
   objects.follows++
-  if (!objects.mesh) oweAll(turn, primary, sight)
+  if (!objects.mesh) oweAll(turn, primary, subscriber)
   askAgain(turn)
 }
 
 // Said in each epoch: a primary that lost its role and got it back has not heard it since.
 function sayFollow(objects: Objects): void {
   const { primary, epoch } = objects
-  if (leads(objects) || !objects.sights.get(primary)?.linked) return
+  if (leads(objects) || !objects.subscribers.get(primary)?.linked) return
   objects.outbox.push({ to: primary, bytes: plain(KIND.follow, epoch) })
 }
 
 /** A new link to a peer: nothing is known of what it has. */
 export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void {
-  const sight = sightOf(objects, peer)
+  const subscriber = sightOf(objects, peer)
   // In a mesh nobody else tells it what it may not see any more.
-  forgetAll(sight, objects.mesh)
-  sight.linked = true
+  forgetAll(subscriber, objects.mesh)
+  subscriber.linked = true
   // Nothing of this tells the application anything.
   const out = { send: () => 0, emit: () => {} }
   const turn: Turn = { objects, types, now, out }
   if (!objects.here.has(peer)) return
-  oweAll(turn, peer, sight)
+  oweAll(turn, peer, subscriber)
   if (peer === objects.primary) follow(turn)
 }

@@ -113,7 +113,10 @@ export function snapshot({ kept }: Pieces, types: PieceTypes): Uint8Array {
 }
 
 /** All that this member was told. */
-export function told({ told: rows, processed, forks }: Pieces, types: PieceTypes): Uint8Array {
+export function published(
+  { published: rows, processed, forks }: Pieces,
+  types: PieceTypes,
+): Uint8Array {
   const writer = begin(TOLD)
   writeForks(writer, forks)
   writeRows(writer, types, processed, [...rows.values()])
@@ -129,7 +132,7 @@ export function restore(pieces: Pieces, types: PieceTypes, bytes: Uint8Array): b
   const kind = readU8(reader)
   const { seed } = pieces.kept
   if (kind !== SNAPSHOT && kind !== TOLD) return false
-  const kept = kind === SNAPSHOT ? readSnapshot(reader, types) : readTold(reader, types, seed)
+  const kept = kind === SNAPSHOT ? readSnapshot(reader, types) : readPublished(reader, types, seed)
   if (!isDone(reader)) return false
   pieces.kept = kept
   return true
@@ -145,7 +148,7 @@ function readSnapshot(reader: ByteReader, types: PieceTypes): Kept {
   return { rows: byId(rows), gen, nextId, seed, draws, forks }
 }
 
-function readTold(reader: ByteReader, types: PieceTypes, seed: Uint8Array): Kept {
+function readPublished(reader: ByteReader, types: PieceTypes, seed: Uint8Array): Kept {
   const before = readForks(reader)
   const { gen, rows } = readRows(reader, types)
   const forks = forked(before, gen)

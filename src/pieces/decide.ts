@@ -20,6 +20,7 @@ import {
 } from './messages.ts'
 import {
   copyRow,
+  GONE,
   HELD,
   isLost,
   nextGen,
@@ -54,7 +55,7 @@ export function perform(
   // A recovery may have lost that it ever was.
   const { nextId, gen, forks } = pieces.kept
   const wasHere = said.id < nextId || isLost(said.tag, gen, forks)
-  if (!row && wasHere) return answer(refusal('it is gone'))
+  if (!row && wasHere) return answer(refusal(GONE))
   if (!row) return bogus(`there is no piece ${said.id}`)
   const op = readOp(types, row.type, said)
   const fault = op ? faultOf(op, said.loose) : 'fields that are malformed'

@@ -53,7 +53,7 @@ export function resumed(
 
 /** We are another player by now, or in another session, and hold nothing of what we held. */
 export function forgotten(pieces: Pieces, player: number, why: 'away' | 'gone', out: Events): void {
-  for (const { id, heldBy } of pieces.told.values()) {
+  for (const { id, heldBy } of pieces.published.values()) {
     if (player !== 0 && heldBy === player) out.emit({ kind: 'piece-lost', id, by: 0, why })
   }
 }

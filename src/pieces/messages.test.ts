@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import * as prng from '../faults/prng.ts'
 import * as schema from '../wire/schema.ts'
-import { apply, effectsOf, encodeDraws, restore, snapshot, told } from './changes.ts'
+import { apply, effectsOf, encodeDraws, restore, snapshot, published } from './changes.ts'
 import { perform } from './decide.ts'
 import { isLevel } from './levels.ts'
 import { decodeOutcome, encodeFree, encodeNews, encodeOutcome, encodeTable } from './messages.ts'
@@ -46,7 +46,7 @@ function state(): Pieces {
   pieces.kept = { ...pieces.kept, gen: G + 9, nextId: 5, draws: 5, forks: [{ after: 4, until: G }] }
   for (const row of rows) {
     pieces.kept.rows.set(row.id, copyRow(row))
-    pieces.told.set(row.id, copyRow(row))
+    pieces.published.set(row.id, copyRow(row))
   }
   return pieces
 }
@@ -127,14 +127,14 @@ const KINDS: {
   },
   {
     name: 'told copy',
-    bytes: told(state(), types),
+    bytes: published(state(), types),
     again: (bytes) => {
       const pieces = state()
       if (!restore(pieces, types, bytes) || bytes[0] !== 5) return null
       // What it goes on from is behind the recoveries of which it was told.
       const { gen, rows: kept, forks } = pieces.kept
       const before = forks.slice(0, -1)
-      return told({ ...pieces, processed: gen, told: kept, forks: before }, types)
+      return published({ ...pieces, processed: gen, published: kept, forks: before }, types)
     },
   },
 ]

@@ -1,7 +1,7 @@
 /** The pieces as a part of a member. */
 
 import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
-import { receive as receiveNews, takeTable } from './branch.ts'
+import { receive as receiveNews, takeTable } from './pending.ts'
 import * as changes from './changes.ts'
 import { perform } from './decide.ts'
 import * as losses from './losses.ts'
@@ -24,7 +24,7 @@ export function piecesPart(types: PieceTypes): Part<Pieces> {
     perform: (state, _now, body, by, player) => perform(state, types, body, by, player),
     apply: (state, change) => changes.apply(state.kept, types, change),
     snapshot: (state) => changes.snapshot(state, types),
-    told: (state) => changes.told(state, types),
+    published: (state) => changes.published(state, types),
     restore: (state, bytes) => changes.restore(state, types, bytes),
     welcome: (state) => welcome(state, types),
     show: shower(types),
@@ -59,12 +59,12 @@ function view(state: Pieces, _now: Millis, seen: PartView, out: PartOut<PieceEve
 }
 
 function reset(state: Pieces, out: PartOut<PieceEvent>): void {
-  const { told, branches, kept } = state
+  const { published, pending, kept } = state
   losses.forgotten(state, state.player, 'gone', out)
   const { rules, nextSeq, counters } = state
   Object.assign(state, { ...create(kept.seed, rules), nextSeq, counters })
-  for (const id of branches.keys()) out.emit({ kind: 'piece-conflict', id, by: 0 })
-  for (const id of told.keys()) out.emit({ kind: 'piece-went', id })
+  for (const id of pending.keys()) out.emit({ kind: 'piece-conflict', id, by: 0 })
+  for (const id of published.keys()) out.emit({ kind: 'piece-went', id })
 }
 
 function welcome({ kept }: Pieces, types: PieceTypes): Uint8Array[] {
@@ -91,7 +91,7 @@ function shower(
   types: PieceTypes,
 ): (state: Pieces, news: Uint8Array, player: number) => Uint8Array {
   const hasSecrets = types.some(({ secret }) => secret !== 0)
-  const last: Told = { news: new Uint8Array(0), said: null, rows: [], shown: new Map() }
+  const last: Publication = { news: new Uint8Array(0), said: null, rows: [], shown: new Map() }
   return (state, news, player) => {
     if (!hasSecrets) return news
     if (news !== last.news) read(last, types, news)
@@ -110,7 +110,7 @@ function shower(
 }
 
 // The last news that were shown to anybody.
-interface Told {
+interface Publication {
   news: Uint8Array
   said: Entry[] | TablePart | null
   /** Of types that have secrets. */
@@ -119,14 +119,18 @@ interface Told {
   shown: Map<string, Uint8Array>
 }
 
-function read(last: Told, types: PieceTypes, news: Uint8Array): void {
+function read(last: Publication, types: PieceTypes, news: Uint8Array): void {
   const said = readNews(news, types)
   const all = !said ? [] : Array.isArray(said) ? said.flatMap(({ row }) => row ?? []) : said.rows
   const rows = all.filter(({ type }) => types[type]!.secret !== 0)
   Object.assign(last, { news, said, rows, shown: new Map() })
 }
 
-function hiding({ said, rows }: Told, types: PieceTypes, hidden: readonly number[]): Uint8Array {
+function hiding(
+  { said, rows }: Publication,
+  types: PieceTypes,
+  hidden: readonly number[],
+): Uint8Array {
   const seen = new Map(rows.map((row, at) => [row, { ...row, hidden: hidden[at]! }]))
   const shown = (row: Row): Row => seen.get(row) ?? row
   if (!Array.isArray(said)) return encodeTable(types, { ...said!, rows: said!.rows.map(shown) })

@@ -1,6 +1,6 @@
 /** @module What other rooms use of the pieces. */
 
-export { settled, shown, update } from './branch.ts'
+export { settled, shown, update } from './pending.ts'
 export { draft, type PieceDraft } from './drafts.ts'
 export { above, below, between, byLevel } from './levels.ts'
 export { decodeOutcome, encodeFree } from './messages.ts'

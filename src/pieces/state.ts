@@ -12,6 +12,8 @@ import type { Fields, Quantised, Schema } from '../wire/schema.ts'
 
 /** Why nothing may be done to a piece in another's hand. */
 export const HELD = 'somebody else holds it'
+/** Why an update cannot be: there is no such piece any more. */
+export const GONE = 'it is gone'
 /** Most pieces of a session. */
 export const PIECES_MAX = 1_000
 /** Most types of pieces in a game. */
@@ -116,7 +118,7 @@ export interface Pending {
 }
 
 /** Our own updates of one piece on top of what was told, oldest first. */
-export type Branch = Pending[]
+export type PendingUpdates = Pending[]
 
 /** A recovery went back to an earlier generation: tags between these are of no history (O58). */
 export interface Fork {
@@ -158,14 +160,14 @@ export interface Pieces {
   /** As primary or backup. */
   kept: Kept
   /** As we were told. */
-  told: Map<number, Row>
+  published: Map<number, Row>
   /** The newest generation that we have processed, of all pieces (O12, O13). */
   processed: number
   /** The recoveries of which we were told. */
   forks: Fork[]
   /** A table that comes in several messages. */
   coming: Map<number, Row> | null
-  branches: Map<number, Branch>
+  pending: Map<number, PendingUpdates>
   nextSeq: number
   counters: { malformed: number }
   rules: PiecesRules

@@ -51,9 +51,11 @@ export function callSomebody(book: Book, session: Session, who: string, chance: 
   book.asked.set(key, 'under way')
   if (prng.chance(chance, 0.2)) return tellAll(book, session, key)
   session.call(target, echo, key, { timeoutMs: TIMEOUT_MS }).then(
-    (answer) => {
-      if (answer !== key) book.odd.push(`${key} is answered ${answer}`)
-      settle(book, key, 'ok')
+    (outcome) => {
+      if (outcome.ok && outcome.value !== key) {
+        book.odd.push(`${key} is answered ${outcome.value}`)
+      }
+      settle(book, key, outcome.ok ? 'ok' : outcome.code)
     },
     (error: unknown) => settle(book, key, codeOf(error)),
   )
@@ -83,9 +85,9 @@ export function underWay(book: Book): number {
   return [...book.asked.values()].filter((code) => code === 'under way').length
 }
 
-/** With these nothing may have run; with `unknown` and `timeout` nobody knows. */
-const REFUSED: readonly string[] = ['not-found', 'unreachable', 'overloaded', 'left']
-const OPEN: readonly string[] = ['unknown', 'timeout', 'under way']
+/** With these nothing may have run; with `lost` and `timeout` nobody knows. */
+const REFUSED: readonly string[] = ['away', 'unreachable', 'overloaded', 'left']
+const OPEN: readonly string[] = ['lost', 'timeout', 'under way']
 
 /** What does not hold over the books of all processes, dead ones too. */
 export function wrongCalls(books: readonly Book[]): string[] {
@@ -118,7 +120,7 @@ export function metCalls(books: readonly Book[]): string[] {
     for (const [key, code] of asked) {
       if (code === 'ok') met.add('a call answered')
       if (code === 'told') met.add('all others told')
-      if (code === 'unknown')
+      if (code === 'lost')
         met.add(`a call of unknown fate that ${ran.has(key) ? 'ran' : 'did not run'}`)
     }
   }

@@ -11,7 +11,8 @@ import { action } from '../faces/actions.ts'
 import { piece } from '../faces/pieces.ts'
 import type { ActionType } from '../faces/action-types.ts'
 import { type PieceType, secret } from '../faces/piece-types.ts'
-import type { PieceHandle, PieceOutcome } from '../faces/piece-handles.ts'
+import type { PieceOutcome } from '../faces/outcomes.ts'
+import type { PieceHandle } from '../faces/piece-handles.ts'
 import type { Running as Session } from '../faces/live.ts'
 import * as prng from '../faults/prng.ts'
 import type { Prng } from '../faults/prng.ts'
@@ -88,7 +89,7 @@ function grasp(hand: Hand, card: Handle, way: number): void {
   if (way === 9) hand.loose.add(card)
   settled(hand, move(card, way))
     .then(
-      (outcome) => hand.met.add(`a ${what} ${outcome.ok ? 'recorded' : outcome.why}`),
+      (outcome) => hand.met.add(`a ${what} ${outcome.ok ? 'recorded' : outcome.code}`),
       () => {},
     )
     .finally(() => way === 9 && hand.loose.delete(card))
@@ -122,16 +123,19 @@ function turnOver(
   const answer = settled(hand, releases ? card.release(patch) : card.update(patch))
   answer.then(
     (outcome) => {
-      if (!alive() || isLoose) return
+      // Of what is lost nobody knows, so it stays open.
+      const isLost = !outcome.ok && outcome.code === 'lost'
+      if (isLost) hand.met.add('a turn of fate lost')
+      if (!alive() || isLoose || isLost) return
       add(hand.open, key, -1)
       if (outcome.ok) add(hand.done, key, 1)
-      hand.met.add(`a turn ${outcome.ok ? 'recorded' : outcome.why}`)
+      hand.met.add(`a turn ${outcome.ok ? 'recorded' : outcome.code}`)
     },
     (error: unknown) => {
       const code = error instanceof HoldfastError ? error.code : String(error)
       hand.met.add(`a turn of fate ${code}`)
-      if (['not-found', 'overloaded'].includes(code)) add(hand.open, key, -1)
-      else if (!['unknown', 'left', 'lost'].includes(code)) hand.odd.add(`a turn ends with ${code}`)
+      if (code === 'overloaded') add(hand.open, key, -1)
+      else if (code !== 'left') hand.odd.add(`a turn ends with ${code}`)
     },
   )
 }
@@ -152,7 +156,7 @@ function add(to: Map<string, number>, key: string, by: number): void {
 /** All that a session was told of its cards, in one order; what is secret aside. */
 export function cardsOf(session: Session): string[] {
   const state = piecesOf(session)
-  const rows = [...(state?.told.values() ?? [])].sort((one, other) => one.id - other.id)
+  const rows = [...(state?.published.values() ?? [])].sort((one, other) => one.id - other.id)
   return rows.map(({ id, gen, by, z, zg, heldBy, lastReleased, fields: [turns, open] }) => {
     return `${id}: ${gen} by ${by} at ${z} ${zg}, ${heldBy}/${lastReleased}, ${turns} ${open}`
   })
@@ -163,14 +167,14 @@ export function unsettledCards(session: Session, hand: Hand, players: readonly n
   const state = piecesOf(session)
   if (!state) return []
   const found: string[] = []
-  if (state.branches.size > 0) found.push(`note: ${state.branches.size} cards have updates of ours`)
+  if (state.pending.size > 0) found.push(`note: ${state.pending.size} cards have updates of ours`)
   if (hand.waiting > 0) found.push(`told: ${hand.waiting} updates have no outcome`)
   if (session.all(Card).some(({ pending }) => pending)) found.push('note: a card is pending')
-  for (const { id, heldBy } of state.told.values()) {
+  for (const { id, heldBy } of state.published.values()) {
     if (heldBy !== 0 && !players.includes(heldBy))
       found.push(`${id} is held by ${heldBy}, who went`)
   }
-  const levels = [...state.told.values()].map(({ z, zg }) => `${z} ${zg}`)
+  const levels = [...state.published.values()].map(({ z, zg }) => `${z} ${zg}`)
   if (new Set(levels).size < levels.length) found.push('z.total: two cards at one level')
   return found
 }
@@ -178,7 +182,7 @@ export function unsettledCards(session: Session, hand: Hand, players: readonly n
 /** Faces that were told to who may not see them. */
 export function bareFaces(session: Session): string[] {
   const state = piecesOf(session)
-  const rows = [...(state?.told.values() ?? [])]
+  const rows = [...(state?.published.values() ?? [])]
   return rows
     .filter((row) => (Card.rules.hides(row, state!.player) & ~row.hidden) !== 0)
     .map(({ id }) => `secret: ${state!.player} was told the face of card ${id}`)
@@ -195,7 +199,7 @@ export function wrongTurns(session: Session, hands: readonly Hand[], recovered: 
   const sum = (books: Map<string, number>[], key: string): number => {
     return books.reduce((total, book) => total + (book.get(key) ?? 0), 0)
   }
-  for (const { id, fields: own } of piecesOf(session)?.told.values() ?? []) {
+  for (const { id, fields: own } of piecesOf(session)?.published.values() ?? []) {
     const key = `${session.member!.session.id} ${id}`
     const turns = Number(own[0])
     const done = sum(

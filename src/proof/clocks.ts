@@ -39,7 +39,7 @@ export const wind: ActionType<{ name: string; ms: Millis }, number> = action(
 /** What a member may do in one turn. */
 export function playClocks(session: Session, who: string, chance: Prng): void {
   if (!prng.chance(chance, 0.1)) return
-  const wound = session.keys('wound ').length
+  const wound = session.table.keys('wound ').length
   if (wound >= CLOCKS_MAX) return
   const name = `${who}/${prng.below(chance, 2 ** 31)}`
   session.act(wind, { name, ms: prng.below(chance, RINGS_MS) }).catch(() => {})
@@ -47,23 +47,23 @@ export function playClocks(session: Session, who: string, chance: Prng): void {
 
 /** timer.once, timer.due, timer.runs: what is not as it shall be with clocks. */
 export function wrongClocks(session: Session): string[] {
-  return session.keys('wound ').flatMap((key) => {
+  return session.table.keys('wound ').flatMap((key) => {
     const name = key.slice('wound '.length)
-    const times = Number(session.get(rang(name)) ?? 0)
+    const times = Number(session.table.get(rang(name)) ?? 0)
     if (times > 1) return [`timer.once: ${name} rang ${times} times`]
-    if (session.get(early(name)) !== undefined) return [`timer.due: ${name} rang too early`]
-    const since = session.now() - Number(session.get(key))
+    if (session.table.get(early(name)) !== undefined) return [`timer.due: ${name} rang too early`]
+    const since = session.now() - Number(session.table.get(key))
     return times === 0 && since > LATE_MS ? [`timer.runs: ${name} is ${since} ms late`] : []
   })
 }
 
 /** Clocks that have to ring yet. */
 export function woundClocks(session: Session): number {
-  const wound = session.keys('wound ').map((key) => key.slice('wound '.length))
-  return wound.filter((name) => session.get(rang(name)) === undefined).length
+  const wound = session.table.keys('wound ').map((key) => key.slice('wound '.length))
+  return wound.filter((name) => session.table.get(rang(name)) === undefined).length
 }
 
 /** Whether one rang. */
 export function hasRung(session: Session): boolean {
-  return session.keys('rang ').length > 0
+  return session.table.keys('rang ').length > 0
 }

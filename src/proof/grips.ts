@@ -130,8 +130,8 @@ function begin({ starts }: Annals, home: string, { epoch, kept }: Pieces): void 
   if (!known.has(epoch)) known.set(epoch, kept.gen)
 }
 
-function heldBy({ told }: Pieces, player: number): Map<number, number> {
-  const rows = [...told.values()].filter((row) => player !== 0 && row.heldBy === player)
+function heldBy({ published }: Pieces, player: number): Map<number, number> {
+  const rows = [...published.values()].filter((row) => player !== 0 && row.heldBy === player)
   return new Map(rows.map(({ id, gen }) => [id, gen]))
 }
 
@@ -161,7 +161,7 @@ function owe({ owed, heard }: Watch, id: number, says: string, fits: Owed['fits'
 // Who is told the table anew may be told of a row that is older, after a recovery.
 function ended(watch: Watch, id: number, since: number): void {
   const { annals, state, player, session } = watch
-  const row = state.told.get(id)
+  const row = state.published.get(id)
   if (!row) return owe(watch, id, 'it is gone', ({ why }) => why === 'gone')
   const line = lineOf(annals, idOf(watch), id, since, row.gen)
   const takers = line.filter((one) => one.heldBy !== player)

@@ -175,7 +175,7 @@ function linkedOf(session: Session): PeerId[] {
 }
 
 function tableOf(session: Session): [string, unknown][] {
-  return session.keys().map((key) => [key, session.get(key)])
+  return session.table.keys().map((key) => [key, session.table.get(key)])
 }
 
 function dotsOf(session: Session): (readonly [number, number])[] {

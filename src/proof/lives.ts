@@ -179,10 +179,10 @@ function begin(life: Life, session: Session, tell: (what: string) => void): void
     life.anew ||= !same
     tell(`healed, ${same ? 'same' : 'new'}, lost ${lost}`)
   })
-  session.on('table', (keys) => {
+  session.table.on('changed', (keys) => {
     look(life)
     for (const key of keys) {
-      const value = session.get(key)
+      const value = session.table.get(key)
       if (value !== undefined) life.shown.set(key, Number(value))
     }
   })
@@ -209,7 +209,7 @@ export function ask(life: Life): void {
       look(life)
       if (!outcome.ok || !life.node.alive()) return
       life.answered.set(seq, outcome.value)
-      if (life.session?.get(`done ${life.name} ${seq}`) !== 1) life.unseen.push(seq)
+      if (life.session?.table.get(`done ${life.name} ${seq}`) !== 1) life.unseen.push(seq)
     },
     () => {},
   )

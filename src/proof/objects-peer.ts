@@ -23,7 +23,7 @@ export function typesOf(hides: PeerId, take: TakePolicy = 'free'): readonly Type
       onOwnerLeave: 'keep',
       balance: false,
       weight: 1,
-      sight:
+      visibility:
         hides === 0
           ? null
           : {
@@ -94,9 +94,9 @@ export function step(
   const turn = { objects: state, types, now: 0, out }
   take(part, turn, input)
   part.flush!(state, 0, out)
-  for (const [to, sight] of state.sights) {
+  for (const [to, subscriber] of state.subscribers) {
     const writer = createWriter()
-    const seq = nextSeq || freeSeq(sight.carried)
+    const seq = nextSeq || freeSeq(subscriber.carried)
     if (!part.write!(state, 0, to, seq, writer, 1_000)) continue
     effects.frames.push({ to, seq, bytes: finish(writer) })
   }
@@ -120,7 +120,7 @@ function take(
     case 'frame':
       return part.read!(state, 0, input.from, input.bytes, out)
     case 'delivered': {
-      const first = state.sights.get(input.peer)?.awaited[0]
+      const first = state.subscribers.get(input.peer)?.awaited[0]
       return first && part.delivered!(state, input.peer, first.message)
     }
     case 'acked':
@@ -164,11 +164,11 @@ function act(turn: objects.Turn, input: Act): void {
 function outOf(before: Objects, state: Objects, effects: Effects): PartOut {
   return {
     send: (to, bytes) => {
-      const sight = state.sights.get(to)
-      if (!sight?.linked) return 0
+      const subscriber = state.subscribers.get(to)
+      if (!subscriber?.linked) return 0
       const told = bytes[0] === TELL
       effects.messages.push({ to, bytes, told })
-      return (sight.awaited.at(-1)?.message ?? 0) + 1
+      return (subscriber.awaited.at(-1)?.message ?? 0) + 1
     },
     emit: (event) => {
       const told = event as objects.ObjectEvent
@@ -193,17 +193,20 @@ function normalise(state: Objects): void {
   const serial = own?.serial ?? 0
   const renew = (told: number[]): number[] =>
     told.map((n, i) => (i % 3 === 1 ? +(n === serial) : n))
-  for (const sight of state.sights.values()) {
-    sight.awaited = sight.awaited.map(({ told }, at) => ({ message: at + 1, told: renew(told) }))
-    for (const [seq, told] of sight.carried) sight.carried.set(seq, renew(told))
-    sight.since.fill(0)
-    sight.todo = sight.todo.filter((slot) => sight.queued[slot] === 1)
-    if (state.mesh && !objects.leads(state)) sight.follows = false
+  for (const subscriber of state.subscribers.values()) {
+    subscriber.awaited = subscriber.awaited.map(({ entries }, at) => ({
+      message: at + 1,
+      entries: renew(entries),
+    }))
+    for (const [seq, told] of subscriber.carried) subscriber.carried.set(seq, renew(told))
+    subscriber.since.fill(0)
+    subscriber.todo = subscriber.todo.filter((slot) => subscriber.queued[slot] === 1)
+    if (state.mesh && !objects.leads(state)) subscriber.follows = false
   }
   if (own) {
     own.serial = 1
     state.serials[own.slot] = 1
-    own.toldAt = own.toldAt === state.follows ? 0 : -1
+    own.heardUnder = own.heardUnder === state.follows ? 0 : -1
     own.written = null
   }
   state.nextSerial = 2

@@ -2,9 +2,9 @@
 
 import { rulesOf } from '../machine.ts'
 import { stand } from '../objects/accept.ts'
-import { reach } from '../objects/duty.ts'
+import { reach } from '../objects/fan-out.ts'
 import * as objects from '../objects/objects.ts'
-import { GATE, leads, type ObjectsRules } from '../objects/state.ts'
+import { BARRIER, leads, type ObjectsRules } from '../objects/state.ts'
 import { compare, FIRST } from '../objects/version.ts'
 
 /** What ships, but for some of it. */
@@ -20,7 +20,7 @@ export type ObjectsBug =
   | 'migrate-creates-nothing'
   | 'update-without-version'
   | 'no-epoch'
-  | 'no-orphans'
+  | 'no-unowned'
   | 'no-tombstone-duty'
   | 'no-tombstone-adoption'
   | 'deaf-to-strangers'
@@ -61,7 +61,7 @@ const OBJECTS: Readonly<Record<ObjectsBug, Partial<ObjectsRules>>> = {
   'migrate-creates-nothing': CREATES_NOTHING,
   'update-without-version': { fits: () => true },
   'no-epoch': { isOfBefore: () => true, epochOf: () => 0 },
-  'no-orphans': { reports: () => false },
+  'no-unowned': { reports: () => false },
   'no-tombstone-duty': { tombstone: (use) => use === 'keep' },
   'no-tombstone-adoption': { tombstone: (use) => use === 'keep' || use === 'tell' },
   'deaf-to-strangers': { hears: ({ here }, from) => here.has(from) },
@@ -79,13 +79,13 @@ const OBJECTS: Readonly<Record<ObjectsBug, Partial<ObjectsRules>>> = {
   },
   // As if the peer had from us what it had from the primary before.
   'inherited-acks': {
-    oweAll: (turn, peer, sight) => {
-      objects.RULES.oweAll(turn, peer, sight)
+    oweAll: (turn, peer, subscriber) => {
+      objects.RULES.oweAll(turn, peer, subscriber)
       for (const replica of turn.objects.replicas.values()) {
         if (replica.owner === peer) continue
-        reach(sight, replica.slot)
-        sight.gate[replica.slot] = GATE.open
-        sight.acked[replica.slot] = replica.oseq
+        reach(subscriber, replica.slot)
+        subscriber.barrier[replica.slot] = BARRIER.open
+        subscriber.acked[replica.slot] = replica.oseq
       }
     },
   },

@@ -26,7 +26,7 @@ export function hear(bytes: Uint8Array, types: readonly TypeRules[]): Heard {
   const reader = createReader(bytes)
   const kind = readU8(reader)
   const granted = kind === KIND.grant ? readVersion(reader) : null
-  if (!granted && kind !== KIND.tell && kind !== KIND.orphans) {
+  if (!granted && kind !== KIND.tell && kind !== KIND.unowned) {
     return { word: 'other', version: FIRST, owner: 0 }
   }
   const said = readEntry(reader, types)
@@ -49,7 +49,7 @@ const NAMES: Readonly<Record<number, string>> = Object.fromEntries(
 export function phrase(bytes: Uint8Array, types: readonly TypeRules[]): string {
   const { word, version, owner } = hear(bytes, types)
   const number = `${version.epoch}.${version.count}`
-  const left = bytes[0] === KIND.orphans ? ', left behind' : ''
+  const left = bytes[0] === KIND.unowned ? ', left behind' : ''
   switch (word) {
     case 'CREATE':
       return `CREATE ${number} of ${owner}${left}`

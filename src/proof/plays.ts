@@ -82,9 +82,10 @@ export function ask(
   session.act(play, { name, ...wish }).then(
     (outcome) => {
       plays.waiting--
-      if (!alive()) return
+      // Of what is lost or has no answer nobody was told anything.
+      if (!alive() || (!outcome.ok && outcome.code !== 'refused')) return
       const home = session.member?.session.id ?? ''
-      const said = outcome.ok ? outcome.value : outcome.why
+      const said = outcome.ok ? outcome.value : outcome.reason
       if (!outcome.ok) plays.thrown++
       if (outcome.ok === wish.throws) plays.odd.add(`outcome: ${name} was answered "${said}"`)
       plays.answered.set(name, { home, ok: outcome.ok })
@@ -119,7 +120,7 @@ export function wrongPlays(session: Session, plays: Plays, isSteady: boolean): s
   const home = session.member?.session.id
   const found = [...plays.odd]
   for (const name of plays.names) {
-    const times = Number(session.get(done(name)) ?? 0)
+    const times = Number(session.table.get(done(name)) ?? 0)
     const answer = plays.answered.get(name)
     if (times > 1) found.push(`once: ${name} was done ${times} times`)
     if (answer?.home !== home) continue

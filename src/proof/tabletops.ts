@@ -354,7 +354,7 @@ function homesOf(lives: readonly (Life & { session: Session })[]): number {
 }
 
 function viewOf(session: Session): string {
-  const rows = session.keys().map((key) => `${key}=${String(session.get(key))}`)
+  const rows = session.table.keys().map((key) => `${key}=${String(session.table.get(key))}`)
   return [session.member?.session.id, ...cardsOf(session), ...rows].join('; ')
 }
 

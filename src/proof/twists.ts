@@ -29,14 +29,14 @@ export type LinkBug = 'no-message-ids' | 'window-ignored' | 'dropped-but-acked'
 
 const LINK: Readonly<Record<LinkBug, Partial<LinkRules>>> = {
   'no-message-ids': {
-    take: ({ incoming }, _id, flags, bytes, sink) => append(incoming, flags, bytes, sink),
+    take: ({ incoming }, _id, flags, bytes, arrivals) => append(incoming, flags, bytes, arrivals),
   },
   'window-ignored': { hasNumber: () => true },
   'dropped-but-acked': {
     refuses: () => false,
-    take: (own, id, flags, bytes, sink) => {
+    take: (own, id, flags, bytes, arrivals) => {
       const tooFar = id >= own.incoming.next + own.limits.reorder
-      return tooFar || link.RULES.take(own, id, flags, bytes, sink)
+      return tooFar || link.RULES.take(own, id, flags, bytes, arrivals)
     },
   },
 }

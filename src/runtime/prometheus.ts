@@ -16,8 +16,15 @@ export function metricText(
   help: string,
   samples: readonly Sample[],
 ): string {
-  const lines = samples.map(({ labels, value }) => `${name}${labelsText(labels)} ${value}\n`)
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n${lines.join('')}`
+  const lines = samples.map(({ labels, value }) => {
+    return `${name}${labelsText(labels)} ${numberText(value)}\n`
+  })
+  return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${kind}\n${lines.join('')}`
+}
+
+/** A metric of one value, which may fall again. */
+export function gaugeText(name: string, help: string, value: number): string {
+  return metricText(name, 'gauge', help, [{ value }])
 }
 
 /** Counts that only grow, as one metric with the label `what`: `badUpgrades` is `bad_upgrades`. */
@@ -36,8 +43,17 @@ function labelsText(labels: Labels = {}): string {
 }
 
 function quoted(text: string): string {
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
-  return `"${escaped}"`
+  return `"${escaped(text).replaceAll('"', '\\"')}"`
+}
+
+// All that a line of help may not have; in a label a quote is escaped besides.
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+}
+
+// Infinity has another name there.
+function numberText(value: number): string {
+  return `${value}`.replace(/^(-?)Infinity$/, (_all, sign: string) => `${sign || '+'}Inf`)
 }
 
 function snakeCase(name: string): string {

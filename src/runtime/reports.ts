@@ -55,21 +55,10 @@ export class Reports {
     if (this.#waiting.push({ error, where }) === 1) this.#host.soon(() => this.#flush())
   }
 
-  /** A listener that disturbs nobody: what it throws, and what its promise rejects, is reported. */
-  listener<Args extends unknown[]>(
-    where: string,
-    run: (...args: Args) => unknown,
-  ): (...args: Args) => void {
-    return (...args) => {
-      try {
-        const given = run(...args)
-        if (isThenable(given)) {
-          given.then(undefined, (error: unknown) => this.report(error, where, run))
-        }
-      } catch (error) {
-        this.report(error, where, run)
-      }
-    }
+  /** What a function of the game gave: if it is a promise, what that rejects is reported. */
+  follow(given: unknown, where: string, source: object): void {
+    if (!isThenable(given)) return
+    given.then(undefined, (error: unknown) => this.report(error, where, source))
   }
 
   #flush(): void {

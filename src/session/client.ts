@@ -15,7 +15,7 @@ import { submitAgain } from './operations.ts'
 import { seek } from './recovery.ts'
 import { serves, type Session, type SessionOut } from './state.ts'
 import { mayLead } from './trust.ts'
-import * as watch from './watch.ts'
+import * as watch from './failure-detector.ts'
 
 // More messages than bring anybody up to date: the largest table takes some 1,400.
 const COMING_MAX = 2_048
@@ -86,9 +86,9 @@ export function follow(
     client.handedAt = -Infinity
     // A new primary tells what we may lack behind its view; what comes before could leave a gap.
     if (before.primary !== 0) {
-      client.told.waiting = true
-      client.told.coming = []
-      client.told.askAt = now + TELL_AGAIN_MS
+      client.published.waiting = true
+      client.published.coming = []
+      client.published.askAt = now + TELL_AGAIN_MS
     }
     if (session.leaving) out.send(view.primary, { kind: 'leave' })
     submitAgain(session, now, out)
@@ -133,16 +133,16 @@ export function takeNews(
   message: PeerMessage & { kind: 'news' },
   out: SessionOut,
 ): void {
-  const { view, told } = session.client
+  const { view, published } = session.client
   if (from !== view.primary) return
   const { index, player, seq, part, bytes } = message
   if (index === 0) {
-    if (told.coming.length < COMING_MAX) told.coming.push({ part, bytes })
+    if (published.coming.length < COMING_MAX) published.coming.push({ part, bytes })
     return
   }
-  if (told.waiting) return
-  told.index = Math.max(told.index, index)
-  told.seqs.set(player, Math.max(told.seqs.get(player) ?? 0, seq))
+  if (published.waiting) return
+  published.index = Math.max(published.index, index)
+  published.seqs.set(player, Math.max(published.seqs.get(player) ?? 0, seq))
   out.parts.news(part, from, bytes)
 }
 
@@ -155,9 +155,9 @@ export function takeStanding(
 ): void {
   const { client } = session
   if (from !== client.view.primary) return
-  for (const { part, bytes } of client.told.coming) out.parts.news(part, from, bytes)
+  for (const { part, bytes } of client.published.coming) out.parts.news(part, from, bytes)
   const upTo = new Map(seqs.map(({ player, seq }) => [player, seq]))
-  client.told = { index, seqs: upTo, coming: [], waiting: false, askAt: Infinity }
+  client.published = { index, seqs: upTo, coming: [], waiting: false, askAt: Infinity }
   out.emit({ kind: 'caught-up' })
 }
 
@@ -186,7 +186,7 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
     client.resyncAt = now + ASK_MS
     out.send(client.register.primary, { kind: 'resync' })
   }
-  if (now >= client.told.askAt) askToBeTold(session, now, client.view.primary, out)
+  if (now >= client.published.askAt) askForSnapshot(session, now, client.view.primary, out)
   const lost = isLost(session, now)
   if (lost !== client.lost) {
     client.lost = lost
@@ -201,10 +201,10 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
 }
 
 /** All that we lack of the view and the parts: the link to the primary is new. */
-export function askToBeTold(session: Session, now: Millis, from: PeerId, out: SessionOut): void {
-  const { told } = session.client
-  told.waiting = true
-  told.askAt = now + TELL_AGAIN_MS
+export function askForSnapshot(session: Session, now: Millis, from: PeerId, out: SessionOut): void {
+  const { published } = session.client
+  published.waiting = true
+  published.askAt = now + TELL_AGAIN_MS
   out.send(from, { kind: 'resync' })
 }
 
@@ -238,7 +238,7 @@ function handedUntil(session: Session): Millis {
 export function deadline(session: Session): Millis {
   const { client } = session
   const { primary } = client.view
-  const ownAt = Math.min(client.againAt, client.resyncAt, client.told.askAt)
+  const ownAt = Math.min(client.againAt, client.resyncAt, client.published.askAt)
   if (primary === session.me) {
     const lostAt = client.lost || serves(session) ? Infinity : handedUntil(session)
     return Math.min(ownAt, Math.max(lostAt, 0))

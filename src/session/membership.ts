@@ -151,9 +151,9 @@ export function admits(
 ): 'yes' | 'wait' | 'no' {
   const { view } = session.client
   const known = serves(session)
-    ? session.server.told.get(inc)
+    ? session.server.published.get(inc)
     : view.members.find((member) => member.inc === inc)
   if (known) return proves(proof, known.linkHash) ? 'yes' : 'no'
   // A view that we do not have yet may hold it: stay silent, it keeps its data (the gate rule).
-  return mv > (serves(session) ? session.server.toldMv : view.mv) ? 'wait' : 'no'
+  return mv > (serves(session) ? session.server.publishedMv : view.mv) ? 'wait' : 'no'
 }

@@ -69,7 +69,7 @@ export function settle(
 ): void {
   const { client } = session
   // It would come before what it did is seen; asked for again, it comes after.
-  if (client.told.waiting) return
+  if (client.published.waiting) return
   const at = client.pending.findIndex((pending) => pending.seq === message.seq)
   if (at < 0) return
   client.pending.splice(at, 1)

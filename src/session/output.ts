@@ -41,11 +41,11 @@ export function releaseHeld(session: Session, now: Millis, out: SessionOut): voi
 /** Whether nobody can have recovered the session without us. */
 export function mayTell(session: Session, now: Millis): boolean {
   if (!('lead' in session.server)) return true
-  const { lead, told } = session.server
+  const { lead, published } = session.server
   const { lease } = lead
   if (!lease.counts || now < lease.until) return true
   // Who they are is looked up only when it matters.
-  const others = [...told.keys()].filter((inc) => inc !== session.me)
+  const others = [...published.keys()].filter((inc) => inc !== session.me)
   return session.rules.mayTell(lease, now, others)
 }
 
@@ -71,10 +71,10 @@ export function become<On extends Cause>(
   own: Beginning<RoleAfter<On>>,
   out: SessionOut,
 ): void {
-  const { role: before, epoch, durable, log, toldMv, told } = session.server
+  const { role: before, epoch, durable, log, publishedMv, published } = session.server
   const role = roleAfter(before, on)
   assert(role, `no role follows on ${before} when it ${on}`)
-  session.server = { role, epoch, durable, log, toldMv, told, ...own } as Server
+  session.server = { role, epoch, durable, log, publishedMv, published, ...own } as Server
   out.emit({ kind: 'role', role })
   if (serves(session)) releaseHeld(session, now, out)
 }
@@ -97,7 +97,7 @@ function leave(session: Session, now: Millis, effect: Effect, out: SessionOut): 
 
 // The same message to all who may see all of it, so that it is encoded once.
 function broadcast(session: Session, news: PeerMessage & { kind: 'news' }, out: SessionOut): void {
-  for (const { inc, player } of session.server.told.values()) {
+  for (const { inc, player } of session.server.published.values()) {
     const bytes = out.parts.show(news.part, news.bytes, player)
     out.send(inc, bytes === news.bytes ? news : { ...news, bytes })
   }
@@ -123,14 +123,14 @@ function tellMembers(
   out: SessionOut,
 ): void {
   const { server } = session
-  const before = [...server.told.keys()]
-  server.toldMv++
-  if (effect.kind === 'came') server.told.set(effect.member.inc, effect.member)
+  const before = [...server.published.keys()]
+  server.publishedMv++
+  if (effect.kind === 'came') server.published.set(effect.member.inc, effect.member)
   else forget(server, now, effect.inc)
   const message: PeerMessage = {
     kind: 'change',
     epoch: server.epoch,
-    mv: server.toldMv,
+    mv: server.publishedMv,
     add: effect.kind === 'came' ? effect.member : null,
     remove: effect.kind === 'went' ? effect.inc : 0,
     why: effect.kind === 'went' ? effect.why : 'left',
@@ -141,7 +141,7 @@ function tellMembers(
 }
 
 function forget(server: Server, now: Millis, inc: PeerId): void {
-  server.told.delete(inc)
+  server.published.delete(inc)
   if (!('lead' in server)) return
   leases.removed(server.lead.lease, now, inc)
   server.lead.refreshed.delete(inc)
@@ -149,7 +149,7 @@ function forget(server: Server, now: Millis, inc: PeerId): void {
 
 /** The list of members to the hub, by which it knows who may attach and who may be backup. */
 export function tellHub(session: Session, out: SessionOut): void {
-  const members = [...session.server.told.values()].map((member) => ({
+  const members = [...session.server.published.values()].map((member) => ({
     inc: member.inc,
     player: member.player,
     hash: member.registerHash,
@@ -161,8 +161,8 @@ export function tellHub(session: Session, out: SessionOut): void {
 export function viewOf(session: Session): View {
   const { server } = session
   const backup = server.role === 'backedup' || server.role === 'dropping' ? server.backup : 0
-  const members = [...server.told.values()]
-  return { epoch: server.epoch, mv: server.toldMv, primary: session.me, backup, members }
+  const members = [...server.published.values()]
+  return { epoch: server.epoch, mv: server.publishedMv, primary: session.me, backup, members }
 }
 
 /** The full view to one member. */
@@ -174,5 +174,5 @@ export function tellOne(session: Session, to: PeerId, out: SessionOut): void {
 export function tellView(session: Session, out: SessionOut): void {
   // The same message to all, so that it is encoded once.
   const message = { kind: 'view', view: viewOf(session) } as const
-  for (const inc of session.server.told.keys()) out.send(inc, message)
+  for (const inc of session.server.published.keys()) out.send(inc, message)
 }

@@ -28,7 +28,7 @@ import { type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layou
 import { attempt } from './attempts.ts'
 import * as leases from './lease.ts'
 import { become, hold, tellHub, tellView } from './output.ts'
-import * as slices from '../replication/slices.ts'
+import * as slices from '../replication/chunks.ts'
 import { record } from './replicate.ts'
 import {
   blank,
@@ -95,7 +95,13 @@ export function gather(
     gone: view.members.filter(isGone),
   }
   const { epoch } = register
-  become(session, now, 'recovers', { epoch, durable, told, toldMv: durable.mv, ...own }, out)
+  become(
+    session,
+    now,
+    'recovers',
+    { epoch, durable, published: told, publishedMv: durable.mv, ...own },
+    out,
+  )
   tellHub(session, out)
   tellView(session, out)
   for (const { inc } of here) if (inc !== session.me) ask(session, inc, out)
@@ -121,7 +127,7 @@ function durableOf(session: Session, here: readonly Member[]): Durable {
 }
 
 function ownAnswer({ client }: Session): { index: number; settled: number } {
-  return { index: client.told.index, settled: settledOf(client) }
+  return { index: client.published.index, settled: settledOf(client) }
 }
 
 /** The last of our operations whose outcome we know, all before it included. */
@@ -155,10 +161,15 @@ export function answer(
 }
 
 function testimonyOf(session: Session, out: SessionOut): Uint8Array {
-  const { told } = session.client
-  const seqs = [...told.seqs].map(([player, seq]) => ({ player, seq }))
+  const { published } = session.client
+  const seqs = [...published.seqs].map(([player, seq]) => ({ player, seq }))
   const former = formerOf(session)
-  return encode(testimonyLayout, { index: told.index, seqs, parts: out.parts.told(), former })
+  return encode(testimonyLayout, {
+    index: published.index,
+    seqs,
+    parts: out.parts.published(),
+    former,
+  })
 }
 
 type Former = Pick<Player, 'player' | 'resumeHash'>
@@ -186,7 +197,7 @@ export function witnessed(
   out: SessionOut,
 ): void {
   const { server } = session
-  if (server.role !== 'gathering' || !server.told.has(from)) return
+  if (server.role !== 'gathering' || !server.published.has(from)) return
   if (message.epoch !== server.epoch) return
   const { index, settled } = message
   server.answers.set(from, { index, settled })
@@ -217,7 +228,7 @@ function giveUpWitness(
 function decide(session: Session, now: Millis, out: SessionOut): void {
   const { server } = session
   if (server.role !== 'gathering' || server.witness !== 0) return
-  if (server.answers.size >= server.told.size) choose(session, now, server, out)
+  if (server.answers.size >= server.published.size) choose(session, now, server, out)
 }
 
 // Whoever was told most; of several the one with the smallest number, ourselves first of all.
@@ -267,7 +278,12 @@ function conclude(
 ): void {
   const { durable, lead } = gathering
   const copy = decode(testimonyLayout, bytes)
-  if (!copy) return giveUpWitness(session, gathering.until, gathering, out)
+  const isRestored = copy !== null && out.parts.restore(copy.parts)
+  // A part that does not take our own copy goes on with what it has: nobody is left to ask.
+  const isOwn = gathering.witness === 0
+  if (!copy || !(isRestored || isOwn)) {
+    return giveUpWitness(session, gathering.until, gathering, out)
+  }
   const witness = gathering.witness || session.me
   recall(session, now, copy.former)
   for (const { player, seq } of copy.seqs) countUpTo(durable, player, seq)
@@ -275,19 +291,19 @@ function conclude(
     const member = durable.members.get(inc)
     if (member) countUpTo(durable, member.player, settled)
   }
-  out.parts.restore(copy.parts)
   const log = commit.create<Effect>(copy.index + 1)
   const own = { lead, candidate: 0, candidateSince: now }
   become(session, now, 'concludes', { log, ...own }, out)
   const { server } = session
-  const silent = [...server.told.keys()].filter((inc) => !gathering.answers.has(inc))
+  const silent = [...server.published.keys()].filter((inc) => !gathering.answers.has(inc))
   for (const inc of silent) dismiss(session, now, inc, out)
   tellView(session, out)
-  out.emit({ kind: 'welcome', to: [...server.told.keys()] })
+  out.emit({ kind: 'welcome', to: [...server.published.keys()] })
   const { epoch } = server
   const gone = gathering.gone.map(({ player, name }) => ({ player, name }))
   const message = { kind: 'recovered', epoch, witness, gone, silent: silent.length } as const
-  for (const inc of server.told.keys()) hold(session, now, { kind: 'send', to: inc, message }, out)
+  for (const inc of server.published.keys())
+    hold(session, now, { kind: 'send', to: inc, message }, out)
 }
 
 function countUpTo({ players }: Durable, player: number, seq: number): void {

@@ -11,7 +11,7 @@ import * as durable from '../replication/durable.ts'
 import { type PeerMessage, SNAPSHOT_PIECE_MAX, SNAPSHOT_PIECES_MAX } from './messages.ts'
 import { type Delta, deltaLayout } from '../replication/layouts.ts'
 import { become } from './output.ts'
-import * as slices from '../replication/slices.ts'
+import * as slices from '../replication/chunks.ts'
 import {
   blank,
   type Effect,
@@ -99,9 +99,14 @@ export function takeSnapshot(
   server.incoming = null
   const restored = durable.restore(bytes)
   if (!restored) return
+  // A copy that a part does not take is not acked: as the next primary we would lose what it has.
+  if (!out.parts.restore(restored.parts)) {
+    if (server.role === 'sync')
+      become(session, now, 'unrestored', { ...blank(), incoming: null }, out)
+    return
+  }
   const log = commit.create<Effect>(length)
   const kept = { ...blank(), epoch, durable: restored.durable, log }
-  out.parts.restore(restored.parts)
   watchAnew(session, now, from)
   const own = { primary: from, ackedAt: now, incoming: null }
   become(session, now, 'restored', { ...kept, ...own }, out)

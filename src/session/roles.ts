@@ -36,7 +36,7 @@ export const SERVE_FIRST_MS: Millis = 20
 
 /** The founder's role, after ADD_SERVER (T13). */
 export function found(session: Session, now: Millis, out: SessionOut): void {
-  session.client.told = { ...session.client.told, coming: [], waiting: false }
+  session.client.published = { ...session.client.published, coming: [], waiting: false }
   const lease = leases.create(session.recovers, now + leases.LEASE_MS)
   const lead = createLead(now, lease)
   session.server = idleServer()
@@ -245,12 +245,12 @@ export function lead(session: Session, now: Millis, why: Gone | null, out: Sessi
   for (const inc of former) {
     record(session, now, { kind: 'remove', inc, why: 'returned' }, out)
   }
-  server.toldMv = server.durable.mv
-  server.told = new Map(server.durable.members)
+  server.publishedMv = server.durable.mv
+  server.published = new Map(server.durable.members)
   tellView(session, out)
   for (const inc of former) tellOne(session, inc, out)
   tellHub(session, out)
-  out.emit({ kind: 'welcome', to: [...server.told.keys()] })
+  out.emit({ kind: 'welcome', to: [...server.published.keys()] })
 }
 
 // Of two that are one player the newest stays.

@@ -23,7 +23,7 @@ import {
   type SessionOut,
 } from './state.ts'
 import type { RoleThat } from './table.ts'
-import * as watch from './watch.ts'
+import * as watch from './failure-detector.ts'
 
 /** Silent for so long, a member is no candidate for backup (S-3). */
 export const LAGGING_MS: Millis = 1_000
@@ -169,7 +169,7 @@ function seekBackup(
 export function nextCandidate(session: Session, now: Millis): PeerId {
   if (!serves(session)) return 0
   const { server } = session
-  const able = [...server.told.values()].filter((member) => isAble(session, now, member))
+  const able = [...server.published.values()].filter((member) => isAble(session, now, member))
   const best = able.some((member) => member.kind === 'node') ? 'node' : 'browser'
   const incs = able.filter((member) => member.kind === best).map((member) => member.inc)
   incs.sort((left, right) => left - right)
@@ -236,8 +236,8 @@ export function yes(
   leases.reached(lease, heard)
   leases.saidYes(lease, now, nonce)
   releaseHeld(session, now, out)
-  const { epoch, told } = session.server
-  const players = new Set([...told.values()].map((member) => member.player)).size
+  const { epoch, published } = session.server
+  const players = new Set([...published.values()].map((member) => member.player)).size
   out.hub({ kind: 'yes', session: session.id, epoch, nonce, players })
 }
 
@@ -249,7 +249,7 @@ export function promised(
   at: number,
   out: SessionOut,
 ): void {
-  if (!serves(session) || !session.server.told.has(from)) return
+  if (!serves(session) || !session.server.published.has(from)) return
   leases.promised(session.server.lead.lease, now, from, at)
   releaseHeld(session, now, out)
 }
@@ -261,7 +261,7 @@ export function lookAtLease(session: Session, now: Millis, out: SessionOut): voi
   const { lead } = server
   if (leases.asks(lead.lease, now)) {
     const message = { kind: 'askPromise', at: Math.floor(now) } as const
-    for (const inc of server.told.keys()) if (inc !== session.me) out.send(inc, message)
+    for (const inc of server.published.keys()) if (inc !== session.me) out.send(inc, message)
   }
   const leased = mayTell(session, now)
   if (leased === lead.leased) return
@@ -277,7 +277,7 @@ export function tellMembersAgain(session: Session, out: SessionOut): void {
 /** The last one turns off the light: a primary that leaves nobody but guests ends the session. */
 export function end(session: Session, out: SessionOut): void {
   const { server } = session
-  const others = [...server.told.values()].filter(({ inc }) => inc !== session.me)
+  const others = [...server.published.values()].filter(({ inc }) => inc !== session.me)
   if (server.role !== 'alone' || others.some(({ kind }) => kind !== 'guest')) return
   out.hub({
     kind: 'change',

@@ -21,7 +21,7 @@ import * as recovery from './recovery.ts'
 import * as roles from './roles.ts'
 import * as server from './server.ts'
 import { is, type Lead, serves, type Session, type SessionOut } from './state.ts'
-import * as watch from './watch.ts'
+import * as watch from './failure-detector.ts'
 
 /** In this time a member is brought up to date at most REFRESHES_MAX times. */
 export const REFRESH_MS: Millis = 1_000
@@ -96,7 +96,7 @@ function receiveOfRecovery(
 
 // A member with a new link to us may have missed anything.
 function refresh(session: Session, now: Millis, to: PeerId, out: SessionOut): void {
-  if (!is(session, 'leads') || !session.server.told.has(to)) return
+  if (!is(session, 'leads') || !session.server.published.has(to)) return
   if (!mayRefresh(session.server.lead, now, to)) return
   tellOne(session, to, out)
   out.emit({ kind: 'welcome', to: [to] })
@@ -176,8 +176,8 @@ export function linked(
   const { view, register } = session.client
   const named = register.epoch > view.epoch && peer === register.primary
   if (peer === view.primary || named) {
-    session.client.told.coming = []
-    client.askToBeTold(session, now, peer, out)
+    session.client.published.coming = []
+    client.askForSnapshot(session, now, peer, out)
     session.client.againAt = session.client.pending.length > 0 ? now : Infinity
   }
   if (serves(session) && peer === follower(session.server)) sendAgain(session.server, out)

@@ -15,10 +15,10 @@ import * as durable from '../replication/durable.ts'
 import type { Durable, PartState } from '../replication/durable.ts'
 import type { PeerMessage, Recovered, View } from './messages.ts'
 import type { Change, Delta, Gone, Member, MemberKind } from '../replication/layouts.ts'
-import type { Incoming } from '../replication/slices.ts'
+import type { Incoming } from '../replication/chunks.ts'
 import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './table.ts'
 import { fingerprint } from '../wire/digest.ts'
-import { create as createWatch, type HubSight, type Watch } from './watch.ts'
+import { create as createWatch, type HubContact, type FailureDetector } from './failure-detector.ts'
 
 /** What waits in the log for the backup. */
 export type Effect =
@@ -51,8 +51,8 @@ interface Common {
   durable: Durable
   log: commit.Log<Effect>
   /** What the members have been told of the view, by us; of who never led nobody. */
-  toldMv: number
-  told: Map<PeerId, Member>
+  publishedMv: number
+  published: Map<PeerId, Member>
 }
 
 /** What whoever leads keeps from the first of its roles to the last. */
@@ -174,7 +174,7 @@ export interface Client {
   resyncAt: Millis
   /** When the hub is asked for the register again, should we need it. */
   askAt: Millis
-  told: Told
+  published: Published
   /** Players whose last member went, and when: they may come back, to whoever leads then. */
   former: Map<number, { resumeHash: Uint8Array; since: Millis }>
   /** Until then we have promised not to recover the session. */
@@ -184,7 +184,7 @@ export interface Client {
 }
 
 /** What we were told of the durable state. */
-export interface Told {
+export interface Published {
   /** How far in the log. */
   index: number
   /** Up to which operation of each player. */
@@ -236,8 +236,8 @@ export interface Session {
   terms: string
   server: Server
   client: Client
-  watches: Map<PeerId, Watch>
-  hub: HubSight
+  watches: Map<PeerId, FailureDetector>
+  hub: HubContact
   requests: number
   /** Leaving: nothing new is begun. */
   leaving: boolean
@@ -295,9 +295,9 @@ export interface Parts {
   /** The durable state of all parts. */
   collect(): PartState[]
   /** What we were told of the durable state of all parts, in the form of `collect`. */
-  told(): PartState[]
-  /** Replaces the durable state of all parts. */
-  restore(parts: PartState[]): void
+  published(): PartState[]
+  /** Replaces the durable state of all parts; false if one is missing or does not take its own. */
+  restore(parts: PartState[]): boolean
   /** Whether a part needs a player who is away, by what we keep or were told of it (S-5). */
   keeps(player: number): boolean
   /** What a player may see of news of a part; the same bytes if that is all. */
@@ -344,7 +344,7 @@ export function create(now: Millis, options: SessionOptions): Session {
       register: { epoch: 0, primary: 0, backup: 0 },
       resyncAt: Infinity,
       askAt: now,
-      told: { index: 0, seqs: new Map(), coming: [], waiting: true, askAt: Infinity },
+      published: { index: 0, seqs: new Map(), coming: [], waiting: true, askAt: Infinity },
       former: new Map(),
       promisedUntil: -Infinity,
       seekAt: -Infinity,
@@ -369,8 +369,8 @@ export function blank(): Common {
     epoch: 0,
     durable: durable.create(),
     log: createLog(0),
-    toldMv: 0,
-    told: new Map(),
+    publishedMv: 0,
+    published: new Map(),
   }
 }
 

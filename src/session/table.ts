@@ -101,6 +101,13 @@ export const TRANSITIONS = [
     does: 'acks it',
   },
   {
+    from: ['sync'],
+    on: 'unrestored',
+    to: 'idle',
+    when: 'a part does not take its state out of a later snapshot',
+    does: 'keeps none of it, and acks nothing',
+  },
+  {
     from: ['sync', 'taking'],
     on: 'named',
     to: 'backup',

@@ -7,7 +7,7 @@
 import type { Millis, PeerId } from '../machine.ts'
 import type { ByteWriter } from '../wire/bytes.ts'
 import { BUSY_SLOTS, FRAME_ROOM, IDLE_SLOTS, writeFrame } from './frames.ts'
-import { rootOf } from './root.ts'
+import { referenceOf } from './reference.ts'
 import { type SlotEvent, type SlotPeer, type Slots, UNSURE_SLOTS } from './state.ts'
 
 // Of a slot: so long the server of a star gathers what it sends on.
@@ -82,7 +82,7 @@ export function write(
 ): boolean {
   const peer = slots.peers.get(to)
   if (!peer || budget < FRAME_ROOM || !isDueTo(slots, now, to)) return false
-  const carried = writeFrame(slots, now, peer, rootOf(slots, now), writer, budget)
+  const carried = writeFrame(slots, now, peer, referenceOf(slots, now), writer, budget)
   if (carried.length > 0) peer.flights.set(seq, carried)
   slots.dueAt = Math.min(slots.dueAt, peer.dueAt)
   return true

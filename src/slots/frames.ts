@@ -60,22 +60,22 @@ const HEAD_MAX = 1 + 2 + 8 + 4 + 4 + 4 + 1
 const EVENT_MAX: number = 1 + 8 + 8 + 8 + 8 + ACT_BYTES_MAX
 
 /** An event as a frame or a world tells it. */
-export type Told = Pick<SlotEvent, 'inc' | 'player' | 'id' | 'slot' | 'gone' | 'body'>
+export type WireEvent = Pick<SlotEvent, 'inc' | 'player' | 'id' | 'slot' | 'gone' | 'body'>
 
 /** A frame. */
 export interface Frame {
   slot: number
-  root: PeerId
+  reference: PeerId
   near: boolean
   apart: boolean
   digest: number | null
   settled: SettledWord | null
-  events: Told[]
+  events: WireEvent[]
 }
 
 /** What a frame says besides events. */
 export interface Saying {
-  root: PeerId
+  reference: PeerId
   near: boolean
 }
 
@@ -84,7 +84,7 @@ export function writeFrame(
   slots: Slots,
   now: Millis,
   peer: SlotPeer,
-  { root, near }: Saying,
+  { reference, near }: Saying,
   writer: ByteWriter,
   budget: number,
 ): SlotEvent[] {
@@ -100,7 +100,7 @@ export function writeFrame(
   const more = (agreed ? HEAD.agreed : 0) | (slots.asked !== 0 ? HEAD.seeks : 0)
   writeU8(writer, flags | more | (near ? HEAD.near : 0) | (slots.apart ? HEAD.apart : 0))
   writeU16(writer, slot & 0xffff)
-  writeVarint(writer, root)
+  writeVarint(writer, reference)
   if (says) {
     const { from, to } = rangeOf(slot, slots.horizon)
     writeU32(writer, digestOf(slots, from, to))
@@ -137,7 +137,7 @@ function writeOwed(
   return carried
 }
 
-function writeEvent(writer: ByteWriter, slots: Slots, event: Told): void {
+function writeEvent(writer: ByteWriter, slots: Slots, event: WireEvent): void {
   const foreign = event.inc !== slots.me
   const back = slots.slot + AHEAD_SLOTS - event.slot
   const head = (foreign ? EVENT.foreign : 0) | (event.gone > 0 ? EVENT.gone : 0)
@@ -169,15 +169,15 @@ export function readFrame(
 ): Frame | null {
   const head = readU8(reader)
   const slot = unwrap(readU16(reader), near)
-  const root = readVarint(reader)
+  const reference = readVarint(reader)
   const digest = head & HEAD.digest ? readU32(reader) : null
   if (head > HEAD_ALL || slot < 0 || (head & HEAD.agreed && !(head & HEAD.settled))) return null
   const settled = head & HEAD.settled ? readSettled(reader, head, slot - 1 - horizon) : null
-  const events: Told[] = []
+  const events: WireEvent[] = []
   while (!reader.failed && reader.at < reader.end) events.push(readEvent(reader, slot, from))
   if (reader.failed) return null
   const said = { near: (head & HEAD.near) > 0, apart: (head & HEAD.apart) > 0 }
-  return { slot, root, ...said, digest, settled, events }
+  return { slot, reference, ...said, digest, settled, events }
 }
 
 function readSettled(reader: ByteReader, head: number, slot: number): SettledWord {
@@ -193,7 +193,7 @@ export interface Sender {
   player: number
 }
 
-function readEvent(reader: ByteReader, slot: number, from: Sender): Told {
+function readEvent(reader: ByteReader, slot: number, from: Sender): WireEvent {
   const head = readU8(reader)
   const foreign = (head & EVENT.foreign) > 0
   const inc = foreign ? readVarint(reader) : from.inc

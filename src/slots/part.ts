@@ -12,7 +12,7 @@ import { type Frame, readFrame } from './frames.ts'
 import { leave } from './leaving.ts'
 import { SAYS_MAX, slotsLayout, SLOTS_CHANNEL, type SlotsMessage } from './messages.ts'
 import { seek, yieldTo } from './opening.ts'
-import { lookAround, rootOf } from './root.ts'
+import { lookAround, referenceOf } from './reference.ts'
 import { create } from './rules.ts'
 import {
   createPeer,
@@ -75,7 +75,7 @@ export function tick(slots: Slots, game: Game, now: Millis, out: SlotsOut): bool
     seek(slots, game, now, out)
   }
   lookAround(slots, now)
-  if (rootOf(slots, now).root === slots.me) {
+  if (referenceOf(slots, now).reference === slots.me) {
     // Who has no world yet asks for one, also as the server of a star.
     if (slots.standing === 'live') slots.asked = 0
     // Somebody says who went.
@@ -149,7 +149,7 @@ function forgetGone({ players, here }: Slots): void {
 
 function flush(slots: Slots, out: SlotsOut): void {
   for (const [inc, peer] of slots.peers) {
-    if (peer.told === slots.standing) continue
+    if (peer.announced === slots.standing) continue
     const { standing, print, says } = slots
     const message = {
       kind: 'standing',
@@ -158,7 +158,7 @@ function flush(slots: Slots, out: SlotsOut): void {
       says: says.slice(0, SAYS_MAX / 3),
     } as const
     const said = out.send(inc, encode(slotsLayout, message))
-    if (said > 0) peer.told = standing
+    if (said > 0) peer.announced = standing
   }
   for (const failure of slots.failures.splice(0)) out.emit({ kind: 'slots-failed', ...failure })
   if (!slots.changed) return
@@ -232,7 +232,7 @@ function read(
   const frame = readFrame(createReader(bytes), slots.slot, { inc: from, player }, slots.horizon)
   if (!frame) return void slots.counters.malformed++
   peer.heardAt = now
-  peer.follows = frame.root
+  peer.follows = frame.reference
   peer.near = frame.near
   peer.apart = frame.apart
   for (const told of frame.events) {
@@ -259,8 +259,8 @@ function compareWorlds(slots: Slots, now: Millis, inc: PeerId, frame: Frame, out
   const mine = word && slots.settled.get(word.slot)
   if (!mine) return
   hear(slots, inc, mine, word, out)
-  const { root, near } = rootOf(slots, now)
-  const counts = inc === root || (!near && frame.near && frame.root === root)
+  const { reference, near } = referenceOf(slots, now)
+  const counts = inc === reference || (!near && frame.near && frame.reference === reference)
   if (!counts) return
   if (word.hash !== mine.hash || word.acts !== mine.acts) return ask(slots, now, inc, out)
   slots.apart = false

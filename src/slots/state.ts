@@ -133,7 +133,7 @@ export interface SlotPeer {
   /** The acts with which its world was another than ours; null while worlds are the same. */
   diverged: number | null
   /** What we told it of our own standing. */
-  told: Standing
+  announced: Standing
   /** When it was sent the world last. */
   answeredAt: Millis
 }
@@ -292,7 +292,7 @@ export function createPeer(): SlotPeer {
     kept: null,
     same: -1,
     diverged: null,
-    told: 'unknown',
+    announced: 'unknown',
     answeredAt: -Infinity,
   }
 }

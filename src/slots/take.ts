@@ -3,8 +3,8 @@
 import type { Millis, PeerId } from '../machine.ts'
 import { oweAll } from './carry.ts'
 import { countOf, find, insert } from './events.ts'
-import type { Told } from './frames.ts'
-import { hears } from './root.ts'
+import type { WireEvent } from './frames.ts'
+import { hears } from './reference.ts'
 import {
   ACTS_PER_SLOT,
   AHEAD_SLOTS,
@@ -24,7 +24,7 @@ export function take(
   game: Game,
   now: Millis,
   from: PeerId,
-  said: Told,
+  said: WireEvent,
 ): SlotEvent | null {
   const told = slots.rules.counted(slots, said)
   const known = find(slots, told.slot, told.inc, told.id)
@@ -46,7 +46,7 @@ function late(slots: Slots): null {
 }
 
 // Whose it is knows best what it said.
-function again(slots: Slots, game: Game, from: PeerId, told: Told, known: SlotEvent): null {
+function again(slots: Slots, game: Game, from: PeerId, told: WireEvent, known: SlotEvent): null {
   if (told.inc !== from) {
     if (!known.held.includes(from)) known.held.push(from)
     return null
@@ -60,7 +60,7 @@ function again(slots: Slots, game: Game, from: PeerId, told: Told, known: SlotEv
   return null
 }
 
-function isAllowed(slots: Slots, now: Millis, from: PeerId, told: Told): boolean {
+function isAllowed(slots: Slots, now: Millis, from: PeerId, told: WireEvent): boolean {
   const { inc, player, slot, gone } = told
   // What we never said ourselves nobody can have heard of us.
   if (inc === slots.me || slot > slots.slot + AHEAD_SLOTS) return false

@@ -11,7 +11,7 @@ import type { Millis, PeerId } from '../machine.ts'
 import { MESSAGE_MAX } from '../link/limits.ts'
 import { encode } from '../wire/layout.ts'
 import { insert, markOf } from './events.ts'
-import type { Told } from './frames.ts'
+import type { WireEvent } from './frames.ts'
 import { seal, settle } from './fold.ts'
 import { slotsLayout, WORLD_EVENTS_MAX, WORLD_PLAYERS_MAX, type WorldMessage } from './messages.ts'
 import {
@@ -35,7 +35,7 @@ export const ANSWER_AGAIN_MS: Millis = 300
 export const WORLD_AGE_MS: Millis = 30_000
 
 /** An event with all that is derived. @returns null if the game cannot read it */
-export function eventOf(game: Game, told: Told, direct: boolean): SlotEvent | null {
+export function eventOf(game: Game, told: WireEvent, direct: boolean): SlotEvent | null {
   const act = told.gone > 0 ? null : game.decode(told.body)
   if (act === undefined || told.body.length > ACT_BYTES_MAX) return null
   const { inc, player, id, slot, gone, body } = told
@@ -59,7 +59,7 @@ export function worldFor(slots: Slots): Uint8Array {
 }
 
 function worldOf(slots: Slots, share: number): WorldMessage {
-  const events: Told[] = []
+  const events: WireEvent[] = []
   for (const { events: open } of slots.bySlot.values()) events.push(...open.values())
   return {
     kind: 'world',

@@ -297,7 +297,7 @@ describe('a mailbox says', () => {
     const alice = await open({ id: 'alice' })
     const long = new Uint8Array(65_536)
     expect(await fails(() => alice.to('bob').post(long))).toContain('at most 65360 bytes: 65537')
-    expect(await fails(() => alice.to('bob').post(() => 1))).toContain('bad-value')
+    expect(await fails(() => alice.to('bob').post((() => 1) as never))).toContain('bad-value')
     expect(await fails(() => open({ id: '' }))).toContain('has 1 to 64 bytes')
     expect(await fails(async () => alice.to('x'.repeat(65)))).toContain('has 1 to 64 bytes')
     expect(await fails(() => open({ id: 'a', listen: { port: 0, host: '0.0.0.0' } }))).toContain(

@@ -59,11 +59,21 @@ function copyTree(): void {
   mkdirSync(join(tree, 'build'))
 }
 
+/** @returns the status of npm, and what it said of what went wrong */
+function pack(): { status: number | null; stderr: string } {
+  const args = ['pack', '--silent', '--pack-destination', base]
+  return spawnSync('npm', args, {
+    cwd: tree,
+    encoding: 'utf8',
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+}
+
 beforeAll(() => {
   copyTree()
   before = digestsOf(tree)
-  const args = ['pack', '--silent', '--pack-destination', base]
-  execFileSync('npm', args, { cwd: tree, stdio: ['ignore', 'ignore', 'inherit'] })
+  const { status, stderr } = pack()
+  if (status !== 0) throw new Error(stderr)
   after = digestsOf(tree)
   mkdirSync(installed, { recursive: true })
   const tarball = readdirSync(base).find((name) => name.endsWith('.tgz'))!
@@ -81,10 +91,35 @@ function run(...args: string[]): { status: number | null; stdout: string; stderr
   return spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8', timeout: 60_000 })
 }
 
+// What is built on the way stands in `build`, which is nobody's.
+function own(digests: readonly string[]): string[] {
+  return digests.filter((line) => !line.includes(' build/'))
+}
+
 test('packing leaves the tree as it was (AP-16)', () => {
-  const own = (line: string): boolean => !line.includes(' build/')
-  expect(after.filter(own)).toEqual(before.filter(own))
+  expect(own(after)).toEqual(own(before))
 })
+
+test.each([
+  ['code that does not compile', 'src/machine.ts', 'export const broken: number = "a text"\n'],
+  ['a file that is not there', 'src/machine.ts', 'export const told = "import \'./no.ts\'"\n'],
+  ['a door to nowhere', 'package.json', null],
+])(
+  'nor does packing that fails: %s (AP-16)',
+  (_what, path, text) => {
+    const file = join(tree, path)
+    const sound = readFileSync(file, 'utf8')
+    const broken = text === null ? sound.replace('dist/hub.js', 'dist/nowhere.js') : sound + text
+    writeFileSync(file, broken)
+    const packed = readdirSync(base)
+    expect(pack().status).not.toBe(0)
+    writeFileSync(file, sound)
+    expect(own(digestsOf(tree))).toEqual(own(before))
+    expect(readdirSync(base)).toEqual(packed)
+    expect(readdirSync(join(tree, 'build'))).not.toContain('dist-before-packing')
+  },
+  240_000,
+)
 
 test('the package has at most 1.5 MB, and of each kind of file what a user needs (AP-16)', () => {
   const files = filesOf(installed)

@@ -30,6 +30,16 @@ export function listed(inc: number, id: number = inc): Listed {
   return { inc, player: inc, hash: digest(proof(id)) }
 }
 
+/** Who takes down what passes, if anybody. */
+export interface Ear {
+  /** A stream says something, or hears it. */
+  said(connection: number, message: ToHub): void
+  heard(connection: number, message: FromHub): void
+  closed(connection: number, why: string): void
+  /** The disk has it. */
+  kept(session: string): void
+}
+
 /** A hub and the streams to it. */
 export class Desk {
   now = 0
@@ -44,12 +54,16 @@ export class Desk {
   atOnce = true
   /** Whether members of sessions made from now on may recover them. */
   recovers = false
+  ear: Ear | null = null
   #count = 0
   readonly #out: HubOut = {
     send: (connection, bytes) => this.#hear(connection, bytes),
     relay: (to, from, bytes) => void this.relayed.push({ to, from, bytes: bytes.slice() }),
     record: (session) => void this.owed.add(session),
-    close: (connection, why) => void this.closed.set(connection, why),
+    close: (connection, why) => {
+      this.ear?.closed(connection, why)
+      this.closed.set(connection, why)
+    },
   }
 
   /** A new stream that has said hello. */
@@ -62,6 +76,7 @@ export class Desk {
   }
 
   say(connection: number, message: ToHub): FromHub[] {
+    this.ear?.said(connection, message)
     return this.bytes(connection, frameMessage(encode(toHub, message)))
   }
 
@@ -94,6 +109,7 @@ export class Desk {
       for (const [session, bytes] of records) {
         if (bytes) this.disk.set(session, bytes)
         else this.disk.delete(session)
+        this.ear?.kept(session)
       }
       hub.kept(this.hub, this.now, sessions, this.#out)
     }
@@ -133,6 +149,8 @@ export class Desk {
   #hear(connection: number, bytes: Uint8Array): void {
     const frame = readFrame(bytes)
     const message = frame && decode(fromHub, frame.bytes)
-    if (message) this.heard.get(connection)?.push(message)
+    if (!message) return
+    this.ear?.heard(connection, message)
+    this.heard.get(connection)?.push(message)
   }
 }

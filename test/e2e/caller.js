@@ -27,11 +27,8 @@ const session = await join({
 
 async function call({ target, what, value }) {
   const member = session.members.find((one) => one.name === target) ?? 'primary'
-  try {
-    return { answer: await session.call(member, procedures[what], value, { timeoutMs: 60_000 }) }
-  } catch (error) {
-    return { code: error.code, message: error.message }
-  }
+  const outcome = await session.call(member, procedures[what], value, { timeoutMs: 60_000 })
+  return outcome.ok ? { answer: outcome.value } : { code: outcome.code, message: outcome.reason }
 }
 
 function look(looked) {

@@ -121,7 +121,7 @@ test('B4: calls in a star are answered; the server is killed: those under way ar
   await killed(server.process)
   for (const target of ['primary', c.name]) {
     const outcome = await b.outcome('hang', target)
-    expect(outcome).toMatchObject({ code: 'unknown' })
+    expect(outcome).toMatchObject({ code: 'lost' })
     expect(outcome.message).toContain('it may have run or not')
   }
   await b.hears(({ primary, members }) => primary !== server.name && members === 2)
@@ -136,7 +136,7 @@ test('B4: in a mesh the death of the server is nothing to a call between two oth
   c.call(b.name, 'late', 7)
   await b.hears(({ waits }) => waits === true)
   await killed(server.process)
-  expect(await b.outcome('hang', 'primary')).toMatchObject({ code: 'unknown' })
+  expect(await b.outcome('hang', 'primary')).toMatchObject({ code: 'lost' })
   b.process.send('release')
   expect(await c.outcome('late', b.name)).toMatchObject({ answer: `${c.name}: 14 of ${b.name}` })
 })

@@ -20,7 +20,7 @@ interface Page {
   teapots: {
     session: { me: { player: number }; on(name: 'objects', listener: () => void): void }
     seat: { body: { pos: Place; vel: Place; aim: number; spin: number } }
-    sugar: { sights: Sight[] }
+    sugar: { subscribers: Sight[] }
   }
   /** How often the lump went back to a version that was over. */
   backwards: number
@@ -55,7 +55,7 @@ async function open(name: string): Promise<Window> {
     page.backwards = 0
     let [epoch, count] = [-1, -1]
     page.teapots.session.on('objects', () => {
-      const found = page.teapots.sugar.sights.find(({ handle }) => handle.state.home === home)
+      const found = page.teapots.sugar.subscribers.find(({ handle }) => handle.state.home === home)
       if (!found) return
       const { version } = found.handle
       const isOld = version.epoch < epoch || (version.epoch === epoch && version.count < count)
@@ -78,9 +78,9 @@ function bump(window: Window): Promise<Version> {
         // Of a pass that went by way of a server who died we may have yet to hear.
         let stale: number | null = null
         const beat = setInterval(() => {
-          const sight = sugar.sights.find(({ handle }) => handle.state.home === home)
-          if (!sight) return
-          const { handle, lump } = sight
+          const subscriber = sugar.subscribers.find(({ handle }) => handle.state.home === home)
+          if (!subscriber) return
+          const { handle, lump } = subscriber
           const { epoch, count } = handle.version
           const now = epoch * 1e6 + count
           stale ??= handle.mine ? now : -1

@@ -16,7 +16,7 @@ let rests = false
 
 function say() {
   const { epoch, role, path } = session.figures()
-  const counts = session.keys('note.').map((key) => [key, session.get(key)])
+  const counts = session.table.keys('note.').map((key) => [key, session.table.get(key)])
   const { status, safety, me } = session
   const members = session.members.map((member) => member.player)
   const primary = session.primary?.player

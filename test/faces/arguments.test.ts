@@ -8,7 +8,7 @@ import type { Kind } from '../../src/faces/kind.ts'
 import { action, bool, bytes, list, oneOf, procedure, secret } from '../../src/index.ts'
 import { type Session, struct, text, u16, u8 } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
-import { answered, refusal, settled } from './crew.ts'
+import { answered, refusal, rejection, settled } from './crew.ts'
 
 let ran: unknown[] = []
 
@@ -97,10 +97,10 @@ describe('an action with fields', () => {
     expect(ran.every((args) => Object.isFrozen(args))).toBe(true)
   })
 
-  test('throws at once for what does not fit (AP-3)', async () => {
+  test('rejects at once what does not fit (AP-3)', async () => {
     const { w, grace } = await scene(types, types)
     for (const [args, why] of HOSTILE) {
-      expect(refusal(() => grace.act(deal, args as never))).toBe(
+      expect(await rejection(grace.act(deal, args as never))).toBe(
         `bad-value: the action "deal": ${why}`,
       )
     }
@@ -112,17 +112,20 @@ describe('an action with fields', () => {
     const { w, ada, grace } = await scene(types, lies)
     for (const [args, why] of HOSTILE) {
       const outcome = await settled(w, grace.act(lie(deal), args as never))
-      expect(outcome).toEqual({ ok: false, why: `the action "deal": ${why}` })
+      expect(outcome).toMatchObject({ code: 'refused', reason: `the action "deal": ${why}` })
     }
     const deep: unknown = JSON.parse('['.repeat(60) + ']'.repeat(60))
     const huge = Array.from({ length: 4_000 }, () => 1)
     for (const args of [deep, huge, { count: deep, to: huge }, 'x'.repeat(8_000)]) {
       const outcome = await settled(w, grace.act(lie(deal), args as never))
-      expect(outcome).toMatchObject({ ok: false, why: expect.stringMatching(/^the action "deal"/) })
+      expect(outcome).toMatchObject({
+        code: 'refused',
+        reason: expect.stringMatching(/^the action "deal"/),
+      })
     }
     expect(await answered(w, grace.act(lie(deal), { count: 1e9, to: 'north' }))).toBe('lots')
     expect(ran).toEqual([{ count: 255, to: 'north' }])
-    expect([ada.get('dealt'), ada.status, w.reported]).toEqual([255, 'live', []])
+    expect([ada.table.get('dealt'), ada.status, w.reported]).toEqual([255, 'live', []])
   })
 
   test('runs by a timer with values that fit, and a timer takes no others (AP-3)', async () => {
@@ -131,7 +134,8 @@ describe('an action with fields', () => {
       await answered(w, grace.act(wind, { left: 4.4, byName }))
       expect(await settled(w, grace.act(wind, { left: 'x', byName }))).toEqual({
         ok: false,
-        why: 'a timer for the action "tick": field left: must be a finite number: "x"',
+        code: 'refused',
+        reason: 'a timer for the action "tick": field left: must be a finite number: "x"',
       })
     }
     await w.run(1_000)
@@ -139,7 +143,7 @@ describe('an action with fields', () => {
       { left: 4, by: 0 },
       { left: 4, by: 0 },
     ])
-    expect(ada.get('left')).toBe(4)
+    expect(ada.table.get('left')).toBe(4)
   })
 
   test('is not run by a timer that a liar set while it served (AP-3)', async () => {
@@ -159,18 +163,22 @@ describe('an action with fields', () => {
     expect(await answered(w, grace.act(wrong, { n: 4 }))).toBe(4)
     expect(await answered(w, grace.act(count, { of: 'dealt' }))).toBe(0)
     const why = 'the action "wrong": its answer: must be a finite number: "many"'
-    expect(await settled(w, grace.act(wrong, { n: 10 }))).toEqual({ ok: false, why })
+    expect(await settled(w, grace.act(wrong, { n: 10 }))).toEqual({
+      ok: false,
+      code: 'refused',
+      reason: why,
+    })
     expect(w.reported).toEqual([`the action "wrong": HoldfastError: ${why}`])
   })
 
   test('gives its caller no answer of a liar that does not fit (AP-3)', async () => {
     const { w, grace } = await scene(lies, types)
     expect(await answered(w, grace.act(wrong, { n: 4 }))).toBe(4)
-    await expect(settled(w, grace.act(wrong, { n: 10 }))).rejects.toMatchObject({
+    expect(await settled(w, grace.act(wrong, { n: 10 }))).toEqual({
+      ok: false,
       code: 'failed',
-      message:
-        'action "wrong": it ran, and what came back does not fit: ' +
-        'its answer: must be a finite number: "many"',
+      reason:
+        'it ran, and what came back does not fit: its answer: must be a finite number: "many"',
     })
   })
 })
@@ -178,9 +186,9 @@ describe('an action with fields', () => {
 describe('a procedure with fields', () => {
   test('B4: runs with the values that the fields have, and its answer is one of its field (AP-3)', async () => {
     const { w, ada, grace } = await scene(types, types)
-    expect(await settled(w, grace.call('primary', roll, { sides: 6.4 }))).toBe(6)
+    expect(await answered(w, grace.call('primary', roll, { sides: 6.4 }))).toBe(6)
     ada.answer(ask, ({ question }) => question === 'war?')
-    expect(await settled(w, grace.call(ada.me, ask, { question: 'war?' }))).toBe(true)
+    expect(await answered(w, grace.call(ada.me, ask, { question: 'war?' }))).toBe(true)
     grace.note('all', roll, { sides: 1000 })
     await w.run(500)
     expect(ran).toEqual([{ sides: 6 }, { sides: 255 }])
@@ -212,30 +220,28 @@ describe('a procedure with fields', () => {
       { sides: 6, by: 1 },
     ]) {
       grace.note(ada.me, lie(roll), args as never)
-      await expect(settled(w, grace.call(ada.me, lie(roll), args as never))).rejects.toMatchObject({
-        code: 'not-found',
-        message: expect.stringMatching(
-          /^procedure "roll": nothing answers to such arguments there: /,
-        ),
+      expect(await settled(w, grace.call(ada.me, lie(roll), args as never))).toMatchObject({
+        code: 'away',
+        reason: expect.stringMatching(/^nothing answers to such arguments there: /),
       })
     }
     expect([ran, ada.status, w.reported]).toEqual([[], 'live', []])
-    expect(await settled(w, grace.call(ada.me, lie(roll), { sides: 6 }))).toBe(6)
+    expect(await answered(w, grace.call(ada.me, lie(roll), { sides: 6 }))).toBe(6)
   })
 
   test('whose answer does not fit has failed, at who runs it and at who asked a liar (AP-3)', async () => {
     const { w, ada, grace } = await scene(types, lies)
     const why = 'its answer: must be a finite number: "none"'
-    await expect(settled(w, grace.call(ada.me, lie(roll), { sides: 13 }))).rejects.toMatchObject({
+    expect(await settled(w, grace.call(ada.me, lie(roll), { sides: 13 }))).toMatchObject({
       code: 'failed',
-      message: `procedure "roll": the procedure "roll": ${why}`,
+      reason: `the procedure "roll": ${why}`,
     })
     expect(w.reported).toEqual([
       `the procedure "roll": HoldfastError: the procedure "roll": ${why}`,
     ])
-    await expect(settled(w, ada.call(grace.me, roll, { sides: 13 }))).rejects.toMatchObject({
+    expect(await settled(w, ada.call(grace.me, roll, { sides: 13 }))).toMatchObject({
       code: 'failed',
-      message: `procedure "roll": it ran, and what came back does not fit: ${why}`,
+      reason: `it ran, and what came back does not fit: ${why}`,
     })
   })
 })

@@ -78,7 +78,7 @@ describe('a first join that fails', () => {
     })
     const denied: Met = { kind: 'denied', what: 'not from http://evil.example' }
     expect(await failure(w, joinMeeting(w, [denied]))).toEqual({
-      code: 'denied',
+      code: 'forbidden',
       message: 'the hub at ws://hub/hub refuses us: not from http://evil.example',
       after: 0,
     })

@@ -30,7 +30,7 @@ test('T80: whoever comes reads the table at once, in a game without objects (AP-
   await w.run(500)
   expect(await acted).toMatchObject({ ok: true })
   const grace = await w.join({ game: 'any', types: [set] })
-  expect(grace.get('value')).toBe(7)
+  expect(grace.table.get('value')).toBe(7)
 })
 
 test('an option that none of the types is for is refused by its name (AP-6)', async () => {
@@ -50,5 +50,5 @@ test('what only objects have is refused in a game without them (AP-17)', async (
   const session = await world({ seed: 4 }).join({ game: 'any', types: [set] })
   expect(() => session.ages()).toThrow('join was given no type of objects')
   expect(() => session.create(Dot)).toThrow('the object "dot" was not given to join')
-  expect([session.get('value'), session.keys()]).toEqual([undefined, []])
+  expect([session.table.get('value'), session.table.keys()]).toEqual([undefined, []])
 })

@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import {
   action,
   type ActionOutcome,
+  type CallOutcome,
   bytes,
   HoldfastError,
   type JoinOptions,
@@ -60,12 +61,20 @@ export function refusal(run: () => unknown): string {
   return expect.unreachable('nothing was thrown')
 }
 
-/** What an action answered, as time passes. @throws Error with its sentence, if that was no */
+/** The sentence with which an async call rejects, which must be ours. */
+export async function rejection(call: Promise<unknown>): Promise<string> {
+  const error = await call.then(null, (reason: unknown) => reason)
+  return refusal(() => {
+    if (error !== undefined) throw error
+  })
+}
+
+/** What an action or a call answered, as time passes. @throws Error with the reason of a no */
 export async function answered<Answer>(
   w: SessionWorld,
-  asked: Promise<ActionOutcome<Answer>>,
+  asked: Promise<ActionOutcome<Answer> | CallOutcome<Answer>>,
 ): Promise<Answer> {
   const outcome = await settled(w, asked)
-  if (!outcome.ok) throw new Error(outcome.why)
+  if (!outcome.ok) throw new Error(outcome.reason)
   return outcome.value
 }

@@ -92,7 +92,7 @@ describe('a definition that cannot be', () => {
       /who sees a secret field is a function: undefined/,
     ],
     [
-      'an async rule of sight',
+      'an async rule of subscriber',
       () => object('x', { a: u8 }, { visibleTo: (async () => true) as never }),
       /visibleTo of "x" answers at once/,
     ],

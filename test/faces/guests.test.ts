@@ -49,7 +49,7 @@ describe('a guest, who does not serve', () => {
     w.kill(ada)
     await w.runUntil(() => first.primary?.name === 'Grace' && first.status === 'live', 10_000)
     await w.run(10_000)
-    expect([grace.backup, first.safety, first.get('sum')]).toEqual([null, 'alone', 3])
+    expect([grace.backup, first.safety, first.table.get('sum')]).toEqual([null, 'alone', 3])
     expect(await sum(w, first, 4)).toEqual({ ok: true, value: 7 })
   })
 

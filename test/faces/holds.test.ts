@@ -205,9 +205,8 @@ describe('a hold that ends', () => {
     alice.condition(null)
     expect(await done(w, moved)).toEqual({
       ok: false,
-      why: 'refused',
+      code: 'refused',
       reason: 'you were out of touch, and it was let go',
-      by: null,
     })
     await w.run(500)
     expect(heard).toContain('away by nobody')
@@ -219,8 +218,8 @@ describe('what others may not see', () => {
   test('a move within a hidden hand is no news to them (PI-10)', async () => {
     const { w, alice, bob } = await scene()
     const [toAlice, toBob]: [string[], string[]] = [[], []]
-    card(alice).on('change', () => toAlice.push('card'))
-    card(bob).on('change', () => toBob.push('card'))
+    card(alice).on('changed', () => toAlice.push('card'))
+    card(bob).on('changed', () => toBob.push('card'))
     bob.all(Card).subscribe(() => toBob.push('cards'))
     await done(w, card(alice).update({ mark: 9 }))
     await w.run(500)
@@ -255,7 +254,7 @@ describe('lots', () => {
     const seen = new Set<string>()
     for (let i = 0; i < 30; i++) {
       const outcome = await done(w, alice.act(attack, null))
-      seen.add(outcome.ok ? String(outcome.value) : outcome.why)
+      seen.add(outcome.ok ? String(outcome.value) : outcome.reason)
       if (i === 15) w.kill(all[0]!)
     }
     expect(seen.size).toBeGreaterThan(8)
@@ -268,7 +267,7 @@ test('O44: a rule that answers nonsense is told what a rule gives (PI-8)', async
   const said: string[] = []
   for (let kind = 0; kind < 7; kind++) {
     const outcome = await done(w, odd.update({ kind }))
-    said.push(!outcome.ok && outcome.why === 'refused' ? outcome.reason : 'taken')
+    said.push(!outcome.ok && outcome.code === 'refused' ? outcome.reason : 'taken')
   }
   for (const reason of said.slice(0, 5)) expect(reason).toContain('gives a change or')
   expect(said[5]).toContain('gives "nosuch"')

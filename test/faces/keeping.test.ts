@@ -91,12 +91,16 @@ describe('a player whom the table keeps', () => {
     await answered(w, ada.act(many, [200, 256]))
     await answered(w, ada.act(many, [1, 10]))
     const full = 'a table keeps 256 players at most: 256'
-    expect(await settled(w, ada.act(many, [257, 257]))).toEqual({ ok: false, why: full })
+    expect(await settled(w, ada.act(many, [257, 257]))).toEqual({
+      ok: false,
+      code: 'refused',
+      reason: full,
+    })
     for (const player of [0, -1, 1.5, '3' as never]) {
       const outcome = await settled(w, ada.act(keep, { player }))
-      expect(outcome).toMatchObject({ why: expect.stringContaining('a table keeps players') })
+      expect(outcome).toMatchObject({ reason: expect.stringContaining('a table keeps players') })
     }
-    expect(ada.keys()).toEqual([])
+    expect(ada.table.keys()).toEqual([])
   })
 })
 

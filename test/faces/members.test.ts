@@ -109,7 +109,7 @@ describe('a change of role', () => {
     expect(grace.role).toBe('backup')
     expect([...ada.durable.players.values()].map(({ lastSeq }) => lastSeq)).toEqual([7, 7, 6])
     expect(grace.durable).toEqual(ada.durable)
-    expect(all[1]!.get('sum')).toBe(20)
+    expect(all[1]!.table.get('sum')).toBe(20)
   })
 
   test('T37: who is asked to be backup and does not answer is passed over (PR-4)', async () => {
@@ -188,7 +188,7 @@ test('T44: who cannot reach the server, which nobody may replace, goes on trying
   expect([outcome, linus.primary!.name]).toEqual([null, 'Ada'])
   mend()
   expect(await w.runUntil(() => outcome !== null, 2_000)).toBe(true)
-  expect([outcome, all[0]!.get('sum')]).toEqual([{ ok: true, value: 1 }, 1])
+  expect([outcome, all[0]!.table.get('sum')]).toEqual([{ ok: true, value: 1 }, 1])
 })
 
 type Server = NonNullable<Session['member']>['session']['server']

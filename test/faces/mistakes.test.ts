@@ -3,7 +3,7 @@
 // Method: whole sessions in virtual time; a world keeps what places were told.
 import { describe, expect, test } from 'vitest'
 import { action, object, piece, procedure, secret, type Session, u8 } from '../../src/index.ts'
-import { crew, put, refusal, Rock, settled, types } from './crew.ts'
+import { crew, put, refusal, rejection, Rock, settled, types } from './crew.ts'
 
 const boom = (): never => {
   throw new Error('boom')
@@ -15,10 +15,12 @@ describe('a listener that throws', () => {
     const [ada] = all as [Session]
     const heard: string[] = []
     const errors: string[] = []
-    for (const name of ['members', 'join', 'leave', 'objects', 'table', 'safety'] as const) {
+    for (const name of ['members', 'join', 'leave', 'objects', 'safety'] as const) {
       ada.on(name, boom)
       ada.on(name, () => void heard.push(name))
     }
+    ada.table.on('changed', boom)
+    ada.table.on('changed', () => void heard.push('table'))
     ada.on('error', ({ error, where }) => void errors.push(`${where}: ${String(error)}`))
     ada.create(Rock)
     await settled(w, ada.act(put, { key: 'a', value: 1 }))
@@ -30,7 +32,7 @@ describe('a listener that throws', () => {
     expect(new Set(heard)).toEqual(new Set(['objects', 'table', 'join', 'members', 'leave']))
     expect(heard.filter((name) => name === 'table')).toHaveLength(2)
     expect(errors.toSorted()).toEqual(
-      ['join', 'leave', 'members', 'objects', 'table'].map(
+      ['changed', 'join', 'leave', 'members', 'objects'].map(
         (name) => `a listener of "${name}": Error: boom`,
       ),
     )
@@ -152,7 +154,7 @@ describe('a rule that throws', () => {
     const [ada, grace] = all as [Session, Session]
     await settled(w, grace.act(deal, null))
     const outcome = await settled(w, grace.all(Card)[0]!.update({ at: 3 }))
-    expect(outcome).toMatchObject({ ok: false, why: 'refused' })
+    expect(outcome).toMatchObject({ ok: false, code: 'refused' })
     expect(w.reported).toEqual([expect.stringMatching(/^the update rule of "card": TypeError/)])
     expect([ada.status, ada.all(Card)[0]!.state.at]).toEqual(['live', 0])
   })
@@ -176,8 +178,8 @@ describe('an action', () => {
     const [ada, grace] = all as [Session, Session]
     const outcome = await settled(w, grace.act(write, null))
     const sentence = 'the action "write" gave a promise: it answers at once'
-    expect(outcome).toEqual({ ok: false, why: sentence })
-    expect(ada.keys()).toEqual([])
+    expect(outcome).toEqual({ ok: false, code: 'refused', reason: sentence })
+    expect(ada.table.keys()).toEqual([])
     expect(w.reported).toEqual([`the action "write": HoldfastError: ${sentence}`])
   })
   test('that throws by mistake says so to who asked and to its author; its own no is told nobody (AP-6)', async () => {
@@ -187,11 +189,16 @@ describe('an action', () => {
     })
     const { w, all } = await crew({ types: [trip, deny] })
     const [, grace] = all as [Session, Session]
-    expect(await settled(w, grace.act(deny, null))).toEqual({ ok: false, why: 'not now' })
+    expect(await settled(w, grace.act(deny, null))).toEqual({
+      ok: false,
+      code: 'refused',
+      reason: 'not now',
+    })
     expect(w.reported).toEqual([])
     expect(await settled(w, grace.act(trip, null))).toEqual({
       ok: false,
-      why: expect.stringMatching(/^the action "trip" failed: TypeError: /),
+      code: 'refused',
+      reason: expect.stringMatching(/^the action "trip" failed: TypeError: /),
     })
     expect(w.reported).toHaveLength(1)
   })
@@ -206,8 +213,8 @@ describe('an action', () => {
     const write = action('write', (table) => table.set('k', value as never))
     const { w, all } = await crew({ types: [write] }, 1)
     const outcome = await settled(w, all[0]!.act(write, null))
-    expect(outcome).toEqual({ ok: false, why: expect.stringContaining(why) })
-    expect(all[0]!.keys()).toEqual([])
+    expect(outcome).toMatchObject({ code: 'refused', reason: expect.stringContaining(why) })
+    expect(all[0]!.table.keys()).toEqual([])
   })
   const circle: Record<string, unknown> = {}
   circle['self'] = circle
@@ -222,7 +229,7 @@ describe('an action', () => {
     const give = action('give', () => value)
     const { w, all } = await crew({ types: [give] }, 1)
     const outcome = await settled(w, all[0]!.act(give, null))
-    expect(outcome).toEqual({ ok: false, why: expect.stringContaining(why) })
+    expect(outcome).toMatchObject({ code: 'refused', reason: expect.stringContaining(why) })
   })
   test('that answers nothing answers null (AP-6)', async () => {
     const nothing = action('nothing', () => {})
@@ -233,18 +240,23 @@ describe('an action', () => {
     const { all } = await crew({}, 1)
     const [ada] = all as [Session]
     const other = action('other', () => 1)
-    const bad = (args: unknown): string => refusal(() => ada.act(put, args as never))
-    expect(refusal(() => ada.act('put' as never, null))).toMatch(/^bad-value: act takes an action/)
-    expect(refusal(() => ada.act(undefined as never, null))).toMatch(/^bad-value: act takes an/)
-    expect(refusal(() => ada.act(other, null))).toMatch(/^not-found: .*"other" was not given/)
-    expect(bad({ key: 'a', value: NaN })).toBe(
+    const no = (what: unknown, args: unknown): Promise<string> => {
+      return rejection(ada.act(what as never, args as never))
+    }
+    const bad = (args: unknown): Promise<string> => no(put, args)
+    expect(await no('put', null)).toMatch(/^bad-value: act takes an action/)
+    expect(await no(undefined, null)).toMatch(/^bad-value: act takes an/)
+    expect(await no(other, null)).toMatch(/^not-found: .*"other" was not given/)
+    expect(await bad({ key: 'a', value: NaN })).toBe(
       'bad-value: the argument of "put".value cannot be sent: it is NaN, not text, finite ' +
         'numbers, true, false, null, arrays and plain objects',
     )
-    expect(bad({ key: 'a', value: 1n })).toMatch(/it is a bigint/)
-    expect(bad({ key: 'a', value: Promise.resolve() })).toMatch(/it is a Promise/)
-    expect(bad({ key: 'a', value: new Date() })).toMatch(/it is a Date/)
-    expect(bad({ key: 'a', value: 'x'.repeat(1_000_000) })).toMatch(/at most 8192 bytes as JSON/)
+    expect(await bad({ key: 'a', value: 1n })).toMatch(/it is a bigint/)
+    expect(await bad({ key: 'a', value: Promise.resolve() })).toMatch(/it is a Promise/)
+    expect(await bad({ key: 'a', value: new Date() })).toMatch(/it is a Date/)
+    expect(await bad({ key: 'a', value: 'x'.repeat(1_000_000) })).toMatch(
+      /at most 8192 bytes as JSON/,
+    )
   })
 })
 
@@ -255,7 +267,8 @@ describe('a procedure', () => {
     const { w, all } = await crew({ types: [trip, hint] })
     const [ada, grace] = all as [Session, Session]
     grace.note(ada.me, hint, null as never)
-    await expect(settled(w, grace.call(ada.me, trip, null as never))).rejects.toThrow(/trip/)
+    const tripped = await settled(w, grace.call(ada.me, trip, null as never))
+    expect(tripped).toMatchObject({ code: 'failed', reason: expect.stringContaining('undefined') })
     expect(w.reported).toEqual([
       'the procedure "hint": Error: boom',
       expect.stringMatching(/^the procedure "trip": TypeError/),

@@ -91,7 +91,8 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
     expect(await outcome).toEqual({ ok: true, value: 1 })
     const double = procedure('double', (count: number) => count * 2)
     const third = await crew({ topology, types: [double] })
-    expect(await settled(third.w, third.all[2]!.call(third.all[1]!.me, double, 4))).toBe(8)
+    const doubled = third.all[2]!.call(third.all[1]!.me, double, 4)
+    expect(await settled(third.w, doubled)).toEqual({ ok: true, value: 8 })
   })
 
   test('B6, B8: and with a world of slots alone (PR-4)', async () => {
@@ -312,6 +313,32 @@ describe('a collection', () => {
     expect(seen).toEqual([3])
   })
 
+  test('tells of each that came, changed or went, once for all that came together (AP-10)', async () => {
+    const { w, all } = await crew()
+    const told: string[] = []
+    const rocks = all[2]!.all(Rock)
+    const before = all[0]!.create(Rock, { weight: 9 })
+    await w.run(500)
+    for (const name of ['added', 'changed', 'removed'] as const) {
+      rocks.on(name, ({ state }) => told.push(`${name} ${state.weight}`))
+    }
+    const stop = rocks.on('added', () => told.push('once'), { once: true })
+    const rock = all[0]!.create(Rock, { weight: 1 })
+    await w.run(500)
+    rock.set({ weight: 2 })
+    rock.set({ weight: 3 })
+    await w.run(500)
+    before.destroy()
+    await w.run(500)
+    expect(told).toEqual(['added 1', 'once', 'changed 3', 'removed 9'])
+    stop[Symbol.dispose]()
+    const brief = all[2]!.create(Rock, { weight: 4 })
+    brief.destroy()
+    await w.run(500)
+    expect(told.slice(4)).toEqual(['added 4', 'removed 4'])
+    expect(() => rocks.on('gone' as never, () => {})).toThrow(/a list has no event "gone"/)
+  })
+
   test('is told of once, however many came with one word', async () => {
     const { w, all } = await crew()
     let told = 0
@@ -403,7 +430,8 @@ describe('errors name the object, the field and what is wrong', () => {
     const waits = one(all[2]!, Hat).take()
     await w.run(200)
     all[2]!.end('test')
-    await expect(waits).rejects.toMatchObject({ code: 'left' })
+    expect(await waits).toMatchObject({ ok: false, code: 'lost' })
+    await expect(one(all[2]!, Hat).take()).rejects.toMatchObject({ code: 'left' })
     expect(failure(() => all[2]!.create(Rock))[0]).toBe('left')
     expect(hat.alive).toBe(true)
   })

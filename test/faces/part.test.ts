@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { create, customMessage, customPart, type CustomEvent } from '../../src/custom/custom.ts'
 import type { PartOut } from '../../src/machine.ts'
 import { object, u8 } from '../../src/index.ts'
-import { decode, definePart, encode, type PartHost, refuse } from '../../src/part.ts'
+import { decode, definePart, encode, type PartHost, type PartPlan, refuse } from '../../src/part.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 import { decode as decodeLayout, encode as encodeLayout } from '../../src/wire/layout.ts'
 
@@ -13,7 +13,7 @@ interface Sum {
 }
 
 const heard: string[] = []
-const counter = definePart({
+const counting = {
   channel: 70,
   text: (options: { step: number }) => `step ${options.step}`,
   create: (): Sum => ({ sum: 0 }),
@@ -39,7 +39,8 @@ const counter = definePart({
     if (message[0] === 9) throw new Error('cannot hear nine')
     heard.push(`${face.host.me.name} < ${from.name}: ${message.join(' ')}`)
   },
-})
+} satisfies PartPlan<{ step: number }, Sum, { host: PartHost<Sum>; heard: string[] }>
+const counter = definePart(counting)
 const Count = counter('count', { step: 2 })
 const game = { game: 'counts', types: [Count] }
 
@@ -139,9 +140,25 @@ describe('an operation', () => {
     const asking = hosts[2]!.ask(Uint8Array.of(0))
     all[2]!.end('over')
     expect(await settled(w, asking)).toMatchObject({ ok: false, code: 'lost' })
-    expect(await hosts[2]!.ask(Uint8Array.of(0))).toMatchObject({ ok: false, code: 'lost' })
+    await expect(hosts[2]!.ask(Uint8Array.of(0))).rejects.toMatchObject({ code: 'left' })
     expect(() => hosts[2]!.send('all', Uint8Array.of(1))).toThrow('the session was left')
   })
+})
+
+test('T38: whose part does not take the snapshot does not stand by, and loses nothing', async () => {
+  const Broken = definePart({ ...counting, restore: () => null })('count', { step: 2 })
+  const w = world({ seed: 9, conditions: 'rtt=40' })
+  const ada = await w.join({ ...game, name: 'Ada' })
+  const bea = await w.join({ ...game, name: 'Bea', types: [Broken] })
+  await settled(w, ada.part(Count).host.ask(Uint8Array.of(0)))
+  await w.run(5_000)
+  expect(ada.safety).not.toBe('backed-up')
+  expect(bea.member!.counters.unrestored).toBeGreaterThan(0)
+  const cid = await w.join({ ...game, name: 'Cid' })
+  expect(await w.runUntil(() => ada.safety === 'backed-up', 60_000)).toBe(true)
+  w.kill(ada)
+  expect(await w.runUntil(() => cid.primary?.player === cid.me.player, 20_000)).toBe(true)
+  expect(cid.part(Count).host.state.sum).toBe(2)
 })
 
 describe.each(['star', 'mesh'] as const)('a message in a %s', (topology) => {
@@ -216,7 +233,7 @@ describe('the machine', () => {
     for (const news of [changes(0, 1), changes(0, 1), changes(2, 9), changes(1, 2, 3)]) {
       part.receive!(state, 0, 1, news, out)
     }
-    expect(state.told).toEqual({ made: 3, state: { log: [1, 2, 3] } })
+    expect(state.published).toEqual({ made: 3, state: { log: [1, 2, 3] } })
     expect(state.counters).toMatchObject({ again: 1, gaps: 1 })
   })
   test('brings up to date what missed something, in pieces, and goes on from there', () => {
@@ -227,14 +244,14 @@ describe('the machine', () => {
     const state = at(3)
     for (const piece of pieces) part.receive!(state, 0, 1, piece, out)
     part.receive!(state, 0, 1, changes(70_000, 7), out)
-    expect(state.told.made).toBe(70_001)
-    expect(part.restore!(primary, part.told!(state))).toBe(true)
-    expect(primary.kept).toEqual(state.told)
+    expect(state.published.made).toBe(70_001)
+    expect(part.restore!(primary, part.published!(state))).toBe(true)
+    expect(primary.kept).toEqual(state.published)
   })
   test('takes state and changes of who serves alone, and snapshots that are some', () => {
     const state = at(3)
     part.receive!(state, 0, 2, changes(0, 1), out)
-    expect(state.told.made).toBe(0)
+    expect(state.published.made).toBe(0)
     expect(part.restore!(state, Uint8Array.of(0, 1, 1, 255))).toBe(false)
     expect(part.restore!(state, Uint8Array.of(9, 9, 9))).toBe(false)
     expect(state.kept.made).toBe(0)

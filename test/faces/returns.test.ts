@@ -149,7 +149,7 @@ describe('hand-over', () => {
     expect(await settled(w, asked)).toHaveLength(9)
     await w.run(1_000)
     expect(all.map((session) => session.primary!.inc)).toEqual(all.map(() => backup.me.inc))
-    expect(all.map((session) => session.get('sum'))).toEqual([9, 9, 9])
+    expect(all.map((session) => session.table.get('sum'))).toEqual([9, 9, 9])
     expect(statuses).toEqual([[], [], []])
     expect(all.map((session) => session.members.length)).toEqual([3, 3, 3])
   })
@@ -223,7 +223,7 @@ describe('recovery', () => {
       '{"ok":true,"value":4}',
     ])
     await w.run(1_000)
-    expect(rest.map((session) => session.get('sum'))).toEqual([4, 4])
+    expect(rest.map((session) => session.table.get('sum'))).toEqual([4, 4])
     expect(rest.map(({ me }) => me.player)).toEqual(players)
     expect(rest.map(({ members }) => members.length)).toEqual([2, 2])
     for (const report of reports) {
@@ -248,7 +248,7 @@ describe('recovery', () => {
     w.heal()
     await w.runUntil(() => [deaf!, well!].every(({ members }) => members.length === 2), 30_000)
     await w.run(1_000)
-    expect([deaf!.get('sum'), well!.get('sum')]).toEqual([7, 7])
+    expect([deaf!.table.get('sum'), well!.table.get('sum')]).toEqual([7, 7])
   })
 
   test('T30: where it is not wanted the session ends, and says why', async () => {
@@ -287,7 +287,7 @@ describe('recovery', () => {
     w.heal()
     await w.runUntil(() => told && all.every(({ members }) => members.length === 4), 40_000)
     await w.run(2_000)
-    expect(all.map((session) => session.get('sum'))).toEqual([102, 102, 102, 102])
+    expect(all.map((session) => session.table.get('sum'))).toEqual([102, 102, 102, 102])
     expect(players(all[0]!)).toEqual([1, 2, 3, 4])
   })
 

@@ -133,7 +133,7 @@ describe('mail over a session', () => {
     const say = async (what: 'open' | 'say', n: number, text: string): Promise<void> => {
       const before = said.length
       player.call(office, letters, { what, stream, n, more: true, text }).then(
-        (answer) => said.push(answer),
+        (answer) => said.push(answer.ok && answer.value),
         (error: Error) => said.push(error.message),
       )
       await w.runUntil(() => said.length > before, 5_000)
@@ -170,7 +170,7 @@ describe('mail over a session', () => {
     for (const word of words) {
       player.note(target, letters, word as never)
       const asked = player.call(target, letters, word as never)
-      void asked.then((answer) => answers.push(answer))
+      void asked.then((answer) => answers.push(answer.ok && answer.value))
       const count = answers.length + 1
       await w.runUntil(() => answers.length === count, 20_000)
     }

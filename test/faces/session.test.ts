@@ -115,7 +115,7 @@ describe('a session', () => {
     await w.runUntil(() => outcomes.length === 40, 20_000)
     expect(outcomes).toHaveLength(40)
     await w.run(1_000)
-    expect([grace!.get('sum'), linus!.get('sum')]).toEqual([40, 40])
+    expect([grace!.table.get('sum'), linus!.table.get('sum')]).toEqual([40, 40])
   })
 
   test('a backup that acks in time is never taken for a slow one', async () => {
@@ -150,7 +150,7 @@ describe('a session', () => {
     void ada!.leave()
     await w.runUntil(() => grace!.primary?.name !== 'Ada', 5_000)
     await w.run(1_000)
-    expect(grace!.get('sum')).toBe(5)
+    expect(grace!.table.get('sum')).toBe(5)
     expect(grace!.members.map((member) => member.name)).toEqual(['Grace', 'Linus'])
   })
 
@@ -263,7 +263,7 @@ describe('what is refused says why', () => {
     expect(await failure(linus.act(add, { by: 1 }))).toMatchObject({ code: 'overloaded' })
     await w.runUntil(() => settled.length === 64, 10_000)
     await w.run(500)
-    expect(linus.get('sum')).toBe(64)
+    expect(linus.table.get('sum')).toBe(64)
   })
 
   test('a session that was left', async () => {

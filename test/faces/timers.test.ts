@@ -89,7 +89,7 @@ async function scene(count = 4): Promise<Scene> {
 
 async function refusal(w: SessionWorld, asked: Promise<ActionOutcome<unknown>>): Promise<string> {
   const outcome = await settled(w, asked)
-  return outcome.ok ? 'done' : outcome.why
+  return outcome.ok ? 'done' : outcome.reason
 }
 
 const head = ({ all }: Scene): Session => all.find((one) => one.primary?.inc === one.me.inc)!
@@ -108,15 +108,15 @@ describe('a timer', () => {
     const [, , linus] = all as [Session, Session, Session]
     await answered(w, linus.act(wind, { name: 'egg', ms: 3_000, every: 0 }))
     const since = linus.now()
-    await w.runUntil(() => linus.get('rang egg') !== undefined, 10_000)
+    await w.runUntil(() => linus.table.get('rang egg') !== undefined, 10_000)
     expect(linus.now() - since).toBeGreaterThan(2_900)
     await w.run(5_000)
     for (const session of all) {
-      expect(session.get('rang egg')).toBe(1)
-      expect(session.get('by egg')).toBe('0.0')
+      expect(session.table.get('rang egg')).toBe(1)
+      expect(session.table.get('by egg')).toBe('0.0')
     }
-    expect(Number(linus.get('late egg'))).toBeGreaterThanOrEqual(0)
-    expect(Number(linus.get('late egg'))).toBeLessThan(50)
+    expect(Number(linus.table.get('late egg'))).toBeGreaterThanOrEqual(0)
+    expect(Number(linus.table.get('late egg'))).toBeLessThan(50)
   })
 
   test('runs for somebody who is alone, from the first moment', async () => {
@@ -124,7 +124,7 @@ describe('a timer', () => {
     const [ada] = all as [Session]
     await answered(w, ada.act(wind, { name: 'egg', ms: 0, every: 0 }))
     await w.run(200)
-    expect(ada.get('rang egg')).toBe(1)
+    expect(ada.table.get('rang egg')).toBe(1)
   })
 
   test('that is taken back does not run, and says whether it was in time', async () => {
@@ -135,7 +135,7 @@ describe('a timer', () => {
     expect(await answered(w, ada.act(stop, egg))).toBe(true)
     expect(await answered(w, ada.act(stop, egg))).toBe(false)
     await w.run(4_000)
-    expect([linus.get('rang egg'), linus.get('rang tea')]).toEqual([undefined, 1])
+    expect([linus.table.get('rang egg'), linus.table.get('rang tea')]).toEqual([undefined, 1])
     expect(await answered(w, ada.act(stop, tea))).toBe(false)
     expect(await answered(w, ada.act(stop, 99))).toBe(false)
   })
@@ -151,7 +151,7 @@ describe('a timer', () => {
     head(s).handOver()
     await s.w.run(4_000)
     const passed = s.all.at(-1)!.now() - since
-    const rang = Number(s.all.at(-1)!.get('rang tick'))
+    const rang = Number(s.all.at(-1)!.table.get('rang tick'))
     // It is late by as long as nobody served, and never early.
     expect(rang).toBeLessThanOrEqual(Math.floor(passed / 500))
     expect(rang).toBeGreaterThan(passed / 500 - 5)
@@ -164,10 +164,13 @@ describe('a timer', () => {
         const s = await scene()
         const linus = s.all[2]!
         await answered(s.w, linus.act(wind, { name: 'egg', ms: 2_000, every: 0 }))
-        await s.w.runUntil(() => linus.now() >= Number(linus.get('due egg')) - 30 + early, 10_000)
+        await s.w.runUntil(
+          () => linus.now() >= Number(linus.table.get('due egg')) - 30 + early,
+          10_000,
+        )
         kill(s, 'primary', { silent: how === 'silence' })
         await s.w.run(20_000)
-        expect(s.all.map((session) => session.get('rang egg'))).toEqual([1, 1, 1])
+        expect(s.all.map((session) => session.table.get('rang egg'))).toEqual([1, 1, 1])
       }
     },
     30_000,
@@ -180,8 +183,8 @@ describe('a timer', () => {
     kill(s, 'primary', { silent: true })
     kill(s, 'backup', { silent: true })
     await s.w.run(40_000)
-    expect(s.all.map((session) => session.get('rang egg'))).toEqual([1, 1])
-    expect(Number(s.all[0]!.get('late egg'))).toBeLessThan(20_000)
+    expect(s.all.map((session) => session.table.get('rang egg'))).toEqual([1, 1])
+    expect(Number(s.all[0]!.table.get('late egg'))).toBeLessThan(20_000)
   })
 
   test('whose server stood still runs late, once, and as another by then', async () => {
@@ -191,7 +194,7 @@ describe('a timer', () => {
     await s.w.run(900)
     s.w.stall(s.w.nodeOf(ada), 15_000)
     await s.w.run(30_000)
-    expect(s.all.map((session) => session.get('rang egg'))).toEqual([1, 1, 1, 1])
+    expect(s.all.map((session) => session.table.get('rang egg'))).toEqual([1, 1, 1, 1])
     expect(linus.primary!.name).not.toBe('Ada')
   })
 
@@ -207,7 +210,7 @@ describe('a timer', () => {
     if (first !== mary) await s.w.run(100)
     kill(s, s.all[1]!.primary?.inc === mary.me.inc ? 'backup' : 'primary')
     await s.w.run(40_000)
-    expect(mary.get('rang egg')).toBe(1)
+    expect(mary.table.get('rang egg')).toBe(1)
   })
 })
 
@@ -221,7 +224,7 @@ describe('an action that a timer runs', () => {
     await answered(w, all[2]!.act(curse, undefined))
     await w.run(3_000)
     expect(heard).toEqual(['a timer of "grumble": Error: not today'])
-    expect(all.map((session) => session.get('kept'))).toEqual(Array(4).fill(undefined))
+    expect(all.map((session) => session.table.get('kept'))).toEqual(Array(4).fill(undefined))
     const [head] = all as [Session]
     expect(head.member!.slots.flatMap(({ part, state }) => held(part.channel, state))).toEqual([])
   })
@@ -258,9 +261,9 @@ test('what a timer cannot be is refused, with a sentence', async () => {
   const name = 'a key of the table does not begin with NUL'
   expect(await refusal(w, ada.act(forge, undefined))).toContain(name)
   // Timers are no rows of the game.
-  expect(ada.keys()).toEqual([])
+  expect(ada.table.keys()).toEqual([])
   expect(await answered(w, ada.act(list, undefined))).toEqual([])
-  expect(ada.get('\0laters')).toBeUndefined()
+  expect(ada.table.get('\0laters')).toBeUndefined()
 })
 
 /** Timers that a machine keeps. */

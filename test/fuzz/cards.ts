@@ -45,7 +45,7 @@ export function cardBody(chaos: Prng, state: Pieces): Uint8Array {
 
 /** A message on the channel of pieces, as if it led. */
 export function cardNews(chaos: Prng, state: Pieces): Uint8Array {
-  const rows = [...state.told.values()].map((row): Row => {
+  const rows = [...state.published.values()].map((row): Row => {
     const gen = Math.max(1, anyGen(chaos, state))
     const mine = { lastClient: 0, genBefore: 0, byBefore: 0, heldBy: 4, hidden: 0, refused: [] }
     return { ...row, ...mine, gen, zg: gen, fields: [66, 1, 66] }
@@ -79,8 +79,8 @@ export function cardsWronged(primary: Pieces, all: readonly Pieces[]): string[] 
     })
   }
   const right = essence(primary.kept.rows.values()).sort().join('; ')
-  return all.flatMap(({ told, player }) => {
-    const mine = essence(told.values()).sort().join('; ')
+  return all.flatMap(({ published, player }) => {
+    const mine = essence(published.values()).sort().join('; ')
     return mine === right ? [] : [`the cards of ${player} are ${mine}, not ${right}`]
   })
 }

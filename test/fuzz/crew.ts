@@ -102,12 +102,12 @@ export class Fuzzed {
         { part: pieces.piecesPart([Card.rules]) as Part<never>, state: parts.pieces },
       ],
       conditions: null,
-      told: (event) => {
+      onEvent: (event) => {
         if (event.kind === 'done') self?.done(event.outcome)
         if (event.kind === 'view' && self) self.views++
         if (event.kind === 'part') self?.heard(event.event as objects.ObjectEvent)
       },
-      toldAll: () => {},
+      onSettled: () => {},
     })
     self = new Fuzzed(runner, parts)
     return self

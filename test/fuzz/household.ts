@@ -8,7 +8,7 @@ import { object } from '../../src/faces/objects.ts'
 import { partOut } from '../../src/member/dispatch.ts'
 import * as member from '../../src/member/member.ts'
 import { AHEAD_MAX_MS } from '../../src/objects/accept.ts'
-import { BATCHES_MAX } from '../../src/objects/duty.ts'
+import { BATCHES_MAX } from '../../src/objects/fan-out.ts'
 import * as objects from '../../src/objects/objects.ts'
 import type { Runner } from '../../src/runtime/member/runner.ts'
 import { text, u8, vec2 } from '../../src/wire/schema.ts'
@@ -115,7 +115,7 @@ export function bounded(
   claim: (holds: boolean, what: string) => void,
 ): void {
   const { replicas, living, outbox, offset, grants, asked, requests, ...rest } = parts.objects
-  const { sights, slots, dirty, unsaid, went } = rest
+  const { subscribers, slots, dirty, unsaid, went } = rest
   claim(living <= objects.OBJECTS_MAX, `living ${living}`)
   claim(replicas.size <= 2 * objects.OBJECTS_MAX, `replicas ${replicas.size}`)
   claim(slots.length <= 2 * objects.OBJECTS_MAX, `slots ${slots.length}`)
@@ -130,10 +130,13 @@ export function bounded(
   )
   claim(requests.size === 0, `requests ${requests.size}`)
   claim(unsaid.size === 0, `unsaid ${unsaid.size}`)
-  claim(sights.size <= 4 && dirty.size <= 4, `sights ${sights.size}, dirty ${dirty.size}`)
+  claim(
+    subscribers.size <= 4 && dirty.size <= 4,
+    `subscribers ${subscribers.size}, dirty ${dirty.size}`,
+  )
   // The liar may say that it leaves, and is let in again.
   claim(went.size <= 4, `went ${went.size}`)
-  for (const { todo, owed, awaited, carried } of sights.values()) {
+  for (const { todo, owed, awaited, carried } of subscribers.values()) {
     claim(todo.length + owed.length <= slots.length, `todo ${todo.length}, owed ${owed.length}`)
     claim(awaited.length <= BATCHES_MAX, `awaited ${awaited.length}`)
     claim(carried.size <= 256, `carried ${carried.size}`)

@@ -121,7 +121,7 @@ function writeRest(chaos: Prng, writer: ByteWriter, known: KnownObjects, kind: n
   const someone = pick(chaos, known.members)
   switch (kind) {
     case KIND.tell:
-    case KIND.orphans:
+    case KIND.unowned:
       for (let entries = below(chaos, 4); entries > 0; entries--) {
         writeEntry(chaos, writer, known, named(chaos, known))
       }
@@ -131,7 +131,7 @@ function writeRest(chaos: Prng, writer: ByteWriter, known: KnownObjects, kind: n
       return
     case KIND.follow:
       return writeVarint(writer, pick(chaos, [0, known.epoch, known.epoch + 1, 2 ** 53 - 1]))
-    case KIND.census:
+    case KIND.resync:
       return writeVarint(writer, pick(chaos, [0, known.epoch, 2 ** 53 - 1]))
     case KIND.request: {
       const gives = chance(chaos, 0.5)

@@ -42,6 +42,8 @@ export interface End {
   /** What `write` was asked. */
   asked: { sequence: number; budget: number }[]
   sink: LinkSink
+  /** Is told what packets brought, besides. */
+  onArrival: (arrival: Readonly<link.Arrival>) => void
   /** Sequences of the packets that this end has accepted. */
   accepted: Set<number>
 }
@@ -83,16 +85,13 @@ function createEnd(pair: Pair, side: 0 | 1, options: LinkOptions): End {
     delivered: [],
     packets: [],
     newest: [],
+    onArrival: () => {},
     asked: [],
     accepted: new Set(),
   }
   const sink: LinkSink = {
     packet: (bytes) => fly(pair, side, new Uint8Array(bytes)),
-    message: (bytes) => end.messages.push(new Uint8Array(bytes)),
-    frame: (channel, bytes) => end.frames.push([channel, new Uint8Array(bytes)]),
-    acked: (sequence) => end.acked.push(sequence),
     lost: (sequence) => end.lost.push(sequence),
-    delivered: (message) => end.delivered.push(message),
     write: (sequence, writer, budget) => {
       end.asked.push({ sequence, budget })
       const first = end.newest[0]
@@ -131,12 +130,28 @@ export function run(pair: Pair, until: number): void {
   pair.now = until
 }
 
+const arrivals = link.createArrivals()
+
+/** Gives one end a packet, as a member does, and notes what it brought. */
+export function take(end: End, now: number, bytes: Uint8Array): boolean {
+  const taken = link.receive(end.link, now, bytes, arrivals)
+  for (const arrival of arrivals.list.slice(0, arrivals.count)) {
+    const { what, number } = arrival
+    end.onArrival(arrival)
+    if (what === 'message') end.messages.push(new Uint8Array(arrival.bytes))
+    else if (what === 'frame') end.frames.push([number, new Uint8Array(arrival.bytes)])
+    else end[what].push(number)
+  }
+  if (taken) link.answer(end.link, now, end.sink)
+  return taken
+}
+
 function deliver(pair: Pair, at: number): void {
   const index = pair.flights.findIndex((one) => one.at === at)
   const [{ to, bytes }] = pair.flights.splice(index, 1) as [Pair['flights'][0]]
   const end = pair.ends[to]
   const before = end.link.received.newest
-  const ok = link.receive(end.link, pair.now, bytes, end.sink)
+  const ok = take(end, pair.now, bytes)
   if (ok && (bytes[0]! & 1) === 0) {
     const low = bytes[1]! | (bytes[2]! << 8)
     const near = (before >> 16) * 65536 + low

@@ -1,6 +1,10 @@
 // Goal: how links begin, which way they take, and when a member asks for them.
 // Method: one member by hand; the others are what is said in their names.
 import { describe, expect, test } from 'vitest'
+import { ENVELOPE_BYTES, wrap } from '../../src/link/handshake.ts'
+import { ACK_NOW_AFTER } from '../../src/link/limits.ts'
+import * as link from '../../src/link/link.ts'
+import type { Part } from '../../src/machine.ts'
 import { takeMessage, takeNews } from '../../src/member/dispatch.ts'
 import * as links from '../../src/member/links.ts'
 import { ASKED_MS, KEEPALIVE_MS, PROBE_MS, RESERVE_MS } from '../../src/member/links.ts'
@@ -110,9 +114,121 @@ test('L8: a link that is closed is none any more, and what still comes on it is 
   expect(counters.stray).toBe(1)
 })
 
+describe('what one datagram brings', () => {
+  const PART = 5
+  interface Heard {
+    hand: Hand
+    told: string[]
+    far: link.Link
+  }
+
+  /** A member with a part that notes what it is told, and the other end of its link with 1. */
+  function heard(more: Partial<Part<null>> = {}): Heard {
+    const hand = new Hand(2, 2, 'star')
+    const told: string[] = []
+    const part: Part<null> = {
+      channel: PART,
+      receive: (_state, _now, _from, bytes) => void told.push(`message ${bytes[0]}`),
+      read: (_state, _now, _from, bytes) => void told.push(`frame ${bytes[0]}`),
+      acked: (_state, _to, sequence) => void told.push(`acked ${sequence}`),
+      delivered: (_state, _to, message) => void told.push(`delivered ${message}`),
+      unlinked: () => void told.push('unlinked'),
+      ...more,
+    }
+    hand.run.member.slots.push({ part: part as Part<unknown>, state: null })
+    hand.pass(50)
+    hand.link(1, 'sim:1')
+    return { hand, told, far: link.create(hand.now) }
+  }
+
+  /** What the other end has queued reaches the member, with newest state if there is any. */
+  function says({ hand, far }: Heard, newest: number | null = null): void {
+    const { connection } = hand.peer(1)
+    let left = newest
+    if (left !== null) link.poke(far, hand.now)
+    link.flush(far, hand.now, {
+      packet: (bytes) => {
+        member.datagram(hand.run, hand.now, 'sim:1', wrap(new Uint8Array(2048), connection, bytes))
+      },
+      write: (_sequence, writer) => {
+        if (left === null) return link.NOTHING_WAITS
+        writeU8(writer, left)
+        left = null
+        return PART
+      },
+      lost: () => {},
+    })
+  }
+
+  function queue({ hand, far }: Heard, body: number): void {
+    link.send(far, hand.now, Uint8Array.of(PART, body))
+  }
+
+  /** The other end takes what has left here. */
+  function carried({ hand, far }: Heard): void {
+    for (const { bytes } of hand.sent.splice(0)) {
+      link.receive(far, hand.now, bytes.subarray(ENVELOPE_BYTES), link.createArrivals())
+    }
+  }
+
+  test('is told in its order: what it acks, its messages, its newest state (AP-19)', () => {
+    const here = heard()
+    const { hand, told } = here
+    const number = links.send(hand.run, 1, Uint8Array.of(PART, 1))
+    member.touched(hand.run, hand.now)
+    carried(here)
+    told.length = 0
+    for (const body of [7, 8]) queue(here, body)
+    says(here, 9)
+    const acks = told.findIndex((one) => !one.startsWith('acked'))
+    expect(acks).toBeGreaterThan(0)
+    const [delivered, ...brought] = told.slice(acks)
+    expect(delivered).toBe(`delivered ${number}`)
+    expect(brought.toSorted()).toEqual(['frame 9', 'message 7', 'message 8'])
+    expect(brought.indexOf('message 7')).toBeLessThan(brought.indexOf('message 8'))
+  })
+  test('is told whole, though the first of it ends the link: it is acked whole (AP-19)', () => {
+    const here = heard({
+      receive: (_state, _now, _from, bytes) => {
+        here.told.push(`message ${bytes[0]}`)
+        const peer = here.hand.run.member.peers.get(1)
+        if (peer) links.close(here.hand.run, peer, links.CLOSE.idle)
+      },
+    })
+    here.told.length = 0
+    for (const body of [7, 8]) queue(here, body)
+    says(here)
+    expect(here.told).toEqual(['message 7', 'unlinked', 'message 8'])
+    expect(here.hand.run.member.peers.get(1)?.link ?? null).toBe(null)
+  })
+  test('L6: of a flood is acked within the read, once what came was dealt with (AP-19)', () => {
+    const here = heard({
+      receive: () => void here.told.push(`after ${here.hand.sent.length} packets`),
+    })
+    const { hand, told } = here
+    member.wake(hand.run, hand.now)
+    hand.sent.length = 0
+    for (let count = 0; count < ACK_NOW_AFTER; count++) {
+      queue(here, 7)
+      says(here)
+    }
+    expect(told.at(-1)).toBe('after 0 packets')
+    expect(hand.sent).toHaveLength(1)
+  })
+  test('is not told again with the next (AP-19)', () => {
+    const here = heard()
+    here.told.length = 0
+    for (const body of [7, 8]) {
+      queue(here, body)
+      says(here)
+    }
+    expect(here.told).toEqual(['message 7', 'message 8'])
+  })
+})
+
 test('news of an operation are taken up to the length that the standard names, and no longer (PR-2)', () => {
   const { run } = new Hand(2, 2, 'star')
-  const { told } = run.member.session.client
+  const { published } = run.member.session.client
   const give = (size: number): void => {
     const head = encode(peerLayout, { ...NEWS, bytes: new Uint8Array(0) })
     const writer = createWriter()
@@ -123,7 +239,7 @@ test('news of an operation are taken up to the length that the standard names, a
     takeMessage(run, 1, finish(writer))
   }
   for (const size of [61_440, 61_441]) give(size)
-  expect(told.coming.map(({ bytes }) => bytes.length)).toEqual([61_440])
+  expect(published.coming.map(({ bytes }) => bytes.length)).toEqual([61_440])
   expect(run.member.counters.malformed).toBe(1)
 })
 

@@ -141,8 +141,12 @@ describe('that an object stands or is gone', () => {
 
   test('T76: who says an old version is told the new one by its owner, where not all see all (PR-2)', () => {
     const all = { kind: 'rule', sees: () => () => true } as const
-    for (const sight of [null, all]) {
-      const crew = meet({ incs: [HOST, A, B], mesh: true, types: [rules({ sight })] })
+    for (const subscriber of [null, all]) {
+      const crew = meet({
+        incs: [HOST, A, B],
+        mesh: true,
+        types: [rules({ visibility: subscriber })],
+      })
       const key = spawn(crew, A)
       const { bytes } = under(crew, A, B)[0]!
       settle(crew)
@@ -150,7 +154,7 @@ describe('that an object stands or is gone', () => {
       settle(crew)
       hear(crew, B, A, bytes)
       expect(state(crew, B).counters.stale).toBe(1)
-      expect(kinds(crew, B, A)).toEqual(sight ? [KIND.tell] : [])
+      expect(kinds(crew, B, A)).toEqual(subscriber ? [KIND.tell] : [])
     }
   })
 

@@ -45,6 +45,15 @@ export interface Crew {
   /** Open links, as `from>to`. */
   links: Map<string, { last: number; letters: Letter[] }>
   lastSeq: number
+  /** Who takes down what is said and told, if anybody. */
+  ear: Ear | null
+}
+
+/** What is heard of a crew: a message or a packet as it leaves, and what a member is told. */
+export interface Ear {
+  letter(from: PeerId, to: PeerId, bytes: Uint8Array): void
+  packet(packet: Packet): void
+  event(inc: PeerId, event: ObjectEvent): void
 }
 
 /** Bytes that a packet has for updates. */
@@ -60,7 +69,7 @@ export function rules(some: Partial<TypeRules> = {}, fields: Fields = { one: u8,
     onOwnerLeave: 'keep',
     balance: false,
     weight: 1,
-    sight: null,
+    visibility: null,
     eyes: -1,
     ...some,
   } satisfies TypeRules
@@ -87,6 +96,7 @@ export function meet({ incs = [1, 2, 3], mesh = false, types = [rules()] }: Star
     events: new Map(),
     links: new Map(),
     lastSeq: 0,
+    ear: null,
   }
   for (const inc of incs) enter(crew, inc)
   for (const inc of incs) see(crew, inc)
@@ -154,10 +164,14 @@ function out(crew: Crew, from: PeerId): PartOut {
     send: (to, bytes) => {
       const open = crew.links.get(`${from}>${to}`)
       if (!open) return 0
+      crew.ear?.letter(from, to, bytes)
       open.letters.push({ from, to, number: ++open.last, bytes })
       return open.last
     },
-    emit: (event) => void crew.events.get(from)!.push(event as ObjectEvent),
+    emit: (event) => {
+      crew.ear?.event(from, event as ObjectEvent)
+      crew.events.get(from)!.push(event as ObjectEvent)
+    },
   }
 }
 
@@ -259,7 +273,9 @@ export function pull(crew: Crew, from: PeerId, to: PeerId, budget = BUDGET): Pac
   const writer = createWriter()
   const seq = ++crew.lastSeq
   if (!crew.part.write!(state(crew, from), crew.now, to, seq, writer, budget)) return null
-  return { from, to, seq, bytes: finish(writer) }
+  const packet = { from, to, seq, bytes: finish(writer) }
+  crew.ear?.packet(packet)
+  return packet
 }
 
 /** A packet arrives; its sender does not know yet. */

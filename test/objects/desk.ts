@@ -28,7 +28,7 @@ const PLAIN = {
   onOwnerLeave: 'keep',
   balance: false,
   weight: 1,
-  sight: null,
+  visibility: null,
   eyes: -1,
 } as const
 
@@ -44,7 +44,7 @@ const TYPES: objects.Types = [
   {
     ...PLAIN,
     schema: fields({ pos: vec2(0, 100, 1) }),
-    sight: { kind: 'near', column: 0, radius: 10 },
+    visibility: { kind: 'near', column: 0, radius: 10 },
   },
   { ...PLAIN, schema: fields({ pos: vec2(0, 100, 1) }), eyes: 0 },
   { ...PLAIN, schema: fields({ n: u8 }), timed: true },
@@ -81,8 +81,8 @@ function write(writer: ByteWriter, said: Said): void {
   if (timed) writeVarint(writer, said.madeAt ?? 0)
 }
 
-/** TELL or ORPHANS. */
-export function told(kind: 'tell' | 'orphans', ...all: Said[]): Uint8Array {
+/** TELL or UNOWNED. */
+export function told(kind: 'tell' | 'unowned', ...all: Said[]): Uint8Array {
   const writer = begin(KIND[kind])
   for (const said of all) write(writer, said)
   return finish(writer)

@@ -31,7 +31,7 @@ describe('where there is no room for more', () => {
     desk.view(ME, LIAR)
     desk.sent.length = 0
     const granted = { creator: ME, count: 1, version: [1, 1], owner: GOOD } as const
-    desk.hear(LIAR, told('orphans', { ...granted, oseq: 2, state: [9] }))
+    desk.hear(LIAR, told('unowned', { ...granted, oseq: 2, state: [9] }))
     expect(desk.find(ME, 1)).toMatchObject({ owner: ME, fields: [9], dead: false })
     expect(desk.sent.filter(({ bytes }) => bytes[0] === KIND.full)).toEqual([])
   })

@@ -2,7 +2,7 @@
 // in the end each sees what it may see and nothing else (T76, B23).
 // Method: a crew whose links the test carries by hand; seeds of whole sessions found each case.
 import { describe, expect, test } from 'vitest'
-import { GATE } from '../../src/objects/objects.ts'
+import { BARRIER } from '../../src/objects/objects.ts'
 import { KIND } from '../../src/objects/messages.ts'
 import {
   carry,
@@ -34,7 +34,7 @@ const NOBODY = 9
 /** Its first field says from whom alone it is hidden; 0 from nobody. */
 const types = [
   rules({
-    sight: {
+    visibility: {
       kind: 'rule',
       sees:
         ([one]) =>
@@ -94,12 +94,12 @@ describe('in a star', () => {
     expect(kinds(crew, HOST, C)).toEqual([KIND.tell, KIND.hide, KIND.tell])
     // The first of them has come, the others are on the way.
     carry(crew, HOST, C, 1, true)
-    heard(crew, HOST, C, state(crew, HOST).sights.get(C)!.awaited[0]!.message)
+    heard(crew, HOST, C, state(crew, HOST).subscribers.get(C)!.awaited[0]!.message)
     write(crew, HOST, key, 9, 1)
     const early = packets(crew).find(({ to }) => to === C)
     if (early) land(crew, early)
-    const { gate } = state(crew, HOST).sights.get(C)!
-    expect(gate[thing(crew, HOST, key).slot]).toBe(GATE.told)
+    const { barrier } = state(crew, HOST).subscribers.get(C)!
+    expect(barrier[thing(crew, HOST, key).slot]).toBe(BARRIER.sent)
     settle(crew)
     expect(look(crew, C, key)).toBe(look(crew, HOST, key))
   })

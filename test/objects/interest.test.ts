@@ -36,7 +36,7 @@ const [HOST, A, B, C] = [1, 2, 3, 4] as const
 /** Its first field says to whom alone it is shown; 0 to all. */
 const secret = [
   rules({
-    sight: {
+    visibility: {
       kind: 'rule',
       sees:
         ([one]) =>
@@ -48,7 +48,7 @@ const secret = [
 const place = { at: vec2(-500, 500, 1) }
 const RADIUS = 40
 const map = [
-  rules({ sight: { kind: 'near', column: 0, radius: RADIUS } }, place),
+  rules({ visibility: { kind: 'near', column: 0, radius: RADIUS } }, place),
   rules({ eyes: 0 }, place),
 ]
 
@@ -208,7 +208,7 @@ describe.each([
 
   test('T76: a rule that goes by something else is asked again each second', () => {
     let open = false
-    const types = [rules({ sight: { kind: 'rule', sees: () => () => open } })]
+    const types = [rules({ visibility: { kind: 'rule', sees: () => () => open } })]
     const crew = meet({ incs: [HOST, A, B], types, mesh })
     const key = spawn(crew, A)
     settle(crew)
@@ -271,7 +271,7 @@ describe('T76: what is near', () => {
     }
   })
 
-  test('T76: comes into sight and leaves it as the eyes move, and as it moves itself', () => {
+  test('T76: comes into subscriber and leaves it as the eyes move, and as it moves itself', () => {
     const { crew, eye, things } = field()
     move(crew, B, eye, 200, 0)
     const near = seen(crew, things)
@@ -338,8 +338,12 @@ describe('T76: what is near', () => {
 
 test('T76: how places are told apart goes by the type that is seen, not by another (PR-2)', () => {
   const wide = { at: vec2(-1_000_000, 1_000_000, 1) }
-  const sight = { kind: 'near', column: 0, radius: RADIUS } as const
-  const types = [rules({}, place), rules({ sight }, wide), rules({ eyes: 0 }, wide)]
+  const subscriber = { kind: 'near', column: 0, radius: RADIUS } as const
+  const types = [
+    rules({}, place),
+    rules({ visibility: subscriber }, wide),
+    rules({ eyes: 0 }, wide),
+  ]
   const crew = meet({ incs: [HOST, A, B], types })
   const far = (x: number): number[] => [x + 1_000_000, 1_000_000]
   spawn(crew, A, far(200_000), 2)

@@ -223,18 +223,18 @@ describe('what a survivor knew', () => {
     expect(looks(crew, key)).toEqual(['3 v2.1 8,1'])
   })
 
-  test('is asked for once all that the primary knows is told: CENSUS stands behind it', () => {
+  test('is asked for once all that the primary knows is told: RESYNC stands behind it', () => {
     const crew = meet({ incs: [HOST, A, B, C], types })
     for (let i = 0; i < 300; i++) spawn(crew, HOST)
     settle(crew)
     takeOver(crew, B)
     carry(crew, C, B)
     const words = kinds(crew, B, C)
-    expect(words.at(-1)).toBe(KIND.census)
-    expect(words.filter((kind) => kind === KIND.census)).toHaveLength(1)
+    expect(words.at(-1)).toBe(KIND.resync)
+    expect(words.filter((kind) => kind === KIND.resync)).toHaveLength(1)
     expect(words.filter((kind) => kind === KIND.tell).length).toBeGreaterThan(2)
     settle(crew)
-    expect(told(crew, C, 'objects-told').length).toBeGreaterThan(0)
+    expect(told(crew, C, 'objects-known').length).toBeGreaterThan(0)
   })
 
   test('of members that are here nothing is reported, nor by anybody but to the primary', () => {
@@ -270,7 +270,7 @@ describe('what a survivor knew', () => {
     carry(lie, HOST, B)
     const report = lie.links
       .get(`${B}>${HOST}`)!
-      .letters.find(({ bytes }) => bytes[0] === KIND.orphans)
+      .letters.find(({ bytes }) => bytes[0] === KIND.unowned)
     if (report) hear(crew, HOST, B, report.bytes)
     expect(look(crew, HOST, key)).toBe('2 v0.0 1,1')
   })

@@ -13,7 +13,7 @@ describe('nothing throws', () => {
   test('at versions that no further one can follow', () => {
     const desk = new Desk()
     const far = { count: 1, version: [0, LAST], owner: NOBODY } as const
-    desk.hear(LIAR, told('orphans', { creator: NOBODY, ...far }))
+    desk.hear(LIAR, told('unowned', { creator: NOBODY, ...far }))
     desk.hear(LIAR, told('tell', { creator: LIAR, ...far, owner: LIAR }))
     desk.view(ME, GOOD)
   })
@@ -56,7 +56,7 @@ describe('what is another’s stays', () => {
     desk.hear(GOOD, told('tell', { creator: GOOD, count: 1, owner: GOOD }))
     const taken = { creator: GOOD, count: 1, version: [0, 1], oseq: 9, state: [66] } as const
     desk.hear(LIAR, told('tell', { ...taken, owner: LIAR }))
-    desk.hear(LIAR, told('orphans', { ...taken, owner: NOBODY }))
+    desk.hear(LIAR, told('unowned', { ...taken, owner: NOBODY }))
     expect(desk.find(GOOD, 1)).toMatchObject({ owner: GOOD, fields: [7] })
   })
   test('at the version of whoever was granted it (PR-2)', () => {
@@ -85,7 +85,7 @@ describe('what is another’s stays', () => {
   test('at an orphan of a version that is still to come: there is none', () => {
     const desk = new Desk()
     const far = { creator: NOBODY, count: 1, version: [2 ** 20, 5], owner: NOBODY } as const
-    desk.hear(LIAR, told('orphans', far))
+    desk.hear(LIAR, told('unowned', far))
     expect(desk.find(NOBODY, 1)).toBeUndefined()
   })
 })
@@ -140,15 +140,15 @@ describe('what was asked for', () => {
   })
 })
 
-test('words that there are not are malformed: of a census, of a request, of a refusal', () => {
+test('words that there are not are malformed: of a resync, of a request, of a refusal', () => {
   const desk = new Desk()
   const request = begin(KIND.request)
   for (const number of [1, GOOD, 1, 0, 0]) writeVarint(request, number)
   writeU8(request, 3)
   for (const number of [LIAR, 0]) writeVarint(request, number)
   const lack = plain(KIND.full, GOOD, 1, 0, 0, 2)
-  const bad = [Uint8Array.of(KIND.census, 0, 0), finish(request), plain(KIND.refuse, 1, 8, 0), lack]
+  const bad = [Uint8Array.of(KIND.resync, 0, 0), finish(request), plain(KIND.refuse, 1, 8, 0), lack]
   for (const bytes of bad) desk.hear(ME, bytes)
   expect(desk.state.counters.malformed).toBe(bad.length)
-  expect(desk.events.filter(({ kind }) => kind === 'objects-told')).toHaveLength(1)
+  expect(desk.events.filter(({ kind }) => kind === 'objects-known')).toHaveLength(1)
 })

@@ -42,7 +42,7 @@ const types = [
   rules({ take: 'ask', onOwnerLeave: 'destroy' }),
   rules({ balance: true }),
   rules({
-    sight: {
+    visibility: {
       kind: 'rule',
       sees:
         ([one]) =>

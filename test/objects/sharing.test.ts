@@ -46,7 +46,7 @@ function play(draw: prng.Prng, counts: { written: number; same: number; shared: 
       const packet = frame(crew, draw, peer, counts)
       if (!packet) continue
       flying.push(packet)
-      const noted = state(crew, HOST).sights.get(peer)!.carried.get(packet.seq)
+      const noted = state(crew, HOST).subscribers.get(peer)!.carried.get(packet.seq)
       if (carried.has(noted)) counts.shared++
       carried.add(noted)
     }
@@ -105,9 +105,9 @@ test('B15: behind what a peer was told alone a shared frame goes on, if stamps g
   const own = state(crew, HOST)
   const shared = beginFrame(own, crew.now)!
   const [one, other] = [first, second].map((key) => thing(crew, HOST, key))
-  const sight = own.sights.get(2)!
-  noteUpdate(shared, one!, sight, 10, { madeAt: 500 })
-  noteUpdate(shared, other!, sight, 20, { madeAt: 600 })
+  const subscriber = own.subscribers.get(2)!
+  noteUpdate(shared, one!, subscriber, 10, { madeAt: 500 })
+  noteUpdate(shared, other!, subscriber, 20, { madeAt: 600 })
   expect(behindOf(shared, one!.slot, 500)).toBe(1)
   expect(behindOf(shared, other!.slot, 600)).toBe(2)
   expect(behindOf(shared, other!.slot, 500)).toBe(-1)

@@ -56,7 +56,7 @@ describe('what becomes of an update', () => {
     const bodies = [ask(all, ada, 1, mark(1)), ask(all, ada, 2, mark(2)), ask(all, ada, 1, mark(3))]
     expect(bodies.map((body) => body[1])).toEqual([1, 2, 3])
     const noted = (): [number, number[]][] => {
-      return [...ada.state.branches].map(([id, list]) => [id, list.map(({ seq }) => seq)])
+      return [...ada.state.pending].map(([id, list]) => [id, list.map(({ seq }) => seq)])
     }
     expect(noted()).toEqual([
       [1, [1, 3]],
@@ -102,7 +102,7 @@ describe('what becomes of an update', () => {
     settled(ada.state, 1, 2, { emit: () => {} })
     expect(shown(ada.state, types, 1)!.fields[0]).toBe(1)
     hear(all, ada, first)
-    expect(ada.state.branches.size).toBe(0)
+    expect(ada.state.pending.size).toBe(0)
     expect(shown(ada.state, types, 1)!.fields[0]).toBe(1)
   })
 
@@ -190,7 +190,7 @@ describe('what becomes of an update', () => {
     expect(hear(all, bob, since)).toEqual({ kind: 'conflict', by: 2 })
     expect(hear(all, ada, under).kind).toBe('recorded')
     welcome(all, bob)
-    expect(bob.state.branches.size).toBe(0)
+    expect(bob.state.pending.size).toBe(0)
     expect(act(all, bob, 1, mark(8)).kind).toBe('recorded')
   })
 
@@ -246,7 +246,7 @@ describe('a session that goes on from what a member was told', () => {
     const [ada, bob] = all.seats as [Seat, Seat]
     for (const id of [1, 2]) hear(all, bob, ask(all, bob, id, mark(7)), [ada])
     const { gen, rows } = all.primary.state.kept
-    const marks = () => [...ada.state.told].map(([id, row]) => [id, row.fields[0]])
+    const marks = () => [...ada.state.published].map(([id, row]) => [id, row.fields[0]])
     const give = (first: boolean, last: boolean, ...ids: number[]): void => {
       const part = { first, last, gen, forks: [], rows: ids.map((id) => rows.get(id)!) }
       const out = { send: () => 0, emit: (event: unknown) => void told.push(event) }
@@ -270,15 +270,15 @@ describe('a session that goes on from what a member was told', () => {
     const [ada, bob] = all.seats as [Seat, Seat]
     hear(all, ada, ask(all, ada, 2, mark(2)), [ada])
     const late = ask(all, bob, 3, mark(3))
-    const told = all.part.told!(ada.state)
+    const told = all.part.published!(ada.state)
     for (const [at, seat] of all.seats.entries()) follow(all, seat, at + 1, 100, 2)
     follow(all, all.primary, 100, 100, 2)
     expect(all.part.restore!(all.primary.state, told)).toBe(true)
     welcome(all, ada)
     hear(all, ada, ask(all, ada, 1, mark(4)), [bob])
-    expect(bob.state.branches.size).toBe(1)
+    expect(bob.state.pending.size).toBe(1)
     welcome(all, bob)
-    expect(bob.state.branches.size).toBe(0)
+    expect(bob.state.pending.size).toBe(0)
     expect(bob.events).toContainEqual({ kind: 'piece-conflict', id: 3, by: 0 })
     expect(hear(all, bob, late).kind).toBe('conflict')
   })
@@ -287,7 +287,7 @@ describe('a session that goes on from what a member was told', () => {
     const all = room(chips, 3, 3)
     const [ada, bob, cy] = all.seats as [Seat, Seat, Seat]
     const goOn = (witness: Seat, epoch: number): void => {
-      const told = all.part.told!(witness.state)
+      const told = all.part.published!(witness.state)
       for (const seat of [all.primary, ada, cy]) {
         follow(all, seat, seat === all.primary ? 100 : seat.state.me, 100, epoch)
       }
@@ -313,7 +313,7 @@ describe('a session that goes on from what a member was told', () => {
     const [ada, bob] = all.seats as [Seat, Seat]
     const early = ask(all, bob, 1, mark(10))
     hear(all, ada, ask(all, ada, 2, mark(20)), [ada])
-    const told = all.part.told!(ada.state)
+    const told = all.part.published!(ada.state)
     const late = ask(all, bob, 3, mark(30))
     // Ada recovers the session; Bob saw more.
     follow(all, all.primary, 100, 100, 2)
@@ -323,9 +323,11 @@ describe('a session that goes on from what a member was told', () => {
     welcome(all, bob)
     welcome(all, ada)
     expect(act(all, bob, 3, mark(31)).kind).toBe('recorded')
-    expect(bob.state.branches.size).toBe(0)
+    expect(bob.state.pending.size).toBe(0)
     expect(hear(all, bob, late).kind).toBe('conflict')
-    const rows = [ada, bob].map(({ state }) => [1, 2, 3].map((id) => state.told.get(id)!.fields[0]))
+    const rows = [ada, bob].map(({ state }) =>
+      [1, 2, 3].map((id) => state.published.get(id)!.fields[0]),
+    )
     expect(rows).toEqual([
       [10, 0, 31],
       [10, 0, 31],
@@ -335,7 +337,7 @@ describe('a session that goes on from what a member was told', () => {
   test('O58: an update of a piece that a recovery lost is refused: it is no nonsense (PI-4)', () => {
     const all = room(types, 2, 1)
     const [ada, bob] = all.seats as [Seat, Seat]
-    const told = all.part.told!(ada.state)
+    const told = all.part.published!(ada.state)
     const opened = draft(all.primary.state, types, 7, 0)
     opened.face.create(0, 0, [], 'b19')
     for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
@@ -353,7 +355,7 @@ describe('a session that goes on from what a member was told', () => {
     const [ada] = all.seats as [Seat]
     act(all, ada, 1, { hold: 'grab' })
     follow(all, all.primary, 100, 100, 2)
-    all.part.restore!(all.primary.state, all.part.told!(ada.state))
+    all.part.restore!(all.primary.state, all.part.published!(ada.state))
     const rows = [...all.primary.state.kept.rows.values()]
     expect(rows.map(({ id, hidden }) => [id, hidden])).toEqual([
       [1, 0],
@@ -368,6 +370,6 @@ describe('a session that goes on from what a member was told', () => {
     opened.face.change(2, 4, [0, 0, 33])
     for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
     welcome(all, ada)
-    expect(ada.state.told.get(2)).toMatchObject({ hidden: 0, fields: [0, 0, 33] })
+    expect(ada.state.published.get(2)).toMatchObject({ hidden: 0, fields: [0, 0, 33] })
   })
 })

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { HoldfastError, piece, secret, u8 } from '../../src/index.ts'
 import { LEVEL_LONG, readLevel, spacedAnew } from '../../src/pieces/levels.ts'
-import { draw } from '../../src/pieces/lots.ts'
+import { draw } from '../../src/pieces/draws.ts'
 import { isLost } from '../../src/pieces/state.ts'
 import { above, between, byLevel, draft, type Row } from '../../src/pieces/pieces.ts'
 import { createReader } from '../../src/wire/bytes.ts'
@@ -28,7 +28,7 @@ describe('levels', () => {
     let longest = 0
     for (let i = 0; i < 10_000; i++) {
       const id = 1 + (i % PIECES)
-      const z = above(ada.state.told.values())
+      const z = above(ada.state.published.values())
       expect(act(all, ada, id, { z }).kind).toBe('recorded')
       longest = Math.max(longest, z.length)
     }
@@ -44,20 +44,22 @@ describe('levels', () => {
     let [longest, clamped] = [0, 0]
     for (let i = 0; i < 10_000; i++) {
       // The lowest goes to just under the highest, so the gap gets narrower all the time.
-      const rows = sorted(ada.state.told.values())
+      const rows = sorted(ada.state.published.values())
       const [lowest, under, top] = [rows[0]!, rows.at(-2)!, rows.at(-1)!]
       const z = between(under.z, top.z)
       const outcome = act(all, i % 2 ? ada : bob, lowest.id, { z })
       if (outcome.kind === 'clamped') clamped++
       else expect(outcome.kind).toBe('recorded')
-      const now = sorted(ada.state.told.values())
+      const now = sorted(ada.state.published.values())
       expect(now.at(-2)!.id).toBe(lowest.id)
       longest = Math.max(longest, ...now.map((row) => row.z.length))
     }
     expect(isTotal(sorted(all.primary.state.kept.rows.values()))).toBe(true)
     expect(longest).toBeLessThanOrEqual(LEVEL_LONG)
     expect(clamped).toBeGreaterThan(10)
-    expect(sorted(bob.state.told.values())).toEqual(sorted(all.primary.state.kept.rows.values()))
+    expect(sorted(bob.state.published.values())).toEqual(
+      sorted(all.primary.state.kept.rows.values()),
+    )
   })
 
   test('O38: what is spaced anew is short, and stays between those that do not crowd (PR-2)', () => {
@@ -93,16 +95,16 @@ describe('levels', () => {
   test('O37: of two with the same level the newer lies above, for all', () => {
     const all = room(types, 2, 3)
     const [ada, bob] = all.seats as [(typeof all.seats)[0], (typeof all.seats)[0]]
-    const z = above(ada.state.told.values())
+    const z = above(ada.state.published.values())
     act(all, ada, 2, { z })
     act(all, bob, 1, { z })
     for (const { state } of all.seats) {
-      expect(sorted(state.told.values()).map(({ id }) => id)).toEqual([3, 2, 1])
+      expect(sorted(state.published.values()).map(({ id }) => id)).toEqual([3, 2, 1])
     }
     // Nothing lies between two that are equal: who wants to be there is above both.
     expect(between(z, z)).toBe(z)
     act(all, ada, 3, { z: between(z, z) })
-    expect(sorted(bob.state.told.values()).map(({ id }) => id)).toEqual([2, 1, 3])
+    expect(sorted(bob.state.published.values()).map(({ id }) => id)).toEqual([2, 1, 3])
   })
 })
 
@@ -131,7 +133,7 @@ describe('lots', () => {
     for (const epoch of [2, 3]) {
       follow(all, all.primary, 100, 100, epoch)
       all.primary.state.kept.seed = ada.state.kept.seed
-      all.part.restore!(all.primary.state, all.part.told!(ada.state))
+      all.part.restore!(all.primary.state, all.part.published!(ada.state))
       seen.push(take(8), take(8))
     }
     expect(new Set(seen).size).toBe(seen.length)

@@ -59,7 +59,8 @@ export function follow(
   part.view!(state, 0, view, outTo(events))
 }
 
-function outTo(events: PieceEvent[]) {
+/** A sink that keeps what is told. */
+export function outTo(events: PieceEvent[]) {
   return { send: () => 0, emit: (event: unknown) => void events.push(event as PieceEvent) }
 }
 
@@ -73,7 +74,7 @@ export function welcome({ part, primary }: Room, { state, events }: Seat): void 
 
 /** A member updates; the primary has not heard of it. */
 export function ask({ types }: Room, { state }: Seat, id: number, op: Partial<Op>, loose = false) {
-  return update(state, types, state.told.get(id)!, { ...NOTHING, ...op }, loose)
+  return update(state, types, state.published.get(id)!, { ...NOTHING, ...op }, loose)
 }
 
 /** The primary hears it. @param deaf  who hears nothing of it */

@@ -8,10 +8,12 @@ import { LEASE_MS } from '../../src/session/lease.ts'
 import { type PeerMessage, testimonyLayout } from '../../src/session/messages.ts'
 import * as operations from '../../src/session/operations.ts'
 import { testified } from '../../src/session/recovery.ts'
+import { takeSnapshot } from '../../src/session/replicate.ts'
 import * as roles from '../../src/session/roles.ts'
 import * as machine from '../../src/session/session.ts'
 import { leadOf, type Session } from '../../src/session/state.ts'
 import { mayLead } from '../../src/session/trust.ts'
+import type { PartState } from '../../src/replication/durable.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { ackOf, listening, One, operation, registerOf } from './scene.ts'
 
@@ -66,6 +68,16 @@ describe('the log and who stands by', () => {
     expect(give(length)).toMatchObject({ kind: 'acknowledge', length: length + 1 })
     expect(one.process.done).toEqual([1])
   })
+  test('T38: a snapshot that a part does not take is not acked, and none is held any more', () => {
+    const { one, snapshot } = candidate(2)
+    const { session } = one
+    expect(session.server.role).toBe('sync')
+    const { out, sent } = listening()
+    const deaf = { ...out, parts: { ...out.parts, restore: () => false } }
+    takeSnapshot(session, 0, 1, { ...snapshot, epoch: 3 }, deaf)
+    expect(session.server.role).toBe('idle')
+    expect(sent).toEqual([])
+  })
   test('C-3: a snapshot of an older epoch is not taken (PR-2)', () => {
     const { one, snapshot } = candidate(2)
     expect(one.session.server).toMatchObject({ role: 'sync', epoch: 2 })
@@ -117,7 +129,7 @@ describe('what a client believes', () => {
     const one = backedUp()
     const own = fresh(2, null).session
     own.me = 3
-    const members = [...one.session.server.told.values()]
+    const members = [...one.session.server.published.values()]
     const view = { epoch: 2, mv: 3, primary: 1, backup: 2, members }
     client.follow(own, 0, view, null, listening().out)
     return own
@@ -142,10 +154,10 @@ describe('what a client believes', () => {
     const { out, events } = listening()
     own.client.pending.push({ seq: 1, part: 5, body: Uint8Array.of(7), since: 0 })
     const done = { kind: 'done', seq: 1, outcome: Uint8Array.of(1) } as const
-    own.client.told.waiting = true
+    own.client.published.waiting = true
     operations.settle(own, done, out)
     expect([own.client.pending.length, events]).toEqual([1, []])
-    own.client.told.waiting = false
+    own.client.published.waiting = false
     operations.settle(own, done, out)
     expect([own.client.pending.length, events.map(({ kind }) => kind)]).toEqual([0, ['done']])
   })
@@ -182,23 +194,41 @@ describe('numbers of operations', () => {
     const one = primary()
     const { server } = one.session
     const { player } = server.durable.members.get(3)!
-    const answers = new Map([
-      [1, { index: 4, settled: 0 }],
-      [3, { index: 2, settled: 6 }],
-    ])
-    const { epoch, durable: kept, log, toldMv, told } = server
-    const gathering = { until: 5_000, answers, witness: 1, copy: null, gone: [] }
-    const common = { epoch, durable: kept, log, toldMv, told }
-    one.session.server = { ...common, role: 'gathering', lead: leadOf(one.session), ...gathering }
-    const bytes = encode(testimonyLayout, {
-      index: 4,
-      seqs: [{ player, seq: 3 }],
-      parts: [],
-      former: [],
-    })
-    const message = { kind: 'testimony', epoch, piece: 0, of: 1, bytes } as const
-    testified(one.session, 0, 1, message, listening().out)
+    gathers(one, 1)
+    testified(one.session, 0, 1, testimony(one, [{ player, seq: 3 }]), listening().out)
     expect(one.session.server.role).toBe('alone')
     expect(server.durable.players.get(player)!.lastSeq).toBe(6)
   })
+  test('T78: a copy that a part does not take is not gone on with; the next best is', () => {
+    const one = primary()
+    gathers(one, 3)
+    const { out } = listening()
+    const copies: PartState[][] = []
+    const restore = (parts: PartState[]): boolean => copies.push(parts) > 1
+    const picky = { ...out, parts: { ...out.parts, restore } }
+    testified(one.session, 0, 3, testimony(one, []), picky)
+    expect(copies).toHaveLength(2)
+    expect(one.session.server.role).toBe('alone')
+    expect([...one.session.server.durable.members.keys()]).not.toContain(3)
+  })
 })
+
+/** The same member gathers what 1 and 3 were told, and has asked one of them for its copy. */
+function gathers({ session }: One, witness: number): void {
+  const { epoch, durable: kept, log, publishedMv, published } = session.server
+  const answers = new Map([
+    [1, { index: 4, settled: 0 }],
+    [3, { index: witness === 3 ? 9 : 2, settled: 6 }],
+  ])
+  const gathering = { until: 5_000, answers, witness, copy: null, gone: [] }
+  const common = { epoch, durable: kept, log, publishedMv, published }
+  session.server = { ...common, role: 'gathering', lead: leadOf(session), ...gathering }
+}
+
+function testimony(
+  { session }: One,
+  seqs: { player: number; seq: number }[],
+): PeerMessage & { kind: 'testimony' } {
+  const bytes = encode(testimonyLayout, { index: 4, seqs, parts: [], former: [] })
+  return { kind: 'testimony', epoch: session.server.epoch, piece: 0, of: 1, bytes }
+}

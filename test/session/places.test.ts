@@ -13,7 +13,7 @@ import { SEEK_MS } from '../../src/session/recovery.ts'
 import { nextCandidate, ROUND_MS } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
 import type { Parts, Session } from '../../src/session/state.ts'
-import * as watch from '../../src/session/watch.ts'
+import * as watch from '../../src/session/failure-detector.ts'
 import { ackOf, listening, One, registerOf } from './scene.ts'
 
 /** The primary, 1, of three. */
@@ -31,7 +31,7 @@ function backUp(one: One): void {
 }
 
 function membersOf(one: One): Member[] {
-  return [...one.session.server.told.values()]
+  return [...one.session.server.published.values()]
 }
 
 /** Member 3 of that session, which follows 1. */
@@ -50,11 +50,11 @@ describe('a new link', () => {
 
   test('B9: to the primary of our view: it is asked for all that we may lack (PR-2)', () => {
     const { own } = third()
-    own.client.told.waiting = false
+    own.client.published.waiting = false
     machine.linked(own, 5, 2, false, heard.out)
-    expect([heard.sent, own.client.told.waiting]).toEqual([[], false])
+    expect([heard.sent, own.client.published.waiting]).toEqual([[], false])
     machine.linked(own, 5, 1, false, heard.out)
-    expect([heard.sent, own.client.told.waiting]).toEqual([[[1, 'resync']], true])
+    expect([heard.sent, own.client.published.waiting]).toEqual([[[1, 'resync']], true])
   })
   test('T44: what has no outcome is sent again at once, on a link to the primary (PR-2)', () => {
     const { own } = third()
@@ -105,15 +105,15 @@ describe('a view', () => {
   test('S-2: has a number more for each who came or went, also at who takes over (PR-2)', () => {
     const one = primary()
     const { server } = one.session
-    expect([server.toldMv, server.durable.mv]).toEqual([3, 3])
+    expect([server.publishedMv, server.durable.mv]).toEqual([3, 3])
     remove(one.session, 0, 3, 'timeout', listening().out)
-    expect([server.toldMv, server.durable.mv]).toEqual([4, 4])
+    expect([server.publishedMv, server.durable.mv]).toEqual([4, 4])
   })
 })
 
 test('of what was done a member knows the newest that it was told, in whatever order (PR-2)', () => {
   const { own } = third()
-  own.client.told.waiting = false
+  own.client.published.waiting = false
   const known = [9, 4, 12].map((index, at) => {
     const news = {
       kind: 'news',
@@ -124,7 +124,7 @@ test('of what was done a member knows the newest that it was told, in whatever o
       bytes: Uint8Array.of(),
     } as const
     client.takeNews(own, 1, news, listening().out)
-    return own.client.told.index
+    return own.client.published.index
   })
   expect(known).toEqual([9, 9, 12])
 })
@@ -192,9 +192,9 @@ describe('roles', () => {
     const { server } = one.session
     expect([server.role, [...server.durable.members.keys()]]).toEqual(['dropping', [1, 2, 3]])
     one.give(registerOf(3, 1, 0))
-    const { role, durable, told, toldMv } = one.session.server
+    const { role, durable, published, publishedMv } = one.session.server
     expect([role, [...durable.members.keys()], durable.mv]).toEqual(['alone', [1, 3], 4])
-    expect([[...told.keys()], toldMv]).toEqual([[1, 3], 4])
+    expect([[...published.keys()], publishedMv]).toEqual([[1, 3], 4])
   })
   test('T36: a backup asks for the role by the epoch in which the hub named it (PR-2)', () => {
     const one = primary()
@@ -236,5 +236,40 @@ describe('roles', () => {
     expect(own.server.role).toBe('alone')
     machine.wake(own, at + ATTEMPT_MS, out)
     expect(changes()).toHaveLength(1)
+  })
+  test('T30: who gathers what the others know does nothing for them yet (AP-19)', () => {
+    const { own, view } = third()
+    const { out, messages } = listening()
+    own.recovers = true
+    own.hub = { up: true, since: 0 }
+    const fourth = { ...view.members[2]!, inc: 4, player: 4 }
+    const members = [...view.members, fourth]
+    client.follow(own, 0, { ...view, mv: 4, members }, null, out)
+    own.client.register = { epoch: 2, primary: 1, backup: 2 }
+    machine.wake(own, client.LOST_MS, out)
+    const at = client.LOST_MS + SEEK_MS
+    machine.wake(own, at, out)
+    const register = { epoch: 3, primary: 3, backup: 0 }
+    machine.hubSaid(
+      own,
+      at,
+      { kind: 'register', request: 1, session: 's', ok: true, register },
+      out,
+    )
+    const [before, { length }] = [own.server.log.entries.length, messages]
+    operate(own, at, 4, { kind: 'operation', seq: 1, part: 5, body: Uint8Array.of(1) }, out)
+    expect([own.server.role, own.server.log.entries.length]).toEqual(['gathering', before])
+    expect(messages.slice(length)).toEqual([])
+  })
+  test('T4: who holds the log and has not heard that it stands by leads when it is named (AP-19)', () => {
+    const one = primary()
+    one.give({ kind: 'offer', peer: 2 })
+    const snapshot = one.sent.find(({ kind }) => kind === 'snapshot')!
+    const backup = new One(fresh(1, null))
+    backup.session.me = 2
+    backup.give({ kind: 'receive', from: 1, message: snapshot })
+    expect(backup.session.server.role).toBe('sync')
+    backup.give(registerOf(3, 2, 0))
+    expect(backup.session.server).toMatchObject({ role: 'alone', epoch: 3 })
   })
 })

@@ -6,7 +6,7 @@ import * as client from '../../src/session/client.ts'
 import { nextCandidate } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
 import { leadOf, type Session } from '../../src/session/state.ts'
-import * as watch from '../../src/session/watch.ts'
+import * as watch from '../../src/session/failure-detector.ts'
 import {
   type Effects,
   founder,
@@ -84,7 +84,7 @@ const outcomes = (crew: Crew): number => crew.told.filter((told) => told.kind ==
 test('T11, T13, T15: the founder is active alone, and who joins is on its list, idle', () => {
   const crew = new Crew(3)
   expect([1, 2, 3].map((inc) => crew.role(inc))).toEqual(['alone', 'idle', 'idle'])
-  expect([...crew.session(1).server.told.keys()]).toEqual([1, 2, 3])
+  expect([...crew.session(1).server.published.keys()]).toEqual([1, 2, 3])
 })
 
 test('T16, T17, T38: one that is asked takes the state and acks; the register makes it backup', () => {
@@ -179,7 +179,7 @@ test('S-3b: a removed member that is the backup is dropped first, and removed wh
   expect(crew.role(1)).toBe('dropping')
   expect([...crew.session(1).server.durable.members.keys()]).toEqual([1, 2, 3])
   crew.register({ epoch: 3, primary: 1, backup: 0 }, 1)
-  expect([...crew.session(1).server.told.keys()]).toEqual([1, 3])
+  expect([...crew.session(1).server.published.keys()]).toEqual([1, 3])
 })
 
 test('the directory is down: nobody takes over, and a primary that is heard again stays', () => {
@@ -194,7 +194,7 @@ test('the directory is down: nobody takes over, and a primary that is heard agai
 })
 
 function withWatches(session: Session, silent: number[]): Session {
-  for (const inc of session.server.told.keys()) {
+  for (const inc of session.server.published.keys()) {
     if (inc === session.me) continue
     const seen = watch.create(0, true)
     watch.heard(seen, silent.includes(inc) ? 0 : 5_000)
@@ -219,7 +219,7 @@ test('T37: the next backup is the next on the list that goes round, not itself, 
 test('T42, T44: a client goes on asking, and asks the new primary for all that has no outcome', () => {
   const crew = new Crew(3)
   const own = crew.session(3)
-  const members = [...crew.session(1).server.told.values()]
+  const members = [...crew.session(1).server.published.values()]
   const { out, sent } = listening()
   client.follow(own, 0, { epoch: 2, mv: 3, primary: 1, backup: 2, members }, null, out)
   machine.linked(own, 0, 1, false, out)
@@ -252,5 +252,5 @@ test('T31: who is silent for ten seconds is removed; what was done for it is kep
 test('a member whose path is closed is removed at once', () => {
   const primary = withWatches(new Crew(3).session(1), [])
   machine.closed(primary, 5_000, 3, 'failed', listening().out)
-  expect([...primary.server.told.keys()]).toEqual([1, 2])
+  expect([...primary.server.published.keys()]).toEqual([1, 2])
 })

@@ -15,7 +15,7 @@ import { BACKLOG_MAX } from '../../src/session/operations.ts'
 import * as server from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
 import type { SessionEvent, SessionOut } from '../../src/session/state.ts'
-import * as watch from '../../src/session/watch.ts'
+import * as watch from '../../src/session/failure-detector.ts'
 import { digest, fingerprint, proofOf, type Purpose } from '../../src/wire/digest.ts'
 import { TYPES_MAX } from '../../src/wire/difference.ts'
 import { decode } from '../../src/wire/layout.ts'
@@ -88,7 +88,7 @@ const out: SessionOut = {
 }
 
 function viewOf(primary: Primary): { members: Member[] } {
-  return { members: [...primary.process.session.server.told.values()] }
+  return { members: [...primary.process.session.server.published.values()] }
 }
 
 function secretProof(byte: number, purpose: Purpose): Uint8Array {
@@ -269,8 +269,8 @@ describe('the log', () => {
     backup.give({ kind: 'suspect', peer: 1 })
     backup.give(registerOf(3, 2, 0))
     const { server: own } = backup.process.session
-    expect([...own.told.keys()]).toEqual([2])
-    expect([own.toldMv, backup.process.done]).toEqual([own.durable.mv, [1]])
+    expect([...own.published.keys()]).toEqual([2])
+    expect([own.publishedMv, backup.process.done]).toEqual([own.durable.mv, [1]])
     expect([own.log.held.length, own.role]).toEqual([0, 'alone'])
   })
 

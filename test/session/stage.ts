@@ -26,11 +26,12 @@ import {
 } from '../../src/session/state.ts'
 import { digest, fingerprint, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
+import { Script } from '../transcript.ts'
 
 const ID = 's'
 const STEP_MS: Millis = 50
 const CHATTER = ['yes', 'areYouAlive', 'askPromise', 'promise', 'get', 'resync']
-const UNTOLD = ['session', 'proof', 'request', 'kind']
+const UNTOLD = ['session', 'proof', 'request']
 // The numbers by which the hub knows who is no member yet begin behind those of members.
 const STRANGER = MEMBERS_MAX
 
@@ -38,16 +39,12 @@ type Done = () => void
 
 /** See above. */
 export class Stage {
-  readonly lines: string[] = []
+  readonly script = new Script({ decimals: 2, untold: UNTOLD })
   now: Millis = 0
   readonly #directory = register.create(0)
   readonly #alive = new Map<string, Session>()
   readonly #linked = new Set<string>()
   readonly #air: Done[] = []
-
-  say(title: string): void {
-    this.lines.push('', title)
-  }
 
   session(name: string): Session {
     return this.#alive.get(name)!
@@ -156,16 +153,20 @@ export class Stage {
     return [...this.#alive].find(([, own]) => own.me === inc)?.[0] ?? ''
   }
 
-  #tell(name: string, what: string): void {
+  #tell(name: string, what: string, message?: unknown): void {
     const who = name === 'hub' ? 'hub' : `${name}(${this.#alive.get(name)?.me ?? 0})`
-    this.lines.push(`${(this.now / 1_000).toFixed(2).padStart(7)}  ${who.padEnd(5)} ${what}`)
+    this.script.tell(
+      this.now,
+      who,
+      message === undefined ? what : what + this.script.brief(message),
+    )
   }
 
   #outOf(name: string): SessionOut {
     return {
       send: (to, message) => this.#send(name, to, message),
       hub: (message) => {
-        if (!CHATTER.includes(message.kind)) this.#tell(name, `-> hub  ${brief(message)}`)
+        if (!CHATTER.includes(message.kind)) this.#tell(name, '-> hub  ', message)
         const { me } = this.session(name)
         this.#air.push(() => this.#hear(me, message))
       },
@@ -183,8 +184,7 @@ export class Stage {
     const own = this.session(name)
     const { me: from } = own
     // To ourselves everything goes too, and is told once only.
-    if (to !== from && !CHATTER.includes(message.kind))
-      this.#tell(name, `-> ${to}  ${brief(message)}`)
+    if (to !== from && !CHATTER.includes(message.kind)) this.#tell(name, `-> ${to}  `, message)
     this.#air.push(() => {
       const other = this.#nameOf(to)
       if (other === '') return
@@ -194,7 +194,7 @@ export class Stage {
 
   #happened(name: string, event: SessionEvent): void {
     if (event.kind === 'role') this.#tell(name, `= ${event.role}`)
-    else if (event.kind !== 'view' && event.kind !== 'welcome') this.#tell(name, brief(event))
+    else if (event.kind !== 'view' && event.kind !== 'welcome') this.#tell(name, '', event)
     if (event.kind !== 'welcome') return
     for (const to of event.to) stand(this.session(name), this.now, to, this.#outOf(name))
   }
@@ -234,7 +234,7 @@ export class Stage {
   #joined(asker: number, blob: Uint8Array): void {
     const name = String.fromCharCode(asker - STRANGER)
     const answer = decode(joinedLayout, blob)
-    if (answer?.kind !== 'joined') return this.#tell(name, `is denied: ${brief(answer)}`)
+    if (answer?.kind !== 'joined') return this.#tell(name, 'is denied: ', answer)
     const own = this.session(name)
     Object.assign(own, { id: ID, me: answer.inc, player: answer.player })
     this.#tell(name, `is in: player ${answer.player}, done up to ${answer.lastSeq}`)
@@ -272,21 +272,4 @@ function describe(name: string, secret: Uint8Array): Omit<Member, 'inc' | 'playe
     registerHash: digest(proofOf(secret, 'register')),
     resumeHash: digest(proofOf(secret, 'resume')),
   }
-}
-
-// A message in a line: of members their numbers, of bytes how many.
-function brief(value: unknown): string {
-  if (value instanceof Uint8Array) return `${value.length} B`
-  if (Array.isArray(value)) return `[${value.map(nested).join(' ')}]`
-  if (typeof value !== 'object' || value === null)
-    return value === null ? '-' : `${value as string}`
-  if ('inc' in value && 'player' in value) return `${value.inc as number}`
-  const fields = Object.entries(value).filter(([key]) => !UNTOLD.includes(key))
-  const kind = 'kind' in value ? [`${value.kind as string}`] : []
-  return [...kind, ...fields.map(([key, item]) => `${key}=${nested(item)}`)].join(' ')
-}
-
-function nested(item: unknown): string {
-  const text = brief(item)
-  return typeof item === 'object' && !Array.isArray(item) && text.includes('=') ? `(${text})` : text
 }

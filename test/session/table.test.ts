@@ -24,7 +24,8 @@ function table(heads: readonly string[], rows: readonly (readonly string[])[]): 
 
 // All but the idle ones are too many to be read.
 function from(names: readonly Role[]): string {
-  return names.length === roles.length - 1 ? 'any but idle' : names.join(', ')
+  const others = roles.filter((role) => !names.includes(role))
+  return others.join() === 'idle' ? 'any but idle' : names.join(', ')
 }
 
 function block(): string {
@@ -59,6 +60,12 @@ test('a cause leads from a role one way, and nowhere from others (AP-19)', () =>
   expect(new Set(ways).size).toBe(ways.length)
   expect(roleAfter('backup', 'suspects')).toBe('taking')
   expect(roleAfter('alone', 'suspects')).toBe(null)
+})
+
+test('T77: whatever one is, it is deposed when the register names others; who is idle is nothing to be deposed from (AP-19)', () => {
+  const after = roles.map((role) => [role, roleAfter(role, 'deposed')])
+  const expected = roles.map((role) => [role, role === 'idle' ? null : 'idle'])
+  expect(after).toEqual(expected)
 })
 
 test('a way that is no row of the table is a bug, and refused (AP-19)', () => {

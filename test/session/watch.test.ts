@@ -1,19 +1,19 @@
 // Goal: a failure is noticed in time, and what is no failure is not taken for one.
 import { describe, expect, test } from 'vitest'
-import * as watch from '../../src/session/watch.ts'
-import type { HubSight, Watch } from '../../src/session/watch.ts'
+import * as watch from '../../src/session/failure-detector.ts'
+import type { HubContact, FailureDetector } from '../../src/session/failure-detector.ts'
 
-const UP: HubSight = { up: true, since: 0 }
+const UP: HubContact = { up: true, since: 0 }
 
 /** Heard every `gap` ms until `until`. */
-function steady(gap: number, until: number, relayed = false): Watch {
+function steady(gap: number, until: number, relayed = false): FailureDetector {
   const seen = watch.create(0, relayed)
   for (let now = gap; now <= until; now += gap) watch.heard(seen, now)
   return seen
 }
 
 /** When it is suspected if it is silent from now on, looked at whenever it says. */
-function suspectedAt(seen: Watch, from: number, hub = UP): number {
+function suspectedAt(seen: FailureDetector, from: number, hub = UP): number {
   for (let now = from, looks = 0; looks < 100; looks++) {
     if (watch.suspects(seen, hub, now)) return now
     now = Math.max(now, watch.deadline(seen, hub))
@@ -59,7 +59,7 @@ describe('the failure detector', () => {
   test('while the hub is out of reach the silence of a relayed peer proves nothing', () => {
     const seen = steady(100, 2_000, true)
     expect(suspectedAt(seen, 60_000, { up: false, since: 0 })).toBe(Infinity)
-    const back: HubSight = { up: true, since: 60_000 }
+    const back: HubContact = { up: true, since: 60_000 }
     const at = suspectedAt(seen, 60_000, back)
     expect(at).toBeGreaterThanOrEqual(60_000 + watch.HUB_GRACE_MS)
     watch.heard(seen, 60_500)

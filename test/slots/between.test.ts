@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { owe } from '../../src/slots/carry.ts'
 import { digestOf, find } from '../../src/slots/events.ts'
 import { ahead, seal, shown } from '../../src/slots/fold.ts'
-import { rootOf } from '../../src/slots/root.ts'
+import { referenceOf } from '../../src/slots/reference.ts'
 import { WORLD_PLAYERS_MAX } from '../../src/slots/messages.ts'
 import {
   ACTS_PER_SLOT,
@@ -223,12 +223,12 @@ describe('whose world holds', () => {
     const ada = member(1, 5)
     const now = later(ada, 6, [2])
     expect(ada.apart).toBe(true)
-    expect(rootOf(ada, now)).toEqual({ root: 2, near: true })
+    expect(referenceOf(ada, now)).toEqual({ reference: 2, near: true })
     const bea = member(2, 5)
     later(bea, 6, [3, 4, 5])
     tell(ada, bea, now)
     expect(bea.peers.get(1)!.apart).toBe(true)
-    expect(rootOf(bea, now).root).toBe(2)
+    expect(referenceOf(bea, now).reference).toBe(2)
     // Its world is that of who leads: it may be followed.
     tell(bea, ada, now)
     expect(ada.apart).toBe(false)
@@ -264,7 +264,7 @@ describe('whose world holds', () => {
     later(bea, 12, [3])
     const now = later(cy, 12, [1, 2])
     tell(cy, bea, now)
-    expect(rootOf(bea, now)).toEqual({ root: 1, near: false })
+    expect(referenceOf(bea, now)).toEqual({ reference: 1, near: false })
     expect(out.sent.map(({ to }) => to)).toEqual([3])
   })
 

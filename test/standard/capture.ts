@@ -185,7 +185,7 @@ async function disaster({ sim, until, settled }: Stage, all: Session[]): Promise
   let told = 0
   for (const one of left) one.on('recovered', () => told++)
   await until('both go on', () => told === 2)
-  await until('both have it', () => left.every((one) => one.get('seen/0') !== undefined))
+  await until('both have it', () => left.every((one) => one.table.get('seen/0') !== undefined))
   return left
 }
 
@@ -240,7 +240,8 @@ async function play({ sim, until, settled }: Stage, sessions: Session[]): Promis
   const done = [bea.act(bump, { key: 'bea', times: 9 }), cy.act(bump, { key: 'cy', times: 30 })]
   await settled(Promise.all(done))
   // By way of the server, from one that has no other link to whom it calls.
-  if ((await settled(cy.call(bea.me, roll, { sides: 6 }))) !== 5) throw new Error('a die of five')
+  const rolled = await settled(cy.call(bea.me, roll, { sides: 6 }))
+  if (!rolled.ok || rolled.value !== 5) throw new Error('a die of five')
   cy.note('all', roll, { sides: 2 })
   await sim.run(2_500)
   cy.create(Dot, { hue: 9 }).destroy()

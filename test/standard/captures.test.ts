@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { Mailbox } from '../../src/faces/mailbox.ts'
+import { RunningMailbox } from '../../src/faces/mailbox.ts'
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import { createWorld } from '../../src/sim/world.ts'
 import { LIFE_BYTES } from '../../src/wire/history.ts'
@@ -97,12 +97,12 @@ async function talk(rooms: Captures): Promise<void> {
     const { kind } = readWhole(standard, set, bytes) as Read
     put(rooms, 'mailbox', `${set} ${kind as string}`, from, bytes)
   }
-  const boxes = new Map<string, Mailbox>()
+  const boxes = new Map<string, RunningMailbox>()
   const key = 'sixteen bytes, or more'
   for (const [at, id] of ['bob', 'ada'].entries()) {
     sim.node(id, (node) => {
       const life = new Uint8Array(LIFE_BYTES).fill(at + 1)
-      const box = new Mailbox({ ...node, store: createMailMemory(), life }, { id, key })
+      const box = new RunningMailbox({ ...node, store: createMailMemory(), life }, { id, key })
       boxes.set(id, box)
       if (id === 'ada') return
       box.on('letter', (tx, from, body) => tx.post(from, { seen: body }))

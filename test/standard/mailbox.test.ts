@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { Mailbox } from '../../src/faces/mailbox.ts'
+import { RunningMailbox } from '../../src/faces/mailbox.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import type { Connect, Stream, StreamEvents } from '../../src/ports.ts'
@@ -41,14 +41,17 @@ function wire(said: Said[], accept: (stream: Stream) => StreamEvents): Connect {
   }
 }
 
-async function talk(said: Said[], key = KEY): Promise<Mailbox[]> {
+async function talk(said: Said[], key = KEY): Promise<RunningMailbox[]> {
   const loop = createNodeLoop()
-  const bob = new Mailbox(
+  const bob = new RunningMailbox(
     { loop, connect: () => null!, store: createMailMemory() },
     { id: 'bob', key: KEY },
   )
   const connect = wire(said, bob.accept)
-  const alice = new Mailbox({ loop, connect, store: createMailMemory() }, { id: 'alice', key })
+  const alice = new RunningMailbox(
+    { loop, connect, store: createMailMemory() },
+    { id: 'alice', key },
+  )
   bob.on('letter', (tx, from, body) => tx.post(from, { seen: body }))
   alice.connect('bob', '')
   return [alice, bob]
@@ -59,7 +62,7 @@ const read = ({ bytes }: Said): Read =>
 
 test('what two mailboxes say is what the document says, proofs and numbers too', async () => {
   const said: Said[] = []
-  const [alice, bob] = (await talk(said)) as [Mailbox, Mailbox]
+  const [alice, bob] = (await talk(said)) as [RunningMailbox, RunningMailbox]
   const answered = new Promise<void>((done) => {
     alice.on('letter', (_tx, _from, body) => tell(body as Read) === 'seen=20' && done())
   })
@@ -161,7 +164,7 @@ function expectDigests(all: readonly { from: string; value: Read }[], side: stri
 
 test('who has another key is refused as the document says', async () => {
   const said: Said[] = []
-  const [alice, bob] = (await talk(said, 'another')) as [Mailbox, Mailbox]
+  const [alice, bob] = (await talk(said, 'another')) as [RunningMailbox, RunningMailbox]
   const why = await new Promise((done) => alice.on('disconnected', (event) => done(event.why)))
   expect(why).toBe('bob does not have the key of alice')
   const refusals = said.filter(({ from }) => from === 'alice').map((one) => tell(read(one)))

@@ -5,10 +5,11 @@
 
 import type { Session } from '../../src/faces/session.ts'
 import type { PieceHandle } from '../../src/faces/piece-handles.ts'
-import { reject, secret } from '../../src/faces/piece-types.ts'
+import { secret } from '../../src/faces/piece-types.ts'
 import { action } from '../../src/faces/actions.ts'
 import { piece } from '../../src/faces/pieces.ts'
 import { bool, text, u32, u8, vec2 } from '../../src/wire/schema.ts'
+import { handled, shuffled } from '../pieces/cards.ts'
 import { open, type Stage } from './capture.ts'
 import type { Sent } from './ledger.ts'
 
@@ -23,14 +24,7 @@ export const Card = piece(
   },
   {
     hold: 'must',
-    rules: {
-      update: (_card, patch, by, hold) => {
-        if (patch.at && patch.at[0] > 900) return { ...patch, at: [900, patch.at[1]] as const }
-        if (patch.at && patch.at[1] > 900) return reject('off the table')
-        // Who draws a card sees it when they let go of it.
-        return hold === 'release' && patch.at?.[0] === 5 ? { ...patch, hand: by } : patch
-      },
-    },
+    rules: { update: handled },
   },
 )
 /** A chip, which anybody pushes. */
@@ -46,15 +40,7 @@ const deal = action('deal', (table) => {
   table.set('dealt', FACES.length)
   return FACES.length
 })
-const shuffle = action('shuffle', (table) => {
-  const cards = table.all(Card)
-  for (let left = cards.length - 1; left > 0; left--) {
-    const other = table.draw(left + 1)
-    const [face, there] = [cards[left]!.state.face!, cards[other]!.state.face!]
-    cards[left]!.set({ face: there })
-    cards[other]!.set({ face })
-  }
-})
+const shuffle = action('shuffle', (table) => shuffled(table.all(Card), table))
 const sweep = action('sweep', (table) => {
   for (const chip of table.all(Chip).slice(0, 30)) chip.remove()
 })

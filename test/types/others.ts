@@ -49,6 +49,27 @@ export async function usesMailbox(session: Session): Promise<void> {
   box.on('nonsense', () => {})
 }
 
+export async function usesLetters(box: Mailbox): Promise<void> {
+  interface Order {
+    readonly hats: readonly number[]
+    readonly tag: string | null
+  }
+  const order: Order = { hats: [1, 2], tag: null }
+  await box.to('bob').post(order)
+  await box.to('bob').post(new Uint8Array(3))
+  await using mine = await openMailbox({ id: 'eve', store: null })
+  using stop = mine.on('acked', ({ waiting }) => console.log(waiting))
+  stop()
+  // @ts-expect-error A letter carries no function.
+  await box.to('bob').post(() => {})
+  // @ts-expect-error Nor does it within.
+  await box.to('bob').post({ run: [() => {}] })
+  // @ts-expect-error Nor a promise.
+  await box.transact((tx) => tx.post('bob', Promise.resolve(1)))
+  // @ts-expect-error A key holds no big number.
+  await box.transact((tx) => tx.set('hats', 3n))
+}
+
 export async function usesSim(): Promise<void> {
   const w = world({ seed: 7, conditions: 'loss=10%' })
   const session = await w.join({ game: 'duel' }, { kind: 'browser' })

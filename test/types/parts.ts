@@ -2,7 +2,15 @@
 
 import { action, bool, piece, procedure, reject, secret, slots } from 'holdfast'
 import { text, u8, u32, vec2 } from 'holdfast'
-import type { Face, GameTable, LostHold, PieceHandle, PieceOutcome, Session } from 'holdfast'
+import type {
+  CallOutcome,
+  Face,
+  GameTable,
+  LostHold,
+  PieceHandle,
+  PieceOutcome,
+  Session,
+} from 'holdfast'
 import type { SlotsHandle, SlotsTurn } from 'holdfast'
 
 const Card = piece(
@@ -39,14 +47,15 @@ export async function uses(session: Session): Promise<void> {
     const handle: PieceHandle<typeof Card.schema.fields> = card
     const face: string | null = handle.state.face
     const grabbed: PieceOutcome = await card.grab({ raise: true, wrest: true })
-    if (!grabbed.ok && grabbed.why === 'conflict') console.log(grabbed.by?.name, face)
+    if (!grabbed.ok && grabbed.code === 'late') console.log(grabbed.by?.name, face)
     await card.update({ at: [3, 4] })
     await card.release({ up: true }, { signal: AbortSignal.timeout(9) })
     card.on('lost', ({ why }: LostHold) => console.log(why), { once: true })
   }
   const dealt = await session.act(deal, 3)
   if (dealt.ok) console.log(dealt.value.toFixed())
-  const { size } = await session.call(session.me, ask, 'word')
+  const asked: CallOutcome<{ size: number }> = await session.call(session.me, ask, 'word')
+  const size: number = asked.ok ? asked.value.size : 0
   session.note('all', ask, 'word')
   session.answer(ask, (word) => ({ size: word.length }))
   const world: SlotsHandle<{ n: number }, { by: number }> = session.part(Count)

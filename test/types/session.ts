@@ -5,7 +5,15 @@
 
 import { action, angle, bool, bytes, HoldfastError, i8, i16, join, near, object } from 'holdfast'
 import { oneOf, procedure, quaternion, ranged, text, u8, u16, u32, vec2, vec3 } from 'holdfast'
-import type { ActionOutcome, Collection, GiveOutcome, Listing, MemberInfo } from 'holdfast'
+import type { Emitter, ListingEvents, Stop } from 'holdfast'
+import type {
+  ActionOutcome,
+  CallOutcome,
+  Collection,
+  GiveOutcome,
+  Listing,
+  MemberInfo,
+} from 'holdfast'
 import type { ObjectHandle, Recovery, Session, StateOf, Status, TakeOutcome, Value } from 'holdfast'
 import { join as joinPage } from 'holdfast/browser'
 import { host, join as joinOnNode } from 'holdfast/node'
@@ -70,9 +78,10 @@ export async function uses(signal: AbortSignal): Promise<void> {
   for (const { owner, mine } of dots) console.log(owner?.name, mine, handles.length)
   const outcome: ActionOutcome<{ left: number }> = await session.act(hit, { n: 4 })
   if (outcome.ok) console.log(outcome.value.left.toFixed())
-  else console.log(outcome.why)
-  const value: Value | undefined = session.get('hits')
-  const length: number = await session.call('primary', ping, 'word', { timeoutMs: 9 })
+  else console.log(outcome.reason)
+  const value: Value | undefined = session.table.get('hits')
+  const pinged = await session.call('primary', ping, 'word', { timeoutMs: 9 })
+  const length: number = pinged.ok ? pinged.value : 0
   const stop: () => void = session.on('primary', (who: MemberInfo | null) => console.log(who?.name))
   session.on('status', (status: Status) => console.log(status, value, length), {
     once: true,
@@ -87,11 +96,65 @@ export async function uses(signal: AbortSignal): Promise<void> {
 export async function usesFields(session: Session): Promise<void> {
   const dealt: ActionOutcome<{ left: number }> = await session.act(deal, { count: 3, to: 'north' })
   const picked: ActionOutcome<'yes' | 'no'> = await session.act(pick, { n: 3 })
-  const rolled: string = await session.call('primary', roll, { sides: 6 })
-  const answer: boolean = await session.call(session.me, ask, { question: 'war?' })
+  const rolled: CallOutcome<string> = await session.call('primary', roll, { sides: 6 })
+  const answer: CallOutcome<boolean> = await session.call(session.me, ask, { question: 'war?' })
   session.note('all', tell, { word: 'hi' })
   session.answer(ask, ({ question }) => question.length > 3)
-  console.log(dealt.ok, picked.ok, rolled, answer)
+  console.log(dealt.ok, picked.ok, rolled.ok, answer.ok)
+  if (!rolled.ok && rolled.code === 'timeout') console.log(rolled.by?.name)
+}
+
+export function usesTable({ table }: Session): () => void {
+  const at: Value | undefined = table.get('at')
+  const keys: string[] = table.keys('hits ')
+  console.log(at, keys.length)
+  return table.on('changed', (changed) => console.log(changed.join()), { once: true })
+}
+
+export async function usesEvents(session: Session, gone: AbortSignal): Promise<void> {
+  await using other = await join({ game: 'g' })
+  const all: Emitter<ListingEvents<ObjectHandle>> = session.all(Eye)
+  using added = all.on('added', (eye) => console.log(eye.id), { signal: gone })
+  const stop: Stop = session.all(Dot).on('changed', ({ state }) => console.log(state.hue))
+  stop()
+  added()
+  console.log(other.status)
+}
+
+export function misusesOfEvents(session: Session): void {
+  const [dot] = session.all(Dot)
+  // @ts-expect-error A state never changes in place.
+  dot!.state.hue = 7
+  // @ts-expect-error Nor does what is drawn.
+  dot!.view().hue = 7
+  // @ts-expect-error There is no such event of a list.
+  session.all(Dot).on('gone', () => {})
+  // @ts-expect-error A dot has no glaze.
+  session.all(Dot).on('added', ({ state }) => console.log(state.glaze))
+}
+
+export function misusesOfTable(session: Session): void {
+  // @ts-expect-error Actions alone write it.
+  console.log(session.table.set)
+  // @ts-expect-error A session has a table, and is none.
+  console.log(session.get)
+  // @ts-expect-error The table tells of itself.
+  session.on('table', () => {})
+  // @ts-expect-error There is no such event.
+  session.table.on('added', () => {})
+}
+
+export async function misusesOfOutcomes(session: Session): Promise<void> {
+  const rolled = await session.call('primary', roll, { sides: 6 })
+  // @ts-expect-error Whether there is an answer is to be asked first.
+  console.log(rolled.value)
+  // @ts-expect-error A call is not refused.
+  console.log(!rolled.ok && rolled.code === 'refused')
+  const dealt = await session.act(deal, { count: 3, to: 'north' })
+  // @ts-expect-error Nobody is quicker with an action.
+  console.log(!dealt.ok && dealt.code === 'late')
+  // @ts-expect-error Why not is `reason`.
+  console.log(!dealt.ok && dealt.why)
 }
 
 export async function misusesOfFields(session: Session): Promise<void> {

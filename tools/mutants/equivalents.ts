@@ -24,7 +24,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'Both ways copy the same bytes; few are copied faster by hand, many by the library.',
   ),
   equivalent(
-    'objects/duty.ts oweAll',
+    'objects/fan-out.ts oweAll',
     "replica.dead && !rules.tombstone('tell')",
     'false',
     'What is gone is told like all else; only a proof has the rule say otherwise, to find that.',

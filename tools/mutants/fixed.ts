@@ -58,7 +58,7 @@ export const FIXED: readonly Fixed[] = [
     '',
   ),
   fixed('C20', 'session/operations.ts operate', 'seq !== row.lastSeq + 1 || ', ''),
-  fixed('C21', 'session/operations.ts settle', 'if (client.told.waiting) return', ''),
+  fixed('C21', 'session/operations.ts settle', 'if (client.published.waiting) return', ''),
   fixed(
     'C22',
     'session/operations.ts renumber',
@@ -91,9 +91,9 @@ export const FIXED: readonly Fixed[] = [
   fixed('O12', 'objects/interest.ts maySee', 'if (replica.hidden) return false', ''),
   fixed('A1', 'actions/actions.ts draft', 'kept.size + changes.size', 'kept.size'),
   fixed('A2', 'actions/rows.ts startingWith', " && typeof current(key) === 'string'", ''),
-  fixed('A3', 'actions/actions.ts receive', 'state.told = new Map()', ''),
+  fixed('A3', 'actions/actions.ts receive', 'state.published = new Map()', ''),
   fixed('B1', 'mailbox/inbox.ts take', 'if (peer.link && isNews) peer.link.ackDue = now', ''),
-  fixed('B3', 'mailbox/pump.ts connected', 'told: -1', 'told: peer.heard'),
+  fixed('B3', 'mailbox/pump.ts connected', 'acked: -1', 'acked: peer.heard'),
   fixed('S11', 'slots/carry.ts owe', 'event.held.includes(inc) || ', ''),
   fixed('P2', 'pieces/rules.ts RULES', ' && row.lastReleased === player', ''),
   fixed(
@@ -102,11 +102,11 @@ export const FIXED: readonly Fixed[] = [
     'changedAt[field]! > base',
     'changedAt[field]! >= base',
   ),
-  fixed('duty:107', 'objects/duty.ts speaksFor', 'replica.owner !== peer', 'true'),
+  fixed('duty:107', 'objects/fan-out.ts speaksFor', 'replica.owner !== peer', 'true'),
   fixed(
     'duty:169',
-    'objects/duty.ts mayTell',
-    'if (!objects.mesh && leads(objects) && !sight.follows) return false',
+    'objects/fan-out.ts mayTell',
+    'if (!objects.mesh && leads(objects) && !subscriber.follows) return false',
     '',
   ),
   fixed(
@@ -133,7 +133,7 @@ export const FIXED: readonly Fixed[] = [
   fixed('decide:206', 'pieces/decide.ts served', 'if (op.z !== null) row.zg = gen', ''),
   fixed(
     'branch:78',
-    'pieces/branch.ts receive',
+    'pieces/pending.ts receive',
     "entry.why === 'inapplicable' && row?.refused.length && sender(row) !== pieces.player",
     'false',
   ),

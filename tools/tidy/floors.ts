@@ -9,7 +9,7 @@ import type { Complaint, Node, Source } from './source.ts'
 
 /** The floors of src/, from the ground. What has no `/` is a file. */
 export const FLOORS: readonly (readonly string[])[] = [
-  ['machine.ts', 'ports.ts', 'bucket.ts'],
+  ['codes.ts', 'machine.ts', 'ports.ts', 'bucket.ts'],
   ['wire', 'motion', 'faults'],
   ['link', 'seal', 'replication', 'directory', 'drivers', 'sim'],
   ['session', 'objects', 'actions', 'pieces', 'mailbox', 'slots', 'rpc', 'custom'],
@@ -113,7 +113,8 @@ function wrong(source: Source, here: { floor: number; room: string }, to: string
     if (to === 'holdfast' || to.startsWith('holdfast/')) return 'the door is for those outside'
     return open || pure ? null : 'packages enter through drivers/'
   }
-  if (path === 'src/machine.ts') return 'the ground imports nothing'
+  if (path === 'src/codes.ts') return 'the ground imports nothing'
+  if (path === 'src/machine.ts' && aim !== 'src/codes.ts') return 'the ground imports nothing'
   const there = place(aim)
   if (!there) return isTest(path) && aim.startsWith('test/') ? null : 'it stands on no floor'
   if (there.room === here.room || there.floor < here.floor) return null

@@ -67,7 +67,7 @@ export const chat = definePart({
       const outcome = await host.ask(new TextEncoder().encode(said))
       return outcome.ok ? '' : outcome.reason
     },
-    subscribe: (listener) => host.changed(listener),
+    subscribe: (listener) => host.on('changed', listener),
     nameOf: ({ by }) => host.members.find((one: MemberInfo) => one.player === by)?.name ?? 'gone',
   }),
 })

@@ -38,7 +38,7 @@ describe('who is away', () => {
     const { crew, gone, player } = await round()
     await crew.w.run(3 * MINUTE)
     expect(cards(crew.all[3]!, player)).toHaveLength(5)
-    expect(keptName(crew.all[3]!, player)).toBe('player 2')
+    expect(keptName(crew.all[3]!.table, player)).toBe('player 2')
     const { token } = gone
     const back = await crew.w.join({ game: 'tabletop', types: TYPES, name: 'Linus', token })
     await crew.w.run(500)
@@ -48,25 +48,25 @@ describe('who is away', () => {
     crew.all[2] = back
     expect(await act(crew, 3, ACTS.breakOff, null)).toBe('')
     expect(await act(crew, 2, ACTS.setUp, { game: 'free' })).toBe('')
-    expect(keptName(back, player)).toBe(null)
+    expect(keptName(back.table, player)).toBe(null)
   })
 
   test('gives up seat, hand and turn to who lost the token, if all who play agree (PI-7)', async () => {
     const { crew, player } = await round()
     const { player: again } = crew.all[0]!.me
     expect(await act(crew, 0, ACTS.claim, { player, free: false })).toBe('')
-    expect(claimsOf(crew.all[3]!)).toMatchObject([{ player, by: again, agreed: [again] }])
+    expect(claimsOf(crew.all[3]!.table)).toMatchObject([{ player, by: again, agreed: [again] }])
     expect(cards(crew.all[0]!, again)).toEqual([])
     expect(await act(crew, 1, ACTS.vote, { player, yes: true })).toBe('')
-    expect(claimsOf(crew.all[3]!)).toHaveLength(1)
+    expect(claimsOf(crew.all[3]!.table)).toHaveLength(1)
     expect(await act(crew, 3, ACTS.vote, { player, yes: true })).toBe('')
-    expect(claimsOf(crew.all[3]!)).toEqual([])
+    expect(claimsOf(crew.all[3]!.table)).toEqual([])
     expect(cards(crew.all[0]!, again)).toHaveLength(5)
     expect(cards(crew.all[0]!, again)).not.toContain(null)
     expect(cards(crew.all[3]!, again)).toEqual([null, null, null, null, null])
-    expect(roundOf(crew.all[3]!)!.players).toContain(again)
-    expect(seatsOf(crew.all[3]!)).toContain(again)
-    expect(seatsOf(crew.all[3]!)).not.toContain(player)
+    expect(roundOf(crew.all[3]!.table)!.players).toContain(again)
+    expect(seatsOf(crew.all[3]!.table)).toContain(again)
+    expect(seatsOf(crew.all[3]!.table)).not.toContain(player)
   })
 
   test('keeps it if one who plays objects; and silence agrees (PI-7)', async () => {
@@ -90,7 +90,7 @@ describe('who is away', () => {
     await crew.w.join({ game: 'tabletop', types: TYPES, name: 'Linus', token })
     await crew.w.run(CLAIM_MS + 5_000)
     expect(cards(crew.all[3]!, player)).toHaveLength(5)
-    expect(claimsOf(crew.all[3]!)).toEqual([])
+    expect(claimsOf(crew.all[3]!.table)).toEqual([])
   })
 
   test('locks nothing for ever: the others free it, and nobody knows those cards (PI-13)', async () => {
@@ -98,12 +98,12 @@ describe('who is away', () => {
     expect(await act(crew, 1, ACTS.claim, { player, free: true })).toBe('')
     expect(await act(crew, 3, ACTS.vote, { player, yes: true })).toBe('')
     expect(cards(crew.all[3]!, player)).toEqual([])
-    expect(isOn(crew.all[3]!)).toBe(false)
-    expect(endOf(crew.all[3]!)!.text).toContain('is away')
-    expect(seatsOf(crew.all[3]!)).not.toContain(player)
+    expect(isOn(crew.all[3]!.table)).toBe(false)
+    expect(endOf(crew.all[3]!.table)!.text).toContain('is away')
+    expect(seatsOf(crew.all[3]!.table)).not.toContain(player)
     await crew.w.run(MINUTE)
     expect(await act(crew, 3, ACTS.dealRound, null)).toBe('')
-    expect(roundOf(crew.all[3]!)!.players).toHaveLength(2)
+    expect(roundOf(crew.all[3]!.table)!.players).toHaveLength(2)
   })
 })
 

@@ -27,7 +27,7 @@ test('dice of all kinds come out, roll up to their sides, and go back', async ()
     }
   }
   expect(most.get(dice[5]!.id)).toBeGreaterThan(12)
-  expect(await done(crew, dice[5]!.update({ sides: 200 }))).toMatchObject({ why: 'refused' })
+  expect(await done(crew, dice[5]!.update({ sides: 200 }))).toMatchObject({ code: 'refused' })
   expect(await out(crew, 'die', 7)).toBe('A die has 4, 6, 8, 10, 12, 20 sides, and not 7.')
   const ids = dice.map(({ id }) => id)
   await done(crew, dice[0]!.grab())
@@ -52,7 +52,7 @@ test('tokens and counters lie each on a spot of its own, and there is room for s
     expect(await out(crew, 'token', colour)).toBe('')
     expect(await out(crew, 'counter', colour)).toBe('')
   }
-  expect(recordsAfter(crew.all[0]!, 0).at(-2)!.text).toBe('took out a violet token')
+  expect(recordsAfter(crew.all[0]!.table, 0).at(-2)!.text).toBe('took out a violet token')
   const places = crew.all[3]!.all(Token).map(({ state }) => String(state.at))
   expect(new Set(places).size).toBe(12)
   for (let lie = 14; lie < THINGS_MAX; lie++) expect(await out(crew, 'token', 0)).toBe('')

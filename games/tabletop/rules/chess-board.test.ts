@@ -36,11 +36,11 @@ async function line(crew: Crew, text: string): Promise<void> {
   }
 }
 
-const said = ({ all }: Crew): string => recordsAfter(all[0]!, 0).at(-1)!.text
+const said = ({ all }: Crew): string => recordsAfter(all[0]!.table, 0).at(-1)!.text
 
 /** All men that are not captured stand where the rules have them. */
 function agree({ all }: Crew): void {
-  const { cells } = chessOf(all[1]!)
+  const { cells } = chessOf(all[1]!.table)
   const men = all[1]!.all(Man).filter(({ state }) => state.square !== 0)
   expect(men).toHaveLength(cells.replaceAll('.', '').length)
   for (const { state } of men) {
@@ -69,7 +69,7 @@ test('only who sits at a colour moves it, in turn, as the rules say, and with wo
   await done(crew, man.grab())
   await done(crew, man.release({ at: [500, 20] }))
   expect(man.state.at).toEqual(chessAt(square('e2')))
-  expect(await done(crew, man.update({ kind: 5 }))).toMatchObject({ why: 'refused' })
+  expect(await done(crew, man.update({ kind: 5 }))).toMatchObject({ code: 'refused' })
   expect(await done(crew, manOn(crew.all[2]!, square('e2')).grab())).toMatchObject({ ok: false })
   agree(crew)
 })
@@ -109,13 +109,13 @@ test('mate ends it, and another begins with the sides changed and all men', asyn
   expect(await go(crew, 2, 'd8h4')).toBe('')
   const { player } = crew.all[2]!.me
   const loser = crew.all[3]!.me.player
-  expect(endOf(crew.all[1]!)).toEqual({
+  expect(endOf(crew.all[1]!.table)).toEqual({
     winner: player,
     text: `{${player}} wins with black: {${loser}} is checkmate.`,
   })
   expect(await go(crew, 3, 'a2a3')).toContain('over')
   expect(await act(crew, 2, ACTS.again, null)).toBe('')
-  expect(seatsOf(crew.all[1]!)).toEqual([loser, player])
+  expect(seatsOf(crew.all[1]!.table)).toEqual([loser, player])
   expect(crew.all[1]!.all(Man)).toHaveLength(32)
   agree(crew)
   expect(await go(crew, 2, 'e2e4')).toBe('')
@@ -128,7 +128,7 @@ test('the third time that the men stand alike it is a draw, over the death of th
   await crew.w.run(20_000)
   const left = { ...crew, all: [crew.all[1]!, ...crew.all.slice(1)] }
   await line(left, 'f3g1 f6g8')
-  expect(endOf(crew.all[1]!)).toEqual({
+  expect(endOf(crew.all[1]!.table)).toEqual({
     winner: 0,
     text: 'A draw: the men stood like this 3 times.',
   })
@@ -140,9 +140,9 @@ test('with a clock time runs from the first move on, and who has none left loses
   await line(crew, 'e2e4')
   await crew.w.run(12_000)
   const seen = crew.all[1]!
-  expect(Math.round(leftOf(seen, 'b', seen.now())! / 1000)).toBe(8)
+  expect(Math.round(leftOf(seen.table, 'b', seen.now())! / 1000)).toBe(8)
   await crew.w.run(12_000)
-  expect(endOf(seen)!.text).toContain('ran out of time: white wins')
+  expect(endOf(seen.table)!.text).toContain('ran out of time: white wins')
 })
 
 test('at a free table the men move freely, and a pawn becomes what one chooses', async () => {

@@ -25,7 +25,7 @@ async function draughts(clock: number): Promise<Crew> {
 
 function left({ all }: Crew, who: string): number {
   const seen = all[2]!
-  return Math.round(leftOf(seen, who, seen.now())! / 1000)
+  return Math.round(leftOf(seen.table, who, seen.now())! / 1000)
 }
 
 describe('draughts with a clock', () => {
@@ -48,12 +48,12 @@ describe('draughts with a clock', () => {
     crew.w.kill(crew.all[0]!)
     await crew.w.run(15_000)
     const { player } = crew.all[2]!.me
-    expect(endOf(crew.all[2]!)).toEqual({
+    expect(endOf(crew.all[2]!.table)).toEqual({
       winner: player,
       text: `{${crew.all[3]!.me.player}} ran out of time: black wins.`,
     })
     expect(left(crew, 'w')).toBe(0)
-    const said = recordsAfter(crew.all[2]!, 0).map(({ text }) => text)
+    const said = recordsAfter(crew.all[2]!.table, 0).map(({ text }) => text)
     expect(said.filter((text) => text === 'ran out of time')).toHaveLength(1)
     expect(await hop(crew, 3, 21, 17)).toContain('over')
   })
@@ -66,11 +66,11 @@ describe('draughts with a clock', () => {
     expect(left(crew, 'w')).toBe(15)
     await crew.w.run(30_000)
     expect(left(crew, 'w')).toBe(15)
-    expect(endOf(crew.all[2]!)!.text).toContain('resigned')
+    expect(endOf(crew.all[2]!.table)!.text).toContain('resigned')
     expect(await act(crew, 2, ACTS.again, null)).toBe('')
     expect([left(crew, 'b'), left(crew, 'w')]).toEqual([20, 20])
     await crew.w.run(30_000)
-    expect(endOf(crew.all[2]!)).toBe(null)
+    expect(endOf(crew.all[2]!.table)).toBe(null)
   })
 
   test('nobody can say that time is up, and a clock gives what is sensible', async () => {
@@ -78,15 +78,15 @@ describe('draughts with a clock', () => {
     expect(await hop(crew, 2, 9, 14)).toBe('')
     expect(await act(crew, 2, ACTS.timeUp, null)).toContain('says when time is up')
     await crew.w.run(1_000)
-    expect(endOf(crew.all[2]!)).toBe(null)
+    expect(endOf(crew.all[2]!.table)).toBe(null)
     for (const clock of [1, 4_999, 3_600_001, 1.5, -7, Infinity, NaN]) {
       const asked = act(crew, 2, ACTS.setUp, { game: 'draughts', clock })
       await expect(asked.then(String, String)).resolves.toMatch(/5 to 3600 seconds|JSON|number/)
     }
     expect(await act(crew, 2, ACTS.setUp, { game: 'draughts' })).toBe('')
-    expect(leftOf(crew.all[2]!, 'b', crew.all[2]!.now())).toBe(null)
+    expect(leftOf(crew.all[2]!.table, 'b', crew.all[2]!.now())).toBe(null)
     await crew.w.run(30_000)
-    expect(endOf(crew.all[2]!)).toBe(null)
+    expect(endOf(crew.all[2]!.table)).toBe(null)
   })
 })
 
@@ -97,22 +97,22 @@ describe('Crazy Eights with a clock', () => {
       expect(await act(crew, who, ACTS.sit, { seat: place })).toBe('')
     }
     expect(await act(crew, 2, ACTS.dealRound, null)).toBe('')
-    const [one, other] = roundOf(crew.all[2]!)!.players as [number, number]
+    const [one, other] = roundOf(crew.all[2]!.table)!.players as [number, number]
     const held = (player: number): number =>
       crew.all[2]!.all(Card).filter(({ state }) => state.hand === player).length
-    expect(eights.playerOf(roundOf(crew.all[2]!)!)).toBe(one)
+    expect(eights.playerOf(roundOf(crew.all[2]!.table)!)).toBe(one)
     await crew.w.run(11_000)
-    expect(eights.playerOf(roundOf(crew.all[2]!)!)).toBe(other)
+    expect(eights.playerOf(roundOf(crew.all[2]!.table)!)).toBe(other)
     expect([held(one), held(other)]).toEqual([8, 7])
     // The next has the whole time of a turn.
-    expect(leftOf(crew.all[2]!, String(other), crew.all[2]!.now())).toBeGreaterThan(8_500)
+    expect(leftOf(crew.all[2]!.table, String(other), crew.all[2]!.now())).toBeGreaterThan(8_500)
     await crew.w.run(10_000)
     expect([held(one), held(other)]).toEqual([8, 8])
-    expect(recordsAfter(crew.all[2]!, 0).at(-1)!.text).toBe('was too slow, and drew a card')
+    expect(recordsAfter(crew.all[2]!.table, 0).at(-1)!.text).toBe('was too slow, and drew a card')
     expect(await act(crew, 2, ACTS.breakOff, null)).toBe('')
     await crew.w.run(30_000)
     expect([held(one), held(other)]).toEqual([8, 8])
-    expect(isOn(crew.all[2]!)).toBe(false)
+    expect(isOn(crew.all[2]!.table)).toBe(false)
   })
 
   test('a round that nobody plays comes to its end', async () => {
@@ -122,7 +122,7 @@ describe('Crazy Eights with a clock', () => {
     }
     expect(await act(crew, 2, ACTS.dealRound, null)).toBe('')
     await crew.w.run(4 * MINUTE)
-    expect(endOf(crew.all[2]!)).not.toBe(null)
+    expect(endOf(crew.all[2]!.table)).not.toBe(null)
   })
 })
 

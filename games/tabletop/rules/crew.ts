@@ -42,7 +42,7 @@ export async function act<Args>(
   args: Args,
 ): Promise<string> {
   const outcome = await done(crew, crew.all[who]!.act(action, args))
-  return outcome.ok ? '' : outcome.why
+  return outcome.ok ? '' : outcome.reason
 }
 
 /** The man on a square, as that member has it. */

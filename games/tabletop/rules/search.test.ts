@@ -15,7 +15,7 @@ const seen = ({ all }: Crew): number[] =>
 
 const top = ({ all }: Crew, who: number) => all[who]!.all(Card).findLast(({ state }) => state.deck)!
 
-const said = ({ all }: Crew): string => recordsAfter(all[0]!, 0).at(-1)!.text
+const said = ({ all }: Crew): string => recordsAfter(all[0]!.table, 0).at(-1)!.text
 
 test('a deck is looked through by one, who takes a card; the others are told, and see nothing (PI-13)', async () => {
   const crew = await table('free')
@@ -23,7 +23,7 @@ test('a deck is looked through by one, who takes a card; the others are told, an
   expect(await act(crew, 2, ACTS.search, { card: id })).toBe('')
   expect(seen(crew)).toEqual([0, 0, 52, 0])
   expect(said(crew)).toBe('looks through the deck: 52 cards')
-  expect(searcherOf(crew.all[3]!)).toBe(crew.all[2]!.me.player)
+  expect(searcherOf(crew.all[3]!.table)).toBe(crew.all[2]!.me.player)
   expect(await act(crew, 3, ACTS.search, { card: id })).toContain('Somebody looks')
   expect(await act(crew, 3, ACTS.endSearch, { shuffle: true })).toContain('You look through no')
   // Into the hand of who looks, and open onto the table by another meanwhile.
@@ -57,7 +57,7 @@ test('what is not in a search cannot be got by one: seers are set by the table, 
   expect(await act(crew, 3, ACTS.searchDue, null)).toContain('The table says when')
   await act(crew, 3, ACTS.search, { card: card.id })
   expect(await act(crew, 2, ACTS.shuffle, { all: false })).toBe('')
-  expect([seen(crew), searcherOf(crew.all[0]!)]).toEqual([[0, 0, 0, 0], 0])
+  expect([seen(crew), searcherOf(crew.all[0]!.table)]).toEqual([[0, 0, 0, 0], 0])
   // What was put away while somebody looked through it is seen by nobody when it is back.
   await act(crew, 3, ACTS.search, { card: card.id })
   await act(crew, 2, ACTS.setUp, { game: 'eights' })
@@ -77,7 +77,7 @@ test('who goes away while they look locks nothing, and who forgets looks no more
   expect(await act(left, 2, ACTS.search, { card: top(left, 2).id })).toBe('')
   expect(seen(left)).toEqual([0, 0, 52])
   await crew.w.run(SEARCH_MS)
-  expect([seen(left), searcherOf(left.all[0]!)]).toEqual([[0, 0, 0], 0])
+  expect([seen(left), searcherOf(left.all[0]!.table)]).toEqual([[0, 0, 0], 0])
 })
 
 test('a pile is split: so many from its top lie beside it, in their order and as hidden as before', async () => {

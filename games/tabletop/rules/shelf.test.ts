@@ -28,7 +28,7 @@ async function round(): Promise<Crew> {
 /** All that somebody sees of the table. */
 function seen(session: Session): unknown {
   const things = thingsOf(session).map(({ id, handle }) => [id, handle.state])
-  return [gameOf(session), session.get('eights'), seatsOf(session), things]
+  return [gameOf(session.table), session.table.get('eights'), seatsOf(session.table), things]
 }
 
 test('a cleared table comes back as it lay, hands and clock too (PI-13)', async () => {
@@ -37,19 +37,23 @@ test('a cleared table comes back as it lay, hands and clock too (PI-13)', async 
   const before = crew.all.map((session) => seen(session))
   expect(await act(crew, 0, ACTS.setUp, { game: 'free' })).toBe('')
   const cleared = crew.all[3]!
-  expect([gameOf(cleared), thingsOf(cleared).length, isOn(cleared)]).toEqual(['free', 54, false])
-  expect(clearedBy(cleared, cleared.now())).toBe(crew.all[0]!.me.player)
+  expect([gameOf(cleared.table), thingsOf(cleared).length, isOn(cleared.table)]).toEqual([
+    'free',
+    54,
+    false,
+  ])
+  expect(clearedBy(cleared.table, cleared.now())).toBe(crew.all[0]!.me.player)
   await crew.w.run(20_000)
   expect(await act(crew, 3, ACTS.takeBack, null)).toBe('')
   expect(crew.all.map((session) => seen(session))).toEqual(before)
-  expect(clearedBy(cleared, cleared.now())).toBe(null)
-  expect(keptName(cleared, crew.all[2]!.me.player)).toBe('player 2')
+  expect(clearedBy(cleared.table, cleared.now())).toBe(null)
+  expect(keptName(cleared.table, crew.all[2]!.me.player)).toBe('player 2')
   // Time did not run meanwhile, and does again.
-  const player = playerOf(roundOf(cleared)!)
-  const left = leftOf(cleared, String(player), cleared.now())!
+  const player = playerOf(roundOf(cleared.table)!)
+  const left = leftOf(cleared.table, String(player), cleared.now())!
   expect(Math.abs(left - 50_000)).toBeLessThan(1_500)
   await crew.w.run(52_000)
-  expect(playerOf(roundOf(cleared)!)).not.toBe(player)
+  expect(playerOf(roundOf(cleared.table)!)).not.toBe(player)
 })
 
 test('what lies aside is moved by nobody, and gone after a minute (PI-13)', async () => {
@@ -64,12 +68,12 @@ test('what lies aside is moved by nobody, and gone after a minute (PI-13)', asyn
   // Who clears it again has that taken back, and no more.
   expect(await act(crew, 0, ACTS.setUp, { game: 'draughts' })).toBe('')
   expect(await act(crew, 1, ACTS.takeBack, null)).toBe('')
-  expect([gameOf(ada), thingsOf(ada).length]).toEqual(['free', 54])
+  expect([gameOf(ada.table), thingsOf(ada).length]).toEqual(['free', 54])
   expect(await act(crew, 1, ACTS.takeBack, null)).toContain('for a minute only')
   expect(await act(crew, 0, ACTS.setUp, { game: 'eights' })).toBe('')
   expect(await act(crew, 1, ACTS.sweep, null)).toContain('The table says')
   await crew.w.run(UNDO_MS + 2_000)
   expect(ada.all(Card)).toHaveLength(52)
   expect(await act(crew, 1, ACTS.takeBack, null)).toContain('for a minute only')
-  expect(ada.keys('old.')).toEqual([])
+  expect(ada.table.keys('old.')).toEqual([])
 })

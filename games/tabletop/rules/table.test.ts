@@ -48,7 +48,7 @@ describe('a free table', () => {
     await done(crew, top!.update({ at: [300, 300] }))
     expect(seers(crew, top!.id)).toEqual([])
     const shown = await done(crew, top!.release({ at: [300, 300], up: true }))
-    expect(shown).toEqual({ ok: true, clamped: true })
+    expect(shown).toEqual({ ok: true, value: { clamped: true } })
     expect(seers(crew, top!.id)).toEqual([0, 1, 2, 3])
 
     const { player } = crew.all[2]!.me
@@ -72,7 +72,7 @@ describe('a free table', () => {
     const [top] = crew.all[3]!.all(Card).toReversed() as CardHandle[]
     const { player } = crew.all[3]!.me
     for (const patch of [{ hand: player }, { up: true }, { face: 3 }, { law: true }]) {
-      expect(await done(crew, top!.update(patch))).toMatchObject({ ok: false, why: 'refused' })
+      expect(await done(crew, top!.update(patch))).toMatchObject({ ok: false, code: 'refused' })
     }
     await done(crew, top!.grab())
     expect(await done(crew, top!.update({ at: [9, 9], up: true }))).toMatchObject({ ok: false })
@@ -99,14 +99,14 @@ describe('a free table', () => {
   test('dice are rolled by the server, and by nobody else', async () => {
     const crew = await table('free')
     const [die] = crew.all[3]!.all(Die)
-    expect(await done(crew, die!.update({ pips: 6 }))).toMatchObject({ ok: false, why: 'refused' })
+    expect(await done(crew, die!.update({ pips: 6 }))).toMatchObject({ ok: false, code: 'refused' })
     const seen = new Set<number>()
     for (let times = 0; times < 40; times++) {
       expect(await act(crew, 3, ACTS.roll, { die: die!.id })).toBe('')
       seen.add(die!.state.pips)
     }
     expect(seen).toEqual(new Set([1, 2, 3, 4, 5, 6]))
-    expect(recordsAfter(crew.all[0]!, 0).at(-1)?.text).toBe(`rolled ${die!.state.pips}`)
+    expect(recordsAfter(crew.all[0]!.table, 0).at(-1)?.text).toBe(`rolled ${die!.state.pips}`)
   })
 })
 
@@ -137,10 +137,10 @@ describe('draughts', () => {
     const crew = await table('draughts')
     await act(crew, 2, ACTS.sit, { seat: 0 })
     const man = manOn(crew.all[2]!, 9)
-    expect(await done(crew, manOn(crew.all[3]!, 9).grab())).toMatchObject({ why: 'refused' })
+    expect(await done(crew, manOn(crew.all[3]!, 9).grab())).toMatchObject({ code: 'refused' })
     await done(crew, man.grab())
     await done(crew, man.update({ at: [500, 20] }))
-    expect(await done(crew, man.update({ king: true }))).toMatchObject({ why: 'refused' })
+    expect(await done(crew, man.update({ king: true }))).toMatchObject({ code: 'refused' })
     await done(crew, man.release({ at: [500, 20] }))
     expect(man.state.at).toEqual(squareAt(9))
   })
@@ -149,20 +149,20 @@ describe('draughts', () => {
     const crew = await table('draughts', 5)
     await act(crew, 2, ACTS.sit, { seat: 0 })
     await act(crew, 3, ACTS.sit, { seat: 1 })
-    for (let step = 0; step < 400 && !endOf(crew.all[0]!); step++) {
-      const now = positionOf(crew.all[0]!)
+    for (let step = 0; step < 400 && !endOf(crew.all[0]!.table); step++) {
+      const now = positionOf(crew.all[0]!.table)
       const all = draughts.moves(now)
       const { from, to } = all[(step * 7) % all.length]!
       const who = now.turn === 'b' ? 2 : 3
       const man = manOn(crew.all[who]!, from).id
       expect(await act(crew, who, ACTS.hop, { man, to })).toBe('')
     }
-    expect(endOf(crew.all[1]!)?.text).toMatch(/wins with|draw/)
+    expect(endOf(crew.all[1]!.table)?.text).toMatch(/wins with|draw/)
     expect(await act(crew, 2, ACTS.again, null)).toBe('')
-    expect(endOf(crew.all[1]!)).toBe(null)
+    expect(endOf(crew.all[1]!.table)).toBe(null)
     const [ada, grace] = [crew.all[3]!.me.player, crew.all[2]!.me.player]
-    expect(seatsOf(crew.all[1]!)).toEqual([ada, grace])
-    expect(positionOf(crew.all[1]!)).toEqual(draughts.START)
+    expect(seatsOf(crew.all[1]!.table)).toEqual([ada, grace])
+    expect(positionOf(crew.all[1]!.table)).toEqual(draughts.START)
   })
 
   test('a draw takes two, and one may resign', async () => {
@@ -171,19 +171,19 @@ describe('draughts', () => {
     await act(crew, 3, ACTS.sit, { seat: 1 })
     for (const times of [1, 2]) {
       expect(await act(crew, 2, ACTS.offer, null), `offer ${times}`).toBe('')
-      expect(endOf(crew.all[1]!)).toBe(null)
+      expect(endOf(crew.all[1]!.table)).toBe(null)
     }
     expect(await act(crew, 3, ACTS.offer, null)).toBe('')
-    expect(endOf(crew.all[1]!)).toEqual({ winner: 0, text: 'A draw, by agreement.' })
+    expect(endOf(crew.all[1]!.table)).toEqual({ winner: 0, text: 'A draw, by agreement.' })
     await act(crew, 2, ACTS.again, null)
     expect(await act(crew, 3, ACTS.resign, null)).toBe('')
-    expect(endOf(crew.all[1]!)?.winner).toBe(crew.all[2]!.me.player)
+    expect(endOf(crew.all[1]!.table)?.winner).toBe(crew.all[2]!.me.player)
   })
 })
 
 /** What whose turn it is does next: the first card that fits, else draw, else pass. */
 async function turn(crew: Crew): Promise<string> {
-  const now = roundOf(crew.all[0]!)!
+  const now = roundOf(crew.all[0]!.table)!
   const who = crew.all.findIndex(({ me }) => me.player === eights.playerOf(now))
   const session = crew.all[who]!
   const cards = session.all(Card)
@@ -201,10 +201,11 @@ describe('crazy eights', () => {
     expect(await act(crew, 1, ACTS.dealRound, null)).toContain('Take a seat')
     for (const seat of [1, 2, 3]) await act(crew, seat, ACTS.sit, { seat })
     expect(await act(crew, 1, ACTS.dealRound, null)).toBe('')
-    for (let step = 0; step < 300 && isOn(crew.all[0]!); step++) expect(await turn(crew)).toBe('')
-    const { winner, text } = endOf(crew.all[0]!)!
+    for (let step = 0; step < 300 && isOn(crew.all[0]!.table); step++)
+      expect(await turn(crew)).toBe('')
+    const { winner, text } = endOf(crew.all[0]!.table)!
     expect(text).toMatch(/wins the round|Nobody could/)
-    expect(scoreOf(crew.all[3]!, winner)).toBeGreaterThan(0)
+    expect(scoreOf(crew.all[3]!.table, winner)).toBeGreaterThan(0)
     expect(await act(crew, 2, ACTS.dealRound, null)).toBe('')
   })
 
@@ -236,12 +237,12 @@ describe('crazy eights', () => {
       })
     }
     const wrong = mine.find(({ state }) => {
-      return !eights.fits(state.face!, top.state.face!, roundOf(grace)!.suit)
+      return !eights.fits(state.face!, top.state.face!, roundOf(grace.table)!.suit)
     })
     if (wrong) expect(await play(2, wrong.id)).toContain('same suit')
     expect(await act(crew, 2, ACTS.rise, null)).toContain('to its end')
     expect(await act(crew, 3, ACTS.breakOff, null)).toBe('')
-    expect(endOf(grace)?.winner).toBe(0)
+    expect(endOf(grace.table)?.winner).toBe(0)
     expect(await act(crew, 2, ACTS.rise, null)).toBe('')
   })
 })

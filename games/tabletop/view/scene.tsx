@@ -59,7 +59,7 @@ export class Scene {
 
   /** Height of our hand of cards, in pixels; 0 where there is none. An empty one is low. */
   trayHeight(play: Play | null, isEmpty: boolean = play?.tray.cards.length === 0): number {
-    const game = play && gameOf(play.session)
+    const game = play && gameOf(play.session.table)
     const has = play && !play.watching && (game === 'free' || game === 'eights')
     if (!has) return 0
     return isEmpty ? TRAY_LOW : layoutFor(this.camera.frame.width).height
@@ -93,7 +93,7 @@ export class Scene {
   // A table that nobody moved is shown as large as it fits.
   #settle(play: Play | null, top: number): void {
     const { camera } = this
-    const game = (play && gameOf(play.session)) ?? 'free'
+    const game = (play && gameOf(play.session.table)) ?? 'free'
     const bottom = this.trayHeight(play)
     const fans = play?.hasFans ? FANS_HEIGHT : 0
     const isOther = game !== this.#game || bottom !== camera.frame.bottom
@@ -121,7 +121,7 @@ export class Scene {
   /** Shows what matters most; if that is shown, the next part, and in the end all again. */
   fit(play: Play | null): void {
     const { camera } = this
-    const regions = this.#regionsOf((play && gameOf(play.session)) ?? 'free')
+    const regions = this.#regionsOf((play && gameOf(play.session.table)) ?? 'free')
     const { zoom, at } = camera
     const shown = regions.findIndex((region) => {
       camera.fit(region)
@@ -206,8 +206,8 @@ function Picture({ scene, play }: { scene: Scene; play: Play | null }): Componen
 }
 
 function Below({ scene, play }: { scene: Scene; play: Play | null }): ComponentChild {
-  const game = play && gameOf(play.session)
-  const board = play && boardOf(play.session)
+  const game = play && gameOf(play.session.table)
+  const board = play && boardOf(play.session.table)
   return (
     <>
       <Ground game={game} board={board} />
@@ -227,7 +227,7 @@ function Moved({ play }: { play: Play }): ComponentChild {
   const ways = play
     .waysOf(square)
     .map((to) => ({ at: middleOf(session, to), takes: taken.has(to) }))
-  return <Trail last={lastOf(session).map((each) => middleOf(session, each))} ways={ways} />
+  return <Trail last={lastOf(session.table).map((each) => middleOf(session, each))} ways={ways} />
 }
 
 // Our hand of cards, and those of the others.

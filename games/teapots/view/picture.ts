@@ -126,7 +126,7 @@ export class Picture {
     const next = new Map<number, Seen>()
     for (const pot of session.all(Pot)) {
       const player = playerOf(pot)
-      const row = rows.standing(session, player, now)
+      const row = rows.standing(session.table, player, now)
       // Of a player who is back, what waited goes in a moment.
       if (!row || (pot.away && potOf(session, player))) continue
       next.set(player, this.#carry(play, pot, row, now, seconds, late))
@@ -238,12 +238,12 @@ export class Picture {
   // What the table says happened since the last frame.
   #listen(play: Play, now: number, away: boolean): void {
     const { session } = play
-    const total = rows.hitsTotal(session)
+    const total = rows.hitsTotal(session.table)
     // What happened while nobody looked is not shown all at once.
     if (this.#blows < 0 || away) this.#blows = total
-    for (const blow of rows.blowsAfter(session, this.#blows)) this.#strike(play, blow)
+    for (const blow of rows.blowsAfter(session.table, this.#blows)) this.#strike(play, blow)
     this.#blows = Math.max(this.#blows, total)
-    const round = rows.round(session)
+    const round = rows.round(session.table)
     if (this.#round !== 0 && round.number > this.#round) this.#cheer(round.winner)
     if (round.number !== this.#round && rows.isCheering(round, now)) this.#cheer(round.winner)
     this.#round = round.number
@@ -294,7 +294,7 @@ export class Picture {
   #labelsOf(session: Session, now: number): Label[] {
     const { me, primary, backup, members } = session
     const all = rows.standings(
-      session,
+      session.table,
       members.map(({ player }) => player),
       now,
     )

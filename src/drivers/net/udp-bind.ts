@@ -35,7 +35,10 @@ function refusal(error: NodeJS.ErrnoException, { place, taken }: BindWords): Hol
     case 'EADDRINUSE':
       return new HoldfastError('port-taken', `${place} ${taken}`)
     case 'EACCES':
-      return new HoldfastError('denied', `${place} is not allowed to us; choose one above 1023`)
+      return new HoldfastError(
+        'port-denied',
+        `${place} is not allowed to us; choose one above 1023`,
+      )
     case 'EADDRNOTAVAIL':
       return new HoldfastError('unreachable', `${place}: this machine has no such address`)
     default:

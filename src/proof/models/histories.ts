@@ -359,7 +359,7 @@ function essence(scene: HistoryScene): unknown {
     [...box.peers.values()].map(({ posted, acked, heard, fault, link }) => [
       [posted, acked, heard, fault !== null],
       link && [link.known, link.barred, link.complaint !== null, link.greeted, link.asked],
-      link && [link.sent, link.told, link.ackDue, link.wasHeard],
+      link && [link.sent, link.acked, link.ackDue, link.wasHeard],
     ]),
     essenceOf(disk),
     past.map(essenceOf),

@@ -68,7 +68,7 @@ export function leaseModel(scope: LeaseScope): Model<LeaseScene> {
         'silent although all that are left have promised': (scene: LeaseScene) => {
           const [primary] = scene.sessions
           const lease = leaseOf(primary!)
-          const crew = primary!.server.told
+          const crew = primary!.server.published
           const left = [...crew.keys()].filter((inc) => inc !== 1)
           const promised = left.every((inc) => (lease.promises.get(inc) ?? 0) > scene.now)
           return lease.removed.size > 0 && promised && !told(scene)

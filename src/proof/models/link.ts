@@ -184,11 +184,19 @@ function double(index: number): (world: LinkWorld) => void {
   }
 }
 
+const arrivals = link.createArrivals()
+
 function arrive(world: LinkWorld, index: number, last: boolean): void {
   const { to, bytes } = world.network[index]!
   if (last) world.network.splice(index, 1)
   const sink = sinkOf(world, to)
-  link.receive(world[to], world.now, bytes, sink)
+  const isTaken = link.receive(world[to], world.now, bytes, arrivals)
+  for (const { what, number, bytes: came } of arrivals.list.slice(0, arrivals.count)) {
+    if (what === 'message') world.got.push(came[0]!)
+    else if (what === 'acked') world.acked.push(number)
+  }
+  world.lateAcked = world.sender.counters.lateAcked > 0
+  if (isTaken) link.answer(world[to], world.now, sink)
   link.flush(world[to], world.now, sink)
 }
 
@@ -206,15 +214,8 @@ function sinkOf(world: LinkWorld, side: 'sender' | 'receiver'): LinkSink {
       world.network.push({ to, sequence, bytes: new Uint8Array(bytes) })
       if (side === 'sender') world.carried[sequence - world.sender.limits.first] = carriedBy(world)
     },
-    message: (bytes) => world.got.push(bytes[0]!),
-    frame: () => {},
     write: () => -1,
-    acked: (sequence) => {
-      world.acked.push(sequence)
-      world.lateAcked = world.sender.counters.lateAcked > 0
-    },
     lost: () => {},
-    delivered: () => {},
   }
 }
 

@@ -9,11 +9,11 @@ import { isMine, leads, type Objects } from '../../objects/objects.ts'
 import type { Action } from '../../sim/checker.ts'
 import { thing } from '../objects-peer.ts'
 import * as scenes from './objects-scene.ts'
-import { reign, type Scene, type Tables } from './objects-scene.ts'
+import { termOf, type Scene, type Tables } from './objects-scene.ts'
 
 /** All that members may ask for and answer, and that may happen to links. */
 export function* requesting(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
-  const { members } = reign(scene)
+  const { members } = termOf(scene)
   for (const inc of members) {
     if (!scene.up[inc - 1]) continue
     yield* taking(tables, scene, inc)
@@ -71,7 +71,7 @@ function* answering(tables: Tables, scene: Scene, inc: PeerId): Iterable<Action<
 
 function* relinking(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
   if (scene.left.relinks === 0) return
-  const { primary, members } = reign(scene)
+  const { primary, members } = termOf(scene)
   for (const inc of members) {
     const known = scene.links[scenes.linkOf(primary, inc, scene.peers.length)]
     if (inc === primary || !known || !scene.up[inc - 1] || !scene.up[primary - 1]) continue
@@ -90,7 +90,7 @@ type StateOf = (scene: Scene, inc: PeerId) => Objects
 
 /** request.ends: when all is told nobody waits, and the primary has nothing left to decide. */
 export function ends(scene: Scene, stateOf: StateOf): true | string {
-  for (const inc of reign(scene).members) {
+  for (const inc of termOf(scene).members) {
     if (!scene.up[inc - 1]) continue
     const state = stateOf(scene, inc)
     const [waits] = state.requests.values()

@@ -77,7 +77,7 @@ export interface Packet {
 }
 
 /** Who leads, in which epoch, and whom. */
-export interface Reign {
+export interface Term {
   readonly primary: PeerId
   readonly epoch: number
   readonly members: readonly PeerId[]
@@ -90,7 +90,7 @@ export interface Scene {
   /** Removed by some primary. */
   gone: readonly PeerId[]
   /** Who believes that it leads, its epoch and members; the last of them does. */
-  reigns: readonly Reign[]
+  terms: readonly Term[]
   /** By `linkOf`: what is under way, in order; null where no link is open. */
   links: (readonly number[] | null)[]
   /** By `linkOf`: messages that told something and have come, and their sender does not know. */
@@ -158,7 +158,7 @@ export function begin(tables: Tables): Scene {
     peers: all.map(() => none),
     up: all.map((inc) => members.includes(inc)),
     gone: [],
-    reigns: [{ primary: FOUNDER, epoch: 1, members }],
+    terms: [{ primary: FOUNDER, epoch: 1, members }],
     links: Array.from({ length: scope.members ** 2 }, () => null),
     acks: Array.from({ length: scope.members ** 2 }, () => 0),
     packets: [],
@@ -194,13 +194,13 @@ export function stateOf(tables: Tables, scene: Scene, inc: PeerId): Objects {
 
 /** A copy that may be changed; what is only ever replaced is shared. */
 export function copyOf(scene: Scene): Scene {
-  const { peers, up, gone, reigns, links, acks, packets, silent, nextSeq, left, created } = scene
+  const { peers, up, gone, terms, links, acks, packets, silent, nextSeq, left, created } = scene
   const { high, history, granted, broken } = scene
   return {
     peers: peers.slice(),
     up,
     gone,
-    reigns,
+    terms,
     links: links.slice(),
     acks: acks.slice(),
     packets,
@@ -417,17 +417,17 @@ export function relink(tables: Tables, scene: Scene, one: PeerId, other: PeerId)
   meet(tables, scene, one, other)
 }
 
-/** The reign that is in force. */
-export function reign(scene: Scene): Scene['reigns'][number] {
-  return scene.reigns.at(-1)!
+/** The term that is in force. */
+export function termOf(scene: Scene): Scene['terms'][number] {
+  return scene.terms.at(-1)!
 }
 
 /** The primary removes a member, dead or alive. */
 export function remove(tables: Tables, scene: Scene, inc: PeerId): void {
-  const before = reign(scene)
+  const before = termOf(scene)
   const { primary, epoch } = before
   const members = before.members.filter((member) => member !== inc)
-  scene.reigns = [...scene.reigns.slice(0, -1), { primary, epoch, members }]
+  scene.terms = [...scene.terms.slice(0, -1), { primary, epoch, members }]
   scene.gone = [...scene.gone, inc]
   if (tables.scope.dies) kill(scene, inc)
   close(scene, primary, inc)
@@ -452,11 +452,11 @@ function say(tables: Tables, scene: Scene, from: PeerId, to: PeerId, word: Told)
 
 /** The last member is let in: the primary and the newcomer know it at once, the others hear it. */
 export function join(tables: Tables, scene: Scene): void {
-  const { primary, epoch, members: before } = reign(scene)
+  const { primary, epoch, members: before } = termOf(scene)
   const inc = scene.peers.length
   const members = [...before, inc]
   scene.up = scene.up.with(inc - 1, true)
-  scene.reigns = [...scene.reigns.slice(0, -1), { primary, epoch, members }]
+  scene.terms = [...scene.terms.slice(0, -1), { primary, epoch, members }]
   for (const to of before) say(tables, scene, primary, to, { epoch, members })
   see(tables, scene, primary, primary, epoch, members)
   see(tables, scene, inc, primary, epoch, members)
@@ -465,12 +465,12 @@ export function join(tables: Tables, scene: Scene): void {
 /** The third member leads from now on; the one before may not know. */
 export function takeOver(tables: Tables, scene: Scene): void {
   const { around, dies } = tables.scope
-  const before = reign(scene)
+  const before = termOf(scene)
   const known = [...stateOf(tables, scene, HEIR).here.keys()]
   const inherited = around === 'view-not-committed' ? known : before.members
   const members = inherited.filter((inc) => inc !== before.primary)
   const epoch = before.epoch + 1
-  scene.reigns = [...scene.reigns, { primary: HEIR, epoch, members }]
+  scene.terms = [...scene.terms, { primary: HEIR, epoch, members }]
   scene.gone = [...scene.gone, before.primary]
   if (dies) kill(scene, before.primary)
   const told = around === 'takeover-tells-difference' ? before.primary : members

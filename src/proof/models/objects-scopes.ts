@@ -265,7 +265,7 @@ export const PLANTED: readonly (Scoped & { violates: string })[] = [
     violates: 'obj.unique',
   },
   {
-    scope: { name: 'X7', members: 4, grants: 1, removals: 1, dies: true, variant: 'no-orphans' },
+    scope: { name: 'X7', members: 4, grants: 1, removals: 1, dies: true, variant: 'no-unowned' },
     says: 'what a member that went has told some is not reported',
     violates: 'obj.converge',
   },

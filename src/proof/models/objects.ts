@@ -7,7 +7,7 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import { GATE, leads, type Objects, type Replica } from '../../objects/objects.ts'
+import { BARRIER, leads, type Objects, type Replica } from '../../objects/objects.ts'
 import type { Action, Model } from '../../sim/checker.ts'
 import * as interned from './interned.ts'
 import { thing, typesOf } from '../objects-peer.ts'
@@ -16,7 +16,7 @@ import {
   CREATOR,
   HEIR,
   type Packet,
-  reign,
+  termOf,
   type Scene,
   type Scope,
   type Tables,
@@ -89,7 +89,7 @@ function* actions(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
   }
   yield* packets(tables, scene)
   for (const inc of incs(scene)) yield* owning(tables, scene, inc)
-  for (const { primary } of scene.reigns) yield* granting(tables, scene, primary)
+  for (const { primary } of scene.terms) yield* granting(tables, scene, primary)
   yield* membership(tables, scene)
   if (tables.scope.takes) yield* requesting(tables, scene)
 }
@@ -222,7 +222,7 @@ function* granting(tables: Tables, scene: Scene, primary: PeerId): Iterable<Acti
 
 function* membership(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
   const { left } = scene
-  const { primary, members } = reign(scene)
+  const { primary, members } = termOf(scene)
   const { removed } = tables.scope
   if (left.removals > 0 && scene.up[primary - 1]) {
     for (const inc of members) {
@@ -278,8 +278,8 @@ function truth(scene: Scene, stateOf: StateOf): true | string {
     const state = stateOf(scene, inc)
     const own = thing(state)
     if (!own || own.dead) continue
-    for (const [peer, { gate, acked }] of state.sights) {
-      if (!scene.up[peer - 1] || gate[own.slot] !== GATE.open) continue
+    for (const [peer, { barrier, acked }] of state.subscribers) {
+      if (!scene.up[peer - 1] || barrier[own.slot] !== BARRIER.open) continue
       const theirs = thing(stateOf(scene, peer))
       const fault = lacks(own, acked[own.slot]!, theirs)
       if (fault) return `${inc} believes that ${peer} has oseq ${acked[own.slot]}: ${fault}`
@@ -301,7 +301,7 @@ function lacks(own: Replica, acked: number, theirs: Replica | null): string | nu
 }
 
 function converge({ hides }: Scope, scene: Scene, stateOf: StateOf): true | string {
-  const { members } = reign(scene)
+  const { members } = termOf(scene)
   const here = members.filter((inc) => scene.up[inc - 1])
   const seen = here.map((inc) => {
     const own = thing(stateOf(scene, inc))
@@ -321,7 +321,7 @@ function converge({ hides }: Scope, scene: Scene, stateOf: StateOf): true | stri
 
 // Whoever may see it as it is in the end sees it. (That somebody sees too much time puts right.)
 function seen({ hides = 0 }: Scope, scene: Scene, stateOf: StateOf): true | string {
-  const { members } = reign(scene)
+  const { members } = termOf(scene)
   const here = members.filter((inc) => scene.up[inc - 1])
   const owner = here.find((inc) => owns(stateOf(scene, inc), thing(stateOf(scene, inc))))
   if (owner === undefined || hides === 0) return true
@@ -361,9 +361,9 @@ function sometimes(scope: Scope, stateOf: StateOf): Record<string, (scene: Scene
 
 // Without what only claims are judged by: `high`, `history` and the numbers of packets to come.
 function essence(scene: Scene): unknown {
-  const { peers, up, gone, reigns, links, acks, packets: under, silent, left } = scene
+  const { peers, up, gone, terms, links, acks, packets: under, silent, left } = scene
   const { created, granted, broken } = scene
-  const whole = [up, gone, reigns.map(({ primary, epoch, members }) => [primary, epoch, members])]
+  const whole = [up, gone, terms.map(({ primary, epoch, members }) => [primary, epoch, members])]
   const told = Object.entries(granted).sort(([one], [other]) => (one < other ? -1 : 1))
   const packed = [numbersOf(under), numbersOf(silent)]
   return [peers, whole, links, acks, packed, Object.values(left), created, told, broken]

@@ -123,7 +123,7 @@ function record(scene: Scene): true | string {
     if (!hand.link || hand.waiting) continue
     const held = scene.held.filter(({ to }) => to === hand.player).map(({ word }) => word)
     const news = [...hand.down, ...held].flatMap((word) => (word.kind === 'news' ? word.gens : []))
-    for (const [piece, row] of hand.pieces.told) {
+    for (const [piece, row] of hand.pieces.published) {
       const gen = newestFor(row, hand.player)
       const all = ofPiece(scene, piece)
       const others = all.filter((each) => isOfOthers(each, hand.player)).map((each) => each.gen)
@@ -197,7 +197,7 @@ function rowsOf(hand: Hand): Row[] {
     if (!said) return []
     return Array.isArray(said) ? said.flatMap(({ row }) => row ?? []) : said.rows
   })
-  return [...words, ...hand.pieces.told.values()]
+  return [...words, ...hand.pieces.published.values()]
 }
 
 // What is grasped in passing was let go of last by who grasps it (O48).
@@ -261,7 +261,7 @@ function essence(row: Row | null): string {
 
 function noted(scene: Scene): true | string {
   for (const { player, pieces: state, pending } of scene.hands) {
-    if (state.branches.size > 0) return `${player} still notes what it did`
+    if (state.pending.size > 0) return `${player} still notes what it did`
     if (pending.length > 0) return `${player} still asks for ${pending[0]!.seq}`
   }
   return true

@@ -18,7 +18,7 @@ export function amiss(
 ): string {
   const told = events.filter((event) => event.kind === 'piece-lost')
   for (const [piece, was] of before) {
-    const now = pieces.told.get(piece)
+    const now = pieces.published.get(piece)
     const said = told.filter(({ id }) => id === piece)
     const ended = was.heldBy === player && now?.heldBy !== player
     if (said.length > 1) return `${player} is told ${said.length} times that it lost ${piece}`

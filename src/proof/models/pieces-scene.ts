@@ -150,7 +150,7 @@ export function act(scene: Scene, hand: Hand, piece: number, doing: Doing): void
   const inPiece = state.nextSeq
   const op = opOf(doing, state, (hand.player - 1) * 20 + seq)
   const loose = isLoose(doing)
-  const body = update(state, TYPES, state.told.get(piece)!, op, loose)
+  const body = update(state, TYPES, state.published.get(piece)!, op, loose)
   const said = readBody(body)
   const tag = said && 'tag' in said ? said.tag : 0
   hand.left[doing] = (hand.left[doing] ?? 0) - 1
@@ -162,10 +162,10 @@ export function act(scene: Scene, hand: Hand, piece: number, doing: Doing): void
 
 /** The update that a hand displays of a piece. */
 export function tip(scene: Scene, hand: Hand, piece: number): string {
-  const last = hand.pieces.branches.get(piece)?.at(-1)
+  const last = hand.pieces.pending.get(piece)?.at(-1)
   const own = last && hand.pending.find((each) => each.inPiece === last.seq)
   if (own) return `${hand.player}.${own.seq}`
-  const row = hand.pieces.told.get(piece)
+  const row = hand.pieces.published.get(piece)
   if (!row) return 'none'
   const newest = newestFor(row, hand.player)
   const all = [...scene.core.history, ...scene.lost]
@@ -178,7 +178,7 @@ export function newestFor({ gen, refused }: Row, player: number): number {
 }
 
 function look(scene: Scene, hand: Hand): void {
-  for (const piece of hand.pieces.told.keys()) {
+  for (const piece of hand.pieces.published.keys()) {
     const seen = (hand.seen[piece] ??= [])
     const now = tip(scene, hand, piece)
     if (seen.at(-1) !== now) seen.push(now)
@@ -359,7 +359,7 @@ export function arriveDown(scope: Scope, scene: Scene, hand: Hand): void {
 }
 
 function hear(scene: Scene, hand: Hand, all: readonly Uint8Array[]): void {
-  const before = new Map(hand.pieces.told)
+  const before = new Map(hand.pieces.published)
   const events: PieceEvent[] = []
   const out = { send: () => 0, emit: (event: unknown) => void events.push(event as PieceEvent) }
   for (const bytes of all) part.receive!(hand.pieces, 0, scene.core.pieces.me, bytes, out)
@@ -392,10 +392,10 @@ export function cut(hand: Hand): void {
 export function failOver(scope: Scope, scene: Scene): void {
   scene.left.failovers--
   const { core, backup } = scene
-  reign(scope, scene, backup ?? copyOf(core), core.pieces.epoch + 1)
+  term(scope, scene, backup ?? copyOf(core), core.pieces.epoch + 1)
 }
 
-function reign(scope: Scope, scene: Scene, core: Core, epoch: number): void {
+function term(scope: Scope, scene: Scene, core: Core, epoch: number): void {
   const gone = scene.core.history.filter(({ gen }) => core.history.every((at) => at.gen !== gen))
   scene.lost.push(...gone)
   lead(scope, core, epoch)
@@ -411,7 +411,7 @@ export function recover(scope: Scope, scene: Scene): void {
   )
   const { core: before } = scene
   const pieces = create(Uint8Array.of(9))
-  part.restore!(pieces, part.told!(witness.pieces))
+  part.restore!(pieces, part.published!(witness.pieces))
   const { index, seqs } = witness.told
   const core: Core = {
     pieces,
@@ -428,7 +428,7 @@ export function recover(scope: Scope, scene: Scene): void {
   core.discarded = before.discarded.filter(({ id, player }) => {
     return Number(id.split('.')[1]) <= (core.last[player] ?? 0)
   })
-  reign(scope, scene, core, before.pieces.epoch + 1)
+  term(scope, scene, core, before.pieces.epoch + 1)
 }
 
 /** A piece as a hand shows it. */

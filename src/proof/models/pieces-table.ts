@@ -94,7 +94,7 @@ export function opOf(doing: Doing, state: Pieces, mark: number): Op {
 }
 
 function rowsOf(state: Pieces) {
-  return [...state.told.keys()].map((id) => shown(state, TYPES, id)!)
+  return [...state.published.keys()].map((id) => shown(state, TYPES, id)!)
 }
 
 function lowest(state: Pieces): string | null {

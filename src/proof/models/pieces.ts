@@ -81,9 +81,9 @@ function* doings(left: Doings, cards: readonly number[]): Iterable<[Doing, numbe
 function* ofHand(scope: Scope, scene: Scene, at: number): Iterable<Action<Scene>> {
   const hand = scene.hands[at]!
   const { player, up, down } = hand
-  for (const [doing, piece] of doings(hand.left, [...hand.pieces.told.keys()])) {
+  for (const [doing, piece] of doings(hand.left, [...hand.pieces.published.keys()])) {
     // What follows a loose grab waits for its answer, as the session's handles have it.
-    const waits = hand.pieces.branches.get(piece)?.some(({ loose }) => loose) ?? false
+    const waits = hand.pieces.pending.get(piece)?.some(({ loose }) => loose) ?? false
     if (waits) continue
     yield {
       label: `${player} ${doing} ${piece}`,
@@ -142,11 +142,11 @@ function essence({ core, backup, log, held, hands, others, left, lost }: Scene):
       hand.up.map((word) => (word.kind === 'resync' ? 0 : word.seq)),
       hand.down.map(keyOf),
       [hand.pieces.processed, hand.pieces.epoch, hand.pieces.kept.gen],
-      [...hand.pieces.told.values()].map(({ id, gen, hidden, refused }) => [
+      [...hand.pieces.published.values()].map(({ id, gen, hidden, refused }) => [
         [id, gen, hidden],
         refused.map((one) => one.gen),
       ]),
-      [...hand.pieces.branches].map(([id, list]) => [id, ...list.map(({ seq }) => seq)]),
+      [...hand.pieces.pending].map(([id, list]) => [id, ...list.map(({ seq }) => seq)]),
     ]),
   ]
 }

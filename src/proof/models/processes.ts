@@ -71,8 +71,8 @@ export const NO_PARTS: Parts = {
   perform: () => null,
   change: () => {},
   collect: () => [],
-  told: () => [],
-  restore: () => {},
+  published: () => [],
+  restore: () => true,
   keeps: () => false,
   show: (_part, news) => news,
   news: () => {},
@@ -193,7 +193,10 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
       },
       change: ({ bytes }) => void process.done.push(bytes[0]!),
       collect: () => [{ part: PART, bytes: Uint8Array.from(process.done) }],
-      restore: (parts) => void (process.done = [...parts[0]!.bytes]),
+      restore: (parts) => {
+        process.done = [...parts[0]!.bytes]
+        return true
+      },
     },
   }
   return { effects, out }
@@ -208,8 +211,12 @@ function sent(process: Process, effects: Effects, to: PeerId, message: PeerMessa
     case 'view':
     case 'change': {
       const last = effects.told.at(-1)
-      if (last?.kind === 'view' && last.mv === server.toldMv) return
-      effects.told.push({ kind: 'view', mv: server.toldMv, members: [...server.told.keys()] })
+      if (last?.kind === 'view' && last.mv === server.publishedMv) return
+      effects.told.push({
+        kind: 'view',
+        mv: server.publishedMv,
+        members: [...server.published.keys()],
+      })
       return
     }
     case 'resync':

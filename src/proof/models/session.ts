@@ -167,7 +167,7 @@ function* ofPrimary(tables: Tables, scene: Scene, i: number): Iterable<Action<Sc
     const label = `operation ${id} reaches ${who}${isFresh ? '' : ' again'}`
     yield spend(tables, i, budget, label, { kind: 'operation', ...clientOf(tables.scope, id), id })
   }
-  for (const peer of server.told.keys()) {
+  for (const peer of server.published.keys()) {
     if (peer === session.me) continue
     if (left.offers > 0 && server.role === 'alone') {
       yield spend(tables, i, 'offers', `${who} asks ${peer} to be backup`, { kind: 'offer', peer })

@@ -151,7 +151,7 @@ function member(me: PeerId, { horizon, variant }: SlotsScope): Slots {
     slots.peers.set(inc, {
       ...createPeer(),
       standing: 'live',
-      told: 'live',
+      announced: 'live',
       heardAt: FIRST * MS,
       saidIn: FIRST,
     })

@@ -323,7 +323,7 @@ function lotOf({ op, outcome }: Done): number | null {
 // What is in the log came to the backup, or did not: other steps let more of it come before.
 function failOver(scene: Scene): void {
   scene.left.failovers--
-  reign(scene, scene.backup)
+  term(scene, scene.backup)
 }
 
 function recover(scene: Scene): void {
@@ -331,10 +331,10 @@ function recover(scene: Scene): void {
   const { told } = scene
   const [actions, pieces] = [create(), createPieces(Uint8Array.of(9))]
   plain.restore!(actions, plain.snapshot!(told.actions))
-  reign(scene, { actions, pieces, history: [...told.history] })
+  term(scene, { actions, pieces, history: [...told.history] })
 }
 
-function reign(scene: Scene, kept: Kept): void {
+function term(scene: Scene, kept: Kept): void {
   const core = lead(kept, scene.core.epoch + 1)
   // Whoever was told more than the new server has is told the table anew.
   const { actions, pieces } = copyOf(core)

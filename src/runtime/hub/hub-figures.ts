@@ -2,7 +2,7 @@
 
 import type { StreamServerCounters } from '../../drivers/net/stream-counters.ts'
 import type { Hub } from '../../directory/hub.ts'
-import { countsText, metricText } from '../prometheus.ts'
+import { countsText, gaugeText } from '../prometheus.ts'
 
 /** How much there is now, and what has happened since the hub was opened. */
 export interface HubFigures {
@@ -44,8 +44,4 @@ export function figuresText(figures: HubFigures): string {
     gaugeText('holdfast_streams', 'Open streams', streams),
     gaugeText('holdfast_members', 'Attached members', members),
   ].join('')
-}
-
-function gaugeText(name: string, help: string, value: number): string {
-  return metricText(name, 'gauge', help, [{ value }])
 }

@@ -4,7 +4,7 @@ import { HoldfastError } from '../../machine.ts'
 import { sizeOf } from '../../mailbox/mailbox.ts'
 import type { MailChange, MailStore, SqlValue } from '../../ports.ts'
 import { type Dated, type LetterOptions, toBody } from './letters.ts'
-import { type MailValue, toBytes, toValue } from './values.ts'
+import { type Carried, type MailValue, toBytes, toValue } from './values.ts'
 import { checkOptions } from '../options.ts'
 
 /** Longest key of a value, in characters. */
@@ -17,16 +17,18 @@ const CACHE_MAX = 10_000
  * returned, and then all of it becomes durable together with the number of the letter.
  */
 export interface Transaction {
+  /** A value; undefined where there is none. */
   get(key: string): MailValue
   /** Undefined or null removes. */
-  set(key: string, value: MailValue): void
+  set<Value>(key: string, value: (Value & Carried<Value>) | null | undefined): void
+  /** Keys with such a beginning, sorted. */
   keys(prefix?: string): string[]
   /**
    * Posts a letter, which goes when the transaction holds, or later.
    *
    * @throws HoldfastError `outbox-full`, `bad-value`
    */
-  post(to: string, body: MailValue, options?: LetterOptions): void
+  post<Body>(to: string, body: Body & Carried<Body>, options?: LetterOptions): void
   /**
    * Runs one statement, on stores that know SQL. @returns its rows
    * @throws HoldfastError `store` with what the database says, or that there is none

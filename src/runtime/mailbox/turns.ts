@@ -22,6 +22,7 @@ import { type Desk, LetterTransaction, type Posted, Values } from './transaction
 import type { Transaction } from './transaction.ts'
 import { boundDead, dropDead } from './dead.ts'
 import { Deaths } from './deaths.ts'
+import { Ended } from './ended.ts'
 import { begin, type Draft, movedIn, peersOf, type TurnEvent } from './draft.ts'
 import { Later, LATER_MAX } from './later.ts'
 import { type Dated, type LetterOptions, toLetter, unseal } from './letters.ts'
@@ -70,22 +71,10 @@ export interface TurnsHost {
   changed(): void
   /** Letters to or from a peer are through. */
   moved(peer: string): void
+  /** What a peer sent is no message. */
+  malformed(peer: string): void
   /** The store refused: connections are to be dropped. */
   refused(error: Error): void
-}
-
-/** SQL of a handler ended the transaction of the turn. */
-class Ended extends Error {
-  readonly why: Error
-  /** The letter that was handled; null for a transaction that somebody asked for. */
-  readonly letter: { peer: string; n: number } | null
-  reject: (error: Error) => void = () => {}
-
-  constructor(why: Error, letter: Ended['letter']) {
-    super(why.message)
-    this.why = why
-    this.letter = letter
-  }
 }
 
 /** The turns of one mailbox. */
@@ -154,6 +143,13 @@ export class Turns {
           throw error
         }
       })
+    })
+  }
+
+  /** Something came from a peer: it is heard in the next turn. */
+  heard(peer: string, bytes: Uint8Array): void {
+    this.input((draft) => {
+      if (this.receive(draft, peer, bytes) === MALFORMED) this.#host.malformed(peer)
     })
   }
 

@@ -6,6 +6,15 @@ import { toJson } from '../../wire/json.ts'
 /** What a letter carries and a key holds: a plain value (what JSON has), or bytes. */
 export type MailValue = unknown
 
+/** A value, if it can be carried; `never` for what JSON does not have, such as functions. */
+export type Carried<Value> = Value extends Uint8Array
+  ? Value
+  : Value extends symbol | bigint | undefined | ((...args: never[]) => unknown)
+    ? never
+    : Value extends object
+      ? { readonly [Name in keyof Value]: Carried<Value[Name]> }
+      : Value
+
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 

@@ -39,9 +39,9 @@ export interface RunnerOptions {
   slots: { part: Part<never>; state: unknown }[]
   conditions: Conditions | null
   /** Something happened; called outside of all verbs. */
-  told: (event: MemberEvent) => void
+  onEvent: (event: MemberEvent) => void
   /** All that one verb brought was told. */
-  toldAll: () => void
+  onSettled: () => void
 }
 
 /** One running member. */
@@ -53,8 +53,8 @@ export class Runner {
   readonly #hub: HubConnection
   readonly #carriers: Datagrams
   readonly #weather: Conditioner
-  readonly #told: (event: MemberEvent) => void
-  readonly #toldAll: () => void
+  readonly #onEvent: (event: MemberEvent) => void
+  readonly #onSettled: () => void
   #touched = false
   #touchedAt: Millis = 0
   readonly #queue: MemberEvent[] = []
@@ -69,8 +69,8 @@ export class Runner {
     const { environment } = options
     const { loop } = environment
     this.loop = loop
-    this.#told = options.told
-    this.#toldAll = options.toldAll
+    this.#onEvent = options.onEvent
+    this.#onSettled = options.onSettled
     this.#carriers = open.carriers
     this.#weather = open.weather
     this.#traffic = new Traffic(loop.now())
@@ -153,14 +153,19 @@ export class Runner {
     }
   }
 
+  /** Asks the primary for an operation on a part. @param body  made when it has its number */
+  submit(part: number, body: () => Uint8Array): void {
+    this.do((now) => member.submit(this.#run, now, part, body()))
+  }
+
   #after(): void {
     this.#arm()
     if (this.#telling) return
     this.#telling = true
     try {
       while (this.#queue.length > 0) {
-        while (this.#queue.length > 0) this.#told(this.#queue.shift()!)
-        this.#toldAll()
+        while (this.#queue.length > 0) this.#onEvent(this.#queue.shift()!)
+        this.#onSettled()
       }
     } finally {
       this.#telling = false
@@ -175,7 +180,7 @@ export class Runner {
     this.loop.soon(() => {
       this.#touched = false
       this.do((now) => member.touched(this.#run, now))
-      if (!this.#telling) this.#toldAll()
+      if (!this.#telling) this.#onSettled()
     })
   }
 

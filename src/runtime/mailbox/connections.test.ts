@@ -3,7 +3,7 @@
 // Method: a clock that the test moves, and streams in memory that can fall silent.
 import { describe, expect, test } from 'vitest'
 import type { Alarm, Loop, Stream, StreamEvents } from '../../ports.ts'
-import { Lines } from './lines.ts'
+import { Connections } from './connections.ts'
 
 /** A clock that stands still until it is told. */
 class Clock {
@@ -45,7 +45,7 @@ interface Wire {
 }
 
 interface Side {
-  lines: Lines
+  lines: Connections
   connected: string[]
   gone: string[]
 }
@@ -57,7 +57,7 @@ function side(id: string, clock: Clock, wire: Wire, other: () => Side): Side {
     wire.dialled++
     return joined(wire, events, (stream) => other().lines.accept(stream))
   }
-  const lines = new Lines({ id, key: '' }, clock.loop, connect, {
+  const lines = new Connections({ id, key: '' }, clock.loop, connect, {
     accepts: () => null,
     connected: (peer) => connected.push(peer),
     message: () => {},

@@ -63,7 +63,7 @@ const ALIVE = encode(greetingLayout, { kind: 'alive', wanted: true })
 const HERE = encode(greetingLayout, { kind: 'alive', wanted: false })
 
 /** All connections of one mailbox. */
-export class Lines {
+export class Connections {
   readonly #self: Self
   readonly #loop: Loop
   readonly #connect: Connect

@@ -11,8 +11,8 @@ import type { Millis, PeerId } from '../machine.ts'
 import type { SlotPeer, Slots } from './state.ts'
 
 /** Whom we follow, and whether we are it or hear it. */
-export interface Root {
-  root: PeerId
+export interface Reference {
+  reference: PeerId
   near: boolean
 }
 
@@ -22,9 +22,9 @@ export function hears(slots: Slots, now: Millis, peer: SlotPeer): boolean {
 }
 
 /** See the head of this file; root 0 for none. */
-export function rootOf(slots: Slots, now: Millis): Root {
+export function referenceOf(slots: Slots, now: Millis): Reference {
   const { me, primary } = slots
-  if (!slots.mesh) return { root: primary, near: true }
+  if (!slots.mesh) return { reference: primary, near: true }
   const mine = slots.standing === 'live' && !slots.apart ? me : Infinity
   let root = mine
   for (const [inc, peer] of slots.peers) {
@@ -36,8 +36,8 @@ export function rootOf(slots: Slots, now: Millis): Root {
     const counts = peer.near && !peer.apart && slots.here.has(follows) && hears(slots, now, peer)
     if (counts && follows < far && follows !== 0) far = follows
   }
-  if (far < root) return { root: far, near: false }
-  return root === Infinity ? { root: 0, near: false } : { root, near: true }
+  if (far < root) return { reference: far, near: false }
+  return root === Infinity ? { reference: 0, near: false } : { reference: root, near: true }
 }
 
 /**
@@ -58,7 +58,7 @@ export function lookAround(slots: Slots, now: Millis): void {
   }
   const most = heard * 2 > all || (heard * 2 === all && oldestHeard === oldest)
   if (!most) slots.apart = true
-  else if (slots.apart && rootOf(slots, now).root === 0) rejoin(slots, now)
+  else if (slots.apart && referenceOf(slots, now).reference === 0) rejoin(slots, now)
 }
 
 // All were apart, and hear each other again: the oldest leads.

@@ -39,7 +39,7 @@ export const SECOND_LOOK_MS: Millis = 0
 const FADE_MS: Millis = 4_000
 
 /** What is known of one peer's regularity. */
-export interface Watch {
+export interface FailureDetector {
   /** When something valid last came from it; stalls of one's own are added. */
   since: Millis
   /** When it began; stalls of one's own do not move it. */
@@ -60,7 +60,7 @@ export interface Watch {
 }
 
 /** A watch that begins now. */
-export function create(now: Millis, relayed: boolean): Watch {
+export function create(now: Millis, relayed: boolean): FailureDetector {
   return {
     since: now,
     begun: now,
@@ -75,7 +75,7 @@ export function create(now: Millis, relayed: boolean): Watch {
 }
 
 /** Something valid came. */
-export function heard(watch: Watch, now: Millis): void {
+export function heard(watch: FailureDetector, now: Millis): void {
   const gap = now - watch.lastHeard
   // The first gap may still be one of the rhythm that the peer had before.
   if (watch.samples > 0) watch.gapMax = Math.max(gap, watch.gapMax * 0.5 ** (gap / FADE_MS))
@@ -86,14 +86,14 @@ export function heard(watch: Watch, now: Millis): void {
 }
 
 /** How long it may be silent, in ms. */
-export function bound(watch: Watch): Millis {
+export function bound(watch: FailureDetector): Millis {
   if (watch.relayed || watch.samples < SAMPLES_MIN) return BOUND_MAX_MS
   if (watch.lastHeard - watch.begun < LEARN_MS) return BOUND_MAX_MS
   return Math.min(BOUND_MAX_MS, Math.max(BOUND_MIN_MS, 2 * watch.gapMax + 10))
 }
 
 /** One's own loop stood still for so long: nobody could be heard. */
-export function forgive(watch: Watch, now: Millis, stalledMs: Millis): void {
+export function forgive(watch: FailureDetector, now: Millis, stalledMs: Millis): void {
   watch.since = Math.min(now, watch.since + stalledMs)
   watch.secondLook = Infinity
   // The gap that the stall makes says nothing about the peer.
@@ -101,26 +101,26 @@ export function forgive(watch: Watch, now: Millis, stalledMs: Millis): void {
 }
 
 /** One's connection to the hub. */
-export interface HubSight {
+export interface HubContact {
   up: boolean
   /** When it last came up. */
   since: Millis
 }
 
 /** Since when its silence counts; Infinity while it proves nothing. */
-export function silentSince(watch: Watch, hub: HubSight): Millis {
+export function silentSince(watch: FailureDetector, hub: HubContact): Millis {
   if (!watch.relayed) return watch.since
   if (!hub.up) return Infinity
   return watch.since >= hub.since ? watch.since : hub.since + HUB_GRACE_MS
 }
 
 /** How long it has been silent, as far as that proves anything. */
-export function silence(watch: Watch, hub: HubSight, now: Millis): Millis {
+export function silence(watch: FailureDetector, hub: HubContact, now: Millis): Millis {
   return Math.max(0, now - silentSince(watch, hub))
 }
 
 /** Whether it is to be suspected now. May ask for a second look, which `deadline` then tells. */
-export function suspects(watch: Watch, hub: HubSight, now: Millis): boolean {
+export function suspects(watch: FailureDetector, hub: HubContact, now: Millis): boolean {
   if (now < expiry(watch, hub)) {
     watch.secondLook = Infinity
     return false
@@ -133,13 +133,13 @@ export function suspects(watch: Watch, hub: HubSight, now: Millis): boolean {
 }
 
 /** When `suspects` may next turn true. */
-export function deadline(watch: Watch, hub: HubSight): Millis {
+export function deadline(watch: FailureDetector, hub: HubContact): Millis {
   const due = expiry(watch, hub)
   // A second look is off when the silence proves nothing any more.
   return watch.secondLook === Infinity ? due : Math.max(due, watch.secondLook)
 }
 
 // The same sum for `suspects` and `deadline`: two that round differently make a loop of wakes.
-function expiry(watch: Watch, hub: HubSight): Millis {
+function expiry(watch: FailureDetector, hub: HubContact): Millis {
   return silentSince(watch, hub) + bound(watch)
 }

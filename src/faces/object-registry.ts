@@ -9,7 +9,7 @@ import type { Answer, ObjectEvent } from '../objects/objects.ts'
 import { type Fields, initialState, quantise, type StateOf } from '../wire/schema.ts'
 import { type Collection, Gatherings } from './collection.ts'
 import { checkPatch, Handle, type HandleHost, type ObjectHandle, quantised } from './handles.ts'
-import { DONE, type GiveOutcome, refusal, type TakeOutcome } from './outcomes.ts'
+import { DONE, type GiveOutcome, refusal, refused, type TakeOutcome } from './outcomes.ts'
 import { placeOf } from './definitions.ts'
 import type { Face, Host } from './kind.ts'
 import type { ObjectType } from './object-types.ts'
@@ -18,13 +18,12 @@ import { Viewer } from './viewer.ts'
 type RequestOutcome = TakeOutcome & GiveOutcome
 
 interface Waiting {
-  handle: Handle<Fields>
-  resolve(outcome: RequestOutcome): void
-  reject(error: Error): void
+  readonly handle: Handle<Fields>
+  readonly resolve: (outcome: RequestOutcome) => void
 }
 
 /** See the head of this file. */
-export class Belongings implements Face {
+export class ObjectRegistry implements Face {
   readonly #types: readonly ObjectType[]
   readonly #rules: objects.Types
   readonly #state: objects.Objects
@@ -133,11 +132,11 @@ export class Belongings implements Face {
   }
 
   /** Something happened to an object. */
-  told(event: ObjectEvent): void {
+  onEvent(event: ObjectEvent): void {
     if (event.kind === 'object-answer') {
       return this.#answered(event.request, event.answer, event.by)
     }
-    if (event.kind === 'objects-told') return void (this.arrived = true)
+    if (event.kind === 'objects-known') return void (this.arrived = true)
     if (event.kind === 'objects-settled') return this.#counted()
     const replica = this.#state.replicas.get(event.key)
     const handle = this.#handles.get(event.key)
@@ -147,7 +146,7 @@ export class Belongings implements Face {
     if (handle && handle.replica !== replica) handle.rebind(replica)
     if (!handle) return objects.isSeen(replica) ? this.#came(replica) : undefined
     if (event.kind === 'object-owner') handle.owned(event.before)
-    else if (event.kind === 'object-changed') handle.told(event.mask, event.ages)
+    else if (event.kind === 'object-changed') handle.onChange(event.mask, event.ages)
     this.#touch(handle)
   }
 
@@ -160,7 +159,7 @@ export class Belongings implements Face {
 
   #touch(handle: Handle<Fields>): void {
     this.#changed.add(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.touch(handle.type, handle)
   }
 
   #came(replica: objects.Replica): void {
@@ -168,8 +167,7 @@ export class Belongings implements Face {
     if (!type) return
     const handle = new Handle(this.#handleHost, type, replica)
     this.#handles.set(replica.key, handle)
-    this.#gatherings.of(type).add(handle)
-    this.#gatherings.touch(type)
+    this.#gatherings.add(type, handle)
   }
 
   #went(key: number): void {
@@ -181,18 +179,17 @@ export class Belongings implements Face {
 
   #ended(handle: Handle<Fields>): void {
     handle.alive = false
-    this.#gatherings.of(handle.type).delete(handle)
-    this.#gatherings.touch(handle.type)
+    this.#gatherings.delete(handle.type, handle)
     this.#changed.delete(handle)
-    handle.tell('gone', { reason: handle.refused ? 'full' : 'ended' })
+    handle.emit('gone', { reason: handle.refused ? 'full' : 'ended' })
   }
 
   /** All events of a verb were told. */
   settled(): void {
     const changed = [...this.#changed]
     this.#changed.clear()
-    for (const handle of changed) handle.tell('changed', undefined)
-    if (this.#gatherings.tell()) this.#host.tell('objects', undefined)
+    for (const handle of changed) handle.emit('changed', undefined)
+    if (this.#gatherings.emit()) this.#host.emit('objects', undefined)
   }
 
   /** We are a new incarnation: what was ours is to be given back, what was not will be told. */
@@ -249,7 +246,7 @@ export class Belongings implements Face {
       const asked = this.#turn((turn) => {
         const { nextRequest } = turn.objects
         // Before it is asked: a primary answers itself at once.
-        this.#waiting.set(nextRequest, { handle, resolve, reject })
+        this.#waiting.set(nextRequest, { handle, resolve })
         return objects.request(turn, replica, what, to)
       })
       if (asked === undefined)
@@ -265,7 +262,7 @@ export class Belongings implements Face {
     if (answer === 'granted') return waiting.resolve(DONE)
     const { handle } = waiting
     const by = this.#host.find(inc)
-    handle.tell('denied', { code: answer, by })
+    handle.emit('denied', { code: answer, by })
     waiting.resolve(refusal(`${handle.type.name} ${handle.id}`, answer, by))
   }
 
@@ -278,12 +275,15 @@ export class Belongings implements Face {
       this.#host.touch()
     }
     const asking = { object: handle, by, grant: () => reply(true), refuse: () => reply(false) }
-    if (!this.#host.tell('asked', asking)) reply(false)
+    if (!this.#host.emit('asked', asking)) reply(false)
   }
 
   /** Nothing more will come: what waits is told so. */
-  end(code: ErrorCode, why: string): void {
-    for (const one of this.#waiting.values()) one.reject(new HoldfastError(code, why))
+  end(_code: ErrorCode, why: string): void {
+    for (const { handle, resolve } of this.#waiting.values()) {
+      const what = `${handle.type.name} ${handle.id}`
+      resolve(refused('lost', `not known whose ${what} is: ${why}`) as RequestOutcome)
+    }
     this.#waiting.clear()
   }
 }

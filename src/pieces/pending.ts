@@ -42,17 +42,17 @@ export function update(
 ): Uint8Array {
   const seq = pieces.nextSeq
   pieces.nextSeq = (seq % (SEQ_MODULUS - 1)) + 1
-  const branch = pieces.branches.get(row.id) ?? []
+  const branch = pieces.pending.get(row.id) ?? []
   branch.push({ seq, op, loose })
-  pieces.branches.set(row.id, branch)
+  pieces.pending.set(row.id, branch)
   const tag = pieces.rules.tagOf(pieces)
   return encodeUpdate(types, row.type, { seq, id: row.id, tag, loose, op })
 }
 
 /** A piece as it is shown; null if there is none. */
 export function shown(pieces: Pieces, types: PieceTypes, id: number): Row | null {
-  const row = pieces.told.get(id)
-  const branch = pieces.branches.get(id)
+  const row = pieces.published.get(id)
+  const branch = pieces.pending.get(id)
   if (!row || !branch) return row ?? null
   let made = copyRow(row)
   for (const { op, loose } of branch) {
@@ -68,13 +68,13 @@ export function shown(pieces: Pieces, types: PieceTypes, id: number): Row | null
 export function receive(pieces: Pieces, entries: readonly Entry[], out: Events): void {
   for (const entry of entries) {
     const { id, row } = entry
-    const before = pieces.told.get(id)
+    const before = pieces.published.get(id)
     const isNew = row !== null && !before
     if (row) {
       pieces.processed = Math.max(pieces.processed, newestOf(row))
       close(pieces.forks, newestOf(row))
-      pieces.told.set(id, row)
-    } else pieces.told.delete(id)
+      pieces.published.set(id, row)
+    } else pieces.published.delete(id)
     losses.operated(pieces, before, row, out)
     // It is as it was: what others may not do is nothing to us (O45).
     if (entry.why === 'inapplicable' && row?.refused.length && sender(row) !== pieces.player)
@@ -90,7 +90,7 @@ function sender(row: Row): number {
 }
 
 function reconcile(pieces: Pieces, { id, row, why, seq, reason }: Entry, out: Events): void {
-  const branch = pieces.branches.get(id)
+  const branch = pieces.pending.get(id)
   if (!branch) return
   const isMine = row !== null && sender(row) === pieces.player
   const at = isMine ? branch.findIndex((pending) => pending.seq === seq) : -1
@@ -105,13 +105,13 @@ function reconcile(pieces: Pieces, { id, row, why, seq, reason }: Entry, out: Ev
 }
 
 function keep(pieces: Pieces, id: number, branch: Pending[]): void {
-  if (branch.length === 0) pieces.branches.delete(id)
-  else pieces.branches.set(id, branch)
+  if (branch.length === 0) pieces.pending.delete(id)
+  else pieces.pending.set(id, branch)
 }
 
 /** An update of ours has its outcome: nothing is noted of it any more (O32, O56). */
 export function settled(pieces: Pieces, id: number, seq: number, out: Events): void {
-  const branch = pieces.branches.get(id) ?? []
+  const branch = pieces.pending.get(id) ?? []
   const at = branch.findIndex((pending) => pending.seq === seq)
   if (at < 0) return
   // It alone: it may never have been asked for, and those before it have.
@@ -126,14 +126,14 @@ export function takeTable(pieces: Pieces, part: TablePart, out: Events): void {
   for (const row of part.rows) pieces.coming?.set(row.id, row)
   if ((pieces.coming?.size ?? 0) > PIECES_MAX) pieces.coming = null
   if (!part.last || !pieces.coming) return
-  const { told: before, coming: now } = pieces
+  const { published: before, coming: now } = pieces
   pieces.coming = null
-  pieces.told = now
+  pieces.published = now
   for (const [id, row] of before) {
     const wasLost = isLost(row.gen, part.gen, part.forks)
     losses.resumed(pieces, row, now.get(id), wasLost, out)
   }
-  for (const id of pieces.branches.keys()) resume(pieces, part, now.get(id), id, out)
+  for (const id of pieces.pending.keys()) resume(pieces, part, now.get(id), id, out)
   pieces.processed = part.gen
   pieces.forks = [...part.forks]
   for (const id of now.keys())
@@ -149,7 +149,7 @@ function resume(
   id: number,
   out: Events,
 ): void {
-  const branch = pieces.branches.get(id)!
+  const branch = pieces.pending.get(id)!
   const from = row && pieces.rules.before(row, pieces.player)
   const wasLost = isLost(pieces.processed, gen, forks)
   if (pieces.rules.isWhole(from, pieces, wasLost)) return

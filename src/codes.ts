@@ -1,0 +1,207 @@
+/**
+ * All codes that a user meets, each with when it comes, whether what was asked for happened, and
+ * what to do. The types of codes are made of these tables, and so is docs/errors.md. A code has one
+ * meaning. It imports nothing, and nothing loads it: programs carry the types alone.
+ */
+
+/** What docs/errors.md says of a code. */
+export interface Row {
+  /** Requests that end so; of errors any. */
+  readonly of?: string
+  readonly when: string
+  readonly happened: string
+  readonly todo: string
+}
+
+/** Codes of `HoldfastError`: what was wrong with a call. */
+export const ERRORS = {
+  'bad-value': {
+    when: 'an option, a field or an argument is out of range or of the wrong kind',
+    happened: 'no',
+    todo: 'correct the call; the sentence names what is wrong',
+  },
+  elsewhere: {
+    when: 'the same player is open in a newer place',
+    happened: 'no',
+    todo: 'show that, and close this one',
+  },
+  failed: {
+    when: 'a batch of letters, or a letter that was set aside, could not be handled',
+    happened: 'in part, or not at all: see the sentence',
+    todo: 'read the sentence',
+  },
+  forbidden: {
+    when: 'the hub takes no page of this origin',
+    happened: 'no',
+    todo: 'name the origin with `--origin`',
+  },
+  full: {
+    when: 'the room has `playersMax` players, or a store its most keys, pieces or timers',
+    happened: 'no',
+    todo: 'make room, or raise the limit where there is an option',
+  },
+  left: {
+    when: 'the session was left, or ended, before the call',
+    happened: 'no',
+    todo: 'join again',
+  },
+  'no-such-game': {
+    when: 'the hub takes only the games that it was given',
+    happened: 'no',
+    todo: "correct the name, or the hub's `games`",
+  },
+  'not-found': {
+    when: 'no such object, type, letter or member is here; a type is missing in `join({ types })`',
+    happened: 'no',
+    todo: 'check that it still exists; give the type to `join`',
+  },
+  'not-owner': {
+    when: '`set`, `destroy` or `give` of an object that somebody else owns',
+    happened: 'no',
+    todo: '`take` it first',
+  },
+  'not-ready': {
+    when: 'a world of slots is on its way, or session time is not known yet',
+    happened: 'no',
+    todo: 'wait until `status` is `live`',
+  },
+  'outbox-full': {
+    when: 'too many letters, or bytes, wait for one peer',
+    happened: 'no',
+    todo: 'wait for `acked`, or raise `lettersMax` or `bytesMax`',
+  },
+  overloaded: {
+    when: 'too many actions, calls or inputs of this member are under way',
+    happened: 'no',
+    todo: 'wait for one to end',
+  },
+  'port-denied': {
+    when: 'the system does not let this program listen at that port',
+    happened: 'no',
+    todo: 'choose another port',
+  },
+  'port-taken': {
+    when: 'another program listens at that port',
+    happened: 'no',
+    todo: 'stop it, or choose another port',
+  },
+  schema: {
+    when: 'two builds differ in types or options; the sentence names the first difference',
+    happened: 'no',
+    todo: 'reload, so that all have the same build',
+  },
+  store: {
+    when: 'the store refused: a full disk, a file in use, a damaged or newer file',
+    happened: 'see the sentence: a post whose sync failed may be in the store all the same',
+    todo: 'free the disk or the file; post again with the same `key`',
+  },
+  timeout: {
+    when: 'nobody let this member in within 15 s',
+    happened: 'no',
+    todo: "try again; with `primaries: 'hosts'`, start a host",
+  },
+  unreachable: {
+    when: 'no hub at that address, or no path to a member',
+    happened: 'no',
+    todo: 'check the address; try again',
+  },
+  version: {
+    when: 'the hub or the session speaks another version of Holdfast',
+    happened: 'no',
+    todo: 'update the older one',
+  },
+} as const satisfies Readonly<Record<string, Row>>
+
+/** Why a call failed. `message` names the thing, the limit and the value, and what to do. */
+export type ErrorCode = keyof typeof ERRORS
+
+/** Codes of outcomes: why what was asked for is not done. `of` says which requests have it. */
+export const OUTCOMES = {
+  away: {
+    of: '`give`, `call`',
+    when: 'the member is not here, or does not answer to that; it did not take the object in 2 s',
+    happened: 'no',
+    todo: 'ask somebody else, or wait for `join`',
+  },
+  busy: {
+    of: '`take`',
+    when: '`by` asked before, and its owner has not answered yet',
+    happened: 'no',
+    todo: 'try again in a moment',
+  },
+  denied: {
+    of: '`take`',
+    when: 'its owner, `by`, said no',
+    happened: 'no',
+    todo: 'show it; ask again later',
+  },
+  failed: {
+    of: '`act`, `call`, operations of parts',
+    when: 'it ran, and threw where nobody may be refused, or its answer does not fit',
+    happened: 'of a call perhaps in part; else no, but for an answer that does not fit',
+    todo: 'mend the function; the sentence says what it threw',
+  },
+  fixed: {
+    of: '`take`',
+    when: 'objects of that type are taken by nobody',
+    happened: 'no',
+    todo: "ask its owner to `give` it, or change the type's `take`",
+  },
+  gone: {
+    of: '`take`, `give`, pieces',
+    when: 'there is no such object or piece any more',
+    happened: 'no',
+    todo: 'let go of the handle',
+  },
+  held: {
+    of: '`take`, `give`, pieces',
+    when: 'somebody, `by`, holds it, or it is on its way to them',
+    happened: 'no',
+    todo: 'wait until it is free; a piece can be grabbed with `wrest`',
+  },
+  late: {
+    of: '`take`, `give`, pieces',
+    when: 'somebody, `by`, was quicker',
+    happened: 'no',
+    todo: 'go on from what there is now',
+  },
+  lost: {
+    of: 'all',
+    when: 'the session ended, or the machines that knew died, before the outcome was told',
+    happened: 'nobody knows',
+    todo: 'look at the state, then decide',
+  },
+  'no-answer': {
+    of: '`take`, `give`',
+    when: 'its owner did not answer within 10 s, or nobody did within 30 s',
+    happened: 'no',
+    todo: 'ask again',
+  },
+  overloaded: {
+    of: '`call`',
+    when: 'the member has too many calls to answer, or a link on the way is full',
+    happened: 'no',
+    todo: 'wait a moment',
+  },
+  refused: {
+    of: '`act`, pieces, operations of parts',
+    when: 'the rules of the game said no: the sentence is theirs',
+    happened: 'no',
+    todo: 'show the sentence',
+  },
+  timeout: {
+    of: '`call`',
+    when: 'no answer came in time',
+    happened: 'perhaps: it may still run',
+    todo: 'look at the state, then decide',
+  },
+  unreachable: {
+    of: '`call`',
+    when: 'there is no link to the member just now',
+    happened: 'no',
+    todo: 'try again when `status` is `live`',
+  },
+} as const satisfies Readonly<Record<string, Row>>
+
+/** Why what was asked for is not done: every request lists those that it has. */
+export type OutcomeCode = keyof typeof OUTCOMES

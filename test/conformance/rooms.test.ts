@@ -1,0 +1,40 @@
+// Goal: the way of a datagram, a change, an action and a letter through the house stays short.
+// Method: a session of two on real sockets, and two mailboxes; the stacks are taken at the socket,
+// in the part and at the listener, and held to the table of docs/ARCHITECTURE.md.
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { longChains } from '../../tools/rooms/forwards.ts'
+import { follow, type Paths } from '../../tools/rooms/scene.ts'
+import { complaints, entered, enteredAgain, roomsOf } from '../../tools/rooms/stacks.ts'
+import { rowsOf } from '../../tools/rooms/text.ts'
+
+// What was asked for; the text may promise less, not more.
+const MOST = { datagram: 5, set: 6, act: 8, letter: 2 }
+const rows = rowsOf(readFileSync('docs/ARCHITECTURE.md', 'utf8'))
+let paths: Paths
+
+beforeAll(async () => {
+  paths = await follow()
+})
+
+describe.each(Object.entries(MOST))('the path of a %s', (name, most) => {
+  const row = rows.get(name)!
+  const subscribers = (): Paths['set'] => paths[name as keyof Paths]
+  test(`enters at most ${most} rooms, and none again but where the text says why (AP-19)`, () => {
+    expect(row.most).toBeLessThanOrEqual(most)
+    expect(complaints(name, subscribers(), row)).toEqual([])
+  })
+  test('enters the rooms that the text names (AP-19)', () => {
+    expect(entered(subscribers()).toSorted()).toEqual(row.rooms.toSorted())
+    expect(row.again.length === 0).toBe(row.why === '')
+  })
+  test('has no chain of more than two functions that only forward (AP-19)', () => {
+    expect(longChains(name, subscribers())).toEqual([])
+  })
+})
+
+test('a datagram enters `member` once, and link has returned when its part is called (AP-19)', () => {
+  const [inPart] = paths.datagram
+  expect(enteredAgain(paths.datagram)).toEqual([])
+  expect(roomsOf(inPart!)).toEqual(['drivers', 'runtime', 'member', 'objects'])
+})

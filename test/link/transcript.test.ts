@@ -1,0 +1,97 @@
+// Goal: what two ends of a link send, when, and what each learns of it, is kept word for word.
+// Method: the shipped link over a wire of 10 ms that loses what the test says; UPDATE=1 rewrites.
+import { test } from 'vitest'
+import { compareTranscript } from '../transcript.ts'
+import { Stage } from './stage.ts'
+
+test('B3: messages and newest state, and the acks that ride or go alone (AP-19)', () => {
+  const stage = new Stage()
+  stage.script.scene('a says one thing; b has nothing to say, so its ack goes alone')
+  stage.send('a', 'one')
+  stage.pass(60)
+  stage.script.scene('a says two at once: the ack does not wait; an answer takes one along')
+  stage.send('a', 'two')
+  stage.send('a', 'three')
+  stage.pass(15)
+  stage.send('b', 'answer')
+  stage.pass(200)
+  stage.script.scene('newest state waits longer for its ack')
+  stage.offer('a', 9, 'here')
+  stage.pass(150)
+  stage.script.scene('nobody has anything to say')
+  stage.pass(400)
+  stage.script.scene('a says goodbye')
+  stage.close('a', 1)
+  stage.pass(20)
+  stage.stands('b')
+  compareTranscript('link-messages', stage.script.lines)
+})
+
+test('B2, B24: packets that are lost, doubled or answered late (AP-19)', () => {
+  const stage = new Stage()
+  stage.send('a', 'first')
+  stage.pass(100)
+  stage.script.scene(
+    'the first of five is lost: later ones tell, and it goes again in a new packet',
+  )
+  stage.fates('a', 0)
+  for (const word of ['two', 'three', 'four', 'five', 'six']) stage.send('a', word)
+  stage.pass(100)
+  stage.script.scene('the last is lost: nothing tells, so a probe asks')
+  stage.fates('a', 0)
+  stage.send('a', 'seven')
+  stage.pass(150)
+  stage.script.scene('a packet comes twice: it is heard once')
+  stage.fates('a', 2)
+  stage.send('a', 'eight')
+  stage.pass(60)
+  stage.script.scene('the ack is lost: what came is asked for again, and not heard again')
+  stage.fates('b', 0)
+  stage.send('a', 'nine')
+  stage.pass(200)
+  stage.script.scene('newest state that is lost is not sent again')
+  stage.fates('a', 0)
+  stage.offer('a', 9, 'here')
+  stage.offer('a', 9, 'there')
+  stage.pass(150)
+  compareTranscript('link-loss', stage.script.lines)
+})
+
+test('B3: messages that are longer than a packet (AP-19)', () => {
+  const stage = new Stage()
+  stage.script.scene('a message of three pieces, of which the second is lost')
+  stage.fates('a', 1, 0)
+  stage.send('a', 3_000)
+  stage.send('a', 'behind it')
+  stage.pass(120)
+  stage.script.scene('an unreliable one of three parts')
+  stage.post('a', 9, 3_000)
+  stage.pass(60)
+  stage.script.scene('another, of which one is lost: it is never heard')
+  stage.fates('a', 1, 0)
+  stage.post('a', 9, 3_000)
+  stage.pass(150)
+  compareTranscript('link-parts', stage.script.lines)
+})
+
+test('B3: a wire that is cut for a second, and for good (AP-19)', () => {
+  const stage = new Stage()
+  stage.send('a', 'before')
+  stage.pass(100)
+  stage.script.scene('the wire is cut, and a speaks: its probes double their waits')
+  stage.cut(true)
+  stage.send('a', 'meanwhile')
+  stage.pass(1_000)
+  stage.script.scene('it is whole again')
+  stage.cut(false)
+  stage.pass(400)
+  stage.script.scene('it is cut for good: after ten seconds of silence the link is down')
+  stage.cut(true)
+  stage.pass(300)
+  const { length } = stage.script.lines
+  stage.pass(9_800)
+  // The keepalives of ten seconds say nothing new.
+  stage.script.lines.length = length
+  for (const name of ['a', 'b'] as const) stage.stands(name)
+  compareTranscript('link-cut', stage.script.lines)
+})

@@ -1,0 +1,190 @@
+/**
+ * Mailboxes with stores in memory, and a line for each message as the document reads it, each
+ * letter that is handled and what is kept. A turn is kept as a whole, or a test kills the process
+ * before. Lives are told by their owner and the opening, digests by their first two bytes.
+ */
+
+import { applyTo, emptyContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
+import type { MailContent } from '../../src/drivers/store/mail-memory.ts'
+import * as mailbox from '../../src/mailbox/mailbox.ts'
+import type { Mailbox, MailOut } from '../../src/mailbox/mailbox.ts'
+import { mailLayout } from '../../src/mailbox/messages.ts'
+import type { MailChange, MailStore } from '../../src/ports.ts'
+import { encode } from '../../src/wire/layout.ts'
+import { readWhole } from '../standard/reader.ts'
+import { Script, standardOf } from '../transcript.ts'
+
+const STANDARD = standardOf()
+const STEP_MS = 10
+const LIFE_BYTES = 8
+const DIGEST_BYTES = 16
+
+interface End {
+  name: string
+  content: MailContent
+  store: MailStore
+  box: Mailbox
+  openings: number
+  /** What its turn has done so far. */
+  changes: MailChange[]
+  out: MailOut
+}
+
+/** See above. */
+export class Stage {
+  readonly script = new Script({ bytes: shown })
+  readonly #ends = new Map<string, End>()
+  #air: { from: string; to: string; bytes: Uint8Array }[] = []
+  #links = new Set<string>()
+  #now = 0
+  #twice = false
+  #dies = ''
+
+  /** A process with this mailbox begins, on what its store has. */
+  open(name: string, content: MailContent = emptyContent()): void {
+    const before = this.#ends.get(name)
+    const openings = (before?.openings ?? 0) + 1
+    const life = new Uint8Array(LIFE_BYTES)
+    new TextEncoder().encodeInto(`${name}${openings}`, life)
+    const store = new MailMemory(content, name)
+    const changes: MailChange[] = []
+    const box = mailbox.create(store.heads(), mailbox.LIMITS, life)
+    const out: MailOut = {
+      record: (change) => void changes.push(change),
+      send: (to, message) => this.#say(name, to, encode(mailLayout, message)),
+      emit: (event) => this.#tell(name, `is told: ${this.script.brief(event)}`),
+    }
+    this.#ends.set(name, { name, content, store, box, openings, changes, out })
+  }
+
+  /** Its process dies, with what was not kept, and its connections. Another begins on its store. */
+  restart(name: string, content = this.#end(name).content): void {
+    this.#tell(name, 'is killed, and begins anew')
+    for (const link of this.#links) if (link.split(' ').includes(name)) this.#cut(link, name)
+    this.open(name, content)
+  }
+
+  /** What its store has now, as a copy of its file would. */
+  copy(name: string): MailContent {
+    this.#tell(name, 'is copied')
+    return structuredClone(this.#end(name).content)
+  }
+
+  connect(one: string, other: string): void {
+    this.#tell(one, `has a connection to ${other}`)
+    this.#links.add(`${one} ${other}`)
+    mailbox.connected(this.#end(one).box, this.#now, other)
+    mailbox.connected(this.#end(other).box, this.#now, one)
+    this.#pump()
+  }
+
+  post(from: string, to: string, text: string): void {
+    const end = this.#end(from)
+    const n = mailbox.post(end.box, to, new TextEncoder().encode(text), end.out)
+    this.#tell(from, `posts ${n} to ${to}: "${text}"`)
+    this.#keep(end)
+    this.#pump()
+  }
+
+  /** The next batch with letters comes twice. */
+  twice(): void {
+    this.#twice = true
+  }
+
+  /** It dies in its next turn with letters, before that is kept. */
+  dies(name: string): void {
+    this.#dies = name
+  }
+
+  /** All that is on its way comes, and time passes. */
+  pass(ms: number): void {
+    for (const until = this.#now + ms; this.#now < until;) {
+      this.#now += STEP_MS
+      for (const { from, to, bytes } of this.#air.splice(0)) this.#hear(from, to, bytes)
+      this.#pump()
+    }
+  }
+
+  /** Its owner goes on from what the other has. */
+  adopt(name: string, other: string): void {
+    const end = this.#end(name)
+    const theirs = end.box.peers.get(other)?.link?.theirs
+    if (!theirs) throw new Error(`${name} has not heard what ${other} has`)
+    const adopted = mailbox.adopt(end.box, other, theirs, null, end.store, end.out)
+    this.#tell(name, `adopts what ${other} has: ${this.script.brief(adopted)}`)
+    this.#keep(end)
+  }
+
+  /** What a mailbox has durably of another. */
+  stands(name: string, other: string): void {
+    const head = this.#end(name).store.head(other)
+    const numbers = head && { posted: head.posted, acked: head.acked, heard: head.heard }
+    this.#tell(name, `has of ${other}: ${this.script.brief(numbers)}`)
+  }
+
+  #hear(from: string, to: string, bytes: Uint8Array): void {
+    const end = this.#end(to)
+    mailbox.receive(end.box, this.#now, from, bytes, end.store, end.out)
+    for (let letter; (letter = mailbox.next(end.box, this.#now, from));) {
+      const text = new TextDecoder().decode(letter.body)
+      this.#tell(to, `handles ${letter.n} of ${from}: "${text}"`)
+      if (text.endsWith('?')) this.#answer(end, from, text)
+      mailbox.done(end.box, this.#now, from, end.out)
+      if (this.#dies !== to) continue
+      this.#dies = ''
+      return this.restart(to)
+    }
+    this.#keep(end)
+    mailbox.settle(end.box, from)
+  }
+
+  #answer(end: End, to: string, question: string): void {
+    const n = mailbox.post(end.box, to, new TextEncoder().encode(`re ${question}!`), end.out)
+    this.#tell(end.name, `posts ${n} to ${to}: "re ${question}!"`)
+  }
+
+  #keep(end: End): void {
+    const changes = end.changes.splice(0)
+    for (const change of changes) applyTo(end.content, change)
+    const said = changes.map((change) =>
+      'n' in change ? `${change.kind} ${change.n}` : change.kind,
+    )
+    if (said.length > 0) this.#tell(end.name, `keeps [${said.join(', ')}]`)
+  }
+
+  #pump(): void {
+    for (const { box, store, out } of this.#ends.values()) mailbox.pump(box, this.#now, store, out)
+  }
+
+  #say(from: string, to: string, bytes: Uint8Array): void {
+    const read = readWhole(STANDARD, 'Mail', bytes)
+    const again = this.#twice && this.script.brief(read).includes('n=')
+    this.#tell(from, `-> ${to}  ${this.script.brief(read)}${again ? '   COMES TWICE' : ''}`)
+    for (let n = again ? 2 : 1; n > 0; n--) this.#air.push({ from, to, bytes: bytes.slice() })
+    if (again) this.#twice = false
+  }
+
+  #cut(link: string, dead: string): void {
+    this.#links.delete(link)
+    const [one, other] = link.split(' ') as [string, string]
+    this.#air = this.#air.filter(
+      ({ from, to }) => `${from} ${to}` !== link && `${to} ${from}` !== link,
+    )
+    const left = one === dead ? other : one
+    mailbox.disconnected(this.#end(left).box, dead)
+  }
+
+  #end(name: string): End {
+    return this.#ends.get(name)!
+  }
+
+  #tell(name: string, what: string): void {
+    this.script.tell(this.#now, name, what)
+  }
+}
+
+function shown(bytes: Uint8Array): string {
+  if (bytes.every((byte) => byte === 0)) return '-'
+  if (bytes.length === DIGEST_BYTES) return `#${Buffer.from(bytes.subarray(0, 2)).toString('hex')}`
+  return `"${new TextDecoder().decode(bytes).replaceAll('\0', '')}"`
+}

@@ -1,0 +1,87 @@
+// Goal: what two mailboxes say and keep at each turn of a letter's trip is kept word for word.
+// Method: the shipped mailbox on stores in memory; the test kills processes; UPDATE=1 rewrites.
+import { test } from 'vitest'
+import { compareTranscript } from '../transcript.ts'
+import { Stage } from './stage.ts'
+
+function two(): Stage {
+  const stage = new Stage()
+  stage.open('ada')
+  stage.open('bob')
+  return stage
+}
+
+test('S2, S9, S11: letters, an answer, and acks that ride or go alone (AP-19)', () => {
+  const stage = two()
+  stage.script.scene('ada posts two letters before she has a connection')
+  stage.post('ada', 'bob', 'hat')
+  stage.post('ada', 'bob', 'tea?')
+  stage.script.scene('bob is there, and answers: acks ride on the answer, and go alone')
+  stage.connect('ada', 'bob')
+  stage.pass(100)
+  stage.script.scene('one more, and nothing to answer')
+  stage.post('ada', 'bob', 'scarf')
+  stage.pass(100)
+  for (const [name, other] of [
+    ['ada', 'bob'],
+    ['bob', 'ada'],
+  ] as const)
+    stage.stands(name, other)
+  compareTranscript('mailbox-letters', stage.script.lines)
+})
+
+test('S3, S15, S21: processes that die before and after a letter took effect (AP-19)', () => {
+  const stage = two()
+  stage.connect('ada', 'bob')
+  stage.pass(50)
+  stage.script.scene('bob dies while he handles a letter: nothing of that was, and it comes again')
+  stage.dies('bob')
+  stage.post('ada', 'bob', 'tea?')
+  stage.pass(30)
+  stage.connect('ada', 'bob')
+  stage.pass(100)
+  stage.script.scene('he dies when it has taken effect, and before his ack is out')
+  stage.post('ada', 'bob', 'hat')
+  stage.pass(10)
+  stage.restart('bob')
+  stage.connect('ada', 'bob')
+  stage.pass(100)
+  stage.script.scene('ada dies with a letter posted and not sent')
+  stage.restart('ada')
+  stage.post('ada', 'bob', 'scarf')
+  stage.restart('ada')
+  stage.connect('ada', 'bob')
+  stage.pass(100)
+  stage.script.scene('a batch comes twice: its letter is handled once')
+  stage.twice()
+  stage.post('ada', 'bob', 'milk?')
+  stage.pass(100)
+  compareTranscript('mailbox-restarts', stage.script.lines)
+})
+
+test('S21: a store that went back to an older day, and who goes on from it (AP-19)', () => {
+  const stage = two()
+  stage.connect('ada', 'bob')
+  stage.post('ada', 'bob', 'hat')
+  stage.pass(100)
+  const older = stage.copy('bob')
+  stage.post('ada', 'bob', 'scarf')
+  stage.post('bob', 'ada', 'thanks')
+  stage.pass(100)
+  stage.script.lines.length = 0
+  stage.script.scene('bob begins on the copy, which lacks the last letter of each')
+  stage.restart('bob', older)
+  stage.connect('ada', 'bob')
+  stage.pass(50)
+  stage.script.scene('letters rest')
+  stage.post('ada', 'bob', 'glove')
+  stage.pass(100)
+  stage.script.scene('the owner of ada goes on from what bob has')
+  stage.adopt('ada', 'bob')
+  stage.restart('ada')
+  stage.connect('ada', 'bob')
+  stage.pass(100)
+  stage.stands('ada', 'bob')
+  stage.stands('bob', 'ada')
+  compareTranscript('mailbox-older-store', stage.script.lines)
+})

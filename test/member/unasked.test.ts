@@ -1,0 +1,38 @@
+// Goal: an answer of the hub to what a member did not ask changes nothing.
+// Method: one member by hand, in a session; the hub says what it was not asked.
+import { expect, test } from 'vitest'
+import { joinedLayout } from '../../src/session/messages.ts'
+import { encode } from '../../src/wire/layout.ts'
+import { Hand } from './hand.ts'
+
+const REGISTER = { epoch: 9, primary: 2, backup: 3 }
+
+/** Whatever an answer on the way in could change. */
+function stands({ run }: Hand) {
+  const { phase, found, hub, session } = run.member
+  const { id, me, player, client, topology } = session
+  return { phase, found, hub, id, me, player, topology, ...client.register, mv: client.view.mv }
+}
+
+test('T13: who is in a session founds none, and comes into no other, unasked (AP-19)', () => {
+  const hand = new Hand(2, 3, 'star')
+  const before = stands(hand)
+  const entry = {
+    ...{ session: 'other', game: 'g', room: 'r', register: REGISTER, players: 1, playersMax: 8 },
+    ...({ standing: 'open', topology: 'mesh', terms: '' } as const),
+  }
+  for (const created of [true, false]) hand.hears({ kind: 'added', request: 1, created, entry })
+  const { view } = hand.run.member.session.client
+  const blob = encode(joinedLayout, { kind: 'joined', inc: 7, player: 7, lastSeq: 9, view })
+  hand.hears({ kind: 'reply', session: 's', blob })
+  expect(stands(hand)).toEqual(before)
+})
+
+test('T23: what is told of another session names nobody in ours (AP-19)', () => {
+  const hand = new Hand(2, 3, 'star')
+  const before = stands(hand)
+  const other = { request: 2, session: 'other', register: REGISTER } as const
+  hand.hears({ kind: 'register', ok: true, ...other })
+  hand.hears({ kind: 'attached', present: [2, 3], ...other })
+  expect(stands(hand)).toEqual(before)
+})

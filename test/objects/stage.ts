@@ -1,0 +1,149 @@
+/**
+ * A crew of members with objects, 1 leading, and a line for each message as the document reads it,
+ * each packet of updates, and what members are told. Objects are `creator.count`, versions
+ * `epoch.grants`.
+ */
+
+import type { PeerId } from '../../src/machine.ts'
+import * as objects from '../../src/objects/objects.ts'
+import { readUpdates } from '../standard/objects.ts'
+import { readWhole } from '../standard/reader.ts'
+import { type Read, type Value } from '../standard/values.ts'
+import { Script, standardOf } from '../transcript.ts'
+import * as crew from './crew.ts'
+
+/** Places of the types: anybody takes one of the first; of the second the owner is asked. */
+export const TYPE = { free: 0, asked: 1 } as const
+
+const TYPES = [crew.rules(), crew.rules({ take: 'ask' })]
+const STANDARD = standardOf({
+  types: TYPES.map(({ schema }) => ({ schema: schema.text, moves: false })),
+})
+
+/** See above. */
+export class Stage {
+  readonly script = new Script({ untold: ['ages', 'key', 'mask'] })
+  readonly crew: crew.Crew
+
+  constructor(start: crew.Start = {}) {
+    this.crew = crew.meet({ types: TYPES, ...start })
+    this.crew.ear = {
+      letter: (from, to, bytes) => {
+        const read = readWhole(STANDARD, 'Objects', bytes)
+        this.#tell(from, `-> ${to}  ${this.script.brief(short(read))}`)
+      },
+      packet: ({ from, to, seq, bytes }) => {
+        const read = readUpdates(STANDARD, bytes)
+        this.#tell(from, `-> ${to}  #${seq} ${this.script.brief(read.map(short))}`)
+      },
+      event: (inc, event) => {
+        const { kind, ...more } = event
+        const id = 'key' in more ? { id: objects.idOf(more.key) } : {}
+        this.#tell(inc, `is told: ${this.script.brief({ kind, ...id, ...more })}`)
+      },
+    }
+  }
+
+  create(inc: PeerId, type: number = TYPE.free): number {
+    this.#tell(inc, 'creates an object')
+    return crew.spawn(this.crew, inc, [1, 1], type)
+  }
+
+  set(inc: PeerId, key: number, one: number, field = 0): void {
+    this.#tell(inc, `sets ${field === 0 ? 'one' : 'other'}=${one} of ${objects.idOf(key)}`)
+    crew.write(this.crew, inc, key, one, field)
+  }
+
+  destroy(inc: PeerId, key: number): void {
+    this.#tell(inc, `destroys ${objects.idOf(key)}`)
+    crew.destroy(this.crew, inc, key)
+  }
+
+  take(inc: PeerId, key: number): void {
+    this.#tell(inc, `wants ${objects.idOf(key)}`)
+    crew.take(this.crew, inc, key)
+  }
+
+  give(inc: PeerId, key: number, to: PeerId): void {
+    this.#tell(inc, `gives ${objects.idOf(key)} to ${to}`)
+    crew.give(this.crew, inc, key, to)
+  }
+
+  answer(inc: PeerId, key: number, yes: boolean): void {
+    this.#tell(inc, `says ${yes ? 'yes' : 'no'} about ${objects.idOf(key)}`)
+    crew.reply(this.crew, inc, key, yes)
+  }
+
+  join(inc: PeerId, player: number = inc): void {
+    this.#tell(inc, `comes, as player ${player}`)
+    crew.join(this.crew, inc, player)
+  }
+
+  /** A member is dead, and the others hear it. @param left  it left for good */
+  lose(inc: PeerId, left = false): void {
+    this.#tell(inc, left ? 'leaves' : 'is dead')
+    crew.lose(this.crew, inc, left)
+  }
+
+  takeOver(heir: PeerId): void {
+    this.#tell(this.crew.primary, `is dead, and ${heir} leads`)
+    crew.takeOver(this.crew, heir)
+  }
+
+  /** A packet with what a member has to say leaves, and is lost. */
+  losesPacket(from: PeerId, to: PeerId): void {
+    const packet = crew.pull(this.crew, from, to)
+    if (!packet) throw new Error(`${from} has nothing to say to ${to}`)
+    crew.verdict(this.crew, packet, false)
+    this.#tell(from, `takes #${packet.seq} for lost`)
+  }
+
+  /** One that stays under way. @returns its arrival */
+  packet(from: PeerId, to: PeerId): () => void {
+    const packet = crew.pull(this.crew, from, to)!
+    return () => {
+      this.#tell(to, `hears #${packet.seq}`)
+      crew.land(this.crew, packet)
+      crew.verdict(this.crew, packet, true)
+    }
+  }
+
+  /** All messages from one to another come, and nothing else. */
+  carry(from: PeerId, to: PeerId): void {
+    crew.carry(this.crew, from, to)
+  }
+
+  settle(): void {
+    crew.settle(this.crew)
+  }
+
+  pass(ms: number): void {
+    crew.pass(this.crew, ms)
+  }
+
+  /** How all see an object. */
+  looks(key: number): void {
+    const { crew: all } = this
+    for (const inc of all.states.keys()) {
+      this.#tell(inc, `has ${objects.idOf(key)}: ${crew.look(all, inc, key)}`)
+    }
+  }
+
+  #tell(inc: PeerId, what: string): void {
+    this.script.tell(this.crew.now, `${inc}`, what)
+  }
+}
+
+/** The names of an object and of its version in short. */
+function short(value: Value): Value {
+  if (Array.isArray(value)) return value.map(short)
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value
+  const { creator, count, epoch, grants, ...more } = value
+  const said: Read = {}
+  if (more['kind'] !== undefined) said['kind'] = more['kind']
+  if (creator !== undefined) said['id'] = `${creator as number}.${count as number}`
+  if (grants !== undefined) said['v'] = `${epoch as number}.${grants as number}`
+  else if (epoch !== undefined) said['epoch'] = epoch
+  for (const [name, field] of Object.entries(more)) said[name] = short(field)
+  return said
+}

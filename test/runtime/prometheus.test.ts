@@ -1,0 +1,78 @@
+// Goal: whatever a program of ours shows at /metrics is what Prometheus reads.
+// Method: a reader by the rules of the format, over all texts there are and over hostile names.
+import { describe, expect, test } from 'vitest'
+import { createMetrics } from '../../src/cli/metrics.ts'
+import { create } from '../../src/directory/hub.ts'
+import type { StreamServerCounters } from '../../src/drivers/net/stream-counters.ts'
+import { figuresText } from '../../src/runtime/hub/hub-figures.ts'
+import { metricsOf } from '../../src/runtime/mailbox/figures.ts'
+import { countsText, metricText } from '../../src/runtime/prometheus.ts'
+import { readMetrics } from './prometheus.ts'
+
+const HOSTILE = ['a"b', 'a\\b', 'a\nb', 'a\\"b\\', '{a="b"} 1', 'ä\u{1f0a1}', '', '\\n']
+
+describe('a reader of the format', () => {
+  test.each([
+    ['a line that does not end', 'a 1'],
+    ['HELP that stands twice', '# HELP a b\n# HELP a b\na 1\n'],
+    ['TYPE behind a sample', 'a 1\n# TYPE a gauge\n'],
+    ['a kind that there is not', '# TYPE a number\na 1\n'],
+    ['a metric that is gone back to', 'a 1\nb 1\na{c="d"} 1\n'],
+    ['a sample that stands twice', 'a{b="c",d="e"} 1\na{d="e",b="c"} 2\n'],
+    ['a quote in a label', 'a{b="c"d"} 1\n'],
+    ['an escape that there is not', 'a{b="\\t"} 1\n'],
+    ['a value that is none', 'a one\n'],
+    ['a value as JavaScript writes it', 'a Infinity\n'],
+  ])('refuses %s', (_what, text) => {
+    expect(() => readMetrics(text)).toThrow(/line/)
+  })
+})
+
+describe('a metric as text', () => {
+  test('any label and any help is read as it was', () => {
+    const samples = HOSTILE.map((peer, value) => ({ labels: { peer }, value }))
+    for (const help of HOSTILE) {
+      const [read] = readMetrics(metricText('a', 'gauge', help, samples))
+      expect(read).toEqual({ name: 'a', help, kind: 'gauge', samples })
+    }
+  })
+  test('any value is read as it was', () => {
+    const values = [0, -1, 0.1, 1e-7, 2 ** 60, 1e21, Infinity, -Infinity, NaN]
+    const samples = values.map((value, at) => ({ labels: { at: `${at}` }, value }))
+    const [read] = readMetrics(metricText('a', 'gauge', 'help', samples))
+    expect(read?.samples.map(({ value }) => value)).toEqual(values)
+  })
+  test('counts are one metric, each by the name of what it counts', () => {
+    const read = readMetrics(countsText('a_total', 'help', { badUpgrades: 2, none: 'x' }))
+    const samples = [{ labels: { what: 'bad_upgrades' }, value: 2 }]
+    expect(read).toEqual([{ name: 'a_total', help: 'help', kind: 'counter', samples }])
+  })
+})
+
+test('a whole page of a hub and a mailbox is read, each metric once, with help and a kind', async () => {
+  const metrics = createMetrics()
+  const door = { accepted: 1, wrongOrigin: 0 } as StreamServerCounters
+  const figures = { sessions: 1, streams: 2, members: 3, diskOk: true, door }
+  metrics.add(() => figuresText({ ...figures, hub: create(0, 1).counters }))
+  metrics.add(() => countsText('holdfast_requests_refused_total', 'Requests refused', { host: 1 }))
+  const queue = {
+    waiting: 1,
+    bytes: 2,
+    posted: 3,
+    acked: 2,
+    heard: 1,
+    connected: true,
+    fault: null,
+  }
+  const counters = { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0 }
+  metrics.add(() => {
+    const queues = HOSTILE.map((peer) => ({ ...queue, peer }))
+    return metricsOf({ id: 'a"b\\', queues: queues as never, counters, dead: 0, later: 0 })
+  })
+  const families = readMetrics(await metrics.text())
+  expect(families.length).toBeGreaterThan(30)
+  const unsaid = families.filter(({ help, kind }) => !help || kind === null)
+  expect(unsaid).toEqual([])
+  const [waiting] = families.filter(({ name }) => name === 'holdfast_mailbox_waiting')
+  expect(waiting?.samples.map(({ labels }) => labels['peer'])).toEqual(HOSTILE)
+})

@@ -1,0 +1,77 @@
+/**
+ * Probes on the paths of a real session: where the socket sends, and where a part is called.
+ *
+ * A stack ends where something waits: what a part tells is queued until the verb has returned, and
+ * a change leaves some milliseconds later. So a path is several stacks, and each is taken where it
+ * is deepest: at the socket, in the part, and at the listener of the application.
+ */
+
+import dgram from 'node:dgram'
+import type { Definition, Kind } from '../../src/faces/kind.ts'
+import { framesHere, type Sight } from './stacks.ts'
+
+type Verb = (...args: unknown[]) => unknown
+
+/** The stacks of one path, each place once. */
+export class Trail {
+  readonly sights: Sight[] = []
+
+  /** @param inner  the room that is about to be entered, or was just left */
+  note(at: string, inner?: string): void {
+    if (this.saw(at)) return
+    const frames = framesHere()
+    if (inner !== undefined) frames.push({ room: inner, file: '', line: 0, column: 0 })
+    this.sights.push({ at, frames })
+  }
+
+  saw(at: string): boolean {
+    return this.sights.some((sight) => sight.at === at)
+  }
+}
+
+/** Calls before each datagram that a socket of this process sends. @returns stops it */
+export function watchSockets(sends: () => void): () => void {
+  // oxlint-disable-next-line typescript/unbound-method -- It is put back as it was.
+  const before = dgram.Socket.prototype.send as Verb
+  dgram.Socket.prototype.send = function (this: unknown, ...args: unknown[]) {
+    sends()
+    return before.apply(this, args)
+  } as never
+  return () => void (dgram.Socket.prototype.send = before as never)
+}
+
+/**
+ * The same definition, of whose part one member's verbs are watched.
+ *
+ * @param called  a verb was called, and what it gave once it has returned
+ */
+export function watchPart<Type extends Definition>(
+  type: Type,
+  called: (verb: string, before: boolean, gave: unknown) => void,
+): Type {
+  const kind: Kind = {
+    ...type.kind,
+    open: (definitions, host) => {
+      const opened = type.kind.open(definitions, host)
+      return { ...opened, part: watched(opened.part, called) }
+    },
+  }
+  return { ...type, kind }
+}
+
+function watched<Part extends object>(
+  part: Part,
+  called: (verb: string, before: boolean, gave: unknown) => void,
+): Part {
+  const verbs = Object.entries(part).map(([name, verb]: [string, unknown]) => {
+    if (typeof verb !== 'function') return [name, verb]
+    const run = (...args: unknown[]): unknown => {
+      called(name, true, undefined)
+      const gave = (verb as Verb).apply(part, args)
+      called(name, false, gave)
+      return gave
+    }
+    return [name, run]
+  })
+  return Object.fromEntries(verbs) as Part
+}
