@@ -303,3 +303,72 @@ export interface Environment {
   /** Calls `run` when the process is about to be stopped for a while. @returns removes it */
   onFreeze(run: () => void): () => void
 }
+
+/** Bytes of a key, of whatever kind. */
+export const KEY_BYTES = 32
+/** Bytes of a nonce: no two texts are sealed under one key with the same. */
+export const CIPHER_NONCE_BYTES = 12
+/** How many bytes longer sealed text is. */
+export const TAG_BYTES = 16
+/** Bytes of a signature. */
+export const SIGNATURE_BYTES = 64
+
+/**
+ * Ciphers that do not wait: ChaCha20-Poly1305 (RFC 8439), SHA-256, and HMAC over it. Functions,
+ * none of which needs the object that it was taken from.
+ */
+export interface Ciphers {
+  /** Whose they are, for people: `sodium-native`. */
+  readonly name: string
+  /**
+   * Writes `text.length + TAG_BYTES` bytes, all that `into` has room for. `data` is not sealed,
+   * but the same must be said to open them. `into` shares no memory with the text.
+   */
+  seal(
+    key: Uint8Array,
+    nonce: Uint8Array,
+    data: Uint8Array,
+    text: Uint8Array,
+    into: Uint8Array,
+  ): void
+  /**
+   * Writes the text, all that `into` has room for.
+   *
+   * @returns false if not just these bytes were sealed so; then nothing in `into` means anything
+   */
+  open(
+    key: Uint8Array,
+    nonce: Uint8Array,
+    data: Uint8Array,
+    sealed: Uint8Array,
+    into: Uint8Array,
+  ): boolean
+  /** 32 bytes. */
+  hash(bytes: Uint8Array): Uint8Array
+  /** 32 bytes. */
+  hmac(key: Uint8Array, bytes: Uint8Array): Uint8Array
+}
+
+/** A value, or where the platform makes one wait for it, the promise of one. */
+export type Later<Value> = Value | Promise<Value>
+
+/**
+ * Curves: X25519 (RFC 7748) and Ed25519 (RFC 8032). A handshake may wait for them. Any 32 random
+ * bytes are a secret or a seed.
+ */
+export interface Curves {
+  /** Whose they are, for people: `WebCrypto`. */
+  readonly name: string
+  /**
+   * The point that two secrets have in common, from one and the other's public key. A secret's
+   * public key is what it makes of BASE_POINT. Null for the few points that give nothing secret.
+   */
+  agree(secret: Uint8Array, point: Uint8Array): Later<Uint8Array | null>
+  /** The public key to check signatures of that seed by. */
+  signer(seed: Uint8Array): Later<Uint8Array>
+  sign(seed: Uint8Array, message: Uint8Array): Later<Uint8Array>
+  verify(signer: Uint8Array, message: Uint8Array, signature: Uint8Array): Later<boolean>
+}
+
+/** The point of X25519 from which public keys are made (RFC 7748, section 4.1). */
+export const BASE_POINT: Uint8Array = Uint8Array.of(9, ...new Uint8Array(KEY_BYTES - 1))

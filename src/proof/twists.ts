@@ -7,6 +7,8 @@ import * as commit from '../replication/log.ts'
 import { append } from '../link/reliable.ts'
 import * as link from '../link/rules.ts'
 import type { LinkRules } from '../link/state.ts'
+import * as seal from '../seal/rules.ts'
+import type { SealRules } from '../seal/rules.ts'
 import { server } from '../pieces/decide.ts'
 import * as pieces from '../pieces/pieces.ts'
 import { copyRow, type PiecesRules } from '../pieces/state.ts'
@@ -42,6 +44,27 @@ const LINK: Readonly<Record<LinkBug, Partial<LinkRules>>> = {
 /** The rules of links, with that bug if one is named. */
 export function linkRules(bug: LinkBug | null): LinkRules {
   return twisted(link.RULES, bug && LINK[bug])
+}
+
+/** Bugs of sealing. */
+export type SealBug =
+  | 'no-replay-window'
+  | 'stands-by-handshake'
+  | 'counter-ignored'
+  | 'moved-without-challenge'
+  | 'both-stand'
+
+const SEAL: Readonly<Record<SealBug, Partial<SealRules>>> = {
+  'no-replay-window': { isNew: () => true },
+  'stands-by-handshake': { stands: () => true },
+  'counter-ignored': { isNewer: () => true },
+  'moved-without-challenge': { moves: () => true },
+  'both-stand': { oursStands: () => false },
+}
+
+/** The rules of sealing, with that bug if one is named. */
+export function sealRules(bug: SealBug | null): SealRules {
+  return twisted(seal.RULES, bug && SEAL[bug])
 }
 
 /** Bugs of the session. */

@@ -49,6 +49,8 @@ import * as hubMessages from '../../src/directory/messages.ts'
 import { EPOCH_MAX, SESSIONS_MAX } from '../../src/directory/register.ts'
 import * as machine from '../../src/machine.ts'
 import * as replication from '../../src/replication/layouts.ts'
+import * as seal from '../../src/seal/limits.ts'
+import * as sealMessages from '../../src/seal/messages.ts'
 import * as session from '../../src/session/messages.ts'
 import * as slotsMessages from '../../src/slots/messages.ts'
 import * as slots from '../../src/slots/slots.ts'
@@ -86,6 +88,9 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   CustomSnapshot: custom.customSnapshot,
   Mail: mail.mailLayout,
   MailGreeting: mail.greetingLayout,
+  SealFirst: sealMessages.firstLayout,
+  SealSecond: sealMessages.secondLayout,
+  SealWord: sealMessages.wordLayout,
 }
 
 const LIMITS: Record<string, number> = {
@@ -116,6 +121,7 @@ const LIMITS: Record<string, number> = {
   ...pick(pieceChanges),
   ...pick(levels),
   ...pick(mail),
+  ...pick(seal),
   LIVES_MAX,
   PIECE_SEQ_MAX: pieces.SEQ_MODULUS - 1,
   GENERATION_MAX: pieces.GENERATIONS - 1,
@@ -282,8 +288,9 @@ describe('a captured session', () => {
 
   test('is read to the last byte, and every kind of message was in it', () => {
     // Pieces have a session of their own (pieces.test.ts), mailboxes none (mailbox.test.ts), and
-    // parts by others are in no session that is ours (test/faces/part.test.ts).
-    const sets = [...standard.sets].filter(([set]) => !/^(Piece|Mail|Custom)/.test(set))
+    // parts by others are in no session that is ours (test/faces/part.test.ts), and nothing is
+    // sealed yet (seal.test.ts).
+    const sets = [...standard.sets].filter(([set]) => !/^(Piece|Mail|Custom|Seal)/.test(set))
     const kinds = sets.flatMap(([set, messages]) =>
       [...messages.values()].map(({ kind }) => `${set} ${kind}`),
     )

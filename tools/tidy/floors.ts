@@ -11,7 +11,7 @@ import type { Complaint, Node, Source } from './source.ts'
 export const FLOORS: readonly (readonly string[])[] = [
   ['codes.ts', 'machine.ts', 'ports.ts', 'bucket.ts'],
   ['wire', 'motion', 'faults'],
-  ['link', 'replication', 'directory', 'drivers', 'sim'],
+  ['link', 'seal', 'replication', 'directory', 'drivers', 'sim'],
   ['session', 'objects', 'actions', 'pieces', 'mailbox', 'slots', 'rpc', 'custom'],
   ['member'],
   ['runtime'],
@@ -161,14 +161,15 @@ export function circles(sources: readonly Source[]): Complaint[] {
 /** What of Node an entry point for browsers reaches. @param door such as `src/browser.ts` */
 export function nodeReached(door: string, sources: readonly Source[]): Complaint[] {
   return reached(door, sources, imports).flatMap(({ source, to, at, aim }) => {
-    if (aim !== null || !/^(node:|ws$|libsql$|cac$)/.test(to)) return []
+    if (aim !== null || !/^(node:|(ws|libsql|cac|sodium-native|libsodium-wrappers)$)/.test(to))
+      return []
     return complain(source, at, `${to} is not to be had where ${door} leads`)
   })
 }
 
 /** Modules that a mailbox does without: it needs no session. */
 const OF_SESSIONS = [
-  ...['link', 'replication', 'directory', 'motion', 'session', 'objects', 'actions'],
+  ...['link', 'seal', 'replication', 'directory', 'motion', 'session', 'objects', 'actions'],
   ...['pieces', 'slots', 'rpc', 'custom', 'member'],
 ]
 

@@ -14,6 +14,8 @@ import * as objects from './objects-scopes.ts'
 import { piecesModel } from './pieces.ts'
 import * as pieces from './pieces-scopes.ts'
 import * as restarts from './restarts.ts'
+import { sealModel } from './seal.ts'
+import * as seal from './seal-scopes.ts'
 import { createModel } from './session.ts'
 import * as session from './session-scopes.ts'
 import { slotsModel } from './slots.ts'
@@ -48,6 +50,7 @@ export const STATES_MAX = 10_000_000
 /** Rooms that have models, and those. */
 export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   link: linkModels(),
+  seal: sealModels(),
   session: [...sessionModels(), ...leaseModels(), ...takeoverModels()],
   objects: objectsModels(),
   pieces: piecesModels(),
@@ -67,6 +70,16 @@ function linkModels(): NamedModel[] {
     }),
     ...planted,
   ]
+}
+
+function sealModels(): NamedModel[] {
+  const good = seal.GOOD.map(({ scope, says, deep = false }) =>
+    named(scope.name, says, () => sealModel(scope), { deep }),
+  )
+  const planted = seal.PLANTED.map(({ scope, violates }) =>
+    named(scope.name, scope.bug!, () => sealModel(scope), { violates }),
+  )
+  return [...good, ...planted]
 }
 
 function sessionModels(): NamedModel[] {

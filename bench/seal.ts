@@ -1,0 +1,245 @@
+/**
+ * Sealing: what a packet costs with each driver, beside bare calls of the same cipher and plain
+ * node:crypto; handshakes a second; and what a page would load more.
+ */
+
+import { readFileSync } from 'node:fs'
+import { libsodium, libsodiumCurves } from '../src/drivers/crypto/libsodium.ts'
+import { nobleCiphers } from '../src/drivers/crypto/noble-ciphers.ts'
+import { nobleCurves } from '../src/drivers/crypto/noble-curves.ts'
+import { nodeCiphers, nodeCurves } from '../src/drivers/crypto/node-crypto.ts'
+import { openOnNode } from '../src/drivers/crypto/node.ts'
+import { sodiumNative } from '../src/drivers/crypto/sodium-native.ts'
+import { webCurves } from '../src/drivers/crypto/web-curves.ts'
+import { BASE_POINT, type Ciphers, type Curves, TAG_BYTES } from '../src/ports.ts'
+import * as machine from '../src/seal/seal.ts'
+import type { Seal, SealSink } from '../src/seal/state.ts'
+import { atMost, type BenchReport, type Goal, type Table, unjudged } from './report.ts'
+import { bundle, weigh } from './size/bundles.ts'
+import { firstGame } from './size/first-game.ts'
+
+/** For the list of benches. */
+export const about = 'sealing: a packet and a handshake by driver, and what pages load more'
+
+const SIZES = [64, 1_160] as const
+const ROUNDS = 5
+/** What a page of the first game may load more. */
+const GOAL_KB = 6
+
+/** Measures; `quick` takes fewer packets and judges no times. */
+export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
+  const all = [sodiumNative(), await libsodium(), nodeCiphers, nobleCiphers]
+  const drivers = all.filter((one) => one !== null)
+  const count = quick ? 500 : 4_000
+  const packets = drivers.map((ciphers) => packetRow(ciphers, count))
+  const reference = packets.find(({ name }) => name === nodeCiphers.name)!
+  const { ciphers } = await openOnNode(() => {
+    throw new Error('as where it is not installed')
+  })
+  const plain = packets.find(({ name }) => name === ciphers.name)!
+  const curves = [await libsodiumCurves(), nodeCurves, await webCurves(), nobleCurves].filter(
+    (one) => one !== null,
+  )
+  const hands: [string, number, number][] = []
+  for (const one of curves) hands.push(await handshakeRow(one, quick ? 10 : 60))
+  const more = await pageKilobytes()
+  const goals: Goal[] = [
+    ...plain.sizes.map(({ size, sealed, bare }) => {
+      return atMost(`${plain.name}, ${size} B: a packet / bare calls`, sealed / bare, 1.3, 'x')
+    }),
+    atMost('a page of the first game more, gzipped', more, GOAL_KB, 'kB'),
+  ]
+  return {
+    tables: [packetTable(packets, reference), handshakeTable(hands)],
+    goals: quick ? goals.map((goal) => (goal.unit === 'kB' ? goal : unjudged(goal))) : goals,
+    notes: [
+      'A handshake is message 1, message 2 and the first word each way: ten points of X25519.',
+      'What a page loads more is sealing with @noble/ciphers and the platform’s curves.',
+    ],
+  }
+}
+
+function packetTable(packets: readonly PacketRow[], reference: PacketRow): Table {
+  return {
+    title: 'one packet sealed and opened, microseconds of a processor',
+    columns: ['driver', 'bytes', 'bare calls', 'by the machine', 'ratio', 'node:crypto bare, x'],
+    rows: packets.flatMap(({ name, sizes }) => {
+      return sizes.map(({ size, bare, sealed }, at) => {
+        const beside = bare / reference.sizes[at]!.bare
+        return [name, size, round(bare), round(sealed), round(sealed / bare), round(beside)]
+      })
+    }),
+  }
+}
+
+function handshakeTable(rows: Table['rows']): Table {
+  const columns = ['curves', 'a second of a processor', 'milliseconds']
+  return { title: 'handshakes, both ends in one thread', columns, rows }
+}
+
+const round = (value: number): number => Number(value.toPrecision(3))
+
+interface PacketRow {
+  name: string
+  sizes: { size: number; bare: number; sealed: number }[]
+}
+
+function packetRow(ciphers: Ciphers, count: number): PacketRow {
+  const sizes = SIZES.map((size) => {
+    const text = new Uint8Array(size).fill(7)
+    const [bare, sealed] = [bareOf(ciphers, text), machineOf(ciphers, text)]
+    // In turns, so that what else the machine does befalls both.
+    const best = [Infinity, Infinity]
+    for (let round = 0; round < ROUNDS; round++) {
+      best[0] = Math.min(best[0]!, timed(bare, count))
+      best[1] = Math.min(best[1]!, timed(sealed, count))
+    }
+    return { size, bare: best[0]!, sealed: best[1]! }
+  })
+  return { name: ciphers.name, sizes }
+}
+
+function timed(work: () => void, count: number): number {
+  const before = processor()
+  for (let n = 0; n < count; n++) work()
+  return (processor() - before) / count
+}
+
+/** Microseconds of a processor that this process has used: others do not count. */
+function processor(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+function bareOf(ciphers: Ciphers, text: Uint8Array): () => void {
+  const [key, nonce, data] = [new Uint8Array(32), new Uint8Array(12), new Uint8Array(7)]
+  const [sealed, opened] = [new Uint8Array(text.length + TAG_BYTES), new Uint8Array(text.length)]
+  return () => {
+    ciphers.seal(key, nonce, data, text, sealed)
+    if (!ciphers.open(key, nonce, data, sealed, opened)) throw new Error('does not open')
+  }
+}
+
+function machineOf(ciphers: Ciphers, text: Uint8Array): () => void {
+  const [ada, bea] = [endOf(ciphers, 1), endOf(ciphers, 2)]
+  const limits = { now: 0 }
+  const toBea = sinkTo(bea, limits)
+  ask(ada, bea, limits)
+  const peer = machine.nameOf(bea.seal.point)
+  return () => {
+    if (!machine.send(ada.seal, 0, peer, text, toBea)) throw new Error('it did not leave')
+  }
+}
+
+interface End {
+  seal: Seal
+  waiting: [job: number, pairs: readonly (readonly [Uint8Array, Uint8Array])[]][]
+  mail: Uint8Array[]
+}
+
+function endOf(ciphers: Ciphers, me: number): End {
+  const secret = new Uint8Array(32).fill(me)
+  const point = nodeCurves.agree(secret, BASE_POINT) as Uint8Array
+  const seed = new Uint8Array(32).fill(me + 100)
+  const [firsts, firstsOfOne] = [
+    { max: 1e6, perSecond: 0 },
+    { max: 1e6, perSecond: 0 },
+  ]
+  const limits = { window: 2048, rekeyMs: Infinity, rekeyPackets: Infinity, overlapMs: 0 }
+  const options = { ciphers, session: 'bench', secret, point, seed, me }
+  const seal = machine.create(0, { ...options, limits: { ...limits, firsts, firstsOfOne } })
+  return { seal, waiting: [], mail: [] }
+}
+
+/** What leaves comes at once. */
+function sinkTo(other: End, at: { now: number }): SealSink {
+  const nothing: SealSink = {
+    datagram: () => {},
+    agree: () => {},
+    packet: () => {},
+    admit: () => null,
+    event: () => {},
+  }
+  const datagram = (_to: string, bytes: Uint8Array): void => {
+    machine.receive(other.seal, at.now, 'a', bytes, nothing)
+  }
+  return { ...nothing, datagram }
+}
+
+function sinkOf(end: End): SealSink {
+  return {
+    datagram: (_to, bytes) => end.mail.push(new Uint8Array(bytes)),
+    agree: (job, pairs) => end.waiting.push([job, pairs]),
+    packet: () => {},
+    admit: () => null,
+    event: () => {},
+  }
+}
+
+function ask(ada: End, bea: End, at: { now: number }, curves: Curves = nodeCurves): void {
+  const outs = [sinkOf(ada), sinkOf(bea)] as const
+  const peer = machine.nameOf(bea.seal.point)
+  machine.ask(ada.seal, at.now, { peer, to: 2, addresses: ['a'] }, outs[0])
+  for (let busy = true; busy;) {
+    busy = false
+    for (const [n, end] of [ada, bea].entries()) {
+      for (let next = end.waiting.shift(); next; next = end.waiting.shift()) {
+        const shared = next[1].map(([secret, point]) => curves.agree(secret, point) as Uint8Array)
+        machine.agreed(end.seal, at.now, next[0], shared, outs[n]!)
+        busy = true
+      }
+      const other = n === 0 ? bea : ada
+      for (let bytes = end.mail.shift(); bytes; bytes = end.mail.shift()) {
+        machine.receive(other.seal, at.now, 'a', bytes, outs[1 - n]!)
+        busy = true
+      }
+    }
+  }
+}
+
+async function handshakeRow(curves: Curves, count: number): Promise<[string, number, number]> {
+  const { ciphers } = await openOnNode()
+  const [ada, bea] = [endOf(ciphers, 1), endOf(ciphers, 2)]
+  const waits = (await webCurves())?.name === curves.name
+  const before = processor()
+  for (let n = 0; n < count; n++) {
+    if (waits) await askLater(ada, bea, curves)
+    else ask(ada, bea, { now: 0 }, curves)
+  }
+  if (bea.seal.counters.handshakes !== count) throw new Error('a handshake failed')
+  const ms = (processor() - before) / 1_000 / count
+  return [curves.name, round(1_000 / ms), round(ms)]
+}
+
+async function askLater(ada: End, bea: End, curves: Curves): Promise<void> {
+  const outs = [sinkOf(ada), sinkOf(bea)] as const
+  const peer = machine.nameOf(bea.seal.point)
+  machine.ask(ada.seal, 0, { peer, to: 2, addresses: ['a'] }, outs[0])
+  for (let busy = true; busy;) {
+    busy = false
+    for (const [n, end] of [ada, bea].entries()) {
+      for (let next = end.waiting.shift(); next; next = end.waiting.shift()) {
+        const points = next[1].map(async ([secret, point]) => await curves.agree(secret, point))
+        machine.agreed(end.seal, 0, next[0], await Promise.all(points), outs[n]!)
+        busy = true
+      }
+      const other = n === 0 ? bea : ada
+      for (let bytes = end.mail.shift(); bytes; bytes = end.mail.shift()) {
+        machine.receive(other.seal, 0, 'a', bytes, outs[1 - n]!)
+        busy = true
+      }
+    }
+  }
+}
+
+/** The first game with sealing beside it, less the game alone. */
+async function pageKilobytes(): Promise<number> {
+  const folder = 'games/first'
+  const game = readFileSync(`${folder}/main.ts`, 'utf8')
+  const more = [
+    "export * as sealing from '../../src/seal/seal.ts'",
+    "export * from '../../src/drivers/crypto/browser.ts'",
+  ]
+  const { code } = await bundle({ text: [game, ...more].join('\n'), folder, place: 'browser' })
+  return (weigh(code).gzipped - weigh((await firstGame()).code).gzipped) / 1_000
+}

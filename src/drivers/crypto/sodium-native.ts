@@ -1,0 +1,50 @@
+/**
+ * The package sodium-native: libsodium as a binary. It is the fastest there is on Node, and 18
+ * megabytes; so it is an optional peer of this package, and taken where somebody installed it.
+ */
+
+import { createRequire } from 'node:module'
+import type { Ciphers } from '../../ports.ts'
+import { hashes } from './hashes.ts'
+
+type Bytes = Uint8Array
+
+/** What is called of it. */
+interface Sodium {
+  crypto_aead_chacha20poly1305_ietf_encrypt(
+    ...of: [into: Bytes, text: Bytes, data: Bytes | null, none: null, nonce: Bytes, key: Bytes]
+  ): number
+  /** @throws Error if these bytes were not sealed so */
+  crypto_aead_chacha20poly1305_ietf_decrypt(
+    ...of: [into: Bytes, none: null, sealed: Bytes, data: Bytes | null, nonce: Bytes, key: Bytes]
+  ): number
+}
+
+const require = createRequire(import.meta.url)
+
+/** Its ciphers; null where it is not installed. @param load  what loads it, for a test */
+export function sodiumNative(load: () => unknown = () => require('sodium-native')): Ciphers | null {
+  let sodium: Sodium
+  try {
+    sodium = load() as Sodium
+  } catch {
+    return null
+  }
+  return {
+    name: 'sodium-native',
+    seal: (key, nonce, data, text, into) => {
+      const known = data.length === 0 ? null : data
+      sodium.crypto_aead_chacha20poly1305_ietf_encrypt(into, text, known, null, nonce, key)
+    },
+    open: (key, nonce, data, sealed, into) => {
+      const known = data.length === 0 ? null : data
+      try {
+        sodium.crypto_aead_chacha20poly1305_ietf_decrypt(into, null, sealed, known, nonce, key)
+        return true
+      } catch {
+        return false
+      }
+    },
+    ...hashes,
+  }
+}

@@ -1,0 +1,211 @@
+/** Handshakes of others: who asks is read in three steps, each of which may wait for curves. */
+
+import type { Millis } from '../machine.ts'
+import { KEY_BYTES } from '../ports.ts'
+import { sameBytes } from '../wire/digest.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { askThere } from './asking.ts'
+import { ANSWERING_MS, FIRST_MIN, JOBS_MAX, MAC_BYTES, SEAL_VERSION } from './limits.ts'
+import * as links from './links.ts'
+import * as messages from './messages.ts'
+import { FIRST_HEAD, KIND, SECOND_HEAD } from './messages.ts'
+import * as noise from './noise.ts'
+import { isAffordable, isProven, proven } from './proofs.ts'
+import * as state from './state.ts'
+import type { Job, Peer, PeerKey, Seal, SealSink } from './state.ts'
+
+type Of<Kind extends Job['kind']> = Extract<Job, { kind: Kind }>
+
+/** A message 1 came. What it costs rises with what it has proved. */
+export function asked(
+  seal: Seal,
+  now: Millis,
+  from: string,
+  bytes: Uint8Array,
+  out: SealSink,
+): void {
+  const { counters } = seal
+  if (bytes.length < FIRST_MIN) return void counters.malformed++
+  if (bytes[1] !== SEAL_VERSION) {
+    counters.version++
+    out.datagram(from, messages.versionDatagram(messages.indexAt(bytes, 2)))
+    return
+  }
+  if (!isProven(seal, bytes, bytes.length - MAC_BYTES)) return void counters.unproven++
+  if (repeats(seal, from, bytes, out)) return
+  if (!isAffordable(seal, now, from, bytes, out)) return
+  if (seal.jobs.size >= JOBS_MAX) return void counters.busy++
+  const copy = new Uint8Array(bytes)
+  const e = eOf(copy)
+  state.agree(seal, { kind: 'asker', from, bytes: copy }, [[seal.secret, e]], out)
+}
+
+function eOf(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(FIRST_HEAD, FIRST_HEAD + KEY_BYTES)
+}
+
+/** Message 1 that was answered before is answered with the same bytes, which cost nothing. */
+function repeats({ peers }: Seal, from: string, bytes: Uint8Array, out: SealSink): boolean {
+  const e = eOf(bytes)
+  for (const { answering } of peers.values()) {
+    if (!answering || !sameBytes(answering.e, e)) continue
+    // Two addresses cannot both be shown by one sealed packet.
+    if (answering.address !== from) answering.address = ''
+    out.datagram(from, answering.message)
+    return true
+  }
+  return false
+}
+
+function noiseOf(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(FIRST_HEAD, bytes.length - 2 * MAC_BYTES)
+}
+
+/** The first curve is computed: it says who asks. */
+export function asker(
+  seal: Seal,
+  job: Of<'asker'>,
+  shared: readonly (Uint8Array | null)[],
+  out: SealSink,
+): void {
+  const [es] = shared
+  const said = noise.begin(seal.ciphers, seal.prologue, seal.point)
+  const point = es ? noise.readAsker(seal.ciphers, said, noiseOf(job.bytes), es) : null
+  if (!point) return void seal.counters.forged++
+  const next: Job = { ...job, kind: 'first', noise: said, point }
+  state.agree(seal, next, [[seal.secret, point]], out)
+}
+
+/** The second is: it says that the asker has the secret of that key, and what it wants. */
+export function first(
+  seal: Seal,
+  now: Millis,
+  job: Of<'first'>,
+  shared: readonly (Uint8Array | null)[],
+  out: SealSink,
+): void {
+  const [ss] = shared
+  const plain = ss ? noise.readFirst(seal.ciphers, job.noise, noiseOf(job.bytes), ss) : null
+  const told = plain && decode(messages.firstLayout, plain)
+  const name = state.nameOf(job.point)
+  const own = state.nameOf(seal.point)
+  if (!told || name === own) return void seal.counters.forged++
+  if (told.to !== seal.me) return void seal.counters.misled++
+  const peer = state.peerOf(seal, name)
+  if (!peer) return void seal.counters.busy++
+  if (!isTurn(seal, now, peer, name, told.counter, job, out)) return
+  const { from, epoch, link, again, join } = told
+  const why = links.isGone(peer, link, again)
+    ? 'gone'
+    : out.admit({ peer: name, from, address: job.from, epoch, link, again, join })
+  if (why === null && from !== 0) peer.inc = from
+  const theirs = messages.indexAt(job.bytes, 2)
+  const e = new Uint8Array(eOf(job.bytes))
+  const { noise: said } = job
+  const next: Job = {
+    kind: 'answer',
+    from: job.from,
+    first: told,
+    e,
+    noise: said,
+    ...{ peer: name, theirs, why },
+  }
+  const secret = state.draw(seal)
+  const pairs = [state.publicOf(secret), [secret, e], [secret, job.point]] as const
+  state.agree(seal, next, pairs, out)
+}
+
+/** Whether it is newer than all before, and ours does not stand in its way. */
+function isTurn(
+  seal: Seal,
+  now: Millis,
+  peer: Peer,
+  name: PeerKey,
+  counter: number,
+  { from, bytes }: Of<'first'>,
+  out: SealSink,
+): boolean {
+  const newest = Math.max(peer.heard, peer.answering?.counter ?? 0)
+  if (!seal.rules.isNewer(counter, newest)) {
+    seal.counters.old++
+    return false
+  }
+  if (!peer.asking || !seal.rules.oursStands(state.nameOf(seal.point), name)) return true
+  seal.counters.crossed++
+  askThere(seal, now, peer, from, bytes.length, out)
+  return false
+}
+
+/** All are: message 2 is made and sent. */
+export function answer(
+  seal: Seal,
+  now: Millis,
+  job: Of<'answer'>,
+  shared: readonly (Uint8Array | null)[],
+  out: SealSink,
+): void {
+  const peer = seal.peers.get(job.peer)
+  const [e, ee, se] = shared
+  const { counter, link, again } = job.first
+  // Meanwhile another one of this peer may have been answered, or the peer dropped.
+  const newest = peer ? Math.max(peer.heard, peer.answering?.counter ?? 0) : Infinity
+  if (!peer || !e || !ee || !se || !seal.rules.isNewer(counter, newest)) {
+    seal.counters.old++
+    return
+  }
+  if (peer.answering) state.endKeys(seal, peer.answering.index)
+  const { why, from: address } = job
+  const index = why === null ? state.drawIndex(seal) : 0
+  const message = secondOf(seal, job, index, { e, ee, se })
+  const until = now + ANSWERING_MS
+  peer.answering = { counter, e: job.e, message, index, link, again, address, until }
+  state.schedule(seal, until)
+  if (why !== null) seal.counters.refused++
+  else {
+    const [opening, sealing] = noise.split(seal.ciphers, job.noise)
+    const { peer: name, theirs } = job
+    state.addKeys(seal, now, index, { peer: name, theirs, link, sealing, opening, asked: false })
+  }
+  out.datagram(address, message)
+  if (why === null && seal.rules.stands('handshake')) confirmed(seal, now, peer, address, out)
+}
+
+function secondOf(
+  seal: Seal,
+  { why, noise: said, theirs, peer }: Of<'answer'>,
+  index: number,
+  keys: Parameters<typeof noise.writeSecond>[2],
+): Uint8Array {
+  const told = why === null ? ({ kind: 'yes' } as const) : ({ kind: 'no', why } as const)
+  const payload = encode(messages.secondLayout, told)
+  const second = noise.writeSecond(seal.ciphers, said, keys, payload)
+  const head = new Uint8Array(SECOND_HEAD)
+  head[0] = KIND.second
+  messages.putIndex(head, 1, index)
+  messages.putIndex(head, 5, theirs)
+  const proof = state.keyFor(seal, 'proof', state.pointOf(peer)!)
+  return proven(seal, proof, noise.joined(head, second))
+}
+
+/** The first packet under these keys came: it could only be sealed by who read our message 2. */
+export function confirmed(seal: Seal, now: Millis, peer: Peer, from: string, out: SealSink): void {
+  const { index, counter, again, address } = peer.answering!
+  peer.heard = Math.max(peer.heard, counter)
+  peer.answering = null
+  // Of two that crossed, theirs stands.
+  peer.asking = null
+  // Message 2 went to one address alone, and from there it is answered.
+  const isProven = address === from
+  const place = address === '' ? from : address
+  links.stand(seal, now, index, { again, address: place, proven: isProven }, out)
+}
+
+/** Ends what nobody confirmed. @returns when it is due next */
+export function wake(seal: Seal, now: Millis, peer: Peer): Millis {
+  const { answering } = peer
+  if (!answering) return Infinity
+  if (now < answering.until) return answering.until
+  state.endKeys(seal, answering.index)
+  peer.answering = null
+  return Infinity
+}

@@ -1,0 +1,263 @@
+/** Links that stand: sealing, opening, their keys, and where the other end is. */
+
+import type { Millis } from '../machine.ts'
+import { DATAGRAM_MAX, TAG_BYTES } from '../ports.ts'
+import { sameBytes } from '../wire/digest.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { CHALLENGE_BYTES, CHALLENGE_MS, KEY_LIFE_MS, KEY_PACKETS_MAX } from './limits.ts'
+import { PROBES_MAX } from './limits.ts'
+import { headBytes, KIND, type Word, wordLayout, writeHead } from './messages.ts'
+import { nonceOf } from './noise.ts'
+import * as state from './state.ts'
+import type { Keys, Link, Peer, PeerKey, Probe, Seal, SealSink } from './state.ts'
+
+// What is sealed leaves within the call, so one place serves all.
+const outgoing = new Uint8Array(DATAGRAM_MAX)
+
+/** Whether new keys are wanted for a link that is not there. */
+export function isGone({ link }: Peer, number: number, again: boolean): boolean {
+  return again && link?.number !== number
+}
+
+/** Keys come into force: new ones of the link that stands, or a new link in place of all before. */
+export function stand(
+  seal: Seal,
+  now: Millis,
+  index: number,
+  { again, address, proven }: { again: boolean; address: string; proven: boolean },
+  out: SealSink,
+): void {
+  const keys = seal.keys.get(index)!
+  const peer = seal.peers.get(keys.peer)!
+  const { link } = peer
+  seal.counters.handshakes++
+  state.schedule(seal, rekeyAt(seal, keys))
+  if (again && link?.number === keys.link) {
+    seal.counters.rekeys++
+    state.endKeys(seal, link.previous)
+    const before = seal.keys.get(link.current)
+    if (before) before.until = now + seal.limits.overlapMs
+    link.previous = before ? link.current : 0
+    link.current = index
+    state.schedule(seal, now + seal.limits.overlapMs)
+    return
+  }
+  if (link) {
+    state.endKeys(seal, link.current)
+    state.endKeys(seal, link.previous)
+  }
+  const made = { number: keys.link, current: index, previous: 0, address, proven, probes: [] }
+  peer.link = made
+  out.event({ kind: 'up', peer: keys.peer, link: keys.link, asked: keys.asked, address })
+}
+
+/** There is no link any more. */
+export function end(
+  seal: Seal,
+  peer: Peer,
+  name: PeerKey,
+  why: 'gone' | 'spent',
+  out: SealSink,
+): void {
+  const { link } = peer
+  if (!link) return
+  state.endKeys(seal, link.current)
+  state.endKeys(seal, link.previous)
+  peer.link = null
+  out.event({ kind: 'down', peer: name, why })
+}
+
+/** Seals a text under the newest keys of the link. @returns false if it could not leave */
+export function send(
+  seal: Seal,
+  now: Millis,
+  name: PeerKey,
+  text: Uint8Array,
+  out: SealSink,
+): boolean {
+  const link = seal.peers.get(name)?.link
+  const keys = link && seal.keys.get(link.current)
+  if (!keys || isSpent(keys, now) || !hasCredit(link, link.address, costOf(keys, text))) {
+    seal.counters.unsent++
+    return false
+  }
+  const length = put(seal, keys, KIND.packet, text)
+  if (keys.sent >= rekeyPackets(seal, keys)) state.schedule(seal, now)
+  out.datagram(link.address, outgoing.subarray(0, length))
+  return true
+}
+
+/** Seals a word of our own under those keys, if so much may go there. */
+export function say(
+  seal: Seal,
+  now: Millis,
+  index: number,
+  to: string,
+  word: Word,
+  out: SealSink,
+): void {
+  const keys = seal.keys.get(index)
+  const link = keys && seal.peers.get(keys.peer)?.link
+  const text = encode(wordLayout, word)
+  if (!link || isSpent(keys, now) || !hasCredit(link, to, costOf(keys, text))) return
+  const length = put(seal, keys, KIND.word, text)
+  out.datagram(to, outgoing.subarray(0, length))
+}
+
+function put({ ciphers }: Seal, keys: Keys, kind: number, text: Uint8Array): number {
+  const counter = keys.sent++
+  const head = writeHead(outgoing, kind, keys.theirs, counter)
+  const length = head + text.length + TAG_BYTES
+  const into = outgoing.subarray(head, length)
+  ciphers.seal(keys.sealing, nonceOf(counter), outgoing.subarray(0, head), text, into)
+  return length
+}
+
+function costOf({ sent }: Keys, text: Uint8Array): number {
+  return headBytes(sent) + text.length + TAG_BYTES
+}
+
+function isSpent({ born, sent }: Keys, now: Millis): boolean {
+  return sent >= KEY_PACKETS_MAX || now >= born + KEY_LIFE_MS
+}
+
+// Whoever asked for keys asks for the next ones first; the other when that did not happen.
+function rekeyAt({ limits }: Seal, { born, asked }: Keys): Millis {
+  return born + limits.rekeyMs + (asked ? 0 : limits.overlapMs * 2)
+}
+
+function rekeyPackets({ limits }: Seal, { asked }: Keys): number {
+  return asked ? limits.rekeyPackets : limits.rekeyPackets * 1.5
+}
+
+/** A word came, or a packet without anything for the layer above. */
+export function heard(
+  seal: Seal,
+  now: Millis,
+  keys: Keys,
+  index: number,
+  from: string,
+  text: Uint8Array,
+  out: SealSink,
+): void {
+  const word = decode(wordLayout, text)
+  const peer = seal.peers.get(keys.peer)!
+  if (!word || !peer.link) return void seal.counters.malformed++
+  switch (word.kind) {
+    case 'here':
+      // Who asked goes on saying so until it hears from us; we do not.
+      if (!keys.asked && peer.link.proven) say(seal, now, index, peer.link.address, word, out)
+      break
+    case 'challenge':
+      say(seal, now, peer.link.current, from, { ...word, kind: 'answer' }, out)
+      break
+    case 'answer':
+      arrive(seal, peer.link, keys.peer, from, word.number, out)
+      break
+  }
+}
+
+/** A challenge is answered from where it was sent. */
+function arrive(
+  seal: Seal,
+  link: Link,
+  name: PeerKey,
+  from: string,
+  number: Uint8Array,
+  out: SealSink,
+): void {
+  const probe = link.probes.find(({ address }) => address === from)
+  const isRight = probe !== undefined && sameBytes(probe.number, number)
+  if (isRight && seal.rules.moves('answer')) settle(seal, link, name, from, out)
+}
+
+function settle(seal: Seal, link: Link, name: PeerKey, address: string, out: SealSink): void {
+  link.proven = true
+  link.probes = []
+  if (link.address === address) return
+  link.address = address
+  seal.counters.moves++
+  out.event({ kind: 'moved', peer: name, address })
+}
+
+/** So many bytes of a peer came from there: as many may go back, before it is known to be there. */
+export function credit(
+  seal: Seal,
+  name: PeerKey,
+  from: string,
+  bytes: number,
+  out: SealSink,
+): void {
+  const link = seal.peers.get(name)?.link
+  if (!link || (link.proven && link.address === from)) return
+  if (seal.rules.moves('packet')) return settle(seal, link, name, from, out)
+  probeOf(seal, link, from).credit += bytes
+}
+
+/** If the peer is not known to be there, it is asked, when enough came from there. */
+export function challenge(
+  seal: Seal,
+  now: Millis,
+  name: PeerKey,
+  from: string,
+  out: SealSink,
+): void {
+  const link = seal.peers.get(name)?.link
+  const probe = link?.probes.find(({ address }) => address === from)
+  const keys = link && seal.keys.get(link.current)
+  if (!keys || !probe || now < probe.at + CHALLENGE_MS) return
+  if (probe.credit < headBytes(keys.sent) + CHALLENGE_TEXT + TAG_BYTES) return
+  probe.at = now
+  const { number } = probe
+  say(seal, now, link.current, from, { kind: 'challenge', number }, out)
+}
+
+const CHALLENGE_TEXT = 1 + CHALLENGE_BYTES
+
+function probeOf(seal: Seal, link: Link, address: string): Probe {
+  const found = link.probes.find((one) => one.address === address)
+  if (found) return found
+  if (link.probes.length >= PROBES_MAX) link.probes.shift()
+  const number = state.draw(seal).slice(0, CHALLENGE_BYTES)
+  const probe = { address, number, credit: 0, at: -Infinity }
+  link.probes.push(probe)
+  return probe
+}
+
+/**
+ * Whether so many bytes may go to an address: to one that has not shown itself, no more than came
+ * from there. Takes them.
+ */
+function hasCredit(link: Link, address: string, cost: number): boolean {
+  if (link.proven && link.address === address) return true
+  const probe = link.probes.find((one) => one.address === address)
+  if (!probe || probe.credit < cost) return false
+  probe.credit -= cost
+  return true
+}
+
+/** What is due of one link: an old key ends, a new one is wanted. @returns when it is due next */
+export function wake(
+  seal: Seal,
+  now: Millis,
+  name: PeerKey,
+  peer: Peer,
+  out: SealSink,
+): { due: Millis; again: boolean } {
+  const { link } = peer
+  if (!link) return { due: Infinity, again: false }
+  const previous = seal.keys.get(link.previous)
+  if (previous && now >= previous.until) {
+    state.endKeys(seal, link.previous)
+    link.previous = 0
+  }
+  const keys = seal.keys.get(link.current)!
+  if (isSpent(keys, now)) {
+    end(seal, peer, name, 'spent', out)
+    return { due: Infinity, again: false }
+  }
+  const at = rekeyAt(seal, keys)
+  const again = now >= at || keys.sent >= rekeyPackets(seal, keys)
+  const until = seal.keys.get(link.previous)?.until ?? Infinity
+  return { due: Math.min(until, again ? keys.born + KEY_LIFE_MS : at), again }
+}

@@ -1,0 +1,403 @@
+/** What one member knows of the handshakes and keys with all others: plain data. */
+
+import type { Bucket } from '../bucket.ts'
+import { rulesOf, type Millis, type PeerId } from '../machine.ts'
+import { BASE_POINT, KEY_BYTES, type Ciphers } from '../ports.ts'
+import { LIMITS, SEALED_PEERS_MAX, type Limits } from './limits.ts'
+import { prologueOf, type First, type Why } from './messages.ts'
+import { joined, type Noise } from './noise.ts'
+import { RULES, type SealRules } from './rules.ts'
+import * as windows from './window.ts'
+
+/** A peer: its public link key in hex. */
+export type PeerKey = string
+
+/** One pair of keys, and what came under it. */
+export interface Keys {
+  peer: PeerKey
+  /** The number by which the other end knows its half. */
+  theirs: number
+  link: number
+  sealing: Uint8Array
+  opening: Uint8Array
+  /** The number of the next packet. */
+  sent: number
+  window: windows.Window
+  born: Millis
+  /** Whether we asked for it. */
+  asked: boolean
+  /** It is an older pair of its link, and opens until then; Infinity if it is none. */
+  until: Millis
+}
+
+/** An address of a peer that has not shown that it is one. */
+export interface Probe {
+  address: string
+  number: Uint8Array
+  /** Bytes that came from there minus those that went there: never below 0. */
+  credit: number
+  /** When it was last challenged. */
+  at: Millis
+}
+
+/** A link that stands. The numbers are those of its keys. */
+export interface Link {
+  number: number
+  current: number
+  /** 0 if there is none. */
+  previous: number
+  address: string
+  /** Whether that address answered something which it could not have guessed. */
+  proven: boolean
+  probes: Probe[]
+}
+
+/** Our own handshake with a peer. */
+export interface Asking {
+  /** `making` and `reading` wait for curves; `standing` for the first packet under new keys. */
+  stage: 'making' | 'asked' | 'reading' | 'standing'
+  to: PeerId
+  link: number
+  again: boolean
+  join: Uint8Array | null
+  addresses: string[]
+  /** The number of the keys to be. */
+  index: number
+  secret: Uint8Array
+  counter: number
+  /** As after message 1; null while that is made. */
+  noise: Noise | null
+  /** Message 1 with its first proof, without its second. */
+  message: Uint8Array
+  cookie: { address: string; bytes: Uint8Array; at: Millis } | null
+  /** Where message 1 went last, and how often it was sent. */
+  address: string
+  tries: number
+  nextAt: Millis
+  until: Millis
+}
+
+/** A peer's handshake with us that was answered and not confirmed. */
+export interface Answering {
+  counter: number
+  /** The key of its message 1, by which a repeated one is known. */
+  e: Uint8Array
+  /** What it was answered; goes out again for the same message 1. */
+  message: Uint8Array
+  /** The number of the keys that its first sealed packet brings into force; 0 if it was refused. */
+  index: number
+  link: number
+  again: boolean
+  /** Where message 2 went; '' if to several places. */
+  address: string
+  until: Millis
+}
+
+/** One peer. */
+export interface Peer {
+  point: Uint8Array
+  /** Its incarnation, as far as we know; 0 if we do not. */
+  inc: PeerId
+  /** The counter of our last message 1 to it. */
+  counter: number
+  /** The largest counter of a message 1 of its that was confirmed. */
+  heard: number
+  link: Link | null
+  asking: Asking | null
+  answering: Answering | null
+}
+
+/** What waits for curves. */
+export type Job =
+  | { kind: 'ask'; peer: PeerKey; index: number }
+  | { kind: 'read'; peer: PeerKey; index: number; from: string; bytes: Uint8Array }
+  | { kind: 'asker'; from: string; bytes: Uint8Array }
+  | { kind: 'first'; from: string; bytes: Uint8Array; noise: Noise; point: Uint8Array }
+  | {
+      kind: 'answer'
+      from: string
+      first: First
+      e: Uint8Array
+      noise: Noise
+      peer: PeerKey
+      theirs: number
+      why: Why | null
+    }
+
+/** What was refused or dropped, and why; and what was done. */
+export interface Counters {
+  /** No datagram of these kinds, or one of a wrong length. */
+  malformed: number
+  /** Another version of these messages. */
+  version: number
+  /** A handshake whose first proof is not for us: another session, or a stranger. */
+  unproven: number
+  /** For keys that are not there. */
+  unknown: number
+  /** Did not open: altered, or sealed by somebody else. */
+  forged: number
+  /** Came before, or too far behind to tell. */
+  replayed: number
+  /** A message 1 that is not newer than what was confirmed or answered. */
+  old: number
+  /** A message 1 that crossed ours, which stands. */
+  crossed: number
+  /** A message 1 for somebody else, or about a link that is not there. */
+  misled: number
+  /** Message 1 of who may not have a link. */
+  refused: number
+  /** Cookies sent in place of an answer. */
+  cookies: number
+  /** Message 1 of one address beyond its share. */
+  flooded: number
+  /** Nothing was computed: too many handshakes or peers at once. */
+  busy: number
+  /** A packet that could not be sealed: no link, an old key, or an address without credit. */
+  unsent: number
+  handshakes: number
+  rekeys: number
+  moves: number
+}
+
+/** All handshakes and keys of one member. */
+export interface Seal {
+  ciphers: Ciphers
+  rules: SealRules
+  limits: Limits
+  /** Our incarnation, 0 before we have one; and the epoch that we tell. */
+  me: PeerId
+  epoch: number
+  secret: Uint8Array
+  point: Uint8Array
+  prologue: Uint8Array
+  /** Under which proofs of message 1 to us are made, and cookies are sealed. */
+  proofKey: Uint8Array
+  cookieKey: Uint8Array
+  /** What is drawn next depends on it alone; it is replaced at each draw. */
+  chance: Uint8Array
+  peers: Map<PeerKey, Peer>
+  /** By our number of it. */
+  keys: Map<number, Keys>
+  jobs: Map<number, Job>
+  nextJob: number
+  firsts: Bucket
+  flooders: Map<string, Bucket>
+  cookies: { secret: Uint8Array; before: Uint8Array; at: Millis }
+  /** When `wake` is due at the latest. */
+  due: Millis
+  counters: Counters
+}
+
+/** Who asks for a link, as message 1 said. */
+export interface Request {
+  peer: PeerKey
+  /** Its incarnation, as it says; 0 if it has none. */
+  from: PeerId
+  address: string
+  epoch: number
+  link: number
+  /** It has the link, and wants new keys. */
+  again: boolean
+  join: Uint8Array | null
+}
+
+/** What sealing tells the layer above. */
+export type SealEvent =
+  /** A link stands, in place of an older one if there was. */
+  | { kind: 'up'; peer: PeerKey; link: number; asked: boolean; address: string }
+  /** It has no keys any more. */
+  | { kind: 'down'; peer: PeerKey; why: 'gone' | 'spent' }
+  /** The other says that it will not have us. */
+  | { kind: 'refused'; peer: PeerKey; why: Why }
+  /** Nobody answered. */
+  | { kind: 'failed'; peer: PeerKey }
+  /** The peer is at another address, which it has shown. */
+  | { kind: 'moved'; peer: PeerKey; address: string }
+  /** Somebody at the other's address says that it speaks another version; may be a lie. */
+  | { kind: 'version'; peer: PeerKey; version: number }
+
+/** Where effects go. Bytes are valid only during the call. */
+export interface SealSink {
+  datagram(to: string, bytes: Uint8Array): void
+  /** Asks for the common point of each pair; the answer is `agreed`, after this verb. */
+  agree(job: number, pairs: readonly (readonly [secret: Uint8Array, point: Uint8Array])[]): void
+  packet(peer: PeerKey, bytes: Uint8Array): void
+  /** Whether who asks may have a link: null, or why not. Asked once the asker has shown its key. */
+  admit(request: Request): Why | null
+  event(event: SealEvent): void
+}
+
+/** Who we are, and with what we seal. */
+export interface SealOptions {
+  ciphers: Ciphers
+  session: string
+  /** The secret of our link key, KEY_BYTES of chance. */
+  secret: Uint8Array
+  point: Uint8Array
+  /** KEY_BYTES of chance, never used twice: all that is drawn comes from it. */
+  seed: Uint8Array
+  me?: PeerId
+  epoch?: number
+  limits?: Limits
+  rules?: SealRules
+}
+
+const LABELS = { proof: 'holdfast proof', cookie: 'holdfast cookie' } as const
+
+/** The key of proofs or of cookies in messages to that peer, in this session alone. */
+export function keyFor(
+  { ciphers, prologue }: Pick<Seal, 'ciphers' | 'prologue'>,
+  what: keyof typeof LABELS,
+  point: Uint8Array,
+): Uint8Array {
+  return ciphers.hmac(point, joined(new TextEncoder().encode(LABELS[what]), prologue))
+}
+
+/** Nobody is known yet. */
+export function create(now: Millis, options: SealOptions): Seal {
+  const { ciphers, session, secret, point, seed, limits = LIMITS } = options
+  const prologue = prologueOf(session)
+  return {
+    ciphers: rulesOf(ciphers),
+    rules: options.rules ?? RULES,
+    limits,
+    me: options.me ?? 0,
+    epoch: options.epoch ?? 0,
+    secret,
+    point,
+    prologue,
+    proofKey: keyFor({ ciphers, prologue }, 'proof', point),
+    cookieKey: keyFor({ ciphers, prologue }, 'cookie', point),
+    chance: ciphers.hash(seed),
+    peers: new Map(),
+    keys: new Map(),
+    jobs: new Map(),
+    nextJob: 1,
+    firsts: { left: limits.firsts.max, at: now },
+    flooders: new Map(),
+    cookies: { secret: NONE, before: NONE, at: -Infinity },
+    due: Infinity,
+    counters: noCounters(),
+  }
+}
+
+/** No bytes. */
+export const NONE: Uint8Array = new Uint8Array(0)
+
+function noCounters(): Counters {
+  return {
+    ...{ malformed: 0, version: 0, unproven: 0, unknown: 0, forged: 0, replayed: 0, old: 0 },
+    ...{ crossed: 0, misled: 0, refused: 0, cookies: 0, flooded: 0, busy: 0, unsent: 0 },
+    ...{ handshakes: 0, rekeys: 0, moves: 0 },
+  }
+}
+
+/**
+ * KEY_BYTES that nobody can foresee. What they came from is replaced, so who learns this state
+ * later does not learn what was drawn before.
+ */
+export function draw(seal: Seal): Uint8Array {
+  const { ciphers, chance } = seal
+  seal.chance = ciphers.hmac(chance, Uint8Array.of(1))
+  return ciphers.hmac(chance, Uint8Array.of(2))
+}
+
+/** A number for keys to be that is not 0, nor that of others. */
+export function drawIndex(seal: Seal): number {
+  for (;;) {
+    const bytes = draw(seal)
+    const index = ((bytes[0]! << 24) | (bytes[1]! << 16) | (bytes[2]! << 8) | bytes[3]!) >>> 0
+    if (index !== 0 && !isTaken(seal, index)) return index
+  }
+}
+
+function isTaken({ keys, peers }: Seal, index: number): boolean {
+  if (keys.has(index)) return true
+  for (const { asking } of peers.values()) if (asking?.index === index) return true
+  return false
+}
+
+/** Has curves compute for a job. */
+export function agree(
+  seal: Seal,
+  job: Job,
+  pairs: readonly (readonly [Uint8Array, Uint8Array])[],
+  out: SealSink,
+): void {
+  const id = seal.nextJob++
+  seal.jobs.set(id, job)
+  out.agree(id, pairs)
+}
+
+/** A secret and what public keys are made from. */
+export function publicOf(secret: Uint8Array): [Uint8Array, Uint8Array] {
+  return [secret, BASE_POINT]
+}
+
+/** Something is due then. */
+export function schedule(seal: Seal, at: Millis): void {
+  if (at < seal.due) seal.due = at
+}
+
+/** New keys of a link. */
+export function addKeys(
+  seal: Seal,
+  now: Millis,
+  index: number,
+  of: Pick<Keys, 'peer' | 'theirs' | 'link' | 'sealing' | 'opening' | 'asked'>,
+): void {
+  const window = windows.create(seal.limits.window)
+  seal.keys.set(index, { ...of, sent: 0, window, born: now, until: Infinity })
+}
+
+/** A peer by its public key in bytes, for which `nameOf` is the name. */
+export function nameOf(point: Uint8Array): PeerKey {
+  let text = ''
+  for (const byte of point) text += byte.toString(16).padStart(2, '0')
+  return text
+}
+
+/** What is known of a peer, from now on something; null if there is no room or that is no key. */
+export function peerOf(seal: Seal, name: PeerKey): Peer | null {
+  const found = seal.peers.get(name)
+  if (found) return found
+  const point = pointOf(name)
+  if (point === null || (seal.peers.size >= SEALED_PEERS_MAX && !makeRoom(seal))) return null
+  const [link, asking, answering] = [null, null, null]
+  const peer: Peer = { point, inc: 0, counter: 0, heard: 0, link, asking, answering }
+  seal.peers.set(name, peer)
+  return peer
+}
+
+/** Whether nothing is under way with a peer. */
+export function isIdle({ link, asking, answering }: Peer): boolean {
+  return link === null && asking === null && answering === null
+}
+
+function makeRoom(seal: Seal): boolean {
+  for (const [name, peer] of seal.peers) {
+    if (!isIdle(peer)) continue
+    seal.peers.delete(name)
+    return true
+  }
+  return false
+}
+
+/** Forgets a peer with all of its keys. */
+export function forget(seal: Seal, name: PeerKey): void {
+  for (const [index, { peer }] of seal.keys) if (peer === name) seal.keys.delete(index)
+  seal.peers.delete(name)
+}
+
+/** The public key of a name; null if it is none. */
+export function pointOf(peer: PeerKey): Uint8Array | null {
+  if (!/^[0-9a-f]+$/.test(peer) || peer.length !== 2 * KEY_BYTES) return null
+  return Uint8Array.from({ length: KEY_BYTES }, (_, at) =>
+    parseInt(peer.slice(2 * at, 2 * at + 2), 16),
+  )
+}
+
+/** Ends keys that are there. */
+export function endKeys(seal: Seal, index: number): void {
+  if (index !== 0) seal.keys.delete(index)
+}

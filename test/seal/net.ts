@@ -1,0 +1,170 @@
+/** Ends that seal, and a network between them that does what a test says. */
+
+import type { Ciphers, Curves } from '../../src/ports.ts'
+import { BASE_POINT } from '../../src/ports.ts'
+import type { Limits } from '../../src/seal/limits.ts'
+import type { Why } from '../../src/seal/messages.ts'
+import type { SealRules } from '../../src/seal/rules.ts'
+import * as machine from '../../src/seal/seal.ts'
+import type { Request, Seal, SealEvent, SealSink } from '../../src/seal/state.ts'
+import { toyCiphers, toyCurves } from '../../src/sim/toy-ciphers.ts'
+
+/** A datagram on its way. */
+export interface Datagram {
+  from: string
+  to: string
+  bytes: Uint8Array
+}
+
+/** One end: what it was told, and where it is. */
+export interface End {
+  name: string
+  seal: Seal
+  address: string
+  packets: string[]
+  events: SealEvent[]
+  requests: Request[]
+  /** Its answer to who asks for a link. */
+  admit: (request: Request) => Why | null
+  curves: Curves
+  waiting: { job: number; pairs: readonly (readonly [Uint8Array, Uint8Array])[] }[]
+}
+
+/** The network: time, ends by name, what is on its way, and what ever was. */
+export interface Net {
+  now: number
+  ends: Map<string, End>
+  flying: Datagram[]
+  sent: Datagram[]
+}
+
+/** What an end may differ in. */
+export interface Differs {
+  ciphers?: Ciphers
+  curves?: Curves
+  session?: string
+  limits?: Limits
+  rules?: SealRules
+}
+
+/** An empty network. */
+export function createNet(): Net {
+  return { now: 1000, ends: new Map(), flying: [], sent: [] }
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** An end whose secret is drawn from its name. @param me  its incarnation */
+export function addEnd(net: Net, name: string, me: number, differs: Differs = {}): End {
+  const { ciphers = toyCiphers, curves = toyCurves, session = 's-1', limits, rules } = differs
+  const secret = ciphers.hash(encoder.encode(`secret of ${name}`))
+  const point = curves.agree(secret, BASE_POINT) as Uint8Array
+  const seed = ciphers.hash(encoder.encode(`seed of ${name}`))
+  const options = { ciphers, session, secret, point, seed, me, epoch: 1, limits, rules }
+  const end: End = {
+    name,
+    seal: machine.create(net.now, options),
+    address: `udp:${name}`,
+    packets: [],
+    events: [],
+    requests: [],
+    admit: () => null,
+    curves,
+    waiting: [],
+  }
+  net.ends.set(name, end)
+  return end
+}
+
+/** The name of an end's key. */
+export function keyOf(end: End): string {
+  return machine.nameOf(end.seal.point)
+}
+
+/** Runs a verb of an end, with all that curves have to compute for it. */
+export function run<Result>(net: Net, end: End, verb: (out: SealSink) => Result): Result {
+  const out = sinkOf(net, end)
+  const result = verb(out)
+  for (;;) {
+    const next = end.waiting.shift()
+    if (!next) return result
+    const shared = next.pairs.map(([secret, point]) => end.curves.agree(secret, point))
+    machine.agreed(end.seal, net.now, next.job, shared as (Uint8Array | null)[], out)
+  }
+}
+
+function sinkOf(net: Net, end: End): SealSink {
+  return {
+    datagram: (to, bytes) => {
+      const datagram = { from: end.address, to, bytes: new Uint8Array(bytes) }
+      net.flying.push(datagram)
+      net.sent.push(datagram)
+    },
+    agree: (job, pairs) => end.waiting.push({ job, pairs }),
+    packet: (_peer, bytes) => end.packets.push(decoder.decode(bytes)),
+    admit: (request) => {
+      end.requests.push(request)
+      return end.admit(request)
+    },
+    event: (event) => end.events.push(event),
+  }
+}
+
+/** One end asks the other for a link. */
+export function ask(net: Net, end: End, other: End, join: Uint8Array | null = null): void {
+  const asked = { peer: keyOf(other), to: other.seal.me, addresses: [other.address], join }
+  run(net, end, (out) => machine.ask(end.seal, net.now, asked, out))
+}
+
+/** One end seals a text for the other. */
+export function say(net: Net, end: End, other: End, text: string): boolean {
+  const bytes = encoder.encode(text)
+  return run(net, end, (out) => machine.send(end.seal, net.now, keyOf(other), bytes, out))
+}
+
+/** A datagram comes to whoever is at its address. */
+export function arrive(net: Net, { from, to, bytes }: Datagram): void {
+  for (const end of net.ends.values()) {
+    if (end.address !== to) continue
+    run(net, end, (out) => machine.receive(end.seal, net.now, from, bytes, out))
+  }
+}
+
+/** All that is on its way comes, and what is sent for it. */
+export function settle(net: Net): void {
+  for (let next = net.flying.shift(); next; next = net.flying.shift()) arrive(net, next)
+}
+
+/** What is due at an end is done. */
+export function wake(net: Net, end: End): void {
+  run(net, end, (out) => machine.wake(end.seal, net.now, out))
+}
+
+/** Time passes; what is due is done, and what is sent for it comes. */
+export function pass(net: Net, ms: number): void {
+  const until = net.now + ms
+  for (;;) {
+    const due = Math.min(...[...net.ends.values()].map(({ seal }) => machine.deadline(seal)))
+    if (due > until) break
+    net.now = Math.max(net.now, due)
+    for (const end of net.ends.values()) wake(net, end)
+    settle(net)
+  }
+  net.now = until
+}
+
+/** Two ends with a link that the first asked for. */
+export function linked(differs: Differs = {}): { net: Net; ada: End; bea: End } {
+  const net = createNet()
+  const ada = addEnd(net, 'ada', 1, differs)
+  const bea = addEnd(net, 'bea', 2, differs)
+  ask(net, ada, bea)
+  settle(net)
+  return { net, ada, bea }
+}
+
+/** The number of the link that an end has to another; 0 if none. */
+export function linkOf(end: End, other: End): number {
+  return end.seal.peers.get(keyOf(other))?.link?.number ?? 0
+}
