@@ -370,5 +370,5 @@ export interface Curves {
   verify(signer: Uint8Array, message: Uint8Array, signature: Uint8Array): Later<boolean>
 }
 
-/** The point of X25519 from which public keys are made (RFC 7748, section 4.1). */
+/** The point of X25519 from which public keys are made (RFC 7748, 4.1). */
 export const BASE_POINT: Uint8Array = Uint8Array.of(9, ...new Uint8Array(KEY_BYTES - 1))

@@ -424,9 +424,7 @@ export function measured(row: Row, ms: Millis): void {
   row.rttMs = row.rttMs === null ? ms : row.rttMs + (ms - row.rttMs) * RTT_WEIGHT
 }
 
-/**
- * Asks every primary in turn, marks silent sessions and removes those that were silent for long.
- */
+/** Asks every primary, marks sessions that are silent, and removes those that were for long. */
 export function wake(directory: Directory, now: Millis, out: DirectoryOut): void {
   if (now < directory.askAt) return
   directory.askAt = now + ASK_MS

@@ -97,19 +97,15 @@ export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
 
 function reroute(run: Runtime, peer: Peer, path: string): void {
   // A direct path that has worked is better than a relayed one that is merely open.
-  const lives = run.now - peer.pathAt < PATH_DEAD_MS
-  if (lives && isRelay(path) && !isRelay(peer.path)) return
-  if (lives && isRelay(peer.path) && run.now < peer.relayUntil) return
+  const stays = isRelay(peer.path) ? run.now < peer.relayUntil : isRelay(path)
+  if (stays && run.now - peer.pathAt < PATH_DEAD_MS) return
   peer.path = path
   peer.pathAt = run.now
   run.member.untended = true
   session.rerouted(run.member.session, peer.inc, isRelay(path))
 }
 
-/**
- * Primary and backup could not hear each other, as one of them told the hub: packets go through
- * the hub for a while, where it sees them, and the first ones at once.
- */
+/** Primary and backup could not hear each other: packets go through the hub for a while. */
 export function tryRelay(run: Runtime, inc: PeerId): void {
   const { member, now } = run
   if (!member.peers.has(inc)) tend(run)

@@ -1,5 +1,5 @@
 /**
- * Section 18 of the document, for a reader that knows nothing else: datagrams of sealed links,
+ * Section 21 of the document, for a reader that knows nothing else: datagrams of sealed links,
  * opened with the secrets of who asked. Its curves and ciphers are node:crypto's. All verbs throw
  * Malformed.
  */

@@ -83,7 +83,7 @@ export const FIXED: readonly Fixed[] = [
   fixed('R4', 'directory/register.ts yes', ' || register.epoch !== answer.epoch', ''),
   fixed('R7', 'directory/register.ts mayRecover', 'row.present.has(inc) && ', ''),
   fixed('R8', 'directory/register.ts isDead', 'row.entry.register.backup === 0 && ', ''),
-  fixed('H2', 'directory/sessions.ts change', "message.why === 'recover'", 'false'),
+  fixed('H2', 'directory/sessions.ts compareAndSet', "message.why === 'recover'", 'false'),
   fixed('H5', 'directory/allowance.ts spend', 'isMember ? 1 : 1 + bytes / 1024', '1'),
   fixed('H6', 'directory/sessions.ts list', ', LIST_MAX', ''),
   fixed('H7', 'directory/attaching.ts detach', 'members?.get(inc) !== connection', '!members'),
