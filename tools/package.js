@@ -48,8 +48,19 @@ function reached(files, ending) {
   return found
 }
 
+// Declarations without the head of their file, which is for who reads the source, and indented by
+// one character for four.
+function shortened(text) {
+  const indent = ({ length }) => ' '.repeat(Math.ceil(length / 4))
+  return text
+    .replace(/^\/\*\*(?:(?!\*\/)[^])*\*\/\s*(?=import |export (?:type )?[{*])/, '')
+    .replace(/^ +/gm, indent)
+}
+
 async function reprint(path) {
-  const { code } = await transformWithOxc(readFileSync(path, 'utf8'), path, { sourcemap: false })
+  const text = readFileSync(path, 'utf8')
+  if (path.endsWith('.d.ts')) return writeFileSync(path, shortened(text))
+  const { code } = await transformWithOxc(text, path, { sourcemap: false })
   writeFileSync(path, code)
 }
 
@@ -71,7 +82,7 @@ async function pack() {
   const kept = new Set([...reached(entries, '.js'), ...reached(entries, '.d.ts')])
   for (const path of readdirSync('dist', { recursive: true }).map((inner) => join('dist', inner))) {
     if (/\.[jt]s$/.test(path) && !kept.has(path)) rmSync(path)
-    else if (path.endsWith('.js')) await reprint(path)
+    else if (/\.[jt]s$/.test(path)) await reprint(path)
   }
   node('node_modules/vite/bin/vite.js', 'build', '--mode', 'lobby', '--logLevel', 'warn')
 }

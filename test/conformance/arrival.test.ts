@@ -91,7 +91,7 @@ test('a join says what is at the address instead of a hub, within a second or so
     `${none} wss://127.0.0.1:${safe}/hub: ${untrusted}`,
     // A machine without any network cannot look names up.
     expect.stringMatching(/ws:\/\/nohub.invalid\/hub: (no machine has that|its name could not)/),
-    `denied: the hub at ws://127.0.0.1:${foreign}/hub refuses us: it takes pages from ` +
+    `forbidden: the hub at ws://127.0.0.1:${foreign}/hub refuses us: it takes pages from ` +
       'http://127.0.0.1:8700 alone',
   ])
 })

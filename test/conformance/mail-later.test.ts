@@ -162,7 +162,7 @@ test('the outbox of a peer can be read page by page, and sent to another (MB-13)
   await box.to('bob').post('for later', { delay: 1_000 })
   const page = box.peer('bob').outbox({ after: 100, most: 50 })
   expect(page.map(({ n }) => n)).toEqual(Array.from({ length: 50 }, (_none, i) => 101 + i))
-  expect(page[0]).toEqual({ n: 101, at, trace: null, body: { n: 101 } })
+  expect(page[0]).toEqual({ n: 101, at, trace: null, type: null, body: { n: 101 } })
   expect(await box.peer('bob').redirect('carol')).toEqual({ moved: 251 })
   clock.date += 1_000
   await turn(box)

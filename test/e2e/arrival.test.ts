@@ -87,7 +87,7 @@ test('a page that finds no hub is told why, as far as a browser says it (AP-4)',
     `${none} ws://127.0.0.1:${own}/hub: ${but} (it answers 404)`,
     `${none} wss://127.0.0.1:${plain}/rt/hub: ${noTls}`,
     expect.stringContaining(
-      `denied: the hub at ws://127.0.0.1:${denied}/hub refuses us: wrong origin: ${page} `,
+      `forbidden: the hub at ws://127.0.0.1:${denied}/hub refuses us: wrong origin: ${page} `,
     ),
   ])
   const looks = [`ws://127.0.0.1:${safe}`, `ws://127.0.0.1:${plain}`, `ws://127.0.0.1:${closed}`]
