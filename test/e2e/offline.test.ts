@@ -110,7 +110,7 @@ test(
     const { window, own, both } = away[2]!
     await over[2]
     await window.until({ status: 'live', banner: /you are a new player now/ }, MINUTE)
-    await window.until({ toast: /^not known whether it was done: the session forgot us/ })
+    await window.until({ toast: /^Not known whether it was done: the session forgot us/ })
     for (const id of [own, both]) await agreed([server.window, window], id)
     expect(Number((await window.data())['me'])).toBeGreaterThan(5)
     expect(crew.complaints).toEqual([])
