@@ -289,6 +289,8 @@ export interface Watchdog {
 export interface Environment {
   kind: 'node' | 'browser'
   loop: Loop
+  /** The curves of the place; opened once, at the first call. */
+  curves(): Later<Curves>
   connect: Connect
   /** Left out where the errors of `connect` reveal all that can be known. */
   look?: Look

@@ -30,7 +30,10 @@ export interface Weight {
   gzipped: number
 }
 
-/** Bundles an entry as a page, or as a program on Node, would have it. */
+/**
+ * Bundles an entry as a page, or as a program on Node, would have it: what it loads at once, in one
+ * file. What is loaded only when it is needed is not in it.
+ */
 export async function bundle({ text, folder, place }: Entry): Promise<Bundle> {
   const root = resolve(folder)
   const entry = join(root, 'entry-of-a-bench.ts')
@@ -43,7 +46,7 @@ export async function bundle({ text, folder, place }: Entry): Promise<Bundle> {
     publicDir: false,
     resolve: { alias: doorsAsSource(resolve('.'), place) },
     ...(onNode && { ssr: { external: true } }),
-    plugins: [given(entry, text)],
+    plugins: [given(entry, text), ...(onNode ? [] : [withoutLater])],
     build: {
       write: false,
       target: 'es2022',
@@ -63,7 +66,7 @@ export async function bundle({ text, folder, place }: Entry): Promise<Bundle> {
   const [chunk] = output
   // The address of the map is no part of what is measured.
   const code = chunk.code.replace(/\n?\/\/# sourceMappingURL=.*\n?$/, '')
-  const map = output.find((one) => one.type === 'asset' && one.fileName.endsWith('.js.map'))
+  const map = output.find((one) => one.fileName.endsWith('.js.map'))
   if (map?.type !== 'asset') throw new Error(`the bundle of ${folder} came without a map`)
   return { code, map: JSON.parse(String(map.source)) as SourceMapPayload }
 }
@@ -76,6 +79,12 @@ function given(path: string, text: string): Plugin {
     resolveId: (id) => (id === path ? id : null),
     load: (id) => (id === path ? text : null),
   }
+}
+
+/** Leaves out what is loaded later. */
+const withoutLater: Plugin = {
+  name: 'without-later',
+  resolveDynamicImport: (specifier) => ({ id: String(specifier), external: true }),
 }
 
 /** What a text weighs. */
@@ -118,6 +127,7 @@ function partAt(
   column: number,
   partOf: (path: string) => string,
 ): string {
-  const entry = sources.findEntry(line, column)
-  return partOf('originalSource' in entry ? entry.originalSource : '')
+  // What Vite adds itself has no source.
+  const { originalSource } = sources.findEntry(line, column) as { originalSource?: string }
+  return partOf(originalSource ?? '')
 }

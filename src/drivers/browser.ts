@@ -6,10 +6,17 @@ import { createBrowserLoop } from './net/loop-browser.ts'
 import { lookFromPage } from './net/look-browser.ts'
 import { connectWebSocket } from './net/websocket.ts'
 import { reportInPage } from './report-browser.ts'
+import { webCurves } from './crypto/web-curves.ts'
 import { badValue } from '../machine.ts'
-import type { Environment } from '../ports.ts'
+import type { Curves, Environment } from '../ports.ts'
 
 let page: Environment | null = null
+let curves: Promise<Curves> | null = null
+
+// Most pages never need the package.
+async function openCurves(): Promise<Curves> {
+  return (await webCurves()) ?? (await import('./crypto/noble-curves.ts')).nobleCurves
+}
 
 /** The environment of this page; made at the first call. */
 export function browserEnvironment(): Environment {
@@ -19,6 +26,7 @@ export function browserEnvironment(): Environment {
   page ??= {
     kind: 'browser',
     loop: createBrowserLoop(),
+    curves: () => (curves ??= openCurves()),
     connect: connectWebSocket,
     look: lookFromPage,
     carriers: [],

@@ -1,5 +1,6 @@
 /** The environment of a Node process: UDP to other Node members, the hub by WebSocket. */
 
+import { nodeCurves } from './crypto/node-crypto.ts'
 import { createNodeLoop } from './net/loop-node.ts'
 import { lookFromNode } from './net/look-node.ts'
 import { openUdp, type UdpOptions } from './net/udp.ts'
@@ -28,6 +29,7 @@ export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
   return {
     kind: 'node',
     loop: createNodeLoop(),
+    curves: () => nodeCurves,
     connect: connectWebSocketNode,
     look: lookFromNode,
     carriers: udp ? [openUdp(udp)] : [],

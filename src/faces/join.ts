@@ -147,7 +147,7 @@ function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptio
     guest: !checkFlag('serves', serves),
     topology,
     terms: terms.filter((one) => one !== '').join(';'),
-    resume: token === undefined ? null : parseToken(token),
+    token: token === undefined ? null : parseToken(token),
   }
 }
 

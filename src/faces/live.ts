@@ -313,8 +313,8 @@ export class Live implements Running {
   #joined(inc: PeerId, player: number, lost: number): void {
     this.#absence.returned([0, player].includes(this.#roster.player), lost)
     Object.assign(this.#roster, { inc, player })
-    const resume = this.#runner?.member.resume
-    if (resume) this.#token = formatToken(resume)
+    const token = this.#runner?.token
+    if (token) this.#token = formatToken(token)
   }
 
   #viewed(view: View, before: View | null): void {

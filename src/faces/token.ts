@@ -1,34 +1,40 @@
 /**
- * A player's token as text: who it is in which session, and the proof of that.
+ * A player's token as text: who it is in which session, and the seed of its key.
  *
  * Whoever has it is that player, so it belongs where only the player sees it: the storage of a
  * tab, a link sent to oneself. It is worth nothing once the player was away for a minute.
  */
 
 import { HoldfastError } from '../machine.ts'
-import type { Resume } from '../member/state.ts'
 import { SESSION_ID_MAX } from '../directory/messages.ts'
-import { DIGEST_BYTES } from '../wire/digest.ts'
+import { KEY_BYTES } from '../ports.ts'
+import type { Token } from '../runtime/member/runner.ts'
 
 const SHAPE = new RegExp(
   `^(?<session>[0-9a-z-]{1,${SESSION_ID_MAX}})\\.(?<player>[1-9][0-9]{0,9})\\.` +
-    `(?<proof>[0-9a-f]{${2 * DIGEST_BYTES}})$`,
+    `(?<seed>[0-9a-f]+)$`,
 )
 
 /** As text, such as `k3f-1.7.00ff…`. */
-export function formatToken({ session, player, proof }: Resume): string {
-  const hex = [...proof].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+export function formatToken({ session, player, seed }: Token): string {
+  const hex = [...seed].map((byte) => byte.toString(16).padStart(2, '0')).join('')
   return `${session}.${player}.${hex}`
 }
 
-/** From text. @throws HoldfastError code `bad-value` */
-export function parseToken(text: string): Resume {
+/**
+ * From text. A seed of another length is that of an older version, of whose sessions none is left:
+ * null, as for somebody new.
+ *
+ * @throws HoldfastError code `bad-value`
+ */
+export function parseToken(text: string): Token | null {
   const found = SHAPE.exec(text)?.groups
   if (!found) {
     throw new HoldfastError('bad-value', `no token of a session: "${text.slice(0, 80)}"`)
   }
-  const pairs = found['proof']!.match(/../g)!
-  const proof = Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16))
+  if (found['seed']!.length !== 2 * KEY_BYTES) return null
+  const pairs = found['seed']!.match(/../g)!
+  const seed = Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16))
   const player = Number(found['player'])
-  return { session: found['session']!, player, proof, inc: 0, settled: 0 }
+  return { session: found['session']!, player, seed }
 }

@@ -6,8 +6,8 @@
  *     in        attached to the hub as that member; links follow
  *
  * A member that finds itself outside (its primary removed it, or it was the primary and was
- * deposed) comes back in the same way, with a new incarnation and the proof of its former one, so
- * that it is the same player (T34, T81). Nothing is asked without an answer for ever: after JOIN_MS
+ * deposed) comes back in the same way, with a new incarnation and the same key, so that it is the
+ * same player (T34, T81). Nothing is asked without an answer for ever: after JOIN_MS
  * the application is notified, and sooner where it is sure that no hub is there.
  */
 
@@ -17,13 +17,7 @@ import { type FromHub, fromHub, HUB_VERSION, NO_GAME } from '../directory/messag
 import { type ToHub, toHub } from '../directory/messages.ts'
 import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
-import {
-  type Join,
-  type Joined,
-  joinedLayout,
-  joinLayout,
-  SESSION_VERSION,
-} from '../session/messages.ts'
+import { type Join, type Joined, joinedLayout, SESSION_VERSION } from '../session/messages.ts'
 import type { Member as SessionMember } from '../replication/layouts.ts'
 import { renumber } from '../session/operations.ts'
 import { settledOf } from '../session/recovery.ts'
@@ -36,6 +30,7 @@ import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
 import * as arrival from './arrival.ts'
 import { partOut } from './dispatch.ts'
+import * as identity from './identity.ts'
 import { freshSession, JOIN_MS, type Resume, type Runtime } from './state.ts'
 
 /** A question on the way in is asked again after this. */
@@ -84,6 +79,8 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
       return session.hubSaid(member.session, run.now, message, run.out)
     case 'refused':
       return refused(run, plain(message.why))
+    case 'signal':
+      return identity.check(run, message)
     default:
       session.hubSaid(member.session, run.now, message, run.out)
   }
@@ -143,23 +140,23 @@ function find(run: Runtime): void {
 function join(run: Runtime): void {
   const { member } = run
   const { wish, session: own } = member
-  const asked: Join = {
+  const asked = {
     version: SESSION_VERSION,
     schema: own.schema,
     name: wish.name,
     kind: wish.kind,
     addresses: wish.addresses,
     ...hashesOf(own.secret),
+    key: wish.identity.key,
     resume: member.resume?.session === member.found ? member.resume : null,
   }
-  tellHub(run, { kind: 'signal', session: member.found, blob: encode(joinLayout, asked) })
+  identity.sign(run, member.found, asked)
 }
 
-function hashesOf(secret: Uint8Array): Pick<Join, 'linkHash' | 'registerHash' | 'resumeHash'> {
+function hashesOf(secret: Uint8Array): Pick<Join, 'linkHash' | 'registerHash'> {
   return {
     linkHash: digest(proofOf(secret, 'link')),
     registerHash: digest(proofOf(secret, 'register')),
-    resumeHash: digest(proofOf(secret, 'resume')),
   }
 }
 
@@ -191,6 +188,7 @@ function become(run: Runtime, id: string): void {
     kind: wish.kind,
     addresses: wish.addresses,
     ...hashesOf(own.secret),
+    key: wish.identity.key,
   }
   inside(run, 0)
   // Session time is our clock, or goes on as it was.
@@ -236,9 +234,7 @@ function inside(run: Runtime, lost: number): void {
   member.giveUpAt = Infinity
   // The hub let us in a moment ago.
   own.hub = { up: true, since: run.now }
-  // A player keeps the proof of their first secret, so a process that lost an answer can ask again.
-  const proof = isSame(member.resume, own) ? member.resume.proof : proofOf(own.secret, 'resume')
-  member.resume = { session: own.id, player: own.player, proof, inc: own.me, settled: 0 }
+  member.resume = { session: own.id, player: own.player, inc: own.me, settled: 0 }
   run.ports.emit({ kind: 'joined', inc: own.me, player: own.player, lost })
   if (member.home !== '' && member.home !== own.id) {
     for (const { part, state } of member.slots) part.reset?.(state, partOut(run, part.channel))

@@ -20,6 +20,7 @@ import { frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
 import type { Met } from '../ports.ts'
 import * as arrival from './arrival.ts'
 import * as entry from './entry.ts'
+import * as identity from './identity.ts'
 import * as links from './links.ts'
 import { type Member, type MemberPorts, type Runtime, slotOf } from './state.ts'
 
@@ -196,6 +197,18 @@ export function hubClosed(run: Runtime, now: Millis): void {
 export function hubMet(run: Runtime, now: Millis, met: Met): void {
   begin(run, now)
   arrival.met(run, met)
+  end(run)
+}
+
+/** Curves have computed what was asked for by `compute`: a signature, or whether one is right. */
+export function computed(
+  run: Runtime,
+  now: Millis,
+  job: number,
+  answer: Uint8Array | boolean,
+): void {
+  begin(run, now)
+  identity.computed(run, job, answer)
   end(run)
 }
 

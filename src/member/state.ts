@@ -10,6 +10,7 @@ import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
 import type { Met } from '../ports.ts'
 import type { Topology } from '../directory/messages.ts'
+import type { Join } from '../session/messages.ts'
 import type { MemberKind } from '../replication/layouts.ts'
 import { RULES } from '../session/rules.ts'
 import * as session from '../session/state.ts'
@@ -39,18 +40,22 @@ export interface Wish {
   terms: string
   /** Which members get links to each other, if this process opens the session. */
   topology: Topology
+  /** The player that we are, in every session of this process. */
+  identity: Identity
   /** The former player, if the process comes back by a token. */
   resume: Resume | null
 }
 
-/**
- * The credential by which a player comes back as the same: the proof stays, the incarnation
- * changes.
- */
+/** A player: an Ed25519 key, and the seed that it is made from, which never leaves the process. */
+export interface Identity {
+  seed: Uint8Array
+  key: Uint8Array
+}
+
+/** Which player comes back: the key stays, the incarnation changes. */
 export interface Resume {
   session: string
   player: number
-  proof: Uint8Array
   /** The former incarnation; 0 for a new process. */
   inc: PeerId
   /** The player's last operation with a known outcome, all before it included. */
@@ -99,6 +104,22 @@ export interface Slot {
   state: unknown
 }
 
+/** What waits for curves: our own JOIN to be signed, or another's whose signature is checked. */
+export type CurveJob =
+  | { kind: 'sign'; session: string; join: Omit<Join, 'signature'> }
+  | { kind: 'verify'; session: string; from: number; blob: Uint8Array }
+
+/** All that waits for curves, by number. */
+export interface CurveWork {
+  jobs: Map<number, CurveJob>
+  next: number
+}
+
+/** A question for curves, whose answer comes back by `computed`. */
+export type CurveQuestion =
+  | { kind: 'sign'; seed: Uint8Array; message: Uint8Array }
+  | { kind: 'verify'; key: Uint8Array; message: Uint8Array; signature: Uint8Array }
+
 /** The whole state of a member. */
 export interface Member {
   wish: Wish
@@ -117,6 +138,7 @@ export interface Member {
   untended: boolean
   clock: SessionClock
   entropy: Entropy
+  curves: CurveWork
   hub: 'closed' | 'open' | 'attached'
   /** The session that we ask to join. */
   found: string
@@ -128,7 +150,7 @@ export interface Member {
   greeted: boolean
   /** Why the hub did not open or find our session, when it was last asked. */
   unfound: string
-  /** The credential to come back as the same player. */
+  /** As whom we come back. */
   resume: Resume | null
   /** The session to which the parts' states belong. */
   home: string
@@ -144,8 +166,13 @@ export interface MemberCounters {
   malformed: number
   /** Datagrams for links that we do not have. */
   stray: number
-  /** Datagrams that the hub relayed from another member than the one they claim to be from. */
+  /**
+   * What is not from whom it claims: datagrams that the hub relayed from another member, JOINs that
+   * the player's key did not sign.
+   */
   forged: number
+  /** JOINs that were dropped, for too many were being checked. */
+  unchecked: number
   denied: number
   /** How often the system reported nobody at the address of a peer who then answered. */
   doubted: number
@@ -172,6 +199,8 @@ export interface MemberPorts {
   reaches(address: string): boolean
   /** Sends a message to the hub; lost when there is no stream. */
   hub(message: Uint8Array): void
+  /** Has curves compute; the answer is `computed`, after the current call. */
+  compute(job: number, question: CurveQuestion): void
   /**
    * Reports an event; the receiver queues it, and calls back only after the current call returned.
    */
@@ -210,6 +239,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     untended: true,
     clock: createClock(now),
     entropy,
+    curves: { jobs: new Map(), next: 1 },
     hub: 'closed',
     found: '',
     askAt: Infinity,
@@ -225,6 +255,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
       malformed: 0,
       stray: 0,
       forged: 0,
+      unchecked: 0,
       denied: 0,
       doubted: 0,
       unrestored: 0,

@@ -57,11 +57,11 @@ function add(durable: Durable, member: Member, settled: number): void {
   durable.members.set(member.inc, member)
   durable.mv++
   durable.nextInc = Math.max(durable.nextInc, member.inc + 1)
-  const { player, resumeHash } = member
+  const { player, key } = member
   const known = durable.players.get(player)
   // A recovered session may know less of a player's operations than the player does.
   if (known) known.lastSeq = Math.max(known.lastSeq, settled)
-  else durable.players.set(player, { player, resumeHash, lastSeq: settled, outcomes: [] })
+  else durable.players.set(player, { player, key, lastSeq: settled, outcomes: [] })
 }
 
 // The number and the effect are one entry of the log, so no takeover can part them (T80).

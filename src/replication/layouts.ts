@@ -4,6 +4,7 @@
  */
 
 import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
+import { KEY_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
   blob,
@@ -48,8 +49,8 @@ export const memberLayout = record({
   addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
   linkHash: hash,
   registerHash: hash,
-  /** Hash of the proof by which this player comes back; the same over all incarnations. */
-  resumeHash: hash,
+  /** The Ed25519 key that this player signs by; the same over all incarnations. */
+  key: fixed(KEY_BYTES),
 })
 /** One member as everybody sees it. `player` is the number of its first incarnation. */
 export type Member = ValueOf<typeof memberLayout>
@@ -91,11 +92,11 @@ export const partsLayout = list(record({ part: u8, bytes: blob(2 ** 26) }), 255)
 export const outcomeLayout = record({ seq: varint, outcome: blob(BODY_MAX) })
 const player = record({
   player: varint,
-  resumeHash: hash,
+  key: fixed(KEY_BYTES),
   lastSeq: varint,
   outcomes: list(outcomeLayout, OUTCOMES_MAX),
 })
-/** A player across incarnations: the key to come back, and the outcomes of operations. */
+/** A player across incarnations: the key that it signs by, and the outcomes of operations. */
 export type Player = ValueOf<typeof player>
 
 /** The whole durable state, as a new backup gets it. */

@@ -108,7 +108,7 @@ function rememberFormer(
   out: SessionOut,
 ): void {
   const { view, former } = session.client
-  for (const { player, resumeHash } of before) former.set(player, { resumeHash, since: now })
+  for (const { player, key } of before) former.set(player, { key, since: now })
   for (const { player } of view.members) former.delete(player)
   for (const [player, { since }] of former) {
     const isOver = now - since > FORMER_MS && !out.parts.keeps(player)

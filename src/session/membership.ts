@@ -26,7 +26,7 @@ export function enter(
   hold(session, now, { kind: 'came', member }, out)
 }
 
-/** JOIN: a process asks through the hub to become a member (T14, T15). */
+/** JOIN: a process, whose signature is right, asks to become a member (T14, T15). */
 export function join(
   session: Session,
   now: Millis,
@@ -65,9 +65,7 @@ function refusal(session: Session, wish: Join): Joined | null {
     why,
   })
   if (!takes(session) || session.leaving) return no('notPrimary', 'not the primary')
-  if (wish.version !== SESSION_VERSION) {
-    return no('version', `speaks version ${wish.version}, the session ${SESSION_VERSION}`)
-  }
+  if (wish.version !== SESSION_VERSION) return otherVersion(wish.version)
   if (wish.schema !== session.schema) return unfit(session)
   if (knownAs(session, wish)) return null
   const { members } = session.server.durable
@@ -82,6 +80,12 @@ function refusal(session: Session, wish: Join): Joined | null {
   return null
 }
 
+/** The answer to a JOIN of another version, of which nothing but that can be read. */
+export function otherVersion(version: number): Joined {
+  const why = `speaks version ${version}, the session ${SESSION_VERSION}`
+  return { kind: 'denied', code: 'version', why }
+}
+
 function unfit({ types }: Session): Joined {
   if (new TextEncoder().encode(types).length <= TYPES_MAX) return { kind: 'unfit', types }
   const why = 'the types of this build and of the session differ, and are too long to compare'
@@ -93,11 +97,11 @@ function knownAs(session: Session, wish: Join): Member | undefined {
   return [...members.values()].find((here) => sameBytes(here.linkHash, wish.linkHash))
 }
 
-// The player that the process proves to be; null for a new one, or one that was forgotten (S-5).
+// The player whose key signed this JOIN; null for a new one, or one that was forgotten (S-5).
 function resumed(session: Session, wish: Join): Player | null {
   if (!wish.resume) return null
   const row = session.server.durable.players.get(wish.resume.player)
-  return row && proves(wish.resume.proof, row.resumeHash) ? row : null
+  return row && sameBytes(wish.key, row.key) ? row : null
 }
 
 // The newest incarnation of a player wins; an older one that comes back is refused (S-5).
@@ -120,7 +124,7 @@ function newMember(session: Session, wish: Join): Member {
     addresses: wish.addresses,
     linkHash: wish.linkHash,
     registerHash: wish.registerHash,
-    resumeHash: row?.resumeHash ?? wish.resumeHash,
+    key: wish.key,
   }
 }
 

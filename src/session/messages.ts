@@ -4,7 +4,7 @@
  * first `snapshot`.
  */
 
-import { REASON_MAX } from '../directory/messages.ts'
+import { REASON_MAX, SESSION_ID_MAX } from '../directory/messages.ts'
 import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
 import {
   ADDRESS_MAX,
@@ -18,9 +18,11 @@ import {
   PLAYERS_KEPT_MAX,
 } from '../replication/layouts.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
+import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
   blob,
+  encode,
   fixed,
   flag,
   list,
@@ -36,7 +38,7 @@ import {
 } from '../wire/layout.ts'
 
 /** Version of all messages between members. */
-export const SESSION_VERSION = 2
+export const SESSION_VERSION = 3
 /** Largest news of an operation, in bytes. */
 export const NEWS_MAX: number = 60 * 1024
 /** Largest piece of a snapshot in one message, in bytes. */
@@ -127,14 +129,13 @@ export const testimonyLayout = record({
   seqs,
   parts: partsLayout,
   /** Players who are not here and may come back. */
-  former: list(record({ player: varint, resumeHash: hash }), PLAYERS_KEPT_MAX),
+  former: list(record({ player: varint, key: fixed(KEY_BYTES) }), PLAYERS_KEPT_MAX),
 })
 
 /** From member to member. */
 export type PeerMessage = ValueOf<typeof peerLayout>
 
-/** From a process that wants to be a member, to the primary, through the hub. */
-export const joinLayout = record({
+const wanted = {
   version: varint,
   /** Fingerprint of the game's types; two builds that differ do not fit. */
   schema: u32,
@@ -143,15 +144,33 @@ export const joinLayout = record({
   addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
   linkHash: hash,
   registerHash: hash,
-  resumeHash: hash,
+  /** The Ed25519 key of the player. */
+  key: fixed(KEY_BYTES),
   /**
    * `inc` is the incarnation that comes back, 0 for a new process that holds the player's token;
    * `settled` is its last operation with a known outcome, all before it included.
    */
-  resume: maybe(record({ player: varint, proof: hash, inc, settled: varint })),
-})
+  resume: maybe(record({ player: varint, inc, settled: varint })),
+}
+/**
+ * From a process that wants to be a member, to the primary, through the hub. The signature is that
+ * of `claimOf`.
+ */
+export const joinLayout = record({ ...wanted, signature: fixed(SIGNATURE_BYTES) })
 /** The request of a process to become a member. */
 export type Join = ValueOf<typeof joinLayout>
+
+const CLAIM_LABEL = 'holdfast join'
+const claimLayout = record({
+  label: text(CLAIM_LABEL.length),
+  session: text(SESSION_ID_MAX),
+  ...wanted,
+})
+
+/** The bytes of a JOIN that its player signs: all that it asks for, and in which session. */
+export function claimOf(session: string, join: Omit<Join, 'signature'>): Uint8Array {
+  return encode(claimLayout, { ...join, label: CLAIM_LABEL, session })
+}
 
 /** The primary's answer to a join, through the hub. */
 export const joinedLayout = message({

@@ -112,11 +112,9 @@ export function gather(
 function durableOf(session: Session, here: readonly Member[]): Durable {
   const { members, mv } = session.client.view
   const last = Math.max(...members.map(({ inc }) => inc), ...session.client.former.keys())
-  const rows = [...formerOf(session), ...members].map(
-    ({ player, resumeHash }): [number, Player] => {
-      return [player, { player, resumeHash, lastSeq: 0, outcomes: [] }]
-    },
-  )
+  const rows = [...formerOf(session), ...members].map(({ player, key }): [number, Player] => {
+    return [player, { player, key, lastSeq: 0, outcomes: [] }]
+  })
   return {
     mv: mv + members.length - here.length,
     nextInc: last + MEMBERS_MAX,
@@ -172,19 +170,19 @@ function testimonyOf(session: Session, out: SessionOut): Uint8Array {
   })
 }
 
-type Former = Pick<Player, 'player' | 'resumeHash'>
+type Former = Pick<Player, 'player' | 'key'>
 
 function formerOf({ client }: Session): Former[] {
-  return [...client.former].map(([player, { resumeHash }]) => ({ player, resumeHash }))
+  return [...client.former].map(([player, { key }]) => ({ player, key }))
 }
 
 // A member that has just come in never saw earlier ones leave, and may be the one that recovers.
 function recall({ server, client }: Session, now: Millis, former: readonly Former[]): void {
   const { players } = server.durable
-  for (const { player, resumeHash } of former) {
+  for (const { player, key } of former) {
     if (players.has(player) || players.size >= PLAYERS_KEPT_MAX) continue
-    players.set(player, { player, resumeHash, lastSeq: 0, outcomes: [] })
-    client.former.set(player, { resumeHash, since: now })
+    players.set(player, { player, key, lastSeq: 0, outcomes: [] })
+    client.former.set(player, { key, since: now })
   }
 }
 

@@ -180,7 +180,7 @@ export interface Client {
   askAt: Millis
   published: Published
   /** Players whose last member left, and when: they may come back, to whoever leads then. */
-  former: Map<number, { resumeHash: Uint8Array; since: Millis }>
+  former: Map<number, { key: Uint8Array; since: Millis }>
   /** Until when we have promised not to recover the session. */
   promisedUntil: Millis
   /** When we may ask to recover the session again. */

@@ -94,7 +94,7 @@ export class Fuzzed {
         playersMax: 8,
         ...{ recovers: false, hosts: false, guest: false, topology: 'star', terms: '' },
         types: text,
-        resume: null,
+        token: null,
       },
       slots: [
         { part: objects.objectsPart(RULES) as Part<never>, state: parts.objects },

@@ -79,7 +79,7 @@ function member(chaos: Prng, known: Knowledge): View['members'][number] {
     ),
     linkHash: hash(chaos),
     registerHash: hash(chaos),
-    resumeHash: hash(chaos),
+    key: Uint8Array.of(...hash(chaos), ...hash(chaos)),
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { handshakeLayout, type Handshake } from '../../src/link/handshake.ts'
 import type { PeerId } from '../../src/machine.ts'
+import { SIGNATURE_BYTES } from '../../src/ports.ts'
 import * as member from '../../src/member/member.ts'
 import {
   create,
@@ -32,6 +33,7 @@ export class Hand {
   readonly asked: string[] = []
   readonly run: Runtime
   #links = 0
+  readonly #jobs: number[] = []
 
   constructor(inc: PeerId, members: number, topology: Topology, backup: PeerId = 0) {
     const own = create(0, wishOf(topology), new Uint8Array(16).fill(inc), [])
@@ -39,6 +41,7 @@ export class Hand {
       datagram: (to, bytes) => void this.sent.push({ to, bytes: bytes.slice() }),
       reaches: (address) => address.startsWith('sim:'),
       hub: (bytes) => void this.asked.push(decode(toHub, bytes)!.kind),
+      compute: (job) => void this.#jobs.push(job),
       emit: (event) => void this.events.push(event),
     })
     const register = { epoch: 1, primary: 1, backup }
@@ -69,6 +72,9 @@ export class Hand {
 
   hears(message: FromHub): void {
     member.hubSaid(this.run, this.now, encode(fromHub, message))
+    for (const job of this.#jobs.splice(0)) {
+      member.computed(this.run, this.now, job, new Uint8Array(SIGNATURE_BYTES))
+    }
   }
 
   /** Time passes, in steps of 50 ms. */
@@ -120,6 +126,7 @@ function wishOf(topology: Topology): Wish {
     hosts: false,
     terms: '',
     topology,
+    identity: { seed: new Uint8Array(32), key: new Uint8Array(32) },
     resume: null,
   }
 }
@@ -134,6 +141,6 @@ function shownAs(inc: PeerId): Member {
     addresses: [`sim:${inc}`],
     linkHash: hash,
     registerHash: hash,
-    resumeHash: hash,
+    key: Uint8Array.of(...hash, ...hash),
   }
 }

@@ -16,6 +16,7 @@ import * as server from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
 import type { SessionEvent, SessionOut } from '../../src/session/state.ts'
 import * as watch from '../../src/session/failure-detector.ts'
+import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'
 import { digest, fingerprint, proofOf, type Purpose } from '../../src/wire/digest.ts'
 import { TYPES_MAX } from '../../src/wire/difference.ts'
 import { decode } from '../../src/wire/layout.ts'
@@ -96,7 +97,7 @@ function secretProof(byte: number, purpose: Purpose): Uint8Array {
 }
 
 /** The wish of a process with a secret of such bytes. */
-function wishOf(byte: number, resume: Join['resume'] = null): Join {
+function wishOf(byte: number, resume: Join['resume'] = null, key: number = byte): Join {
   return {
     version: SESSION_VERSION,
     schema: fingerprint(''),
@@ -105,8 +106,9 @@ function wishOf(byte: number, resume: Join['resume'] = null): Join {
     addresses: [],
     linkHash: digest(secretProof(byte, 'link')),
     registerHash: digest(secretProof(byte, 'register')),
-    resumeHash: digest(secretProof(byte, 'resume')),
+    key: new Uint8Array(KEY_BYTES).fill(key),
     resume,
+    signature: new Uint8Array(SIGNATURE_BYTES),
   }
 }
 
@@ -164,13 +166,13 @@ describe('membership', () => {
     const { session } = new Primary(false).process
     join(session, 0, 9, wishOf(70), out)
     const player = session.server.durable.nextInc - 1
-    const resume = { player, proof: secretProof(70, 'resume'), inc: player, settled: 0 }
-    for (let times = 0; times < 3; times++) join(session, 0, 9, wishOf(71, resume), out)
+    const resume = { player, inc: player, settled: 0 }
+    for (let times = 0; times < 3; times++) join(session, 0, 9, wishOf(71, resume, 70), out)
     const { members } = session.server.durable
     expect([...members.values()].at(-1)).toMatchObject({ inc: player + 1, player })
     expect(members.size).toBe(4)
     remove(session, 0, player + 1, 'timeout', out)
-    join(session, 0, 9, wishOf(71, resume), out)
+    join(session, 0, 9, wishOf(71, resume, 70), out)
     expect([...members.values()].at(-1)).toMatchObject({ inc: player + 2, player })
   })
 
@@ -178,28 +180,21 @@ describe('membership', () => {
     const { session } = new Primary(false).process
     join(session, 0, 9, wishOf(70), out)
     const player = session.server.durable.nextInc - 1
-    const proof = secretProof(70, 'resume')
-    join(session, 0, 10, wishOf(71, { player, proof, inc: 0, settled: 0 }), out)
+    join(session, 0, 10, wishOf(71, { player, inc: 0, settled: 0 }, 70), out)
     const incs = (): number[] => [...session.server.durable.members.keys()]
     expect(incs()).toEqual([1, 2, 3, player + 1])
     replies.length = 0
-    join(session, 0, 9, wishOf(72, { player, proof, inc: player, settled: 0 }), out)
+    join(session, 0, 9, wishOf(72, { player, inc: player, settled: 0 }, 70), out)
     expect(replies.map((reply) => reply.kind === 'denied' && reply.code)).toEqual(['elsewhere'])
     expect(incs()).toEqual([1, 2, 3, player + 1])
     remove(session, 0, player + 1, 'left', out)
-    join(session, 0, 9, wishOf(72, { player, proof, inc: player, settled: 0 }), out)
+    join(session, 0, 9, wishOf(72, { player, inc: player, settled: 0 }, 70), out)
     expect([...session.server.durable.members.values()].at(-1)).toMatchObject({ player })
   })
 
-  test('S-5: with a wrong proof one is somebody new', () => {
+  test('S-5: with another key one is somebody new', () => {
     const { session } = new Primary(false).process
-    join(
-      session,
-      0,
-      9,
-      wishOf(70, { player: 2, proof: secretProof(70, 'resume'), inc: 0, settled: 0 }),
-      out,
-    )
+    join(session, 0, 9, wishOf(70, { player: 2, inc: 0, settled: 0 }), out)
     const { members } = session.server.durable
     expect([...members.values()].map(({ player }) => player)).toEqual([1, 2, 3, 4])
   })

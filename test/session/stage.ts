@@ -24,6 +24,7 @@ import {
   type SessionEvent,
   type SessionOut,
 } from '../../src/session/state.ts'
+import { SIGNATURE_BYTES } from '../../src/ports.ts'
 import { digest, fingerprint, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { Script } from '../transcript.ts'
@@ -70,12 +71,13 @@ export class Stage {
     const own = this.#create(name)
     const resume = before && {
       player: before.player,
-      proof: proofOf(before.secret, 'resume'),
       inc: before.me,
       settled: settledOf(before.client),
     }
     const schema = fingerprint('')
-    const wish: Join = { version: SESSION_VERSION, schema, ...describe(name, own.secret), resume }
+    const signature = new Uint8Array(SIGNATURE_BYTES)
+    const described = { ...describe(name, own.secret), key: keyOf(before?.secret ?? own.secret) }
+    const wish: Join = { version: SESSION_VERSION, schema, ...described, resume, signature }
     const from = STRANGER + name.charCodeAt(0)
     const blob = encode(joinLayout, wish)
     const { primary } = register.find(this.#directory, ID)!.entry.register
@@ -270,6 +272,10 @@ function describe(name: string, secret: Uint8Array): Omit<Member, 'inc' | 'playe
     addresses: [],
     linkHash: digest(proofOf(secret, 'link')),
     registerHash: digest(proofOf(secret, 'register')),
-    resumeHash: digest(proofOf(secret, 'resume')),
+    key: keyOf(secret),
   }
+}
+
+function keyOf(secret: Uint8Array): Uint8Array {
+  return Uint8Array.of(...secret, ...secret)
 }

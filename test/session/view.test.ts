@@ -15,7 +15,7 @@ const longest = (inc: number): Member => ({
   addresses: Array.from({ length: ADDRESSES_MAX }, () => 'a'.repeat(ADDRESS_MAX)),
   linkHash: new Uint8Array(16),
   registerHash: new Uint8Array(16),
-  resumeHash: new Uint8Array(16),
+  key: new Uint8Array(32),
 })
 
 test('the view of a full session with the longest names and addresses fits one message', () => {

@@ -108,8 +108,9 @@ test('2,000 processes that come and go within a minute do not stop a primary', a
         addresses: [],
         linkHash: hash,
         registerHash: hash,
-        resumeHash: hash,
+        key: Uint8Array.of(...hash, ...hash),
         resume: null,
+        signature: new Uint8Array(64),
       }
       membership.join(primary!.session, now, asker, wish, run.out)
       const { nextInc } = primary!.session.server.durable

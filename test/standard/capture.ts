@@ -19,7 +19,8 @@ import { handshakeLayout } from '../../src/link/handshake.ts'
 import type { Datagrams, Stream } from '../../src/ports.ts'
 import { environmentOf, HUB_URL } from '../../src/proof/world.ts'
 import { HUB_VERSION, toHub, type Topology } from '../../src/directory/messages.ts'
-import { joinLayout, SESSION_VERSION } from '../../src/session/messages.ts'
+import { claimOf, joinLayout, SESSION_VERSION } from '../../src/session/messages.ts'
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { createWorld, type SimNode, type World } from '../../src/sim/world.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameMessage } from '../../src/wire/relay.ts'
@@ -366,7 +367,7 @@ async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<v
   ask({ kind: 'get', request: 2, session: 'nowhere' })
   // One of another version is denied, one with other types is told ours.
   for (const version of [9, SESSION_VERSION]) {
-    ask({ kind: 'signal', session, blob: wishOfStranger(version) })
+    ask({ kind: 'signal', session, blob: wishOfStranger(session, version) })
   }
   const socket = await node.openDatagrams({ datagram() {}, refused() {} })
   // More than once: the network loses some.
@@ -386,18 +387,20 @@ async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<v
   await until('fay has left', () => bea.members.length === 3)
 }
 
-function wishOfStranger(version: number): Uint8Array {
-  return encode(joinLayout, {
+function wishOfStranger(session: string, version: number): Uint8Array {
+  const seed = SESSION_HASH
+  const wish = {
     version,
     schema: 1,
     name: 'eve',
     kind: 'node',
-    addresses: [],
     linkHash: SESSION_HASH,
     registerHash: SESSION_HASH,
-    resumeHash: SESSION_HASH,
+    key: toyCurves.signer(seed) as Uint8Array,
     resume: null,
-  })
+  } as const
+  const signature = toyCurves.sign(seed, claimOf(session, { ...wish, addresses: [] })) as Uint8Array
+  return encode(joinLayout, { ...wish, addresses: [], signature })
 }
 
 // The id stands in the first record on disk, behind its length.

@@ -7,6 +7,7 @@
  * and with it the watches: suspicion comes from outside, at any time.
  */
 
+import { KEY_BYTES, SIGNATURE_BYTES } from '../../ports.ts'
 import { digest, fingerprint, proofOf } from '../../wire/digest.ts'
 import { decode } from '../../wire/layout.ts'
 import type { PeerId } from '../../machine.ts'
@@ -83,6 +84,10 @@ export const NO_PARTS: Parts = {
 /** The secret of the process with that number, in its life with that number. */
 export function secretOf(asker: number): Uint8Array {
   return new Uint8Array(16).fill(asker + 1)
+}
+
+function keyOf(asker: number): Uint8Array {
+  return new Uint8Array(KEY_BYTES).fill(asker + 1)
 }
 
 /** A process that is no member. */
@@ -166,6 +171,7 @@ function wishOf(asker: number): Join {
     schema: fingerprint(LIMITS.types),
     ...describe(asker),
     resume: null,
+    signature: new Uint8Array(SIGNATURE_BYTES),
   }
 }
 
@@ -177,7 +183,7 @@ function describe(asker: number): Omit<Member, 'inc' | 'player'> {
     addresses: [],
     linkHash: digest(proofOf(secret, 'link')),
     registerHash: digest(proofOf(secret, 'register')),
-    resumeHash: digest(proofOf(secret, 'resume')),
+    key: keyOf(asker),
   }
 }
 

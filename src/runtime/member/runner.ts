@@ -13,16 +13,20 @@ import type { Millis, Part } from '../../machine.ts'
 import * as member from '../../member/member.ts'
 import {
   create,
+  type CurveQuestion,
+  type Identity,
   type Member,
   type MemberEvent,
   type Runtime,
   type Slot,
   type Wish,
 } from '../../member/state.ts'
-import type { Alarm, DatagramEvents, Datagrams, Environment, Loop } from '../../ports.ts'
+import type { Alarm, Curves, DatagramEvents, Datagrams } from '../../ports.ts'
+import type { Environment, Loop } from '../../ports.ts'
 import { ADDRESSES_MAX } from '../../replication/layouts.ts'
 import { frameMessage } from '../../wire/relay.ts'
 import { HubConnection } from './hub-stream.ts'
+import { answerOf, openPlayer, type Player } from './player.ts'
 import { type ByteRates, Traffic } from './traffic.ts'
 
 /** Without a call for so long we stood still, as a page does that its browser froze. */
@@ -35,13 +39,23 @@ export interface RunnerOptions {
   environment: Environment
   /** The hub's URL, `ws://…/hub`. */
   url: string
-  wish: Omit<Wish, 'addresses' | 'kind' | 'hub'> & { guest: boolean }
+  wish: Omit<Wish, 'addresses' | 'kind' | 'hub' | 'identity' | 'resume'> & {
+    guest: boolean
+    token: Token | null
+  }
   slots: { part: Part<never>; state: unknown }[]
   conditions: Conditions | null
   /** Called for each event, outside of all calls into the member. */
   onEvent: (event: MemberEvent) => void
   /** Called when all events of one call were handled. */
   onSettled: () => void
+}
+
+/** As whom a player comes back: whoever has the seed is that player. */
+export interface Token {
+  session: string
+  player: number
+  seed: Uint8Array
 }
 
 /** One running member. */
@@ -52,6 +66,7 @@ export class Runner {
   readonly #alarm: Alarm
   readonly #hub: HubConnection
   readonly #carriers: Datagrams
+  readonly #curves: Curves
   readonly #weather: Conditioner
   readonly #onEvent: (event: MemberEvent) => void
   readonly #onSettled: () => void
@@ -65,7 +80,7 @@ export class Runner {
   #didAt: Millis = 0
   #stood = { from: -Infinity, until: -Infinity }
 
-  private constructor(options: RunnerOptions, open: Opened) {
+  private constructor(options: RunnerOptions, open: Opened, { curves, identity }: Player) {
     const { environment } = options
     const { loop } = environment
     this.loop = loop
@@ -74,7 +89,8 @@ export class Runner {
     this.#carriers = open.carriers
     this.#weather = open.weather
     this.#traffic = new Traffic(loop.now())
-    const wish = wishOf(options, open.direct.addresses)
+    const wish = wishOf(options, open.direct.addresses, identity)
+    this.#curves = curves
     this.member = create(loop.now(), wish, loop.random(32), options.slots as unknown as Slot[])
     this.#run = member.wire(this.member, {
       datagram: (to, bytes) => {
@@ -83,6 +99,7 @@ export class Runner {
       },
       reaches: (address) => open.direct.reaches(address),
       hub: (message) => void this.#hub.send(frameMessage(message)),
+      compute: (job, question) => this.#compute(job, question),
       emit: (event) => void this.#queue.push(event),
     })
     this.#didAt = loop.now()
@@ -107,9 +124,27 @@ export class Runner {
     member.datagram(this.#run, now, from, bytes)
   }
 
+  // The answer comes after the call that asked, whether curves make one wait or not.
+  #compute(job: number, question: CurveQuestion): void {
+    const done = (answer: Uint8Array | boolean): void => {
+      this.do((now) => member.computed(this.#run, now, job, answer))
+    }
+    const answer = answerOf(this.#curves, question)
+    if (answer instanceof Promise) answer.then(done, () => done(false))
+    else this.loop.soon(() => done(answer))
+  }
+
+  /** As whom this player comes back; null before it is one. */
+  get token(): Token | null {
+    const { resume, wish } = this.member
+    if (!resume) return null
+    return { session: resume.session, player: resume.player, seed: wish.identity.seed }
+  }
+
   /** Opens the carriers and starts. @throws HoldfastError when a carrier cannot be opened */
   static async start(options: RunnerOptions): Promise<Runner> {
-    return new Runner(options, await openCarriers(options))
+    const player = await openPlayer(options.environment, options.wish.token)
+    return new Runner(options, await openCarriers(options), player)
   }
 
   /** Session time; NaN while it is not known. */
@@ -243,10 +278,12 @@ export class Runner {
   }
 }
 
-function wishOf(options: RunnerOptions, addresses: readonly string[]): Wish {
-  const { guest, ...wanted } = options.wish
+function wishOf(options: RunnerOptions, addresses: readonly string[], identity: Identity): Wish {
+  const { guest, token, ...wanted } = options.wish
   return {
     ...wanted,
+    identity,
+    resume: token && { session: token.session, player: token.player, inc: 0, settled: 0 },
     hub: options.url,
     kind: guest ? 'guest' : options.environment.kind,
     addresses: addresses.slice(0, ADDRESSES_MAX),
