@@ -4,6 +4,7 @@ import type { Millis } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
+import { isForged } from './addresses.ts'
 import { askThere } from './asking.ts'
 import { ANSWERING_MS, FIRST_MIN, JOBS_MAX, MAC_BYTES, SEAL_VERSION } from './limits.ts'
 import * as links from './links.ts'
@@ -91,13 +92,15 @@ export function first(
   const own = state.nameOf(seal.point)
   if (!told || name === own) return void seal.counters.forged++
   if (told.to !== seal.me) return void seal.counters.misled++
+  if (isForged(job.from, told.from)) return void seal.counters.forged++
   const peer = state.peerOf(seal, name)
   if (!peer) return void seal.counters.busy++
   if (!isTurn(seal, now, peer, name, told.counter, job, out)) return
-  const { from, epoch, link, again, join } = told
+  const { from, mv, link, again, join } = told
   const why = links.isGone(peer, link, again)
     ? 'gone'
-    : out.admit({ peer: name, from, address: job.from, epoch, link, again, join })
+    : out.admit({ peer: name, from, address: job.from, mv, link, again, join })
+  if (why === 'later') return void seal.counters.early++
   if (why === null && from !== 0) peer.inc = from
   const theirs = messages.indexAt(job.bytes, 2)
   const e = new Uint8Array(eOf(job.bytes))
@@ -197,7 +200,7 @@ export function confirmed(seal: Seal, now: Millis, peer: Peer, from: string, out
   // Message 2 went to one address alone, and from there it is answered.
   const isProven = address === from
   const place = address === '' ? from : address
-  links.stand(seal, now, index, { again, address: place, proven: isProven }, out)
+  links.stand(seal, now, index, { again, address: place, isShown: isProven }, out)
 }
 
 /** Ends what nobody confirmed. @returns when it is due next */

@@ -4,6 +4,7 @@ import type { Millis, PeerId } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
 import { decode } from '../wire/layout.ts'
 import { ASK_AGAIN_MS, ASKING_MS, MAC_BYTES, SEAL_VERSION } from './limits.ts'
+import { isForged } from './addresses.ts'
 import * as links from './links.ts'
 import * as messages from './messages.ts'
 import { COOKIE_DATAGRAM, KIND, SECOND_HEAD, SECOND_MIN } from './messages.ts'
@@ -48,7 +49,7 @@ export function ask(seal: Seal, now: Millis, asked: Asked, out: SealSink): void 
   peer.inc = to
   peer.asking = {
     ...{ stage: 'making', to, link, again: again !== undefined, join, index, secret },
-    ...{ addresses: [...addresses], counter: peer.counter, noise: null, message: NONE },
+    ...{ addresses: [...addresses], asked: [], counter: peer.counter, noise: null, message: NONE },
     ...{ cookie: null, address: addresses[0]!, tries: 0, nextAt: Infinity, until: now + ASKING_MS },
   }
   state.schedule(seal, now + ASKING_MS)
@@ -71,8 +72,8 @@ export function made(
   const [e, es, ss] = shared
   if (!e || !es || !ss) return fail(peer, job.peer, out)
   const { link, again, counter, to, join } = asking
-  const { me, epoch, ciphers } = seal
-  const payload = messages.encodeFirst({ from: me, to, link, again, counter, epoch, join })
+  const { me, mv, ciphers } = seal
+  const payload = messages.encodeFirst({ from: me, to, link, again, counter, mv, join })
   const said = noise.begin(ciphers, seal.prologue, peer.point)
   const first = noise.writeFirst(ciphers, said, { e, s: seal.point, es, ss }, payload)
   const head = new Uint8Array(messages.FIRST_HEAD)
@@ -86,6 +87,7 @@ export function made(
 
 function sendFirst(seal: Seal, now: Millis, asking: Asking, out: SealSink): void {
   asking.address = asking.addresses[asking.tries % asking.addresses.length]!
+  if (!asking.asked.includes(asking.address)) asking.asked.push(asking.address)
   out.datagram(asking.address, withCookie(seal, now, asking))
   pause(seal, now, asking)
 }
@@ -108,6 +110,7 @@ export function askThere(
   const { asking } = peer
   if (asking?.stage !== 'asked' || asking.message.length + MAC_BYTES > room) return
   if (!asking.addresses.includes(from)) asking.addresses.push(from)
+  if (!asking.asked.includes(from)) asking.asked.push(from)
   asking.address = from
   out.datagram(from, withCookie(seal, now, asking))
 }
@@ -120,6 +123,7 @@ export function answered(seal: Seal, from: string, bytes: Uint8Array, out: SealS
   if (!found) return void counters.unknown++
   const { name, asking } = found
   if (asking.stage !== 'asked') return
+  if (isForged(from, asking.to)) return void counters.forged++
   if (!isProven(seal, bytes)) return void counters.unproven++
   asking.stage = 'reading'
   const copy = new Uint8Array(bytes)
@@ -176,8 +180,9 @@ export function read(
   asking.noise = null
   asking.tries = 0
   const place = asking.addresses.includes(job.from) ? job.from : asking.address
-  const isOnly = asking.addresses.length === 1 && place === job.from
-  links.stand(seal, now, index, { again: asking.again, address: place, proven: isOnly }, out)
+  // What went to one address alone, and is answered from there, shows that the peer is there.
+  const isShown = asking.asked.length === 1 && place === job.from && asking.asked[0] === place
+  links.stand(seal, now, index, { again: asking.again, address: place, isShown }, out)
   links.credit(seal, job.peer, place, bytes.length, out)
   links.say(seal, now, index, peer.link!.address, { kind: 'here' }, out)
   links.challenge(seal, now, job.peer, place, out)

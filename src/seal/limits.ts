@@ -34,6 +34,8 @@ export const COOKIE_MS: Millis = 120_000
 export const CHALLENGE_MS: Millis = 250
 /** Addresses of one peer that are being challenged; one more pushes out the oldest. */
 export const PROBES_MAX = 4
+/** Addresses of one peer that have shown themselves; one more pushes out the oldest. */
+export const SHOWN_MAX = 4
 /** Handshakes of others that are being computed. */
 export const JOBS_MAX = 64
 /** Peers that are known by their key. Beyond them, who has no link is forgotten for a new one. */

@@ -5,7 +5,7 @@ import { DATAGRAM_MAX, TAG_BYTES } from '../ports.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { CHALLENGE_BYTES, CHALLENGE_MS, KEY_LIFE_MS, KEY_PACKETS_MAX } from './limits.ts'
-import { PROBES_MAX } from './limits.ts'
+import { PROBES_MAX, SHOWN_MAX } from './limits.ts'
 import { headBytes, KIND, type Word, wordLayout, writeHead } from './messages.ts'
 import { nonceOf } from './noise.ts'
 import * as state from './state.ts'
@@ -24,7 +24,7 @@ export function stand(
   seal: Seal,
   now: Millis,
   index: number,
-  { again, address, proven }: { again: boolean; address: string; proven: boolean },
+  { again, address, isShown }: { again: boolean; address: string; isShown: boolean },
   out: SealSink,
 ): void {
   const keys = seal.keys.get(index)!
@@ -46,8 +46,8 @@ export function stand(
     state.endKeys(seal, link.current)
     state.endKeys(seal, link.previous)
   }
-  const made = { number: keys.link, current: index, previous: 0, address, proven, probes: [] }
-  peer.link = made
+  const shown = isShown ? [address] : []
+  peer.link = { number: keys.link, current: index, previous: 0, address, shown, probes: [] }
   out.event({ kind: 'up', peer: keys.peer, link: keys.link, asked: keys.asked, address })
 }
 
@@ -77,7 +77,7 @@ export function send(
 ): boolean {
   const link = seal.peers.get(name)?.link
   const keys = link && seal.keys.get(link.current)
-  if (!keys || isSpent(keys, now) || !hasCredit(link, link.address, costOf(keys, text))) {
+  if (!keys || isSpent(keys, now) || !hasCredit(seal, link, link.address, costOf(keys, text))) {
     seal.counters.unsent++
     return false
   }
@@ -99,7 +99,7 @@ export function say(
   const keys = seal.keys.get(index)
   const link = keys && seal.peers.get(keys.peer)?.link
   const text = encode(wordLayout, word)
-  if (!link || isSpent(keys, now) || !hasCredit(link, to, costOf(keys, text))) return
+  if (!link || isSpent(keys, now) || !hasCredit(seal, link, to, costOf(keys, text))) return
   const length = put(seal, keys, KIND.word, text)
   out.datagram(to, outgoing.subarray(0, length))
 }
@@ -146,7 +146,7 @@ export function heard(
   switch (word.kind) {
     case 'here':
       // Who asked goes on saying so until it hears from us; we do not.
-      if (!keys.asked && peer.link.proven) say(seal, now, index, peer.link.address, word, out)
+      if (!keys.asked && isShown(seal, peer.link, from)) say(seal, now, index, from, word, out)
       break
     case 'challenge':
       say(seal, now, peer.link.current, from, { ...word, kind: 'answer' }, out)
@@ -172,8 +172,9 @@ function arrive(
 }
 
 function settle(seal: Seal, link: Link, name: PeerKey, address: string, out: SealSink): void {
-  link.proven = true
-  link.probes = []
+  link.probes = link.probes.filter((one) => one.address !== address)
+  if (!link.shown.includes(address)) link.shown.push(address)
+  if (link.shown.length > SHOWN_MAX) link.shown.shift()
   if (link.address === address) return
   link.address = address
   seal.counters.moves++
@@ -189,7 +190,7 @@ export function credit(
   out: SealSink,
 ): void {
   const link = seal.peers.get(name)?.link
-  if (!link || (link.proven && link.address === from)) return
+  if (!link || isShown(seal, link, from)) return
   if (seal.rules.moves('packet')) return settle(seal, link, name, from, out)
   probeOf(seal, link, from).credit += bytes
 }
@@ -213,6 +214,8 @@ export function challenge(
 }
 
 const CHALLENGE_TEXT = 1 + CHALLENGE_BYTES
+// With the longest head.
+const PROBE_BYTES = 8 + CHALLENGE_TEXT + TAG_BYTES
 
 function probeOf(seal: Seal, link: Link, address: string): Probe {
   const found = link.probes.find((one) => one.address === address)
@@ -228,12 +231,42 @@ function probeOf(seal: Seal, link: Link, address: string): Probe {
  * Whether so many bytes may go to an address: to one that has not shown itself, no more than came
  * from there. Takes them.
  */
-function hasCredit(link: Link, address: string, cost: number): boolean {
-  if (link.proven && link.address === address) return true
+function hasCredit(seal: Seal, link: Link, address: string, cost: number): boolean {
+  if (isShown(seal, link, address)) return true
   const probe = link.probes.find((one) => one.address === address)
   if (!probe || probe.credit < cost) return false
   probe.credit -= cost
   return true
+}
+
+function isShown({ rules }: Seal, { shown }: Link, address: string): boolean {
+  return shown.includes(address) || rules.isSure(address)
+}
+
+/** Packets go to that address from now on. @returns false if it has not shown itself */
+export function route(seal: Seal, name: PeerKey, address: string): boolean {
+  const link = seal.peers.get(name)?.link
+  if (!link || !isShown(seal, link, address)) return false
+  link.address = address
+  return true
+}
+
+/**
+ * Asks whether the peer is at an address that did not show itself, with a few bytes for which
+ * nothing came from there: others may have named it.
+ */
+export function probe(
+  seal: Seal,
+  now: Millis,
+  name: PeerKey,
+  address: string,
+  out: SealSink,
+): void {
+  const link = seal.peers.get(name)?.link
+  if (!link || isShown(seal, link, address)) return
+  const one = probeOf(seal, link, address)
+  one.credit = Math.max(one.credit, PROBE_BYTES)
+  challenge(seal, now, name, address, out)
 }
 
 /** What is due of one link: an old key ends, a new one is wanted. @returns when it is due next */

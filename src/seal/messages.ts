@@ -50,7 +50,8 @@ export const firstLayout = record({
   again: flag,
   /** Larger than in any message 1 of this asker to this peer before. */
   counter: varint,
-  epoch: varint,
+  /** The version of the asker's view. */
+  mv: varint,
   join: maybe(blob(SEALED_JOIN_MAX)),
   /** Zeros, so that it is longer than any answer. */
   pad: blob(FIRST_MIN),

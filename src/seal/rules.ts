@@ -1,6 +1,7 @@
 /** The decisions on which the claims of sealing rest; proofs pass twisted ones. */
 
 import { rulesOf } from '../machine.ts'
+import { isRelayed } from './addresses.ts'
 import * as windows from './window.ts'
 
 /** The decisions. */
@@ -13,6 +14,8 @@ export interface SealRules {
   isNewer(counter: number, heard: number): boolean
   /** Whether a peer's address changes, by a sealed packet or by the answer to a challenge. */
   moves(by: 'packet' | 'answer'): boolean
+  /** Whether an address needs not show itself. */
+  isSure(address: string): boolean
   /** Of two handshakes that cross, whether ours stands. */
   oursStands(ours: string, theirs: string): boolean
 }
@@ -23,5 +26,6 @@ export const RULES: SealRules = rulesOf<SealRules>({
   stands: (by) => by === 'packet',
   isNewer: (counter, heard) => counter > heard,
   moves: (by) => by === 'answer',
+  isSure: isRelayed,
   oursStands: (ours, theirs) => ours < theirs,
 })

@@ -9,6 +9,7 @@
 
 import { badValue, type Millis, type PeerId } from '../machine.ts'
 import { DATAGRAM_MAX, TAG_BYTES } from '../ports.ts'
+import { isForged } from './addresses.ts'
 import * as answering from './answering.ts'
 import * as asking from './asking.ts'
 import type { Asked } from './asking.ts'
@@ -46,10 +47,31 @@ export function know(seal: Seal, peer: PeerKey, inc: PeerId): void {
   if (found) found.inc = inc
 }
 
-/** Who we are by now, and the epoch that we tell. */
-export function become(seal: Seal, me: PeerId, epoch: number): void {
+/** Who we are by now, and the version of our view. */
+export function become(seal: Seal, me: PeerId, mv: number): void {
   seal.me = me
-  seal.epoch = epoch
+  seal.mv = mv
+}
+
+/** Ends the link with a peer without a word to it. */
+export function hangUp(seal: Seal, peer: PeerKey): void {
+  state.hangUp(seal, peer)
+}
+
+/** Packets for a peer go to that address from now on, if it has shown that it is there. */
+export function route(seal: Seal, peer: PeerKey, address: string): boolean {
+  return links.route(seal, peer, address)
+}
+
+/** Asks whether a peer is at an address of which we only heard; `moved` tells. */
+export function probe(
+  seal: Seal,
+  now: Millis,
+  peer: PeerKey,
+  address: string,
+  out: SealSink,
+): void {
+  links.probe(seal, now, peer, address, out)
 }
 
 /** Forgets a peer: its keys open nothing more. */
@@ -102,6 +124,7 @@ function opened(seal: Seal, now: Millis, from: string, bytes: Uint8Array, out: S
   const index = indexAt(bytes, 1)
   const keys = seal.keys.get(index)
   if (!keys || now >= keys.until) return void counters.unknown++
+  if (isForged(from, seal.peers.get(keys.peer)!.inc)) return void counters.forged++
   const { window } = keys
   const { limits, rules } = seal
   if (!rules.isNew(window, counter, limits.window)) return void counters.replayed++

@@ -47,8 +47,8 @@ export interface Link {
   /** 0 if there is none. */
   previous: number
   address: string
-  /** Whether that address answered something which it could not have guessed. */
-  proven: boolean
+  /** Addresses that answered something which they could not have guessed; the newest last. */
+  shown: string[]
   probes: Probe[]
 }
 
@@ -61,6 +61,8 @@ export interface Asking {
   again: boolean
   join: Uint8Array | null
   addresses: string[]
+  /** Those to which message 1 went. */
+  asked: string[]
   /** The number of the keys to be. */
   index: number
   secret: Uint8Array
@@ -134,12 +136,14 @@ export interface Counters {
   unproven: number
   /** For keys that are not there. */
   unknown: number
-  /** Did not open: altered, or sealed by somebody else. */
+  /** Did not open: altered, or sealed by somebody else; or another member relayed it. */
   forged: number
   /** Came before, or too far behind to tell. */
   replayed: number
   /** A message 1 that is not newer than what was confirmed or answered. */
   old: number
+  /** A message 1 of who may be known later. */
+  early: number
   /** A message 1 that crossed ours, which stands. */
   crossed: number
   /** A message 1 for somebody else, or about a link that is not there. */
@@ -164,9 +168,9 @@ export interface Seal {
   ciphers: Ciphers
   rules: SealRules
   limits: Limits
-  /** Our incarnation, 0 before we have one; and the epoch that we tell. */
+  /** Our incarnation, 0 before we have one; and the version of our view, which we tell. */
   me: PeerId
-  epoch: number
+  mv: number
   secret: Uint8Array
   point: Uint8Array
   prologue: Uint8Array
@@ -194,12 +198,19 @@ export interface Request {
   /** Its incarnation, as it says; 0 if it has none. */
   from: PeerId
   address: string
-  epoch: number
+  /** Of its view: a newer one than ours may have members that we do not know. */
+  mv: number
   link: number
   /** It has the link, and wants new keys. */
   again: boolean
   join: Uint8Array | null
 }
+
+/**
+ * Whether who asks may have a link: null, or why not; `later` is no answer, for we may come to know
+ * who that is.
+ */
+export type Verdict = Why | 'later' | null
 
 /** What sealing tells the layer above. */
 export type SealEvent =
@@ -222,8 +233,8 @@ export interface SealSink {
   /** Asks for the common point of each pair; the answer is `agreed`, after this verb. */
   agree(job: number, pairs: readonly (readonly [secret: Uint8Array, point: Uint8Array])[]): void
   packet(peer: PeerKey, bytes: Uint8Array): void
-  /** Whether who asks may have a link: null, or why not. Asked once the asker has shown its key. */
-  admit(request: Request): Why | null
+  /** Whether who asks may have a link. Asked once the asker has shown its key. */
+  admit(request: Request): Verdict
   event(event: SealEvent): void
 }
 
@@ -237,7 +248,7 @@ export interface SealOptions {
   /** KEY_BYTES of chance, never used twice: all that is drawn comes from it. */
   seed: Uint8Array
   me?: PeerId
-  epoch?: number
+  mv?: number
   limits?: Limits
   rules?: SealRules
 }
@@ -262,7 +273,7 @@ export function create(now: Millis, options: SealOptions): Seal {
     rules: options.rules ?? RULES,
     limits,
     me: options.me ?? 0,
-    epoch: options.epoch ?? 0,
+    mv: options.mv ?? 0,
     secret,
     point,
     prologue,
@@ -287,7 +298,7 @@ export const NONE: Uint8Array = new Uint8Array(0)
 function noCounters(): Counters {
   return {
     ...{ malformed: 0, version: 0, unproven: 0, unknown: 0, forged: 0, replayed: 0, old: 0 },
-    ...{ crossed: 0, misled: 0, refused: 0, cookies: 0, flooded: 0, busy: 0, unsent: 0 },
+    ...{ early: 0, crossed: 0, misled: 0, refused: 0, cookies: 0, flooded: 0, busy: 0, unsent: 0 },
     ...{ handshakes: 0, rekeys: 0, moves: 0 },
   }
 }
@@ -381,6 +392,13 @@ function makeRoom(seal: Seal): boolean {
     return true
   }
   return false
+}
+
+/** Ends the link with a peer, and what is under way. Its counters stay: old messages are old. */
+export function hangUp(seal: Seal, name: PeerKey): void {
+  for (const [index, { peer }] of seal.keys) if (peer === name) seal.keys.delete(index)
+  const peer = seal.peers.get(name)
+  if (peer) Object.assign(peer, { link: null, asking: null, answering: null })
 }
 
 /** Forgets a peer with all of its keys. */

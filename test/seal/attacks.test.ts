@@ -165,7 +165,7 @@ describe.each(MEANS)('with %s', (_name, differs) => {
     machine.become(ada.seal, 7, 3)
     machine.know(bea.seal, keyOf(ada), 7)
     net.pass(world, LIMITS.rekeyMs)
-    expect(bea.requests.at(-1)).toMatchObject({ from: 7, epoch: 3, again: true })
+    expect(bea.requests.at(-1)).toMatchObject({ from: 7, mv: 3, again: true })
     expect(bea.seal.counters.rekeys).toBe(1)
   })
   test('of two handshakes that cross, that of the lower key stands (SE-12)', () => {
@@ -327,7 +327,7 @@ describe('addresses', () => {
     net.settle(world)
     expect(bea.seal.peers.get(keyOf(ada))!.link).toMatchObject({
       address: ada.address,
-      proven: true,
+      shown: [ada.address],
     })
     expect(ada.packets).toHaveLength(20)
     expect(bytesOf(world.sent.filter(({ to }) => to === victim))).toBeLessThan(first!.bytes.length)

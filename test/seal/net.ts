@@ -3,10 +3,9 @@
 import type { Ciphers, Curves } from '../../src/ports.ts'
 import { BASE_POINT } from '../../src/ports.ts'
 import type { Limits } from '../../src/seal/limits.ts'
-import type { Why } from '../../src/seal/messages.ts'
 import type { SealRules } from '../../src/seal/rules.ts'
 import * as machine from '../../src/seal/seal.ts'
-import type { Request, Seal, SealEvent, SealSink } from '../../src/seal/state.ts'
+import type { Request, Seal, SealEvent, SealSink, Verdict } from '../../src/seal/state.ts'
 import { toyCiphers, toyCurves } from '../../src/sim/toy-ciphers.ts'
 
 /** A datagram on its way. */
@@ -25,7 +24,7 @@ export interface End {
   events: SealEvent[]
   requests: Request[]
   /** Its answer to who asks for a link. */
-  admit: (request: Request) => Why | null
+  admit: (request: Request) => Verdict
   curves: Curves
   waiting: { job: number; pairs: readonly (readonly [Uint8Array, Uint8Array])[] }[]
 }
@@ -61,7 +60,7 @@ export function addEnd(net: Net, name: string, me: number, differs: Differs = {}
   const secret = ciphers.hash(encoder.encode(`secret of ${name}`))
   const point = curves.agree(secret, BASE_POINT) as Uint8Array
   const seed = ciphers.hash(encoder.encode(`seed of ${name}`))
-  const options = { ciphers, session, secret, point, seed, me, epoch: 1, limits, rules }
+  const options = { ciphers, session, secret, point, seed, me, mv: 1, limits, rules }
   const end: End = {
     name,
     seal: machine.create(net.now, options),

@@ -120,7 +120,7 @@ function start({ asks, texts, losses, doubles, replays, ...scope }: SealScope): 
   keys.sort((a, b) => (seal.nameOf(a.point) < seal.nameOf(b.point) ? -1 : 1))
   const ends = keys.map(({ secret, point }, at) => {
     const seed = new Uint8Array(32).fill(at + 10)
-    const options = { secret, point, seed, me: at + 1, epoch: 1, session: 's', limits, rules }
+    const options = { secret, point, seed, me: at + 1, mv: 1, session: 's', limits, rules }
     return seal.create(0, { ciphers: toyCiphers, ...options })
   })
   return {
@@ -304,8 +304,7 @@ function old({ ends }: SealWorld): true | string {
 
 function address({ ends }: SealWorld): true | string {
   for (const [end, peer] of peersOf(ends).entries()) {
-    const { address: at, proven } = peer?.link ?? {}
-    if (proven && at === ELSEWHERE) return `${end} takes the other to be at ${at}`
+    if (peer?.link?.shown.includes(ELSEWHERE)) return `${end} takes the other to be elsewhere`
   }
   return true
 }

@@ -1,0 +1,108 @@
+// Goal: the layer above decides by which of a peer's addresses packets go, of those that have shown
+// that the peer is there; what comes by the hub counts only from whom the hub says.
+import { expect, test } from 'vitest'
+import * as machine from '../../src/seal/seal.ts'
+import * as net from './net.ts'
+import { type End, keyOf, linked, linkOf, type Net } from './net.ts'
+
+const DOOR = 'udp:another-door'
+
+function addressOf(end: End, other: End): string {
+  return end.seal.peers.get(keyOf(other))!.link!.address
+}
+
+function probe(world: Net, end: End, other: End, address: string): void {
+  net.run(world, end, (out) => machine.probe(end.seal, world.now, keyOf(other), address, out))
+}
+
+test('an address of which one only heard is asked with few bytes, and used once it answered (SE-11)', () => {
+  const { net: world, ada, bea } = linked()
+  const home = bea.address
+  expect(machine.route(ada.seal, keyOf(bea), DOOR)).toBe(false)
+  for (let n = 0; n < 20; n++) probe(world, ada, bea, DOOR)
+  const asked = world.flying.filter(({ to }) => to === DOOR)
+  expect(asked).toHaveLength(1)
+  expect(asked[0]!.bytes.length).toBeLessThan(40)
+  // Nobody answers from there, and packets go where they went.
+  net.say(world, ada, bea, 'hi')
+  net.settle(world)
+  expect([addressOf(ada, bea), bea.packets]).toEqual([home, ['hi']])
+  world.now += 1_000
+  probe(world, ada, bea, DOOR)
+  bea.address = DOOR
+  net.settle(world)
+  expect(addressOf(ada, bea)).toBe(DOOR)
+  expect(ada.events.at(-1)).toEqual({ kind: 'moved', peer: keyOf(bea), address: DOOR })
+})
+
+test('of the addresses that have shown themselves any may be taken, without a question (SE-12)', () => {
+  const { net: world, ada, bea } = linked()
+  const home = bea.address
+  bea.address = DOOR
+  net.say(world, bea, ada, 'from here')
+  net.settle(world)
+  expect(addressOf(ada, bea)).toBe(DOOR)
+  const sent = world.sent.length
+  expect(machine.route(ada.seal, keyOf(bea), home)).toBe(true)
+  expect([addressOf(ada, bea), world.sent.length]).toEqual([home, sent])
+  // The hub says who is behind it.
+  expect(machine.route(ada.seal, keyOf(bea), 'relay:2')).toBe(true)
+})
+
+test('what another member relays is nothing, be it asked, answered or said (SE-2) (SE-12)', () => {
+  const world = net.createNet()
+  const [ada, bea] = [net.addEnd(world, 'ada', 1), net.addEnd(world, 'bea', 2)]
+  Object.assign(ada, { address: 'relay:1' })
+  Object.assign(bea, { address: 'relay:2' })
+  const astray = (): void => {
+    for (const one of world.flying.splice(0)) net.arrive(world, { ...one, from: 'relay:3' })
+  }
+  net.ask(world, ada, bea)
+  astray()
+  expect([linkOf(bea, ada), bea.seal.counters.forged, world.flying]).toEqual([0, 1, []])
+  net.pass(world, 100)
+  const [second] = world.sent.filter(({ to }) => to === 'relay:1')
+  expect(second).toBeDefined()
+  expect(linkOf(ada, bea)).not.toBe(0)
+  net.settle(world)
+  net.say(world, ada, bea, 'hi')
+  astray()
+  expect([bea.packets, bea.seal.counters.forged]).toEqual([[], 2])
+  // An answer to our question, too.
+  machine.hangUp(ada.seal, keyOf(bea))
+  net.ask(world, ada, bea)
+  net.arrive(world, world.flying.shift()!)
+  astray()
+  expect([linkOf(ada, bea), ada.seal.counters.forged]).toEqual([0, 1])
+})
+
+test('who may be known later gets no answer, and its link once it is known', () => {
+  const world = net.createNet()
+  const [ada, bea] = [net.addEnd(world, 'ada', 1), net.addEnd(world, 'bea', 2)]
+  bea.admit = () => 'later'
+  net.ask(world, ada, bea)
+  net.pass(world, 1_000)
+  expect(world.sent.every(({ from }) => from === ada.address)).toBe(true)
+  expect(bea.seal.counters.early).toBeGreaterThan(2)
+  bea.admit = () => null
+  net.pass(world, 2_000)
+  expect(linkOf(ada, bea)).toBe(linkOf(bea, ada))
+  expect(linkOf(ada, bea)).not.toBe(0)
+})
+
+test('a link that is hung up opens nothing, and old messages bring it not back (SE-2)', () => {
+  const { net: world, ada, bea } = linked()
+  const all = [...world.sent]
+  net.say(world, ada, bea, 'hi')
+  machine.hangUp(bea.seal, keyOf(ada))
+  net.settle(world)
+  for (const one of all) net.arrive(world, one)
+  net.settle(world)
+  expect([linkOf(bea, ada), bea.packets, bea.seal.keys.size]).toEqual([0, [], 0])
+  expect(bea.seal.counters.old).toBe(1)
+  // It is asked for anew.
+  machine.hangUp(ada.seal, keyOf(bea))
+  net.ask(world, ada, bea)
+  net.settle(world)
+  expect(linkOf(bea, ada)).not.toBe(0)
+})
