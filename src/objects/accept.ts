@@ -79,10 +79,12 @@ export function takeSaid(turn: Turn, from: PeerId, said: Said): void {
   }
 }
 
-// The sender has an older version than we have, so we send it ours. In a star only the primary does
-// so, and the sender may by now not be allowed to see the object. In a mesh the sender may have
-// ignored our HIDE because it took the object for its own.
-function correct(turn: Turn, from: PeerId, known: Replica): void {
+/**
+ * The sender has an older version than we have, so we send it ours. In a star only the primary does
+ * so, and the sender may by now not be allowed to see the object. In a mesh the sender may have
+ * ignored our HIDE because it took the object for its own.
+ */
+export function correct(turn: Turn, from: PeerId, known: Replica): void {
   const { objects, types } = turn
   const subscriber = objects.subscribers.get(from)
   const ours = objects.mesh

@@ -4,7 +4,7 @@
 
 import type { Millis, Part, PartOut, PeerId } from '../machine.ts'
 import { type ByteReader, createReader, isDone, readU8, readVarint } from '../wire/bytes.ts'
-import { LOOK_MS, takeFull, takeSaid } from './accept.ts'
+import { correct, LOOK_MS, takeFull, takeSaid } from './accept.ts'
 import { counted, followed, tellHidden } from './resync.ts'
 import { announce, delivered, flush } from './fan-out.ts'
 import { hideFurther, lookAgain } from './interest.ts'
@@ -23,6 +23,7 @@ import {
   type ObjectEvent,
   type Objects,
   REFUSALS,
+  type Replica,
   type Turn,
   type Types,
 } from './state.ts'
@@ -189,30 +190,43 @@ function settleKey(turn: Turn, key: number): void {
 
 // The object's speaker does not let us see it any more; what we know of it stays, unseen.
 function hide(turn: Turn, from: PeerId, reader: ByteReader): boolean {
-  const { objects, out } = turn
+  const { objects } = turn
   while (!reader.failed && reader.at < reader.end) {
     const { key, version } = readName(reader)
     if (reader.failed) return false
     const replica = objects.replicas.get(key)
-    const newer = replica !== undefined && compare(version, replica.version) > 0
-    // In a mesh the sender may be an owner that we do not know of. But in the version that we know,
-    // only its owner decides who may see it; a former owner may be late with its HIDE.
-    const speaks = objects.mesh ? from === replica?.owner || newer : from === objects.primary
-    const mine = replica?.owner === objects.me
-    if (!replica || replica.dead || replica.hidden || !speaks || (mine && !newer)) {
+    if (!replica || replica.dead || !takeHide(turn, from, replica, version)) {
       objects.counters.ignored++
-      continue
     }
-    // The object was ours. We may not know its new owner, and have no state of the new version.
-    if (mine) Object.assign(replica, { version, owner: 0, giving: false, oseq: 0 })
-    // First a HIDE goes to those whom we sent the object: after `announce` nothing of that is kept.
-    if (mine) hideFurther(turn, replica, true)
-    if (mine) announce(turn, replica)
-    replica.hidden = true
-    settleKey(turn, key)
-    out.emit({ kind: 'object-went', key })
   }
   return !reader.failed
+}
+
+// Returns whether the HIDE counts.
+function takeHide(turn: Turn, from: PeerId, replica: Replica, version: Version): boolean {
+  const { objects, out } = turn
+  const order = compare(version, replica.version)
+  // In a mesh the sender may be an owner that we do not know of. But in the version that we know,
+  // only its owner decides who may see it; a former owner may be late with its HIDE.
+  const speaks = objects.mesh ? from === replica.owner || order > 0 : from === objects.primary
+  const mine = replica.owner === objects.me
+  // The sender may still take the object for its own.
+  if (mine && order < 0 && objects.mesh) correct(turn, from, replica)
+  if (!speaks || (mine && order <= 0)) return false
+  if (replica.hidden && (order <= 0 || !objects.mesh)) return false
+  // The object was ours, or a late grant of an older version may still come. We may not know its
+  // new owner, and have no state of the new version.
+  if (mine || (objects.mesh && order > 0)) {
+    Object.assign(replica, { version, owner: 0, giving: false, oseq: 0 })
+  }
+  if (replica.hidden) return true
+  // First a HIDE goes to those whom we sent the object: after `announce` nothing of that is kept.
+  if (mine) hideFurther(turn, replica, true)
+  if (mine) announce(turn, replica)
+  replica.hidden = true
+  settleKey(turn, replica.key)
+  out.emit({ kind: 'object-went', key: replica.key })
+  return true
 }
 
 function wake(turn: Turn): void {

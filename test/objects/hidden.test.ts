@@ -25,6 +25,7 @@ import {
   state,
   takeOver,
   thing,
+  under,
   write,
 } from './crew.ts'
 
@@ -136,7 +137,7 @@ describe('in a mesh', () => {
     carry(crew, HOST, C)
     expect(look(crew, C, key)).toBe('hidden')
     carry(crew, B, C)
-    expect(look(crew, C, key)).toBe('3 v1.1 0,1')
+    expect(look(crew, C, key)).toBe('hidden')
     link(crew, B, HOST)
     settle(crew)
     const seen = [HOST, A, B, C].map((inc) => look(crew, inc, key))
@@ -160,5 +161,28 @@ describe('in a mesh', () => {
     carry(crew, HOST, C)
     settle(crew)
     expect(looks(crew, key)).toEqual(['3 v1.2 0,1'])
+  })
+
+  test('T76: who hides what it takes for its own hears that it is so no more', () => {
+    // C, from which A hid it, owns it and hides it from B, which was to own it in between.
+    const { crew, key } = four(true)
+    write(crew, A, key, C)
+    settle(crew)
+    expect(look(crew, C, key)).toBe('hidden')
+    grant(crew, key, B)
+    grant(crew, key, C)
+    carry(crew, HOST, C)
+    write(crew, C, key, B)
+    carry(crew, C, HOST)
+    carry(crew, HOST, B, 1)
+    expect(look(crew, B, key)).toBe('3 v1.1 4,1')
+    // B never had what C told it before.
+    under(crew, C, B).length = 0
+    carry(crew, B, C)
+    carry(crew, C, B)
+    expect(look(crew, B, key)).toBe('hidden')
+    settle(crew)
+    const seen = [HOST, A, B, C].map((inc) => look(crew, inc, key))
+    expect(seen).toEqual(['4 v1.2 3,1', '4 v1.2 3,1', 'hidden', '4 v1.2 3,1'])
   })
 })
