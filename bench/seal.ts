@@ -156,7 +156,6 @@ function sinkTo(other: End, at: { now: number }): SealSink {
   const nothing: SealSink = {
     datagram: () => {},
     agree: () => {},
-    packet: () => {},
     admit: () => null,
     event: () => {},
   }
@@ -170,7 +169,6 @@ function sinkOf(end: End): SealSink {
   return {
     datagram: (_to, bytes) => end.mail.push(new Uint8Array(bytes)),
     agree: (job, pairs) => end.waiting.push([job, pairs]),
-    packet: () => {},
     admit: () => null,
     event: () => {},
   }

@@ -289,8 +289,8 @@ export interface Watchdog {
 export interface Environment {
   kind: 'node' | 'browser'
   loop: Loop
-  /** The curves of the place; opened once, at the first call. */
-  curves(): Later<Curves>
+  /** The ciphers and curves of the place; opened once, at the first call. */
+  crypto(): Later<Crypto>
   connect: Connect
   /** Left out where the errors of `connect` reveal all that can be known. */
   look?: Look
@@ -370,6 +370,12 @@ export interface Curves {
   signer(seed: Uint8Array): Later<Uint8Array>
   sign(seed: Uint8Array, message: Uint8Array): Later<Uint8Array>
   verify(signer: Uint8Array, message: Uint8Array, signature: Uint8Array): Later<boolean>
+}
+
+/** What a place computes with. */
+export interface Crypto {
+  ciphers: Ciphers
+  curves: Curves
 }
 
 /** The point of X25519 from which public keys are made (RFC 7748, 4.1). */

@@ -3,8 +3,8 @@
 //
 // The package has what its doors and its program reach, and no other file. JavaScript goes without
 // comments, indented by one character, and without source maps, which would double it: names and
-// lines stay readable, and the declarations keep what they say of each export. Pages: the list of
-// rooms alone.
+// lines stay readable, and the declarations of what a door hands out, and of all faces, keep what
+// they say of it. Pages: the list of rooms alone.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
@@ -35,13 +35,16 @@ function leads(part) {
   return [normalize(part)]
 }
 
+const ANY = /(?:\bfrom|\bimport) ?\(?['"](\.[^'"]+)['"]/g
+const HANDED_OUT = /\bexport [^;]*?\bfrom ['"](\.[^'"]+)['"]/g
+
 /** What files lead to, themselves among them; types count in declarations, and not in code. */
-function reached(files, ending) {
+function reached(files, ending, ways = ANY) {
   const found = new Set(files.filter((path) => path.endsWith(ending)))
   // A set that grows while it is walked through.
   for (const path of found) {
     const text = readFileSync(path, 'utf8')
-    for (const [, to] of text.matchAll(/(?:\bfrom|\bimport) ?\(?['"](\.[^'"]+)['"]/g)) {
+    for (const [, to] of text.matchAll(ways)) {
       found.add(join(dirname(path), to).replace(/(\.d)?\.[jt]s$/, ending))
     }
   }
@@ -49,17 +52,18 @@ function reached(files, ending) {
 }
 
 // Declarations without the head of their file, which is for who reads the source, and indented by
-// one character for four.
-function shortened(text) {
+// one character for four; without any comment where no user meets them.
+function shortened(text, isMet) {
   const indent = ({ length }) => ' '.repeat(Math.ceil(length / 4))
-  return text
+  return (isMet ? text : text.replace(/^ *\/\*\*(?:(?!\*\/)[^])*\*\/\n/gm, ''))
     .replace(/^\/\*\*(?:(?!\*\/)[^])*\*\/\s*(?=import |export (?:type )?[{*])/, '')
     .replace(/^ +/gm, indent)
 }
 
-async function reprint(path) {
+async function reprint(path, met) {
   const text = readFileSync(path, 'utf8')
-  if (path.endsWith('.d.ts')) return writeFileSync(path, shortened(text))
+  const isMet = met.has(path) || path.startsWith(join('dist', 'faces'))
+  if (path.endsWith('.d.ts')) return writeFileSync(path, shortened(text, isMet))
   const { code } = await transformWithOxc(text, path, { sourcemap: false })
   writeFileSync(path, code)
 }
@@ -80,9 +84,10 @@ async function pack() {
   node(...tsc, '--emitDeclarationOnly')
   node(...tsc, '--declaration', 'false', '--removeComments')
   const kept = new Set([...reached(entries, '.js'), ...reached(entries, '.d.ts')])
+  const met = reached(entries, '.d.ts', HANDED_OUT)
   for (const path of readdirSync('dist', { recursive: true }).map((inner) => join('dist', inner))) {
     if (/\.[jt]s$/.test(path) && !kept.has(path)) rmSync(path)
-    else if (/\.[jt]s$/.test(path)) await reprint(path)
+    else if (/\.[jt]s$/.test(path)) await reprint(path, met)
   }
   node('node_modules/vite/bin/vite.js', 'build', '--mode', 'lobby', '--logLevel', 'warn')
 }

@@ -72,8 +72,8 @@ function nothing(): Found {
 async function atMembers(seed: number, found: Found): Promise<void> {
   const scene = await crew.scene(seed)
   crew.rage(scene, SCENE)
-  const { malformed, stray, denied } = crew.refused(scene)
-  note(found, seed, malformed + stray + denied, crew.complaints(scene))
+  const { malformed, unknown, unproven } = crew.refused(scene)
+  note(found, seed, malformed + unknown + unproven, crew.complaints(scene))
 }
 
 function atHub(seed: number, found: Found): void {

@@ -28,6 +28,8 @@ export const HUB_VERSION = 3
 export const SESSION_ID_MAX = 32
 /** Largest blob that the hub hands from one member to another, in bytes. */
 export const SIGNAL_MAX: number = 64 * 1024
+/** Largest answer to one, in bytes: it holds the view of a full session. */
+export const REPLY_MAX: number = 80 * 1024
 /** Longest terms of a session, in bytes. */
 export const TERMS_MAX = 256
 /** Longest reason, in bytes. */
@@ -122,7 +124,7 @@ export const toHub = message({
   /** To the primary of a session, from a process that may not be a member yet. */
   signal: [9, record({ session, blob: blob(SIGNAL_MAX) })],
   /** The answer, to the process that sent a signal. */
-  reply: [10, record({ session, to: varint, blob: blob(SIGNAL_MAX) })],
+  reply: [10, record({ session, to: varint, blob: blob(REPLY_MAX) })],
   ping: [11, record({ count: varint })],
   /** The primary of that epoch, at once, in answer to `challenge`. */
   alive: [12, record({ session, epoch: varint, nonce: u32 })],
@@ -146,7 +148,7 @@ export const fromHub = message({
   areYouAlive: [8, record({ session, nonce: u32, heard: u32 })],
   /** From a process that asks the primary; answer with `reply` to `from`. */
   signal: [9, record({ session, from: varint, blob: blob(SIGNAL_MAX) })],
-  reply: [10, record({ session, blob: blob(SIGNAL_MAX) })],
+  reply: [10, record({ session, blob: blob(REPLY_MAX) })],
   pong: [11, record({ count: varint })],
   refused: [12, record({ request, why: text(REASON_MAX) })],
   /** To the primary: its backup asks for its role. Who leads in that epoch answers `alive`. */

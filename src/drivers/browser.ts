@@ -6,17 +6,12 @@ import { createBrowserLoop } from './net/loop-browser.ts'
 import { lookFromPage } from './net/look-browser.ts'
 import { connectWebSocket } from './net/websocket.ts'
 import { reportInPage } from './report-browser.ts'
-import { webCurves } from './crypto/web-curves.ts'
+import { openInPage } from './crypto/browser.ts'
 import { badValue } from '../machine.ts'
-import type { Curves, Environment } from '../ports.ts'
+import type { Crypto, Environment } from '../ports.ts'
 
 let page: Environment | null = null
-let curves: Promise<Curves> | null = null
-
-// Most pages never need the package.
-async function openCurves(): Promise<Curves> {
-  return (await webCurves()) ?? (await import('./crypto/noble-curves.ts')).nobleCurves
-}
+let crypto: Promise<Crypto> | null = null
 
 /** The environment of this page; made at the first call. */
 export function browserEnvironment(): Environment {
@@ -26,7 +21,7 @@ export function browserEnvironment(): Environment {
   page ??= {
     kind: 'browser',
     loop: createBrowserLoop(),
-    curves: () => (curves ??= openCurves()),
+    crypto: () => (crypto ??= openInPage()),
     connect: connectWebSocket,
     look: lookFromPage,
     carriers: [],

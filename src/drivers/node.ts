@@ -1,13 +1,14 @@
 /** The environment of a Node process: UDP to other Node members, the hub by WebSocket. */
 
-import { nodeCurves } from './crypto/node-crypto.ts'
+import { openOnNode } from './crypto/node.ts'
 import { createNodeLoop } from './net/loop-node.ts'
 import { lookFromNode } from './net/look-node.ts'
 import { openUdp, type UdpOptions } from './net/udp.ts'
 import { connectWebSocketNode } from './net/websocket-node.ts'
 import { report } from './report.ts'
-import type { Environment } from '../ports.ts'
+import type { Crypto, Environment } from '../ports.ts'
 
+let crypto: Promise<Crypto> | null = null
 const atEnd = new Set<() => void>()
 
 function onEnd(run: () => void): () => void {
@@ -29,7 +30,7 @@ export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
   return {
     kind: 'node',
     loop: createNodeLoop(),
-    curves: () => nodeCurves,
+    crypto: () => (crypto ??= openOnNode()),
     connect: connectWebSocketNode,
     look: lookFromNode,
     carriers: udp ? [openUdp(udp)] : [],

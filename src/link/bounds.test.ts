@@ -5,7 +5,7 @@ import { chance, createPair, numbered, run, send, take } from '../../test/link/p
 import type { End } from '../../test/link/pair.ts'
 import { createWriter, finish, writeU16, writeU8, writeVarint } from '../wire/bytes.ts'
 import * as link from './link.ts'
-import { LIMITS, MESSAGE_MAX, QUEUE_BYTES_MAX, QUEUE_MESSAGES_MAX } from './limits.ts'
+import { LIMITS, MESSAGE_MAX, PIECE_MAX, QUEUE_BYTES_MAX, QUEUE_MESSAGES_MAX } from './limits.ts'
 import { HEADER_MAX, writeHeader } from './packet.ts'
 import { FIRST, LAST } from './reliable.ts'
 
@@ -131,8 +131,8 @@ describe('bounds', () => {
       '4096 messages, 16384 bytes, at most 4096',
     )
     const [other] = createPair().ends
-    for (let sum = 0; sum < QUEUE_BYTES_MAX; sum += MESSAGE_MAX) {
-      link.send(other.link, 0, new Uint8Array(MESSAGE_MAX))
+    for (let left = QUEUE_BYTES_MAX; left > 0; left -= MESSAGE_MAX) {
+      link.send(other.link, 0, new Uint8Array(Math.min(left, MESSAGE_MAX)))
     }
     expect(() => link.send(other.link, 0, numbered(0))).toThrow('1048576 bytes')
     run(pair, 3000)
@@ -180,7 +180,7 @@ describe('bounds', () => {
 
   test('an unreliable message is refused while too many parts wait', () => {
     const [end] = createPair().ends
-    const long = new Uint8Array(16 * 1200)
+    const long = new Uint8Array(16 * PIECE_MAX)
     const taken = Array.from({ length: 6 }, () => link.post(end.link, 0, 4, long))
     expect(taken).toEqual([true, true, true, true, false, false])
   })

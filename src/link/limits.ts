@@ -6,26 +6,23 @@
  */
 
 import type { Millis } from '../machine.ts'
-import { DATAGRAM_MAX } from '../ports.ts'
 import { SEQUENCE_MODULUS } from '../wire/sequence.ts'
 
-/** Bytes a carrier may put in front of a packet. */
-export const ENVELOPE_MAX = 4
-/** Longest packet that we send, header and all, in bytes. */
-export const PACKET_MAX: number = DATAGRAM_MAX - ENVELOPE_MAX
+/** Longest packet that we send, header and all, in bytes: sealed it still fits a datagram. */
+export const PACKET_MAX = 1160
 /** Longest reliable message of one `send`, in bytes (L10). */
-export const MESSAGE_MAX: number = 64 * 1024
+export const MESSAGE_MAX: number = 80 * 1024
 /**
  * Most bytes of a message in one packet; longer messages are split (L10). A piece of this size
  * still fits beside the longest header and the delay of an ack.
  */
-export const PIECE_MAX = 1200
+export const PIECE_MAX = 1132
 /** Most bytes that wait or fly in the reliable queue (L7). */
 export const QUEUE_BYTES_MAX: number = 1024 * 1024
 /** Most messages that wait or fly in the reliable queue (L7). */
 export const QUEUE_MESSAGES_MAX = 4096
 /** Largest frame body that `write` may append, in bytes. */
-export const FRAME_MAX = 1200
+export const FRAME_MAX = 1132
 /** First channel of unreliable frames; the numbers below are kept for the link. */
 export const CHANNEL_MIN = 4
 /** Last channel of unreliable frames. */

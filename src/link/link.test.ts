@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createPair, numberOf, numbered, offer, run, send } from '../../test/link/pair.ts'
 import type { Pair } from '../../test/link/pair.ts'
 import * as link from './link.ts'
-import { LINK_TIMEOUT, PACKET_MAX } from './limits.ts'
+import { FRAME_MAX, LINK_TIMEOUT, MESSAGE_MAX, PACKET_MAX } from './limits.ts'
 import { gone } from './pace.ts'
 
 const sentBy = (pair: Pair, side: 0 | 1): number => pair.ends[side].packets.length
@@ -71,19 +71,21 @@ describe('reliable stream', () => {
     expect(pair.ends[0].delivered.at(-1)).toBe(2)
   })
 
-  test('L10: a message of 64 KB is split and put together; one byte more is refused', () => {
+  test('L10: a message of 80 KB is split and put together; one byte more is refused', () => {
     const pair = createPair()
-    const long = numbered(7, 65536)
-    expect(send(pair, 0, long)).toBe(55)
+    const long = numbered(7, MESSAGE_MAX)
+    expect(send(pair, 0, long)).toBe(73)
     run(pair, 3000)
     expect(pair.ends[1].messages).toEqual([long])
-    expect(pair.ends[0].delivered.at(-1)).toBe(55)
-    expect(() => send(pair, 0, new Uint8Array(65537))).toThrow('at most 65536 bytes: 65537')
+    expect(pair.ends[0].delivered.at(-1)).toBe(73)
+    expect(() => send(pair, 0, new Uint8Array(MESSAGE_MAX + 1))).toThrow(
+      'at most 81920 bytes: 81921',
+    )
   })
 
   test('L10: an unreliable message of 16 parts arrives whole, or not at all', () => {
     const pair = createPair()
-    const long = numbered(3, 19_000)
+    const long = numbered(3, 18_000)
     const { link: from, sink } = pair.ends[0]
     expect(link.post(from, 0, 9, long)).toBe(true)
     link.flush(from, 0, sink)
@@ -96,7 +98,7 @@ describe('reliable stream', () => {
     run(pair, 2000)
     expect(pair.ends[1].frames.length).toBe(1)
     expect(() => link.post(from, 0, 3, long)).toThrow('4 to 255: 3')
-    expect(() => link.post(from, 0, 4, new Uint8Array(19_201))).toThrow('19201')
+    expect(() => link.post(from, 0, 4, new Uint8Array(18_113))).toThrow('18113')
   })
 
   test('an empty message is a message', () => {
@@ -222,7 +224,7 @@ describe('newest state', () => {
 
   test('L7: no packet is longer than a datagram and no frame than its budget', () => {
     const pair = createPair()
-    for (const length of [1, 127, 128, 500, 1200]) {
+    for (const length of [1, 127, 128, 500, FRAME_MAX]) {
       for (let count = 0; count < 5; count++) offer(pair, 0, 4, numbered(count, length))
       send(pair, 0, numbered(0, length))
       run(pair, pair.now + 100)
@@ -232,7 +234,7 @@ describe('newest state', () => {
     )
     expect(pair.ends[1].frames.length).toBe(25)
     expect(pair.ends[1].messages.length).toBe(5)
-    expect(Math.max(...pair.ends[0].asked.map(({ budget }) => budget))).toBe(1200)
+    expect(Math.max(...pair.ends[0].asked.map(({ budget }) => budget))).toBe(FRAME_MAX)
   })
 
   test('L2: two long messages that one packet completes keep their bytes (AP-19)', () => {
@@ -254,7 +256,7 @@ describe('newest state', () => {
       },
     }
     link.poke(from, 0)
-    expect(() => link.flush(from, 0, greedy)).toThrow('keeps its 1200 bytes: 1300')
+    expect(() => link.flush(from, 0, greedy)).toThrow('keeps its 1132 bytes: 1300')
   })
 
   test('a long message and newest state take turns, so neither stops the other', () => {

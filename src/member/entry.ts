@@ -13,6 +13,7 @@
 
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis } from '../machine.ts'
+import { BASE_POINT } from '../ports.ts'
 import { type FromHub, fromHub, HUB_VERSION, NO_GAME } from '../directory/messages.ts'
 import { type ToHub, toHub } from '../directory/messages.ts'
 import * as client from '../session/client.ts'
@@ -25,13 +26,16 @@ import { found } from '../session/roles.ts'
 import * as session from '../session/session.ts'
 import { mayServe, nextRequest, type Session } from '../session/state.ts'
 import { differenceOf } from '../wire/difference.ts'
-import { digest, proofOf } from '../wire/digest.ts'
+import { digest, proofOf, sameBytes } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
 import * as arrival from './arrival.ts'
 import { partOut } from './dispatch.ts'
+import { compute } from './curves.ts'
 import * as identity from './identity.ts'
-import { freshSession, JOIN_MS, type Resume, type Runtime } from './state.ts'
+import * as links from './links.ts'
+import { type CurveAnswer, freshKey, freshSession, JOIN_MS, type LinkKey } from './state.ts'
+import type { Resume, Runtime } from './state.ts'
 
 /** A question on the way in is asked again after this. */
 export const ASK_AGAIN_MS: Millis = 500
@@ -106,8 +110,24 @@ function ask(run: Runtime): void {
   const { member, now } = run
   member.askAt = now + ASK_AGAIN_MS
   if (member.phase === 'in') return attach(run)
+  if (member.linkKey.point === null) return makeKey(run)
   if (member.phase === 'finding') return find(run)
   if (member.phase === 'asking') join(run)
+}
+
+function makeKey(run: Runtime): void {
+  const { linkKey, curves } = run.member
+  if ([...curves.jobs.values()].some((job) => job.kind === 'key' && job.of === linkKey)) return
+  const pairs = [[linkKey.secret, BASE_POINT]] as const
+  compute(run, { kind: 'key', of: linkKey }, { kind: 'agree', pairs })
+}
+
+/** Our link key is made: we go on. */
+export function keyed(run: Runtime, of: LinkKey, answer: CurveAnswer): void {
+  const [point] = Array.isArray(answer) ? (answer as readonly (Uint8Array | null)[]) : []
+  if (!point) return
+  of.point = point
+  if (of === run.member.linkKey && run.member.hub !== 'closed') ask(run)
 }
 
 function attach(run: Runtime): void {
@@ -147,15 +167,15 @@ function join(run: Runtime): void {
     kind: wish.kind,
     addresses: wish.addresses,
     ...hashesOf(own.secret),
+    link: member.linkKey.point!,
     key: wish.identity.key,
     resume: member.resume?.session === member.found ? member.resume : null,
   }
   identity.sign(run, member.found, asked)
 }
 
-function hashesOf(secret: Uint8Array): Pick<Join, 'linkHash' | 'registerHash'> {
+function hashesOf(secret: Uint8Array): Pick<Join, 'registerHash'> {
   return {
-    linkHash: digest(proofOf(secret, 'link')),
     registerHash: digest(proofOf(secret, 'register')),
   }
 }
@@ -188,6 +208,7 @@ function become(run: Runtime, id: string): void {
     kind: wish.kind,
     addresses: wish.addresses,
     ...hashesOf(own.secret),
+    link: member.linkKey.point!,
     key: wish.identity.key,
   }
   inside(run, 0)
@@ -197,10 +218,38 @@ function become(run: Runtime, id: string): void {
   enter(own, now, self, 0, out)
 }
 
+// Somebody serves whom we do not know: whoever does tells us as it would a newcomer.
+function lookAgain(run: Runtime): void {
+  const { member, now } = run
+  if (member.hub !== 'attached' || member.session.leaving || now < member.lookAt) return
+  member.lookAt = now + ASK_AGAIN_MS
+  join(run)
+}
+
+function lookedAgain(run: Runtime, answer: Joined): void {
+  const { member, now, out } = run
+  const { session: own } = member
+  if (answer.kind !== 'joined') return
+  const { epoch, mv, members } = answer.view
+  const row = members.find(({ inc }) => inc === answer.inc)
+  // The answer to a JOIN of long ago is of no use.
+  if (!row || !sameBytes(row.link, member.linkKey.point!)) return
+  const { view } = own.client
+  const isOlder = epoch === view.epoch ? mv <= view.mv : epoch < view.epoch
+  if (answer.inc === own.me && isOlder) return
+  // It has forgotten us, and took us for a newcomer.
+  if (answer.inc !== own.me) {
+    if (member.resume) member.resume.inc = answer.inc
+    return comeBack(run)
+  }
+  client.follow(own, now, answer.view, null, out)
+}
+
 function answered(run: Runtime, blob: Uint8Array): void {
   const { member } = run
   const answer = decode(joinedLayout, blob)
   if (!answer) return void member.counters.malformed++
+  if (member.phase === 'in') return lookedAgain(run, answer)
   if (member.phase !== 'asking') return
   if (answer.kind === 'joined') return welcome(run, answer)
   if (answer.kind === 'unfit') {
@@ -232,6 +281,7 @@ function inside(run: Runtime, lost: number): void {
   const { session: own } = member
   member.phase = 'in'
   member.giveUpAt = Infinity
+  links.begin(run)
   // The hub let us in a moment ago.
   own.hub = { up: true, since: run.now }
   member.resume = { session: own.id, player: own.player, inc: own.me, settled: 0 }
@@ -282,10 +332,12 @@ export function comeBack(run: Runtime): void {
   if (member.resume) member.resume.settled = settledOf(member.session.client)
   member.recorded = published.seqs.get(member.session.player) ?? 0
   member.session = freshSession(now, member.wish, member.entropy)
+  member.linkKey = freshKey(member.entropy)
+  member.seal = null
+  member.keys.clear()
   member.session.client.pending = pending
   member.session.client.nextSeq = nextSeq
   member.peers.clear()
-  member.connections.clear()
   member.loopback.length = 0
   member.phase = 'finding'
   // The stream is open, but speaks for nobody: requests without an answer are repeated.
@@ -318,6 +370,7 @@ export function wake(run: Runtime): void {
     return fail(run, code, why)
   }
   if (now >= member.askAt && member.hub === 'open') ask(run)
+  if (member.phase === 'in' && links.lacksKey(run)) lookAgain(run)
 }
 
 /** When `wake` is due. */

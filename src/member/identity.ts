@@ -11,6 +11,7 @@ import { SESSION_VERSION } from '../session/messages.ts'
 import * as session from '../session/session.ts'
 import { createReader, readVarint } from '../wire/bytes.ts'
 import { decode, encode } from '../wire/layout.ts'
+import { compute } from './curves.ts'
 import type { CurveJob, CurveQuestion, Runtime } from './state.ts'
 
 /** JOINs whose signatures are being checked; one more is dropped, and its process asks again. */
@@ -51,30 +52,20 @@ function refuse(run: Runtime, of: string, to: number, answer: Joined): void {
   run.ports.hub(encode(toHub, { kind: 'reply', session: of, to, blob }))
 }
 
-function compute({ member, ports }: Runtime, job: CurveJob, question: CurveQuestion): void {
-  const { curves } = member
-  const number = curves.next++
-  curves.jobs.set(number, job)
-  ports.compute(number, question)
-}
-
-/** Curves have computed. For a job that is no more it does nothing. */
-export function computed(run: Runtime, number: number, answer: Uint8Array | boolean): void {
-  const { jobs } = run.member.curves
-  const job = jobs.get(number)
-  jobs.delete(number)
-  if (job?.kind === 'sign' && answer instanceof Uint8Array) signed(run, job, answer)
-  if (job?.kind === 'verify') checked(run, job, answer === true)
-}
-
-function signed(run: Runtime, job: CurveJob & { kind: 'sign' }, signature: Uint8Array): void {
+/** Our JOIN is signed, and leaves if it is still wanted. */
+export function signed(
+  run: Runtime,
+  job: CurveJob & { kind: 'sign' },
+  signature: Uint8Array,
+): void {
   const { phase, found } = run.member
-  if (phase !== 'asking' || found !== job.session) return
+  if ((phase !== 'asking' && phase !== 'in') || found !== job.session) return
   const blob = encode(joinLayout, { ...job.join, signature })
   run.ports.hub(encode(toHub, { kind: 'signal', session: found, blob }))
 }
 
-function checked(run: Runtime, job: CurveJob & { kind: 'verify' }, isRight: boolean): void {
+/** The signature of a JOIN is checked. */
+export function checked(run: Runtime, job: CurveJob & { kind: 'verify' }, isRight: boolean): void {
   const { member, now, out } = run
   if (!isRight) return void member.counters.forged++
   const { session: to, from, blob } = job

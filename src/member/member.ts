@@ -15,14 +15,19 @@ import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
 import type { Parts, Performed, SessionEvent, SessionOut } from '../session/state.ts'
+import type { SealSink } from '../seal/state.ts'
 import { STALL_MS } from '../session/failure-detector.ts'
 import { frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
 import type { Met } from '../ports.ts'
 import * as arrival from './arrival.ts'
+import * as curves from './curves.ts'
 import * as entry from './entry.ts'
 import * as identity from './identity.ts'
 import * as links from './links.ts'
-import { type Member, type MemberPorts, type Runtime, slotOf } from './state.ts'
+import * as paths from './paths.ts'
+import * as sending from './sending.ts'
+import type { CurveAnswer, CurveJob, Member, MemberPorts, Runtime } from './state.ts'
+import { slotOf } from './state.ts'
 
 /** How often links are looked over. */
 export const ROUND_MS: Millis = 250
@@ -38,8 +43,10 @@ export function wire(member: Member, ports: MemberPorts): Runtime {
     arrivals: createArrivals(),
     deliver: (to, bytes) => deliver(run, to, bytes),
     out: null as unknown as SessionOut,
+    seals: null as unknown as SealSink,
   }
   run.out = createOut(run)
+  run.seals = links.createSeals(run)
   return run
 }
 
@@ -173,7 +180,7 @@ export function datagram(run: Runtime, now: Millis, from: string, bytes: Uint8Ar
 /** The system reports that nobody listens at an address any more. */
 export function refused(run: Runtime, now: Millis, address: string): void {
   begin(run, now)
-  links.refused(run, address)
+  paths.refused(run, address)
   end(run)
 }
 
@@ -200,16 +207,25 @@ export function hubMet(run: Runtime, now: Millis, met: Met): void {
   end(run)
 }
 
-/** Curves have computed what was asked for by `compute`: a signature, or whether one is right. */
-export function computed(
-  run: Runtime,
-  now: Millis,
-  job: number,
-  answer: Uint8Array | boolean,
-): void {
+/** Curves have computed what was asked for by `compute`. */
+export function computed(run: Runtime, now: Millis, job: number, answer: CurveAnswer): void {
   begin(run, now)
-  identity.computed(run, job, answer)
+  const found = curves.take(run, job)
+  if (found) useful(run, found, answer)
   end(run)
+}
+
+function useful(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
+  switch (job.kind) {
+    case 'key':
+      return entry.keyed(run, job.of, answer)
+    case 'seal':
+      return links.agreed(run, job, answer)
+    case 'sign':
+      return answer instanceof Uint8Array ? identity.signed(run, job, answer) : undefined
+    case 'verify':
+      return identity.checked(run, job, answer === true)
+  }
 }
 
 /** The hub sent a message. */
@@ -309,9 +325,9 @@ function end(run: Runtime): void {
   if (member.untended && member.phase === 'in') links.tend(run)
   for (const { part, state } of member.slots) {
     part.flush?.(state, run.now, partOut(run, part.channel))
-    for (const peer of part.dirty?.(state, run.now) ?? []) links.poke(run, peer)
+    for (const peer of part.dirty?.(state, run.now) ?? []) sending.poke(run, peer)
   }
-  links.flush(run)
+  sending.flush(run)
 }
 
 function hearOurselves(run: Runtime): void {

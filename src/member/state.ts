@@ -8,14 +8,15 @@ import type { Arrivals, Link } from '../link/link.ts'
 import type { SessionClock } from '../link/clock.ts'
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
-import type { Met } from '../ports.ts'
+import { type Ciphers, KEY_BYTES, type Met } from '../ports.ts'
+import type { PeerKey, Seal, SealSink } from '../seal/state.ts'
 import type { Topology } from '../directory/messages.ts'
 import type { Join } from '../session/messages.ts'
 import type { MemberKind } from '../replication/layouts.ts'
 import { RULES } from '../session/rules.ts'
 import * as session from '../session/state.ts'
 import type { Session, SessionEvent, SessionOut } from '../session/state.ts'
-import { digest } from '../wire/digest.ts'
+import { digest, DIGEST_BYTES } from '../wire/digest.ts'
 
 /** Channel of the session's own messages; parts have 4 to 255. */
 export const SESSION_CHANNEL = 0
@@ -68,14 +69,14 @@ export type Phase = 'finding' | 'asking' | 'in' | 'out'
 /** One peer and the paths to it. */
 export interface Peer {
   inc: PeerId
+  /** The key of its links; null while nobody whom we believe has told us. */
+  key: PeerKey | null
   /** Null while the handshake is under way. */
   link: Link | null
-  connection: number
   /** We asked for the link. */
   initiator: boolean
-  nonce: number
-  helloAt: Millis
-  tries: number
+  /** When we ask for the link; Infinity while we do. */
+  askAt: Millis
   /** Addresses, best first; the last is the relay's. */
   paths: string[]
   /** Where packets go: the address from which the last valid packet came. */
@@ -104,8 +105,10 @@ export interface Slot {
   state: unknown
 }
 
-/** What waits for curves: our own JOIN to be signed, or another's whose signature is checked. */
+/** What waits for curves: our link key, our own JOIN, the JOIN of another, a handshake. */
 export type CurveJob =
+  | { kind: 'key'; of: LinkKey }
+  | { kind: 'seal'; of: Seal; job: number }
   | { kind: 'sign'; session: string; join: Omit<Join, 'signature'> }
   | { kind: 'verify'; session: string; from: number; blob: Uint8Array }
 
@@ -117,8 +120,19 @@ export interface CurveWork {
 
 /** A question for curves, whose answer comes back by `computed`. */
 export type CurveQuestion =
+  | { kind: 'agree'; pairs: readonly (readonly [secret: Uint8Array, point: Uint8Array])[] }
   | { kind: 'sign'; seed: Uint8Array; message: Uint8Array }
   | { kind: 'verify'; key: Uint8Array; message: Uint8Array; signature: Uint8Array }
+
+/** What curves answer: a signature, whether one is right, common points. */
+export type CurveAnswer = Uint8Array | boolean | readonly (Uint8Array | null)[]
+
+/** The X25519 key of our links, drawn for each incarnation. */
+export interface LinkKey {
+  secret: Uint8Array
+  /** Null until curves have made it. */
+  point: Uint8Array | null
+}
 
 /** The whole state of a member. */
 export interface Member {
@@ -126,7 +140,11 @@ export interface Member {
   phase: Phase
   session: Session
   peers: Map<PeerId, Peer>
-  connections: Map<number, PeerId>
+  linkKey: LinkKey
+  /** Null before we are in a session. */
+  seal: Seal | null
+  /** Which member a link key is, of all that we have or had to do with. */
+  keys: Map<PeerKey, PeerId>
   slots: Slot[]
   /** Messages to ourselves: a primary is its own client. */
   loopback: { channel: number; bytes: Uint8Array }[]
@@ -143,6 +161,8 @@ export interface Member {
   /** The session that we ask to join. */
   found: string
   askAt: Millis
+  /** When we may ask again who serves, as a newcomer would. */
+  lookAt: Millis
   giveUpAt: Millis
   /** What is at the hub's address instead of a hub, and since when. */
   met: (Met & { since: Millis }) | null
@@ -164,12 +184,9 @@ export interface Member {
 export interface MemberCounters {
   /** Datagrams and messages that no correct member could have sent. */
   malformed: number
-  /** Datagrams for links that we do not have. */
+  /** Datagrams before we are in a session. */
   stray: number
-  /**
-   * What is not from whom it claims: datagrams that the hub relayed from another member, JOINs that
-   * the player's key did not sign.
-   */
+  /** JOINs that the player's key did not sign. */
   forged: number
   /** JOINs that were dropped, for too many were being checked. */
   unchecked: number
@@ -193,6 +210,7 @@ export type MemberEvent =
 
 /** The outside of a member: what it needs of the runtime. */
 export interface MemberPorts {
+  ciphers: Ciphers
   /** Sends a datagram; valid only during the call. */
   datagram(to: string, bytes: Uint8Array): void
   /** Whether some carrier of ours can send to that address. */
@@ -213,6 +231,8 @@ export interface Runtime {
   ports: MemberPorts
   /** The instant of the current call. */
   now: Millis
+  /** Where sealing sends its effects. */
+  seals: SealSink
   /** What the current datagram carried. */
   arrivals: Arrivals
   /** Sends a reliable message to a peer or to ourselves. @returns its number on the link, or 0 */
@@ -231,7 +251,9 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     phase: 'finding',
     session: freshSession(now, wish, entropy),
     peers: new Map(),
-    connections: new Map(),
+    linkKey: freshKey(entropy),
+    seal: null,
+    keys: new Map(),
     slots,
     loopback: [],
     touched: new Set(),
@@ -243,6 +265,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     hub: 'closed',
     found: '',
     askAt: Infinity,
+    lookAt: -Infinity,
     giveUpAt: now + JOIN_MS,
     met: null,
     greeted: false,
@@ -251,16 +274,20 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     home: '',
     recorded: 0,
     roundAt: now,
-    counters: {
-      malformed: 0,
-      stray: 0,
-      forged: 0,
-      unchecked: 0,
-      denied: 0,
-      doubted: 0,
-      unrestored: 0,
-      returns: 0,
-    },
+    counters: nothingCounted(),
+  }
+}
+
+function nothingCounted(): MemberCounters {
+  return {
+    malformed: 0,
+    stray: 0,
+    forged: 0,
+    unchecked: 0,
+    denied: 0,
+    doubted: 0,
+    unrestored: 0,
+    returns: 0,
   }
 }
 
@@ -287,24 +314,20 @@ export function draw(entropy: Entropy): Uint8Array {
   return digest(counted)
 }
 
-/** A number from 1 to 2^32 - 1 that was not drawn before, as far as chance allows. */
-export function drawNumber(entropy: Entropy): number {
-  const bytes = draw(entropy)
-  const number = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
-  return number === 0 ? 1 : number
+/** KEY_BYTES that were not drawn before. */
+export function drawKey(entropy: Entropy): Uint8Array {
+  const key = new Uint8Array(KEY_BYTES)
+  key.set(draw(entropy))
+  key.set(draw(entropy), DIGEST_BYTES)
+  return key
+}
+
+/** The link key of a new incarnation. */
+export function freshKey(entropy: Entropy): LinkKey {
+  return { secret: drawKey(entropy), point: null }
 }
 
 /** The slot of a channel. */
 export function slotOf(member: Member, channel: number): Slot | null {
   return member.slots.find((slot) => slot.part.channel === channel) ?? null
-}
-
-/** Whether the hub names another sender of a datagram than that member. */
-export function isForged(from: string, inc: PeerId): boolean {
-  return isRelay(from) && from !== `relay:${inc}`
-}
-
-/** Whether datagrams to that address go through the hub. */
-export function isRelay(address: string): boolean {
-  return address.startsWith('relay:')
 }

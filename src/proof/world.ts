@@ -13,7 +13,7 @@ import { HubServer } from '../runtime/hub/hub-server.ts'
 import { joinIn, type JoinOptions } from '../faces/join.ts'
 import type { Running } from '../faces/live.ts'
 import type { Millis } from '../machine.ts'
-import { toyCurves } from '../sim/toy-ciphers.ts'
+import { toyCiphers, toyCurves } from '../sim/toy-ciphers.ts'
 import { createWorld, type SimNode, type World, type WorldOptions } from '../sim/world.ts'
 
 /** Where the hub of a world listens. */
@@ -91,7 +91,7 @@ export function environmentOf(
   return {
     kind,
     loop: node.loop,
-    curves: () => toyCurves,
+    crypto: () => ({ ciphers: toyCiphers, curves: toyCurves }),
     connect: node.connect,
     carriers: kind === 'node' ? [node.openDatagrams] : [],
     defaultServer: HUB_URL,

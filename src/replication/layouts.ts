@@ -47,7 +47,8 @@ export const memberLayout = record({
   name: text(NAME_MAX),
   kind: word(MEMBER_KINDS),
   addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
-  linkHash: hash,
+  /** The X25519 key of its links, of this incarnation alone. */
+  link: fixed(KEY_BYTES),
   registerHash: hash,
   /** The Ed25519 key that this player signs by; the same over all incarnations. */
   key: fixed(KEY_BYTES),

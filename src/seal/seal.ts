@@ -3,8 +3,6 @@
  * packets that only the two of them can read. A machine between the link and whatever carries its
  * packets: it opens no socket, and what waits for curves is asked for by `agree` and comes back by
  * `agreed`. docs/protocols/seal.md says what it promises.
- *
- * Nothing uses it yet: links still go over the wire as section 4 of docs/STANDARD.md has them.
  */
 
 import { badValue, type Millis, type PeerId } from '../machine.ts'
@@ -18,12 +16,13 @@ import * as links from './links.ts'
 import { KIND, indexAt, readCounter } from './messages.ts'
 import { nonceOf } from './noise.ts'
 import * as state from './state.ts'
-import type { Keys, Peer, PeerKey, Seal, SealSink } from './state.ts'
+import type { Keys, Packet, Peer, PeerKey, Seal, SealSink } from './state.ts'
 import * as windows from './window.ts'
 
 export { create, nameOf } from './state.ts'
 
 const incoming = new Uint8Array(DATAGRAM_MAX)
+const packet: { peer: PeerKey; bytes: Uint8Array } = { peer: '', bytes: incoming }
 
 /**
  * Begins a handshake with a peer, unless one is under way; `up`, `refused` or `failed` tells.
@@ -98,47 +97,87 @@ export function send(
   return links.send(seal, now, peer, text, out)
 }
 
-/** A datagram came. Hostile; valid only during the call. @param from  where from, to answer to */
+/**
+ * A datagram came. Hostile; valid only during the call.
+ *
+ * @param from  where from, to answer to
+ * @returns the packet that was in it, valid until the next call; null if there was none
+ */
 export function receive(
   seal: Seal,
   now: Millis,
   from: string,
   bytes: Uint8Array,
   out: SealSink,
-): void {
+): Packet | null {
   const kind = bytes.length > DATAGRAM_MAX ? 0 : (bytes[0] ?? 0)
-  if (kind >= KIND.packet) opened(seal, now, from, bytes, out)
-  else if (kind === KIND.first) answering.asked(seal, now, from, bytes, out)
+  if (kind >= KIND.packet) return opened(seal, now, from, bytes, out)
+  greeted(seal, now, kind, from, bytes, out)
+  return null
+}
+
+/** Of a handshake. */
+function greeted(
+  seal: Seal,
+  now: Millis,
+  kind: number,
+  from: string,
+  bytes: Uint8Array,
+  out: SealSink,
+): void {
+  if (kind === KIND.first) answering.asked(seal, now, from, bytes, out)
   else if (kind === KIND.second) asking.answered(seal, from, bytes, out)
   else if (kind === KIND.cookie) asking.cookie(seal, now, from, bytes, out)
   else if (kind === KIND.version) asking.otherVersion(seal, from, bytes, out)
   else seal.counters.malformed++
 }
 
-/** A packet or a word. */
-function opened(seal: Seal, now: Millis, from: string, bytes: Uint8Array, out: SealSink): void {
-  const { counters } = seal
+/** A packet, or a word of sealing's own. */
+function opened(
+  seal: Seal,
+  now: Millis,
+  from: string,
+  bytes: Uint8Array,
+  out: SealSink,
+): Packet | null {
   const kind = bytes[0]! & 0xf0
-  const counter = kind === KIND.packet || kind === KIND.word ? readCounter(bytes) : -1
-  if (counter < 0) return void counters.malformed++
   const index = indexAt(bytes, 1)
+  const text = newText(seal, now, kind, from, bytes)
   const keys = seal.keys.get(index)
-  if (!keys || now >= keys.until) return void counters.unknown++
-  if (isForged(from, seal.peers.get(keys.peer)!.inc)) return void counters.forged++
-  const { window } = keys
-  const { limits, rules } = seal
-  if (!rules.isNew(window, counter, limits.window)) return void counters.replayed++
-  const text = textOf(seal, keys, counter, bytes)
-  if (text === null) return void counters.forged++
-  const isNewest = counter > window.newest
-  windows.mark(window, counter, limits.window)
-  if (!settled(seal, now, keys, index, from, out)) return
+  if (!text || !keys) return null
+  const counter = readCounter(bytes)
+  const isNewest = counter > keys.window.newest
+  windows.mark(keys.window, counter, seal.limits.window)
+  if (!settled(seal, now, keys, index, from, out)) return null
   const { peer } = keys
   const shows = isNewest && seal.peers.get(peer)?.link?.current === index
   if (shows) links.credit(seal, peer, from, bytes.length, out)
-  if (kind === KIND.packet) out.packet(peer, text)
-  else links.heard(seal, now, keys, index, from, text, out)
+  if (kind === KIND.word) links.heard(seal, now, keys, index, from, text, out)
   if (shows) links.challenge(seal, now, peer, from, out)
+  if (kind === KIND.word) return null
+  packet.peer = peer
+  packet.bytes = text
+  return packet
+}
+
+/** What somebody sealed for us, if it did not come before. */
+function newText(
+  seal: Seal,
+  now: Millis,
+  kind: number,
+  from: string,
+  bytes: Uint8Array,
+): Uint8Array | null {
+  const { counters, limits, rules } = seal
+  const counter = kind === KIND.packet || kind === KIND.word ? readCounter(bytes) : -1
+  const keys = seal.keys.get(indexAt(bytes, 1))
+  let text: Uint8Array | null = null
+  if (counter < 0) counters.malformed++
+  else if (!keys || now >= keys.until) counters.unknown++
+  else if (isForged(from, seal.peers.get(keys.peer)!.inc)) counters.forged++
+  else if (!rules.isNew(keys.window, counter, limits.window)) counters.replayed++
+  else if ((text = textOf(seal, keys, counter, bytes)) === null) counters.forged++
+  return text
 }
 
 function textOf(seal: Seal, keys: Keys, counter: number, bytes: Uint8Array): Uint8Array | null {

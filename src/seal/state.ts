@@ -227,12 +227,17 @@ export type SealEvent =
   /** Somebody at the other's address says that it speaks another version; may be a lie. */
   | { kind: 'version'; peer: PeerKey; version: number }
 
+/** What a peer sealed for us. */
+export interface Packet {
+  readonly peer: PeerKey
+  readonly bytes: Uint8Array
+}
+
 /** Where effects go. Bytes are valid only during the call. */
 export interface SealSink {
   datagram(to: string, bytes: Uint8Array): void
   /** Asks for the common point of each pair; the answer is `agreed`, after this verb. */
   agree(job: number, pairs: readonly (readonly [secret: Uint8Array, point: Uint8Array])[]): void
-  packet(peer: PeerKey, bytes: Uint8Array): void
   /** Whether who asks may have a link. Asked once the asker has shown its key. */
   admit(request: Request): Verdict
   event(event: SealEvent): void

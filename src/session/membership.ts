@@ -5,7 +5,7 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
-import { proves, sameBytes } from '../wire/digest.ts'
+import { sameBytes } from '../wire/digest.ts'
 import { encode } from '../wire/layout.ts'
 import { type Join, type Joined, joinedLayout, SESSION_VERSION } from './messages.ts'
 import { type Gone, type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
@@ -94,7 +94,7 @@ function unfit({ types }: Session): Joined {
 
 function knownAs(session: Session, wish: Join): Member | undefined {
   const { members } = session.server.durable
-  return [...members.values()].find((here) => sameBytes(here.linkHash, wish.linkHash))
+  return [...members.values()].find((here) => sameBytes(here.link, wish.link))
 }
 
 // The player whose key signed this JOIN; null for a new one, or one that was forgotten (S-5).
@@ -122,7 +122,7 @@ function newMember(session: Session, wish: Join): Member {
     name: wish.name,
     kind: wish.kind,
     addresses: wish.addresses,
-    linkHash: wish.linkHash,
+    link: wish.link,
     registerHash: wish.registerHash,
     key: wish.key,
   }
@@ -146,18 +146,18 @@ export function remove(
   hold(session, now, { kind: 'went', inc, why }, out)
 }
 
-/** Whether a process that claims to be `inc` may link to us, judged by our view. */
+/** Whether a process with that link key is `inc` and may link to us, judged by our view. */
 export function admits(
   session: Session,
   inc: PeerId,
-  proof: Uint8Array,
+  link: Uint8Array,
   mv: number,
 ): 'yes' | 'wait' | 'no' {
   const { view } = session.client
   const known = serves(session)
     ? session.server.published.get(inc)
     : view.members.find((member) => member.inc === inc)
-  if (known) return proves(proof, known.linkHash) ? 'yes' : 'no'
+  if (known) return sameBytes(link, known.link) ? 'yes' : 'no'
   // The member may be in a view that we do not have yet. So it gets no answer: it asks again, and
   // keeps its data until a link opens.
   return mv > (serves(session) ? session.server.publishedMv : view.mv) ? 'wait' : 'no'

@@ -142,7 +142,8 @@ const wanted = {
   name: text(NAME_MAX),
   kind: word(MEMBER_KINDS),
   addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
-  linkHash: hash,
+  /** The X25519 key of the links to be. */
+  link: fixed(KEY_BYTES),
   registerHash: hash,
   /** The Ed25519 key of the player. */
   key: fixed(KEY_BYTES),

@@ -7,14 +7,12 @@ import { describe, expect, test } from 'vitest'
 import { joinIn } from '../../src/faces/join.ts'
 import * as prng from '../../src/faults/prng.ts'
 import type { JoinOptions } from '../../src/index.ts'
-import { connectionOf, handshakeLayout, LINK_VERSION } from '../../src/link/handshake.ts'
 import { CLOSE } from '../../src/member/links.ts'
 import type { Connect, Stream, StreamEvents } from '../../src/ports.ts'
 import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
-import { decode, encode, type ValueOf } from '../../src/wire/layout.ts'
+import { indexAt, KIND } from '../../src/seal/messages.ts'
 import { frameRelay, readFrame } from '../../src/wire/relay.ts'
 
-type Hello = ValueOf<typeof handshakeLayout> & { kind: 'hello' }
 interface Datagram {
   peer: number
   bytes: Uint8Array
@@ -49,18 +47,6 @@ class Tap {
   say(to: number, datagram: Uint8Array): void {
     this.#stream!.send(frameRelay(to, datagram))
   }
-
-  hellos(): Hello[] {
-    return this.heard.flatMap(({ bytes }) => {
-      const message = decode(handshakeLayout, bytes.subarray(4))
-      return message?.kind === 'hello' ? [message] : []
-    })
-  }
-}
-
-function hello(said: Omit<Hello, 'kind' | 'version'>): Uint8Array {
-  const bytes = encode(handshakeLayout, { kind: 'hello', version: LINK_VERSION, ...said })
-  return new Uint8Array([0, 0, 0, 0, ...bytes])
 }
 
 async function enter(
@@ -98,47 +84,48 @@ function incs(all: readonly Session[]): number[] {
 }
 
 describe('a member by hand', () => {
-  test('T42: greets nobody as another whose proof it was shown (SE-2)', async () => {
+  test('T42: is nobody else by what others say to it or to each other (SE-2)', async () => {
     const [w, all, taps] = await crew('mesh')
     const [ada, grace, linus] = all as [Session, Session, Session]
     const own = taps[3]!
-    // In a mesh who was here before asks who comes, and shows its proof.
-    const [shown] = own.hellos().filter(({ inc }) => inc === linus.me.inc)
+    // In a mesh who was here before asks who comes. What it heard of Linus it says to the others.
+    const heard = own.heard.filter(({ peer }) => peer === linus.me.inc)
+    expect(heard.some(({ bytes }) => bytes[0] === KIND.first)).toBe(true)
     const before = incs(all)
     const mend = w.partition([['Linus'], ['hub', 'Ada', 'Grace', 'Mallory']])
     await w.run(700)
-    const { session, proof, mv } = shown!
     own.heard.length = 0
-    for (const to of [ada, grace]) {
-      const said = { session, inc: linus.me.inc, to: to.me.inc, proof, mv, nonce: 77 }
-      own.say(to.me.inc, hello(said))
-    }
+    for (const to of [ada, grace]) for (const { bytes } of heard) own.say(to.me.inc, bytes)
     await w.run(100)
-    // Nobody accepts, and nobody is told anything about it.
-    const answers = own.heard.filter(({ bytes }) => connectionOf(bytes) === 0)
-    expect(answers).toEqual([])
-    expect([ada, grace].map(({ member }) => member!.counters.forged)).toEqual([1, 1])
+    // Nobody answers a handshake, and nobody takes a packet.
+    expect(own.heard.filter(({ bytes }) => bytes[0]! < KIND.packet)).toEqual([])
+    for (const { member } of [ada, grace]) {
+      const { unproven, unknown, forged, malformed } = member!.seal!.counters
+      expect(unproven + unknown + forged + malformed).toBeGreaterThanOrEqual(heard.length)
+    }
     mend()
     await w.runUntil(() => all.every(({ status }) => status === 'live'), 20_000)
     expect(incs(all)).toEqual(before)
     expect(all.map((one) => one.members.length)).toEqual([4, 4, 4, 4])
   })
 
-  test('L8: moves no link to itself by a packet with its number (SE-12)', async () => {
+  test('L8: moves no link to itself by a packet of it (SE-12)', async () => {
     const [w, all, taps] = await crew('star')
     const [ada] = all as [Session]
     const [his, own] = [taps[2]!, taps[3]!]
     // Two that work together: what he does not send, the other sends for him.
     const held: Datagram[] = []
     his.holds = (sent) => sent.peer === ada.me.inc && held.push(sent) > 0
-    await w.runUntil(() => held.some(({ bytes }) => connectionOf(bytes) !== 0), 5_000)
-    const number = connectionOf(held[0]!.bytes)
+    await w.runUntil(() => held.length > 0, 5_000)
     his.holds = () => false
     own.heard.length = 0
+    const { forged } = ada.member!.seal!.counters
     for (const { bytes } of held) own.say(ada.me.inc, bytes)
     await w.run(2_000)
-    expect(own.heard.filter(({ bytes }) => connectionOf(bytes) === number)).toEqual([])
-    expect(ada.member!.counters.forged).toBe(held.length)
+    const numbers = new Set(own.heard.map(({ bytes }) => indexAt(bytes, 1)))
+    const { keys } = all[2]!.member!.seal!
+    expect([...numbers].some((number) => keys.has(number))).toBe(false)
+    expect(ada.member!.seal!.counters.forged - forged).toBe(held.length)
     expect(all.map(({ status }) => status)).toEqual(['live', 'live', 'live', 'live'])
   })
 
@@ -147,24 +134,28 @@ describe('a member by hand', () => {
     const [ada, , linus] = all as [Session, Session, Session]
     const own = taps[3]!
     // Linus asks Ada anew, and Mallory answers in her name; that she hears of it is by hand, too.
-    const asked: Hello[] = []
+    const asked: Uint8Array[] = []
+    const answers: Uint8Array[] = []
+    taps[0]!.holds = ({ peer, bytes }) => {
+      return peer === linus.me.inc && bytes[0] === KIND.second && answers.push(bytes) > 0
+    }
     taps[2]!.holds = ({ bytes }) => {
-      const message = decode(handshakeLayout, bytes.subarray(4))
-      if (message?.kind === 'hello') asked.push(message)
-      return message?.kind === 'hello'
+      if (bytes[0] === KIND.first) asked.push(bytes)
+      return false
     }
     linus.member!.peers.get(ada.me.inc)!.link!.closed = CLOSE.idle
-    await w.runUntil(() => asked.length > 0, 10_000)
-    const accept = encode(handshakeLayout, {
-      kind: 'accept',
-      nonce: asked[0]!.nonce,
-      connection: 4_711,
-    })
-    own.say(linus.me.inc, new Uint8Array([0, 0, 0, 0, ...accept]))
+    await w.runUntil(() => answers.length > 0, 10_000)
+    const { forged } = linus.member!.seal!.counters
+    // Hers, word for word, and one of its own making.
+    own.say(linus.me.inc, answers[0]!)
+    const made = answers[0]!.slice()
+    made[20]! ^= 1
+    own.say(linus.me.inc, made)
     await w.run(100)
-    expect(linus.member!.counters.forged).toBe(1)
-    expect(linus.member!.connections.has(4_711)).toBe(false)
-    taps[2]!.holds = () => false
+    expect(asked.length).toBeGreaterThan(0)
+    expect(linus.member!.seal!.counters.forged - forged).toBe(2)
+    expect(linus.member!.peers.get(ada.me.inc)!.link).toBe(null)
+    taps[0]!.holds = () => false
     await w.runUntil(() => all.every(({ status }) => status === 'live'), 20_000)
   })
 })

@@ -3,13 +3,10 @@
 import type { Running as Session } from '../../src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
 import { HoldfastError } from '../../src/index.ts'
-import { handshakeLayout, LINK_VERSION } from '../../src/link/handshake.ts'
-import { isRelay } from '../../src/member/state.ts'
+import { isRelayed } from '../../src/seal/addresses.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 import * as register from '../../src/directory/register.ts'
 import { admits } from '../../src/session/membership.ts'
-import { proofOf } from '../../src/wire/digest.ts'
-import { encode } from '../../src/wire/layout.ts'
 
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger']
 
@@ -35,7 +32,7 @@ async function four(
 function linksOf(session: Session): { open: number[]; relayed: number[] } {
   const open = [...session.member!.peers.values()].filter(({ link }) => link !== null)
   const incs = (of: typeof open): number[] => of.map(({ inc }) => inc).sort((a, b) => a - b)
-  return { open: incs(open), relayed: incs(open.filter(({ path }) => isRelay(path))) }
+  return { open: incs(open), relayed: incs(open.filter(({ path }) => isRelayed(path))) }
 }
 
 const heardAt = (session: Session, inc: number): number =>
@@ -77,39 +74,6 @@ describe('who has links', () => {
     expect(await w.runUntil(whole, 20_000)).toBe(true)
     expect(all[2]!.me).toMatchObject({ player: 3, inc: 5 })
     expect(all.map((session) => session.member!.session.topology)).toEqual(NAMES.map(() => 'mesh'))
-  })
-
-  test('a greeting that was long on its way does not take the place of a link', async () => {
-    const { w, all } = await four(14, 'mesh')
-    const [ada, grace] = [all[0]!.member!, all[1]!.member!]
-    const { id, me, secret, client } = grace.session
-    const greeting = {
-      kind: 'hello',
-      version: LINK_VERSION,
-      session: id,
-      inc: me,
-      to: ada.session.me,
-      proof: proofOf(secret, 'link'),
-      mv: client.view.mv,
-      nonce: 12345,
-    } as const
-    const stranger = await w.sim.node('elsewhere').openDatagrams({
-      datagram: () => {},
-      refused: () => {},
-    })
-    const greet = async (): Promise<void> => {
-      const path = grace.peers.get(ada.session.me)!.paths[0]!
-      stranger.send(path, Uint8Array.from([0, 0, 0, 0, ...encode(handshakeLayout, greeting)]))
-      await w.run(100)
-    }
-    const before = ada.peers.get(me)!
-    await greet()
-    expect(ada.peers.get(me)).toBe(before)
-    // Once nothing is heard of Grace any more it may be hers indeed.
-    w.kill(all[1]!, { silent: true })
-    await w.run(500)
-    await greet()
-    expect(ada.peers.get(me)?.nonce).toBe(greeting.nonce)
   })
 
   test('the register keeps it over a restart of the hub', () => {
@@ -220,12 +184,12 @@ describe('a link between two that do not serve', () => {
     const { w, all } = await four(10, 'mesh')
     const [, , linus, edsger] = all
     const own = linus!.member!.session
-    const proof = proofOf(edsger!.member!.session.secret, 'link')
+    const key = edsger!.member!.linkKey.point!
     const { mv } = own.client.view
-    expect(admits(own, 4, proof, mv)).toBe('yes')
-    expect(admits(own, 4, new Uint8Array(16), mv)).toBe('no')
-    expect(admits(own, 9, proof, mv + 1)).toBe('wait')
-    expect(admits(own, 9, proof, mv)).toBe('no')
+    expect(admits(own, 4, key, mv)).toBe('yes')
+    expect(admits(own, 4, new Uint8Array(32), mv)).toBe('no')
+    expect(admits(own, 9, key, mv + 1)).toBe('wait')
+    expect(admits(own, 9, key, mv)).toBe('no')
     // A link that was removed with its member is asked for in vain, and nobody goes for it.
     const denied = linus!.member!.counters.denied
     for (const name of ['Ada', 'hub']) {

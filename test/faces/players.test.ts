@@ -68,7 +68,7 @@ function wishOf(ada: Session, more: Partial<Join> = {}): Omit<Join, 'signature'>
     version: SESSION_VERSION,
     schema: ada.member!.session.schema,
     ...{ name: 'Eve', kind: 'node', addresses: [] },
-    linkHash: new Uint8Array(16).fill(1),
+    link: new Uint8Array(32).fill(1),
     registerHash: new Uint8Array(16).fill(2),
     key: KEY,
     resume: null,

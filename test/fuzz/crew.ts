@@ -18,6 +18,7 @@ import type { Peer, Runtime } from '../../src/member/state.ts'
 import * as objects from '../../src/objects/objects.ts'
 import type { Datagrams } from '../../src/ports.ts'
 import { environmentOf, HUB_URL, type SessionWorld, world } from '../../src/proof/world.ts'
+import * as seal from '../../src/seal/seal.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import { HELD_MAX } from '../../src/session/output.ts'
 import * as pieces from '../../src/pieces/pieces.ts'
@@ -256,9 +257,9 @@ function look(scene: Scene): void {
 // A stranger's datagram to anybody.
 function shout(scene: Scene): void {
   const { chaos, known, stranger, liar } = scene
-  const connections = [...liar.runner.member.connections.keys()]
+  const indexes = [...(liar.runner.member.seal?.keys.values() ?? [])].map(({ theirs }) => theirs)
   const name = pick(chaos, ['a', 'b', 'c'])
-  stranger.send(`sim:${name}`, datagram(chaos, known, connections).slice(0, 1232))
+  stranger.send(`sim:${name}`, datagram(chaos, known, indexes).slice(0, 1232))
   scene.sent += 1
 }
 
@@ -274,7 +275,10 @@ function whisper(scene: Scene): void {
     if (way < 0.35) speak(run, peer, peerBytes(chaos, known, liar.inc))
     else if (way < 0.7) speak(run, peer, objectMessage(chaos, scene.knownObjects))
     else if (way < 0.9) frame(scene, now, peer)
-    else run.ports.datagram(peer.path, mutated(chaos, known))
+    else if (way < 0.95) run.ports.datagram(peer.path, mutated(chaos, known))
+    // What only the two can say, and no link of theirs would.
+    else
+      seal.send(run.member.seal!, now, peer.key!, mutated(chaos, known).slice(0, 1160), run.seals)
     member.touched(run, now)
   })
 }
@@ -361,10 +365,11 @@ function tableOf(one: Fuzzed, player: number): number {
 }
 
 function bounded(one: Fuzzed, claim: (holds: boolean, what: string) => void): void {
-  const { peers, connections, loopback, touched } = one.runner.member
+  const { peers, seal: own, loopback, touched } = one.runner.member
   const { watches, server } = one.session
   claim(peers.size <= 4, `peers ${peers.size}`)
-  claim(connections.size <= 4, `connections ${connections.size}`)
+  claim(own!.keys.size <= 12, `keys ${own!.keys.size}`)
+  claim(own!.jobs.size === 0, `jobs ${own!.jobs.size}`)
   claim(watches.size <= 4, `watches ${watches.size}`)
   claim(loopback.length === 0 && touched.size <= 4, 'nothing is left over')
   const refreshed = 'lead' in server ? server.lead.refreshed.size : 0
@@ -390,9 +395,13 @@ export function cardsRefused({ good }: Scene): { malformed: number; made: number
   return { malformed, made: good[0]!.parts.pieces.kept.gen % 2 ** 32 }
 }
 
-/** What was refused at the good members: malformed, stray, denied. */
-export function refused({ good }: Scene): { malformed: number; stray: number; denied: number } {
-  const sum = (name: 'malformed' | 'stray' | 'denied'): number =>
-    good.reduce((total, one) => total + one.runner.member.counters[name], 0)
-  return { malformed: sum('malformed'), stray: sum('stray'), denied: sum('denied') }
+/** What good members refused: malformed, for no keys of theirs, no handshakes for them. */
+export function refused({ good }: Scene): { malformed: number; unknown: number; unproven: number } {
+  const sum = (count: (own: Fuzzed['runner']['member']) => number): number =>
+    good.reduce((total, { runner }) => total + count(runner.member), 0)
+  return {
+    malformed: sum(({ counters, seal: own }) => counters.malformed + own!.counters.malformed),
+    unknown: sum(({ seal: own }) => own!.counters.unknown),
+    unproven: sum(({ seal: own }) => own!.counters.unproven),
+  }
 }

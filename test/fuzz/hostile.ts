@@ -8,7 +8,7 @@
 
 import type { Prng } from '../../src/faults/prng.ts'
 import { below, chance, fill, pick, word } from '../../src/faults/prng.ts'
-import { handshakeLayout } from '../../src/link/handshake.ts'
+import { firstLayout, KIND } from '../../src/seal/messages.ts'
 import { writeHeader } from '../../src/link/packet.ts'
 import type { PeerMessage, View } from '../../src/session/messages.ts'
 import { peerLayout } from '../../src/session/messages.ts'
@@ -77,7 +77,7 @@ function member(chaos: Prng, known: Knowledge): View['members'][number] {
     addresses: Array.from({ length: below(chaos, ADDRESSES_MAX + 1) }, () =>
       pick(chaos, ['', 'sim:hub', 'relay:1', 'udp:127.0.0.1:9', 'x'.repeat(ADDRESS_MAX)]),
     ),
-    linkHash: hash(chaos),
+    link: Uint8Array.of(...hash(chaos), ...hash(chaos)),
     registerHash: hash(chaos),
     key: Uint8Array.of(...hash(chaos), ...hash(chaos)),
   }
@@ -187,48 +187,41 @@ function framed(channel: number, bytes: Uint8Array): Uint8Array {
 }
 
 /** A datagram of a stranger: noise, a handshake, or a packet for some link. */
-export function datagram(
-  chaos: Prng,
-  known: Knowledge,
-  connections: readonly number[],
-): Uint8Array {
+export function datagram(chaos: Prng, known: Knowledge, indexes: readonly number[]): Uint8Array {
   const kind = below(chaos, 4)
   if (kind === 0) return noise(chaos, chance(chaos, 0.1) ? 1232 : 60)
   if (kind === 1) return mutated(chaos, known)
-  if (kind === 2) return enveloped(0, handshake(chaos, known))
-  const connection = connections.length > 0 ? pick(chaos, connections) : word(chaos)
-  return enveloped(chance(chaos, 0.5) ? connection : word(chaos), packet(chaos))
+  if (kind === 2) return handshake(chaos, known)
+  const index = indexes.length > 0 && chance(chaos, 0.5) ? pick(chaos, indexes) : word(chaos)
+  const counter = below(chaos, 256)
+  return headed([pick(chaos, [KIND.packet, KIND.word]) + 1], index, [counter, ...packet(chaos)])
 }
 
-function enveloped(connection: number, bytes: Uint8Array): Uint8Array {
-  const all = new Uint8Array(bytes.length + 4)
-  new DataView(all.buffer).setUint32(0, connection)
-  all.set(bytes, 4)
-  return all
+function headed(head: readonly number[], index: number, rest: readonly number[]): Uint8Array {
+  const number = new Uint8Array(4)
+  new DataView(number.buffer).setUint32(0, index)
+  return Uint8Array.of(...head, ...number, ...rest)
 }
 
 function handshake(chaos: Prng, known: Knowledge): Uint8Array {
   const n = (): number => number(chaos, known)
+  const first = encode(firstLayout, {
+    ...{ from: n(), to: n(), link: word(chaos), again: chance(chaos, 0.2), counter: n() },
+    ...{ mv: n(), join: null, pad: new Uint8Array(160) },
+  })
   switch (below(chaos, 4)) {
     case 0:
-      return encode(handshakeLayout, {
-        kind: 'accept',
-        nonce: word(chaos),
-        connection: word(chaos),
-      })
+      return headed([KIND.second], word(chaos), [...noise(chaos, 70)])
     case 1:
-      return encode(handshakeLayout, { kind: 'deny', nonce: word(chaos), why: 'notMember' })
+      return headed([KIND.version, 9], word(chaos), [])
+    case 2:
+      return headed([KIND.cookie], word(chaos), [...noise(chaos, 64)])
     default:
-      return encode(handshakeLayout, {
-        kind: 'hello',
-        version: chance(chaos, 0.8) ? 1 : n(),
-        session: chance(chaos, 0.8) ? known.session : 'x'.repeat(32),
-        inc: n(),
-        to: n(),
-        proof: hash(chaos),
-        mv: n(),
-        nonce: word(chaos),
-      })
+      return headed([KIND.first, 1], word(chaos), [
+        ...noise(chaos, 80),
+        ...first,
+        ...noise(chaos, 48),
+      ])
   }
 }
 

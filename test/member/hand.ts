@@ -1,11 +1,20 @@
 /** One member by hand: what a hub and other members would say to it, at instants that are given. */
 
-import { handshakeLayout, type Handshake } from '../../src/link/handshake.ts'
 import type { PeerId } from '../../src/machine.ts'
 import { SIGNATURE_BYTES } from '../../src/ports.ts'
+import * as seal from '../../src/seal/seal.ts'
+import type { Verdict } from '../../src/seal/state.ts'
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { openCiphers } from '../open-ciphers.ts'
+import { readDatagram } from '../standard/reader.ts'
+import type { Read } from '../standard/values.ts'
+import { standardOf } from '../transcript.ts'
+import { Far, pointOf } from './far.ts'
 import * as member from '../../src/member/member.ts'
 import {
   create,
+  type CurveAnswer,
+  type CurveQuestion,
   type MemberEvent,
   type Peer,
   type Runtime,
@@ -23,6 +32,7 @@ import type { Member } from '../../src/replication/layouts.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 
 const SESSION = 's'
+const STANDARD = standardOf()
 
 /** A member of a session that others opened; it is `inc` of as many, and 1 serves. */
 export class Hand {
@@ -32,16 +42,20 @@ export class Hand {
   /** What the hub was asked for. */
   readonly asked: string[] = []
   readonly run: Runtime
-  #links = 0
-  readonly #jobs: number[] = []
+  readonly #fars = new Map<PeerId, Far>()
+  readonly #jobs: [job: number, question: CurveQuestion][] = []
 
   constructor(inc: PeerId, members: number, topology: Topology, backup: PeerId = 0) {
     const own = create(0, wishOf(topology), new Uint8Array(16).fill(inc), [])
+    for (let other = 1; other <= members; other++) {
+      this.#fars.set(other, new Far(other, SESSION, secretOf(other)))
+    }
     this.run = member.wire(own, {
       datagram: (to, bytes) => void this.sent.push({ to, bytes: bytes.slice() }),
       reaches: (address) => address.startsWith('sim:'),
       hub: (bytes) => void this.asked.push(decode(toHub, bytes)!.kind),
-      compute: (job) => void this.#jobs.push(job),
+      ciphers: openCiphers,
+      compute: (job, question) => void this.#jobs.push([job, question]),
       emit: (event) => void this.events.push(event),
     })
     const register = { epoch: 1, primary: 1, backup }
@@ -72,44 +86,93 @@ export class Hand {
 
   hears(message: FromHub): void {
     member.hubSaid(this.run, this.now, encode(fromHub, message))
-    for (const job of this.#jobs.splice(0)) {
-      member.computed(this.run, this.now, job, new Uint8Array(SIGNATURE_BYTES))
-    }
+    this.#compute()
+  }
+
+  /** Does what is due at that time. */
+  wake(now: number): void {
+    this.now = now
+    member.wake(this.run, now)
+    this.#compute()
   }
 
   /** Time passes, in steps of 50 ms. */
   pass(ms: number): void {
     for (const until = this.now + ms; this.now < until;) {
-      this.now += 50
-      member.wake(this.run, this.now)
+      this.wake(this.now + 50)
     }
   }
 
-  /** The greetings that left, and when each peer was greeted first is the order. */
+  /** Whom it asked for a link, in the order of the first times. */
   greeted(): PeerId[] {
-    const hellos = this.sent.flatMap(({ bytes }) => {
-      const message = decode(handshakeLayout, bytes.subarray(4))
-      return message?.kind === 'hello' ? [message.to] : []
+    const asked = this.sent.flatMap(({ bytes }) => {
+      return bytes[0] === 1 ? [(readDatagram(STANDARD, bytes)['said'] as Read)['to'] as PeerId] : []
     })
-    return [...new Set(hellos)]
+    return [...new Set(asked)]
   }
 
   peer(inc: PeerId): Peer {
     return this.run.member.peers.get(inc)!
   }
 
-  /** An answer to its greeting comes from there. */
-  answer(from: string, message: Handshake): void {
-    const bytes = encode(handshakeLayout, message)
-    member.datagram(this.run, this.now, from, Uint8Array.of(0, 0, 0, 0, ...bytes))
+  /** The other end of its link with a peer. */
+  far(inc: PeerId): Far {
+    return this.#fars.get(inc)!
+  }
+
+  /** A datagram comes from there. */
+  comes(from: string, bytes: Uint8Array): void {
+    member.datagram(this.run, this.now, from, bytes)
+    this.#compute()
+  }
+
+  /** The peer answers its newest question from there, and gets what follows. */
+  answer(inc: PeerId, from: string, verdict: Verdict): Peer {
+    const far = this.far(inc)
+    far.verdict = verdict
+    const asked = this.sent.filter(({ to, bytes }) => to.endsWith(`:${inc}`) && bytes[0] === 1)
+    far.hears(this.now, asked.at(-1)!.bytes)
+    const before = this.sent.length
+    this.#carry(far, from)
+    for (const { to, bytes } of this.sent.slice(before)) {
+      if (to.endsWith(`:${inc}`) && bytes[0]! >= 16) far.hears(this.now, bytes)
+    }
+    this.#carry(far, from)
+    return this.peer(inc)
   }
 
   /** The peer takes the link, on that way. */
   link(inc: PeerId, from: string): Peer {
-    const { nonce } = this.peer(inc)
-    this.answer(from, { kind: 'accept', nonce, connection: ++this.#links })
-    return this.peer(inc)
+    return this.answer(inc, from, null)
   }
+
+  /** The peer says a packet on its link. */
+  says(inc: PeerId, from: string, text: Uint8Array): void {
+    const far = this.far(inc)
+    far.says(this.now, seal.nameOf(this.run.member.linkKey.point!), text)
+    this.#carry(far, from)
+  }
+
+  #carry(far: Far, from: string): void {
+    for (const bytes of far.sent.splice(0)) this.comes(from, bytes)
+  }
+
+  #compute(): void {
+    for (let next = this.#jobs.shift(); next; next = this.#jobs.shift()) {
+      member.computed(this.run, this.now, next[0], answerOf(next[1]))
+    }
+  }
+}
+
+function answerOf(question: CurveQuestion): CurveAnswer {
+  if (question.kind === 'sign') return new Uint8Array(SIGNATURE_BYTES)
+  if (question.kind === 'verify') return true
+  return question.pairs.map(([secret, point]) => toyCurves.agree(secret, point))
+}
+
+/** The link key of whoever is that by hand. */
+function secretOf(inc: PeerId): Uint8Array {
+  return create(0, wishOf('star'), new Uint8Array(16).fill(inc), []).linkKey.secret
 }
 
 function wishOf(topology: Topology): Wish {
@@ -139,7 +202,7 @@ function shownAs(inc: PeerId): Member {
     name: 'p',
     kind: 'node',
     addresses: [`sim:${inc}`],
-    linkHash: hash,
+    link: pointOf(secretOf(inc)),
     registerHash: hash,
     key: Uint8Array.of(...hash, ...hash),
   }

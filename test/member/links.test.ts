@@ -1,13 +1,13 @@
 // Goal: how links begin, which way they take, and when a member asks for them.
 // Method: one member by hand; the others are what is said in their names.
 import { describe, expect, test } from 'vitest'
-import { ENVELOPE_BYTES, wrap } from '../../src/link/handshake.ts'
 import { ACK_NOW_AFTER } from '../../src/link/limits.ts'
 import * as link from '../../src/link/link.ts'
 import type { Part } from '../../src/machine.ts'
 import { takeMessage, takeNews } from '../../src/member/dispatch.ts'
 import * as links from '../../src/member/links.ts'
-import { ASKED_MS, KEEPALIVE_MS, PROBE_MS, RESERVE_MS } from '../../src/member/links.ts'
+import { ASKED_MS, KEEPALIVE_MS, RESERVE_MS } from '../../src/member/links.ts'
+import { PROBE_MS } from '../../src/member/paths.ts'
 import * as member from '../../src/member/member.ts'
 import { SESSION_CHANNEL } from '../../src/member/state.ts'
 import { peerLayout } from '../../src/session/messages.ts'
@@ -24,13 +24,12 @@ test('on its way in a member asks for the next thing as soon as it has the one b
 
 describe('a greeting', () => {
   test('that is denied makes no link; who leads and says that we are none sends us back (PR-2)', () => {
-    const hand = new Hand(2, 2, 'star')
+    const hand = new Hand(3, 3, 'star', 2)
     hand.pass(50)
-    const { nonce } = hand.peer(1)
-    hand.answer('sim:1', { kind: 'deny', nonce, why: 'version' })
+    expect(hand.answer(2, 'sim:2', 'notMember').link).toBe(null)
     const { counters, session } = hand.run.member
-    expect([counters.denied, hand.peer(1).link, session.me]).toEqual([1, null, 2])
-    hand.answer('sim:1', { kind: 'deny', nonce, why: 'notMember' })
+    expect([counters.denied, counters.returns, session.me]).toEqual([1, 0, 3])
+    hand.answer(1, 'sim:1', 'notMember')
     expect([counters.denied, counters.returns, hand.run.member.phase]).toEqual([2, 1, 'finding'])
   })
   test('that is accepted does (PR-2)', () => {
@@ -107,11 +106,11 @@ test('L8: a link that is closed is none any more, and what still comes on it is 
   const closed = hand.link(1, 'sim:1')
   const before = hand.sent.length
   links.close(hand.run, closed, links.CLOSE.idle)
-  const { counters, peers } = hand.run.member
+  const { seal, peers } = hand.run.member
   expect(hand.sent.length).toBeGreaterThan(before)
   expect(peers.get(1)).toBe(undefined)
-  member.datagram(hand.run, hand.now, 'sim:1', hand.sent.at(-1)!.bytes)
-  expect(counters.stray).toBe(1)
+  hand.says(1, 'sim:1', new Uint8Array(20))
+  expect(seal!.counters.unknown).toBe(1)
 })
 
 describe('what one datagram brings', () => {
@@ -143,13 +142,10 @@ describe('what one datagram brings', () => {
 
   /** What the other end has queued reaches the member, with newest state if there is any. */
   function says({ hand, far }: Heard, newest: number | null = null): void {
-    const { connection } = hand.peer(1)
     let left = newest
     if (left !== null) link.poke(far, hand.now)
     link.flush(far, hand.now, {
-      packet: (bytes) => {
-        member.datagram(hand.run, hand.now, 'sim:1', wrap(new Uint8Array(2048), connection, bytes))
-      },
+      packet: (bytes) => hand.says(1, 'sim:1', bytes),
       write: (_sequence, writer) => {
         if (left === null) return link.NOTHING_WAITS
         writeU8(writer, left)
@@ -166,8 +162,10 @@ describe('what one datagram brings', () => {
 
   /** The other end takes what has left here. */
   function carried({ hand, far }: Heard): void {
-    for (const { bytes } of hand.sent.splice(0)) {
-      link.receive(far, hand.now, bytes.subarray(ENVELOPE_BYTES), link.createArrivals())
+    const end = hand.far(1)
+    for (const { bytes } of hand.sent.splice(0)) end.hears(hand.now, bytes)
+    for (const bytes of end.heard.splice(0)) {
+      link.receive(far, hand.now, bytes, link.createArrivals())
     }
   }
 

@@ -4,12 +4,8 @@
  * than the one before.
  */
 
-import { handshakeLayout } from '../../src/link/handshake.ts'
 import type { Millis, PeerId } from '../../src/machine.ts'
 import * as links from '../../src/member/links.ts'
-import * as member from '../../src/member/member.ts'
-import { digest, proofOf } from '../../src/wire/digest.ts'
-import { encode } from '../../src/wire/layout.ts'
 import { readDatagram } from '../standard/reader.ts'
 import type { Read } from '../standard/values.ts'
 import { Script, standardOf } from '../transcript.ts'
@@ -23,24 +19,18 @@ export type Way = 'sim' | 'relay'
 
 /** See above. */
 export class Stage {
-  readonly script = new Script({ untold: ['version', 'session', 'proof', 'nonce', 'connection'] })
+  readonly script = new Script({ untold: ['counter', 'join', 'pad', 'number'] })
   readonly hands = new Map<PeerId, Hand>()
   now: Millis = 0
   readonly #cut = new Set<string>()
   readonly #ways = new Map<PeerId, string>()
   readonly #flights: { at: Millis; from: PeerId; to: PeerId; way: string; bytes: Uint8Array }[] = []
-  // Nonces and links are drawn, so they are told by the order in which they come.
-  readonly #nonces: number[] = []
+  // Links are drawn, so they are told by the order in which they come.
+  readonly #links: number[] = []
   #lose = 0
 
   constructor() {
     for (const inc of [2, 3]) this.hands.set(inc, new Hand(inc, 3, 'mesh'))
-    for (const { run } of this.hands.values()) {
-      for (const one of run.member.session.client.view.members) {
-        const secret = this.hands.get(one.inc)?.run.member.session.secret
-        if (secret) one.linkHash = digest(proofOf(secret, 'link'))
-      }
-    }
   }
 
   /** A way leads nowhere any more, or somewhere again. */
@@ -63,25 +53,16 @@ export class Stage {
     links.tend(run)
   }
 
-  /** Member 2 is greeted in the name of 3, on the direct way. */
-  greets(wrong: { version?: number; proof?: Uint8Array; inc?: PeerId; to?: PeerId }): void {
-    const hello = { version: 1, session: 's', inc: 3, to: 2, mv: 3, nonce: 7 }
-    const proof = new Uint8Array(16)
-    const bytes = encode(handshakeLayout, { kind: 'hello', ...hello, proof, ...wrong })
-    this.#fly(3, 'sim:2', Uint8Array.of(0, 0, 0, 0, ...bytes))
-  }
-
   pass(ms: Millis): void {
     for (const until = this.now + ms; this.now < until;) {
       this.now += STEP_MS
       const due = this.#flights.filter(({ at }) => at <= this.now)
       this.#flights.splice(0, due.length)
       for (const { from, to, way, bytes } of due) {
-        const { run } = this.hands.get(to)!
-        this.#noticing(to, () => member.datagram(run, this.now, `${way}:${from}`, bytes))
+        this.#noticing(to, () => this.hands.get(to)!.comes(`${way}:${from}`, bytes))
       }
-      for (const [inc, { run }] of this.hands) {
-        this.#noticing(inc, () => member.wake(run, this.now))
+      for (const [inc, hand] of this.hands) {
+        this.#noticing(inc, () => hand.wake(this.now))
         this.#send(inc)
       }
     }
@@ -112,18 +93,21 @@ export class Stage {
     const isLost = this.#lose > 0 || this.#cut.has(way)
     if (this.#lose > 0) this.#lose--
     const read = readDatagram(STANDARD, bytes)
-    const isTold = read['kind'] === 'handshake' || this.#ways.get(from) !== address
-    if (read['kind'] !== 'handshake') this.#ways.set(from, address)
-    const said = read['kind'] === 'handshake' ? this.#greeting(read['message'] as Read) : 'packets'
+    const isPacket = read['kind'] === 'packet'
+    const isTold = !isPacket || this.#ways.get(from) !== address
+    if (isPacket) this.#ways.set(from, address)
+    const said = isPacket ? 'packets' : this.#greeting(read)
     if (isTold) this.#tell(from, `-> ${address}  ${said}${isLost ? '   LOST' : ''}`)
     if (isLost) return
     this.#flights.push({ at: this.now + STEP_MS, from, to: Number(to), way, bytes: bytes.slice() })
   }
 
-  #greeting(message: Read): string {
-    const nonce = message['nonce'] as number
-    if (!this.#nonces.includes(nonce)) this.#nonces.push(nonce)
-    return `${this.script.brief(message)} nonce=n${this.#nonces.indexOf(nonce) + 1}`
+  #greeting({ kind, said }: Read): string {
+    const { link, ...message } = said as Read
+    if (kind !== 'first') return this.script.brief(message as Read)
+    if (!this.#links.includes(link as number)) this.#links.push(link as number)
+    const number = this.#links.indexOf(link as number) + 1
+    return `message 1 ${this.script.brief(message as Read)} link=l${number}`
   }
 
   #tell(inc: PeerId, what: string): void {

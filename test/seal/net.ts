@@ -101,7 +101,6 @@ function sinkOf(net: Net, end: End): SealSink {
       net.sent.push(datagram)
     },
     agree: (job, pairs) => end.waiting.push({ job, pairs }),
-    packet: (_peer, bytes) => end.packets.push(decoder.decode(bytes)),
     admit: (request) => {
       end.requests.push(request)
       return end.admit(request)
@@ -126,7 +125,10 @@ export function say(net: Net, end: End, other: End, text: string): boolean {
 export function arrive(net: Net, { from, to, bytes }: Datagram): void {
   for (const end of net.ends.values()) {
     if (end.address !== to) continue
-    run(net, end, (out) => machine.receive(end.seal, net.now, from, bytes, out))
+    run(net, end, (out) => {
+      const packet = machine.receive(end.seal, net.now, from, bytes, out)
+      if (packet) end.packets.push(decoder.decode(packet.bytes))
+    })
   }
 }
 

@@ -104,7 +104,7 @@ function wishOf(byte: number, resume: Join['resume'] = null, key: number = byte)
     name: 'p',
     kind: 'node',
     addresses: [],
-    linkHash: digest(secretProof(byte, 'link')),
+    link: new Uint8Array(KEY_BYTES).fill(byte),
     registerHash: digest(secretProof(byte, 'register')),
     key: new Uint8Array(KEY_BYTES).fill(key),
     resume,

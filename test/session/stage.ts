@@ -270,7 +270,7 @@ function describe(name: string, secret: Uint8Array): Omit<Member, 'inc' | 'playe
     name,
     kind: 'node',
     addresses: [],
-    linkHash: digest(proofOf(secret, 'link')),
+    link: keyOf(secret),
     registerHash: digest(proofOf(secret, 'register')),
     key: keyOf(secret),
   }

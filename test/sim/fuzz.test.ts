@@ -24,8 +24,8 @@ test('a stranger and a lying member send 30,000 hostile packets: the others play
     const made = await scene(seed)
     rage(made, 10_000)
     expect({ seed, complaints: complaints(made) }).toEqual({ seed, complaints: [] })
-    const { malformed, stray, denied } = refused(made)
-    expect(Math.min(malformed, stray, denied)).toBeGreaterThan(20)
+    const { malformed, unknown, unproven } = refused(made)
+    expect(Math.min(malformed, unknown, unproven)).toBeGreaterThan(20)
     const lies = objectsRefused(made)
     expect(Math.min(lies.malformed, lies.stale, lies.ignored)).toBeGreaterThan(20)
   }
@@ -106,7 +106,7 @@ test('2,000 processes that come and go within a minute do not stop a primary', a
         name: 'guest',
         kind: 'browser' as const,
         addresses: [],
-        linkHash: hash,
+        link: Uint8Array.of(...hash, ...hash),
         registerHash: hash,
         key: Uint8Array.of(...hash, ...hash),
         resume: null,

@@ -28,7 +28,7 @@ const standard = readStandard(readFileSync('docs/STANDARD.md', 'utf8'))
 /** The rooms that messages belong to, by the names of the document. */
 const ROOMS: Readonly<Record<string, string>> = {
   Packet: 'link',
-  Handshake: 'link',
+  Seal: 'seal',
   Peer: 'session',
   Delta: 'session',
   Snapshot: 'session',

@@ -51,8 +51,8 @@ interface Reading extends Ledger {
   /** The place in the capture, and whom it goes to. */
   at: number
   to: string
-  /** Who speaks on each connection. */
-  ends: Map<number, Set<string>>
+  /** Whose each number of keys is, and of which link. */
+  ends: Map<number, End>
   /** The part of an operation, by who sent it and its number. */
   parts: Map<string, Value>
   /** Names of players. */
@@ -78,7 +78,7 @@ export function readCapture(
     snapshots: new Map(),
     at: 0,
     to: '',
-    ends: endsOf(sent),
+    ends: endsOf(standard, sent),
     parts: new Map(),
     players: new Map(),
     kinds: new Map(),
@@ -96,16 +96,42 @@ export function readCapture(
   return reading
 }
 
-// A connection has two ends: who else speaks on it is who hears.
-function endsOf(sent: readonly Sent[]): Map<number, Set<string>> {
-  const ends = new Map<number, Set<string>>()
-  for (const { way, node, bytes } of sent) {
-    const at = way === 'datagram' ? 0 : way === 'up' && bytes[0] === 1 ? relayed(bytes) : -1
-    if (at < 0 || bytes.length < at + 4) continue
-    const connection = Buffer.from(bytes).readUInt32BE(at)
-    ends.set(connection, (ends.get(connection) ?? new Set()).add(node))
+interface End {
+  node: string
+  link: number
+}
+
+// Both ends say in the handshake by which number each knows its keys; the first says of which link.
+function endsOf(standard: Standard, sent: readonly Sent[]): Map<number, End> {
+  const ends = new Map<number, End>()
+  for (const one of sent) {
+    const bytes = datagramOf(one)
+    if (bytes?.[0] !== 1 && bytes?.[0] !== 2) continue
+    const read = handshakeOf(standard, bytes)
+    if (!read) continue
+    const { node } = one
+    const index = read['index'] as number
+    if (read['kind'] === 'first') {
+      ends.set(index, { node, link: (read['said'] as Read)['link'] as number })
+    } else if (index !== 0)
+      ends.set(index, { node, link: ends.get(read['to'] as number)?.link ?? 0 })
   }
   return ends
+}
+
+// One that is malformed is told with its place when its turn comes.
+function handshakeOf(standard: Standard, bytes: Uint8Array): Read | null {
+  try {
+    return readDatagram(standard, bytes)
+  } catch {
+    return null
+  }
+}
+
+// What a node sent, itself or through the hub; what it was sent was sent by somebody.
+function datagramOf({ way, bytes }: Sent): Uint8Array | null {
+  if (way === 'datagram') return bytes
+  return way === 'up' && bytes[0] === 1 ? bytes.subarray(relayed(bytes)) : null
 }
 
 // Behind the number of who it is for.
@@ -114,17 +140,13 @@ function relayed(bytes: Uint8Array): number {
 }
 
 /** Whom a datagram, or one that is relayed, goes to; empty if nobody. */
-export function hearers(sent: readonly Sent[]): string[] {
-  const ends = endsOf(sent)
-  return sent.map(({ way, node, bytes }) => {
-    const at = way === 'datagram' ? 0 : way === 'up' && bytes[0] === 1 ? relayed(bytes) : -1
-    if (at < 0 || bytes.length < at + 4) return ''
-    return other(ends, Buffer.from(bytes).readUInt32BE(at), node)
+export function hearers(standard: Standard, sent: readonly Sent[]): string[] {
+  const ends = endsOf(standard, sent)
+  return sent.map((one) => {
+    const bytes = datagramOf(one)
+    if (!bytes || bytes[0]! < 16) return ''
+    return ends.get(Buffer.from(bytes).readUInt32BE(1))?.node ?? ''
   })
-}
-
-function other(ends: Map<number, Set<string>>, connection: Value, node: string): string {
-  return [...(ends.get(connection as number) ?? [])].find((one) => one !== node) ?? ''
 }
 
 function readSent(reading: Reading, { way, node, bytes }: Sent): void {
@@ -150,13 +172,10 @@ function readSent(reading: Reading, { way, node, bytes }: Sent): void {
 function takeDatagram(reading: Reading, node: string, bytes: Uint8Array, own: boolean): void {
   const { standard } = reading
   const read = readDatagram(standard, bytes)
-  if (read['kind'] === 'packet') reading.to = other(reading.ends, read['connection']!, node)
+  const end = reading.ends.get(read['connection'] as number)
+  if (end) reading.to = end.node
   note(reading, `datagram ${said(read['kind'])}`, node, read)
-  if (read['kind'] === 'handshake') {
-    const message = read['message'] as Read
-    if (own) reading.hear('Handshake', said(message['kind']), node, bytes)
-    return noteSet(reading, node, 'Handshake', message)
-  }
+  if (read['kind'] !== 'packet') return takeSealing(reading, node, read, own ? bytes : null)
   const frames = (read['packet'] as Read)['frames'] as Read[]
   for (const frame of frames) {
     note(reading, `frame ${said(frame['kind'])}`, node, frame)
@@ -165,10 +184,19 @@ function takeDatagram(reading: Reading, node: string, bytes: Uint8Array, own: bo
   if (!own) return
   reading.hear('Packet', '', node, bytes)
   for (const frame of frames) if (frame['kind'] === 'UNREL') takeUpdates(reading, node, frame)
-  const key = `${node} ${said(read['connection'])}`
+  const key = `${node} ${reading.to} ${end?.link}`
   const pieces = reading.streams.get(key) ?? { next: 1, early: new Map(), open: [] }
   reading.streams.set(key, pieces)
   for (const message of takePieces(standard, pieces, frames)) takeMessage(reading, node, message)
+}
+
+/** Section 21: what sealing says itself. */
+function takeSealing(reading: Reading, node: string, read: Read, bytes: Uint8Array | null): void {
+  const of = said(read['kind'])
+  const message = read['said'] as Read
+  if (bytes) reading.hear('Seal', of, node, bytes)
+  if (of === 'first') note(reading, 'record SealFirst', node, message)
+  else noteSet(reading, node, of === 'second' ? 'SealSecond' : 'SealWord', message)
 }
 
 /** Section 6, REL: the messages that these frames complete. */

@@ -20,7 +20,7 @@ const standard = readStandard(text)
 const CALLED: Readonly<Record<string, string>> = {
   ToHub: 'stream up',
   FromHub: 'stream down',
-  Handshake: 'datagram',
+  Seal: 'datagram',
   Packet: 'datagram',
   Join: '`Join`',
   Joined: '`Joined`',

@@ -154,7 +154,7 @@ describe('a captured table', () => {
     expect(hidden).toBeGreaterThan(50)
   })
   test('O53: nor are its bits in any datagram to them', () => {
-    const to = hearers(capture.sent)
+    const to = hearers(standard, capture.sent)
     const holds = (at: number, face: string): boolean => has(capture.sent[at]!.bytes, face)
     const count = (who: string, faces: readonly string[], upTo: number): number =>
       to.filter((one, at) => one === who && at < upTo && faces.some((face) => holds(at, face)))

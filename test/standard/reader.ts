@@ -51,18 +51,34 @@ export function fingerprint(text: Uint8Array): Uint8Array {
   return new Uint8Array(bytes)
 }
 
-/** Section 4. */
+/** Sections 4 and 21: a datagram whose ciphers hid nothing, so that 16 bytes more are all. */
 export function readDatagram(standard: Standard, bytes: Uint8Array): Read {
   const cursor = { bytes, at: 0 }
   if (bytes.length > limit(standard, 'DATAGRAM_MAX')) throw new Malformed('a datagram too long')
-  if (bytes.length <= 4) throw new Malformed('nothing behind the envelope')
-  const connection = integer(cursor, 4)
-  const inner = rest(cursor)
-  if (connection === 0) {
-    return { kind: 'handshake', message: readWhole(standard, 'Handshake', inner) }
+  const kind = integer(cursor, 1)
+  if (kind === 1) {
+    if (integer(cursor, 1) !== limit(standard, 'SEAL_VERSION')) throw new Malformed('version')
+    const index = integer(cursor, 4)
+    const said = bytes.subarray(86, Math.max(86, bytes.length - 48))
+    return { kind: 'first', index, said: readWhole(standard, 'SealFirst', said) }
   }
-  if (inner[0]! % 2 === 1) return { kind: 'fragment', connection, ...readFragment(standard, inner) }
-  return { kind: 'packet', connection, packet: readPacket(standard, inner) }
+  if (kind === 2) {
+    const [index, to] = [integer(cursor, 4), integer(cursor, 4)]
+    const said = bytes.subarray(41, Math.max(41, bytes.length - 32))
+    return { kind: 'second', index, to, said: readWhole(standard, 'SealSecond', said) }
+  }
+  const [to, width] = [integer(cursor, 4), kind % 16]
+  if (![16, 32].includes(kind - width) || width < 1 || width > 3) throw new Malformed('kind')
+  let counter = 0
+  for (let byte = 0; byte < width; byte++) counter = counter * 256 + integer(cursor, 1)
+  if (width > 1 && counter < 256 ** (width - 1)) throw new Malformed('a counter too long')
+  const left = rest(cursor)
+  if (left.length < 16) throw new Malformed('a tag too short')
+  const text = left.subarray(0, left.length - 16)
+  const head = { connection: to, counter }
+  if (kind >= 32) return { kind: 'word', ...head, said: readWhole(standard, 'SealWord', text) }
+  if (text[0]! % 2 === 1) return { kind: 'fragment', ...head, ...readFragment(standard, text) }
+  return { kind: 'packet', ...head, packet: readPacket(standard, text) }
 }
 
 /** Section 5. */

@@ -1,16 +1,12 @@
 /** Which ciphers and curves a page uses. */
 
-import type { Ciphers, Curves } from '../../ports.ts'
+import type { Crypto } from '../../ports.ts'
+import { logged } from './key-log.ts'
 import { nobleCiphers } from './noble-ciphers.ts'
 import { webCurves } from './web-curves.ts'
 
-/**
- * The platform's curves, or those of a package where it has none.
- *
- * @param load  loads that package, which most pages never need
- */
-export async function openInPage(
-  load: () => Promise<Curves>,
-): Promise<{ ciphers: Ciphers; curves: Curves }> {
-  return { ciphers: nobleCiphers, curves: (await webCurves()) ?? (await load()) }
+/** The platform's curves; those of a package, which most pages never load, where it has none. */
+export async function openInPage(): Promise<Crypto> {
+  const curves = (await webCurves()) ?? (await import('./noble-curves.ts')).nobleCurves
+  return { ciphers: logged(nobleCiphers), curves }
 }

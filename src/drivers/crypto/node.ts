@@ -1,13 +1,11 @@
 /** Which ciphers and curves a Node process uses. */
 
-import type { Ciphers, Curves } from '../../ports.ts'
+import type { Crypto } from '../../ports.ts'
 import { libsodium, libsodiumCurves } from './libsodium.ts'
 import { sodiumNative } from './sodium-native.ts'
 
 /** The fastest that is installed: `sodium-native`, else `libsodium-wrappers`, whose curves do. */
-export async function openOnNode(
-  load?: () => unknown,
-): Promise<{ ciphers: Ciphers; curves: Curves }> {
+export async function openOnNode(load?: () => unknown): Promise<Crypto> {
   const ciphers = sodiumNative(load) ?? (await libsodium())
   return { ciphers, curves: await libsodiumCurves() }
 }

@@ -181,7 +181,7 @@ function describe(asker: number): Omit<Member, 'inc' | 'player'> {
     name: 'p',
     kind: 'node',
     addresses: [],
-    linkHash: digest(proofOf(secret, 'link')),
+    link: keyOf(asker),
     registerHash: digest(proofOf(secret, 'register')),
     key: keyOf(asker),
   }

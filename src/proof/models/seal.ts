@@ -201,7 +201,6 @@ function sinkOf(
       if (world.replays > 0) world.kept.push(flying)
     },
     agree: (job, pairs) => waiting.push([job, pairs]),
-    packet: (_peer, bytes) => world.got[end]!.push(bytes[0]!),
     admit: () => null,
     event: (event) => {
       if (event.kind === 'up') world.ups[end]!.push(event.link)
@@ -228,7 +227,10 @@ function take(world: SealWorld, at: number): Flying {
 }
 
 function arrive(world: SealWorld, { to, bytes }: Flying, from: string = PLACES[1 - to]!): void {
-  run(world, to, (own, out) => seal.receive(own, world.now, from, bytes, out))
+  run(world, to, (own, out) => {
+    const packet = seal.receive(own, world.now, from, bytes, out)
+    if (packet) world.got[to]!.push(packet.bytes[0]!)
+  })
 }
 
 function lose(world: SealWorld, at: number): void {

@@ -13,6 +13,7 @@ import type { Millis, Part } from '../../machine.ts'
 import * as member from '../../member/member.ts'
 import {
   create,
+  type CurveAnswer,
   type CurveQuestion,
   type Identity,
   type Member,
@@ -80,7 +81,7 @@ export class Runner {
   #didAt: Millis = 0
   #stood = { from: -Infinity, until: -Infinity }
 
-  private constructor(options: RunnerOptions, open: Opened, { curves, identity }: Player) {
+  private constructor(options: RunnerOptions, open: Opened, { crypto, identity }: Player) {
     const { environment } = options
     const { loop } = environment
     this.loop = loop
@@ -90,9 +91,10 @@ export class Runner {
     this.#weather = open.weather
     this.#traffic = new Traffic(loop.now())
     const wish = wishOf(options, open.direct.addresses, identity)
-    this.#curves = curves
+    this.#curves = crypto.curves
     this.member = create(loop.now(), wish, loop.random(32), options.slots as unknown as Slot[])
     this.#run = member.wire(this.member, {
+      ciphers: crypto.ciphers,
       datagram: (to, bytes) => {
         this.#traffic.sent(this.#run.now, bytes.length)
         this.#carriers.send(to, bytes)
@@ -126,7 +128,7 @@ export class Runner {
 
   // The answer comes after the call that asked, whether curves make one wait or not.
   #compute(job: number, question: CurveQuestion): void {
-    const done = (answer: Uint8Array | boolean): void => {
+    const done = (answer: CurveAnswer): void => {
       this.do((now) => member.computed(this.#run, now, job, answer))
     }
     const answer = answerOf(this.#curves, question)

@@ -1,0 +1,58 @@
+/** The other end of a member's links, by hand: what it answers, and what it says and hears. */
+
+import type { PeerId } from '../../src/machine.ts'
+import { BASE_POINT } from '../../src/ports.ts'
+import * as machine from '../../src/seal/seal.ts'
+import type { Seal, SealSink, Verdict } from '../../src/seal/state.ts'
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { openCiphers } from '../open-ciphers.ts'
+
+/** The public key of a secret. */
+export function pointOf(secret: Uint8Array): Uint8Array {
+  return toyCurves.agree(secret, BASE_POINT)!
+}
+
+/** One other member. */
+export class Far {
+  readonly seal: Seal
+  /** What it sends. */
+  readonly sent: Uint8Array[] = []
+  /** The texts of packets that it got. */
+  readonly heard: Uint8Array[] = []
+  /** Its answer to who asks for a link. */
+  verdict: Verdict = null
+  readonly #jobs: [job: number, pairs: readonly (readonly [Uint8Array, Uint8Array])[]][] = []
+
+  constructor(inc: PeerId, session: string, secret: Uint8Array) {
+    const seed = new Uint8Array(32).fill(inc)
+    const point = pointOf(secret)
+    const options = { ciphers: openCiphers, session, secret, point, seed, me: inc }
+    this.seal = machine.create(0, options)
+  }
+
+  hears(now: number, bytes: Uint8Array): void {
+    this.#do(now, (out) => {
+      const packet = machine.receive(this.seal, now, 'there', bytes, out)
+      if (packet) this.heard.push(packet.bytes.slice())
+    })
+  }
+
+  /** Seals a packet for whoever has that key. */
+  says(now: number, key: string, text: Uint8Array): void {
+    this.#do(now, (out) => void machine.send(this.seal, now, key, text, out))
+  }
+
+  #do(now: number, verb: (out: SealSink) => void): void {
+    const out: SealSink = {
+      datagram: (_to, bytes) => void this.sent.push(bytes.slice()),
+      agree: (job, pairs) => void this.#jobs.push([job, pairs]),
+      admit: () => this.verdict,
+      event: () => {},
+    }
+    verb(out)
+    for (let next = this.#jobs.shift(); next; next = this.#jobs.shift()) {
+      const shared = next[1].map(([secret, point]) => toyCurves.agree(secret, point))
+      machine.agreed(this.seal, now, next[0], shared, out)
+    }
+  }
+}
