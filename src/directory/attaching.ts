@@ -28,7 +28,8 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   register.present(hub.directory, now, session, inc, true)
   const present = [...members.keys()]
   const { register: known } = row.entry
-  say(connection, { kind: 'attached', request, session, register: known, present }, out)
+  const link = register.linkOf(row)
+  say(connection, { kind: 'attached', request, session, register: known, link, present }, out)
   tell(hub, session, { kind: 'present', session, inc, here: true }, out, inc)
   challenge.present(hub.directory, now, session, inc, true, directoryOut(hub, out))
 }

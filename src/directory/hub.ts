@@ -3,16 +3,17 @@
  * as a machine, so that the simulator can kill it.
  *
  * Each stream is one remote process. Before it is a member it may list sessions, create one, and
- * ask a primary to let it in; once attached, proved by the secret whose hash the primary listed, it
- * relays datagrams to the other members and gets the news of its session. The hub never looks
- * inside what it relays. What it must not forget is in the register, and on disk before any member
- * learns of it; all else it learns again from members that come back. A request about a session
- * whose change is on its way to the disk waits for it, so no member gets a register that is about
- * to change.
+ * exchange datagrams with the primary of the one that it found; once attached, proved by the secret
+ * whose hash the primary listed, it relays datagrams to the other members and gets the news of its
+ * session. The hub never looks inside what it relays. What it must not forget is in the register,
+ * and on disk before any member learns of it; all else it learns again from members that come back.
+ * A request about a session whose change is on its way to the disk waits for it, so no member gets
+ * a register that is about to change.
  */
 
 import * as bucket from '../bucket.ts'
 import type { Millis, PeerId } from '../machine.ts'
+import { DATAGRAM_MAX } from '../ports.ts'
 import { HUB_VERSION, type ToHub, toHub } from './messages.ts'
 import * as register from './register.ts'
 import { decode } from '../wire/layout.ts'
@@ -33,7 +34,7 @@ export function opened(hub: Hub, now: Millis, connection: number): void {
     greeted: false,
     session: '',
     inc: 0,
-    asked: '',
+    calls: '',
     created: 0,
     allowance: bucket.create(now, allowance.MESSAGES),
     relay: bucket.create(now, allowance.RELAY),
@@ -62,7 +63,11 @@ export function receive(
   const call = { hub, now, connection, from, out }
   const frame = readFrame(bytes)
   if (frame?.kind === 'relay' && from.inc !== 0) return relay(call, frame.peer, frame.bytes)
+  if (frame?.kind === 'knock' && from.inc !== 0 && frame.peer !== 0) {
+    return answerCaller(call, frame.peer, frame.bytes)
+  }
   if (!allowance.spend(from.allowance, now, bytes.length, from.inc !== 0)) return flooded(call)
+  if (frame?.kind === 'knock' && from.greeted) return knock(call, frame.peer, frame.bytes)
   // The sender is a member that was removed a moment ago, or no member.
   if (frame?.kind === 'relay' && from.greeted) return void hub.counters.astray++
   const message = frame?.kind === 'message' ? decode(toHub, frame.bytes) : null
@@ -93,6 +98,30 @@ function relay({ hub, now, from, out }: Call, to: PeerId, datagram: Uint8Array):
   out.relay(target, from.inc, datagram)
 }
 
+// A process that is no member yet sends a datagram to the primary of the session that it found.
+function knock(call: Call, to: number, datagram: Uint8Array): void {
+  const { hub, connection, from, out } = call
+  if (to !== 0 || datagram.length > DATAGRAM_MAX) return void hub.counters.astray++
+  const row = register.find(hub.directory, from.calls)
+  const primary = row && hub.attached.get(from.calls)?.get(row.entry.register.primary)
+  if (primary === undefined || primary === null) {
+    const why = row ? `the primary of session ${from.calls} is not attached` : 'no such session'
+    return refuse(connection, 0, why, out)
+  }
+  out.knock(primary, connection, datagram)
+}
+
+// The primary answers it.
+function answerCaller(call: Call, caller: number, datagram: Uint8Array): void {
+  const { hub, now, from, out } = call
+  const { session, inc } = from
+  const primary = register.find(hub.directory, session)?.entry.register.primary
+  const isCaller = hub.connections.get(caller)?.calls === session
+  if (!allowance.spendRelay(from.relay, now, datagram.length)) hub.counters.congested++
+  else if (inc !== primary || !isCaller || datagram.length > DATAGRAM_MAX) hub.counters.astray++
+  else out.knock(caller, 0, datagram)
+}
+
 function answer(call: Call, message: ToHub): void {
   const { hub, now, connection, from, out } = call
   switch (message.kind) {
@@ -120,10 +149,6 @@ function answer(call: Call, message: ToHub): void {
       return
     case 'alive':
       return sessions.alive(call, message)
-    case 'signal':
-      return signal(call, message)
-    case 'reply':
-      return reply(call, message)
     case 'ping':
       return say(connection, { kind: 'pong', count: message.count }, out)
     default:
@@ -137,28 +162,6 @@ function greet({ hub, connection, from, out }: Call, version: number): void {
     from.greeted = true
     hub.mute.delete(connection)
   } else out.close(connection, `speaks version ${version}, this hub ${HUB_VERSION}`)
-}
-
-function signal({ hub, connection, from, out }: Call, message: ToHub & { kind: 'signal' }): void {
-  const { session, blob } = message
-  const row = register.find(hub.directory, session)
-  const primary = row && hub.attached.get(session)?.get(row.entry.register.primary)
-  if (primary === undefined || primary === null) {
-    return refuse(connection, 0, `the primary of session ${session} is not attached`, out)
-  }
-  from.asked = session
-  say(primary, { kind: 'signal', session, from: connection, blob }, out)
-}
-
-function reply({ hub, from, out }: Call, message: ToHub & { kind: 'reply' }): void {
-  const { session } = message
-  const primary = register.find(hub.directory, session)?.entry.register.primary
-  if (from.session !== session || from.inc === 0 || from.inc !== primary) {
-    hub.counters.forged++
-    return
-  }
-  if (hub.connections.get(message.to)?.asked !== session) return
-  say(message.to, { kind: 'reply', session, blob: message.blob }, out)
 }
 
 /** The disk has the records of these sessions as `recordOf` returned them last. */

@@ -7,12 +7,13 @@
  */
 
 import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
+import { KEY_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
-  blob,
   fixed,
   flag,
   list,
+  maybe,
   message,
   record,
   text,
@@ -26,10 +27,6 @@ import {
 export const HUB_VERSION = 3
 /** Longest id of a session, in bytes. */
 export const SESSION_ID_MAX = 32
-/** Largest blob that the hub hands from one member to another, in bytes. */
-export const SIGNAL_MAX: number = 64 * 1024
-/** Largest answer to one, in bytes: it holds the view of a full session. */
-export const REPLY_MAX: number = 80 * 1024
 /** Longest terms of a session, in bytes. */
 export const TERMS_MAX = 256
 /** Longest reason, in bytes. */
@@ -37,7 +34,8 @@ export const REASON_MAX = 200
 /** Beginning of the reason with which a hub refuses a game that it does not have. */
 export const NO_GAME = 'no game '
 
-const hash = fixed(DIGEST_BYTES)
+/** Layout of the hash of a proof. */
+export const hash = fixed(DIGEST_BYTES)
 const session = text(SESSION_ID_MAX)
 const name = text(NAME_MAX)
 const request = varint
@@ -46,7 +44,12 @@ const register = record({ epoch: varint, primary: varint, backup: varint })
 /** Who is primary and backup (0: nobody) of a session since its epoch. */
 export type Register = ValueOf<typeof register>
 
-const listed = record({ inc: varint, player: varint, hash })
+const linkKey = fixed(KEY_BYTES)
+/** The link key of the registered primary, as it was listed; null if it was not. */
+const link = maybe(linkKey)
+
+/** Layout of a member that is listed. */
+export const listed = record({ inc: varint, player: varint, hash, link: linkKey })
 /** A member that the primary vouches for: it may attach to the hub, and become backup. */
 export type Listed = ValueOf<typeof listed>
 
@@ -58,7 +61,8 @@ const topology = word(['star', 'mesh'])
 /** Who has links: each member to primary and backup, or to all others (B8, B9). */
 export type Topology = ValueOf<typeof topology>
 
-const place = {
+/** The fields of a session's entry, but for its terms. */
+export const place = {
   session,
   game: name,
   room: name,
@@ -70,18 +74,10 @@ const place = {
 }
 /** Options that the founder of a session sets for all members: `name=value`, joined by `;`. */
 const terms = text(TERMS_MAX)
-const entry = record({ ...place, terms })
+/** Layout of an entry. */
+export const entry = record({ ...place, terms })
 /** One session as the lobby lists it. */
 export type Entry = ValueOf<typeof entry>
-
-const kept = { members: list(listed, MEMBERS_MAX), recovers: flag }
-/**
- * One session as the hub keeps it on disk. Its first byte is 0, which distinguishes it from the
- * form before terms were added: that begins with the length of a session's id.
- */
-export const stored = record({ form: word(['terms']), entry, ...kept })
-/** The form before terms were added. */
-export const storedBefore = record({ entry: record(place), ...kept })
 
 /** From a member to the hub. `request` comes back in the answer. */
 export const toHub = message({
@@ -100,6 +96,7 @@ export const toHub = message({
       topology,
       terms,
       hash,
+      link: linkKey,
     }),
   ],
   /** Compare-and-set: done if `expect` is the epoch, which then rises by one. */
@@ -121,10 +118,6 @@ export const toHub = message({
   /** The primary's list of members, after each change of the view. */
   members: [7, record({ session, members: list(listed, MEMBERS_MAX) })],
   yes: [8, record({ session, epoch: varint, nonce: u32, players: varint })],
-  /** To the primary of a session, from a process that may not be a member yet. */
-  signal: [9, record({ session, blob: blob(SIGNAL_MAX) })],
-  /** The answer, to the process that sent a signal. */
-  reply: [10, record({ session, to: varint, blob: blob(REPLY_MAX) })],
   ping: [11, record({ count: varint })],
   /** The primary of that epoch, at once, in answer to `challenge`. */
   alive: [12, record({ session, epoch: varint, nonce: u32 })],
@@ -138,17 +131,14 @@ export const fromHub = message({
   welcome: [1, record({ version: varint, boot: u32 })],
   entry: [2, record({ request, entry })],
   last: [3, record({ request })],
-  added: [4, record({ request, created: flag, entry })],
+  added: [4, record({ request, created: flag, entry, link })],
   /** The answer to get and change (`request` not 0), or a changed register (`request` 0). */
-  register: [5, record({ request, session, ok: flag, register })],
-  attached: [6, record({ request, session, register, present: list(varint, MEMBERS_MAX) })],
+  register: [5, record({ request, session, ok: flag, register, link })],
+  attached: [6, record({ request, session, register, link, present: list(varint, MEMBERS_MAX) })],
   /** A member's stream came or went: PEER_GONE. */
   present: [7, record({ session, inc: varint, here: flag })],
   /** `heard` is the nonce of the last YES_I_AM that arrived; 0 if none has. */
   areYouAlive: [8, record({ session, nonce: u32, heard: u32 })],
-  /** From a process that asks the primary; answer with `reply` to `from`. */
-  signal: [9, record({ session, from: varint, blob: blob(SIGNAL_MAX) })],
-  reply: [10, record({ session, blob: blob(REPLY_MAX) })],
   pong: [11, record({ count: varint })],
   refused: [12, record({ request, why: text(REASON_MAX) })],
   /** To the primary: its backup asks for its role. Who leads in that epoch answers `alive`. */

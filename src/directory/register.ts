@@ -18,16 +18,8 @@
 
 import type { Millis, Out, PeerId } from '../machine.ts'
 import { proves } from '../wire/digest.ts'
-import { decode, encode } from '../wire/layout.ts'
-import {
-  type Entry,
-  type Listed,
-  type Register,
-  stored,
-  storedBefore,
-  type Topology,
-  type Why,
-} from './messages.ts'
+import { type Entry, type Listed, type Register, type Topology, type Why } from './messages.ts'
+import { type Kept, readRecord, writeRecord } from './records.ts'
 import type { Challenge, Veto } from './takeovers.ts'
 
 /** How often each primary is asked ARE_YOU_ALIVE. */
@@ -61,11 +53,7 @@ export interface Pending {
 }
 
 /** One session: its record on disk, and how its primary has answered lately. */
-export interface Row {
-  entry: Entry
-  members: Listed[]
-  /** The session's members may recover it. */
-  recovers: boolean
+export interface Row extends Kept {
   /** Members whose streams are attached. */
   present: Set<PeerId>
   /** The nonce of the last YES_I_AM. */
@@ -125,7 +113,7 @@ export interface Demand {
   why: Why
 }
 
-/** The options of a process that opens a session, and the hash of its own proof. */
+/** The options of a process that opens a session, the hash of its own proof, and its link key. */
 export interface Wish {
   game: string
   room: string
@@ -134,6 +122,8 @@ export interface Wish {
   topology: Topology
   terms: string
   hash: Uint8Array
+  /** The key of its links. */
+  link: Uint8Array
 }
 
 /** An empty directory. */
@@ -144,17 +134,10 @@ export function create(now: Millis): Directory {
 
 /** Takes one record from disk. @returns false if it is not one of ours */
 export function restore(directory: Directory, now: Millis, bytes: Uint8Array): boolean {
-  const value = decode(stored, bytes) ?? broughtUp(bytes)
-  if (!value) return false
-  const { entry, members, recovers } = value
-  insert(directory, { entry, members, recovers, ...lately(now) })
+  const kept = readRecord(bytes)
+  if (!kept) return false
+  insert(directory, { ...kept, ...lately(now) })
   return true
-}
-
-// Reads a record from before terms were added.
-function broughtUp(bytes: Uint8Array): Pick<Row, 'entry' | 'members' | 'recovers'> | null {
-  const before = decode(storedBefore, bytes)
-  return before && { ...before, entry: { ...before.entry, terms: '' } }
 }
 
 function insert(directory: Directory, row: Row): void {
@@ -181,7 +164,7 @@ function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string
 }
 
 // State that nobody needs after a restart.
-function lately(now: Millis): Omit<Row, 'entry' | 'members' | 'recovers'> {
+function lately(now: Millis): Omit<Row, keyof Kept> {
   const silent = { heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
   return { present: new Set(), ...silent, askedAt: now, rttMs: null, pending: null }
 }
@@ -217,7 +200,7 @@ export function add(
       topology: wish.topology,
       terms: wish.terms,
     },
-    members: [{ inc: 1, player: 1, hash: wish.hash }],
+    members: [{ inc: 1, player: 1, hash: wish.hash, link: wish.link }],
     recovers: wish.recovers,
     ...lately(now),
   }
@@ -279,7 +262,7 @@ export function recordOf(directory: Directory, session: string): Uint8Array | nu
   if (register === null) return null
   const { members, recovers } = row
   const entry = { ...row.entry, register }
-  return encode(stored, { form: 'terms', entry, members, recovers })
+  return writeRecord({ entry, members, recovers })
 }
 
 /**
@@ -368,6 +351,11 @@ export function list(directory: Directory, game: string, max: number = SESSIONS_
 /** GET_THIS_SERVER. */
 export function find(directory: Directory, session: string): Row | null {
   return directory.rows.get(session) ?? null
+}
+
+/** The link key of a session's primary; null if nobody listed it. */
+export function linkOf({ entry, members }: Row): Uint8Array | null {
+  return members.find(({ inc }) => inc === entry.register.primary)?.link ?? null
 }
 
 /** Whether the proof shows that a process may speak for that member of the session. */

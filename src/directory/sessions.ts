@@ -5,7 +5,7 @@
 
 import * as bucket from '../bucket.ts'
 import { MEMBERS_MAX, type Millis } from '../machine.ts'
-import { NO_GAME, type ToHub } from './messages.ts'
+import { type FromHub, NO_GAME, type ToHub } from './messages.ts'
 import * as register from './register.ts'
 import type { Challenge } from './takeovers.ts'
 import * as allowance from './allowance.ts'
@@ -48,8 +48,14 @@ export function get(call: Call, message: ToHub & { kind: 'get' }): void {
   const row = register.find(hub.directory, session)
   if (!row) return refuse(connection, request, `no session ${session}`, out)
   if (row.pending) return wait(call, session, message)
-  const known = row.entry.register
-  say(connection, { kind: 'register', request, session, ok: true, register: known }, out)
+  say(connection, registered(row, request, true), out)
+}
+
+// What is told of a register.
+function registered(row: register.Row, request: number, ok: boolean): FromHub {
+  const { session, register: known } = row.entry
+  const link = register.linkOf(row)
+  return { kind: 'register', request, session, ok, register: known, link }
 }
 
 /** Whether a change of this session is on its way to the disk. */
@@ -85,7 +91,11 @@ export function add(call: Call, message: ToHub & { kind: 'add' }): void {
     return refuse(connection, request, message.playersMax === 0 ? 'nobody serves it' : full, out)
   }
   const { entry } = added.row
-  if (!added.created) return say(connection, { kind: 'added', request, created: false, entry }, out)
+  if (!added.created) {
+    const link = register.linkOf(added.row)
+    from.calls = entry.session
+    return say(connection, { kind: 'added', request, created: false, entry, link }, out)
+  }
   hub.created++
   from.created++
   hub.asked.set(id, { connection, request, kind: 'add' })
@@ -164,9 +174,8 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   const row = register.find(hub.directory, session)
   if (!row) return refuse(connection, request, `no session ${session}`, out)
   if (row.pending) return wait(call, session, message)
-  const { register: known } = row.entry
   const speaks = hub.attached.get(session)?.get(message.inc) === connection
-  const no = { kind: 'register', request, session, ok: false, register: known } as const
+  const no = registered(row, request, false)
   // Of who is attached by this stream nothing older is under way.
   const attaches = message.why === 'recover' || message.why === 'takeover'
   if (attaches && !speaks) return say(connection, no, out)
@@ -182,23 +191,24 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
  * The disk has the record: the member that asked for the change is answered first, then the others.
  */
 export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boolean {
-  const before = register.find(hub.directory, session)?.entry
+  const row = register.find(hub.directory, session)
   const news: register.News[] = []
   const emit = (event: register.News): void => void news.push(event)
-  if (!before || !register.kept(hub.directory, now, session, { emit })) return false
+  if (!row || !register.kept(hub.directory, now, session, { emit })) return false
   challenge.settled(hub.directory, now, session)
   const asked = hub.asked.get(session)
   hub.asked.delete(session)
   if (asked?.kind === 'add') {
     const { connection, request } = asked
-    say(connection, { kind: 'added', request, created: true, entry: before }, out)
+    const link = register.linkOf(row)
+    say(connection, { kind: 'added', request, created: true, entry: row.entry, link }, out)
     return true
   }
   hub.counters.changes++
   // When a session ends, its last register is the answer.
-  const told = { kind: 'register', session, ok: true, register: before.register } as const
-  if (asked) say(asked.connection, { ...told, request: asked.request }, out)
-  if (news.some(({ kind }) => kind === 'changed')) tell(hub, session, { ...told, request: 0 }, out)
+  if (asked) say(asked.connection, registered(row, asked.request, true), out)
+  const isChanged = news.some(({ kind }) => kind === 'changed')
+  if (isChanged) tell(hub, session, registered(row, 0, true), out)
   return true
 }
 

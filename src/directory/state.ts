@@ -14,8 +14,8 @@ export interface Connection {
   session: string
   /** The member for which the stream speaks, or 0. */
   inc: PeerId
-  /** The session whose primary the process asked last: only that primary may reply. */
-  asked: string
+  /** The session that the process found last: its primary and the process exchange KNOCKs. */
+  calls: string
   /** Sessions that the process created. */
   created: number
   allowance: Bucket
@@ -115,6 +115,8 @@ export interface HubOut {
   send(connection: number, bytes: Uint8Array): void
   /** Relays a datagram, unreliably: one that cannot leave at once is dropped. */
   relay(connection: number, from: PeerId, datagram: Uint8Array): void
+  /** The same between a primary and a caller: its number, or 0 for the caller itself. */
+  knock(connection: number, caller: number, datagram: Uint8Array): void
   /** The record of this session must be written: `record`, then `kept` or `unkept`. */
   record(session: string): void
   close(connection: number, why: string): void

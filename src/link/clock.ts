@@ -15,8 +15,8 @@
 import type { Millis } from '../machine.ts'
 
 const SAMPLES_MAX = 16
-// A fresh link asks with each packet until it has enough samples, then now and then.
-const EAGER_SAMPLES = 4
+/** A fresh link asks with each packet until it has so many samples, then now and then. */
+export const EAGER_SAMPLES = 4
 const ASK_EVERY: Millis = 1000
 const SLEW_MAX = 0.05
 // An error is corrected over about this long, or at SLEW_MAX if it is larger.

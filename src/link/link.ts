@@ -17,7 +17,7 @@ import type { Millis } from '../machine.ts'
 import { type Arrivals, clear, note } from './arrivals.ts'
 import { addFragment } from './assembly.ts'
 import { build } from './build.ts'
-import { offsetOf, takeAnswer } from './clock.ts'
+import { createSamples, EAGER_SAMPLES, offsetOf, takeAnswer } from './clock.ts'
 import {
   KIND,
   NO_BYTES,
@@ -32,7 +32,7 @@ import {
 import { ACK_DELAY_MAX, ACK_NOW_AFTER, ACK_SOON_AFTER, LIMITS, LINK_TIMEOUT } from './limits.ts'
 import { KEEPALIVE, PACKET_MAX, STATE_ACK_DELAY_MAX, STATE_ACK_SOON_AFTER } from './limits.ts'
 import type { Limits } from './limits.ts'
-import { LATER_PACKETS, probeAt } from './loss.ts'
+import { createRtt, LATER_PACKETS, probeAt } from './loss.ts'
 import * as pace from './pace.ts'
 import { createHeader, isFragment, readHeader } from './packet.ts'
 import * as parts from './parts.ts'
@@ -118,6 +118,17 @@ function checkKeepalive(keepaliveMs: Millis): void {
 /** What this end adds to its own clock when the peer asks for the time: session time (L9). */
 export function setClockShift(link: Link, shift: Millis): void {
   link.clock.shift = shift
+}
+
+/** Whether that offset is the best of several measurements. */
+export function isMeasured({ clock }: Link): boolean {
+  return clock.samples.length >= EAGER_SAMPLES
+}
+
+/** Forgets what was measured of the way to the peer: packets take another one from now on. */
+export function measureAnew({ clock, rtt }: Link): void {
+  Object.assign(clock, createSamples(), { shift: clock.shift })
+  Object.assign(rtt, createRtt())
 }
 
 /** The peer's clock (with its shift) minus ours, or null while nothing is known (L9). */

@@ -33,10 +33,12 @@ export function takeNews(run: Runtime, from: PeerId, channel: number, bytes: Uin
 /**
  * Takes all that a datagram of a peer carried, in its order. All of it counts, even if the first of
  * it ends the link: the packet was checked as a whole, and is acked as a whole.
+ *
+ * @param first  how many were taken before
  */
-export function takeArrivals(run: Runtime, from: PeerId): void {
+export function takeArrivals(run: Runtime, from: PeerId, first = 0): void {
   const { arrivals, member } = run
-  for (let i = 0; i < arrivals.count; i++) {
+  for (let i = first; i < arrivals.count; i++) {
     const { what, number, bytes } = arrivals.list[i]!
     switch (what) {
       case 'message':

@@ -2,8 +2,8 @@
  * How a process gets into a session, and back into it.
  *
  *     finding   the hub is asked for the game and room: ADD_SERVER creates it or finds it
- *     asking    the primary is asked through the hub to let us in: JOIN, JOINED
- *     in        attached to the hub as that member; links follow
+ *     asking    the primary is asked on a link of its own to let us in: JOIN, JOINED
+ *     in        attached to the hub as that member; more links follow
  *
  * A member that finds itself outside (its primary removed it, or it was the primary and was
  * deposed) comes back in the same way, with a new incarnation and the same key, so that it is the
@@ -19,6 +19,7 @@ import { type ToHub, toHub } from '../directory/messages.ts'
 import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
 import { type Join, type Joined, joinedLayout, SESSION_VERSION } from '../session/messages.ts'
+import { nameOf } from '../seal/seal.ts'
 import type { Member as SessionMember } from '../replication/layouts.ts'
 import { renumber } from '../session/operations.ts'
 import { settledOf } from '../session/recovery.ts'
@@ -26,16 +27,18 @@ import { found } from '../session/roles.ts'
 import * as session from '../session/session.ts'
 import { mayServe, nextRequest, type Session } from '../session/state.ts'
 import { differenceOf } from '../wire/difference.ts'
-import { digest, proofOf, sameBytes } from '../wire/digest.ts'
+import { digest, proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
 import * as arrival from './arrival.ts'
 import { partOut } from './dispatch.ts'
 import { compute } from './curves.ts'
-import * as identity from './identity.ts'
-import * as links from './links.ts'
-import { type CurveAnswer, freshKey, freshSession, JOIN_MS, type LinkKey } from './state.ts'
-import type { Resume, Runtime } from './state.ts'
+import * as entrance from './entrance.ts'
+import * as paths from './paths.ts'
+import * as peers from './peers.ts'
+import * as sealing from './sealing.ts'
+import { CLOSE, type CurveAnswer, freshKey, freshSession, JOIN_MS } from './state.ts'
+import type { LinkKey, Peer, Resume, Runtime } from './state.ts'
 
 /** A question on the way in is asked again after this. */
 export const ASK_AGAIN_MS: Millis = 500
@@ -50,6 +53,8 @@ export function hubOpened(run: Runtime): void {
   run.member.hub = 'open'
   run.member.met = null
   tellHub(run, { kind: 'hello', version: HUB_VERSION })
+  // A hub of another version answers nothing but that.
+  ask(run)
 }
 
 /** The stream to the hub is gone. */
@@ -59,6 +64,8 @@ export function hubClosed(run: Runtime): void {
   member.hub = 'closed'
   session.hubDown(member.session)
   member.askAt = Infinity
+  if (member.phase === 'asking') member.phase = 'finding'
+  entrance.leave(run)
   if (was === 'attached') run.ports.emit({ kind: 'hub', up: false })
 }
 
@@ -73,8 +80,6 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
       return greeted(run, message.version)
     case 'added':
       return added(run, message)
-    case 'reply':
-      return answered(run, message.blob)
     case 'attached':
       return attached(run, message)
     case 'present':
@@ -83,11 +88,22 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
       return session.hubSaid(member.session, run.now, message, run.out)
     case 'refused':
       return refused(run, plain(message.why))
-    case 'signal':
-      return identity.check(run, message)
+    case 'register':
+      if (message.session === member.session.id) named(run, message)
+      return session.hubSaid(member.session, run.now, message, run.out)
     default:
       session.hubSaid(member.session, run.now, message, run.out)
   }
+}
+
+// The hub knows whose link key the registered primary has.
+function named(
+  { member, now }: Runtime,
+  { register, link }: Pick<FromHub & { kind: 'register' }, 'register' | 'link'>,
+): void {
+  member.named = link && { inc: register.primary, key: nameOf(link) }
+  const peer = member.peers.get(register.primary)
+  if (link && peer && peer.key === null) peer.askAt = now
 }
 
 function isSelf(
@@ -102,7 +118,6 @@ function greeted(run: Runtime, version: number): void {
     return fail(run, 'version', `the hub speaks version ${version}, this build ${HUB_VERSION}`)
   }
   run.member.greeted = true
-  ask(run)
 }
 
 // Asks for the next thing that we need on the way in.
@@ -111,8 +126,15 @@ function ask(run: Runtime): void {
   member.askAt = now + ASK_AGAIN_MS
   if (member.phase === 'in') return attach(run)
   if (member.linkKey.point === null) return makeKey(run)
+  if (member.phase === 'asking' && entrance.isSilent(run)) return lookAgain(run)
   if (member.phase === 'finding') return find(run)
-  if (member.phase === 'asking') join(run)
+  if (member.phase === 'asking' && !member.entrance) join(run)
+}
+
+/** Whom we asked does not let us in: somebody else may serve by now. */
+export function lookAgain(run: Runtime): void {
+  entrance.leave(run)
+  run.member.phase = 'finding'
 }
 
 function makeKey(run: Runtime): void {
@@ -142,7 +164,8 @@ function attach(run: Runtime): void {
 }
 
 function find(run: Runtime): void {
-  const { wish, session: own } = run.member
+  const { member } = run
+  const { wish, session: own } = member
   tellHub(run, {
     kind: 'add',
     request: nextRequest(own),
@@ -154,6 +177,7 @@ function find(run: Runtime): void {
     topology: wish.topology,
     terms: wish.terms,
     hash: digest(proofOf(own.secret, 'register')),
+    link: member.linkKey.point!,
   })
 }
 
@@ -171,7 +195,7 @@ function join(run: Runtime): void {
     key: wish.identity.key,
     resume: member.resume?.session === member.found ? member.resume : null,
   }
-  identity.sign(run, member.found, asked)
+  entrance.ask(run, member.found, asked)
 }
 
 function hashesOf(secret: Uint8Array): Pick<Join, 'registerHash'> {
@@ -189,6 +213,9 @@ function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
   member.session.terms = entry.terms
   member.session.playersMax = entry.playersMax
   if (answer.created) return become(run, entry.session)
+  named(run, { register: entry.register, link: answer.link })
+  // The hub does not know who serves: it may in a moment.
+  if (!member.named) return
   member.phase = 'asking'
   ask(run)
 }
@@ -218,44 +245,22 @@ function become(run: Runtime, id: string): void {
   enter(own, now, self, 0, out)
 }
 
-// Somebody serves whom we do not know: whoever does tells us as it would a newcomer.
-function lookAgain(run: Runtime): void {
-  const { member, now } = run
-  if (member.hub !== 'attached' || member.session.leaving || now < member.lookAt) return
-  member.lookAt = now + ASK_AGAIN_MS
-  join(run)
-}
-
-function lookedAgain(run: Runtime, answer: Joined): void {
-  const { member, now, out } = run
-  const { session: own } = member
-  if (answer.kind !== 'joined') return
-  const { epoch, mv, members } = answer.view
-  const row = members.find(({ inc }) => inc === answer.inc)
-  // The answer to a JOIN of long ago is of no use.
-  if (!row || !sameBytes(row.link, member.linkKey.point!)) return
-  const { view } = own.client
-  const isOlder = epoch === view.epoch ? mv <= view.mv : epoch < view.epoch
-  if (answer.inc === own.me && isOlder) return
-  // It has forgotten us, and took us for a newcomer.
-  if (answer.inc !== own.me) {
-    if (member.resume) member.resume.inc = answer.inc
-    return comeBack(run)
-  }
-  client.follow(own, now, answer.view, null, out)
-}
-
-function answered(run: Runtime, blob: Uint8Array): void {
+/** The primary that we asked to let us in has answered. */
+export function answered(run: Runtime, peer: Peer, blob: Uint8Array): void {
   const { member } = run
   const answer = decode(joinedLayout, blob)
-  if (!answer) return void member.counters.malformed++
-  if (member.phase === 'in') return lookedAgain(run, answer)
-  if (member.phase !== 'asking') return
-  if (answer.kind === 'joined') return welcome(run, answer)
+  if (!answer || member.phase !== 'asking') return void member.counters.malformed++
+  if (answer.kind === 'joined') {
+    welcome(run, answer)
+    member.entrance = null
+    return peers.name(run, peer, member.named!.inc)
+  }
+  entrance.close(run, peer, CLOSE.leaving)
   if (answer.kind === 'unfit') {
     return fail(run, 'schema', differenceOf(member.wish.types, answer.types))
   }
-  if (answer.code !== 'notPrimary') fail(run, answer.code, answer.why)
+  if (answer.code === 'notPrimary') lookAgain(run)
+  else fail(run, answer.code, answer.why)
 }
 
 function welcome(run: Runtime, answer: Joined & { kind: 'joined' }): void {
@@ -281,7 +286,8 @@ function inside(run: Runtime, lost: number): void {
   const { session: own } = member
   member.phase = 'in'
   member.giveUpAt = Infinity
-  links.begin(run)
+  sealing.begin(run, own.id)
+  sealing.become(run)
   // The hub let us in a moment ago.
   own.hub = { up: true, since: run.now }
   member.resume = { session: own.id, player: own.player, inc: own.me, settled: 0 }
@@ -302,6 +308,8 @@ function attached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
   if (message.session !== member.session.id) return
   member.hub = 'attached'
   member.askAt = Infinity
+  named(run, message)
+  paths.leaveDoor(run)
   session.hubUp(member.session, now, out)
   session.hubSaid(member.session, now, message, out)
   run.ports.emit({ kind: 'hub', up: true })
@@ -317,8 +325,7 @@ function refused(run: Runtime, why: string): void {
   }
   if (member.phase === 'asking') {
     // The primary may be on its way back: look for the session again, until the time is up.
-    member.phase = 'finding'
-    return
+    return lookAgain(run)
   }
   if (member.phase === 'in' && member.hub === 'open') comeBack(run)
 }
@@ -334,7 +341,10 @@ export function comeBack(run: Runtime): void {
   member.session = freshSession(now, member.wish, member.entropy)
   member.linkKey = freshKey(member.entropy)
   member.seal = null
+  member.sealed = ''
   member.keys.clear()
+  member.callers.clear()
+  member.named = null
   member.session.client.pending = pending
   member.session.client.nextSeq = nextSeq
   member.peers.clear()
@@ -370,7 +380,6 @@ export function wake(run: Runtime): void {
     return fail(run, code, why)
   }
   if (now >= member.askAt && member.hub === 'open') ask(run)
-  if (member.phase === 'in' && links.lacksKey(run)) lookAgain(run)
 }
 
 /** When `wake` is due. */

@@ -14,22 +14,24 @@ import * as link from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { isRelayed, relayed } from '../seal/addresses.ts'
 import * as seal from '../seal/seal.ts'
-import type { Packet, PeerKey, SealEvent, SealSink } from '../seal/state.ts'
+import type { Packet, SealEvent, SealSink } from '../seal/state.ts'
 import { LOST_MS } from '../session/client.ts'
 import { watched } from '../session/server.ts'
 import * as session from '../session/session.ts'
+import * as callers from './callers.ts'
 import { takeArrivals } from './dispatch.ts'
 import { compute } from './curves.ts'
+import * as entrance from './entrance.ts'
+import * as entry from './entry.ts'
 import * as paths from './paths.ts'
+import * as peers from './peers.ts'
 import * as sealing from './sealing.ts'
 import * as sending from './sending.ts'
 import { steerClock } from './steering.ts'
-import type { CurveAnswer, CurveJob, Peer, Runtime } from './state.ts'
+import { CLOSE, type CurveAnswer, type CurveJob, type Peer, type Runtime } from './state.ts'
 
 /** Between primary and backup on a direct path: a fifth of the detector's shortest bound. */
 export const HEARTBEAT_MS: Millis = 10
-/** Elsewhere (L8). */
-export const KEEPALIVE_MS: Millis = 200
 /** In a star, with a backup that does not lead yet. */
 export const RESERVE_MS: Millis = 400
 /** A link that nobody wants is closed after this. */
@@ -38,9 +40,6 @@ export const IDLE_MS: Millis = 10_000
 export const ASKED_MS: Millis = 1_000
 /** Who refused a link is asked again after this. */
 export const REFUSED_MS: Millis = 1_000
-
-/** Why a link is closed: its process leaves, or nobody needs it. */
-export const CLOSE = { leaving: 1, idle: 2 } as const
 
 /** A datagram came from an address. */
 export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
@@ -57,7 +56,9 @@ export function createSeals(run: Runtime): SealSink {
     agree: (job, pairs) => {
       compute(run, { kind: 'seal', of: run.member.seal!, job }, { kind: 'agree', pairs })
     },
-    admit: (request) => sealing.admit(run, request),
+    admit: (request) => {
+      return request.join ? callers.admit(run, request) : sealing.admit(run, request)
+    },
     event: (event) => told(run, event),
   }
 }
@@ -69,20 +70,18 @@ export function agreed(run: Runtime, job: CurveJob & { kind: 'seal' }, answer: C
   seal.agreed(job.of, run.now, job.job, shared, run.seals)
 }
 
-function peerOf({ member }: Runtime, key: PeerKey): Peer | null {
-  return member.peers.get(member.keys.get(key) ?? 0) ?? null
-}
-
 // What the peer sealed for us.
 function opened(run: Runtime, { peer: key, bytes }: Packet, from: string): void {
   const { member } = run
-  const peer = peerOf(run, key)
+  const peer = peers.find(run, key)
   if (!peer?.link) return void member.counters.stray++
   const { link: own } = peer
   const isTaken = link.receive(own, run.now, bytes, run.arrivals)
-  takeArrivals(run, peer.inc)
+  const before = peer.inc === 0 ? arrived(run, peer) : 0
+  if (peer.inc !== 0) takeArrivals(run, peer.inc, before)
   if (!isTaken) return
   link.answer(own, run.now, sending.sinkOf(run, peer))
+  if (peer.inc === 0) return sending.note(run, peer)
   if (member.peers.get(peer.inc) !== peer) return
   paths.came(run, peer, from)
   session.heard(member.session, run.now, peer.inc, run.out)
@@ -90,27 +89,39 @@ function opened(run: Runtime, { peer: key, bytes }: Packet, from: string): void 
   if (own.closed !== null) closedByPeer(run, peer, own.closed)
 }
 
+// Of who has no number nothing counts but the primary's answer to our JOIN. Returns what it took.
+function arrived(run: Runtime, peer: Peer): number {
+  if (peer !== run.member.entrance) return 0
+  const heard = entrance.hear(run)
+  if (heard) entry.answered(run, peer, heard.blob)
+  return heard?.count ?? 0
+}
+
 function told(run: Runtime, event: SealEvent): void {
-  const peer = peerOf(run, event.peer)
+  const peer = peers.find(run, event.peer)
   switch (event.kind) {
     case 'up':
       return stands(run, event)
     case 'down':
-      return peer?.link ? forget(run, peer) : undefined
+      return peer?.link && peer.inc !== 0 ? peers.forget(run, peer) : undefined
     case 'moved':
-      return peer?.link ? paths.moved(run, peer, event.address) : undefined
+      return peer?.link && peer.inc !== 0 ? paths.moved(run, peer, event.address) : undefined
     case 'refused':
       return peer && !peer.link ? denied(run, peer) : undefined
     case 'failed':
-      return peer && !peer.link ? askAgain(run, peer, 0) : undefined
+      return peer && !peer.link ? failed(run, peer) : undefined
     case 'version':
       run.member.counters.denied++
+      run.member.otherSeal = event.version
   }
 }
 
 // A link stands, in place of any that we had.
 function stands(run: Runtime, { peer: key, asked, address }: SealEvent & { kind: 'up' }): void {
   const { member } = run
+  const caller = member.callers.get(key)
+  if (caller && !asked) return callers.stands(run, caller, address)
+  if (member.entrance?.key === key) return peers.open(run, member.entrance, address)
   const inc = member.keys.get(key) ?? 0
   const known = member.peers.get(inc)
   if (known?.key === key && !known.link) {
@@ -119,12 +130,23 @@ function stands(run: Runtime, { peer: key, asked, address }: SealEvent & { kind:
   }
   // It may have left the view since it asked.
   if (sealing.keyOf(run, inc) !== key) return seal.hangUp(member.seal!, key)
-  if (known) unlink(run, known)
-  open(run, createPeer(run, inc, asked), address)
+  if (known) peers.unlink(run, known)
+  open(run, peers.create(run, inc, asked), address)
+}
+
+function open(run: Runtime, peer: Peer, path: string): void {
+  peers.open(run, peer, path)
+  peers.arrive(run, peer)
+}
+
+function failed(run: Runtime, peer: Peer): void {
+  if (peer === run.member.entrance) return entry.lookAgain(run)
+  askAgain(run, peer, 0)
 }
 
 function denied(run: Runtime, peer: Peer): void {
   run.member.counters.denied++
+  if (peer === run.member.entrance) return entry.lookAgain(run)
   askAgain(run, peer, REFUSED_MS)
   const { view, register } = run.member.session.client
   // Only the primary knows for sure who is in; a backup that denies us may not know us yet.
@@ -157,57 +179,9 @@ export function tryRelay(run: Runtime, inc: PeerId): void {
 }
 
 function closedByPeer(run: Runtime, peer: Peer, reason: number): void {
-  forget(run, peer)
+  peers.forget(run, peer)
   if (reason !== CLOSE.leaving) return
   session.closed(run.member.session, run.now, peer.inc, 'left', run.out)
-}
-
-function open(run: Runtime, peer: Peer, path: string): void {
-  const { member } = run
-  peer.link = link.create(run.now, { keepaliveMs: KEEPALIVE_MS })
-  peer.path = path
-  peer.pathAt = run.now
-  member.untended = true
-  member.touched.add(peer.inc)
-  link.setClockShift(peer.link, clock.timeAt(member.clock, run.now) - run.now)
-  for (const { part, state } of member.slots) part.linked?.(state, run.now, peer.inc)
-  session.linked(member.session, run.now, peer.inc, isRelayed(path), run.out)
-}
-
-function createPeer(run: Runtime, inc: PeerId, initiator: boolean): Peer {
-  const addresses = sealing.rowOf(run, inc)?.addresses ?? []
-  const direct = addresses.filter((address) => run.ports.reaches(address))
-  const peer: Peer = {
-    inc,
-    key: sealing.keyOf(run, inc),
-    link: null,
-    initiator,
-    askAt: run.now,
-    paths: [...direct, relayed(inc)],
-    path: direct[0] ?? relayed(inc),
-    pathAt: run.now,
-    probeAt: run.now + paths.PROBE_MS,
-    relayUntil: -Infinity,
-    doubt: null,
-    idleSince: Infinity,
-  }
-  run.member.peers.set(inc, peer)
-  sending.note(run, peer)
-  return peer
-}
-
-/** Forgets a peer's link without a message to the peer. */
-export function forget(run: Runtime, peer: Peer): void {
-  sealing.hangUp(run, peer)
-  unlink(run, peer)
-}
-
-function unlink(run: Runtime, peer: Peer): void {
-  const { member, now } = run
-  if (member.peers.get(peer.inc) !== peer) return
-  member.peers.delete(peer.inc)
-  if (!peer.link) return
-  for (const { part, state } of member.slots) part.unlinked?.(state, now, peer.inc)
 }
 
 /** Asks for the links that the session wants and lacks, and closes those of members who left. */
@@ -217,10 +191,10 @@ export function tend(run: Runtime): void {
   const needed = session.wanted(member.session)
   const meshed = session.meshed(member.session)
   for (const inc of needed) {
-    if (!member.peers.has(inc)) createPeer(run, inc, true)
+    if (!member.peers.has(inc)) peers.create(run, inc, true)
   }
   for (const inc of meshed) {
-    if (!member.peers.has(inc)) createPeer(run, inc, true).askAt += waitsFor(run, inc)
+    if (!member.peers.has(inc)) peers.create(run, inc, true).askAt += waitsFor(run, inc)
   }
   const wanted = new Set([...needed, ...meshed])
   const { view } = member.session.client
@@ -246,10 +220,10 @@ function waitsFor({ member }: Runtime, inc: PeerId): Millis {
   return me === primary || me === backup || me > inc ? ASKED_MS : 0
 }
 
-// A removed member is sent its removal: once now, and again on its next HELLO if that is lost.
+// A removed member is sent its removal: once now; if that is lost, it is denied the next link.
 function dismiss(run: Runtime, peer: Peer): void {
   if (peer.link) link.flush(peer.link, run.now, sending.sinkOf(run, peer))
-  forget(run, peer)
+  peers.forget(run, peer)
 }
 
 // Heartbeats are frequent only where a role depends on them and the path is direct.
@@ -259,7 +233,7 @@ function beat(run: Runtime, peer: Peer): void {
   const quick = watched(own) === peer.inc && !isRelayed(peer.path)
   const { primary } = own.client.view
   const serves = own.topology === 'mesh' || primary === own.me || primary === peer.inc
-  const keepalive = quick ? HEARTBEAT_MS : serves ? KEEPALIVE_MS : RESERVE_MS
+  const keepalive = quick ? HEARTBEAT_MS : serves ? peers.KEEPALIVE_MS : RESERVE_MS
   if (peer.link.keepaliveMs === keepalive) return
   link.setKeepalive(peer.link, keepalive)
   sending.note(run, peer)
@@ -272,7 +246,8 @@ export function wake(run: Runtime): void {
     seal.wake(member.seal, run.now, run.seals)
   }
   if (member.dueAt > run.now) return
-  for (const peer of [...member.peers.values()]) {
+  callers.tend(run)
+  for (const peer of peers.all(run)) {
     if (!peer.link) {
       if (run.now >= peer.askAt) greet(run, peer)
       continue
@@ -282,7 +257,8 @@ export function wake(run: Runtime): void {
     if (peer.doubt) paths.lookInto(run, peer, peer.doubt)
   }
   member.dueAt = Infinity
-  for (const peer of member.peers.values()) sending.note(run, peer)
+  for (const peer of peers.all(run)) sending.note(run, peer)
+  for (const { until } of member.callers.values()) member.dueAt = Math.min(member.dueAt, until)
 }
 
 /** When `wake` is due, or somewhat earlier: then it only looks. */
@@ -297,18 +273,13 @@ function greet(run: Runtime, peer: Peer): void {
   peer.askAt = sealing.ask(run, peer) ? Infinity : run.now + REFUSED_MS
 }
 
-/** Whether we want a link with somebody whose key nobody has told us. */
-export function lacksKey({ member }: Runtime): boolean {
-  return [...member.peers.values()].some(({ key }) => key === null)
-}
-
 /** Looks over all links, a few times a second: dead paths, dead links, idle links, the clock. */
 export function round(run: Runtime): void {
   const { member, now } = run
   steerClock(run)
   for (const peer of [...member.peers.values()]) {
     if (!peer.link) continue
-    if (link.isDown(peer.link, now) || isDeaf(run, peer)) forget(run, peer)
+    if (link.isDown(peer.link, now) || isDeaf(run, peer)) peers.forget(run, peer)
     else if (now - peer.idleSince > IDLE_MS) close(run, peer, CLOSE.idle)
     else paths.tryOthers(run, peer)
     session.measured(member.session, peer.inc, peer.link.rtt.smoothed || 0)
@@ -327,11 +298,6 @@ function isDeaf(run: Runtime, peer: Peer): boolean {
   return run.now - since > LOST_MS
 }
 
-/** We are in a session: links of it may begin. */
-export function begin(run: Runtime): void {
-  sealing.begin(run)
-}
-
 /**
  * Queues a reliable message. Without an open link it is lost, and a new link makes up for it.
  *
@@ -346,7 +312,7 @@ export function send(run: Runtime, to: PeerId, message: Uint8Array): number {
   } catch {
     // The peer is too far behind to take reliable messages: a new link begins with all that it
     // lacks.
-    forget(run, peer)
+    peers.forget(run, peer)
     return 0
   }
 }
@@ -354,5 +320,5 @@ export function send(run: Runtime, to: PeerId, message: Uint8Array): number {
 /** Closes one link, and tells the peer why. */
 export function close(run: Runtime, peer: Peer, reason: number): void {
   if (peer.link) link.close(peer.link, run.now, reason, sending.sinkOf(run, peer))
-  forget(run, peer)
+  peers.forget(run, peer)
 }

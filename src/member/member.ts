@@ -20,14 +20,15 @@ import { STALL_MS } from '../session/failure-detector.ts'
 import { frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
 import type { Met } from '../ports.ts'
 import * as arrival from './arrival.ts'
+import * as callers from './callers.ts'
 import * as curves from './curves.ts'
+import * as entrance from './entrance.ts'
 import * as entry from './entry.ts'
-import * as identity from './identity.ts'
 import * as links from './links.ts'
 import * as paths from './paths.ts'
 import * as sending from './sending.ts'
 import type { CurveAnswer, CurveJob, Member, MemberPorts, Runtime } from './state.ts'
-import { slotOf } from './state.ts'
+import { CLOSE, slotOf } from './state.ts'
 
 /** How often links are looked over. */
 export const ROUND_MS: Millis = 250
@@ -61,6 +62,7 @@ function createOut(run: Runtime): SessionOut {
       deliver(run, to, lastBytes)
     },
     hub: (message) => entry.tellHub(run, message),
+    answer: (asker, joined) => callers.answer(run, asker, joined),
     emit: (event) => happened(run, event),
     parts: partsOf(run),
   }
@@ -222,9 +224,9 @@ function useful(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
     case 'seal':
       return links.agreed(run, job, answer)
     case 'sign':
-      return answer instanceof Uint8Array ? identity.signed(run, job, answer) : undefined
+      return answer instanceof Uint8Array ? entrance.signed(run, job, answer) : undefined
     case 'verify':
-      return identity.checked(run, job, answer === true)
+      return callers.checked(run, job, answer === true)
   }
 }
 
@@ -269,7 +271,7 @@ export function leave(run: Runtime, now: Millis): void {
 export function stop(run: Runtime, now: Millis): void {
   leave(run, now)
   const { member } = run
-  for (const peer of [...member.peers.values()]) links.close(run, peer, links.CLOSE.leaving)
+  for (const peer of [...member.peers.values()]) links.close(run, peer, CLOSE.leaving)
   member.phase = 'out'
 }
 

@@ -6,7 +6,7 @@
 
 import * as link from '../link/link.ts'
 import type { Millis } from '../machine.ts'
-import { isRelayed } from '../seal/addresses.ts'
+import { isKnocking, isRelayed, relayed } from '../seal/addresses.ts'
 import * as session from '../session/session.ts'
 import * as doubt from './doubt.ts'
 import type { Doubt } from './doubt.ts'
@@ -35,13 +35,21 @@ export function moved(run: Runtime, peer: Peer, address: string): void {
 
 // Only to where the peer has shown that it is: sealing asks there by itself. Returns whether it is.
 function reroute(run: Runtime, peer: Peer, path: string): boolean {
+  // That way is good for who is no member yet.
+  if (isKnocking(path)) return false
   // A direct path that has worked is better than a relayed one that is merely open.
   const stays = isRelayed(peer.path) ? run.now < peer.relayUntil : isRelayed(path)
   if (stays && run.now - peer.pathAt < PATH_DEAD_MS) return false
   if (!sealing.route(run, peer, path)) return false
+  const isBetter = isRelayed(peer.path) && !isRelayed(path)
   peer.path = path
   peer.pathAt = run.now
   run.member.untended = true
+  // What was measured through the hub is of no use, and what answers at once is measured best.
+  if (isBetter && peer.link) {
+    link.measureAnew(peer.link)
+    sending.knock(run, peer)
+  }
   session.rerouted(run.member.session, peer.inc, isRelayed(path))
   return true
 }
@@ -95,4 +103,11 @@ function tryPath(run: Runtime, peer: Peer, path: string): void {
   link.knock(peer.link!, run.now, sending.sinkOf(run, peer))
   sealing.route(run, peer, peer.path)
   sending.note(run, peer)
+}
+
+/** We are attached to the hub: what went the way of who is no member yet goes as a member's. */
+export function leaveDoor(run: Runtime): void {
+  for (const peer of run.member.peers.values()) {
+    if (isKnocking(peer.path)) reroute(run, peer, relayed(peer.inc))
+  }
 }

@@ -10,19 +10,27 @@ import { type PeerKey, pointOf, type Request, type Verdict } from '../seal/state
 import { admits } from '../session/membership.ts'
 import { drawKey, type Peer, type Runtime } from './state.ts'
 
-/** We are in a session: links of it may begin. */
-export function begin({ member, ports, now }: Runtime): void {
-  const { session, linkKey, entropy } = member
+/** Links of that session may begin, with the link key that we have. */
+export function begin({ member, ports, now }: Runtime, session: string): void {
+  const { linkKey, entropy } = member
+  if (member.sealed === session) return
   const { secret, point } = linkKey
+  const seed = drawKey(entropy)
   member.keys.clear()
-  member.seal = seal.create(now, {
-    ciphers: ports.ciphers,
-    session: session.id,
-    secret,
-    point: point!,
-    seed: drawKey(entropy),
-    me: session.me,
-  })
+  member.seal = seal.create(now, { ciphers: ports.ciphers, session, secret, point: point!, seed })
+  member.sealed = session
+}
+
+/** Tells peers from now on who we are, and which view we have. */
+export function become({ member }: Runtime): void {
+  const { me, client } = member.session
+  seal.become(member.seal!, me, client.view.mv)
+}
+
+/** A peer that has a link is that member. */
+export function name({ member }: Runtime, { key }: Peer, inc: PeerId): void {
+  member.keys.set(key!, inc)
+  seal.know(member.seal!, key!, inc)
 }
 
 /** What we know of a member: as the primary what we tell, else the view. */
@@ -32,18 +40,23 @@ export function rowOf({ member }: Runtime, inc: PeerId): Row | null {
   return shown ?? server.published.get(inc) ?? null
 }
 
-/** The link key of a member; null if nobody told us. */
+/**
+ * The link key of a member; null if nobody told us. Of a primary that no view has the hub is
+ * believed, as by a newcomer.
+ */
 export function keyOf(run: Runtime, inc: PeerId): PeerKey | null {
+  const { named } = run.member
   const row = rowOf(run, inc)
-  return row && seal.nameOf(row.link)
+  if (row) return seal.nameOf(row.link)
+  return named?.inc === inc ? named.key : null
 }
 
 /** Asks a peer for a link, on all addresses that it may be at. @returns false if that is no use */
 export function ask(run: Runtime, { inc, key, paths }: Peer): boolean {
-  const { seal: own, session, keys } = run.member
+  const { seal: own, keys } = run.member
   if (!own || !key) return false
   keys.set(key, inc)
-  seal.become(own, session.me, session.client.view.mv)
+  become(run)
   seal.ask(own, run.now, { peer: key, to: inc, addresses: paths }, run.seals)
   return true
 }

@@ -60,12 +60,13 @@ export function sinkOf(run: Runtime, peer: Peer): LinkSink {
 function createSink(run: Runtime, peer: Peer): LinkSink {
   const { member } = run
   const { slots } = member
-  const { inc } = peer
   return {
     packet: (bytes) => {
       if (member.seal && peer.key) seal.send(member.seal, run.now, peer.key, bytes, run.seals)
     },
     write: (sequence, writer, budget) => {
+      const { inc } = peer
+      if (inc === 0) return link.NOTHING_WAITS
       for (const { part, state } of slots) {
         if (part.write?.(state, run.now, inc, sequence, writer, budget)) return part.channel
       }
@@ -73,7 +74,8 @@ function createSink(run: Runtime, peer: Peer): LinkSink {
       return more ? -1 : link.NOTHING_WAITS
     },
     lost: (sequence) => {
-      for (const { part, state } of slots) part.lost?.(state, inc, sequence)
+      if (peer.inc === 0) return
+      for (const { part, state } of slots) part.lost?.(state, peer.inc, sequence)
     },
   }
 }

@@ -20,6 +20,8 @@ import { digest, DIGEST_BYTES } from '../wire/digest.ts'
 
 /** Channel of the session's own messages; parts have 4 to 255. */
 export const SESSION_CHANNEL = 0
+/** Channel of the one message that a primary has for a process that is no member yet. */
+export const ENTRANCE_CHANNEL = 1
 
 /** The options with which a process joins. */
 export interface Wish {
@@ -63,11 +65,15 @@ export interface Resume {
   settled: number
 }
 
+/** Why a link is closed: its process leaves, or nobody needs it. */
+export const CLOSE = { leaving: 1, idle: 2 } as const
+
 /** How far a process has got into its session. */
 export type Phase = 'finding' | 'asking' | 'in' | 'out'
 
 /** One peer and the paths to it. */
 export interface Peer {
+  /** 0 as long as it, or this process itself, is no member. */
   inc: PeerId
   /** The key of its links; null while nobody whom we believe has told us. */
   key: PeerKey | null
@@ -93,6 +99,23 @@ export interface Peer {
   idleSince: Millis
 }
 
+/** At a primary, a process that is no member yet: it has a link before it has a number. */
+export interface Caller {
+  peer: Peer
+  /** By this number the session answers it. */
+  number: number
+  /** The JOIN that came in its handshake. */
+  join: Uint8Array
+  /** Then it is forgotten. */
+  until: Millis
+}
+
+/** Whose key a hub told us: the primary of the register. */
+export interface Named {
+  inc: PeerId
+  key: PeerKey
+}
+
 /** Bytes that nobody can guess, drawn from a seed that the runtime provided. */
 export interface Entropy {
   seed: Uint8Array
@@ -110,7 +133,7 @@ export type CurveJob =
   | { kind: 'key'; of: LinkKey }
   | { kind: 'seal'; of: Seal; job: number }
   | { kind: 'sign'; session: string; join: Omit<Join, 'signature'> }
-  | { kind: 'verify'; session: string; from: number; blob: Uint8Array }
+  | { kind: 'verify'; of: Caller; join: Join }
 
 /** All that waits for curves, by number. */
 export interface CurveWork {
@@ -141,10 +164,21 @@ export interface Member {
   session: Session
   peers: Map<PeerId, Peer>
   linkKey: LinkKey
-  /** Null before we are in a session. */
+  /** Null before we ask to join a session. */
   seal: Seal | null
+  /** The session that its links are of. */
+  sealed: string
   /** Which member a link key is, of all that we have or had to do with. */
   keys: Map<PeerKey, PeerId>
+  /** The primary that we ask to let us in. */
+  entrance: Peer | null
+  /** Those who ask us; oldest first. */
+  callers: Map<PeerKey, Caller>
+  nextCaller: number
+  /** Null if no hub has told us. */
+  named: Named | null
+  /** The version of sealed links that the primary speaks, as somebody said; 0 for ours. */
+  otherSeal: number
   slots: Slot[]
   /** Messages to ourselves: a primary is its own client. */
   loopback: { channel: number; bytes: Uint8Array }[]
@@ -161,8 +195,6 @@ export interface Member {
   /** The session that we ask to join. */
   found: string
   askAt: Millis
-  /** When we may ask again who serves, as a newcomer would. */
-  lookAt: Millis
   giveUpAt: Millis
   /** What is at the hub's address instead of a hub, and since when. */
   met: (Met & { since: Millis }) | null
@@ -186,7 +218,7 @@ export interface MemberCounters {
   malformed: number
   /** Datagrams before we are in a session. */
   stray: number
-  /** JOINs that the player's key did not sign. */
+  /** JOINs that the player's key did not sign, or of another link key than that of the link. */
   forged: number
   /** JOINs that were dropped, for too many were being checked. */
   unchecked: number
@@ -253,7 +285,13 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     peers: new Map(),
     linkKey: freshKey(entropy),
     seal: null,
+    sealed: '',
     keys: new Map(),
+    entrance: null,
+    callers: new Map(),
+    nextCaller: 1,
+    named: null,
+    otherSeal: 0,
     slots,
     loopback: [],
     touched: new Set(),
@@ -265,7 +303,6 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     hub: 'closed',
     found: '',
     askAt: Infinity,
-    lookAt: -Infinity,
     giveUpAt: now + JOIN_MS,
     met: null,
     greeted: false,

@@ -203,10 +203,15 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
 
 /** Asks for all that we lack of the view and the parts: the link to the primary is new. */
 export function askForSnapshot(session: Session, now: Millis, from: PeerId, out: SessionOut): void {
-  const { published } = session.client
+  awaitSnapshot(session, now)
+  out.send(from, { kind: 'resync' })
+}
+
+/** Waits for all that we lack, which the primary sends by itself; asks for it after a while. */
+export function awaitSnapshot({ client: { published } }: Session, now: Millis): void {
+  published.coming = []
   published.waiting = true
   published.askAt = now + TELL_AGAIN_MS
-  out.send(from, { kind: 'resync' })
 }
 
 // Primary and backup are gone from the hub for so long that they will not come back (T30).

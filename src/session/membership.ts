@@ -6,8 +6,7 @@
 import type { Millis, PeerId } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
-import { encode } from '../wire/layout.ts'
-import { type Join, type Joined, joinedLayout, SESSION_VERSION } from './messages.ts'
+import { type Join, type Joined, SESSION_VERSION } from './messages.ts'
 import { type Gone, type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
@@ -26,20 +25,23 @@ export function enter(
   hold(session, now, { kind: 'came', member }, out)
 }
 
-/** JOIN: a process, whose signature is right, asks to become a member (T14, T15). */
+/**
+ * JOIN: a process, whose signature is right, asks to become a member (T14, T15).
+ *
+ * @returns whether it is answered, now or once it is safe; else it may ask again
+ */
 export function join(
   session: Session,
   now: Millis,
   asker: number,
   wish: Join,
   out: SessionOut,
-): void {
-  // A process that gets no answer asks again.
-  if (session.server.log.held.length >= HELD_MAX) return
+): boolean {
+  if (session.server.log.held.length >= HELD_MAX) return false
   const denied = refusal(session, wish)
   if (denied) {
-    const blob = encode(joinedLayout, denied)
-    return out.hub({ kind: 'reply', session: session.id, to: asker, blob })
+    out.answer(asker, denied)
+    return true
   }
   const { durable } = session.server
   // A process that is a member already asks again, for our answer was lost.
@@ -56,6 +58,7 @@ export function join(
     enter(session, now, member, settled, out)
   }
   hold(session, now, { kind: 'reply', to: asker, member, lastSeq }, out)
+  return true
 }
 
 function refusal(session: Session, wish: Join): Joined | null {

@@ -154,7 +154,7 @@ const wanted = {
   resume: maybe(record({ player: varint, inc, settled: varint })),
 }
 /**
- * From a process that wants to be a member, to the primary, through the hub. The signature is that
+ * From a process that wants to be a member, to the primary, in its handshake. The signature is that
  * of `claimOf`.
  */
 export const joinLayout = record({ ...wanted, signature: fixed(SIGNATURE_BYTES) })
@@ -173,7 +173,7 @@ export function claimOf(session: string, join: Omit<Join, 'signature'>): Uint8Ar
   return encode(claimLayout, { ...join, label: CLAIM_LABEL, session })
 }
 
-/** The primary's answer to a join, through the hub. */
+/** The primary's answer to a join, on the link that the handshake made. */
 export const joinedLayout = message({
   joined: [1, record({ inc, player: varint, lastSeq: varint, view })],
   denied: [

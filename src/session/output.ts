@@ -9,9 +9,8 @@
 
 import * as commit from '../replication/log.ts'
 import { assert, type Millis, type PeerId } from '../machine.ts'
-import { encode } from '../wire/layout.ts'
 import * as leases from './lease.ts'
-import { joinedLayout, type PeerMessage, type View } from './messages.ts'
+import type { PeerMessage, View } from './messages.ts'
 import {
   type Beginning,
   type Effect,
@@ -105,15 +104,9 @@ function broadcast(session: Session, news: PeerMessage & { kind: 'news' }, out: 
 
 // JOINED carries the view as it is when the message leaves: it may have changed since the request.
 function welcome(session: Session, effect: Effect & { kind: 'reply' }, out: SessionOut): void {
-  const { inc, player } = effect.member
-  const blob = encode(joinedLayout, {
-    kind: 'joined',
-    inc,
-    player,
-    lastSeq: effect.lastSeq,
-    view: viewOf(session),
-  })
-  out.hub({ kind: 'reply', session: session.id, to: effect.to, blob })
+  const { to, lastSeq, member } = effect
+  const { inc, player } = member
+  out.answer(to, { kind: 'joined', inc, player, lastSeq, view: viewOf(session) })
 }
 
 function tellMembers(
@@ -153,6 +146,7 @@ export function tellHub(session: Session, out: SessionOut): void {
     inc: member.inc,
     player: member.player,
     hash: member.registerHash,
+    link: member.link,
   }))
   out.hub({ kind: 'members', session: session.id, members })
 }

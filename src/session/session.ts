@@ -8,12 +8,11 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import type { FromHub } from '../directory/messages.ts'
-import { decode } from '../wire/layout.ts'
 import { retry } from './attempts.ts'
 import * as client from './client.ts'
 import * as handover from './handover.ts'
-import { join, remove } from './membership.ts'
-import { joinLayout, type PeerMessage } from './messages.ts'
+import { remove } from './membership.ts'
+import type { PeerMessage } from './messages.ts'
 import { operate, settle } from './operations.ts'
 import { tellOne } from './output.ts'
 import { follow, follower, sendAgain, takeSnapshot } from './replicate.ts'
@@ -134,11 +133,6 @@ export function hubSaid(session: Session, now: Millis, message: FromHub, out: Se
       return roles.challenged(session, message, out)
     case 'alive':
       return roles.vetoed(session, now, message, out)
-    case 'signal': {
-      const wish = decode(joinLayout, message.blob)
-      if (wish) join(session, now, message.from, wish, out)
-      return
-    }
     default:
       // The other messages answer questions of the layer above.
       return
@@ -183,12 +177,28 @@ export function linked(
   const { view, register } = session.client
   const named = register.epoch > view.epoch && peer === register.primary
   if (peer === view.primary || named) {
-    session.client.published.coming = []
     client.askForSnapshot(session, now, peer, out)
     session.client.againAt = session.client.pending.length > 0 ? now : Infinity
   }
   if (serves(session) && peer === follower(session.server)) sendAgain(session.server, out)
   recovery.ask(session, peer, out)
+}
+
+/**
+ * A link to a peer is open that began with a JOIN. Whoever let the other in sends at once all that
+ * it lacks, so the other need not ask.
+ */
+export function entered(
+  session: Session,
+  now: Millis,
+  peer: PeerId,
+  relayed: boolean,
+  out: SessionOut,
+): void {
+  session.watches.set(peer, watch.create(now, relayed))
+  if (serves(session)) return out.emit({ kind: 'welcome', to: [peer] })
+  client.awaitSnapshot(session, now)
+  session.client.againAt = session.client.pending.length > 0 ? now : Infinity
 }
 
 /** The path to a peer changed between direct and relayed. */

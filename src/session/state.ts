@@ -13,7 +13,7 @@ import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
 import type { Lease } from './lease.ts'
 import * as durable from '../replication/durable.ts'
 import type { Durable, PartState } from '../replication/durable.ts'
-import type { PeerMessage, Recovered, View } from './messages.ts'
+import type { Joined, PeerMessage, Recovered, View } from './messages.ts'
 import type { Change, Delta, Gone, Member, MemberKind } from '../replication/layouts.ts'
 import type { Incoming } from '../replication/chunks.ts'
 import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './table.ts'
@@ -290,6 +290,8 @@ export type SessionEvent =
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
   /** Sends a message to the hub, in order. */
   hub(message: ToHub): void
+  /** Answers a process that asked to join, by the number that it was given with its JOIN. */
+  answer(asker: number, joined: Joined): void
   /** All parts of this member. */
   readonly parts: Parts
 }

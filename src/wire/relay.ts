@@ -1,10 +1,13 @@
 /**
- * The two kinds of messages on a member's stream to the hub, distinguished by their first byte:
- * messages to and from the hub itself, and datagrams for another member, which the hub relays
- * without looking inside.
+ * The three kinds of messages on a process's stream to the hub, distinguished by their first byte:
+ * messages to and from the hub itself, and datagrams, which the hub relays without looking inside,
+ * for another member, or between a primary and a process that is no member yet.
  *
  *     0  MESSAGE  a hub message to its end
- *     1  RELAY    peer: varint   the other member: target on the way up, source on the way down
+ *     1  RELAY    peer: varint    the other member: target on the way up, source on the way down
+ *                 datagram to the end
+ *     2  KNOCK    caller: varint  the process, as the hub numbers its stream for the primary; 0 on
+ *                                 the stream of that process itself
  *                 datagram to the end
  */
 
@@ -20,10 +23,14 @@ import {
   writeVarint,
 } from './bytes.ts'
 
+const RELAY = 1
+const KNOCK = 2
+
 /** The contents of one message of a hub stream. */
 export type HubFrame =
   | { kind: 'message'; bytes: Uint8Array }
   | { kind: 'relay'; peer: PeerId; bytes: Uint8Array }
+  | { kind: 'knock'; peer: number; bytes: Uint8Array }
 
 /** A hub message, ready for the stream. */
 export function frameMessage(message: Uint8Array): Uint8Array {
@@ -34,9 +41,18 @@ export function frameMessage(message: Uint8Array): Uint8Array {
 
 /** A datagram for or from a member, ready for the stream. */
 export function frameRelay(peer: PeerId, datagram: Uint8Array): Uint8Array {
+  return frameDatagram(RELAY, peer, datagram)
+}
+
+/** A datagram for or from a process that is no member yet, or from or for its primary. */
+export function frameKnock(caller: number, datagram: Uint8Array): Uint8Array {
+  return frameDatagram(KNOCK, caller, datagram)
+}
+
+function frameDatagram(tag: number, other: number, datagram: Uint8Array): Uint8Array {
   const writer = createWriter(datagram.length + 6)
-  writeU8(writer, 1)
-  writeVarint(writer, peer)
+  writeU8(writer, tag)
+  writeVarint(writer, other)
   writeRaw(writer, datagram)
   return finish(writer)
 }
@@ -46,7 +62,8 @@ export function readFrame(bytes: Uint8Array): HubFrame | null {
   const reader = createReader(bytes)
   const tag = readU8(reader)
   if (tag === 0 && !reader.failed) return { kind: 'message', bytes: bytes.subarray(1) }
-  if (tag !== 1) return null
+  if (tag !== RELAY && tag !== KNOCK) return null
   const peer = readVarint(reader)
-  return reader.failed ? null : { kind: 'relay', peer, bytes: bytes.subarray(reader.at) }
+  const kind = tag === RELAY ? 'relay' : 'knock'
+  return reader.failed ? null : { kind, peer, bytes: bytes.subarray(reader.at) }
 }

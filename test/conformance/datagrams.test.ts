@@ -3,7 +3,12 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { combine } from '../../src/drivers/net/carriers.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { createMemoryNetwork } from '../../src/drivers/net/memory.ts'
-import { createRelay, RELAY_BACKLOG_MAX, type Relay } from '../../src/drivers/net/relay.ts'
+import {
+  createRelay,
+  RELAY_BACKLOG_MAX,
+  type Relay,
+  relayAddress,
+} from '../../src/drivers/net/relay.ts'
 import { openUdp, parseUdpAddress, type UdpDatagrams } from '../../src/drivers/net/udp.ts'
 import { HoldfastError } from '../../src/machine.ts'
 import { DATAGRAM_MAX, type DatagramEvents } from '../../src/ports.ts'
@@ -24,7 +29,7 @@ function hub(): OpenParty {
       if (read?.kind !== 'relay') return
       const target = members.get(read.peer)
       if (target === undefined) relay.gone(read.peer)
-      else target.deliver(me, read.bytes)
+      else target.deliver(relayAddress(me), read.bytes)
     }
     const relay = createRelay(
       (frame) => {
@@ -198,11 +203,11 @@ describe('the relay', () => {
         refused: (address) => told.push(`refused ${address}`),
       },
     )
-    other.deliver(3, new Uint8Array(DATAGRAM_MAX + 1))
-    other.deliver(3, new Uint8Array(DATAGRAM_MAX))
+    other.deliver('relay:3', new Uint8Array(DATAGRAM_MAX + 1))
+    other.deliver('relay:3', new Uint8Array(DATAGRAM_MAX))
     other.gone(3)
     other.close()
-    other.deliver(3, new Uint8Array(1))
+    other.deliver('relay:3', new Uint8Array(1))
     other.gone(3)
     expect(told).toEqual([`relay:3 ${DATAGRAM_MAX}`, 'refused relay:3'])
     expect(other.counters).toMatchObject({ received: 2, oversize: 1 })

@@ -107,6 +107,7 @@ const wish = (request: number, game: string, room: string): ToHub => ({
     terms: '',
   },
   hash: new Uint8Array(16),
+  link: new Uint8Array(32),
 })
 
 describe('a hub in one’s own server', () => {

@@ -85,6 +85,12 @@ export interface Founder {
 /** Of whoever founds. */
 export const SECRET = new Uint8Array(16).fill(7)
 
+const WISH = {
+  ...({ playersMax: 8, recovers: false, topology: 'star', terms: '' } as const),
+  hash: digest(proofOf(SECRET, 'register')),
+  link: new Uint8Array(32),
+}
+
 /** Dials the hub. */
 export async function founder(url: string): Promise<Founder> {
   const stream = new WebSocket(new URL('/hub', url.replace('http', 'ws')))
@@ -115,9 +121,7 @@ export async function founder(url: string): Promise<Founder> {
   return {
     ask,
     found: async (room) => {
-      const hash = digest(proofOf(SECRET, 'register'))
-      const wish = { playersMax: 8, recovers: false, topology: 'star', terms: '', hash } as const
-      const answer = await ask({ kind: 'add', request: 0, game: 'g', room, ...wish })
+      const answer = await ask({ kind: 'add', request: 0, game: 'g', room, ...WISH })
       if (answer.kind === 'added') return { session: answer.entry.session }
       return { why: answer.kind === 'refused' ? answer.why : answer.kind }
     },

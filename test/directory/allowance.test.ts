@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { RELAY_COST_MIN } from '../../src/directory/allowance.ts'
 import * as hub from '../../src/directory/hub.ts'
+import { frameKnock } from '../../src/wire/relay.ts'
 import { Desk } from './desk.ts'
 
 describe('what a stream may cost', () => {
@@ -41,13 +42,17 @@ describe('what a stream may cost', () => {
 
   test('of a stranger each kilobyte counts as one more, of a member it does not (SE-10)', () => {
     const desk = new Desk()
-    const { id, streams } = desk.session(1)
+    const { streams } = desk.session(1)
     const stranger = desk.open()
-    const message = { kind: 'signal', session: id, blob: new Uint8Array(4_000) } as const
+    desk.add(stranger, 'main', 9)
+    const datagram = new Uint8Array(1_200)
     let count = 0
-    for (; count < 1_000 && !desk.closed.has(stranger); count++) desk.say(stranger, message)
-    expect(count).toBeLessThan(300)
-    for (let i = 0; i < count; i++) desk.say(streams[0]!, message)
+    for (; count < 1_000 && !desk.closed.has(stranger); count++) desk.knock(stranger, datagram)
+    expect(count).toBeLessThan(500)
+    for (let i = 0; i < count; i++) {
+      desk.bytes(streams[0]!, frameKnock(stranger, datagram))
+      desk.knock(streams[0]!, datagram)
+    }
     expect(desk.closed.has(streams[0]!)).toBe(false)
   })
 

@@ -11,9 +11,10 @@ import {
   toHub,
 } from '../../src/directory/messages.ts'
 import { recordOf, restore } from '../../src/directory/register.ts'
+import { KEY_BYTES } from '../../src/ports.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
-import { frameMessage, readFrame } from '../../src/wire/relay.ts'
+import { frameKnock, frameMessage, readFrame } from '../../src/wire/relay.ts'
 
 /** The secret of a process of the tests. */
 export function secretOf(id: number): Uint8Array {
@@ -27,7 +28,12 @@ export function proof(id: number): Uint8Array {
 
 /** A member as the primary lists it: process and player have its number. */
 export function listed(inc: number, id: number = inc): Listed {
-  return { inc, player: inc, hash: digest(proof(id)) }
+  return { inc, player: inc, hash: digest(proof(id)), link: linkOf(id) }
+}
+
+/** The link key of a process of the tests. */
+export function linkOf(id: number): Uint8Array {
+  return new Uint8Array(KEY_BYTES).fill(id)
 }
 
 /** Who takes down what passes, if anybody. */
@@ -47,6 +53,7 @@ export class Desk {
   readonly heard = new Map<number, FromHub[]>()
   readonly closed = new Map<number, string>()
   readonly relayed: { to: number; from: number; bytes: Uint8Array }[] = []
+  readonly knocked: { to: number; caller: number; bytes: Uint8Array }[] = []
   hub: Hub = hub.create(0, 1)
   /** Sessions whose records the disk has not taken yet. */
   readonly owed = new Set<string>()
@@ -59,6 +66,7 @@ export class Desk {
   readonly #out: HubOut = {
     send: (connection, bytes) => this.#hear(connection, bytes),
     relay: (to, from, bytes) => void this.relayed.push({ to, from, bytes: bytes.slice() }),
+    knock: (to, caller, bytes) => void this.knocked.push({ to, caller, bytes: bytes.slice() }),
     record: (session) => void this.owed.add(session),
     close: (connection, why) => {
       this.ear?.closed(connection, why)
@@ -136,22 +144,25 @@ export class Desk {
   /** A session of process 1 with more members, attached. @returns its id and the streams */
   session(members: number, room = 'main'): { id: string; streams: number[] } {
     const streams = Array.from({ length: members }, () => this.open())
-    const wish = {
-      game: 'g',
-      room,
-      playersMax: 4,
-      recovers: this.recovers,
-      topology: 'star' as const,
-      terms: '',
-      hash: digest(proof(1)),
-    }
-    const [added] = this.say(streams[0]!, { kind: 'add', request: 1, ...wish })
+    const [added] = this.add(streams[0]!, room)
     const id = added?.kind === 'added' ? added.entry.session : ''
     this.attach(streams[0]!, id, 1)
     const list = streams.map((_, i) => listed(i + 1))
     this.say(streams[0]!, { kind: 'members', session: id, members: list })
     for (let i = 1; i < members; i++) this.attach(streams[i]!, id, i + 1)
     return { id, streams }
+  }
+
+  /** Asks for a session, which is made if there is none. */
+  add(connection: number, room = 'main', id = 1): FromHub[] {
+    const { hash, link } = listed(id)
+    const wish = { game: 'g', room, playersMax: 4, recovers: this.recovers, terms: '', hash, link }
+    return this.say(connection, { kind: 'add', request: 1, topology: 'star', ...wish })
+  }
+
+  /** A datagram of a stream that is no member to the primary of the session that it found. */
+  knock(connection: number, datagram: Uint8Array): FromHub[] {
+    return this.bytes(connection, frameKnock(0, datagram))
   }
 
   attach(connection: number, session: string, inc: number, id: number = inc): FromHub[] {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Why } from '../../src/directory/messages.ts'
 import { LIST_MAX } from '../../src/directory/sessions.ts'
 import { add, ASK_MS, kept, RECOVER_MS, recordOf } from '../../src/directory/register.ts'
-import { Desk, listed, proof } from './desk.ts'
+import { Desk, linkOf, listed, proof } from './desk.ts'
 
 function change(
   session: string,
@@ -29,6 +29,7 @@ const WISH = {
   topology: 'star' as const,
   terms: '',
   hash: listed(1).hash,
+  link: listed(1).link,
 }
 
 describe('the directory', () => {
@@ -76,6 +77,7 @@ describe('the directory', () => {
       session: id,
       ok: true,
       register,
+      link: linkOf(1),
     })
     expect(desk.heard.get(two!)!.slice(heard)).toMatchObject([{ request: 0, register }])
     desk.restart()
@@ -198,37 +200,16 @@ describe('the directory', () => {
     const { id, streams } = desk.session(1)
     desk.close(streams[0]!)
     desk.pass(2_000)
-    const wish = {
-      game: 'g',
-      room: 'main',
-      playersMax: 4,
-      recovers: false,
-      topology: 'star' as const,
-      terms: '',
-      hash: listed(5).hash,
-    }
     const asker = desk.open()
-    const found = desk.say(asker, { kind: 'add', request: 1, ...wish })
+    const found = desk.add(asker, 'main', 5)
     expect(found).toMatchObject([{ created: false, entry: { session: id } }])
     desk.pass(2_000)
-    const made = desk.say(asker, { kind: 'add', request: 2, ...wish })
+    const made = desk.add(asker, 'main', 5)
     expect(made).toMatchObject([{ created: true }])
   })
 })
 
-describe('signals and relay', () => {
-  test('T14: who is no member yet reaches the primary, and the primary answers', () => {
-    const desk = new Desk()
-    const { id, streams } = desk.session(2)
-    const stranger = desk.open()
-    desk.say(stranger, { kind: 'signal', session: id, blob: Uint8Array.of(1) })
-    const asked = desk.heard.get(streams[0]!)!.at(-1)
-    expect(asked).toMatchObject({ kind: 'signal', from: stranger })
-    const blob = Uint8Array.of(2)
-    desk.say(streams[0]!, { kind: 'reply', session: id, to: stranger, blob })
-    expect(desk.heard.get(stranger)!.at(-1)).toEqual({ kind: 'reply', session: id, blob })
-  })
-
+describe('the relay', () => {
   test('a datagram goes to the member it names, in the same session, and nowhere else', () => {
     const desk = new Desk()
     const one = desk.session(2, 'one')
@@ -481,16 +462,4 @@ test('PEER_GONE: the end of a stream that a newer one replaced is no news of its
   desk.close(streams[1]!)
   expect(news.slice(before)).toEqual([])
   expect(desk.hub.attached.get(id)!.get(2)).toBe(newer)
-})
-
-test('T14: who asked one session hears no answer of the primary of another (PR-2)', () => {
-  const desk = new Desk()
-  const { id } = desk.session(1, 'one')
-  const other = desk.session(1, 'two')
-  const stranger = desk.open()
-  desk.say(stranger, { kind: 'signal', session: id, blob: Uint8Array.of(1) })
-  const heard = desk.heard.get(stranger)!.length
-  const reply = { kind: 'reply', session: id, to: stranger, blob: Uint8Array.of(2) } as const
-  desk.say(other.streams[0]!, reply)
-  expect([desk.heard.get(stranger)!.length, desk.hub.counters.forged]).toEqual([heard, 1])
 })

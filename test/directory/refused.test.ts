@@ -14,6 +14,7 @@ const WISH: register.Wish = {
   topology: 'star',
   terms: '',
   hash: listed(1).hash,
+  link: listed(1).link,
 }
 
 function ask(desk: Desk, wish: Partial<register.Wish>): FromHub[] {

@@ -5,11 +5,11 @@
  */
 
 import type { Why } from '../../src/directory/messages.ts'
-import { frameRelay } from '../../src/wire/relay.ts'
+import { frameKnock, frameRelay } from '../../src/wire/relay.ts'
 import { Script } from '../transcript.ts'
 import { Desk, listed, proof } from './desk.ts'
 
-const UNTOLD = ['proof', 'hash', 'boot', 'version', 'terms']
+const UNTOLD = ['proof', 'hash', 'link', 'boot', 'version', 'terms']
 
 /** What a member wants the register to become. */
 export interface Wish {
@@ -53,8 +53,8 @@ export class Stage {
   /** It founds the session, or finds it. */
   adds(name: string): void {
     const wish = { game: 'g', room: 'main', playersMax: 4, recovers: true, terms: '' }
-    const { hash } = listed(1)
-    this.#say(name, { kind: 'add', request: 1, ...wish, topology: 'star', hash })
+    const { hash, link } = listed(1)
+    this.#say(name, { kind: 'add', request: 1, ...wish, topology: 'star', hash, link })
   }
 
   /** Numbers of members, in the order of their names. */
@@ -86,14 +86,19 @@ export class Stage {
     this.#say(name, { kind: 'get', request: 4, session: this.#session })
   }
 
-  signals(name: string): void {
-    this.#say(name, { kind: 'signal', session: this.#session, blob: new Uint8Array(9) })
+  /** Who is no member yet sends the primary a datagram. */
+  knocks(name: string): void {
+    this.#tell(name, '-> hub  a datagram, to the primary')
+    this.desk.knock(this.#streams.get(name)!, new Uint8Array(9))
   }
 
-  /** A primary lets in who signalled last. */
-  replies(name: string, to: string): void {
-    const own = { session: this.#session, blob: new Uint8Array(12) }
-    this.#say(name, { kind: 'reply', ...own, to: this.#streams.get(to)! })
+  /** A primary answers it. */
+  answersCaller(name: string, to: string): void {
+    this.#tell(name, `-> hub  a datagram, to ${to}, who knocked`)
+    this.desk.bytes(
+      this.#streams.get(name)!,
+      frameKnock(this.#streams.get(to)!, new Uint8Array(12)),
+    )
   }
 
   /** It answers the last challenge. @param from  whose stream says it, if not its own */

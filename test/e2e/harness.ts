@@ -116,6 +116,11 @@ export async function sayDemo(page: Page): Promise<void> {
   await page.route('**/api/hub', (route) => route.fulfill({ json: { demo: true } }))
 }
 
+interface Told {
+  told: number[][]
+  holdfastKeyLog: (key: Uint8Array) => void
+}
+
 /** One window with one page. */
 export class Window {
   readonly name: string
@@ -157,8 +162,19 @@ export class Window {
     const page = await context.newPage()
     const opened = new Window(name, server, browser, page)
     if (demo && !knowsDemo()) await sayDemo(page)
+    await page.addInitScript(() => {
+      const own = globalThis as unknown as Told
+      own.told = []
+      own.holdfastKeyLog = (key) => void own.told.push([...key])
+    })
     await page.goto(url)
     return opened
+  }
+
+  /** The keys under which the page sealed what it sent. */
+  async keys(): Promise<Buffer[]> {
+    const told = await this.page.evaluate(() => (globalThis as unknown as Told).told)
+    return told.map((key) => Buffer.from(key))
   }
 
   /** What the page says of itself, as `data-…` of its body. */

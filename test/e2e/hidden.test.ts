@@ -11,6 +11,7 @@ import { type Read, tell } from '../standard/values.ts'
 import { Crew } from './crew.ts'
 import { agreed, dragTo, pointOf, state, top, type Globals } from './hands.ts'
 import type { Window } from './harness.ts'
+import { unsealed } from './unsealing.ts'
 
 const NAMES = ['Ada', 'Eve', 'Grace', 'Linus']
 // In the order of their names.
@@ -49,11 +50,17 @@ async function inHandOf(player: number): Promise<string> {
 }
 
 /** All that the windows sent, in order, read by the document. */
-function readAll(): Ledger {
+async function readAll(): Promise<Ledger> {
+  const all = (await Promise.all(windows.map((window) => window.keys()))).flat()
+  const keys = { all, known: new Map() }
   const text = readFileSync(new URL('../../docs/STANDARD.md', import.meta.url), 'utf8')
   const sent = windows.flatMap(({ name, sent: all }) => all.map((one) => ({ ...one, name })))
   const inOrder = sent.toSorted((a, b) => a.at - b.at)
-  const capture = inOrder.map(({ name, bytes }): Sent => ({ way: 'up', node: name, bytes }))
+  const capture = inOrder.map(({ name, bytes }): Sent => {
+    const read = unsealed(keys, bytes)
+    if (!read) throw new Error(`${name} sent what none of its keys opens`)
+    return { way: 'up', node: name, bytes: read }
+  })
   return readCapture(readStandard(text), capture, OBJECTS, PIECES)
 }
 
@@ -99,7 +106,7 @@ test('O53: no window is sent a face that it may not see; only the backup has the
   await grace.until({ hand: '5', pending: '0' })
   await grace.page.keyboard.press('Escape')
   await linus.until({ log: 'looks no more' })
-  const ledger = readAll()
+  const ledger = await readAll()
   const mine = (player: number): string[] => Array.from({ length: 5 }, () => String(player))
   const looked = Array.from({ length: 32 }, () => '0')
   expect(facesSentTo(ledger, 'Eve')).toEqual([...mine(2), 'open'])

@@ -85,6 +85,7 @@ describe('who has links', () => {
       record: (session) => void records.set(session, register.recordOf(directory, session)!),
     }
     const hash = new Uint8Array(16)
+    const link = new Uint8Array(32)
     const wish = {
       game: 'g',
       room: 'r',
@@ -93,14 +94,15 @@ describe('who has links', () => {
       topology: 'mesh',
       terms: '',
       hash,
+      link,
     } as const
     register.add(directory, 0, wish, 's', out)
     const bytes = records.get('s')!
     const again = register.create(0)
     expect(register.restore(again, 0, bytes)).toBe(true)
     expect(register.find(again, 's')!.entry.topology).toBe('mesh')
-    // Behind it stand no terms, one member of 19 bytes and a flag; one that we do not know is none.
-    const place = bytes.length - 1 - 19 - 1 - 1
+    // Behind it stand no terms, one member of 51 bytes and a flag; one that we do not know is none.
+    const place = bytes.length - 1 - 51 - 1 - 1
     expect(bytes[place]).toBe(1)
     const spoilt = bytes.map((byte, i) => (i === place ? 2 : byte))
     expect(register.restore(register.create(0), 0, spoilt)).toBe(false)

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JoinOptions, Session } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
-import { storedBefore } from '../../src/directory/messages.ts'
+import { storedBefore } from '../../src/directory/records.ts'
 import * as register from '../../src/directory/register.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { refusal, Rock, types } from './crew.ts'
@@ -137,6 +137,7 @@ test('a hub opens what it kept before there were terms, and keeps the terms of n
   expect(register.restore(directory, 0, before)).toBe(true)
   const row = register.find(directory, 's')!
   expect(row).toMatchObject({ entry: { ...entry, terms: '' }, members, recovers: true })
+  expect(row.members[0]!.link).toEqual(new Uint8Array(32))
   row.entry.terms = 'objects=9'
   const again = register.create(0)
   expect(register.restore(again, 0, register.recordOf(directory, 's')!)).toBe(true)

@@ -143,6 +143,7 @@ describe('a timer', () => {
   test('that sets the next makes a clock, which goes on over a death and a hand-over', async () => {
     const s = await scene()
     const [, , linus] = s.all as [Session, Session, Session]
+    await s.w.runUntil(() => linus.now() > 0, 2_000)
     const since = linus.now()
     await answered(s.w, linus.act(wind, { name: 'tick', ms: 500, every: 500 }))
     await s.w.run(2_000)

@@ -15,7 +15,7 @@ import { peerLayout } from '../../src/session/messages.ts'
 import { ADDRESS_MAX, ADDRESSES_MAX, deltaLayout } from '../../src/replication/layouts.ts'
 import { HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
 import { encode } from '../../src/wire/layout.ts'
-import { frameMessage, frameRelay } from '../../src/wire/relay.ts'
+import { frameKnock, frameMessage, frameRelay } from '../../src/wire/relay.ts'
 
 /** What a liar knows of its victims. */
 export interface Knowledge {
@@ -37,6 +37,10 @@ export function noise(chaos: Prng, max: number): Uint8Array {
   const bytes = new Uint8Array(below(chaos, max + 1))
   fill(chaos, bytes)
   return bytes
+}
+
+function linkKey(chaos: Prng): Uint8Array {
+  return Uint8Array.of(...hash(chaos), ...hash(chaos))
 }
 
 /** A number that matters, one at an edge, or any. */
@@ -77,9 +81,9 @@ function member(chaos: Prng, known: Knowledge): View['members'][number] {
     addresses: Array.from({ length: below(chaos, ADDRESSES_MAX + 1) }, () =>
       pick(chaos, ['', 'sim:hub', 'relay:1', 'udp:127.0.0.1:9', 'x'.repeat(ADDRESS_MAX)]),
     ),
-    link: Uint8Array.of(...hash(chaos), ...hash(chaos)),
+    link: linkKey(chaos),
     registerHash: hash(chaos),
-    key: Uint8Array.of(...hash(chaos), ...hash(chaos)),
+    key: linkKey(chaos),
   }
 }
 
@@ -247,6 +251,9 @@ function packet(chaos: Prng): Uint8Array {
 export function hubBytes(chaos: Prng, known: Knowledge): Uint8Array {
   if (chance(chaos, 0.15)) return noise(chaos, 80)
   if (chance(chaos, 0.15)) return frameRelay(number(chaos, known), noise(chaos, 100))
+  if (chance(chaos, 0.15)) {
+    return frameKnock(chance(chaos, 0.5) ? 0 : number(chaos, known), noise(chaos, 100))
+  }
   if (chance(chaos, 0.15)) return mutated(chaos, known)
   return frameMessage(wish(chaos, known))
 }
@@ -268,7 +275,7 @@ function asked(chaos: Prng, known: Knowledge, session: string): ToHub {
   const request = n()
   const game = anyText(chaos, known)
   const hashed = hash(chaos)
-  switch (below(chaos, 6)) {
+  switch (below(chaos, 5)) {
     case 0:
       return { kind: 'hello', version: chance(chaos, 0.9) ? HUB_VERSION : n() }
     case 1:
@@ -287,10 +294,9 @@ function asked(chaos: Prng, known: Knowledge, session: string): ToHub {
         topology: 'star',
         terms: '',
         hash: hashed,
+        link: linkKey(chaos),
       }
     }
-    case 4:
-      return { kind: 'signal', session, blob: noise(chaos, 200) }
     default:
       return { kind: 'ping', count: n() }
   }
@@ -301,7 +307,7 @@ function told(chaos: Prng, known: Knowledge, session: string): ToHub {
   const n = (): number => number(chaos, known)
   const request = n()
   const proof = hash(chaos)
-  switch (below(chaos, 6)) {
+  switch (below(chaos, 5)) {
     case 0: {
       const why = pick(chaos, ['add', 'drop', 'takeover', 'handover', 'recover', 'end'] as const)
       const change = { expect: n(), primary: n(), backup: n(), why }
@@ -311,19 +317,19 @@ function told(chaos: Prng, known: Knowledge, session: string): ToHub {
       return { kind: 'attach', request, session, inc: n(), proof }
     case 2: {
       const length = chance(chaos, 0.1) ? 256 : below(chaos, 4)
-      const members = Array.from({ length }, () => ({ inc: n(), player: n(), hash: hash(chaos) }))
+      const members = Array.from({ length }, () => {
+        return { inc: n(), player: n(), hash: hash(chaos), link: linkKey(chaos) }
+      })
       return { kind: 'members', session, members }
     }
     case 3:
       return { kind: 'yes', session, epoch: n(), nonce: word(chaos), players: n() }
-    case 4:
+    default:
       return {
         kind: 'alive',
         session,
         epoch: n(),
         nonce: chance(chaos, 0.5) ? below(chaos, 9) : word(chaos),
       }
-    default:
-      return { kind: 'reply', session, to: n(), blob: noise(chaos, 200) }
   }
 }

@@ -14,13 +14,14 @@ import {
 } from '../../src/directory/messages.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
-import { frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
+import { frameKnock, frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
 import { hubBytes, type Knowledge, remember } from './hostile.ts'
 
 /** The good session's members by number are the streams of the same numbers. */
 export const GOOD = [1, 2]
 const SECRETS = GOOD.map((inc) => new Uint8Array(16).fill(inc))
 const BAD_MAX = 16
+const LINK = new Uint8Array(32).fill(9)
 
 /** A hub with its streams. */
 export interface Desk {
@@ -32,6 +33,7 @@ export interface Desk {
   /** What each good stream was told. */
   told: Map<number, FromHub[]>
   relayed: { to: number; from: number }[]
+  knocked: { to: number; caller: number; first: number }[]
   /** Streams of strangers that are open. */
   bad: Set<number>
   nextStream: number
@@ -56,6 +58,7 @@ export function desk(seed: number): Desk {
     known: { numbers: [0, 1, 2, 3], session: '', samples: [] },
     told: new Map(GOOD.map((stream) => [stream, []])),
     relayed: [],
+    knocked: [],
     bad: new Set(),
     nextStream: 100,
     disk: new Map(),
@@ -68,7 +71,7 @@ export function desk(seed: number): Desk {
     say(made, stream, { kind: 'hello', version: HUB_VERSION })
   }
   const [one, two] = SECRETS.map((secret) => digest(proofOf(secret, 'register')))
-  const wish = { ...WISH, hash: one! }
+  const wish = { ...WISH, hash: one!, link: LINK }
   say(made, 1, { kind: 'add', request: 1, ...wish })
   const added = last(made, 1, 'added')
   const { session } = added!.entry
@@ -78,8 +81,8 @@ export function desk(seed: number): Desk {
     kind: 'members',
     session,
     members: [
-      { inc: 1, player: 1, hash: one! },
-      { inc: 2, player: 2, hash: two! },
+      { inc: 1, player: 1, hash: one!, link: LINK },
+      { inc: 2, player: 2, hash: two!, link: LINK },
     ],
   })
   attach(made, 2)
@@ -100,6 +103,7 @@ function outOf(made: Desk): HubOut {
       made.told.get(stream)?.push(message)
     },
     relay: (to, from) => void made.relayed.push({ to, from }),
+    knock: (to, caller, [first]) => void made.knocked.push({ to, caller, first: first! }),
     record: (session) => void made.owed.add(session),
     close: (stream) => {
       made.bad.delete(stream)
@@ -232,13 +236,21 @@ function knock(made: Desk, claim: (holds: boolean, what: string) => void): void 
   made.told.set(stream, told)
   hub.opened(made.hub, made.now, stream)
   say(made, stream, { kind: 'hello', version: HUB_VERSION })
-  say(made, stream, { kind: 'signal', session, blob: new Uint8Array([1]) })
-  const asked = last(made, 1, 'signal')
-  claim(asked?.from === stream, 'the primary hears who asks')
-  say(made, 2, { kind: 'reply', session, to: stream, blob: new Uint8Array([2]) })
-  say(made, 1, { kind: 'reply', session, to: stream, blob: new Uint8Array([3]) })
-  const blobs = told.flatMap((message) => (message.kind === 'reply' ? [message.blob[0]] : []))
-  claim(blobs.join() === '3', `only the primary answers: ${blobs.join()}`)
+  say(made, stream, { kind: 'add', request: 1, ...WISH, hash: LINK.slice(16), link: LINK })
+  const found = last(made, stream, 'added')?.entry.session
+  claim(found === session, `who looks for the session finds ${found}`)
+  made.knocked.length = 0
+  for (const [from, caller, first] of [
+    [stream, 0, 1],
+    [2, stream, 2],
+    [1, stream, 3],
+  ] as const) {
+    hub.receive(made.hub, made.now, from, frameKnock(caller, Uint8Array.of(first)), made.out)
+  }
+  const [asked, ...answers] = made.knocked
+  claim(asked?.to === 1 && asked.caller === stream, 'the primary hears who asks')
+  const firsts = answers.map(({ to, caller, first }) => `${to === stream} ${caller} ${first}`)
+  claim(firsts.join() === 'true 0 3', `only the primary answers: ${firsts.join()}`)
   const { relayed } = made.hub.counters
   hub.receive(made.hub, made.now, 2, frameRelay(1, new Uint8Array(9)), made.out)
   claim(made.hub.counters.relayed === relayed + 1, 'the members reach one another')

@@ -1,5 +1,6 @@
 /** The other end of a member's links, by hand: what it answers, and what it says and hears. */
 
+import * as link from '../../src/link/link.ts'
 import type { PeerId } from '../../src/machine.ts'
 import { BASE_POINT } from '../../src/ports.ts'
 import * as machine from '../../src/seal/seal.ts'
@@ -40,6 +41,17 @@ export class Far {
   /** Seals a packet for whoever has that key. */
   says(now: number, key: string, text: Uint8Array): void {
     this.#do(now, (out) => void machine.send(this.seal, now, key, text, out))
+  }
+
+  /** Says a message on a link that begins with it. */
+  begins(now: number, key: string, message: Uint8Array): void {
+    const open = link.create(now, { keepaliveMs: 10_000 })
+    link.send(open, now, message)
+    link.flush(open, now, {
+      packet: (bytes) => this.says(now, key, bytes),
+      write: () => link.NOTHING_WAITS,
+      lost: () => {},
+    })
   }
 
   #do(now: number, verb: (out: SealSink) => void): void {

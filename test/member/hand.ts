@@ -10,11 +10,15 @@ import { readDatagram } from '../standard/reader.ts'
 import type { Read } from '../standard/values.ts'
 import { standardOf } from '../transcript.ts'
 import { Far, pointOf } from './far.ts'
+import { framePart } from '../../src/member/dispatch.ts'
 import * as member from '../../src/member/member.ts'
+import * as peers from '../../src/member/peers.ts'
+import { knocking } from '../../src/seal/addresses.ts'
 import {
   create,
   type CurveAnswer,
   type CurveQuestion,
+  ENTRANCE_CHANNEL,
   type MemberEvent,
   type Peer,
   type Runtime,
@@ -27,12 +31,13 @@ import {
   toHub,
   type Topology,
 } from '../../src/directory/messages.ts'
-import { joinedLayout } from '../../src/session/messages.ts'
+import { type Joined, joinedLayout } from '../../src/session/messages.ts'
 import type { Member } from '../../src/replication/layouts.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 
 const SESSION = 's'
 const STANDARD = standardOf()
+const DOOR = knocking(0)
 
 /** A member of a session that others opened; it is `inc` of as many, and 1 serves. */
 export class Hand {
@@ -70,7 +75,9 @@ export class Hand {
       playersMax: 8,
     }
     const more = { standing: 'open', topology, terms: '' } as const
-    this.hears({ kind: 'added', request: 1, created: false, entry: { ...entry, ...more } })
+    const found = { request: 1, created: false, entry: { ...entry, ...more } }
+    const link = this.pointOf(1)
+    this.hears({ kind: 'added', ...found, link })
     const view = {
       epoch: 1,
       mv: members,
@@ -78,10 +85,28 @@ export class Hand {
       backup,
       members: Array.from({ length: members }, (_, at) => shownAs(at + 1)),
     }
-    const blob = encode(joinedLayout, { kind: 'joined', inc, player: inc, lastSeq: 0, view })
-    this.hears({ kind: 'reply', session: SESSION, blob })
+    this.#comeIn({ kind: 'joined', inc, player: inc, lastSeq: 0, view })
     const present = view.members.map((one) => one.inc)
-    this.hears({ kind: 'attached', request: 2, session: SESSION, register, present })
+    this.hears({ kind: 'attached', request: 2, session: SESSION, register, link, present })
+  }
+
+  // The link with who lets it in is lost as soon as it is in, so that its tests see links begin.
+  #comeIn(joined: Joined): void {
+    const far = this.far(1)
+    for (let turn = 0; turn < 2; turn++) {
+      for (const { bytes } of this.sent.splice(0)) far.hears(0, bytes)
+      this.#carry(far, DOOR)
+    }
+    const message = framePart(ENTRANCE_CHANNEL, encode(joinedLayout, joined))
+    far.begins(0, seal.nameOf(this.run.member.linkKey.point!), message)
+    this.#carry(far, DOOR)
+    peers.forget(this.run, this.peer(1))
+    this.sent.length = 0
+  }
+
+  /** The link key of the member with that number. */
+  pointOf(inc: PeerId): Uint8Array {
+    return this.far(inc).seal.point
   }
 
   hears(message: FromHub): void {
@@ -150,6 +175,13 @@ export class Hand {
   says(inc: PeerId, from: string, text: Uint8Array): void {
     const far = this.far(inc)
     far.says(this.now, seal.nameOf(this.run.member.linkKey.point!), text)
+    this.#carry(far, from)
+  }
+
+  /** The peer says a message, on a link that begins with it. */
+  tells(inc: PeerId, from: string, message: Uint8Array): void {
+    const far = this.far(inc)
+    far.begins(this.now, seal.nameOf(this.run.member.linkKey.point!), message)
     this.#carry(far, from)
   }
 

@@ -6,6 +6,7 @@
 
 import type { Millis, PeerId } from '../../src/machine.ts'
 import * as links from '../../src/member/links.ts'
+import * as peers from '../../src/member/peers.ts'
 import { readDatagram } from '../standard/reader.ts'
 import type { Read } from '../standard/values.ts'
 import { Script, standardOf } from '../transcript.ts'
@@ -48,7 +49,7 @@ export class Stage {
   forgets(inc: PeerId, other: PeerId): void {
     const { run } = this.hands.get(inc)!
     const peer = run.member.peers.get(other)
-    if (peer) links.forget(run, peer)
+    if (peer) peers.forget(run, peer)
     this.#tell(inc, `forgets its link with ${other}`)
     links.tend(run)
   }

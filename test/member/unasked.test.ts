@@ -1,6 +1,8 @@
 // Goal: an answer of the hub to what a member did not ask changes nothing.
 // Method: one member by hand, in a session; the hub says what it was not asked.
 import { expect, test } from 'vitest'
+import { framePart } from '../../src/member/dispatch.ts'
+import { ENTRANCE_CHANNEL } from '../../src/member/state.ts'
 import { joinedLayout } from '../../src/session/messages.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { Hand } from './hand.ts'
@@ -21,18 +23,24 @@ test('T13: who is in a session founds none, and comes into no other, unasked (AP
     ...{ session: 'other', game: 'g', room: 'r', register: REGISTER, players: 1, playersMax: 8 },
     ...({ standing: 'open', topology: 'mesh', terms: '' } as const),
   }
-  for (const created of [true, false]) hand.hears({ kind: 'added', request: 1, created, entry })
+  const link = hand.pointOf(3)
+  for (const created of [true, false])
+    hand.hears({ kind: 'added', request: 1, created, entry, link })
+  hand.pass(50)
+  hand.link(1, 'relay:1')
   const { view } = hand.run.member.session.client
-  const blob = encode(joinedLayout, { kind: 'joined', inc: 7, player: 7, lastSeq: 9, view })
-  hand.hears({ kind: 'reply', session: 's', blob })
-  expect(stands(hand)).toEqual(before)
+  const joined = { kind: 'joined', inc: 7, player: 7, lastSeq: 9, view } as const
+  hand.tells(1, 'relay:1', framePart(ENTRANCE_CHANNEL, encode(joinedLayout, joined)))
+  expect([stands(hand), hand.run.member.counters.malformed]).toEqual([before, 1])
 })
 
 test('T23: what is told of another session names nobody in ours (AP-19)', () => {
   const hand = new Hand(2, 3, 'star')
   const before = stands(hand)
-  const other = { request: 2, session: 'other', register: REGISTER } as const
+  const link = hand.pointOf(3)
+  const other = { request: 2, session: 'other', register: REGISTER, link } as const
   hand.hears({ kind: 'register', ok: true, ...other })
   hand.hears({ kind: 'attached', present: [2, 3], ...other })
   expect(stands(hand)).toEqual(before)
+  expect(hand.run.member.named?.inc).toBe(1)
 })

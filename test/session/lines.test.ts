@@ -117,7 +117,8 @@ describe('a role that is handed over', () => {
     machine.receive(own, 500, 1, { kind: 'confirm', epoch: 2 }, out)
     roles.suspect(own, 1_000, 1, out)
     const register = { epoch: 3, primary: 2, backup: 0 }
-    const said = { kind: 'register', request: 0, session: 's', ok: true, register } as const
+    const more = { ok: true, register, link: null }
+    const said = { kind: 'register', request: 0, session: 's', ...more } as const
     machine.hubSaid(own, 4_000, said, out)
     expect(own.server.role).toBe('alone')
     expect(leadOf(own).lease.until).toBe(1_000 + LEASE_MS)

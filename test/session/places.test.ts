@@ -231,7 +231,8 @@ describe('roles', () => {
     const changes = () => asked.filter(({ kind }) => kind === 'change')
     expect([own.server.role, changes().length]).toEqual(['recovering', 1])
     const register = { epoch: 3, primary: 3, backup: 0 }
-    const said = { kind: 'register', request: 1, session: 's', ok: true, register } as const
+    const more = { ok: true, register, link: null }
+    const said = { kind: 'register', request: 1, session: 's', ...more } as const
     machine.hubSaid(own, at, said, out)
     expect(own.server.role).toBe('alone')
     machine.wake(own, at + ATTEMPT_MS, out)
@@ -253,7 +254,7 @@ describe('roles', () => {
     machine.hubSaid(
       own,
       at,
-      { kind: 'register', request: 1, session: 's', ok: true, register },
+      { kind: 'register', request: 1, session: 's', ok: true, register, link: null },
       out,
     )
     const [before, { length }] = [own.server.log.entries.length, messages]

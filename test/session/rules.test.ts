@@ -2,12 +2,7 @@
 // Method: the shipped verbs, with messages handed over by hand; time is an argument.
 import { describe, expect, test } from 'vitest'
 import { join, remove } from '../../src/session/membership.ts'
-import {
-  type Join,
-  type Joined,
-  joinedLayout,
-  SESSION_VERSION,
-} from '../../src/session/messages.ts'
+import { type Join, type Joined, SESSION_VERSION } from '../../src/session/messages.ts'
 import type { Member } from '../../src/replication/layouts.ts'
 import type { PeerMessage } from '../../src/session/messages.ts'
 import * as client from '../../src/session/client.ts'
@@ -19,7 +14,6 @@ import * as watch from '../../src/session/failure-detector.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'
 import { digest, fingerprint, proofOf, type Purpose } from '../../src/wire/digest.ts'
 import { TYPES_MAX } from '../../src/wire/difference.ts'
-import { decode } from '../../src/wire/layout.ts'
 import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
 import { ackOf, operation, registerOf, silent } from './scene.ts'
 
@@ -82,10 +76,7 @@ const out: SessionOut = {
   ...silent,
   send: (to, message) => void sent.push({ to, message }),
   emit: (event) => void events.push(event),
-  hub: (message) => {
-    const answer = message.kind === 'reply' ? decode(joinedLayout, message.blob) : null
-    if (answer) replies.push(answer)
-  },
+  answer: (_asker, joined) => void replies.push(joined),
 }
 
 function viewOf(primary: Primary): { members: Member[] } {
@@ -321,5 +312,6 @@ function register(epoch: number, primary: number) {
     session: 's',
     ok: true,
     register: { epoch, primary, backup: 0 },
+    link: null,
   } as const
 }

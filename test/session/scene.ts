@@ -52,6 +52,7 @@ export const silent: SessionOut = {
   send: () => {},
   emit: () => {},
   hub: () => {},
+  answer: () => {},
   parts: NO_PARTS,
 }
 

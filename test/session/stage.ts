@@ -11,8 +11,8 @@ import { NO_PARTS } from '../../src/proof/models/processes.ts'
 import type { Member } from '../../src/replication/layouts.ts'
 import * as client from '../../src/session/client.ts'
 import * as membership from '../../src/session/membership.ts'
-import { joinedLayout, joinLayout, SESSION_VERSION } from '../../src/session/messages.ts'
-import type { Join, PeerMessage } from '../../src/session/messages.ts'
+import { SESSION_VERSION } from '../../src/session/messages.ts'
+import type { Join, Joined, PeerMessage } from '../../src/session/messages.ts'
 import { renumber, stand, submit } from '../../src/session/operations.ts'
 import { settledOf } from '../../src/session/recovery.ts'
 import * as roles from '../../src/session/roles.ts'
@@ -26,7 +26,6 @@ import {
 } from '../../src/session/state.ts'
 import { SIGNATURE_BYTES } from '../../src/ports.ts'
 import { digest, fingerprint, proofOf } from '../../src/wire/digest.ts'
-import { decode, encode } from '../../src/wire/layout.ts'
 import { Script } from '../transcript.ts'
 
 const ID = 's'
@@ -53,8 +52,8 @@ export class Stage {
 
   found(name: string): void {
     const own = this.#create(name)
-    const hash = digest(proofOf(own.secret, 'register'))
-    const wish = { game: 'g', room: 'r', playersMax: 8, recovers: true, terms: '', hash }
+    const { registerHash: hash, link } = describe(name, own.secret)
+    const wish = { game: 'g', room: 'r', playersMax: 8, recovers: true, terms: '', hash, link }
     register.add(this.#directory, this.now, { ...wish, topology: 'star' }, ID, this.#toPrimary)
     this.#settle()
     const out = this.#outOf(name)
@@ -79,9 +78,11 @@ export class Stage {
     const described = { ...describe(name, own.secret), key: keyOf(before?.secret ?? own.secret) }
     const wish: Join = { version: SESSION_VERSION, schema, ...described, resume, signature }
     const from = STRANGER + name.charCodeAt(0)
-    const blob = encode(joinLayout, wish)
     const { primary } = register.find(this.#directory, ID)!.entry.register
-    this.#fromHub(primary, { kind: 'signal', session: ID, from, blob })
+    this.#air.push(() => {
+      const host = this.#nameOf(primary)
+      if (host !== '') membership.join(this.session(host), this.now, from, wish, this.#outOf(host))
+    })
     this.deliver()
   }
 
@@ -172,6 +173,11 @@ export class Stage {
         const { me } = this.session(name)
         this.#air.push(() => this.#hear(me, message))
       },
+      answer: (asker, joined) => {
+        const who = String.fromCharCode(asker - STRANGER)
+        this.#tell(name, joined.kind === 'joined' ? `lets ${who} in` : `does not let ${who} in`)
+        this.#air.push(() => this.#joined(asker, joined))
+      },
       emit: (event) => this.#happened(name, event),
       parts: {
         ...NO_PARTS,
@@ -222,21 +228,18 @@ export class Stage {
         return
       case 'yes':
         return void register.yes(this.#directory, now, message, from)
-      case 'reply':
-        return this.#joined(message.to, message.blob)
       default:
     }
   }
 
   #answer(to: PeerId, request: number, ok: boolean): void {
     const known = { ...register.find(this.#directory, ID)!.entry.register }
-    this.#fromHub(to, { kind: 'register', request, session: ID, ok, register: known })
+    this.#fromHub(to, { kind: 'register', request, session: ID, ok, register: known, link: null })
   }
 
-  #joined(asker: number, blob: Uint8Array): void {
+  #joined(asker: number, answer: Joined): void {
     const name = String.fromCharCode(asker - STRANGER)
-    const answer = decode(joinedLayout, blob)
-    if (answer?.kind !== 'joined') return this.#tell(name, 'is denied: ', answer)
+    if (answer.kind !== 'joined') return this.#tell(name, 'is denied: ', answer)
     const own = this.session(name)
     Object.assign(own, { id: ID, me: answer.inc, player: answer.player })
     this.#tell(name, `is in: player ${answer.player}, done up to ${answer.lastSeq}`)

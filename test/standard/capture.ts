@@ -17,13 +17,13 @@ import type { Definition } from '../../src/faces/kind.ts'
 import { object } from '../../src/faces/objects.ts'
 import type { Datagrams, Environment, Stream } from '../../src/ports.ts'
 import { environmentOf, HUB_URL } from '../../src/proof/world.ts'
-import { HUB_VERSION, toHub, type Topology } from '../../src/directory/messages.ts'
+import type { Topology } from '../../src/directory/messages.ts'
 import { claimOf, joinLayout, SESSION_VERSION } from '../../src/session/messages.ts'
+import { Caller } from '../member/caller.ts'
 import { openCiphers } from '../open-ciphers.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { createWorld, type SimNode, type World } from '../../src/sim/world.ts'
 import { encode } from '../../src/wire/layout.ts'
-import { frameMessage } from '../../src/wire/relay.ts'
 import { text, u8, vec2 } from '../../src/wire/schema.ts'
 import type { TypeText } from './document.ts'
 import type { Sent } from './ledger.ts'
@@ -362,20 +362,16 @@ async function cutOff({ sim, until }: Stage, dee: Session, bea: Session): Promis
 async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<void> {
   const node = tapped(sim.node('eve'), sent)
   const session = sessionId(sent)
-  const stream = node.connect(HUB_URL, { opened() {}, message() {}, closed() {} })
+  const eve = new Caller(node, 'dots', openCiphers)
   await sim.run(200)
-  const ask = (message: Parameters<typeof toHub.write>[1]): void => {
-    stream.send(frameMessage(encode(toHub, message)))
-  }
-  ask({ kind: 'hello', version: HUB_VERSION })
-  ask({ kind: 'list', request: 1, game: '' })
-  ask({ kind: 'get', request: 2, session: 'nowhere' })
+  eve.say({ kind: 'list', request: 1, game: '' })
+  eve.say({ kind: 'get', request: 2, session: 'nowhere' })
   // One of another version is denied, one with other types is told ours.
   for (const version of [9, SESSION_VERSION]) {
-    ask({ kind: 'signal', session, blob: wishOfStranger(session, version) })
+    eve.ask(wishOfStranger(session, version, eve.point))
+    await sim.run(500)
   }
-  await sim.run(1_000)
-  stream.close()
+  eve.close()
   const fay = await join('fay')
   await until('fay is here', () => bea.members.length === 4)
   // Until its link is open it can say nothing.
@@ -384,14 +380,14 @@ async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<v
   await until('fay has left', () => bea.members.length === 3)
 }
 
-function wishOfStranger(session: string, version: number): Uint8Array {
+function wishOfStranger(session: string, version: number, link: Uint8Array): Uint8Array {
   const seed = SESSION_HASH
   const wish = {
     version,
     schema: 1,
     name: 'eve',
     kind: 'node',
-    link: Uint8Array.of(...SESSION_HASH, ...SESSION_HASH),
+    link,
     registerHash: SESSION_HASH,
     key: toyCurves.signer(seed) as Uint8Array,
     resume: null,

@@ -131,7 +131,7 @@ function handshakeOf(standard: Standard, bytes: Uint8Array): Read | null {
 // What a node sent, itself or through the hub; what it was sent was sent by somebody.
 function datagramOf({ way, bytes }: Sent): Uint8Array | null {
   if (way === 'datagram') return bytes
-  return way === 'up' && bytes[0] === 1 ? bytes.subarray(relayed(bytes)) : null
+  return way === 'up' && bytes[0] !== 0 ? bytes.subarray(relayed(bytes)) : null
 }
 
 // Behind the number of who it is for.
@@ -155,18 +155,17 @@ function readSent(reading: Reading, { way, node, bytes }: Sent): void {
   if (way === 'disk') return void takeRecord(reading, node, 'Stored', bytes)
   if (way === 'datagram') return takeDatagram(reading, node, bytes, true)
   const message = readStream(standard, way, bytes)
-  if (message['kind'] !== 'relay') {
+  const isDatagram = message['datagram'] !== undefined
+  if (!isDatagram) {
     const inner = message['message'] as Read
     reading.hear(way === 'up' ? 'ToHub' : 'FromHub', said(inner['kind']), node, bytes)
   }
   note(reading, `stream ${said(message['kind'])}`, node, message)
-  if (message['kind'] === 'relay') {
+  if (isDatagram) {
     return takeDatagram(reading, node, message['datagram'] as Uint8Array, way === 'up')
   }
   const inner = message['message'] as Read
   note(reading, `${way === 'up' ? 'ToHub' : 'FromHub'} ${said(inner['kind'])}`, node, inner)
-  if (inner['kind'] === 'signal') takeRecord(reading, node, 'Join', inner['blob']!)
-  if (inner['kind'] === 'reply') takeSet(reading, node, 'Joined', inner['blob']!)
 }
 
 function takeDatagram(reading: Reading, node: string, bytes: Uint8Array, own: boolean): void {
@@ -195,8 +194,11 @@ function takeSealing(reading: Reading, node: string, read: Read, bytes: Uint8Arr
   const of = said(read['kind'])
   const message = read['said'] as Read
   if (bytes) reading.hear('Seal', of, node, bytes)
-  if (of === 'first') note(reading, 'record SealFirst', node, message)
-  else noteSet(reading, node, of === 'second' ? 'SealSecond' : 'SealWord', message)
+  if (of === 'first') {
+    note(reading, 'record SealFirst', node, message)
+    // It goes several times, and on several ways.
+    if (message['join'] !== null && bytes) takeRecord(reading, node, 'Join', message['join']!)
+  } else noteSet(reading, node, of === 'second' ? 'SealSecond' : 'SealWord', message)
 }
 
 /** Section 6, REL: the messages that these frames complete. */
@@ -233,6 +235,7 @@ function joined(parts: Uint8Array[]): Uint8Array {
 
 const SETS = new Map([
   [0, 'Peer'],
+  [1, 'Joined'],
   [4, 'Objects'],
   [5, 'News'],
   [6, 'Rpc'],

@@ -23,7 +23,6 @@ const CALLED: Readonly<Record<string, string>> = {
   Seal: 'datagram',
   Packet: 'datagram',
   Join: '`Join`',
-  Joined: '`Joined`',
   News: '`News`',
 }
 const Dot = object('dot', { pos: vec2(0, 100, 0.1), hue: u8 })
@@ -41,13 +40,11 @@ async function begin(): Promise<string[]> {
   const rows: string[] = []
   const hear: Hear = (set, _kind, node, bytes) => {
     if (set === 'Stored' || (rows.length === 0 && node !== 'bea')) return
-    // Both ends of a signal and a reply would show the same twice.
-    if (set.startsWith('Join') && node === 'ada') return
     const what = CALLED[set] ?? 'message'
     const reads = inWords(standard, what.replaceAll('`', ''), bytes)
     const ends = { ToHub: `${node}, hub`, FromHub: `hub, ${node}` }[set]
     const other = node === 'ada' ? 'bea' : 'ada'
-    const inside = set.startsWith('Join') || what === 'message' || what === '`News`'
+    const inside = set === 'Join' || what === 'message' || what === '`News`'
     const from = inside ? 'in the one above' : (ends ?? `${node}, ${other}`)
     rows.push(`| ${what} | \`${toHex(bytes)}\` | \`${reads}\` | ${from} |`)
   }

@@ -198,7 +198,15 @@ export function readMessage(standard: Standard, bytes: Uint8Array): Read {
   if (bytes.length > limit(standard, 'MESSAGE_MAX')) throw new Malformed('a message too long')
   const cursor = { bytes, at: 0 }
   const channel = integer(cursor, 1)
-  const set = { 0: 'Peer', 4: 'Objects', 5: 'News', 6: 'Rpc', 7: 'Pieces', 8: 'Slots' }[channel]
+  const set = {
+    0: 'Peer',
+    1: 'Joined',
+    4: 'Objects',
+    5: 'News',
+    6: 'Rpc',
+    7: 'Pieces',
+    8: 'Slots',
+  }[channel]
   if (set === undefined) throw new Malformed(`channel ${channel} has no reliable messages`)
   return { channel, message: readWhole(standard, set, rest(cursor)) }
 }
@@ -208,7 +216,8 @@ export function readStream(standard: Standard, way: 'up' | 'down', bytes: Uint8A
   if (bytes.length > limit(standard, 'STREAM_MESSAGE_MAX')) throw new Malformed('too long')
   const cursor = { bytes, at: 0 }
   const first = integer(cursor, 1)
-  if (first > 1) throw new Malformed(`a stream message has no kind ${first}`)
+  if (first > 2) throw new Malformed(`a stream message has no kind ${first}`)
+  if (first === 2) return { kind: 'knock', caller: varint(cursor), datagram: rest(cursor) }
   if (first === 1) return { kind: 'relay', peer: varint(cursor), datagram: rest(cursor) }
   const set = way === 'up' ? 'ToHub' : 'FromHub'
   return { kind: 'message', message: readWhole(standard, set, rest(cursor)) }

@@ -45,6 +45,7 @@ import * as ports from '../../src/ports.ts'
 import * as custom from '../../src/custom/messages.ts'
 import * as rpc from '../../src/rpc/messages.ts'
 import * as hubMessages from '../../src/directory/messages.ts'
+import * as records from '../../src/directory/records.ts'
 import { EPOCH_MAX, SESSIONS_MAX } from '../../src/directory/register.ts'
 import * as machine from '../../src/machine.ts'
 import * as replication from '../../src/replication/layouts.ts'
@@ -78,7 +79,7 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   Joined: session.joinedLayout,
   ToHub: hubMessages.toHub,
   FromHub: hubMessages.fromHub,
-  Stored: hubMessages.stored,
+  Stored: records.stored,
   Rpc: rpc.rpcLayout,
   Slots: slotsMessages.slotsLayout,
   Custom: custom.customMessage,

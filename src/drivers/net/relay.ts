@@ -10,10 +10,12 @@ import type { PeerId } from '../../machine.ts'
 import { DATAGRAM_MAX } from '../../ports.ts'
 import type { DatagramEvents, Datagrams } from '../../ports.ts'
 import { VARINT_MAX } from '../../wire/bytes.ts'
-import { frameRelay } from '../../wire/relay.ts'
+import { frameKnock, frameRelay } from '../../wire/relay.ts'
 
 /** Most bytes that may wait in the hub's stream when a datagram is put behind them. */
 export const RELAY_BACKLOG_MAX: number = 64 * 1024
+
+const NOTHING = new Uint8Array(0)
 
 /** Counts of datagrams on one relay since it was made. */
 export interface RelayCounters {
@@ -23,17 +25,17 @@ export interface RelayCounters {
   oversize: number
   /** Dropped because too much waited in the stream, or the stream was closed. */
   congested: number
-  /** Not sent because the address is not `relay:` and a peer, or the relay is closed. */
+  /** Not sent because the address is none of the hub's, or the relay is closed. */
   unreachable: number
 }
 
-/** Datagrams to any member that is connected to the same hub. */
+/** Datagrams to any member that is connected to the same hub, and to who asks to be one. */
 export interface Relay extends Datagrams {
   readonly counters: Readonly<RelayCounters>
   /** The hub has sent us our number, which from now on is in `addresses`. */
   named(me: PeerId): void
-  /** The stream brought a datagram from this peer. The bytes are valid only during the call. */
-  deliver(peer: PeerId, bytes: Uint8Array): void
+  /** The stream brought a datagram from there. The bytes are valid only during the call. */
+  deliver(from: string, bytes: Uint8Array): void
   /** The hub reports that this peer is not connected to it any more. */
   gone(peer: PeerId): void
 }
@@ -43,11 +45,27 @@ export function relayAddress(peer: PeerId): string {
   return `relay:${peer}`
 }
 
+/** The address of a process that is no member, through the hub, such as `knock:7`. */
+export function knockAddress(caller: number): string {
+  return `knock:${caller}`
+}
+
 /** Reads `relay:7`; null for anything else, and for the hub itself, which takes no datagrams. */
 export function parseRelayAddress(address: string): PeerId | null {
-  const digits = /^relay:([1-9][0-9]{0,15})$/.exec(address)?.[1]
-  const peer = digits === undefined ? Infinity : Number(digits)
-  return peer <= VARINT_MAX ? peer : null
+  return numberOf(/^relay:([1-9][0-9]{0,15})$/.exec(address))
+}
+
+function numberOf(parsed: RegExpExecArray | null): number | null {
+  const number = parsed ? Number(parsed[1]) : Infinity
+  return number <= VARINT_MAX ? number : null
+}
+
+/** Frames a datagram for an address of the hub's; null if it is none. */
+export function frameFor(address: string, datagram: Uint8Array): Uint8Array | null {
+  const peer = parseRelayAddress(address)
+  if (peer !== null) return frameRelay(peer, datagram)
+  const caller = numberOf(/^knock:(0|[1-9][0-9]{0,15})$/.exec(address))
+  return caller === null ? null : frameKnock(caller, datagram)
 }
 
 /**
@@ -89,16 +107,16 @@ class HubRelay implements Relay {
   }
 
   reaches(address: string): boolean {
-    return parseRelayAddress(address) !== null
+    return frameFor(address, NOTHING) !== null
   }
 
   send(to: string, bytes: Uint8Array): void {
-    const peer = parseRelayAddress(to)
-    if (peer === null || !this.#open) {
+    const frame = bytes.length > DATAGRAM_MAX ? NOTHING : frameFor(to, bytes)
+    if (frame === null || !this.#open) {
       this.counters.unreachable += 1
-    } else if (bytes.length > DATAGRAM_MAX) {
+    } else if (frame === NOTHING) {
       this.counters.oversize += 1
-    } else if (this.#backlog() > RELAY_BACKLOG_MAX || !this.#sendFrame(frameRelay(peer, bytes))) {
+    } else if (this.#backlog() > RELAY_BACKLOG_MAX || !this.#sendFrame(frame)) {
       this.counters.congested += 1
     } else {
       this.counters.sent += 1
@@ -113,11 +131,11 @@ class HubRelay implements Relay {
     this.addresses = [relayAddress(me)]
   }
 
-  deliver(peer: PeerId, bytes: Uint8Array): void {
+  deliver(from: string, bytes: Uint8Array): void {
     if (!this.#open) return
     this.counters.received += 1
     if (bytes.length > DATAGRAM_MAX) this.counters.oversize += 1
-    else this.#events.datagram(relayAddress(peer), bytes)
+    else this.#events.datagram(from, bytes)
   }
 
   gone(peer: PeerId): void {

@@ -164,7 +164,8 @@ export function standBy(directory: Directory, primary: Session, members: readonl
 export function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
   const directory = register.create(0)
   const listed = [...primary.server.durable.members.values()].map((member) => {
-    return { inc: member.inc, player: member.player, hash: member.registerHash }
+    const { inc, player, registerHash: hash, link } = member
+    return { inc, player, hash, link }
   })
   const out = { send() {}, record() {}, emit() {} }
   const wish = {
@@ -175,6 +176,7 @@ export function directoryOf(primary: Session, incs: readonly PeerId[]): Director
     topology: 'star' as const,
     terms: '',
     hash: listed[0]!.hash,
+    link: listed[0]!.link,
   }
   register.add(directory, 0, wish, SESSION_ID, out)
   register.setMembers(directory, SESSION_ID, 1, listed, out)
@@ -336,7 +338,8 @@ function settle(directory: Directory, now: Millis): void {
 
 function answer(scene: LeaseScene, to: PeerId, request: number, ok: boolean): void {
   const known = { ...registerOf(scene) }
-  const said = { kind: 'register', request, session: SESSION_ID, ok, register: known } as const
+  const more = { ok, register: known, link: null }
+  const said = { kind: 'register', request, session: SESSION_ID, ...more } as const
   put(scene, { to, from: 'hub', said })
 }
 
@@ -354,6 +357,7 @@ function outOf(scene: LeaseScene, from: PeerId): SessionOut {
       const counts = said.kind === 'yes' || said.kind === 'change' || tellsMembers(scene, said)
       if (counts) put(scene, { to: 'hub', from, said })
     },
+    answer: () => {},
     emit: () => {},
     parts: NO_PARTS,
   }

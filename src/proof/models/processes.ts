@@ -9,14 +9,13 @@
 
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../ports.ts'
 import { digest, fingerprint, proofOf } from '../../wire/digest.ts'
-import { decode } from '../../wire/layout.ts'
 import type { PeerId } from '../../machine.ts'
 import type { FromHub, Register, ToHub } from '../../directory/messages.ts'
 import { clone } from '../../sim/clone.ts'
 import * as membership from '../../session/membership.ts'
 import type { Join, PeerMessage } from '../../session/messages.ts'
 import type { Member } from '../../replication/layouts.ts'
-import { joinedLayout, SESSION_VERSION } from '../../session/messages.ts'
+import { SESSION_VERSION } from '../../session/messages.ts'
 import { operate } from '../../session/operations.ts'
 import { ATTEMPT_MS } from '../../session/attempts.ts'
 import { handOver, HANDOVER_MS, proceed } from '../../session/handover.ts'
@@ -151,7 +150,7 @@ function take(own: Session, input: Input, out: SessionOut): void {
     case 'hub':
       return input.up ? machine.hubUp(own, 0, out) : machine.hubDown(own)
     case 'join':
-      return membership.join(own, 0, input.asker, wishOf(input.asker), out)
+      return void membership.join(own, 0, input.asker, wishOf(input.asker), out)
     case 'hand-over':
       return void handOver(own, 0, out)
     case 'keep-role':
@@ -162,7 +161,7 @@ function take(own: Session, input: Input, out: SessionOut): void {
 }
 
 function said(register: Register): FromHub {
-  return { kind: 'register', request: 0, session: SESSION_ID, ok: true, register }
+  return { kind: 'register', request: 0, session: SESSION_ID, ok: true, register, link: null }
 }
 
 function wishOf(asker: number): Join {
@@ -192,10 +191,12 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
   const out: SessionOut = {
     send: (to, message) => sent(process, effects, to, message),
     hub: (message) => {
-      if (message.kind === 'reply') return replied(effects, message.to, message.blob)
       if (message.kind === 'change' || message.kind === 'members') {
         effects.hub.push('request' in message ? { ...message, request: 0 } : message)
       }
+    },
+    answer: (asker, joined) => {
+      if (joined.kind === 'joined') effects.told.push({ kind: 'joined', asker, inc: joined.inc })
     },
     emit: () => {},
     parts: {
@@ -239,11 +240,6 @@ function sent(process: Process, effects: Effects, to: PeerId, message: PeerMessa
     default:
       if (to !== me) effects.sent.push({ to, message })
   }
-}
-
-function replied(effects: Effects, asker: number, blob: Uint8Array): void {
-  const answer = decode(joinedLayout, blob)
-  if (answer?.kind === 'joined') effects.told.push({ kind: 'joined', asker, inc: answer.inc })
 }
 
 // What no verb of the model reads, or what only the clock and the client would change.

@@ -67,6 +67,7 @@ function foundDirectory(founder: Process): Directory {
     topology: 'star' as const,
     terms: '',
     hash: self!.registerHash,
+    link: self!.link,
   }
   register.add(directory, 0, wish, SESSION_ID, { send() {}, record() {}, emit() {} })
   settle(directory)

@@ -344,7 +344,7 @@ function tell(
   known: Register,
 ): void {
   if (at === 0 && !stands) return
-  const said = { kind: 'register', request, session: SESSION_ID, ok } as const
+  const said = { kind: 'register', request, session: SESSION_ID, ok, link: null } as const
   down[at]!.push({ ...said, register: { ...known } })
 }
 
@@ -359,6 +359,7 @@ function outOf(scene: TakeoverScene, at: number): SessionOut {
       if (at === 0 && !scene.stands) return
       if (said.kind === 'change' || said.kind === 'alive') scene.up[at]!.push(said)
     },
+    answer: () => {},
     emit: () => {},
     parts: NO_PARTS,
   }

@@ -5,7 +5,7 @@ import type { Hub, HubOut } from '../../directory/hub.ts'
 import { HoldfastError, type Millis } from '../../machine.ts'
 import type { Alarm, Loop, Store, Stream, StreamEvents } from '../../ports.ts'
 import { recordOf, restore } from '../../directory/register.ts'
-import { frameRelay } from '../../wire/relay.ts'
+import { frameKnock, frameRelay } from '../../wire/relay.ts'
 
 /** A relayed datagram is dropped when so many bytes wait in its target's stream. */
 export const RELAY_BACKLOG_MAX: number = 64 * 1024
@@ -79,7 +79,8 @@ export class HubServer {
     this.#diskAlarm = loop.alarm(() => this.#write())
     this.#out = {
       send: (connection, bytes) => void this.#streams.get(connection)?.send(bytes),
-      relay: weather((...datagram) => this.#relay(...datagram)),
+      relay: weather((to, from, datagram) => this.#pass(to, frameRelay(from, datagram))),
+      knock: (to, caller, datagram) => this.#pass(to, frameKnock(caller, datagram)),
       record: (session) => this.#record(session),
       close: (connection) => this.#close(connection),
     }
@@ -149,10 +150,10 @@ export class HubServer {
     }
   }
 
-  #relay(connection: number, from: number, datagram: Uint8Array): void {
+  #pass(connection: number, frame: Uint8Array): void {
     const stream = this.#streams.get(connection)
     if (!stream || stream.backlog() > RELAY_BACKLOG_MAX) this.hub.counters.congested++
-    else stream.send(frameRelay(from, datagram))
+    else stream.send(frame)
   }
 
   #close(connection: number): void {

@@ -7,6 +7,7 @@
 
 import type { Millis } from '../../machine.ts'
 import type { Alarm, Environment, Loop, Met, Stream } from '../../ports.ts'
+import { knockAddress, relayAddress } from '../../drivers/net/relay.ts'
 import { toHub } from '../../directory/messages.ts'
 import { encode } from '../../wire/layout.ts'
 import { frameMessage, readFrame } from '../../wire/relay.ts'
@@ -27,7 +28,8 @@ export interface HubEvents {
   /** This was found at the address, and no hub has answered there yet. */
   met(met: Met): void
   message(bytes: Uint8Array): void
-  relayed(peer: number, bytes: Uint8Array): void
+  /** A datagram from an address of the hub's. */
+  relayed(from: string, bytes: Uint8Array): void
 }
 
 /** The connection to one hub, over all its streams. */
@@ -110,7 +112,11 @@ export class HubConnection {
     this.#tries = 0
     const frame = readFrame(bytes)
     if (frame?.kind === 'message') this.#events.message(frame.bytes)
-    else if (frame) this.#events.relayed(frame.peer, frame.bytes)
+    else if (frame) {
+      const { kind, peer } = frame
+      const from = kind === 'relay' ? relayAddress(peer) : knockAddress(peer)
+      this.#events.relayed(from, frame.bytes)
+    }
   }
 
   #closed(why: string, met?: Met): void {

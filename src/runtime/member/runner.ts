@@ -7,7 +7,7 @@
 
 import { type Conditioner, createConditioner } from '../../drivers/net/conditioner.ts'
 import { combine } from '../../drivers/net/carriers.ts'
-import { createRelay, parseRelayAddress, type Relay } from '../../drivers/net/relay.ts'
+import { createRelay, type Relay } from '../../drivers/net/relay.ts'
 import { type Conditions, PERFECT } from '../../faults/conditions.ts'
 import type { Millis, Part } from '../../machine.ts'
 import * as member from '../../member/member.ts'
@@ -25,6 +25,7 @@ import {
 import type { Alarm, Curves, DatagramEvents, Datagrams } from '../../ports.ts'
 import type { Environment, Loop } from '../../ports.ts'
 import { ADDRESSES_MAX } from '../../replication/layouts.ts'
+import { isRelayed } from '../../seal/addresses.ts'
 import { frameMessage } from '../../wire/relay.ts'
 import { HubConnection } from './hub-stream.ts'
 import { answerOf, openPlayer, type Player } from './player.ts'
@@ -115,7 +116,7 @@ export class Runner {
       closed: () => this.do((now) => member.hubClosed(this.#run, now)),
       met: (met) => this.do((now) => member.hubMet(this.#run, now, met)),
       message: (bytes) => this.do((now) => member.hubSaid(this.#run, now, bytes)),
-      relayed: (peer, bytes) => open.relay.deliver(peer, bytes),
+      relayed: (from, bytes) => open.relay.deliver(from, bytes),
     })
     open.toHub = this.#hub
     this.do(() => {})
@@ -333,7 +334,7 @@ async function openCarriers(options: RunnerOptions): Promise<Opened> {
   opened.carriers = {
     addresses: direct.addresses,
     reaches: (address) => direct.reaches(address) || relayed.reaches(address),
-    send: (to, bytes) => (parseRelayAddress(to) === null ? direct : relayed).send(to, bytes),
+    send: (to, bytes) => (isRelayed(to) ? relayed : direct).send(to, bytes),
     close: () => {
       direct.close()
       relayed.close()

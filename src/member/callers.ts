@@ -1,0 +1,135 @@
+/**
+ * Those who ask a primary to let them in. Their JOIN comes in the handshake, so nobody on the way
+ * reads it; with their first sealed packet they have a link, on which the primary answers, and
+ * which is theirs once they are members. Nothing is promised to who does not get so far.
+ */
+
+import * as link from '../link/link.ts'
+import type { Millis } from '../machine.ts'
+import { pointOf, type PeerKey, type Request, type Verdict } from '../seal/state.ts'
+import { join, otherVersion } from '../session/membership.ts'
+import { claimOf, type Joined, joinedLayout, joinLayout } from '../session/messages.ts'
+import { SESSION_VERSION } from '../session/messages.ts'
+import { takes } from '../session/state.ts'
+import { createReader, readVarint } from '../wire/bytes.ts'
+import { sameBytes } from '../wire/digest.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { compute } from './curves.ts'
+import { framePart } from './dispatch.ts'
+import * as peers from './peers.ts'
+import * as sealing from './sealing.ts'
+import * as sending from './sending.ts'
+import { type Caller, type CurveJob, ENTRANCE_CHANNEL, type Runtime } from './state.ts'
+
+/** Most callers at once; one more takes the place of the oldest that has no link. */
+export const CALLERS_MAX = 64
+/** A caller that does not become a member is forgotten after this. */
+export const CALLER_MS: Millis = 10_000
+
+/** Somebody with a link key, which it has shown, asks for membership. */
+export function admit(run: Runtime, { peer: key, join: blob }: Request): Verdict {
+  const { member, now } = run
+  if (!takes(member.session) || member.session.leaving) return 'denied'
+  if (!makeRoom(run, key)) {
+    member.counters.unchecked++
+    return 'later'
+  }
+  const peer = peers.blank(run, key, false)
+  const number = member.nextCaller++
+  const caller = { peer, number, join: blob!, until: now + CALLER_MS }
+  member.callers.set(key, caller)
+  member.dueAt = Math.min(member.dueAt, caller.until)
+  return null
+}
+
+// One that asks anew takes its own place.
+function makeRoom(run: Runtime, key: PeerKey): boolean {
+  const { callers } = run.member
+  callers.delete(key)
+  if (callers.size < CALLERS_MAX) return true
+  const waiting = [...callers.values()].find(({ peer }) => peer.link === null)
+  if (waiting) drop(run, waiting)
+  return waiting !== undefined
+}
+
+/** A caller's link stands: its signature is checked, and then the session hears of it. */
+export function stands(run: Runtime, caller: Caller, path: string): void {
+  const { member } = run
+  const { peer, join: blob } = caller
+  const before = member.peers.get(member.keys.get(peer.key!) ?? 0)
+  if (before) peers.unlink(run, before)
+  peers.open(run, peer, path)
+  const version = versionOf(blob)
+  if (version !== SESSION_VERSION) return answer(run, caller.number, otherVersion(version))
+  const wish = decode(joinLayout, blob)
+  if (!wish) {
+    member.counters.malformed++
+    return drop(run, caller)
+  }
+  if (!sameBytes(wish.link, pointOf(peer.key!)!)) return forged(run, caller)
+  const { key, signature } = wish
+  const message = claimOf(member.session.id, wish)
+  compute(
+    run,
+    { kind: 'verify', of: caller, join: wish },
+    { kind: 'verify', key, signature, message },
+  )
+}
+
+// All versions begin so; 0 if it is none.
+function versionOf(blob: Uint8Array): number {
+  const reader = createReader(blob)
+  const version = readVarint(reader)
+  return reader.failed ? 0 : version
+}
+
+function forged(run: Runtime, caller: Caller): void {
+  run.member.counters.forged++
+  drop(run, caller)
+}
+
+/** The signature of a JOIN is checked. */
+export function checked(run: Runtime, job: CurveJob & { kind: 'verify' }, isRight: boolean): void {
+  const { member, now, out } = run
+  const { of: caller, join: wish } = job
+  if (!isCurrent(run, caller)) return
+  if (!isRight) return forged(run, caller)
+  if (!join(member.session, now, caller.number, wish, out)) drop(run, caller)
+}
+
+function isCurrent({ member }: Runtime, { peer, number }: Caller): boolean {
+  return member.callers.get(peer.key!)?.number === number
+}
+
+/** The session has an answer for a caller: a member it lets in under its number from now on. */
+export function answer(run: Runtime, number: number, answered: Joined): void {
+  const { member, now } = run
+  const caller = [...member.callers.values()].find((one) => one.number === number)
+  if (!caller?.peer.link) return
+  const { peer } = caller
+  const bytes = framePart(ENTRANCE_CHANNEL, encode(joinedLayout, answered))
+  link.send(peer.link!, now, bytes)
+  if (answered.kind !== 'joined') {
+    caller.until = now + CALLER_MS
+    return link.flush(peer.link!, now, sending.sinkOf(run, peer))
+  }
+  member.callers.delete(peer.key!)
+  peers.name(run, peer, answered.inc)
+}
+
+/** What a caller has to say before it is a member is its JOIN alone. */
+export function drop(run: Runtime, { peer }: Caller): void {
+  run.member.callers.delete(peer.key!)
+  sealing.hangUp(run, peer)
+}
+
+/** Forgets those who asked long ago, and all when we do not let anybody in any more. */
+export function tend(run: Runtime): void {
+  const { member, now } = run
+  const serves = takes(member.session)
+  for (const caller of [...member.callers.values()]) {
+    const { link: own } = caller.peer
+    const isOver = now >= caller.until || !serves || (own !== null && own.closed !== null)
+    if (isOver) drop(run, caller)
+  }
+}

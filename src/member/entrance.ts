@@ -1,0 +1,85 @@
+/**
+ * The way in: a link with the primary, which the directory alone has named to us, with our JOIN in
+ * its handshake. The hub carries it and cannot read it. The primary answers on the link, which
+ * goes on once we are members.
+ */
+
+import * as link from '../link/link.ts'
+import type { Millis } from '../machine.ts'
+import { knocking } from '../seal/addresses.ts'
+import * as seal from '../seal/seal.ts'
+import { claimOf, type Join, joinLayout } from '../session/messages.ts'
+import { encode } from '../wire/layout.ts'
+import { compute } from './curves.ts'
+import * as peers from './peers.ts'
+import * as sealing from './sealing.ts'
+import * as sending from './sending.ts'
+import { type CurveJob, ENTRANCE_CHANNEL, type Peer, type Runtime } from './state.ts'
+
+/** A primary that is silent for so long before it has answered may be one no more. */
+export const SILENT_MS: Millis = 1_500
+
+/** Has our JOIN signed, and then sends it. */
+export function ask(run: Runtime, to: string, join: Omit<Join, 'signature'>): void {
+  const { curves, wish } = run.member
+  if ([...curves.jobs.values()].some((job) => job.kind === 'sign' && job.session === to)) return
+  const message = claimOf(to, join)
+  const { seed } = wish.identity
+  compute(run, { kind: 'sign', session: to, join }, { kind: 'sign', seed, message })
+}
+
+/** Our JOIN is signed, and leaves if it is still wanted. */
+export function signed(
+  run: Runtime,
+  job: CurveJob & { kind: 'sign' },
+  signature: Uint8Array,
+): void {
+  const { member, now, seals } = run
+  const { phase, found, named } = member
+  if (phase !== 'asking' || found !== job.session || member.entrance || !named) return
+  sealing.begin(run, found)
+  const peer = peers.blank(run, named.key, true)
+  const join = encode(joinLayout, { ...job.join, signature })
+  peer.path = knocking(0)
+  member.entrance = peer
+  seal.ask(
+    member.seal!,
+    now,
+    { peer: named.key, to: named.inc, addresses: [peer.path], join },
+    seals,
+  )
+}
+
+/**
+ * What the current datagram brought of the primary's answer.
+ *
+ * @returns the answer, and how many arrivals it took; null if there was none
+ */
+export function hear({ arrivals }: Runtime): { blob: Uint8Array; count: number } | null {
+  for (let at = 0; at < arrivals.count; at++) {
+    const { what, bytes } = arrivals.list[at]!
+    if (what !== 'message' || bytes[0] !== ENTRANCE_CHANNEL) continue
+    return { blob: bytes.subarray(1), count: at + 1 }
+  }
+  return null
+}
+
+/** Whether whom we asked has nothing to say any more. */
+export function isSilent({ member, now }: Runtime): boolean {
+  const { entrance } = member
+  return !entrance?.link ? false : now - entrance.link.lastHeard > SILENT_MS
+}
+
+/** Gives up on the primary that we asked. */
+export function leave(run: Runtime): void {
+  const { member } = run
+  if (!member.entrance) return
+  sealing.hangUp(run, member.entrance)
+  member.entrance = null
+}
+
+/** We do not want what the primary answered. */
+export function close(run: Runtime, peer: Peer, reason: number): void {
+  if (peer.link) link.close(peer.link, run.now, reason, sending.sinkOf(run, peer))
+  leave(run)
+}

@@ -1,0 +1,117 @@
+/**
+ * Peers: those with whom this member has a link, or wants one. A process gets its link before it
+ * has a number, and so do we: until then a peer is the entrance or a caller, and parts and session
+ * do not hear of it.
+ */
+
+import * as clock from '../link/clock.ts'
+import * as link from '../link/link.ts'
+import type { Millis, PeerId } from '../machine.ts'
+import { isRelayed, relayed } from '../seal/addresses.ts'
+import type { PeerKey } from '../seal/state.ts'
+import * as session from '../session/session.ts'
+import * as paths from './paths.ts'
+import * as sealing from './sealing.ts'
+import * as sending from './sending.ts'
+import type { Peer, Runtime } from './state.ts'
+
+/** Other links than those with a deadline of their own (L8). */
+export const KEEPALIVE_MS: Millis = 200
+
+/** A member that we want a link with, or that wants one with us. */
+export function create(run: Runtime, inc: PeerId, initiator: boolean): Peer {
+  const peer = blank(run, sealing.keyOf(run, inc), initiator)
+  peer.askAt = run.now
+  takeNumber(run, peer, inc)
+  sending.note(run, peer)
+  return peer
+}
+
+/** A peer without a number. */
+export function blank({ now }: Runtime, key: PeerKey | null, initiator: boolean): Peer {
+  return {
+    inc: 0,
+    key,
+    link: null,
+    initiator,
+    askAt: Infinity,
+    paths: [],
+    path: '',
+    pathAt: now,
+    probeAt: Infinity,
+    relayUntil: -Infinity,
+    doubt: null,
+    idleSince: Infinity,
+  }
+}
+
+function takeNumber(run: Runtime, peer: Peer, inc: PeerId): void {
+  const addresses = sealing.rowOf(run, inc)?.addresses ?? []
+  const direct = addresses.filter((address) => run.ports.reaches(address))
+  peer.inc = inc
+  peer.paths = [...direct, relayed(inc)]
+  if (peer.path === '') peer.path = peer.paths[0]!
+  peer.probeAt = run.now + (peer.link ? 0 : paths.PROBE_MS)
+  run.member.peers.set(inc, peer)
+}
+
+/** Its link stands. */
+export function open(run: Runtime, peer: Peer, path: string): void {
+  const { member } = run
+  peer.link = link.create(run.now, { keepaliveMs: KEEPALIVE_MS })
+  peer.path = path
+  peer.pathAt = run.now
+  link.setClockShift(peer.link, clock.timeAt(member.clock, run.now) - run.now)
+  sending.note(run, peer)
+}
+
+/** Its link stands: parts and session hear of it. */
+export function arrive(run: Runtime, peer: Peer): void {
+  tellParts(run, peer)
+  session.linked(run.member.session, run.now, peer.inc, isRelayed(peer.path), run.out)
+}
+
+function tellParts({ member, now }: Runtime, { inc }: Peer): void {
+  member.untended = true
+  member.touched.add(inc)
+  for (const { part, state } of member.slots) part.linked?.(state, now, inc)
+}
+
+/** A peer that has a link, for it was let in or lets us in, has a number, too. */
+export function name(run: Runtime, peer: Peer, inc: PeerId): void {
+  sealing.name(run, peer, inc)
+  takeNumber(run, peer, inc)
+  tellParts(run, peer)
+  session.entered(run.member.session, run.now, inc, isRelayed(peer.path), run.out)
+  paths.tryOthers(run, peer)
+}
+
+/** Forgets a peer, and ends the keys of its link without a message to it. */
+export function forget(run: Runtime, peer: Peer): void {
+  sealing.hangUp(run, peer)
+  unlink(run, peer)
+}
+
+/** Forgets a peer whose keys are gone, or are those of a newer link. */
+export function unlink(run: Runtime, peer: Peer): void {
+  const { member, now } = run
+  if (member.peers.get(peer.inc) !== peer) return
+  member.peers.delete(peer.inc)
+  if (!peer.link) return
+  for (const { part, state } of member.slots) part.unlinked?.(state, now, peer.inc)
+}
+
+/** The peer of a link key; null if it is none. */
+export function find({ member }: Runtime, key: PeerKey): Peer | null {
+  const known = member.peers.get(member.keys.get(key) ?? 0)
+  if (known) return known
+  if (member.entrance?.key === key) return member.entrance
+  return member.callers.get(key)?.peer ?? null
+}
+
+/** All peers, those without a number too. */
+export function all({ member }: Runtime): Peer[] {
+  const callers = [...member.callers.values()].map(({ peer }) => peer)
+  const entrance = member.entrance ? [member.entrance] : []
+  return [...member.peers.values(), ...callers, ...entrance]
+}

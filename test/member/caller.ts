@@ -1,0 +1,129 @@
+/**
+ * A process that asks a primary to let it in, by hand: what it says in its handshake, and hears.
+ */
+
+import * as link from '../../src/link/link.ts'
+import { createArrivals } from '../../src/link/link.ts'
+import { fromHub, HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
+import { ENTRANCE_CHANNEL } from '../../src/member/state.ts'
+import { BASE_POINT, type Ciphers, type Stream } from '../../src/ports.ts'
+import { HUB_URL } from '../../src/proof/world.ts'
+import { knocking } from '../../src/seal/addresses.ts'
+import * as machine from '../../src/seal/seal.ts'
+import type { Seal, SealSink } from '../../src/seal/state.ts'
+import { type Joined, joinedLayout } from '../../src/session/messages.ts'
+import type { SimNode } from '../../src/sim/world.ts'
+import { toyCiphers, toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { decode, encode } from '../../src/wire/layout.ts'
+import { frameKnock, frameMessage, readFrame } from '../../src/wire/relay.ts'
+
+const WISH = { playersMax: 0, recovers: false, terms: '', hash: new Uint8Array(16) }
+
+/** See above. It looks for the session of a game in the room `main`. */
+export class Caller {
+  readonly answers: Joined[] = []
+  /** The public key of its links. */
+  readonly point: Uint8Array
+  readonly #node: SimNode
+  readonly #ciphers: Ciphers
+  readonly #stream: Stream
+  readonly #secret: Uint8Array
+  readonly #game: string
+  #primary: { inc: number; key: string } | null = null
+  #seal: Seal | null = null
+  #link: link.Link | null = null
+  readonly #jobs: [job: number, pairs: readonly (readonly [Uint8Array, Uint8Array])[]][] = []
+
+  constructor(node: SimNode, game: string, ciphers: Ciphers = toyCiphers) {
+    this.#node = node
+    this.#game = game
+    this.#ciphers = ciphers
+    this.#secret = new Uint8Array(32).fill(node.loop.random(1)[0]!)
+    this.point = toyCurves.agree(this.#secret, BASE_POINT)!
+    this.#stream = node.connect(HUB_URL, {
+      opened: () => this.say({ kind: 'hello', version: HUB_VERSION }),
+      message: (bytes) => this.#hear(bytes),
+      closed: () => {},
+    })
+  }
+
+  close(): void {
+    this.#stream.close()
+  }
+
+  /** What it heard of answers, in a word each. */
+  words(): string[] {
+    return this.answers.map((one) => (one.kind === 'denied' ? one.code : one.kind))
+  }
+
+  /** Asks by a handshake of its own, in which that JOIN stands. */
+  ask(join: Uint8Array): void {
+    const { inc, key } = this.#primary!
+    this.#link = null
+    machine.hangUp(this.#seal!, key)
+    const asked = { peer: key, to: inc, addresses: [knocking(0)], join }
+    this.#do((out) => machine.ask(this.#seal!, this.#now, asked, out))
+  }
+
+  get #now(): number {
+    return this.#node.loop.now()
+  }
+
+  say(message: ToHub): void {
+    this.#stream.send(frameMessage(encode(toHub, message)))
+  }
+
+  #hear(bytes: Uint8Array): void {
+    const frame = readFrame(bytes)
+    if (frame?.kind === 'knock') return this.#datagram(frame.bytes)
+    const message = frame?.kind === 'message' ? decode(fromHub, frame.bytes) : null
+    if (message?.kind === 'welcome') {
+      const wish = { ...WISH, game: this.#game, room: 'main', link: this.point }
+      this.say({ kind: 'add', request: 1, topology: 'star', ...wish })
+    }
+    if (message?.kind !== 'added') return
+    const { session, register } = message.entry
+    this.#primary = { inc: register.primary, key: machine.nameOf(message.link!) }
+    const keys = { secret: this.#secret, point: this.point, seed: this.#secret }
+    this.#seal = machine.create(this.#now, { ciphers: this.#ciphers, session, ...keys })
+  }
+
+  #datagram(bytes: Uint8Array): void {
+    this.#do((out) => {
+      const packet = machine.receive(this.#seal!, this.#now, knocking(0), bytes, out)
+      if (!packet || !this.#link) return
+      const arrivals = createArrivals()
+      link.receive(this.#link, this.#now, packet.bytes, arrivals)
+      for (const one of arrivals.list.slice(0, arrivals.count)) {
+        if (one.what !== 'message' || one.bytes[0] !== ENTRANCE_CHANNEL) continue
+        this.answers.push(decode(joinedLayout, one.bytes.subarray(1))!)
+      }
+      link.answer(this.#link, this.#now, this.#linkSink(out))
+    })
+  }
+
+  #linkSink(out: SealSink): link.LinkSink {
+    const { key } = this.#primary!
+    return {
+      packet: (bytes) => void machine.send(this.#seal!, this.#now, key, bytes, out),
+      write: () => link.NOTHING_WAITS,
+      lost: () => {},
+    }
+  }
+
+  #do(verb: (out: SealSink) => void): void {
+    const out: SealSink = {
+      datagram: (_to, bytes) => void this.#stream.send(frameKnock(0, bytes)),
+      agree: (job, pairs) => void this.#jobs.push([job, pairs]),
+      admit: () => 'notMember',
+      event: ({ kind }) => {
+        if (kind === 'up') this.#link = link.create(this.#now, { keepaliveMs: 10_000 })
+      },
+    }
+    verb(out)
+    for (let next = this.#jobs.shift(); next; next = this.#jobs.shift()) {
+      const shared = next[1].map(([secret, point]) => toyCurves.agree(secret, point))
+      machine.agreed(this.#seal!, this.#now, next[0], shared, out)
+    }
+  }
+}
