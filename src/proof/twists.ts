@@ -8,6 +8,7 @@ import { append } from '../link/reliable.ts'
 import * as link from '../link/rules.ts'
 import type { LinkRules } from '../link/state.ts'
 import * as seal from '../seal/rules.ts'
+import { prologueOf } from '../seal/messages.ts'
 import type { SealRules } from '../seal/rules.ts'
 import { server } from '../pieces/decide.ts'
 import * as pieces from '../pieces/pieces.ts'
@@ -53,6 +54,7 @@ export type SealBug =
   | 'counter-ignored'
   | 'moved-without-challenge'
   | 'both-stand'
+  | 'epoch-in-prologue'
 
 const SEAL: Readonly<Record<SealBug, Partial<SealRules>>> = {
   'no-replay-window': { isNew: () => true },
@@ -60,6 +62,7 @@ const SEAL: Readonly<Record<SealBug, Partial<SealRules>>> = {
   'counter-ignored': { isNewer: () => true },
   'moved-without-challenge': { moves: () => true },
   'both-stand': { oursStands: () => false },
+  'epoch-in-prologue': { prologue: (session, mv) => prologueOf(`${session} ${mv}`) },
 }
 
 /** The rules of sealing, with that bug if one is named. */

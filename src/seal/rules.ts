@@ -2,10 +2,13 @@
 
 import { rulesOf } from '../machine.ts'
 import { isRelayed } from './addresses.ts'
+import { prologueOf } from './messages.ts'
 import * as windows from './window.ts'
 
 /** The decisions. */
 export interface SealRules {
+  /** What both ends must agree on, or no handshake of theirs opens; our view is of version `mv`. */
+  prologue(session: string, mv: number): Uint8Array
   /** Whether a packet that opens surely did not come before. */
   isNew(window: windows.Window, counter: number, size: number): boolean
   /** Whether a link of the one that was asked stands: by its handshake, or by a sealed packet. */
@@ -22,6 +25,8 @@ export interface SealRules {
 
 /** The rules of every real session. */
 export const RULES: SealRules = rulesOf<SealRules>({
+  // Members of different views must be able to speak.
+  prologue: (session) => prologueOf(session),
   isNew: windows.isNew,
   stands: (by) => by === 'packet',
   isNewer: (counter, heard) => counter > heard,

@@ -4,7 +4,7 @@ import type { Bucket } from '../bucket.ts'
 import { rulesOf, type Millis, type PeerId } from '../machine.ts'
 import { BASE_POINT, KEY_BYTES, type Ciphers } from '../ports.ts'
 import { LIMITS, SEALED_PEERS_MAX, type Limits } from './limits.ts'
-import { prologueOf, type First, type Why } from './messages.ts'
+import type { First, Why } from './messages.ts'
 import { joined, type Noise } from './noise.ts'
 import { RULES, type SealRules } from './rules.ts'
 import * as windows from './window.ts'
@@ -272,13 +272,14 @@ export function keyFor(
 /** Nobody is known yet. */
 export function create(now: Millis, options: SealOptions): Seal {
   const { ciphers, session, secret, point, seed, limits = LIMITS } = options
-  const prologue = prologueOf(session)
+  const { rules = RULES, mv = 0 } = options
+  const prologue = rules.prologue(session, mv)
   return {
     ciphers: rulesOf(ciphers),
-    rules: options.rules ?? RULES,
+    rules,
     limits,
     me: options.me ?? 0,
-    mv: options.mv ?? 0,
+    mv,
     secret,
     point,
     prologue,

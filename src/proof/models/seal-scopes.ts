@@ -23,8 +23,8 @@ export const GOOD: readonly GoodSeal[] = [
     states: 900,
   },
   {
-    scope: { ...NOTHING, name: 'Z2', asks: [1, 1], doubles: 1 },
-    says: 'both ask at once, and a datagram comes twice',
+    scope: { ...NOTHING, name: 'Z2', asks: [1, 1], doubles: 1, newer: true },
+    says: 'both ask at once, of different views, and a datagram comes twice',
     states: 450,
   },
   {
@@ -76,5 +76,10 @@ export const PLANTED: readonly { scope: SealScope; violates: string; steps: numb
     scope: { ...NOTHING, name: 'Z-X5', asks: [1, 1], bug: 'both-stand' },
     violates: 'seal.agree',
     steps: 10,
+  },
+  {
+    scope: { ...NOTHING, name: 'Z-X6', newer: true, bug: 'epoch-in-prologue' },
+    violates: 'seal.agree',
+    steps: 2,
   },
 ]

@@ -29,6 +29,8 @@ export interface SealScope {
   elsewheres: number
   /** How often time passes to what is due next. */
   wakes: number
+  /** One end has a newer view than the other. */
+  newer?: boolean
   /** When keys are replaced. */
   rekeyMs?: Millis
   bug?: SealBug
@@ -120,7 +122,8 @@ function start({ asks, texts, losses, doubles, replays, ...scope }: SealScope): 
   keys.sort((a, b) => (seal.nameOf(a.point) < seal.nameOf(b.point) ? -1 : 1))
   const ends = keys.map(({ secret, point }, at) => {
     const seed = new Uint8Array(32).fill(at + 10)
-    const options = { secret, point, seed, me: at + 1, mv: 1, session: 's', limits, rules }
+    const mv = scope.newer ? at + 1 : 1
+    const options = { secret, point, seed, me: at + 1, mv, session: 's', limits, rules }
     return seal.create(0, { ciphers: toyCiphers, ...options })
   })
   return {
