@@ -183,7 +183,7 @@ export function read(
   // What went to one address alone, and is answered from there, shows that the peer is there.
   const isShown = asking.asked.length === 1 && place === job.from && asking.asked[0] === place
   links.stand(seal, now, index, { again: asking.again, address: place, isShown }, out)
-  links.credit(seal, job.peer, place, bytes.length, out)
+  links.credit(seal, peer.link!, job.peer, place, bytes.length, out)
   links.say(seal, now, index, peer.link!.address, { kind: 'here' }, out)
   links.challenge(seal, now, job.peer, place, out)
   pause(seal, now, asking)

@@ -77,7 +77,7 @@ export function send(
 ): boolean {
   const link = seal.peers.get(name)?.link
   const keys = link && seal.keys.get(link.current)
-  if (!keys || isSpent(keys, now) || !hasCredit(seal, link, link.address, costOf(keys, text))) {
+  if (!keys || isSpent(keys, now) || !mayGo(seal, link, link.address, keys, text)) {
     seal.counters.unsent++
     return false
   }
@@ -85,6 +85,10 @@ export function send(
   if (keys.sent >= rekeyPackets(seal, keys)) state.schedule(seal, now)
   out.datagram(link.address, outgoing.subarray(0, length))
   return true
+}
+
+function mayGo(seal: Seal, link: Link, to: string, keys: Keys, text: Uint8Array): boolean {
+  return isShown(seal, link, to) || hasCredit(link, to, costOf(keys, text))
 }
 
 /** Seals a word of our own under those keys, if so much may go there. */
@@ -99,7 +103,7 @@ export function say(
   const keys = seal.keys.get(index)
   const link = keys && seal.peers.get(keys.peer)?.link
   const text = encode(wordLayout, word)
-  if (!link || isSpent(keys, now) || !hasCredit(seal, link, to, costOf(keys, text))) return
+  if (!link || isSpent(keys, now) || !mayGo(seal, link, to, keys, text)) return
   const length = put(seal, keys, KIND.word, text)
   out.datagram(to, outgoing.subarray(0, length))
 }
@@ -184,13 +188,13 @@ function settle(seal: Seal, link: Link, name: PeerKey, address: string, out: Sea
 /** So many bytes of a peer came from there: as many may go back, before it is known to be there. */
 export function credit(
   seal: Seal,
+  link: Link,
   name: PeerKey,
   from: string,
   bytes: number,
   out: SealSink,
 ): void {
-  const link = seal.peers.get(name)?.link
-  if (!link || isShown(seal, link, from)) return
+  if (isShown(seal, link, from)) return
   if (seal.rules.moves('packet')) return settle(seal, link, name, from, out)
   probeOf(seal, link, from).credit += bytes
 }
@@ -204,8 +208,9 @@ export function challenge(
   out: SealSink,
 ): void {
   const link = seal.peers.get(name)?.link
-  const probe = link?.probes.find(({ address }) => address === from)
-  const keys = link && seal.keys.get(link.current)
+  if (!link || link.probes.length === 0) return
+  const probe = link.probes.find(({ address }) => address === from)
+  const keys = seal.keys.get(link.current)
   if (!keys || !probe || now < probe.at + CHALLENGE_MS) return
   if (probe.credit < headBytes(keys.sent) + CHALLENGE_TEXT + TAG_BYTES) return
   probe.at = now
@@ -227,12 +232,8 @@ function probeOf(seal: Seal, link: Link, address: string): Probe {
   return probe
 }
 
-/**
- * Whether so many bytes may go to an address: to one that has not shown itself, no more than came
- * from there. Takes them.
- */
-function hasCredit(seal: Seal, link: Link, address: string, cost: number): boolean {
-  if (isShown(seal, link, address)) return true
+/** Whether so many bytes came from an address that has not shown itself. Takes them. */
+function hasCredit(link: Link, address: string, cost: number): boolean {
   const probe = link.probes.find((one) => one.address === address)
   if (!probe || probe.credit < cost) return false
   probe.credit -= cost

@@ -141,43 +141,33 @@ function opened(
   out: SealSink,
 ): Packet | null {
   const kind = bytes[0]! & 0xf0
+  const counter = kind === KIND.packet || kind === KIND.word ? readCounter(bytes) : -1
+  if (counter < 0) return counted(seal, 'malformed')
   const index = indexAt(bytes, 1)
-  const text = newText(seal, now, kind, from, bytes)
   const keys = seal.keys.get(index)
-  if (!text || !keys) return null
-  const counter = readCounter(bytes)
-  const isNewest = counter > keys.window.newest
-  windows.mark(keys.window, counter, seal.limits.window)
-  if (!settled(seal, now, keys, index, from, out)) return null
-  const { peer } = keys
-  const shows = isNewest && seal.peers.get(peer)?.link?.current === index
-  if (shows) links.credit(seal, peer, from, bytes.length, out)
+  if (!keys || now >= keys.until) return counted(seal, 'unknown')
+  const peer = seal.peers.get(keys.peer)!
+  const { window } = keys
+  if (isForged(from, peer.inc)) return counted(seal, 'forged')
+  if (!seal.rules.isNew(window, counter, seal.limits.window)) return counted(seal, 'replayed')
+  const text = textOf(seal, keys, counter, bytes)
+  if (!text) return counted(seal, 'forged')
+  const isNewest = counter > window.newest
+  windows.mark(window, counter, seal.limits.window)
+  if (!settled(seal, now, peer, index, from, out)) return null
+  const shows = isNewest && peer.link?.current === index
+  if (shows) links.credit(seal, peer.link!, keys.peer, from, bytes.length, out)
   if (kind === KIND.word) links.heard(seal, now, keys, index, from, text, out)
-  if (shows) links.challenge(seal, now, peer, from, out)
+  if (shows) links.challenge(seal, now, keys.peer, from, out)
   if (kind === KIND.word) return null
-  packet.peer = peer
+  packet.peer = keys.peer
   packet.bytes = text
   return packet
 }
 
-/** What somebody sealed for us, if it did not come before. */
-function newText(
-  seal: Seal,
-  now: Millis,
-  kind: number,
-  from: string,
-  bytes: Uint8Array,
-): Uint8Array | null {
-  const { counters, limits, rules } = seal
-  const counter = kind === KIND.packet || kind === KIND.word ? readCounter(bytes) : -1
-  const keys = seal.keys.get(indexAt(bytes, 1))
-  let text: Uint8Array | null = null
-  if (counter < 0) counters.malformed++
-  else if (!keys || now >= keys.until) counters.unknown++
-  else if (isForged(from, seal.peers.get(keys.peer)!.inc)) counters.forged++
-  else if (!rules.isNew(keys.window, counter, limits.window)) counters.replayed++
-  else if ((text = textOf(seal, keys, counter, bytes)) === null) counters.forged++
-  return text
+function counted({ counters }: Seal, what: 'malformed' | 'unknown' | 'forged' | 'replayed'): null {
+  counters[what]++
+  return null
 }
 
 function textOf(seal: Seal, keys: Keys, counter: number, bytes: Uint8Array): Uint8Array | null {
@@ -192,12 +182,11 @@ function textOf(seal: Seal, keys: Keys, counter: number, bytes: Uint8Array): Uin
 function settled(
   seal: Seal,
   now: Millis,
-  keys: Keys,
+  peer: Peer,
   index: number,
   from: string,
   out: SealSink,
 ): boolean {
-  const peer = seal.peers.get(keys.peer)!
   if (peer.answering?.index === index) answering.confirmed(seal, now, peer, from, out)
   // The other has our keys, so it need not be said again that they are there.
   if (peer.asking?.stage === 'standing' && peer.asking.index === index) peer.asking = null
