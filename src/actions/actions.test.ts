@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PartOut } from '../machine.ts'
 import * as actions from './actions.ts'
+import * as timers from './timers.ts'
 import { type ActionEvent, type Actions, actionsPart, type Run } from './actions.ts'
 
 const runs = new Map<string, Run>([
@@ -236,6 +237,19 @@ describe('actions', () => {
     const there = actions.create()
     expect(part.restore!(there, part.snapshot!(state))).toBe(true)
     expect(there.kept.size).toBe(actions.KEYS_MAX)
+  })
+
+  test('a timer is due at the very instant of its deadline, however session time is rounded', () => {
+    const due = 73_242
+    const row = new Map([[timers.keyOf(1), `[${due},"add",null]`]])
+    for (const offset of [-257_393.90949093076, 0.1, 1e9 + 0.7, -1e12 / 3]) {
+      const known = { ...timers.create(), offset }
+      timers.reset(known, row)
+      const at = timers.deadline(known)
+      expect(timers.fall(known, at)).toEqual([1])
+      expect(at + offset).toBeGreaterThanOrEqual(due)
+      expect(timers.deadline(known)).toBeGreaterThan(at)
+    }
   })
 
   test('a table of timers that are none is taken as it is, and harms nobody', () => {

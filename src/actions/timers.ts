@@ -24,6 +24,8 @@ export const LATER_MS_MAX: Millis = 30 * 24 * 60 * 60 * 1000
 const BATCH = 16
 /** A timer that was asked for and still exists is asked for again after so long. */
 const AGAIN_MS: Millis = 250
+// Sums of times are rounded: at the very instant that they give, a timer may not be due yet.
+const ROUNDING_MS: Millis = 0.001
 /** The name of the operation by which the primary runs a timer; its argument is the ID. */
 export const FIRE = `${OWN}fire`
 
@@ -98,7 +100,7 @@ export function fall(timers: Timers, now: Millis): number[] {
 
 /** When `fall` will return a timer, by our own clock. */
 export function deadline({ first, offset, askAt }: Timers): Millis {
-  const due = first - offset
+  const due = first - offset + ROUNDING_MS
   return Number.isNaN(due) ? Infinity : Math.max(due, askAt)
 }
 

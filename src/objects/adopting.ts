@@ -60,13 +60,30 @@ export function takeOrphan(turn: Turn, from: PeerId, said: Said): void {
   const known = objects.replicas.get(said.key)
   const order = known ? compare(said.version, known.version) : 1
   const other = known !== undefined && known.type !== said.type
-  if (other || objects.here.has(said.owner) || !isPlausible(turn, said, known)) {
+  if (known && !other && hidTaken(turn, said, known)) {
+    retake(turn, known)
+  } else if (other || objects.here.has(said.owner) || !isPlausible(turn, said, known)) {
     objects.counters.ignored++
   } else if (order > 0) {
     takeUnknown(turn, from, said, known)
   } else if (known && !known.dead && !said.dead) {
     takeNewer(turn, said, known)
   }
+}
+
+// In a mesh a grantee that left may have taken the object and hidden it from whom it may not see it:
+// that member knows the version, but neither its owner nor its state (T76).
+function hidTaken({ objects }: Turn, said: Said, known: Replica): boolean {
+  if (!objects.mesh || said.owner !== 0 || said.dead || known.dead) return false
+  return (objects.grants.get(said.key) ?? []).some(({ version, to }) => {
+    return !objects.here.has(to) && compare(version, said.version) === 0
+  })
+}
+
+// What the grantee did with it came to nobody: who owned it before has it, in a version of its own.
+function retake(turn: Turn, known: Replica): void {
+  if (turn.objects.here.has(known.owner)) give(turn, known, known.owner)
+  else adopt(turn, known, turn.objects.went.get(known.owner) ?? 0)
 }
 
 // A version of our own epoch counts only if we granted it, for we know all our grants.

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { BARRIER } from '../../src/objects/objects.ts'
 import { KIND } from '../../src/objects/messages.ts'
+import { COUNT_MS } from '../../src/objects/resync.ts'
 import {
   carry,
   cut,
@@ -16,8 +17,10 @@ import {
   link,
   look,
   looks,
+  lose,
   meet,
   packets,
+  pass,
   pull,
   rules,
   settle,
@@ -184,5 +187,33 @@ describe('in a mesh', () => {
     settle(crew)
     const seen = [HOST, A, B, C].map((inc) => look(crew, inc, key))
     expect(seen).toEqual(['4 v1.2 3,1', '4 v1.2 3,1', 'hidden', '4 v1.2 3,1'])
+  })
+
+  test('T76: what a grantee took, hid from one member and left behind is seen by all again', () => {
+    for (const owner of [HOST, A]) {
+      const { crew, key } = four(true)
+      if (owner !== A) grant(crew, key, owner)
+      settle(crew)
+      write(crew, owner, key, C)
+      settle(crew)
+      grant(crew, key, B)
+      carry(crew, HOST, B)
+      carry(crew, B, C)
+      expect(state(crew, C).replicas.get(key)).toMatchObject({ owner: 0, hidden: true })
+      cut(crew, B, HOST)
+      cut(crew, B, A)
+      settle(crew)
+      expect(look(crew, C, key)).toBe('hidden')
+      // That B took it comes to nobody but C; for the others its owner is who it was.
+      lose(crew, B, true)
+      write(crew, owner, key, 0)
+      write(crew, owner, key, 7, 1)
+      settle(crew)
+      expect(look(crew, C, key)).toBe('hidden')
+      pass(crew, COUNT_MS)
+      settle(crew)
+      const seen = [HOST, A, C].map((inc) => look(crew, inc, key))
+      expect(seen).toEqual(Array(3).fill(`${owner} v1.${owner === A ? 2 : 3} 0,7`))
+    }
   })
 })
