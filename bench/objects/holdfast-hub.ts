@@ -1,5 +1,6 @@
 /** The hub: as `holdfast serve` runs it, but for its pages and its disk. */
 
+import { nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { HubServer } from '../../src/runtime/hub/hub-server.ts'
@@ -10,7 +11,7 @@ import { asked, beat } from './ticks.ts'
 import type { ServerSaid } from './words.ts'
 
 process.on('disconnect', () => process.exit())
-const hub = new HubServer(createNodeLoop(), createMemoryStore())
+const hub = new HubServer(createNodeLoop(), createMemoryStore(), { curves: nodeCurves })
 const server = createServer()
 acceptStreams(server, { path: '/hub', accept: (stream) => hub.accept(stream) })
 server.listen(0, '127.0.0.1', () => {

@@ -2,6 +2,7 @@
 
 import type { Millis, PeerId } from '../machine.ts'
 import * as challenge from './challenge.ts'
+import { leaderOf } from './grants.ts'
 import type { ToHub } from './messages.ts'
 import * as register from './register.ts'
 import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
@@ -28,8 +29,8 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   register.present(hub.directory, now, session, inc, true)
   const present = [...members.keys()]
   const { register: known } = row.entry
-  const link = register.linkOf(row)
-  say(connection, { kind: 'attached', request, session, register: known, link, present }, out)
+  const leader = leaderOf(hub, row, out)
+  say(connection, { kind: 'attached', request, session, register: known, leader, present }, out)
   tell(hub, session, { kind: 'present', session, inc, here: true }, out, inc)
   challenge.present(hub.directory, now, session, inc, true, directoryOut(hub, out))
 }

@@ -157,8 +157,10 @@ function answer(call: Call, message: ToHub): void {
 }
 
 function greet({ hub, connection, from, out }: Call, version: number): void {
-  say(connection, { kind: 'welcome', version: HUB_VERSION, boot: hub.boot }, out)
+  const { boot, key } = hub
+  say(connection, { kind: 'welcome', version: HUB_VERSION, boot }, out)
   if (version === HUB_VERSION) {
+    say(connection, { kind: 'signs', key }, out)
     from.greeted = true
     hub.mute.delete(connection)
   } else out.close(connection, `speaks version ${version}, this hub ${HUB_VERSION}`)

@@ -7,9 +7,10 @@
  */
 
 import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
-import { KEY_BYTES } from '../ports.ts'
+import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
+  encode,
   fixed,
   flag,
   list,
@@ -45,8 +46,11 @@ const register = record({ epoch: varint, primary: varint, backup: varint })
 export type Register = ValueOf<typeof register>
 
 const linkKey = fixed(KEY_BYTES)
-/** The link key of the registered primary, as it was listed; null if it was not. */
-const link = maybe(linkKey)
+const leading = record({ link: linkKey, grant: fixed(SIGNATURE_BYTES) })
+/** The link key of the registered primary, as it was listed, and the hub's signature to it. */
+export type Leader = ValueOf<typeof leading>
+/** Null where nobody listed that key. */
+const leader = maybe(leading)
 
 /** Layout of a member that is listed. */
 export const listed = record({ inc: varint, player: varint, hash, link: linkKey })
@@ -78,6 +82,20 @@ const terms = text(TERMS_MAX)
 export const entry = record({ ...place, terms })
 /** One session as the lobby lists it. */
 export type Entry = ValueOf<typeof entry>
+
+const GRANT_LABEL = 'holdfast grant'
+const granted = record({
+  label: text(GRANT_LABEL.length),
+  session,
+  epoch: varint,
+  primary: varint,
+  link: linkKey,
+})
+
+/** The bytes that a hub signs: that a member leads a session since an epoch, known by that key. */
+export function grantOf(said: Omit<ValueOf<typeof granted>, 'label'>): Uint8Array {
+  return encode(granted, { label: GRANT_LABEL, ...said })
+}
 
 /** From a member to the hub. `request` comes back in the answer. */
 export const toHub = message({
@@ -127,14 +145,14 @@ export type ToHub = ValueOf<typeof toHub>
 
 /** From the hub to a member. */
 export const fromHub = message({
-  /** `boot` differs after each start of the hub. */
+  /** `boot` differs after each start of the hub. Read by builds of all versions. */
   welcome: [1, record({ version: varint, boot: u32 })],
   entry: [2, record({ request, entry })],
   last: [3, record({ request })],
-  added: [4, record({ request, created: flag, entry, link })],
+  added: [4, record({ request, created: flag, entry, leader })],
   /** The answer to get and change (`request` not 0), or a changed register (`request` 0). */
-  register: [5, record({ request, session, ok: flag, register, link })],
-  attached: [6, record({ request, session, register, link, present: list(varint, MEMBERS_MAX) })],
+  register: [5, record({ request, session, ok: flag, register, leader })],
+  attached: [6, record({ request, session, register, leader, present: list(varint, MEMBERS_MAX) })],
   /** A member's stream came or went: PEER_GONE. */
   present: [7, record({ session, inc: varint, here: flag })],
   /** `heard` is the nonce of the last YES_I_AM that arrived; 0 if none has. */
@@ -145,6 +163,8 @@ export const fromHub = message({
   challenge: [13, record({ session, epoch: varint, nonce: u32 })],
   /** To who asked for a takeover: the primary lives, and the register stays as it is. */
   alive: [14, record({ request, session })],
+  /** Behind `welcome`, to who speaks this version: the key by which the hub signs. */
+  signs: [15, record({ key: linkKey })],
 })
 /** From the hub to a member. */
 export type FromHub = ValueOf<typeof fromHub>

@@ -11,6 +11,7 @@ import type { Challenge } from './takeovers.ts'
 import * as allowance from './allowance.ts'
 import * as challenge from './challenge.ts'
 import { detach } from './attaching.ts'
+import { leaderOf } from './grants.ts'
 import {
   type Call,
   type Connection,
@@ -48,14 +49,19 @@ export function get(call: Call, message: ToHub & { kind: 'get' }): void {
   const row = register.find(hub.directory, session)
   if (!row) return refuse(connection, request, `no session ${session}`, out)
   if (row.pending) return wait(call, session, message)
-  say(connection, registered(row, request, true), out)
+  say(connection, registered(call, row, request, true), out)
 }
 
 // What is told of a register.
-function registered(row: register.Row, request: number, ok: boolean): FromHub {
+function registered(
+  { hub, out }: Pick<Call, 'hub' | 'out'>,
+  row: register.Row,
+  request: number,
+  ok: boolean,
+): FromHub {
   const { session, register: known } = row.entry
-  const link = register.linkOf(row)
-  return { kind: 'register', request, session, ok, register: known, link }
+  const leader = leaderOf(hub, row, out)
+  return { kind: 'register', request, session, ok, register: known, leader }
 }
 
 /** Whether a change of this session is on its way to the disk. */
@@ -92,9 +98,9 @@ export function add(call: Call, message: ToHub & { kind: 'add' }): void {
   }
   const { entry } = added.row
   if (!added.created) {
-    const link = register.linkOf(added.row)
+    const leader = leaderOf(hub, added.row, out)
     from.calls = entry.session
-    return say(connection, { kind: 'added', request, created: false, entry, link }, out)
+    return say(connection, { kind: 'added', request, created: false, entry, leader }, out)
   }
   hub.created++
   from.created++
@@ -175,7 +181,7 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   if (!row) return refuse(connection, request, `no session ${session}`, out)
   if (row.pending) return wait(call, session, message)
   const speaks = hub.attached.get(session)?.get(message.inc) === connection
-  const no = registered(row, request, false)
+  const no = registered(call, row, request, false)
   // Of who is attached by this stream nothing older is under way.
   const attaches = message.why === 'recover' || message.why === 'takeover'
   if (attaches && !speaks) return say(connection, no, out)
@@ -200,15 +206,16 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   hub.asked.delete(session)
   if (asked?.kind === 'add') {
     const { connection, request } = asked
-    const link = register.linkOf(row)
-    say(connection, { kind: 'added', request, created: true, entry: row.entry, link }, out)
+    const leader = leaderOf(hub, row, out)
+    say(connection, { kind: 'added', request, created: true, entry: row.entry, leader }, out)
     return true
   }
   hub.counters.changes++
   // When a session ends, its last register is the answer.
-  if (asked) say(asked.connection, registered(row, asked.request, true), out)
+  const told = { hub, out }
+  if (asked) say(asked.connection, registered(told, row, asked.request, true), out)
   const isChanged = news.some(({ kind }) => kind === 'changed')
-  if (isChanged) tell(hub, session, registered(row, 0, true), out)
+  if (isChanged) tell(hub, session, registered(told, row, 0, true), out)
   return true
 }
 

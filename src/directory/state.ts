@@ -2,7 +2,7 @@
 
 import type { Bucket } from '../bucket.ts'
 import type { Millis, PeerId } from '../machine.ts'
-import { type FromHub, fromHub, REASON_MAX, type ToHub } from './messages.ts'
+import { type FromHub, fromHub, type Leader, REASON_MAX, type ToHub } from './messages.ts'
 import * as register from './register.ts'
 import { encode } from '../wire/layout.ts'
 import { frameMessage } from '../wire/relay.ts'
@@ -30,6 +30,10 @@ export interface Hub {
   directory: register.Directory
   /** Differs after each start. */
   boot: number
+  /** By which members check what it signs (Ed25519). */
+  key: Uint8Array
+  /** What it signed last of who leads, by session. */
+  grants: Map<string, { epoch: number; leader: Leader }>
   connections: Map<number, Connection>
   /** Streams that have not sent HELLO, and since when; oldest first. */
   mute: Map<number, Millis>
@@ -117,17 +121,31 @@ export interface HubOut {
   relay(connection: number, from: PeerId, datagram: Uint8Array): void
   /** The same between a primary and a caller: its number, or 0 for the caller itself. */
   knock(connection: number, caller: number, datagram: Uint8Array): void
+  /** Signs with the hub's key. */
+  sign(message: Uint8Array): Uint8Array
   /** The record of this session must be written: `record`, then `kept` or `unkept`. */
   record(session: string): void
   close(connection: number, why: string): void
 }
 
-/** A hub that has read its disk. @param boot  a random number of 32 bits */
-export function create(now: Millis, boot: number, games: ReadonlySet<string> | null = null): Hub {
+/**
+ * A hub that has read its disk.
+ *
+ * @param boot  a random number of 32 bits
+ * @param key   by which members check what it signs
+ */
+export function create(
+  now: Millis,
+  boot: number,
+  key: Uint8Array,
+  games: ReadonlySet<string> | null = null,
+): Hub {
   return {
     games,
     directory: register.create(now),
     boot,
+    key,
+    grants: new Map(),
     connections: new Map(),
     mute: new Map(),
     attached: new Map(),

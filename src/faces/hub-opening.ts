@@ -1,6 +1,7 @@
 /** How a hub is opened on a web server that is already there. */
 
 import { ASYNC_DISPOSE } from './disposing.ts'
+import { nodeCurves } from '../drivers/crypto/node-crypto.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
 import { acceptStreams, type StreamServer } from '../drivers/net/websocket-server.ts'
 import type { StreamServerOptions, WebServer } from '../drivers/net/websocket-server.ts'
@@ -94,6 +95,7 @@ export function openHub(options: HubOptions, inner: InnerOptions): HubHandle {
   const store = openStore(options.store)
   try {
     const hubServer = new HubServer(loop, store, {
+      curves: nodeCurves,
       games: allowed,
       report: tell,
       weather: inner.weather,

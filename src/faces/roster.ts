@@ -18,7 +18,7 @@ export class Roster {
   inc: PeerId = 0
   player = 0
   /** The newest view, also when the session is over. */
-  view: View = { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] }
+  view: View = { epoch: 0, mv: 0, primary: 0, backup: 0, members: [], grant: null }
   /** A new array with each change. */
   members: readonly MemberInfo[] = []
 

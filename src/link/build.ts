@@ -134,7 +134,7 @@ function startPacket(link: Link, now: Millis, writer: ByteWriter): void {
 
 function writeAnswer({ clock }: Link, now: Millis, writer: ByteWriter): boolean {
   const { question, questionAt, shift } = clock
-  if (Number.isNaN(question)) return false
+  if (Number.isNaN(question) || Number.isNaN(shift)) return false
   frames.writeAnswer(writer, question, questionAt + shift, now + shift)
   return true
 }

@@ -18,13 +18,15 @@ const SAMPLES_MAX = 16
 /** A fresh link asks with each packet until it has so many samples, then now and then. */
 export const EAGER_SAMPLES = 4
 const ASK_EVERY: Millis = 1000
+/** An offset that is wrong by so much at most counts at once. */
+export const SURE_MS: Millis = 125
 const SLEW_MAX = 0.05
 // An error is corrected over about this long, or at SLEW_MAX if it is larger.
 const SLEW_OVER: Millis = 1000
 
 /** Samples that one end has of the other's clock. */
 export interface ClockSamples {
-  /** What this end adds to its own clock when it answers: session time, if it is primary. */
+  /** What this end adds to its own clock when it answers; NaN while it does not know the time. */
   shift: Millis
   /** When the question that has no answer yet left, or NaN. */
   asked: Millis
@@ -67,9 +69,18 @@ export function takeAnswer(
 
 /** The peer's clock minus ours by the best of the last samples; null before the first. */
 export function offsetOf(clock: ClockSamples): Millis | null {
-  let best: { trip: Millis; offset: Millis } | null = null
-  for (const one of clock.samples) if (best === null || one.trip <= best.trip) best = one
-  return best === null ? null : best.offset
+  return best(clock)?.offset ?? null
+}
+
+/** By how much that offset may be wrong: one way may have taken the whole trip (NTP). */
+export function errorOf(clock: ClockSamples): Millis {
+  return (best(clock)?.trip ?? Infinity) / 2
+}
+
+function best({ samples }: ClockSamples): { trip: Millis; offset: Millis } | null {
+  let least: { trip: Millis; offset: Millis } | null = null
+  for (const one of samples) if (least === null || one.trip <= least.trip) least = one
+  return least
 }
 
 /** Session time as one member computes it. */
@@ -86,11 +97,13 @@ export interface SessionClock {
   span: Millis
   /** False until the first `steer`; until then session time is our own clock. */
   set: boolean
+  /** An offset that was measured and may be far wrong; null if none was. */
+  rough: Millis | null
 }
 
 /** Session time equals our own clock until it is steered. */
 export function createClock(now: Millis): SessionClock {
-  return { at: now, time: now, rate: 1, span: 0, set: false }
+  return { at: now, time: now, rate: 1, span: 0, set: false, rough: null }
 }
 
 /** Session time now; never less than before for a later or equal `now`. */

@@ -17,7 +17,7 @@ import type { Millis } from '../machine.ts'
 import { type Arrivals, clear, note } from './arrivals.ts'
 import { addFragment } from './assembly.ts'
 import { build } from './build.ts'
-import { createSamples, EAGER_SAMPLES, offsetOf, takeAnswer } from './clock.ts'
+import { createSamples, EAGER_SAMPLES, errorOf, offsetOf, SURE_MS, takeAnswer } from './clock.ts'
 import {
   KIND,
   NO_BYTES,
@@ -115,14 +115,17 @@ function checkKeepalive(keepaliveMs: Millis): void {
   throw new HoldfastError('bad-value', `a keepalive lies within ${range}: ${keepaliveMs}`)
 }
 
-/** What this end adds to its own clock when the peer asks for the time: session time (L9). */
+/**
+ * What this end adds to its own clock when the peer asks for the time: session time (L9). NaN while
+ * it does not know it: then it does not answer.
+ */
 export function setClockShift(link: Link, shift: Millis): void {
   link.clock.shift = shift
 }
 
-/** Whether that offset is the best of several measurements. */
+/** Whether that offset is the best of several measurements, or wrong by SURE_MS at most. */
 export function isMeasured({ clock }: Link): boolean {
-  return clock.samples.length >= EAGER_SAMPLES
+  return clock.samples.length >= EAGER_SAMPLES || errorOf(clock) <= SURE_MS
 }
 
 /** Forgets what was measured of the way to the peer: packets take another one from now on. */

@@ -4,23 +4,68 @@
  */
 
 import type { PartOut, PeerId } from '../machine.ts'
-import type { PeerMessage } from '../session/messages.ts'
+import type { PeerMessage, View } from '../session/messages.ts'
 import { peerLayout } from '../session/messages.ts'
+import { grantOf } from '../directory/messages.ts'
+import { nameOf } from '../seal/seal.ts'
 import * as session from '../session/session.ts'
+import { wantsGrant } from '../session/trust.ts'
 import { decode, encode } from '../wire/layout.ts'
-import { type Runtime, SESSION_CHANNEL, slotOf } from './state.ts'
+import { compute } from './curves.ts'
+import { type CurveJob, type Runtime, SESSION_CHANNEL, slotOf } from './state.ts'
+
+/** Messages of one peer that wait for a signature; more are dropped. */
+const HELD_MAX = 4_096
 
 /** A reliable message of a peer, or of ourselves. */
 export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void {
   const { member } = run
   const channel = bytes[0] ?? -1
+  if (waits(run, from, bytes)) return
   if (channel === SESSION_CHANNEL) {
     const message = decode(peerLayout, bytes.subarray(1))
-    if (message) session.receive(member.session, run.now, from, message, run.out)
-    else member.counters.malformed++
+    if (!message) member.counters.malformed++
+    else if (message.kind === 'view' && wantsGrant(member.session, from, message.view)) {
+      checkGrant(run, from, message.view)
+    } else session.receive(member.session, run.now, from, message, run.out)
     return
   }
   takeNews(run, from, channel, bytes.subarray(1))
+}
+
+// What comes behind a view counts only with that view.
+function waits({ member }: Runtime, from: PeerId, bytes: Uint8Array): boolean {
+  const held = member.peers.get(from)?.held
+  if (!held) return false
+  if (held.length < HELD_MAX) held.push(bytes.slice())
+  else member.counters.malformed++
+  return true
+}
+
+// Somebody leads by the hub's signature.
+function checkGrant(run: Runtime, from: PeerId, view: View): void {
+  const { hubKey, session: own, peers } = run.member
+  const [peer, row] = [peers.get(from), view.members.find(({ inc }) => inc === from)]
+  if (!peer || !hubKey || !row) return void run.member.counters.forged++
+  const { epoch } = view
+  const message = grantOf({ session: own.id, epoch, primary: from, link: row.link })
+  peer.held = []
+  const question = { kind: 'verify', key: hubKey, message, signature: view.grant! } as const
+  compute(run, { kind: 'grant', of: peer, view }, question)
+}
+
+/** The signature in a view is checked: it counts or not, and then what came behind it. */
+export function granted(run: Runtime, job: CurveJob & { kind: 'grant' }, isRight: boolean): void {
+  const { member, now, out } = run
+  const { of: peer, view } = job
+  if (member.peers.get(peer.inc) !== peer) return
+  const held = peer.held ?? []
+  peer.held = null
+  // The link is that of the key that leads, whatever the view says of others.
+  const leads = peer.key === nameOf(view.members.find(({ inc }) => inc === peer.inc)!.link)
+  if (isRight && leads) session.takeView(member.session, now, peer.inc, view, out, true)
+  else member.counters.forged++
+  for (const bytes of held) takeMessage(run, peer.inc, bytes)
 }
 
 /** News of a part, in a message of its own or in one of the session. */

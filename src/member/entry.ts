@@ -14,6 +14,7 @@
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis } from '../machine.ts'
 import { BASE_POINT } from '../ports.ts'
+import type { Entry, Leader } from '../directory/messages.ts'
 import { type FromHub, fromHub, HUB_VERSION, NO_GAME } from '../directory/messages.ts'
 import { type ToHub, toHub } from '../directory/messages.ts'
 import * as client from '../session/client.ts'
@@ -78,6 +79,9 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
   switch (message.kind) {
     case 'welcome':
       return greeted(run, message.version)
+    case 'signs':
+      member.hubKey = message.key
+      return
     case 'added':
       return added(run, message)
     case 'attached':
@@ -99,11 +103,11 @@ export function hubSaid(run: Runtime, bytes: Uint8Array): void {
 // The hub knows whose link key the registered primary has.
 function named(
   { member, now }: Runtime,
-  { register, link }: Pick<FromHub & { kind: 'register' }, 'register' | 'link'>,
+  { register, leader }: Pick<FromHub & { kind: 'register' }, 'register' | 'leader'>,
 ): void {
-  member.named = link && { inc: register.primary, key: nameOf(link) }
+  member.named = leader && { inc: register.primary, key: nameOf(leader.link) }
   const peer = member.peers.get(register.primary)
-  if (link && peer && peer.key === null) peer.askAt = now
+  if (leader && peer && peer.key === null) peer.askAt = now
 }
 
 function isSelf(
@@ -212,8 +216,8 @@ function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
   member.session.topology = entry.topology
   member.session.terms = entry.terms
   member.session.playersMax = entry.playersMax
-  if (answer.created) return become(run, entry.session)
-  named(run, { register: entry.register, link: answer.link })
+  if (answer.created) return become(run, entry, answer.leader)
+  named(run, { register: entry.register, leader: answer.leader })
   // The hub does not know who serves: it may in a moment.
   if (!member.named) return
   member.phase = 'asking'
@@ -221,10 +225,11 @@ function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
 }
 
 // We created the session, and are its primary, sole server and first client (T13).
-function become(run: Runtime, id: string): void {
+function become(run: Runtime, { session: id, register }: Entry, leader: Leader | null): void {
   const { member, now, out } = run
   const { session: own, wish } = member
   own.id = id
+  session.keepGrant(own, { register, leader })
   own.me = 1
   own.player = 1
   renumber(own, false, 0, out)

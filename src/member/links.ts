@@ -9,7 +9,6 @@
  * (`sealing.ts`).
  */
 
-import * as clock from '../link/clock.ts'
 import * as link from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { isRelayed, relayed } from '../seal/addresses.ts'
@@ -283,7 +282,7 @@ export function round(run: Runtime): void {
     else if (now - peer.idleSince > IDLE_MS) close(run, peer, CLOSE.idle)
     else paths.tryOthers(run, peer)
     session.measured(member.session, peer.inc, peer.link.rtt.smoothed || 0)
-    link.setClockShift(peer.link, clock.timeAt(member.clock, now) - now)
+    link.setClockShift(peer.link, peers.shiftOf(run))
   }
   tend(run)
 }

@@ -7,7 +7,7 @@
  * to ourselves, and sends all that was written meanwhile, once.
  */
 
-import { assert, type Effects, type Millis, type PartView } from '../machine.ts'
+import { assert, type Effects, type Millis, type PartView, type PeerId } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import { createArrivals } from '../link/link.ts'
 import type { PeerMessage } from '../session/messages.ts'
@@ -17,7 +17,7 @@ import type { PartState } from '../replication/durable.ts'
 import type { Parts, Performed, SessionEvent, SessionOut } from '../session/state.ts'
 import type { SealSink } from '../seal/state.ts'
 import { STALL_MS } from '../session/failure-detector.ts'
-import { frameSession, partOut, takeMessage, takeNews } from './dispatch.ts'
+import { frameSession, granted, partOut, takeMessage, takeNews } from './dispatch.ts'
 import type { Met } from '../ports.ts'
 import * as arrival from './arrival.ts'
 import * as callers from './callers.ts'
@@ -27,6 +27,7 @@ import * as entry from './entry.ts'
 import * as links from './links.ts'
 import * as paths from './paths.ts'
 import * as sending from './sending.ts'
+import { steerClock } from './steering.ts'
 import type { CurveAnswer, CurveJob, Member, MemberPorts, Runtime } from './state.ts'
 import { CLOSE, slotOf } from './state.ts'
 
@@ -137,6 +138,8 @@ function happened(run: Runtime, event: SessionEvent): void {
   switch (event.kind) {
     case 'role':
       member.untended = true
+      // Who leads from now on is asked for the time from now on.
+      if (!member.clock.set && member.phase === 'in') steerClock(run)
       break
     case 'view': {
       const { view } = event
@@ -151,15 +154,7 @@ function happened(run: Runtime, event: SessionEvent): void {
       break
     }
     case 'welcome':
-      for (const { part, state } of member.slots) {
-        for (const bytes of part.welcome?.(state) ?? []) {
-          for (const to of event.to) {
-            operations.inform(member.session, run.now, part.channel, to, bytes, run.out)
-          }
-        }
-      }
-      for (const to of event.to) operations.stand(member.session, run.now, to, run.out)
-      return
+      return welcome(run, event.to)
     case 'unheard':
       return links.tryRelay(run, event.peer)
     case 'removed':
@@ -170,6 +165,17 @@ function happened(run: Runtime, event: SessionEvent): void {
       break
   }
   run.ports.emit(event)
+}
+
+// What the parts have to say to who is new to us.
+function welcome(run: Runtime, those: readonly PeerId[]): void {
+  const { member, now, out } = run
+  for (const { part, state } of member.slots) {
+    for (const bytes of part.welcome?.(state) ?? []) {
+      for (const to of those) operations.inform(member.session, now, part.channel, to, bytes, out)
+    }
+  }
+  for (const to of those) operations.stand(member.session, now, to, out)
 }
 
 /** A datagram came. The bytes are valid only during the call. */
@@ -227,6 +233,8 @@ function useful(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
       return answer instanceof Uint8Array ? entrance.signed(run, job, answer) : undefined
     case 'verify':
       return callers.checked(run, job, answer === true)
+    case 'grant':
+      return granted(run, job, answer === true)
   }
 }
 

@@ -40,6 +40,7 @@ export function blank({ now }: Runtime, key: PeerKey | null, initiator: boolean)
     pathAt: now,
     probeAt: Infinity,
     relayUntil: -Infinity,
+    held: null,
     doubt: null,
     idleSince: Infinity,
   }
@@ -57,12 +58,16 @@ function takeNumber(run: Runtime, peer: Peer, inc: PeerId): void {
 
 /** Its link stands. */
 export function open(run: Runtime, peer: Peer, path: string): void {
-  const { member } = run
   peer.link = link.create(run.now, { keepaliveMs: KEEPALIVE_MS })
   peer.path = path
   peer.pathAt = run.now
-  link.setClockShift(peer.link, clock.timeAt(member.clock, run.now) - run.now)
+  link.setClockShift(peer.link, shiftOf(run))
   sending.note(run, peer)
+}
+
+/** Session time minus our own clock; NaN while we do not know it. */
+export function shiftOf({ member, now }: Runtime): Millis {
+  return member.clock.set ? clock.timeAt(member.clock, now) - now : NaN
 }
 
 /** Its link stands: parts and session hear of it. */

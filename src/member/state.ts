@@ -11,7 +11,7 @@ import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
 import { type Ciphers, KEY_BYTES, type Met } from '../ports.ts'
 import type { PeerKey, Seal, SealSink } from '../seal/state.ts'
 import type { Topology } from '../directory/messages.ts'
-import type { Join } from '../session/messages.ts'
+import type { Join, View } from '../session/messages.ts'
 import type { MemberKind } from '../replication/layouts.ts'
 import { RULES } from '../session/rules.ts'
 import * as session from '../session/state.ts'
@@ -93,6 +93,8 @@ export interface Peer {
   probeAt: Millis
   /** Until this instant no direct path is taken while the one through the hub works. */
   relayUntil: Millis
+  /** Its messages that wait until the hub's signature in its view is checked; null if none is. */
+  held: Uint8Array[] | null
   /** The system reported that nobody is there, and the peer was asked. */
   doubt: Doubt | null
   /** Since when this process does not want the link; Infinity while it does. */
@@ -128,12 +130,13 @@ export interface Slot {
   state: unknown
 }
 
-/** What waits for curves: our link key, our own JOIN, the JOIN of another, a handshake. */
+/** What waits for curves: our link key, JOINs, a handshake, a grant of the hub. */
 export type CurveJob =
   | { kind: 'key'; of: LinkKey }
   | { kind: 'seal'; of: Seal; job: number }
   | { kind: 'sign'; session: string; join: Omit<Join, 'signature'> }
   | { kind: 'verify'; of: Caller; join: Join }
+  | { kind: 'grant'; of: Peer; view: View }
 
 /** All that waits for curves, by number. */
 export interface CurveWork {
@@ -177,6 +180,8 @@ export interface Member {
   nextCaller: number
   /** Null if no hub has told us. */
   named: Named | null
+  /** By which the hub signs, as it says itself; null before it did. */
+  hubKey: Uint8Array | null
   /** The version of sealed links that the primary speaks, as somebody said; 0 for ours. */
   otherSeal: number
   slots: Slot[]
@@ -218,7 +223,7 @@ export interface MemberCounters {
   malformed: number
   /** Datagrams before we are in a session. */
   stray: number
-  /** JOINs that the player's key did not sign, or of another link key than that of the link. */
+  /** Views without the hub's signature; JOINs without their player's, or of another link key. */
   forged: number
   /** JOINs that were dropped, for too many were being checked. */
   unchecked: number
@@ -291,6 +296,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     callers: new Map(),
     nextCaller: 1,
     named: null,
+    hubKey: null,
     otherSeal: 0,
     slots,
     loopback: [],

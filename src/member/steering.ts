@@ -2,30 +2,56 @@
 
 import * as clock from '../link/clock.ts'
 import * as link from '../link/link.ts'
-import type { PeerId } from '../machine.ts'
-import { isRelayed } from '../seal/addresses.ts'
-import type { Peer, Runtime } from './state.ts'
+import type { Millis, PeerId } from '../machine.ts'
+import { shiftOf } from './peers.ts'
+import type { Runtime } from './state.ts'
+
+/** A primary that nobody tells the time for so long takes the best that it has for it. */
+export const UNTOLD_MS: Millis = 2_000
 
 /** Takes the offset of whoever leads, as its link has measured it. */
 export function steerClock(run: Runtime): void {
   const { member, now } = run
-  const { primary, members } = member.session.client.view
-  const led = member.peers.get(primary === member.session.me ? elder(run) : primary)
-  const offset = led?.link && mayTell(run, led) ? link.offset(led.link) : null
+  const { set } = member.clock
+  const { primary } = member.session.client.view
+  const leads = primary === member.session.me
+  const offset = leads ? asLeader(run) : ofLeader(run, primary)
   if (offset !== null) clock.steer(member.clock, now, offset)
-  else if (members.length === 1) member.clock.set = true
+  if (set === member.clock.set) return
+  // From now on we answer who asks us.
+  for (const peer of member.peers.values()) {
+    if (peer.link) link.setClockShift(peer.link, shiftOf(run))
+  }
 }
 
-// On a stream one way may take longer than the other by as much as a loss costs there. So whoever
-// can be reached directly, too, is waited for until it is, or was measured several times.
-function mayTell({ member }: Runtime, { path, paths, link: own }: Peer): boolean {
-  const isBest = !isRelayed(path) || paths.length === 1
-  return member.clock.set || isBest || link.isMeasured(own!)
+// One way may take longer than the other: on a stream by as much as a loss costs there, and while
+// the two ends take different paths. So the first offset is one that cannot be far wrong.
+function ofLeader({ member }: Runtime, primary: PeerId): Millis | null {
+  const own = member.peers.get(primary)?.link
+  const offset = own ? link.offset(own) : null
+  if (offset === null || member.clock.set || link.isMeasured(own!)) return offset
+  member.clock.rough = offset
+  return null
 }
 
-// Whoever leads before it heard what time it is takes it from the oldest.
-function elder({ member }: Runtime): PeerId {
-  if (member.clock.set) return 0
+// Whoever leads must say what time it is: if it does not know, it takes the first that it hears
+// from the oldest, else what it heard of who led before, else its own clock.
+function asLeader(run: Runtime): Millis | null {
+  const { clock: own, peers } = run.member
+  if (own.set) return null
+  const elder = peers.get(elderOf(run))
+  if (elder) return link.offset(elder.link!)
+  return isUntold(run) ? (own.rough ?? 0) : null
+}
+
+function isUntold({ member, now }: Runtime): boolean {
+  const { client, server } = member.session
+  return (
+    client.view.members.length === 1 || ('lead' in server && now - server.lead.since > UNTOLD_MS)
+  )
+}
+
+function elderOf({ member }: Runtime): PeerId {
   const known = [...member.peers.values()].filter(
     (peer) => peer.link && link.offset(peer.link) !== null,
   )

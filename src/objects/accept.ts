@@ -246,7 +246,7 @@ export type Stand = Pick<
 export function stand(turn: Turn, replica: Replica, said: Stand): void {
   const { objects, now, out } = turn
   const seen = isSeen(replica)
-  const before = replica.owner
+  const { owner: before, former: awaited } = replica
   const mine = !replica.dead && before === objects.me
   const lost = mine && said.owner !== objects.me ? replica.fields : null
   if (replica.dead) tally(objects, replica, 1)
@@ -263,7 +263,10 @@ export function stand(turn: Turn, replica: Replica, said: Stand): void {
   const { key } = replica
   if (!seen) return out.emit({ kind: 'object-came', key })
   out.emit({ kind: 'object-changed', key, mask: ALL, ages: null })
-  if (before !== owner) out.emit({ kind: 'object-owner', key, before, lost })
+  // Who only keeps it may be the same, and not keep it for the same player any more.
+  if (before !== owner || awaited !== former) {
+    out.emit({ kind: 'object-owner', key, before, lost })
+  }
 }
 
 // When a whole state arrives, every field may have changed.

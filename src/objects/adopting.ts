@@ -71,8 +71,8 @@ export function takeOrphan(turn: Turn, from: PeerId, said: Said): void {
   }
 }
 
-// In a mesh a grantee that left may have taken the object and hidden it from whom it may not see it:
-// that member knows the version, but neither its owner nor its state (T76).
+// In a mesh a grantee that left may have taken the object and hidden it from a member that may not
+// see it: that member knows the version, but neither its owner nor its state (T76).
 function hidTaken({ objects }: Turn, said: Said, known: Replica): boolean {
   if (!objects.mesh || said.owner !== 0 || said.dead || known.dead) return false
   return (objects.grants.get(said.key) ?? []).some(({ version, to }) => {

@@ -264,7 +264,10 @@ export type ObjectEvent =
   | { kind: 'object-went'; key: number }
   /** There was no room for an object that we made: it ends. */
   | { kind: 'object-refused'; key: number; why: 'full' | 'quota' }
-  /** Another member owns the object now; `lost`: our changes that nobody else has seen, or null. */
+  /**
+   * Another member owns the object now, or keeps it for another player; `lost`: our changes that
+   * nobody else has seen, or null.
+   */
   | { kind: 'object-owner'; key: number; before: PeerId; lost: Quantised | null }
   | { kind: 'object-asked'; key: number; by: PeerId; request: number }
   /** `by`: who has the object, was first or declined; 0 for nobody. */

@@ -58,7 +58,7 @@ export function world(options: WorldOptions): SessionWorld {
   }
   let count = 0
   sim.node('hub', (node) => {
-    const started = new HubServer(node.loop, node.store)
+    const started = new HubServer(node.loop, node.store, { curves: toyCurves })
     hub = started
     node.listen(HUB_URL, (stream) => started.accept(stream))
   })

@@ -31,18 +31,23 @@ export const TELL_AGAIN_MS: Millis = 3_000
 /** How often the hub is asked for the register while we lack a primary. */
 export const ASK_MS: Millis = 1_000
 
-/** Takes a full view; one with a larger epoch is TAKE_OVER (T41, T42). */
+/**
+ * Takes a full view; one with a larger epoch is TAKE_OVER (T41, T42).
+ *
+ * @param granted  the hub signed that its sender leads
+ */
 export function takeView(
   session: Session,
   now: Millis,
   from: PeerId,
   view: View,
   out: SessionOut,
+  granted: boolean = false,
 ): void {
   const { view: known } = session.client
   const newer = view.epoch > known.epoch || (view.epoch === known.epoch && view.mv >= known.mv)
   if (view.primary !== from || !newer || view.epoch > EPOCH_MAX) return
-  if (mayLead(session, from)) follow(session, now, view, null, out)
+  if (granted || mayLead(session, from)) follow(session, now, view, null, out)
 }
 
 /** One member came or left. If a change is missing before this one, asks for the full view. */

@@ -13,7 +13,7 @@
 import * as commit from '../replication/log.ts'
 import type { Millis } from '../machine.ts'
 import type { Register } from '../directory/messages.ts'
-import { become, releaseAll } from './output.ts'
+import { become, grantFor, releaseAll } from './output.ts'
 import { record } from './replicate.ts'
 import { attempt } from './attempts.ts'
 import { blank, type Session, type SessionOut } from './state.ts'
@@ -64,6 +64,7 @@ export function proceed(session: Session, now: Millis, out: SessionOut): void {
 export function stepDown(session: Session, now: Millis, register: Register, out: SessionOut): void {
   releaseAll(session, now, out)
   session.client.handedAt = now
-  out.send(register.primary, { kind: 'stepDown', epoch: register.epoch })
+  const { epoch } = register
+  out.send(register.primary, { kind: 'stepDown', epoch, grant: grantFor(session, epoch) })
   become(session, now, 'given', { ...blank(), incoming: null }, out)
 }

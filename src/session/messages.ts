@@ -57,6 +57,8 @@ const view = record({
   primary: inc,
   backup: inc,
   members: list(memberLayout, MEMBERS_MAX),
+  /** The hub's signature that the primary leads since that epoch; null if it has none. */
+  grant: maybe(fixed(SIGNATURE_BYTES)),
 })
 /** The members of a session, and who of them serves. */
 export type View = ValueOf<typeof view>
@@ -90,7 +92,7 @@ export const peerLayout = message({
   leave: [9, record({})],
   resync: [10, record({})],
   /** The register names you as primary since this epoch: I handed over. */
-  stepDown: [11, record({ epoch })],
+  stepDown: [11, record({ epoch, grant: maybe(fixed(SIGNATURE_BYTES)) })],
   /**
    * An operation changed a part: entry `index` of the log, made by operation `seq` of that player.
    */

@@ -151,12 +151,18 @@ export function tellHub(session: Session, out: SessionOut): void {
   out.hub({ kind: 'members', session: session.id, members })
 }
 
+/** The hub's signature to who leads since that epoch; null if we do not have it. */
+export function grantFor({ grant }: Session, epoch: number): Uint8Array | null {
+  return grant?.epoch === epoch ? grant.bytes : null
+}
+
 /** The view as it is published to the members. */
 export function viewOf(session: Session): View {
   const { server } = session
   const backup = server.role === 'backedup' || server.role === 'dropping' ? server.backup : 0
   const members = [...server.published.values()]
-  return { epoch: server.epoch, mv: server.publishedMv, primary: session.me, backup, members }
+  const { epoch, publishedMv: mv } = server
+  return { epoch, mv, primary: session.me, backup, members, grant: grantFor(session, epoch) }
 }
 
 /** Sends the full view to one member. */

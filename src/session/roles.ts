@@ -188,11 +188,12 @@ export function handed(
   session: Session,
   now: Millis,
   from: PeerId,
-  epoch: number,
+  { epoch, grant }: PeerMessage & { kind: 'stepDown' },
   out: SessionOut,
 ): void {
   const { server } = session
   if (server.role !== 'backup' || from !== server.primary || epoch !== server.epoch + 1) return
+  if (grant) session.grant = { epoch, bytes: grant }
   adopt(session, now, { epoch, primary: session.me, backup: 0 }, out)
 }
 

@@ -27,6 +27,8 @@ export const REFRESH_MS: Millis = 1_000
 /** See REFRESH_MS. */
 export const REFRESHES_MAX = 8
 
+export { takeView } from './client.ts'
+
 /** A message of another member, or of ourselves, on the reliable stream. */
 export function receive(
   session: Session,
@@ -56,7 +58,7 @@ export function receive(
     case 'resync':
       return refresh(session, now, from, out)
     case 'stepDown':
-      return roles.handed(session, now, from, message.epoch, out)
+      return roles.handed(session, now, from, message, out)
     case 'news':
       return client.takeNews(session, from, message, out)
     case 'standing':
@@ -116,11 +118,13 @@ export function hubSaid(session: Session, now: Millis, message: FromHub, out: Se
   switch (message.kind) {
     case 'register':
       if (message.session !== session.id) return
+      keepGrant(session, message)
       roles.adopt(session, now, message.register, out)
       if (!message.ok) recovery.refused(session, now, message.request, out)
       return
     case 'attached':
       for (const [peer, seen] of session.watches) seen.gone = !message.present.includes(peer)
+      keepGrant(session, message)
       return roles.adopt(session, now, message.register, out)
     case 'present': {
       const seen = session.watches.get(message.inc)
@@ -137,6 +141,14 @@ export function hubSaid(session: Session, now: Millis, message: FromHub, out: Se
       // The other messages answer questions of the layer above.
       return
   }
+}
+
+/** The hub signed who leads. */
+export function keepGrant(
+  session: Session,
+  { register, leader }: Pick<FromHub & { kind: 'register' }, 'register' | 'leader'>,
+): void {
+  if (leader) session.grant = { epoch: register.epoch, bytes: leader.grant }
 }
 
 /**

@@ -240,6 +240,8 @@ export interface Session {
   topology: Topology
   /** The options that the session's founder set for all, from the register. */
   terms: string
+  /** What the hub signed last of who leads, and since which epoch; null before it did. */
+  grant: { epoch: number; bytes: Uint8Array } | null
   server: Server
   client: Client
   watches: Map<PeerId, FailureDetector>
@@ -342,9 +344,10 @@ export function create(now: Millis, options: SessionOptions): Session {
     hosts: options.hosts ?? false,
     topology: 'star',
     terms: '',
+    grant: null,
     server: idleServer(),
     client: {
-      view: { epoch: 0, mv: 0, primary: 0, backup: 0, members: [] },
+      view: { epoch: 0, mv: 0, primary: 0, backup: 0, members: [], grant: null },
       lost: false,
       lostAt: now,
       handedAt: -Infinity,

@@ -78,9 +78,7 @@ export const toyCiphers: Ciphers = {
 }
 
 /** Toys, not curves: a point times a secret is their product. Whoever can divide wins. */
-export const toyCurves: Omit<Curves, 'agree'> & {
-  agree(secret: Uint8Array, point: Uint8Array): Uint8Array | null
-} = {
+export const toyCurves = {
   name: 'toy',
   agree: (secret, point) => {
     const product = new Uint8Array(KEY_BYTES)
@@ -100,7 +98,7 @@ export const toyCurves: Omit<Curves, 'agree'> & {
     const wanted = signature(signer, message)
     return wanted.every((byte, at) => byte === signed[at])
   },
-}
+} satisfies Curves
 
 // The point that public keys are made from has one byte, and a product needs all words.
 function wordOf(view: DataView, point: Uint8Array, at: number): number {

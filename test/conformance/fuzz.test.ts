@@ -1,5 +1,6 @@
 // Goal: random bytes into every socket harm nobody.
 // Method: a hub and two Node members of one process, on real sockets.
+import { nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -42,7 +43,7 @@ interface Place {
 async function startPlace(): Promise<Place> {
   const folder = mkdtempSync(joinPath(tmpdir(), 'holdfast-fuzz-'))
   const store = openSqliteStore(joinPath(folder, 'hub.db'))
-  const hub = new HubServer(createNodeLoop(), store)
+  const hub = new HubServer(createNodeLoop(), store, { curves: nodeCurves })
   const site = siteOf({
     shelves: [],
     health: () => ({ ok: true }),

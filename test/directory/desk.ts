@@ -5,16 +5,29 @@ import type { Hub, HubOut } from '../../src/directory/hub.ts'
 import {
   type FromHub,
   fromHub,
+  grantOf,
   HUB_VERSION,
+  type Leader,
   type Listed,
   type ToHub,
   toHub,
 } from '../../src/directory/messages.ts'
 import { recordOf, restore } from '../../src/directory/register.ts'
 import { KEY_BYTES } from '../../src/ports.ts'
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameKnock, frameMessage, readFrame } from '../../src/wire/relay.ts'
+
+const SEED = new Uint8Array(KEY_BYTES).fill(99)
+/** By which what the hub signs is checked. */
+export const HUB_KEY: Uint8Array = toyCurves.signer(SEED)
+
+/** What the hub tells of who leads. */
+export function leaderOf(session: string, epoch: number, id: number): Leader {
+  const link = linkOf(id)
+  return { link, grant: toyCurves.sign(SEED, grantOf({ session, epoch, primary: id, link })) }
+}
 
 /** The secret of a process of the tests. */
 export function secretOf(id: number): Uint8Array {
@@ -54,7 +67,7 @@ export class Desk {
   readonly closed = new Map<number, string>()
   readonly relayed: { to: number; from: number; bytes: Uint8Array }[] = []
   readonly knocked: { to: number; caller: number; bytes: Uint8Array }[] = []
-  hub: Hub = hub.create(0, 1)
+  hub: Hub = hub.create(0, 1, HUB_KEY)
   /** Sessions whose records the disk has not taken yet. */
   readonly owed = new Set<string>()
   /** Whether what is said is on disk before the next word; else `write` does it. */
@@ -67,6 +80,7 @@ export class Desk {
     send: (connection, bytes) => this.#hear(connection, bytes),
     relay: (to, from, bytes) => void this.relayed.push({ to, from, bytes: bytes.slice() }),
     knock: (to, caller, bytes) => void this.knocked.push({ to, caller, bytes: bytes.slice() }),
+    sign: (message) => toyCurves.sign(SEED, message),
     record: (session) => void this.owed.add(session),
     close: (connection, why) => {
       this.ear?.closed(connection, why)
@@ -137,7 +151,7 @@ export class Desk {
 
   /** SIGKILL and a start from disk: all streams are gone. */
   restart(): void {
-    this.hub = hub.create(this.now, this.hub.boot + 1)
+    this.hub = hub.create(this.now, this.hub.boot + 1, HUB_KEY)
     for (const bytes of this.disk.values()) restore(this.hub.directory, this.now, bytes)
   }
 

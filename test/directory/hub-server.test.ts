@@ -1,5 +1,6 @@
 // Goal: an error that nobody expected, in the hub's own code, costs the stream that met it.
 // Method: the loop around the hub with streams by hand, and a register that throws for one name.
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { expect, test } from 'vitest'
 import { HubServer } from '../../src/runtime/hub/hub-server.ts'
 import { createMemoryStore } from '../../src/drivers/store/memory.ts'
@@ -56,6 +57,7 @@ class Caller implements Stream {
 test('a bug of the hub costs the stream that met it, is counted and reported (SE-1)', () => {
   const reports: string[] = []
   const server = new HubServer(still, createMemoryStore(), {
+    curves: toyCurves,
     report: (error, where) => reports.push(`${where}: ${String(error)}`),
   })
   const { rows } = server.hub.directory

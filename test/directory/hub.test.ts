@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Why } from '../../src/directory/messages.ts'
 import { LIST_MAX } from '../../src/directory/sessions.ts'
 import { add, ASK_MS, kept, RECOVER_MS, recordOf } from '../../src/directory/register.ts'
-import { Desk, linkOf, listed, proof } from './desk.ts'
+import { Desk, leaderOf, listed, proof } from './desk.ts'
 
 function change(
   session: string,
@@ -77,7 +77,7 @@ describe('the directory', () => {
       session: id,
       ok: true,
       register,
-      link: linkOf(1),
+      leader: leaderOf(id, 2, 1),
     })
     expect(desk.heard.get(two!)!.slice(heard)).toMatchObject([{ request: 0, register }])
     desk.restart()

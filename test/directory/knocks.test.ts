@@ -3,15 +3,15 @@
 // Method: the hub's machine with streams by hand.
 import { expect, test } from 'vitest'
 import { frameKnock } from '../../src/wire/relay.ts'
-import { Desk, linkOf } from './desk.ts'
+import { Desk, leaderOf } from './desk.ts'
 
 test('T14: who is no member yet reaches the primary, and the primary answers', () => {
   const desk = new Desk()
-  const { streams } = desk.session(2)
+  const { id, streams } = desk.session(2)
   const [primary] = streams as [number]
   const stranger = desk.open()
   const found = desk.add(stranger, 'main', 9)
-  expect(found).toMatchObject([{ kind: 'added', created: false, link: linkOf(1) }])
+  expect(found).toMatchObject([{ kind: 'added', created: false, leader: leaderOf(id, 1, 1) }])
   desk.knock(stranger, Uint8Array.of(1))
   desk.bytes(primary, frameKnock(stranger, Uint8Array.of(2)))
   expect(desk.knocked).toEqual([

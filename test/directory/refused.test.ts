@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import * as hub from '../../src/directory/hub.ts'
 import type { FromHub } from '../../src/directory/messages.ts'
 import * as register from '../../src/directory/register.ts'
-import { Desk, listed } from './desk.ts'
+import { Desk, HUB_KEY, listed } from './desk.ts'
 
 const WISH: register.Wish = {
   game: 'g',
@@ -23,7 +23,7 @@ function ask(desk: Desk, wish: Partial<register.Wish>): FromHub[] {
 
 test('who wants a game that this hub has not is told which it has (PR-2)', () => {
   const desk = new Desk()
-  desk.hub = hub.create(0, 1, new Set(['chess', 'go']))
+  desk.hub = hub.create(0, 1, HUB_KEY, new Set(['chess', 'go']))
   const why = 'no game "g" on this hub: it has chess, go'
   expect(ask(desk, {})).toEqual([{ kind: 'refused', request: 3, why }])
   expect(ask(desk, { game: 'go' })).toMatchObject([{ kind: 'added', created: true }])

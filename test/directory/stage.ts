@@ -37,7 +37,7 @@ export class Stage {
       },
       heard: (connection, message) => {
         if (message.kind === 'added') this.#session = message.entry.session
-        if (message.kind !== 'welcome')
+        if (message.kind !== 'welcome' && message.kind !== 'signs')
           this.#tell('hub', `-> ${this.#nameOf(connection)}  ${this.#brief(message)}`)
       },
       closed: (connection, why) => this.#tell('hub', `closes ${this.#nameOf(connection)}: ${why}`),

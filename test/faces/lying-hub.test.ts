@@ -74,8 +74,9 @@ class Liar {
 
   #misnamed(bytes: Uint8Array, inner: Uint8Array): Uint8Array {
     const said = decode(fromHub, inner)
-    if (this.key === null || !said || !('link' in said)) return bytes
-    return frameMessage(encode(fromHub, { ...said, link: this.key }))
+    if (this.key === null || !said || !('leader' in said)) return bytes
+    const leader = { link: this.key, grant: new Uint8Array(64) }
+    return frameMessage(encode(fromHub, { ...said, leader }))
   }
 }
 

@@ -39,6 +39,10 @@ export function noise(chaos: Prng, max: number): Uint8Array {
   return bytes
 }
 
+function signatureOrNone(chaos: Prng): Uint8Array | null {
+  return chance(chaos, 0.5) ? Uint8Array.of(...linkKey(chaos), ...linkKey(chaos)) : null
+}
+
 function linkKey(chaos: Prng): Uint8Array {
   return Uint8Array.of(...hash(chaos), ...hash(chaos))
 }
@@ -100,8 +104,9 @@ export function lie(chaos: Prng, known: Knowledge, me: number): PeerMessage {
   switch (below(chaos, 10)) {
     case 0: {
       const primary = chance(chaos, 0.7) ? me : n()
-      const view = { epoch: n(), mv: n(), primary, backup: n(), members: members(chaos, known) }
-      return { kind: 'view', view }
+      const grant = signatureOrNone(chaos)
+      const who = { primary, backup: n(), members: members(chaos, known), grant }
+      return { kind: 'view', view: { epoch: n(), mv: n(), ...who } }
     }
     case 1: {
       const add = chance(chaos, 0.5) ? member(chaos, known) : null
@@ -120,12 +125,7 @@ export function lie(chaos: Prng, known: Knowledge, me: number): PeerMessage {
     case 5:
       return { kind: 'acknowledge', epoch: n(), length: n() }
     case 6:
-      return {
-        kind: 'operation',
-        seq: n(),
-        part: pick(chaos, [0, 4, 5, 6, 255]),
-        body: noise(chaos, 60),
-      }
+      return { kind: 'operation', seq: n(), part: partOf(chaos), body: noise(chaos, 60) }
     case 7:
       return { kind: 'done', seq: n(), outcome: noise(chaos, 60) }
     case 8:
@@ -135,11 +135,15 @@ export function lie(chaos: Prng, known: Knowledge, me: number): PeerMessage {
   }
 }
 
+function partOf(chaos: Prng): number {
+  return pick(chaos, [0, 4, 5, 6, 255])
+}
+
 function lieOfRecovery(chaos: Prng, n: () => number): PeerMessage {
   const seqs = Array.from({ length: below(chaos, 4) }, () => ({ player: n(), seq: n() }))
-  const part = pick(chaos, [0, 4, 5, 6, 255])
+  const part = partOf(chaos)
   const lies: PeerMessage[] = [
-    { kind: 'stepDown', epoch: n() },
+    { kind: 'stepDown', epoch: n(), grant: signatureOrNone(chaos) },
     { kind: 'news', index: n(), player: n(), seq: n(), part, bytes: noise(chaos, 60) },
     { kind: 'standing', index: n(), seqs },
     { kind: 'askPromise', at: n() },

@@ -12,6 +12,7 @@ import {
   type ToHub,
   toHub,
 } from '../../src/directory/messages.ts'
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameKnock, frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
@@ -51,7 +52,7 @@ const WISH = { ...ROOM, recovers: true, topology: 'star', terms: '' } as const
 /** A hub with the session of two members, both attached. */
 export function desk(seed: number): Desk {
   const made: Desk = {
-    hub: hub.create(0, 7),
+    hub: hub.create(0, 7, toyCurves.signer(LINK)),
     out: null as unknown as HubOut,
     now: 0,
     chaos: fork(chaosOf(seed), 'hub'),
@@ -104,6 +105,7 @@ function outOf(made: Desk): HubOut {
     },
     relay: (to, from) => void made.relayed.push({ to, from }),
     knock: (to, caller, [first]) => void made.knocked.push({ to, caller, first: first! }),
+    sign: (message) => toyCurves.sign(LINK, message),
     record: (session) => void made.owed.add(session),
     close: (stream) => {
       made.bad.delete(stream)

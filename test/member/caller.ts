@@ -83,7 +83,7 @@ export class Caller {
     }
     if (message?.kind !== 'added') return
     const { session, register } = message.entry
-    this.#primary = { inc: register.primary, key: machine.nameOf(message.link!) }
+    this.#primary = { inc: register.primary, key: machine.nameOf(message.leader!.link) }
     const keys = { secret: this.#secret, point: this.point, seed: this.#secret }
     this.#seal = machine.create(this.#now, { ciphers: this.#ciphers, session, ...keys })
   }

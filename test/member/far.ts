@@ -43,10 +43,10 @@ export class Far {
     this.#do(now, (out) => void machine.send(this.seal, now, key, text, out))
   }
 
-  /** Says a message on a link that begins with it. */
-  begins(now: number, key: string, message: Uint8Array): void {
+  /** Says messages, in one packet, on a link that begins with them. */
+  begins(now: number, key: string, ...messages: Uint8Array[]): void {
     const open = link.create(now, { keepaliveMs: 10_000 })
-    link.send(open, now, message)
+    for (const message of messages) link.send(open, now, message)
     link.flush(open, now, {
       packet: (bytes) => this.says(now, key, bytes),
       write: () => link.NOTHING_WAITS,

@@ -27,7 +27,9 @@ import {
 import {
   type FromHub,
   fromHub,
+  grantOf,
   HUB_VERSION,
+  type Leader,
   toHub,
   type Topology,
 } from '../../src/directory/messages.ts'
@@ -38,6 +40,7 @@ import { decode, encode } from '../../src/wire/layout.ts'
 const SESSION = 's'
 const STANDARD = standardOf()
 const DOOR = knocking(0)
+const HUB_SEED = new Uint8Array(32).fill(99)
 
 /** A member of a session that others opened; it is `inc` of as many, and 1 serves. */
 export class Hand {
@@ -66,28 +69,28 @@ export class Hand {
     const register = { epoch: 1, primary: 1, backup }
     member.hubOpened(this.run, 0)
     this.hears({ kind: 'welcome', version: HUB_VERSION, boot: 1 })
+    this.hears({ kind: 'signs', key: toyCurves.signer(HUB_SEED) })
     const entry = {
-      session: SESSION,
-      game: 'g',
-      room: 'r',
+      ...{ session: SESSION, game: 'g', room: 'r' },
       register,
       players: members,
       playersMax: 8,
     }
     const more = { standing: 'open', topology, terms: '' } as const
-    const found = { request: 1, created: false, entry: { ...entry, ...more } }
-    const link = this.pointOf(1)
-    this.hears({ kind: 'added', ...found, link })
+    const leader = this.leaderAs(1, 1)
+    const found = { request: 1, created: false, entry: { ...entry, ...more }, leader }
+    this.hears({ kind: 'added', ...found })
     const view = {
       epoch: 1,
       mv: members,
       primary: 1,
       backup,
       members: Array.from({ length: members }, (_, at) => shownAs(at + 1)),
+      grant: leader.grant,
     }
     this.#comeIn({ kind: 'joined', inc, player: inc, lastSeq: 0, view })
     const present = view.members.map((one) => one.inc)
-    this.hears({ kind: 'attached', request: 2, session: SESSION, register, link, present })
+    this.hears({ kind: 'attached', request: 2, session: SESSION, register, leader, present })
   }
 
   // The link with who lets it in is lost as soon as it is in, so that its tests see links begin.
@@ -102,6 +105,13 @@ export class Hand {
     this.#carry(far, DOOR)
     peers.forget(this.run, this.peer(1))
     this.sent.length = 0
+  }
+
+  /** What the hub says of who leads. */
+  leaderAs(inc: PeerId, epoch: number, keyOf: PeerId = inc): Leader {
+    const link = this.pointOf(keyOf)
+    const message = grantOf({ session: SESSION, epoch, primary: inc, link })
+    return { link, grant: toyCurves.sign(HUB_SEED, message) }
   }
 
   /** The link key of the member with that number. */
@@ -178,10 +188,10 @@ export class Hand {
     this.#carry(far, from)
   }
 
-  /** The peer says a message, on a link that begins with it. */
-  tells(inc: PeerId, from: string, message: Uint8Array): void {
+  /** The peer says messages, on a link that begins with them. */
+  tells(inc: PeerId, from: string, ...messages: Uint8Array[]): void {
     const far = this.far(inc)
-    far.begins(this.now, seal.nameOf(this.run.member.linkKey.point!), message)
+    far.begins(this.now, seal.nameOf(this.run.member.linkKey.point!), ...messages)
     this.#carry(far, from)
   }
 
@@ -198,7 +208,9 @@ export class Hand {
 
 function answerOf(question: CurveQuestion): CurveAnswer {
   if (question.kind === 'sign') return new Uint8Array(SIGNATURE_BYTES)
-  if (question.kind === 'verify') return true
+  if (question.kind === 'verify') {
+    return toyCurves.verify(question.key, question.message, question.signature)
+  }
   return question.pairs.map(([secret, point]) => toyCurves.agree(secret, point))
 }
 

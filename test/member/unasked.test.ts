@@ -23,9 +23,9 @@ test('T13: who is in a session founds none, and comes into no other, unasked (AP
     ...{ session: 'other', game: 'g', room: 'r', register: REGISTER, players: 1, playersMax: 8 },
     ...({ standing: 'open', topology: 'mesh', terms: '' } as const),
   }
-  const link = hand.pointOf(3)
+  const leader = hand.leaderAs(3, 9)
   for (const created of [true, false])
-    hand.hears({ kind: 'added', request: 1, created, entry, link })
+    hand.hears({ kind: 'added', request: 1, created, entry, leader })
   hand.pass(50)
   hand.link(1, 'relay:1')
   const { view } = hand.run.member.session.client
@@ -37,8 +37,8 @@ test('T13: who is in a session founds none, and comes into no other, unasked (AP
 test('T23: what is told of another session names nobody in ours (AP-19)', () => {
   const hand = new Hand(2, 3, 'star')
   const before = stands(hand)
-  const link = hand.pointOf(3)
-  const other = { request: 2, session: 'other', register: REGISTER, link } as const
+  const leader = hand.leaderAs(3, 9)
+  const other = { request: 2, session: 'other', register: REGISTER, leader } as const
   hand.hears({ kind: 'register', ok: true, ...other })
   hand.hears({ kind: 'attached', present: [2, 3], ...other })
   expect(stands(hand)).toEqual(before)

@@ -125,12 +125,13 @@ describe.each([
     expect(look(crew, 9, key)).toBe('gone v1.2')
   })
 
-  test('or stays for good, and waits for nobody any more', () => {
+  test('or stays for good, and waits for nobody any more, as all are told', () => {
     const { crew, key } = four(KEEP, mesh)
     lose(crew, A)
     settle(crew)
     pass(crew, GRACE_MS + 2_000)
     expect(looks(crew, key)).toEqual(['1 v1.2 1,1'])
+    expect(told(crew, C, 'object-owner')).toMatchObject([{ before: A }, { before: HOST }])
     comeBack(crew, 9, A)
     expect(looks(crew, key)).toEqual(['1 v1.2 1,1'])
   })

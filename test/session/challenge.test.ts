@@ -33,7 +33,7 @@ const challenge = (epoch: number): FromHub => {
 const alive = (request: number): FromHub => ({ kind: 'alive', session: SESSION_ID, request })
 const granted = (epoch: number): FromHub => {
   const register = { epoch, primary: 2, backup: 0 }
-  return { kind: 'register', session: SESSION_ID, request: 0, ok: true, register, link: null }
+  return { kind: 'register', session: SESSION_ID, request: 0, ok: true, register, leader: null }
 }
 
 /** It suspects its primary then. @returns the request that it sends */

@@ -117,7 +117,7 @@ describe('a role that is handed over', () => {
     machine.receive(own, 500, 1, { kind: 'confirm', epoch: 2 }, out)
     roles.suspect(own, 1_000, 1, out)
     const register = { epoch: 3, primary: 2, backup: 0 }
-    const more = { ok: true, register, link: null }
+    const more = { ok: true, register, leader: null }
     const said = { kind: 'register', request: 0, session: 's', ...more } as const
     machine.hubSaid(own, 4_000, said, out)
     expect(own.server.role).toBe('alone')
@@ -131,7 +131,7 @@ describe('what a client believes', () => {
     const own = fresh(2, null).session
     own.me = 3
     const members = [...one.session.server.published.values()]
-    const view = { epoch: 2, mv: 3, primary: 1, backup: 2, members }
+    const view = { epoch: 2, mv: 3, primary: 1, backup: 2, members, grant: null }
     client.follow(own, 0, view, null, listening().out)
     return own
   }

@@ -38,7 +38,8 @@ function membersOf(one: One): Member[] {
 function third(): { own: Session; view: View } {
   const own = fresh(2, null).session
   own.me = 3
-  const view = { epoch: 2, mv: 3, primary: 1, backup: 2, members: membersOf(primary()) }
+  const members = membersOf(primary())
+  const view = { epoch: 2, mv: 3, primary: 1, backup: 2, members, grant: null }
   client.follow(own, 0, view, null, listening().out)
   return { own, view }
 }
@@ -231,7 +232,7 @@ describe('roles', () => {
     const changes = () => asked.filter(({ kind }) => kind === 'change')
     expect([own.server.role, changes().length]).toEqual(['recovering', 1])
     const register = { epoch: 3, primary: 3, backup: 0 }
-    const more = { ok: true, register, link: null }
+    const more = { ok: true, register, leader: null }
     const said = { kind: 'register', request: 1, session: 's', ...more } as const
     machine.hubSaid(own, at, said, out)
     expect(own.server.role).toBe('alone')
@@ -254,7 +255,7 @@ describe('roles', () => {
     machine.hubSaid(
       own,
       at,
-      { kind: 'register', request: 1, session: 's', ok: true, register, link: null },
+      { kind: 'register', request: 1, session: 's', ok: true, register, leader: null },
       out,
     )
     const [before, { length }] = [own.server.log.entries.length, messages]

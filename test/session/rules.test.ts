@@ -116,7 +116,13 @@ describe('membership', () => {
     const { session } = fresh(1, null)
     session.me = 2
     const { members } = viewOf(new Primary(false))
-    client.follow(session, 0, { epoch: 1, mv: 3, primary: 1, backup: 0, members }, null, out)
+    client.follow(
+      session,
+      0,
+      { epoch: 1, mv: 3, primary: 1, backup: 0, members, grant: null },
+      null,
+      out,
+    )
     sent.length = 0
     const change = { kind: 'change', epoch: 1, add: null, remove: 3, why: 'left' } as const
     client.takeChange(session, 0, 1, { ...change, mv: 5 }, out)
@@ -129,7 +135,13 @@ describe('membership', () => {
     const { session } = fresh(1, null)
     session.me = 2
     const { members } = viewOf(new Primary(false))
-    client.follow(session, 0, { epoch: 1, mv: 3, primary: 1, backup: 0, members }, null, out)
+    client.follow(
+      session,
+      0,
+      { epoch: 1, mv: 3, primary: 1, backup: 0, members, grant: null },
+      null,
+      out,
+    )
     session.watches.set(1, watch.create(0, false))
     const lost = (now: number): boolean => {
       client.wake(session, now, out)
@@ -299,7 +311,13 @@ describe('deadlines', () => {
     const { session } = fresh(1, null)
     session.me = 2
     const { members } = viewOf(new Primary(false))
-    client.follow(session, 0, { epoch: 1, mv: 3, primary: 1, backup: 0, members }, null, out)
+    client.follow(
+      session,
+      0,
+      { epoch: 1, mv: 3, primary: 1, backup: 0, members, grant: null },
+      null,
+      out,
+    )
     machine.hubSaid(session, 0, register(2, 7), out)
     expect(machine.wanted(session)).toEqual([1, 7])
   })
@@ -312,6 +330,6 @@ function register(epoch: number, primary: number) {
     session: 's',
     ok: true,
     register: { epoch, primary, backup: 0 },
-    link: null,
+    leader: null,
   } as const
 }

@@ -234,7 +234,7 @@ export class Stage {
 
   #answer(to: PeerId, request: number, ok: boolean): void {
     const known = { ...register.find(this.#directory, ID)!.entry.register }
-    this.#fromHub(to, { kind: 'register', request, session: ID, ok, register: known, link: null })
+    this.#fromHub(to, { kind: 'register', request, session: ID, ok, register: known, leader: null })
   }
 
   #joined(asker: number, answer: Joined): void {

@@ -20,7 +20,14 @@ const longest = (inc: number): Member => ({
 test('the view of a full session with the longest names and addresses fits one message', () => {
   const incs = Array.from({ length: MEMBERS_MAX }, (_, i) => 2_000_000 + i)
   const members = incs.map(longest)
-  const view: View = { epoch: 2 ** 21 - 1, mv: 2 ** 40, primary: 1, backup: 2, members }
+  const view: View = {
+    epoch: 2 ** 21 - 1,
+    mv: 2 ** 40,
+    primary: 1,
+    backup: 2,
+    members,
+    grant: new Uint8Array(64),
+  }
   expect(encode(peerLayout, { kind: 'view', view }).length + 1).toBeLessThan(MESSAGE_MAX)
   const joined = { kind: 'joined', inc: 1, player: 1, lastSeq: 2 ** 40, view } as const
   expect(encode(joinedLayout, joined).length + 1).toBeLessThan(MESSAGE_MAX)

@@ -58,7 +58,7 @@ test('T42: a member that says it leads, in 3 larger epochs, is followed by nobod
   for (const epoch of EPOCHS) {
     const said = ({ liar, good }: Scene): PeerMessage => {
       const { members } = good[0]!.session.client.view
-      const view = { epoch, mv: 99, primary: liar.inc, backup: 0, members }
+      const view = { epoch, mv: 99, primary: liar.inc, backup: 0, members, grant: null }
       return { kind: 'view', view }
     }
     expect(await lieToAll(said)).toEqual([])

@@ -12,7 +12,7 @@ import { differing, thawed } from './frozen.ts'
 const SEEDS = 40
 const SLICE = 20
 // One in which a primary is deposed: where takeovers are asked for, that is one seed in fifty.
-const DEPOSED = 50
+const DEPOSED = 62
 
 describe('seeded sessions', () => {
   const all = { missing: new Map<string, number>() }
@@ -83,9 +83,12 @@ describe('runs that failed', () => {
 })
 
 describe('planted bugs are found', () => {
-  const found = async (plant: 'ack-early' | 'take-without-cas' | 'dedup-not-replicated') => {
+  const found = async (
+    plant: 'ack-early' | 'take-without-cas' | 'dedup-not-replicated',
+    first = 1,
+  ): Promise<string> => {
     const wrong: string[] = []
-    for (let seed = 1; seed <= 60 && wrong.length === 0; seed++) {
+    for (let seed = first; seed < first + 60 && wrong.length === 0; seed++) {
       wrong.push(...(await run(draw(seed), plant)).wrong)
     }
     return wrong.join('\n')
@@ -96,7 +99,8 @@ describe('planted bugs are found', () => {
   })
 
   test('T78: an answer before the backup has it', async () => {
-    expect(await found('ack-early')).toMatch(/commit\./)
+    // It does harm where the primary loses its place.
+    expect(await found('ack-early', DEPOSED)).toMatch(/commit\./)
   })
 
   test('T80: numbers that are not replicated', async () => {

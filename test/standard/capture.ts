@@ -5,7 +5,7 @@
  */
 
 import type { GiveOutcome, TakeOutcome } from '../../src/faces/outcomes.ts'
-import { HubServer } from '../../src/runtime/hub/hub-server.ts'
+import { HubServer, SEED_RECORD } from '../../src/runtime/hub/hub-server.ts'
 import { joinIn, type JoinOptions } from '../../src/faces/join.ts'
 import type { Session } from '../../src/faces/session.ts'
 import type { SlotsHandle } from '../../src/faces/slots.ts'
@@ -204,13 +204,14 @@ export function open(topology: Topology, types: readonly Definition[] = TYPES_OF
     const store = {
       ...node.store,
       write: (...[changes, done]: Parameters<SimNode['store']['write']>) => {
-        for (const [, bytes] of changes) {
-          if (bytes) sent.push({ way: 'disk', node: node.name, bytes: bytes.slice() })
+        for (const [key, bytes] of changes) {
+          if (bytes && key !== SEED_RECORD)
+            sent.push({ way: 'disk', node: node.name, bytes: bytes.slice() })
         }
         node.store.write(changes, done)
       },
     }
-    const hub = new HubServer(node.loop, store)
+    const hub = new HubServer(node.loop, store, { curves: toyCurves })
     node.listen(HUB_URL, (stream) => hub.accept(stream))
   })
   const until = async (what: string, holds: () => boolean): Promise<void> => {

@@ -194,7 +194,14 @@ export function lonely(inc: PeerId, primary: Session, variant: SessionBug | null
   const members = [...primary.server.durable.members.values()]
   session.me = inc
   session.recovers = true
-  session.client.view = { epoch: 1, mv: members.length, primary: 1, backup: 0, members }
+  session.client.view = {
+    epoch: 1,
+    mv: members.length,
+    primary: 1,
+    backup: 0,
+    members,
+    grant: null,
+  }
   session.client.register = { epoch: 1, primary: 1, backup: 0 }
   session.client.lost = true
   session.client.lostAt = -Infinity
@@ -338,7 +345,7 @@ function settle(directory: Directory, now: Millis): void {
 
 function answer(scene: LeaseScene, to: PeerId, request: number, ok: boolean): void {
   const known = { ...registerOf(scene) }
-  const more = { ok, register: known, link: null }
+  const more = { ok, register: known, leader: null }
   const said = { kind: 'register', request, session: SESSION_ID, ...more } as const
   put(scene, { to, from: 'hub', said })
 }

@@ -161,7 +161,7 @@ function take(own: Session, input: Input, out: SessionOut): void {
 }
 
 function said(register: Register): FromHub {
-  return { kind: 'register', request: 0, session: SESSION_ID, ok: true, register, link: null }
+  return { kind: 'register', request: 0, session: SESSION_ID, ok: true, register, leader: null }
 }
 
 function wishOf(asker: number): Join {

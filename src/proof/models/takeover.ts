@@ -344,7 +344,7 @@ function tell(
   known: Register,
 ): void {
   if (at === 0 && !stands) return
-  const said = { kind: 'register', request, session: SESSION_ID, ok, link: null } as const
+  const said = { kind: 'register', request, session: SESSION_ID, ok, leader: null } as const
   down[at]!.push({ ...said, register: { ...known } })
 }
 

@@ -3,7 +3,8 @@
 import * as hub from '../../directory/hub.ts'
 import type { Hub, HubOut } from '../../directory/hub.ts'
 import { HoldfastError, type Millis } from '../../machine.ts'
-import type { Alarm, Loop, Store, Stream, StreamEvents } from '../../ports.ts'
+import { type Alarm, KEY_BYTES, type Loop, type Store } from '../../ports.ts'
+import type { Stream, StreamEvents } from '../../ports.ts'
 import { recordOf, restore } from '../../directory/register.ts'
 import { frameKnock, frameRelay } from '../../wire/relay.ts'
 
@@ -17,6 +18,9 @@ export const DISK_MS: Millis = 2_000
 const RETRY_MS: Millis = 250
 /** Most records of one write. */
 const RECORDS_MAX = 1_000
+
+/** Where the store has the seed of the hub's signing key; ids of sessions have no blank. */
+export const SEED_RECORD = 'the hub'
 
 /** Wraps the relay of datagrams to their targets; a test may lose or delay them. */
 export type Weather = (deliver: Relay) => Relay
@@ -42,6 +46,7 @@ export class HubServer {
   readonly hub: Hub
   readonly #loop: Loop
   readonly #store: Store
+  readonly #seed: Uint8Array
   readonly #report: Report
   readonly #streams = new Map<number, Stream>()
   readonly #out: HubOut
@@ -63,16 +68,17 @@ export class HubServer {
   constructor(
     loop: Loop,
     store: Store,
-    { weather = (deliver) => deliver, report = () => {}, games = null }: HubServerOptions = {},
+    { curves, weather = (deliver) => deliver, report = () => {}, games = null }: HubServerOptions,
   ) {
     this.#loop = loop
     this.#store = store
     this.#report = report
     const chance = loop.random(4)
     const boot = new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
-    this.hub = hub.create(loop.now(), boot, games)
+    this.#seed = seedOf(store, loop)
+    this.hub = hub.create(loop.now(), boot, curves.signer(this.#seed), games)
     for (const [key, bytes] of store.entries()) {
-      if (restore(this.hub.directory, loop.now(), bytes)) continue
+      if (key === SEED_RECORD || restore(this.hub.directory, loop.now(), bytes)) continue
       throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
     }
     this.#alarm = loop.alarm(() => this.#wake())
@@ -81,6 +87,7 @@ export class HubServer {
       send: (connection, bytes) => void this.#streams.get(connection)?.send(bytes),
       relay: weather((to, from, datagram) => this.#pass(to, frameRelay(from, datagram))),
       knock: (to, caller, datagram) => this.#pass(to, frameKnock(caller, datagram)),
+      sign: (message) => curves.sign(this.#seed, message),
       record: (session) => this.#record(session),
       close: (connection) => this.#close(connection),
     }
@@ -234,8 +241,29 @@ export class HubServer {
   }
 }
 
+// A hub signs with the same key over all its starts.
+function seedOf(store: Store, loop: Loop): Uint8Array {
+  for (const [key, bytes] of store.entries()) {
+    if (key !== SEED_RECORD) continue
+    if (bytes.length === KEY_BYTES) return bytes.slice()
+    const found = `${bytes.length} bytes`
+    throw new HoldfastError('store', `the seed of the hub's key has ${KEY_BYTES} bytes: ${found}`)
+  }
+  const seed = loop.random(KEY_BYTES)
+  // Where the disk does not take it now, it is another after the next start: members take that.
+  store.write([[SEED_RECORD, seed]], () => {})
+  return seed
+}
+
+/** Curves that make nobody wait. */
+export interface HubCurves {
+  signer(seed: Uint8Array): Uint8Array
+  sign(seed: Uint8Array, message: Uint8Array): Uint8Array
+}
+
 /** The options of a hub beside loop and store. */
 export interface HubServerOptions {
+  curves: HubCurves
   weather?: Weather | undefined
   report?: Report
   /** The only games that sessions may have; null for any. */
