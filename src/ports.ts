@@ -163,7 +163,7 @@ export interface Span {
   letters: Letter[]
 }
 
-/** The durable numbers of a mailbox for one other. */
+/** The durable numbers of a mailbox for one other, and the other's key. */
 export interface MailHead {
   peer: string
   /** The number of the last letter to it. */
@@ -183,6 +183,10 @@ export interface MailHead {
   /** The lives that posted the letters to the other, and those from it; the newest last. */
   ourLives: readonly Life[]
   theirLives: readonly Life[]
+  /** The public key that the other is known by; null before its first letter or ack. */
+  key: Uint8Array | null
+  /** The first of the keys that led to it, each of them signed by one before; null with `key`. */
+  root: Uint8Array | null
 }
 
 /** A durable change of a mailbox. */
@@ -197,6 +201,8 @@ export type MailChange =
     }
   | { kind: 'acked'; peer: string; n: number; bytes: number; digest: Uint8Array }
   | { kind: 'heard'; peer: string; n: number; life: Uint8Array; digest: Uint8Array }
+  /** The peer is known by that key from now on. */
+  | { kind: 'bound'; peer: string; key: Uint8Array; root: Uint8Array }
   /** All numbers of a peer, and the letters to it, are replaced by `head`, or removed. */
   | { kind: 'begun'; peer: string; head: MailHead | null }
   | { kind: 'tried'; peer: string; n: number }

@@ -197,6 +197,8 @@ const NOTHING: Omit<MailHead, 'peer'> = {
   heardDigest: NO_DIGEST,
   ourLives: [],
   theirLives: [],
+  key: null,
+  root: null,
 }
 
 /** The effects of a turn are durable: letters that took effect are not kept any longer. */

@@ -37,9 +37,9 @@ const decoder = new TextDecoder()
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
-  heads: `SELECT peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc
+  heads: `SELECT peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc, keys
     FROM mail_heads`,
-  head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   forget: 'DELETE FROM mail_heads WHERE peer = ?',
   add: 'INSERT INTO mail_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   trim: 'DELETE FROM mail_letters WHERE peer = ? AND last <= ?',
@@ -367,7 +367,7 @@ class MailSqlite implements MailStore {
   }
 
   #change(
-    change: MailChange & { kind: 'posted' | 'acked' | 'heard' | 'tried' },
+    change: MailChange & { kind: 'posted' | 'acked' | 'heard' | 'tried' | 'bound' },
     heads: Map<string, MailHead | null>,
     runs: Map<string, Run[]>,
   ): void {
