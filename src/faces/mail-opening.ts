@@ -1,12 +1,26 @@
 /** How a mailbox is opened: its store, its connections, its door. */
 
 import { createMailMemory } from '../drivers/store/mail-memory.ts'
-import { HoldfastError } from '../machine.ts'
+import { badValue, HoldfastError } from '../machine.ts'
 import { shown } from '../wire/fields.ts'
 import { LIFE_BYTES, NO_LIFE } from '../wire/history.ts'
-import type { Connect, Listening, Loop, MailStore, Stream } from '../ports.ts'
+import type {
+  Connect,
+  Curves,
+  Later,
+  Listening,
+  Loop,
+  MailChange,
+  MailStore,
+  Stream,
+} from '../ports.ts'
 import type { StreamEvents, Watchdog } from '../ports.ts'
-import { checkKey, type MailboxOptions as Common, wholeNumber } from '../runtime/mailbox/options.ts'
+import {
+  checkNoPassword,
+  type MailboxOptions as Common,
+  wholeNumber,
+} from '../runtime/mailbox/options.ts'
+import { openKeys } from '../runtime/mailbox/own-keys.ts'
 import { RunningMailbox } from './mailbox.ts'
 import type { Mailbox } from './mailbox-types.ts'
 
@@ -31,7 +45,7 @@ const LIFE = '\0life'
 export interface DoorOptions {
   /** 0 for any that is free. */
   port: number
-  /** Default 127.0.0.1. Elsewhere a `key` is needed. */
+  /** Default 127.0.0.1. */
   host?: string
   /** Default `/mail`. */
   path?: string
@@ -57,6 +71,8 @@ export interface MailboxPlace {
   loop: Loop
   /** Opens a stream to a URL. */
   connect: Connect
+  /** What signs and checks. */
+  curves: () => Later<Curves>
   /** Told what a function of the application threw, where nobody listens. */
   report: (error: unknown, where: string) => void
   /** Milliseconds since 1970. */
@@ -79,15 +95,18 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
   const { loop, connect, report, date } = place
   const { store: name, listen } = options
   checkStore(name)
-  checkKey(options.key ?? '')
+  checkNoPassword(options)
   checkDoor(place, options)
   const store = name === null ? createMailMemory() : await place.open(name)
   let box: RunningMailbox
   try {
-    const life = options.replica ? NO_LIFE : await beginLife(store, loop)
+    const curves = await place.curves()
+    const { keys, changes } = await openKeys(store, curves, (count) => loop.random(count))
+    const life = options.replica ? NO_LIFE : loop.random(LIFE_BYTES)
+    await begin(store, life, changes)
     const watchdog = watchdogOf(place, options)
-    const clock = date && { date }
-    box = new RunningMailbox({ loop, connect, store, life, report, watchdog, ...clock }, options)
+    const runs = { loop, connect, store, life, identity: { keys, curves }, report, watchdog }
+    box = new RunningMailbox({ ...runs, ...(date && { date }) }, options)
     if (watchdog) box.onClose(() => watchdog.stop())
   } catch (error) {
     store.close()
@@ -109,15 +128,13 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
 
 /**
  * A store begins a new life at each opening: letters of one that went back in time, or that lives
- * twice, are not taken for letters of another. Durable before anybody is greeted.
+ * twice, are not taken for letters of another. One that never had a key has one from now on. Both
+ * are durable before anybody is greeted.
  */
-function beginLife(store: MailStore, loop: Loop): Promise<Uint8Array> {
-  const life = loop.random(LIFE_BYTES)
+function begin(store: MailStore, life: Uint8Array, changes: MailChange[]): Promise<void> {
+  if (life !== NO_LIFE) changes.push({ kind: 'set', key: LIFE, value: life })
   return new Promise((resolve, reject) => {
-    store.commit([{ kind: 'set', key: LIFE, value: life }], (error) => {
-      if (error) reject(error)
-      else resolve(life)
-    })
+    store.commit(changes, (error) => (error ? reject(error) : resolve()))
   })
 }
 
@@ -134,11 +151,6 @@ function checkStore(name: unknown): void {
   throw new HoldfastError('bad-value', `${takes}: ${shown(name)}`)
 }
 
-function checkDoor(place: MailboxPlace, { listen, key = '' }: MailboxOptions): void {
-  if (!listen) return
-  if (!place.listen) throw new HoldfastError('bad-value', 'a page cannot listen: let it connect')
-  const { host = '127.0.0.1' } = listen
-  if (key === '' && !/^(127\.|::1$|localhost$)/.test(host)) {
-    throw new HoldfastError('bad-value', `to listen on ${host} a mailbox needs a key`)
-  }
+function checkDoor(place: MailboxPlace, { listen }: MailboxOptions): void {
+  if (listen && !place.listen) throw badValue('a page cannot listen: let it connect')
 }

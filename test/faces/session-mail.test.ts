@@ -6,6 +6,7 @@ import { type Mailbox, openIn } from '../../src/faces/mail-opening.ts'
 import { emptyContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
 import { HoldfastError, letters, offerMail, overSession, type Session } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 
 let boxes: Mailbox[] = []
 
@@ -28,6 +29,7 @@ async function mailbox(
   const place = {
     loop,
     connect,
+    curves: () => toyCurves,
     report: () => {},
     open: () => Promise.resolve(new MailMemory(content, id)),
     listen: null,

@@ -82,11 +82,21 @@ export function openMailSqlite(file: string): MailStore {
   // Checked before SQLite runs, which repairs it silently.
   const trouble = walTrouble(file)
   const hadLog = existsSync(`${file}-wal`)
+  if (!existsSync(file)) createPrivate(file)
   const opened = sqlite.openFile(file, MAIL_FILE)
   // Data that a former process could not sync may be readable but not on the disk: it is written
   // again.
   if (hadLog) attempt(opened.path, () => sqlite.foldLog(opened))
   return new MailSqlite(opened, trouble)
+}
+
+/** Creates an empty file that nobody else may read: the mailbox's key will be in it. */
+function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch {
+    // Who opens it says why it cannot be there.
+  }
 }
 
 class MailSqlite implements MailStore {
@@ -235,6 +245,7 @@ class MailSqlite implements MailStore {
   backup(to: string): void {
     if (this.#began) throw problem(this.name, 'it cannot be copied within a transaction')
     if (existsSync(to)) throw problem(to, 'it exists already; a backup needs a new file')
+    createPrivate(to)
     attempt(this.name, () => this.#file.database.prepare<unknown[]>('VACUUM INTO ?').run(to))
     const copy = openSync(to, 'r+')
     fsyncSync(copy)
