@@ -104,10 +104,41 @@ export type Connect = (url: string, events: StreamEvents) => Stream
 /** Examines by other means the URL of a stream that does not open and gives no reason. */
 export type Look = (url: string) => Promise<Met>
 
+/** A server of Node's http or https: what there is of it in types that pages know, too. */
+export interface HttpServer {
+  listen: (...of: never[]) => unknown
+  address: () => unknown
+  once: (...of: never[]) => unknown
+}
+
+/** A certificate or a key in PEM. */
+export type Pem = string | Uint8Array
+
+/** A door for streams: at which path, and for pages of which origins besides its own. */
+interface AnyDoor {
+  path: string
+  origins: readonly string[]
+}
+
+/** A door at a port of its own. */
+export interface OwnDoor extends AnyDoor {
+  port: number
+  host: string
+  tls: { cert: Pem; key: Pem } | null
+}
+
+/** A door at a server that others use too. */
+export interface SharedDoor extends AnyDoor {
+  server: HttpServer
+}
+
+/** Where to listen for streams. */
+export type Door = OwnDoor | SharedDoor
+
 /** A listener for streams. */
 export interface Listening {
-  /** The URL, such as `ws://127.0.0.1:8800/mail`. */
-  readonly url: string
+  /** The URL, such as `ws://127.0.0.1:8800/mail`; null while its server does not listen. */
+  readonly url: string | null
   close(): void
 }
 

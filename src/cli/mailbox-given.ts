@@ -1,8 +1,9 @@
 /** What `holdfast mailbox` is given, and the store that it is about. */
 
+import { readFileSync } from 'node:fs'
 import { openMailSqlite } from '../drivers/store/mail-sqlite.ts'
 import { HoldfastError } from '../machine.ts'
-import type { MailChange, MailStore } from '../ports.ts'
+import type { MailChange, MailStore, Pem } from '../ports.ts'
 import { plain } from '../wire/plain.ts'
 import type { Word } from './given.ts'
 
@@ -13,6 +14,8 @@ export interface Given {
   port?: string | number
   host?: string
   origin?: Word | Word[]
+  tlsCert?: string
+  tlsKey?: string
   accept?: Word | Word[]
   /** Until 0.2: a file with a password of all. */
   keyFile?: unknown
@@ -53,6 +56,20 @@ export function acceptOf({ accept, keyFile }: Given): { accept?: Record<string, 
     return [id, key === '' ? null : key]
   })
   return { accept: Object.fromEntries(pairs) as Record<string, string | null> }
+}
+
+/** The certificate of the door, and its key. @throws HoldfastError `not-found` */
+export function tlsOf({ tlsCert, tlsKey = tlsCert }: Given): { tls?: { cert: Pem; key: Pem } } {
+  if (tlsKey === undefined) return {}
+  return { tls: { cert: pemIn(need(tlsCert, 'tls-cert')), key: pemIn(tlsKey) } }
+}
+
+function pemIn(file: string): Pem {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new HoldfastError('not-found', `the file ${file} cannot be read: ${String(error)}`)
+  }
 }
 
 /** Does something with the store. */

@@ -213,6 +213,20 @@ test('keys are printed, replaced and trusted, and who may come is listed, at a t
   expect(holdfast(['mailbox', 'key', 'zoe', '--store', at('ben.db')]).err).toContain('by no key')
 })
 
+test('letters go over wss to a door with a certificate, from a terminal (MB-21)', async () => {
+  const pem = fileURLToPath(new URL('../../test/data/localhost.pem', import.meta.url))
+  const words = ['--id', 'tess', '--store', at('tess.db'), '--tls-cert', pem]
+  const { url } = await serving(...words)
+  expect(url).toMatch(/^wss:/)
+  const from = ['--id', 'theo', '--store', at('theo.db'), '--peer', `tess=${url}`]
+  const sent = spawnSync(process.execPath, [CLI, 'mailbox', 'send', 'tess', 'hello', ...from], {
+    encoding: 'utf8',
+    timeout: 20_000,
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: pem },
+  })
+  expect(sent.stderr).toContain('1 of 1 taken by tess')
+})
+
 test('what is missing is said in a sentence', () => {
   expect(holdfast(['mailbox', 'knock']).err).toContain(
     'it is serve, send, inspect, key, trust, replace-key, outbox, redirect, dead, adopt',
@@ -225,6 +239,12 @@ test('what is missing is said in a sentence', () => {
   const words = ['--id', 'a', '--store', at('a.db')]
   expect(holdfast(['mailbox', 'serve', ...words, '--key-file', 'k']).err).toContain(
     '--key-file is gone, for each mailbox has a key of its own',
+  )
+  expect(holdfast(['mailbox', 'serve', ...words, '--tls-cert', at('none')]).err).toContain(
+    'none cannot be read',
+  )
+  expect(holdfast(['mailbox', 'serve', ...words, '--tls-key', 'k']).err).toContain(
+    '--tls-cert is needed',
   )
   expect(holdfast(['mailbox', 'trust', 'bob', ...words]).err).toContain('trust alice KEY')
   expect(holdfast(['mailbox', 'trust', 'bob', 'hunter2', ...words]).err).toContain(

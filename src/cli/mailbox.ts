@@ -12,7 +12,15 @@ import type { DeadLetter, MailStore } from '../ports.ts'
 import { plain, plainJson } from '../wire/plain.ts'
 import { listOf, ORIGIN_HELP } from './given.ts'
 import { printKey, trust } from './mailbox-keys.ts'
-import { acceptOf, committed, type Given, isInUse, need, splitPeer } from './mailbox-given.ts'
+import {
+  acceptOf,
+  committed,
+  type Given,
+  isInUse,
+  need,
+  splitPeer,
+  tlsOf,
+} from './mailbox-given.ts'
 import { withStore } from './mailbox-given.ts'
 
 /** Time between two lines of progress. */
@@ -36,6 +44,8 @@ export function addMailbox(cli: CAC): void {
     .option('--host <host>', 'serve: address to listen on; 0.0.0.0 for the whole network', {
       default: '127.0.0.1',
     })
+    .option('--tls-cert <file>', 'serve: certificate in PEM, which makes it wss')
+    .option('--tls-key <file>', 'serve: its key in PEM; default: the same file')
     .option('--origin <origin>', `serve: pages of which origin may come; ${ORIGIN_HELP}`)
     .option('--key-file <file>', 'Gone: each mailbox has a key of its own; see key and --accept')
     .option('--accept <id=key>', 'Who may come, with its key; if given, nobody else may')
@@ -46,6 +56,7 @@ export function addMailbox(cli: CAC): void {
     .example('holdfast mailbox serve --id bob --store bob.db')
     .example(`holdfast mailbox send bob "hello" --id alice --store alice.db --peer ${AT_BOB}`)
     .example(`seq 100000 | holdfast mailbox send bob --id alice --store alice.db --peer ${AT_BOB}`)
+    .example('holdfast mailbox serve --id bob --store bob.db --host 0.0.0.0 --tls-cert bob.pem')
     .example('holdfast mailbox inspect --store bob.db')
     .example('holdfast mailbox key --store bob.db')
     .example('holdfast mailbox trust alice 5f1c… --store bob.db')
@@ -85,7 +96,9 @@ async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
     ...acceptOf(given),
     watchdogMs: WATCHDOG_MS,
     peers: Object.fromEntries([peer].flat().map(splitPeer)),
-    ...(listens && { listen: { port: Number(port), host, origins: listOf(origin) } }),
+    ...(listens && {
+      listen: { port: Number(port), host, origins: listOf(origin), ...tlsOf(given) },
+    }),
   })
   if (box.repaired !== null) console.error(plain(box.repaired))
   box.on('disconnected', ({ peer: whom, why }) =>

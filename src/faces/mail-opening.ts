@@ -4,23 +4,15 @@ import { createMailMemory } from '../drivers/store/mail-memory.ts'
 import { badValue, HoldfastError } from '../machine.ts'
 import { shown } from '../wire/fields.ts'
 import { LIFE_BYTES, NO_LIFE } from '../wire/history.ts'
-import type {
-  Connect,
-  Curves,
-  Later,
-  Listening,
-  Loop,
-  MailChange,
-  MailStore,
-  Stream,
-} from '../ports.ts'
-import type { StreamEvents, Watchdog } from '../ports.ts'
+import type { Connect, Curves, Door, Later, Listening, Loop, MailChange } from '../ports.ts'
+import type { MailStore, Stream, StreamEvents, Watchdog } from '../ports.ts'
 import {
   checkNoPassword,
   type MailboxOptions as Common,
   wholeNumber,
 } from '../runtime/mailbox/options.ts'
 import { openKeys } from '../runtime/mailbox/own-keys.ts'
+import { doorOf, type DoorOptions } from './mail-door.ts'
 import { RunningMailbox } from './mailbox.ts'
 import type { Mailbox } from './mailbox-types.ts'
 
@@ -29,6 +21,7 @@ export { angle, bool, f32, i16, i32, i8, list, map, oneOf, optional } from '../w
 export { quaternion, ranged, struct, text, u16, u32, u8, vec2, vec3 } from '../wire/schema.ts'
 export type { Field, FieldKind, Fields, StateOf } from '../wire/schema.ts'
 export type { LetterDefinition, LetterType } from '../runtime/mailbox/letter-types.ts'
+export type { DoorOptions } from './mail-door.ts'
 export type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 export type { MailPeer, WaitingLetter } from '../runtime/mailbox/peers.ts'
 export type { Adopted, Range } from '../mailbox/mailbox.ts'
@@ -40,22 +33,6 @@ export type { Carried, MailValue } from '../runtime/mailbox/values.ts'
 
 /** A key of our own; those of users have no NUL. */
 const LIFE = '\0life'
-
-/** Where the door of a mailbox stands. */
-export interface DoorOptions {
-  /** 0 for any that is free. */
-  port: number
-  /** Default 127.0.0.1. */
-  host?: string
-  /** Default `/mail`. */
-  path?: string
-  /**
-   * Pages of which origins may connect, such as `https://play.example.com`. Default: none. Programs
-   * say no origin, and may. Where the door stands on a loopback address the names of these are also
-   * the only ones, beside those of loopback, under which it answers.
-   */
-  origins?: readonly string[]
-}
 
 /** What `openMailbox` takes. */
 export interface MailboxOptions extends Common {
@@ -82,12 +59,7 @@ export interface MailboxPlace {
   /** Opens the store of that name. It rejects with a HoldfastError `store`. */
   open(name: string): Promise<MailStore>
   /** Null where nobody can listen. */
-  listen:
-    | ((
-        at: { port: number; host: string; path: string; origins: readonly string[] },
-        accept: (stream: Stream) => StreamEvents,
-      ) => Promise<Listening>)
-    | null
+  listen: ((door: Door, accept: (stream: Stream) => StreamEvents) => Promise<Listening>) | null
 }
 
 /** Opens one. @throws HoldfastError */
@@ -96,7 +68,8 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
   const { store: name, listen } = options
   checkStore(name)
   checkNoPassword(options)
-  checkDoor(place, options)
+  const door = listen ? doorOf(listen) : null
+  if (door && !place.listen) throw badValue('a page cannot listen: let it connect')
   const store = name === null ? createMailMemory() : await place.open(name)
   let box: RunningMailbox
   try {
@@ -113,12 +86,9 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
     throw error
   }
   box.durable = name !== null
-  if (!listen) return box
+  if (!door) return box
   try {
-    const { port, host = '127.0.0.1', path = '/mail', origins = [] } = listen
-    const listening = await place.listen!({ port, host, path, origins }, box.accept)
-    box.url = listening.url
-    box.onClose(() => listening.close())
+    box.listen(await place.listen!(door, box.accept))
     return box
   } catch (error) {
     await box.close()
@@ -149,8 +119,4 @@ function checkStore(name: unknown): void {
   if (name === null || (typeof name === 'string' && name !== '')) return
   const takes = 'store is the file of the mailbox (in a page, a name), or null for memory'
   throw new HoldfastError('bad-value', `${takes}: ${shown(name)}`)
-}
-
-function checkDoor(place: MailboxPlace, { listen }: MailboxOptions): void {
-  if (listen && !place.listen) throw badValue('a page cannot listen: let it connect')
 }

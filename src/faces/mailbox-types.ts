@@ -46,7 +46,7 @@ export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
   readonly key: string
   /** What was found damaged in the store at opening, as a sentence; null if nothing. */
   readonly repaired: string | null
-  /** Where others connect; null if nowhere. */
+  /** Where others connect; null if nowhere, or while the server of its door does not listen. */
   readonly url: string | null
   /** Whether what is posted outlives the process. */
   readonly durable: boolean

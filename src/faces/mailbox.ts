@@ -6,7 +6,7 @@ import { announce, textOfKey } from '../mailbox/keys.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
 import type { Limits } from '../mailbox/mailbox.ts'
 import { mailLayout } from '../mailbox/messages.ts'
-import type { Alarm, Connect, Loop, MailStore, Watchdog } from '../ports.ts'
+import type { Alarm, Connect, Listening, Loop, MailStore, Watchdog } from '../ports.ts'
 import { NO_LIFE } from '../wire/history.ts'
 import { encode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
@@ -77,7 +77,6 @@ export interface MailPlace {
 export class RunningMailbox implements Mailbox {
   readonly id: string
   readonly repaired: string | null
-  url: string | null = null
   durable = false
   readonly #place: MailPlace
   readonly #limits: Limits
@@ -90,6 +89,7 @@ export class RunningMailbox implements Mailbox {
   readonly #keys: PostKeys
   readonly #events: Listeners<MailboxEvents>
   readonly #publishing: Alarm
+  #listening: Listening | null = null
   #isToPublish = false
   #closed = false
   /** Keys are replaced one after the other. */
@@ -280,6 +280,19 @@ export class RunningMailbox implements Mailbox {
   async backup(path: string): Promise<void> {
     await this.#ask(() => {})
     this.#place.store.backup(path)
+  }
+
+  /** Where others connect, for as long as the mailbox is open. */
+  listen(listening: Listening): void {
+    this.#listening = listening
+    this.onClose(() => {
+      this.#listening = null
+      listening.close()
+    })
+  }
+
+  get url(): string | null {
+    return this.#listening?.url ?? null
   }
 
   /** Calls when the mailbox closes. */
