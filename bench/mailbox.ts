@@ -100,7 +100,7 @@ async function opening(folder: string, letters: number): Promise<number> {
   const store = openMailSqlite(file)
   const seed = new Uint8Array(32)
   const key = nodeCurves.signer(seed) as Uint8Array
-  const identity = { keys: [{ seed, key }], curves: nodeCurves }
+  const identity = { keys: [{ seed, key }], letter: null, curves: nodeCurves }
   const place = { loop: createNodeLoop(), connect: () => null!, store, identity }
   const box = new RunningMailbox(place, { id: 'bench' })
   const [first] = store.letters('peer', 0, 1).letters

@@ -73,7 +73,7 @@ export function ours(folder: string, at: number): Contender {
   const store = openMailSqlite(join(folder, `ours-${at}.db`))
   const seed = new Uint8Array(32)
   const key = nodeCurves.signer(seed) as Uint8Array
-  const identity = { keys: [{ seed, key }], curves: nodeCurves }
+  const identity = { keys: [{ seed, key }], letter: null, curves: nodeCurves }
   const place = { loop: createNodeLoop(), connect: () => null!, store, identity }
   const box = new RunningMailbox(place, { id: 'bench' })
   const value = new Uint8Array(BYTES - 1).fill(97)

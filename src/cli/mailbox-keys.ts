@@ -28,11 +28,10 @@ export async function printKey(given: Given, [whom]: string[]): Promise<void> {
 /** A store that was never opened by a mailbox has none yet: then it is drawn here. */
 async function ownKey(store: MailStore): Promise<string> {
   const loop = createNodeLoop()
-  const { keys, changes } = await openKeys(store, await curvesOnNode(), (count) => {
-    return loop.random(count)
-  })
+  const random = (count: number): Uint8Array => loop.random(count)
+  const { identity, changes } = await openKeys('', store, await curvesOnNode(), random)
   await committed(store, ...changes)
-  return textOfKey(keys[0]!.key)
+  return textOfKey(identity.keys[0]!.key)
 }
 
 function theirKey(store: MailStore, whom: string): string {

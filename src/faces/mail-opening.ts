@@ -7,6 +7,7 @@ import { LIFE_BYTES, NO_LIFE } from '../wire/history.ts'
 import type { Connect, Curves, Door, Later, Listening, Loop, MailChange } from '../ports.ts'
 import type { MailStore, Stream, StreamEvents, Watchdog } from '../ports.ts'
 import {
+  checkId,
   checkNoPassword,
   type MailboxOptions as Common,
   wholeNumber,
@@ -67,6 +68,7 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
   const { loop, connect, report, date } = place
   const { store: name, listen } = options
   checkStore(name)
+  checkId(options.id)
   checkNoPassword(options)
   const door = listen ? doorOf(listen) : null
   if (door && !place.listen) throw badValue('a page cannot listen: let it connect')
@@ -74,11 +76,12 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
   let box: RunningMailbox
   try {
     const curves = await place.curves()
-    const { keys, changes } = await openKeys(store, curves, (count) => loop.random(count))
+    const { id } = options
+    const { identity, changes } = await openKeys(id, store, curves, (count) => loop.random(count))
     const life = options.replica ? NO_LIFE : loop.random(LIFE_BYTES)
     await begin(store, life, changes)
     const watchdog = watchdogOf(place, options)
-    const runs = { loop, connect, store, life, identity: { keys, curves }, report, watchdog }
+    const runs = { loop, connect, store, life, identity, report, watchdog }
     box = new RunningMailbox({ ...runs, ...(date && { date }) }, options)
     if (watchdog) box.onClose(() => watchdog.stop())
   } catch (error) {

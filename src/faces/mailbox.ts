@@ -1,8 +1,7 @@
 /** A mailbox as it runs: its turns decide, its lines carry. */
 
 import { badValue, HoldfastError, type Millis } from '../machine.ts'
-import type { Self } from '../mailbox/greeting.ts'
-import { announce, textOfKey } from '../mailbox/keys.ts'
+import { type OwnProof, textOfKey } from '../mailbox/keys.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
 import type { Limits } from '../mailbox/mailbox.ts'
 import { mailLayout } from '../mailbox/messages.ts'
@@ -33,7 +32,7 @@ import type {
   MailboxOptions,
   QueueFigures,
 } from '../runtime/mailbox/options.ts'
-import { drawKey, type Identity, keysKept } from '../runtime/mailbox/own-keys.ts'
+import { type Identity, OwnKeys } from '../runtime/mailbox/own-keys.ts'
 import { checkLater, checkRoom } from '../runtime/mailbox/room.ts'
 import type { Transaction } from '../runtime/mailbox/transaction.ts'
 import { MALFORMED, Turns } from '../runtime/mailbox/turns.ts'
@@ -82,7 +81,7 @@ export class RunningMailbox implements Mailbox {
   readonly #limits: Limits
   readonly #peersMax: number
   readonly #isReplica: boolean
-  readonly #self: Self
+  readonly #own: OwnKeys
   readonly #lines: Connections
   readonly #turns: Turns
   readonly #handlers: Handlers
@@ -92,8 +91,6 @@ export class RunningMailbox implements Mailbox {
   #listening: Listening | null = null
   #isToPublish = false
   #closed = false
-  /** Keys are replaced one after the other. */
-  #replacing: Promise<unknown> = Promise.resolve()
   #onClose: (() => void)[] = []
 
   constructor(place: MailPlace, options: MailboxOptions) {
@@ -104,7 +101,7 @@ export class RunningMailbox implements Mailbox {
     this.#limits = limitsOf(options)
     this.#peersMax = wholeNumber('peersMax', options.peersMax ?? PEERS_MAX)
     this.#isReplica = options.replica ?? false
-    this.#self = { id: this.id, keys: place.identity.keys }
+    this.#own = new OwnKeys(this.id, place.identity, (count) => loop.random(count))
     this.#events = this.#openEvents()
     this.#publishing = loop.alarm(() => {
       this.#isToPublish = false
@@ -115,7 +112,7 @@ export class RunningMailbox implements Mailbox {
     this.#turns = new Turns(this.id, host, this.#limits, place.life ?? NO_LIFE)
     this.#keys = new PostKeys(this.#turns.values)
     const { curves } = place.identity
-    this.#lines = new Connections(this.#self, { ...place, curves }, this.#lineEvents())
+    this.#lines = new Connections(this.#own.self, { ...place, curves }, this.#lineEvents())
     for (const [peer, url] of Object.entries(options.peers ?? {})) this.connect(peer, url)
     this.#publishSoon()
   }
@@ -186,27 +183,17 @@ export class RunningMailbox implements Mailbox {
   }
 
   get key(): string {
-    return textOfKey(this.#self.keys[0]!.key)
+    return this.#own.text
   }
 
-  replaceKey(): Promise<string> {
-    const replaced = this.#replacing.then(() => this.#replaceKey())
-    this.#replacing = replaced.catch(() => {})
-    return replaced
-  }
-
-  async #replaceKey(): Promise<string> {
+  async replaceKey(): Promise<string> {
     if (this.#isReplica) throw badValue('replicas post the same letters, so none replaces its key')
-    const { loop, identity } = this.#place
-    const { keys } = this.#self
-    const next = await drawKey(this.id, { ...identity, keys }, (count) => loop.random(count))
-    await this.#ask(({ out, changes, promises }) => {
-      changes.push(keysKept(next.keys))
-      announce(this.#turns.box, next.letter, out)
-      // Before the letters leave: who takes one calls at once, and asks for the new key.
-      promises.push({ keep: () => (this.#self.keys = next.keys), break: () => {} })
+    this.#checkOpen()
+    const anew = (told: ReadonlyMap<string, number>): void =>
+      this.#lines.hangUpAllBut(told, 'this mailbox has another key')
+    return this.#own.replace((next) => {
+      return this.#ask((draft) => this.#own.put(draft, this.#turns.box, next, anew))
     })
-    return this.key
   }
 
   connect(peer: string, by: string | Way): void {
@@ -424,9 +411,9 @@ export class RunningMailbox implements Mailbox {
       refuses: (id) => this.#refuses(id),
       keyOf: (id) => mailbox.pins.keyOf(this.#turns.box, id),
       strange: (id, key) => peers.strange(this.#turns.box, id, key),
-      connected: (peer, key) => {
+      connected: (peer, key, proof) => {
         this.#publishSoon()
-        this.#turns.input(() => this.#connected(peer, key))
+        this.#turns.input((draft) => this.#connected(draft, peer, key, proof))
         this.#events.emit('connected', { peer })
       },
       message: (peer, key, bytes) => this.#turns.heard(peer, key, bytes),
@@ -443,14 +430,15 @@ export class RunningMailbox implements Mailbox {
   }
 
   /** Letters before this turn may have bound the id to another key than this connection proved. */
-  #connected(peer: string, key: Uint8Array): void {
+  #connected(draft: Draft, peer: string, key: Uint8Array, proof: OwnProof): void {
     const { box } = this.#turns
     if (!this.#lines.has(peer)) return
-    if (mailbox.pins.fitsKey(box, peer, key)) {
-      return mailbox.connected(box, this.#place.loop.now(), peer, key)
-    }
-    box.counters.otherKey++
-    this.#lines.hangUp(peer, peers.strange(box, peer, key))
+    if (!mailbox.pins.fitsKey(box, peer, key)) {
+      box.counters.otherKey++
+      this.#lines.hangUp(peer, peers.strange(box, peer, key))
+    } else if (this.#own.proved(draft, box, peer, proof)) {
+      mailbox.connected(box, this.#place.loop.now(), peer, key)
+    } else this.#lines.hangUp(peer, 'this mailbox has another key')
   }
 
   #refuses(id: string): string | null {

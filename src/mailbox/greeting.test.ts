@@ -24,8 +24,15 @@ describe('a greeting', () => {
     const kinds = kindsOf(exchange(alice, bob))
     const first = ['open', 'known', 'open', 'known', 'key']
     expect(kinds).toEqual([...first, 'key', 'proof', 'proof'])
-    expect(alice.known).toEqual({ id: 'bob', key: BOB.keys[0]!.key, early: [] })
-    expect(bob.known).toEqual({ id: 'alice', key: ALICE.keys[0]!.key, early: [] })
+    const [ours, theirs] = [ALICE.keys[0]!.key, BOB.keys[0]!.key]
+    const proof = { own: ours, isAsked: false }
+    expect(alice.known).toEqual({ id: 'bob', key: theirs, proof, early: [] })
+    expect(bob.known).toEqual({
+      id: 'alice',
+      key: ours,
+      proof: { ...proof, own: theirs },
+      early: [],
+    })
   })
 
   test('of which any byte was altered lets in neither on the word of the other (MB-21)', () => {
@@ -153,6 +160,7 @@ describe('keys', () => {
       const [alice, bob] = [calling(gate), new Side(changed, null)]
       exchange(alice, bob)
       expect([alice.known?.key, bob.known?.id]).toEqual([key, 'alice'])
+      expect(bob.known?.proof).toEqual({ own: key, isAsked: gate !== OPEN_GATE })
     }
   })
 

@@ -25,7 +25,7 @@ import { createReader, readU8, readVarint } from '../wire/bytes.ts'
 import { isSame } from '../wire/history.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/plain.ts'
-import type { Check, OwnKey } from './keys.ts'
+import type { Check, OwnKey, OwnProof } from './keys.ts'
 import { type Greeting, greetingLayout, isMailId, MAIL_VERSION, proofText } from './messages.ts'
 import { REFUSAL_MAX } from './messages.ts'
 import type { Counters } from './state.ts'
@@ -82,13 +82,23 @@ export type GreetingJob =
   | { kind: 'sign'; seed: Uint8Array; message: Uint8Array }
   | ({ kind: 'check' } & Check)
 
+/** Both sides have proved themselves. */
+export interface Known {
+  id: string
+  key: Uint8Array
+  /** What we proved. */
+  proof: OwnProof
+  /** What the other side has said since. */
+  early: Uint8Array[]
+}
+
 /** The result of a message or an answer. */
 export interface Greeted {
   answers: Uint8Array[]
   /** To be done, and answered. */
   job: GreetingJob | null
-  /** The other side, once it has proved itself, and what it said since. */
-  known: { id: string; key: Uint8Array; early: Uint8Array[] } | null
+  /** The other side, once it has proved itself. */
+  known: Known | null
   /** Why the greeting was refused, by either side: a sentence for the owner. */
   refused: string | null
   /** What to count it as; null if the other side refused. */
@@ -142,7 +152,7 @@ export function hearGreeting(greeter: Greeter, bytes: Uint8Array, gate: Gate): G
 
 /** A job is done. @param answer  the signature; whether it was right; null if curves failed */
 export function answerGreeting(greeter: Greeter, answer: Uint8Array | boolean | null): Greeted {
-  const { stage, whom, own, other } = greeter
+  const { stage, whom, own } = greeter
   const isCaller = whom !== null
   if (stage === 'check') {
     if (answer !== true) return refuse(greeter, unproved(greeter), 'unproved')
@@ -156,8 +166,12 @@ export function answerGreeting(greeter: Greeter, answer: Uint8Array | boolean | 
   }
   const isKnown = isCaller === (stage === 'check')
   greeter.stage = isKnown ? 'done' : 'proof'
-  const { id, key } = other!
-  return { ...NOTHING, answers, known: isKnown ? { id, key, early: greeter.early } : null }
+  return { ...NOTHING, answers, known: isKnown ? knownOf(greeter) : null }
+}
+
+function knownOf({ other, own, early }: Greeter): Known {
+  const { id, key, knows } = other!
+  return { id, key, proof: { own: own!.key, isAsked: isSame(knows, own!.key) }, early }
 }
 
 function keep(greeter: Greeter, bytes: Uint8Array): Greeted {

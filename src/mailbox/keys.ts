@@ -28,6 +28,13 @@ export interface OwnKey {
   key: Uint8Array
 }
 
+/** Which of our keys was proved on a connection. */
+export interface OwnProof {
+  own: Uint8Array
+  /** Whether the other side asked for that one. */
+  isAsked: boolean
+}
+
 /** A signature to be checked. */
 export interface Check {
   key: Uint8Array
@@ -59,11 +66,45 @@ export function readKeyLetter(body: Uint8Array): KeyLetter | null {
   return isKeyLetter(body) ? decode(keyLetterLayout, body.subarray(1)) : null
 }
 
-/** Posts a letter about our new key to all who may know an older one. */
-export function announce(box: Mailbox, letter: Uint8Array, out: MailOut): void {
-  for (const [id, { posted, heard, key }] of box.peers) {
-    if (posted > 0 || heard > 0 || key !== null) add(box, id, letter, out)
-  }
+/** Posts a letter about our new key to all who may know an older one. @returns its numbers */
+export function announce(box: Mailbox, letter: Uint8Array, out: MailOut): Map<string, number> {
+  const ids = [...box.peers.keys()].filter((id) => isKept(box, id))
+  return new Map(ids.map((id) => [id, tell(box, id, letter, out)]))
+}
+
+/** Posts such a letter to one peer. @returns its number */
+export function tell(box: Mailbox, id: string, letter: Uint8Array, out: MailOut): number {
+  return add(box, id, letter, out)
+}
+
+// Whoever took that letter, and still asks for an old key, lost what it knew.
+function waits({ peers }: Mailbox, id: string, n: number): boolean {
+  const { acked, posted } = peers.get(id)!
+  return n > acked && n <= posted
+}
+
+function isKept({ peers }: Mailbox, id: string): boolean {
+  const peer = peers.get(id)
+  return peer !== undefined && (peer.posted > 0 || peer.heard > 0 || peer.key !== null)
+}
+
+/**
+ * What becomes of a connection on which we proved a key. Where that is not our newest, the peer has
+ * to be told of that one; one of which nothing is kept, as of a stranger, is told nothing. If it
+ * did not ask for the old key, the key was replaced while the two greeted: then they greet again.
+ *
+ * @param told  the number of the letter about it that this process has posted to the peer
+ */
+export function afterProof(
+  box: Mailbox,
+  id: string,
+  { own, isAsked }: OwnProof,
+  newest: Uint8Array,
+  told: number | undefined,
+): 'go on' | 'tell' | 'anew' {
+  if (isSame(own, newest)) return 'go on'
+  if (isKept(box, id)) return waits(box, id, told ?? 0) ? 'go on' : 'tell'
+  return isAsked ? 'go on' : 'anew'
 }
 
 /**

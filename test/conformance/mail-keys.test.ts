@@ -246,6 +246,40 @@ test('a letter about a key is known by its first byte, and no letter of users is
   expect(isKeyLetter(Uint8Array.of(0, 4))).toBe(false)
 })
 
+test('who is connected when a key is replaced, and has no letter yet, is greeted anew', async () => {
+  const { bob, took, url } = await listening()
+  const alice = await open({ id: 'alice', peers: { bob: url } })
+  await new Promise<void>((done) => alice.on('connected', () => done()))
+  const again = new Promise<string>((done) => alice.on('disconnected', ({ why }) => done(why)))
+  const key = await alice.replaceKey()
+  expect(await again).toBe('this mailbox has another key')
+  await post(alice, 1)
+  await drained(alice, 'bob')
+  expect([took, bob.peer('alice').key]).toEqual([[1], key])
+})
+
+test('who asks for an old key is told of the newest again, though its letter was given up', async () => {
+  const [old, store] = [freshFile(), freshFile()]
+  const first = await listening({ store })
+  const port = Number(new URL(first.url).port)
+  const alice = await open({ id: 'alice', peers: { bob: first.url } })
+  await post(alice, 1)
+  await drained(alice, 'bob')
+  await close(first.bob)
+  copyFileSync(store, old)
+  const second = await listening({ store, listen: { port } })
+  await alice.replaceKey()
+  await drained(alice, 'bob')
+  await knows(second.bob, 'alice', alice.key)
+  await close(second.bob)
+  // Bob is put back to a day before that, and alice goes on from there.
+  const { bob } = await listening({ store: old, listen: { port } })
+  expect(bob.peer('alice').key).not.toBe(alice.key)
+  await until(() => queueOf(alice, 'bob').fault !== null)
+  await alice.peer('bob').adopt()
+  await knows(bob, 'alice', alice.key)
+})
+
 test('a replica does not replace its key: others that take the same letters could not', async () => {
   const box = await open({ id: 'chain', replica: true })
   await expect(box.replaceKey()).rejects.toThrow('replicas post the same letters')

@@ -103,7 +103,7 @@ async function talk(rooms: Captures): Promise<void> {
   for (const [at, id] of ['bob', 'ada'].entries()) {
     sim.node(id, (node) => {
       const life = new Uint8Array(LIFE_BYTES).fill(at + 1)
-      const identity = { keys: [ownKey(at + 1)], curves: toyCurves }
+      const identity = { keys: [ownKey(at + 1)], letter: null, curves: toyCurves }
       const box = new RunningMailbox({ ...node, store: createMailMemory(), life, identity }, { id })
       boxes.set(id, box)
       if (id === 'ada') return

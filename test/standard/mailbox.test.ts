@@ -47,7 +47,7 @@ const keyOf = (byte: number): OwnKey => ownKey(byte, nodeCurves)
 
 function talk(said: Said[], accept = {}): [alice: RunningMailbox, bob: RunningMailbox] {
   const place = (byte: number, connect: Connect): MailPlace => {
-    const identity = { keys: [keyOf(byte)], curves: nodeCurves }
+    const identity = { keys: [keyOf(byte)], letter: null, curves: nodeCurves }
     return { loop: createNodeLoop(), connect, store: createMailMemory(), identity }
   }
   const bob = new RunningMailbox(

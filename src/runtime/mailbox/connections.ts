@@ -4,7 +4,8 @@
 
 import type { Millis } from '../../machine.ts'
 import { answerGreeting, greet, hearGreeting } from '../../mailbox/greeting.ts'
-import type { Gate, Greeted, Greeter, GreetingJob, Self } from '../../mailbox/greeting.ts'
+import type { Gate, Greeted, Greeter, GreetingJob, Known, Self } from '../../mailbox/greeting.ts'
+import type { OwnProof } from '../../mailbox/keys.ts'
 import type { Counters } from '../../mailbox/mailbox.ts'
 import { greetingLayout, NONCE_BYTES } from '../../mailbox/messages.ts'
 import { decode, encode } from '../../wire/layout.ts'
@@ -36,8 +37,8 @@ export type Way = (events: StreamEvents, peer: string) => Stream
 
 /** What connections need of their mailbox. */
 export interface LineEvents extends Gate {
-  /** @param key  that the peer proved */
-  connected(peer: string, key: Uint8Array): void
+  /** @param key  that the peer proved @param proof  what we proved to it */
+  connected(peer: string, key: Uint8Array, proof: OwnProof): void
   message(peer: string, key: Uint8Array, bytes: Uint8Array): void
   /** @param why a sentence */
   disconnected(peer: string, why: string): void
@@ -127,6 +128,11 @@ export class Connections {
     if (line.stream.send(bytes)) return true
     this.#drop(line, 'its connection takes no more')
     return false
+  }
+
+  /** Ends the connections to all but some peers. */
+  hangUpAllBut(some: ReadonlyMap<string, unknown>, why: string): void {
+    for (const peer of [...this.#open.keys()]) if (!some.has(peer)) this.hangUp(peer, why)
   }
 
   /** Whether a connection to that peer is open. */
@@ -254,12 +260,12 @@ export class Connections {
     return null
   }
 
-  #take(line: Line, { id: peer, key }: { id: string; key: Uint8Array }): void {
+  #take(line: Line, { id: peer, key, proof }: Known): void {
     const older = this.#open.get(peer)
     if (older) this.#drop(older, 'a newer connection came')
     Object.assign(line, { peer, key, since: this.#loop.now() })
     this.#open.set(peer, line)
-    this.#events.connected(peer, key)
+    this.#events.connected(peer, key, proof)
   }
 
   #drop(line: Line, why: string, counts: keyof Counters | null = null): void {
