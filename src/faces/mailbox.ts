@@ -272,10 +272,7 @@ export class RunningMailbox implements Mailbox {
   /** Where others connect, for as long as the mailbox is open. */
   listen(listening: Listening): void {
     this.#listening = listening
-    this.onClose(() => {
-      this.#listening = null
-      listening.close()
-    })
+    this.onClose(() => listening.close())
   }
 
   get url(): string | null {

@@ -3,16 +3,22 @@
 // Method: real mailboxes over loopback; stores that are copied and put back; waits for events.
 import { copyFileSync, statSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { curvesOnNode } from '../../src/drivers/crypto/node.ts'
 import { nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
+import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
+import { listenStreams } from '../../src/drivers/net/websocket-listen.ts'
+import { connectWebSocketNode } from '../../src/drivers/net/websocket-node.ts'
+import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import { isKeyLetter, keyLetter, textOfKey } from '../../src/mailbox/keys.ts'
 import { keyText, MAIL_KEYS_MAX, mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
-import type { Mailbox, MailboxOptions } from '../../src/mailbox.ts'
+import { type Mailbox, type MailboxOptions, openIn } from '../../src/mailbox.ts'
+import type { Curves } from '../../src/ports.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { ownKey } from '../mailbox/greeters.ts'
 import { drained, openMailboxes, queueOf } from './open-mailboxes.ts'
-import { until } from './until.ts'
+import { turn, until } from './until.ts'
 
-const { close, freshFile, open } = openMailboxes('keys')
+const { add, close, freshFile, open } = openMailboxes('keys')
 
 /** One that listens, and what it took. */
 async function listening(
@@ -278,6 +284,56 @@ test('who asks for an old key is told of the newest again, though its letter was
   await until(() => queueOf(alice, 'bob').fault !== null)
   await alice.peer('bob').adopt()
   await knows(bob, 'alice', alice.key)
+})
+
+/** One whose curves make one wait, as those of a page do. */
+async function slow(id: string): Promise<Mailbox> {
+  const curves = await curvesOnNode()
+  const slowly = async <Value>(value: Value): Promise<Value> => {
+    await turn()
+    return value
+  }
+  const place = {
+    loop: createNodeLoop(),
+    connect: connectWebSocketNode,
+    curves: (): Curves => ({
+      ...curves,
+      signer: async (seed) => slowly(await curves.signer(seed)),
+      sign: async (seed, message) => slowly(await curves.sign(seed, message)),
+      verify: async (key, message, by) => slowly(await curves.verify(key, message, by)),
+    }),
+    report: () => {},
+    open: () => Promise.resolve(createMailMemory()),
+    listen: listenStreams,
+  }
+  return add(await openIn(place, { id, store: null, listen: { port: 0 } }))
+}
+
+test('letters behind one about a key wait while its signatures are checked, and none is lost', async () => {
+  const bob = await slow('bob')
+  const took: unknown[] = []
+  bob.on('letter', (_tx, _from, body) => took.push(body))
+  const alice = await open({ id: 'alice', peers: { bob: bob.url! } })
+  await post(alice, 1)
+  await drained(alice, 'bob')
+  const bodies = Array.from({ length: 30 }, (_none, at) => at + 2)
+  const all = bodies.map((body) => alice.to('bob').post(body))
+  await alice.replaceKey()
+  all.push(...bodies.map((body) => alice.to('bob').post(body + 30)))
+  await Promise.all(all)
+  await drained(alice, 'bob')
+  expect(took).toEqual(Array.from({ length: 61 }, (_none, at) => at + 1))
+  expect(bob.peer('alice').key).toBe(alice.key)
+})
+
+test('a batch with a letter about a key is taken again when its signatures were checked', async () => {
+  const bob = await slow('bob')
+  await bob.peer('alice').trust(textOfKey(ownKey(1, nodeCurves).key))
+  const batch = forged(1, [2, 1])
+  await expect(bob.take('alice', batch)).rejects.toThrow('are being checked')
+  await until(() => queueOf(bob, 'alice').heard === 1)
+  await bob.take('alice', batch)
+  await knows(bob, 'alice', textOfKey(ownKey(2, nodeCurves).key))
 })
 
 test('a replica does not replace its key: others that take the same letters could not', async () => {

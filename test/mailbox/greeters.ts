@@ -93,7 +93,7 @@ export function kindsOf(said: readonly Uint8Array[]): (string | undefined)[] {
 export function exchange(
   caller: Side,
   called: Side,
-  change: (bytes: Uint8Array, n: number) => Uint8Array = (bytes) => bytes,
+  change: (bytes: Uint8Array, n: number, isCallers: boolean) => Uint8Array = (bytes) => bytes,
 ): Uint8Array[] {
   const all: Uint8Array[] = []
   while (caller.said.length + called.said.length > 0) {
@@ -101,7 +101,9 @@ export function exchange(
       [caller, called],
       [called, caller],
     ] as const) {
-      for (const bytes of from.said.splice(0)) to.hear(change(bytes, all.push(bytes) - 1))
+      for (const bytes of from.said.splice(0)) {
+        to.hear(change(bytes, all.push(bytes) - 1, from === caller))
+      }
     }
   }
   return all

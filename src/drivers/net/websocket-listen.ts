@@ -75,13 +75,15 @@ function share({ server: given, path, origins }: SharedDoor, accept: Accept): Li
   }
   if (server.listening) look()
   else server.once('listening', look)
+  let isOpen = true
   return {
     get url() {
-      const address = server.address()
+      const address = isOpen ? server.address() : null
       if (typeof address !== 'object' || address === null) return null
       return urlOf(server, address.address, address.port, path)
     },
     close: () => {
+      isOpen = false
       server.off('listening', look)
       streams.close()
     },
