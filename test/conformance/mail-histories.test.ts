@@ -252,7 +252,8 @@ test('a greeting without letters binds an id to no store, and to no key (MB-20)'
   await refusalOf(other)
   expect(await told).toBe(
     `alice is known here by another key than the one that it comes with, ${other.key}: if that ` +
-      `is its own, as its owner can say, call box.peer("alice").trust("${other.key}")`,
+      `is its own, as its owner can say, call box.peer("alice").trust("${other.key}"), ` +
+      'or holdfast mailbox trust',
   )
   await post(alice, 1)
   await drained(alice, 'bob')

@@ -20,7 +20,7 @@ export const DEAD_MAX = 1_000
 export interface MailboxOptions {
   /** The name of this mailbox, for all others; it stays with the store. */
   id: string
-  /** Peers to stay connected with: where they listen, such as `ws://127.0.0.1:8800/mail`. */
+  /** Peers to stay connected with: where they listen, such as `wss://bob.example.com/mail`. */
   peers?: Readonly<Record<string, string>>
   /**
    * The only mailboxes that may come, and that are dialled: the id of each, with its key (`key` of

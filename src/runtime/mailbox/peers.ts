@@ -109,7 +109,7 @@ export function strange({ listed }: mailbox.Mailbox, id: string, key: Uint8Array
   const [who, text] = [plain(id), textOfKey(key)]
   const cure = listed?.get(id)
     ? 'write it into accept'
-    : `call box.peer(${plainJson(id)}).trust("${text}")`
+    : `call box.peer(${plainJson(id)}).trust("${text}"), or holdfast mailbox trust`
   return (
     `${who} is known here by another key than the one that it comes with, ${text}: ` +
     `if that is its own, as its owner can say, ${cure}`
