@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { tmpdir } from 'node:os'
 import { RunningMailbox } from '../src/faces/mailbox.ts'
+import { nodeCurves } from '../src/drivers/crypto/node-crypto.ts'
 import { createNodeLoop } from '../src/drivers/net/loop-node.ts'
 import { openMailSqlite } from '../src/drivers/store/mail-sqlite.ts'
 import { append, type Contender, ours, overwrite, sqlite } from './mailbox/contenders.ts'
@@ -97,7 +98,10 @@ async function opening(folder: string, letters: number): Promise<number> {
   await end(child)
   const begin = performance.now()
   const store = openMailSqlite(file)
-  const place = { loop: createNodeLoop(), connect: () => null!, store }
+  const seed = new Uint8Array(32)
+  const key = nodeCurves.signer(seed) as Uint8Array
+  const identity = { keys: [{ seed, key }], letter: null, curves: nodeCurves }
+  const place = { loop: createNodeLoop(), connect: () => null!, store, identity }
   const box = new RunningMailbox(place, { id: 'bench' })
   const [first] = store.letters('peer', 0, 1).letters
   const ms = performance.now() - begin

@@ -5,6 +5,7 @@
  */
 
 import { type Mailbox, type MailboxOptions, openIn } from './faces/mail-opening.ts'
+import { curvesInPage } from './drivers/crypto/page-curves.ts'
 import { createBrowserLoop } from './drivers/net/loop-browser.ts'
 import { connectWebSocket } from './drivers/net/websocket.ts'
 import { reportInPage } from './drivers/report-browser.ts'
@@ -14,17 +15,10 @@ import { wallClock } from './drivers/wall-clock.ts'
 export * from './faces/mail-opening.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'
 
+const drivers = { connect: connectWebSocket, curves: curvesInPage, report: reportInPage }
+const place = { ...drivers, date: wallClock, open: openMailIndexedDb, listen: null }
+
 /** Opens a mailbox in a database of this origin. @throws HoldfastError `store` with the cure */
 export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
-  return openIn(
-    {
-      loop: createBrowserLoop(),
-      connect: connectWebSocket,
-      report: reportInPage,
-      date: wallClock,
-      open: openMailIndexedDb,
-      listen: null,
-    },
-    options,
-  )
+  return openIn({ ...place, loop: createBrowserLoop() }, options)
 }

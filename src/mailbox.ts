@@ -1,6 +1,7 @@
 /** @module The entry point for mailboxes on Node. */
 
 import { type Mailbox, type MailboxOptions, openIn } from './faces/mail-opening.ts'
+import { curvesOnNode } from './drivers/crypto/node.ts'
 import { createNodeLoop } from './drivers/net/loop-node.ts'
 import { listenStreams } from './drivers/net/websocket-listen.ts'
 import { connectWebSocketNode } from './drivers/net/websocket-node.ts'
@@ -15,6 +16,7 @@ export { HoldfastError, type ErrorCode } from './machine.ts'
 const place = {
   loop: createNodeLoop(),
   connect: connectWebSocketNode,
+  curves: curvesOnNode,
   report,
   date: wallClock,
   watch: startWatchdog,

@@ -104,10 +104,41 @@ export type Connect = (url: string, events: StreamEvents) => Stream
 /** Examines by other means the URL of a stream that does not open and gives no reason. */
 export type Look = (url: string) => Promise<Met>
 
+/** A server of Node's http or https: what there is of it in types that pages know, too. */
+export interface HttpServer {
+  listen: (...of: never[]) => unknown
+  address: () => unknown
+  once: (...of: never[]) => unknown
+}
+
+/** A certificate or a key in PEM. */
+export type Pem = string | Uint8Array
+
+/** A door for streams: at which path, and for pages of which origins besides its own. */
+interface AnyDoor {
+  path: string
+  origins: readonly string[]
+}
+
+/** A door at a port of its own. */
+export interface OwnDoor extends AnyDoor {
+  port: number
+  host: string
+  tls: { cert: Pem; key: Pem } | null
+}
+
+/** A door at a server that others use too. */
+export interface SharedDoor extends AnyDoor {
+  server: HttpServer
+}
+
+/** Where to listen for streams. */
+export type Door = OwnDoor | SharedDoor
+
 /** A listener for streams. */
 export interface Listening {
-  /** The URL, such as `ws://127.0.0.1:8800/mail`. */
-  readonly url: string
+  /** The URL, such as `ws://127.0.0.1:8800/mail`; null while its server does not listen. */
+  readonly url: string | null
   close(): void
 }
 
@@ -163,7 +194,7 @@ export interface Span {
   letters: Letter[]
 }
 
-/** The durable numbers of a mailbox for one other. */
+/** The durable numbers of a mailbox for one other, and the other's key. */
 export interface MailHead {
   peer: string
   /** The number of the last letter to it. */
@@ -183,6 +214,10 @@ export interface MailHead {
   /** The lives that posted the letters to the other, and those from it; the newest last. */
   ourLives: readonly Life[]
   theirLives: readonly Life[]
+  /** The public key that the other is known by; null before its first letter or ack. */
+  key: Uint8Array | null
+  /** The first of the keys that led to it, each of them signed by one before; null with `key`. */
+  root: Uint8Array | null
 }
 
 /** A durable change of a mailbox. */
@@ -197,6 +232,8 @@ export type MailChange =
     }
   | { kind: 'acked'; peer: string; n: number; bytes: number; digest: Uint8Array }
   | { kind: 'heard'; peer: string; n: number; life: Uint8Array; digest: Uint8Array }
+  /** The peer is known by that key from now on. */
+  | { kind: 'bound'; peer: string; key: Uint8Array; root: Uint8Array }
   /** All numbers of a peer, and the letters to it, are replaced by `head`, or removed. */
   | { kind: 'begun'; peer: string; head: MailHead | null }
   | { kind: 'tried'; peer: string; n: number }

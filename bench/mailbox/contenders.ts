@@ -8,6 +8,7 @@ import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { RunningMailbox } from '../../src/faces/mailbox.ts'
+import { nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
 import { mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
@@ -70,7 +71,10 @@ export function overwrite(folder: string): Contender {
 /** Our mailbox, which is given so many letters at once. */
 export function ours(folder: string, at: number): Contender {
   const store = openMailSqlite(join(folder, `ours-${at}.db`))
-  const place = { loop: createNodeLoop(), connect: () => null!, store }
+  const seed = new Uint8Array(32)
+  const key = nodeCurves.signer(seed) as Uint8Array
+  const identity = { keys: [{ seed, key }], letter: null, curves: nodeCurves }
+  const place = { loop: createNodeLoop(), connect: () => null!, store, identity }
   const box = new RunningMailbox(place, { id: 'bench' })
   const value = new Uint8Array(BYTES - 1).fill(97)
   let count = 0

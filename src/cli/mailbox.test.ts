@@ -164,15 +164,92 @@ test('a mailbox that is open is inspected all the same (MB-28)', async () => {
   expect(shown()).toBe(false)
 })
 
+/** The key that a store has, or by which it knows somebody. */
+function keyIn(store: string, ...more: string[]): string {
+  return holdfast(['mailbox', 'key', ...more, '--store', at(store)]).out.trim()
+}
+
+/** A mailbox that listens. @returns where, and its key */
+async function serving(
+  ...words: string[]
+): Promise<{ child: ChildProcess; url: string; key: string }> {
+  const child = spawn(process.execPath, [CLI, 'mailbox', 'serve', ...words, '--port', '0'])
+  children.push(child)
+  let all = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (all += text))
+  const says = (pattern: RegExp): Promise<void> =>
+    expect.poll(() => all, { interval: 5, timeout: 60_000 }).toMatch(pattern)
+  await says(/^Its key is [0-9a-f]{64}$/m)
+  const [, url = ''] = /takes letters at (\S+)\. /.exec(all)!
+  return { child, url, key: /^Its key is (\S+)$/m.exec(all)![1]! }
+}
+
+test('keys are printed, replaced and trusted, and who may come is listed, at a terminal (MB-21)', async () => {
+  const anna = keyIn('anna.db')
+  expect(anna).toMatch(/^[0-9a-f]{64}$/)
+  expect(keyIn('anna.db')).toBe(anna)
+  const words = ['--id', 'ben', '--store', at('ben.db'), '--accept', `anna=${anna}`]
+  const { child: ben, url, key } = await serving(...words)
+  // Of a store that is open it is among the figures beside it.
+  await expect.poll(() => keyIn('ben.db'), { timeout: 20_000 }).toBe(key)
+  const send = (id: string, store: string, timeout: number): string => {
+    const from = ['--id', id, '--store', at(store), '--peer', `ben=${url}`]
+    const sent = [CLI, 'mailbox', 'send', 'ben', 'hello', ...from]
+    return spawnSync(process.execPath, sent, { encoding: 'utf8', timeout }).stderr
+  }
+  expect(send('anna', 'anna.db', 20_000)).toContain('1 of 1 taken by ben')
+  expect(send('olaf', 'olaf.db', 3_000)).toContain('ben: ben takes no letters from olaf')
+  expect(send('anna', 'other.db', 3_000)).toContain('ben: ben knows anna by another key')
+  const own = ['--id', 'anna', '--store', at('anna.db')]
+  const next = holdfast(['mailbox', 'replace-key', ...own]).out.trim()
+  expect([next !== anna, keyIn('anna.db')]).toEqual([true, next])
+  expect(send('anna', 'anna.db', 20_000)).toContain('2 of 2 taken by ben')
+  ben.kill('SIGTERM')
+  await once(ben, 'exit')
+  expect(keyIn('ben.db', 'anna')).toBe(next)
+  const trusted = ['mailbox', 'trust', 'anna', anna, '--store', at('ben.db')]
+  expect(holdfast(trusted).out).toBe('anna is known by that key\n')
+  expect(keyIn('ben.db', 'anna')).toBe(anna)
+  expect(holdfast(['mailbox', 'key', 'zoe', '--store', at('ben.db')]).err).toContain('by no key')
+})
+
+test('letters go over wss to a door with a certificate, from a terminal (MB-21)', async () => {
+  const pem = fileURLToPath(new URL('../../test/data/localhost.pem', import.meta.url))
+  const words = ['--id', 'tess', '--store', at('tess.db'), '--tls-cert', pem]
+  const { url } = await serving(...words)
+  expect(url).toMatch(/^wss:/)
+  const from = ['--id', 'theo', '--store', at('theo.db'), '--peer', `tess=${url}`]
+  const sent = spawnSync(process.execPath, [CLI, 'mailbox', 'send', 'tess', 'hello', ...from], {
+    encoding: 'utf8',
+    timeout: 20_000,
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: pem },
+  })
+  expect(sent.stderr).toContain('1 of 1 taken by tess')
+})
+
 test('what is missing is said in a sentence', () => {
   expect(holdfast(['mailbox', 'knock']).err).toContain(
-    'it is serve, send, inspect, outbox, redirect, dead, adopt',
+    'it is serve, send, inspect, key, trust, replace-key, outbox, redirect, dead, adopt',
   )
   expect(holdfast(['mailbox', 'send']).err).toContain('needs to whom, and what')
   expect(holdfast(['mailbox', 'inspect']).err).toContain('--store is needed')
   const bad = holdfast(['mailbox', 'serve', '--id', 'a', '--store', at('a.db'), '--peer', 'bob'])
   expect([bad.status, bad.err]).toEqual([2, expect.stringContaining('--peer is an id and a URL')])
-  expect(holdfast(['mailbox', '--help']).out).toContain('--key-file')
+  expect(holdfast(['mailbox', '--help']).out).toContain('--accept')
+  const words = ['--id', 'a', '--store', at('a.db')]
+  expect(holdfast(['mailbox', 'serve', ...words, '--key-file', 'k']).err).toContain(
+    '--key-file is gone, for each mailbox has a key of its own',
+  )
+  expect(holdfast(['mailbox', 'serve', ...words, '--tls-cert', at('none')]).err).toContain(
+    'none cannot be read',
+  )
+  expect(holdfast(['mailbox', 'serve', ...words, '--tls-key', 'k']).err).toContain(
+    '--tls-cert is needed',
+  )
+  expect(holdfast(['mailbox', 'trust', 'bob', ...words]).err).toContain('trust alice KEY')
+  expect(holdfast(['mailbox', 'trust', 'bob', 'hunter2', ...words]).err).toContain(
+    'the key of bob is 64 hexadecimal digits',
+  )
 })
 
 test('what waits for a peer is printed, and sent to another', () => {

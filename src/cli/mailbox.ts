@@ -1,41 +1,38 @@
 /** `holdfast mailbox`: letters for people at a terminal. */
 
-import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { CAC } from 'cac'
 import type { MailFigures } from '../runtime/mailbox/figures.ts'
 import { unseal } from '../runtime/mailbox/letters.ts'
 import { toValue } from '../runtime/mailbox/values.ts'
 import { readFigures } from '../drivers/store/mail-figures.ts'
-import { openMailSqlite } from '../drivers/store/mail-sqlite.ts'
 import { HoldfastError } from '../machine.ts'
 import { type Mailbox, openMailbox, type Range } from '../mailbox.ts'
-import type { DeadLetter, MailChange, MailStore } from '../ports.ts'
+import type { DeadLetter, MailStore } from '../ports.ts'
 import { plain, plainJson } from '../wire/plain.ts'
-import { listOf, ORIGIN_HELP, type Word } from './given.ts'
+import { listOf, ORIGIN_HELP } from './given.ts'
+import { printKey, trust } from './mailbox-keys.ts'
+import {
+  acceptOf,
+  committed,
+  type Given,
+  isInUse,
+  need,
+  splitPeer,
+  tlsOf,
+} from './mailbox-given.ts'
+import { withStore } from './mailbox-given.ts'
 
 /** Time between two lines of progress. */
 const PROGRESS_MS = 1_000
 /** A handler that blocks the loop for so long is reported. */
 const WATCHDOG_MS = 5_000
-const VERB_LIST = 'serve, send, inspect, outbox, redirect, dead, adopt, forget or backup'
+const VERB_LIST =
+  'serve, send, inspect, key, trust, replace-key, outbox, redirect, dead, adopt, forget or backup'
 const ABOUT = `Letters that survive: ${VERB_LIST}`
 
 /** A peer for the examples of the help text. */
 const AT_BOB = 'bob=ws://127.0.0.1:8800/mail'
-
-interface Given {
-  id?: string | number
-  store?: string | number
-  port?: string | number
-  host?: string
-  origin?: Word | Word[]
-  keyFile?: string
-  peer?: string | string[]
-  wait?: boolean
-  release?: string
-  discard?: string
-}
 
 /** Adds the command. */
 export function addMailbox(cli: CAC): void {
@@ -44,11 +41,14 @@ export function addMailbox(cli: CAC): void {
     .option('--store <file>', 'File of the mailbox')
     .option('--id <id>', 'Who this is (serve, send)')
     .option('--port <port>', 'serve: port to listen on; 0 takes any free one', { default: 8800 })
-    .option('--host <host>', 'serve: address to listen on; elsewhere than here it needs a key', {
+    .option('--host <host>', 'serve: address to listen on; 0.0.0.0 for the whole network', {
       default: '127.0.0.1',
     })
+    .option('--tls-cert <file>', 'serve: certificate in PEM, which makes it wss')
+    .option('--tls-key <file>', 'serve: its key in PEM; default: the same file')
     .option('--origin <origin>', `serve: pages of which origin may come; ${ORIGIN_HELP}`)
-    .option('--key-file <file>', 'File with the key that both sides have')
+    .option('--key-file <file>', 'Gone: each mailbox has a key of its own; see key and --accept')
+    .option('--accept <id=key>', 'Who may come, with its key; if given, nobody else may')
     .option('--peer <id=url>', 'Where somebody listens; may be given several times')
     .option('--no-wait', 'send: do not wait until the letters were taken')
     .option('--release <peer/n>', 'dead: print a letter that was set aside, and let it go')
@@ -56,7 +56,11 @@ export function addMailbox(cli: CAC): void {
     .example('holdfast mailbox serve --id bob --store bob.db')
     .example(`holdfast mailbox send bob "hello" --id alice --store alice.db --peer ${AT_BOB}`)
     .example(`seq 100000 | holdfast mailbox send bob --id alice --store alice.db --peer ${AT_BOB}`)
+    .example('holdfast mailbox serve --id bob --store bob.db --host 0.0.0.0 --tls-cert bob.pem')
     .example('holdfast mailbox inspect --store bob.db')
+    .example('holdfast mailbox key --store bob.db')
+    .example('holdfast mailbox trust alice 5f1c… --store bob.db')
+    .example('holdfast mailbox replace-key --id bob --store bob.db')
     .example(`holdfast mailbox adopt bob --id alice --store alice.db --peer ${AT_BOB}`)
     .example('holdfast mailbox forget alice --store bob.db')
     .example('holdfast mailbox outbox bob --id alice --store alice.db')
@@ -73,6 +77,9 @@ const VERBS: Readonly<Record<string, (given: Given, words: string[]) => Promise<
   serve,
   send,
   inspect: inspectAny,
+  key: printKey,
+  trust,
+  'replace-key': replaceKey,
   adopt,
   outbox,
   redirect,
@@ -81,20 +88,17 @@ const VERBS: Readonly<Record<string, (given: Given, words: string[]) => Promise<
   dead: (given) => withStore(given, (store) => dead(store, given)),
 }
 
-function need(value: string | number | undefined, option: string): string {
-  if (value !== undefined && value !== '') return String(value)
-  throw new HoldfastError('bad-value', `--${option} is needed`)
-}
-
 async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
-  const { host = '127.0.0.1', port, keyFile, peer = [], origin } = given
+  const { host = '127.0.0.1', port, peer = [], origin } = given
   const box = await openMailbox({
     id: need(given.id, 'id'),
     store: need(given.store, 'store'),
-    key: keyFile === undefined ? '' : keyOf(keyFile),
+    ...acceptOf(given),
     watchdogMs: WATCHDOG_MS,
     peers: Object.fromEntries([peer].flat().map(splitPeer)),
-    ...(listens && { listen: { port: Number(port), host, origins: listOf(origin) } }),
+    ...(listens && {
+      listen: { port: Number(port), host, origins: listOf(origin), ...tlsOf(given) },
+    }),
   })
   if (box.repaired !== null) console.error(plain(box.repaired))
   box.on('disconnected', ({ peer: whom, why }) =>
@@ -105,26 +109,10 @@ async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
   return box
 }
 
-function keyOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (error) {
-    throw new HoldfastError('not-found', `the key file ${file} cannot be read: ${String(error)}`)
-  }
-}
-
-function splitPeer(text: string): [id: string, url: string] {
-  const at = text.indexOf('=')
-  if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
-  throw new HoldfastError(
-    'bad-value',
-    `--peer is an id and a URL, as bob=ws://host:8800/mail: ${text}`,
-  )
-}
-
 async function serve(given: Given): Promise<void> {
   const box = await openBox(given, true)
   console.error(`${box.id} takes letters at ${box.url}. Ctrl-C ends it.`)
+  console.error(`Its key is ${box.key}`)
   box.on('connected', ({ peer }) => console.error(`${plainJson(peer)} is here`))
   box.on('letter', (_tx, from, body) => console.log(plainJson({ from, body })))
   const end = (): void => void box.close().then(() => process.exit(0))
@@ -174,22 +162,13 @@ async function drained(box: Mailbox, to: string): Promise<void> {
   say()
 }
 
-function withStore(given: Given, run: (store: MailStore) => void | Promise<void>): Promise<void> {
-  const store = openMailSqlite(need(given.store, 'store'))
-  if (store.repaired !== null) console.error(plain(store.repaired))
-  return Promise.resolve()
-    .then(() => run(store))
-    .finally(() => store.close())
-}
-
 /** Inspects a store; for one that is open, reads the figures beside it. */
 async function inspectAny(given: Given): Promise<void> {
   try {
     await withStore(given, inspect)
   } catch (error) {
     const shown = readFigures(need(given.store, 'store'))
-    const isOpen = error instanceof HoldfastError && error.message.includes('it is in use by')
-    if (!isOpen || shown === null) throw error
+    if (!isInUse(error) || shown === null) throw error
     const { id, queues, peers, counters, dead, later } = JSON.parse(shown) as Shown
     console.log(plain(`${id} is open; ${peers} peers, ${dead} letters set aside`))
     if (later > 0) console.log(`${later} wait for their time`)
@@ -238,6 +217,16 @@ async function adopt(given: Given, [whom]: string[]): Promise<void> {
   }
 }
 
+/** Draws another key; the letters about it leave when the mailbox is served or sends next. */
+async function replaceKey(given: Given): Promise<void> {
+  const box = await openBox({ ...given, peer: [] }, false)
+  try {
+    console.log(await box.replaceKey())
+  } finally {
+    await box.close()
+  }
+}
+
 /** Prints all letters that wait for a peer, one a line. */
 async function outbox(given: Given, [whom]: string[]): Promise<void> {
   if (whom === undefined) throw new HoldfastError('bad-value', 'outbox needs whose: outbox bob')
@@ -281,12 +270,6 @@ function backup(store: MailStore, [to]: string[]): void {
   if (to === undefined) throw new HoldfastError('bad-value', 'backup needs a new file')
   store.backup(to)
   console.log(plain(`${store.name} was copied to ${to}`))
-}
-
-function committed(store: MailStore, change: MailChange): Promise<void> {
-  return new Promise((resolve, reject) => {
-    store.commit([change], (error) => (error ? reject(error) : resolve()))
-  })
 }
 
 function inspect(store: MailStore): void {

@@ -1,5 +1,10 @@
 /** Reports errors that nothing else handles. */
 
+/** Emits a warning of the process: something is allowed, and hardly meant. */
+export function warn(sentence: string): void {
+  process.emitWarning(sentence, { type: 'HoldfastWarning' })
+}
+
 /** Emits a warning of the process, with the error's own stack: the process goes on. */
 export function report(error: unknown, where: string): void {
   const detail = error instanceof Error ? (error.stack ?? String(error)) : String(error)

@@ -2,6 +2,7 @@
 
 import { ASYNC_DISPOSE } from './disposing.ts'
 import { nodeCurves } from '../drivers/crypto/node-crypto.ts'
+import { checkPath, checkServer, checkTexts } from './door-options.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
 import { acceptStreams, type StreamServer } from '../drivers/net/websocket-server.ts'
 import type { StreamServerOptions, WebServer } from '../drivers/net/websocket-server.ts'
@@ -87,7 +88,7 @@ export function hub(options: HubOptions): HubHandle {
 /** Opens one. @throws HoldfastError `bad-value` or `store` */
 export function openHub(options: HubOptions, inner: InnerOptions): HubHandle {
   const { server, path = '/hub', games, origins = [], report: tell = report } = options
-  checkServer(server)
+  checkServer('server', server)
   const paths = [path, ...(inner.paths ?? [])].map(checkPath)
   checkFunction('report', tell)
   const allowed = games === undefined ? null : checkGames(games)
@@ -119,24 +120,6 @@ function openStore(file: string | null): Store {
   throw badValue(`store is the name of a file, or null for memory: ${shown(file)}`)
 }
 
-function checkServer(server: unknown): void {
-  const known = server as { listen?: unknown; address?: unknown; once?: unknown } | null | undefined
-  const isOne = [known?.listen, known?.address, known?.once].every((one) => {
-    return typeof one === 'function'
-  })
-  // Frameworks hand out things that look like servers, or null where there is none.
-  if (isOne && typeof server === 'object') return
-  throw badValue(
-    `server is one of Node's http or https, such as http.createServer(app): ${shown(server)}`,
-  )
-}
-
-function checkPath(path: string): string {
-  if (typeof path === 'string' && /^\/[\w.~!$&'()*+,;=:@%/-]+$/.test(path) && !path.endsWith('/'))
-    return path
-  throw badValue(`path is that of a URL, such as /hub or /rt/hub: ${shown(path)}`)
-}
-
 function checkGames(games: readonly string[]): ReadonlySet<string> {
   for (const game of checkTexts('games', games)) {
     const bytes = new TextEncoder().encode(game).length
@@ -144,11 +127,6 @@ function checkGames(games: readonly string[]): ReadonlySet<string> {
   }
   if (games.length > 0) return new Set(games)
   throw badValue('games is empty, so there could be no session; leave it out for any game')
-}
-
-function checkTexts(what: string, given: readonly string[]): readonly string[] {
-  if (Array.isArray(given) && given.every((one) => typeof one === 'string')) return given
-  throw badValue(`${what} is a list of texts: ${shown(given)}`)
 }
 
 interface Parts {

@@ -1,12 +1,19 @@
 /** How a mailbox is opened: its store, its connections, its door. */
 
 import { createMailMemory } from '../drivers/store/mail-memory.ts'
-import { HoldfastError } from '../machine.ts'
+import { badValue, HoldfastError } from '../machine.ts'
 import { shown } from '../wire/fields.ts'
 import { LIFE_BYTES, NO_LIFE } from '../wire/history.ts'
-import type { Connect, Listening, Loop, MailStore, Stream } from '../ports.ts'
-import type { StreamEvents, Watchdog } from '../ports.ts'
-import { checkKey, type MailboxOptions as Common, wholeNumber } from '../runtime/mailbox/options.ts'
+import type { Connect, Curves, Door, Later, Listening, Loop, MailChange } from '../ports.ts'
+import type { MailStore, Stream, StreamEvents, Watchdog } from '../ports.ts'
+import {
+  checkId,
+  checkNoPassword,
+  type MailboxOptions as Common,
+  wholeNumber,
+} from '../runtime/mailbox/options.ts'
+import { openKeys } from '../runtime/mailbox/own-keys.ts'
+import { doorOf, type DoorOptions } from './mail-door.ts'
 import { RunningMailbox } from './mailbox.ts'
 import type { Mailbox } from './mailbox-types.ts'
 
@@ -15,6 +22,7 @@ export { angle, bool, f32, i16, i32, i8, list, map, oneOf, optional } from '../w
 export { quaternion, ranged, struct, text, u16, u32, u8, vec2, vec3 } from '../wire/schema.ts'
 export type { Field, FieldKind, Fields, StateOf } from '../wire/schema.ts'
 export type { LetterDefinition, LetterType } from '../runtime/mailbox/letter-types.ts'
+export type { DoorOptions } from './mail-door.ts'
 export type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 export type { MailPeer, WaitingLetter } from '../runtime/mailbox/peers.ts'
 export type { Adopted, Range } from '../mailbox/mailbox.ts'
@@ -26,22 +34,6 @@ export type { Carried, MailValue } from '../runtime/mailbox/values.ts'
 
 /** A key of our own; those of users have no NUL. */
 const LIFE = '\0life'
-
-/** Where the door of a mailbox stands. */
-export interface DoorOptions {
-  /** 0 for any that is free. */
-  port: number
-  /** Default 127.0.0.1. Elsewhere a `key` is needed. */
-  host?: string
-  /** Default `/mail`. */
-  path?: string
-  /**
-   * Pages of which origins may connect, such as `https://play.example.com`. Default: none. Programs
-   * say no origin, and may. Where the door stands on a loopback address the names of these are also
-   * the only ones, beside those of loopback, under which it answers.
-   */
-  origins?: readonly string[]
-}
 
 /** What `openMailbox` takes. */
 export interface MailboxOptions extends Common {
@@ -57,6 +49,8 @@ export interface MailboxPlace {
   loop: Loop
   /** Opens a stream to a URL. */
   connect: Connect
+  /** What signs and checks. */
+  curves: () => Later<Curves>
   /** Told what a function of the application threw, where nobody listens. */
   report: (error: unknown, where: string) => void
   /** Milliseconds since 1970. */
@@ -66,12 +60,7 @@ export interface MailboxPlace {
   /** Opens the store of that name. It rejects with a HoldfastError `store`. */
   open(name: string): Promise<MailStore>
   /** Null where nobody can listen. */
-  listen:
-    | ((
-        at: { port: number; host: string; path: string; origins: readonly string[] },
-        accept: (stream: Stream) => StreamEvents,
-      ) => Promise<Listening>)
-    | null
+  listen: ((door: Door, accept: (stream: Stream) => StreamEvents) => Promise<Listening>) | null
 }
 
 /** Opens one. @throws HoldfastError */
@@ -79,27 +68,30 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
   const { loop, connect, report, date } = place
   const { store: name, listen } = options
   checkStore(name)
-  checkKey(options.key ?? '')
-  checkDoor(place, options)
+  checkId(options.id)
+  checkNoPassword(options)
+  const door = listen ? doorOf(listen) : null
+  if (door && !place.listen) throw badValue('a page cannot listen: let it connect')
   const store = name === null ? createMailMemory() : await place.open(name)
   let box: RunningMailbox
   try {
-    const life = options.replica ? NO_LIFE : await beginLife(store, loop)
+    const curves = await place.curves()
+    const { id } = options
+    const { identity, changes } = await openKeys(id, store, curves, (count) => loop.random(count))
+    const life = options.replica ? NO_LIFE : loop.random(LIFE_BYTES)
+    await begin(store, life, changes)
     const watchdog = watchdogOf(place, options)
-    const clock = date && { date }
-    box = new RunningMailbox({ loop, connect, store, life, report, watchdog, ...clock }, options)
+    const runs = { loop, connect, store, life, identity, report, watchdog }
+    box = new RunningMailbox({ ...runs, ...(date && { date }) }, options)
     if (watchdog) box.onClose(() => watchdog.stop())
   } catch (error) {
     store.close()
     throw error
   }
   box.durable = name !== null
-  if (!listen) return box
+  if (!door) return box
   try {
-    const { port, host = '127.0.0.1', path = '/mail', origins = [] } = listen
-    const listening = await place.listen!({ port, host, path, origins }, box.accept)
-    box.url = listening.url
-    box.onClose(() => listening.close())
+    box.listen(await place.listen!(door, box.accept))
     return box
   } catch (error) {
     await box.close()
@@ -109,15 +101,13 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
 
 /**
  * A store begins a new life at each opening: letters of one that went back in time, or that lives
- * twice, are not taken for letters of another. Durable before anybody is greeted.
+ * twice, are not taken for letters of another. One that never had a key has one from now on. Both
+ * are durable before anybody is greeted.
  */
-function beginLife(store: MailStore, loop: Loop): Promise<Uint8Array> {
-  const life = loop.random(LIFE_BYTES)
+function begin(store: MailStore, life: Uint8Array, changes: MailChange[]): Promise<void> {
+  if (life !== NO_LIFE) changes.push({ kind: 'set', key: LIFE, value: life })
   return new Promise((resolve, reject) => {
-    store.commit([{ kind: 'set', key: LIFE, value: life }], (error) => {
-      if (error) reject(error)
-      else resolve(life)
-    })
+    store.commit(changes, (error) => (error ? reject(error) : resolve()))
   })
 }
 
@@ -132,13 +122,4 @@ function checkStore(name: unknown): void {
   if (name === null || (typeof name === 'string' && name !== '')) return
   const takes = 'store is the file of the mailbox (in a page, a name), or null for memory'
   throw new HoldfastError('bad-value', `${takes}: ${shown(name)}`)
-}
-
-function checkDoor(place: MailboxPlace, { listen, key = '' }: MailboxOptions): void {
-  if (!listen) return
-  if (!place.listen) throw new HoldfastError('bad-value', 'a page cannot listen: let it connect')
-  const { host = '127.0.0.1' } = listen
-  if (key === '' && !/^(127\.|::1$|localhost$)/.test(host)) {
-    throw new HoldfastError('bad-value', `to listen on ${host} a mailbox needs a key`)
-  }
 }

@@ -42,9 +42,11 @@ export type SetAside = Omit<DeadLetter, 'body'> & {
 export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
   /** Who it is, for its peers. */
   readonly id: string
+  /** The public half of its key, by which its peers know it, as text. It stays with the store. */
+  readonly key: string
   /** What was found damaged in the store at opening, as a sentence; null if nothing. */
   readonly repaired: string | null
-  /** Where others connect; null if nowhere. */
+  /** Where others connect; null if nowhere, or while the server of its door does not listen. */
   readonly url: string | null
   /** Whether what is posted outlives the process. */
   readonly durable: boolean
@@ -69,7 +71,7 @@ export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
   ): Stop
   /** The way to a peer. */
   to(peer: string): MailWay
-  /** What may be done about a peer: what waits for it, and histories that do not fit. */
+  /** What may be done about a peer: its key, what waits for it, histories that do not fit. */
   peer(id: string): MailPeer
   /**
    * Runs a transaction without a letter: what it reads, writes and posts is one with what letters
@@ -79,6 +81,14 @@ export interface Mailbox extends Emitter<MailboxEvents>, AsyncDisposable {
    * It rejects with what the function threw, or with a HoldfastError; then nothing of it holds.
    */
   transact<Result>(run: (tx: Transaction) => Result): Promise<Result>
+  /**
+   * Draws another key, which replaces that of now. All who know this mailbox get a letter about it,
+   * in order with the others, that both keys have signed. Resolves with the new key, as text, when
+   * all of that is durable here.
+   *
+   * It rejects with a HoldfastError: `bad-value` for a replica, `store`.
+   */
+  replaceKey(): Promise<string>
   /** Keeps a connection to a peer that listens at that URL, or that some other way leads to. */
   connect(peer: string, by: string | Way): void
   /** How the queues stand, in order of their peers. */

@@ -1,12 +1,14 @@
 /** A mailbox as it runs: its turns decide, its lines carry. */
 
-import { HoldfastError, type Millis } from '../machine.ts'
+import { badValue, HoldfastError, type Millis } from '../machine.ts'
+import { type OwnProof, textOfKey } from '../mailbox/keys.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
 import type { Limits } from '../mailbox/mailbox.ts'
 import { mailLayout } from '../mailbox/messages.ts'
-import type { Alarm, Connect, Loop, MailStore, Watchdog } from '../ports.ts'
+import type { Alarm, Connect, Listening, Loop, MailStore, Watchdog } from '../ports.ts'
 import { NO_LIFE } from '../wire/history.ts'
 import { encode } from '../wire/layout.ts'
+import { plain } from '../wire/plain.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import { ASYNC_DISPOSE, type Stop, stopping } from './disposing.ts'
 import { type Listen, Listeners } from './emitter.ts'
@@ -14,10 +16,11 @@ import type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 import { findDead } from '../runtime/mailbox/dead.ts'
 import { bury, type Draft, type TurnEvent } from '../runtime/mailbox/draft.ts'
 import { type MailFigures, metricsOf, published } from '../runtime/mailbox/figures.ts'
-import { Connections, type Way } from '../runtime/mailbox/connections.ts'
+import { Connections, type LineEvents, type Way } from '../runtime/mailbox/connections.ts'
 import {
   checkId,
   limitsOf,
+  listedOf,
   DEAD_MAX,
   MAILBOX_EVENTS,
   PEERS_MAX,
@@ -29,8 +32,11 @@ import type {
   MailboxOptions,
   QueueFigures,
 } from '../runtime/mailbox/options.ts'
+import { type Identity, OwnKeys } from '../runtime/mailbox/own-keys.ts'
+import { checkLater, checkRoom } from '../runtime/mailbox/room.ts'
 import type { Transaction } from '../runtime/mailbox/transaction.ts'
 import { MALFORMED, Turns } from '../runtime/mailbox/turns.ts'
+import type { TurnsHost } from '../runtime/mailbox/turns-host.ts'
 import { Handlers } from '../runtime/mailbox/handlers.ts'
 import { isLetterType, type LetterType } from '../runtime/mailbox/letter-types.ts'
 import { PostKeys } from '../runtime/mailbox/keys.ts'
@@ -57,6 +63,8 @@ export interface MailPlace {
   store: MailStore
   /** The name of this life of the store, durable; replicas have none. */
   life?: Uint8Array
+  /** Its keys, durable, and what it signs with. */
+  identity: Identity
   /** Milliseconds since 1970; without it letters say nothing of time. */
   date?: () => number
   watchdog?: Watchdog | undefined
@@ -68,18 +76,19 @@ export interface MailPlace {
 export class RunningMailbox implements Mailbox {
   readonly id: string
   readonly repaired: string | null
-  url: string | null = null
   durable = false
   readonly #place: MailPlace
   readonly #limits: Limits
   readonly #peersMax: number
-  readonly #accept: ReadonlySet<string> | null
+  readonly #isReplica: boolean
+  readonly #own: OwnKeys
   readonly #lines: Connections
   readonly #turns: Turns
   readonly #handlers: Handlers
   readonly #keys: PostKeys
   readonly #events: Listeners<MailboxEvents>
   readonly #publishing: Alarm
+  #listening: Listening | null = null
   #isToPublish = false
   #closed = false
   #onClose: (() => void)[] = []
@@ -91,38 +100,45 @@ export class RunningMailbox implements Mailbox {
     this.#place = place
     this.#limits = limitsOf(options)
     this.#peersMax = wholeNumber('peersMax', options.peersMax ?? PEERS_MAX)
-    this.#accept = options.accept ? new Set(options.accept) : null
+    this.#isReplica = options.replica ?? false
+    this.#own = new OwnKeys(this.id, place.identity, (count) => loop.random(count))
     this.#events = this.#openEvents()
     this.#publishing = loop.alarm(() => {
       this.#isToPublish = false
       store.publish?.(published(this.#figures()))
     })
-    const handlers = new Handlers(options.types ?? [])
-    const host = {
+    this.#handlers = new Handlers(options.types ?? [])
+    const host = this.#turnsHost(options)
+    this.#turns = new Turns(this.id, host, this.#limits, place.life ?? NO_LIFE)
+    this.#keys = new PostKeys(this.#turns.values)
+    const { curves } = place.identity
+    this.#lines = new Connections(this.#own.self, { ...place, curves }, this.#lineEvents())
+    for (const [peer, url] of Object.entries(options.peers ?? {})) this.connect(peer, url)
+    this.#publishSoon()
+  }
+
+  #turnsHost(options: MailboxOptions): TurnsHost {
+    const { loop, store, identity, date = null, watchdog = null } = this.#place
+    return {
       loop,
-      handlers,
+      handlers: this.#handlers,
       store,
+      curves: identity.curves,
+      listed: listedOf(options),
       changed: () => this.#publishSoon(),
-      send: (peer: string, message: mailbox.MailMessage) =>
-        void this.#lines.send(peer, encode(mailLayout, message)),
-      told: (event: TurnEvent) => this.#onEvent(event),
+      send: (peer, message) => void this.#lines.send(peer, encode(mailLayout, message)),
+      told: (event) => this.#onEvent(event),
       deadMax: wholeNumber('deadMax', options.deadMax ?? DEAD_MAX),
       deadMs: options.deadMs === undefined ? null : wholeNumber('deadMs', options.deadMs),
-      date: options.replica ? null : (place.date ?? null),
-      watchdog: place.watchdog ?? null,
-      moved: (peer: string) => this.#lines.progress(peer),
-      malformed: (peer: string) => this.#lines.hangUp(peer, MALFORMED),
-      refused: (error: Error) => {
+      date: options.replica ? null : date,
+      watchdog,
+      moved: (peer) => this.#lines.progress(peer),
+      malformed: (peer) => this.#lines.hangUp(peer, MALFORMED),
+      refused: (error) => {
         this.#lines.hangUpAll(`the store refused: ${error.message}`)
         this.#events.emit('trouble', error)
       },
     }
-    this.#handlers = handlers
-    this.#turns = new Turns(this.id, host, this.#limits, place.life ?? NO_LIFE)
-    this.#keys = new PostKeys(this.#turns.values)
-    const self = { id: this.id, key: options.key ?? '' }
-    this.#lines = new Connections(self, loop, place.connect, this.#lineEvents())
-    for (const [peer, url] of Object.entries(options.peers ?? {})) this.connect(peer, url)
   }
 
   on(event: 'letter', handler: LetterHandler): Stop
@@ -151,6 +167,8 @@ export class RunningMailbox implements Mailbox {
     checkId(id)
     const desk = this.#desk()
     return {
+      key: peers.keyOf(desk, id),
+      trust: (key) => peers.trust(desk, id, key),
       adopt: ({ common = null } = {}) => peers.adopt(desk, id, common),
       forget: () => peers.forget(desk, id),
       outbox: ({ after = 0, most = 100 } = {}) => peers.outbox(desk, id, after, most),
@@ -162,6 +180,20 @@ export class RunningMailbox implements Mailbox {
     checkFunction('a transaction', run)
     this.#checkOpen()
     return this.#turns.ask((draft) => this.#turns.run(draft, 'a transaction', run))
+  }
+
+  get key(): string {
+    return this.#own.text
+  }
+
+  async replaceKey(): Promise<string> {
+    if (this.#isReplica) throw badValue('replicas post the same letters, so none replaces its key')
+    this.#checkOpen()
+    const anew = (told: ReadonlyMap<string, number>): void =>
+      this.#lines.hangUpAllBut(told, 'this mailbox has another key')
+    return this.#own.replace((next) => {
+      return this.#ask((draft) => this.#own.put(draft, this.#turns.box, next, anew))
+    })
   }
 
   connect(peer: string, by: string | Way): void {
@@ -237,6 +269,16 @@ export class RunningMailbox implements Mailbox {
     this.#place.store.backup(path)
   }
 
+  /** Where others connect, for as long as the mailbox is open. */
+  listen(listening: Listening): void {
+    this.#listening = listening
+    this.onClose(() => listening.close())
+  }
+
+  get url(): string | null {
+    return this.#listening?.url ?? null
+  }
+
   /** Calls when the mailbox closes. */
   onClose(run: () => void): void {
     this.#onClose.push(run)
@@ -257,9 +299,9 @@ export class RunningMailbox implements Mailbox {
   }
 
   #figures(): MailFigures {
-    const { id, counters } = this
+    const { id, key, counters } = this
     const [dead, later] = [this.#place.store.deadCount(), this.#turns.later.count]
-    return { id, queues: this.queues(), counters, dead, later }
+    return { id, key, queues: this.queues(), counters, dead, later }
   }
 
   /** Shows the figures in a while, if somebody could look at them. */
@@ -293,13 +335,13 @@ export class RunningMailbox implements Mailbox {
       this.#checkRoom(peer, body)
       return mailbox.post(this.#turns.box, peer, body, out)
     }
-    this.#turns.checkLater(1)
+    checkLater(this.#turns.later, 1)
     this.#turns.later.add(due, { kind: 'post', peer, body }, changes)
     return 0
   }
 
   #checkRoom(peer: string, body: Uint8Array): void {
-    this.#turns.checkRoom(peer, 1, mailbox.sizeOf(body))
+    checkRoom(this.#turns.box, peer, 1, mailbox.sizeOf(body))
   }
 
   async #ask<Result>(run: (draft: Draft) => Result): Promise<Result> {
@@ -351,39 +393,56 @@ export class RunningMailbox implements Mailbox {
         return this.#events.emit('expired', { peer, n: event.n })
       case 'slow':
         return this.#events.emit('slow', { peer, n: event.n, ms: event.ms })
+      case 'key':
+        // Letters behind it come on a connection on which the new key was proved.
+        this.#lines.hangUp(peer, `${peer} has another key`)
+        return this.#events.emit('key', { peer, key: textOfKey(event.key) })
       default:
         // What is missing comes again on a new connection.
         this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
     }
   }
 
-  #lineEvents(): ConstructorParameters<typeof Connections>[3] {
+  #lineEvents(): LineEvents {
     return {
-      accepts: (id) => this.#accepts(id),
-      connected: (peer) => {
+      refuses: (id) => this.#refuses(id),
+      keyOf: (id) => mailbox.pins.keyOf(this.#turns.box, id),
+      strange: (id, key) => peers.strange(this.#turns.box, id, key),
+      connected: (peer, key, proof) => {
         this.#publishSoon()
-        this.#turns.input(() => {
-          if (!this.#lines.has(peer)) return
-          mailbox.connected(this.#turns.box, this.#place.loop.now(), peer)
-        })
+        this.#turns.input((draft) => this.#connected(draft, peer, key, proof))
         this.#events.emit('connected', { peer })
       },
-      message: (peer, bytes) => this.#turns.heard(peer, bytes),
+      message: (peer, key, bytes) => this.#turns.heard(peer, key, bytes),
       disconnected: (peer, why) => {
         this.#publishSoon()
         mailbox.disconnected(this.#turns.box, peer)
         this.#events.emit('disconnected', { peer, why })
       },
-      failed: (peer, why) => this.#events.emit('disconnected', { peer, why }),
+      failed: (peer, why, counts) => {
+        if (counts) this.#turns.box.counters[counts]++
+        this.#events.emit('disconnected', { peer, why })
+      },
     }
   }
 
-  #accepts(id: string): string | null {
-    const known = this.#accept === null || this.#accept.has(id)
-    if (!known) return `${this.id} takes no letters from ${id}`
-    const { peers } = this.#turns.box
-    const isFull = !peers.has(id) && peers.size >= this.#peersMax
-    return isFull ? `${this.id} has ${peers.size} peers and takes no more` : null
+  /** Letters before this turn may have bound the id to another key than this connection proved. */
+  #connected(draft: Draft, peer: string, key: Uint8Array, proof: OwnProof): void {
+    const { box } = this.#turns
+    if (!this.#lines.has(peer)) return
+    if (!mailbox.pins.fitsKey(box, peer, key)) {
+      box.counters.otherKey++
+      this.#lines.hangUp(peer, peers.strange(box, peer, key))
+    } else if (this.#own.proved(draft, box, peer, proof)) {
+      mailbox.connected(box, this.#place.loop.now(), peer, key)
+    } else this.#lines.hangUp(peer, 'this mailbox has another key')
+  }
+
+  #refuses(id: string): string | null {
+    const { peers: known, listed } = this.#turns.box
+    if (listed && !listed.has(id)) return `${plain(this.id)} takes no letters from ${plain(id)}`
+    const isFull = !known.has(id) && known.size >= this.#peersMax
+    return isFull ? `${plain(this.id)} has ${known.size} peers and takes no more` : null
   }
 
   #checkOpen(): void {

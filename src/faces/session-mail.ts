@@ -8,8 +8,9 @@
  *
  * It is a stream as a socket is, cut into calls: who dials opens it, both say pieces in order, and
  * a call that fails ends it. The mailboxes dial anew and know by themselves what is missing, so
- * nothing depends on what became of a call. In a star the server passes the pieces on and could
- * read them; give both mailboxes a `key`, and nobody without it can speak as one of them.
+ * nothing depends on what became of a call. The mailboxes greet each other as over a socket, so
+ * nobody without its key speaks as one of them. In a star the server passes the pieces on, and
+ * could read and change what comes after the greeting.
  */
 
 import { HoldfastError } from '../machine.ts'

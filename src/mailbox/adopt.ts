@@ -61,10 +61,10 @@ export function adopt(
   Object.assign(peer, headOf(peer, hello, from), { retryAt: 0 })
   peer.gone = peer.heard
   const { posted, acked, bytes, heard, tries, postedDigest, ackedDigest, heardDigest } = peer
-  const { ourLives, theirLives } = peer
+  const { ourLives, theirLives, key, root } = peer
   const numbers = { peer: id, posted, acked, bytes, heard, tries }
   const digests = { postedDigest, ackedDigest, heardDigest }
-  const head = { ...numbers, ...digests, ourLives, theirLives }
+  const head = { ...numbers, ...digests, ourLives, theirLives, key, root }
   out.record({ kind: 'begun', peer: id, head })
   for (const { body } of kept) add(box, id, body, out)
   return result

@@ -6,6 +6,7 @@ import { decode } from '../wire/layout.ts'
 import { digestOf, fits, isSame, livesWith, NO_DIGEST } from '../wire/history.ts'
 import { type Batch, type Hello, type MailMessage, mailLayout } from './messages.ts'
 import { fault, judge, sizeOf, takeAck, receiveFault } from './outbox.ts'
+import { bind, fitsKey } from './pins.ts'
 import type { Arrived, Mailbox, MailOut, Peer } from './state.ts'
 import { peerOf, waits, weighInbox } from './state.ts'
 
@@ -43,6 +44,8 @@ export function receive(
 /**
  * Takes a decoded message: letters in order first, then the ack (S24). Digests that are all zero
  * are not compared: then the carrier is trusted.
+ *
+ * @param key  that the peer proved on its connection; null for a carrier without a greeting
  */
 export function hear(
   box: Mailbox,
@@ -51,10 +54,12 @@ export function hear(
   message: MailMessage,
   shelf: MailShelf,
   out: MailOut,
+  key: Uint8Array | null = null,
 ): void {
+  if (key && !fitsKey(box, from, key)) return void box.counters.otherKey++
   const peer = peerOf(box, from)
   const { link } = peer
-  if (message.kind === 'hello') return greet(box, from, peer, message, shelf, out)
+  if (message.kind === 'hello') return greet(box, { from, peer, key }, message, shelf, out)
   if (link?.barred) return
   if (message.kind === 'fault') return receiveFault(from, peer, message.why, out)
   // A first batch counts like a hello: an ack may be late later on a connection, but not at its
@@ -67,9 +72,9 @@ export function hear(
   // Without connections, histories that did not fit may fit now; on a connection, its start
   // decides.
   if (!link || isFirst) peer.fault = null
-  takeLetters(box, now, from, peer, message, out)
+  takeLetters(box, now, { from, peer, key }, message, out)
   if (peer.fault !== null) return
-  takeAck(box, from, message.ack, message.ackDigest, shelf, out)
+  takeAck(box, from, key, { n: message.ack, digest: message.ackDigest }, shelf, out)
   if (peer.link) peer.link.known = true
 }
 
@@ -80,10 +85,16 @@ function older(from: string, acked: number, ack: number): string {
   )
 }
 
+/** Whose message it is. */
+interface Sender {
+  from: string
+  peer: Peer
+  key: Uint8Array | null
+}
+
 function greet(
   box: Mailbox,
-  from: string,
-  peer: Peer,
+  { from, peer, key }: Sender,
   hello: Hello,
   shelf: MailShelf,
   out: MailOut,
@@ -94,15 +105,14 @@ function greet(
   const why = judge(from, peer, hello, shelf)
   if (why !== null) return fault(from, peer, why, out)
   peer.fault = null
-  takeAck(box, from, hello.heard, hello.heardDigest, shelf, out)
+  takeAck(box, from, key, { n: hello.heard, digest: hello.heardDigest }, shelf, out)
   if (link) link.known = true
 }
 
 function takeLetters(
   box: Mailbox,
   now: Millis,
-  from: string,
-  peer: Peer,
+  { from, peer, key }: Sender,
   batch: Batch,
   out: MailOut,
 ): void {
@@ -115,7 +125,7 @@ function takeLetters(
     // history.
     const isOther = letter.follows === false || !fits(digest, known)
     if (isOther) return parted(from, peer, n, out)
-    arrived.push(letter)
+    arrived.push({ ...letter, key })
   }
   for (const letter of arrived) if (!take(box, now, from, peer, letter, out)) break
 }
@@ -125,7 +135,7 @@ function* histories(
   { letters, life, before }: Batch,
   tip: number,
   tipDigest: Uint8Array,
-): Iterable<Letter & Arrived & { follows: boolean }> {
+): Iterable<Letter & Omit<Arrived, 'key'> & { follows: boolean }> {
   let digest = before
   let last: number | null = null
   for (const { n, body } of letters.toSorted((a, b) => a.n - b.n)) {
@@ -161,7 +171,7 @@ function take(
   letter: Letter & Arrived,
   out: MailOut,
 ): boolean {
-  const { n, body, life, digest } = letter
+  const { n, body, life, digest, key } = letter
   const expected = Math.max(peer.heard, peer.came) + 1
   if (n < expected) {
     box.counters.duplicates++
@@ -180,7 +190,7 @@ function take(
     return false
   }
   if (!waits(peer)) peer.place = ++box.places
-  peer.inbox.set(n, { body, life, digest })
+  peer.inbox.set(n, { body, life, digest, key })
   peer.came = n
   weighInbox(box, peer, bytes)
   return true
@@ -199,7 +209,7 @@ export function next(box: Mailbox, now: Millis, from: string): Letter | null {
 export function done(box: Mailbox, now: Millis, from: string, out: MailOut): void {
   const peer = peerOf(box, from)
   const n = peer.heard + 1
-  const { body, life, digest } = peer.inbox.get(n)!
+  const { body, life, digest, key } = peer.inbox.get(n)!
   const bytes = sizeOf(body)
   peer.heard = n
   peer.heardDigest = digest
@@ -207,6 +217,7 @@ export function done(box: Mailbox, now: Millis, from: string, out: MailOut): voi
   peer.tries = 0
   peer.retryAt = 0
   out.record({ kind: 'heard', peer: from, n, life, digest })
+  bind(box, from, key, out)
   const { link } = peer
   if (!link) return
   link.unacked += bytes

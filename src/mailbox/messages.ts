@@ -1,8 +1,10 @@
 /** The messages between two mailboxes; every length and every number has its limit. */
 
+import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES, LIFE_BYTES, LIVES_MAX, NO_DIGEST, NO_LIFE } from '../wire/history.ts'
 import {
   blob,
+  encode,
   fixed,
   flag,
   list,
@@ -23,11 +25,15 @@ export const LETTER_BYTES_MAX: number = 64 * 1024
 /** Longest name of a mailbox, in bytes. */
 export const MAIL_ID_MAX = 64
 /** Version of the messages between mailboxes. */
-export const MAIL_VERSION = 2
+export const MAIL_VERSION = 3
 /** Longest reason why a connection is refused, in bytes. */
 export const REFUSAL_MAX = 300
-/** Bytes of a nonce and of a proof. */
+/** Bytes of a nonce. */
 export const NONCE_BYTES = 16
+/** Most keys of its own that a mailbox keeps: that of now, and those before it. */
+export const MAIL_KEYS_MAX = 8
+/** The first byte of a letter by which a mailbox has another key. */
+export const KEY_LETTER = 4
 
 /**
  * Whether a mailbox may have that name: some text, without control characters that a terminal
@@ -88,7 +94,7 @@ export function plainBatch(letters: Batch['letters'], ack: number): Batch {
 
 /** The messages before letters, on a connection that has to prove first whose it is. */
 export const greetingLayout = message({
-  /** Opens the greeting: who calls whom. */
+  /** Opens the greeting: who calls whom. It is the same in every version, which it names. */
   open: [
     16,
     record({
@@ -98,12 +104,62 @@ export const greetingLayout = message({
       nonce: fixed(NONCE_BYTES),
     }),
   ],
-  /** Proves that the sender has the key. */
-  proof: [17, record({ proof: fixed(NONCE_BYTES) })],
+  /** Proves that the sender has its key. */
+  proof: [17, record({ signature: fixed(SIGNATURE_BYTES) })],
   /** Refuses the connection, with the reason. */
   refused: [18, record({ why: text(REFUSAL_MAX) })],
   /** After the greeting: the sender is alive; `wanted` asks for the same in return. */
   alive: [19, record({ wanted: flag })],
+  /** The key by which the sender knows the receiver; all zero for none. */
+  known: [20, record({ key: fixed(KEY_BYTES) })],
+  /** The key of the sender, of which the proof will be. */
+  key: [21, record({ key: fixed(KEY_BYTES) })],
 })
 /** A message of the greeting. */
 export type Greeting = ValueOf<typeof greetingLayout>
+
+const PROOF_LABEL = 'holdfast mailbox'
+/** The text that a proof of the greeting signs; `calls` for whoever opened the connection. */
+export const proofLayout = record({
+  label: text(PROOF_LABEL.length),
+  version: varint,
+  calls: flag,
+  caller: text(MAIL_ID_MAX),
+  called: text(MAIL_ID_MAX),
+  callerKey: fixed(KEY_BYTES),
+  calledKey: fixed(KEY_BYTES),
+  /** By which key each knows the other. */
+  callerKnows: fixed(KEY_BYTES),
+  calledKnows: fixed(KEY_BYTES),
+  callerNonce: fixed(NONCE_BYTES),
+  calledNonce: fixed(NONCE_BYTES),
+})
+
+/** The bytes that a proof signs: who speaks to whom, by which keys, on which connection. */
+export function proofText(of: Omit<ValueOf<typeof proofLayout>, 'label' | 'version'>): Uint8Array {
+  return encode(proofLayout, { ...of, label: PROOF_LABEL, version: MAIL_VERSION })
+}
+
+const signed = record({ key: fixed(KEY_BYTES), signature: fixed(SIGNATURE_BYTES) })
+/** A letter by which a mailbox has another key, behind its first byte. */
+export const keyLetterLayout = record({
+  /** The keys from before, the newest first, each with its signature. */
+  before: list(signed, MAIL_KEYS_MAX - 1),
+  now: signed,
+})
+/** Another key, signed by itself and by those before. */
+export type KeyLetter = ValueOf<typeof keyLetterLayout>
+
+const KEY_LABEL = 'holdfast mailbox key'
+/** The text that all signatures of a key letter sign. */
+export const keyTextLayout = record({
+  label: text(KEY_LABEL.length),
+  id: text(MAIL_ID_MAX),
+  before: list(fixed(KEY_BYTES), MAIL_KEYS_MAX - 1),
+  now: fixed(KEY_BYTES),
+})
+
+/** The bytes that the keys of a mailbox sign: which keys it had, and which it has now. */
+export function keyText(id: string, before: Uint8Array[], now: Uint8Array): Uint8Array {
+  return encode(keyTextLayout, { label: KEY_LABEL, id, before, now })
+}

@@ -3,6 +3,7 @@
 import { LETTER_OVERHEAD, type MailShelf } from '../ports.ts'
 import { digestOf, fits, isSame, lastCommon, livesWith, NO_DIGEST } from '../wire/history.ts'
 import type { Hello } from './messages.ts'
+import { bind } from './pins.ts'
 import { type Mailbox, type MailOut, type Peer, peerOf } from './state.ts'
 
 /** How many bytes a letter counts against the limit of its peer. */
@@ -52,13 +53,14 @@ export function add(box: Mailbox, to: string, body: Uint8Array, out: MailOut): n
 /**
  * The peer has processed our letters up to n: they are not kept any longer (S7).
  *
- * @param digest  of the peer's history up to there
+ * @param key  that it proved; null for a carrier without a greeting
+ * @param ack  with the digest of the peer's history up to there
  */
 export function takeAck(
   box: Mailbox,
   from: string,
-  n: number,
-  digest: Uint8Array,
+  key: Uint8Array | null,
+  { n, digest }: { n: number; digest: Uint8Array },
   shelf: MailShelf,
   out: MailOut,
 ): void {
@@ -78,6 +80,7 @@ export function takeAck(
   peer.bytes -= bytes
   if (peer.link) land(peer.link, n)
   out.record({ kind: 'acked', peer: from, n, bytes, digest: ours! })
+  bind(box, from, key, out)
   out.emit({ kind: 'acked', peer: from, n })
 }
 

@@ -5,16 +5,30 @@
 
 import type { Millis } from '../machine.ts'
 import type { MailShelf, Span } from '../ports.ts'
-import { digestOf, NO_DIGEST, NO_LIFE } from '../wire/history.ts'
+import { digestOf, isSame, NO_DIGEST, NO_LIFE } from '../wire/history.ts'
 import { WINDOW_BYTES } from './inbox.ts'
 import { BATCH_BYTES_MAX, BATCH_LETTERS_MAX, type MailMessage } from './messages.ts'
 import { fault, sizeOf } from './outbox.ts'
 import { emptyInbox, type Link, type Mailbox, type MailOut, type Peer } from './state.ts'
 import { peerOf, waits } from './state.ts'
 
-/** A connection to a peer is open: nothing went over it yet (S3). */
-export function connected(box: Mailbox, now: Millis, id: string): void {
+/**
+ * A connection to a peer is open: nothing went over it yet (S3).
+ *
+ * @param key  that the peer proved on it; null for a carrier without a greeting
+ */
+export function connected(
+  box: Mailbox,
+  now: Millis,
+  id: string,
+  key: Uint8Array | null = null,
+): void {
   const peer = peerOf(box, id)
+  // Letters of somebody else who called itself so wait no more; who it is sends its own again.
+  const last = peer.inbox.get(peer.came)
+  if (last && waits(peer) && !isSame(last.key ?? NO_DIGEST, key ?? NO_DIGEST)) {
+    emptyInbox(box, peer)
+  }
   peer.link = {
     known: box.limits.policy !== 'hello',
     barred: false,
@@ -41,7 +55,8 @@ export function disconnected(box: Mailbox, id: string): void {
   peer.link = null
   emptyInbox(box, peer)
   // A peer that connected and exchanged no letters leaves nothing behind.
-  if (peer.posted === 0 && peer.heard === 0 && peer.tries === 0) box.peers.delete(id)
+  const isUnknown = peer.posted === 0 && peer.heard === 0 && peer.key === null
+  if (isUnknown && peer.tries === 0) box.peers.delete(id)
 }
 
 /**

@@ -68,6 +68,8 @@ export interface Arrived {
   body: Uint8Array
   life: Uint8Array
   digest: Uint8Array
+  /** The key of the connection that it came on; null for a carrier without a greeting. */
+  key: Uint8Array | null
 }
 
 /** Another mailbox. */
@@ -96,6 +98,8 @@ export type MailEvent =
   | { kind: 'acked'; peer: string; n: number }
   /** A letter became a dead letter. */
   | { kind: 'dead'; peer: string; n: number; why: string }
+  /** The peer has another key from now on, which its old one signed. */
+  | { kind: 'key'; peer: string; key: Uint8Array }
   /** The histories of the two stores do not fit; letters between them are stopped. */
   | { kind: 'fault'; peer: string; why: string }
   /** Letters are missing between those we have and those that came. */
@@ -114,15 +118,28 @@ export interface Counters {
   forged: number
   /** Letters over the limits of inboxes. */
   flooding: number
-  /** Letters that fit no type that the application declared. */
+  /** Letters that fit no type that the application declared, or are about a key and wrong. */
   unfit: number
+  /** Greetings that were refused here, but for keys. */
+  greetings: number
+  /** Greetings, and messages, of somebody who is known by another key. */
+  otherKey: number
+  /** Greetings of somebody who did not prove its key. */
+  unproved: number
+  /** Connections that ended before their greeting was over: too late, or too many. */
+  ungreeted: number
 }
+
+/** Ids and their keys; null for an id that its first letter or ack binds. */
+export type Listed = ReadonlyMap<string, Uint8Array | null>
 
 /** One mailbox. */
 export interface Mailbox {
   limits: Limits
   /** The name of this life of the store, under which letters are posted. */
   life: Uint8Array
+  /** The only ids that may come, with their keys, if these are given; null for all. */
+  listed: Listed | null
   peers: Map<string, Peer>
   counters: Counters
   /** Bytes in all inboxes. */
@@ -144,17 +161,24 @@ export function create(
   heads: readonly MailHead[],
   limits: Limits = LIMITS,
   life: Uint8Array = NO_LIFE,
+  listed: Listed | null = null,
 ): Mailbox {
   const box: Mailbox = {
     limits,
     life,
+    listed,
     peers: new Map(),
-    counters: { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0, unfit: 0 },
+    counters: noCounts(),
     inboxBytes: 0,
     places: 0,
   }
   for (const { peer, ...numbers } of heads) Object.assign(peerOf(box, peer), numbers)
   return box
+}
+
+function noCounts(): Counters {
+  const letters = { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0, unfit: 0 }
+  return { ...letters, greetings: 0, otherKey: 0, unproved: 0, ungreeted: 0 }
 }
 
 /** The state of a peer; an unknown one has no letters. */
@@ -197,6 +221,8 @@ const NOTHING: Omit<MailHead, 'peer'> = {
   heardDigest: NO_DIGEST,
   ourLives: [],
   theirLives: [],
+  key: null,
+  root: null,
 }
 
 /** The effects of a turn are durable: letters that took effect are not kept any longer. */

@@ -183,6 +183,8 @@ test('a store that was begun anew under an old id can be adopted or forgotten (M
   await close(first)
   const second = await open({ id: 'alice', peers: { bob: url } })
   await post(second, 2, 'second life')
+  expect(await refusalOf(second)).toContain('bob knows alice by another key than this')
+  await bob.peer('alice').trust(second.key)
   const why = await faultOf(second, 'bob')
   expect(why).toContain('bob has letter 5 of this mailbox, which posted 2 to it')
   expect(why).toContain('the last letter to bob that both have is 0')
@@ -192,6 +194,8 @@ test('a store that was begun anew under an old id can be adopted or forgotten (M
   await close(second)
   const third = await open({ id: 'alice', peers: { bob: url } })
   await post(third, 1, 'third life')
+  await refusalOf(third)
+  await bob.peer('alice').trust(third.key)
   await faultOf(third, 'bob')
   expect((await third.peer('bob').adopt()).resent).toEqual({ first: 1, last: 1 })
   await drained(third, 'bob')
@@ -215,21 +219,45 @@ test('a side with a fault takes no letters, and the other is told (MB-17)', asyn
   const again = await open({ id: 'alice', store, peers: { bob: url } })
   const took: unknown[] = []
   again.on('letter', (_tx, _from, body) => took.push(body))
+  await refusalOf(again)
+  await bob.peer('alice').trust(again.key)
   await faultOf(again, 'bob')
   await bob.to('alice').post('for alice')
   expect(await faultOf(bob, 'alice')).toContain('this mailbox has letter 3 of alice')
   expect([took, queueOf(bob, 'alice').waiting]).toEqual([[], 1])
 })
 
-test('a greeting without letters binds an id to no store (MB-20)', async () => {
-  const { took, url } = await counting()
+/** Why the other side let it in no more. */
+function refusalOf(box: Mailbox): Promise<string> {
+  return new Promise((done) => {
+    box.on('disconnected', ({ why }) => why.includes('another key') && done(why))
+  })
+}
+
+test('a greeting without letters binds an id to no store, and to no key (MB-20)', async () => {
+  const { bob, took, url } = await counting()
   const stranger = await open({ id: 'alice', peers: { bob: url } })
   await new Promise<void>((done) => stranger.on('connected', () => done()))
   await close(stranger)
+  expect(bob.peer('alice').key).toBe(null)
   const alice = await open({ id: 'alice', peers: { bob: url } })
   await post(alice, 1)
   await drained(alice, 'bob')
-  expect(took).toEqual(['the same'])
+  expect([took, bob.peer('alice').key]).toEqual([['the same'], alice.key])
+  // From then on no other key is let in, in the middle of letters too.
+  const other = await open({ id: 'alice', peers: { bob: url } })
+  const told = new Promise<string>((done) => {
+    bob.on('disconnected', ({ why }) => why.includes('another key') && done(why))
+  })
+  await refusalOf(other)
+  expect(await told).toBe(
+    `alice is known here by another key than the one that it comes with, ${other.key}: if that ` +
+      `is its own, as its owner can say, call box.peer("alice").trust("${other.key}"), ` +
+      'or holdfast mailbox trust',
+  )
+  await post(alice, 1)
+  await drained(alice, 'bob')
+  expect(took).toHaveLength(2)
 })
 
 describe('a store of 0.1', () => {
@@ -293,7 +321,7 @@ describe('a store of 0.1', () => {
     copyFileSync(from, old)
     const to = freshFile()
     older(to, `('alice', 0, 0, 0, 3, 0)`, [])
-    const { url } = await counting({ store: to })
+    const { bob, url } = await counting({ store: to })
     const alice = await open({ id: 'alice', store: from, peers: { bob: url } })
     await post(alice, 1)
     await drained(alice, 'bob')
@@ -301,6 +329,9 @@ describe('a store of 0.1', () => {
     const again = await open({ id: 'alice', store: old })
     await post(again, 1)
     again.connect('bob', url)
+    // The copy is from before there were keys.
+    await refusalOf(again)
+    await bob.peer('alice').trust(again.key)
     expect(await faultOf(again, 'bob')).toContain('bob has another letter 6')
   })
 })

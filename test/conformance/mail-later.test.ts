@@ -10,6 +10,7 @@ import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
 import type { Mailbox, MailboxOptions } from '../../src/mailbox.ts'
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-later-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -29,6 +30,7 @@ async function open(
   const place = {
     loop: createNodeLoop(),
     connect: () => null!,
+    curves: () => toyCurves,
     report: () => {},
     date: () => clock.date,
     open: (name: string) => Promise.resolve(name ? openMailSqlite(name) : createMailMemory()),

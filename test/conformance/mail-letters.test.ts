@@ -12,6 +12,7 @@ import type { LetterInfo, Mailbox } from '../../src/mailbox.ts'
 import { openMailbox } from '../../src/mailbox.ts'
 import type { MailChange } from '../../src/ports.ts'
 import { openMailboxes, type Wish } from './open-mailboxes.ts'
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { dice } from './until.ts'
 
 const { add, freshFile } = openMailboxes('letters')
@@ -23,6 +24,7 @@ async function open(options: Wish): Promise<Mailbox> {
   const place = {
     loop: { ...loop, now: () => loop.now() + clock.extra },
     connect: () => null!,
+    curves: () => toyCurves,
     report: () => {},
     date: () => clock.date,
     open: () => Promise.resolve(createMailMemory()),

@@ -20,7 +20,17 @@ import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
 import { HoldfastError } from '../../src/machine.ts'
 import type { MailChange, MailStore } from '../../src/ports.ts'
-import { acked, bytes, CLAIMS, commit, contentOf, heard, KEEPS, posted } from './mail-store.ts'
+import {
+  acked,
+  bound,
+  bytes,
+  CLAIMS,
+  commit,
+  contentOf,
+  heard,
+  KEEPS,
+  posted,
+} from './mail-store.ts'
 import { Disk, type Step, stepsOf, withImage } from './disk-trace.ts'
 import { noPreload, preload } from './preload.ts'
 import { dice } from './until.ts'
@@ -258,6 +268,22 @@ describe('a SQLite mailbox', () => {
     const newer = new Database(file)
     newer.exec('PRAGMA user_version = 9')
     newer.close()
-    expect(complaint(file)).toContain('its layout has version 9, this Holdfast knows 2')
+    expect(complaint(file)).toContain('its layout has version 9, this Holdfast knows 3')
+  })
+
+  test('of version 2 is brought up to date: nobody is known by a key yet', async () => {
+    const { file, store } = await filled(30)
+    const before = contentOf(store)
+    store.close()
+    const older = new Database(file)
+    older.exec('ALTER TABLE mail_heads DROP COLUMN keys; PRAGMA user_version = 2')
+    older.close()
+    const again = openMailSqlite(file)
+    expect(contentOf(again)).toBe(before)
+    await commit(again, [bound('bob', 9)])
+    again.close()
+    const third = openMailSqlite(file)
+    expect(third.head('bob')!.key![0]).toBe(9)
+    third.close()
   })
 })

@@ -30,6 +30,12 @@ export function heard(peer: string, n: number): MailChange {
   return { kind: 'heard', peer, n, ...history(n) }
 }
 
+/** A peer's key, and the first of those that led to it. */
+export function bound(peer: string, key: number, root = key): MailChange {
+  const of = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)
+  return { kind: 'bound', peer, key: of(key), root: of(root) }
+}
+
 /** Letters that a peer has. */
 export function acked(peer: string, n: number, weight: number): MailChange {
   return { kind: 'acked', peer, n, bytes: weight, digest: history(n).digest }
@@ -168,6 +174,22 @@ export const CLAIMS: Readonly<Record<string, (open: OpenMail) => Promise<void>>>
     equal(store.heads()[0]!.tries, 0)
     store.close()
   },
+  'a key is kept beside the numbers, and goes with them': async (open) => {
+    const store = await open()
+    await commit(store, [posted('bob', 1), heard('eve', 1), bound('eve', 8)])
+    await commit(store, [bound('eve', 9, 8), heard('eve', 2), bound('amy', 7)])
+    const keys = (): unknown =>
+      store.heads().map(({ peer, heard: n, key, root }) => [peer, n, key?.[31], root?.[0]])
+    const bob = ['bob', 0, undefined, undefined]
+    equal(keys(), [['amy', 0, 7, 7], bob, ['eve', 2, 9, 8]])
+    const eve = store.head('eve')!
+    await commit(store, [
+      { kind: 'begun', peer: 'eve', head: { ...eve, heard: 0 } },
+      { kind: 'begun', peer: 'amy', head: null },
+    ])
+    equal(keys(), [bob, ['eve', 0, 9, 8]])
+    store.close()
+  },
   'a letter may be empty or as large as they get': async (open) => {
     const store = await open()
     const large = new Uint8Array(64 * 1024).fill(7)
@@ -203,6 +225,7 @@ export const KEEPS: Readonly<Record<string, (open: OpenMail) => Promise<void>>> 
       await commit(store, [
         posted('bob', n),
         heard('eve', n),
+        bound('eve', n, 1),
         { kind: 'set', key: `k${n % 3}`, value: bytes(`${n}`) },
       ])
       said.push(contentOf(store))

@@ -10,6 +10,7 @@ import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import { openMailSqlite } from '../../src/drivers/store/mail-sqlite.ts'
 import type { Mailbox } from '../../src/mailbox.ts'
 import type { MailStore } from '../../src/ports.ts'
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { Bank } from './money.ts'
 import { bankOf } from './money-rows.ts'
 
@@ -20,6 +21,7 @@ function open(id: string, store: MailStore): Promise<Mailbox> {
   const place = {
     loop: createNodeLoop(),
     connect: () => null!,
+    curves: () => toyCurves,
     report: () => {},
     date: Date.now,
     open: () => Promise.resolve(store),

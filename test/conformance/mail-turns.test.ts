@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import Database from 'libsql'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { curvesOnNode } from '../../src/drivers/crypto/node.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { listenStreams } from '../../src/drivers/net/websocket-listen.ts'
 import { connectWebSocketNode } from '../../src/drivers/net/websocket-node.ts'
@@ -35,6 +36,7 @@ async function failing(options: Wish): Promise<{ box: Mailbox; fail: (times: num
     {
       loop: createNodeLoop(),
       connect: connectWebSocketNode,
+      curves: curvesOnNode,
       report: () => {},
       open: (name) => Promise.resolve(refuse(openMailSqlite(name))),
       listen: listenStreams,

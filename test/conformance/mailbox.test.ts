@@ -11,7 +11,7 @@ import { encode } from '../../src/wire/layout.ts'
 import { drained, openMailboxes, queueOf } from './open-mailboxes.ts'
 import { until } from './until.ts'
 
-const { freshFile, open } = openMailboxes('mailbox')
+const { close, freshFile, open } = openMailboxes('mailbox')
 
 /** A mailbox that listens, and one that is connected with it. */
 async function pair(
@@ -301,37 +301,50 @@ describe('a mailbox says', () => {
     expect(await fails(() => alice.to('bob').post((() => 1) as never))).toContain('bad-value')
     expect(await fails(() => open({ id: '' }))).toContain('has 1 to 64 bytes')
     expect(await fails(async () => alice.to('x'.repeat(65)))).toContain('has 1 to 64 bytes')
-    expect(await fails(() => open({ id: 'a', listen: { port: 0, host: '0.0.0.0' } }))).toContain(
-      'needs a key',
-    )
   })
 
-  test('who is not known here, has another key, or is somebody else', async () => {
-    const bob = await open({
-      id: 'bob',
-      key: 'secret of sixteen bytes',
-      accept: ['alice'],
-      listen: { port: 0 },
-    })
+  test('who is not known here, has another key, or is somebody else (MB-21)', async () => {
+    const store = freshFile()
+    const first = await open({ id: 'alice', store })
+    const accept = { alice: first.key, amy: null }
+    await close(first)
+    const bob = await open({ id: 'bob', accept, listen: { port: 0 } })
+    bob.on('letter', () => {})
     const why = async (options: Partial<MailboxOptions>, whom = 'bob'): Promise<string> => {
-      const box = await open({
-        id: 'mallory',
-        key: 'secret of sixteen bytes',
-        peers: { [whom]: bob.url! },
-        ...options,
-      })
+      const box = await open({ id: 'mallory', peers: { [whom]: bob.url! }, ...options })
       const said: string[] = []
       box.on('disconnected', (event) => said.push(event.why))
+      box.on('acked', () => said.push('taken'))
+      await box.to(whom).post('let me in')
       await until(() => said.length > 0)
-      await box.close()
+      await close(box)
       return said[0]!
     }
     expect(await why({})).toBe('bob takes no letters from mallory')
-    expect(await why({ id: 'alice', key: 'a guess of sixteen bytes' })).toContain(
-      'does not have the key',
-    )
+    expect(await why({ id: 'alice' })).toContain('bob knows alice by another key than this')
     expect(await why({ id: 'alice' }, 'carol')).toBe('this is the mailbox of bob, not of carol')
     expect(await why({ id: 'bob' })).toContain('cannot be called bob')
+    expect(await why({ id: 'alice', store })).toBe('taken')
+    expect(await why({ id: 'amy' })).toBe('taken')
+    expect(await why({ id: 'amy' })).toContain('bob knows amy by another key than this')
+    const { greetings, otherKey, unproved } = bob.counters
+    expect([greetings, otherKey, unproved]).toEqual([3, 2, 0])
+  })
+
+  test('that the password of all is gone, and what accept takes now', async () => {
+    const bad = (options: object): Promise<string> => fails(() => open({ id: 'bob', ...options }))
+    expect(await bad({ key: 'secret of sixteen bytes' })).toBe(
+      'bad-value: openMailbox takes no option "key": each mailbox has a key of its own, box.key; ' +
+        'give those of the mailboxes that may come as accept: { alice: "…" }',
+    )
+    expect(await bad({ accept: ['alice'] })).toContain('as { alice: null }: ["alice"]')
+    expect(await bad({ accept: { alice: 'hunter2' } })).toBe(
+      'bad-value: the key of alice in accept is 64 hexadecimal digits, as box.key has them: ' +
+        '"hunter2"',
+    )
+    expect(await bad({ accept: { '': null } })).toContain('has 1 to 64 bytes')
+    const bob = await open({ id: 'bob' })
+    expect(await fails(() => bob.peer('alice').trust('hunter2'))).toContain('64 hexadecimal digits')
   })
 
   test('that its port is taken, its file in use', async () => {

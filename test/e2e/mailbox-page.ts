@@ -34,6 +34,31 @@ async function live(url: string, total: number): Promise<void> {
   while (posted() < total) await box.to('node').post(posted() + 1)
 }
 
+/** Posts, replaces its key, and posts again, until that was answered. @returns the keys */
+async function rekeyed(url: string, node: string): Promise<unknown> {
+  const box = await openMailbox({ id: 'page', store: 'rekeyed', peers: { node: url } })
+  const { key: first } = box
+  const answers: unknown[] = []
+  const answered = new Promise<void>((resolve) => {
+    box.on('letter', (_tx, _from, body) => {
+      answers.push(body)
+      if (answers.length === 3) resolve()
+    })
+  })
+  // The other side replaces its key too, which curves of the browser check.
+  const followed = new Promise<string>((resolve) => box.on('key', ({ key }) => resolve(key)))
+  await box.to('node').post(1)
+  const second = await box.replaceKey()
+  for (const body of [2, 3]) await box.to('node').post(body)
+  await answered
+  const theirs = await followed
+  await box.close()
+  const again = await openMailbox({ id: 'page', store: 'rekeyed' })
+  const known = [again.key === second, first !== second, again.peer('node').key === theirs]
+  await again.close()
+  return { answers, known, second, before: node !== theirs }
+}
+
 /** The complaint of a second opening. */
 async function twice(): Promise<string> {
   const store = await openMailIndexedDb('twice')
@@ -125,4 +150,4 @@ const fill = {
   },
 }
 
-Object.assign(globalThis, { claims, cleared, deleted, fill, live, plain, twice })
+Object.assign(globalThis, { claims, cleared, deleted, fill, live, plain, rekeyed, twice })

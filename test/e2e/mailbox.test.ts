@@ -71,6 +71,21 @@ test('a page of another server gets into no door that does not name it, and hear
   await node.close()
 })
 
+test('a page proves its key, replaces it, and follows the key of another (MB-21)', async () => {
+  const listen = { port: 0, origins: [new URL(url).origin] }
+  const node = await openMailbox({ id: 'node', store: null, listen })
+  node.on('letter', (tx, from, body) => {
+    tx.post(from, body)
+    if (body === 2) void node.replaceKey()
+  })
+  const said = await run<{ second: string }>(`rekeyed('${node.url}', '${node.key}')`)
+  const { second } = said
+  const known = [true, true, true]
+  expect(said).toEqual({ answers: [1, 2, 3], known, second, before: true })
+  expect(node.peer('page').key).toBe(second)
+  await node.close()
+})
+
 test('storage that is cleared while it is open is named to who posts (MB-26)', async () => {
   expect(await run('cleared()')).toMatch(/^HoldfastError: .* the browser closed its storage/)
 })

@@ -6,6 +6,7 @@ import { type Mailbox, openIn } from '../../src/faces/mail-opening.ts'
 import { emptyContent, MailMemory } from '../../src/drivers/store/mail-memory.ts'
 import { HoldfastError, letters, offerMail, overSession, type Session } from '../../src/index.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 
 let boxes: Mailbox[] = []
 
@@ -28,6 +29,7 @@ async function mailbox(
   const place = {
     loop,
     connect,
+    curves: () => toyCurves,
     report: () => {},
     open: () => Promise.resolve(new MailMemory(content, id)),
     listen: null,
@@ -64,6 +66,14 @@ async function scene(seed: number, conditions = 'rtt=20,loss=3%'): Promise<Scene
   return { w, first, host, player, bank, got }
 }
 
+/** What a promise gives, while time passes. */
+async function during<Value>(w: SessionWorld, promise: Promise<Value>): Promise<Value> {
+  let isDone = false
+  void promise.finally(() => (isDone = true))
+  await w.runUntil(() => isDone, 30_000)
+  return promise
+}
+
 describe('mail over a session', () => {
   test('S4, S5: letters reach the mailbox that is offered, and its answers come back', async () => {
     const { w, player, got } = await scene(1)
@@ -97,6 +107,26 @@ describe('mail over a session', () => {
     for (let n = 30; n < 40; n++) void alice.to('bank').post(n)
     await w.runUntil(() => bank.query('alice') === 40, 60_000)
     expect(got).toEqual(Array.from({ length: 40 }, (_, n) => n))
+  })
+
+  test('over a session one greets as over a socket: another key is refused, a new one followed (MB-21)', async () => {
+    const { w, player, bank, got } = await scene(6, 'rtt=20')
+    const alice = await mailbox(w, 'alice')
+    alice.connect('bank', overSession(player))
+    void alice.to('bank').post(1)
+    await w.runUntil(() => alice.peer('bank').key !== null, 30_000)
+    expect([bank.peer('alice').key, alice.peer('bank').key]).toEqual([alice.key, bank.key])
+    const key = await during(w, alice.replaceKey())
+    void alice.to('bank').post(2)
+    await w.runUntil(() => got.length === 2 && bank.peer('alice').key === key, 30_000)
+    void alice.close()
+    const stranger = await mailbox(w, 'alice')
+    const why: string[] = []
+    stranger.on('disconnected', (event) => why.push(event.why))
+    void stranger.to('bank').post('steal')
+    stranger.connect('bank', overSession(player))
+    await w.runUntil(() => why.some((one) => one.includes('another key')), 30_000)
+    expect(got).toEqual([1, 2])
   })
 
   test('who dials what nobody offers waits, and is told why', async () => {

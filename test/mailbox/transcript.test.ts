@@ -1,7 +1,10 @@
 // Goal: what two mailboxes say and keep at each turn of a letter's trip is kept word for word.
 // Method: the shipped mailbox on stores in memory; the test kills processes; UPDATE=1 rewrites.
 import { test } from 'vitest'
-import { compareTranscript } from '../transcript.ts'
+import { textOfKey } from '../../src/mailbox/keys.ts'
+import { readWhole } from '../standard/reader.ts'
+import { compareTranscript, Script, standardOf } from '../transcript.ts'
+import { exchange, OPEN_GATE, ownKey, Side } from './greeters.ts'
 import { Stage } from './stage.ts'
 
 function two(): Stage {
@@ -84,4 +87,53 @@ test('S21: a store that went back to an older day, and who goes on from it (AP-1
   stage.stands('ada', 'bob')
   stage.stands('bob', 'ada')
   compareTranscript('mailbox-older-store', stage.script.lines)
+})
+
+const STANDARD = standardOf()
+const ADA = ownKey(1)
+const BOB = [ownKey(3), ownKey(2)]
+const NONCES = [1, 2].map((byte) => new Uint8Array(16).fill(byte))
+
+/** Keys by their names, nonces by their byte, signatures by what they have to be. */
+function shown(bytes: Uint8Array): string {
+  const names = { A: ADA, 'B of now': BOB[0]!, 'B of before': BOB[1]!, C: ownKey(9) }
+  const named = Object.entries(names).find(([, { key }]) => textOfKey(key) === textOfKey(bytes))
+  if (named) return `"${named[0]}"`
+  if (bytes.every((byte) => byte === 0)) return '-'
+  return bytes.length === 64 ? '"…"' : `"${bytes[0]}"`
+}
+
+/** A greeting, message by message. @param knows  by which keys each knows the other */
+function greets(
+  script: Script,
+  title: string,
+  knows: { ada?: Uint8Array; bob?: Uint8Array },
+  key = ADA,
+): void {
+  script.scene(title)
+  const [byAda, byBob] = [knows.ada, knows.bob].map((known) => {
+    return { ...OPEN_GATE, keyOf: () => known ?? null, strange: () => 'it has another key' }
+  })
+  const ada = new Side({ id: 'ada', keys: [key] }, 'bob', { gate: byAda!, nonce: NONCES[0]! })
+  const bob = new Side({ id: 'bob', keys: BOB }, null, { gate: byBob!, nonce: NONCES[1]! })
+  exchange(ada, bob, (bytes, _n, isCallers) => {
+    const [from, to] = isCallers ? ['ada', 'bob'] : ['bob', 'ada']
+    script.tell(0, from, `-> ${to}  ${script.brief(readWhole(STANDARD, 'MailGreeting', bytes))}`)
+    return bytes
+  })
+  for (const [name, { known, refused }] of Object.entries({ ada, bob })) {
+    const what = known ? `knows ${known.id} by ${shown(known.key)}` : `is told: ${refused}`
+    script.tell(0, name, what)
+  }
+}
+
+test('greetings: of two who never met, of two who know each other, and of others (MB-21)', () => {
+  const script = new Script({ bytes: shown })
+  const [now, before] = BOB.map(({ key }) => key)
+  greets(script, 'ada calls bob, who never met', {})
+  greets(script, 'they know each other', { ada: now!, bob: ADA.key })
+  greets(script, 'bob has another key since', { ada: before!, bob: ADA.key })
+  greets(script, 'somebody else calls as ada', { bob: ADA.key }, ownKey(9))
+  greets(script, 'somebody else answers as bob', { ada: ownKey(9).key })
+  compareTranscript('mailbox-greetings', script.lines)
 })

@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/cli/metrics.ts'
 import { create } from '../../src/directory/hub.ts'
 import type { StreamServerCounters } from '../../src/drivers/net/stream-counters.ts'
 import { figuresText } from '../../src/runtime/hub/hub-figures.ts'
+import * as mailbox from '../../src/mailbox/mailbox.ts'
 import { metricsOf } from '../../src/runtime/mailbox/figures.ts'
 import { countsText, metricText } from '../../src/runtime/prometheus.ts'
 import { readMetrics } from './prometheus.ts'
@@ -64,10 +65,11 @@ test('a whole page of a hub and a mailbox is read, each metric once, with help a
     connected: true,
     fault: null,
   }
-  const counters = { malformed: 0, duplicates: 0, gaps: 0, forged: 0, flooding: 0, unfit: 0 }
+  const { counters } = mailbox.create([])
+  const known = { id: 'a"b\\', key: '', counters, dead: 0, later: 0 }
   metrics.add(() => {
     const queues = HOSTILE.map((peer) => ({ ...queue, peer }))
-    return metricsOf({ id: 'a"b\\', queues: queues as never, counters, dead: 0, later: 0 })
+    return metricsOf({ ...known, queues: queues as never })
   })
   const families = readMetrics(await metrics.text())
   expect(families.length).toBeGreaterThan(30)

@@ -15,6 +15,8 @@ import { readCapture, type Sent } from './ledger.ts'
 import { captureTable, PIECE_TYPES } from './pieces-capture.ts'
 import { readWhole } from './reader.ts'
 import type { Read } from './values.ts'
+import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { ownKey } from '../mailbox/greeters.ts'
 
 const FOLDER = 'test/data/captures'
 /** So many of each kind are shown; the digest at the end is of all. */
@@ -98,11 +100,11 @@ async function talk(rooms: Captures): Promise<void> {
     put(rooms, 'mailbox', `${set} ${kind as string}`, from, bytes)
   }
   const boxes = new Map<string, RunningMailbox>()
-  const key = 'sixteen bytes, or more'
   for (const [at, id] of ['bob', 'ada'].entries()) {
     sim.node(id, (node) => {
       const life = new Uint8Array(LIFE_BYTES).fill(at + 1)
-      const box = new RunningMailbox({ ...node, store: createMailMemory(), life }, { id, key })
+      const identity = { keys: [ownKey(at + 1)], letter: null, curves: toyCurves }
+      const box = new RunningMailbox({ ...node, store: createMailMemory(), life, identity }, { id })
       boxes.set(id, box)
       if (id === 'ada') return
       box.on('letter', (tx, from, body) => tx.post(from, { seen: body }))

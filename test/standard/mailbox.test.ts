@@ -1,19 +1,21 @@
 // Goal: section 19 of docs/STANDARD.md states every byte between two mailboxes, and what it
 // promises of them holds over all that was sent.
 // Method: a relay between two real mailboxes takes down what passes; the reader of the document
-// reads it, and reckons the proofs for itself.
-import { createHmac } from 'node:crypto'
+// reads it, and checks the signatures for itself.
+import { createPublicKey, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { RunningMailbox } from '../../src/faces/mailbox.ts'
+import { type MailPlace, RunningMailbox } from '../../src/faces/mailbox.ts'
+import { type OwnKey, textOfKey } from '../../src/mailbox/keys.ts'
+import { nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
 import type { Connect, Stream, StreamEvents } from '../../src/ports.ts'
 import { readStandard } from './document.ts'
 import { readWhole } from './reader.ts'
 import { type Read, tell } from './values.ts'
+import { ownKey } from '../mailbox/greeters.ts'
 
-const KEY = 'a key'
 const standard = readStandard(
   readFileSync(new URL('../../docs/STANDARD.md', import.meta.url), 'utf8'),
 )
@@ -41,50 +43,69 @@ function wire(said: Said[], accept: (stream: Stream) => StreamEvents): Connect {
   }
 }
 
-async function talk(said: Said[], key = KEY): Promise<RunningMailbox[]> {
-  const loop = createNodeLoop()
+const keyOf = (byte: number): OwnKey => ownKey(byte, nodeCurves)
+
+function talk(said: Said[], accept = {}): [alice: RunningMailbox, bob: RunningMailbox] {
+  const place = (byte: number, connect: Connect): MailPlace => {
+    const identity = { keys: [keyOf(byte)], letter: null, curves: nodeCurves }
+    return { loop: createNodeLoop(), connect, store: createMailMemory(), identity }
+  }
   const bob = new RunningMailbox(
-    { loop, connect: () => null!, store: createMailMemory() },
-    { id: 'bob', key: KEY },
+    place(2, () => null!),
+    { id: 'bob', ...accept },
   )
-  const connect = wire(said, bob.accept)
-  const alice = new RunningMailbox(
-    { loop, connect, store: createMailMemory() },
-    { id: 'alice', key },
-  )
+  const alice = new RunningMailbox(place(1, wire(said, bob.accept)), { id: 'alice' })
   bob.on('letter', (tx, from, body) => tx.post(from, { seen: body }))
   alice.connect('bob', '')
   return [alice, bob]
+}
+
+/** Whether a key of 32 bytes signed that; the bytes before the key are those of RFC 8410. */
+function isSigned(key: Uint8Array, text: Uint8Array, signature: Uint8Array): boolean {
+  const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), key])
+  return verify(null, text, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature)
+}
+
+const said = (text: string): Buffer => Buffer.from([text.length, ...Buffer.from(text)])
+
+/** Section 19.2: a MailProof, from what was said before it. @param from  who proves */
+function proofText(all: readonly { from: string; value: Read }[], from: string): Buffer {
+  const of = (who: string, kind: string, field: string): Uint8Array => {
+    const { value } = all.find((one) => one.from === who && one.value['kind'] === kind)!
+    return value[field] as Uint8Array
+  }
+  const both = (kind: string, field: string): Uint8Array[] => {
+    return ['alice', 'bob'].map((who) => of(who, kind, field))
+  }
+  const head = [said('holdfast mailbox'), Buffer.of(3, from === 'alice' ? 1 : 0)]
+  const names = ['alice', 'bob'].map(said)
+  const keys = [...both('key', 'key'), ...both('known', 'key')]
+  return Buffer.concat([...head, ...names, ...keys, ...both('open', 'nonce')])
 }
 
 const read = ({ bytes }: Said): Read =>
   readWhole(standard, bytes[0]! >= 16 ? 'MailGreeting' : 'Mail', bytes) as Read
 
 test('what two mailboxes say is what the document says, proofs and numbers too', async () => {
-  const said: Said[] = []
-  const [alice, bob] = (await talk(said)) as [RunningMailbox, RunningMailbox]
+  const spoken: Said[] = []
+  const [alice, bob] = talk(spoken)
   const answered = new Promise<void>((done) => {
     alice.on('letter', (_tx, _from, body) => tell(body as Read) === 'seen=20' && done())
   })
   for (let i = 1; i <= 20; i++) await alice.to('bob').post(i)
   await answered
   await new Promise<void>((done) => bob.on('acked', ({ waiting }) => waiting === 0 && done()))
-  const all = said.map((one) => ({ ...one, value: read(one) }))
-  expect(all.slice(0, 6).map(({ from, value }) => `${from} ${tell(value['kind']!)}`)).toEqual([
-    'alice "open"',
-    'bob "open"',
-    'bob "proof"',
-    'alice "proof"',
-    'bob "hello"',
-    'alice "hello"',
+  const all = spoken.map((one) => ({ ...one, value: read(one) }))
+  expect(all.slice(0, 10).map(({ from, value }) => `${from} ${tell(value['kind']!)}`)).toEqual([
+    ...['alice "open"', 'alice "known"', 'bob "open"', 'bob "known"', 'bob "key"'],
+    ...['alice "key"', 'alice "proof"', 'bob "proof"', 'bob "hello"', 'alice "hello"'],
   ])
-  const nonces = all.slice(0, 2).map(({ value }) => value['nonce'] as Uint8Array)
-  for (const { from, value } of all.slice(2, 4)) {
-    const names = from === 'bob' ? 'bob\0alice\0' : 'alice\0bob\0'
-    const [ours, theirs] = from === 'bob' ? nonces.toReversed() : nonces
-    const hmac = createHmac('sha256', KEY).update(`holdfast mailbox\0${names}`)
-    const proof = hmac.update(ours!).update(theirs!).digest().subarray(0, 16)
-    expect(Buffer.compare(proof, value['proof'] as Uint8Array)).toBe(0)
+  for (const [from, at, byte] of [
+    ['alice', 6, 1],
+    ['bob', 7, 2],
+  ] as const) {
+    const { signature } = all[at]!.value as { signature: Uint8Array }
+    expect(isSigned(keyOf(byte).key, proofText(all, from), signature)).toBe(true)
   }
   for (const side of ['alice', 'bob']) {
     const batches = all.filter(({ from, value }) => from === side && value['kind'] === 'batch')
@@ -162,13 +183,47 @@ function expectDigests(all: readonly { from: string; value: Read }[], side: stri
   }
 }
 
-test('who has another key is refused as the document says', async () => {
-  const said: Said[] = []
-  const [alice, bob] = (await talk(said, 'another')) as [RunningMailbox, RunningMailbox]
+test('who has another key is refused as the document says (MB-21)', async () => {
+  const spoken: Said[] = []
+  const [alice, bob] = talk(spoken, { accept: { alice: textOfKey(keyOf(9).key) } })
   const why = await new Promise((done) => alice.on('disconnected', (event) => done(event.why)))
-  expect(why).toBe('bob does not have the key of alice')
-  const refusals = said.filter(({ from }) => from === 'alice').map((one) => tell(read(one)))
-  expect(refusals.at(-1)).toBe('refused why="bob does not have the key of alice"')
+  const sentence =
+    'bob knows alice by another key than this: it has to trust the new one, or the old one has ' +
+    'to come back'
+  expect(why).toBe(sentence)
+  const refusals = spoken.filter(({ from }) => from === 'bob').map((one) => tell(read(one)))
+  expect(refusals.at(-1)).toBe(`refused why="${sentence}"`)
+  expect(bob.counters.otherKey).toBe(1)
+  await alice.close()
+  await bob.close()
+})
+
+test('a key is replaced as the document says, and the newest is asked for from then on', async () => {
+  const spoken: Said[] = []
+  const [alice, bob] = talk(spoken)
+  await alice.to('bob').post('hello')
+  await new Promise<void>((done) => alice.on('acked', () => done()))
+  const replaced = new Promise<string>((done) => bob.on('key', ({ key }) => done(key)))
+  const connected = new Promise<void>((done) => alice.on('connected', () => done()))
+  const key = await alice.replaceKey()
+  expect([await replaced, alice.key, bob.peer('alice').key]).toEqual([key, key, key])
+  await connected
+  const all = spoken.map((one) => ({ ...one, value: read(one) }))
+  const letters = all.flatMap(({ value }) => (value['letters'] ?? []) as Read[])
+  const body = letters.at(-1)!['body'] as Uint8Array
+  expect(body[0]).toBe(4)
+  const { before, now } = readWhole(standard, 'MailKeys', body.subarray(1)) as unknown as {
+    before: { key: Uint8Array; signature: Uint8Array }[]
+    now: { key: Uint8Array; signature: Uint8Array }
+  }
+  const old = before.map((one) => one.key)
+  expect(old).toEqual([keyOf(1).key])
+  expect(Buffer.from(now.key).toString('hex')).toBe(key)
+  const label = [said('holdfast mailbox key'), said('alice')]
+  const text = Buffer.concat([...label, Buffer.of(1), old[0]!, now.key])
+  for (const one of [...before, now]) expect(isSigned(one.key, text, one.signature)).toBe(true)
+  const known = all.findLast(({ from, value }) => from === 'bob' && value['kind'] === 'known')
+  expect(known!.value['key']).toEqual(now.key)
   await alice.close()
   await bob.close()
 })

@@ -23,7 +23,7 @@ export async function usesHub(): Promise<void> {
 }
 
 export async function usesMailbox(session: Session): Promise<void> {
-  const box: Mailbox = await openMailbox({ id: 'ada', store: 'ada.db', key: 'k'.repeat(16) })
+  const box: Mailbox = await openMailbox({ id: 'ada', store: 'ada.db', accept: { bob: null } })
   box.on('letter', (tx: Transaction, from: string, body: MailValue, letter) => {
     tx.set(`last ${from}`, body)
     tx.post(from, { heard: letter.n })
@@ -31,6 +31,7 @@ export async function usesMailbox(session: Session): Promise<void> {
   const n: number = await box.to('bob').post({ n: 1 })
   const waiting: WaitingLetter[] = box.peer('bob').outbox({ most: 9 })
   const adopted: Adopted = await box.peer('bob').adopt()
+  await box.peer('bob').trust(box.peer('bob').key ?? (await box.replaceKey()))
   const done: number = await box.transact((tx) => tx.keys('last').length)
   console.log(n, waiting.length, adopted, done, letters, overSession(session))
   offerMail(session, box)()
@@ -39,6 +40,10 @@ export async function usesMailbox(session: Session): Promise<void> {
   await box.close()
   // @ts-expect-error Who it is, is said.
   await openMailbox({ store: 'ada.db' })
+  // @ts-expect-error The password of all that there was until 0.2.
+  await openMailbox({ id: 'ada', store: null, key: 'k'.repeat(16) })
+  // @ts-expect-error Who may come is named with its key, or null.
+  await openMailbox({ id: 'ada', store: null, accept: ['bob'] })
   // @ts-expect-error A misspelt option.
   await openMailbox({ id: 'ada', stores: 'ada.db' })
   // @ts-expect-error A letter is posted with its body.

@@ -111,9 +111,9 @@ export const FIXED: readonly Fixed[] = [
   ),
   fixed(
     'greeting:84',
-    'mailbox/greeting.ts opened',
-    "from === self.id || from === ''",
-    "from === ''",
+    'mailbox/greeting.ts misnamed',
+    'return from === id ? `',
+    'return false ? `',
   ),
   fixed('part:95', 'pieces/part.ts shower', 'hidden.join()', 'String(hidden.length)'),
   fixed('levels:23', 'pieces/levels.ts byLevel', 'a.zg - b.zg', 'b.zg - a.zg'),

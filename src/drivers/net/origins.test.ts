@@ -138,7 +138,7 @@ describe('the door for streams', () => {
   })
 
   test('wrong origins end the opening of a port of its own, and leave no port open', async () => {
-    const at = { port: 0, host: HERE, path: '/mail', origins: ['nonsense'] }
+    const at = { port: 0, host: HERE, path: '/mail', origins: ['nonsense'], tls: null }
     await expect(listenStreams(at, () => null!)).rejects.toMatchObject({ code: 'bad-value' })
   })
 })

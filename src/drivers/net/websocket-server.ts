@@ -273,12 +273,15 @@ export function addressOf(server: Pick<Server, 'address'>): string {
   return typeof at === 'object' && at !== null ? at.address : ''
 }
 
-/** TCP connections that have not sent a whole request head, oldest first. */
+/**
+ * TCP connections that have not sent a whole request head, oldest first. They are known by their
+ * other end, for the socket of a request over TLS is another one than that of its connection.
+ */
 class WaitingRoom {
   readonly #counters: StreamServerCounters
   readonly #max: number
   readonly #ms: number
-  readonly #since = new Map<Socket, number>()
+  readonly #since = new Map<string, { socket: Socket; at: number }>()
   #timer: NodeJS.Timeout | null = null
 
   constructor(counters: StreamServerCounters, max: number, ms: number) {
@@ -292,24 +295,27 @@ class WaitingRoom {
   }
 
   enter(socket: Socket): void {
-    const oldest = this.#since.size >= this.#max ? this.#since.keys().next().value : undefined
+    const oldest = this.#since.size >= this.#max ? this.#since.entries().next().value : undefined
     if (oldest !== undefined) {
       this.#counters.crowdedOut += 1
-      this.#since.delete(oldest)
-      oldest.destroy()
+      this.#since.delete(oldest[0])
+      oldest[1].socket.destroy()
     }
-    this.#since.set(socket, performance.now())
-    socket.once('close', () => this.#since.delete(socket))
+    const end = endOf(socket)
+    this.#since.set(end, { socket, at: performance.now() })
+    socket.once('close', () => {
+      if (this.#since.get(end)?.socket === socket) this.#since.delete(end)
+    })
     this.#timer ??= this.#arm(this.#ms)
   }
 
   leave(socket: Socket): void {
-    this.#since.delete(socket)
+    this.#since.delete(endOf(socket))
   }
 
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
-    for (const socket of this.#since.keys()) socket.destroy()
+    for (const { socket } of this.#since.values()) socket.destroy()
     this.#since.clear()
   }
 
@@ -323,15 +329,19 @@ class WaitingRoom {
   #sweep(): void {
     const now = performance.now()
     this.#timer = null
-    for (const [socket, since] of this.#since) {
-      const rest = since + this.#ms - now
+    for (const [end, { socket, at }] of this.#since) {
+      const rest = at + this.#ms - now
       if (rest > 0) {
         this.#timer = this.#arm(Math.ceil(rest))
         return
       }
       this.#counters.handshakeTimeouts += 1
-      this.#since.delete(socket)
+      this.#since.delete(end)
       socket.destroy()
     }
   }
+}
+
+function endOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
 }

@@ -12,7 +12,7 @@ import { applyTo, closed, emptyContent, MailMemory, newHead } from './mail-memor
 import type { KeptLetter, MailContent } from './mail-memory.ts'
 
 /** The version of the layout that this code writes. */
-const LAYOUT_VERSION = 2
+const LAYOUT_VERSION = 3
 const STORES = ['heads', 'letters', 'dead', 'values'] as const
 type Name = (typeof STORES)[number]
 const CLEARED =
@@ -38,7 +38,7 @@ export async function openMailIndexedDb(name: string): Promise<MailStore> {
     request.onupgradeneeded = ({ oldVersion }) => {
       const { result } = request
       isNew = oldVersion === 0
-      // Data of version 1 is read as it is, and completed.
+      // Data of versions 1 and 2 is read as it is, and completed.
       for (const store of STORES) {
         if (!result.objectStoreNames.contains(store)) result.createObjectStore(store)
       }

@@ -1,16 +1,18 @@
 /** The layout of a mailbox in SQLite: its tables, their rows, and files of an older layout. */
 
 import type Database from 'libsql'
-import type { Letter, Life, MailHead, Span } from '../../ports.ts'
+import { KEY_BYTES, type Letter, type Life, type MailHead, type Span } from '../../ports.ts'
 import { DIGEST_BYTES, digestOf, LIFE_BYTES, NO_DIGEST, NO_LIFE } from '../../wire/history.ts'
 import { checksum, rowBytes, type Run, unpack } from './mail-runs.ts'
 import type { FileKind } from './sqlite-file.ts'
 
+// The last column, as a file of version 2 gets it. Without keys the checksum is that of version 2.
+const KEYS = "keys BLOB NOT NULL DEFAULT x''"
 const HEADS = `
   CREATE TABLE mail_heads (peer TEXT PRIMARY KEY, posted INTEGER NOT NULL,
     acked INTEGER NOT NULL, bytes INTEGER NOT NULL, heard INTEGER NOT NULL,
     tries INTEGER NOT NULL, digests BLOB NOT NULL, ours BLOB NOT NULL, theirs BLOB NOT NULL,
-    crc INTEGER NOT NULL) WITHOUT ROWID, STRICT`
+    crc INTEGER NOT NULL, ${KEYS}) WITHOUT ROWID, STRICT`
 const LETTERS = `
   CREATE TABLE mail_letters (peer TEXT NOT NULL, last INTEGER NOT NULL, first INTEGER NOT NULL,
     bytes INTEGER NOT NULL, life BLOB NOT NULL, before BLOB NOT NULL, crc INTEGER NOT NULL,
@@ -27,7 +29,7 @@ const VALUES = `
 export const MAIL_FILE: FileKind = {
   // The letters HOLM.
   id: 0x484f4c4d,
-  version: 2,
+  version: 3,
   layout: `${HEADS}; ${LETTERS}; ${DEAD}; ${VALUES}`,
   upgrade,
 }
@@ -44,6 +46,7 @@ export type HeadRow = [
   ours: Uint8Array,
   theirs: Uint8Array,
   crc: number,
+  keys: Uint8Array,
 ]
 /** A run in the table of letters. */
 export type RunRow = [
@@ -63,21 +66,24 @@ export function rowOf(head: MailHead): HeadRow {
   digests.set(head.ackedDigest, DIGEST_BYTES)
   digests.set(head.heardDigest, 2 * DIGEST_BYTES)
   const [ours, theirs] = [packLives(head.ourLives), packLives(head.theirLives)]
-  const crc = checksum(rowBytes(peer, posted, acked, bytes, heard, tries), digests, ours, theirs)
-  return [peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc]
+  const numbers = rowBytes(peer, posted, acked, bytes, heard, tries)
+  const keys = packKeys(head)
+  const crc = checksum(numbers, digests, ours, theirs, keys)
+  return [peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc, keys]
 }
 
 /** The head in such a row; null if it was damaged. */
 export function headOf(row: HeadRow): MailHead | null {
-  const [peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc] = row
+  const [peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc, keys] = row
   const numbers = rowBytes(peer, posted, acked, bytes, heard, tries)
-  if (checksum(numbers, digests, ours, theirs) !== crc) return null
+  if (checksum(numbers, digests, ours, theirs, keys) !== crc) return null
   const part = (at: number): Uint8Array =>
     Uint8Array.from(digests.subarray(at * DIGEST_BYTES, (at + 1) * DIGEST_BYTES))
   return {
     ...{ peer, posted, acked, bytes, heard, tries },
     ...{ postedDigest: part(0), ackedDigest: part(1), heardDigest: part(2) },
     ...{ ourLives: unpackLives(ours), theirLives: unpackLives(theirs) },
+    ...unpackKeys(keys),
   }
 }
 
@@ -135,6 +141,21 @@ function unpackLives(packed: Uint8Array): Life[] {
   }))
 }
 
+function packKeys({ key, root }: MailHead): Uint8Array {
+  const packed = new Uint8Array(key && root ? 2 * KEY_BYTES : 0)
+  if (key && root) {
+    packed.set(key)
+    packed.set(root, KEY_BYTES)
+  }
+  return packed
+}
+
+function unpackKeys(packed: Uint8Array): Pick<MailHead, 'key' | 'root'> {
+  if (packed.length !== 2 * KEY_BYTES) return { key: null, root: null }
+  const bytes = new Uint8Array(packed)
+  return { key: bytes.slice(0, KEY_BYTES), root: bytes.slice(KEY_BYTES) }
+}
+
 type OldHead = [peer: string, ...numbers: number[]]
 type OldRun = [peer: string, last: number, first: number, bytes: number, crc: number, run: Buffer]
 
@@ -156,11 +177,17 @@ function* oldRuns(database: Database.Database): Iterable<OldRun> {
   }
 }
 
+/** Files of version 2 had no keys of peers. */
+function upgrade(database: Database.Database, version: number): void {
+  if (version === 1) upgradeFirst(database)
+  else database.exec(`ALTER TABLE mail_heads ADD COLUMN ${KEYS}`)
+}
+
 /**
  * Files of 0.1 had no histories: digests of acked and heard letters stay unknown, others are
  * computed.
  */
-function upgrade(database: Database.Database, _version: number): void {
+function upgradeFirst(database: Database.Database): void {
   database.exec(`ALTER TABLE mail_heads RENAME TO old_heads;
     ALTER TABLE mail_letters RENAME TO old_letters; ALTER TABLE mail_dead RENAME TO old_dead;
     ALTER TABLE mail_values RENAME TO old_values; ${HEADS}; ${LETTERS}; ${DEAD}; ${VALUES}`)
@@ -180,7 +207,7 @@ function upgrade(database: Database.Database, _version: number): void {
     add.run(peer, last, first, bytes, NO_LIFE, before, sum, packed)
   }
   const put = database.prepare<unknown[]>(
-    'INSERT INTO mail_heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO mail_heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const heads = database.prepare<unknown[]>('SELECT * FROM old_heads').raw().all() as OldHead[]
   for (const [peer, posted = 0, acked = 0, bytes = 0, heard = 0, tries = 0] of heads) {
@@ -188,7 +215,8 @@ function upgrade(database: Database.Database, _version: number): void {
     const unknown = { ackedDigest: NO_DIGEST, heardDigest: NO_DIGEST }
     const lives = { ourLives: [], theirLives: [] }
     const numbers = { peer, posted, acked, bytes, heard, tries }
-    put.run(...rowOf({ ...numbers, postedDigest, ...unknown, ...lives }))
+    const keys = { key: null, root: null }
+    put.run(...rowOf({ ...numbers, postedDigest, ...unknown, ...lives, ...keys }))
   }
   database.exec('DROP TABLE old_heads; DROP TABLE old_letters')
 }

@@ -52,15 +52,14 @@ export function applyTo(content: MailContent, change: MailChange): void {
     if (change.head) content.heads.set(peer, { ...change.head })
     else content.heads.delete(peer)
   } else {
-    const { n } = change
     const head = content.heads.get(peer) ?? newHead(peer)
     content.heads.set(peer, head)
     move(head, change)
     if (change.kind === 'posted') {
-      const { body, life, digest } = change
+      const { n, body, life, digest } = change
       lettersOf(content, peer).push({ n, body, life, digest })
     }
-    if (change.kind === 'acked') drop(lettersOf(content, peer), n)
+    if (change.kind === 'acked') drop(lettersOf(content, peer), change.n)
   }
 }
 
@@ -68,28 +67,30 @@ export function applyTo(content: MailContent, change: MailChange): void {
 export function newHead(peer: string): MailHead {
   const digests = { postedDigest: NO_DIGEST, ackedDigest: NO_DIGEST, heardDigest: NO_DIGEST }
   const numbers = { posted: 0, acked: 0, bytes: 0, heard: 0, tries: 0 }
-  return { peer, ...numbers, ...digests, ourLives: [], theirLives: [] }
+  return { peer, ...numbers, ...digests, ourLives: [], theirLives: [], key: null, root: null }
 }
 
-type Moving = MailChange & { kind: 'posted' | 'acked' | 'heard' | 'tried' }
+type Moving = MailChange & { kind: 'posted' | 'acked' | 'heard' | 'tried' | 'bound' }
 
-/** Applies a change to the numbers of a peer. */
+/** Applies a change to the numbers of a peer, or to its key. */
 export function move(head: MailHead, change: Moving): void {
-  const { n } = change
   if (change.kind === 'posted') {
-    head.posted = n
+    head.posted = change.n
     head.bytes += change.body.length + LETTER_OVERHEAD
     head.postedDigest = change.digest
-    head.ourLives = livesWith(head.ourLives, n, change.life)
+    head.ourLives = livesWith(head.ourLives, change.n, change.life)
   } else if (change.kind === 'acked') {
-    head.acked = n
+    head.acked = change.n
     head.bytes -= change.bytes
     head.ackedDigest = change.digest
   } else if (change.kind === 'heard') {
-    head.heard = n
+    head.heard = change.n
     head.tries = 0
     head.heardDigest = change.digest
-    head.theirLives = livesWith(head.theirLives, n, change.life)
+    head.theirLives = livesWith(head.theirLives, change.n, change.life)
+  } else if (change.kind === 'bound') {
+    head.key = change.key
+    head.root = change.root
   } else head.tries++
 }
 

@@ -37,9 +37,9 @@ const decoder = new TextDecoder()
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
-  heads: `SELECT peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc
+  heads: `SELECT peer, posted, acked, bytes, heard, tries, digests, ours, theirs, crc, keys
     FROM mail_heads`,
-  head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  head: 'INSERT OR REPLACE INTO mail_heads VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   forget: 'DELETE FROM mail_heads WHERE peer = ?',
   add: 'INSERT INTO mail_letters VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   trim: 'DELETE FROM mail_letters WHERE peer = ? AND last <= ?',
@@ -82,11 +82,21 @@ export function openMailSqlite(file: string): MailStore {
   // Checked before SQLite runs, which repairs it silently.
   const trouble = walTrouble(file)
   const hadLog = existsSync(`${file}-wal`)
+  if (!existsSync(file)) createPrivate(file)
   const opened = sqlite.openFile(file, MAIL_FILE)
   // Data that a former process could not sync may be readable but not on the disk: it is written
   // again.
   if (hadLog) attempt(opened.path, () => sqlite.foldLog(opened))
   return new MailSqlite(opened, trouble)
+}
+
+/** Creates an empty file that nobody else may read: the mailbox's key will be in it. */
+function createPrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch {
+    // Who opens it says why it cannot be there.
+  }
 }
 
 class MailSqlite implements MailStore {
@@ -235,6 +245,7 @@ class MailSqlite implements MailStore {
   backup(to: string): void {
     if (this.#began) throw problem(this.name, 'it cannot be copied within a transaction')
     if (existsSync(to)) throw problem(to, 'it exists already; a backup needs a new file')
+    createPrivate(to)
     attempt(this.name, () => this.#file.database.prepare<unknown[]>('VACUUM INTO ?').run(to))
     const copy = openSync(to, 'r+')
     fsyncSync(copy)
@@ -367,7 +378,7 @@ class MailSqlite implements MailStore {
   }
 
   #change(
-    change: MailChange & { kind: 'posted' | 'acked' | 'heard' | 'tried' },
+    change: MailChange & { kind: 'posted' | 'acked' | 'heard' | 'tried' | 'bound' },
     heads: Map<string, MailHead | null>,
     runs: Map<string, Run[]>,
   ): void {

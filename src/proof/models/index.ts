@@ -8,6 +8,8 @@ import { leaseModel } from './lease.ts'
 import * as lease from './lease-scopes.ts'
 import * as link from './link.ts'
 import { mailboxModel } from './mailbox.ts'
+import { keyModel } from './mail-keys.ts'
+import * as mailKeys from './mail-keys-scopes.ts'
 import * as mailbox from './mailbox-scopes.ts'
 import { objectsModel } from './objects.ts'
 import * as objects from './objects-scopes.ts'
@@ -55,7 +57,7 @@ export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   objects: objectsModels(),
   pieces: piecesModels(),
   actions: tablesModels(),
-  mailbox: [...mailboxModels(), ...historyModels(), ...restartModels()],
+  mailbox: [...mailboxModels(), ...historyModels(), ...keyModels(), ...restartModels()],
   slots: slotsModels(),
 }
 
@@ -159,6 +161,16 @@ function historyModels(): NamedModel[] {
   )
   const planted = histories.PLANTED.map(({ scope, violates }) =>
     named(scope.name, scope.bug!, () => histories.historyModel(scope), { violates }),
+  )
+  return [...good, ...planted]
+}
+
+function keyModels(): NamedModel[] {
+  const good = mailKeys.GOOD.map(({ scope, says, deep = false }) =>
+    named(scope.name, says, () => keyModel(scope), { deep }),
+  )
+  const planted = mailKeys.PLANTED.map(({ scope, violates }) =>
+    named(scope.name, scope.bug!, () => keyModel(scope), { violates }),
   )
   return [...good, ...planted]
 }

@@ -4,6 +4,7 @@
  * disk has.
  */
 
+import { newHead } from '../../drivers/store/mail-memory.ts'
 import * as mailbox from '../../mailbox/mailbox.ts'
 import type { Mailbox, MailOut, Policy } from '../../mailbox/mailbox.ts'
 import type { MailMessage } from '../../mailbox/messages.ts'
@@ -151,9 +152,7 @@ function apply({ disk }: Side, change: MailChange, bug: MailBug | undefined): vo
   if (change.kind === 'set') return void disk.effects.push(textOf(change.value!))
   if (!('n' in change)) return
   const { peer, n } = change
-  const digests = { postedDigest: NO_DIGEST, ackedDigest: NO_DIGEST, heardDigest: NO_DIGEST }
-  const numbers = { peer, posted: 0, acked: 0, bytes: 0, heard: 0, tries: 0 }
-  disk.heads[peer] ??= { ...numbers, ...digests, ourLives: [], theirLives: [] }
+  disk.heads[peer] ??= newHead(peer)
   const head = disk.heads[peer]
   if (change.kind === 'posted') {
     head.posted = n

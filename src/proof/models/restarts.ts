@@ -8,6 +8,7 @@
  * mailbox decides what takes effect, and its numbers are durable.
  */
 
+import { newHead } from '../../drivers/store/mail-memory.ts'
 import * as mailbox from '../../mailbox/mailbox.ts'
 import type { Mailbox, MailOut } from '../../mailbox/mailbox.ts'
 import { type Batch, plainBatch } from '../../mailbox/messages.ts'
@@ -95,10 +96,7 @@ export function restartModel(scope: RestartScope): Model<Replicas> {
 }
 
 function replica(): Replica {
-  const numbers = { peer: 'client', posted: POSTED, acked: 0, bytes: 0, heard: 0, tries: 0 }
-  const none = new Uint8Array(16)
-  const digests = { postedDigest: none, ackedDigest: none, heardDigest: none }
-  const head = { ...numbers, ...digests, ourLives: [], theirLives: [] }
+  const head = { ...newHead('client'), posted: POSTED }
   const empty = (): Marks => ({ letters: 0, ack: 0 })
   return { marks: empty(), memory: empty(), head, log: [], box: mailbox.create([head]) }
 }

@@ -3,6 +3,9 @@
 // Method: a clock that the test moves, and streams in memory that can fall silent.
 import { describe, expect, test } from 'vitest'
 import type { Alarm, Loop, Stream, StreamEvents } from '../../ports.ts'
+import { ownKey, Side as Greets } from '../../../test/mailbox/greeters.ts'
+import type { Curves, Later } from '../../ports.ts'
+import { toyCurves } from '../../sim/toy-ciphers.ts'
 import { Connections } from './connections.ts'
 
 /** A clock that stands still until it is told. */
@@ -27,7 +30,7 @@ class Clock {
   async to(instant: number): Promise<void> {
     for (;;) {
       // What was said arrives before time goes on.
-      for (let i = 0; i < 20; i++) await Promise.resolve()
+      for (let i = 0; i < 200; i++) await Promise.resolve()
       const [next] = this.#alarms.toSorted((a, b) => a.at - b.at)
       if (!next || next.at > instant) break
       this.now = Math.max(this.now, next.at)
@@ -48,23 +51,45 @@ interface Side {
   lines: Connections
   connected: string[]
   gone: string[]
+  counts: string[]
+  heard: string[]
 }
 
-function side(id: string, clock: Clock, wire: Wire, other: () => Side): Side {
+function side(
+  id: string,
+  clock: Clock,
+  { wire, curves }: { wire: Wire; curves: Curves },
+  other: () => Side,
+): Side {
   const connected: string[] = []
   const gone: string[] = []
+  const counts: string[] = []
+  const heard: string[] = []
   const connect = (_url: string, events: StreamEvents): Stream => {
     wire.dialled++
     return joined(wire, events, (stream) => other().lines.accept(stream))
   }
-  const lines = new Connections({ id, key: '' }, clock.loop, connect, {
-    accepts: () => null,
-    connected: (peer) => connected.push(peer),
-    message: () => {},
-    disconnected: (_peer, why) => gone.push(why),
-    failed: (_peer, why) => gone.push(why),
-  })
-  return { lines, connected, gone }
+  const self = { id, keys: [ownKey(id.length)] }
+  const lines = new Connections(
+    self,
+    { loop: clock.loop, connect, curves },
+    {
+      refuses: () => null,
+      keyOf: () => null,
+      strange: () => 'it is strange',
+      connected: (peer) => {
+        connected.push(peer)
+        lines.send(peer, new TextEncoder().encode(`${id} is here`))
+      },
+      message: (_peer, _key, bytes) => heard.push(new TextDecoder().decode(bytes)),
+      disconnected: (_peer, why) => gone.push(why),
+      failed: (_peer, why, counted) => {
+        gone.push(why)
+        if (counted) counts.push(counted)
+      },
+    },
+  )
+  return { lines, connected, gone, counts, heard }
 }
 
 function joined(wire: Wire, here: StreamEvents, accept: (end: Stream) => StreamEvents): Stream {
@@ -81,11 +106,11 @@ function joined(wire: Wire, here: StreamEvents, accept: (end: Stream) => StreamE
   return end(() => there)
 }
 
-function pair(): { clock: Clock; wire: Wire; alice: Side; bob: Side } {
+function pair(curves: Curves = toyCurves): { clock: Clock; wire: Wire; alice: Side; bob: Side } {
   const clock = new Clock()
   const wire = { dead: false, dialled: 0 }
-  const bob: Side = side('bob', clock, wire, () => alice)
-  const alice: Side = side('alice', clock, wire, () => bob)
+  const bob: Side = side('bob', clock, { wire, curves }, () => alice)
+  const alice: Side = side('alice', clock, { wire, curves }, () => bob)
   return { clock, wire, alice, bob }
 }
 
@@ -107,14 +132,44 @@ describe('a connection', () => {
     expect(alice.connected).toEqual(['bob', 'bob'])
   })
 
-  test('that never greets is let go (MB-22)', async () => {
-    const { clock, bob } = pair()
-    let closed = 0
-    const silent = (): Stream => ({ send: () => true, backlog: () => 0, close: () => closed++ })
-    for (let i = 0; i < 300; i++) bob.lines.accept(silent())
-    expect(closed).toBe(300 - 256)
-    await clock.to(13_000)
-    expect(closed).toBe(300)
+  test('that never greets, or stops in the middle, is let go, and counted (MB-22)', async () => {
+    for (const messages of [0, 1, 2]) {
+      const { clock, bob } = pair()
+      let closed = 0
+      const silent = (): Stream => ({ send: () => true, backlog: () => 0, close: () => closed++ })
+      for (let i = 0; i < 300; i++) {
+        const self = { id: `stranger ${i}`, keys: [ownKey(9)] }
+        const events = bob.lines.accept(silent())
+        for (const bytes of new Greets(self, 'bob').said.slice(0, messages)) events.message(bytes)
+      }
+      expect([messages, closed]).toEqual([messages, 300 - 256])
+      await clock.to(13_000)
+      expect([closed, bob.counts.length]).toEqual([300, 300])
+      expect(new Set(bob.counts)).toEqual(new Set(['ungreeted']))
+    }
+  })
+
+  test('whose curves make one wait greets all the same, and loses nothing that came behind', async () => {
+    const slowly = async <Value>(value: Later<Value>): Promise<Value> => {
+      for (let i = 0; i < 5; i++) await Promise.resolve()
+      return value
+    }
+    const slow: Curves = {
+      ...toyCurves,
+      sign: (seed, message) => slowly(toyCurves.sign(seed, message)),
+      verify: (key, message, by) => slowly(toyCurves.verify(key, message, by)),
+    }
+    const { clock, alice, bob } = pair(slow)
+    alice.lines.dial('bob', 'ws://bob')
+    await clock.to(100)
+    expect([alice.connected, bob.connected]).toEqual([['bob'], ['alice']])
+    expect([alice.heard, bob.heard]).toEqual([['bob is here'], ['alice is here']])
+    const broken: Curves = { ...slow, sign: () => Promise.reject(new Error('no curve')) }
+    const other = pair(broken)
+    other.alice.lines.dial('bob', 'ws://bob')
+    await other.clock.to(40)
+    expect(other.alice.gone[0]).toBe('nothing can be signed here')
+    expect(other.alice.counts[0]).toBe('greetings')
   })
 
   test('that greets and leads nowhere is dialled less and less often (MB-15)', async () => {

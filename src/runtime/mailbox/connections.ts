@@ -3,11 +3,14 @@
  */
 
 import type { Millis } from '../../machine.ts'
-import { greet, hearGreeting } from '../../mailbox/greeting.ts'
-import type { Accepts, Greeted, Greeter, Self } from '../../mailbox/greeting.ts'
+import { answerGreeting, greet, hearGreeting } from '../../mailbox/greeting.ts'
+import type { Gate, Greeted, Greeter, GreetingJob, Known, Self } from '../../mailbox/greeting.ts'
+import type { OwnProof } from '../../mailbox/keys.ts'
+import type { Counters } from '../../mailbox/mailbox.ts'
 import { greetingLayout, NONCE_BYTES } from '../../mailbox/messages.ts'
 import { decode, encode } from '../../wire/layout.ts'
-import type { Alarm, Connect, Loop, Stream, StreamEvents } from '../../ports.ts'
+import type { Alarm, Connect, Curves, Loop, Stream, StreamEvents } from '../../ports.ts'
+import { compute } from './curves.ts'
 
 /** The first wait after a connection failed; doubled each time. */
 const BACKOFF_MS: Millis = 50
@@ -24,6 +27,8 @@ const DEAD_MS: Millis = 15_000
 const GREETING_MS: Millis = 10_000
 /** Most accepted streams that have not finished it yet. */
 const UNGREETED_MAX = 256
+/** Most jobs of greetings that curves have not answered, of streams that are over too. */
+const JOBS_MAX = 512
 /** A connection that was open for so long was a good one. */
 const GOOD_MS: Millis = 30_000
 
@@ -31,14 +36,21 @@ const GOOD_MS: Millis = 30_000
 export type Way = (events: StreamEvents, peer: string) => Stream
 
 /** What connections need of their mailbox. */
-export interface LineEvents {
-  accepts: Accepts
-  connected(peer: string): void
-  message(peer: string, bytes: Uint8Array): void
+export interface LineEvents extends Gate {
+  /** @param key  that the peer proved @param proof  what we proved to it */
+  connected(peer: string, key: Uint8Array, proof: OwnProof): void
+  message(peer: string, key: Uint8Array, bytes: Uint8Array): void
   /** @param why a sentence */
   disconnected(peer: string, why: string): void
-  /** A connection could not be made, or was refused. */
-  failed(peer: string | null, why: string): void
+  /** A connection could not be made, or was refused. @param counts  what it was here, if so */
+  failed(peer: string | null, why: string, counts: keyof Counters | null): void
+}
+
+/** What connections run on. */
+export interface LinePlace {
+  loop: Loop
+  connect: Connect
+  curves: Curves
 }
 
 /** A stream, and the state of its greeting. */
@@ -48,6 +60,8 @@ interface Line {
   /** The id of the side that dialled. */
   dialler: string
   peer: string | null
+  /** The key that the peer proved, as soon as it is one. */
+  key: Uint8Array | null
   /** When the connection began, and when a message last came. */
   since: Millis
   heardAt: Millis
@@ -67,26 +81,28 @@ const HERE = encode(greetingLayout, { kind: 'alive', wanted: false })
 /** All connections of one mailbox. */
 export class Connections {
   readonly #self: Self
+  readonly #place: LinePlace
   readonly #loop: Loop
-  readonly #connect: Connect
   readonly #events: LineEvents
   readonly #open = new Map<string, Line>()
   readonly #all = new Set<Line>()
   readonly #dialled = new Map<string, Dialling>()
   readonly #check: Alarm
+  #jobs = 0
   #closed = false
 
-  constructor(self: Self, loop: Loop, connect: Connect, events: LineEvents) {
+  /** @param self  whose keys may become others: greetings that begin then have these */
+  constructor(self: Self, place: LinePlace, events: LineEvents) {
     this.#self = self
-    this.#loop = loop
-    this.#connect = connect
+    this.#place = place
+    this.#loop = place.loop
     this.#events = events
-    this.#check = loop.alarm(() => this.#checkAll())
+    this.#check = place.loop.alarm(() => this.#checkAll())
   }
 
   /** Keeps a connection to a peer, for ever (S4, S10). */
   dial(peer: string, by: string | Way): void {
-    const way = typeof by === 'string' ? (to: StreamEvents) => this.#connect(by, to) : by
+    const way = typeof by === 'string' ? (to: StreamEvents) => this.#place.connect(by, to) : by
     this.#dialled.get(peer)?.alarm.cancel()
     const alarm = this.#loop.alarm(() => this.#try(peer))
     this.#dialled.set(peer, { way, wait: BACKOFF_MS, alarm, line: null })
@@ -95,12 +111,13 @@ export class Connections {
 
   /** Takes a stream that another mailbox opened. */
   accept(stream: Stream): StreamEvents {
-    const { greeter } = greet(this.#self, this.#loop.random(NONCE_BYTES), null)
-    const now = this.#loop.now()
-    const line: Line = { stream, greeter, dialler: '', peer: null, since: now, heardAt: now }
-    const waiting = [...this.#all].filter(({ peer, dialler }) => peer === null && dialler === '')
+    const { line } = this.#begin(null)
+    line.stream = stream
+    const waiting = [...this.#all].filter((one) => one.peer === null && one.greeter.whom === null)
     // The oldest has had the most time for its greeting.
-    if (waiting.length >= UNGREETED_MAX) this.#drop(waiting[0]!, 'too many have not greeted yet')
+    if (waiting.length >= UNGREETED_MAX) {
+      this.#drop(waiting[0]!, 'too many have not greeted yet', 'ungreeted')
+    }
     return this.#listen(line, [])
   }
 
@@ -111,6 +128,11 @@ export class Connections {
     if (line.stream.send(bytes)) return true
     this.#drop(line, 'its connection takes no more')
     return false
+  }
+
+  /** Ends the connections to all but some peers. */
+  hangUpAllBut(some: ReadonlyMap<string, unknown>, why: string): void {
+    for (const peer of [...this.#open.keys()]) if (!some.has(peer)) this.hangUp(peer, why)
   }
 
   /** Whether a connection to that peer is open. */
@@ -147,12 +169,18 @@ export class Connections {
   #try(peer: string): void {
     const dialling = this.#dialled.get(peer)!
     if (this.#closed || dialling.line || this.#open.has(peer)) return
-    const { greeter, first } = greet(this.#self, this.#loop.random(NONCE_BYTES), peer)
-    const now = this.#loop.now()
-    const dialler = this.#self.id
-    const line: Line = { stream: null!, greeter, dialler, peer: null, since: now, heardAt: now }
+    const { line, first } = this.#begin(peer)
     dialling.line = line
     line.stream = dialling.way(this.#listen(line, first), peer)
+  }
+
+  #begin(whom: string | null): { line: Line; first: Uint8Array[] } {
+    const nonce = this.#loop.random(NONCE_BYTES)
+    const { greeter, first } = greet(this.#self, nonce, whom, this.#events)
+    const now = this.#loop.now()
+    const dialler = whom === null ? '' : this.#self.id
+    const nobody = { stream: null!, peer: null, key: null }
+    return { line: { ...nobody, greeter, dialler, since: now, heardAt: now }, first }
   }
 
   #listen(line: Line, first: readonly Uint8Array[]): StreamEvents {
@@ -167,7 +195,7 @@ export class Connections {
         line.heardAt = this.#loop.now()
         if (line.peer === null) this.#greeted(line, bytes)
         else if (bytes[0] === ALIVE[0]) this.#alive(line, bytes)
-        else this.#events.message(line.peer, bytes)
+        else this.#events.message(line.peer, line.key!, bytes)
       },
       closed: (why) => this.#gone(line, why),
     }
@@ -184,7 +212,9 @@ export class Connections {
     for (const line of [...this.#all]) {
       const silence = now - line.heardAt
       if (line.peer === null) {
-        if (now - line.since > GREETING_MS) this.#drop(line, 'it did not greet in time')
+        if (now - line.since > GREETING_MS) {
+          this.#drop(line, 'it did not greet in time', 'ungreeted')
+        }
       } else if (silence > DEAD_MS) this.#drop(line, 'nothing came from it for 15 seconds')
       else if (silence > QUIET_MS) line.stream.send(ALIVE)
       if (line.peer !== null && now - line.since > GOOD_MS) this.progress(line.peer)
@@ -193,17 +223,30 @@ export class Connections {
   }
 
   #greeted(line: Line, bytes: Uint8Array): void {
-    const accepts: Accepts = (id) => this.#welcome(line, id) ?? this.#events.accepts(id)
-    const greeted = hearGreeting(line.greeter, bytes, accepts)
-    this.#answer(line, greeted)
-    if (greeted.known !== null) this.#take(line, greeted.known)
+    const events = this.#events
+    const refuses = (id: string): string | null => this.#welcome(line, id) ?? events.refuses(id)
+    this.#goOn(line, hearGreeting(line.greeter, bytes, { ...events, refuses }))
   }
 
-  #answer(line: Line, { answers, refused }: Greeted): void {
+  #goOn(line: Line, { answers, job, known, refused, counts }: Greeted): void {
     for (const bytes of answers) line.stream.send(bytes)
-    if (refused === null) return
-    line.stream.close()
-    this.#gone(line, refused)
+    if (refused !== null) return this.#drop(line, refused, counts)
+    if (job) this.#ask(line, job)
+    if (!known) return
+    this.#take(line, known)
+    for (const bytes of known.early) this.#events.message(known.id, known.key, bytes)
+  }
+
+  /** Has curves do a job of a greeting. */
+  #ask(line: Line, job: GreetingJob): void {
+    if (this.#jobs >= JOBS_MAX) {
+      return this.#drop(line, 'too many greetings are being checked', 'ungreeted')
+    }
+    this.#jobs++
+    compute(this.#place.curves, job, (answer) => {
+      this.#jobs--
+      if (this.#all.has(line)) this.#goOn(line, answerGreeting(line.greeter, answer))
+    })
   }
 
   #welcome(line: Line, id: string): string | null {
@@ -217,27 +260,26 @@ export class Connections {
     return null
   }
 
-  #take(line: Line, peer: string): void {
+  #take(line: Line, { id: peer, key, proof }: Known): void {
     const older = this.#open.get(peer)
     if (older) this.#drop(older, 'a newer connection came')
-    line.peer = peer
+    Object.assign(line, { peer, key, since: this.#loop.now() })
     this.#open.set(peer, line)
-    line.since = this.#loop.now()
-    this.#events.connected(peer)
+    this.#events.connected(peer, key, proof)
   }
 
-  #drop(line: Line, why: string): void {
+  #drop(line: Line, why: string, counts: keyof Counters | null = null): void {
     line.stream.close()
-    this.#gone(line, why)
+    this.#gone(line, why, counts)
   }
 
-  #gone(line: Line, why: string): void {
+  #gone(line: Line, why: string, counts: keyof Counters | null = null): void {
     if (!this.#all.delete(line) || this.#closed) return
     const { peer } = line
     const wasOpen = peer !== null && this.#open.get(peer) === line
     if (wasOpen) this.#open.delete(peer)
     if (wasOpen) this.#events.disconnected(peer, why)
-    else this.#events.failed(line.greeter.whom ?? line.greeter.other?.id ?? null, why)
+    else this.#events.failed(line.greeter.whom ?? line.greeter.other?.id ?? null, why, counts)
     this.#again(line)
   }
 

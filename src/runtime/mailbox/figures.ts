@@ -10,6 +10,8 @@ const PEERS_SHOWN = 100
 /** The figures of a mailbox at one moment. */
 export interface MailFigures {
   readonly id: string
+  /** The public half of its key. */
+  readonly key: string
   readonly queues: readonly QueueFigures[]
   readonly counters: Readonly<Counters>
   /** Dead letters. */

@@ -10,6 +10,9 @@ import type { LetterHandler } from './options.ts'
 import type { Transaction } from './transaction.ts'
 import { toValue, typeNameOf } from './values.ts'
 
+/** Why a letter waits that nobody can handle yet. */
+export const NO_HANDLER = 'there is no handler for letters'
+
 /** A letter that no handler saw. */
 export class Unhandled extends Error {
   /** It fits nothing that is declared here, and never will; else it waits for a handler. */
@@ -64,7 +67,7 @@ export class Handlers {
     const name = typeNameOf(bytes)
     const body = name === null ? toValue(bytes) : this.#fitting(name, toValue(bytes))
     const handler = this.#handlers.get(name)
-    if (!handler) throw new Unhandled(false, 'there is no handler for letters')
+    if (!handler) throw new Unhandled(false, NO_HANDLER)
     const given: unknown = handler(tx, from, body, info)
     atOnce('the handler of letters, which is one transaction,', given)
   }

@@ -1,33 +1,33 @@
 /** The options and the events of a mailbox. */
 
-import { HoldfastError } from '../../machine.ts'
-import { type Limits, LIMITS, type Policy } from '../../mailbox/mailbox.ts'
+import { badValue, HoldfastError } from '../../machine.ts'
+import { keyOfText } from '../../mailbox/keys.ts'
+import { type Limits, LIMITS, type Listed, type Policy } from '../../mailbox/mailbox.ts'
 import { isMailId, MAIL_ID_MAX } from '../../mailbox/messages.ts'
 import type { LetterDefinition } from './letter-types.ts'
 import type { LetterInfo } from './letters.ts'
 import type { Transaction } from './transaction.ts'
 import type { MailValue } from './values.ts'
+import { shown } from '../../wire/fields.ts'
 import type { Reported } from '../reports.ts'
 
 /** Most peers with whom letters were exchanged, by default. */
 export const PEERS_MAX = 10_000
 /** Most dead letters that are kept, by default: at most 64 MB of them. */
 export const DEAD_MAX = 1_000
-/** Least length of a key: a random key of that length cannot be found by trying. */
-const KEY_BYTES_MIN = 16
 
 /** The options of `openMailbox` on every platform. */
 export interface MailboxOptions {
   /** The name of this mailbox, for all others; it stays with the store. */
   id: string
-  /**
-   * Mailboxes with the same key, of 16 bytes or more, may send letters here. Default: everybody.
-   */
-  key?: string
-  /** Peers to stay connected with: where they listen, such as `ws://127.0.0.1:8800/mail`. */
+  /** Peers to stay connected with: where they listen, such as `wss://bob.example.com/mail`. */
   peers?: Readonly<Record<string, string>>
-  /** The only ids from which letters are accepted. Default: all that have the key. */
-  accept?: readonly string[]
+  /**
+   * The only mailboxes that may come, and that are dialled: the id of each, with its key (`key` of
+   * that mailbox), or with null for the key that its first letter or ack comes with. Default: all,
+   * each with the key that its first letter or ack comes with.
+   */
+  accept?: Readonly<Record<string, string | null>>
   /**
    * Types of letters that are taken here, made by `letter`. One that says it has another, or whose
    * fields do not fit, is set aside (`dead`) and counted (`counters.unfit`). Default: none.
@@ -86,6 +86,8 @@ export interface MailboxEvents {
   expired: { peer: string; n: number }
   /** A handler blocked the loop so long, in ms; nothing else was done meanwhile. */
   slow: { peer: string; n: number; ms: number }
+  /** A peer replaced its key: it signed the new one with the old one. */
+  key: { peer: string; key: string }
   /** The histories of two mailboxes do not fit together; letters between them are stopped. */
   fault: { peer: string; why: string }
   /** The store refused; what was not durable is tried again or was rejected. */
@@ -109,7 +111,7 @@ export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
     'expired',
     'slow',
   ] as const),
-  ...(['fault', 'trouble', 'error'] as const),
+  ...(['key', 'fault', 'trouble', 'error'] as const),
 ]
 
 /** The figures of one queue. */
@@ -149,14 +151,36 @@ export function wholeNumber(name: string, value: number): number {
   throw new HoldfastError('bad-value', `${name} is a whole number above 0: ${value}`)
 }
 
-/** Refuses a key that can be guessed. @throws HoldfastError `bad-value` */
-export function checkKey(key: string): void {
-  const bytes = new TextEncoder().encode(key).length
-  if (bytes === 0 || bytes >= KEY_BYTES_MIN) return
-  throw new HoldfastError(
-    'bad-value',
-    `a key has at least ${KEY_BYTES_MIN} bytes, or it is guessed from a proof: ${bytes}`,
+/** Refuses the password of all that there was until 0.2. @throws HoldfastError `bad-value` */
+export function checkNoPassword(options: object): void {
+  if (!('key' in options) || options.key === undefined) return
+  throw badValue(
+    'openMailbox takes no option "key": each mailbox has a key of its own, box.key; give those ' +
+      'of the mailboxes that may come as accept: { alice: "…" }',
   )
+}
+
+/** The mailboxes that may come, and their keys; null for all. @throws HoldfastError `bad-value` */
+export function listedOf({ accept }: MailboxOptions): Listed | null {
+  if (accept === undefined) return null
+  if (typeof accept !== 'object' || accept === null || Array.isArray(accept)) {
+    throw badValue(
+      'accept has the id of each mailbox that may come, with its key, or null for the one that ' +
+        `its first letter comes with, as { alice: null }: ${shown(accept)}`,
+    )
+  }
+  return new Map(Object.entries(accept).map(([id, key]) => [checkId(id), listedKey(id, key)]))
+}
+
+function listedKey(id: string, text: unknown): Uint8Array | null {
+  return text === null ? null : checkKey(`the key of ${id} in accept`, text)
+}
+
+/** A key from its text. @throws HoldfastError `bad-value` */
+export function checkKey(what: string, text: unknown): Uint8Array {
+  const key = keyOfText(text)
+  if (key) return key
+  throw badValue(`${what} is 64 hexadecimal digits, as box.key has them: ${shown(text)}`)
 }
 
 /** Returns the id if it is valid. @throws HoldfastError `bad-value` */

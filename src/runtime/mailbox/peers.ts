@@ -1,10 +1,15 @@
 /** The owner's operations on a peer: look at waiting letters, redirect them, forget the peer. */
 
 import { badValue, HoldfastError } from '../../machine.ts'
+import { textOfKey } from '../../mailbox/keys.ts'
 import * as mailbox from '../../mailbox/mailbox.ts'
 import type { MailStore } from '../../ports.ts'
+import { isSame } from '../../wire/history.ts'
+import { plain, plainJson } from '../../wire/plain.ts'
 import type { Draft } from './draft.ts'
 import { unseal } from './letters.ts'
+import { checkKey } from './options.ts'
+import { checkRoom } from './room.ts'
 import type { Turns } from './turns.ts'
 import { type MailValue, readLetter } from './values.ts'
 
@@ -29,6 +34,16 @@ export interface WaitingLetter {
 
 /** The owner's operations on a peer. */
 export interface MailPeer {
+  /** The key by which it is known, durable or listed; null before its first letter or ack. */
+  readonly key: string | null
+  /**
+   * Knows it by that key from now on, which its owner said in a way that can be trusted: for a peer
+   * whose key is gone, or before the first letter. Resolves when that is durable.
+   *
+   * It rejects with a HoldfastError: `bad-value` for what is no key, and for a peer that `accept`
+   * lists with another one; `store`.
+   */
+  trust(key: string): Promise<void>
   /**
    * Goes on from what the peer has, where histories do not fit and the right store will not come
    * back. Resolves with the fate of the letters when that is durable.
@@ -83,6 +98,39 @@ export async function adopt(
   return adopted
 }
 
+/** The key by which a peer is known, as text. */
+export function keyOf({ turns }: PeerDesk, id: string): string | null {
+  const key = mailbox.pins.keyOf(turns.box, id)
+  return key && textOfKey(key)
+}
+
+/** Why somebody who comes with another key is refused, and what its owner may do. */
+export function strange({ listed }: mailbox.Mailbox, id: string, key: Uint8Array): string {
+  const [who, text] = [plain(id), textOfKey(key)]
+  const cure = listed?.get(id)
+    ? 'write it into accept'
+    : `call box.peer(${plainJson(id)}).trust("${text}"), or holdfast mailbox trust`
+  return (
+    `${who} is known here by another key than the one that it comes with, ${text}: ` +
+    `if that is its own, as its owner can say, ${cure}`
+  )
+}
+
+/** See MailPeer. */
+export async function trust(
+  { turns, ask, hangUp }: PeerDesk,
+  id: string,
+  text: string,
+): Promise<void> {
+  const key = checkKey(`the key of ${id}`, text)
+  const listed = turns.box.listed?.get(id) ?? null
+  if (listed && !isSame(listed, key)) {
+    throw badValue(`accept lists ${id} with another key: write the new one there`)
+  }
+  await ask(({ out }) => mailbox.pins.trust(turns.box, id, key, out))
+  hangUp(id, `${id} is known by the key that its owner trusts now`)
+}
+
 /** See MailPeer. */
 export async function forget(
   { turns, ask, hangUp }: PeerDesk,
@@ -129,7 +177,7 @@ export async function redirect(
       throw badValue(`${REDIRECT_BYTES_MAX} bytes of letters are redirected at most: ${bytes}`)
     }
     const letters = mailbox.lettersAbove(store, id, acked)
-    turns.checkRoom(to, letters.length, bytes)
+    checkRoom(turns.box, to, letters.length, bytes)
     mailbox.forget(turns.box, id, out)
     for (const { body } of letters) mailbox.add(turns.box, to, body, out)
     return letters.length + turns.later.move(id, to, changes)

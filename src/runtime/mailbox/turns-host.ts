@@ -1,7 +1,8 @@
 /** What the turns of a mailbox run on. */
 
 import type { MailMessage } from '../../mailbox/messages.ts'
-import type { Loop, MailStore, Watchdog } from '../../ports.ts'
+import type { Listed } from '../../mailbox/mailbox.ts'
+import type { Curves, Loop, MailStore, Watchdog } from '../../ports.ts'
 import type { TurnEvent } from './draft.ts'
 import type { Handlers } from './handlers.ts'
 
@@ -16,6 +17,9 @@ export interface TurnsHost {
   date: (() => number) | null
   watchdog: Watchdog | null
   handlers: Handlers
+  curves: Curves
+  /** The only ids that may come, with their keys. */
+  listed: Listed | null
   send(peer: string, message: MailMessage): void
   told(event: TurnEvent): void
   /** Something became durable. */

@@ -13,11 +13,13 @@
 import { HoldfastError, type Millis } from '../../machine.ts'
 import * as mailbox from '../../mailbox/mailbox.ts'
 import type { Limits, MailOut } from '../../mailbox/mailbox.ts'
+import { isKeyLetter } from '../../mailbox/keys.ts'
 import { type Batch, mailLayout } from '../../mailbox/messages.ts'
 import type { Alarm, DeadLetter, Letter } from '../../ports.ts'
 import { decode } from '../../wire/layout.ts'
 import { isSame, NO_LIFE } from '../../wire/history.ts'
-import { Unhandled } from './handlers.ts'
+import { NO_HANDLER, Unhandled } from './handlers.ts'
+import { KeyLetters } from './key-letters.ts'
 import type { LetterDefinition } from './letter-types.ts'
 import type { LetterHandler } from './options.ts'
 import {
@@ -31,9 +33,10 @@ import { boundDead, dropDead } from './dead.ts'
 import { Deaths } from './deaths.ts'
 import { Ended } from './ended.ts'
 import { begin, type Draft, movedIn, peersOf } from './draft.ts'
-import { Later, LATER_MAX } from './later.ts'
+import { Later } from './later.ts'
 import { type Dated, type LetterOptions, toLetter, unseal } from './letters.ts'
 import { atOnce } from '../reports.ts'
+import { checkLater, checkRoom, RESERVE } from './room.ts'
 import type { TurnsHost } from './turns-host.ts'
 
 /** A handler that takes longer than this is reported. */
@@ -44,12 +47,6 @@ const TURN_LETTERS_MAX = 4096
 
 /** After a process has died, so many letters are each noted before they are handled. */
 const NOTED_LETTERS = 10_000
-
-/**
- * Letters of handlers may fill the limits once more: otherwise two mailboxes with full outboxes
- * whose handlers answer would wait for each other for ever.
- */
-const RESERVE = 2
 
 /** A delayed letter whose time has come, and whose outbox is full, is tried again after this. */
 const FULL_MS: Millis = 1_000
@@ -73,9 +70,12 @@ export class Turns {
   readonly #isReplica: boolean
   readonly #alarm: Alarm
   readonly #deaths: Deaths
+  readonly #keyLetters: KeyLetters
   #inputs: Input[] = []
   /** Peers whose letters wait to be handled again. */
   readonly #late = new Set<string>()
+  /** Why the first letter of a peer waits for something. */
+  readonly #held = new Map<string, string>()
   /** Letters that ended the transaction of a turn, and why: in this turn they fail at once. */
   readonly #blamed = new Map<string, Error>()
   /** How many more letters are noted before they are handled. */
@@ -89,7 +89,8 @@ export class Turns {
     this.#host = host
     this.#limits = limits
     this.#isReplica = isSame(life, NO_LIFE)
-    this.box = mailbox.create(host.store.heads(), limits, life)
+    this.box = mailbox.create(host.store.heads(), limits, life, host.listed)
+    this.#keyLetters = new KeyLetters(host.curves, (peer) => this.#wake(peer))
     this.values = new Values(host.store)
     this.later = new Later(this.values, host.store)
     this.#deaths = new Deaths(this.values)
@@ -101,10 +102,17 @@ export class Turns {
   /** Letters of that type, or of none, have a handler from now on. @throws HoldfastError */
   handle(type: LetterDefinition | null, handler: LetterHandler): void {
     this.#host.handlers.add(type, handler)
-    for (const [id, peer] of this.box.peers) {
-      if (mailbox.waits(peer)) this.#late.add(id)
-      if (peer.retryAt === Infinity) peer.retryAt = 0
-    }
+    for (const id of this.box.peers.keys()) this.#wake(id)
+    this.#soon()
+  }
+
+  /** What letters of a peer waited for is here. */
+  #wake(id: string): void {
+    const peer = this.box.peers.get(id)
+    if (!peer) return
+    if (mailbox.waits(peer)) this.#late.add(id)
+    if (peer.retryAt === Infinity) peer.retryAt = 0
+    this.#held.delete(id)
     this.#soon()
   }
 
@@ -130,19 +138,25 @@ export class Turns {
     })
   }
 
-  /** Bytes came from a peer: they are taken in the next turn. */
-  heard(peer: string, bytes: Uint8Array): void {
+  /** Bytes came from a peer with that key: they are taken in the next turn. */
+  heard(peer: string, key: Uint8Array, bytes: Uint8Array): void {
     this.input((draft) => {
-      if (this.receive(draft, peer, bytes) === MALFORMED) this.#host.malformed(peer)
+      if (this.receive(draft, peer, bytes, key) === MALFORMED) this.#host.malformed(peer)
     })
   }
 
   /**
    * Takes bytes of a peer, and handles the letters in them whose turn it is.
    *
+   * @param key  that it proved; null where the caller knows whose they are
    * @returns why not all of it took effect, a sentence; null if it did
    */
-  receive(draft: Draft, peer: string, bytes: Uint8Array): string | null {
+  receive(
+    draft: Draft,
+    peer: string,
+    bytes: Uint8Array,
+    key: Uint8Array | null = null,
+  ): string | null {
     const { loop, store } = this.#host
     const { box } = this
     const message = decode(mailLayout, bytes)
@@ -151,7 +165,7 @@ export class Turns {
       return MALFORMED
     }
     try {
-      mailbox.hear(box, loop.now(), peer, message, store, draft.out)
+      mailbox.hear(box, loop.now(), peer, message, store, draft.out, key)
     } catch (error) {
       // The data in the store for that peer cannot be read.
       mailbox.rest(box, peer, (error as Error).message, draft.out)
@@ -172,7 +186,7 @@ export class Turns {
     if (last < next) return null
     if (!mailbox.waits(peer)) return `letter ${next} of ${id} is missing`
     const isHeld = !this.#host.handlers.some || peer.retryAt === Infinity
-    if (isHeld) return `letter ${next} of ${id} waits: there is no handler for letters`
+    if (isHeld) return `letter ${next} of ${id} waits: ${this.#held.get(id) ?? NO_HANDLER}`
     const thrown = events.findLast((event) => event.kind === 'threw' && event.peer === id)
     const why = thrown && 'why' in thrown ? `its handler threw: ${thrown.why}` : 'it failed before'
     return `letter ${next} of ${id} waits to be handled again: ${why}`
@@ -272,7 +286,8 @@ export class Turns {
     this.#late.clear()
     this.#host.refused(error)
     const { counters, life } = this.box
-    this.box = { ...mailbox.create(this.#host.store.heads(), this.#limits, life), counters }
+    const { store, listed } = this.#host
+    this.box = { ...mailbox.create(store.heads(), this.#limits, life, listed), counters }
     for (const promise of draft.promises) promise.break(error)
     if (this.#inputs.length > 0) this.#soon()
   }
@@ -333,14 +348,19 @@ export class Turns {
     }
   }
 
+  /** The next letter of a peer that may be handled: one about a key needs no handler. */
+  #next(now: Millis, peer: string): Letter | null {
+    const letter = mailbox.next(this.box, now, peer)
+    return letter && (this.#host.handlers.some || isKeyLetter(letter.body)) ? letter : null
+  }
+
   #isReady(now: Millis): boolean {
-    if (!this.#host.handlers.some) return false
-    return [...this.#late].some((peer) => mailbox.next(this.box, now, peer) !== null)
+    return [...this.#late].some((peer) => this.#next(now, peer) !== null)
   }
 
   /** Handles letters that waited, in the order in which they came. */
   #handleLate(draft: Draft): void {
-    if (this.#late.size === 0 || !this.#host.handlers.some) return
+    if (this.#late.size === 0) return
     const place = (peer: string): number => this.box.peers.get(peer)?.place ?? 0
     const late = [...this.#late].toSorted((a, b) => place(a) - place(b))
     for (const peer of late) this.#handleOf(draft, peer, TURN_LETTERS_MAX)
@@ -356,7 +376,7 @@ export class Turns {
     if (!known) return void this.#late.delete(peer)
     const now = this.#host.loop.now()
     const next = (): ReturnType<typeof mailbox.next> =>
-      this.#host.handlers.some && draft.handled < most ? mailbox.next(box, now, peer) : null
+      draft.handled < most ? this.#next(now, peer) : null
     for (let letter = next(); letter; letter = next()) {
       draft.handled++
       const { n } = letter
@@ -376,6 +396,7 @@ export class Turns {
       const why = `the process ended while it was handled: ${deaths} times`
       return new HoldfastError('failed', why)
     }
+    if (isKeyLetter(body)) return this.#keyLetters.handle(this.box, peer, body, draft.out)
     if (this.#noted > 0) this.#host.store.note(`${n} ${peer}`)
     return this.#handle(draft, peer, { n, body }, false)
   }
@@ -391,7 +412,10 @@ export class Turns {
 
   // What does not fit never will; what has no handler waits for it.
   #leave({ out }: Draft, now: Millis, peer: string, { isUnfit, message }: Unhandled): void {
-    if (!isUnfit) return void (mailbox.peerOf(this.box, peer).retryAt = Infinity)
+    if (!isUnfit) {
+      this.#held.set(peer, message)
+      return void (mailbox.peerOf(this.box, peer).retryAt = Infinity)
+    }
     this.box.counters.unfit++
     mailbox.failed(this.box, now, peer, message, out, this.#limits.triesMax)
   }
@@ -449,12 +473,6 @@ export class Turns {
     else this.later.add(due, { kind: 'post', peer: to, body }, changes)
   }
 
-  /** Checks that so many more letters may be delayed. @throws HoldfastError `outbox-full` */
-  checkLater(letters: number): void {
-    if (this.later.count + letters <= LATER_MAX) return
-    throw new HoldfastError('outbox-full', `${LATER_MAX} letters wait for their time already`)
-  }
-
   /** Puts the body of a letter into its envelope. @throws HoldfastError `bad-value` */
   seal(body: Uint8Array, options: LetterOptions, trace: string | null): Dated {
     return toLetter(this.#host.date?.() ?? null, body, options, trace)
@@ -465,23 +483,8 @@ export class Turns {
       seal: (body, options) => this.seal(body, options, trace),
       store: this.#host.store,
       values: this.values,
-      checkRoom: (to, letters, bytes) => this.checkRoom(to, letters, bytes, RESERVE),
-      checkLater: (letters) => this.checkLater(letters),
+      checkRoom: (to, letters, bytes) => checkRoom(this.box, to, letters, bytes, RESERVE),
+      checkLater: (letters) => checkLater(this.later, letters),
     }
-  }
-
-  /**
-   * @param reserve  2 for letters of handlers, which free room by being handled
-   * @throws HoldfastError `outbox-full` if so many letters and bytes do not fit
-   */
-  checkRoom(to: string, letters: number, bytes: number, reserve = 1): void {
-    if (mailbox.hasRoom(this.box, to, letters, bytes, reserve)) return
-    const { lettersMax, bytesMax } = this.#limits
-    const { posted, acked, bytes: full } = mailbox.peerOf(this.box, to)
-    throw new HoldfastError(
-      'outbox-full',
-      `the outbox to ${to} is full: ${posted - acked} letters of ${lettersMax}, ` +
-        `${full} bytes of ${bytesMax}; wait until ${to} has taken some`,
-    )
   }
 }

@@ -1,0 +1,97 @@
+/** What `holdfast mailbox` is given, and the store that it is about. */
+
+import { readFileSync } from 'node:fs'
+import { openMailSqlite } from '../drivers/store/mail-sqlite.ts'
+import { HoldfastError } from '../machine.ts'
+import type { MailChange, MailStore, Pem } from '../ports.ts'
+import { plain } from '../wire/plain.ts'
+import type { Word } from './given.ts'
+
+/** The options of the command. */
+export interface Given {
+  id?: string | number
+  store?: string | number
+  port?: string | number
+  host?: string
+  origin?: Word | Word[]
+  tlsCert?: string
+  tlsKey?: string
+  accept?: Word | Word[]
+  /** Until 0.2: a file with a password of all. */
+  keyFile?: unknown
+  peer?: string | string[]
+  wait?: boolean
+  release?: string
+  discard?: string
+}
+
+/** The value of an option. @throws HoldfastError `bad-value` if it is missing */
+export function need(value: string | number | undefined, option: string): string {
+  if (value !== undefined && value !== '') return String(value)
+  throw new HoldfastError('bad-value', `--${option} is needed`)
+}
+
+/** A peer and where it listens. @throws HoldfastError `bad-value` */
+export function splitPeer(text: string): [id: string, url: string] {
+  const at = text.indexOf('=')
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
+  throw new HoldfastError(
+    'bad-value',
+    `--peer is an id and a URL, as bob=ws://host:8800/mail: ${text}`,
+  )
+}
+
+/** Who may come. @throws HoldfastError `bad-value` for the password that there was until 0.2 */
+export function acceptOf({ accept, keyFile }: Given): { accept?: Record<string, string | null> } {
+  if (keyFile !== undefined) {
+    throw new HoldfastError(
+      'bad-value',
+      '--key-file is gone, for each mailbox has a key of its own, which holdfast mailbox key ' +
+        'prints; give those that may come by --accept alice=KEY',
+    )
+  }
+  if (accept === undefined) return {}
+  const pairs = [accept].flat().map((one) => {
+    const [id, key = ''] = String(one).split(/=(?=[^=]*$)/)
+    return [id, key === '' ? null : key]
+  })
+  return { accept: Object.fromEntries(pairs) as Record<string, string | null> }
+}
+
+/** The certificate of the door, and its key. @throws HoldfastError `not-found` */
+export function tlsOf({ tlsCert, tlsKey = tlsCert }: Given): { tls?: { cert: Pem; key: Pem } } {
+  if (tlsKey === undefined) return {}
+  return { tls: { cert: pemIn(need(tlsCert, 'tls-cert')), key: pemIn(tlsKey) } }
+}
+
+function pemIn(file: string): Pem {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new HoldfastError('not-found', `the file ${file} cannot be read: ${String(error)}`)
+  }
+}
+
+/** Does something with the store. */
+export function withStore(
+  given: Given,
+  run: (store: MailStore) => void | Promise<void>,
+): Promise<void> {
+  const store = openMailSqlite(need(given.store, 'store'))
+  if (store.repaired !== null) console.error(plain(store.repaired))
+  return Promise.resolve()
+    .then(() => run(store))
+    .finally(() => store.close())
+}
+
+/** Whether a store could not be opened because its mailbox is open. */
+export function isInUse(error: unknown): boolean {
+  return error instanceof HoldfastError && error.message.includes('it is in use by')
+}
+
+/** Makes changes durable. */
+export function committed(store: MailStore, ...changes: MailChange[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    store.commit(changes, (error) => (error ? reject(error) : resolve()))
+  })
+}
