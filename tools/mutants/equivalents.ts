@@ -10,19 +10,100 @@ export interface Equivalent extends Change {
   readonly why: string
 }
 
-function equivalent(place: string, text: string, put: string, why: string, nth = 0): Equivalent {
+function equivalent(
+  place: string,
+  text: string,
+  puts: string | readonly string[],
+  why: string,
+  nth = 0,
+): Equivalent[] {
   const [file = '', within = ''] = place.split(' ')
-  return { file: `src/${file}`, within, text, put, nth, why }
+  const all = typeof puts === 'string' ? [puts] : puts
+  return all.map((put) => ({ file: `src/${file}`, within, text, put, nth, why }))
 }
+
+// Reasons that several have.
+const FASTER = 'Both ways come to the same; one of them is faster for what is common.'
+const OUTSIDE = 'What is read or written behind the end of an array of numbers is nothing.'
 
 /** The list, room by room. */
 export const EQUIVALENTS: readonly Equivalent[] = [
+  equivalent('wire/bits.ts writeBits', 'bits > 24', 'bits >= 24', FASTER),
+  equivalent('wire/bits.ts readBits', 'bits <= 24', ['bits < 24', 'false'], FASTER),
   equivalent(
     'wire/bytes.ts finish',
     'length > PLAIN_MAX',
-    'false',
-    'Both ways copy the same bytes; few are copied faster by hand, many by the library.',
+    ['true', 'false', 'length <= PLAIN_MAX', 'length >= PLAIN_MAX'],
+    FASTER,
   ),
+  equivalent('wire/bytes.ts finish', 'at < length', 'at <= length', OUTSIDE),
+  equivalent('wire/bytes.ts PLAIN_MAX', '32', ['(32) * 2', '(32) / 2'], FASTER),
+  equivalent(
+    'wire/bytes.ts writeText',
+    'text.length > PLAIN_MAX',
+    ['text.length <= PLAIN_MAX', 'text.length >= PLAIN_MAX'],
+    FASTER,
+  ),
+  equivalent(
+    'wire/bytes.ts writeText',
+    'text.length > PLAIN_MAX || !writePlain(writer, text, max)',
+    ['true', '!writePlain(writer, text, max)'],
+    FASTER,
+  ),
+  equivalent('wire/bytes.ts writePlain', 'i < text.length', 'i <= text.length', OUTSIDE),
+  equivalent('wire/bytes.ts writePlain', 'code >= 0x80', 'true', FASTER),
+  equivalent(
+    'wire/bytes.ts readVarint',
+    'count < 8',
+    'count <= 8',
+    'A ninth byte makes it too large, or is one of zeros that is too many: it fails either way.',
+  ),
+  equivalent('wire/bytes.ts readVarint', 'reader.at < reader.end', 'false', FASTER),
+  equivalent(
+    'wire/bytes.ts readText',
+    'length <= PLAIN_MAX',
+    ['true', 'false', 'length > PLAIN_MAX', 'length < PLAIN_MAX'],
+    FASTER,
+  ),
+  equivalent('wire/bytes.ts readText', 'plain !== null', 'false', FASTER),
+  equivalent('wire/bytes.ts readPlain', 'bytes[i]! >= 0x80', 'true', FASTER),
+  equivalent(
+    'wire/difference.ts takenApart',
+    'close >= 0',
+    'close > 0',
+    'What closes is looked for behind what opens, so it is never at 0.',
+  ),
+  equivalent('wire/digest.ts sameBytes', 'i < left.length', 'i <= left.length', OUTSIDE),
+  equivalent(
+    'wire/fields.ts shown',
+    "typeof value !== 'object' || value === null",
+    "typeof value !== 'object'",
+    'null is the same text as JSON.',
+  ),
+  equivalent('wire/history.ts digestOf', 'at < length', 'at <= length', OUTSIDE),
+  equivalent('wire/history.ts isSame', 'at < one.length', 'at <= one.length', OUTSIDE),
+  equivalent('wire/packed.ts openPacked', 'i < bytes.length', 'i <= bytes.length', OUTSIDE),
+  equivalent(
+    'wire/quaternion.ts settle',
+    'i < 4',
+    'i <= 4',
+    'The place behind it is that of the next field, which is written after it.',
+  ),
+  equivalent(
+    'wire/scale.ts createScale',
+    'step > 0',
+    'step >= 0',
+    'A step of 0 makes infinitely many places, which are refused as too many.',
+  ),
+  equivalent(
+    'wire/schema.ts quantiseField',
+    'scale !== null && Number.isFinite(value)',
+    'false',
+    FASTER,
+  ),
+  equivalent('wire/schema.ts updated', 'field.copied !== true', 'false', FASTER),
+  equivalent('wire/schema.ts writeFields', 'scale !== null', 'false', FASTER),
+  equivalent('wire/schema.ts readFields', 'scale !== null', 'false', FASTER),
   equivalent(
     'objects/fan-out.ts oweAll',
     "replica.dead && !rules.tombstone('tell')",
@@ -35,4 +116,4 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     '!members',
     'A second lock: a stream whose member has a newer one has no number any more (standDown).',
   ),
-]
+].flat()
