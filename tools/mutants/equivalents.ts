@@ -26,6 +26,9 @@ function equivalent(
 const FASTER = 'Both ways come to the same; one of them is faster for what is common.'
 const OUTSIDE = 'What is read or written behind the end of an array of numbers is nothing.'
 
+const NEXT = 'The number behind them is that of the next track, which is computed after it.'
+const CLOSE = 'Just at the bound both ways give the same, but for rounding.'
+
 /** The list, room by room. */
 export const EQUIVALENTS: readonly Equivalent[] = [
   equivalent('wire/bits.ts writeBits', 'bits > 24', 'bits >= 24', FASTER),
@@ -115,5 +118,61 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'members?.get(inc) !== connection',
     '!members',
     'A second lock: a stream whose member has a newer one has no number any more (standDown).',
+  ),
+  equivalent('motion/bends.ts measureSpace', 'sine < SLOW * SLOW', 'sine <= SLOW * SLOW', CLOSE),
+  equivalent('motion/bends.ts wayOf', 'speed > SLOW', 'speed >= SLOW', CLOSE),
+  equivalent('motion/bends.ts wayOf', 'gain * seconds < -speed', 'gain * seconds <= -speed', CLOSE),
+  equivalent(
+    'motion/bends.ts wayOf',
+    'Math.max(0, speed + gain * moving)',
+    'speed + gain * moving',
+    CLOSE,
+  ),
+  equivalent(
+    'motion/bends.ts aimPlane',
+    'bend[bendAt] === 0 && bend[bendAt + 1] === 0',
+    'false',
+    FASTER,
+  ),
+  equivalent(
+    'motion/bends.ts aimPlane',
+    'Math.abs(angle) < 1e-6',
+    'Math.abs(angle) <= 1e-6',
+    CLOSE,
+  ),
+  equivalent(
+    'motion/bends.ts aimPlane',
+    'Math.abs(angle) < 1e-6',
+    'Math.abs(angle) <= 1e-6',
+    CLOSE,
+    1,
+  ),
+  equivalent('motion/bends.ts goStraight', 'i < at + width', 'i <= at + width', NEXT),
+  equivalent('motion/bends.ts aimSpace', 'angle < 1e-6', 'angle <= 1e-6', CLOSE),
+  equivalent('motion/bends.ts aimSpace', 'angle < 1e-6', 'angle <= 1e-6', CLOSE, 1),
+  equivalent('motion/bends.ts aimSpace', 'n < 3', 'n <= 3', NEXT),
+  equivalent('motion/bends.ts aimRotation', 'i < 3', 'i <= 3', NEXT),
+  equivalent('motion/motion.ts take', 'at < drift.length', 'at <= drift.length', OUTSIDE),
+  equivalent('motion/motion.ts take', 'at < drift.length', 'at <= drift.length', OUTSIDE, 1),
+  equivalent('motion/motion.ts take', 'at < error.length', 'at <= error.length', OUTSIDE),
+  equivalent('motion/motion.ts look', 'now > motion.shownAt', 'now >= motion.shownAt', CLOSE),
+  equivalent('motion/motion.ts compare', 'i < end', 'i <= end', NEXT),
+  equivalent('motion/motion.ts decay', 'at < error.length', 'at <= error.length', OUTSIDE),
+  equivalent('motion/rotation.ts turned', 'angle < SMALL', 'angle <= SMALL', CLOSE),
+  equivalent('motion/rotation.ts turnBetween', 'sine < SMALL', 'sine <= SMALL', CLOSE),
+  equivalent(
+    'motion/rotation.ts turnBetween',
+    'w < 0',
+    'w <= 0',
+    'Half a turn is as short one way round as the other.',
+  ),
+  equivalent('motion/rotation.ts keepNear', 'i < 4', 'i <= 4', OUTSIDE, 1),
+  equivalent('motion/trail.ts aim', 'spent > 0', 'spent >= 0', CLOSE),
+  equivalent('motion/trail.ts aim', 'at < end', 'at <= end', NEXT),
+  equivalent(
+    'faults/prng.ts fill',
+    'i < at + 4',
+    'i <= at + 4',
+    'What is left of a word is 0 there, and the next word is written over it.',
   ),
 ].flat()
