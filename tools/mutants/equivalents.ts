@@ -26,6 +26,7 @@ function equivalent(
 const FASTER = 'Both ways come to the same; one of them is faster for what is common.'
 const OUTSIDE = 'What is read or written behind the end of an array of numbers is nothing.'
 
+const MEMORY = 'What is kept is read by nobody any more; that it is released only saves memory.'
 const NEXT = 'The number behind them is that of the next track, which is computed after it.'
 const CLOSE = 'Just at the bound both ways give the same, but for rounding.'
 
@@ -174,5 +175,102 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'i < at + 4',
     'i <= at + 4',
     'What is left of a word is 0 there, and the next word is written over it.',
+  ),
+  equivalent(
+    'link/assembly.ts join',
+    'start < 0',
+    'start <= 0',
+    'A header has four bytes at least.',
+  ),
+  equivalent('link/link.ts digest', 'start < 0', 'start <= 0', 'A header has four bytes at least.'),
+  equivalent(
+    'link/packet.ts fragment',
+    'start < 0',
+    'start <= 0',
+    'A header has four bytes at least.',
+  ),
+  equivalent('link/link.ts receiveWhole', 'frames.bytes = NO_BYTES', ';', MEMORY),
+  equivalent(
+    'link/link.ts probe',
+    'id < outgoing.unsent && room > 0',
+    'id < outgoing.unsent',
+    'The loop goes on, and sends nothing again.',
+  ),
+  equivalent(
+    'link/link.ts probe',
+    'room > 0',
+    'room >= 0',
+    'The loop goes on, and sends nothing again.',
+  ),
+  equivalent('link/link.ts deadline', 'at > link.waitsSince', 'at >= link.waitsSince', FASTER),
+  equivalent(
+    'link/link.ts deadline',
+    `at > link.waitsSince &&
+    pace.hasRoom(link.pace)`,
+    'pace.hasRoom(link.pace)',
+    FASTER,
+  ),
+  equivalent(
+    'link/pace.ts mayLeave',
+    'now > pace.filledAt',
+    'now >= pace.filledAt',
+    'In no time nothing is added.',
+  ),
+  equivalent(
+    'link/reliable.ts push',
+    'id < next',
+    'id <= next',
+    'What is copied too far is written over by the piece that comes next.',
+  ),
+  equivalent('link/reliable.ts append', 'begins && (flags & LAST) !== 0', 'false', FASTER),
+  equivalent(
+    'link/verdict.ts takeAcks',
+    'acked === sent.newestAcked && bits === sent.ackBits',
+    'false',
+    FASTER,
+  ),
+  equivalent(
+    'link/verdict.ts takeAcks',
+    'acked >= sent.newestAcked',
+    ['false', 'acked > sent.newestAcked'],
+    FASTER,
+  ),
+  equivalent('link/verdict.ts takeAcks', 'sent.ackBits = bits', ';', FASTER),
+  equivalent(
+    'link/verdict.ts takeAcks',
+    'acked > sent.newestAcked',
+    'acked >= sent.newestAcked',
+    'The newest ack itself is acked already, so it is passed over before.',
+  ),
+  equivalent(
+    'link/verdict.ts takeAcks',
+    'sent.fate[slotOf(sent, sequence)] = FATE.acked',
+    ';',
+    'A bare ack has no verdict, so it may be acked again.',
+  ),
+  equivalent(
+    'link/verdict.ts detectLoss',
+    'sequence < sent.newestAcked',
+    'sequence <= sent.newestAcked',
+    'The newest ack itself is no packet in flight.',
+  ),
+  equivalent(
+    'link/verdict.ts giveUp',
+    'run < end',
+    'run <= end',
+    'A piece is sent again for the packet alone that carries it, and this one does not.',
+  ),
+  equivalent(
+    'link/verdict.ts giveUp',
+    'id < from + sent.runs[run + 1]!',
+    'id <= from + sent.runs[run + 1]!',
+    'A piece is sent again for the packet alone that carries it, and this one does not.',
+  ),
+  equivalent('link/window.ts accept', 'ahead > 0', 'ahead >= 0', 'The newest does not come twice.'),
+  equivalent(
+    'link/window.ts accept',
+    'ahead > -32',
+    'ahead >= -32',
+    'A shift by 32 is none, and the newest has its bit already.',
   ),
 ].flat()
