@@ -158,7 +158,7 @@ function readValue(word: Word, text: string): number {
   const limits = share ? `from 0% to 100%, such as ${name}=${example}` : unitLimits(word)
   const match = /^(\d+(?:\.\d+)?)(%|ms)?$/.exec(text)
   // A bare `loss=5` may mean 5 % or 500 %: asking is kinder than guessing.
-  const unitFits = share ? match?.[2] === '%' : match?.[2] !== '%' && match !== null
+  const unitFits = (match?.[2] === '%') === share
   if (!match || !unitFits) throw bad(`condition ${name} must be ${limits}: "${text}"`)
   const value = share ? Number(match[1]) / 100 : Number(match[1])
   if (value < min || value > max) throw bad(`condition ${name} must be ${limits}: "${text}"`)

@@ -75,7 +75,8 @@ export function pick<Item>(prng: Prng, items: readonly Item[]): Item {
 export function fill(prng: Prng, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; at += 4) {
     let rest = word(prng)
-    for (let i = at; i < at + 4 && i < bytes.length; i++) {
+    // Behind the end of the array nothing is written.
+    for (let i = at; i < at + 4; i++) {
       bytes[i] = rest & 0xff
       rest >>>= 8
     }

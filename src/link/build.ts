@@ -20,7 +20,7 @@ import { writeHeader } from './packet.ts'
 import * as reliable from './reliable.ts'
 import { type Link, type LinkSink, NOTHING_WAITS } from './state.ts'
 import { giveUp } from './verdict.ts'
-import { enter, noteRun, skipResolved, slotOf } from './window.ts'
+import { enter, noteRun, slotOf } from './window.ts'
 
 /**
  * Why a packet is built. `data` and `ack` are not sent when there is nothing of the kind;
@@ -81,7 +81,7 @@ function fill(
   const onlyState = !questions && isOnlyState(link, sequence, parted)
   const pads = onlyState && (asked || (content && isTight(link, writer)))
   if (pads) frames.writePad(writer)
-  if (answers) clock.question = NaN
+  clock.question = NaN
   if (questions) clock.asked = clock.askedAt = now
   if (!onlyState || pads) link.loss.soonest = sequence
   commit(link, now, writer.length, content || questions || asked)
@@ -118,15 +118,14 @@ function makeRoom(link: Link, purpose: Purpose, sink: LinkSink): boolean {
   const { sent } = link
   link.counters.evicted += 1
   giveUp(link, sent.oldest, sink)
-  skipResolved(sent)
   return true
 }
 
 function startPacket(link: Link, now: Millis, writer: ByteWriter): void {
   const { sent, received, limits } = link
   const sequence = wrap(sent.next, limits.modulus)
-  const nothing = received.newest < limits.first
-  const ack = nothing ? 65535 : wrap(received.newest, limits.modulus)
+  // Where nothing came no bit is set, so nothing is acked.
+  const ack = wrap(received.newest, limits.modulus)
   writer.length = writeHeader(writer.bytes, 0, sequence, ack, received.bits)
   const held = now - link.newestAt
   if (held >= ACK_DELAY_TOLD) frames.writeAckDelay(writer, held)
@@ -172,7 +171,7 @@ function writeParts({ parted }: Link, writer: ByteWriter): void {
     frames.writePart(writer, one.channel, one.message, one.part, one.parts, one.bytes)
     count += 1
   }
-  if (count > 0) parted.outbox.splice(0, count)
+  parted.outbox.splice(0, count)
 }
 
 function pull(link: Link, sink: LinkSink, writer: ByteWriter): void {

@@ -1,7 +1,9 @@
 // Goal: L9, the peer's clock is known to within half a round trip, and session time is smooth.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { calmly } from '../../test/calmly.ts'
 import { createPair, numbered, run, send } from '../../test/link/pair.ts'
-import { createClock, createSamples, offsetOf, steer, takeAnswer, timeAt } from './clock.ts'
+import { createClock, createSamples, offsetOf, shouldAsk } from './clock.ts'
+import { steer, takeAnswer, timeAt } from './clock.ts'
 import * as link from './link.ts'
 
 test('the offset is that of the sample with the shortest round trip of the last 16', () => {
@@ -66,4 +68,58 @@ test('an error is worked off and no more, also when nobody is heard again', () =
     expect(timeAt(clock, 60_000)).toBeCloseTo(65_000 + error, 6)
     expect(timeAt(clock, 61_000) - timeAt(clock, 60_000)).toBeCloseTo(1_000, 6)
   }
+})
+
+describe('questions and answers', () => {
+  /** Samples of these round trips, each with its place as the offset. */
+  function sampled(...trips: number[]): ReturnType<typeof createSamples> {
+    const clock = createSamples()
+    for (const [n, trip] of trips.entries()) {
+      clock.asked = n * 1_000
+      takeAnswer(clock, clock.asked + trip, clock.asked, clock.asked + n, clock.asked + n)
+    }
+    return clock
+  }
+  test('L9: the first four are asked as soon as the last was answered (PR-2)', () => {
+    for (let count = 0; count < 6; count++) {
+      const clock = { ...sampled(...Array<number>(count).fill(10)), askedAt: 500 }
+      expect(shouldAsk(clock, 501)).toBe(count < 4)
+      clock.asked = 500
+      expect(shouldAsk(clock, 501)).toBe(false)
+    }
+  })
+  test('L9: then, or without an answer, one is asked a second (PR-2)', () => {
+    for (const asked of [NaN, 500]) {
+      const clock = { ...sampled(10, 10, 10, 10), askedAt: 500, asked }
+      expect([1_499, 1_500].map((now) => shouldAsk(clock, now))).toEqual([false, true])
+    }
+    expect(shouldAsk({ ...createSamples(), asked: 500, askedAt: 500 }, 1_499)).toBe(false)
+  })
+  test('L9: an answer counts once, and one that took no time counts (PR-2)', () => {
+    const clock = createSamples()
+    clock.asked = 100
+    takeAnswer(clock, 100, 100, 700, 700)
+    expect(clock.samples).toEqual([{ trip: 0, offset: 600 }])
+    takeAnswer(clock, 100, 100, 700, 700)
+    expect(clock.samples).toHaveLength(1)
+    expect(Number.isNaN(clock.asked)).toBe(true)
+  })
+  test('L9: of 16 samples the shortest counts, and of equals the newest (PR-2)', () => {
+    expect(calmly(() => offsetOf(createSamples()))).toBe(null)
+    const best = (...trips: number[]): unknown => calmly(() => offsetOf(sampled(...trips)))
+    const at = (n: number, trip: number): number => n - trip / 2
+    expect(best(30, 20, 40)).toBe(at(1, 20))
+    expect(best(30, 20, 20, 40)).toBe(at(2, 20))
+    const many = [5, ...Array<number>(15).fill(20)]
+    expect(best(...many)).toBe(at(0, 5))
+    expect(best(...many, 30)).toBe(at(15, 20))
+  })
+})
+
+test('L9: a steer of an earlier instant turns nothing back (PR-2)', () => {
+  const clock = createClock(0)
+  steer(clock, 100, 1_000)
+  steer(clock, 60, 1_000)
+  expect(clock.at).toBe(100)
+  expect([60, 100].map((now) => timeAt(clock, now))).toEqual([1_100, 1_100])
 })

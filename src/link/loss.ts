@@ -75,6 +75,6 @@ export function patience(rtt: Rtt): Millis {
 export function probeAt(loss: Loss, rtt: Rtt, oldest: number): Millis {
   const held = oldest <= loss.soonest ? ACK_DELAY_MAX : STATE_ACK_DELAY_MAX
   const first = rtt.smoothed + Math.max(4 * rtt.variation, GRAIN) + held
-  const wait = Math.min(first * 2 ** Math.min(loss.probes, 10), Math.max(first, PROBE_MAX))
+  const wait = Math.min(first * 2 ** loss.probes, Math.max(first, PROBE_MAX))
   return loss.probeFrom + wait
 }

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { clear, createArrivals, note } from './arrivals.ts'
 import { addFragment, createAssemblies } from './assembly.ts'
 import {
   HEADER_MAX,
@@ -76,6 +77,28 @@ describe('header', () => {
 })
 
 describe('fragments', () => {
+  test('an ack so near that one byte tells it has one, at 255 behind too (PR-2)', () => {
+    const into = createHeader()
+    const long = (behind: number): number[] => [0, behind & 0xff, behind >> 8, 0, 0]
+    for (const [behind, end] of [
+      [254, -1],
+      [255, -1],
+      [256, 5],
+    ] as const) {
+      expect(readHeader(Uint8Array.from(long(behind)), 0, into)).toBe(end)
+    }
+    const bytes = new Uint8Array(HEADER_MAX)
+    expect([writeHeader(bytes, 0, 255, 0, 0xffffffff), bytes[3]]).toEqual([4, 255])
+  })
+
+  test('what was read is released when the next is read (PR-2)', () => {
+    const arrivals = createArrivals()
+    note(arrivals, 'message', 0, new Uint8Array(5))
+    note(arrivals, 'frame', 4, new Uint8Array(6))
+    clear(arrivals)
+    expect([arrivals.count, arrivals.list.map(({ bytes }) => bytes.length)]).toEqual([0, [0, 0]])
+  })
+
   test('the five fragment vectors are put together in any order', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(fragments, { minLength: 5 }), (order) => {

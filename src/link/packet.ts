@@ -54,7 +54,7 @@ export function createHeader(): Header {
 
 /** Whether these bytes start as a fragment does. */
 export function isFragment(bytes: Uint8Array): boolean {
-  return bytes.length > 0 && (bytes[0]! & FRAGMENT_BIT) !== 0
+  return (bytes[0]! & FRAGMENT_BIT) !== 0
 }
 
 /**

@@ -178,8 +178,7 @@ export function sendAgain(outgoing: Outgoing, id: number): void {
 /** A packet that carried the piece arrived. */
 export function arrivedPiece(outgoing: Outgoing, id: number): void {
   const piece = pieceAt(outgoing, id)
-  if (piece === null || piece.stage === PIECE.arrived) return
-  piece.stage = PIECE.arrived
+  if (piece !== null) piece.stage = PIECE.arrived
 }
 
 /** Releases pieces that arrived, in order. @returns whether `delivered` has grown */
@@ -220,14 +219,13 @@ export function take(
   }
   incoming.next += 1
   let sound = append(incoming, flags, bytes, arrivals)
-  while (incoming.early.size > 0) {
+  for (;;) {
     const early = incoming.early.get(incoming.next)
-    if (early === undefined) break
+    if (early === undefined) return sound
     incoming.early.delete(incoming.next)
     incoming.next += 1
     sound = append(incoming, early.flags, early.bytes, arrivals) && sound
   }
-  return sound
 }
 
 /** Adds a piece to its message, and hands the message up when it is complete. */
@@ -240,8 +238,8 @@ export function append(
   const { partial } = incoming
   const begins = (flags & FIRST) !== 0
   const sound = begins !== incoming.open && partial.length + bytes.length <= MESSAGE_MAX
-  if (begins || !sound) reset(partial)
-  incoming.open = (begins || (sound && incoming.open)) && (flags & LAST) === 0
+  if (!sound) reset(partial)
+  incoming.open = (begins || sound) && (flags & LAST) === 0
   if (begins && (flags & LAST) !== 0) {
     note(arrivals, 'message', 0, bytes)
     return sound

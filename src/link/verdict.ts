@@ -45,7 +45,7 @@ export function takeAcks(
     if ((rest & 1) === 0) continue
     if (sequence < link.limits.first || sequence < sent.next - sent.fate.length) break
     const fate = sent.fate[slotOf(sent, sequence)]!
-    if (fate === FATE.acked || fate === FATE.none) continue
+    if (fate === FATE.acked) continue
     if (sequence === acked && acked > sent.newestAcked && fate === FATE.flying) {
       loss.sample(link.rtt, now - sent.at[slotOf(sent, sequence)]!, held)
     }
@@ -59,7 +59,6 @@ export function takeAcks(
   }
   if (!progress) return
   link.loss.probes = 0
-  skipResolved(sent)
   if (reliable.settle(link.outgoing)) note(arrivals, 'delivered', link.outgoing.delivered)
 }
 

@@ -110,8 +110,7 @@ export function noteRun(sent: Sent, piece: number): boolean {
 /** Whether a packet may be accepted: neither received before nor too old to know. */
 export function standing(received: Received, sequence: number): 'fresh' | 'duplicate' | 'stale' {
   const { seen, newest } = received
-  if (sequence > newest) return 'fresh'
-  if (sequence <= newest - seen.length || sequence < 0) return 'stale'
+  if (sequence <= newest - seen.length) return 'stale'
   return seen[sequence % seen.length] === sequence ? 'duplicate' : 'fresh'
 }
 

@@ -160,5 +160,4 @@ export function aimRotation(rows: Rows, { at, bendAt }: At, seconds: number, rat
   turned(position, at, by(0), by(1), by(2), goal, at)
   for (let i = 0; i < 3; i++)
     pace[at + i] = (velocity[at + i]! + bend[bendAt + i]! * seconds) * rate
-  pace[at + 3] = 0
 }

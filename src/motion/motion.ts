@@ -95,11 +95,10 @@ export function take(
 export function look(motion: Motion, now: Millis, factor: number): void {
   const { trail, shown, error } = motion
   trails.aim(trail, now)
-  if (factor > 0 && now > motion.shownAt) decay(motion, (now - motion.shownAt) / 1000, factor)
   if (factor === 0) {
     error.fill(0)
     motion.drift.fill(0)
-  }
+  } else if (now > motion.shownAt) decay(motion, (now - motion.shownAt) / 1000, factor)
   compose(motion)
   roundTurns(trail, shown, 0)
   motion.shownAt = now

@@ -67,7 +67,7 @@ export interface Trail {
 /**
  * No samples yet.
  *
- * @param reach  longer only for examples with long delays, and where others extrapolate too
+ * @param reach  above STOP_MS; longer than REACH_MS only for examples with long delays, and where others extrapolate too
  * @param bends  false where others extrapolate too: a bend depends on samples that some of them did
  *   not get
  */
@@ -148,14 +148,13 @@ function measure(trail: Trail, seconds: number): void {
 /** Computes `goal` and `pace` for that instant, which is later than the newest sample. */
 export function aim(trail: Trail, now: Millis): void {
   const past = Math.max(0, now - trail.sampledAt)
-  const stop = Math.min(STOP_MS, trail.reach)
-  const spent = past - (trail.reach - stop)
+  const spent = past - (trail.reach - STOP_MS)
   let seconds = past / 1000
   let rate = 1
   if (spent > 0) {
     // The rate falls evenly, so that the path at the stop is as long as that of `reach`.
-    rate = Math.max(0, 1 - spent / (2 * stop))
-    seconds = (trail.reach - stop * rate * rate) / 1000
+    rate = Math.max(0, 1 - spent / (2 * STOP_MS))
+    seconds = (trail.reach - STOP_MS * rate * rate) / 1000
   }
   const place = { at: 0, bendAt: 0 }
   for (const track of trail.tracks) {

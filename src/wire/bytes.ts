@@ -97,10 +97,9 @@ export function writeU32(writer: ByteWriter, value: number): void {
 export function writeVarint(writer: ByteWriter, value: number): void {
   inRange(value, VARINT_MAX, 'varint')
   let rest = value
-  while (rest >= 0x80) {
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) {
     const at = reserve(writer, 1)
     writer.bytes[at] = (rest % 0x80) | 0x80
-    rest = rest < 2 ** 31 ? rest >>> 7 : Math.floor(rest / 0x80)
   }
   const at = reserve(writer, 1)
   writer.bytes[at] = rest
@@ -167,11 +166,10 @@ export function fail(reader: ByteReader): 0 {
   return 0
 }
 
+// Where the next bytes are, if there are so many; otherwise the reader has failed. One that has
+// failed stands at its end.
 function take(reader: ByteReader, count: number): number {
-  if (reader.failed || count > reader.end - reader.at) {
-    fail(reader)
-    return -1
-  }
+  if (count > reader.end - reader.at) return fail(reader)
   const at = reader.at
   reader.at += count
   return at
@@ -180,19 +178,19 @@ function take(reader: ByteReader, count: number): number {
 /** One byte, or 0 at the end. */
 export function readU8(reader: ByteReader): number {
   const at = take(reader, 1)
-  return at < 0 ? 0 : reader.bytes[at]!
+  return reader.failed ? 0 : reader.bytes[at]!
 }
 
 /** Two bytes, big-endian. */
 export function readU16(reader: ByteReader): number {
   const at = take(reader, 2)
-  return at < 0 ? 0 : (reader.bytes[at]! << 8) | reader.bytes[at + 1]!
+  return reader.failed ? 0 : (reader.bytes[at]! << 8) | reader.bytes[at + 1]!
 }
 
 /** Four bytes, big-endian, as a number from 0 to 2^32 - 1. */
 export function readU32(reader: ByteReader): number {
   const at = take(reader, 4)
-  if (at < 0) return 0
+  if (reader.failed) return 0
   const { bytes } = reader
   return (
     ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
@@ -213,8 +211,8 @@ export function readVarint(reader: ByteReader): number {
     const byte = readU8(reader)
     value += (byte & 0x7f) * scale
     if (byte < 0x80) {
-      const shortest = byte !== 0 || count === 0
-      return shortest && value <= VARINT_MAX ? value : fail(reader)
+      // A last byte of zeros is one too many; so is what is read of no bytes.
+      return byte !== 0 && value <= VARINT_MAX ? value : fail(reader)
     }
     scale *= 0x80
   }
@@ -224,7 +222,7 @@ export function readVarint(reader: ByteReader): number {
 /** IEEE 754 double, big-endian; NaN and infinities are malformed. */
 export function readF64(reader: ByteReader): number {
   const at = take(reader, 8)
-  if (at < 0) return 0
+  if (reader.failed) return 0
   const value = new DataView(reader.bytes.buffer, reader.bytes.byteOffset + at, 8).getFloat64(0)
   return Number.isFinite(value) ? value : fail(reader)
 }
@@ -233,7 +231,7 @@ export function readF64(reader: ByteReader): number {
 export function readRaw(reader: ByteReader, count: number): Uint8Array {
   const at = take(reader, count)
   // `slice` of a Buffer would share its bytes.
-  return at < 0 ? new Uint8Array(0) : new Uint8Array(reader.bytes.subarray(at, at + count))
+  return reader.failed ? new Uint8Array(0) : new Uint8Array(reader.bytes.subarray(at, at + count))
 }
 
 /** A varint length of at most max, then the bytes, as a copy. */
@@ -248,7 +246,7 @@ export function readText(reader: ByteReader, max: number): string {
   const length = readVarint(reader)
   if (length > max) fail(reader)
   const at = take(reader, length)
-  if (at < 0) return ''
+  if (reader.failed) return ''
   const plain = length <= PLAIN_MAX ? readPlain(reader.bytes, at, length) : null
   if (plain !== null) return plain
   try {

@@ -52,7 +52,7 @@ function takenApart(text: string): Types {
           .map(pair)
       : []
     const type = { fields: new Map(fields), rest: has ? line.slice(close + 3) : '' }
-    const isType = has && type.rest !== '' && !type.rest.startsWith(ANSWER)
+    const isType = type.rest !== '' && !type.rest.startsWith(ANSWER)
     if (isType) made.types.set(name, type)
     else if (name.endsWith('()')) made.procedures.set(name.slice(0, -2), type)
     else made.actions.set(name, type)

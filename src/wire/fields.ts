@@ -405,10 +405,8 @@ export function frozen<Value extends readonly number[]>(value: number[]): Value 
 
 /** Checks a number. @throws HoldfastError `bad-value` for anything else, NaN and the infinities */
 export function finite(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw badValue(`must be a finite number: ${shown(value)}`)
-  }
-  return value
+  if (!Number.isFinite(value)) throw badValue(`must be a finite number: ${shown(value)}`)
+  return value as number
 }
 
 /** @throws HoldfastError `bad-value` for anything but an array of that length */

@@ -63,15 +63,13 @@ export function digestOf(before: Uint8Array, life: Uint8Array, body: Uint8Array)
     d ^= Math.imul(turn(Math.imul(word(body, at + 12), C4), 18), C1)
     d = (Math.imul((turn(d, 13) + a) | 0, 5) + 0x32ac3b17) | 0
   }
-  // The last bytes, filled up with zeros to sixteen.
-  if (whole < length) {
-    REST.fill(0)
-    for (let at = whole; at < length; at++) REST[at - whole] = body[at]!
-    d ^= Math.imul(turn(Math.imul(word(REST, 12), C4), 18), C1)
-    c ^= Math.imul(turn(Math.imul(word(REST, 8), C3), 17), C4)
-    b ^= Math.imul(turn(Math.imul(word(REST, 4), C2), 16), C3)
-    a ^= Math.imul(turn(Math.imul(word(REST, 0), C1), 15), C2)
-  }
+  // The last bytes, filled up with zeros to sixteen: where there are none they change nothing.
+  REST.fill(0)
+  for (let at = whole; at < length; at++) REST[at - whole] = body[at]!
+  d ^= Math.imul(turn(Math.imul(word(REST, 12), C4), 18), C1)
+  c ^= Math.imul(turn(Math.imul(word(REST, 8), C3), 17), C4)
+  b ^= Math.imul(turn(Math.imul(word(REST, 4), C2), 16), C3)
+  a ^= Math.imul(turn(Math.imul(word(REST, 0), C1), 15), C2)
   return sealed(a ^ length, b ^ length, c ^ length, d ^ length)
 }
 
@@ -130,8 +128,7 @@ export function lastCommon(one: Line, other: Line): number | null {
   for (let at = begun; ; at++) {
     const [mine, theirs] = [endOf(one, at), endOf(other, at + shift)]
     const [next, their] = [one.lives[at + 1], other.lives[at + 1 + shift]]
-    const goesOn = mine === theirs && next && their && equal(next, their)
-    if (!goesOn) return Math.min(mine, theirs)
+    if (!next || !their || !equal(next, their)) return Math.min(mine, theirs)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Plain values as text: actions, calls and slots take and answer JSON. */
 
-import { HoldfastError } from '../machine.ts'
+import { badValue } from '../machine.ts'
 
 /** Deepest nesting of arrays and objects. */
 export const DEPTH_MAX = 64
@@ -24,43 +24,63 @@ export function toJson(value: unknown, what = 'a value'): string {
  * @throws HoldfastError code `bad-value` that names the place, such as `args.pos[1]`
  */
 export function checkPlain(value: unknown, what: string): void {
-  // Making names of places costs more than the check itself, so they are made only for an error.
-  if (!isSent(value, 0)) name(value, what, [])
+  const odd = oddIn(value, [])
+  if (odd === null) return
+  const takes = 'text, finite numbers, true, false, null, arrays and plain objects'
+  throw badValue(`${what}${odd.at} cannot be sent: it is ${odd.is}, not ${takes}`)
 }
 
-// A circle is infinitely deep.
-function isSent(value: unknown, depth: number): boolean {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
-  if (typeof value === 'number') return value - value === 0
-  if (typeof value !== 'object' || depth >= DEPTH_MAX) return false
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) if (!isSent(value[i], depth + 1)) return false
-    return true
+/** What cannot be sent. */
+interface Odd {
+  readonly at: string
+  readonly is: string
+}
+
+// The name of a place is made on the way back from there: a value that is sent costs no text.
+function oddIn(value: unknown, above: object[]): Odd | null {
+  if (value === null || typeof value !== 'object') return oddAlone(value)
+  if (above.includes(value)) return { at: '', is: 'a circle' }
+  if (above.length >= DEPTH_MAX) return { at: '', is: `more than ${DEPTH_MAX} levels deep` }
+  const isList = Array.isArray(value)
+  if (!isList && !isPlain(value)) return { at: '', is: nameOf(value) }
+  above.push(value)
+  const odd = isList ? oddItem(value, above) : oddField(value as Record<string, unknown>, above)
+  above.pop()
+  return odd
+}
+
+function oddAlone(value: unknown): Odd | null {
+  switch (typeof value) {
+    case 'function':
+    case 'symbol':
+    case 'bigint':
+      return { at: '', is: `a ${typeof value}` }
+    case 'number':
+      return Number.isFinite(value) ? null : { at: '', is: String(value) }
+    case 'undefined':
+      return { at: '', is: 'undefined' }
+    default:
+      return null
   }
-  if (!isPlain(value)) return false
-  const fields = value as Record<string, unknown>
+}
+
+// By index, for a place that was never filled is undefined too.
+function oddItem(list: readonly unknown[], above: object[]): Odd | null {
+  for (let i = 0; i < list.length; i++) {
+    const odd = oddIn(list[i], above)
+    if (odd !== null) return { at: `[${i}]${odd.at}`, is: odd.is }
+  }
+  return null
+}
+
+function oddField(fields: Readonly<Record<string, unknown>>, above: object[]): Odd | null {
   for (const key of Object.keys(fields)) {
     const field = fields[key]
-    if (field !== undefined && !isSent(field, depth + 1)) return false
+    if (field === undefined) continue
+    const odd = oddIn(field, above)
+    if (odd !== null) return { at: `.${key}${odd.at}`, is: odd.is }
   }
-  return true
-}
-
-function name(value: unknown, what: string, above: readonly object[]): void {
-  if (typeof value !== 'object' || value === null) {
-    if (!isSent(value, 0)) throw no(what, nameOf(value))
-    return
-  }
-  if (above.includes(value)) throw no(what, 'a circle')
-  if (above.length >= DEPTH_MAX) throw no(what, `more than ${DEPTH_MAX} levels deep`)
-  const within = [...above, value]
-  if (Array.isArray(value)) {
-    return Array.from(value).forEach((each, i) => name(each, `${what}[${i}]`, within))
-  }
-  if (!isPlain(value)) throw no(what, nameOf(value))
-  for (const [key, field] of Object.entries(value)) {
-    if (field !== undefined) name(field, `${what}.${key}`, within)
-  }
+  return null
 }
 
 function isPlain(value: object): boolean {
@@ -70,19 +90,9 @@ function isPlain(value: object): boolean {
   return (kind === null || isRoot) && !('toJSON' in value)
 }
 
-function nameOf(value: unknown): string {
-  if (typeof value === 'object' && value !== null) {
-    const { name } = value.constructor ?? {}
-    return name ? `a ${name}` : 'no plain object'
-  }
-  return ['function', 'symbol', 'bigint'].includes(typeof value)
-    ? `a ${typeof value}`
-    : String(value)
-}
-
-function no(what: string, found: string): HoldfastError {
-  const takes = 'text, finite numbers, true, false, null, arrays and plain objects'
-  return new HoldfastError('bad-value', `${what} cannot be sent: it is ${found}, not ${takes}`)
+function nameOf(value: object): string {
+  const { name } = value.constructor ?? {}
+  return name ? `a ${name}` : 'no plain object'
 }
 
 /** Whether a text is JSON. */

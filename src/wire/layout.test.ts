@@ -1,6 +1,7 @@
 // Goal: what is encoded is decoded again, byte for byte; what was not encoded here harms nobody.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { calmly } from '../../test/calmly.ts'
 import { toHex } from '../../test/hex.ts'
 import { createReader, createWriter, finish, readVarint, writeVarint } from './bytes.ts'
 import {
@@ -21,6 +22,7 @@ import {
   varint,
   word,
 } from './layout.ts'
+import type { Layout } from './layout.ts'
 
 const Everything = record({
   a: u8,
@@ -56,7 +58,7 @@ describe('layouts', () => {
   test('wire.round: every value comes back as it was', () => {
     fc.assert(
       fc.property(everything, (value) => {
-        expect(decode(Everything, encode(Everything, value))).toEqual(value)
+        expect(calmly(() => decode(Everything, encode(Everything, value)))).toEqual(value)
       }),
     )
   })
@@ -64,7 +66,7 @@ describe('layouts', () => {
   test('wire.round: whatever decodes encodes to the same bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-        const value = decode(Everything, bytes)
+        const value = calmly(() => decode(Everything, bytes))
         if (value) expect(toHex(encode(Everything, value))).toBe(toHex(bytes))
       }),
       { numRuns: 5_000 },
@@ -75,8 +77,9 @@ describe('layouts', () => {
     fc.assert(
       fc.property(everything, fc.nat(), (value, at) => {
         const bytes = encode(Everything, value)
-        expect(decode(Everything, bytes.subarray(0, at % bytes.length))).toBeNull()
-        expect(decode(Everything, new Uint8Array([...bytes, 0]))).toBeNull()
+        const [cut, prolonged] = [bytes.subarray(0, at % bytes.length), [...bytes, 0]]
+        expect(calmly(() => decode(Everything, cut))).toBeNull()
+        expect(calmly(() => decode(Everything, Uint8Array.from(prolonged)))).toBeNull()
       }),
     )
   })
@@ -99,6 +102,92 @@ describe('layouts', () => {
     const writer = createWriter()
     writeVarint(writer, 1_000_000)
     expect(decode(Many, finish(writer))).toBeNull()
+    let reads = 0
+    const counted: Layout<number> = { ...u8, read: (reader) => ((reads += 1), u8.read(reader)) }
+    expect(decode(list(counted, 2_000_000), finish(writer))).toBeNull()
+    expect(reads).toBe(1)
+  })
+})
+
+/** What comes of bytes: a value, or null. */
+function readAs<Value>(layout: Layout<Value>, bytes: readonly number[]): Value | null {
+  return calmly(() => decode(layout, Uint8Array.from(bytes)))
+}
+
+/** The bytes of a value, or the sentence by which it is refused. */
+function writtenAs<Value>(layout: Layout<Value>, value: unknown): string {
+  try {
+    return toHex(encode(layout, value as Value))
+  } catch (error) {
+    expect(error).toBeInstanceOf(RangeError)
+    return (error as RangeError).message
+  }
+}
+
+describe('one layout', () => {
+  test('of a flag is 0 or 1, and no other byte (PR-2)', () => {
+    expect([true, false].map((value) => writtenAs(flag, value))).toEqual(['01', '00'])
+    expect([[0], [1], [2], [255], []].map((from) => readAs(flag, from))).toEqual([
+      false,
+      true,
+      null,
+      null,
+      null,
+    ])
+  })
+  test('of fixed length takes exactly so many bytes (PR-2)', () => {
+    const two = fixed(2)
+    expect(writtenAs(two, Uint8Array.of(1, 2))).toBe('0102')
+    for (const length of [0, 1, 3]) {
+      expect(writtenAs(two, new Uint8Array(length))).toBe(`needs exactly 2 bytes: ${length}`)
+      expect(readAs(two, Array<number>(length).fill(7))).toBe(null)
+    }
+  })
+  test('of a word is its index in the list, and no other (PR-2)', () => {
+    const hue = word(['red', 'green'])
+    expect(['red', 'green'].map((value) => writtenAs(hue, value))).toEqual(['00', '01'])
+    expect([[0], [1], [2], [255]].map((from) => readAs(hue, from))).toEqual([
+      'red',
+      'green',
+      null,
+      null,
+    ])
+    expect(writtenAs(hue, 'blue')).toMatch(/u8 must be an integer from 0 to 255: -1/)
+  })
+  test('of a list is filled to its limit and not over it, on both ends (PR-2)', () => {
+    const few = list(u8, 2)
+    expect(writtenAs(few, [7, 8])).toBe('020708')
+    expect(writtenAs(few, [7, 8, 9])).toBe('at most 2 items: 3')
+    expect(readAs(few, [2, 7, 8])).toEqual([7, 8])
+    expect(readAs(few, [0])).toEqual([])
+    for (const odd of [[3, 7, 8, 9], [2, 7], [1, 7, 8], []]) expect(readAs(few, odd)).toBe(null)
+  })
+  test('of what may be null is one byte, and the value where there is one (PR-2)', () => {
+    const perhaps = maybe(u16)
+    expect([null, 7].map((value) => writtenAs(perhaps, value))).toEqual(['00', '010007'])
+    expect([[0], [1, 0, 7]].map((from) => readAs(perhaps, from))).toEqual([null, 7])
+  })
+  test('of a record names the field of an error, and hands on what is none of its own (PR-2)', () => {
+    const odd: Layout<number> = {
+      write: () => {
+        throw new TypeError('not now')
+      },
+      read: () => 0,
+    }
+    const outer = record({ inner: record({ count: u8, odd }) })
+    expect(writtenAs(outer, { inner: { count: 256, odd: 1 } })).toMatch(/^inner: count: u8 must be/)
+    expect(() => encode(outer, { inner: { count: 1, odd: 1 } })).toThrow(new TypeError('not now'))
+  })
+  test('of messages refuses a kind that it does not name (PR-2)', () => {
+    const talk = message({ hello: [1, record({ id: u8 })] })
+    expect(writtenAs(talk, { kind: 'hello', id: 5 })).toBe('0105')
+    expect(writtenAs(talk, { kind: 'bye' })).toBe('no message is called bye')
+    expect([[1, 5], [2, 5], [1], []].map((from) => readAs(talk, from))).toEqual([
+      { kind: 'hello', id: 5 },
+      null,
+      null,
+      null,
+    ])
   })
 })
 

@@ -197,15 +197,15 @@ function packList<Value>(field: Field<Value>, values: readonly Value[], countBit
   })
 }
 
-// A failed value is written nowhere, for nobody reads on; so a false count costs nothing.
+// Nobody reads what was written of a failed value, nor reads on; so a false count costs nothing.
 function take(
   reader: BitReader,
   field: Field<unknown>,
   item: Quantised,
   writer: BitWriter,
 ): boolean {
-  if (!reader.failed) field.read(reader, item, 0)
-  if (!reader.failed) field.write(writer, item, 0)
+  field.read(reader, item, 0)
+  field.write(writer, item, 0)
   return !reader.failed
 }
 

@@ -81,8 +81,8 @@ function quantiseRotation(value: Quaternion, limit: number, into: Quantised, at:
   const unit = (Math.SQRT2 * limit) / Math.sqrt(squares)
   into[at] = largest
   for (let i = 1; i < 4; i++) {
-    const place = Math.round((value[i <= largest ? i - 1 : i]! / by) * unit)
-    into[at + i] = Math.min(limit, Math.max(-limit, place)) + 0
+    // At most `limit`, which a number as large as the largest has; minus zero is zero.
+    into[at + i] = Math.round((value[i <= largest ? i - 1 : i]! / by) * unit) + 0
   }
   settle(into, at, limit)
 }

@@ -49,7 +49,7 @@ export function bitsFor(largest: number): number {
 export function placeOf(scale: Scale, value: number): number {
   const place = Math.round((value - scale.min) / scale.step)
   if (scale.round) return place & scale.steps
-  return place > 0 ? (place < scale.steps ? place : scale.steps) : 0
+  return Math.min(scale.steps, Math.max(0, place))
 }
 
 /** The number at a place. */

@@ -2,6 +2,7 @@
 // equal numbers on every side, and a message carries what changed.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { calmly } from '../../test/calmly.ts'
 import { toHex } from '../../test/hex.ts'
 import { badValue, HoldfastError } from '../machine.ts'
 import { createReader, createWriter, finish, isDone } from './bytes.ts'
@@ -92,7 +93,7 @@ function written(type: Schema<Fields>, from: Quantised, mask = allFields(type)):
 function read(type: Schema<Fields>, from: Uint8Array): Quantised | null {
   const into: Quantised = []
   const reader = createReader(from)
-  const mask = readFields(reader, type, into)
+  const mask = calmly(() => readFields(reader, type, into))
   if (mask === 0) expect(reader.failed).toBe(true)
   return isDone(reader) ? into : null
 }
@@ -122,7 +123,7 @@ describe('a state as bytes', () => {
   test('wire.total: random bytes are a state or null, never an exception', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (from) => {
-        const state = decodeState(Ship, from)
+        const state = calmly(() => decodeState(Ship, from))
         if (state) expect(toHex(encodeState(Ship, state))).toBe(toHex(from))
       }),
       { numRuns: 5_000 },
@@ -137,10 +138,10 @@ describe('one kind of value', () => {
       const type = schema({ field })
       fc.assert(
         fc.property(values, (value) => {
-          const quantised = quantise(type, { field: value })
+          const quantised = calmly(() => quantise(type, { field: value }))
           expect(quantised).toHaveLength(type.size)
           expect(quantise(type, valueOf(type, quantised))).toStrictEqual(quantised)
-          const bytes = written(type, quantised)
+          const bytes = calmly(() => written(type, quantised))
           expect(bytes.length).toBeLessThanOrEqual(type.bytesMax)
           expect(read(type, bytes)).toStrictEqual(quantised)
         }),
@@ -415,7 +416,7 @@ describe('a change', () => {
       fc.property(fc.uint8Array({ maxLength: 12 }), (random) => {
         const into = start()
         const reader = createReader(random)
-        const mask = readFields(reader, Pot, into)
+        const mask = calmly(() => readFields(reader, Pot, into))
         expect(mask === 0).toBe(reader.failed)
         if (mask === 0) return
         whole++

@@ -118,8 +118,8 @@ export function quantise<F extends Fields>(type: Schema<F>, state: StateOf<F>): 
 
 function quantiseField({ name, field, at, scale }: Column, value: unknown, into: Quantised): void {
   try {
-    if (scale !== null && typeof value === 'number' && Number.isFinite(value)) {
-      into[at] = placeOf(scale, value)
+    if (scale !== null && Number.isFinite(value)) {
+      into[at] = placeOf(scale, value as number)
     } else {
       field.quantise(value, into, at)
     }
@@ -145,23 +145,12 @@ export function quantiseInto<F extends Fields>(
 ): number {
   const { columns, places } = type
   let mask = 0
-  let next = 0
-  // Names mostly come in the order of the fields, and then need no lookup.
   for (const name in patch) {
-    const i = columns[next]?.name === name ? next : places.get(name)
+    const i = places.get(name)
     if (i === undefined) continue
-    next = i + 1
     const column = columns[i]!
-    const value: unknown = patch[name]
-    const { scale } = column
-    if (scale !== null && typeof value === 'number' && value - value === 0) {
-      const place = placeOf(scale, value)
-      draft[column.at] = place
-      if (place !== into[column.at]) mask |= 1 << i
-    } else {
-      quantiseField(column, value, draft)
-      if (differs(column, draft, into)) mask |= 1 << i
-    }
+    quantiseField(column, patch[name], draft)
+    if (differs(column, draft, into)) mask |= 1 << i
   }
   for (let i = 0; i < columns.length; i++) {
     if ((mask & (1 << i)) === 0) continue
@@ -245,7 +234,6 @@ export function writeFields(
   const { columns } = type
   bitsOut.bytes = writer.bytes
   bitsOut.length = writer.length
-  bitsOut.rest = 0
   bitsOut.held = 0
   writeBits(bitsOut, mask, columns.length)
   for (let i = 0; i < columns.length; i++) {
@@ -266,7 +254,6 @@ export function writeFields(
  * @returns the mask of the fields that were read; 0 if they are malformed
  */
 export function readFields(reader: ByteReader, type: Schema<Fields>, into: Quantised): number {
-  if (reader.failed) return 0
   const { columns } = type
   bitsIn.bytes = reader.bytes
   bitsIn.at = reader.at
@@ -275,7 +262,7 @@ export function readFields(reader: ByteReader, type: Schema<Fields>, into: Quant
   bitsIn.held = 0
   bitsIn.failed = false
   const mask = readBits(bitsIn, columns.length)
-  for (let i = 0; i < columns.length && !bitsIn.failed; i++) {
+  for (let i = 0; i < columns.length; i++) {
     if ((mask & (1 << i)) === 0) continue
     const { field, at, scale } = columns[i]!
     if (scale !== null) into[at] = readPlace(bitsIn, scale.steps, scale.bits)

@@ -13,6 +13,12 @@ test('a number is found again from its low bits when it is less than half the mo
   )
 })
 
+test('the low bits of a number are from 0 to one less than the modulus (PR-2)', () => {
+  const numbers = [-65_537, -65_536, -65_535, -1, 0, 1, 65_535, 65_536, 65_537]
+  expect(numbers.map((one) => wrap(one) + 0)).toEqual([65_535, 0, 1, 65_535, 0, 1, 65_535, 0, 1])
+  expect([-4, -1, 0, 3, 4, 5].map((one) => wrap(one, 4) + 0)).toEqual([0, 3, 0, 3, 0, 1])
+})
+
 test('exactly half way counts as behind, across the wrap too', () => {
   expect(unwrap(32768, 0)).toBe(-32768)
   expect(unwrap(1, 65535)).toBe(65537)

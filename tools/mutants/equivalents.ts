@@ -10,19 +10,104 @@ export interface Equivalent extends Change {
   readonly why: string
 }
 
-function equivalent(place: string, text: string, put: string, why: string, nth = 0): Equivalent {
+function equivalent(
+  place: string,
+  text: string,
+  puts: string | readonly string[],
+  why: string,
+  nth = 0,
+): Equivalent[] {
   const [file = '', within = ''] = place.split(' ')
-  return { file: `src/${file}`, within, text, put, nth, why }
+  const all = typeof puts === 'string' ? [puts] : puts
+  return all.map((put) => ({ file: `src/${file}`, within, text, put, nth, why }))
 }
+
+// Reasons that several have.
+const FASTER = 'Both ways come to the same; one of them is faster for what is common.'
+const OUTSIDE = 'What is read or written behind the end of an array of numbers is nothing.'
+
+const MEMORY = 'What is kept is read by nobody any more; that it is released only saves memory.'
+const NEXT = 'The number behind them is that of the next track, which is computed after it.'
+const CLOSE = 'Just at the bound both ways give the same, but for rounding.'
 
 /** The list, room by room. */
 export const EQUIVALENTS: readonly Equivalent[] = [
+  equivalent('wire/bits.ts writeBits', 'bits > 24', 'bits >= 24', FASTER),
+  equivalent('wire/bits.ts readBits', 'bits <= 24', ['bits < 24', 'false'], FASTER),
   equivalent(
     'wire/bytes.ts finish',
     'length > PLAIN_MAX',
-    'false',
-    'Both ways copy the same bytes; few are copied faster by hand, many by the library.',
+    ['true', 'false', 'length <= PLAIN_MAX', 'length >= PLAIN_MAX'],
+    FASTER,
   ),
+  equivalent('wire/bytes.ts finish', 'at < length', 'at <= length', OUTSIDE),
+  equivalent('wire/bytes.ts PLAIN_MAX', '32', ['(32) * 2', '(32) / 2'], FASTER),
+  equivalent(
+    'wire/bytes.ts writeText',
+    'text.length > PLAIN_MAX',
+    ['text.length <= PLAIN_MAX', 'text.length >= PLAIN_MAX'],
+    FASTER,
+  ),
+  equivalent(
+    'wire/bytes.ts writeText',
+    'text.length > PLAIN_MAX || !writePlain(writer, text, max)',
+    ['true', '!writePlain(writer, text, max)'],
+    FASTER,
+  ),
+  equivalent('wire/bytes.ts writePlain', 'i < text.length', 'i <= text.length', OUTSIDE),
+  equivalent('wire/bytes.ts writePlain', 'code >= 0x80', 'true', FASTER),
+  equivalent(
+    'wire/bytes.ts readVarint',
+    'count < 8',
+    'count <= 8',
+    'A ninth byte makes it too large, or is one of zeros that is too many: it fails either way.',
+  ),
+  equivalent('wire/bytes.ts readVarint', 'reader.at < reader.end', 'false', FASTER),
+  equivalent(
+    'wire/bytes.ts readText',
+    'length <= PLAIN_MAX',
+    ['true', 'false', 'length > PLAIN_MAX', 'length < PLAIN_MAX'],
+    FASTER,
+  ),
+  equivalent('wire/bytes.ts readText', 'plain !== null', 'false', FASTER),
+  equivalent('wire/bytes.ts readPlain', 'bytes[i]! >= 0x80', 'true', FASTER),
+  equivalent(
+    'wire/difference.ts takenApart',
+    'close >= 0',
+    'close > 0',
+    'What closes is looked for behind what opens, so it is never at 0.',
+  ),
+  equivalent('wire/digest.ts sameBytes', 'i < left.length', 'i <= left.length', OUTSIDE),
+  equivalent(
+    'wire/fields.ts shown',
+    "typeof value !== 'object' || value === null",
+    "typeof value !== 'object'",
+    'null is the same text as JSON.',
+  ),
+  equivalent('wire/history.ts digestOf', 'at < length', 'at <= length', OUTSIDE),
+  equivalent('wire/history.ts isSame', 'at < one.length', 'at <= one.length', OUTSIDE),
+  equivalent('wire/packed.ts openPacked', 'i < bytes.length', 'i <= bytes.length', OUTSIDE),
+  equivalent(
+    'wire/quaternion.ts settle',
+    'i < 4',
+    'i <= 4',
+    'The place behind it is that of the next field, which is written after it.',
+  ),
+  equivalent(
+    'wire/scale.ts createScale',
+    'step > 0',
+    'step >= 0',
+    'A step of 0 makes infinitely many places, which are refused as too many.',
+  ),
+  equivalent(
+    'wire/schema.ts quantiseField',
+    'scale !== null && Number.isFinite(value)',
+    'false',
+    FASTER,
+  ),
+  equivalent('wire/schema.ts updated', 'field.copied !== true', 'false', FASTER),
+  equivalent('wire/schema.ts writeFields', 'scale !== null', 'false', FASTER),
+  equivalent('wire/schema.ts readFields', 'scale !== null', 'false', FASTER),
   equivalent(
     'objects/fan-out.ts oweAll',
     "replica.dead && !rules.tombstone('tell')",
@@ -35,4 +120,157 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     '!members',
     'A second lock: a stream whose member has a newer one has no number any more (standDown).',
   ),
-]
+  equivalent('motion/bends.ts measureSpace', 'sine < SLOW * SLOW', 'sine <= SLOW * SLOW', CLOSE),
+  equivalent('motion/bends.ts wayOf', 'speed > SLOW', 'speed >= SLOW', CLOSE),
+  equivalent('motion/bends.ts wayOf', 'gain * seconds < -speed', 'gain * seconds <= -speed', CLOSE),
+  equivalent(
+    'motion/bends.ts wayOf',
+    'Math.max(0, speed + gain * moving)',
+    'speed + gain * moving',
+    CLOSE,
+  ),
+  equivalent(
+    'motion/bends.ts aimPlane',
+    'bend[bendAt] === 0 && bend[bendAt + 1] === 0',
+    'false',
+    FASTER,
+  ),
+  equivalent(
+    'motion/bends.ts aimPlane',
+    'Math.abs(angle) < 1e-6',
+    'Math.abs(angle) <= 1e-6',
+    CLOSE,
+  ),
+  equivalent(
+    'motion/bends.ts aimPlane',
+    'Math.abs(angle) < 1e-6',
+    'Math.abs(angle) <= 1e-6',
+    CLOSE,
+    1,
+  ),
+  equivalent('motion/bends.ts goStraight', 'i < at + width', 'i <= at + width', NEXT),
+  equivalent('motion/bends.ts aimSpace', 'angle < 1e-6', 'angle <= 1e-6', CLOSE),
+  equivalent('motion/bends.ts aimSpace', 'angle < 1e-6', 'angle <= 1e-6', CLOSE, 1),
+  equivalent('motion/bends.ts aimSpace', 'n < 3', 'n <= 3', NEXT),
+  equivalent('motion/bends.ts aimRotation', 'i < 3', 'i <= 3', NEXT),
+  equivalent('motion/motion.ts take', 'at < drift.length', 'at <= drift.length', OUTSIDE),
+  equivalent('motion/motion.ts take', 'at < drift.length', 'at <= drift.length', OUTSIDE, 1),
+  equivalent('motion/motion.ts take', 'at < error.length', 'at <= error.length', OUTSIDE),
+  equivalent('motion/motion.ts look', 'now > motion.shownAt', 'now >= motion.shownAt', CLOSE),
+  equivalent('motion/motion.ts compare', 'i < end', 'i <= end', NEXT),
+  equivalent('motion/motion.ts decay', 'at < error.length', 'at <= error.length', OUTSIDE),
+  equivalent('motion/rotation.ts turned', 'angle < SMALL', 'angle <= SMALL', CLOSE),
+  equivalent('motion/rotation.ts turnBetween', 'sine < SMALL', 'sine <= SMALL', CLOSE),
+  equivalent(
+    'motion/rotation.ts turnBetween',
+    'w < 0',
+    'w <= 0',
+    'Half a turn is as short one way round as the other.',
+  ),
+  equivalent('motion/rotation.ts keepNear', 'i < 4', 'i <= 4', OUTSIDE, 1),
+  equivalent('motion/trail.ts aim', 'spent > 0', 'spent >= 0', CLOSE),
+  equivalent('motion/trail.ts aim', 'at < end', 'at <= end', NEXT),
+  equivalent(
+    'faults/prng.ts fill',
+    'i < at + 4',
+    'i <= at + 4',
+    'What is left of a word is 0 there, and the next word is written over it.',
+  ),
+  equivalent(
+    'link/assembly.ts join',
+    'start < 0',
+    'start <= 0',
+    'A header has four bytes at least.',
+  ),
+  equivalent('link/link.ts digest', 'start < 0', 'start <= 0', 'A header has four bytes at least.'),
+  equivalent(
+    'link/packet.ts fragment',
+    'start < 0',
+    'start <= 0',
+    'A header has four bytes at least.',
+  ),
+  equivalent('link/link.ts receiveWhole', 'frames.bytes = NO_BYTES', ';', MEMORY),
+  equivalent(
+    'link/link.ts probe',
+    'id < outgoing.unsent && room > 0',
+    'id < outgoing.unsent',
+    'The loop goes on, and sends nothing again.',
+  ),
+  equivalent(
+    'link/link.ts probe',
+    'room > 0',
+    'room >= 0',
+    'The loop goes on, and sends nothing again.',
+  ),
+  equivalent('link/link.ts deadline', 'at > link.waitsSince', 'at >= link.waitsSince', FASTER),
+  equivalent(
+    'link/link.ts deadline',
+    `at > link.waitsSince &&
+    pace.hasRoom(link.pace)`,
+    'pace.hasRoom(link.pace)',
+    FASTER,
+  ),
+  equivalent(
+    'link/pace.ts mayLeave',
+    'now > pace.filledAt',
+    'now >= pace.filledAt',
+    'In no time nothing is added.',
+  ),
+  equivalent(
+    'link/reliable.ts push',
+    'id < next',
+    'id <= next',
+    'What is copied too far is written over by the piece that comes next.',
+  ),
+  equivalent('link/reliable.ts append', 'begins && (flags & LAST) !== 0', 'false', FASTER),
+  equivalent(
+    'link/verdict.ts takeAcks',
+    'acked === sent.newestAcked && bits === sent.ackBits',
+    'false',
+    FASTER,
+  ),
+  equivalent(
+    'link/verdict.ts takeAcks',
+    'acked >= sent.newestAcked',
+    ['false', 'acked > sent.newestAcked'],
+    FASTER,
+  ),
+  equivalent('link/verdict.ts takeAcks', 'sent.ackBits = bits', ';', FASTER),
+  equivalent(
+    'link/verdict.ts takeAcks',
+    'acked > sent.newestAcked',
+    'acked >= sent.newestAcked',
+    'The newest ack itself is acked already, so it is passed over before.',
+  ),
+  equivalent(
+    'link/verdict.ts takeAcks',
+    'sent.fate[slotOf(sent, sequence)] = FATE.acked',
+    ';',
+    'A bare ack has no verdict, so it may be acked again.',
+  ),
+  equivalent(
+    'link/verdict.ts detectLoss',
+    'sequence < sent.newestAcked',
+    'sequence <= sent.newestAcked',
+    'The newest ack itself is no packet in flight.',
+  ),
+  equivalent(
+    'link/verdict.ts giveUp',
+    'run < end',
+    'run <= end',
+    'A piece is sent again for the packet alone that carries it, and this one does not.',
+  ),
+  equivalent(
+    'link/verdict.ts giveUp',
+    'id < from + sent.runs[run + 1]!',
+    'id <= from + sent.runs[run + 1]!',
+    'A piece is sent again for the packet alone that carries it, and this one does not.',
+  ),
+  equivalent('link/window.ts accept', 'ahead > 0', 'ahead >= 0', 'The newest does not come twice.'),
+  equivalent(
+    'link/window.ts accept',
+    'ahead > -32',
+    'ahead >= -32',
+    'A shift by 32 is none, and the newest has its bit already.',
+  ),
+].flat()

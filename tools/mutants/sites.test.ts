@@ -41,6 +41,15 @@ describe('the rules', () => {
       'range: Math.min(a, 3) → 3',
     ])
   })
+  test('of a range whose end is a list of values the list alone stays never (PR-2)', () => {
+    expect(puts('function f(a) { return Math.max(0, ...a) }')).toEqual([
+      'range: Math.max(0, ...a) → Math.min(0, ...a)',
+      'range: Math.max(0, ...a) → 0',
+    ])
+  })
+  test('a statement that only the compiler reads is left alone (PR-2)', () => {
+    expect(puts('function f(a) { a satisfies never }')).toEqual([])
+  })
   test('a statement is dropped, a constant doubled and halved', () => {
     expect(puts('function f(a) { a.b = 1 }')).toEqual(['statement: a.b = 1 → ;'])
     expect(puts('export const RESEND_MS: number = 5 * 60')).toEqual([

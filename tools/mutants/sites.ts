@@ -137,6 +137,8 @@ function proposals(source: Source, node: Node, above: readonly Node[]): Proposal
     case 'CallExpression':
       return ranged(source, node)
     case 'ExpressionStatement':
+      // Such a statement is for the compiler alone: it says that no case is left.
+      if (node.expression.type === 'TSSatisfiesExpression') return []
       return [['statement', node, ';']]
     case 'VariableDeclarator':
       return above.length <= 3 ? sized(source, node) : []
@@ -172,7 +174,10 @@ function ranged(source: Source, node: Call): Proposal[] {
   const all = source.text.slice(callee.end, node.end)
   const found: Proposal[] = [['range', node, `Math.${other}${all}`]]
   if (node.arguments.length !== 2) return found
-  for (const one of node.arguments) found.push(['range', node, textOf(source, one)])
+  for (const one of node.arguments) {
+    // A list of values is no value.
+    if (one.type !== 'SpreadElement') found.push(['range', node, textOf(source, one)])
+  }
   return found
 }
 
