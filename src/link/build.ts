@@ -81,7 +81,7 @@ function fill(
   const onlyState = !questions && isOnlyState(link, sequence, parted)
   const pads = onlyState && (asked || (content && isTight(link, writer)))
   if (pads) frames.writePad(writer)
-  clock.question = NaN
+  if (answers) clock.question = NaN
   if (questions) clock.asked = clock.askedAt = now
   if (!onlyState || pads) link.loss.soonest = sequence
   commit(link, now, writer.length, content || questions || asked)

@@ -18,7 +18,7 @@ describe('a frame of the hub’s stream', () => {
       }
     }
   })
-  test.each([[[]], [[2]], [[2, 0]], [[255, 1, 2]], [[1]], [[1, 0x80]], [[1, 0x80, 0]]])(
+  test.each([[[]], [[2]], [[3, 0]], [[255, 1, 2]], [[1]], [[1, 0x80]], [[1, 0x80, 0]]])(
     '%j is neither (PR-2)',
     (bytes) => {
       expect(readFrame(Uint8Array.from(bytes))).toBe(null)
