@@ -156,7 +156,7 @@ export function answer(
     seal.counters.old++
     return
   }
-  if (peer.answering) state.endKeys(seal, peer.answering.index)
+  if (peer.answering) seal.keys.delete(peer.answering.index)
   const { why, from: address } = job
   const index = why === null ? state.drawIndex(seal) : 0
   const message = secondOf(seal, job, index, { e, ee, se })
@@ -208,7 +208,7 @@ export function wake(seal: Seal, now: Millis, peer: Peer): Millis {
   const { answering } = peer
   if (!answering) return Infinity
   if (now < answering.until) return answering.until
-  state.endKeys(seal, answering.index)
+  seal.keys.delete(answering.index)
   peer.answering = null
   return Infinity
 }

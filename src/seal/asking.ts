@@ -38,7 +38,7 @@ export function ask(seal: Seal, now: Millis, asked: Asked, out: SealSink): void 
   // Of two handshakes that cross ours is to stand, so theirs must not come to stand behind it.
   const { answering } = peer
   if (answering && seal.rules.oursStands(state.nameOf(seal.point), asked.peer)) {
-    state.endKeys(seal, answering.index)
+    seal.keys.delete(answering.index)
     peer.answering = null
   }
   const { again, join = null, to, addresses } = asked

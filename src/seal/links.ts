@@ -34,7 +34,7 @@ export function stand(
   state.schedule(seal, rekeyAt(seal, keys))
   if (again && link?.number === keys.link) {
     seal.counters.rekeys++
-    state.endKeys(seal, link.previous)
+    seal.keys.delete(link.previous)
     const before = seal.keys.get(link.current)
     if (before) before.until = now + seal.limits.overlapMs
     link.previous = before ? link.current : 0
@@ -43,8 +43,8 @@ export function stand(
     return
   }
   if (link) {
-    state.endKeys(seal, link.current)
-    state.endKeys(seal, link.previous)
+    seal.keys.delete(link.current)
+    seal.keys.delete(link.previous)
   }
   const shown = isShown ? [address] : []
   peer.link = { number: keys.link, current: index, previous: 0, address, shown, probes: [] }
@@ -61,8 +61,8 @@ export function end(
 ): void {
   const { link } = peer
   if (!link) return
-  state.endKeys(seal, link.current)
-  state.endKeys(seal, link.previous)
+  seal.keys.delete(link.current)
+  seal.keys.delete(link.previous)
   peer.link = null
   out.event({ kind: 'down', peer: name, why })
 }
@@ -282,7 +282,7 @@ export function wake(
   if (!link) return { due: Infinity, again: false }
   const previous = seal.keys.get(link.previous)
   if (previous && now >= previous.until) {
-    state.endKeys(seal, link.previous)
+    seal.keys.delete(link.previous)
     link.previous = 0
   }
   const keys = seal.keys.get(link.current)!

@@ -420,8 +420,3 @@ export function pointOf(peer: PeerKey): Uint8Array | null {
     parseInt(peer.slice(2 * at, 2 * at + 2), 16),
   )
 }
-
-/** Ends keys that are there. */
-export function endKeys(seal: Seal, index: number): void {
-  if (index !== 0) seal.keys.delete(index)
-}

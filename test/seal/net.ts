@@ -1,5 +1,6 @@
 /** Ends that seal, and a network between them that does what a test says. */
 
+import { expect } from 'vitest'
 import type { Ciphers, Curves } from '../../src/ports.ts'
 import { BASE_POINT } from '../../src/ports.ts'
 import type { Limits } from '../../src/seal/limits.ts'
@@ -7,6 +8,7 @@ import type { SealRules } from '../../src/seal/rules.ts'
 import * as machine from '../../src/seal/seal.ts'
 import type { Request, Seal, SealEvent, SealSink, Verdict } from '../../src/seal/state.ts'
 import { toyCiphers, toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { calmly } from '../calmly.ts'
 
 /** A datagram on its way. */
 export interface Datagram {
@@ -84,12 +86,13 @@ export function keyOf(end: End): string {
 /** Runs a verb of an end, with all that curves have to compute for it. */
 export function run<Result>(net: Net, end: End, verb: (out: SealSink) => Result): Result {
   const out = sinkOf(net, end)
-  const result = verb(out)
+  const result = calmly(() => verb(out))
   for (;;) {
     const next = end.waiting.shift()
     if (!next) return result
     const shared = next.pairs.map(([secret, point]) => end.curves.agree(secret, point))
-    machine.agreed(end.seal, net.now, next.job, shared as (Uint8Array | null)[], out)
+    const points = shared as (Uint8Array | null)[]
+    calmly(() => machine.agreed(end.seal, net.now, next.job, points, out))
   }
 }
 
@@ -132,9 +135,16 @@ export function arrive(net: Net, { from, to, bytes }: Datagram): void {
   }
 }
 
+/** More than a few ends have to say to one another at once. */
+const SETTLE_MAX = 5_000
+
 /** All that is on its way comes, and what is sent for it. */
 export function settle(net: Net): void {
-  for (let next = net.flying.shift(); next; next = net.flying.shift()) arrive(net, next)
+  let left = SETTLE_MAX
+  for (let next = net.flying.shift(); next; next = net.flying.shift()) {
+    if (left-- === 0) expect.fail('datagrams never come to an end')
+    arrive(net, next)
+  }
 }
 
 /** What is due at an end is done. */
@@ -145,9 +155,11 @@ export function wake(net: Net, end: End): void {
 /** Time passes; what is due is done, and what is sent for it comes. */
 export function pass(net: Net, ms: number): void {
   const until = net.now + ms
+  let left = SETTLE_MAX
   for (;;) {
     const due = Math.min(...[...net.ends.values()].map(({ seal }) => machine.deadline(seal)))
     if (due > until) break
+    if (left-- === 0) expect.fail(`what is due at ${due} stays due`)
     net.now = Math.max(net.now, due)
     for (const end of net.ends.values()) wake(net, end)
     settle(net)
