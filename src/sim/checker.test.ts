@@ -161,6 +161,89 @@ describe('what is found', () => {
   })
 })
 
+describe('states that are rows of numbers', () => {
+  // The litres in the jugs, and beside them how often one was filled, which tells no states apart.
+  const [THREE, FIVE, FILLS] = [0, 1, 2]
+  const rows = (change: Partial<Model<Int32Array>> = {}): Model<Int32Array> => {
+    const pourInto = (jug: Int32Array, from: number, to: number, room: number): void => {
+      const amount = Math.min(jug[from]!, room)
+      jug[from]! -= amount
+      jug[to]! += amount
+    }
+    const fill = (jug: Int32Array, at: number, litres: number): void => {
+      jug[at] = litres
+      jug[FILLS]!++
+    }
+    return {
+      name: 'rows',
+      flat: 2,
+      init: () => new Int32Array(3),
+      actions: () => [
+        { label: (jug) => `fill three of ${jug[THREE]}`, next: (jug) => fill(jug, THREE, 3) },
+        { label: (jug) => `fill five of ${jug[FIVE]}`, next: (jug) => fill(jug, FIVE, 5) },
+        { label: 'empty three', next: (jug) => void (jug[THREE] = 0) },
+        { label: 'empty five', next: (jug) => void (jug[FIVE] = 0) },
+        { label: 'three into five', next: (jug) => pourInto(jug, THREE, FIVE, 5 - jug[FIVE]!) },
+        { label: 'five into three', next: (jug) => pourInto(jug, FIVE, THREE, 3 - jug[THREE]!) },
+      ],
+      always: { 'no jug overflows': (jug) => (jug[THREE]! <= 3 && jug[FIVE]! <= 5) || 'overflow' },
+      ...change,
+    }
+  }
+
+  test('two jugs as rows have as many states and steps as by name', () => {
+    const { states, edges, depth, complete } = check(rows(), { statesMax: 1000 })
+    expect({ states, edges, depth, complete }).toEqual({
+      states: 16,
+      edges: 96,
+      depth: 7,
+      complete: true,
+    })
+  })
+
+  test('the same trace is told, each step in words of the state it begins in', () => {
+    const claim = (jug: Int32Array): true | string => jug[FIVE] !== 4 || `${jug[FILLS]} fills`
+    const { violation } = check(rows({ always: { claim } }), { statesMax: 1000 })
+    expect(violation!.why).toBe('2 fills')
+    expect(violation!.trace).toEqual([
+      'fill five of 0',
+      'five into three',
+      'empty three',
+      'five into three',
+      'fill five of 0',
+      'five into three',
+    ])
+  })
+
+  test('a step that changes the row it was made for is caught', () => {
+    const actions: Model<Int32Array>['actions'] = (jug) => [
+      { label: 'cheat', next: () => void (jug[FIVE] = 3) },
+    ]
+    const model = rows({ actions })
+    expect(() => check(model, { statesMax: 10 })).toThrow('an action changed its parent state')
+  })
+
+  test('rings of more states than there is room for at first are kept whole', () => {
+    const actions: Model<Int32Array>['actions'] = (row) =>
+      row[0] === 12
+        ? []
+        : [0, 1, 2, 3].map((n) => ({
+            label: `${n}`,
+            next: (to: Int32Array) => {
+              to[0]!++
+              to[1] = (to[1]! * 7 + n) % 5_003
+            },
+          }))
+    const found = new Set<number>()
+    const always = {
+      all: (row: Int32Array): true => Boolean(found.add(row[0]! * 10_000 + row[1]!)) as true,
+    }
+    const { states } = check(rows({ actions, always }), { statesMax: 1_000_000 })
+    expect(states).toBe(found.size)
+    expect(states).toBeGreaterThan(20_000)
+  })
+})
+
 describe('settled states', () => {
   test('a loss that nobody mends is found where only the environment could move', () => {
     const report = check(letters(false), { statesMax: 1000 })

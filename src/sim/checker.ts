@@ -4,9 +4,9 @@
  * From the first state each enabled action is applied to a copy of its own; a state that was not
  * seen before joins the next ring. A state is identified by its hash (hash.ts describes what that
  * may miss), so memory holds 53 bits, a parent and an ordinal for each state, and whole states only
- * for the present ring. Rings come in order of distance, so the first violation of an `always` is a
- * shortest one. Its trace is found by walking the parents back and replaying the ordinals forward;
- * a model must therefore offer the same actions for the same state each time.
+ * for two rings (rings.ts). Rings come in order of distance, so the first violation of an `always`
+ * is a shortest one. Its trace is found by walking the parents back and replaying the ordinals
+ * forward; a model must therefore offer the same actions for the same state each time.
  *
  * Three kinds of claims:
  *   always     holds in every state (also: nothing throws, and a state holds plain data only)
@@ -18,12 +18,16 @@
 import { HoldfastError, assert } from '../machine.ts'
 import { clone } from './clone.ts'
 import { hash } from './hash.ts'
+import { type Rings, ringsOf } from './rings.ts'
 import * as seen from './seen.ts'
 
 /** One step that a model may take from a state. */
 export interface Action<State> {
-  /** The action's name in a trace, such as `network loses JOIN(3) to 1`. */
-  label: string
+  /**
+   * The action's name in a trace, such as `network loses JOIN(3) to 1`; or what tells it, of the
+   * state in which it is possible, so that it is put into words only where a trace is told.
+   */
+  label: string | ((state: State) => string)
   /** Loss, crash, …: it may happen, but the model must not rely on it. */
   environment?: boolean
   /**
@@ -50,6 +54,11 @@ export interface Model<State> {
   canonical?(state: State): unknown
   /** A copy that shares no changeable data; by default a deep one (clone.ts). */
   copy?(state: State): State
+  /**
+   * Where a state is an Int32Array, of one length in all states: how many of its numbers, from the
+   * first, tell states apart. In place of `canonical` and `copy`; nothing may hold on to a state.
+   */
+  flat?: number
   /** One line about a state, shown under each step of a trace. */
   show?(state: State): string
 }
@@ -92,7 +101,7 @@ export interface Report {
   ms?: number
 }
 
-/** Most states of one run; 20 bytes each are held to the end. */
+/** Most states of one run; 24 to 48 bytes each are held to the end. */
 export const STATES_MAX: number = 50_000_000
 /**
  * An action that changes the state it was made for is a bug of the model; so many actions are
@@ -110,9 +119,7 @@ interface Search<State> {
   /** The `sometimes` not reached so far. */
   missing: [string, (state: State) => boolean][]
   readonly known: seen.Seen
-  /** The states of the next ring, and the number of each. */
-  ring: State[]
-  ringIds: number[]
+  readonly rings: Rings<State>
   edges: number
   /** A new state was found and there was no room for it. */
   cut: boolean
@@ -142,21 +149,24 @@ export function check<State>(model: Model<State>, bounds: Bounds): Report {
   }
   const started = now?.() ?? 0
   const search = begin(model, statesMax)
-  meet(search, model.init(), -1, 0)
-  let depth = 0
-  while (search.ring.length > 0 && !search.fault && !search.cut) {
-    const { ring, ringIds } = search
-    search.ring = []
-    search.ringIds = []
-    for (let i = 0; i < ring.length && !search.fault && !search.cut; i++) {
-      expand(search, ring[i]!, ringIds[i]!)
-      ring[i] = undefined as State
-    }
-    if (search.ring.length > 0) depth++
+  const { rings, known } = search
+  const first = model.init()
+  meet(search, first, rings.keyOf(first), -1, 0)
+  let depth = -1
+  for (let size = rings.turn(); size > 0; size = rings.turn()) {
+    depth++
+    // States get their numbers as they join a ring, one after the other.
+    const from = known.count - size
+    for (let i = 0; i < size && !isOver(search); i++) expand(search, rings.take(i), from + i)
   }
   const report = conclude(search, depth)
   if (now) report.ms = now() - started
   return report
+}
+
+/** The action's name, where it is possible in that state. */
+export function labelOf<State>({ label }: Action<State>, state: State): string {
+  return typeof label === 'string' ? label : label(state)
 }
 
 /** The report as lines for a person: the numbers, the claims that were not reached, the trace. */
@@ -188,61 +198,70 @@ function begin<State>(model: Model<State>, statesMax: number): Search<State> {
     settled: Object.entries(model.settled ?? {}),
     missing: Object.entries(model.sometimes ?? {}),
     known: seen.create(),
-    ring: [],
-    ringIds: [],
+    rings: ringsOf(model),
     edges: 0,
     cut: false,
     fault: null,
   }
 }
 
-function keyOf<State>(model: Model<State>, state: State): number {
-  return hash(model.canonical ? model.canonical(state) : state)
+function isOver({ fault, cut }: { fault: Fault | null; cut: boolean }): boolean {
+  return fault !== null || cut
 }
 
-/** Adds one state, to which an action led. @returns its number, or that of the equal one */
-function meet<State>(search: Search<State>, state: State, parent: number, ordinal: number): number {
-  const { model, known } = search
-  const key = keyOf(model, state)
-  const before = seen.find(known, key)
-  if (before >= 0) return before
+/** Adds a state that was not known, to which an action led. */
+function meet<State>(
+  search: Search<State>,
+  state: State,
+  key: number,
+  parent: number,
+  ordinal: number,
+): void {
+  const { known } = search
   if (known.count === search.statesMax) {
     search.cut = true
-    return -1
+    return
   }
   const id = seen.add(known, key, parent, ordinal)
-  search.ring.push(state)
-  search.ringIds.push(id)
+  search.rings.push(state)
   judge(search, search.always, state, id)
   if (search.missing.length > 0) {
     search.missing = search.missing.filter(([, holds]) => !holds(state))
   }
-  return id
 }
 
 function expand<State>(search: Search<State>, state: State, id: number): void {
   const { model } = search
   const watched = id < WATCHED_MAX ? hash(state) : 0
+  const moves = tryAll(search, state, id)
+  if (isOver(search)) return
+  if (id < WATCHED_MAX) {
+    assert(watched === hash(state), `${model.name}: an action changed its parent state`)
+  }
+  if (!moves) judge(search, search.settled, state, id)
+}
+
+/** @returns whether something beside the environment leads to another state */
+function tryAll<State>(search: Search<State>, state: State, id: number): boolean {
+  const { model, rings, known } = search
+  const own = rings.keyOf(state)
   let ordinal = 0
   let moves = false
   try {
     for (const action of model.actions(state)) {
       search.edges++
-      const copy = model.copy ? model.copy(state) : clone(state)
+      const copy = rings.copyOf(state)
       action.next(copy)
-      const met = meet(search, copy, id, ordinal)
-      if (!action.environment && met !== id) moves = true
-      if (search.fault || search.cut) return
+      const key = rings.keyOf(copy)
+      if (!action.environment && key !== own) moves = true
+      if (!seen.has(known, key)) meet(search, copy, key, id, ordinal)
+      if (search.fault || search.cut) return moves
       ordinal++
     }
   } catch (error) {
     search.fault = { property: NO_EXCEPTION, why: String(error), at: id, further: ordinal }
-    return
   }
-  if (id < WATCHED_MAX) {
-    assert(watched === hash(state), `${model.name}: an action changed its parent state`)
-  }
-  if (!moves) judge(search, search.settled, state, id)
+  return moves
 }
 
 function judge<State>(
@@ -292,7 +311,7 @@ function retrace<State>(
       trace.push('(here actions itself throws, or differs from one call to the next)')
       break
     }
-    trace.push(action.label)
+    trace.push(labelOf(action, state))
     // The last step may be the one that throws.
     if (fault.further >= 0 && step === ordinals.length - 1) break
     action.next(state)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { rulesOf } from '../machine.ts'
 import { clone } from './clone.ts'
-import { hash } from './hash.ts'
+import { hash, hashNumbers } from './hash.ts'
 
 /** Any state that a machine may hold. */
 const plain = fc.letrec<{ value: unknown }>((tie) => ({
@@ -134,6 +134,20 @@ describe('hash', () => {
       numbers.add(hash(new Map([['at', n]])))
     }
     expect(numbers.size).toBe(300_000)
+  })
+
+  test('200,000 rows of numbers have as many hashes, which the numbers behind do not change', () => {
+    const numbers = new Set<number>()
+    const row = new Int32Array(6)
+    for (let n = 0; n < 200_000; n++) {
+      row.set([n % 50, 0, Math.floor(n / 50) % 100, Math.floor(n / 5_000), 7, n])
+      numbers.add(hashNumbers(row, 5))
+    }
+    expect(numbers.size).toBe(200_000)
+    expect([...numbers].every(Number.isSafeInteger)).toBe(true)
+    const other = row.with(5, 0)
+    expect(hashNumbers(other, 5)).toBe(hashNumbers(row, 5))
+    expect(hashNumbers(other, 6)).not.toBe(hashNumbers(row, 6))
   })
 
   test('each of the 53 bits is set about as often as not', () => {

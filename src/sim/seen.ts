@@ -2,20 +2,21 @@
  * The states that a search has met, as numbers in typed arrays: a Map of ten million entries
  * costs several times the memory and half the speed.
  *
- * A state's number is its index in the order of finding. The table is open addressing with linear
- * steps, at most half full; a slot holds a number + 1, and 0 is free.
+ * A state is known by its hash, and its number is its index in the order of finding. The table of
+ * hashes is open addressing with linear steps, at most half full; a slot holds a hash + 1, and 0
+ * is free. Most steps lead to what was met before, and to know that much one place of memory is
+ * read, which is all that a step of a large search waits for.
  */
 
 /** All states found so far. */
 export interface Seen {
   count: number
-  /** By number of state: its 53-bit hash. */
-  keys: Float64Array
   /** By number of state: the state it was first reached from, -1 for the first. */
   parents: Int32Array
   /** By number of state: which of the parent's actions led to it. */
   ordinals: Int32Array
-  slots: Int32Array
+  /** The 53-bit hashes + 1, which are whole numbers still. */
+  slots: Float64Array
 }
 
 const CAPACITY_FIRST = 1024
@@ -24,52 +25,48 @@ const CAPACITY_FIRST = 1024
 export function create(): Seen {
   return {
     count: 0,
-    keys: new Float64Array(CAPACITY_FIRST),
     parents: new Int32Array(CAPACITY_FIRST),
     ordinals: new Int32Array(CAPACITY_FIRST),
-    slots: new Int32Array(CAPACITY_FIRST * 2),
+    slots: new Float64Array(CAPACITY_FIRST * 2),
   }
 }
 
-/** The number of the state with this hash, or -1. */
-export function find(seen: Seen, key: number): number {
-  const { slots, keys } = seen
+/** Whether a state with this hash is known. */
+export function has({ slots }: Seen, key: number): boolean {
+  const mark = key + 1
   const mask = slots.length - 1
   // `key | 0` keeps the low 32 of the 53 bits, and the hash spreads well over them.
   for (let slot = (key | 0) & mask; ; slot = (slot + 1) & mask) {
-    const id = slots[slot]! - 1
-    if (id < 0 || keys[id] === key) return id
+    const found = slots[slot]!
+    if (found === mark) return true
+    if (found === 0) return false
   }
 }
 
-/** Adds a state that `find` does not know. @returns its number */
+/** Adds a state that is not known. @returns its number */
 export function add(seen: Seen, key: number, parent: number, ordinal: number): number {
-  if (seen.count === seen.keys.length) grow(seen)
+  if (seen.count === seen.parents.length) grow(seen)
   const id = seen.count++
-  seen.keys[id] = key
   seen.parents[id] = parent
   seen.ordinals[id] = ordinal
-  place(seen, key, id)
+  place(seen.slots, key + 1)
   return id
 }
 
-function place(seen: Seen, key: number, id: number): void {
-  const { slots } = seen
+function place(slots: Float64Array, mark: number): void {
   const mask = slots.length - 1
-  let slot = (key | 0) & mask
+  let slot = ((mark - 1) | 0) & mask
   while (slots[slot] !== 0) slot = (slot + 1) & mask
-  slots[slot] = id + 1
+  slots[slot] = mark
 }
 
 function grow(seen: Seen): void {
-  const size = seen.keys.length * 2
-  const { keys, parents, ordinals } = seen
-  seen.keys = new Float64Array(size)
-  seen.keys.set(keys)
+  const size = seen.parents.length * 2
+  const { parents, ordinals, slots } = seen
   seen.parents = new Int32Array(size)
   seen.parents.set(parents)
   seen.ordinals = new Int32Array(size)
   seen.ordinals.set(ordinals)
-  seen.slots = new Int32Array(size * 2)
-  for (let id = 0; id < seen.count; id++) place(seen, seen.keys[id]!, id)
+  seen.slots = new Float64Array(size * 2)
+  for (const mark of slots) if (mark !== 0) place(seen.slots, mark)
 }

@@ -7,6 +7,7 @@ import { ALWAYS, SETTLED } from '../../src/proof/models/pieces-claims.ts'
 import { act, again, arriveDown, arriveUp, begin } from '../../src/proof/models/pieces-scene.ts'
 import type { Hand, Scene, Scope } from '../../src/proof/models/pieces-state.ts'
 import { actions } from '../../src/proof/models/pieces.ts'
+import { labelOf } from '../../src/sim/checker.ts'
 
 // So many that every update has a number of its own.
 const DOES = {
@@ -48,7 +49,7 @@ function walk(scope: Scope, steps: readonly number[]): Walk {
     const all = [...actions(scope, scene)]
     const chosen = all[step % all.length]
     if (!chosen) break
-    trace.push(chosen.label)
+    trace.push(labelOf(chosen, scene))
     chosen.next(scene)
     const wrong = judge(scene, ALWAYS)
     if (wrong.length > 0) return { wrong, trace, scene }
@@ -56,7 +57,7 @@ function walk(scope: Scope, steps: readonly number[]): Walk {
   for (let later = 0; later < LATER_MAX; later++) {
     const next = [...actions(scope, scene)].find(({ environment }) => !environment)
     if (!next) return { wrong: judge(scene, SETTLED), trace, scene }
-    trace.push(next.label)
+    trace.push(labelOf(next, scene))
     next.next(scene)
     const wrong = judge(scene, ALWAYS)
     if (wrong.length > 0) return { wrong, trace, scene }

@@ -5,24 +5,65 @@
  */
 
 import type { PeerId } from '../../machine.ts'
-import { serves } from '../../session/state.ts'
 import type { Model } from '../../sim/checker.ts'
 import * as interned from './interned.ts'
+import * as memo from './memo.ts'
 import {
+  type Face,
+  faceOf,
+  isUp,
+  type News,
   placeOf,
-  processOf,
-  registerNow,
+  registered,
   type Scene,
   type Seen,
+  seenOf,
   type Tables,
 } from './session-tables.ts'
 
-/** A view of that version was told. */
-export function seeView(scene: Scene, mv: number, members: PeerId[]): void {
+/** Nothing was seen but the founder, as the primary of the first epoch. */
+export function firstSeen(tables: Tables): number {
+  const seen = { primaries: [0, 1], views: [], acknowledged: [], broken: '' }
+  return interned.numberOf(tables.seen, seen)
+}
+
+/** Something is seen from outside. @param number that of the news */
+export function see(tables: Tables, scene: Scene, number: number): void {
+  const at = tables.place.seen
+  const before = scene[at]!
+  const known = memo.find(tables.seenAfter, before, number)
+  if (known !== null) {
+    scene[at] = known
+    return
+  }
+  const { primaries, views, acknowledged, broken } = interned.valueOf(tables.seen, before)
+  const seen = {
+    primaries: [...primaries],
+    views: [...views],
+    broken,
+    acknowledged: [...acknowledged],
+  }
+  hear(seen, interned.valueOf(tables.news, number))
+  scene[at] = memo.keep(tables.seenAfter, before, number, interned.numberOf(tables.seen, seen))
+}
+
+function hear(seen: Seen, news: News): void {
+  switch (news.kind) {
+    case 'primary':
+      return void seen.primaries.push(news.primary)
+    case 'view':
+      return hearView(seen, news.mv, news.members)
+    case 'done':
+      return hearDone(seen, news)
+    case 'broken':
+      seen.broken ||= news.why
+  }
+}
+
+function hearView(seen: Seen, mv: number, members: PeerId[]): void {
   const told = members.join(' ')
-  const before = scene.seen.views[mv]
+  const before = seen.views[mv]
   if (before === told) return
-  const seen = renewed(scene)
   if (before) {
     seen.broken ||= `view.linear: version ${mv} was told as ${before} and as ${told}`
   }
@@ -41,37 +82,35 @@ export function seeView(scene: Scene, mv: number, members: PeerId[]): void {
   }
 }
 
-// What was seen, to be changed: copies of the scene share what was before.
-function renewed(scene: Scene): Seen {
-  const { views, acknowledged } = scene.seen
-  const seen = { ...scene.seen, views: views.slice(), acknowledged: acknowledged.slice() }
-  scene.seen = seen
-  return seen
-}
+type Done = Extract<News, { kind: 'done' }>
 
-/** The outcome of an operation was told. */
-export function seeDone(
-  tables: Tables,
-  scene: Scene,
-  { id, place, epoch }: { id: number; place: number; epoch: number },
-): void {
-  const seen = renewed(scene)
+// The outcome of an operation was told.
+function hearDone(seen: Seen, { id, place, epoch }: Done): void {
   const before = seen.acknowledged[id]
   while (seen.acknowledged.length < id) seen.acknowledged.push({ place: 0, epoch: 0 })
   if (before && before.place !== 0) {
     if (before.place !== place) {
       seen.broken ||= `once: operation ${id} was told as number ${before.place} and ${place}`
     }
-    if (before.epoch !== epoch) tables.passed.twoEpochs = true
   } else seen.acknowledged[id] = { place, epoch }
   const other = seen.acknowledged.findIndex((done, at) => at !== id && done.place === place)
   if (other > 0)
     seen.broken ||= `commit.fork: operations ${other} and ${id} are both number ${place}`
-  const { primary, backup } = interned.valueOf(tables.registers, registerNow(tables, scene))
+}
+
+/** An operation that was told is with both who may serve. @param number that of the news */
+export function judgeDone(tables: Tables, scene: Scene, number: number): void {
+  const news = interned.valueOf(tables.news, number)
+  if (news.kind !== 'done') return
+  const { id, place, epoch } = news
+  // Where it was told before, that is what is seen.
+  if (seenOf(tables, scene).acknowledged[id]!.epoch !== epoch) tables.passed.twoEpochs = true
+  const { primary, backup } = registered(tables, scene)
   for (const inc of [primary, backup]) {
     const at = inc === 0 ? -1 : placeOf(tables, scene, inc)
-    if (at < 0 || processOf(tables, scene, at).done[place - 1] === id) continue
-    seen.broken ||= `commit.hidden: operation ${id} was told, and ${inc}, who may serve, lacks it`
+    if (at < 0 || faceOf(tables, scene, at).done[place - 1] === id) continue
+    const why = `commit.hidden: operation ${id} was told, and ${inc}, who may serve, lacks it`
+    see(tables, scene, interned.numberOf(tables.news, { kind: 'broken', why }))
   }
 }
 
@@ -80,11 +119,13 @@ export type Claims = Record<string, (scene: Scene) => true | string>
 
 /** What holds in every state. */
 export function always(tables: Tables): Claims {
-  const told = (property: string) => (scene: Scene) =>
-    scene.seen.broken.startsWith(`${property}:`) ? scene.seen.broken : true
+  const told = (property: string) => (scene: Scene) => {
+    const { broken } = seenOf(tables, scene)
+    return broken === '' || !broken.startsWith(`${property}:`) || broken
+  }
   return {
     'role.unique': (scene) => uniqueRole(tables, scene),
-    'role.register': (scene) => registered(tables, scene),
+    'role.register': (scene) => inRegister(tables, scene),
     'commit.kept': (scene) => kept(tables, scene),
     'commit.fork': told('commit.fork'),
     'commit.hidden': told('commit.hidden'),
@@ -96,47 +137,54 @@ export function always(tables: Tables): Claims {
   }
 }
 
-function serving(tables: Tables, scene: Scene): { inc: PeerId; epoch: number; done: number[] }[] {
-  return scene.processes.flatMap((number, i) => {
-    const { session, done } = interned.valueOf(tables.processes, number)
-    if (!scene.up[i] || !serves(session)) return []
-    return [{ inc: session.me, epoch: session.server.epoch, done }]
-  })
+// Process i, if it serves.
+function serving(tables: Tables, scene: Scene, i: number): Face | null {
+  const face = faceOf(tables, scene, i)
+  return face.serves && isUp(tables, scene, i) ? face : null
 }
 
 function uniqueRole(tables: Tables, scene: Scene): true | string {
-  const epochs = new Map<number, PeerId>()
-  for (const { inc, epoch } of serving(tables, scene)) {
-    const other = epochs.get(epoch)
-    if (other !== undefined) return `${other} and ${inc} both serve in epoch ${epoch}`
-    epochs.set(epoch, inc)
+  for (let i = 1; i < tables.members; i++) {
+    const face = serving(tables, scene, i)
+    for (let j = 0; j < i && face; j++) {
+      const other = serving(tables, scene, j)
+      if (other?.epoch !== face.epoch) continue
+      return `${other.me} and ${face.me} both serve in epoch ${face.epoch}`
+    }
   }
   return true
 }
 
-function registered(tables: Tables, scene: Scene): true | string {
-  for (const { inc, epoch } of serving(tables, scene)) {
-    const primary = scene.seen.primaries[epoch]
-    if (primary !== inc) return `${inc} serves in epoch ${epoch}, whose primary is ${primary}`
+function inRegister(tables: Tables, scene: Scene): true | string {
+  for (let i = 0; i < tables.members; i++) {
+    const face = serving(tables, scene, i)
+    if (!face) continue
+    const { me, epoch } = face
+    const primary = seenOf(tables, scene).primaries[epoch]
+    if (primary !== me) return `${me} serves in epoch ${epoch}, whose primary is ${primary}`
   }
   return true
 }
 
 function kept(tables: Tables, scene: Scene): true | string {
-  for (const { inc, epoch, done } of serving(tables, scene)) {
-    for (const [seq, told] of scene.seen.acknowledged.entries()) {
+  const { acknowledged } = seenOf(tables, scene)
+  for (let i = 0; i < tables.members && acknowledged.length > 0; i++) {
+    const face = serving(tables, scene, i)
+    if (!face) continue
+    const { me, epoch, done } = face
+    for (let seq = 0; seq < acknowledged.length; seq++) {
+      const told = acknowledged[seq]!
       if (told.place === 0 || epoch < told.epoch || done[told.place - 1] === seq) continue
-      return `operation ${seq} was acknowledged; ${inc} serves in epoch ${epoch} without it`
+      return `operation ${seq} was acknowledged; ${me} serves in epoch ${epoch} without it`
     }
   }
   return true
 }
 
 function doneTwice(tables: Tables, scene: Scene): true | string {
-  for (const [i, number] of scene.processes.entries()) {
-    const { session, done } = interned.valueOf(tables.processes, number)
-    const again = done.find((seq, at) => done.indexOf(seq) !== at)
-    if (scene.up[i] && again !== undefined) return `${session.me} has done operation ${again} twice`
+  for (let i = 0; i < tables.members; i++) {
+    const { me, doneTwice: again } = faceOf(tables, scene, i)
+    if (again !== 0 && isUp(tables, scene, i)) return `${me} has done operation ${again} twice`
   }
   return true
 }
@@ -145,7 +193,7 @@ function doneTwice(tables: Tables, scene: Scene): true | string {
 export function sometimes(tables: Tables): NonNullable<Model<Scene>['sometimes']> {
   const { scope } = tables
   const acknowledged = (scene: Scene): number =>
-    scene.seen.acknowledged.filter(({ place }) => place !== 0).length
+    seenOf(tables, scene).acknowledged.filter(({ place }) => place !== 0).length
   const claims: NonNullable<Model<Scene>['sometimes']> = {
     'backed up': (scene) => roleIn(tables, scene, 'backedup'),
     'taken over': () => tables.passed.tookOver,
@@ -163,7 +211,6 @@ export function sometimes(tables: Tables): NonNullable<Model<Scene>['sometimes']
 }
 
 function roleIn(tables: Tables, scene: Scene, role: string): boolean {
-  return scene.processes.some(
-    (number) => interned.valueOf(tables.processes, number).session.server.role === role,
-  )
+  for (let i = 0; i < tables.members; i++) if (faceOf(tables, scene, i).role === role) return true
+  return false
 }

@@ -1,5 +1,6 @@
 /**
- * The world of the session's model: how it begins, and what each step does to it.
+ * The world of the session's model: how it begins, and what each step does to it. What a step makes
+ * of a number is looked up; what stands behind the numbers is never changed.
  */
 
 import type { PeerId } from '../../machine.ts'
@@ -8,50 +9,48 @@ import * as register from '../../directory/register.ts'
 import type { Directory } from '../../directory/register.ts'
 import { idleServer, is } from '../../session/state.ts'
 import { clone } from '../../sim/clone.ts'
+import { WHOLE } from './budgets.ts'
 import * as interned from './interned.ts'
+import * as memo from './memo.ts'
 import * as processes from './processes.ts'
-import { type Effects, type Input, type Process, SESSION_ID } from './processes.ts'
-import { seeDone, seeView } from './session-claims.ts'
+import { type Effects, type Input, type Process, SESSION_ID, type Told } from './processes.ts'
+import * as queues from './queues.ts'
+import { firstSeen, judgeDone, see } from './session-claims.ts'
 import {
-  budgetsOf,
+  faceOf,
+  isUp,
+  keep,
   nothing,
   operationOf,
   type Outcome,
+  type Passed,
   placeOf,
-  processOf,
+  registered,
   registerNow,
   type Scene,
+  spend,
   type Tables,
   variantOf,
 } from './session-tables.ts'
 
-// What the hub tells beside registers, which are numbers from 0.
-const ALIVE = -1
-
 /** The founder lets the others in, one after the other; all of it is done before we begin. */
 export function begin(tables: Tables): Scene {
-  const { members } = tables.scope
-  const scene: Scene = {
-    processes: [],
-    up: [],
-    directory: 0,
-    links: Array.from({ length: members * members }, () => []),
-    toHub: Array.from({ length: members }, () => []),
-    fromHub: Array.from({ length: members }, () => []),
-    left: budgetsOf(tables.scope),
-    seen: { primaries: [0, 1], views: [], acknowledged: [], broken: '' },
-  }
+  const { members, place } = tables
+  const scene = new Int32Array(place.size).fill(queues.EMPTY)
   const variant = variantOf(tables.scope)
   const { process, effects } = processes.founder(variant)
-  scene.directory = interned.numberOf(tables.directories, foundDirectory(process))
+  scene[place.directory] = interned.numberOf(tables.directories, foundDirectory(process))
+  scene[place.up] = (1 << members) - 1
+  scene[place.left] = WHOLE
+  scene[place.seen] = firstSeen(tables)
   for (let i = 0; i < members; i++) {
-    const made = i === 0 ? process : processes.fresh(i, variant)
-    scene.processes.push(interned.numberOf(tables.processes, made))
-    scene.up.push(true)
+    scene[place.process + i] = keep(tables, i === 0 ? process : processes.fresh(i, variant))
   }
-  carryOut(tables, scene, 0, outcomeWith(tables, process, effects))
-  for (let i = 1; i < members; i++) act(tables, scene, 0, { kind: 'join', asker: i })
-  while (scene.toHub[0]!.length > 0) reachHub(tables, scene, 0)
+  carryOut(tables, scene, 0, outcomeWith(tables, process, effects, []))
+  for (let i = 1; i < members; i++) {
+    act(tables, scene, 0, inputOf(tables, { kind: 'join', asker: i }))
+  }
+  while (scene[place.toHub] !== queues.EMPTY) reachHub(tables, scene, 0)
   tables.passed = nothing()
   return scene
 }
@@ -79,77 +78,104 @@ function settle(directory: Directory): void {
   register.kept(directory, 0, SESSION_ID, { emit() {} })
 }
 
-/** A queue has one more behind. */
-export function push(queues: Scene['links'], at: number, number: number): void {
-  queues[at] = [...queues[at]!, number]
+/** A queue has one more behind. @param at its place in the scene */
+export function push(tables: Tables, scene: Scene, at: number, number: number): void {
+  scene[at] = queues.push(tables.queues, scene[at]!, number)
 }
 
 /** A queue has one less in front. @returns that one */
-export function shift(queues: Scene['links'], at: number): number {
-  const [first, ...behind] = queues[at]!
-  queues[at] = behind
-  return first!
+export function shift(tables: Tables, scene: Scene, at: number): number {
+  const queue = scene[at]!
+  scene[at] = queues.rest(tables.queues, queue)
+  return queues.first(tables.queues, queue)
 }
 
-/** One process takes an input. @param key tells inputs apart */
-export function act(tables: Tables, scene: Scene, i: number, input: Input, key?: string): void {
-  const before = scene.processes[i]!
-  const outcome = outcomeOf(tables, before, input, key ?? interned.textOf(input))
-  scene.processes[i] = outcome.process
-  note(tables, before, outcome.process)
+/** The number of an input. */
+export function inputOf(tables: Tables, input: Input): number {
+  return interned.numberOf(tables.inputs, input)
+}
+
+/** One process takes an input. */
+export function act(tables: Tables, scene: Scene, i: number, input: number): void {
+  const at = tables.place.process + i
+  const before = scene[at]!
+  const outcome = memo.find(tables.outcomes, before, input) ?? outcomeOf(tables, before, input)
+  scene[at] = outcome.process
+  for (const mark of outcome.passed) tables.passed[mark] = true
   carryOut(tables, scene, i, outcome)
 }
 
-function outcomeOf(tables: Tables, before: number, input: Input, key: string): Outcome {
-  const outcomes = (tables.outcomes[before] ??= new Map<string, Outcome>())
-  const known = outcomes.get(key)
-  if (known) return known
-  const { process, effects } = processes.step(interned.valueOf(tables.processes, before), input)
-  const outcome = outcomeWith(tables, process, effects)
-  outcomes.set(key, outcome)
-  return outcome
+function outcomeOf(tables: Tables, before: number, number: number): Outcome {
+  const was = interned.valueOf(tables.processes, before)
+  const { process, effects } = processes.step(was, interned.valueOf(tables.inputs, number))
+  const outcome = outcomeWith(tables, process, effects, passedFrom(was, process))
+  return memo.keep(tables.outcomes, before, number, outcome)
 }
 
-function outcomeWith(tables: Tables, process: Process, effects: Effects): Outcome {
-  const { me: from } = process.session
-  const { told, sent, hub } = effects
+function outcomeWith(
+  tables: Tables,
+  process: Process,
+  { told, sent, hub }: Effects,
+  passed: (keyof Passed)[],
+): Outcome {
+  const { me: from, server } = process.session
   return {
-    process: interned.numberOf(tables.processes, process),
+    process: keep(tables, process),
     sent: sent.map(({ to, message }) => {
-      return { to, message: interned.numberOf(tables.messages, { from, message }) }
+      return { to, input: inputOf(tables, { kind: 'receive', from, message }) }
     }),
     hub: hub.map((message) => interned.numberOf(tables.requests, message)),
-    told,
+    told: told.map((one) => heard(tables, one, server.epoch)),
+    passed,
   }
 }
 
-function note(tables: Tables, before: number, after: number): void {
-  if (before === after) return
-  const was = interned.valueOf(tables.processes, before).session.server.role
-  const { session } = interned.valueOf(tables.processes, after)
-  const { role } = session.server
-  const { passed } = tables
-  if (was === 'taking' && role === 'alone') passed.tookOver = true
-  if (was === 'taking' && role === 'backup') passed.vetoed = true
-  if (was === 'dropping' && role === 'alone') passed.dropped = true
-  if (was === 'backup' && role === 'alone') passed.handedOver = true
-  if (was !== 'idle' && was !== 'sync' && was !== 'backup' && role === 'idle') passed.deposed = true
+function heard(tables: Tables, told: Told, epoch: number): Outcome['told'][number] {
+  const { news, scope } = tables
+  switch (told.kind) {
+    case 'joined':
+      return told
+    case 'view':
+      return { kind: 'news', number: interned.numberOf(news, told) }
+    case 'done': {
+      const id = operationOf(scope, told.to, told.seq)
+      const done = { kind: 'done', id, place: told.outcome, epoch } as const
+      return { kind: 'news', number: interned.numberOf(news, done) }
+    }
+  }
+}
+
+function passedFrom(before: Process, after: Process): (keyof Passed)[] {
+  const { role: was } = before.session.server
+  const { role } = after.session.server
+  const passed: (keyof Passed)[] = []
+  if (was === 'taking' && role === 'alone') passed.push('tookOver')
+  if (was === 'taking' && role === 'backup') passed.push('vetoed')
+  if (was === 'dropping' && role === 'alone') passed.push('dropped')
+  if (was === 'backup' && role === 'alone') passed.push('handedOver')
+  if (was !== 'idle' && was !== 'sync' && was !== 'backup' && role === 'idle') {
+    passed.push('deposed')
+  }
+  return passed
 }
 
 function carryOut(tables: Tables, scene: Scene, i: number, outcome: Outcome): void {
-  const count = scene.processes.length
-  const { server, hub } = processOf(tables, scene, i).session
-  for (const { to, message } of outcome.sent) {
+  const { place, members } = tables
+  for (const { to, input } of outcome.sent) {
     const at = placeOf(tables, scene, to)
-    if (at >= 0 && scene.up[at]) push(scene.links, i * count + at, message)
+    if (at >= 0 && isUp(tables, scene, at)) {
+      push(tables, scene, place.link + i * members + at, input)
+    }
   }
-  if (hub.up) for (const request of outcome.hub) push(scene.toHub, i, request)
+  if (outcome.hub.length > 0 && faceOf(tables, scene, i).hasHub) {
+    for (const request of outcome.hub) push(tables, scene, place.toHub + i, request)
+  }
   for (const told of outcome.told) {
-    if (told.kind === 'view') seeView(scene, told.mv, told.members)
-    else if (told.kind === 'done') {
-      const id = operationOf(tables.scope, told.to, told.seq)
-      seeDone(tables, scene, { id, place: told.outcome, epoch: server.epoch })
-    } else enter(tables, scene, told.asker, told.inc)
+    if (told.kind === 'joined') enter(tables, scene, told.asker, told.inc)
+    else {
+      see(tables, scene, told.number)
+      judgeDone(tables, scene, told.number)
+    }
   }
 }
 
@@ -161,34 +187,37 @@ export function arrive(
   to: number,
   last: boolean,
 ): void {
-  const link = from * scene.processes.length + to
-  const number = scene.links[link]![0]!
-  if (last) shift(scene.links, link)
-  const { from: peer, message } = interned.valueOf(tables.messages, number)
-  act(tables, scene, to, { kind: 'receive', from: peer, message }, `m${number}`)
+  const link = tables.place.link + from * tables.members + to
+  const input = last ? shift(tables, scene, link) : queues.first(tables.queues, scene[link]!)
+  act(tables, scene, to, input)
 }
 
 /** The oldest request of a process reaches the hub. */
 export function reachHub(tables: Tables, scene: Scene, from: number): void {
-  const number = shift(scene.toHub, from)
-  const key = `${scene.directory} ${number} ${processOf(tables, scene, from).session.me}`
-  let known = tables.changes.get(key)
+  const { place, members, directories } = tables
+  const number = shift(tables, scene, place.toHub + from)
+  const request = interned.valueOf(tables.requests, number)
+  const { me } = faceOf(tables, scene, from)
+  const before = scene[place.directory]!
+  const key = number * INCS_MAX + me
+  let known = memo.find(tables.changes, before, key)
   if (!known) {
-    const directory = clone(interned.valueOf(tables.directories, scene.directory))
-    const { me } = processOf(tables, scene, from).session
-    const done = ask(directory, me, interned.valueOf(tables.requests, number))
-    known = { directory: interned.numberOf(tables.directories, directory), done }
-    tables.changes.set(key, known)
+    const directory = clone(interned.valueOf(directories, before))
+    const done = ask(directory, me, request)
+    const after = { directory: interned.numberOf(directories, directory), done }
+    known = memo.keep(tables.changes, before, key, after)
   }
-  scene.directory = known.directory
-  if (interned.valueOf(tables.requests, number).kind !== 'change') return
-  const now = registerNow(tables, scene)
+  scene[place.directory] = known.directory
+  if (request.kind !== 'change') return
   if (known.done) {
-    const { primary } = interned.valueOf(tables.registers, now)
-    scene.seen = { ...scene.seen, primaries: [...scene.seen.primaries, primary] }
-    for (let i = 0; i < scene.processes.length; i++) tellRegister(tables, scene, i, now)
-  } else tellRegister(tables, scene, from, now)
+    const { primary } = registered(tables, scene)
+    see(tables, scene, interned.numberOf(tables.news, { kind: 'primary', primary }))
+    for (let i = 0; i < members; i++) tellRegister(tables, scene, i)
+  } else tellRegister(tables, scene, from)
 }
+
+// More than members have numbers in a scope.
+const INCS_MAX = 64
 
 function ask(directory: Directory, from: PeerId, request: ToHub): boolean {
   const out = { send() {}, record() {}, emit() {} }
@@ -203,92 +232,116 @@ function ask(directory: Directory, from: PeerId, request: ToHub): boolean {
 }
 
 // To the one that asked twice, as answer and as news: it takes the second for nothing new.
-function tellRegister(tables: Tables, scene: Scene, i: number, now: number): void {
-  const { session } = processOf(tables, scene, i)
-  if (!scene.up[i] || !session.hub.up || session.me === 0) return
-  if (scene.fromHub[i]!.at(-1) !== now) push(scene.fromHub, i, now)
+function tellRegister(tables: Tables, scene: Scene, i: number): void {
+  const { me, hasHub } = faceOf(tables, scene, i)
+  if (!isUp(tables, scene, i) || !hasHub || me === 0) return
+  const at = tables.place.fromHub + i
+  const input = tidings(tables, scene)
+  if (queues.last(tables.queues, scene[at]!) !== input) push(tables, scene, at, input)
+}
+
+/** The register as it is, as an input. */
+export function tidings(tables: Tables, scene: Scene): number {
+  const number = registerNow(tables, scene)
+  tables.registerInputs[number] ??= inputOf(tables, {
+    kind: 'register',
+    register: interned.valueOf(tables.registers, number),
+  })
+  return tables.registerInputs[number]
 }
 
 /** Whether that is a takeover whose primary answers the hub. */
 export function mayVeto(tables: Tables, scene: Scene, from: number): boolean {
-  const request = interned.valueOf(tables.requests, scene.toHub[from]![0]!)
-  const { primary, epoch } = interned.valueOf(tables.registers, registerNow(tables, scene))
+  const { place } = tables
+  const number = queues.first(tables.queues, scene[place.toHub + from]!)
+  const request = interned.valueOf(tables.requests, number)
+  const { primary, epoch } = registered(tables, scene)
   if (request.kind !== 'change' || request.why !== 'takeover') return false
   const at = placeOf(tables, scene, primary)
-  if (request.expect !== epoch || at < 0 || !scene.up[at]) return false
-  const { session } = processOf(tables, scene, at)
+  if (request.expect !== epoch || at < 0 || !isUp(tables, scene, at)) return false
+  const { session } = faceOf(tables, scene, at)
   return session.hub.up && is(session, 'leads') && session.server.epoch === epoch
 }
 
 /** The primary answers the hub, which tells who asked for the takeover. */
-export function veto(scene: Scene, from: number): void {
-  scene.left.vetoes--
-  shift(scene.toHub, from)
-  push(scene.fromHub, from, ALIVE)
+export function veto(tables: Tables, scene: Scene, from: number): void {
+  const { place } = tables
+  spend(tables, scene, 'vetoes')
+  shift(tables, scene, place.toHub + from)
+  push(tables, scene, place.fromHub + from, inputOf(tables, { kind: 'vetoed' }))
 }
 
 /** The oldest word of the hub reaches a process. */
-export function hearRegister(tables: Tables, scene: Scene, i: number): void {
-  const number = shift(scene.fromHub, i)
-  if (number === ALIVE) return act(tables, scene, i, { kind: 'vetoed' })
-  const register = interned.valueOf(tables.registers, number)
-  act(tables, scene, i, { kind: 'register', register }, `r${number}`)
+export function hearHub(tables: Tables, scene: Scene, i: number): void {
+  act(tables, scene, i, shift(tables, scene, tables.place.fromHub + i))
+}
+
+/** The stream between a process and the hub breaks. */
+export function breakHub(tables: Tables, scene: Scene, i: number): void {
+  const { place } = tables
+  spend(tables, scene, 'breaks')
+  scene[place.toHub + i] = queues.EMPTY
+  scene[place.fromHub + i] = queues.EMPTY
+  act(tables, scene, i, inputOf(tables, { kind: 'hub', up: false }))
 }
 
 /** A process dies. What it sent is still under way. */
-export function crash(scene: Scene, i: number): void {
-  const count = scene.processes.length
-  scene.left.crashes--
-  scene.up[i] = false
-  scene.fromHub[i] = []
-  for (let from = 0; from < count; from++) scene.links[from * count + i] = []
+export function crash(tables: Tables, scene: Scene, i: number): void {
+  const { place, members } = tables
+  spend(tables, scene, 'crashes')
+  scene[place.up]! &= ~(1 << i)
+  scene[place.fromHub + i] = queues.EMPTY
+  for (let from = 0; from < members; from++) scene[place.link + from * members + i] = queues.EMPTY
 }
 
 /** A dead process starts again. */
 export function restart(tables: Tables, scene: Scene, i: number): void {
-  const count = scene.processes.length
-  const { session: old } = processOf(tables, scene, i)
-  scene.left.restarts--
-  scene.up[i] = true
-  scene.toHub[i] = []
-  for (let to = 0; to < count; to++) scene.links[i * count + to] = []
+  const { place, members } = tables
+  const { session: old } = faceOf(tables, scene, i)
+  spend(tables, scene, 'restarts')
+  scene[place.up]! |= 1 << i
+  scene[place.toHub + i] = queues.EMPTY
+  for (let to = 0; to < members; to++) scene[place.link + i * members + to] = queues.EMPTY
   const keeps = tables.scope.variant === 'keep-identity'
-  const process = processes.fresh(keeps ? i : askerOf(scene, i), variantOf(tables.scope))
+  const process = processes.fresh(keeps ? i : askerOf(tables, i), variantOf(tables.scope))
   if (keeps) {
     process.session.me = old.me
     process.session.player = old.player
     const asked = { primary: 0, ackedAt: -Infinity, incoming: null }
     process.session.server = { ...idleServer(), role: 'sync', ...asked }
-    push(scene.fromHub, i, registerNow(tables, scene))
+    push(tables, scene, place.fromHub + i, tidings(tables, scene))
   }
-  scene.processes[i] = interned.numberOf(tables.processes, process)
+  scene[place.process + i] = keep(tables, process)
 }
 
 /** Under which number a process asks to be let in: a new life has a new secret. */
-export function askerOf(scene: Scene, i: number): number {
-  return i + scene.processes.length
+export function askerOf({ members }: Tables, i: number): number {
+  return i + members
 }
 
 function enter(tables: Tables, scene: Scene, asker: number, inc: PeerId): void {
-  const i = asker % scene.processes.length
-  const newcomer = clone(processOf(tables, scene, i))
-  if (newcomer.session.me !== 0) return
+  const at = tables.place.process + (asker % tables.members)
+  const before = scene[at]!
+  if (tables.faces[before]!.me !== 0) return
+  tables.passed.joined = true
+  const known = memo.find(tables.entered, before, inc)
+  if (known !== null) {
+    scene[at] = known
+    return
+  }
+  const newcomer = clone(interned.valueOf(tables.processes, before))
   newcomer.session.me = inc
   newcomer.session.player = inc
-  scene.processes[i] = interned.numberOf(tables.processes, newcomer)
-  tables.passed.joined = true
+  scene[at] = memo.keep(tables.entered, before, inc, keep(tables, newcomer))
 }
 
 /** A link is lost with what it carried, and opened again. */
 export function relink(tables: Tables, scene: Scene, i: number, j: number): void {
-  const count = scene.processes.length
-  scene.left.relinks--
-  scene.links[i * count + j] = []
-  scene.links[j * count + i] = []
-  const [one, other] = [
-    processOf(tables, scene, i).session.me,
-    processOf(tables, scene, j).session.me,
-  ]
-  act(tables, scene, i, { kind: 'relinked', peer: other })
-  act(tables, scene, j, { kind: 'relinked', peer: one })
+  const { place, members } = tables
+  spend(tables, scene, 'relinks')
+  scene[place.link + i * members + j] = queues.EMPTY
+  scene[place.link + j * members + i] = queues.EMPTY
+  const [one, other] = [faceOf(tables, scene, i).me, faceOf(tables, scene, j).me]
+  act(tables, scene, i, inputOf(tables, { kind: 'relinked', peer: other }))
+  act(tables, scene, j, inputOf(tables, { kind: 'relinked', peer: one }))
 }

@@ -1,15 +1,22 @@
 /**
- * What a global state of the session's model is, and how the numbers in it are looked up.
+ * What a global state of the session's model is: a row of numbers, each of something that is kept
+ * once; and how they are looked up.
  */
 
 import type { PeerId } from '../../machine.ts'
 import type { Register, ToHub } from '../../directory/messages.ts'
 import * as register from '../../directory/register.ts'
 import type { Directory } from '../../directory/register.ts'
-import type { PeerMessage } from '../../session/messages.ts'
+import { serves } from '../../session/state.ts'
+import type { Session } from '../../session/state.ts'
+import type { Action } from '../../sim/checker.ts'
 import type { SessionBug } from '../twists.ts'
+import * as budgets from './budgets.ts'
 import * as interned from './interned.ts'
-import { type Process, SESSION_ID, type Told } from './processes.ts'
+import * as memo from './memo.ts'
+import { type Places, placesOf } from './places.ts'
+import { type Input, type Process, SESSION_ID } from './processes.ts'
+import * as queues from './queues.ts'
 
 /** How often each thing may happen that need not happen. */
 export interface Budgets {
@@ -52,18 +59,24 @@ export interface Scope extends Partial<Budgets> {
   claims?: readonly string[]
 }
 
-/** Everything at one instant; machines and messages by their numbers. */
-export interface Scene {
-  processes: number[]
-  up: boolean[]
-  directory: number
-  /** From process i to process j at i * members + j, oldest first. */
-  links: (readonly number[])[]
-  toHub: (readonly number[])[]
-  fromHub: (readonly number[])[]
-  left: Budgets
-  seen: Seen
-}
+/**
+ * Everything at one instant, by the places of its tables:
+ *
+ *   directory  the hub's directory
+ *   up         a bit for each process that runs
+ *   left       what may still happen
+ *   seen       what could be seen from outside so far
+ *   process    each process
+ *   toHub      for each process the queue of its requests to the hub
+ *   fromHub    for each process the queue of what it is told by the hub
+ *   link       from process i to process j at i * members + j, the queue of what it is sent
+ *
+ * Each is the number of what is kept once; a queue holds numbers of inputs, or of requests.
+ */
+export type Scene = Int32Array
+
+/** One step in it. */
+export type Step = Action<Scene>
 
 /** What could be seen from outside so far. */
 export interface Seen {
@@ -76,6 +89,13 @@ export interface Seen {
   /** A claim that was broken by what was told, and how. */
   broken: string
 }
+
+/** Something that is seen from outside, and what it says. */
+export type News =
+  | { kind: 'primary'; primary: PeerId }
+  | { kind: 'view'; mv: number; members: PeerId[] }
+  | { kind: 'done'; id: number; place: number; epoch: number }
+  | { kind: 'broken'; why: string }
 
 /** What happened at least once on some way; beside the states, which it need not tell apart. */
 export interface Passed {
@@ -91,45 +111,92 @@ export interface Passed {
 /** What a step of one process leads to. */
 export interface Outcome {
   process: number
-  sent: { to: PeerId; message: number }[]
+  /** Inputs of others, by number. */
+  sent: { to: PeerId; input: number }[]
+  /** Requests, by number. */
   hub: number[]
-  told: Told[]
+  told: ({ kind: 'joined'; asker: number; inc: PeerId } | { kind: 'news'; number: number })[]
+  passed: (keyof Passed)[]
+}
+
+/** What claims and steps ask of a process, read once. */
+export interface Face {
+  session: Session
+  me: PeerId
+  role: Session['server']['role']
+  epoch: number
+  serves: boolean
+  hasHub: boolean
+  done: readonly number[]
+  /** An operation that was done twice, or 0. */
+  doneTwice: number
 }
 
 /** The tables of one model. */
 export interface Tables {
   scope: Scope
+  members: number
+  place: Places<'directory' | 'up' | 'left' | 'seen' | 'process' | 'toHub' | 'fromHub' | 'link'>
   processes: interned.Interned<Process>
-  /** By process, then by input. */
-  outcomes: Map<string, Outcome>[]
-  directories: interned.Interned<Directory>
-  changes: Map<string, { directory: number; done: boolean }>
-  messages: interned.Interned<{ from: PeerId; message: PeerMessage }>
+  /** By process. */
+  faces: Face[]
+  inputs: interned.Interned<Input>
   requests: interned.Interned<ToHub>
+  queues: queues.Queues
+  /** By process and input. */
+  outcomes: memo.Memo<Outcome>
+  /** By process and the number that it is let in under. */
+  entered: memo.Memo<number>
+  directories: interned.Interned<Directory>
+  /** By directory, and request with who asks. */
+  changes: memo.Memo<{ directory: number; done: boolean }>
   registers: interned.Interned<Register>
   /** The register in each directory. */
   registerIn: number[]
+  /** By register: the input that tells of it. */
+  registerInputs: number[]
+  budgets: budgets.Budgets<keyof Budgets>
+  seen: interned.Interned<Seen>
+  news: interned.Interned<News>
+  /** By what was seen and the news. */
+  seenAfter: memo.Memo<number>
+  /** What a process may do of itself, by process and what is left; for each place of a process. */
+  choices: memo.Memo<readonly Step[]>[]
   passed: Passed
 }
 
 /** Tables with nothing in them. */
 export function createTables(scope: Scope): Tables {
+  const { members } = scope
+  const single = { directory: 1, up: 1, left: 1, seen: 1 }
+  const each = { process: members, toHub: members, fromHub: members, link: members * members }
   return {
     scope,
+    members,
+    place: placesOf({ ...single, ...each }),
     processes: interned.create(),
-    outcomes: [],
-    directories: interned.create(),
-    changes: new Map(),
-    messages: interned.create(),
+    faces: [],
+    inputs: interned.create(),
     requests: interned.create(),
+    queues: queues.create(),
+    outcomes: memo.create(),
+    entered: memo.create(),
+    directories: interned.create(),
+    changes: memo.create(),
     registers: interned.create(),
     registerIn: [],
+    registerInputs: [],
+    budgets: budgets.create(budgetsOf(scope)),
+    seen: interned.create(),
+    news: interned.create(),
+    seenAfter: memo.create(),
+    choices: Array.from({ length: members }, () => memo.create()),
     passed: nothing(),
   }
 }
 
-/** What a scope allows in all. */
-export function budgetsOf(scope: Scope): Budgets {
+// What a scope allows in all.
+function budgetsOf(scope: Scope): Budgets {
   return {
     operations: scope.operations ?? 0,
     resends: scope.resends ?? 0,
@@ -166,27 +233,65 @@ export function variantOf({ variant }: Scope): SessionBug | null {
   return variant === undefined || variant === 'keep-identity' ? null : variant
 }
 
+/** Keeps a process, which is not changed from now on. */
+export function keep(tables: Tables, process: Process): number {
+  const number = interned.numberOf(tables.processes, process)
+  tables.faces[number] ??= faceWith(process)
+  return number
+}
+
+function faceWith({ session, done }: Process): Face {
+  const { me, server, hub } = session
+  const { role, epoch } = server
+  const doneTwice = done.find((seq, at) => done.indexOf(seq) !== at) ?? 0
+  return { session, me, role, epoch, serves: serves(session), hasHub: hub.up, done, doneTwice }
+}
+
 /** Process i as it is; not to be changed. */
-export function processOf(tables: Tables, scene: Scene, i: number): Process {
-  return tables.processes.values[scene.processes[i]!]!
+export function faceOf({ faces, place }: Tables, scene: Scene, i: number): Face {
+  return faces[scene[place.process + i]!]!
+}
+
+/** Whether process i runs. */
+export function isUp({ place }: Tables, scene: Scene, i: number): boolean {
+  return ((scene[place.up]! >> i) & 1) === 1
 }
 
 /** Which process has that number as a member, or -1. */
 export function placeOf(tables: Tables, scene: Scene, inc: PeerId): number {
-  for (let i = 0; i < scene.processes.length; i++) {
-    if (processOf(tables, scene, i).session.me === inc) return i
-  }
+  for (let i = 0; i < tables.members; i++) if (faceOf(tables, scene, i).me === inc) return i
   return -1
+}
+
+/** What may still happen. */
+export function leftOf({ budgets: all, place }: Tables, scene: Scene): budgets.Left<keyof Budgets> {
+  return budgets.leftOf(all, scene[place.left]!)
+}
+
+/** Something happens that may not happen for ever. */
+export function spend({ budgets: all, place }: Tables, scene: Scene, name: keyof Budgets): void {
+  scene[place.left] = budgets.spend(all, scene[place.left]!, name)
+}
+
+/** What was seen so far. */
+export function seenOf({ seen, place }: Tables, scene: Scene): Seen {
+  return seen.values[scene[place.seen]!]!
 }
 
 /** The number of the register as it is. */
 export function registerNow(tables: Tables, scene: Scene): number {
-  const known = tables.registerIn[scene.directory]
+  const directory = scene[tables.place.directory]!
+  const known = tables.registerIn[directory]
   if (known !== undefined) return known
-  const row = register.find(interned.valueOf(tables.directories, scene.directory), SESSION_ID)
+  const row = register.find(interned.valueOf(tables.directories, directory), SESSION_ID)
   const number = interned.numberOf(tables.registers, row!.entry.register)
-  tables.registerIn[scene.directory] = number
+  tables.registerIn[directory] = number
   return number
+}
+
+/** The register as it is. */
+export function registered(tables: Tables, scene: Scene): Register {
+  return tables.registers.values[registerNow(tables, scene)]!
 }
 
 /** Whose operation it is, and its number there. Operations are counted from 1. */
@@ -203,17 +308,16 @@ export function operationOf(scope: Scope, client: PeerId, seq: number): number {
 
 /** How a trace names process i. */
 export function nameOf(tables: Tables, scene: Scene, i: number): string {
-  const { me } = processOf(tables, scene, i).session
+  const { me } = faceOf(tables, scene, i)
   return me === 0 ? 'a newcomer' : `${me}`
 }
 
 /** One line about a state. */
 export function show(tables: Tables, scene: Scene): string {
-  const { epoch, primary, backup } = interned.valueOf(tables.registers, registerNow(tables, scene))
-  const all = scene.processes.map((number, i) => {
-    const { session, done } = interned.valueOf(tables.processes, number)
-    const { role, epoch: own } = session.server
-    return `${session.me} ${scene.up[i] ? `${role}(${own})` : 'dead'} [${done.join(' ')}]`
+  const { epoch, primary, backup } = registered(tables, scene)
+  const all = Array.from({ length: tables.members }, (_, i) => {
+    const { me, role, epoch: own, done } = faceOf(tables, scene, i)
+    return `${me} ${isUp(tables, scene, i) ? `${role}(${own})` : 'dead'} [${done.join(' ')}]`
   })
   return `register (${epoch}, ${primary}, ${backup || 'nobody'}); ${all.join(' | ')}`
 }

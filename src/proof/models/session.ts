@@ -13,244 +13,318 @@
  */
 
 import { watched } from '../../session/server.ts'
-import { type ServerAs, serves } from '../../session/state.ts'
-import type { Action, Model } from '../../sim/checker.ts'
+import type { ServerAs } from '../../session/state.ts'
+import { labelOf, type Model } from '../../sim/checker.ts'
 import * as interned from './interned.ts'
+import * as memo from './memo.ts'
 import type { Input } from './processes.ts'
+import * as queues from './queues.ts'
 import { always, sometimes } from './session-claims.ts'
 import {
   act,
   arrive,
   askerOf,
   begin,
+  breakHub,
   crash,
-  hearRegister,
+  hearHub,
+  inputOf,
   mayVeto,
   push,
   reachHub,
   relink,
   restart,
   shift,
+  tidings,
   veto,
 } from './session-scene.ts'
 import {
   type Budgets,
   clientOf,
   createTables,
+  type Face,
+  faceOf,
+  isUp,
+  leftOf,
   nameOf,
   placeOf,
-  processOf,
-  registerNow,
+  registered,
   type Scene,
   type Scope,
   show,
+  spend,
+  type Step,
   type Tables,
 } from './session-tables.ts'
 
 /** A model of that scope. */
 export function createModel(scope: Scope): Model<Scene> {
   const tables = createTables(scope)
+  const network = networkOf(tables)
   const { claims } = scope
   const all = Object.entries(always(tables))
   return {
     name: scope.name,
     init: () => begin(tables),
-    actions: (scene) => actions(tables, scene),
+    actions: (scene) => actions(tables, network, scene),
     always: Object.fromEntries(claims ? all.filter(([name]) => claims.includes(name)) : all),
     sometimes: sometimes(tables),
-    canonical: flat,
-    copy: copyOf,
+    flat: tables.place.size,
     show: (scene) => show(tables, scene),
   }
 }
 
-// Queues and what was seen are replaced and never changed, so copies share them.
-function copyOf(scene: Scene): Scene {
-  const { processes, up, directory, links, toHub, fromHub, left, seen } = scene
+function actions(tables: Tables, network: Network, scene: Scene): Step[] {
+  const steps: Step[] = []
+  for (let i = 0; i < tables.members; i++) {
+    arrivals(tables, network, scene, i, steps)
+    if (isUp(tables, scene, i)) {
+      for (const step of choices(tables, scene, i)) steps.push(step)
+      amongOthers(tables, network, scene, i, steps)
+    } else if (leftOf(tables, scene).restarts > 0) steps.push(network.restarts[i]!)
+  }
+  return steps
+}
+
+/** The steps that are the same whatever is under way, by process or by link as a scene has them. */
+interface Network {
+  hub: Step[]
+  vetoes: Step[]
+  fromHub: Step[]
+  links: { arrives: Step; doubled: Step; lost: Step }[]
+  restarts: Step[]
+  /** By link: the first is asked by the second, which is no member. */
+  joins: Step[]
+  relinks: Step[]
+}
+
+function networkOf(tables: Tables): Network {
+  const { members } = tables
+  const each = <Made>(make: (i: number) => Made): Made[] =>
+    Array.from({ length: members }, (_, i) => make(i))
+  const pairs = <Made>(make: (i: number, j: number) => Made): Made[] =>
+    each((i) => each((j) => make(i, j))).flat()
+  const name = (scene: Scene, i: number): string => nameOf(tables, scene, i)
   return {
-    processes: processes.slice(),
-    up: up.slice(),
-    directory,
-    links: links.slice(),
-    toHub: toHub.slice(),
-    fromHub: fromHub.slice(),
-    left: { ...left },
-    seen,
+    hub: each((i) => ({
+      label: (scene) => `the hub hears ${requestOf(tables, scene, i)} of ${name(scene, i)}`,
+      next: (scene) => reachHub(tables, scene, i),
+    })),
+    vetoes: each((i) => ({
+      label: (scene) => `the hub asks the primary about ${name(scene, i)}: it lives`,
+      environment: true,
+      next: (scene) => veto(tables, scene, i),
+    })),
+    fromHub: each((i) => ({
+      label: (scene) => `${name(scene, i)} hears the register`,
+      next: (scene) => hearHub(tables, scene, i),
+    })),
+    links: pairs((from, to) => linkSteps(tables, from, to)),
+    restarts: each((i) => ({
+      label: (scene) => `${name(scene, i)} starts again`,
+      environment: true,
+      next: (scene) => restart(tables, scene, i),
+    })),
+    joins: pairs((primary, i) => ({
+      ...spending(tables, primary, 'joins', { kind: 'join', asker: askerOf(tables, i) }),
+      label: (scene) => `a newcomer asks ${name(scene, primary)}`,
+    })),
+    relinks: pairs((i, j) => ({
+      label: (scene) => `${name(scene, j)} and ${name(scene, i)} link anew`,
+      environment: true,
+      next: (scene) => relink(tables, scene, i, j),
+    })),
   }
 }
 
-// The same as the scene, in a form that costs less to hash.
-function flat({ processes, up, directory, links, toHub, fromHub, left, seen }: Scene): unknown[] {
-  const queues = [links, toHub, fromHub]
-  const { primaries, views, acknowledged, broken } = seen
-  const acks = acknowledged.map(({ place, epoch }) => place * 1_000 + epoch)
-  return [processes, up, directory, queues, Object.values(left), primaries, views, acks, broken]
+function requestOf({ requests, queues: all, place }: Tables, scene: Scene, i: number): string {
+  return interned.valueOf(requests, queues.first(all, scene[place.toHub + i]!)).kind
 }
 
-function* actions(tables: Tables, scene: Scene): Iterable<Action<Scene>> {
-  for (let i = 0; i < scene.processes.length; i++) {
-    yield* arrivals(tables, scene, i)
-    if (scene.up[i]) yield* ofProcess(tables, scene, i)
-    else yield* ofDead(tables, scene, i)
+function linkSteps(tables: Tables, from: number, to: number): Network['links'][number] {
+  const link = tables.place.link + from * tables.members + to
+  const what = (scene: Scene): string => {
+    const input = interned.valueOf(tables.inputs, queues.first(tables.queues, scene[link]!))
+    const { message } = input as Extract<Input, { kind: 'receive' }>
+    return `${message.kind} of ${nameOf(tables, scene, from)}`
   }
+  const arrives: Step = {
+    label: (scene) => `${nameOf(tables, scene, to)} gets ${what(scene)}`,
+    next: (scene) => arrive(tables, scene, from, to, true),
+  }
+  const doubled: Step = {
+    label: (scene) => `${labelOf(arrives, scene)}, which will come again`,
+    environment: true,
+    next: (scene) => {
+      spend(tables, scene, 'doubles')
+      arrive(tables, scene, from, to, false)
+    },
+  }
+  const lost: Step = {
+    label: (scene) => `the network loses ${what(scene)}`,
+    environment: true,
+    next: (scene) => {
+      spend(tables, scene, 'losses')
+      shift(tables, scene, link)
+    },
+  }
+  return { arrives, doubled, lost }
 }
 
-function* arrivals(tables: Tables, scene: Scene, to: number): Iterable<Action<Scene>> {
-  const count = scene.processes.length
-  if (scene.toHub[to]!.length > 0) {
-    const request = interned.valueOf(tables.requests, scene.toHub[to]![0]!)
-    const label = `the hub hears ${request.kind} of ${nameOf(tables, scene, to)}`
-    yield { label, next: (copy) => reachHub(tables, copy, to) }
-    if (scene.left.vetoes > 0 && mayVeto(tables, scene, to)) {
-      const asked = `the hub asks the primary about ${nameOf(tables, scene, to)}: it lives`
-      yield { label: asked, environment: true, next: (copy) => veto(copy, to) }
-    }
+function arrivals(tables: Tables, network: Network, scene: Scene, to: number, steps: Step[]): void {
+  const { place, members } = tables
+  const { vetoes, doubles, losses } = leftOf(tables, scene)
+  if (scene[place.toHub + to] !== queues.EMPTY) {
+    steps.push(network.hub[to]!)
+    if (vetoes > 0 && mayVeto(tables, scene, to)) steps.push(network.vetoes[to]!)
   }
-  if (!scene.up[to]) return
-  if (scene.fromHub[to]!.length > 0) {
-    const label = `${nameOf(tables, scene, to)} hears the register`
-    yield { label, next: (copy) => hearRegister(tables, copy, to) }
-  }
-  for (let from = 0; from < count; from++) {
-    const link = scene.links[from * count + to]!
-    if (link.length === 0) continue
-    const { message } = interned.valueOf(tables.messages, link[0]!)
-    const what = `${message.kind} of ${nameOf(tables, scene, from)}`
-    const label = `${nameOf(tables, scene, to)} gets ${what}`
-    yield { label, next: (copy) => arrive(tables, copy, from, to, true) }
-    if (scene.left.doubles > 0) {
-      const next = (copy: Scene): void => {
-        copy.left.doubles--
-        arrive(tables, copy, from, to, false)
-      }
-      yield { label: `${label}, which will come again`, environment: true, next }
-    }
-    if (scene.left.losses > 0) {
-      const next = (copy: Scene): void => {
-        copy.left.losses--
-        shift(copy.links, from * count + to)
-      }
-      yield { label: `the network loses ${what}`, environment: true, next }
-    }
+  if (!isUp(tables, scene, to)) return
+  if (scene[place.fromHub + to] !== queues.EMPTY) steps.push(network.fromHub[to]!)
+  for (let from = 0; from < members; from++) {
+    const link = from * members + to
+    if (scene[place.link + link] === queues.EMPTY) continue
+    const { arrives, doubled, lost } = network.links[link]!
+    steps.push(arrives)
+    if (doubles > 0) steps.push(doubled)
+    if (losses > 0) steps.push(lost)
   }
 }
 
-function* ofProcess(tables: Tables, scene: Scene, i: number): Iterable<Action<Scene>> {
-  const { session } = processOf(tables, scene, i)
+// What a process may do of itself follows from what it is and what is left.
+function choices(tables: Tables, scene: Scene, i: number): readonly Step[] {
+  const { place } = tables
+  const [process, left] = [scene[place.process + i]!, scene[place.left]!]
+  const known = memo.find(tables.choices[i]!, process, left)
+  return known ?? memo.keep(tables.choices[i]!, process, left, [...ofProcess(tables, scene, i)])
+}
+
+function* ofProcess(tables: Tables, scene: Scene, i: number): Iterable<Step> {
+  const face = faceOf(tables, scene, i)
+  const { session, me } = face
   const { server } = session
   const who = nameOf(tables, scene, i)
-  const { left } = scene
-  if (serves(session)) yield* ofPrimary(tables, scene, i)
+  const left = leftOf(tables, scene)
+  if (face.serves) yield* ofPrimary(tables, face, left, i)
   const peer = watched(session)
   if (left.suspicions > 0 && peer !== 0) {
-    yield spend(tables, i, 'suspicions', `${who} suspects ${peer}`, {
-      kind: 'suspect',
-      peer,
-    })
+    const suspects = spending(tables, i, 'suspicions', { kind: 'suspect', peer })
+    yield { label: `${who} suspects ${peer}`, ...suspects }
   }
   if (server.role === 'taking' && !server.attempt.sent) {
-    const next = (copy: Scene): void => act(tables, copy, i, { kind: 'heard' })
-    yield { label: `${who} hears ${server.primary} again`, next }
+    yield {
+      label: `${who} hears ${server.primary} again`,
+      next: doing(tables, i, { kind: 'heard' }),
+    }
   }
   if (left.crashes > 0) {
-    yield { label: `${who} crashes`, environment: true, next: (copy) => crash(copy, i) }
+    const next = (copy: Scene): void => crash(tables, copy, i)
+    yield { label: `${who} crashes`, environment: true, next }
   }
-  if (server.role === 'backedup') yield* handOver(tables, scene, i, server)
-  if (session.me === 0) yield* newcomer(tables, scene, i)
-  else yield* connections(tables, scene, i)
+  if (server.role === 'backedup') yield* handOver(tables, who, left, i, server)
+  if (me !== 0) yield* ofStream(tables, who, left, i, session.hub.up)
 }
 
-function* ofPrimary(tables: Tables, scene: Scene, i: number): Iterable<Action<Scene>> {
-  const { session } = processOf(tables, scene, i)
+type Left = ReturnType<typeof leftOf>
+
+function* ofPrimary(tables: Tables, { session, me }: Face, left: Left, i: number): Iterable<Step> {
   const { server } = session
-  const who = nameOf(tables, scene, i)
-  const { left } = scene
   const issued = (tables.scope.operations ?? 0) - left.operations
   for (let id = 1; id <= issued + 1; id++) {
     const isFresh = id > issued
     const budget = isFresh ? 'operations' : 'resends'
     if (left[budget] === 0) continue
-    const label = `operation ${id} reaches ${who}${isFresh ? '' : ' again'}`
-    yield spend(tables, i, budget, label, { kind: 'operation', ...clientOf(tables.scope, id), id })
+    const label = `operation ${id} reaches ${me}${isFresh ? '' : ' again'}`
+    const input = { kind: 'operation', ...clientOf(tables.scope, id), id } as const
+    yield { label, ...spending(tables, i, budget, input) }
   }
   for (const peer of server.published.keys()) {
-    if (peer === session.me) continue
+    if (peer === me) continue
     if (left.offers > 0 && server.role === 'alone') {
-      yield spend(tables, i, 'offers', `${who} asks ${peer} to be backup`, { kind: 'offer', peer })
+      const offers = spending(tables, i, 'offers', { kind: 'offer', peer })
+      yield { label: `${me} asks ${peer} to be backup`, ...offers }
     }
     if (left.removals > 0) {
-      yield spend(tables, i, 'removals', `${who} removes ${peer}`, { kind: 'remove', peer })
+      const removes = spending(tables, i, 'removals', { kind: 'remove', peer })
+      yield { label: `${me} removes ${peer}`, ...removes }
     }
   }
 }
 
 function* handOver(
   tables: Tables,
-  scene: Scene,
+  who: string,
+  left: Left,
   i: number,
   { handoverUntil }: ServerAs<'backedup'>,
-): Iterable<Action<Scene>> {
-  const who = nameOf(tables, scene, i)
+): Iterable<Step> {
   if (handoverUntil !== null) {
-    const next = (copy: Scene): void => act(tables, copy, i, { kind: 'keep-role' })
-    yield { label: `${who} keeps its role after all`, next }
-  } else if (scene.left.handovers > 0) {
-    yield spend(tables, i, 'handovers', `${who} hands over`, { kind: 'hand-over' })
+    yield {
+      label: `${who} keeps its role after all`,
+      next: doing(tables, i, { kind: 'keep-role' }),
+    }
+  } else if (left.handovers > 0) {
+    yield { label: `${who} hands over`, ...spending(tables, i, 'handovers', { kind: 'hand-over' }) }
   }
 }
 
-// A link or the stream to the hub is lost, and there again.
-function* connections(tables: Tables, scene: Scene, i: number): Iterable<Action<Scene>> {
-  const { session } = processOf(tables, scene, i)
-  const who = nameOf(tables, scene, i)
-  if (!session.hub.up) {
+// The stream to the hub is lost, and there again.
+function* ofStream(
+  tables: Tables,
+  who: string,
+  left: Left,
+  i: number,
+  isOpen: boolean,
+): Iterable<Step> {
+  if (!isOpen) {
+    const opens = doing(tables, i, { kind: 'hub', up: true })
     const next = (copy: Scene): void => {
-      act(tables, copy, i, { kind: 'hub', up: true })
-      push(copy.fromHub, i, registerNow(tables, copy))
+      opens(copy)
+      push(tables, copy, tables.place.fromHub + i, tidings(tables, copy))
     }
     yield { label: `${who} reaches the hub again`, next }
-  } else if (scene.left.breaks > 0) {
-    const next = (copy: Scene): void => {
-      copy.left.breaks--
-      copy.toHub[i] = []
-      copy.fromHub[i] = []
-      act(tables, copy, i, { kind: 'hub', up: false })
-    }
+  } else if (left.breaks > 0) {
+    const next = (copy: Scene): void => breakHub(tables, copy, i)
     yield { label: `the hub's stream to ${who} breaks`, environment: true, next }
   }
-  if (scene.left.relinks === 0) return
+}
+
+// What a process may do that others must be there for.
+function amongOthers(
+  tables: Tables,
+  network: Network,
+  scene: Scene,
+  i: number,
+  steps: Step[],
+): void {
+  const { joins, relinks } = leftOf(tables, scene)
+  if (faceOf(tables, scene, i).me === 0) {
+    const at = placeOf(tables, scene, registered(tables, scene).primary)
+    if (at < 0 || !isUp(tables, scene, at) || joins === 0) return
+    steps.push(network.joins[at * tables.members + i]!)
+    return
+  }
+  if (relinks === 0) return
   for (let j = 0; j < i; j++) {
-    if (!scene.up[j]) continue
-    const label = `${nameOf(tables, scene, j)} and ${who} link anew`
-    yield { label, environment: true, next: (copy) => relink(tables, copy, i, j) }
+    if (isUp(tables, scene, j)) steps.push(network.relinks[i * tables.members + j]!)
   }
 }
 
-function* newcomer(tables: Tables, scene: Scene, i: number): Iterable<Action<Scene>> {
-  const { primary } = interned.valueOf(tables.registers, registerNow(tables, scene))
-  const at = placeOf(tables, scene, primary)
-  if (at < 0 || !scene.up[at] || scene.left.joins === 0) return
-  const asker = askerOf(scene, i)
-  yield spend(tables, at, 'joins', `a newcomer asks ${primary}`, { kind: 'join', asker })
-}
-
-function* ofDead(tables: Tables, scene: Scene, i: number): Iterable<Action<Scene>> {
-  if (scene.left.restarts === 0) return
-  const label = `${nameOf(tables, scene, i)} starts again`
-  yield { label, environment: true, next: (copy) => restart(tables, copy, i) }
-}
-
-function spend(
+function spending(
   tables: Tables,
   i: number,
   budget: keyof Budgets,
-  label: string,
   input: Input,
-): Action<Scene> {
+): Pick<Step, 'environment' | 'next'> {
   const environment = budget !== 'operations' && budget !== 'offers' && budget !== 'joins'
+  const does = doing(tables, i, input)
   const next = (copy: Scene): void => {
-    copy.left[budget]--
-    act(tables, copy, i, input)
+    spend(tables, copy, budget)
+    does(copy)
   }
-  return { label, environment, next }
+  return { environment, next }
+}
+
+function doing(tables: Tables, i: number, input: Input): Step['next'] {
+  const number = inputOf(tables, input)
+  return (copy) => act(tables, copy, i, number)
 }

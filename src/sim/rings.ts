@@ -1,0 +1,103 @@
+/**
+ * How a search holds its states: those of the present ring, those of the next, and the copy to
+ * which an action is applied.
+ *
+ * States are plain data, or each an Int32Array of one length (`flat`). Flat ones stand in a row
+ * in two long arrays, one for each ring, and two more hold the state that is looked at and its
+ * copy, so nothing is made for a step and nothing is left to collect.
+ */
+
+import { clone } from './clone.ts'
+import { hash, hashNumbers } from './hash.ts'
+
+/** What of a model says how its states are told apart and copied. */
+interface Form<State> {
+  flat?: number
+  canonical?(state: State): unknown
+  copy?(state: State): State
+}
+
+/** The states of a search. */
+export interface Rings<State> {
+  /** The 53 bits by which a state is known. */
+  keyOf(state: State): number
+  /** A copy that may be changed; good until the next one is made. */
+  copyOf(state: State): State
+  /** Adds a state to the next ring. */
+  push(state: State): void
+  /** The next ring becomes the present one. @returns how many states are in it */
+  turn(): number
+  /** A state of the present ring, from 0, each once; good until the next is asked for. */
+  take(index: number): State
+}
+
+const STATES_FIRST = 1024
+
+/** Rings with nothing in them. */
+export function ringsOf<State>(model: Form<State>): Rings<State> {
+  if (model.flat === undefined) return ringsOfData(model)
+  // That the states are such arrays is what `flat` says.
+  return ringsOfNumbers(model.flat) as unknown as Rings<State>
+}
+
+function ringsOfData<State>(model: Form<State>): Rings<State> {
+  let present: State[] = []
+  let next: State[] = []
+  return {
+    keyOf: (state) => hash(model.canonical ? model.canonical(state) : state),
+    copyOf: (state) => (model.copy ? model.copy(state) : clone(state)),
+    push: (state) => void next.push(state),
+    turn: () => {
+      present = next
+      next = []
+      return present.length
+    },
+    take: (index) => {
+      const state = present[index]!
+      // What was looked at may be collected.
+      present[index] = undefined as State
+      return state
+    },
+  }
+}
+
+function ringsOfNumbers(telling: number): Rings<Int32Array> {
+  let [width, count] = [0, 0]
+  let [present, next] = [new Int32Array(0), new Int32Array(0)]
+  let [copied, taken] = [present, present]
+  return {
+    keyOf: (state) => hashNumbers(state, telling),
+    copyOf: (state) => {
+      for (let i = 0; i < width; i++) copied[i] = state[i]!
+      return copied
+    },
+    push: (state) => {
+      if (width === 0) {
+        width = state.length
+        copied = state.slice()
+        taken = state.slice()
+        next = new Int32Array(width * STATES_FIRST)
+      }
+      const at = width * count++
+      if (at === next.length) {
+        const grown = new Int32Array(at * 2)
+        grown.set(next)
+        next = grown
+      }
+      for (let i = 0; i < width; i++) next[at + i] = state[i]!
+    },
+    turn: () => {
+      const turned = count
+      const free = present.length > 0 ? present : new Int32Array(width * STATES_FIRST)
+      present = next
+      next = free
+      count = 0
+      return turned
+    },
+    take: (index) => {
+      const at = width * index
+      for (let i = 0; i < width; i++) taken[i] = present[at + i]!
+      return taken
+    },
+  }
+}
