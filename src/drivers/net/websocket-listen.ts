@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { HoldfastError } from '../../machine.ts'
-import type { Listening, Stream, StreamEvents } from '../../ports.ts'
+import type { Accept, Listening } from '../../ports.ts'
 import { acceptStreams } from './websocket-server.ts'
 
 /** Where to listen. */
@@ -19,7 +19,7 @@ export interface ListenOptions {
 /** Listens. @throws HoldfastError `port-taken` or `unreachable`, with the cure */
 export async function listenStreams(
   { port, host, path, origins = [] }: ListenOptions,
-  accept: (stream: Stream) => StreamEvents,
+  accept: Accept,
 ): Promise<Listening> {
   const server = createServer((_request, response) => response.writeHead(404).end())
   const streams = acceptStreams(server, { path, origins, accept })
