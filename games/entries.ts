@@ -1,6 +1,6 @@
 /** Sessions as the hub lists them. The list comes over the network: it is looked at first. */
 
-/** Most sessions that a lobby shows. */
+/** Most sessions of one page. */
 export const ENTRIES_MAX = 200
 
 /** One session. */
@@ -14,11 +14,23 @@ export interface Entry {
   epoch: number
 }
 
-/** What the hub sent, fullest first, without what is no entry; null if that is no list. */
+/** A page as the hub sent it, without what is no entry; null if that is no list. */
 export function readEntries(sent: unknown): Entry[] | null {
-  if (!Array.isArray(sent)) return null
-  const found = sent.slice(0, ENTRIES_MAX).filter(isEntry)
-  return found.toSorted((a, b) => b.players - a.players || (a.room < b.room ? -1 : 1))
+  return Array.isArray(sent) ? sent.slice(0, ENTRIES_MAX).filter(isEntry) : null
+}
+
+/** Pages as one list, fullest first; a room that moved from one to the next stands there once. */
+export function merged(pages: readonly (readonly Entry[])[]): Entry[] {
+  const found = new Map(pages.flat().map((entry) => [entry.session, entry]))
+  return [...found.values()].toSorted((a, b) => {
+    return b.players - a.players || (a.room < b.room ? -1 : 1)
+  })
+}
+
+/** Where the next page is, by the header `Link` of the one before; null if that was the last. */
+export function nextOf(link: string | null, url: URL): URL | null {
+  const [, query] = /^<(\?[^<>\s]*)>; rel="next"$/.exec(link ?? '') ?? []
+  return query === undefined ? null : new URL(query, url)
 }
 
 function isEntry(sent: unknown): sent is Entry {

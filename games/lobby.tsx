@@ -7,7 +7,7 @@
 import { type ComponentChild, render } from 'preact'
 import type { Entry } from './entries.ts'
 import { isLocal } from './links.ts'
-import { follow, type Known } from './listing.ts'
+import { follow, NOTHING } from './listing.ts'
 import {
   DotsPicture,
   MazewarPicture,
@@ -16,7 +16,7 @@ import {
   TeapotsPicture,
 } from './pictures.tsx'
 import { pageOf } from './pages.ts'
-import { NewRoom, Rooms, Trouble } from './room-list.tsx'
+import { More, NewRoom, Rooms, Trouble } from './room-list.tsx'
 
 interface Game {
   id: string
@@ -63,7 +63,7 @@ const GAMES: readonly Game[] = [
   },
 ]
 
-let known: Known = { entries: [], trouble: '', asked: false }
+let known = NOTHING
 
 function Lobby(): ComponentChild {
   const unlisted = known.entries.filter(({ game }) => !GAMES.some(({ id }) => id === game))
@@ -84,6 +84,7 @@ function Lobby(): ComponentChild {
         <RaceCard />
         {isLocal(location.href) && <Near />}
         {unlisted.length > 0 && <Others entries={unlisted} />}
+        <More known={known} more={() => more()} />
       </main>
     </>
   )
@@ -189,7 +190,7 @@ function show(): void {
   render(<Lobby />, document.querySelector('#page')!)
 }
 
-follow(new URL('./api/sessions', location.href), (now) => {
+const more = follow(new URL('./api/sessions', location.href), (now) => {
   known = now
   show()
 })

@@ -27,6 +27,16 @@ export function Trouble({ known }: { known: Known }): ComponentChild {
   )
 }
 
+/** The way to rooms that are not shown yet, where there are any. */
+export function More({ known, more }: { known: Known; more: () => void }): ComponentChild {
+  if (!known.more) return null
+  return (
+    <p class="more">
+      These are the fullest rooms. <button onClick={more}>Show more</button>
+    </p>
+  )
+}
+
 /** The rooms of a game. @param link  leads into one of them; null where no page is known */
 export function Rooms(props: {
   entries: readonly Entry[]

@@ -20,11 +20,16 @@ export function create(now: Millis, { max }: Rate): Bucket {
 }
 
 /** Takes so many tokens, all or nothing. @returns false if there were too few */
-export function take(bucket: Bucket, { max, perSecond }: Rate, now: Millis, cost: number): boolean {
+export function take(bucket: Bucket, rate: Rate, now: Millis, cost: number): boolean {
+  if (!has(bucket, rate, now, cost)) return false
+  bucket.left -= cost
+  return true
+}
+
+/** Whether so many tokens are there. */
+export function has(bucket: Bucket, { max, perSecond }: Rate, now: Millis, cost: number): boolean {
   const back = (Math.max(0, now - bucket.at) * perSecond) / 1000
   bucket.left = Math.min(max, bucket.left + back)
   bucket.at = now
-  if (bucket.left < cost) return false
-  bucket.left -= cost
-  return true
+  return bucket.left >= cost
 }

@@ -74,9 +74,34 @@ export interface Stream {
   send(bytes: Uint8Array): boolean
   /** Bytes that wait to be sent. */
   backlog(): number
-  /** Closes the stream; `closed` is not called for one's own close. */
-  close(): void
+  /**
+   * Closes the stream; `closed` is not called for one's own close. Where the stream can say why,
+   * the other side is told.
+   */
+  close(why?: Closing): void
 }
+
+/** Why a server closes a stream. */
+export interface Closing {
+  /**
+   * `refused`: to dial again is of no use as long as one does the same. `full`: later it may be.
+   */
+  kind: 'refused' | 'full'
+  /** In words, at most CLOSING_MAX bytes of ASCII. */
+  why: string
+}
+
+/** Longest reason of a close, in bytes (RFC 6455, 5.5). */
+export const CLOSING_MAX = 123
+
+/** What an acceptor knows of who opens a stream. */
+export interface Opening {
+  /** The IP address at its other end, or before trusted proxies. */
+  remote: string
+}
+
+/** Takes one side of a new stream. */
+export type Accept = (stream: Stream, opening: Opening) => StreamEvents
 
 /** What was found at an address that opens no stream, or closed one. */
 export interface Met {

@@ -13,7 +13,7 @@ import type { ServerSaid } from './words.ts'
 process.on('disconnect', () => process.exit())
 const hub = new HubServer(createNodeLoop(), createMemoryStore(), { curves: nodeCurves })
 const server = createServer()
-acceptStreams(server, { path: '/hub', accept: (stream) => hub.accept(stream) })
+acceptStreams(server, { path: '/hub', accept: (stream, opening) => hub.accept(stream, opening) })
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo
   process.send?.({ kind: 'serves', port } satisfies ServerSaid)

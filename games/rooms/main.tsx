@@ -6,11 +6,11 @@
 
 import { type ComponentChild, render } from 'preact'
 import type { Entry } from '../entries.ts'
-import { follow, type Known } from '../listing.ts'
-import { NewRoom, Rooms, Trouble } from '../room-list.tsx'
+import { follow, NOTHING } from '../listing.ts'
+import { More, NewRoom, Rooms, Trouble } from '../room-list.tsx'
 import { startFor, startsOf } from './starts.ts'
 
-let known: Known = { entries: [], trouble: '', asked: false }
+let known = NOTHING
 let starts: readonly string[] = []
 
 function Page(): ComponentChild {
@@ -37,6 +37,7 @@ function Page(): ComponentChild {
             <Rooms entries={astray} link={() => null} name={fullName} />
           </section>
         )}
+        <More known={known} more={() => more()} />
       </main>
     </>
   )
@@ -91,7 +92,7 @@ async function askStarts(): Promise<void> {
   show()
 }
 
-follow(new URL('../api/sessions', location.href), (now) => {
+const more = follow(new URL('../api/sessions', location.href), (now) => {
   known = now
   // Where the list of games could not be fetched, it is fetched again with the list of rooms.
   if (starts.length === 0) void askStarts().catch(() => {})

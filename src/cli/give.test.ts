@@ -45,7 +45,7 @@ async function open(own: Record<string, string | Buffer>, policy = 'open'): Prom
     shelves,
     health: () => ({ ok: true }),
     metrics: createMetrics(),
-    sessions: () => [],
+    sessions: () => ({ items: [], next: '' }),
     about: {},
   })
   return openServer({ host: '127.0.0.1', port: 0, option: '--port', origins: [] }, site)

@@ -11,6 +11,7 @@ import { countsText } from '../runtime/prometheus.ts'
 import { createMetrics } from './metrics.ts'
 import { readPages } from './pages.ts'
 import { siteOf, type SiteOptions } from './site.ts'
+import type { Page } from '../directory/state.ts'
 
 const outside = mkdtempSync(join(tmpdir(), 'holdfast-http-'))
 const folder = join(outside, 'pages')
@@ -38,12 +39,23 @@ afterEach(async () => {
 })
 afterAll(() => rmSync(outside, { recursive: true }))
 
+/** Of the game `a&b` there are two pages, of all others one. */
+function pageOf(game: string, after: string): Page {
+  const register = { epoch: 3, primary: 1, backup: 0 }
+  const entry = {
+    ...{ session: '1', game: game || 'duel', room: `behind ${after}`, register },
+    ...({ players: 2, playersMax: 4, standing: 'open', topology: 'star', terms: '' } as const),
+  }
+  const next = game === 'a&b' && after === '' ? '2.7' : ''
+  return { items: [{ entry, rank: 2, serial: 7 }], next }
+}
+
 async function open(options: Partial<Place & SiteOptions> = {}): Promise<HttpServer> {
   const site = {
     shelves: [{ find: readPages(folder, 'build them').find, policy: 'strict' }],
     health: () => ({ ok: true, sessions: 3 }),
     metrics: createMetrics(),
-    sessions: () => [{ name: 'duel' }],
+    sessions: (game: string, after: string) => pageOf(game, after),
     about: { demo: false },
   }
   const place = { host: '127.0.0.1', port: 0, option: '--port', origins: [] } as const
@@ -269,8 +281,19 @@ describe('/health and /metrics', () => {
   test('the sessions that the lobby lists are JSON, fresh each time', async () => {
     const { url } = await open()
     const response = await fetch(`${url}api/sessions`)
-    expect(await response.json()).toEqual([{ name: 'duel' }])
+    expect(await response.json()).toMatchObject([{ game: 'duel', players: 2, epoch: 3 }])
     expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.headers.get('link')).toBe(null)
+  })
+
+  test('the list of a game in pages: each says where the next one is (SE-8, SE-10)', async () => {
+    const { url } = await open()
+    const response = await fetch(`${url}api/sessions?game=a%26b`)
+    const [, next] = /^<(.+)>; rel="next"$/.exec(response.headers.get('link')!)!
+    expect(next).toBe('?game=a%26b&after=2.7')
+    const last = await fetch(new URL(next!, response.url))
+    expect(await last.json()).toMatchObject([{ game: 'a&b', room: 'behind 2.7' }])
+    expect(last.headers.get('link')).toBe(null)
   })
 
   test('a health check that throws is a 500 with nothing of the error', async () => {

@@ -10,6 +10,7 @@ import { createGate, type Refusal } from '../drivers/net/origins.ts'
 import { addressOf } from '../drivers/net/websocket-server.ts'
 import { HoldfastError } from '../machine.ts'
 import { fail, say } from './answers.ts'
+import { boundSockets, mayAsk, type Spending } from './spending.ts'
 
 /** How long a request may take to come in completely, in milliseconds. */
 const REQUEST_MS = 10_000
@@ -17,8 +18,6 @@ const REQUEST_MS = 10_000
 const IDLE_MS = 5_000
 /** How long answers under way may take when the server closes, in milliseconds. */
 const CLOSE_MS = 2_000
-/** Most TCP connections at a time; further ones are closed at once. */
-const SOCKETS_MAX = 16_384
 
 /** Where to listen. */
 export interface Place {
@@ -30,6 +29,8 @@ export interface Place {
   option: '--port' | '--metrics'
   /** The origins whose pages may ask beside the server's own; see origins.ts. */
   origins: readonly string[]
+  /** What strangers may cost; without it no address has limits of its own. */
+  spending?: Spending
 }
 
 /** Answers an admitted GET or HEAD; `path` is without the query. */
@@ -61,6 +62,7 @@ export interface HttpServer {
  */
 export async function openServer(place: Place, answer: Answer): Promise<HttpServer> {
   const gate = createGate(place.origins)
+  const { spending } = place
   const counters: HttpCounters = { wrongOrigin: 0, wrongHost: 0 }
   const server = http.createServer(
     {
@@ -70,6 +72,7 @@ export async function openServer(place: Place, answer: Answer): Promise<HttpServ
       connectionsCheckingInterval: 1000,
     },
     (request, response) => {
+      if (spending && !mayAsk(spending, request, response, 'requests', 1)) return
       const { origin } = request.headers
       const refusal = gate.refusal(request.headers, addressOf(server))
       if (refusal !== null) {
@@ -85,7 +88,7 @@ export async function openServer(place: Place, answer: Answer): Promise<HttpServ
         .catch(() => fail(response, 500))
     },
   )
-  server.maxConnections = SOCKETS_MAX
+  if (spending) boundSockets(server, spending)
   await listen(server, place)
   const { port } = server.address() as AddressInfo
   const url = `http://${visibleHost(place.host)}:${port}/`

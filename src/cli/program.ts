@@ -11,9 +11,9 @@ export async function runProgram(
   add: readonly ((cli: CAC) => void)[],
 ): Promise<void> {
   const cli = cac(name)
+  cli.help()
   for (const command of add) command(cli)
   cli.option('--debug', 'Show where an error came from')
-  cli.help()
   cli.version(versionHere())
   try {
     cli.parse(process.argv, { run: false })

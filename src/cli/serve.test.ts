@@ -71,3 +71,32 @@ test('one’s own game is served: its pages, its hub at a path, its rooms and no
 test('what is wrong with an option is said in a sentence (AP-15)', () => {
   expect(complaint('--pages', join(folder, 'gone'))).toMatch(/there is no folder of pages .*gone: /)
 })
+
+test('a hub with limits of its own refuses what is beyond, and says which in its metrics (SE-9)', async () => {
+  const file = join(folder, 'limits.json')
+  writeFileSync(file, JSON.stringify({ address: { streams: 2 } }))
+  const said = await serve('--limits', file, '--metrics', '0', '--trust-proxy', '127.0.0.1')
+  const [, url] = /^Holdfast serves (\S+)$/m.exec(said)!
+  const [, metrics] = /^Its figures are at (\S+)$/m.exec(said)!
+  const dial = async (from: string): Promise<[WebSocket, string]> => {
+    const headers = { 'X-Forwarded-For': from }
+    const stream = new WebSocket(`${url}hub`.replace('http', 'ws'), { headers })
+    await once(stream, 'open')
+    stream.send(Uint8Array.of(0, 1, 3))
+    const heard = await Promise.race([
+      once(stream, 'message').then(() => 'welcome'),
+      once(stream, 'close').then(([code, why]) => `${code} ${why}`),
+    ])
+    return [stream, heard]
+  }
+  const streams = [await dial('192.0.2.1'), await dial('192.0.2.1'), await dial('192.0.2.1')]
+  const full = '1013 limit address.streams: at most 2 streams at once'
+  expect(streams.map(([, heard]) => heard)).toEqual(['welcome', 'welcome', full])
+  expect((await dial('192.0.2.2'))[1]).toBe('welcome')
+  const text = await (await fetch(metrics!)).text()
+  expect(text).toContain('holdfast_refused_total{limit="address.streams"} 1\n')
+  expect(complaint('--limits', join(folder, 'none'))).toMatch(
+    /^holdfast: --limits \S+none cannot be/,
+  )
+  expect(complaint('--trust-proxy', 'nginx')).toMatch(/^holdfast: --trust-proxy has addresses, /)
+})

@@ -14,9 +14,13 @@ import { createNodeLoop } from '../drivers/net/loop-node.ts'
 import { type Conditions, format, parse } from '../faults/conditions.ts'
 import { HoldfastError } from '../machine.ts'
 import type { Datagrams, Loop } from '../ports.ts'
+import { create } from '../directory/budgets.ts'
+import type { Limits } from '../directory/limits.ts'
 import { HUB_VERSION } from '../directory/messages.ts'
+import type { Trust } from '../wire/ip.ts'
 import { plainLines } from '../wire/plain.ts'
-import { listOf, type MetricsPlace, metricsPlace, ORIGIN_HELP, type Word } from './given.ts'
+import { limitLines, limitsOf, listOf, type MetricsPlace, metricsPlace } from './given.ts'
+import { ORIGIN_HELP, TRUST_HELP, trustOf, type Word } from './given.ts'
 import { fail } from './answers.ts'
 import { type Answer, openServer } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -46,6 +50,10 @@ export interface ServeOptions {
   /** The folder of one's own pages; null for the games of the repository, if this is one. */
   pages: string | null
   policy: Policy
+  /** What an address, a stream, a room and the hub may cost. */
+  limits: Limits
+  /** Whose word of where a request comes from counts. */
+  trust: Trust
   /** Whether this is a demonstration, in which the games let any member kill the primary. */
   demo: boolean
 }
@@ -74,6 +82,8 @@ export function addServe(cli: CAC): void {
     .option('--path <path>', 'Where members connect', { default: '/hub' })
     .option('--games <names>', 'The only games that there may be rooms of, with commas')
     .option('--origin <origin>', `Pages of which other origin may come; ${ORIGIN_HELP}`)
+    .option('--trust-proxy <proxies>', `${TRUST_HELP}: whose X-Forwarded-For counts`)
+    .option('--limits <file>', 'What an address, a room and the hub may cost; JSON, see below')
     .option('--metrics <where>', 'Where /metrics is: a port (9100, 10.0.0.5:9100), here, off', {
       default: 'here',
     })
@@ -83,6 +93,11 @@ export function addServe(cli: CAC): void {
     .example('holdfast serve --pages dist --games duel')
     .example('holdfast serve --origin https://play.example.com --metrics 9100')
     .action((given: Given) => run(given))
+  cli.globalCommand.helpCallback = (sections) => {
+    if (cli.matchedCommandName !== 'serve') return
+    const title = 'Limits; a file {"address": {"streams": 64}} of --limits changes one'
+    sections.push({ title, body: limitLines() })
+  }
 }
 
 interface Given {
@@ -92,6 +107,8 @@ interface Given {
   origin?: Word | Word[]
   metrics: Word
   pages?: Word
+  trustProxy?: Word | Word[]
+  limits?: Word
   policy: Word
   path: Word
   games?: Word | Word[]
@@ -112,6 +129,8 @@ async function run(given: Given): Promise<void> {
     path: String(given.path),
     games: listOf(given.games),
     demo: given.demo === true,
+    limits: limitsOf(given.limits),
+    trust: trustOf(given.trustProxy),
   })
   console.log(`Holdfast serves ${serving.url}`)
   if (serving.metricsUrl !== null) console.log(`Its figures are at ${serving.metricsUrl}`)
@@ -148,24 +167,23 @@ async function opened(
   conditions: Conditions | null,
   closers: (() => void | Promise<void>)[],
 ): Promise<Omit<Serving, 'close'>> {
-  const { host, port, origins } = options
+  const { host, port, origins, trust, games } = options
+  const spending = { budgets: create(options.limits), trust }
   const metrics = createMetrics()
   const shelves = shelvesOf(options)
   const weather = conditions ? await weatherOf(createNodeLoop(), conditions) : undefined
   // The hub needs the server, and answers need the hub: no request comes before both are open.
   const site: { answer: Answer } = { answer: (_path, _request, response) => fail(response, 503) }
-  const http = await openServer({ host, port, option: '--port', origins }, (...asked) =>
-    site.answer(...asked),
-  )
+  const place = { host, port, option: '--port', origins, spending } as const
+  const http = await openServer(place, (...asked) => site.answer(...asked))
   closers.push(() => http.close())
-  const store = folderFor(options.data)
   const hub = openHub(
     {
-      ...{ server: http.server, store, origins, report, path: options.path },
-      ...(options.games.length > 0 && { games: options.games }),
+      ...{ server: http.server, origins, report, path: options.path },
+      ...{ store: folderFor(options.data), ...(games.length > 0 && { games }) },
     },
     // The games of the repository expect the hub there.
-    { weather, paths: options.pages === null ? ['/hub'] : [] },
+    { weather, ...spending, paths: options.pages === null ? ['/hub'] : [] },
   )
   closers.push(() => hub.close())
   metrics.add(() => hub.metrics())
@@ -176,7 +194,8 @@ async function opened(
     shelves: shelves.all,
     health: () => hub.health(),
     metrics: options.metrics === 'here' ? metrics : null,
-    sessions: () => hub.sessions(),
+    sessions: (game, after) => hub.page(game, after),
+    spending,
     about: { version: HUB_VERSION, demo: options.demo, starts: shelves.starts },
     reach: () => reachOf(host, http.port),
   })

@@ -3,6 +3,10 @@
  * pages to their hub.
  */
 
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { costOf, ROWS_PER_PART } from '../directory/listing.ts'
+import type { Page as ListPage } from '../directory/state.ts'
+import { listedSession } from '../runtime/hub/hub-figures.ts'
 import { isThisMachine } from '../drivers/net/origins.ts'
 import { fail, say, sayJson } from './answers.ts'
 import { give } from './give.ts'
@@ -10,6 +14,7 @@ import type { Answer } from './http.ts'
 import type { Metrics } from './metrics.ts'
 import type { Page, Pages, Redirect } from './pages.ts'
 import { type Policy, protect } from './policy.ts'
+import { mayAsk, type Spending } from './spending.ts'
 
 /** Pages that are sent with one policy. */
 export interface Shelf {
@@ -25,8 +30,10 @@ export interface SiteOptions {
   health: () => { ok: boolean }
   /** The content of `/metrics`; null if there is none. */
   metrics: Metrics | null
-  /** The content of `/api/sessions`: the sessions that the lobby lists. */
-  sessions: () => readonly object[]
+  /** A part of the content of `/api/sessions`: the sessions that the lobby lists. */
+  sessions: (game: string, after: string) => ListPage
+  /** What lists may cost strangers. */
+  spending?: Spending
   /** The content of `/api/hub`: data about the hub for its pages. */
   about: object
   /**
@@ -37,7 +44,7 @@ export interface SiteOptions {
 
 /** Answers requests for a hub and its pages. */
 export function siteOf(options: SiteOptions): Answer {
-  const { shelves, health, metrics, sessions, about, reach } = options
+  const { shelves, health, metrics, about, reach } = options
   return async (path, request, response) => {
     switch (path) {
       case '/health': {
@@ -45,7 +52,7 @@ export function siteOf(options: SiteOptions): Answer {
         return sayJson(response, now.ok ? 200 : 503, now)
       }
       case '/api/sessions':
-        return sayJson(response, 200, sessions())
+        return listRooms(options, request, response)
       case '/api/hub':
         return sayJson(response, 200, {
           ...about,
@@ -60,6 +67,30 @@ export function siteOf(options: SiteOptions): Answer {
       }
     }
   }
+}
+
+/** Text of pages, for as long as the hub keeps these. */
+const texts = new WeakMap<ListPage, string>()
+
+// Where there is more, the header says at which address (RFC 8288).
+function listRooms(
+  { sessions, spending }: SiteOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { searchParams: asked } = new URL(request.url ?? '', 'http://hub')
+  const game = asked.get('game') ?? ''
+  const page = sessions(game, asked.get('after') ?? '')
+  if (spending && !mayAsk(spending, request, response, 'lists', costOf(page, ROWS_PER_PART))) return
+  const text =
+    texts.get(page) ?? JSON.stringify(page.items.map(({ entry }) => listedSession(entry)))
+  texts.set(page, text)
+  if (page.next !== '') {
+    const query = new URLSearchParams({ ...(game !== '' && { game }), after: page.next })
+    response.setHeader('Link', `<?${query.toString()}>; rel="next"`)
+    response.setHeader('Access-Control-Expose-Headers', 'Link')
+  }
+  say(response, 200, 'application/json', text)
 }
 
 function look(

@@ -1,10 +1,14 @@
 /** Attaching: which stream speaks for which member of a session. */
 
 import type { Millis, PeerId } from '../machine.ts'
+import * as attendance from './attendance.ts'
 import * as challenge from './challenge.ts'
+import { speaks } from './crowding.ts'
 import { leaderOf } from './grants.ts'
 import type { ToHub } from './messages.ts'
+import * as refusals from './refusals.ts'
 import * as register from './register.ts'
+import { sit } from './seats.ts'
 import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
 import { refuse, removedKey, say, tell } from './state.ts'
 
@@ -20,13 +24,15 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
     const why = row ? `member ${inc} is not in session ${session}` : `no session ${session}`
     return refuse(connection, request, why, out)
   }
+  const full = sit(call, session)
+  if (full) return refusals.answer(call, request, full)
   standDown(call, session, inc)
   const members = hub.attached.get(session) ?? new Map<PeerId, number>()
   hub.attached.set(session, members)
   members.set(inc, connection)
-  from.session = session
-  from.inc = inc
+  speaks(call, from, session, inc)
   register.present(hub.directory, now, session, inc, true)
+  attendance.came(hub, now, session, from.account)
   const present = [...members.keys()]
   const { register: known } = row.entry
   const leader = leaderOf(hub, row, out)
@@ -42,20 +48,20 @@ function standDown(call: Call, session: string, inc: PeerId): void {
   const older = hub.attached.get(session)?.get(inc)
   const other = older === undefined || older === connection ? null : hub.connections.get(older)
   if (!other) return
-  other.session = ''
-  other.inc = 0
+  speaks(call, other, '', 0)
 }
 
 /** The stream speaks for nobody any more, and the other members of its session are notified. */
-export function detach({ hub, now, connection, from, out }: Call): void {
+export function detach(call: Call): void {
+  const { hub, now, connection, from, out } = call
   const { session, inc } = from
-  from.session = ''
-  from.inc = 0
+  speaks(call, from, '', 0)
   const members = hub.attached.get(session)
   if (inc === 0 || members?.get(inc) !== connection) return
   members.delete(inc)
   if (members.size === 0) hub.attached.delete(session)
   register.present(hub.directory, now, session, inc, false)
+  attendance.left(hub, now, session)
   challenge.present(hub.directory, now, session, inc, false, directoryOut(hub, out))
   tell(hub, session, { kind: 'present', session, inc, here: false }, out)
 }

@@ -11,34 +11,51 @@
  * a register that is about to change.
  */
 
-import * as bucket from '../bucket.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { DATAGRAM_MAX } from '../ports.ts'
 import { HUB_VERSION, type ToHub, toHub } from './messages.ts'
 import * as register from './register.ts'
 import { decode } from '../wire/layout.ts'
 import { readFrame } from '../wire/relay.ts'
-import * as allowance from './allowance.ts'
+import { placeOf } from '../wire/ip.ts'
+import * as attendance from './attendance.ts'
 import { attach, detach, setMembers, tellRemoved } from './attaching.ts'
+import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
+import * as crowding from './crowding.ts'
+import * as refusals from './refusals.ts'
+import { rise } from './seats.ts'
 import * as sessions from './sessions.ts'
-import { type Call, directoryOut, type Hub, type HubOut } from './state.ts'
+import { type Call, type Connection, directoryOut, type Hub, type HubOut } from './state.ts'
 import { refuse, removedKey, say } from './state.ts'
 
 export { create, type Hub, type HubOut } from './state.ts'
 
-/** A stream is open. */
-export function opened(hub: Hub, now: Millis, connection: number): void {
-  hub.mute.set(connection, now)
-  hub.connections.set(connection, {
+/** A stream is open, to that IP address; it is closed at once if there is no room for it. */
+export function opened(
+  hub: Hub,
+  now: Millis,
+  connection: number,
+  address: string,
+  out: HubOut,
+): void {
+  const from: Connection = {
     greeted: false,
     session: '',
     inc: 0,
     calls: '',
     created: 0,
-    allowance: bucket.create(now, allowance.MESSAGES),
-    relay: bucket.create(now, allowance.RELAY),
-  })
+    founded: new Set(),
+    account: budgets.accountOf(hub.budgets, now, placeOf(address)),
+    purse: {},
+    seat: '',
+    heardAt: now,
+    usedAt: now,
+    told: new Map(),
+  }
+  hub.mute.set(connection, now)
+  hub.connections.set(connection, from)
+  crowding.enter({ hub, now, connection, from, out })
 }
 
 /** A stream is gone: the other members of its session are notified (PEER_GONE). */
@@ -46,7 +63,12 @@ export function closed(hub: Hub, now: Millis, connection: number, out: HubOut): 
   const from = hub.connections.get(connection)
   hub.connections.delete(connection)
   hub.mute.delete(connection)
-  if (from) detach({ hub, now, connection, from, out })
+  if (from) {
+    rise(from)
+    crowding.leave(from, connection)
+    detach({ hub, now, connection, from, out })
+    attendance.founderGone(hub, now, from.founded, out)
+  }
   sessions.grantDue(hub, now, out)
 }
 
@@ -61,37 +83,44 @@ export function receive(
   const from = hub.connections.get(connection)
   if (!from) return
   const call = { hub, now, connection, from, out }
+  from.heardAt = now
   const frame = readFrame(bytes)
   if (frame?.kind === 'relay' && from.inc !== 0) return relay(call, frame.peer, frame.bytes)
   if (frame?.kind === 'knock' && from.inc !== 0 && frame.peer !== 0) {
     return answerCaller(call, frame.peer, frame.bytes)
   }
-  if (!allowance.spend(from.allowance, now, bytes.length, from.inc !== 0)) return flooded(call)
+  // What a stranger says at length costs more; its datagrams are paid for by bytes besides.
+  const isLong = from.inc === 0 && frame?.kind !== 'knock'
+  if (!refusals.spendMessage(call, isLong ? 1 + bytes.length / 1024 : 1)) return
   if (frame?.kind === 'knock' && from.greeted) return knock(call, frame.peer, frame.bytes)
   // The sender is a member that was removed a moment ago, or no member.
   if (frame?.kind === 'relay' && from.greeted) return void hub.counters.astray++
   const message = frame?.kind === 'message' ? decode(toHub, frame.bytes) : null
   if (!message || (!from.greeted && message.kind !== 'hello')) {
     hub.counters.malformed++
-    out.close(connection, 'malformed message')
+    out.close(connection, { kind: 'refused', why: 'malformed message' })
     return
   }
   answer(call, message)
 }
 
-function flooded({ hub, connection, out }: Call): void {
-  hub.counters.flooding++
-  out.close(connection, 'too many messages')
+// Datagrams may be lost: a member that sends too many loses some, and keeps its stream unless it
+// goes on.
+function mayRelay(call: Call, bytes: number): boolean {
+  const met =
+    refusals.spend(call, 'relayedPackets', 1) ?? refusals.spend(call, 'relayedBytes', bytes)
+  if (!met) return true
+  call.hub.counters.congested++
+  refusals.drop(call, met)
+  return false
 }
 
-function relay({ hub, now, from, out }: Call, to: PeerId, datagram: Uint8Array): void {
+function relay(call: Call, to: PeerId, datagram: Uint8Array): void {
+  const { hub, from, out } = call
+  if (!mayRelay(call, datagram.length)) return
   const known = hub.attached.get(from.session)?.get(to)
   const target = known ?? hub.removed.get(removedKey(from.session, to))?.connection
   if (target === undefined) return void hub.counters.astray++
-  // Datagrams may be lost: a member that sends too many loses some, and keeps its stream.
-  if (!allowance.spendRelay(from.relay, now, datagram.length)) {
-    return void hub.counters.congested++
-  }
   challenge.relayed(hub.directory, from.session, from.inc, to)
   hub.counters.relayed++
   hub.counters.relayedBytes += datagram.length
@@ -102,6 +131,9 @@ function relay({ hub, now, from, out }: Call, to: PeerId, datagram: Uint8Array):
 function knock(call: Call, to: number, datagram: Uint8Array): void {
   const { hub, connection, from, out } = call
   if (to !== 0 || datagram.length > DATAGRAM_MAX) return void hub.counters.astray++
+  from.usedAt = call.now
+  const met = refusals.spend(call, 'joins', datagram.length, from.calls)
+  if (met) return refusals.drop(call, met)
   const row = register.find(hub.directory, from.calls)
   const primary = row && hub.attached.get(from.calls)?.get(row.entry.register.primary)
   if (primary === undefined || primary === null) {
@@ -113,22 +145,23 @@ function knock(call: Call, to: number, datagram: Uint8Array): void {
 
 // The primary answers it.
 function answerCaller(call: Call, caller: number, datagram: Uint8Array): void {
-  const { hub, now, from, out } = call
+  const { hub, from, out } = call
   const { session, inc } = from
+  if (!mayRelay(call, datagram.length)) return
   const primary = register.find(hub.directory, session)?.entry.register.primary
   const isCaller = hub.connections.get(caller)?.calls === session
-  if (!allowance.spendRelay(from.relay, now, datagram.length)) hub.counters.congested++
-  else if (inc !== primary || !isCaller || datagram.length > DATAGRAM_MAX) hub.counters.astray++
+  if (inc !== primary || !isCaller || datagram.length > DATAGRAM_MAX) hub.counters.astray++
   else out.knock(caller, 0, datagram)
 }
 
 function answer(call: Call, message: ToHub): void {
   const { hub, now, connection, from, out } = call
+  if (message.kind !== 'hello' && message.kind !== 'ping') from.usedAt = now
   switch (message.kind) {
     case 'hello':
       return greet(call, message.version)
     case 'list':
-      return sessions.list(call, message) ? undefined : flooded(call)
+      return sessions.list(call, message)
     case 'get':
       return sessions.get(call, message)
     case 'add':
@@ -163,7 +196,10 @@ function greet({ hub, connection, from, out }: Call, version: number): void {
     say(connection, { kind: 'signs', key }, out)
     from.greeted = true
     hub.mute.delete(connection)
-  } else out.close(connection, `speaks version ${version}, this hub ${HUB_VERSION}`)
+  } else {
+    const why = `speaks version ${version}, this hub ${HUB_VERSION}`
+    out.close(connection, { kind: 'refused', why })
+  }
 }
 
 /** The disk has the records of these sessions as `recordOf` returned them last. */
@@ -199,12 +235,17 @@ function goOn(hub: Hub, now: Millis, session: string, out: HubOut): void {
 
 /** Asks the primaries whether they live, and closes streams that never sent HELLO. */
 export function wake(hub: Hub, now: Millis, out: HubOut): void {
+  const { hello } = hub.budgets.limits.stream
   for (const [connection, since] of hub.mute) {
-    if (now - since < allowance.HELLO_MS) break
+    if (now - since < hello) break
     hub.mute.delete(connection)
     hub.counters.mute++
-    out.close(connection, `no hello within ${allowance.HELLO_MS} ms`)
+    const from = hub.connections.get(connection)!
+    const met = budgets.refuse(hub.budgets, 'stream', 'hello')
+    refusals.close({ hub, now, connection, from, out }, met, 'refused')
   }
+  crowding.sweep({ hub, now, out })
+  attendance.sweep(hub, now, out)
   tellRemoved(hub, now, out)
   sessions.grantDue(hub, now, out)
   register.wake(hub.directory, now, directoryOut(hub, out))
@@ -213,8 +254,9 @@ export function wake(hub: Hub, now: Millis, out: HubOut): void {
 /** When `wake` is due. */
 export function deadline(hub: Hub): Millis {
   const [oldest] = hub.mute.values()
-  const muteAt = oldest === undefined ? Infinity : oldest + allowance.HELLO_MS
+  const { hello } = hub.budgets.limits.stream
+  const muteAt = oldest === undefined ? Infinity : oldest + hello
   const [gone] = hub.removed.values()
   const due = Math.min(register.deadline(hub.directory), challenge.deadline(hub.directory))
-  return Math.min(muteAt, gone?.until ?? Infinity, due)
+  return Math.min(muteAt, gone?.until ?? Infinity, due, hub.sweepAt)
 }

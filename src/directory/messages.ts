@@ -32,6 +32,8 @@ export const SESSION_ID_MAX = 32
 export const TERMS_MAX = 256
 /** Longest reason, in bytes. */
 export const REASON_MAX = 200
+/** Longest cursor of a list, in bytes. */
+export const CURSOR_MAX = 24
 /** Beginning of the reason with which a hub refuses a game that it does not have. */
 export const NO_GAME = 'no game '
 
@@ -40,6 +42,7 @@ export const hash = fixed(DIGEST_BYTES)
 const session = text(SESSION_ID_MAX)
 const name = text(NAME_MAX)
 const request = varint
+const cursor = text(CURSOR_MAX)
 
 const register = record({ epoch: varint, primary: varint, backup: varint })
 /** Who is primary and backup (0: nobody) of a session since its epoch. */
@@ -100,7 +103,8 @@ export function grantOf(said: Omit<ValueOf<typeof granted>, 'label'>): Uint8Arra
 /** From a member to the hub. `request` comes back in the answer. */
 export const toHub = message({
   hello: [1, record({ version: varint })],
-  list: [2, record({ request, game: name })],
+  /** `after` is where the page before ended, or empty. */
+  list: [2, record({ request, game: name, after: cursor })],
   get: [3, record({ request, session })],
   /** Creates the session unless one of this game and room exists and answers. */
   add: [
@@ -148,7 +152,8 @@ export const fromHub = message({
   /** `boot` differs after each start of the hub. Read by builds of all versions. */
   welcome: [1, record({ version: varint, boot: u32 })],
   entry: [2, record({ request, entry })],
-  last: [3, record({ request })],
+  /** `next` goes on with the list, and is empty at its end. */
+  last: [3, record({ request, next: cursor })],
   added: [4, record({ request, created: flag, entry, leader })],
   /** The answer to get and change (`request` not 0), or a changed register (`request` 0). */
   register: [5, record({ request, session, ok: flag, register, leader })],

@@ -72,6 +72,8 @@ export interface Row extends Kept {
   goneAt: Millis
   /** The change that the disk has yet to take. */
   pending: Pending | null
+  /** Whether lists have it. */
+  listed: boolean
 }
 
 /** All sessions of one directory. */
@@ -166,7 +168,8 @@ function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string
 // State that nobody needs after a restart.
 function lately(now: Millis): Omit<Row, keyof Kept> {
   const silent = { heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
-  return { present: new Set(), ...silent, askedAt: now, rttMs: null, pending: null }
+  const unknown = { present: new Set<PeerId>(), askedAt: now, rttMs: null, pending: null }
+  return { ...silent, ...unknown, listed: true }
 }
 
 /**
@@ -183,7 +186,7 @@ export function add(
   session: string,
   out: DirectoryOut,
 ): { created: boolean; row: Row } | null {
-  const known = inRoom(directory, wish).find((row) => !isDead(row, now))
+  const known = living(directory, now, wish)
   if (known) return { created: false, row: known }
   // A process that may not serve does not open a session.
   if (wish.playersMax === 0) return null
@@ -209,6 +212,15 @@ export function add(
   return { created: true, row }
 }
 
+/** The session of a room that somebody serves or will serve; null if `add` would make one. */
+export function living(
+  directory: Directory,
+  now: Millis,
+  place: Pick<Wish, 'game' | 'room'>,
+): Row | null {
+  return inRoom(directory, place).find((row) => !isDead(row, now)) ?? null
+}
+
 /** The sessions of a room, dead ones too. */
 export function inRoom(directory: Directory, place: Pick<Wish, 'game' | 'room'>): Row[] {
   const ids = directory.places.get(placesOf(place)[1]) ?? []
@@ -231,6 +243,18 @@ export function change(
   const { primary, backup, expect } = demand
   const next = demand.why === 'end' ? null : { epoch: expect + 1, primary, backup }
   propose(row, next, false, out)
+  return true
+}
+
+/** Ends a session that nobody wants any more. @returns false while a change of it waits */
+export function forget(
+  directory: Directory,
+  session: string,
+  out: Pick<DirectoryOut, 'record'>,
+): boolean {
+  const row = directory.rows.get(session)
+  if (!row || row.pending) return false
+  propose(row, null, false, out)
   return true
 }
 
@@ -334,18 +358,6 @@ function isHeir(register: Register, demand: Demand): boolean {
 function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
   if (!row.recovers || backup !== 0 || inc === row.entry.register.primary) return false
   return row.present.has(inc) && now - row.lastYes > RECOVER_MS
-}
-
-/** GET_ALL_SERVERS of one game, or of all games if the name is empty; at most `max`. */
-export function list(directory: Directory, game: string, max: number = SESSIONS_MAX): Entry[] {
-  const ids = game === '' ? directory.rows.keys() : (directory.places.get(`game ${game}`) ?? [])
-  const entries: Entry[] = []
-  for (const id of ids) {
-    const { entry, pending } = directory.rows.get(id)!
-    if (entries.length === max) break
-    if (!pending?.isNew) entries.push(entry)
-  }
-  return entries
 }
 
 /** GET_THIS_SERVER. */

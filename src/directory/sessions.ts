@@ -3,43 +3,30 @@
  * ADD_SERVER, CHANGE_SERVER, and the answer to a change once the disk has answered.
  */
 
-import * as bucket from '../bucket.ts'
 import { MEMBERS_MAX, type Millis } from '../machine.ts'
 import { type FromHub, NO_GAME, type ToHub } from './messages.ts'
 import * as register from './register.ts'
 import type { Challenge } from './takeovers.ts'
-import * as allowance from './allowance.ts'
+import * as attendance from './attendance.ts'
 import * as challenge from './challenge.ts'
+import type { Exceeded } from './budgets.ts'
+import * as budgets from './budgets.ts'
 import { detach } from './attaching.ts'
 import { leaderOf } from './grants.ts'
-import {
-  type Call,
-  type Connection,
-  directoryOut,
-  type Hub,
-  type HubOut,
-  refuse,
-  say,
-  tell,
-} from './state.ts'
+import * as listing from './listing.ts'
+import * as refusals from './refusals.ts'
+import { sit } from './seats.ts'
+import { type Call, directoryOut, type Hub, type HubOut, refuse, say, tell } from './state.ts'
 
-/** Longest answer to `list`. */
-export const LIST_MAX = 200
-
-/**
- * GET_ALL_SERVERS: one message for each session, ended by LAST_MESSAGE (T21).
- *
- * @returns false if the stream's allowance is too small for so long an answer
- */
-export function list(call: Call, message: ToHub & { kind: 'list' }): boolean {
-  const { hub, now, connection, from, out } = call
-  const { request } = message
-  const entries = register.list(hub.directory, message.game, LIST_MAX)
-  const cost = entries.length / allowance.ENTRIES_PER_MESSAGE
-  if (!bucket.take(from.allowance, allowance.MESSAGES, now, cost)) return false
-  for (const entry of entries) say(connection, { kind: 'entry', request, entry }, out)
-  say(connection, { kind: 'last', request }, out)
-  return true
+/** GET_ALL_SERVERS: one message for each session of a page, ended by LAST_MESSAGE (T21). */
+export function list(call: Call, message: ToHub & { kind: 'list' }): void {
+  const { hub, now, connection, out } = call
+  const { request, game, after } = message
+  const page = listing.page(hub, now, game, after)
+  const met = refusals.spend(call, 'lists', listing.costOf(page, listing.ENTRIES_PER_PART))
+  if (met) return refusals.answer(call, request, met)
+  for (const { entry } of page.items) say(connection, { kind: 'entry', request, entry }, out)
+  say(connection, { kind: 'last', request, next: page.next }, out)
 }
 
 /** GET_THIS_SERVER. */
@@ -86,39 +73,60 @@ export function add(call: Call, message: ToHub & { kind: 'add' }): void {
   const { request } = message
   // A process that looks for a session is in none: it was removed from its former one.
   detach(call)
-  const unfit = unfitWish(hub, from, message)
+  const unfit = unfitWish(hub, message)
   if (unfit) return refuse(connection, request, unfit, out)
   const onItsWay = register.inRoom(hub.directory, message).find(({ pending }) => pending)
   if (onItsWay) return wait(call, onItsWay.entry.session, message)
+  const isNew = message.playersMax > 0 && !register.living(hub.directory, now, message)
+  const met = isNew ? mayFound(call) : null
+  if (met) return refusals.answer(call, request, met)
   const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
   const added = register.add(hub.directory, now, message, id, directoryOut(hub, out))
   if (!added) {
-    const full = `this hub holds ${register.SESSIONS_MAX} sessions already`
-    return refuse(connection, request, message.playersMax === 0 ? 'nobody serves it' : full, out)
+    if (message.playersMax === 0) return refuse(connection, request, 'nobody serves it', out)
+    return refusals.answer(call, request, budgets.refuse(hub.budgets, 'hub', 'rooms'))
   }
   const { entry } = added.row
   if (!added.created) {
+    const full = sit(call, entry.session)
+    if (full) return refusals.answer(call, request, full)
     const leader = leaderOf(hub, added.row, out)
     from.calls = entry.session
     return say(connection, { kind: 'added', request, created: false, entry, leader }, out)
   }
   hub.created++
   from.created++
+  from.founded.add(id)
+  attendance.added(hub, now, id, from.account)
   hub.asked.set(id, { connection, request, kind: 'add' })
 }
 
-function unfitWish({ games }: Hub, from: Connection, wish: ToHub & { kind: 'add' }): string | null {
+// A room costs a place on disk, however short it lives.
+function mayFound(call: Call): Exceeded | null {
+  const { hub, now, from, out } = call
+  const { stream, address, hub: all } = hub.budgets.limits
+  if (from.created >= stream.registrations) {
+    return budgets.refuse(hub.budgets, 'stream', 'registrations')
+  }
+  if (from.account.rooms >= address.rooms) return budgets.refuse(hub.budgets, 'address', 'rooms')
+  if (hub.directory.rows.size >= all.rooms) {
+    // Whoever asks again finds the place of a session whose members are away for longest.
+    const absent = attendance.mostAbsent(hub, now)
+    if (absent !== null) register.forget(hub.directory, absent, directoryOut(hub, out))
+    return budgets.refuse(hub.budgets, 'hub', 'rooms')
+  }
+  return refusals.spend(call, 'registrations', 1)
+}
+
+function unfitWish({ games }: Hub, wish: ToHub & { kind: 'add' }): string | null {
   const { game, room, playersMax } = wish
   if (game === '' || room === '') return 'a session needs a game and a room'
   if (games && !games.has(game)) {
     return `${NO_GAME}"${game}" on this hub: it has ${[...games].join(', ')}`
   }
   // 0 asks for an existing session.
-  if (playersMax > MEMBERS_MAX) {
-    return `a session takes 1 to ${MEMBERS_MAX} players: ${playersMax}`
-  }
-  if (from.created < allowance.SESSIONS_PER_STREAM) return null
-  return `one stream creates ${allowance.SESSIONS_PER_STREAM} sessions at most`
+  if (playersMax <= MEMBERS_MAX) return null
+  return `a session takes 1 to ${MEMBERS_MAX} players: ${playersMax}`
 }
 
 /**
@@ -202,6 +210,8 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   const emit = (event: register.News): void => void news.push(event)
   if (!row || !register.kept(hub.directory, now, session, { emit })) return false
   challenge.settled(hub.directory, now, session)
+  if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
+  else attendance.endIfDue(hub, now, session, out)
   const asked = hub.asked.get(session)
   hub.asked.delete(session)
   if (asked?.kind === 'add') {
@@ -223,12 +233,16 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
 export function unkept(hub: Hub, session: string, why: string, out: HubOut): boolean {
   if (!register.unkept(hub.directory, session)) return false
   hub.counters.unkept++
+  if (!hub.directory.rows.has(session)) attendance.ended(hub, session)
   const asked = hub.asked.get(session)
   hub.asked.delete(session)
   if (!asked) return true
   const from = hub.connections.get(asked.connection)
   // A process that asks again until there is room has created nothing so far.
-  if (asked.kind === 'add' && from) from.created--
+  if (asked.kind === 'add' && from) {
+    from.created--
+    budgets.giveBack(hub.budgets, from.account, 'registrations', 1)
+  }
   refuse(asked.connection, asked.request, why, out)
   return true
 }

@@ -1,8 +1,18 @@
 /** The state of the hub, its sink, and how it sends messages. */
 
-import type { Bucket } from '../bucket.ts'
 import type { Millis, PeerId } from '../machine.ts'
-import { type FromHub, fromHub, type Leader, REASON_MAX, type ToHub } from './messages.ts'
+import type { Closing } from '../ports.ts'
+import * as budgets from './budgets.ts'
+import type { Account, Budgets, Purse } from './budgets.ts'
+import { defaults } from './limits.ts'
+import {
+  type Entry,
+  type FromHub,
+  fromHub,
+  type Leader,
+  REASON_MAX,
+  type ToHub,
+} from './messages.ts'
 import * as register from './register.ts'
 import { encode } from '../wire/layout.ts'
 import { frameMessage } from '../wire/relay.ts'
@@ -18,9 +28,19 @@ export interface Connection {
   calls: string
   /** Sessions that the process created. */
   created: number
-  allowance: Bucket
-  /** For relayed datagrams, in bytes. */
-  relay: Bucket
+  /** Of them, those whose disk or founder has still to come. */
+  founded: Set<string>
+  /** Of its address. */
+  account: Account
+  /** What it has left to spend itself. */
+  purse: Purse
+  /** The session in which it has a seat, or ''. */
+  seat: string
+  /** When it sent anything, and when it asked for something last. */
+  heardAt: Millis
+  usedAt: Millis
+  /** When it was told last of a limit, by code. */
+  told: Map<string, Millis>
 }
 
 /** The whole state of the hub. */
@@ -50,7 +70,61 @@ export interface Hub {
   waiting: Map<string, Waiting[]>
   /** Counts sessions that were created since the start. */
   created: number
+  budgets: Budgets
+  /** By session: who was there, and when. */
+  attendance: Map<string, Attendance>
+  /** Counts sessions that were known since the start. */
+  serials: number
+  listing: Listing
+  /** When a stranger may have been silent for too long; Infinity if there is none. */
+  sweepAt: Millis
+  /** Not sooner than this sessions without members are looked for. */
+  absentAt: Millis
   counters: HubCounters
+}
+
+/** When a session was attended, and by whom it was opened. */
+export interface Attendance {
+  /** Each session has a larger number than those before. */
+  readonly serial: number
+  /** The address that opened it, '' while that is not known. */
+  founder: string
+  /** Whether a member was attached at all. */
+  attended: boolean
+  /** Since when members are attached; null if none is. */
+  since: Millis | null
+  /** Since when none is. */
+  awayAt: Millis
+  /** How long members were attached before. */
+  total: Millis
+  /** When it ends, if nobody comes. */
+  until: Millis
+}
+
+/** The rooms as lists have them. */
+export interface Listing {
+  /** When they were looked at last. */
+  madeAt: Millis
+  /** By game, '' for all of them, in the order of lists. */
+  games: Map<string, Item[]>
+  /** Pages that were asked for since, by game and cursor. */
+  pages: Map<string, Page>
+}
+
+/** One room in a list. */
+export interface Item {
+  entry: Entry
+  /** Players, or -1 where nobody answers. */
+  rank: number
+  /** Of those of one rank the older one comes first. */
+  serial: number
+}
+
+/** A part of a list. */
+export interface Page {
+  items: readonly Item[]
+  /** Where the next one begins; '' if this is the last. */
+  next: string
 }
 
 /** A message of a stream: when it came, and where answers go. */
@@ -112,6 +186,8 @@ export interface HubCounters {
   unkept: number
   /** Streams that were closed because their message made the hub's code throw. */
   thrown: number
+  /** Sessions that ended because their members stayed away. */
+  abandoned: number
 }
 
 /** The sink of the hub. */
@@ -125,7 +201,7 @@ export interface HubOut {
   sign(message: Uint8Array): Uint8Array
   /** The record of this session must be written: `record`, then `kept` or `unkept`. */
   record(session: string): void
-  close(connection: number, why: string): void
+  close(connection: number, closing: Closing): void
 }
 
 /**
@@ -139,6 +215,7 @@ export function create(
   boot: number,
   key: Uint8Array,
   games: ReadonlySet<string> | null = null,
+  spent: Budgets = budgets.create(defaults()),
 ): Hub {
   return {
     games,
@@ -153,21 +230,32 @@ export function create(
     asked: new Map(),
     waiting: new Map(),
     created: 0,
-    counters: {
-      relayed: 0,
-      relayedBytes: 0,
-      astray: 0,
-      congested: 0,
-      malformed: 0,
-      forged: 0,
-      flooding: 0,
-      mute: 0,
-      changes: 0,
-      conflicts: 0,
-      vetoes: 0,
-      unkept: 0,
-      thrown: 0,
-    },
+    budgets: spent,
+    attendance: new Map(),
+    serials: 0,
+    listing: { madeAt: -Infinity, games: new Map(), pages: new Map() },
+    sweepAt: Infinity,
+    absentAt: now,
+    counters: noCounts(),
+  }
+}
+
+function noCounts(): HubCounters {
+  return {
+    relayed: 0,
+    relayedBytes: 0,
+    astray: 0,
+    congested: 0,
+    malformed: 0,
+    forged: 0,
+    flooding: 0,
+    mute: 0,
+    changes: 0,
+    conflicts: 0,
+    vetoes: 0,
+    unkept: 0,
+    thrown: 0,
+    abandoned: 0,
   }
 }
 

@@ -11,10 +11,19 @@ import { createMemoryStore } from '../drivers/store/memory.ts'
 import { openSqliteStore } from '../drivers/store/sqlite.ts'
 import { badValue, type Millis, NAME_MAX } from '../machine.ts'
 import type { Loop, Store } from '../ports.ts'
-import { list } from '../directory/register.ts'
+import type { Trust } from '../wire/ip.ts'
+import { type Budgets, create as budgetsOf } from '../directory/budgets.ts'
+import { all, page } from '../directory/listing.ts'
+import type { Page } from '../directory/state.ts'
 import { shown } from '../wire/fields.ts'
-import { figuresText, type HubFigures, type ListedSession } from '../runtime/hub/hub-figures.ts'
+import {
+  figuresText,
+  type HubFigures,
+  listedSession,
+  type ListedSession,
+} from '../runtime/hub/hub-figures.ts'
 import { type HubHealth, HubServer, type Report, type Weather } from '../runtime/hub/hub-server.ts'
+import { type HubLimits, readLimits, readTrust } from '../runtime/hub/given-limits.ts'
 import { checkFunction, checkOptions } from '../runtime/options.ts'
 
 /** Options of `hub()`: where it keeps its register, who may come, what it listens to. */
@@ -38,6 +47,17 @@ export interface HubOptions {
    * from this server itself; `*` for all. A proxy in front makes another origin of it: name that.
    */
   origins?: readonly string[]
+  /**
+   * What an address, a stream, a room and the hub may cost, where that is other than the defaults,
+   * as `{ address: { streams: 64 } }`; docs/deploy.md has the table.
+   */
+  limits?: HubLimits
+  /**
+   * Behind proxies: how many there are, or their addresses and ranges, such as `['10.0.0.0/8']`.
+   * The address of a stream is then what they say in `X-Forwarded-For`. Default 0: nobody's word
+   * counts.
+   */
+  trustProxy?: number | readonly string[]
   /** Hears of an error in the hub itself, which costs one stream. Default: a process warning. */
   report?: Report
 }
@@ -69,11 +89,16 @@ export interface InnerOptions {
   /** More paths than `path`. */
   paths?: readonly string[]
   weather?: Weather | undefined
+  /** What is spent already, and by what limits. */
+  budgets?: Budgets
+  /** Whose word of an address counts. */
+  trust?: Trust
   /** How many TCP connections may wait; a server of somebody else sees to that itself. */
   waitingMax?: StreamServerOptions['waitingMax']
 }
 
-const OPTIONS = ['server', 'path', 'games', 'store', 'origins', 'report'] as const
+const OPTIONS = ['server', 'path', 'games', 'store', 'origins'] as const
+const MORE = ['limits', 'trustProxy', 'report'] as const
 
 /**
  * Opens a hub on a server, whether that listens already or not.
@@ -81,17 +106,25 @@ const OPTIONS = ['server', 'path', 'games', 'store', 'origins', 'report'] as con
  * @throws HoldfastError `bad-value` or `store`, with what to do
  */
 export function hub(options: HubOptions): HubHandle {
-  checkOptions('hub', options, OPTIONS)
+  checkOptions('hub', options, [...OPTIONS, ...MORE])
   return openHub(options, { waitingMax: 0 })
 }
 
+/** A hub as our own program has it. */
+export interface InnerHub extends HubHandle {
+  /** A part of the list of rooms, at most a second old; see listing.ts. */
+  page(game: string, after: string): Page
+}
+
 /** Opens one. @throws HoldfastError `bad-value` or `store` */
-export function openHub(options: HubOptions, inner: InnerOptions): HubHandle {
+export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
   const { server, path = '/hub', games, origins = [], report: tell = report } = options
   checkServer('server', server)
   const paths = [path, ...(inner.paths ?? [])].map(checkPath)
   checkFunction('report', tell)
   const allowed = games === undefined ? null : checkGames(games)
+  const limits = readLimits('limits', options.limits ?? {})
+  const trust = inner.trust ?? readTrust('trustProxy', options.trustProxy)
   const loop = createNodeLoop()
   const store = openStore(options.store)
   try {
@@ -100,17 +133,34 @@ export function openHub(options: HubOptions, inner: InnerOptions): HubHandle {
       games: allowed,
       report: tell,
       weather: inner.weather,
+      budgets: inner.budgets ?? budgetsOf(limits),
     })
     const streams = acceptStreams(server, {
       path: paths,
       origins: checkTexts('origins', origins),
       ...(inner.waitingMax !== undefined && { waitingMax: inner.waitingMax }),
-      accept: (stream) => hubServer.accept(stream),
+      // The hub itself knows which stream goes when there are too many.
+      connectionsMax: Infinity,
+      trust,
+      untrusted: once(() => tell(new Error(UNTRUSTED), 'a proxy')),
+      accept: (stream, opening) => hubServer.accept(stream, opening),
     })
     return new OpenHub(path, loop, { server, hubServer, streams, store })
   } catch (error) {
     store.close()
     throw error
+  }
+}
+
+const UNTRUSTED =
+  'requests say that they came through a proxy; without --trust-proxy (trustProxy) all that come ' +
+  'through it share what one address may cost'
+
+function once(run: () => void): () => void {
+  let done = false
+  return () => {
+    if (!done) run()
+    done = true
   }
 }
 
@@ -136,7 +186,7 @@ interface Parts {
   store: Store
 }
 
-class OpenHub implements HubHandle {
+class OpenHub implements InnerHub {
   readonly path: string
   readonly #loop: Loop
   readonly #startedAt: Millis
@@ -169,6 +219,7 @@ class OpenHub implements HubHandle {
       members: [...attached.values()].reduce((sum, members) => sum + members.size, 0),
       diskOk: hubServer.health().ok,
       hub: { ...counters },
+      refused: { ...hubServer.hub.budgets.refused },
       door: { ...streams.counters },
     }
   }
@@ -178,15 +229,11 @@ class OpenHub implements HubHandle {
   }
 
   sessions(game: string = ''): ListedSession[] {
-    return list(this.#parts.hubServer.hub.directory, game).map((entry) => ({
-      session: entry.session,
-      game: entry.game,
-      room: entry.room,
-      players: entry.players,
-      playersMax: entry.playersMax,
-      standing: entry.standing,
-      epoch: entry.register.epoch,
-    }))
+    return all(this.#parts.hubServer.hub.directory, game).map(listedSession)
+  }
+
+  page(game: string, after: string): Page {
+    return page(this.#parts.hubServer.hub, this.#loop.now(), game, after)
   }
 
   [ASYNC_DISPOSE](): Promise<void> {

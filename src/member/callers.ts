@@ -6,6 +6,7 @@
 
 import * as link from '../link/link.ts'
 import type { Millis } from '../machine.ts'
+import { isKnocking } from '../seal/addresses.ts'
 import { pointOf, type PeerKey, type Request, type Verdict } from '../seal/state.ts'
 import { join, otherVersion } from '../session/membership.ts'
 import { claimOf, type Joined, joinedLayout, joinLayout } from '../session/messages.ts'
@@ -23,31 +24,41 @@ import { type Caller, type CurveJob, ENTRANCE_CHANNEL, type Runtime } from './st
 
 /** Most callers at once; one more takes the place of the oldest that has no link. */
 export const CALLERS_MAX = 64
+/**
+ * Most of them by one stream at the hub, with members that have no other way yet; one more takes
+ * the place of the oldest of these that has no link.
+ */
+export const CALLERS_PER_STREAM = 3
 /** A caller that does not become a member is forgotten after this. */
 export const CALLER_MS: Millis = 10_000
 
 /** Somebody with a link key, which it has shown, asks for membership. */
-export function admit(run: Runtime, { peer: key, join: blob }: Request): Verdict {
+export function admit(run: Runtime, { peer: key, address, join: blob }: Request): Verdict {
   const { member, now } = run
   if (!takes(member.session) || member.session.leaving) return 'denied'
-  if (!makeRoom(run, key)) {
+  if (!makeRoom(run, key, address)) {
     member.counters.unchecked++
     return 'later'
   }
   const peer = peers.blank(run, key, false)
   const number = member.nextCaller++
-  const caller = { peer, number, join: blob!, until: now + CALLER_MS }
+  const caller = { peer, address, number, join: blob!, until: now + CALLER_MS }
   member.callers.set(key, caller)
   member.dueAt = Math.min(member.dueAt, caller.until)
   return null
 }
 
 // One that asks anew takes its own place.
-function makeRoom(run: Runtime, key: PeerKey): boolean {
-  const { callers } = run.member
+function makeRoom(run: Runtime, key: PeerKey, address: string): boolean {
+  const { callers, peers: members } = run.member
   callers.delete(key)
-  if (callers.size < CALLERS_MAX) return true
-  const waiting = [...callers.values()].find(({ peer }) => peer.link === null)
+  const same = [...callers.values()].filter((caller) => caller.address === address)
+  // A member that never attached goes by the number of a caller until it is removed.
+  const ghosts = [...members.values()].filter(({ path }) => path === address).length
+  const isCrowd = isKnocking(address) && same.length + ghosts >= CALLERS_PER_STREAM
+  if (!isCrowd && callers.size < CALLERS_MAX) return true
+  const others = isCrowd ? same : [...callers.values()]
+  const waiting = others.find(({ peer }) => peer.link === null)
   if (waiting) drop(run, waiting)
   return waiting !== undefined
 }

@@ -104,6 +104,8 @@ export interface Peer {
 /** At a primary, a process that is no member yet: it has a link before it has a number. */
 export interface Caller {
   peer: Peer
+  /** Where its handshake came from: the number of its stream at the hub. */
+  address: string
   /** By this number the session answers it. */
   number: number
   /** The JOIN that came in its handshake. */

@@ -60,7 +60,7 @@ export function world(options: WorldOptions): SessionWorld {
   sim.node('hub', (node) => {
     const started = new HubServer(node.loop, node.store, { curves: toyCurves })
     hub = started
-    node.listen(HUB_URL, (stream) => started.accept(stream))
+    node.listen(HUB_URL, (stream, opening) => started.accept(stream, opening))
   })
   return {
     ...sim,

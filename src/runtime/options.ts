@@ -18,10 +18,15 @@ export function checkOptions(what: string, given: unknown, known: readonly strin
   }
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue
-    const meant = known.find((other) => distance(name, other) <= 2)
-    const cure = meant ? `did you mean "${meant}"?` : `it takes ${known.join(', ')}`
+    const meant = nearest(name, known)
+    const cure = meant !== null ? `did you mean "${meant}"?` : `it takes ${known.join(', ')}`
     throw badValue(`${what} takes no option "${name}": ${cure}`)
   }
+}
+
+/** The name that was meant by one that is not known; null if none is near. */
+export function nearest(name: string, known: readonly string[]): string | null {
+  return known.find((other) => distance(name, other) <= 2) ?? null
 }
 
 /** Refuses a value that is not one of some words. @throws HoldfastError code `bad-value` */

@@ -21,6 +21,8 @@ import type { Entry } from './timeline.ts'
 /** One machine with at most one process. */
 export interface Machine {
   readonly name: string
+  /** Its IP address, as streams show it. */
+  readonly address: string
   /** Rises with each crash. */
   life: number
   /** Its process lives. */
@@ -48,11 +50,12 @@ const CLOCK_START_MAX: Millis = 1_000_000
 const AHEAD = 2 ** 50
 
 /** A machine that is off. */
-export function create(ground: Ground, name: string): Machine {
+export function create(ground: Ground, name: string, address: string): Machine {
   const chance = prng.fork(prng.create(ground.seed), name)
   const clock = { shown: 0, since: 0, factor: 1 }
   return {
     name,
+    address,
     life: 0,
     running: false,
     powered: false,

@@ -12,7 +12,7 @@
 import { HoldfastError } from '../machine.ts'
 import type { Millis } from '../machine.ts'
 import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../ports.ts'
-import type { Met, Stream, StreamEvents } from '../ports.ts'
+import type { Accept, Met, Stream, StreamEvents } from '../ports.ts'
 import { content, note } from './ground.ts'
 import type { Ground } from './ground.ts'
 import type { Machine } from './machines.ts'
@@ -26,9 +26,6 @@ export const BREAK_MS: Millis = 10_000
 const RETRY_MS: Millis = 200
 /** The systems on both sides hold so many bytes before `backlog` shows any. */
 const SYSTEM_BUFFER: number = 64 * 1024
-
-/** Takes one side of a new stream. */
-export type Accept = (stream: Stream) => StreamEvents
 
 /** All streams of one simulation. */
 export interface Streams {
@@ -197,7 +194,7 @@ function knock(streams: Streams, end: End, since: Millis): void {
   end.other = far
   note(ground, machine.name, `<- ${end.machine.name}  a stream opens at ${end.url}`)
   push(streams, far, 'open', EMPTY)
-  far.events = accept(streamOf(streams, far))
+  far.events = accept(streamOf(streams, far), { remote: end.machine.address })
   // Messages that `accept` itself sent, or its close, are in the queue behind the opening.
   if ((far as { state: End['state'] }).state === 'open') far.events.opened()
 }

@@ -20,7 +20,7 @@ import * as schedule from '../faults/schedule.ts'
 import type { Fault, Schedule } from '../faults/schedule.ts'
 import { HoldfastError, assert } from '../machine.ts'
 import type { Millis } from '../machine.ts'
-import type { Connect, Loop, OpenDatagrams, Store } from '../ports.ts'
+import type { Accept, Connect, Loop, OpenDatagrams, Store } from '../ports.ts'
 import * as datagrams from './datagrams.ts'
 import * as ground from './ground.ts'
 import type { Counters } from './ground.ts'
@@ -28,7 +28,6 @@ import * as machines from './machines.ts'
 import type { Machine } from './machines.ts'
 import * as paths from './paths.ts'
 import * as streams from './streams.ts'
-import type { Accept } from './streams.ts'
 import * as timeline from './timeline.ts'
 import type { Entry } from './timeline.ts'
 
@@ -42,6 +41,11 @@ export interface WorldOptions {
   slackMs?: Millis
   /** Lines of the transcript that are kept; by default LINES_MAX, 0 for none. */
   linesMax?: number
+  /**
+   * The IP address of a node, as those see it who accept its streams: nodes with the same one are
+   * behind one router. By default each has its own.
+   */
+  addressOf?: (name: string) => string
   /** Describes the content of bytes, for the transcript. */
   describe?: (bytes: Uint8Array) => string
 }
@@ -157,10 +161,15 @@ export function createWorld(options: WorldOptions): World {
     boots: new Map(),
     present: new Map(),
     slackMs,
+    addressOf: options.addressOf ?? null,
     atOnce: 0,
     lastAt: -1,
   }
   return { ...timeOf(scene), ...nodesOf(scene), ...faultsOf(scene) }
+}
+
+function addressOf({ addressOf: given, machines: { size } }: Scene, name: string): string {
+  return given?.(name) ?? `10.0.${(size >> 8) & 0xff}.${size & 0xff}`
 }
 
 interface Scene {
@@ -173,6 +182,7 @@ interface Scene {
   /** The ports of the present or last life of each node. */
   readonly present: Map<string, SimNode>
   readonly slackMs: Millis
+  readonly addressOf: ((name: string) => string) | null
   /** Events at the present instant. */
   atOnce: number
   lastAt: Millis
@@ -228,7 +238,7 @@ function nodesOf(scene: Scene): Nodes {
           `a node's name has no space and none of : * | "${name}"`,
         )
       }
-      scene.machines.set(name, machines.create(scene.ground, name))
+      scene.machines.set(name, machines.create(scene.ground, name, addressOf(scene, name)))
       if (boot) scene.boots.set(name, boot)
       return begin(scene, name)
     },

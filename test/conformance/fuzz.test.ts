@@ -48,12 +48,15 @@ async function startPlace(): Promise<Place> {
     shelves: [],
     health: () => ({ ok: true }),
     metrics: createMetrics(),
-    sessions: () => [],
+    sessions: () => ({ items: [], next: '' }),
     about: {},
   })
   const place = { host: '127.0.0.1', port: 0, option: '--port', origins: [] } as const
   const http = await openServer(place, site)
-  const streams = acceptStreams(http.server, { path: '/hub', accept: (one) => hub.accept(one) })
+  const streams = acceptStreams(http.server, {
+    path: '/hub',
+    accept: (one, opening) => hub.accept(one, opening),
+  })
   const close = async (): Promise<void> => {
     streams.close()
     await http.close()

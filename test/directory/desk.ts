@@ -1,5 +1,6 @@
 /** Processes at a hub, by hand: each stream says what the test says, and keeps what it hears. */
 
+import { create as budgetsOf } from '../../src/directory/budgets.ts'
 import * as hub from '../../src/directory/hub.ts'
 import type { Hub, HubOut } from '../../src/directory/hub.ts'
 import {
@@ -13,7 +14,8 @@ import {
   toHub,
 } from '../../src/directory/messages.ts'
 import { recordOf, restore } from '../../src/directory/register.ts'
-import { KEY_BYTES } from '../../src/ports.ts'
+import { type Closing, KEY_BYTES } from '../../src/ports.ts'
+import { type HubLimits, readLimits } from '../../src/runtime/hub/given-limits.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
@@ -67,7 +69,7 @@ export class Desk {
   readonly closed = new Map<number, string>()
   readonly relayed: { to: number; from: number; bytes: Uint8Array }[] = []
   readonly knocked: { to: number; caller: number; bytes: Uint8Array }[] = []
-  hub: Hub = hub.create(0, 1, HUB_KEY)
+  hub: Hub
   /** Sessions whose records the disk has not taken yet. */
   readonly owed = new Set<string>()
   /** Whether what is said is on disk before the next word; else `write` does it. */
@@ -76,24 +78,41 @@ export class Desk {
   recovers = false
   ear: Ear | null = null
   #count = 0
+  /** How each stream was closed. */
+  readonly closings = new Map<number, Closing>()
   readonly #out: HubOut = {
     send: (connection, bytes) => this.#hear(connection, bytes),
     relay: (to, from, bytes) => void this.relayed.push({ to, from, bytes: bytes.slice() }),
     knock: (to, caller, bytes) => void this.knocked.push({ to, caller, bytes: bytes.slice() }),
     sign: (message) => toyCurves.sign(SEED, message),
     record: (session) => void this.owed.add(session),
-    close: (connection, why) => {
+    close: (connection, closing) => {
+      const { why } = closing
       this.ear?.closed(connection, why)
+      this.closings.set(connection, closing)
       this.closed.set(connection, why)
+      hub.closed(this.hub, this.now, connection, this.#out)
     },
   }
 
-  /** A new stream that has said hello. */
-  open(): number {
+  /** @param limits  other than the defaults */
+  constructor(limits: HubLimits = {}) {
+    this.hub = hub.create(0, 1, HUB_KEY, null, budgetsOf(readLimits('limits', limits)))
+  }
+
+  /** A new stream that has said hello; without an address it has one of its own. */
+  open(address?: string): number {
+    const connection = this.dial(address)
+    if (!this.closed.has(connection)) this.say(connection, { kind: 'hello', version: HUB_VERSION })
+    return connection
+  }
+
+  /** A new stream that says nothing. */
+  dial(address?: string): number {
     const connection = ++this.#count
     this.heard.set(connection, [])
-    hub.opened(this.hub, this.now, connection)
-    this.say(connection, { kind: 'hello', version: HUB_VERSION })
+    const own = `10.9.${connection >> 8}.${connection & 0xff}`
+    hub.opened(this.hub, this.now, connection, address ?? own, this.#out)
     return connection
   }
 
@@ -151,13 +170,14 @@ export class Desk {
 
   /** SIGKILL and a start from disk: all streams are gone. */
   restart(): void {
-    this.hub = hub.create(this.now, this.hub.boot + 1, HUB_KEY)
+    const { limits } = this.hub.budgets
+    this.hub = hub.create(this.now, this.hub.boot + 1, HUB_KEY, null, budgetsOf(limits))
     for (const bytes of this.disk.values()) restore(this.hub.directory, this.now, bytes)
   }
 
   /** A session of process 1 with more members, attached. @returns its id and the streams */
-  session(members: number, room = 'main'): { id: string; streams: number[] } {
-    const streams = Array.from({ length: members }, () => this.open())
+  session(members: number, room = 'main', address?: string): { id: string; streams: number[] } {
+    const streams = Array.from({ length: members }, () => this.open(address))
     const [added] = this.add(streams[0]!, room)
     const id = added?.kind === 'added' ? added.entry.session : ''
     this.attach(streams[0]!, id, 1)

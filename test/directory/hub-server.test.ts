@@ -30,7 +30,7 @@ class Caller implements Stream {
   readonly #events: StreamEvents
 
   constructor(server: HubServer) {
-    this.#events = server.accept(this)
+    this.#events = server.accept(this, { remote: '192.0.2.7' })
     this.#events.opened()
     this.say({ kind: 'hello', version: HUB_VERSION })
   }

@@ -2,7 +2,7 @@
 // Method: the hub's machine with streams by hand and a disk that is a Map.
 import { describe, expect, test } from 'vitest'
 import type { Why } from '../../src/directory/messages.ts'
-import { LIST_MAX } from '../../src/directory/sessions.ts'
+import { LIST_MAX } from '../../src/directory/listing.ts'
 import { add, ASK_MS, kept, RECOVER_MS, recordOf } from '../../src/directory/register.ts'
 import { Desk, leaderOf, listed, proof } from './desk.ts'
 
@@ -50,10 +50,10 @@ describe('the directory', () => {
     const { id } = desk.session(2, 'a')
     desk.session(1, 'b')
     const stranger = desk.open()
-    const answers = desk.say(stranger, { kind: 'list', request: 5, game: 'g' })
+    const answers = desk.say(stranger, { kind: 'list', request: 5, game: 'g', after: '' })
     expect(answers.map((answer) => answer.kind)).toEqual(['entry', 'entry', 'last'])
-    expect(desk.say(stranger, { kind: 'list', request: 6, game: 'other' })).toEqual([
-      { kind: 'last', request: 6 },
+    expect(desk.say(stranger, { kind: 'list', request: 6, game: 'other', after: '' })).toEqual([
+      { kind: 'last', request: 6, next: '' },
     ])
     expect(desk.say(stranger, { kind: 'get', request: 7, session: id })).toMatchObject([
       { kind: 'register', request: 7, ok: true, register: { epoch: 1, primary: 1, backup: 0 } },
@@ -388,7 +388,9 @@ describe('a disk that takes its time, or nothing', () => {
     desk.atOnce = false
     const [one, two] = [desk.open(), desk.open()]
     for (const stream of [one, two]) desk.say(stream, { kind: 'add', request: 1, ...WISH })
-    expect(desk.say(two, { kind: 'list', request: 2, game: 'g' })).toMatchObject([{ kind: 'last' }])
+    expect(desk.say(two, { kind: 'list', request: 2, game: 'g', after: '' })).toMatchObject([
+      { kind: 'last' },
+    ])
     desk.write()
     const answers = [one, two].map((stream) => desk.heard.get(stream)!.at(-1))
     expect(answers).toMatchObject([{ created: true }, { created: false }])
@@ -447,9 +449,9 @@ test('T19: the list ends after so many sessions, and says that it ended (PR-2)',
     recordOf(desk.hub.directory, `s${n}`)
     kept(desk.hub.directory, 0, `s${n}`, out)
   }
-  const answers = desk.say(desk.open(), { kind: 'list', request: 5, game: 'g' })
+  const answers = desk.say(desk.open(), { kind: 'list', request: 5, game: 'g', after: '' })
   expect(answers.filter(({ kind }) => kind === 'entry')).toHaveLength(LIST_MAX)
-  expect(answers.at(-1)).toEqual({ kind: 'last', request: 5 })
+  expect(answers.at(-1)).toEqual({ kind: 'last', request: 5, next: `1.${LIST_MAX}` })
 })
 
 test('PEER_GONE: the end of a stream that a newer one replaced is no news of its member (PR-2)', () => {

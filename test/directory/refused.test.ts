@@ -37,7 +37,7 @@ test('T20: who may not serve hears that nobody does, who may that the hub is ful
   for (let i = 0; i < register.SESSIONS_MAX; i++) {
     register.add(desk.hub.directory, 0, { ...WISH, room: `${i}` }, `${i}`, out)
   }
-  const why = `this hub holds ${register.SESSIONS_MAX} sessions already`
+  const why = 'limit hub.rooms: at most 10,000 rooms'
   expect(ask(desk, {})).toEqual([{ kind: 'refused', request: 3, why }])
   expect(ask(desk, { playersMax: 0 })).toEqual(nobody)
 })

@@ -55,7 +55,7 @@ describe('the directory', () => {
     const stream = w.sim.node('stranger').connect(HUB_URL, {
       opened: () => {
         say({ kind: 'hello', version: HUB_VERSION })
-        say({ kind: 'list', request: 1, game: 'duel' })
+        say({ kind: 'list', request: 1, game: 'duel', after: '' })
       },
       message: (bytes) => {
         const frame = readFrame(bytes)

@@ -53,6 +53,48 @@ function rowOf(ada: Session, name: string): Member {
   return ada.member!.session.client.view.members.find((one) => one.name === name)!
 }
 
+describe('one stream', () => {
+  const claimed = ({ ada }: Room): number => ada.members.length
+
+  test('brings in three as long as they do not attach; each further one has to wait (SE-13)', async () => {
+    const here = await room()
+    const { w, ada, id, eve } = here
+    for (let who = 1; who <= 12; who++) {
+      eve.becomes(who)
+      const seed = new Uint8Array(32).fill(100 + who)
+      const key = toyCurves.signer(seed) as Uint8Array
+      const wish = wishOf(here, { key, name: `Eve ${who}` })
+      const signature = toyCurves.sign(seed, claimOf(id, wish)) as Uint8Array
+      eve.ask(encode(joinLayout, { ...wish, signature }))
+      await w.run(200)
+    }
+    expect(eve.words()).toEqual(['joined', 'joined', 'joined'])
+    expect(claimed(here)).toBe(2 + 3)
+    expect(ada.member!.counters.unchecked).toBeGreaterThanOrEqual(9)
+    // Somebody else is let in meanwhile.
+    await w.join({ game: 'garden', name: 'Linus' })
+    // Who never attaches is removed, and then the stream may bring others.
+    await w.runUntil(() => claimed(here) === 3, 30_000)
+    expect(claimed(here)).toBe(3)
+  })
+
+  test('that asks and never answers takes no seat and nobody else’s place: of 100 three wait (SE-13)', async () => {
+    const here = await room()
+    const { w, ada, id, eve } = here
+    for (let who = 1; who <= 100; who++) {
+      eve.becomes(who)
+      eve.ask(signed(id, wishOf(here, { link: eve.point })))
+      // It is somebody else before the answer comes, so the link of before never stands.
+      eve.becomes(200)
+      await w.run(15)
+      expect(ada.member!.callers.size).toBeLessThanOrEqual(3)
+    }
+    expect(claimed(here)).toBe(2)
+    await w.join({ game: 'garden', name: 'Linus' })
+    expect(claimed(here)).toBe(3)
+  })
+})
+
 describe('a JOIN', () => {
   test('T14: that its player signed is answered', async () => {
     const here = await room()

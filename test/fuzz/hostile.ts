@@ -283,7 +283,7 @@ function asked(chaos: Prng, known: Knowledge, session: string): ToHub {
     case 0:
       return { kind: 'hello', version: chance(chaos, 0.9) ? HUB_VERSION : n() }
     case 1:
-      return { kind: 'list', request, game }
+      return { kind: 'list', request, game, after: anyText(chaos, known).slice(0, 6) }
     case 2:
       return { kind: 'get', request, session }
     case 3: {

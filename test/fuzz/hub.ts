@@ -24,6 +24,13 @@ const SECRETS = GOOD.map((inc) => new Uint8Array(16).fill(inc))
 const BAD_MAX = 16
 const LINK = new Uint8Array(32).fill(9)
 
+/** Where the good ones are, and one in eight of the others. */
+const HOME = '192.0.2.1'
+/** Whence strangers come. */
+const ADDRESSES = Array.from({ length: 7 }, (_none, at) => {
+  return at < 4 ? `198.51.100.${at}` : `2001:db8:0:${at}::${at}`
+})
+
 /** A hub with its streams. */
 export interface Desk {
   hub: hub.Hub
@@ -68,7 +75,7 @@ export function desk(seed: number): Desk {
   }
   made.out = outOf(made)
   for (const stream of GOOD) {
-    hub.opened(made.hub, 0, stream)
+    hub.opened(made.hub, 0, stream, HOME, made.out)
     say(made, stream, { kind: 'hello', version: HUB_VERSION })
   }
   const [one, two] = SECRETS.map((secret) => digest(proofOf(secret, 'register')))
@@ -158,7 +165,8 @@ export function last<Kind extends FromHub['kind']>(
 export function open(made: Desk): number {
   const stream = made.nextStream++
   made.bad.add(stream)
-  hub.opened(made.hub, made.now, stream)
+  const address = pick(made.chaos, [HOME, ...ADDRESSES])
+  hub.opened(made.hub, made.now, stream, address, made.out)
   return stream
 }
 
@@ -168,8 +176,10 @@ export function storm(made: Desk, messages: number): void {
   for (let i = 0; i < messages; i++) {
     made.now += 1
     if (made.bad.size < BAD_MAX) greet(made, open(made))
+    // An address may not open streams for ever.
+    if (made.bad.size === 0) continue
     const stream = pick(chaos, [...made.bad])
-    if (chance(chaos, 0.002)) made.out.close(stream, 'gone')
+    if (chance(chaos, 0.002)) made.out.close(stream, { kind: 'refused', why: 'gone' })
     else if (below(chaos, 20) === 0) greet(made, stream)
     else hub.receive(made.hub, made.now, stream, hubBytes(chaos, made.known), made.out)
     if (hub.deadline(made.hub) <= made.now) hub.wake(made.hub, made.now, made.out)
@@ -218,8 +228,31 @@ export function complaints(made: Desk): string[] {
   claim(made.hub.connections.size === streams, `streams ${made.hub.connections.size}`)
   claim(made.hub.mute.size <= made.bad.size, `mute ${made.hub.mute.size}`)
   claim(made.hub.directory.rows.size <= 10_000, `sessions ${made.hub.directory.rows.size}`)
+  accounts(made, claim)
   knock(made, claim)
   return found
+}
+
+// What is known of addresses is what their streams and rooms come to.
+function accounts({ hub: own }: Desk, claim: (holds: boolean, what: string) => void): void {
+  const { connections, attendance, attached, directory, budgets } = own
+  const streams = [...connections.values()]
+  for (const account of budgets.accounts.values()) {
+    const mine = streams.filter((stream) => stream.account === account)
+    const { place } = account
+    claim(account.streams.size === mine.length, `${place}: ${account.streams.size} streams`)
+    const speaking = mine.filter(({ inc }) => inc !== 0).length
+    claim(account.speaking === speaking, `${place}: ${account.speaking} of ${speaking} speak`)
+    const seats = [...account.seats.values()].reduce((sum, count) => sum + count, 0)
+    const taken = mine.filter(({ seat }) => seat !== '').length
+    claim(seats === taken, `${place}: ${seats} of ${taken} seats`)
+    const rooms = [...attendance.values()].filter(({ founder }) => founder === place).length
+    claim(account.rooms === rooms, `${place}: ${account.rooms} of ${rooms} rooms`)
+  }
+  const known = [...attendance.keys()].filter((session) => !directory.rows.has(session))
+  claim(known.length === 0, `${known.length} sessions are attended and not there`)
+  const here = [...attendance].filter(([, { since }]) => since !== null).map(([session]) => session)
+  claim(here.toSorted().join() === [...attached.keys()].toSorted().join(), 'who is attended')
 }
 
 // All that a restart must not change: how a session answers lately is learned anew.
@@ -236,7 +269,7 @@ function knock(made: Desk, claim: (holds: boolean, what: string) => void): void 
   const stream = made.nextStream++
   const told: FromHub[] = []
   made.told.set(stream, told)
-  hub.opened(made.hub, made.now, stream)
+  hub.opened(made.hub, made.now, stream, '203.0.113.9', made.out)
   say(made, stream, { kind: 'hello', version: HUB_VERSION })
   say(made, stream, { kind: 'add', request: 1, ...WISH, hash: LINK.slice(16), link: LINK })
   const found = last(made, stream, 'added')?.entry.session

@@ -23,14 +23,15 @@ const WISH = { playersMax: 0, recovers: false, terms: '', hash: new Uint8Array(1
 export class Caller {
   readonly answers: Joined[] = []
   /** The public key of its links. */
-  readonly point: Uint8Array
+  point: Uint8Array
   readonly #node: SimNode
   readonly #ciphers: Ciphers
   readonly #stream: Stream
-  readonly #secret: Uint8Array
+  #secret: Uint8Array
   readonly #game: string
   #primary: { inc: number; key: string } | null = null
   #seal: Seal | null = null
+  #session = ''
   #link: link.Link | null = null
   readonly #jobs: [job: number, pairs: readonly (readonly [Uint8Array, Uint8Array])[]][] = []
 
@@ -49,6 +50,13 @@ export class Caller {
 
   close(): void {
     this.#stream.close()
+  }
+
+  /** It asks as somebody else from now on, on the same stream. */
+  becomes(byte: number): void {
+    this.#secret = new Uint8Array(32).fill(byte)
+    this.point = toyCurves.agree(this.#secret, BASE_POINT)!
+    this.#seal = this.#sealed(this.#session)
   }
 
   /** What it heard of answers, in a word each. */
@@ -84,8 +92,13 @@ export class Caller {
     if (message?.kind !== 'added') return
     const { session, register } = message.entry
     this.#primary = { inc: register.primary, key: machine.nameOf(message.leader!.link) }
+    this.#session = session
+    this.#seal = this.#sealed(session)
+  }
+
+  #sealed(session: string): Seal {
     const keys = { secret: this.#secret, point: this.point, seed: this.#secret }
-    this.#seal = machine.create(this.#now, { ciphers: this.#ciphers, session, ...keys })
+    return machine.create(this.#now, { ciphers: this.#ciphers, session, ...keys })
   }
 
   #datagram(bytes: Uint8Array): void {

@@ -54,7 +54,10 @@ test('a whole page of a hub and a mailbox is read, each metric once, with help a
   const metrics = createMetrics()
   const door = { accepted: 1, wrongOrigin: 0 } as StreamServerCounters
   const figures = { sessions: 1, streams: 2, members: 3, diskOk: true, door }
-  metrics.add(() => figuresText({ ...figures, hub: create(0, 1, new Uint8Array(32)).counters }))
+  const own = create(0, 1, new Uint8Array(32))
+  metrics.add(() => {
+    return figuresText({ ...figures, hub: own.counters, refused: own.budgets.refused })
+  })
   metrics.add(() => countsText('holdfast_requests_refused_total', 'Requests refused', { host: 1 }))
   const queue = {
     waiting: 1,

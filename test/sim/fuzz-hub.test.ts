@@ -1,7 +1,7 @@
 // Goal: whatever strangers send to the hub, its sessions do not notice and it does not grow.
 // Method: seeded nonsense and lies into the shipped machine, one millisecond apart.
 import { expect, test } from 'vitest'
-import * as allowance from '../../src/directory/allowance.ts'
+import { TABLE } from '../../src/directory/limits.ts'
 import * as hub from '../../src/directory/hub.ts'
 import { HUB_VERSION } from '../../src/directory/messages.ts'
 import { frameKnock } from '../../src/wire/relay.ts'
@@ -25,7 +25,7 @@ test('a stream that says no hello is closed after 5 s, and no other', () => {
   made.now = hub.deadline(made.hub) - 1
   hub.wake(made.hub, made.now, made.out)
   expect(made.hub.connections.has(mute)).toBe(true)
-  made.now = allowance.HELLO_MS
+  made.now = TABLE.stream.hello.max
   hub.wake(made.hub, made.now, made.out)
   expect(made.hub.connections.has(mute)).toBe(false)
   expect(made.hub.connections.has(polite)).toBe(true)
@@ -71,7 +71,7 @@ test('one stream creates 64 sessions and no more; none without a name or for 0 o
     Array.from({ length: 4 }, () => 'refused'),
   )
   for (let room = 0; room < 80; room++) add('a', `${room}`, 8)
-  expect(made.hub.directory.rows.size).toBe(1 + allowance.SESSIONS_PER_STREAM)
+  expect(made.hub.directory.rows.size).toBe(1 + TABLE.stream.registrations.max)
   expect(last(made, stream, 'refused')?.why).toContain('64')
 })
 

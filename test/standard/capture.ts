@@ -212,7 +212,7 @@ export function open(topology: Topology, types: readonly Definition[] = TYPES_OF
       },
     }
     const hub = new HubServer(node.loop, store, { curves: toyCurves })
-    node.listen(HUB_URL, (stream) => hub.accept(stream))
+    node.listen(HUB_URL, (stream, opening) => hub.accept(stream, opening))
   })
   const until = async (what: string, holds: () => boolean): Promise<void> => {
     if (!(await sim.runUntil(holds, WAIT_MS))) throw new Error(`it never came to pass: ${what}`)
@@ -365,7 +365,7 @@ async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<v
   const session = sessionId(sent)
   const eve = new Caller(node, 'dots', openCiphers)
   await sim.run(200)
-  eve.say({ kind: 'list', request: 1, game: '' })
+  eve.say({ kind: 'list', request: 1, game: '', after: '' })
   eve.say({ kind: 'get', request: 2, session: 'nowhere' })
   // One of another version is denied, one with other types is told ours.
   for (const version of [9, SESSION_VERSION]) {

@@ -12,13 +12,13 @@ import { action } from '../../src/faces/actions.ts'
 import { object } from '../../src/faces/objects.ts'
 import { OBJECT_TYPES_MAX } from '../../src/faces/object-types.ts'
 import { sortDefinitions } from '../../src/faces/definitions.ts'
-import * as allowance from '../../src/directory/allowance.ts'
+import * as attendance from '../../src/directory/attendance.ts'
 import * as attaching from '../../src/directory/attaching.ts'
 import * as challenge from '../../src/directory/challenge.ts'
-import * as hubSessions from '../../src/directory/sessions.ts'
+import * as listing from '../../src/directory/listing.ts'
 import * as prng from '../../src/faults/prng.ts'
 import { ASSEMBLIES_MAX, FRAGMENT_BYTES_MAX, FRAGMENTS_MAX } from '../../src/link/assembly.ts'
-import { RELAY_BACKLOG_MAX } from '../../src/runtime/hub/hub-server.ts'
+import * as shares from '../../src/directory/shares.ts'
 import * as streamLimits from '../../src/drivers/net/limits.ts'
 import * as storeLimits from '../../src/drivers/store/limits.ts'
 import { createFrames, nextFrame, open, PARTS_MAX } from '../../src/link/frames.ts'
@@ -103,10 +103,11 @@ const LIMITS: Record<string, number> = {
   ...pick(ports),
   ...pick(streamLimits),
   ...pick(link),
-  ...pick(hubSessions),
+  ...pick(listing),
   ...pick(attaching),
   ...pick(challenge),
-  ...pick(allowance),
+  ...pick(attendance),
+  ...pick(shares),
   ...pick(objects),
   ...pick(stamp),
   ...pick(actions),
@@ -140,7 +141,6 @@ const LIMITS: Record<string, number> = {
   FRAGMENT_BYTES_MAX,
   FRAGMENTS_MAX,
   PARTS_MAX,
-  RELAY_BACKLOG_MAX,
   OBJECT_TYPES_MAX,
   EPOCH_MAX,
   SESSIONS_MAX,

@@ -8,8 +8,12 @@
 
 import { assert } from '../../machine.ts'
 import { DATAGRAM_MAX, STREAM_BACKLOG_MAX } from '../../ports.ts'
-import type { Connect, DatagramEvents, Datagrams, Loop, Stream, StreamEvents } from '../../ports.ts'
+import type { Accept, Connect, DatagramEvents, Datagrams, Loop } from '../../ports.ts'
+import type { Stream, StreamEvents } from '../../ports.ts'
 import { checkMessage } from './websocket.ts'
+
+/** Where all streams come from. */
+const LOOPBACK = '127.0.0.1'
 
 /** Datagrams that may wait for the next turn of the loop. */
 export const MEMORY_QUEUE_MAX = 4096
@@ -34,7 +38,7 @@ export interface MemoryNetwork {
   /** Connects to a listener at the same URL. */
   readonly connect: Connect
   /** Accepts streams at a URL. @returns a function that stops accepting; open streams stay */
-  listen(url: string, accept: (stream: Stream) => StreamEvents): () => void
+  listen(url: string, accept: Accept): () => void
 }
 
 /** A network whose traffic moves when the loop's alarm goes off. */
@@ -51,7 +55,7 @@ class Network implements MemoryNetwork {
     unreachable: 0,
   }
   readonly places = new Map<string, DatagramEvents>()
-  readonly #offers = new Map<string, (stream: Stream) => StreamEvents>()
+  readonly #offers = new Map<string, Accept>()
   readonly #line: Line
   #datagrams = 0
   #lastPlace = 0
@@ -103,14 +107,14 @@ class Network implements MemoryNetwork {
       if (accept === undefined) return near.ended(`nobody listens at ${url}`)
       const far = new End(this.#line)
       join(near, far)
-      far.events = accept(far)
+      far.events = accept(far, { remote: LOOPBACK })
       if (!far.closed) far.events.opened()
       near.opened()
     })
     return near
   }
 
-  listen(url: string, accept: (stream: Stream) => StreamEvents): () => void {
+  listen(url: string, accept: Accept): () => void {
     assert(!this.#offers.has(url), `one listener for ${url}`)
     this.#offers.set(url, accept)
     return () => {

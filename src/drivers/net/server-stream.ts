@@ -3,8 +3,8 @@
 import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import * as bucket from '../../bucket.ts'
-import { STREAM_BACKLOG_MAX } from '../../ports.ts'
-import type { Stream, StreamEvents } from '../../ports.ts'
+import { CLOSING_MAX, STREAM_BACKLOG_MAX } from '../../ports.ts'
+import type { Closing, Stream, StreamEvents } from '../../ports.ts'
 import { FrameMeter } from './frame-meter.ts'
 import { NOISE_MAX, NOISE_PER_SECOND } from './limits.ts'
 import type { StreamServerCounters } from './stream-counters.ts'
@@ -17,6 +17,9 @@ const PONG_BACKLOG_MAX = 64 * 1024
 const NOISE = { max: NOISE_MAX, perSecond: NOISE_PER_SECOND }
 /** A text frame costs one for each so many bytes, beside the one for its frame. */
 const NOISE_BYTES = 1024
+
+/** Messages that may come behind our close: they were on their way. More end the connection. */
+const LATE_MAX = 64
 
 /** Close code of RFC 6455: all is well. */
 const NORMAL = 1000
@@ -43,6 +46,8 @@ export class ServerStream implements Stream {
   readonly #keeper: Keeper
   readonly #meter = new FrameMeter()
   #open = true
+  /** Messages that came behind our close. */
+  #late = 0
   /** Why we ended the stream, as a sentence; '' while we did not. */
   #cut = ''
   #pingsLost = 0
@@ -92,8 +97,10 @@ export class ServerStream implements Stream {
     return this.#open && this.#cut === '' ? this.#connection.bufferedAmount : 0
   }
 
-  close(): void {
-    this.shut(NORMAL, '')
+  close(closing?: Closing): void {
+    if (!closing) return this.shut(NORMAL, '')
+    const why = closing.why.replaceAll(/[^ -~]/g, '?').slice(0, CLOSING_MAX)
+    this.shut(closing.kind === 'full' ? TRY_AGAIN_LATER : POLICY, why)
   }
 
   /** Closes the stream on behalf of its user, who gets no event. */
@@ -150,11 +157,16 @@ export class ServerStream implements Stream {
   }
 
   #received(data: RawData, isBinary: boolean, events: StreamEvents): void {
-    if (!this.#open || this.#cut !== '') return
+    if (!this.#open || this.#cut !== '') return this.#cameLate()
     this.#pingsLost = 0
     if (isBinary) return events.message(ownBytes(data))
     this.#keeper.counters.texts += 1
     this.#spend(1 + ownBytes(data).length / NOISE_BYTES)
+  }
+
+  // Reading what nobody wants costs as much as reading what somebody does.
+  #cameLate(): void {
+    if (++this.#late > LATE_MAX) this.#connection.terminate()
   }
 
   #pinged(data: Buffer): void {

@@ -5,16 +5,13 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import { badValue, HoldfastError, type Millis } from '../../machine.ts'
-import type { Door, Listening, OwnDoor, SharedDoor, Stream, StreamEvents } from '../../ports.ts'
+import type { Accept, Door, Listening, OwnDoor, SharedDoor } from '../../ports.ts'
 import { warn } from '../report.ts'
 import { isLoopback, isThisMachine } from './origins.ts'
 import { acceptStreams, addressOf, type WebServer } from './websocket-server.ts'
 
 /** How long a client may take for the handshake of TLS. */
 const TLS_MS: Millis = 10_000
-
-/** What takes the streams. */
-type Accept = (stream: Stream) => StreamEvents
 
 /** Listens. @throws HoldfastError `port-taken`, `unreachable` or `bad-value`, with the cure */
 export async function listenStreams(door: Door, accept: Accept): Promise<Listening> {

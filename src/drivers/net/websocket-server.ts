@@ -19,7 +19,8 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { STREAM_MESSAGE_MAX } from '../../ports.ts'
-import type { Stream, StreamEvents } from '../../ports.ts'
+import type { Accept } from '../../ports.ts'
+import { clientOf, isTrusted, NOBODY, NOWHERE, type Trust } from '../../wire/ip.ts'
 import { createGate, type Gate } from './origins.ts'
 import { GOING_AWAY, POLICY, ServerStream, TRY_AGAIN_LATER } from './server-stream.ts'
 import type { Keeper } from './server-stream.ts'
@@ -48,8 +49,12 @@ export interface StreamServerOptions {
    * other listeners on this server; without any, it gets 404.
    */
   path: string | readonly string[]
-  /** A stream has opened; `remote` is the IP address at its other end. */
-  accept: (stream: Stream, info: { remote: string }) => StreamEvents
+  /** A stream has opened; `remote` is the IP address at its other end, before trusted proxies. */
+  accept: Accept
+  /** Whose `X-Forwarded-For` counts; default nobody's. */
+  trust?: Trust
+  /** A request said that it came through a proxy, and nobody trusts it. */
+  untrusted?: () => void
   /** The origins whose pages may open streams beside the server's own; see origins.ts. */
   origins?: readonly string[]
   /** Most streams at a time. Default 10,000. */
@@ -186,7 +191,7 @@ class Door implements StreamServer, Keeper {
         this.counters.full += 1
         turnAway(connection, TRY_AGAIN_LATER, `at most ${this.#connectionsMax} connections`)
       } else {
-        this.#accept(connection, request.socket)
+        this.#accept(connection, request)
       }
     })
   }
@@ -198,12 +203,15 @@ class Door implements StreamServer, Keeper {
     return ![...this.#doors].some((door) => door.#paths.includes(path))
   }
 
-  #accept(connection: WebSocket, socket: Socket): void {
+  #accept(connection: WebSocket, request: IncomingMessage): void {
+    const { socket } = request
     this.counters.accepted += 1
     socket.setNoDelay(true)
     const stream = new ServerStream(connection, socket, this)
     this.#streams.add(stream)
-    stream.start(this.#options.accept(stream, { remote: socket.remoteAddress ?? 'unknown' }))
+    const { trust = NOBODY, untrusted } = this.#options
+    const remote = remoteOf(request, trust, untrusted)
+    stream.start(this.#options.accept(stream, { remote }))
   }
 
   half(stream: ServerStream, bytes: number): void {
@@ -233,6 +241,23 @@ class Door implements StreamServer, Keeper {
     this.#halves.sweep(now)
     this.#unread.sweep(now, this.#streams)
   }
+}
+
+/**
+ * The address that a request came from; see `clientOf`.
+ *
+ * @param untrusted  is called where the request says that it came through a proxy in vain
+ */
+export function remoteOf(
+  { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
+  trust: Trust,
+  untrusted?: () => void,
+): string {
+  const peer = socket.remoteAddress ?? NOWHERE
+  const said = headers['x-forwarded-for']
+  const forwarded = Array.isArray(said) ? said.join(',') : said
+  if (forwarded !== undefined && !isTrusted(peer, trust)) untrusted?.()
+  return clientOf(peer, forwarded, trust)
 }
 
 function createSockets(): WebSocketServer {

@@ -2,7 +2,8 @@
 
 import type { StreamServerCounters } from '../../drivers/net/stream-counters.ts'
 import type { Hub } from '../../directory/hub.ts'
-import { countsText, gaugeText } from '../prometheus.ts'
+import type { Entry } from '../../directory/messages.ts'
+import { countsText, gaugeText, metricText } from '../prometheus.ts'
 
 /** The present numbers of a hub, and its counts since it was opened. */
 export interface HubFigures {
@@ -16,6 +17,8 @@ export interface HubFigures {
   diskOk: boolean
   /** Counts of what the hub did and refused; each only grows. */
   hub: Readonly<Hub['counters']>
+  /** How often each limit was met, by its code, such as `address.streams`; each only grows. */
+  refused: Readonly<Record<string, number>>
   /** Counts of streams by how their opening ended; each only grows. */
   door: Readonly<StreamServerCounters>
 }
@@ -38,12 +41,23 @@ export interface ListedSession {
   epoch: number
 }
 
+/** An entry of the register, as a lobby lists it. */
+export function listedSession({ register, ...entry }: Entry): ListedSession {
+  const { session, game, room, players, playersMax, standing } = entry
+  return { session, game, room, players, playersMax, standing, epoch: register.epoch }
+}
+
 /** All figures in Prometheus' text format, each name beginning with `holdfast_`. */
 export function figuresText(figures: HubFigures): string {
-  const { sessions, streams, members, diskOk, hub, door } = figures
+  const { sessions, streams, members, diskOk, hub, door, refused } = figures
+  const limits = Object.entries(refused).map(([code, value]) => ({
+    labels: { limit: code },
+    value,
+  }))
   return [
     countsText('holdfast_hub_total', 'What the hub did', hub),
     countsText('holdfast_streams_total', 'What happened at the door', door),
+    metricText('holdfast_refused_total', 'counter', 'Limits that were met', limits),
     gaugeText('holdfast_disk_ok', 'Whether the disk takes what is written', diskOk ? 1 : 0),
     gaugeText('holdfast_sessions', 'Sessions in the register', sessions),
     gaugeText('holdfast_streams', 'Open streams', streams),

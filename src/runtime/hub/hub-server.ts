@@ -3,13 +3,13 @@
 import * as hub from '../../directory/hub.ts'
 import type { Hub, HubOut } from '../../directory/hub.ts'
 import { HoldfastError, type Millis } from '../../machine.ts'
-import { type Alarm, KEY_BYTES, type Loop, type Store } from '../../ports.ts'
-import type { Stream, StreamEvents } from '../../ports.ts'
+import type { Alarm, Closing, Loop, Opening, Store, Stream, StreamEvents } from '../../ports.ts'
+import { KEY_BYTES } from '../../ports.ts'
+import type { Budgets } from '../../directory/budgets.ts'
 import { recordOf, restore } from '../../directory/register.ts'
+import * as shares from '../../directory/shares.ts'
 import { frameKnock, frameRelay } from '../../wire/relay.ts'
 
-/** A relayed datagram is dropped when so many bytes wait in its target's stream. */
-export const RELAY_BACKLOG_MAX: number = 64 * 1024
 /**
  * So often the store is checked while nobody writes, and a disk that took nothing is tried again.
  */
@@ -49,6 +49,8 @@ export class HubServer {
   readonly #seed: Uint8Array
   readonly #report: Report
   readonly #streams = new Map<number, Stream>()
+  /** Who has what waits in a stream. */
+  readonly #shares = new Map<number, shares.Shares>()
   readonly #out: HubOut
   readonly #alarm: Alarm
   readonly #diskAlarm: Alarm
@@ -65,18 +67,16 @@ export class HubServer {
   #armedAt: Millis = Infinity
 
   /** Starts from what the store holds. @throws HoldfastError code `store` for a foreign record */
-  constructor(
-    loop: Loop,
-    store: Store,
-    { curves, weather = (deliver) => deliver, report = () => {}, games = null }: HubServerOptions,
-  ) {
+  constructor(loop: Loop, store: Store, options: HubServerOptions) {
+    const { curves, weather = (deliver) => deliver, report = () => {} } = options
+    const { games = null, budgets } = options
     this.#loop = loop
     this.#store = store
     this.#report = report
     const chance = loop.random(4)
     const boot = new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
     this.#seed = seedOf(store, loop)
-    this.hub = hub.create(loop.now(), boot, curves.signer(this.#seed), games)
+    this.hub = hub.create(loop.now(), boot, curves.signer(this.#seed), games, budgets)
     for (const [key, bytes] of store.entries()) {
       if (key === SEED_RECORD || restore(this.hub.directory, loop.now(), bytes)) continue
       throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
@@ -85,22 +85,28 @@ export class HubServer {
     this.#diskAlarm = loop.alarm(() => this.#write())
     this.#out = {
       send: (connection, bytes) => void this.#streams.get(connection)?.send(bytes),
-      relay: weather((to, from, datagram) => this.#pass(to, frameRelay(from, datagram))),
-      knock: (to, caller, datagram) => this.#pass(to, frameKnock(caller, datagram)),
+      relay: weather((to, from, datagram) => {
+        this.#pass(to, `member ${from}`, frameRelay(from, datagram))
+      }),
+      knock: (to, caller, datagram) => {
+        // Whoever has many streams is one source.
+        const place = this.hub.connections.get(caller)?.account.place ?? ''
+        this.#pass(to, `caller ${place}`, frameKnock(caller, datagram))
+      },
       sign: (message) => curves.sign(this.#seed, message),
       record: (session) => this.#record(session),
-      close: (connection) => this.#close(connection),
+      close: (connection, closing) => this.#close(connection, closing),
     }
     this.#arm()
     this.#writeIn(DISK_MS)
   }
 
   /** Takes a stream, as `acceptStreams` hands it over. */
-  accept(stream: Stream): StreamEvents {
+  accept(stream: Stream, { remote }: Opening): StreamEvents {
     const connection = ++this.#count
     this.#streams.set(connection, stream)
     return {
-      opened: () => this.#guard(connection, () => this.#opened(connection)),
+      opened: () => this.#guard(connection, () => this.#opened(connection, remote)),
       message: (bytes) => this.#guard(connection, () => this.#message(connection, bytes)),
       closed: () => this.#guard(connection, () => this.#forget(connection)),
     }
@@ -128,8 +134,8 @@ export class HubServer {
     this.#diskAlarm.cancel()
   }
 
-  #opened(connection: number): void {
-    hub.opened(this.hub, this.#loop.now(), connection)
+  #opened(connection: number, remote: string): void {
+    hub.opened(this.hub, this.#loop.now(), connection, remote, this.#out)
     this.#arm()
   }
 
@@ -157,19 +163,32 @@ export class HubServer {
     }
   }
 
-  #pass(connection: number, frame: Uint8Array): void {
+  #pass(connection: number, source: string, frame: Uint8Array): void {
     const stream = this.#streams.get(connection)
-    if (!stream || stream.backlog() > RELAY_BACKLOG_MAX) this.hub.counters.congested++
-    else stream.send(frame)
+    if (stream && this.#hasRoom(connection, stream.backlog(), source, frame)) stream.send(frame)
+    else this.hub.counters.congested++
   }
 
-  #close(connection: number): void {
-    this.#streams.get(connection)?.close()
+  #hasRoom(connection: number, backlog: number, source: string, frame: Uint8Array): boolean {
+    const known = this.#shares.get(connection)
+    // Most streams are read as fast as they are written.
+    if (backlog === 0) {
+      if (known) this.#shares.delete(connection)
+      return true
+    }
+    const own = known ?? shares.create()
+    this.#shares.set(connection, own)
+    return shares.admit(own, backlog, source, frame.length)
+  }
+
+  #close(connection: number, closing?: Closing): void {
+    this.#streams.get(connection)?.close(closing)
     this.#forget(connection)
   }
 
   #forget(connection: number): void {
     this.#streams.delete(connection)
+    this.#shares.delete(connection)
     hub.closed(this.hub, this.#loop.now(), connection, this.#out)
   }
 
@@ -268,4 +287,6 @@ export interface HubServerOptions {
   report?: Report
   /** The only games that sessions may have; null for any. */
   games?: ReadonlySet<string> | null
+  /** What may be spent; default as in limits.ts. */
+  budgets?: Budgets
 }

@@ -1,0 +1,129 @@
+// Goal: what may be spent is spent by whoever spends it, to the last token, and by nobody else.
+// Method: the machine of budgets with limits by hand, and each row of the table on both sides.
+import { describe, expect, test } from 'vitest'
+import * as budgets from '../../src/directory/budgets.ts'
+import type { Budgets, Purse, Spender } from '../../src/directory/budgets.ts'
+import { defaults, inWords, type Limits, rowsOf, type What } from '../../src/directory/limits.ts'
+import { CLOSING_MAX } from '../../src/ports.ts'
+import { type HubLimits, readLimits } from '../../src/runtime/hub/given-limits.ts'
+
+const MANY = { max: 1e9, perSecond: 1e9 }
+
+/** All others of that name have no end. */
+function onlyOne(who: string, what: string): Limits {
+  const limits = defaults() as unknown as Record<string, Record<string, unknown>>
+  for (const [other, rows] of Object.entries(limits)) {
+    if (other !== who && typeof rows[what] === 'object') rows[what] = MANY
+  }
+  return limits as unknown as Limits
+}
+
+function with_(limits: HubLimits): Budgets {
+  return budgets.create(readLimits('limits', limits))
+}
+
+function spender(own: Budgets, place = '192.0.2.1', purse: Purse = {}): Spender {
+  return { account: budgets.accountOf(own, 0, place), purse, session: 's' }
+}
+
+const rates = rowsOf(defaults()).filter(({ limit }) => typeof limit === 'object')
+
+describe.each(rates)('$who.$what', ({ who, what, limit }) => {
+  const { max, perSecond } = limit as { max: number; perSecond: number }
+  const code = `${who}.${what}`
+
+  test('pays its maximum at once, and not one more; what comes back in a second is paid again (SE-9, SE-16)', () => {
+    const own = budgets.create(onlyOne(who, what))
+    const by = spender(own)
+    // The second half of the hub's is for those who spent little: here everybody has.
+    const spend = (now: number, cost: number): budgets.Exceeded | null => {
+      return budgets.spend(own, now, by, what as What, cost)
+    }
+    expect(spend(0, max)).toBe(null)
+    expect(spend(0, 1)).toEqual({ who, what })
+    expect(spend(1_000, perSecond)).toBe(null)
+    expect(spend(1_000, 1)).toEqual({ who, what })
+    expect(own.refused[code]).toBe(2)
+  })
+})
+
+describe('who pays', () => {
+  const KNOCKS = { joins: { max: 10, perSecond: 1 } }
+
+  test('what one purse refuses no other pays for (SE-16)', () => {
+    const own = with_({ room: { joins: { max: 10, perSecond: 1 } } })
+    const by = spender(own)
+    expect(budgets.spend(own, 0, by, 'joins', 11)).toEqual({ who: 'room', what: 'joins' })
+    expect(by.purse!['joins']!.left).toBe(32 * 1024)
+    expect(by.account.purse['joins']!.left).toBe(512 * 1024)
+    expect(budgets.spend(own, 0, by, 'joins', 10)).toBe(null)
+  })
+  test('streams of one address share what it has, those of another do not (SE-9)', () => {
+    const own = with_({ address: KNOCKS })
+    const [one, two, other] = ['192.0.2.1', '192.0.2.1', '192.0.2.2'].map((at) => spender(own, at))
+    expect(budgets.spend(own, 0, one!, 'joins', 10)).toBe(null)
+    expect(budgets.spend(own, 0, two!, 'joins', 1)).toEqual({ who: 'address', what: 'joins' })
+    expect(budgets.spend(own, 0, other!, 'joins', 10)).toBe(null)
+  })
+  test('all who knock at one room share what it has; another room has its own (SE-13)', () => {
+    const own = with_({ room: KNOCKS })
+    const [one, two] = ['192.0.2.1', '192.0.2.2'].map((at) => spender(own, at))
+    expect(budgets.spend(own, 0, one!, 'joins', 10)).toBe(null)
+    expect(budgets.spend(own, 0, two!, 'joins', 1)).toEqual({ who: 'room', what: 'joins' })
+    expect(budgets.spend(own, 0, { ...two!, session: 'other' }, 'joins', 10)).toBe(null)
+    budgets.roomEnded(own, 's')
+    expect(own.rooms.size).toBe(1)
+  })
+  test('the last half of what the hub has is for addresses that spent little (SE-8)', () => {
+    const own = with_({
+      hub: { registrations: { max: 100, perSecond: 1 } },
+      address: { registrations: { max: 64, perSecond: 1 } },
+    })
+    const [greedy, modest] = ['192.0.2.1', '192.0.2.2'].map((at) => spender(own, at))
+    const ask = (by: Spender): budgets.Exceeded | null => {
+      return budgets.spend(own, 0, by, 'registrations', 1)
+    }
+    for (let room = 0; room < 50; room++) expect(ask(greedy!)).toBe(null)
+    expect(ask(greedy!)).toEqual({ who: 'hub', what: 'registrations' })
+    // Of its 64 an eighth is little.
+    for (let room = 0; room < 9; room++) expect([room, ask(modest!)]).toEqual([room, null])
+    expect(ask(modest!)).toEqual({ who: 'hub', what: 'registrations' })
+  })
+})
+
+describe('accounts', () => {
+  test('that have nothing and spent nothing for long are forgotten, others stay (SE-9)', () => {
+    const own = budgets.create(defaults())
+    const held = budgets.accountOf(own, 0, 'held')
+    held.streams.add(1)
+    budgets.accountOf(own, 0, 'idle')
+    budgets.accountOf(own, own.fullMs - 1, 'early')
+    expect(own.accounts.has('idle')).toBe(true)
+    budgets.accountOf(own, own.fullMs, 'late')
+    expect([...own.accounts.keys()].toSorted()).toEqual(['early', 'held', 'late'])
+  })
+  test('beyond a number are one for all, so that addresses cannot fill the memory (SE-9)', () => {
+    const own = budgets.create(defaults())
+    for (let at = 0; at < budgets.ACCOUNTS_MAX; at++) {
+      expect(budgets.accountOf(own, 0, `${at}`).place).toBe(`${at}`)
+    }
+    const one = budgets.accountOf(own, 0, 'one more')
+    expect(budgets.accountOf(own, 0, 'and one')).toBe(one)
+    expect(own.accounts.size).toBe(budgets.ACCOUNTS_MAX + 1)
+    expect(budgets.accountOf(own, 0, '7').place).toBe('7')
+  })
+})
+
+test('each limit has a reason that fits into a close, begins with its code, and names the number', () => {
+  const own = budgets.create(defaults())
+  for (const { who, what, limit } of rowsOf(own.limits)) {
+    const reason = budgets.reasonOf(own, { who, what: what as What })
+    expect(reason).toMatch(/^limit [a-z]+\.[a-zA-Z]+: at most [ -~]+$/)
+    expect(reason).toContain(inWords(typeof limit === 'number' ? limit : limit.max))
+    expect(reason.length).toBeLessThanOrEqual(CLOSING_MAX)
+  }
+  expect(inWords(1)).toBe('1')
+  expect(inWords({ max: 1_048_576, perSecond: 999 })).toBe('1,048,576 and 999 a second')
+  const idle = budgets.reasonOf(own, { who: 'hub', what: 'idle' })
+  expect(idle).toBe('limit hub.idle: this stream did nothing, others want in')
+})

@@ -1,0 +1,97 @@
+// Goal: whoever hoards streams makes room for others, and no member of a session ever does.
+// Method: the hub's machine with streams by hand, from addresses that the test chooses.
+import { expect, test } from 'vitest'
+import { UNUSED_MS } from '../../src/directory/crowding.ts'
+import { Desk } from './desk.ts'
+
+const ONE = '192.0.2.1'
+
+/** All streams of the list that were not closed. */
+function left(desk: Desk, streams: readonly number[]): number[] {
+  return streams.filter((stream) => !desk.closed.has(stream))
+}
+
+test('an address has 256 streams; one more is refused while all of them do something (SE-9)', () => {
+  const desk = new Desk()
+  const streams = Array.from({ length: 256 }, () => desk.open(ONE))
+  expect(left(desk, streams)).toHaveLength(256)
+  desk.now += 8_000
+  for (const stream of streams) desk.say(stream, { kind: 'get', request: 1, session: 'x' })
+  const late = desk.open(ONE)
+  const why = 'limit address.streams: at most 256 streams at once'
+  expect(desk.closings.get(late)).toEqual({ kind: 'full', why })
+  expect(left(desk, streams)).toHaveLength(256)
+  expect(desk.hub.budgets.accounts.get(ONE)!.streams.size).toBe(256)
+  expect(desk.closed.has(desk.open('192.0.2.2'))).toBe(false)
+})
+
+test('the stream goes that did nothing for longest: pings and hellos are nothing (SE-9)', () => {
+  const desk = new Desk({ address: { streams: 3 } })
+  const [asks, pings, mute] = [desk.open(ONE), desk.open(ONE), desk.dial(ONE)]
+  desk.now += UNUSED_MS
+  desk.say(pings, { kind: 'ping', count: 1 })
+  desk.say(asks, { kind: 'get', request: 1, session: 'x' })
+  desk.now += 1
+  const first = desk.open(ONE)
+  expect([...desk.closed.keys()]).toEqual([pings])
+  expect(desk.closings.get(pings)).toEqual({
+    kind: 'full',
+    why: 'limit address.idle: this stream did nothing, others want in',
+  })
+  desk.open(ONE)
+  expect([...desk.closed.keys()]).toEqual([pings, mute])
+  // Those that are there asked for something, or came, a moment ago.
+  const late = desk.open(ONE)
+  expect([...desk.closed.keys()]).toEqual([pings, mute, late])
+  expect(desk.closed.has(first)).toBe(false)
+  expect(desk.hub.budgets.refused).toMatchObject({ 'address.idle': 2, 'address.streams': 1 })
+})
+
+test('a stream that speaks for a member stays, however silent it is (SE-9)', () => {
+  const desk = new Desk({ address: { streams: 3 } })
+  const { streams } = desk.session(3, 'main', ONE)
+  desk.now += 60_000
+  expect(desk.closed.has(desk.open(ONE))).toBe(true)
+  expect(left(desk, streams)).toEqual(streams)
+  // Once it speaks for nobody it may go.
+  desk.say(streams[2]!, { kind: 'list', request: 1, game: '', after: '' })
+  const { id } = { id: [...desk.hub.attached.keys()][0]! }
+  desk.attach(streams[2]!, id, 2)
+  desk.now += UNUSED_MS
+  desk.open(ONE)
+  expect([...desk.closed.keys()]).toContain(streams[1])
+})
+
+test('where the hub is full one of the address goes that has most of those that do nothing (SE-9)', () => {
+  const desk = new Desk({ hub: { streams: 6 } })
+  const players = desk.session(1, 'main', '192.0.2.9')
+  const modest = desk.open('192.0.2.2')
+  const hoard = Array.from({ length: 4 }, () => desk.open(ONE))
+  desk.now += UNUSED_MS
+  const fresh = [3, 4, 5].map((at) => desk.open(`192.0.2.${at}`))
+  expect(left(desk, hoard)).toEqual(hoard.slice(3))
+  expect(left(desk, [players.streams[0]!, modest, ...fresh])).toHaveLength(5)
+  expect(desk.closed.get(hoard[0]!)).toMatch(/^limit hub\.idle: /)
+  expect(desk.hub.connections.size).toBe(6)
+})
+
+test('where all do something the new one is refused, as full (SE-9)', () => {
+  const desk = new Desk({ hub: { streams: 2 } })
+  desk.session(2)
+  const late = desk.open()
+  expect(desk.closings.get(late)).toMatchObject({ kind: 'full' })
+  expect(desk.closed.get(late)).toBe('limit hub.streams: at most 2 streams at once')
+})
+
+test('an address opens 256 at once and 32 a second, kept or not (SE-9)', () => {
+  const desk = new Desk()
+  for (let i = 0; i < 256; i++) desk.close(desk.open(ONE))
+  expect(desk.closed.size).toBe(0)
+  expect(desk.closings.get(desk.open(ONE))).toMatchObject({ kind: 'full' })
+  desk.now += 1_000
+  for (let i = 0; i < 32; i++) desk.close(desk.open(ONE))
+  expect(desk.closed.size).toBe(1)
+  expect(desk.closed.has(desk.open(ONE))).toBe(true)
+  expect(desk.hub.budgets.refused['address.opens']).toBe(2)
+  expect(desk.hub.connections.size).toBe(0)
+})

@@ -1,0 +1,113 @@
+// Goal: the list of rooms is one page at a time, and costs the hub one look a second.
+// Method: the hub's machine with rooms by hand.
+import { describe, expect, test } from 'vitest'
+import { LIST_MAX, LISTING_MS, page } from '../../src/directory/listing.ts'
+import { add, kept, recordOf } from '../../src/directory/register.ts'
+import { Desk, listed } from './desk.ts'
+
+const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
+
+/** Rooms that are on disk; each has as many players as its place in the list says. */
+function rooms(desk: Desk, players: readonly number[], game = 'g'): void {
+  const { directory } = desk.hub
+  const { hash, link } = listed(1)
+  for (const [at, count] of players.entries()) {
+    const id = `${game}-${at}`
+    const wish = { game, room: `${at}`, playersMax: 9, topology: 'star', terms: '' } as const
+    add(directory, 0, { ...wish, recovers: false, hash, link }, id, QUIET)
+    recordOf(directory, id)
+    kept(directory, 0, id, QUIET)
+    directory.rows.get(id)!.entry.players = count
+  }
+}
+
+function shown(desk: Desk, game = '', after = ''): { rooms: string[]; next: string } {
+  const { items, next } = page(desk.hub, desk.now, game, after)
+  return { rooms: items.map(({ entry }) => entry.session), next }
+}
+
+describe('a page', () => {
+  test('has the fullest rooms first, of those as full the oldest, and the unreachable last (SE-8)', () => {
+    const desk = new Desk()
+    rooms(desk, [1, 3, 2, 3, 8])
+    desk.hub.directory.rows.get('g-4')!.entry.standing = 'unreachable'
+    expect(shown(desk)).toEqual({ rooms: ['g-1', 'g-3', 'g-2', 'g-0', 'g-4'], next: '' })
+  })
+  test('has 200 rooms, and says how to go on if there is one more (SE-10)', () => {
+    const desk = new Desk()
+    rooms(
+      desk,
+      Array.from({ length: LIST_MAX }, () => 1),
+    )
+    expect(shown(desk)).toMatchObject({ next: '' })
+    rooms(desk, [2], 'h')
+    desk.now += LISTING_MS
+    const first = shown(desk)
+    expect([first.rooms.length, first.rooms[0]]).toEqual([LIST_MAX, 'h-0'])
+    expect(shown(desk, '', first.next)).toEqual({ rooms: [`g-${LIST_MAX - 1}`], next: '' })
+    expect(shown(desk, 'h')).toEqual({ rooms: ['h-0'], next: '' })
+  })
+  test('goes on behind a room that is gone or has other players by now (SE-10)', () => {
+    const desk = new Desk()
+    rooms(
+      desk,
+      Array.from({ length: LIST_MAX + 3 }, (_none, at) => (at < LIST_MAX ? 2 : 1)),
+    )
+    const { next } = shown(desk)
+    desk.hub.directory.rows.delete(`g-${LIST_MAX - 1}`)
+    desk.hub.directory.rows.get(`g-${LIST_MAX + 1}`)!.entry.players = 5
+    desk.now += LISTING_MS
+    expect(shown(desk, '', next).rooms).toEqual([`g-${LIST_MAX}`, `g-${LIST_MAX + 2}`])
+  })
+  test('after what is no cursor is the first one (SE-10)', () => {
+    const desk = new Desk()
+    rooms(desk, [1, 1])
+    for (const after of ['', 'x', '1', '1.', '.5', '1.1.1', ' 1.1', '9'.repeat(24)]) {
+      expect(shown(desk, '', after).rooms).toEqual(['g-0', 'g-1'])
+    }
+    expect(shown(desk, '', '1.1').rooms).toEqual(['g-1'])
+    expect(shown(desk, '', '-1.9').rooms).toEqual([])
+  })
+  test('has no room that is not listed, nor one that the disk has not taken (SE-18)', () => {
+    const desk = new Desk()
+    rooms(desk, [1, 1, 1])
+    const { rows } = desk.hub.directory
+    rows.get('g-0')!.listed = false
+    rows.get('g-1')!.pending = { register: null, isNew: true, isWriting: false }
+    expect(shown(desk).rooms).toEqual(['g-2'])
+    // Whoever knows its name finds it all the same.
+    expect(desk.say(desk.open(), { kind: 'get', request: 1, session: 'g-0' })).toMatchObject([
+      { kind: 'register', ok: true },
+    ])
+  })
+})
+
+test('all rooms are looked at once a second, however many ask (SE-10)', () => {
+  const desk = new Desk()
+  rooms(desk, [1, 1])
+  const { rows } = desk.hub.directory
+  let looks = 0
+  const iterate = rows[Symbol.iterator].bind(rows)
+  rows[Symbol.iterator] = () => {
+    looks++
+    return iterate()
+  }
+  const stream = desk.open()
+  for (let ms = 0; ms < LISTING_MS; ms += 10) {
+    desk.now = ms
+    desk.say(stream, { kind: 'list', request: ms, game: ms % 20 ? 'g' : '', after: '' })
+  }
+  expect(looks).toBe(1)
+  rooms(desk, [1], 'h')
+  expect(shown(desk).rooms).toHaveLength(2)
+  desk.now = LISTING_MS
+  expect(shown(desk).rooms).toHaveLength(3)
+  expect(looks).toBe(2)
+})
+
+test('of ever new cursors so many pages are kept, and not one more (SE-10)', () => {
+  const desk = new Desk()
+  rooms(desk, [1])
+  for (let at = 0; at < 300; at++) shown(desk, `game ${at}`)
+  expect(desk.hub.listing.pages.size).toBe(256)
+})
