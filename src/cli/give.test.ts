@@ -11,7 +11,7 @@ import { type HttpServer, openServer } from './http.ts'
 import { createMetrics } from './metrics.ts'
 import { readPages } from './pages.ts'
 import { checkPolicy } from './policy.ts'
-import { siteOf, withLobby } from './site.ts'
+import { metricsOf, siteOf, withLobby } from './site.ts'
 
 const SCRIPT = 'export const words = "again and again and again";\n'.repeat(100)
 const NOISE = Buffer.from(Array.from({ length: 5_000 }, (_, i) => (i * i * 2_654_435_761) >>> 24))
@@ -44,7 +44,7 @@ async function open(own: Record<string, string | Buffer>, policy = 'open'): Prom
   const site = siteOf({
     shelves,
     health: () => ({ ok: true }),
-    metrics: createMetrics(),
+    metrics: metricsOf(createMetrics(), null),
     sessions: () => ({ items: [], next: '' }),
     about: {},
   })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { defaults } from '../directory/limits.ts'
-import { limitsOf, listOf, metricsPlace, trustOf } from './given.ts'
+import { certificateIn, limitsOf, listOf, metricsPlace, tokenIn, trustOf } from './given.ts'
 
 test('what is given once, several times and with commas is one list', () => {
   expect(listOf(undefined)).toEqual([])
@@ -47,4 +47,28 @@ test('proxies are counted, or named (SE-9)', () => {
   expect(() => trustOf('99')).toThrow(
     /--trust-proxy is the number of proxies in front, 0 to 16: 99/,
   )
+})
+
+test('a token is long, and read from a file; a key has a certificate beside it (SE-21)', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-token-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const put = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  expect(tokenIn(undefined)).toBe(null)
+  expect(tokenIn(put('token', `${'x'.repeat(16)}\n`))).toBe('x'.repeat(16))
+  expect(() => tokenIn(put('short', 'x'.repeat(15)))).toThrow(
+    /short: a token has at least 16 .*: 15;/,
+  )
+  expect(() => tokenIn(put('odd', `${'x'.repeat(16)} y`))).toThrow(/no space/)
+  expect(() => tokenIn(join(folder, 'none'))).toThrow(
+    /^--metrics-token \S+none cannot be read: ENO/,
+  )
+  expect(certificateIn(undefined)).toBe(null)
+  const both = put('both.pem', 'PEM')
+  expect(certificateIn(both)).toEqual({ cert: 'PEM', key: 'PEM' })
+  expect(certificateIn(both, put('key.pem', 'KEY'))).toEqual({ cert: 'PEM', key: 'KEY' })
+  expect(() => certificateIn(undefined, both)).toThrow(/^--tls-key \S+ needs --tls-cert beside it$/)
+  expect(() => certificateIn(join(folder, 'none'))).toThrow(/^--tls-cert cannot be read: ENOENT/)
 })

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { defaults, inWords, type Limits, rowsOf } from '../directory/limits.ts'
 import { badValue, HoldfastError } from '../machine.ts'
 import { readLimits, readTrust } from '../runtime/hub/given-limits.ts'
+import type { Certificate } from '../drivers/net/tls.ts'
 import type { Trust } from '../wire/ip.ts'
 
 /** An option that was given once. */
@@ -35,6 +36,39 @@ export function metricsPlace(given: string): MetricsPlace {
   )
 }
 
+/** Fewest characters of a token: a word that people think of is guessed. */
+const TOKEN_MIN = 16
+
+/** Reads the file of `--metrics-token`. @throws HoldfastError `not-found` or `bad-value` */
+export function tokenIn(file: Word | undefined): string | null {
+  if (file === undefined) return null
+  const token = read(`--metrics-token ${file}`, String(file)).trim()
+  if (token.length >= TOKEN_MIN && /^[!-~]+$/.test(token)) return token
+  throw badValue(
+    `--metrics-token ${file}: a token has at least ${TOKEN_MIN} characters of ASCII and no ` +
+      `space: ${token.length}; openssl rand -hex 32 makes one`,
+  )
+}
+
+/** Reads the files of `--tls-cert` and `--tls-key`. @throws HoldfastError `bad-value` */
+export function certificateIn(
+  cert: Word | undefined,
+  key: Word | undefined = cert,
+): Certificate | null {
+  if (key === undefined) return null
+  if (cert === undefined) throw badValue(`--tls-key ${key} needs --tls-cert beside it`)
+  const [shown, secret] = [read('--tls-cert', String(cert)), read('--tls-key', String(key))]
+  return { cert: shown, key: secret }
+}
+
+function read(option: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw badValue(`${option} cannot be read: ${(error as Error).message}`)
+  }
+}
+
 /** The help text of `--trust-proxy`. */
 export const TRUST_HELP = 'How many proxies are in front, or their addresses and ranges'
 
@@ -50,12 +84,7 @@ export function trustOf(given: Word | readonly Word[] | undefined): Trust {
 export function limitsOf(file: Word | undefined): Limits {
   if (file === undefined) return defaults()
   const what = `--limits ${file}`
-  let text: string
-  try {
-    text = readFileSync(String(file), 'utf8')
-  } catch (error) {
-    throw badValue(`${what} cannot be read: ${(error as Error).message}`)
-  }
+  const text = read(what, String(file))
   let given: unknown
   try {
     given = JSON.parse(text)

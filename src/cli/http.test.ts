@@ -10,7 +10,7 @@ import { type HttpServer, openServer, type Place } from './http.ts'
 import { countsText } from '../runtime/prometheus.ts'
 import { createMetrics } from './metrics.ts'
 import { readPages } from './pages.ts'
-import { siteOf, type SiteOptions } from './site.ts'
+import { metricsOf, siteOf, type SiteOptions } from './site.ts'
 import type { Page } from '../directory/state.ts'
 
 const outside = mkdtempSync(join(tmpdir(), 'holdfast-http-'))
@@ -54,7 +54,7 @@ async function open(options: Partial<Place & SiteOptions> = {}): Promise<HttpSer
   const site = {
     shelves: [{ find: readPages(folder, 'build them').find, policy: 'strict' }],
     health: () => ({ ok: true, sessions: 3 }),
-    metrics: createMetrics(),
+    metrics: metricsOf(createMetrics(), null),
     sessions: (game: string, after: string) => pageOf(game, after),
     about: { demo: false },
   }
@@ -278,6 +278,29 @@ describe('/health and /metrics', () => {
     expect((await fetch(`${off.url}metrics`)).status).toBe(404)
   })
 
+  test('metrics are for this machine, but not through a proxy, and for who has the token (SE-21)', async () => {
+    const token = 'a-token-of-sixteen'
+    const ask = async (local: boolean, headers: Record<string, string>): Promise<string> => {
+      const readers = { token, local }
+      const { url } = await open({ metrics: metricsOf(createMetrics(), readers) })
+      const answer = await fetch(`${url}metrics`, { headers })
+      const text = await answer.text()
+      return `${answer.status} ${answer.headers.get('www-authenticate')} ${text.slice(0, 13)}`
+    }
+    const [given, denied] = ['200 null # HELP proces', '401 Bearer these figures']
+    const brought = { 'X-Forwarded-For': '127.0.0.1' }
+    const shown = { Authorization: `Bearer ${token}` }
+    expect(await ask(true, {})).toBe(given)
+    expect(await ask(true, brought)).toBe(denied)
+    expect(await ask(true, { Forwarded: 'for=127.0.0.1' })).toBe(denied)
+    expect(await ask(false, {})).toBe(denied)
+    expect(await ask(false, shown)).toBe(given)
+    expect(await ask(true, { ...brought, ...shown })).toBe(given)
+    for (const wrong of [`Bearer ${token}x`, `Bearer ${token.slice(1)}`, `Basic ${token}`, '']) {
+      expect(await ask(false, { Authorization: wrong })).toBe(denied)
+    }
+  })
+
   test('the sessions that the lobby lists are JSON, fresh each time', async () => {
     const { url } = await open()
     const response = await fetch(`${url}api/sessions`)
@@ -311,7 +334,7 @@ describe('/health and /metrics', () => {
     const metrics = createMetrics()
     const counters = { accepted: 1, badUpgrades: 0, note: 'no number' }
     metrics.add(() => countsText('holdfast_streams_total', 'What happened to streams.', counters))
-    const { url } = await open({ metrics })
+    const { url } = await open({ metrics: metricsOf(metrics, null) })
     const read = async (): Promise<string> => (await fetch(`${url}metrics`)).text()
     expect(await read()).toContain('holdfast_streams_total{what="accepted"} 1\n')
     counters.accepted = 7
@@ -369,14 +392,17 @@ describe('opening and closing', () => {
     const asked = new Promise<void>((resolve) => (begun = resolve))
     const held = new Promise<void>((resolve) => (finish = resolve))
     const { url, close } = await open({
-      metrics: {
-        ...slow,
-        text: async () => {
-          begun()
-          await held
-          return 'late'
+      metrics: metricsOf(
+        {
+          ...slow,
+          text: async () => {
+            begun()
+            await held
+            return 'late'
+          },
         },
-      },
+        null,
+      ),
     })
     const response = fetch(`${url}metrics`)
     await asked

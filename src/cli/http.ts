@@ -5,8 +5,10 @@
  */
 
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Server as SecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { createGate, type Refusal } from '../drivers/net/origins.ts'
+import { createGate, type Gate, type Refusal } from '../drivers/net/origins.ts'
+import { type Certificate, createSecureServer, isSecure, renew } from '../drivers/net/tls.ts'
 import { addressOf } from '../drivers/net/websocket-server.ts'
 import { HoldfastError } from '../machine.ts'
 import { fail, say } from './answers.ts'
@@ -31,6 +33,18 @@ export interface Place {
   origins: readonly string[]
   /** What strangers may cost; without it no address has limits of its own. */
   spending?: Spending
+  /** Makes it https. */
+  tls?: Certificate | null
+}
+
+/** The options that give a certificate, for errors. */
+export const TLS_OPTIONS = '--tls-cert'
+
+const OPTIONS: http.ServerOptions = {
+  requestTimeout: REQUEST_MS,
+  headersTimeout: REQUEST_MS,
+  keepAliveTimeout: IDLE_MS,
+  connectionsCheckingInterval: 1000,
 }
 
 /** Answers an admitted GET or HEAD; `path` is without the query. */
@@ -53,6 +67,8 @@ export interface HttpServer {
   readonly url: string
   /** Accepts no more, lets answers under way finish for a moment, and ends all connections. */
   close: () => Promise<void>
+  /** Shows another certificate from now on, if it has one. @throws HoldfastError `bad-value` */
+  renew: (certificate: Certificate) => void
 }
 
 /**
@@ -61,38 +77,52 @@ export interface HttpServer {
  * @throws HoldfastError `port-taken`, `port-denied`, `unreachable` or `bad-value`, with the cure
  */
 export async function openServer(place: Place, answer: Answer): Promise<HttpServer> {
-  const gate = createGate(place.origins)
-  const { spending } = place
+  const { spending, tls } = place
   const counters: HttpCounters = { wrongOrigin: 0, wrongHost: 0 }
-  const server = http.createServer(
-    {
-      requestTimeout: REQUEST_MS,
-      headersTimeout: REQUEST_MS,
-      keepAliveTimeout: IDLE_MS,
-      connectionsCheckingInterval: 1000,
-    },
-    (request, response) => {
-      if (spending && !mayAsk(spending, request, response, 'requests', 1)) return
-      const { origin } = request.headers
-      const refusal = gate.refusal(request.headers, addressOf(server))
-      if (refusal !== null) {
-        counters[refusal.reason] += 1
-        return turnAway(response, refusal)
-      }
-      if (origin !== undefined && gate.names(origin)) share(response, origin)
-      if (request.method !== 'GET' && request.method !== 'HEAD') return refuseMethod(response)
-      const [path = ''] = (request.url ?? '').split('?', 1)
-      // A function that throws at once must not end the process either.
-      void Promise.resolve()
-        .then(() => answer(path, request, response))
-        .catch(() => fail(response, 500))
-    },
-  )
+  const gate = createGate(place.origins)
+  const asked: http.RequestListener = (request, response) => {
+    if (spending && !mayAsk(spending, request, response, 'requests', 1)) return
+    if (!admits(gate, counters, addressOf(server), request, response)) return
+    const [path = ''] = (request.url ?? '').split('?', 1)
+    // A function that throws at once must not end the process either.
+    void Promise.resolve()
+      .then(() => answer(path, request, response))
+      .catch(() => fail(response, 500))
+  }
+  const secure = tls ? createSecureServer(tls, TLS_OPTIONS, OPTIONS, asked) : null
+  const server = (secure as http.Server | null) ?? http.createServer(OPTIONS, asked)
   if (spending) boundSockets(server, spending)
   await listen(server, place)
   const { port } = server.address() as AddressInfo
-  const url = `http://${visibleHost(place.host)}:${port}/`
-  return { server, port, url, counters, close: closer(server) }
+  const url = `${secure ? 'https' : 'http'}://${visibleHost(place.host)}:${port}/`
+  return { server, port, url, counters, close: closer(server), renew: renewer(secure) }
+}
+
+function renewer(secure: SecureServer | null): HttpServer['renew'] {
+  return (certificate) => {
+    if (secure) renew(secure, certificate, TLS_OPTIONS)
+  }
+}
+
+/** Whether a request may come in; otherwise it was answered. */
+function admits(
+  gate: Gate,
+  counters: HttpCounters,
+  address: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  const { origin } = request.headers
+  const refusal = gate.refusal(request.headers, address)
+  if (refusal !== null) {
+    counters[refusal.reason] += 1
+    turnAway(response, refusal)
+    return false
+  }
+  if (origin !== undefined && gate.names(origin)) share(response, origin)
+  if (request.method === 'GET' || request.method === 'HEAD') return true
+  refuseMethod(response)
+  return false
 }
 
 /** Sends the reason of a refusal, and closes the connection. */
@@ -162,13 +192,10 @@ export function visibleHost(host: string): string {
 
 /** Tracks the connections of a server, so that it can be closed. @returns closes it */
 function closer(server: http.Server): () => Promise<void> {
-  const sockets = new Set<Socket>()
+  // With TLS a connection is two sockets: what comes over the network, and what requests are of.
+  const [all, speaking] = [tracked(server, 'connection'), tracked(server, 'secureConnection')]
   const answering = new Set<Socket>()
   let closing = false
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     answering.add(socket)
     response.once('close', () => {
@@ -180,11 +207,21 @@ function closer(server: http.Server): () => Promise<void> {
     closing = true
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     // Ended and not destroyed: the last messages of a stream may still be on their way.
-    for (const socket of sockets) if (!answering.has(socket)) socket.end()
+    const ending = isSecure(server) ? speaking : all
+    for (const socket of ending) if (!answering.has(socket)) socket.end()
     const timer = setTimeout(() => {
-      for (const socket of sockets) socket.destroy()
+      for (const socket of all) socket.destroy()
     }, CLOSE_MS)
     await closed
     clearTimeout(timer)
   }
+}
+
+function tracked(server: http.Server, event: string): Set<Socket> {
+  const sockets = new Set<Socket>()
+  server.on(event, (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return sockets
 }

@@ -15,16 +15,16 @@ const interfaces = {
 
 test('a hub on all addresses is found at those of the network', () => {
   for (const host of ['0.0.0.0', '::']) {
-    expect(reachOf(host, 8700, interfaces)).toEqual(['http://192.168.1.5:8700'])
+    expect(reachOf(host, 'http://localhost:8700/', interfaces)).toEqual(['http://192.168.1.5:8700'])
   }
-  expect(reachOf('0.0.0.0', 8700, {})).toEqual([])
+  expect(reachOf('0.0.0.0', 'http://localhost:8700/', {})).toEqual([])
 })
 
 test('a hub on one address is found there, and on loopback nowhere', () => {
-  expect(reachOf('10.0.0.4', 80, interfaces)).toEqual(['http://10.0.0.4:80'])
-  expect(reachOf('fd00::4', 80, interfaces)).toEqual(['http://[fd00::4]:80'])
+  expect(reachOf('10.0.0.4', 'https://10.0.0.4:81/', interfaces)).toEqual(['https://10.0.0.4:81'])
+  expect(reachOf('fd00::4', 'http://[fd00::4]:80/', interfaces)).toEqual(['http://[fd00::4]'])
   for (const host of ['127.0.0.1', '127.1.2.3', 'localhost', '::1', 'a.localhost']) {
-    expect(reachOf(host, 80, interfaces)).toEqual([])
+    expect(reachOf(host, 'http://localhost:80/', interfaces)).toEqual([])
   }
 })
 

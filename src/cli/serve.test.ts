@@ -2,9 +2,11 @@
 // Method: the built program, as somebody would call it.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -100,3 +102,60 @@ test('a hub with limits of its own refuses what is beyond, and says which in its
   )
   expect(complaint('--trust-proxy', 'nginx')).toMatch(/^holdfast: --trust-proxy has addresses, /)
 })
+
+/** What a server there says of itself: its certificate, and its health. */
+function seen(url: string): Promise<{ fingerprint: string; status: number }> {
+  return new Promise((resolve, reject) => {
+    const options = { rejectUnauthorized: false, agent: false } as const
+    const request = https.get(`${url}health`, options, (answer) => {
+      const { fingerprint256: fingerprint } = (answer.socket as TLSSocket).getPeerCertificate()
+      resolve({ fingerprint, status: answer.statusCode! })
+      answer.resume()
+    })
+    request.once('error', reject)
+  })
+}
+
+test('with a certificate it is https, members come by wss, and SIGHUP takes a new certificate (SE-21)', async () => {
+  const pem = join(folder, 'hub.pem')
+  const certify = (): void => {
+    const words = ['req', '-x509', '-newkey', 'ed25519', '-nodes', '-subj', '/CN=localhost']
+    const made = spawnSync('openssl', [...words, '-keyout', `${pem}.key`, '-out', `${pem}.crt`])
+    expect(made.status).toBe(0)
+    const both = ['key', 'crt'].map((part) => readFileSync(`${pem}.${part}`, 'utf8'))
+    writeFileSync(pem, both.join(''))
+  }
+  certify()
+  const said = await serve('--tls-cert', pem)
+  const child = children.at(-1)!
+  let later = ''
+  for (const stream of [child.stdout!, child.stderr!]) {
+    stream.on('data', (bytes: Buffer) => (later += bytes.toString()))
+  }
+  const [, url] = /^Holdfast serves (https:\S+)$/m.exec(said)!
+  const first = await seen(url!)
+  expect(first.status).toBe(200)
+  const stream = new WebSocket(`${url}hub`.replace('https', 'wss'), { rejectUnauthorized: false })
+  await once(stream, 'open')
+  stream.send(Uint8Array.of(0, 1, 3))
+  await once(stream, 'message')
+  writeFileSync(pem, 'none')
+  child.kill('SIGHUP')
+  await expect.poll(() => later, { interval: 5, timeout: 60_000 }).toContain('stays as it was')
+  expect(await seen(url!)).toEqual(first)
+  certify()
+  child.kill('SIGHUP')
+  await expect.poll(() => later, { interval: 5, timeout: 60_000 }).toContain('was read anew')
+  const second = await seen(url!)
+  expect([second.status, second.fingerprint !== first.fingerprint]).toEqual([200, true])
+  expect(stream.readyState).toBe(WebSocket.OPEN)
+  expect(complaint('--tls-cert', join(folder, 'none'))).toMatch(/^holdfast: --tls-cert cannot be/)
+  expect(complaint('--tls-cert', file('bad.pem', 'none'))).toMatch(
+    /^holdfast: --tls-cert takes a certificate and its key, as PEM: /,
+  )
+})
+
+function file(name: string, text: string): string {
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}

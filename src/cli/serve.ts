@@ -10,6 +10,7 @@ import { countsText } from '../runtime/prometheus.ts'
 import { openHub } from '../faces/hub-opening.ts'
 import type { Weather } from '../runtime/hub/hub-server.ts'
 import { createConditioner } from '../drivers/net/conditioner.ts'
+import { isThisMachine } from '../drivers/net/origins.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
 import { type Conditions, format, parse } from '../faults/conditions.ts'
 import { HoldfastError } from '../machine.ts'
@@ -17,22 +18,25 @@ import type { Datagrams, Loop } from '../ports.ts'
 import { create } from '../directory/budgets.ts'
 import type { Limits } from '../directory/limits.ts'
 import { HUB_VERSION } from '../directory/messages.ts'
-import type { Trust } from '../wire/ip.ts'
+import { NOBODY, type Trust } from '../wire/ip.ts'
 import { plainLines } from '../wire/plain.ts'
-import { limitLines, limitsOf, listOf, type MetricsPlace, metricsPlace } from './given.ts'
-import { ORIGIN_HELP, TRUST_HELP, trustOf, type Word } from './given.ts'
+import { certificateIn, limitLines, limitsOf, listOf, type MetricsPlace } from './given.ts'
+import { metricsPlace, ORIGIN_HELP, tokenIn, TRUST_HELP, trustOf, type Word } from './given.ts'
+import type { Certificate } from '../drivers/net/tls.ts'
 import { fail } from './answers.ts'
 import { type Answer, openServer } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { type Pages, readPages } from './pages.ts'
 import { checkPolicy, type Policy } from './policy.ts'
 import { reachOf } from './reach.ts'
-import { metricsOf, NO_PAGES, type Shelf, siteOf, withLobby } from './site.ts'
+import { metricsOf, NO_PAGES, type Readers, type Shelf, siteOf, withLobby } from './site.ts'
 
 /** The hub's default port. */
 export const PORT_DEFAULT = 8700
 /** The default file of the register. */
 export const DATA_DEFAULT = '.holdfast/hub.db'
+
+const REFUSED = 'Requests refused, by why'
 
 /** The options of `serve`. */
 export interface ServeOptions {
@@ -43,6 +47,10 @@ export interface ServeOptions {
   /** The origins whose pages may come beside those served here; see origins.ts. */
   origins: readonly string[]
   metrics: MetricsPlace
+  /** Who shows it may read the metrics from anywhere; null for no such word. */
+  metricsToken: string | null
+  /** Makes it https; null for http. */
+  tls: Certificate | null
   /** Where members connect; also at `/hub` if no pages of one's own are served. */
   path: string
   /** The only games that sessions may have; empty for any. */
@@ -63,6 +71,10 @@ export interface Serving {
   readonly url: string
   /** The URL of the metrics, if they have a port of their own. */
   readonly metricsUrl: string | null
+  /** Whether it listens beyond this machine, without TLS or a proxy that has it. */
+  readonly isBare: boolean
+  /** Shows another certificate from now on. @throws HoldfastError `bad-value` */
+  renew(certificate: Certificate): void
   close(): Promise<void>
 }
 
@@ -87,6 +99,9 @@ export function addServe(cli: CAC): void {
     .option('--metrics <where>', 'Where /metrics is: a port (9100, 10.0.0.5:9100), here, off', {
       default: 'here',
     })
+    .option('--metrics-token <file>', 'Who shows the token in it reads /metrics from elsewhere')
+    .option('--tls-cert <file>', 'Certificate in PEM, which makes it https; SIGHUP reads it anew')
+    .option('--tls-key <file>', 'Its key in PEM; default: the same file')
     .option('--condition <weather>', 'Worsen relayed paths, e.g. "rtt=120,loss=5%,jitter=30"')
     .option('--demo', 'In the games any member may kill whoever serves, to see what happens')
     .example('holdfast serve --port 9000 --condition "rtt=80,loss=2%"')
@@ -106,6 +121,9 @@ interface Given {
   data: Word
   origin?: Word | Word[]
   metrics: Word
+  metricsToken?: Word
+  tlsCert?: Word
+  tlsKey?: Word
   pages?: Word
   trustProxy?: Word | Word[]
   limits?: Word
@@ -124,6 +142,8 @@ async function run(given: Given): Promise<void> {
     condition: given.condition === undefined ? null : String(given.condition),
     origins: listOf(given.origin),
     metrics: metricsPlace(String(given.metrics)),
+    metricsToken: tokenIn(given.metricsToken),
+    tls: certificateIn(given.tlsCert, given.tlsKey),
     pages: given.pages === undefined ? null : String(given.pages),
     policy: checkPolicy(String(given.policy)),
     path: String(given.path),
@@ -134,10 +154,27 @@ async function run(given: Given): Promise<void> {
   })
   console.log(`Holdfast serves ${serving.url}`)
   if (serving.metricsUrl !== null) console.log(`Its figures are at ${serving.metricsUrl}`)
+  if (serving.isBare) console.error(BARE)
   console.log('Open it in two windows. Ctrl-C ends it.')
   const end = (): void => void serving.close().then(() => process.exit(0))
   process.once('SIGINT', end)
   process.once('SIGTERM', end)
+  process.on('SIGHUP', () => readAnew(serving, given))
+}
+
+const BARE =
+  'It listens beyond this machine without TLS: who is on the way learns who plays where. Give it ' +
+  '--tls-cert, or let it listen on 127.0.0.1 behind a proxy.'
+
+// What renews certificates sends SIGHUP. One that cannot be read changes nothing.
+function readAnew(serving: Serving, { tlsCert, tlsKey }: Given): void {
+  try {
+    const certificate = certificateIn(tlsCert, tlsKey)
+    if (certificate) serving.renew(certificate)
+    console.log(certificate ? 'The certificate was read anew.' : 'SIGHUP: there is no certificate.')
+  } catch (error) {
+    console.error(`The certificate stays as it was: ${plainLines((error as Error).message)}`)
+  }
 }
 
 /**
@@ -174,7 +211,7 @@ async function opened(
   const weather = conditions ? await weatherOf(createNodeLoop(), conditions) : undefined
   // The hub needs the server, and answers need the hub: no request comes before both are open.
   const site: { answer: Answer } = { answer: (_path, _request, response) => fail(response, 503) }
-  const place = { host, port, option: '--port', origins, spending } as const
+  const place = { host, port, option: '--port', origins, spending, tls: options.tls } as const
   const http = await openServer(place, (...asked) => site.answer(...asked))
   closers.push(() => http.close())
   const hub = openHub(
@@ -187,20 +224,29 @@ async function opened(
   )
   closers.push(() => hub.close())
   metrics.add(() => hub.metrics())
-  metrics.add(() => {
-    return countsText('holdfast_requests_refused_total', 'Requests refused, by why', http.counters)
-  })
+  metrics.add(() => countsText('holdfast_requests_refused_total', REFUSED, http.counters))
   site.answer = siteOf({
     shelves: shelves.all,
     health: () => hub.health(),
-    metrics: options.metrics === 'here' ? metrics : null,
+    metrics: options.metrics === 'here' ? metricsOf(metrics, readersOf(options)) : null,
     sessions: (game, after) => hub.page(game, after),
     spending,
     about: { version: HUB_VERSION, demo: options.demo, starts: shelves.starts },
-    reach: () => reachOf(host, http.port),
+    reach: () => reachOf(host, http.url),
   })
   const metricsUrl = await openMetrics(options, metrics, closers)
-  return { url: http.url, metricsUrl }
+  return { url: http.url, metricsUrl, isBare: isBare(options), renew: http.renew }
+}
+
+// A proxy that is trusted has the TLS.
+function isBare({ tls, trust, host }: ServeOptions): boolean {
+  return tls === null && trust === NOBODY && !isThisMachine(host)
+}
+
+// On a port of their own the metrics are for who reaches it, unless there is a token.
+function readersOf({ metrics, metricsToken: token }: ServeOptions): Readers | null {
+  const local = metrics === 'here'
+  return local || token !== null ? { token, local } : null
 }
 
 /** The pages to serve, and the folders of games in them. */
@@ -224,12 +270,14 @@ function readOurs(folder: string): Pages {
 }
 
 async function openMetrics(
-  { metrics: at, origins }: ServeOptions,
+  options: ServeOptions,
   metrics: Metrics,
   closers: (() => void | Promise<void>)[],
 ): Promise<string | null> {
+  const { metrics: at, origins } = options
   if (typeof at === 'string') return null
-  const http = await openServer({ ...at, option: '--metrics', origins }, metricsOf(metrics))
+  const answer = metricsOf(metrics, readersOf(options))
+  const http = await openServer({ ...at, option: '--metrics', origins }, answer)
   closers.push(() => http.close())
   return `${http.url}metrics`
 }

@@ -3,11 +3,12 @@
  * pages to their hub.
  */
 
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { costOf, ROWS_PER_PART } from '../directory/listing.ts'
 import type { Page as ListPage } from '../directory/state.ts'
 import { listedSession } from '../runtime/hub/hub-figures.ts'
-import { isThisMachine } from '../drivers/net/origins.ts'
+import { isLoopback, isThisMachine } from '../drivers/net/origins.ts'
 import { fail, say, sayJson } from './answers.ts'
 import { give } from './give.ts'
 import type { Answer } from './http.ts'
@@ -28,8 +29,8 @@ export interface SiteOptions {
   shelves: readonly Shelf[]
   /** The content of `/health`; its status is 503 while `ok` is false. */
   health: () => { ok: boolean }
-  /** The content of `/metrics`; null if there is none. */
-  metrics: Metrics | null
+  /** Answers `/metrics`; null if there is none. */
+  metrics: Answer | null
   /** A part of the content of `/api/sessions`: the sessions that the lobby lists. */
   sessions: (game: string, after: string) => ListPage
   /** What lists may cost strangers. */
@@ -59,7 +60,7 @@ export function siteOf(options: SiteOptions): Answer {
           reach: isThisMachine(request.headers.host ?? '') ? (reach?.() ?? []) : [],
         })
       case '/metrics':
-        return metrics ? metricsOf(metrics)(path, request, response) : fail(response, 404)
+        return metrics ? metrics(path, request, response) : fail(response, 404)
       default: {
         const { found, policy } = look(shelves, path)
         protect(policy, request, response)
@@ -104,12 +105,45 @@ function look(
   return { found: null, policy: 'strict' }
 }
 
-/** Answers requests on a port that has only the metrics. */
-export function metricsOf(metrics: Metrics): Answer {
-  return async (path, _request, response) => {
-    if (path === '/metrics') say(response, 200, metrics.type, await metrics.text())
-    else fail(response, 404)
+/** Who may read the metrics. */
+export interface Readers {
+  /** Who shows it may; null for no such word. */
+  token: string | null
+  /** Whether who comes from this machine may without. */
+  local: boolean
+}
+
+/** Answers requests for metrics, and nothing else. */
+export function metricsOf(metrics: Metrics, readers: Readers | null): Answer {
+  return async (path, request, response) => {
+    if (path !== '/metrics') return fail(response, 404)
+    if (readers !== null && !mayRead(readers, request)) return denied(response)
+    say(response, 200, metrics.type, await metrics.text())
   }
+}
+
+function mayRead({ token, local }: Readers, request: IncomingMessage): boolean {
+  const { authorization = '' } = request.headers
+  if (token !== null && isSame(authorization, `Bearer ${token}`)) return true
+  return local && isLocal(request)
+}
+
+// A proxy on this machine brings others, and says so.
+function isLocal({ socket, headers }: IncomingMessage): boolean {
+  const isBrought = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined
+  return isLoopback(socket.remoteAddress ?? '') && !isBrought
+}
+
+// Takes as long wherever the two differ.
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
+  return timingSafeEqual(a!, b!)
+}
+
+function denied(response: ServerResponse): void {
+  response.setHeader('WWW-Authenticate', 'Bearer')
+  const why = 'these figures are for this machine, and for who shows the token of --metrics-token'
+  say(response, 401, 'text/plain; charset=utf-8', `${why}\n`)
 }
 
 /** No pages. */

@@ -10,7 +10,7 @@ import { type HubLimits, readLimits } from '../runtime/hub/given-limits.ts'
 import { NOBODY, type Trust } from '../wire/ip.ts'
 import { type HttpServer, openServer } from './http.ts'
 import { createMetrics } from './metrics.ts'
-import { siteOf } from './site.ts'
+import { metricsOf, siteOf } from './site.ts'
 
 const opened: HttpServer[] = []
 const sockets: Socket[] = []
@@ -26,7 +26,12 @@ async function open(
   const budgets = create(readLimits('limits', limits))
   const spending = { budgets, trust }
   const site = siteOf({
-    ...{ shelves: [], health: () => ({ ok: true }), about: {}, metrics: createMetrics() },
+    ...{
+      shelves: [],
+      health: () => ({ ok: true }),
+      about: {},
+      metrics: metricsOf(createMetrics(), null),
+    },
     ...{ sessions: () => ({ items: [], next: '' }), spending },
   })
   const place = { host: '127.0.0.1', port: 0, option: '--port', origins: [], spending } as const

@@ -16,6 +16,7 @@ import { leaderOf } from './grants.ts'
 import * as listing from './listing.ts'
 import * as refusals from './refusals.ts'
 import { sit } from './seats.ts'
+import { isName } from '../wire/plain.ts'
 import { type Call, directoryOut, type Hub, type HubOut, refuse, say, tell } from './state.ts'
 
 /** GET_ALL_SERVERS: one message for each session of a page, ended by LAST_MESSAGE (T21). */
@@ -121,6 +122,7 @@ function mayFound(call: Call): Exceeded | null {
 function unfitWish({ games }: Hub, wish: ToHub & { kind: 'add' }): string | null {
   const { game, room, playersMax } = wish
   if (game === '' || room === '') return 'a session needs a game and a room'
+  if (!isName(game) || !isName(room)) return 'a name of a game or a room has no control characters'
   if (games && !games.has(game)) {
     return `${NO_GAME}"${game}" on this hub: it has ${[...games].join(', ')}`
   }

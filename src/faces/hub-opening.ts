@@ -6,12 +6,13 @@ import { checkPath, checkServer, checkTexts } from './door-options.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
 import { acceptStreams, type StreamServer } from '../drivers/net/websocket-server.ts'
 import type { StreamServerOptions, WebServer } from '../drivers/net/websocket-server.ts'
-import { report } from '../drivers/report.ts'
+import { whenBare } from '../drivers/net/tls.ts'
+import { report, warn } from '../drivers/report.ts'
 import { createMemoryStore } from '../drivers/store/memory.ts'
 import { openSqliteStore } from '../drivers/store/sqlite.ts'
 import { badValue, type Millis, NAME_MAX } from '../machine.ts'
 import type { Loop, Store } from '../ports.ts'
-import type { Trust } from '../wire/ip.ts'
+import { NOBODY, type Trust } from '../wire/ip.ts'
 import { type Budgets, create as budgetsOf } from '../directory/budgets.ts'
 import { all, page } from '../directory/listing.ts'
 import type { Page } from '../directory/state.ts'
@@ -107,8 +108,17 @@ const MORE = ['limits', 'trustProxy', 'report'] as const
  */
 export function hub(options: HubOptions): HubHandle {
   checkOptions('hub', options, [...OPTIONS, ...MORE])
-  return openHub(options, { waitingMax: 0 })
+  const trust = readTrust('trustProxy', options.trustProxy)
+  const opened = openHub(options, { waitingMax: 0, trust })
+  // A proxy that is trusted has the TLS.
+  if (trust === NOBODY) whenBare(options.server, (address) => warn(BARE(address)))
+  return opened
 }
+
+const BARE = (address: string): string =>
+  `a hub listens on ${address} without TLS: who is on the way learns who plays where, and may ` +
+  'keep players apart, though it can neither read nor change what they say to one another; give ' +
+  'the server a certificate, or listen on 127.0.0.1 behind a proxy that has one'
 
 /** A hub as our own program has it. */
 export interface InnerHub extends HubHandle {

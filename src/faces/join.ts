@@ -7,6 +7,7 @@ import type { Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { openEvents } from './events.ts'
 import { checkOptions, checkWord } from '../runtime/options.ts'
+import { isName, plainJson } from '../wire/plain.ts'
 import { Runner, type RunnerOptions } from '../runtime/member/runner.ts'
 import type { Definition } from './kind.ts'
 import { Live, type Running } from './live.ts'
@@ -269,6 +270,7 @@ export function hubUrl(server: string | null): string {
 function checkName(what: string, name: unknown): string {
   if (typeof name !== 'string') throw badValue(`${what} is text: ${shown(name)}`)
   const bytes = new TextEncoder().encode(name).length
+  if (!isName(name)) throw badValue(`${what} has no control characters: ${plainJson(name)}`)
   if (bytes > 0 && bytes <= NAME_MAX) return name
   throw new HoldfastError('bad-value', `${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
 }

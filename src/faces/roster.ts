@@ -1,5 +1,6 @@
 /** Who is in a session, as its views say. */
 
+import { named } from '../wire/plain.ts'
 import type { PeerId } from '../machine.ts'
 import type { View } from '../session/messages.ts'
 import type { MemberInfo } from './member-info.ts'
@@ -42,7 +43,9 @@ export class Roster {
   viewed(view: View, before: View | null): Comings {
     const known = this.members
     this.view = view
-    this.members = view.members.map(({ inc, player, name, kind }) => ({ inc, player, name, kind }))
+    this.members = view.members.map(({ inc, player, name, kind }) => {
+      return { inc, player, name: named(name), kind }
+    })
     const old = before?.members ?? []
     const isOld = ({ player }: MemberInfo): boolean => {
       return before === null || old.some((other) => other.player === player)

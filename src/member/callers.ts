@@ -14,6 +14,7 @@ import { SESSION_VERSION } from '../session/messages.ts'
 import { takes } from '../session/state.ts'
 import { createReader, readVarint } from '../wire/bytes.ts'
 import { sameBytes } from '../wire/digest.ts'
+import { isName } from '../wire/plain.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { compute } from './curves.ts'
 import { framePart } from './dispatch.ts'
@@ -73,7 +74,7 @@ export function stands(run: Runtime, caller: Caller, path: string): void {
   const version = versionOf(blob)
   if (version !== SESSION_VERSION) return answer(run, caller.number, otherVersion(version))
   const wish = decode(joinLayout, blob)
-  if (!wish) {
+  if (!wish || !isName(wish.name)) {
     member.counters.malformed++
     return drop(run, caller)
   }

@@ -14,7 +14,7 @@ import { acceptStreams } from '../../src/drivers/net/websocket-server.ts'
 import { openSqliteStore } from '../../src/drivers/store/sqlite.ts'
 import { openServer } from '../../src/cli/http.ts'
 import { createMetrics } from '../../src/cli/metrics.ts'
-import { siteOf } from '../../src/cli/site.ts'
+import { metricsOf, siteOf } from '../../src/cli/site.ts'
 import { join, type Session } from '../../src/node.ts'
 import { intoStreams, intoTcp, intoUdp } from '../fuzz/sockets.ts'
 import { until } from './until.ts'
@@ -47,7 +47,7 @@ async function startPlace(): Promise<Place> {
   const site = siteOf({
     shelves: [],
     health: () => ({ ok: true }),
-    metrics: createMetrics(),
+    metrics: metricsOf(createMetrics(), null),
     sessions: () => ({ items: [], next: '' }),
     about: {},
   })

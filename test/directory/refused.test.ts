@@ -29,6 +29,15 @@ test('who wants a game that this hub has not is told which it has (PR-2)', () =>
   expect(ask(desk, { game: 'go' })).toMatchObject([{ kind: 'added', created: true }])
 })
 
+test('a room or a game whose name a terminal would obey is refused (SE-19)', () => {
+  const desk = new Desk()
+  const why = 'a name of a game or a room has no control characters'
+  for (const wish of [{ room: 'a\n' }, { game: '\u001B[2J' }, { room: 'a\u202Eb' }]) {
+    expect(ask(desk, wish)).toEqual([{ kind: 'refused', request: 3, why }])
+  }
+  expect(desk.hub.directory.rows.size).toBe(0)
+})
+
 test('T20: who may not serve hears that nobody does, who may that the hub is full (PR-2)', () => {
   const desk = new Desk()
   const nobody = [{ kind: 'refused', request: 3, why: 'nobody serves it' }]

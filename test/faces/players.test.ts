@@ -143,6 +143,16 @@ describe('a JOIN', () => {
     expect(forged).toBeGreaterThan(100)
   })
 
+  test('with a name that a terminal obeys is dropped, whoever signed it (SE-19)', async () => {
+    const here = await room()
+    const { w, ada, id, eve } = here
+    for (const name of ['\u001B[2J', 'Eve\n', '\u202Eeve'])
+      eve.ask(signed(id, wishOf(here, { name })))
+    await w.run(200)
+    expect([eve.words(), ada.member!.counters.malformed > 0]).toEqual([[], true])
+    expect(ada.members.map(({ name }) => name)).toEqual(['Ada', 'Grace'])
+  })
+
   test('T14: of another version is told so, whatever else is in it', async () => {
     const { w, eve } = await room()
     for (const version of [2, SESSION_VERSION + 1]) {

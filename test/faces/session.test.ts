@@ -233,6 +233,8 @@ describe('what is refused says why', () => {
   test.each([
     [{ game: '' }, /game has 1 to 64 bytes: 0/],
     [{ game: 'x'.repeat(65) }, /game has 1 to 64 bytes: 65/],
+    [{ ...duel, name: 'a\u001b[2J' }, /name has no control characters: "a\\u001b\[2J"/],
+    [{ ...duel, room: 'a\nb' }, /room has no control characters: "a\\nb"/],
     [{ ...duel, name: 'ä'.repeat(33) }, /name has 1 to 64 bytes: 66/],
     [{ ...duel, playersMax: 0 }, /playersMax is 1 to 256: 0/],
     [{ ...duel, condition: 'loss=200%' }, /loss/],

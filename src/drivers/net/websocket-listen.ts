@@ -1,17 +1,13 @@
 /** Doors for streams: on a port of their own, with TLS or without, or on a server that is there. */
 
 import { createServer, type Server } from 'node:http'
-import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { Server as TlsServer } from 'node:tls'
-import { badValue, HoldfastError, type Millis } from '../../machine.ts'
+import { HoldfastError } from '../../machine.ts'
 import type { Accept, Door, Listening, OwnDoor, SharedDoor } from '../../ports.ts'
 import { warn } from '../report.ts'
-import { isLoopback, isThisMachine } from './origins.ts'
-import { acceptStreams, addressOf, type WebServer } from './websocket-server.ts'
-
-/** How long a client may take for the handshake of TLS. */
-const TLS_MS: Millis = 10_000
+import { isThisMachine } from './origins.ts'
+import { createSecureServer, isSecure, whenBare } from './tls.ts'
+import { acceptStreams, type WebServer } from './websocket-server.ts'
 
 /** Listens. @throws HoldfastError `port-taken`, `unreachable` or `bad-value`, with the cure */
 export async function listenStreams(door: Door, accept: Accept): Promise<Listening> {
@@ -20,7 +16,9 @@ export async function listenStreams(door: Door, accept: Accept): Promise<Listeni
 
 async function own(door: OwnDoor, accept: Accept): Promise<Listening> {
   const { port, host, path, origins, tls } = door
-  const server = tls ? secured(tls) : createServer(refuseRequest)
+  const server = tls
+    ? (createSecureServer(tls, 'listen.tls', {}, refuseRequest) as unknown as Server)
+    : createServer(refuseRequest)
   const streams = acceptStreams(server, { path, origins, accept })
   try {
     await bound(server, port, host)
@@ -47,31 +45,11 @@ function refuseRequest(
   response.writeHead(404).end()
 }
 
-function secured({ cert, key }: NonNullable<OwnDoor['tls']>): Server {
-  try {
-    // The types of Node want a buffer where bytes do.
-    const options = { cert: textOf(cert), key: textOf(key), handshakeTimeout: TLS_MS }
-    return createSecureServer(options, refuseRequest) as unknown as Server
-  } catch (error) {
-    throw badValue(`listen.tls takes a certificate and its key, as PEM: ${String(error)}`)
-  }
-}
-
-function textOf(pem: string | Uint8Array): string {
-  return typeof pem === 'string' ? pem : new TextDecoder().decode(pem)
-}
-
 /** Streams on a server of somebody else, whose requests and other paths stay what they are. */
 function share({ server: given, path, origins }: SharedDoor, accept: Accept): Listening {
   const server = given as Server
-  const isSecure = server instanceof TlsServer
   const streams = acceptStreams(server as WebServer, { path, origins, accept, waitingMax: 0 })
-  const look = (): void => {
-    const address = addressOf(server)
-    if (!isSecure && address !== '' && !isLoopback(address)) warnOf(address)
-  }
-  if (server.listening) look()
-  else server.once('listening', look)
+  const stop = whenBare(server, warnOf)
   let isOpen = true
   return {
     get url() {
@@ -81,14 +59,14 @@ function share({ server: given, path, origins }: SharedDoor, accept: Accept): Li
     },
     close: () => {
       isOpen = false
-      server.off('listening', look)
+      stop()
       streams.close()
     },
   }
 }
 
-function urlOf(server: unknown, host: string, port: number, path: string): string {
-  const scheme = server instanceof TlsServer ? 'wss' : 'ws'
+function urlOf(server: object, host: string, port: number, path: string): string {
+  const scheme = isSecure(server) ? 'wss' : 'ws'
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`
 }
 
