@@ -10,7 +10,7 @@
 import * as bucket from '../bucket.ts'
 import type { Bucket, Rate } from '../bucket.ts'
 import type { Millis } from '../machine.ts'
-import { inWords, type Limits, rowsOf, type What, type Who } from './limits.ts'
+import { type Found, inWords, type Limits, rowsOf, type What, type Who } from './limits.ts'
 
 /** Most addresses of which an account is kept; those beyond share one. */
 export const ACCOUNTS_MAX = 16_384
@@ -56,6 +56,8 @@ export interface Budgets {
   readonly fullMs: Millis
   /** How often something was refused, by `codeOf`. */
   refused: Record<string, number>
+  /** What whoever met a limit hears, by `codeOf`: a flood is answered often. */
+  readonly reasons: ReadonlyMap<string, string>
 }
 
 /** Somebody who spends. */
@@ -87,7 +89,14 @@ export function create(limits: Limits): Budgets {
     hub: {},
     fullMs: Math.max(...full),
     refused: { ...refused, 'address.idle': 0, 'hub.idle': 0 },
+    reasons: new Map(rows.map((row) => [`${row.who}.${row.what}`, sentence(row)])),
   }
+}
+
+function sentence({ who, what, limit, of }: Found): string {
+  const most = typeof limit === 'number' ? limit : limit.max
+  const rate = typeof limit === 'number' ? '' : ` at once, ${inWords(limit.perSecond)} a second`
+  return `${LIMIT}${who}.${what}: at most ${inWords(most)} ${of}${rate}`
 }
 
 /** The account of an address, which is opened if there is none. */
@@ -200,14 +209,10 @@ export const LIMIT = 'limit '
 /**
  * Which limit was met, for whoever met it: `limit address.streams: at most 256 streams at once`.
  */
-export function reasonOf({ limits }: Budgets, met: Exceeded): string {
-  if (met.what === 'idle') return `${LIMIT}${codeOf(met)}: this stream did nothing, others want in`
-  const { limit, of } = rowsOf(limits).find(
-    ({ who, what }) => who === met.who && what === met.what,
-  )!
-  const most = typeof limit === 'number' ? limit : limit.max
-  const rate = typeof limit === 'number' ? '' : ` at once, ${inWords(limit.perSecond)} a second`
-  return `${LIMIT}${codeOf(met)}: at most ${inWords(most)} ${of}${rate}`
+export function reasonOf({ reasons }: Budgets, met: Exceeded): string {
+  const code = codeOf(met)
+  if (met.what === 'idle') return `${LIMIT}${code}: this stream did nothing, others want in`
+  return reasons.get(code)!
 }
 
 /** A room is there no more. */

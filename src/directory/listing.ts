@@ -22,7 +22,7 @@ const PAGES_MAX = 256
 /** Rooms that cost as much as one part of a list, where each is a message of a stream, */
 export const ENTRIES_PER_PART = 4
 /** and where all are one answer to a request for a page. */
-export const ROWS_PER_PART = 64
+export const ROWS_PER_PART = 400
 
 /** What a page costs, in parts. */
 export function costOf({ items }: Page, entriesPerPart: number): number {

@@ -32,14 +32,20 @@ export interface HubProcess {
 }
 
 /** Starts one whose register lies on that disk. */
-export function startHub(disk: SmallDisk, folder = ''): Promise<HubProcess> {
-  return follow(disk.start(process.execPath, wordsOf(`${PLACE}${folder}/hub.db`)))
+export function startHub(
+  disk: SmallDisk,
+  folder = '',
+  more: readonly string[] = [],
+): Promise<HubProcess> {
+  const words = wordsOf(`${PLACE}${folder}/hub.db`)
+  return follow(disk.start(process.execPath, [...words, ...more]))
 }
 
-/** Starts one whose register lies in a folder. */
-export function startHubIn(folder: string): Promise<HubProcess> {
+/** Starts one whose register lies in a folder. @param more  options besides */
+export function startHubIn(folder: string, more: readonly string[] = []): Promise<HubProcess> {
   const stdio = ['ignore', 'pipe', 'pipe'] as const
-  return follow(spawn(process.execPath, wordsOf(`${folder}/hub.db`), { stdio: [...stdio] }))
+  const words = [...wordsOf(`${folder}/hub.db`), ...more]
+  return follow(spawn(process.execPath, words, { stdio: [...stdio] }))
 }
 
 const wordsOf = (data: string): string[] => [PROGRAM, 'serve', '--port', '0', '--data', data]

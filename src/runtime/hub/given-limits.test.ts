@@ -34,7 +34,10 @@ describe('what is wrong is named, with the limit and the value (SE-9)', () => {
     [{ key: {} }, 'limits: key has no limits yet'],
     [{ address: 7 }, 'limits: address is an object, such as { sockets: … }: 7'],
     [{ address: { stream: 7 } }, 'limits: address has no "stream": did you mean "streams"?'],
-    [{ hub: { joins: 7 } }, 'limits: hub has no "joins": there are sockets, streams, opens, rooms'],
+    [
+      { hub: { joins: 7 } },
+      'limits: hub has no "joins": there are sockets, dials, streams, opens, messages, room',
+    ],
     [{ address: { streams: 0 } }, 'limits: address.streams is a whole number above 0: 0'],
     [{ address: { streams: 1.5 } }, 'limits: address.streams is a whole number above 0: 1.5'],
     [{ address: { streams: '7' } }, 'limits: address.streams is a whole number above 0: "7"'],

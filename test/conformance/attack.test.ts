@@ -1,0 +1,81 @@
+// Goal: one address cannot fill, stop or use up a hub that runs, and a room that plays beside it
+// does not notice.
+// Method: `holdfast serve`, a process that attacks it from addresses of loopback, and a room of
+// real members, who move all the while and are joined by newcomers. `npm run soak -- attack` goes
+// on for longer, from a thousand addresses, and judges pauses.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Attack } from '../attack/attacks.ts'
+import { type Outcome, Siege } from '../attack/siege.ts'
+import { bundle } from './bundle.ts'
+import { type HubProcess, startHubIn } from './hub-process.ts'
+
+const MS = 750
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-attack-'))
+let hub: HubProcess
+let siege: Siege
+
+beforeAll(async () => {
+  const script = await bundle('test/attack/attacker.ts', join(folder, 'attacker'))
+  hub = await startHubIn(folder)
+  siege = await Siege.begin(hub, script, 4)
+})
+afterAll(async () => {
+  await siege.end()
+  rmSync(folder, { recursive: true })
+})
+
+async function borne(attack: Attack, addresses: number): Promise<Outcome> {
+  const found = await siege.bear(attack, addresses, MS)
+  expect([found.wrong, found.epochs, found.lost]).toEqual([0, 0, []])
+  expect([found.acknowledged > 0, found.joins.length > 0]).toEqual([true, true])
+  expect(hub.isRunning()).toBe(true)
+  expect(found.tally.done).toBeGreaterThan(50)
+  return found
+}
+
+/** The room that plays, and what an address may have. */
+const ROOMS = 1 + 128
+/** Its members and a newcomer, and what an address may have. */
+const STREAMS = 4 + 1 + 256
+
+test('rooms that were opened to fill the hub are gone when nobody is left in them (SE-8)', async () => {
+  const one = await borne('founding', 1)
+  expect(one.refused['address.registrations']).toBeGreaterThan(0)
+  expect(one.rooms).toBeLessThanOrEqual(ROOMS)
+  const { rooms, refused } = await borne('founding', 100)
+  expect(rooms).toBeGreaterThan(1)
+  expect(refused['hub.registrations']).toBeGreaterThan(0)
+  await expect.poll(() => siege.rooms(), { timeout: 60_000 }).toBe(1)
+})
+
+test.each<[Attack, string, string?]>([
+  // Those before left little for whoever spends much.
+  ['attaching', 'address.registrations', 'hub.registrations'],
+  ['unread', 'address.lists'],
+  ['listing', 'address.lists'],
+  ['knocking', 'stream.joins'],
+  // On as many streams as an address has it meets that of the address.
+  ['chatting', 'address.messages', 'stream.messages'],
+  ['halfOpening', 'address.dials'],
+])(
+  '%s from one address meets %s (SE-8, SE-9, SE-10, SE-13, SE-16)',
+  async (attack, limit, other = limit) => {
+    const { refused, rooms, streams } = await borne(attack, 1)
+    expect((refused[limit] ?? 0) + (refused[other] ?? 0)).toBeGreaterThan(0)
+    expect(rooms).toBeLessThanOrEqual(ROOMS)
+    expect(streams).toBeLessThanOrEqual(STREAMS)
+  },
+)
+
+test('hoarding from one address makes room for itself alone (SE-9)', async () => {
+  const { refused, streams } = await borne('hoarding', 1)
+  expect((refused['address.streams'] ?? 0) + (refused['address.opens'] ?? 0)).toBeGreaterThan(0)
+  expect(streams).toBeLessThanOrEqual(STREAMS)
+})
+
+test('ten addresses that shout among themselves are not heard in the room (SE-14, SE-16)', async () => {
+  await borne('shouting', 10)
+})
