@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net'
 import { HoldfastError } from '../../machine.ts'
 import type { Accept, Door, Listening, OwnDoor, SharedDoor } from '../../ports.ts'
 import { warn } from '../report.ts'
-import { isThisMachine } from './origins.ts'
 import { createSecureServer, isSecure, whenBare } from './tls.ts'
 import { acceptStreams, type WebServer } from './websocket-server.ts'
 
@@ -26,7 +25,7 @@ async function own(door: OwnDoor, accept: Accept): Promise<Listening> {
     streams.close()
     throw error
   }
-  if (!tls && !isThisMachine(host)) warnOf(host)
+  whenBare(server, warnOf)
   const { port: got } = server.address() as AddressInfo
   return {
     url: urlOf(server, host, got, path),
