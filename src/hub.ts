@@ -6,5 +6,12 @@
 
 export type { HubFigures, ListedSession } from './runtime/hub/hub-figures.ts'
 export { hub, type HubHandle, type HubOptions } from './faces/hub-opening.ts'
+export {
+  mintTicket,
+  newTicketKey,
+  type TicketKey,
+  type TicketKeys,
+  type TicketOptions,
+} from './faces/tickets.ts'
 export type { HubHealth } from './runtime/hub/hub-server.ts'
 export { HoldfastError, type ErrorCode } from './machine.ts'

@@ -26,6 +26,14 @@ export const MEMBERS_MAX = 256
 /** Longest name of a game, a room or a player, in bytes of UTF-8. */
 export const NAME_MAX = 64
 
+/** What a player may do in a session, as bits of one number. */
+export const RIGHTS = {
+  /** Take part; and serve, where not hosts alone may. */
+  play: 1,
+  /** Serve where hosts alone may. */
+  host: 4,
+} as const
+
 /** The sink of one call. Effects leave after the call has returned: records first. */
 export interface Out<Message, Delta, Event, To = PeerId> {
   /**

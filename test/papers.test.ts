@@ -163,7 +163,14 @@ describe('the tables', () => {
   test('every option of join (DO-14)', () => {
     const options: Record<keyof JoinOptions | 'udp', true> = {
       ...{ game: true, room: true, name: true, types: true, server: true, playersMax: true },
-      ...{ token: true, recover: true, primaries: true, serves: true, objectsPerPlayer: true },
+      ...{
+        token: true,
+        ticket: true,
+        recover: true,
+        primaries: true,
+        serves: true,
+        objectsPerPlayer: true,
+      },
       ...{ topology: true, updatesPerSecond: true, condition: true, signal: true, udp: true },
     }
     expect(namesUnder('docs/reference.md', 'Joining').toSorted()).toEqual(namesOf(options))

@@ -33,7 +33,7 @@ async function join(url: string): Promise<void> {
       types: [Card, lay],
       server: url,
       playersMax: 256,
-      primaries: 'hosts',
+      serves: false,
     })
     const cards = await laid(session)
     for (const card of cards) watch(session, card)

@@ -18,7 +18,6 @@ const session = await join({
   types: [Card, lay],
   server: url,
   playersMax: 256,
-  primaries: 'hosts',
   udp: {},
 })
 await session.act(lay, null)

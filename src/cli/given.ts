@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { defaults, inWords, type Limits, rowsOf } from '../directory/limits.ts'
 import { badValue, HoldfastError } from '../machine.ts'
+import type { TicketKey } from '../faces/tickets.ts'
 import { readLimits, readTrust } from '../runtime/hub/given-limits.ts'
 import type { Certificate } from '../drivers/net/tls.ts'
 import type { Trust } from '../wire/ip.ts'
@@ -50,6 +51,18 @@ export function tokenIn(file: Word | undefined): string | null {
   )
 }
 
+/** Reads the file of `--tickets`: `{ "keys": [...] }`. @throws HoldfastError `bad-value` */
+export function ticketKeysIn(file: Word | undefined): readonly TicketKey[] {
+  if (file === undefined) return []
+  const what = `--tickets ${file}`
+  const given = jsonOf(what, read(what, String(file))) as { keys?: unknown } | null
+  const keys = given?.keys
+  if (Array.isArray(keys) && keys.length > 0) return keys as readonly TicketKey[]
+  throw badValue(
+    `${what} has a list of keys, {"keys": [{"key": "…"}]}: holdfast ticket key makes one`,
+  )
+}
+
 /** Reads the files of `--tls-cert` and `--tls-key`. @throws HoldfastError `bad-value` */
 export function certificateIn(
   cert: Word | undefined,
@@ -59,6 +72,14 @@ export function certificateIn(
   if (cert === undefined) throw badValue(`--tls-key ${key} needs --tls-cert beside it`)
   const [shown, secret] = [read('--tls-cert', String(cert)), read('--tls-key', String(key))]
   return { cert: shown, key: secret }
+}
+
+function jsonOf(what: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw badValue(`${what} is no JSON: ${(error as Error).message}`)
+  }
 }
 
 function read(option: string, file: string): string {
@@ -85,13 +106,7 @@ export function limitsOf(file: Word | undefined): Limits {
   if (file === undefined) return defaults()
   const what = `--limits ${file}`
   const text = read(what, String(file))
-  let given: unknown
-  try {
-    given = JSON.parse(text)
-  } catch (error) {
-    throw badValue(`${what} is no JSON: ${(error as Error).message}`)
-  }
-  return readLimits(what, given)
+  return readLimits(what, jsonOf(what, text))
 }
 
 /** All limits and their defaults, a line each. */

@@ -5,5 +5,6 @@ import { addDiverge } from './diverge.ts'
 import { addMailbox } from './mailbox.ts'
 import { runProgram } from './program.ts'
 import { addServe } from './serve.ts'
+import { addTicket } from './ticket.ts'
 
-await runProgram('holdfast', [addServe, addMailbox, addDiverge])
+await runProgram('holdfast', [addServe, addTicket, addMailbox, addDiverge])

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { CAC } from 'cac'
 import { countsText } from '../runtime/prometheus.ts'
 import { openHub } from '../faces/hub-opening.ts'
+import type { TicketKey } from '../faces/tickets.ts'
 import type { Weather } from '../runtime/hub/hub-server.ts'
 import { createConditioner } from '../drivers/net/conditioner.ts'
 import { isThisMachine } from '../drivers/net/origins.ts'
@@ -21,7 +22,15 @@ import { HUB_VERSION } from '../directory/messages.ts'
 import { NOBODY, type Trust } from '../wire/ip.ts'
 import { plainLines } from '../wire/plain.ts'
 import { certificateIn, limitLines, limitsOf, listOf, type MetricsPlace } from './given.ts'
-import { metricsPlace, ORIGIN_HELP, tokenIn, TRUST_HELP, trustOf, type Word } from './given.ts'
+import {
+  metricsPlace,
+  ORIGIN_HELP,
+  ticketKeysIn,
+  tokenIn,
+  TRUST_HELP,
+  trustOf,
+  type Word,
+} from './given.ts'
 import type { Certificate } from '../drivers/net/tls.ts'
 import { fail } from './answers.ts'
 import { type Answer, openServer } from './http.ts'
@@ -60,6 +69,8 @@ export interface ServeOptions {
   policy: Policy
   /** What an address, a stream, a room and the hub may cost. */
   limits: Limits
+  /** Whose tickets count. */
+  tickets: readonly TicketKey[]
   /** Whose word of where a request comes from counts. */
   trust: Trust
   /** Whether this is a demonstration, in which the games let any member kill the primary. */
@@ -96,6 +107,7 @@ export function addServe(cli: CAC): void {
     .option('--origin <origin>', `Pages of which other origin may come; ${ORIGIN_HELP}`)
     .option('--trust-proxy <proxies>', `${TRUST_HELP}: whose X-Forwarded-For counts`)
     .option('--limits <file>', 'What an address, a room and the hub may cost; JSON, see below')
+    .option('--tickets <file>', 'Whose tickets count; rooms are closed without one; see ticket')
     .option('--metrics <where>', 'Where /metrics is: a port (9100, 10.0.0.5:9100), here, off', {
       default: 'here',
     })
@@ -127,6 +139,7 @@ interface Given {
   pages?: Word
   trustProxy?: Word | Word[]
   limits?: Word
+  tickets?: Word
   policy: Word
   path: Word
   games?: Word | Word[]
@@ -150,6 +163,7 @@ async function run(given: Given): Promise<void> {
     games: listOf(given.games),
     demo: given.demo === true,
     limits: limitsOf(given.limits),
+    tickets: ticketKeysIn(given.tickets),
     trust: trustOf(given.trustProxy),
   })
   console.log(`Holdfast serves ${serving.url}`)
@@ -216,7 +230,7 @@ async function opened(
   closers.push(() => http.close())
   const hub = openHub(
     {
-      ...{ server: http.server, origins, report, path: options.path },
+      ...{ server: http.server, origins, report, path: options.path, tickets: options.tickets },
       ...{ store: folderFor(options.data), ...(games.length > 0 && { games }) },
     },
     // The games of the repository expect the hub there.

@@ -5,7 +5,7 @@
  */
 
 import { grantOf, type Leader } from './messages.ts'
-import { linkOf, type Row } from './register.ts'
+import type { Row } from './register.ts'
 import type { Hub, HubOut } from './state.ts'
 
 /** Who leads a session by the register, signed once an epoch; null if nobody listed its key. */
@@ -19,4 +19,8 @@ export function leaderOf(hub: Hub, row: Row, out: HubOut): Leader | null {
   const leader = { link, grant: out.sign(grantOf({ session, epoch, primary, link })) }
   hub.grants.set(session, { epoch, leader })
   return leader
+}
+
+function linkOf({ entry, members }: Row): Uint8Array | null {
+  return members.find(({ inc }) => inc === entry.register.primary)?.link ?? null
 }

@@ -11,6 +11,7 @@
  * a register that is about to change.
  */
 
+import type { Claims } from './tickets.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { DATAGRAM_MAX } from '../ports.ts'
 import { HUB_VERSION, type ToHub, toHub } from './messages.ts'
@@ -44,6 +45,7 @@ export function opened(
     session: '',
     inc: 0,
     calls: '',
+    asking: null,
     created: 0,
     founded: new Set(),
     account: budgets.accountOf(hub.budgets, now, placeOf(address)),
@@ -200,6 +202,18 @@ function greet({ hub, connection, from, out }: Call, version: number): void {
     const why = `speaks version ${version}, this hub ${HUB_VERSION}`
     out.close(connection, { kind: 'refused', why })
   }
+}
+
+/** The ticket of a stream was read: what it says, or why it is none. */
+export function ticketed(
+  hub: Hub,
+  now: Millis,
+  { connection, ticket }: { connection: number; ticket: string },
+  claims: Claims | string,
+  out: HubOut,
+): void {
+  const from = hub.connections.get(connection)
+  if (from) sessions.ticketed({ hub, now, connection, from, out }, ticket, claims)
 }
 
 /** The disk has the records of these sessions as `recordOf` returned them last. */

@@ -19,6 +19,7 @@ import {
   record,
   text,
   u32,
+  u8,
   type ValueOf,
   varint,
   word,
@@ -34,6 +35,10 @@ export const TERMS_MAX = 256
 export const REASON_MAX = 200
 /** Longest cursor of a list, in bytes. */
 export const CURSOR_MAX = 24
+/** Longest ticket, in bytes. */
+export const TICKET_MAX = 2_048
+/** Beginning of the reason with which a hub refuses whom it does not admit. */
+export const NOT_ADMITTED = 'not admitted: '
 /** Beginning of the reason with which a hub refuses a game that it does not have. */
 export const NO_GAME = 'no game '
 
@@ -55,8 +60,12 @@ export type Leader = ValueOf<typeof leading>
 /** Null where nobody listed that key. */
 const leader = maybe(leading)
 
+const admission = record({ rights: u8, signature: fixed(SIGNATURE_BYTES) })
+/** What the hub lets a process do in a session, and its signature to that. */
+export type Admission = ValueOf<typeof admission>
+
 /** Layout of a member that is listed. */
-export const listed = record({ inc: varint, player: varint, hash, link: linkKey })
+export const listed = record({ inc: varint, player: varint, hash, link: linkKey, key: linkKey })
 /** A member that the primary vouches for: it may attach to the hub, and become backup. */
 export type Listed = ValueOf<typeof listed>
 
@@ -100,6 +109,20 @@ export function grantOf(said: Omit<ValueOf<typeof granted>, 'label'>): Uint8Arra
   return encode(granted, { label: GRANT_LABEL, ...said })
 }
 
+const ADMISSION_LABEL = 'holdfast admission'
+const admitted = record({
+  label: text(ADMISSION_LABEL.length),
+  session,
+  link: linkKey,
+  key: linkKey,
+  rights: u8,
+})
+
+/** The bytes that a hub signs: what the player of that key may do, on links of that key. */
+export function admissionOf(said: Omit<ValueOf<typeof admitted>, 'label'>): Uint8Array {
+  return encode(admitted, { label: ADMISSION_LABEL, ...said })
+}
+
 /** From a member to the hub. `request` comes back in the answer. */
 export const toHub = message({
   hello: [1, record({ version: varint })],
@@ -119,6 +142,11 @@ export const toHub = message({
       terms,
       hash,
       link: linkKey,
+      /** The Ed25519 key of the player. */
+      key: linkKey,
+      /** Members alone that were admitted as hosts serve. */
+      hosts: flag,
+      ticket: text(TICKET_MAX),
     }),
   ],
   /** Compare-and-set: done if `expect` is the epoch, which then rises by one. */
@@ -154,7 +182,7 @@ export const fromHub = message({
   entry: [2, record({ request, entry })],
   /** `next` goes on with the list, and is empty at its end. */
   last: [3, record({ request, next: cursor })],
-  added: [4, record({ request, created: flag, entry, leader })],
+  added: [4, record({ request, created: flag, entry, leader, admission })],
   /** The answer to get and change (`request` not 0), or a changed register (`request` 0). */
   register: [5, record({ request, session, ok: flag, register, leader })],
   attached: [6, record({ request, session, register, leader, present: list(varint, MEMBERS_MAX) })],

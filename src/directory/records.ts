@@ -6,8 +6,25 @@
 
 import { MEMBERS_MAX } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
-import { decode, encode, flag, list, record, varint, word } from '../wire/layout.ts'
+import {
+  decode,
+  encode,
+  fixed,
+  flag,
+  list,
+  record,
+  text,
+  u8,
+  type ValueOf,
+  varint,
+  word,
+} from '../wire/layout.ts'
 import { type Entry, entry, hash, type Listed, listed, place } from './messages.ts'
+
+/** Longest id of a ticket, in bytes. */
+export const TICKET_ID_MAX = 64
+/** Most players of a session that came in by tickets. */
+export const ENTRANTS_MAX = 1_024
 
 /** What is kept of one session. */
 export interface Kept {
@@ -15,11 +32,31 @@ export interface Kept {
   members: Listed[]
   /** The session's members may recover it. */
   recovers: boolean
+  /** Only members that were admitted as hosts serve. */
+  hosts: boolean
+  /** Who came in by a ticket. */
+  entrants: Entrant[]
 }
+
+const entrant = record({
+  /** Of the ticket. */
+  id: text(TICKET_ID_MAX),
+  key: fixed(KEY_BYTES),
+  rights: u8,
+})
+/** A player that came in by a ticket, and comes back by its key. */
+export type Entrant = ValueOf<typeof entrant>
 
 const form = word(['terms', 'links'])
 /** One session as the hub keeps it on disk; `form` is `links`. */
-export const stored = record({ form, entry, members: list(listed, MEMBERS_MAX), recovers: flag })
+export const stored = record({
+  form,
+  entry,
+  members: list(listed, MEMBERS_MAX),
+  recovers: flag,
+  hosts: flag,
+  entrants: list(entrant, ENTRANTS_MAX),
+})
 
 const listedBefore = record({ inc: varint, player: varint, hash })
 const keptBefore = { members: list(listedBefore, MEMBERS_MAX), recovers: flag }
@@ -37,14 +74,16 @@ export function writeRecord(kept: Kept): Uint8Array {
 export function readRecord(bytes: Uint8Array): Kept | null {
   const read = decode(stored, bytes)
   if (read?.form !== 'links') return broughtUp(bytes)
-  const { entry: known, members, recovers } = read
-  return { entry: known, members, recovers }
+  const { form: _, ...kept } = read
+  return kept
 }
 
 function broughtUp(bytes: Uint8Array): Kept | null {
   const read = decode(storedWithTerms, bytes)
   const before = read?.form === 'terms' ? read : decode(storedBefore, bytes)
   if (!before) return null
-  const members = before.members.map((one) => ({ ...one, link: new Uint8Array(KEY_BYTES) }))
-  return { entry: { terms: '', ...before.entry }, members, recovers: before.recovers }
+  const unknown = { link: new Uint8Array(KEY_BYTES), key: new Uint8Array(KEY_BYTES) }
+  const members = before.members.map((one) => ({ ...one, ...unknown }))
+  const { recovers } = before
+  return { entry: { terms: '', ...before.entry }, members, recovers, hosts: false, entrants: [] }
 }

@@ -2,6 +2,7 @@
 // Method: the machine by itself; a crash is a directory made anew from the records.
 import { describe, expect, test } from 'vitest'
 import { digest, proofOf } from '../wire/digest.ts'
+import type { Listed } from './messages.ts'
 import * as register from './register.ts'
 import { type Demand, type Directory, EPOCH_MAX } from './register.ts'
 
@@ -9,6 +10,10 @@ const secret = (inc: number): Uint8Array => new Uint8Array(16).fill(inc)
 const proof = (inc: number): Uint8Array => proofOf(secret(inc), 'register')
 const hash = (inc: number): Uint8Array => digest(proof(inc))
 const link = (inc: number): Uint8Array => new Uint8Array(32).fill(inc)
+
+const listed = (inc: number): Listed => {
+  return { inc, player: inc, hash: hash(inc), link: link(inc), key: link(inc) }
+}
 
 const WISH: register.Wish = {
   game: 'g',
@@ -19,6 +24,7 @@ const WISH: register.Wish = {
   terms: '',
   hash: hash(1),
   link: link(1),
+  key: link(1),
 }
 
 class Desk {
@@ -32,7 +38,7 @@ class Desk {
 
   constructor() {
     register.add(this.directory, 0, WISH, 's', this.out)
-    const members = [1, 2, 3].map((inc) => ({ inc, player: inc, hash: hash(inc), link: link(inc) }))
+    const members = [1, 2, 3].map((inc) => listed(inc))
     register.setMembers(this.directory, 's', 1, members, this.out)
   }
 
@@ -139,7 +145,7 @@ describe('the register', () => {
     register.add(directory, 0, WISH, 't', out)
     register.recordOf(directory, 't')
     register.kept(directory, 0, 't', out)
-    const members = [1, 2].map((inc) => ({ inc, player: inc, hash: hash(inc), link: link(inc) }))
+    const members = [1, 2].map((inc) => listed(inc))
     register.setMembers(directory, 't', 1, members, out)
     const written = (): register.Row | null => {
       const again = register.create(0)
@@ -174,7 +180,7 @@ describe('the register', () => {
 
   test('the list of members is taken from the registered primary alone', () => {
     const desk = new Desk()
-    const members = [{ inc: 9, player: 9, hash: hash(9), link: link(9) }]
+    const members = [listed(9)]
     expect(register.setMembers(desk.directory, 's', 2, members, desk.out)).toBe(false)
     expect(register.admits(desk.directory, 's', 9, proof(9))).toBe(false)
     expect(register.admits(desk.directory, 's', 2, proof(2))).toBe(true)

@@ -20,6 +20,7 @@ import type { Millis, Out, PeerId } from '../machine.ts'
 import { proves } from '../wire/digest.ts'
 import { type Entry, type Listed, type Register, type Topology, type Why } from './messages.ts'
 import { type Kept, readRecord, writeRecord } from './records.ts'
+import { suits } from './rights.ts'
 import type { Challenge, Veto } from './takeovers.ts'
 
 /** How often each primary is asked ARE_YOU_ALIVE. */
@@ -115,7 +116,7 @@ export interface Demand {
   why: Why
 }
 
-/** The options of a process that opens a session, the hash of its own proof, and its link key. */
+/** The options of a process that opens a session; its hash of a proof, link key, player key. */
 export interface Wish {
   game: string
   room: string
@@ -123,9 +124,11 @@ export interface Wish {
   recovers: boolean
   topology: Topology
   terms: string
+  /** Only members that were admitted as hosts serve. */
+  hosts?: boolean
   hash: Uint8Array
-  /** The key of its links. */
   link: Uint8Array
+  key: Uint8Array
 }
 
 /** An empty directory. */
@@ -203,8 +206,10 @@ export function add(
       topology: wish.topology,
       terms: wish.terms,
     },
-    members: [{ inc: 1, player: 1, hash: wish.hash, link: wish.link }],
+    members: [{ inc: 1, player: 1, hash: wish.hash, link: wish.link, key: wish.key }],
     recovers: wish.recovers,
+    hosts: wish.hosts ?? false,
+    entrants: [],
     ...lately(now),
   }
   insert(directory, row)
@@ -284,9 +289,9 @@ export function recordOf(directory: Directory, session: string): Uint8Array | nu
   if (row.pending) row.pending.isWriting = true
   const register = row.pending ? row.pending.register : row.entry.register
   if (register === null) return null
-  const { members, recovers } = row
+  const { members, recovers, hosts, entrants } = row
   const entry = { ...row.entry, register }
-  return writeRecord({ entry, members, recovers })
+  return writeRecord({ entry, members, recovers, hosts, entrants })
 }
 
 /**
@@ -328,11 +333,12 @@ export function unkept(directory: Directory, session: string): boolean {
 
 function mayChange(row: Row, now: Millis, demand: Demand): boolean {
   const { register } = row.entry
-  if (register.epoch >= EPOCH_MAX || !vouched(row, demand.inc, demand.proof)) return false
+  if (register.epoch >= EPOCH_MAX || !suits(row, demand)) return false
+  if (!vouched(row, demand.inc, demand.proof)) return false
   const mine = demand.primary === demand.inc
   switch (demand.why) {
     case 'add':
-      return register.primary === demand.inc && mine && isMember(row, demand.backup)
+      return register.primary === demand.inc && mine && demand.backup !== 0
     case 'drop':
       return register.primary === demand.inc && mine && demand.backup === 0
     case 'takeover':
@@ -349,8 +355,8 @@ function mayChange(row: Row, now: Millis, demand: Demand): boolean {
   }
 }
 
-function isHeir(register: Register, demand: Demand): boolean {
-  return register.backup !== 0 && demand.primary === register.backup && demand.backup === 0
+function isHeir({ backup }: Register, demand: Demand): boolean {
+  return backup !== 0 && demand.primary === backup && demand.backup === 0
 }
 
 // Only a member whose stream is attached may recover, so that none of its earlier requests is still
@@ -363,11 +369,6 @@ function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
 /** GET_THIS_SERVER. */
 export function find(directory: Directory, session: string): Row | null {
   return directory.rows.get(session) ?? null
-}
-
-/** The link key of a session's primary; null if nobody listed it. */
-export function linkOf({ entry, members }: Row): Uint8Array | null {
-  return members.find(({ inc }) => inc === entry.register.primary)?.link ?? null
 }
 
 /** Whether the proof shows that a process may speak for that member of the session. */
@@ -486,10 +487,6 @@ export function present(
 function vouched(row: Row, inc: PeerId, proof: Uint8Array): boolean {
   const member = row.members.find((listed) => listed.inc === inc)
   return member !== undefined && proves(proof, member.hash)
-}
-
-function isMember(row: Row, inc: PeerId): boolean {
-  return row.members.some((listed) => listed.inc === inc)
 }
 
 // `standing` is derived, but the lobby reads it often and the disk must hold a whole entry.

@@ -3,10 +3,12 @@
  * ADD_SERVER, CHANGE_SERVER, and the answer to a change once the disk has answered.
  */
 
-import { MEMBERS_MAX, type Millis } from '../machine.ts'
+import { MEMBERS_MAX, type Millis, RIGHTS } from '../machine.ts'
 import { type FromHub, NO_GAME, type ToHub } from './messages.ts'
 import * as register from './register.ts'
 import type { Challenge } from './takeovers.ts'
+import * as admission from './admission.ts'
+import type { Claims } from './tickets.ts'
 import * as attendance from './attendance.ts'
 import * as challenge from './challenge.ts'
 import type { Exceeded } from './budgets.ts'
@@ -18,6 +20,8 @@ import * as refusals from './refusals.ts'
 import { sit } from './seats.ts'
 import { isName } from '../wire/plain.ts'
 import { type Call, directoryOut, type Hub, type HubOut, refuse, say, tell } from './state.ts'
+
+type Add = ToHub & { kind: 'add' }
 
 /** GET_ALL_SERVERS: one message for each session of a page, ended by LAST_MESSAGE (T21). */
 export function list(call: Call, message: ToHub & { kind: 'list' }): void {
@@ -68,38 +72,74 @@ export function wait({ hub, connection }: Call, session: string, message: ToHub)
   hub.waiting.set(session, [...others, { connection, message }])
 }
 
-/** ADD_SERVER: the session exists, or is created once the disk has it. */
-export function add(call: Call, message: ToHub & { kind: 'add' }): void {
-  const { hub, now, connection, from, out } = call
-  const { request } = message
+/** ADD_SERVER: a ticket is read first, if one is shown. */
+export function add(call: Call, message: Add): void {
+  const { hub, connection, from, out } = call
   // A process that looks for a session is in none: it was removed from its former one.
   detach(call)
   const unfit = unfitWish(hub, message)
-  if (unfit) return refuse(connection, request, unfit, out)
+  if (unfit) return refuse(connection, message.request, unfit, out)
+  if (message.ticket === '') return comeIn(call, message, null)
+  if (!hub.tickets) return comeIn(call, message, 'this hub takes no tickets')
+  from.asking = message
+  out.check(connection, message.ticket)
+}
+
+/** What a ticket says was read; or why it is none. */
+export function ticketed(call: Call, ticket: string, claims: Claims | string): void {
+  const { asking } = call.from
+  if (asking?.ticket !== ticket) return
+  call.from.asking = null
+  comeIn(call, asking, claims)
+}
+
+// The session exists, or is created once the disk has it.
+function comeIn(call: Call, message: Add, claims: Claims | string | null): void {
+  const { hub, now, connection, out } = call
+  const { request, key } = message
   const onItsWay = register.inRoom(hub.directory, message).find(({ pending }) => pending)
   if (onItsWay) return wait(call, onItsWay.entry.session, message)
-  const isNew = message.playersMax > 0 && !register.living(hub.directory, now, message)
-  const met = isNew ? mayFound(call) : null
+  const known = register.living(hub.directory, now, message)
+  const entrance = admission.decide(hub, known, message, claims)
+  if ('refused' in entrance) {
+    return refuse(connection, request, admission.reasonOf(entrance.refused), out)
+  }
+  if (!known) return create(call, message, entrance)
+  const full = sit(call, known.entry.session)
+  if (full) return refusals.answer(call, request, full)
+  if (admission.enroll(known, key, entrance)) out.record(known.entry.session)
+  call.from.calls = known.entry.session
+  say(connection, welcome(hub, known, { message, created: false }, out), out)
+}
+
+function create(call: Call, message: Add, entrance: admission.Entrance): void {
+  const { hub, now, connection, from, out } = call
+  const { request, hosts, playersMax } = message
+  const mayServe = (entrance.rights & (hosts ? RIGHTS.host : RIGHTS.play)) !== 0
+  if (playersMax === 0 || !mayServe) return refuse(connection, request, 'nobody serves it', out)
+  const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
   const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
   const added = register.add(hub.directory, now, message, id, directoryOut(hub, out))
-  if (!added) {
-    if (message.playersMax === 0) return refuse(connection, request, 'nobody serves it', out)
-    return refusals.answer(call, request, budgets.refuse(hub.budgets, 'hub', 'rooms'))
-  }
-  const { entry } = added.row
-  if (!added.created) {
-    const full = sit(call, entry.session)
-    if (full) return refusals.answer(call, request, full)
-    const leader = leaderOf(hub, added.row, out)
-    from.calls = entry.session
-    return say(connection, { kind: 'added', request, created: false, entry, leader }, out)
-  }
+  if (!added) return refusals.answer(call, request, budgets.refuse(hub.budgets, 'hub', 'rooms'))
+  admission.enroll(added.row, message.key, entrance)
   hub.created++
   from.created++
   from.founded.add(id)
   attendance.added(hub, now, id, from.account)
-  hub.asked.set(id, { connection, request, kind: 'add' })
+  hub.asked.set(id, { connection, kind: 'add', message })
+}
+
+function welcome(
+  hub: Hub,
+  row: register.Row,
+  { message, created }: { message: Add; created: boolean },
+  out: HubOut,
+): FromHub {
+  const { request } = message
+  const leader = leaderOf(hub, row, out)
+  const admitted = admission.admissionFor(row, message, out)
+  return { kind: 'added', request, created, entry: row.entry, leader, admission: admitted }
 }
 
 // A room costs a place on disk, however short it lives.
@@ -196,7 +236,7 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   const attaches = message.why === 'recover' || message.why === 'takeover'
   if (attaches && !speaks) return say(connection, no, out)
   if (register.change(hub.directory, now, message, directoryOut(hub, out))) {
-    hub.asked.set(session, { connection, request, kind: 'change' })
+    hub.asked.set(session, { connection, message, kind: 'change' })
     return
   }
   hub.counters.conflicts++
@@ -217,15 +257,14 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   const asked = hub.asked.get(session)
   hub.asked.delete(session)
   if (asked?.kind === 'add') {
-    const { connection, request } = asked
-    const leader = leaderOf(hub, row, out)
-    say(connection, { kind: 'added', request, created: true, entry: row.entry, leader }, out)
+    const { connection, message } = asked
+    say(connection, welcome(hub, row, { message, created: true }, out), out)
     return true
   }
   hub.counters.changes++
   // When a session ends, its last register is the answer.
   const told = { hub, out }
-  if (asked) say(asked.connection, registered(told, row, asked.request, true), out)
+  if (asked) say(asked.connection, registered(told, row, asked.message.request, true), out)
   const isChanged = news.some(({ kind }) => kind === 'changed')
   if (isChanged) tell(hub, session, registered(told, row, 0, true), out)
   return true
@@ -245,6 +284,6 @@ export function unkept(hub: Hub, session: string, why: string, out: HubOut): boo
     from.created--
     budgets.giveBack(hub.budgets, from.account, 'registrations', 1)
   }
-  refuse(asked.connection, asked.request, why, out)
+  refuse(asked.connection, asked.message.request, why, out)
   return true
 }

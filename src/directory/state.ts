@@ -13,6 +13,7 @@ import {
   REASON_MAX,
   type ToHub,
 } from './messages.ts'
+import type { Ticketing } from './tickets.ts'
 import * as register from './register.ts'
 import { encode } from '../wire/layout.ts'
 import { frameMessage } from '../wire/relay.ts'
@@ -26,6 +27,8 @@ export interface Connection {
   inc: PeerId
   /** The session that the process found last: its primary and the process exchange KNOCKs. */
   calls: string
+  /** What it asks for with a ticket that is being read; null if none is. */
+  asking: (ToHub & { kind: 'add' }) | null
   /** Sessions that the process created. */
   created: number
   /** Of them, those whose disk or founder has still to come. */
@@ -47,6 +50,8 @@ export interface Connection {
 export interface Hub {
   /** The only games that sessions may have; null for any. */
   games: ReadonlySet<string> | null
+  /** Null where nobody needs a ticket, and none is taken. */
+  tickets: Ticketing | null
   directory: register.Directory
   /** Differs after each start. */
   boot: number
@@ -151,11 +156,9 @@ export function removedKey(session: string, inc: PeerId): string {
 }
 
 /** Where the answer to a change goes. */
-export interface Asked {
-  connection: number
-  request: number
-  kind: 'add' | 'change'
-}
+export type Asked =
+  | { connection: number; kind: 'add'; message: ToHub & { kind: 'add' } }
+  | { connection: number; kind: 'change'; message: ToHub & { kind: 'change' } }
 
 /** A message that waits for the disk. */
 export interface Waiting {
@@ -197,6 +200,8 @@ export interface HubOut {
   relay(connection: number, from: PeerId, datagram: Uint8Array): void
   /** The same between a primary and a caller: its number, or 0 for the caller itself. */
   knock(connection: number, caller: number, datagram: Uint8Array): void
+  /** Asks what a ticket says: `ticketed` follows, once. */
+  check(connection: number, ticket: string): void
   /** Signs with the hub's key. */
   sign(message: Uint8Array): Uint8Array
   /** The record of this session must be written: `record`, then `kept` or `unkept`. */
@@ -219,6 +224,7 @@ export function create(
 ): Hub {
   return {
     games,
+    tickets: null,
     directory: register.create(now),
     boot,
     key,

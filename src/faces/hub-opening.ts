@@ -26,6 +26,7 @@ import {
 import { type HubHealth, HubServer, type Report, type Weather } from '../runtime/hub/hub-server.ts'
 import { type HubLimits, readLimits, readTrust } from '../runtime/hub/given-limits.ts'
 import { checkFunction, checkOptions } from '../runtime/options.ts'
+import { type TicketKey, ticketReader } from './tickets.ts'
 
 /** Options of `hub()`: where it keeps its register, who may come, what it listens to. */
 export interface HubOptions {
@@ -59,6 +60,11 @@ export interface HubOptions {
    * counts.
    */
   trustProxy?: number | readonly string[]
+  /**
+   * Whose tickets count, and for which games: their rooms are closed then to who has none. Several
+   * keys at once, so that one can take the place of another. Default: nobody needs a ticket.
+   */
+  tickets?: readonly TicketKey[]
   /** Hears of an error in the hub itself, which costs one stream. Default: a process warning. */
   report?: Report
 }
@@ -99,7 +105,7 @@ export interface InnerOptions {
 }
 
 const OPTIONS = ['server', 'path', 'games', 'store', 'origins'] as const
-const MORE = ['limits', 'trustProxy', 'report'] as const
+const MORE = ['limits', 'trustProxy', 'tickets', 'report'] as const
 
 /**
  * Opens a hub on a server, whether that listens already or not.
@@ -135,12 +141,14 @@ export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
   const allowed = games === undefined ? null : checkGames(games)
   const limits = readLimits('limits', options.limits ?? {})
   const trust = inner.trust ?? readTrust('trustProxy', options.trustProxy)
+  const tickets = ticketReader('tickets', options.tickets ?? [])
   const loop = createNodeLoop()
   const store = openStore(options.store)
   try {
     const hubServer = new HubServer(loop, store, {
       curves: nodeCurves,
       games: allowed,
+      tickets,
       report: tell,
       weather: inner.weather,
       budgets: inner.budgets ?? budgetsOf(limits),

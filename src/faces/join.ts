@@ -3,7 +3,7 @@
 import { parse } from '../faults/conditions.ts'
 import { badValue, type ErrorCode, HoldfastError, type Millis, NAME_MAX } from '../machine.ts'
 import type { MemberEvent } from '../member/state.ts'
-import type { Topology } from '../directory/messages.ts'
+import { TICKET_MAX, type Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { openEvents } from './events.ts'
 import { checkOptions, checkWord } from '../runtime/options.ts'
@@ -41,11 +41,17 @@ export interface JoinOptions {
    */
   recover?: boolean
   /**
-   * Who may be the server and its backup: `all` members (default), or `hosts`, those that run on
-   * Node. What is hidden from players is known to both, so where that matters the application runs
-   * hosts of its own; pages then wait for one. The same in every build that shall fit.
+   * Who may be the server and its backup: `all` members (default), or `hosts`, those that the hub
+   * admitted as such by a ticket. What is hidden from players is known to both, so where that
+   * matters the application runs hosts of its own; players then wait for one. The same in every
+   * build that shall fit.
    */
   primaries?: 'all' | 'hosts'
+  /**
+   * What lets this player in where not everybody may come, and says what it may do there: text that
+   * `mintTicket` or `holdfast ticket` made. Who came in by it comes back without.
+   */
+  ticket?: string
   /**
    * Whether this member may be the server or its backup (default). False makes it a guest, who
    * takes part in all else: for what nobody should depend on, such as a bot in somebody's page. A
@@ -80,7 +86,7 @@ const OF_KINDS = ['objectsPerPlayer', 'updatesPerSecond'] as const
 const JOIN_OPTIONS = [
   ...OF_KINDS,
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
-  ...(['primaries', 'serves', 'topology'] as const),
+  ...(['primaries', 'serves', 'ticket', 'topology'] as const),
   ...(['condition', 'signal'] as const),
   // On Node alone.
   'udp',
@@ -145,6 +151,7 @@ function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptio
     types: primaries === 'hosts' ? `${text}\nprimaries: hosts` : text,
     recovers: checkFlag('recover', recover),
     hosts: primaries === 'hosts',
+    ticket: checkTicket(options.ticket ?? ''),
     guest: !checkFlag('serves', serves),
     topology,
     terms: terms.filter((one) => one !== '').join(';'),
@@ -273,6 +280,15 @@ function checkName(what: string, name: unknown): string {
   if (!isName(name)) throw badValue(`${what} has no control characters: ${plainJson(name)}`)
   if (bytes > 0 && bytes <= NAME_MAX) return name
   throw new HoldfastError('bad-value', `${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
+}
+
+// Three parts in base64url, or nothing (RFC 7515).
+function checkTicket(ticket: unknown): string {
+  const isText = typeof ticket === 'string' && ticket.length <= TICKET_MAX
+  if (isText && /^([\w-]+\.[\w-]+\.[\w-]+)?$/.test(ticket)) return ticket
+  throw badValue(
+    `ticket is what mintTicket gives, ${TICKET_MAX} characters at most: ${shown(ticket)}`,
+  )
 }
 
 function checkPlayers(count: number): number {

@@ -6,9 +6,8 @@
 
 import type { ErrorCode, Millis } from '../machine.ts'
 import type { Met } from '../ports.ts'
-import { mayServe } from '../session/state.ts'
 import { plain } from '../wire/plain.ts'
-import { JOIN_MS, type Runtime } from './state.ts'
+import { JOIN_MS, mayFound, type Runtime } from './state.ts'
 
 /**
  * How long a first join tolerates what it found. A hub may be in the middle of a restart: a proxy
@@ -63,8 +62,10 @@ function outside({ member }: Runtime): string {
   const { wish, phase, unfound } = member
   const where = `${wish.game}/${wish.room} at ${wish.hub}`
   if (phase === 'asking' || unfound === '') return `nobody let us into ${where}`
-  if (mayServe(wish.kind, wish.hosts)) return `the hub did not open ${where}: ${unfound}`
+  if (mayFound(wish)) return `the hub did not open ${where}: ${unfound}`
   const cause =
-    wish.kind === 'guest' ? 'serves: false opens none' : "primaries: 'hosts' wants one on Node"
+    wish.kind === 'guest'
+      ? 'serves: false opens none'
+      : "primaries: 'hosts' wants one with a ticket of a host"
   return `the hub is there, but nobody that may serve ${where} (${cause}) came`
 }

@@ -5,7 +5,8 @@
  */
 
 import * as link from '../link/link.ts'
-import type { Millis } from '../machine.ts'
+import { admissionOf } from '../directory/messages.ts'
+import { type Millis, RIGHTS } from '../machine.ts'
 import { isKnocking } from '../seal/addresses.ts'
 import { pointOf, type PeerKey, type Request, type Verdict } from '../seal/state.ts'
 import { join, otherVersion } from '../session/membership.ts'
@@ -102,10 +103,26 @@ function forged(run: Runtime, caller: Caller): void {
 
 /** The signature of a JOIN is checked. */
 export function checked(run: Runtime, job: CurveJob & { kind: 'verify' }, isRight: boolean): void {
-  const { member, now, out } = run
+  const { member } = run
   const { of: caller, join: wish } = job
   if (!isCurrent(run, caller)) return
-  if (!isRight) return forged(run, caller)
+  const { hubKey, session } = member
+  if (!isRight || !hubKey) return forged(run, caller)
+  const { link: of, key, rights, admission: signature } = wish
+  const message = admissionOf({ session: session.id, link: of, key, rights })
+  const question = { kind: 'verify', key: hubKey, signature, message } as const
+  compute(run, { kind: 'admission', of: caller, join: wish }, question)
+}
+
+/** The hub's signature to what the player of a JOIN may do is checked. */
+export function admitted(
+  run: Runtime,
+  { of: caller, join: wish }: CurveJob & { kind: 'admission' },
+  isRight: boolean,
+): void {
+  const { member, now, out } = run
+  if (!isCurrent(run, caller)) return
+  if (!isRight || (wish.rights & RIGHTS.play) === 0) return forged(run, caller)
   if (!join(member.session, now, caller.number, wish, out)) drop(run, caller)
 }
 

@@ -15,7 +15,7 @@ import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis } from '../machine.ts'
 import { BASE_POINT } from '../ports.ts'
 import type { Entry, Leader } from '../directory/messages.ts'
-import { type FromHub, fromHub, HUB_VERSION, NO_GAME } from '../directory/messages.ts'
+import { type FromHub, fromHub, HUB_VERSION, NO_GAME, NOT_ADMITTED } from '../directory/messages.ts'
 import { type ToHub, toHub } from '../directory/messages.ts'
 import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
@@ -38,7 +38,7 @@ import * as entrance from './entrance.ts'
 import * as paths from './paths.ts'
 import * as peers from './peers.ts'
 import * as sealing from './sealing.ts'
-import { CLOSE, type CurveAnswer, freshKey, freshSession, JOIN_MS } from './state.ts'
+import { CLOSE, type CurveAnswer, freshKey, freshSession, JOIN_MS, mayFound } from './state.ts'
 import type { LinkKey, Peer, Resume, Runtime } from './state.ts'
 
 /** A question on the way in is asked again after this. */
@@ -176,12 +176,15 @@ function find(run: Runtime): void {
     game: wish.game,
     room: wish.room,
     // A process that may not serve opens no session: 0 asks for one that exists.
-    playersMax: mayServe(wish.kind, wish.hosts) ? wish.playersMax : 0,
+    playersMax: mayFound(wish) ? wish.playersMax : 0,
     recovers: wish.recovers,
     topology: wish.topology,
     terms: wish.terms,
     hash: digest(proofOf(own.secret, 'register')),
     link: member.linkKey.point!,
+    key: wish.identity.key,
+    hosts: wish.hosts,
+    ticket: wish.ticket,
   })
 }
 
@@ -197,6 +200,8 @@ function join(run: Runtime): void {
     ...hashesOf(own.secret),
     link: member.linkKey.point!,
     key: wish.identity.key,
+    rights: member.admission.rights,
+    admission: member.admission.signature,
     resume: member.resume?.session === member.found ? member.resume : null,
   }
   entrance.ask(run, member.found, asked)
@@ -213,6 +218,7 @@ function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
   if (member.phase !== 'finding') return
   const { entry } = answer
   member.found = entry.session
+  member.admission = answer.admission
   member.session.topology = entry.topology
   member.session.terms = entry.terms
   member.session.playersMax = entry.playersMax
@@ -242,6 +248,7 @@ function become(run: Runtime, { session: id, register }: Entry, leader: Leader |
     ...hashesOf(own.secret),
     link: member.linkKey.point!,
     key: wish.identity.key,
+    rights: member.admission.rights,
   }
   inside(run, 0)
   // Session time is our clock, or goes on as it was.
@@ -291,6 +298,8 @@ function inside(run: Runtime, lost: number): void {
   const { session: own } = member
   member.phase = 'in'
   member.giveUpAt = Infinity
+  const { kind, hosts } = member.wish
+  own.recovers &&= mayServe({ kind, rights: member.admission.rights }, hosts)
   sealing.begin(run, own.id)
   sealing.become(run)
   // The hub let us in a moment ago.
@@ -327,6 +336,7 @@ function refused(run: Runtime, why: string): void {
     member.unfound = why
     // Asking again would change nothing.
     if (why.startsWith(NO_GAME)) return fail(run, 'no-such-game', `${why} (${member.wish.hub})`)
+    if (why.startsWith(NOT_ADMITTED)) return fail(run, 'forbidden', why.slice(NOT_ADMITTED.length))
   }
   if (member.phase === 'asking') {
     // The primary may be on its way back: look for the session again, until the time is up.

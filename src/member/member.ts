@@ -233,6 +233,8 @@ function useful(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
       return answer instanceof Uint8Array ? entrance.signed(run, job, answer) : undefined
     case 'verify':
       return callers.checked(run, job, answer === true)
+    case 'admission':
+      return callers.admitted(run, job, answer === true)
     case 'grant':
       return granted(run, job, answer === true)
   }

@@ -8,9 +8,9 @@ import type { Arrivals, Link } from '../link/link.ts'
 import type { SessionClock } from '../link/clock.ts'
 import { createClock } from '../link/clock.ts'
 import type { ErrorCode, Millis, Part, PeerId } from '../machine.ts'
-import { type Ciphers, KEY_BYTES, type Met } from '../ports.ts'
+import { type Ciphers, KEY_BYTES, type Met, SIGNATURE_BYTES } from '../ports.ts'
 import type { PeerKey, Seal, SealSink } from '../seal/state.ts'
-import type { Topology } from '../directory/messages.ts'
+import type { Admission, Topology } from '../directory/messages.ts'
 import type { Join, View } from '../session/messages.ts'
 import type { MemberKind } from '../replication/layouts.ts'
 import { RULES } from '../session/rules.ts'
@@ -37,8 +37,10 @@ export interface Wish {
   types: string
   /** The session may be recovered by its members when primary and backup are gone at once. */
   recovers: boolean
-  /** Only Node processes serve or are backup. */
+  /** Only members that were admitted as hosts serve or are backup. */
   hosts: boolean
+  /** What lets us in where not everybody may come; empty for none. */
+  ticket: string
   /** Options for all members, if this process opens the session: `name=value`, joined by `;`. */
   terms: string
   /** Which members get links to each other, if this process opens the session. */
@@ -47,6 +49,11 @@ export interface Wish {
   identity: Identity
   /** The former player, if the process comes back by a token. */
   resume: Resume | null
+}
+
+/** Whether a process opens a session that nobody serves: if the hub admits it so. */
+export function mayFound({ kind, hosts, ticket }: Wish): boolean {
+  return kind !== 'guest' && (!hosts || ticket !== '')
 }
 
 /** A player: an Ed25519 key, and the seed that it is made from, which never leaves the process. */
@@ -138,6 +145,7 @@ export type CurveJob =
   | { kind: 'seal'; of: Seal; job: number }
   | { kind: 'sign'; session: string; join: Omit<Join, 'signature'> }
   | { kind: 'verify'; of: Caller; join: Join }
+  | { kind: 'admission'; of: Caller; join: Join }
   | { kind: 'grant'; of: Peer; view: View }
 
 /** All that waits for curves, by number. */
@@ -184,6 +192,8 @@ export interface Member {
   named: Named | null
   /** By which the hub signs, as it says itself; null before it did. */
   hubKey: Uint8Array | null
+  /** What the hub lets us do in the session that we found. */
+  admission: Admission
   /** The version of sealed links that the primary speaks, as somebody said; 0 for ours. */
   otherSeal: number
   slots: Slot[]
@@ -299,6 +309,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     nextCaller: 1,
     named: null,
     hubKey: null,
+    admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },
     otherSeal: 0,
     slots,
     loopback: [],
@@ -340,7 +351,7 @@ function nothingCounted(): MemberCounters {
 export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session {
   const { playersMax, types, recovers, hosts, kind } = wish
   const secret = draw(entropy)
-  const mayRecover = recovers && session.mayServe(kind, hosts)
+  const mayRecover = recovers && kind !== 'guest'
   return session.create(now, {
     secret,
     playersMax,

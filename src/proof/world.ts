@@ -13,6 +13,7 @@ import { HubServer } from '../runtime/hub/hub-server.ts'
 import { joinIn, type JoinOptions } from '../faces/join.ts'
 import type { Running } from '../faces/live.ts'
 import type { Millis } from '../machine.ts'
+import { toyTickets } from './toy-tickets.ts'
 import { toyCiphers, toyCurves } from '../sim/toy-ciphers.ts'
 import { createWorld, type SimNode, type World, type WorldOptions } from '../sim/world.ts'
 
@@ -47,8 +48,14 @@ export interface SessionWorld extends Omit<World, 'node'> {
   restartHub(): void
 }
 
+/** Options of a world with a hub. */
+export interface WorldOfSessions extends WorldOptions {
+  /** Games whose rooms nobody enters without a ticket. */
+  closed?: readonly string[]
+}
+
 /** A world with a hub and nobody else, at time 0. */
-export function world(options: WorldOptions): SessionWorld {
+export function world({ closed = [], ...options }: WorldOfSessions): SessionWorld {
   const sim = createWorld(options)
   let hub: HubServer | null = null
   const nodes = new WeakMap<object, string>()
@@ -58,7 +65,9 @@ export function world(options: WorldOptions): SessionWorld {
   }
   let count = 0
   sim.node('hub', (node) => {
-    const started = new HubServer(node.loop, node.store, { curves: toyCurves })
+    const started = new HubServer(node.loop, node.store, {
+      ...{ curves: toyCurves, tickets: toyTickets(closed) },
+    })
     hub = started
     node.listen(HUB_URL, (stream, opening) => started.accept(stream, opening))
   })

@@ -52,6 +52,8 @@ export const memberLayout = record({
   registerHash: hash,
   /** The Ed25519 key that this player signs by; the same over all incarnations. */
   key: fixed(KEY_BYTES),
+  /** What the hub lets it do; see RIGHTS. */
+  rights: u8,
 })
 /** One member as everybody sees it. `player` is the number of its first incarnation. */
 export type Member = ValueOf<typeof memberLayout>

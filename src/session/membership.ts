@@ -128,6 +128,7 @@ function newMember(session: Session, wish: Join): Member {
     link: wish.link,
     registerHash: wish.registerHash,
     key: wish.key,
+    rights: wish.rights,
   }
 }
 

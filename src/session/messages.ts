@@ -149,6 +149,10 @@ const wanted = {
   registerHash: hash,
   /** The Ed25519 key of the player. */
   key: fixed(KEY_BYTES),
+  /** What the hub lets the player do. */
+  rights: u8,
+  /** The hub's signature to that: of `admissionOf`. */
+  admission: fixed(SIGNATURE_BYTES),
   /**
    * `inc` is the incarnation that comes back, 0 for a new process that holds the player's token;
    * `settled` is its last operation with a known outcome, all before it included.

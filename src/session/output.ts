@@ -147,6 +147,7 @@ export function tellHub(session: Session, out: SessionOut): void {
     player: member.player,
     hash: member.registerHash,
     link: member.link,
+    key: member.key,
   }))
   out.hub({ kind: 'members', session: session.id, members })
 }

@@ -184,7 +184,7 @@ function isAble(session: Serving, now: Millis, member: Member): boolean {
   if (!seen || member.inc === session.me) return false
   if (server.role !== 'alone' && member.inc === server.backup) return false
   if (!server.durable.members.has(member.inc)) return false
-  if (!mayServe(member.kind, session.hosts)) return false
+  if (!mayServe(member, session.hosts)) return false
   if ((server.lead.passedOver.get(member.inc) ?? 0) > now) return false
   return watch.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
 }

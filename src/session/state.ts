@@ -8,13 +8,13 @@
 
 import type * as commit from '../replication/log.ts'
 import { create as createLog } from '../replication/log.ts'
-import { assert, type Millis, type Out, type PeerId } from '../machine.ts'
+import { assert, type Millis, type Out, type PeerId, RIGHTS } from '../machine.ts'
 import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
 import type { Lease } from './lease.ts'
 import * as durable from '../replication/durable.ts'
 import type { Durable, PartState } from '../replication/durable.ts'
 import type { Joined, PeerMessage, Recovered, View } from './messages.ts'
-import type { Change, Delta, Gone, Member, MemberKind } from '../replication/layouts.ts'
+import type { Change, Delta, Gone, Member } from '../replication/layouts.ts'
 import type { Incoming } from '../replication/chunks.ts'
 import { isTrueOf, type Role, type RoleThat, type Trait as TraitOfRole } from './table.ts'
 import { fingerprint } from '../wire/digest.ts'
@@ -402,9 +402,12 @@ export function createLead(since: Millis, lease: Lease): Lead {
   }
 }
 
-/** Whether a member of that kind may serve or be backup. @param hosts  only Node processes may */
-export function mayServe(kind: MemberKind, hosts: boolean): boolean {
-  return hosts ? kind === 'node' : kind !== 'guest'
+/** Whether a member may serve or be backup. @param hosts  who was admitted as host alone may */
+export function mayServe(
+  { kind, rights }: Pick<Member, 'kind' | 'rights'>,
+  hosts: boolean,
+): boolean {
+  return kind !== 'guest' && (rights & (hosts ? RIGHTS.host : RIGHTS.play)) !== 0
 }
 
 type In<Trait extends TraitOfRole> = Session & { server: ServerAs<RoleThat<Trait>> }

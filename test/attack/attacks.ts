@@ -138,7 +138,8 @@ function chatting(target: Target): Promise<Tally> {
 function shouting(target: Target): Promise<Tally> {
   const asked = new WeakSet<Stranger>()
   const hash = digest(proofOf(SECRET, 'register'))
-  const members = [1, 2].map((inc) => ({ inc, player: inc, hash, link: new Uint8Array(32) }))
+  const key = new Uint8Array(32)
+  const members = [1, 2].map((inc) => ({ inc, player: inc, hash, link: key, key }))
   let founder: Stranger | null = null
   return streams(target, 2 * target.addresses.length, (stranger, at) => {
     if (asked.has(stranger)) return stranger.frame(frameRelay(at % 2 ? 1 : 2, BIG))

@@ -33,7 +33,8 @@ export const SECRET = new Uint8Array(16).fill(5)
 const WISH = {
   ...({ playersMax: 256, recovers: false, topology: 'star', terms: '' } as const),
   hash: digest(proofOf(SECRET, 'register')),
-  link: new Uint8Array(32).fill(5),
+  ...{ link: new Uint8Array(32).fill(5), key: new Uint8Array(32) },
+  ...{ hosts: false, ticket: '' },
 }
 
 /** So many bytes may wait in its stream before it does more. */

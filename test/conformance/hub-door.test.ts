@@ -107,7 +107,8 @@ const wish = (request: number, game: string, room: string): ToHub => ({
     terms: '',
   },
   hash: new Uint8Array(16),
-  link: new Uint8Array(32),
+  ...{ link: new Uint8Array(32), key: new Uint8Array(32) },
+  ...{ hosts: false, ticket: '' },
 })
 
 describe('a hub in one’s own server', () => {

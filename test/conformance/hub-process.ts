@@ -94,7 +94,8 @@ export const SECRET = new Uint8Array(16).fill(7)
 const WISH = {
   ...({ playersMax: 8, recovers: false, topology: 'star', terms: '' } as const),
   hash: digest(proofOf(SECRET, 'register')),
-  link: new Uint8Array(32),
+  ...{ link: new Uint8Array(32), key: new Uint8Array(32) },
+  ...{ hosts: false, ticket: '' },
 }
 
 /** Dials the hub. */

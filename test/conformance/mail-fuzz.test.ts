@@ -72,6 +72,9 @@ function letters(random: Dice): Uint8Array {
   return encode(mailLayout, plainBatch(all, random.below(3)))
 }
 
+/** Long enough to be answered on a busy machine. */
+const PATIENCE_MS = 100
+
 /** One connection of a stranger, who greets as well as it can, and then says letters. */
 async function rage(url: string, random: Dice): Promise<void> {
   const socket = new WebSocket(url)
@@ -101,7 +104,7 @@ async function rage(url: string, random: Dice): Promise<void> {
   const impatient = setTimeout(() => {
     socket.send(random.bytes(9))
     socket.close()
-  }, 20)
+  }, PATIENCE_MS)
   await gone
   clearTimeout(impatient)
 }

@@ -63,7 +63,6 @@ async function enter(hub: string, name: string): Promise<Session> {
         types: [letters],
         server: hub,
         name,
-        primaries: 'hosts',
       } as const
       // Who offers a mailbox may have to serve; who dials has no need to.
       const joined = await join({ ...wish, serves: name !== 'a' })

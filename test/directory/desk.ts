@@ -43,8 +43,16 @@ export function proof(id: number): Uint8Array {
 
 /** A member as the primary lists it: process and player have its number. */
 export function listed(inc: number, id: number = inc): Listed {
-  return { inc, player: inc, hash: digest(proof(id)), link: linkOf(id) }
+  return { inc, player: inc, hash: digest(proof(id)), link: linkOf(id), key: keyOf(id) }
 }
+
+/** The key of a player of the tests. */
+export function keyOf(id: number): Uint8Array {
+  return new Uint8Array(KEY_BYTES).fill(0x80 + id)
+}
+
+/** What the founder of an open room says of rights. */
+export const OPEN = { key: keyOf(1), hosts: false, ticket: '' }
 
 /** The link key of a process of the tests. */
 export function linkOf(id: number): Uint8Array {
@@ -66,6 +74,8 @@ export class Desk {
   now = 0
   readonly disk = new Map<string, Uint8Array>()
   readonly heard = new Map<number, FromHub[]>()
+  /** Tickets that are to be read. */
+  readonly tickets: { connection: number; ticket: string }[] = []
   readonly closed = new Map<number, string>()
   readonly relayed: { to: number; from: number; bytes: Uint8Array }[] = []
   readonly knocked: { to: number; caller: number; bytes: Uint8Array }[] = []
@@ -80,18 +90,19 @@ export class Desk {
   #count = 0
   /** How each stream was closed. */
   readonly closings = new Map<number, Closing>()
-  readonly #out: HubOut = {
+  readonly out: HubOut = {
     send: (connection, bytes) => this.#hear(connection, bytes),
     relay: (to, from, bytes) => void this.relayed.push({ to, from, bytes: bytes.slice() }),
     knock: (to, caller, bytes) => void this.knocked.push({ to, caller, bytes: bytes.slice() }),
     sign: (message) => toyCurves.sign(SEED, message),
+    check: (connection, ticket) => void this.tickets.push({ connection, ticket }),
     record: (session) => void this.owed.add(session),
     close: (connection, closing) => {
       const { why } = closing
       this.ear?.closed(connection, why)
       this.closings.set(connection, closing)
       this.closed.set(connection, why)
-      hub.closed(this.hub, this.now, connection, this.#out)
+      hub.closed(this.hub, this.now, connection, this.out)
     },
   }
 
@@ -112,7 +123,7 @@ export class Desk {
     const connection = ++this.#count
     this.heard.set(connection, [])
     const own = `10.9.${connection >> 8}.${connection & 0xff}`
-    hub.opened(this.hub, this.now, connection, address ?? own, this.#out)
+    hub.opened(this.hub, this.now, connection, address ?? own, this.out)
     return connection
   }
 
@@ -124,19 +135,19 @@ export class Desk {
   /** @returns what this stream heard in answer */
   bytes(connection: number, bytes: Uint8Array): FromHub[] {
     const before = this.heard.get(connection)!.length
-    hub.receive(this.hub, this.now, connection, bytes, this.#out)
+    hub.receive(this.hub, this.now, connection, bytes, this.out)
     if (this.atOnce) this.write()
     return this.heard.get(connection)!.slice(before)
   }
 
   close(connection: number): void {
-    hub.closed(this.hub, this.now, connection, this.#out)
+    hub.closed(this.hub, this.now, connection, this.out)
     if (this.atOnce) this.write()
   }
 
   pass(ms: number): void {
     for (const until = this.now + ms; this.now < until; this.now += 100) {
-      hub.wake(this.hub, this.now, this.#out)
+      hub.wake(this.hub, this.now, this.out)
       if (this.atOnce) this.write()
     }
   }
@@ -146,7 +157,7 @@ export class Desk {
     const until = this.now + ms
     for (let due = hub.deadline(this.hub); due <= until; due = hub.deadline(this.hub)) {
       this.now = Math.max(this.now, due)
-      hub.wake(this.hub, this.now, this.#out)
+      hub.wake(this.hub, this.now, this.out)
       if (this.atOnce) this.write()
     }
     this.now = until
@@ -158,13 +169,13 @@ export class Desk {
       const sessions = [...this.owed]
       this.owed.clear()
       const records = sessions.map((one) => [one, recordOf(this.hub.directory, one)] as const)
-      if (trouble !== null) return hub.unkept(this.hub, this.now, sessions, trouble, this.#out)
+      if (trouble !== null) return hub.unkept(this.hub, this.now, sessions, trouble, this.out)
       for (const [session, bytes] of records) {
         if (bytes) this.disk.set(session, bytes)
         else this.disk.delete(session)
         this.ear?.kept(session)
       }
-      hub.kept(this.hub, this.now, sessions, this.#out)
+      hub.kept(this.hub, this.now, sessions, this.out)
     }
   }
 
@@ -189,8 +200,11 @@ export class Desk {
 
   /** Asks for a session, which is made if there is none. */
   add(connection: number, room = 'main', id = 1): FromHub[] {
-    const { hash, link } = listed(id)
-    const wish = { game: 'g', room, playersMax: 4, recovers: this.recovers, terms: '', hash, link }
+    const { hash, link, key } = listed(id)
+    const wish = {
+      ...{ game: 'g', room, playersMax: 4, recovers: this.recovers, terms: '', hash, link },
+      ...{ ...OPEN, key },
+    }
     return this.say(connection, { kind: 'add', request: 1, topology: 'star', ...wish })
   }
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Why } from '../../src/directory/messages.ts'
 import { LIST_MAX } from '../../src/directory/listing.ts'
 import { add, ASK_MS, kept, RECOVER_MS, recordOf } from '../../src/directory/register.ts'
-import { Desk, leaderOf, listed, proof } from './desk.ts'
+import { Desk, leaderOf, listed, proof, OPEN } from './desk.ts'
 
 function change(
   session: string,
@@ -30,6 +30,7 @@ const WISH = {
   terms: '',
   hash: listed(1).hash,
   link: listed(1).link,
+  ...OPEN,
 }
 
 describe('the directory', () => {

@@ -59,8 +59,9 @@ describe('words of a stream', () => {
   test('a stranger’s messages cost one more for each kilobyte, a member’s do not (SE-10)', () => {
     const desk = new Desk({ stream: { messages: { max: 8, perSecond: 1 } } })
     const { id, streams } = desk.session(1)
-    const members = Array.from({ length: 40 }, (_none, at) => ({
+    const members = Array.from({ length: 24 }, (_none, at) => ({
       ...{ inc: at + 1, player: 1, hash: new Uint8Array(16), link: new Uint8Array(32) },
+      key: new Uint8Array(32),
     }))
     const list = { kind: 'members', session: id, members } as const
     // Four of the eight were for hello, add, attach and its own list, with some bytes.

@@ -10,11 +10,11 @@ const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
 /** Rooms that are on disk; each has as many players as its place in the list says. */
 function rooms(desk: Desk, players: readonly number[], game = 'g'): void {
   const { directory } = desk.hub
-  const { hash, link } = listed(1)
+  const { hash, link, key } = listed(1)
   for (const [at, count] of players.entries()) {
     const id = `${game}-${at}`
     const wish = { game, room: `${at}`, playersMax: 9, topology: 'star', terms: '' } as const
-    add(directory, 0, { ...wish, recovers: false, hash, link }, id, QUIET)
+    add(directory, 0, { ...wish, recovers: false, hash, link, key }, id, QUIET)
     recordOf(directory, id)
     kept(directory, 0, id, QUIET)
     directory.rows.get(id)!.entry.players = count

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import * as hub from '../../src/directory/hub.ts'
 import type { FromHub } from '../../src/directory/messages.ts'
 import * as register from '../../src/directory/register.ts'
-import { Desk, HUB_KEY, listed } from './desk.ts'
+import { Desk, HUB_KEY, listed, OPEN } from './desk.ts'
 
 const WISH: register.Wish = {
   game: 'g',
@@ -15,10 +15,11 @@ const WISH: register.Wish = {
   terms: '',
   hash: listed(1).hash,
   link: listed(1).link,
+  key: listed(1).key,
 }
 
 function ask(desk: Desk, wish: Partial<register.Wish>): FromHub[] {
-  return desk.say(desk.open(), { kind: 'add', request: 3, ...WISH, ...wish })
+  return desk.say(desk.open(), { kind: 'add', request: 3, ...OPEN, ...WISH, ...wish })
 }
 
 test('who wants a game that this hub has not is told which it has (PR-2)', () => {

@@ -14,7 +14,7 @@ import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { HubServer } from '../../src/runtime/hub/hub-server.ts'
 import { encode } from '../../src/wire/layout.ts'
 import { frameKnock, frameMessage, frameRelay, readFrame } from '../../src/wire/relay.ts'
-import { linkOf, listed, proof } from './desk.ts'
+import { linkOf, listed, OPEN, proof } from './desk.ts'
 
 const SIZE = 1_000
 
@@ -167,7 +167,14 @@ function room(limits: HubLimits = {}): Room {
   const lines = [1, 2, 3, 4].map((at) => new Line(server, at === 1 ? RATE : 1e6, `192.0.2.${at}`))
   const [target, flooder, third, caller] = lines as [Line, Line, Line, Line]
   const { hash, link } = listed(1)
-  const wish = { game: 'g', room: 'r', playersMax: 4, recovers: false, terms: '', hash, link }
+  const wish = {
+    game: 'g',
+    room: 'r',
+    playersMax: 4,
+    recovers: false,
+    terms: '',
+    ...{ hash, link, ...OPEN },
+  }
   target.say({ kind: 'add', request: 1, topology: 'star', ...wish })
   const { directory } = server.hub
   const [id] = [...directory.rows.keys()]

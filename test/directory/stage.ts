@@ -7,7 +7,7 @@
 import type { Why } from '../../src/directory/messages.ts'
 import { frameKnock, frameRelay } from '../../src/wire/relay.ts'
 import { Script } from '../transcript.ts'
-import { Desk, listed, proof } from './desk.ts'
+import { Desk, listed, proof, OPEN } from './desk.ts'
 
 const UNTOLD = ['proof', 'hash', 'link', 'boot', 'version', 'terms']
 
@@ -54,7 +54,7 @@ export class Stage {
   adds(name: string): void {
     const wish = { game: 'g', room: 'main', playersMax: 4, recovers: true, terms: '' }
     const { hash, link } = listed(1)
-    this.#say(name, { kind: 'add', request: 1, ...wish, topology: 'star', hash, link })
+    this.#say(name, { kind: 'add', request: 1, ...wish, topology: 'star', hash, link, ...OPEN })
   }
 
   /** Numbers of members, in the order of their names. */

@@ -127,7 +127,7 @@ describe('a first join that fails', () => {
     const there = 'the hub is there, but nobody that may serve garden/main at ws://hub/hub'
     expect(await failure(w, enter(w, { primaries: 'hosts' }))).toEqual({
       code: 'timeout',
-      message: `${there} (primaries: 'hosts' wants one on Node) came within 15 s`,
+      message: `${there} (primaries: 'hosts' wants one with a ticket of a host) came within 15 s`,
       after: 15,
     })
     expect(await failure(w, enter(w, { serves: false }))).toMatchObject({

@@ -95,14 +95,16 @@ describe('who has links', () => {
       terms: '',
       hash,
       link,
+      key: link,
     } as const
     register.add(directory, 0, wish, 's', out)
     const bytes = records.get('s')!
     const again = register.create(0)
     expect(register.restore(again, 0, bytes)).toBe(true)
     expect(register.find(again, 's')!.entry.topology).toBe('mesh')
-    // Behind it stand no terms, one member of 51 bytes and a flag; one that we do not know is none.
-    const place = bytes.length - 1 - 51 - 1 - 1
+    // Behind it stand no terms, one member of 83 bytes, two flags and nobody with a ticket; one
+    // that we do not know is none.
+    const place = bytes.length - 1 - 2 - 83 - 1 - 1
     expect(bytes[place]).toBe(1)
     const spoilt = bytes.map((byte, i) => (i === place ? 2 : byte))
     expect(register.restore(register.create(0), 0, spoilt)).toBe(false)

@@ -26,7 +26,7 @@ async function room(): Promise<Room> {
   const ada = await w.join({ game: 'garden', name: 'Ada' })
   await w.join({ game: 'garden', name: 'Grace' })
   await w.runUntil(() => ada.safety === 'backed-up', 10_000)
-  const eve = new Caller(w.sim.node('eve'), 'garden')
+  const eve = new Caller(w.sim.node('eve'), 'garden', KEY)
   await w.run(200)
   return { w, ada, id: ada.member!.session.id, eve }
 }
@@ -39,6 +39,7 @@ function wishOf({ ada, eve }: Room, more: Partial<Join> = {}): Omit<Join, 'signa
     link: eve.point,
     registerHash: new Uint8Array(16).fill(2),
     key: KEY,
+    ...eve.admitted,
     resume: null,
     ...more,
   }
@@ -60,9 +61,10 @@ describe('one stream', () => {
     const here = await room()
     const { w, ada, id, eve } = here
     for (let who = 1; who <= 12; who++) {
-      eve.becomes(who)
       const seed = new Uint8Array(32).fill(100 + who)
       const key = toyCurves.signer(seed) as Uint8Array
+      eve.becomes(who, key)
+      await w.run(50)
       const wish = wishOf(here, { key, name: `Eve ${who}` })
       const signature = toyCurves.sign(seed, claimOf(id, wish)) as Uint8Array
       eve.ask(encode(joinLayout, { ...wish, signature }))

@@ -92,7 +92,7 @@ export class Fuzzed {
         game: 'fuzz',
         room: 'main',
         name,
-        playersMax: 8,
+        ...{ playersMax: 8, ticket: '' },
         ...{ recovers: false, hosts: false, guest: false, topology: 'star', terms: '' },
         types: text,
         token: null,

@@ -88,6 +88,7 @@ function member(chaos: Prng, known: Knowledge): View['members'][number] {
     link: linkKey(chaos),
     registerHash: hash(chaos),
     key: linkKey(chaos),
+    rights: below(chaos, 256),
   }
 }
 
@@ -299,6 +300,9 @@ function asked(chaos: Prng, known: Knowledge, session: string): ToHub {
         terms: '',
         hash: hashed,
         link: linkKey(chaos),
+        key: linkKey(chaos),
+        hosts: chance(chaos, 0.2),
+        ticket: chance(chaos, 0.2) ? anyText(chaos, known) : '',
       }
     }
     default:
@@ -322,7 +326,13 @@ function told(chaos: Prng, known: Knowledge, session: string): ToHub {
     case 2: {
       const length = chance(chaos, 0.1) ? 256 : below(chaos, 4)
       const members = Array.from({ length }, () => {
-        return { inc: n(), player: n(), hash: hash(chaos), link: linkKey(chaos) }
+        return {
+          inc: n(),
+          player: n(),
+          hash: hash(chaos),
+          link: linkKey(chaos),
+          key: linkKey(chaos),
+        }
       })
       return { kind: 'members', session, members }
     }

@@ -54,7 +54,10 @@ export interface Desk {
 }
 
 const ROOM = { game: 'fuzz', room: 'main', playersMax: 8 }
-const WISH = { ...ROOM, recovers: true, topology: 'star', terms: '' } as const
+const WISH = {
+  ...({ ...ROOM, recovers: true, topology: 'star', terms: '' } as const),
+  ...{ hosts: false, ticket: '' },
+}
 
 /** A hub with the session of two members, both attached. */
 export function desk(seed: number): Desk {
@@ -79,7 +82,7 @@ export function desk(seed: number): Desk {
     say(made, stream, { kind: 'hello', version: HUB_VERSION })
   }
   const [one, two] = SECRETS.map((secret) => digest(proofOf(secret, 'register')))
-  const wish = { ...WISH, hash: one!, link: LINK }
+  const wish = { ...WISH, hash: one!, link: LINK, key: LINK }
   say(made, 1, { kind: 'add', request: 1, ...wish })
   const added = last(made, 1, 'added')
   const { session } = added!.entry
@@ -89,8 +92,8 @@ export function desk(seed: number): Desk {
     kind: 'members',
     session,
     members: [
-      { inc: 1, player: 1, hash: one!, link: LINK },
-      { inc: 2, player: 2, hash: two!, link: LINK },
+      { inc: 1, player: 1, hash: one!, link: LINK, key: LINK },
+      { inc: 2, player: 2, hash: two!, link: LINK, key: LINK },
     ],
   })
   attach(made, 2)
@@ -113,6 +116,9 @@ function outOf(made: Desk): HubOut {
     relay: (to, from) => void made.relayed.push({ to, from }),
     knock: (to, caller, [first]) => void made.knocked.push({ to, caller, first: first! }),
     sign: (message) => toyCurves.sign(LINK, message),
+    check: (connection, ticket) => {
+      hub.ticketed(made.hub, made.now, { connection, ticket }, 'it is none', made.out)
+    },
     record: (session) => void made.owed.add(session),
     close: (stream) => {
       made.bad.delete(stream)
@@ -271,7 +277,14 @@ function knock(made: Desk, claim: (holds: boolean, what: string) => void): void 
   made.told.set(stream, told)
   hub.opened(made.hub, made.now, stream, '203.0.113.9', made.out)
   say(made, stream, { kind: 'hello', version: HUB_VERSION })
-  say(made, stream, { kind: 'add', request: 1, ...WISH, hash: LINK.slice(16), link: LINK })
+  say(made, stream, {
+    kind: 'add',
+    request: 1,
+    ...WISH,
+    hash: LINK.slice(16),
+    link: LINK,
+    key: LINK,
+  })
   const found = last(made, stream, 'added')?.entry.session
   claim(found === session, `who looks for the session finds ${found}`)
   made.knocked.length = 0

@@ -6,36 +6,47 @@ import * as link from '../../src/link/link.ts'
 import { createArrivals } from '../../src/link/link.ts'
 import { fromHub, HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
 import { ENTRANCE_CHANNEL } from '../../src/member/state.ts'
-import { BASE_POINT, type Ciphers, type Stream } from '../../src/ports.ts'
+import { BASE_POINT, type Ciphers, SIGNATURE_BYTES, type Stream } from '../../src/ports.ts'
 import { HUB_URL } from '../../src/proof/world.ts'
 import { knocking } from '../../src/seal/addresses.ts'
 import * as machine from '../../src/seal/seal.ts'
 import type { Seal, SealSink } from '../../src/seal/state.ts'
-import { type Joined, joinedLayout } from '../../src/session/messages.ts'
+import { type Join, type Joined, joinedLayout } from '../../src/session/messages.ts'
 import type { SimNode } from '../../src/sim/world.ts'
 import { toyCiphers, toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameKnock, frameMessage, readFrame } from '../../src/wire/relay.ts'
 
-const WISH = { playersMax: 0, recovers: false, terms: '', hash: new Uint8Array(16) }
+const WISH = {
+  ...{ playersMax: 0, recovers: false, terms: '', hash: new Uint8Array(16) },
+  ...{ hosts: false, ticket: '' },
+}
 
 /** See above. It looks for the session of a game in the room `main`. */
 export class Caller {
   readonly answers: Joined[] = []
   /** The public key of its links. */
   point: Uint8Array
+  /** What the hub lets it do, as a JOIN has it. */
+  admitted: Pick<Join, 'rights' | 'admission'> = {
+    rights: 0,
+    admission: new Uint8Array(SIGNATURE_BYTES),
+  }
   readonly #node: SimNode
   readonly #ciphers: Ciphers
   readonly #stream: Stream
   #secret: Uint8Array
   readonly #game: string
+  #key: Uint8Array
   #primary: { inc: number; key: string } | null = null
   #seal: Seal | null = null
   #session = ''
   #link: link.Link | null = null
   readonly #jobs: [job: number, pairs: readonly (readonly [Uint8Array, Uint8Array])[]][] = []
 
-  constructor(node: SimNode, game: string, ciphers: Ciphers = toyCiphers) {
+  /** @param key  of the player as which it asks */
+  constructor(node: SimNode, game: string, key: Uint8Array, ciphers: Ciphers = toyCiphers) {
+    this.#key = key
     this.#node = node
     this.#game = game
     this.#ciphers = ciphers
@@ -52,11 +63,19 @@ export class Caller {
     this.#stream.close()
   }
 
-  /** It asks as somebody else from now on, on the same stream. */
-  becomes(byte: number): void {
+  /** It asks as somebody else from now on, on the same stream; as that player, if one is named. */
+  becomes(byte: number, key: Uint8Array | null = null): void {
     this.#secret = new Uint8Array(32).fill(byte)
     this.point = toyCurves.agree(this.#secret, BASE_POINT)!
     this.#seal = this.#sealed(this.#session)
+    if (!key) return
+    this.#key = key
+    this.#look()
+  }
+
+  #look(): void {
+    const wish = { ...WISH, game: this.#game, room: 'main', link: this.point, key: this.#key }
+    this.say({ kind: 'add', request: 1, topology: 'star', ...wish })
   }
 
   /** What it heard of answers, in a word each. */
@@ -85,12 +104,11 @@ export class Caller {
     const frame = readFrame(bytes)
     if (frame?.kind === 'knock') return this.#datagram(frame.bytes)
     const message = frame?.kind === 'message' ? decode(fromHub, frame.bytes) : null
-    if (message?.kind === 'welcome') {
-      const wish = { ...WISH, game: this.#game, room: 'main', link: this.point }
-      this.say({ kind: 'add', request: 1, topology: 'star', ...wish })
-    }
+    if (message?.kind === 'welcome') this.#look()
     if (message?.kind !== 'added') return
     const { session, register } = message.entry
+    const { rights, signature } = message.admission
+    this.admitted = { rights, admission: signature }
     this.#primary = { inc: register.primary, key: machine.nameOf(message.leader!.link) }
     this.#session = session
     this.#seal = this.#sealed(session)

@@ -1,6 +1,6 @@
 /** One member by hand: what a hub and other members would say to it, at instants that are given. */
 
-import type { PeerId } from '../../src/machine.ts'
+import { type PeerId, RIGHTS } from '../../src/machine.ts'
 import { SIGNATURE_BYTES } from '../../src/ports.ts'
 import * as seal from '../../src/seal/seal.ts'
 import type { Verdict } from '../../src/seal/state.ts'
@@ -78,7 +78,8 @@ export class Hand {
     }
     const more = { standing: 'open', topology, terms: '' } as const
     const leader = this.leaderAs(1, 1)
-    const found = { request: 1, created: false, entry: { ...entry, ...more }, leader }
+    const admission = { rights: RIGHTS.play, signature: new Uint8Array(64) }
+    const found = { request: 1, created: false, entry: { ...entry, ...more }, leader, admission }
     this.hears({ kind: 'added', ...found })
     const view = {
       epoch: 1,
@@ -231,6 +232,7 @@ function wishOf(topology: Topology): Wish {
     types: '',
     recovers: false,
     hosts: false,
+    ticket: '',
     terms: '',
     topology,
     identity: { seed: new Uint8Array(32), key: new Uint8Array(32) },
@@ -249,5 +251,6 @@ function shownAs(inc: PeerId): Member {
     link: pointOf(secretOf(inc)),
     registerHash: hash,
     key: Uint8Array.of(...hash, ...hash),
+    rights: RIGHTS.play,
   }
 }

@@ -1,5 +1,6 @@
 // Goal: the rules of membership (S-1 to S-5) and of the log (C-1 to C-5), one by one.
 // Method: the shipped verbs, with messages handed over by hand; time is an argument.
+import { RIGHTS } from '../../src/machine.ts'
 import { describe, expect, test } from 'vitest'
 import { join, remove } from '../../src/session/membership.ts'
 import { type Join, type Joined, SESSION_VERSION } from '../../src/session/messages.ts'
@@ -98,6 +99,7 @@ function wishOf(byte: number, resume: Join['resume'] = null, key: number = byte)
     link: new Uint8Array(KEY_BYTES).fill(byte),
     registerHash: digest(secretProof(byte, 'register')),
     key: new Uint8Array(KEY_BYTES).fill(key),
+    ...{ rights: RIGHTS.play, admission: new Uint8Array(SIGNATURE_BYTES) },
     resume,
     signature: new Uint8Array(SIGNATURE_BYTES),
   }

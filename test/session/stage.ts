@@ -6,7 +6,7 @@
 
 import * as register from '../../src/directory/register.ts'
 import type { FromHub, ToHub } from '../../src/directory/messages.ts'
-import { MEMBERS_MAX, type Millis, type PeerId } from '../../src/machine.ts'
+import { MEMBERS_MAX, type Millis, type PeerId, RIGHTS } from '../../src/machine.ts'
 import { NO_PARTS } from '../../src/proof/models/processes.ts'
 import type { Member } from '../../src/replication/layouts.ts'
 import * as client from '../../src/session/client.ts'
@@ -52,8 +52,9 @@ export class Stage {
 
   found(name: string): void {
     const own = this.#create(name)
-    const { registerHash: hash, link } = describe(name, own.secret)
-    const wish = { game: 'g', room: 'r', playersMax: 8, recovers: true, terms: '', hash, link }
+    const { registerHash: hash, link, key } = describe(name, own.secret)
+    const place = { game: 'g', room: 'r', playersMax: 8, recovers: true, terms: '' }
+    const wish = { ...place, hash, link, key }
     register.add(this.#directory, this.now, { ...wish, topology: 'star' }, ID, this.#toPrimary)
     this.#settle()
     const out = this.#outOf(name)
@@ -76,7 +77,8 @@ export class Stage {
     const schema = fingerprint('')
     const signature = new Uint8Array(SIGNATURE_BYTES)
     const described = { ...describe(name, own.secret), key: keyOf(before?.secret ?? own.secret) }
-    const wish: Join = { version: SESSION_VERSION, schema, ...described, resume, signature }
+    const signed = { admission: signature, signature }
+    const wish: Join = { version: SESSION_VERSION, schema, ...described, resume, ...signed }
     const from = STRANGER + name.charCodeAt(0)
     const { primary } = register.find(this.#directory, ID)!.entry.register
     this.#air.push(() => {
@@ -276,6 +278,7 @@ function describe(name: string, secret: Uint8Array): Omit<Member, 'inc' | 'playe
     link: keyOf(secret),
     registerHash: digest(proofOf(secret, 'register')),
     key: keyOf(secret),
+    rights: RIGHTS.play,
   }
 }
 

@@ -15,6 +15,7 @@ const longest = (inc: number): Member => ({
   link: new Uint8Array(32),
   registerHash: new Uint8Array(16),
   key: new Uint8Array(32),
+  rights: 255,
 })
 
 test('the view of a full session with the longest names and addresses fits one message', () => {

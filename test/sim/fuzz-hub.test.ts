@@ -62,8 +62,7 @@ test('one stream creates 64 sessions and no more; none without a name or for 0 o
       recovers: false,
       topology: 'star',
       terms: '',
-      link,
-      hash,
+      ...{ link, hash, key: link, hosts: false, ticket: '' },
     })
     return made.told.get(stream)!.at(-1)!.kind
   }

@@ -109,6 +109,7 @@ test('2,000 processes that come and go within a minute do not stop a primary', a
         link: Uint8Array.of(...hash, ...hash),
         registerHash: hash,
         key: Uint8Array.of(...hash, ...hash),
+        ...{ rights: 1, admission: new Uint8Array(64) },
         resume: null,
         signature: new Uint8Array(64),
       }

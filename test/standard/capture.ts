@@ -363,13 +363,13 @@ async function cutOff({ sim, until }: Stage, dee: Session, bea: Session): Promis
 async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<void> {
   const node = tapped(sim.node('eve'), sent)
   const session = sessionId(sent)
-  const eve = new Caller(node, 'dots', openCiphers)
+  const eve = new Caller(node, 'dots', toyCurves.signer(SESSION_HASH) as Uint8Array, openCiphers)
   await sim.run(200)
   eve.say({ kind: 'list', request: 1, game: '', after: '' })
   eve.say({ kind: 'get', request: 2, session: 'nowhere' })
   // One of another version is denied, one with other types is told ours.
   for (const version of [9, SESSION_VERSION]) {
-    eve.ask(wishOfStranger(session, version, eve.point))
+    eve.ask(wishOfStranger(session, version, eve))
     await sim.run(500)
   }
   eve.close()
@@ -381,14 +381,15 @@ async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<v
   await until('fay has left', () => bea.members.length === 3)
 }
 
-function wishOfStranger(session: string, version: number, link: Uint8Array): Uint8Array {
+function wishOfStranger(session: string, version: number, eve: Caller): Uint8Array {
   const seed = SESSION_HASH
   const wish = {
     version,
     schema: 1,
     name: 'eve',
     kind: 'node',
-    link,
+    link: eve.point,
+    ...eve.admitted,
     registerHash: SESSION_HASH,
     key: toyCurves.signer(seed) as Uint8Array,
     resume: null,

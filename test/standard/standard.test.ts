@@ -96,6 +96,7 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
 }
 
 const LIMITS: Record<string, number> = {
+  ...{ ENTRANTS_MAX: records.ENTRANTS_MAX, TICKET_ID_MAX: records.TICKET_ID_MAX },
   ...pick(machine),
   ...pick(replication),
   ...pick(session),

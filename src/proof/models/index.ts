@@ -16,6 +16,8 @@ import * as objects from './objects-scopes.ts'
 import { piecesModel } from './pieces.ts'
 import * as pieces from './pieces-scopes.ts'
 import * as restarts from './restarts.ts'
+import { rightsModel } from './rights.ts'
+import * as rights from './rights-scopes.ts'
 import { sealModel } from './seal.ts'
 import * as seal from './seal-scopes.ts'
 import { createModel } from './session.ts'
@@ -53,7 +55,7 @@ export const STATES_MAX = 10_000_000
 export const ROOMS: Readonly<Record<string, readonly NamedModel[]>> = {
   link: linkModels(),
   seal: sealModels(),
-  session: [...sessionModels(), ...leaseModels(), ...takeoverModels()],
+  session: [...sessionModels(), ...leaseModels(), ...takeoverModels(), ...rightsModels()],
   objects: objectsModels(),
   pieces: piecesModels(),
   actions: tablesModels(),
@@ -111,6 +113,16 @@ function takeoverModels(): NamedModel[] {
   )
   const planted = takeover.PLANTED.map(({ scope, says, violates }) =>
     named(scope.name, says, () => takeoverModel(scope), { violates }),
+  )
+  return [...good, ...planted]
+}
+
+function rightsModels(): NamedModel[] {
+  const good = rights.GOOD.map(({ scope, says }) =>
+    named(scope.name, says, () => rightsModel(scope)),
+  )
+  const planted = rights.PLANTED.map(({ scope, says, violates }) =>
+    named(scope.name, says, () => rightsModel(scope), { violates }),
   )
   return [...good, ...planted]
 }

@@ -164,8 +164,8 @@ export function standBy(directory: Directory, primary: Session, members: readonl
 export function directoryOf(primary: Session, incs: readonly PeerId[]): Directory {
   const directory = register.create(0)
   const listed = [...primary.server.durable.members.values()].map((member) => {
-    const { inc, player, registerHash: hash, link } = member
-    return { inc, player, hash, link }
+    const { inc, player, registerHash: hash, link, key } = member
+    return { inc, player, hash, link, key }
   })
   const out = { send() {}, record() {}, emit() {} }
   const wish = {
@@ -177,6 +177,7 @@ export function directoryOf(primary: Session, incs: readonly PeerId[]): Director
     terms: '',
     hash: listed[0]!.hash,
     link: listed[0]!.link,
+    key: listed[0]!.key,
   }
   register.add(directory, 0, wish, SESSION_ID, out)
   register.setMembers(directory, SESSION_ID, 1, listed, out)

@@ -9,7 +9,7 @@
 
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../ports.ts'
 import { digest, fingerprint, proofOf } from '../../wire/digest.ts'
-import type { PeerId } from '../../machine.ts'
+import { type PeerId, RIGHTS } from '../../machine.ts'
 import type { FromHub, Register, ToHub } from '../../directory/messages.ts'
 import { clone } from '../../sim/clone.ts'
 import * as membership from '../../session/membership.ts'
@@ -170,6 +170,7 @@ function wishOf(asker: number): Join {
     schema: fingerprint(LIMITS.types),
     ...describe(asker),
     resume: null,
+    admission: new Uint8Array(SIGNATURE_BYTES),
     signature: new Uint8Array(SIGNATURE_BYTES),
   }
 }
@@ -183,6 +184,7 @@ function describe(asker: number): Omit<Member, 'inc' | 'player'> {
     link: keyOf(asker),
     registerHash: digest(proofOf(secret, 'register')),
     key: keyOf(asker),
+    rights: RIGHTS.play,
   }
 }
 

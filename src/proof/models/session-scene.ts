@@ -67,6 +67,7 @@ function foundDirectory(founder: Process): Directory {
     terms: '',
     hash: self!.registerHash,
     link: self!.link,
+    key: self!.key,
   }
   register.add(directory, 0, wish, SESSION_ID, { send() {}, record() {}, emit() {} })
   settle(directory)

@@ -5,6 +5,7 @@ import type { Hub, HubOut } from '../../directory/hub.ts'
 import { HoldfastError, type Millis } from '../../machine.ts'
 import type { Alarm, Closing, Loop, Opening, Store, Stream, StreamEvents } from '../../ports.ts'
 import { KEY_BYTES } from '../../ports.ts'
+import type { Claims, Ticketing } from '../../directory/tickets.ts'
 import type { Budgets } from '../../directory/budgets.ts'
 import { recordOf, restore } from '../../directory/register.ts'
 import * as shares from '../../directory/shares.ts'
@@ -48,6 +49,7 @@ export class HubServer {
   readonly #store: Store
   readonly #seed: Uint8Array
   readonly #report: Report
+  readonly #tickets: TicketReader | null
   readonly #streams = new Map<number, Stream>()
   /** Who has what waits in a stream. */
   readonly #shares = new Map<number, shares.Shares>()
@@ -77,6 +79,8 @@ export class HubServer {
     const boot = new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
     this.#seed = seedOf(store, loop)
     this.hub = hub.create(loop.now(), boot, curves.signer(this.#seed), games, budgets)
+    this.#tickets = options.tickets ?? null
+    this.hub.tickets = this.#tickets
     for (const [key, bytes] of store.entries()) {
       if (key === SEED_RECORD || restore(this.hub.directory, loop.now(), bytes)) continue
       throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
@@ -94,6 +98,7 @@ export class HubServer {
         this.#pass(to, `caller ${place}`, frameKnock(caller, datagram))
       },
       sign: (message) => curves.sign(this.#seed, message),
+      check: (connection, ticket) => this.#check(connection, ticket),
       record: (session) => this.#record(session),
       close: (connection, closing) => this.#close(connection, closing),
     }
@@ -142,6 +147,18 @@ export class HubServer {
   #message(connection: number, bytes: Uint8Array): void {
     hub.receive(this.hub, this.#loop.now(), connection, bytes, this.#out)
     this.#arm()
+  }
+
+  // What is no ticket is a sentence of the reader's.
+  #check(connection: number, ticket: string): void {
+    const told = (claims: Claims | string): void => {
+      this.#guard(connection, () => {
+        const asked = { connection, ticket }
+        hub.ticketed(this.hub, this.#loop.now(), asked, claims, this.#out)
+        this.#arm()
+      })
+    }
+    this.#tickets!.read(ticket).then(told, (error: Error) => told(error.message))
   }
 
   // An error in here is a bug of ours: it costs the stream whose message caused it, and no other.
@@ -280,6 +297,12 @@ export interface HubCurves {
   sign(seed: Uint8Array, message: Uint8Array): Uint8Array
 }
 
+/** Reads the tickets that a hub takes. */
+export interface TicketReader extends Ticketing {
+  /** What a ticket says. Rejects with a sentence if it is none, or its time is over. */
+  read(ticket: string): Promise<Claims>
+}
+
 /** The options of a hub beside loop and store. */
 export interface HubServerOptions {
   curves: HubCurves
@@ -289,4 +312,6 @@ export interface HubServerOptions {
   games?: ReadonlySet<string> | null
   /** What may be spent; default as in limits.ts. */
   budgets?: Budgets
+  /** Default: nobody needs a ticket, and none is taken. */
+  tickets?: TicketReader | null
 }

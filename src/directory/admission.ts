@@ -1,0 +1,85 @@
+/**
+ * Who comes into a session, and what they may do there. In rooms of an open game whoever asks may
+ * play; what else somebody may, and whether they come into a closed room, a ticket says. The hub
+ * signs what it has decided to the key of the player and to that of its links, and members believe
+ * nothing else.
+ */
+
+import { RIGHTS } from '../machine.ts'
+import { sameBytes } from '../wire/digest.ts'
+import { type Admission, admissionOf, NOT_ADMITTED, type ToHub } from './messages.ts'
+import { ENTRANTS_MAX } from './records.ts'
+import type { Row } from './register.ts'
+import { rightsOf } from './rights.ts'
+import type { Hub, HubOut } from './state.ts'
+import type { Claims } from './tickets.ts'
+
+type Add = ToHub & { kind: 'add' }
+/** What a process may do, or why it may not come in. */
+export type Verdict = Entrance | { refused: string }
+/** With which rights, and by which ticket; '' for none. */
+export interface Entrance {
+  readonly rights: number
+  readonly id: string
+}
+
+/** Decides. @param claims  of the ticket that was shown; or why it is none; null without one */
+export function decide(
+  hub: Hub,
+  row: Row | null,
+  wish: Add,
+  claims: Claims | string | null,
+): Verdict {
+  // Who came in once comes back by its key, whatever has become of its ticket.
+  const known = row?.entrants.find(({ key }) => sameBytes(key, wish.key))
+  if (known) return known
+  if (typeof claims === 'string') return { refused: claims }
+  if (claims) return byTicket(row, wish, claims)
+  if (isClosed(hub, wish.game)) return { refused: `rooms of ${wish.game} take a ticket` }
+  return { rights: RIGHTS.play, id: '' }
+}
+
+function byTicket(row: Row | null, wish: Add, claims: Claims): Verdict {
+  const { game, room, key, rights, id, uses } = claims
+  if (game !== wish.game || (room !== null && room !== wish.room)) {
+    return { refused: `the ticket is for ${game}${room === null ? '' : `/${room}`}` }
+  }
+  if (key && !sameBytes(key, wish.key)) return { refused: 'the ticket is for another player' }
+  const entrants = row?.entrants ?? []
+  if (!key && entrants.filter((other) => other.id === id).length >= uses) {
+    return { refused: uses === 1 ? 'the ticket was used' : `the ticket was used ${uses} times` }
+  }
+  if (entrants.length >= ENTRANTS_MAX) return { refused: `${ENTRANTS_MAX} tickets were used here` }
+  return { rights, id }
+}
+
+function isClosed({ tickets }: Hub, game: string): boolean {
+  return tickets !== null && (tickets.closed?.has(game) ?? true)
+}
+
+/**
+ * A player comes in with these rights. Who has them by a ticket keeps them: the disk is to know.
+ *
+ * @returns whether that is new
+ */
+export function enroll({ entrants }: Row, key: Uint8Array, { rights, id }: Entrance): boolean {
+  if (id === '' || entrants.some((other) => sameBytes(other.key, key))) return false
+  entrants.push({ id, key, rights })
+  return true
+}
+
+/** What the hub says to a process of what it may do. */
+export function admissionFor(
+  row: Row,
+  { key, link }: Pick<Add, 'key' | 'link'>,
+  out: HubOut,
+): Admission {
+  const given = rightsOf(row, key)
+  const { session } = row.entry
+  return { rights: given, signature: out.sign(admissionOf({ session, link, key, rights: given })) }
+}
+
+/** How a refusal is said. */
+export function reasonOf(why: string): string {
+  return `${NOT_ADMITTED}${why}`
+}

@@ -1,0 +1,38 @@
+/** What players may do in a session, as the hub keeps it: by their keys, whatever members say. */
+
+import { type PeerId, RIGHTS } from '../machine.ts'
+import { sameBytes } from '../wire/digest.ts'
+import type { Why } from './messages.ts'
+import type { Kept } from './records.ts'
+
+/** Of a change: who is primary and backup by it, and why. */
+interface Change {
+  readonly why: Why
+  readonly primary: PeerId
+  readonly backup: PeerId
+}
+
+/** What the player of that key may do: to play, if it came in by no ticket. */
+export function rightsOf({ entrants }: Pick<Kept, 'entrants'>, key: Uint8Array): number {
+  return entrants.find((entrant) => sameBytes(entrant.key, key))?.rights ?? RIGHTS.play
+}
+
+/** Whether by a change nobody comes to serve who may not. */
+export function suits(kept: Kept, { why, primary, backup }: Change): boolean {
+  switch (why) {
+    case 'add':
+      return mayServe(kept, backup)
+    case 'takeover':
+    case 'handover':
+    case 'recover':
+      return mayServe(kept, primary)
+    default:
+      return true
+  }
+}
+
+function mayServe(kept: Kept, inc: PeerId): boolean {
+  const member = kept.members.find((listed) => listed.inc === inc)
+  const wanted = kept.hosts ? RIGHTS.host : RIGHTS.play
+  return member !== undefined && (rightsOf(kept, member.key) & wanted) !== 0
+}

@@ -1,0 +1,61 @@
+/** Scopes of the model of rights: those that hold, and those with a planted bug. */
+
+/** How much may happen. */
+export interface RightsScope {
+  name: string
+  /** Requests to come in. */
+  admissions: number
+  /** Requests for a change of roles. */
+  changes: number
+  /** Starts of the hub, and times in which no primary says yes to it. */
+  restarts: number
+  silences: number
+  /** A bug around the rules. */
+  plant?: 'join-alone' | 'used-twice' | 'unproved'
+}
+
+/** Scopes that hold, and how many states they have. */
+export const GOOD: readonly { scope: RightsScope; says: string; states: number }[] = [
+  {
+    scope: { name: 'rights', admissions: 3, changes: 3, restarts: 0, silences: 1 },
+    says: 'two hosts, one who is invited, and a liar with many keys, who all ask for everything',
+    states: 71_000,
+  },
+  {
+    scope: { name: 'rights-restart', admissions: 3, changes: 2, restarts: 1, silences: 1 },
+    says: 'the same, and a hub that starts anew',
+    states: 66_000,
+  },
+]
+
+/** What is planted breaks this. */
+export interface PlantedRights {
+  scope: RightsScope
+  says: string
+  violates: string
+  steps: number
+}
+
+const [PLAIN] = GOOD.map(({ scope }) => scope) as [RightsScope]
+
+/** Planted bugs, and after how many steps which claim breaks. */
+export const PLANTED: readonly PlantedRights[] = [
+  {
+    scope: { ...PLAIN, name: 'rights-at-join-alone', plant: 'join-alone' },
+    says: 'rights count as one comes in, and not where roles change',
+    violates: 'rights.serves',
+    steps: 6,
+  },
+  {
+    scope: { ...PLAIN, name: 'invitation-used-twice', plant: 'used-twice' },
+    says: 'an invitation lets in whoever has it',
+    violates: 'rights.once',
+    steps: 6,
+  },
+  {
+    scope: { ...PLAIN, name: 'key-unproved', plant: 'unproved' },
+    says: 'whoever leads takes the hub’s word for whose key it is',
+    violates: 'rights.member',
+    steps: 4,
+  },
+]
