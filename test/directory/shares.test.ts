@@ -76,6 +76,19 @@ describe('a share', () => {
     expect(own.sent.length).toBeLessThan(200)
     expect(own.held.size).toBeLessThanOrEqual(7)
   })
+  test('is kept for what waits alone, and of what was read for 64 or as many again (PR-2)', () => {
+    const own = shares.create()
+    for (let i = 0; i < 1_000; i++) {
+      const waiting = (i % 100) * 10
+      shares.admit(own, waiting, `${i % 7}`, 10)
+      expect(own.total).toBeLessThanOrEqual(waiting + 10)
+      const left = own.sent.slice(own.head)
+      const sums: Record<string, number> = {}
+      for (const { source, bytes } of left) sums[source] = (sums[source] ?? 0) + bytes
+      expect(Object.fromEntries(own.held)).toEqual(sums)
+      expect(own.head).toBeLessThanOrEqual(Math.max(64, left.length + 1))
+    }
+  })
 })
 
 /** Virtual time in steps; no alarm of the hub matters here. */
