@@ -5,7 +5,9 @@ import * as prng from '../faults/prng.ts'
 import { calmly } from '../../test/calmly.ts'
 import * as chunks from './chunks.ts'
 import * as durable from './durable.ts'
-import { type Delta, type Member, OUTCOMES_MAX } from './layouts.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { type Delta, deltaLayout, type Member, OUTCOMES_MAX } from './layouts.ts'
+import { PLAYERS_KEPT_MAX } from './layouts.ts'
 import * as commit from './log.ts'
 
 const KEY = new Uint8Array(32).fill(7)
@@ -109,7 +111,7 @@ describe('pieces', () => {
     ]
     expect(put([second, third])).toBe(null)
     expect(put([first, third, second, second, third, third])).toEqual(bytes)
-    expect(put([first, { ...second, of: 2 }, second, third])).toEqual(bytes)
+    expect(put([first, { ...second, of: 2, bytes: third.bytes }, second, third])).toEqual(bytes)
     const other = { ...first, bytes: Uint8Array.of(9) }
     expect(put([first, second, other])).toBe(null)
     expect(put([first, second, other, second, third])).toEqual(Uint8Array.of(9, ...bytes.slice(4)))
@@ -157,4 +159,27 @@ describe('the log', () => {
     release(0)
     expect([left, log.held]).toEqual([['a', 'b'], []])
   })
+})
+
+test('what is kept has the bounds that the standard names, and one more is refused (PR-2)', () => {
+  const fits = (delta: Delta): boolean => {
+    try {
+      return decode(deltaLayout, encode(deltaLayout, delta)) !== null
+    } catch {
+      return false
+    }
+  }
+  const add = (addresses: string[]): boolean => {
+    return fits({ kind: 'add', member: { ...member(1), addresses }, settled: 0 })
+  }
+  expect([add(['a', 'b']), add(['a', 'b', 'c'])]).toEqual([true, false])
+  expect([52, 53].map((length) => add(['a'.repeat(length)]))).toEqual([true, false])
+  const bytesOf = (length: number): Uint8Array => new Uint8Array(length)
+  const done = (outcome: Uint8Array, count = 0): boolean => {
+    const changes = Array.from({ length: count }, () => ({ part: 5, bytes: OUTCOME }))
+    return fits({ kind: 'operation', player: 1, seq: 1, outcome, changes })
+  }
+  expect([16_384, 16_385].map((length) => done(bytesOf(length)))).toEqual([true, false])
+  expect([256, 257].map((count) => done(OUTCOME, count))).toEqual([true, false])
+  expect([OUTCOMES_MAX, PLAYERS_KEPT_MAX]).toEqual([64, 1_024])
 })
