@@ -100,6 +100,8 @@ test('an address opens 256 at once and 32 a second, kept or not (SE-9)', () => {
 test('of those that do nothing the one that did so for longest goes, in whatever order they came (SE-9, PR-2)', () => {
   const desk = new Desk({ address: { streams: 3 } })
   const [late, old, same] = [desk.open(ONE), desk.open(ONE), desk.open(ONE)]
+  // A second without a word is long.
+  expect(UNUSED_MS).toBe(1_000)
   desk.now = 10
   for (const one of [old, same]) desk.say(one, { kind: 'get', request: 1, session: 'x' })
   desk.now = 20

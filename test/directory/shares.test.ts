@@ -8,6 +8,7 @@ import * as shares from '../../src/directory/shares.ts'
 import { RELAY_BACKLOG_MAX, SHARE_MIN } from '../../src/directory/shares.ts'
 import { HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
 import { createMemoryStore } from '../../src/drivers/store/memory.ts'
+import { DATAGRAM_MAX } from '../../src/ports.ts'
 import type { Loop, Stream, StreamEvents } from '../../src/ports.ts'
 import { type HubLimits, readLimits } from '../../src/runtime/hub/given-limits.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
@@ -46,6 +47,7 @@ describe('a share', () => {
     expect(fill(own, waiting, 'd')).toBe(8)
   })
   test('is two datagrams at least, until twice of all waits (SE-16)', () => {
+    expect(Math.floor(SHARE_MIN / (DATAGRAM_MAX + 8))).toBe(2)
     const own = shares.create()
     expect(shares.admit(own, RELAY_BACKLOG_MAX, 'a', SHARE_MIN)).toBe(true)
     expect(shares.admit(own, RELAY_BACKLOG_MAX, 'b', SHARE_MIN + 1)).toBe(false)

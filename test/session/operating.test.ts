@@ -13,7 +13,7 @@ import * as client from '../../src/session/client.ts'
 import * as membership from '../../src/session/membership.ts'
 import { type Join, type Joined, SESSION_VERSION } from '../../src/session/messages.ts'
 import * as operations from '../../src/session/operations.ts'
-import { AGAIN_MS, BACKLOG_MAX, CHANGES_BYTES_MAX } from '../../src/session/operations.ts'
+import { AGAIN_MS, CHANGES_BYTES_MAX } from '../../src/session/operations.ts'
 import { HELD_MAX } from '../../src/session/output.ts'
 import * as machine from '../../src/session/session.ts'
 import type { Effect, Performed, Session } from '../../src/session/state.ts'
@@ -249,8 +249,8 @@ describe('an operation of a member', () => {
   test.each<[string, (own: Session) => void, number]>([
     ['so much is held', (own) => holds(own, HELD_MAX - 1), 1],
     ['more is held', (own) => holds(own, HELD_MAX), 0],
-    ['the backup lacks four megabytes', (own) => void (own.server.log.bytes = BACKLOG_MAX), 1],
-    ['it lacks more', (own) => void (own.server.log.bytes = BACKLOG_MAX + 1), 0],
+    ['the backup lacks four megabytes', (own) => void (own.server.log.bytes = 2 ** 22), 1],
+    ['it lacks more', (own) => void (own.server.log.bytes = 2 ** 22 + 1), 0],
     ['its player is not known', (own) => void own.server.durable.players.delete(2), 0],
     ['it is no member', (own) => void own.server.durable.members.delete(2), 0],
   ])('C-5: where %s, is done or waits (PR-2)', (_what, make, grown) => {
