@@ -20,7 +20,7 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   const { hub, now, connection, from, out } = call
   const { request, session, inc, proof } = message
   const row = register.find(hub.directory, session)
-  if (!row || !register.admits(hub.directory, session, inc, proof)) {
+  if (!row || !register.admits(row, inc, proof)) {
     const why = row ? `member ${inc} is not in session ${session}` : `no session ${session}`
     return refuse(connection, request, why, out)
   }
@@ -43,12 +43,10 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
 
 // A stream speaks for one member, and a member has one stream: the newest.
 function standDown(call: Call, session: string, inc: PeerId): void {
-  const { hub, connection, from } = call
+  const { hub, from } = call
   if (from.session !== session || from.inc !== inc) detach(call)
   const older = hub.attached.get(session)?.get(inc)
-  const other = older === undefined || older === connection ? null : hub.connections.get(older)
-  if (!other) return
-  speaks(call, other, '', 0)
+  if (older !== undefined) speaks(call, hub.connections.get(older)!, '', 0)
 }
 
 /** The stream speaks for nobody any more, and the other members of its session are notified. */
@@ -57,7 +55,7 @@ export function detach(call: Call): void {
   const { session, inc } = from
   speaks(call, from, '', 0)
   const members = hub.attached.get(session)
-  if (inc === 0 || members?.get(inc) !== connection) return
+  if (members?.get(inc) !== connection) return
   members.delete(inc)
   if (members.size === 0) hub.attached.delete(session)
   register.present(hub.directory, now, session, inc, false)
@@ -82,9 +80,8 @@ export function setMembers(call: Call, message: ToHub & { kind: 'members' }): bo
   }
   const listed = new Set(members.map(({ inc }) => inc))
   for (const [inc, connection] of [...(hub.attached.get(session) ?? [])]) {
-    const removed = hub.connections.get(connection)
-    if (!removed || listed.has(inc)) continue
-    detach({ ...call, connection, from: removed })
+    if (listed.has(inc)) continue
+    detach({ ...call, connection, from: hub.connections.get(connection)! })
     const until = now + LAST_WORDS_MS
     hub.removed.set(removedKey(session, inc), { connection, session, inc, until })
   }

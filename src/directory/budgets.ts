@@ -66,7 +66,7 @@ export interface Spender {
   /** Of its stream, if it has one. */
   purse?: Purse
   /** The session that it is about. */
-  session?: string
+  session?: string | undefined
 }
 
 /** A limit that was met. */
@@ -118,7 +118,7 @@ export function accountOf(budgets: Budgets, now: Millis, place: string): Account
 // An account that has nothing and spent nothing for long is as a new one would be. Each that is
 // looked at and stays goes to the end, so all are looked at in turn.
 function forget({ accounts, fullMs }: Budgets, now: Millis): void {
-  let looks = Math.min(LOOKS, accounts.size)
+  let looks = LOOKS
   for (const [place, account] of accounts) {
     if (looks-- === 0) return
     accounts.delete(place)

@@ -102,8 +102,9 @@ export function answer(
 ): Answered | null {
   const row = find(directory, session)
   const challenge = directory.challenges.get(session)
-  const { register } = row?.entry ?? {}
-  if (!row || !challenge || register?.primary !== from || register.epoch !== epoch) return null
+  if (!row || !challenge) return null
+  const { register } = row.entry
+  if (register.primary !== from || register.epoch !== epoch) return null
   if (challenge.nonce !== nonce || challenge.demand.expect !== epoch) return null
   measured(row, now - challenge.askedAt)
   directory.challenges.delete(session)
@@ -146,7 +147,8 @@ export function present(
 export function settled(directory: Directory, now: Millis, session: string): void {
   const challenge = directory.challenges.get(session)
   if (challenge) challenge.until = now
-  if (!vetoOf(directory, session)) directory.vetoes.delete(session)
+  // It was of the epoch that is over.
+  directory.vetoes.delete(session)
 }
 
 /** Takes those out whose time is over: for them the compare-and-set is made. */

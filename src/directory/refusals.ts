@@ -29,8 +29,7 @@ export function answer({ hub, connection, out }: Call, request: number, met: Exc
 /** The stream spends, with its address and the hub. @returns the limit that it met */
 export function spend(call: Call, what: What, cost: number, session?: string): Exceeded | null {
   const { hub, now, from } = call
-  const by: Spender = { account: from.account, purse: from.purse }
-  if (session !== undefined) by.session = session
+  const by: Spender = { account: from.account, purse: from.purse, session }
   return budgets.spend(hub.budgets, now, by, what, cost)
 }
 
@@ -48,8 +47,7 @@ export function drop(call: Call, met: Exceeded): void {
   const { hub, now, connection, from, out } = call
   if (!spendMessage(call, 1 / DROPS_PER_MESSAGE)) return
   const code = budgets.codeOf(met)
-  const told = from.told.get(code)
-  if (told !== undefined && now - told < TOLD_MS) return
+  if (now - (from.told.get(code) ?? -Infinity) < TOLD_MS) return
   from.told.set(code, now)
   refuse(connection, 0, budgets.reasonOf(hub.budgets, met), out)
 }

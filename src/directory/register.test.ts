@@ -2,6 +2,7 @@
 // Method: the machine by itself; a crash is a directory made anew from the records.
 import { describe, expect, test } from 'vitest'
 import { digest, proofOf } from '../wire/digest.ts'
+import { calmly } from '../../test/calmly.ts'
 import type { Listed } from './messages.ts'
 import * as register from './register.ts'
 import { type Demand, type Directory, EPOCH_MAX } from './register.ts'
@@ -15,6 +16,7 @@ const listed = (inc: number): Listed => {
   return { inc, player: inc, hash: hash(inc), link: link(inc), key: link(inc) }
 }
 
+const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
 const WISH: register.Wish = {
   game: 'g',
   room: 'r',
@@ -169,7 +171,9 @@ describe('the register', () => {
   })
 
   test('a record that is none of ours is refused', () => {
-    expect(register.restore(register.create(0), 0, Uint8Array.of(1, 2, 3))).toBe(false)
+    expect(calmly(() => register.restore(register.create(0), 0, Uint8Array.of(1, 2, 3)))).toBe(
+      false,
+    )
   })
 
   test('epochs end below the largest', () => {
@@ -180,10 +184,11 @@ describe('the register', () => {
 
   test('the list of members is taken from the registered primary alone', () => {
     const desk = new Desk()
+    const row = register.find(desk.directory, 's')!
     const members = [listed(9)]
     expect(register.setMembers(desk.directory, 's', 2, members, desk.out)).toBe(false)
-    expect(register.admits(desk.directory, 's', 9, proof(9))).toBe(false)
-    expect(register.admits(desk.directory, 's', 2, proof(2))).toBe(true)
+    expect(register.admits(row, 9, proof(9))).toBe(false)
+    expect(register.admits(row, 2, proof(2))).toBe(true)
   })
 })
 
@@ -253,4 +258,243 @@ test('a room is free again when its primary is gone and no backup is there (PR-2
   }
   expect(opens(false)).toBe(true)
   expect(opens(true)).toBe(false)
+})
+
+describe('what a change of the register does besides (PR-2)', () => {
+  /** A session on disk whose primary answered in 40 ms, and was missed since. */
+  function known(backup = 2): { directory: Directory; row: register.Row } {
+    const directory = register.create(0)
+    register.add(directory, 0, WISH, 's', QUIET)
+    register.recordOf(directory, 's')
+    register.kept(directory, 0, 's', QUIET)
+    const row = register.find(directory, 's')!
+    row.members = [1, 2, 3].map((inc) => listed(inc))
+    Object.assign(row.entry.register, { backup })
+    Object.assign(row, { rttMs: 40, missed: 9, goneAt: 5 })
+    row.entry.standing = 'unreachable'
+    return { directory, row }
+  }
+
+  function change(directory: Directory, demand: Partial<Demand>, now = 100): boolean {
+    const inc = demand.inc ?? 1
+    const whole = { session: 's', inc, proof: proof(inc), primary: inc, backup: 0, expect: 1 }
+    const asked = { ...whole, why: 'drop' as const, ...demand }
+    return calmly(() => register.change(directory, now, asked, QUIET))
+  }
+
+  test.each([
+    ['drop', 1, 40],
+    ['takeover', 2, null],
+  ] as const)(
+    '%s is a word of the primary, whose round trip stays as long as it serves',
+    (why, inc, rtt) => {
+      const { directory, row } = known()
+      expect(change(directory, { why, inc })).toBe(true)
+      register.recordOf(directory, 's')
+      const told: register.News[] = []
+      register.kept(directory, 100, 's', { emit: (news) => void told.push(news) })
+      const now = { epoch: 2, primary: inc, backup: 0 }
+      expect(told).toEqual([{ kind: 'changed', session: 's', register: now }])
+      expect(row).toMatchObject({ rttMs: rtt, missed: 0, goneAt: Infinity, lastYes: 100 })
+      expect([row.entry.register, row.entry.standing]).toEqual([now, 'open'])
+    },
+  )
+  test('an end is told, and leaves nothing of the session but others of its game (PR-2)', () => {
+    const { directory } = known()
+    const others = [{ ...WISH, room: 'other' }, WISH]
+    register.add(directory, 0, others[0]!, 't', QUIET)
+    expect(directory.places.size).toBe(3)
+    expect(change(directory, { why: 'end' })).toBe(true)
+    register.recordOf(directory, 's')
+    const told: register.News[] = []
+    calmly(() => register.kept(directory, 0, 's', { emit: (news) => void told.push(news) }))
+    expect(told).toEqual([{ kind: 'ended', session: 's' }])
+    expect([...directory.places.values()].map((ids) => [...ids])).toEqual([['t'], ['t']])
+    expect(register.inRoom(directory, WISH)).toEqual([])
+    expect(register.inRoom(directory, others[0]!).map(({ entry }) => entry.session)).toEqual(['t'])
+  })
+  test('a new session is no news, for nobody is there yet (PR-2)', () => {
+    const directory = register.create(0)
+    register.add(directory, 0, WISH, 's', QUIET)
+    const told: register.News[] = []
+    const emit = (news: register.News): void => void told.push(news)
+    // The disk has not been asked yet.
+    expect(register.kept(directory, 0, 's', { emit })).toBe(false)
+    expect(register.unkept(directory, 's')).toBe(false)
+    register.recordOf(directory, 's')
+    expect(register.kept(directory, 0, 's', { emit })).toBe(true)
+    expect(told).toEqual([])
+  })
+  test('T23: while one waits for the disk no other is taken, and no question is asked (PR-2)', () => {
+    const { directory, row } = known()
+    expect(change(directory, {})).toBe(true)
+    expect(change(directory, {})).toBe(false)
+    expect(calmly(() => register.forget(directory, 's', QUIET))).toBe(false)
+    const asked: register.Question[] = []
+    const out = {
+      ...QUIET,
+      send: (_to: number, question: register.Question) => void asked.push(question),
+    }
+    register.wake(directory, register.ASK_MS, out)
+    expect(asked).toEqual([])
+    row.pending = null
+    register.wake(directory, 2 * register.ASK_MS, out)
+    expect(asked).toEqual([{ kind: 'areYouAlive', session: 's', nonce: 1, heard: 0 }])
+  })
+  test('of a session that is not there nothing can be changed or said (PR-2)', () => {
+    const { directory } = known()
+    const none = { session: 'none', epoch: 1, nonce: 0, players: 1 }
+    const nothing = (run: () => unknown): void => expect(calmly(run)).toBeFalsy()
+    nothing(() => change(directory, { session: 'none' }))
+    nothing(() => register.forget(directory, 'none', QUIET))
+    nothing(() => register.recordOf(directory, 'none'))
+    nothing(() => register.kept(directory, 0, 'none', QUIET))
+    nothing(() => register.unkept(directory, 'none'))
+    nothing(() => register.setMembers(directory, 'none', 1, [], QUIET))
+    nothing(() => register.yes(directory, 0, none, 1))
+    nothing(() => register.present(directory, 0, 'none', 1, true))
+    nothing(() => change(directory, { inc: 9 }))
+  })
+  test.each<[string, Partial<Demand>]>([
+    ['adds in the name of another', { why: 'add', primary: 2, backup: 2 }],
+    ['adds nobody that is a member', { why: 'add', backup: 9 }],
+    ['drops and names another', { why: 'drop', backup: 3 }],
+    ['drops in the name of another', { why: 'drop', primary: 2 }],
+    ['hands over to nobody', { why: 'handover', primary: 0 }],
+    ['takes over and keeps a backup', { why: 'takeover', inc: 2, backup: 3 }],
+    ['takes over for another', { why: 'takeover', inc: 2, primary: 1 }],
+    ['ends what it backs', { why: 'end', inc: 2 }],
+    ['takes over with the secret of another', { why: 'takeover', inc: 2, proof: proof(1) }],
+  ])('T28: whoever %s is refused (PR-2)', (_who, demand) => {
+    const { directory } = known()
+    expect(change(directory, demand)).toBe(false)
+  })
+  test('T43: who recovers is here, is not the primary, speaks for itself, and where it may be (PR-2)', () => {
+    const late = register.RECOVER_MS + 101
+    const recovers = (demand: Partial<Demand>, allowed = true, inc = 3): boolean => {
+      const { directory, row } = known()
+      row.recovers = allowed
+      row.lastYes = 100
+      row.present = new Set([1, 2, 3])
+      return change(directory, { why: 'recover', inc, ...demand }, late)
+    }
+    expect(recovers({})).toBe(true)
+    expect(recovers({}, false)).toBe(false)
+    expect(recovers({ backup: 2 })).toBe(false)
+    expect(recovers({ primary: 2 })).toBe(false)
+    expect(recovers({}, true, 1)).toBe(false)
+    expect(recovers({}, true, 2)).toBe(true)
+  })
+})
+
+describe('the standing of a session (PR-2)', () => {
+  const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
+  const member = (inc: number, player: number): Listed => ({ ...listed(inc), player })
+
+  test('is full with as many players as it has places, however many members those are (PR-2)', () => {
+    const desk = new Desk()
+    const list = (players: number[]): [number, string] => {
+      const members = players.map((player, at) => member(at + 1, player))
+      register.setMembers(desk.directory, 's', 1, members, QUIET)
+      const { players: count, standing } = register.find(desk.directory, 's')!.entry
+      return [count, standing]
+    }
+    expect(list([1, 2])).toEqual([2, 'open'])
+    expect(list([1, 2, 2])).toEqual([2, 'open'])
+    expect(list([1, 2, 3])).toEqual([3, 'full'])
+    expect(list([1, 2, 3, 4])).toEqual([4, 'full'])
+    expect(list([1])).toEqual([1, 'open'])
+  })
+  test('T24: is unreachable after three questions without an answer, and not after two (PR-2)', () => {
+    const desk = new Desk()
+    const row = register.find(desk.directory, 's')!
+    const standings = [1, 2, 3, 4].map((count) => {
+      register.wake(desk.directory, count * register.ASK_MS - 1, desk.out)
+      const before = row.missed
+      register.wake(desk.directory, count * register.ASK_MS, desk.out)
+      return [before, row.missed, row.entry.standing]
+    })
+    expect(standings).toEqual([
+      [0, 1, 'full'],
+      [1, 2, 'full'],
+      [2, 3, 'full'],
+      [3, 4, 'unreachable'],
+    ])
+  })
+  test('is none any more after an hour of silence, and not a moment before (PR-2)', () => {
+    const removed = (now: number): boolean => {
+      const desk = new Desk()
+      desk.directory.askAt = now
+      register.wake(desk.directory, now, { ...desk.out, record: () => {} })
+      return register.find(desk.directory, 's')!.pending?.register === null
+    }
+    expect([removed(register.FORGET_MS), removed(register.FORGET_MS + 1)]).toEqual([false, true])
+  })
+  test('the hub need not wake for sessions that are not there (PR-2)', () => {
+    const directory = register.create(0)
+    expect(register.deadline(directory)).toBe(Infinity)
+    register.add(directory, 0, WISH, 's', QUIET)
+    expect(register.deadline(directory)).toBe(register.ASK_MS)
+  })
+})
+
+describe('the round trip to a primary (PR-2)', () => {
+  test('is the first, and of later ones an eighth each; only an answer in time measures it (PR-2)', () => {
+    const desk = new Desk()
+    const row = register.find(desk.directory, 's')!
+    const says = (nonce: number, now: number): number | null => {
+      register.yes(desk.directory, now, { session: 's', epoch: 1, nonce, players: 1 }, 1)
+      return row.rttMs
+    }
+    // Nobody has asked.
+    expect(says(0, 5)).toBe(null)
+    const asks = (now: number): number => {
+      register.wake(desk.directory, (desk.directory.askAt = now), desk.out)
+      return row.nonce
+    }
+    const first = asks(1_000)
+    expect(says(first + 1, 1_500)).toBe(null)
+    expect(says(asks(2_000), 2_080)).toBe(80)
+    // Said again it measures nothing.
+    expect(says(row.nonce, 2_500)).toBe(80)
+    expect(says(asks(3_000), 3_160)).toBe(90)
+  })
+})
+
+describe('a room whose primary is gone', () => {
+  type Case = { recovers?: boolean; here?: number[]; ms?: number; unreachable?: boolean }
+
+  /** Whether somebody who asks gets it, and opens no other. */
+  function lives({
+    recovers = false,
+    here = [],
+    ms = register.GONE_MS,
+    unreachable = false,
+  }: Case): boolean {
+    const desk = new Desk()
+    const row = register.find(desk.directory, 's')!
+    row.recovers = recovers
+    for (const inc of here) register.present(desk.directory, 0, 's', inc, true)
+    register.present(desk.directory, 0, 's', 1, true)
+    register.present(desk.directory, 0, 's', 2, false)
+    expect(row.goneAt).toBe(Infinity)
+    if (!here.includes(1)) register.present(desk.directory, 0, 's', 1, false)
+    if (unreachable) row.entry.standing = 'unreachable'
+    return register.living(desk.directory, ms, WISH) !== null
+  }
+  test('lives for three seconds, to the millisecond (PR-2)', () => {
+    expect(lives({})).toBe(true)
+    expect(lives({ ms: register.GONE_MS + 1 })).toBe(false)
+  })
+  test('lives on while another member is here that may recover it (PR-2)', () => {
+    const late = { ms: register.GONE_MS + 1, unreachable: true }
+    expect(lives({ ...late, here: [3], recovers: true })).toBe(true)
+    expect(lives({ ...late, here: [3], recovers: false })).toBe(false)
+    expect(lives({ ...late, here: [1], recovers: true })).toBe(false)
+    expect(lives({ ...late, recovers: true })).toBe(false)
+  })
+  test('does not when it is unreachable, though its stream stands (PR-2)', () => {
+    expect(lives({ here: [1] })).toBe(true)
+    expect(lives({ here: [1], unreachable: true })).toBe(false)
+  })
 })

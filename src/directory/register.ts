@@ -334,7 +334,7 @@ export function unkept(directory: Directory, session: string): boolean {
 function mayChange(row: Row, now: Millis, demand: Demand): boolean {
   const { register } = row.entry
   if (register.epoch >= EPOCH_MAX || !suits(row, demand)) return false
-  if (!vouched(row, demand.inc, demand.proof)) return false
+  if (!admits(row, demand.inc, demand.proof)) return false
   const mine = demand.primary === demand.inc
   switch (demand.why) {
     case 'add':
@@ -372,14 +372,9 @@ export function find(directory: Directory, session: string): Row | null {
 }
 
 /** Whether the proof shows that a process may speak for that member of the session. */
-export function admits(
-  directory: Directory,
-  session: string,
-  inc: PeerId,
-  proof: Uint8Array,
-): boolean {
-  const row = directory.rows.get(session)
-  return row !== undefined && vouched(row, inc, proof)
+export function admits(row: Row, inc: PeerId, proof: Uint8Array): boolean {
+  const member = row.members.find((listed) => listed.inc === inc)
+  return member !== undefined && proves(proof, member.hash)
 }
 
 /**
@@ -395,6 +390,8 @@ export function setMembers(
 ): boolean {
   const row = directory.rows.get(session)
   if (!row || row.entry.register.primary !== from) return false
+  // By 0 nobody is meant, so nobody could be seen to come or to go.
+  if (members.some(({ inc }) => inc === 0)) return false
   row.members = members
   row.entry.players = new Set(members.map((member) => member.player)).size
   stand(row)
@@ -410,8 +407,9 @@ export function yes(
   from: PeerId,
 ): boolean {
   const row = directory.rows.get(answer.session)
-  const { register } = row?.entry ?? {}
-  if (!row || register?.primary !== from || register.epoch !== answer.epoch) return false
+  if (!row) return false
+  const { register } = row.entry
+  if (register.primary !== from || register.epoch !== answer.epoch) return false
   if (row.missed > 0 && answer.nonce === row.nonce) measured(row, now - row.askedAt)
   row.lastYes = now
   row.heard = answer.nonce
@@ -482,11 +480,6 @@ export function present(
   if (here) row.present.add(inc)
   else row.present.delete(inc)
   if (row.entry.register.primary === inc) row.goneAt = here ? Infinity : now
-}
-
-function vouched(row: Row, inc: PeerId, proof: Uint8Array): boolean {
-  const member = row.members.find((listed) => listed.inc === inc)
-  return member !== undefined && proves(proof, member.hash)
 }
 
 // `standing` is derived, but the lobby reads it often and the disk must hold a whole entry.

@@ -53,8 +53,7 @@ export function admit(shares: Shares, backlog: number, source: string, bytes: nu
 // What does not wait any more was read, and counts for nobody.
 function settle(shares: Shares, backlog: number): void {
   const { sent, held } = shares
-  if (backlog === 0 && shares.total > 0) Object.assign(shares, create())
-  while (shares.total > backlog && shares.head < sent.length) {
+  while (shares.total > backlog) {
     const { source, bytes } = sent[shares.head++]!
     shares.total -= bytes
     const left = held.get(source)! - bytes

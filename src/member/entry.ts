@@ -215,7 +215,8 @@ function hashesOf(secret: Uint8Array): Pick<Join, 'registerHash'> {
 
 function added(run: Runtime, answer: FromHub & { kind: 'added' }): void {
   const { member } = run
-  if (member.phase !== 'finding') return
+  // Nothing was asked before our key is made.
+  if (member.phase !== 'finding' || member.linkKey.point === null) return
   const { entry } = answer
   member.found = entry.session
   member.admission = answer.admission

@@ -79,3 +79,34 @@ describe('what a primary may tell', () => {
     expect(lease.until).toBe(2_000 + LEASE_MS)
   })
 })
+
+describe('a lease', () => {
+  test('T43: that does not count holds always, and asks for no promise (PR-2)', () => {
+    const lease = leases.create(false, 0)
+    expect(leases.holds(lease, 99_999, OTHERS)).toBe(true)
+    expect(leases.asks(lease, 99_999)).toBe(false)
+  })
+  test('T43: holds by promises only where the hub has the list of members (PR-2)', () => {
+    const lease = promised()
+    lease.known = false
+    expect(leases.holds(lease, 1_000, OTHERS)).toBe(false)
+    expect(leases.holds(lease, 999, OTHERS)).toBe(true)
+  })
+  test('T43: said again with the same nonce, a word is the newest of those under way (PR-2)', () => {
+    const lease = leases.create(true, 0)
+    for (let nonce = 1; nonce <= 16; nonce++) leases.saidYes(lease, nonce, nonce)
+    leases.saidYes(lease, 17, 1)
+    leases.saidYes(lease, 18, 17)
+    expect([...lease.sent.keys()].slice(0, 2)).toEqual([3, 4])
+    expect(lease.sent.get(1)).toBe(17)
+  })
+  test('T43: has no promise of a member that was removed, nor one of a time to come (PR-2)', () => {
+    const lease = promised()
+    leases.removed(lease, 600, 3)
+    expect([...lease.promises.keys()]).toEqual([2])
+    leases.promised(lease, 600, 3, 601)
+    expect([...lease.promises.keys()]).toEqual([2])
+    leases.promised(lease, 600, 3, 600)
+    expect(lease.promises.get(3)).toBe(600 + PROMISE_MS)
+  })
+})

@@ -10,7 +10,7 @@ import {
   RESTART_MS,
 } from '../../src/directory/attendance.ts'
 import { ASK_MS } from '../../src/directory/register.ts'
-import { Desk } from './desk.ts'
+import { Desk, proof } from './desk.ts'
 
 const rooms = (desk: Desk): [number, number] => [desk.hub.directory.rows.size, desk.disk.size]
 /** A session that was attended for so long, and whose member then went. */
@@ -148,4 +148,72 @@ test('to found rooms and to leave them fills the hub with no more than an addres
   expect(most).toBeLessThanOrEqual(128)
   desk.go(ABSENT_MIN_MS + ASK_MS)
   expect(desk.hub.directory.rows.size).toBe(0)
+})
+
+test('a room belongs to the address that opened it, whoever comes later, and once (SE-8, PR-2)', () => {
+  const desk = new Desk()
+  const { id } = desk.session(2, 'main', '192.0.2.1')
+  const roomsOf = (place: string): number => desk.hub.budgets.accounts.get(place)?.rooms ?? 0
+  const comes = (place: string): void => {
+    expect(desk.attach(desk.open(place), id, 2)).toMatchObject([{ kind: 'attached' }])
+  }
+  comes('192.0.2.2')
+  expect([roomsOf('192.0.2.1'), roomsOf('192.0.2.2')]).toEqual([1, 0])
+  desk.restart()
+  comes('192.0.2.2')
+  comes('192.0.2.3')
+  comes('192.0.2.2')
+  expect([roomsOf('192.0.2.2'), roomsOf('192.0.2.3')]).toEqual([1, 0])
+})
+
+test('those whose time is over are looked for once a second, however often the hub wakes (PR-2)', () => {
+  const desk = new Desk()
+  desk.session(1)
+  const { rows } = desk.hub.directory
+  const looks: number[] = []
+  const keys = rows.keys.bind(rows)
+  rows.keys = () => {
+    looks.push(desk.now)
+    return keys()
+  }
+  desk.pass(2_100)
+  expect(looks).toEqual([0, 1_000, 2_000])
+})
+
+test('of rooms that are left for equally long the one that was opened first gives its place (PR-2)', () => {
+  const desk = new Desk({ hub: { rooms: 2 } })
+  const both = ['a', 'b'].map((room) => desk.session(1, room))
+  for (const { streams } of both) desk.close(streams[0]!)
+  desk.go(NEVER_MS + 1)
+  expect(desk.add(desk.open(), 'c')).toMatchObject([{ kind: 'refused' }])
+  expect([...desk.hub.directory.rows.keys()]).toEqual([both[1]!.id])
+})
+
+test('with a room goes what was spent on it, and its founder may go before or after (PR-2)', () => {
+  const desk = new Desk()
+  const { id, streams } = desk.session(1)
+  const caller = desk.open()
+  desk.add(caller, 'main', 9)
+  desk.knock(caller, Uint8Array.of(1))
+  expect([...desk.hub.budgets.rooms.keys()]).toEqual([id])
+  const end = { kind: 'change', request: 9, session: id, inc: 1, proof: proof(1) } as const
+  desk.say(streams[0]!, { ...end, expect: 1, primary: 1, backup: 0, why: 'end' })
+  expect([desk.hub.budgets.rooms.size, desk.hub.attendance.size]).toEqual([0, 0])
+  desk.close(streams[0]!)
+  expect(desk.hub.counters.abandoned).toBe(0)
+})
+
+test('a disk that does not take the end of a room keeps it, and it ends later (SE-8, PR-2)', () => {
+  const desk = new Desk()
+  const { streams } = desk.session(1, 'main', '192.0.2.1')
+  desk.close(streams[0]!)
+  desk.go(ABSENT_MIN_MS - 1)
+  desk.atOnce = false
+  desk.go(ASK_MS)
+  desk.write('the disk is full')
+  expect(desk.hub.attendance.size).toBe(1)
+  expect(desk.hub.budgets.accounts.get('192.0.2.1')!.rooms).toBe(1)
+  desk.atOnce = true
+  desk.go(ASK_MS)
+  expect(rooms(desk)).toEqual([0, 0])
 })

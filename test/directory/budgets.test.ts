@@ -6,6 +6,7 @@ import type { Budgets, Purse, Spender } from '../../src/directory/budgets.ts'
 import { defaults, inWords, type Limits, rowsOf, type What } from '../../src/directory/limits.ts'
 import { CLOSING_MAX } from '../../src/ports.ts'
 import { type HubLimits, readLimits } from '../../src/runtime/hub/given-limits.ts'
+import { calmly } from '../calmly.ts'
 
 const MANY = { max: 1e9, perSecond: 1e9 }
 
@@ -105,9 +106,9 @@ describe('accounts', () => {
   test('beyond a number are one for all, so that addresses cannot fill the memory (SE-9)', () => {
     const own = budgets.create(defaults())
     for (let at = 0; at < budgets.ACCOUNTS_MAX; at++) {
-      expect(budgets.accountOf(own, 0, `${at}`).place).toBe(`${at}`)
+      expect(calmly(() => budgets.accountOf(own, 0, `${at}`)).place).toBe(`${at}`)
     }
-    const one = budgets.accountOf(own, 0, 'one more')
+    const one = calmly(() => budgets.accountOf(own, 0, 'one more'))
     expect(budgets.accountOf(own, 0, 'and one')).toBe(one)
     expect(own.accounts.size).toBe(budgets.ACCOUNTS_MAX + 1)
     expect(budgets.accountOf(own, 0, '7').place).toBe('7')
@@ -117,13 +118,69 @@ describe('accounts', () => {
 test('each limit has a reason that fits into a close, begins with its code, and names the number', () => {
   const own = budgets.create(defaults())
   for (const { who, what, limit } of rowsOf(own.limits)) {
-    const reason = budgets.reasonOf(own, { who, what: what as What })
+    const reason = calmly(() => budgets.reasonOf(own, { who, what: what as What }))
     expect(reason).toMatch(/^limit [a-z]+\.[a-zA-Z]+: at most [ -~]+$/)
     expect(reason).toContain(inWords(typeof limit === 'number' ? limit : limit.max))
     expect(reason.length).toBeLessThanOrEqual(CLOSING_MAX)
   }
   expect(inWords(1)).toBe('1')
   expect(inWords({ max: 1_048_576, perSecond: 999 })).toBe('1,048,576 and 999 a second')
-  const idle = budgets.reasonOf(own, { who: 'hub', what: 'idle' })
+  const idle = calmly(() => budgets.reasonOf(own, { who: 'hub', what: 'idle' }))
   expect(idle).toBe('limit hub.idle: this stream did nothing, others want in')
+})
+
+describe('an account', () => {
+  test('counts as new again only so long after it was heard of or spent (SE-9, PR-2)', () => {
+    const own = budgets.create(defaults())
+    const [heard, spends] = ['heard', 'spends'].map((place) => budgets.accountOf(own, 0, place))
+    budgets.accountOf(own, 0, 'silent')
+    expect(budgets.accountOf(own, 1, 'heard')).toBe(heard)
+    budgets.spend(own, 1, { account: spends! }, 'messages', 1)
+    budgets.accountOf(own, own.fullMs, 'late')
+    expect([...own.accounts.keys()].toSorted()).toEqual(['heard', 'late', 'spends'])
+  })
+  test('that is opened has four old ones looked at, in turn, and no more (PR-2)', () => {
+    const own = budgets.create(defaults())
+    for (let at = 0; at < 10; at++) budgets.accountOf(own, 0, `${at}`)
+    const order = [...own.accounts.keys()]
+    for (const place of order.slice(0, 4)) own.accounts.get(place)!.rooms = 1
+    budgets.accountOf(own, own.fullMs, 'a')
+    const turned = [...order.slice(4), ...order.slice(0, 4), 'a']
+    expect([...own.accounts.keys()]).toEqual(turned)
+    budgets.accountOf(own, own.fullMs, 'b')
+    expect([...own.accounts.keys()]).toEqual([...turned.slice(4), 'b'])
+  })
+  test.each<[string, (own: budgets.Account) => void]>([
+    ['socket', (own) => void own.sockets++],
+    ['stream', (own) => void own.streams.add(1)],
+    ['room', (own) => void own.rooms++],
+  ])('that has a %s is not forgotten, however long it spent nothing (SE-9, PR-2)', (_what, has) => {
+    const own = budgets.create(defaults())
+    has(budgets.accountOf(own, 0, 'kept'))
+    budgets.accountOf(own, 10 * own.fullMs, 'late')
+    expect([...own.accounts.keys()].toSorted()).toEqual(['kept', 'late'])
+  })
+})
+
+describe('a room', () => {
+  test('has a purse only where what is spent is about it, and has a limit for rooms (PR-2)', () => {
+    const own = budgets.create(defaults())
+    const { account, purse } = spender(own)
+    budgets.spend(own, 0, { account, purse: purse! }, 'joins', 1)
+    budgets.spend(own, 0, { account, purse: purse!, session: 's' }, 'messages', 1)
+    expect(own.rooms.size).toBe(0)
+    budgets.spend(own, 0, { account, purse: purse!, session: 's' }, 'joins', 1)
+    expect([...own.rooms.keys()]).toEqual(['s'])
+  })
+})
+
+test('what is given back goes to whoever has spent of it, and to nobody else (SE-5, PR-2)', () => {
+  const own = budgets.create(defaults())
+  const [spends, other] = ['a', 'b'].map((place) => budgets.accountOf(own, 0, place))
+  calmly(() => budgets.giveBack(own, other!, 'registrations', 1))
+  budgets.spend(own, 0, { account: spends! }, 'registrations', 3)
+  budgets.giveBack(own, spends!, 'registrations', 1)
+  const [address, hub] = [spends!.purse, own.hub].map((purse) => purse['registrations']!.left)
+  expect([address, hub]).toEqual([64 - 2, 1_024 - 2])
+  expect(other!.purse).toEqual({})
 })

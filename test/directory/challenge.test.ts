@@ -8,9 +8,11 @@ import {
   CHALLENGE_MIN_MS,
   VETO_MS,
 } from '../../src/directory/challenge.ts'
+import * as challenge from '../../src/directory/challenge.ts'
 import type { FromHub, Register, ToHub, Why } from '../../src/directory/messages.ts'
 import { ASK_MS } from '../../src/directory/register.ts'
 import { frameRelay } from '../../src/wire/relay.ts'
+import { calmly } from '../calmly.ts'
 import { Desk, proof } from './desk.ts'
 
 type Challenge = FromHub & { kind: 'challenge' }
@@ -357,5 +359,122 @@ describe('a takeover that is asked for', () => {
     const room = new Room()
     expect(room.change(1, wish).find(({ kind }) => kind === 'register')).toMatchObject({ ok: true })
     expect(room.challenges).toEqual([])
+  })
+})
+
+describe('what is kept of a takeover (PR-2)', () => {
+  test('one that is free ends what was asked before: it is made once, and not again (PR-2)', () => {
+    const room = new Room()
+    room.take()
+    room.answer()
+    room.desk.go(VETO_MS - 1)
+    room.take()
+    room.desk.go(1)
+    expect(room.take().at(-1)).toMatchObject({ ok: true, register: BEA })
+    room.desk.go(CHALLENGE_MAX_MS)
+    expect(room.heard(2, 'register').filter(({ ok }) => !ok)).toEqual([])
+    expect(room.desk.hub.counters.conflicts).toBe(0)
+  })
+  test('a veto is the answer until a quarter of a second is over, to the millisecond (PR-2)', () => {
+    const room = new Room()
+    room.take()
+    room.answer()
+    room.relay(1, 2)
+    room.desk.go(AGAIN_MS - 1)
+    room.take()
+    expect(room.challenges.length).toBe(1)
+    room.desk.go(1)
+    room.take()
+    expect(room.challenges.length).toBe(2)
+  })
+  test('each veto obliges anew: what was sent before it was asked proves nothing (PR-2)', () => {
+    const room = new Room()
+    room.relay(1, 2)
+    room.take()
+    room.answer()
+    room.relay(1, 2)
+    room.desk.go(AGAIN_MS)
+    room.take()
+    room.answer()
+    room.desk.go(VETO_MS - 1)
+    expect(room.take()).toEqual([])
+    room.answer()
+    room.desk.go(1)
+    expect(room.take().at(-1)).toMatchObject({ ok: true, register: BEA })
+  })
+  test('who asked asks anew by its next stream, and others change nothing of it (PR-2)', () => {
+    const room = new Room()
+    room.take()
+    room.attachAgain(3)
+    room.desk.close(room.stream(3))
+    expect([room.register, room.challenges.length]).toEqual([ADA, 1])
+    room.attachAgain(2)
+    room.take()
+    expect(room.challenges.length).toBe(2)
+    expect(room.challenges[0]!.nonce).not.toBe(room.challenges[1]!.nonce)
+  })
+  test('nothing is kept of an epoch that is over (PR-2)', () => {
+    const room = new Room()
+    room.take()
+    room.answer()
+    expect(room.desk.hub.directory.vetoes.size).toBe(1)
+    room.change(1, { expect: 2, primary: 1, backup: 0, why: 'drop' })
+    const { vetoes, challenges } = room.desk.hub.directory
+    expect([vetoes.size, challenges.size]).toEqual([0, 0])
+  })
+  test('by a stream that does not speak for the backup nobody is asked (PR-2)', () => {
+    const room = new Room()
+    const own = { session: room.id, inc: 2, proof: proof(2), expect: 2, primary: 2, backup: 0 }
+    const message = { kind: 'change', request: 1, ...own, why: 'takeover' } as const
+    expect(room.desk.say(room.desk.open(), message)).toMatchObject([{ ok: false }])
+    expect(room.challenges).toEqual([])
+  })
+  test('T23: a primary changes its own register on whatever stream (PR-2)', () => {
+    const room = new Room()
+    const own = { session: room.id, inc: 1, proof: proof(1), expect: 2, primary: 1, backup: 0 }
+    const message = { kind: 'change', request: 1, ...own, why: 'drop' } as const
+    expect(room.desk.say(room.desk.open(), message)).toMatchObject([{ ok: true }])
+  })
+  test('of many that are asked the first that is due says when (PR-2)', () => {
+    const { directory } = new Desk().hub
+    expect(challenge.deadline(directory)).toBe(Infinity)
+    const demand = { kind: 'change', request: 1, inc: 2, proof: proof(2), expect: 2 } as const
+    for (const [session, until] of Object.entries({ a: 300, b: 200, c: 400 })) {
+      const wish = { ...demand, session, primary: 2, backup: 0, why: 'takeover' } as const
+      const asked = { nonce: 1, askedAt: 0, until, connection: 1, demand: wish }
+      directory.challenges.set(session, asked)
+    }
+    expect(challenge.deadline(directory)).toBe(200)
+    const due = challenge.takeDue(directory, 300).map(({ demand: { session } }) => session)
+    expect(due).toEqual(['a', 'b'])
+    expect(challenge.deadline(directory)).toBe(400)
+  })
+})
+
+describe('an answer that the machine hears', () => {
+  type Said = { session: string; epoch: number; nonce: number }
+
+  /** bea has asked; the register may have gone on since. */
+  function heard(said: Partial<Said>, from: number, epoch = 2, asked = true): unknown {
+    const room = new Room()
+    if (asked) room.take()
+    const { directory } = room.desk.hub
+    room.register.epoch = epoch
+    const nonce = room.challenges.at(-1)?.nonce ?? 1
+    const whole = { session: room.id, epoch, nonce, ...said }
+    return calmly(() => challenge.answer(directory, 5, whole, from))
+  }
+  test('is the veto of the primary, in that epoch, with that nonce (PR-2)', () => {
+    expect(heard({}, 1)).toMatchObject({ isVeto: true, challenge: { demand: { inc: 2 } } })
+  })
+  test.each<[string, Partial<Said>, number, number?, boolean?]>([
+    ['of another member', {}, 2],
+    ['of another session', { session: 'none' }, 1],
+    ['of another epoch', { epoch: 1 }, 1],
+    ['with another nonce', { nonce: 99 }, 1],
+    ['of an epoch that came since', {}, 1, 3],
+    ['that nobody asked for', {}, 1, 2, false],
+  ])('%s is none (PR-2)', (_what, said, from, epoch, asked) => {
+    expect(heard(said, from, epoch, asked)).toBe(null)
   })
 })

@@ -2,7 +2,8 @@
 // Method: the hub's machine with streams by hand, from addresses that the test chooses.
 import { expect, test } from 'vitest'
 import { UNUSED_MS } from '../../src/directory/crowding.ts'
-import { Desk } from './desk.ts'
+import { HUB_VERSION } from '../../src/directory/messages.ts'
+import { Desk, listed } from './desk.ts'
 
 const ONE = '192.0.2.1'
 
@@ -94,4 +95,65 @@ test('an address opens 256 at once and 32 a second, kept or not (SE-9)', () => {
   expect(desk.closed.has(desk.open(ONE))).toBe(true)
   expect(desk.hub.budgets.refused['address.opens']).toBe(2)
   expect(desk.hub.connections.size).toBe(0)
+})
+
+test('of those that do nothing the one that did so for longest goes, in whatever order they came (SE-9, PR-2)', () => {
+  const desk = new Desk({ address: { streams: 3 } })
+  const [late, old, same] = [desk.open(ONE), desk.open(ONE), desk.open(ONE)]
+  // A second without a word is long.
+  expect(UNUSED_MS).toBe(1_000)
+  desk.now = 10
+  for (const one of [old, same]) desk.say(one, { kind: 'get', request: 1, session: 'x' })
+  desk.now = 20
+  desk.say(late, { kind: 'get', request: 1, session: 'x' })
+  desk.now = 20 + UNUSED_MS - 1
+  // A hello is nothing, however often it is said; a knock is something.
+  desk.say(old, { kind: 'hello', version: HUB_VERSION })
+  desk.open(ONE)
+  expect([...desk.closed.keys()]).toEqual([old])
+  desk.knock(same, Uint8Array.of(1))
+  desk.now++
+  desk.open(ONE)
+  expect([...desk.closed.keys()]).toEqual([old, late])
+})
+
+test('of addresses that have as many idle streams the one that was here first gives one (PR-2)', () => {
+  const desk = new Desk({ hub: { streams: 4 } })
+  const streams = [ONE, '192.0.2.2', ONE, '192.0.2.2'].map((at) => desk.open(at))
+  desk.now = UNUSED_MS
+  desk.open('192.0.2.3')
+  expect([...desk.closed.keys()]).toEqual([streams[0]])
+})
+
+test('strangers that fall silent are closed each at its own time (SE-9, PR-2)', () => {
+  const { silence } = new Desk().hub.budgets.limits.stream
+  const desk = new Desk()
+  const streams = [0, 1, 2].map((at) => {
+    desk.now = at * 1_000
+    return desk.open()
+  })
+  for (const [at, stream] of streams.entries()) {
+    desk.go(silence + at * 1_000 - 1 - desk.now)
+    expect(desk.closed.has(stream)).toBe(false)
+    desk.go(1)
+    expect(desk.closed.has(stream)).toBe(true)
+  }
+})
+
+test('whoever speaks for a member no more has time from then on, and no stranger has more for it (SE-9, PR-2)', () => {
+  const { silence } = new Desk().hub.budgets.limits.stream
+  const desk = new Desk()
+  const { id, streams } = desk.session(2)
+  desk.go(silence)
+  const stranger = desk.open()
+  desk.go(silence / 2)
+  desk.say(streams[0]!, { kind: 'members', session: id, members: [listed(1)] })
+  desk.go(silence / 2 - 1)
+  expect(desk.closed.size).toBe(0)
+  desk.go(1)
+  expect([...desk.closed.keys()]).toEqual([stranger])
+  desk.go(silence / 2 - 1)
+  expect(desk.closed.has(streams[1]!)).toBe(false)
+  desk.go(1)
+  expect(desk.closed.has(streams[1]!)).toBe(true)
 })

@@ -20,7 +20,11 @@ import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { digest, proofOf } from '../../src/wire/digest.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 import { frameKnock, frameMessage, readFrame } from '../../src/wire/relay.ts'
+import { expect } from 'vitest'
+import { calmly } from '../calmly.ts'
 
+/** Most times that a hub may ask to be woken at one and the same instant. */
+const WAKES_MAX = 100
 const SEED = new Uint8Array(KEY_BYTES).fill(99)
 /** By which what the hub signs is checked. */
 export const HUB_KEY: Uint8Array = toyCurves.signer(SEED)
@@ -102,7 +106,7 @@ export class Desk {
       this.ear?.closed(connection, why)
       this.closings.set(connection, closing)
       this.closed.set(connection, why)
-      hub.closed(this.hub, this.now, connection, this.out)
+      calmly(() => hub.closed(this.hub, this.now, connection, this.out))
     },
   }
 
@@ -123,7 +127,7 @@ export class Desk {
     const connection = ++this.#count
     this.heard.set(connection, [])
     const own = `10.9.${connection >> 8}.${connection & 0xff}`
-    hub.opened(this.hub, this.now, connection, address ?? own, this.out)
+    calmly(() => hub.opened(this.hub, this.now, connection, address ?? own, this.out))
     return connection
   }
 
@@ -135,30 +139,37 @@ export class Desk {
   /** @returns what this stream heard in answer */
   bytes(connection: number, bytes: Uint8Array): FromHub[] {
     const before = this.heard.get(connection)!.length
-    hub.receive(this.hub, this.now, connection, bytes, this.out)
+    calmly(() => hub.receive(this.hub, this.now, connection, bytes, this.out))
     if (this.atOnce) this.write()
     return this.heard.get(connection)!.slice(before)
   }
 
   close(connection: number): void {
-    hub.closed(this.hub, this.now, connection, this.out)
+    calmly(() => hub.closed(this.hub, this.now, connection, this.out))
     if (this.atOnce) this.write()
   }
 
   pass(ms: number): void {
     for (const until = this.now + ms; this.now < until; this.now += 100) {
-      hub.wake(this.hub, this.now, this.out)
-      if (this.atOnce) this.write()
+      this.wake()
     }
+  }
+
+  /** The hub does what is due. */
+  wake(): void {
+    calmly(() => hub.wake(this.hub, this.now, this.out))
+    if (this.atOnce) this.write()
   }
 
   /** Time passes, and the hub is woken when it asks to be. */
   go(ms: number): void {
     const until = this.now + ms
+    let wakes = 0
     for (let due = hub.deadline(this.hub); due <= until; due = hub.deadline(this.hub)) {
+      wakes = due <= this.now ? wakes + 1 : 0
+      if (wakes > WAKES_MAX) expect.fail(`the hub asks to be woken again and again at ${due}`)
       this.now = Math.max(this.now, due)
-      hub.wake(this.hub, this.now, this.out)
-      if (this.atOnce) this.write()
+      this.wake()
     }
     this.now = until
   }
@@ -168,14 +179,18 @@ export class Desk {
     while (this.owed.size > 0) {
       const sessions = [...this.owed]
       this.owed.clear()
-      const records = sessions.map((one) => [one, recordOf(this.hub.directory, one)] as const)
-      if (trouble !== null) return hub.unkept(this.hub, this.now, sessions, trouble, this.out)
+      const records = sessions.map((one) => {
+        return [one, calmly(() => recordOf(this.hub.directory, one))] as const
+      })
+      if (trouble !== null) {
+        return calmly(() => hub.unkept(this.hub, this.now, sessions, trouble, this.out))
+      }
       for (const [session, bytes] of records) {
         if (bytes) this.disk.set(session, bytes)
         else this.disk.delete(session)
         this.ear?.kept(session)
       }
-      hub.kept(this.hub, this.now, sessions, this.out)
+      calmly(() => hub.kept(this.hub, this.now, sessions, this.out))
     }
   }
 
@@ -183,7 +198,10 @@ export class Desk {
   restart(): void {
     const { limits } = this.hub.budgets
     this.hub = hub.create(this.now, this.hub.boot + 1, HUB_KEY, null, budgetsOf(limits))
-    for (const bytes of this.disk.values()) restore(this.hub.directory, this.now, bytes)
+    for (const bytes of this.disk.values()) {
+      const isOurs = calmly(() => restore(this.hub.directory, this.now, bytes))
+      if (!isOurs) expect.fail('the hub does not read what it wrote')
+    }
   }
 
   /** A session of process 1 with more members, attached. @returns its id and the streams */

@@ -310,3 +310,28 @@ describe('datagrams', () => {
     expect(desk.closed.get(nobody)).toMatch(/^limit stream\.messages/)
   })
 })
+
+describe('a place in a room', () => {
+  const taken = (desk: Desk): [string, number][] => {
+    return [...desk.hub.budgets.accounts.get(ONE)!.seats]
+  }
+  test('is taken by a stream in the room that it found last, and is free as it goes (SE-13, PR-2)', () => {
+    const desk = new Desk()
+    const one = desk.session(2, 'one', ONE)
+    expect(taken(desk)).toEqual([[one.id, 2]])
+    const two = desk.session(1, 'two', TWO)
+    desk.add(one.streams[1]!, 'two', 9)
+    expect(taken(desk)).toEqual([
+      [one.id, 1],
+      [two.id, 1],
+    ])
+    desk.add(one.streams[1]!, 'one', 9)
+    expect(taken(desk)).toEqual([[one.id, 2]])
+    for (const stream of one.streams) desk.close(stream)
+    expect(taken(desk)).toEqual([])
+    // To be closed twice, or without a place, frees nobody else's.
+    desk.close(one.streams[0]!)
+    desk.close(desk.open(ONE))
+    expect(taken(desk)).toEqual([])
+  })
+})

@@ -1,8 +1,9 @@
 // Goal: the list of rooms is one page at a time, and costs the hub one look a second.
 // Method: the hub's machine with rooms by hand.
 import { describe, expect, test } from 'vitest'
-import { LIST_MAX, LISTING_MS, page } from '../../src/directory/listing.ts'
+import { all, LIST_MAX, LISTING_MS, page } from '../../src/directory/listing.ts'
 import { add, kept, recordOf } from '../../src/directory/register.ts'
+import { calmly } from '../calmly.ts'
 import { Desk, listed } from './desk.ts'
 
 const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
@@ -22,7 +23,7 @@ function rooms(desk: Desk, players: readonly number[], game = 'g'): void {
 }
 
 function shown(desk: Desk, game = '', after = ''): { rooms: string[]; next: string } {
-  const { items, next } = page(desk.hub, desk.now, game, after)
+  const { items, next } = calmly(() => page(desk.hub, desk.now, game, after))
   return { rooms: items.map(({ entry }) => entry.session), next }
 }
 
@@ -110,4 +111,31 @@ test('of ever new cursors so many pages are kept, and not one more (SE-10)', () 
   rooms(desk, [1])
   for (let at = 0; at < 300; at++) shown(desk, `game ${at}`)
   expect(desk.hub.listing.pages.size).toBe(256)
+})
+
+test('a page that was asked for within the second is the same one, and is cut once (PR-2)', () => {
+  const desk = new Desk()
+  rooms(desk, [1, 2])
+  const cut = page(desk.hub, 0, 'g', '')
+  expect(page(desk.hub, 1, 'g', '')).toBe(cut)
+  // A name that ends like a cursor is no other page of another game.
+  expect(page(desk.hub, 1, 'g ', '')).not.toBe(cut)
+  expect(page(desk.hub, LISTING_MS, 'g', '')).not.toBe(cut)
+})
+
+test('behind the fullest room comes the next, and before all of them comes the first (PR-2)', () => {
+  const desk = new Desk()
+  rooms(desk, [3, 1, 2])
+  expect(shown(desk, 'g', '9.1').rooms).toEqual(['g-0', 'g-2', 'g-1'])
+  expect(shown(desk, 'g', '3.1').rooms).toEqual(['g-2', 'g-1'])
+})
+
+test('all that is listed now, of one game or of every one, is told without a second’s delay (PR-2)', () => {
+  const desk = new Desk()
+  rooms(desk, [1, 2])
+  rooms(desk, [3], 'h')
+  const { directory } = desk.hub
+  directory.rows.get('g-1')!.listed = false
+  const ids = (game: string): string[] => all(directory, game).map(({ session }) => session)
+  expect([ids(''), ids('g'), ids('h'), ids('i')]).toEqual([['g-0', 'h-0'], ['g-0'], ['h-0'], []])
 })

@@ -8,6 +8,7 @@ import * as shares from '../../src/directory/shares.ts'
 import { RELAY_BACKLOG_MAX, SHARE_MIN } from '../../src/directory/shares.ts'
 import { HUB_VERSION, type ToHub, toHub } from '../../src/directory/messages.ts'
 import { createMemoryStore } from '../../src/drivers/store/memory.ts'
+import { DATAGRAM_MAX } from '../../src/ports.ts'
 import type { Loop, Stream, StreamEvents } from '../../src/ports.ts'
 import { type HubLimits, readLimits } from '../../src/runtime/hub/given-limits.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
@@ -46,6 +47,7 @@ describe('a share', () => {
     expect(fill(own, waiting, 'd')).toBe(8)
   })
   test('is two datagrams at least, until twice of all waits (SE-16)', () => {
+    expect(Math.floor(SHARE_MIN / (DATAGRAM_MAX + 8))).toBe(2)
     const own = shares.create()
     expect(shares.admit(own, RELAY_BACKLOG_MAX, 'a', SHARE_MIN)).toBe(true)
     expect(shares.admit(own, RELAY_BACKLOG_MAX, 'b', SHARE_MIN + 1)).toBe(false)
@@ -75,6 +77,19 @@ describe('a share', () => {
     for (let i = 0; i < 10_000; i++) shares.admit(own, 5 * SIZE, `${i % 7}`, SIZE)
     expect(own.sent.length).toBeLessThan(200)
     expect(own.held.size).toBeLessThanOrEqual(7)
+  })
+  test('is kept for what waits alone, and of what was read for 64 or as many again (PR-2)', () => {
+    const own = shares.create()
+    for (let i = 0; i < 1_000; i++) {
+      const waiting = (i % 100) * 10
+      shares.admit(own, waiting, `${i % 7}`, 10)
+      expect(own.total).toBeLessThanOrEqual(waiting + 10)
+      const left = own.sent.slice(own.head)
+      const sums: Record<string, number> = {}
+      for (const { source, bytes } of left) sums[source] = (sums[source] ?? 0) + bytes
+      expect(Object.fromEntries(own.held)).toEqual(sums)
+      expect(own.head).toBeLessThanOrEqual(Math.max(64, left.length + 1))
+    }
   })
 })
 

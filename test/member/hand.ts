@@ -5,6 +5,7 @@ import { SIGNATURE_BYTES } from '../../src/ports.ts'
 import * as seal from '../../src/seal/seal.ts'
 import type { Verdict } from '../../src/seal/state.ts'
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
+import { calmly } from '../calmly.ts'
 import { openCiphers } from '../open-ciphers.ts'
 import { readDatagram } from '../standard/reader.ts'
 import type { Read } from '../standard/values.ts'
@@ -121,14 +122,14 @@ export class Hand {
   }
 
   hears(message: FromHub): void {
-    member.hubSaid(this.run, this.now, encode(fromHub, message))
+    calmly(() => member.hubSaid(this.run, this.now, encode(fromHub, message)))
     this.#compute()
   }
 
   /** Does what is due at that time. */
   wake(now: number): void {
     this.now = now
-    member.wake(this.run, now)
+    calmly(() => member.wake(this.run, now))
     this.#compute()
   }
 
@@ -158,7 +159,7 @@ export class Hand {
 
   /** A datagram comes from there. */
   comes(from: string, bytes: Uint8Array): void {
-    member.datagram(this.run, this.now, from, bytes)
+    calmly(() => member.datagram(this.run, this.now, from, bytes))
     this.#compute()
   }
 
@@ -202,7 +203,8 @@ export class Hand {
 
   #compute(): void {
     for (let next = this.#jobs.shift(); next; next = this.#jobs.shift()) {
-      member.computed(this.run, this.now, next[0], answerOf(next[1]))
+      const [job, question] = next
+      calmly(() => member.computed(this.run, this.now, job, answerOf(question)))
     }
   }
 }

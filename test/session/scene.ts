@@ -1,8 +1,18 @@
 /** What tests of the session give to a process, and a sink that listens to one. */
 
-import { type Input, NO_PARTS, type Process, step } from '../../src/proof/models/processes.ts'
+import {
+  founder,
+  fresh,
+  type Input,
+  NO_PARTS,
+  type Process,
+  step,
+} from '../../src/proof/models/processes.ts'
+import * as client from '../../src/session/client.ts'
+import * as watch from '../../src/session/failure-detector.ts'
+import { calmly } from '../calmly.ts'
 import type { ToHub } from '../../src/directory/messages.ts'
-import type { PeerMessage } from '../../src/session/messages.ts'
+import type { PeerMessage, View } from '../../src/session/messages.ts'
 import type { Session, SessionEvent, SessionOut } from '../../src/session/state.ts'
 
 /** An operation of the founder reaches it. */
@@ -39,7 +49,7 @@ export class One {
   }
 
   give(input: Input): void {
-    const { process, effects } = step(this.process, input)
+    const { process, effects } = calmly(() => step(this.process, input))
     this.process = process
     this.sent.push(...effects.sent.map(({ message }) => message))
     this.asked.push(...effects.hub)
@@ -78,4 +88,46 @@ export function listening(): {
     hub: (message) => void asked.push(message),
   }
   return { out, sent, messages, asked, events }
+}
+
+/** The primary, 1, of so many members. */
+export function primaryOf(count: number): One {
+  const one = new One(founder(null).process)
+  for (let asker = 1; asker < count; asker++) one.give({ kind: 'join', asker })
+  return one
+}
+
+/** The same with 2 as its registered backup, at epoch 2; nothing was said yet. */
+export function backedUpOf(count: number): One {
+  const one = primaryOf(count)
+  one.give({ kind: 'offer', peer: 2 })
+  one.give(ackOf(1, one.length))
+  one.give(registerOf(2, 1, 2))
+  for (const list of [one.sent, one.asked, one.told]) list.length = 0
+  return one
+}
+
+/** Member `me` of such a session of `count`, which follows 1 and has all that it was told. */
+export function memberOf(me: number, count = 3): { own: Session; view: View } {
+  const own = fresh(me - 1, null).session
+  Object.assign(own, { me, player: me })
+  const members = [...primaryOf(count).session.server.published.values()]
+  const view = { epoch: 2, mv: count, primary: 1, backup: 2, members, grant: null }
+  client.follow(own, 0, view, null, silent)
+  own.client.published.waiting = false
+  return { own, view }
+}
+
+/** A peer that was heard last at that instant, and once before. */
+export function heardAt(now: number, relayed = false): watch.FailureDetector {
+  const seen = watch.create(now, relayed)
+  seen.samples = 1
+  return seen
+}
+
+/** What the hub says of the register. */
+export function saidOf(epoch: number, primary: number, backup = 0, request = 0) {
+  const register = { epoch, primary, backup }
+  const more = { request, session: 's', ok: true, leader: null } as const
+  return { kind: 'register', ...more, register } as const
 }

@@ -70,3 +70,72 @@ describe('the failure detector', () => {
     expect(suspectedAt(steady(10, 2_000), 2_000, { up: false, since: 0 })).toBeLessThan(2_100)
   })
 })
+
+describe('the bound of a peer', () => {
+  /** Heard so often, each time so long after the last; the first at 0. */
+  function rhythm(gaps: readonly number[]): FailureDetector {
+    const seen = watch.create(0, false)
+    let now = 0
+    for (const gap of gaps) watch.heard(seen, (now += gap))
+    return seen
+  }
+  test('adapts once twenty gaps were measured over two seconds, and not before (PR-2)', () => {
+    const many = (count: number, gap: number): readonly number[] => {
+      return Array.from({ length: count }, () => gap)
+    }
+    expect(watch.bound(rhythm(many(19, 110)))).toBe(watch.BOUND_MAX_MS)
+    expect(watch.bound(rhythm(many(20, 100)))).toBe(2 * 100 + 10)
+    expect(watch.bound(rhythm(many(20, 99)))).toBe(watch.BOUND_MAX_MS)
+    expect(watch.bound(rhythm(many(400, 5)))).toBe(watch.BOUND_MIN_MS)
+    expect(watch.bound(rhythm(many(20, 495)))).toBe(watch.BOUND_MAX_MS)
+    expect(watch.bound(rhythm(many(20, 600)))).toBe(watch.BOUND_MAX_MS)
+  })
+  test('leaves out the first gap, keeps the longest, and lets it fade by half in four seconds (PR-2)', () => {
+    const seen = rhythm([900, 100])
+    expect(seen.gapMax).toBe(100)
+    watch.heard(seen, 1_020)
+    expect(seen.gapMax).toBeCloseTo(100 * 0.5 ** (20 / 4_000), 9)
+    watch.heard(seen, 1_320)
+    expect(seen.gapMax).toBe(300)
+  })
+  test('of a peer that the hub vouched for is the longest (PR-2)', () => {
+    const seen = rhythm(Array.from({ length: 300 }, () => 10))
+    expect(watch.bound(seen)).toBe(watch.BOUND_MIN_MS)
+    seen.vouched = true
+    expect(watch.bound(seen)).toBe(watch.BOUND_MAX_MS)
+  })
+  test('is counted from after a stall of our own, which ends a second look and is no gap (PR-2)', () => {
+    const seen = rhythm([100, 100])
+    seen.secondLook = 5
+    watch.forgive(seen, 1_000, 300)
+    expect(seen).toMatchObject({ since: 500, lastHeard: 500, secondLook: Infinity })
+    watch.forgive(seen, 1_000, 900)
+    expect(seen).toMatchObject({ since: 1_000, lastHeard: 1_000 })
+  })
+  test('is looked at again once, and a word in between ends that (PR-2)', () => {
+    const seen = watch.create(0, false)
+    const at = watch.BOUND_MAX_MS
+    expect(watch.suspects(seen, UP, at)).toBe(false)
+    expect([seen.secondLook, watch.deadline(seen, UP)]).toEqual([at, at])
+    watch.heard(seen, at)
+    expect([seen.secondLook, watch.deadline(seen, UP)]).toEqual([Infinity, 2 * at])
+    expect(watch.suspects(seen, UP, 2 * at)).toBe(false)
+    // Once silence proves nothing, the second look is off; later ones wait for both.
+    seen.relayed = true
+    expect(watch.suspects(seen, { up: true, since: 2 * at }, 2 * at)).toBe(false)
+    expect(seen.secondLook).toBe(Infinity)
+    seen.secondLook = 9_999
+    expect(watch.deadline(seen, UP)).toBe(9_999)
+    expect(watch.deadline(seen, { up: true, since: 2 * at })).toBe(9_999)
+    seen.secondLook = 7
+    expect(watch.deadline(seen, UP)).toBe(2 * at)
+  })
+  test('does not begin before it: silence is never less than none (PR-2)', () => {
+    const seen = watch.create(100, true)
+    expect(watch.silence(seen, UP, 50)).toBe(0)
+    expect(watch.silence(seen, { up: false, since: 0 }, 9_999)).toBe(0)
+    expect(watch.silence(seen, UP, 350)).toBe(250)
+    // Heard at the instant at which the hub came back it has been heard since.
+    expect(watch.silence(seen, { up: true, since: 100 }, 350)).toBe(250)
+  })
+})

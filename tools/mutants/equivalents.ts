@@ -28,6 +28,7 @@ const OUTSIDE = 'What is read or written behind the end of an array of numbers i
 
 const MEMORY = 'What is kept is read by nobody any more; that it is released only saves memory.'
 const NEXT = 'The number behind them is that of the next track, which is computed after it.'
+const SAME = 'It is set to what it is.'
 const CLOSE = 'Just at the bound both ways give the same, but for rounding.'
 
 /** The list, room by room. */
@@ -273,4 +274,51 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'ahead >= -32',
     'A shift by 32 is none, and the newest has its bit already.',
   ),
+  equivalent(
+    'directory/challenge.ts relayed',
+    '!veto || veto.unproved === Infinity',
+    '!veto',
+    FASTER,
+  ),
+  equivalent('directory/crowding.ts sweep', 'now < hub.sweepAt', 'false', FASTER),
+  equivalent(
+    'directory/shares.ts settle',
+    'shares.head < 64 || shares.head * 2 < sent.length',
+    ['false', 'shares.head < 64', 'shares.head * 2 < sent.length'],
+    FASTER,
+  ),
+  equivalent(
+    'directory/sessions.ts mayFound',
+    'absent !== null',
+    'true',
+    'Nobody has a session without a name, so none is forgotten.',
+  ),
+  equivalent(
+    'replication/log.ts trim',
+    'count <= 0',
+    'count < 0',
+    'Of no entries none is taken away.',
+  ),
+  equivalent(
+    'session/lease.ts promised',
+    '(lease.promises.get(from) ?? 0) < until',
+    '(lease.promises.get(from) ?? 0) <= until',
+    SAME,
+  ),
+  equivalent(
+    'session/lease.ts renew',
+    'sentAt + LEASE_MS <= lease.until',
+    'sentAt + LEASE_MS < lease.until',
+    SAME,
+  ),
+  equivalent(
+    'session/output.ts releaseHeld',
+    'log.held.length === 0 || !mayTell(session, now)',
+    '!mayTell(session, now)',
+    FASTER,
+  ),
+  equivalent('session/output.ts mayTell', '!lease.counts || now < lease.until', 'false', FASTER),
+  equivalent('member/sending.ts sinkOf', '!sink', 'true', FASTER),
+  equivalent('member/sending.ts sinkOf', 'sinks.set(peer, sink)', ';', FASTER),
+  equivalent('member/sending.ts note', 'due < run.member.dueAt', 'due <= run.member.dueAt', SAME),
 ].flat()

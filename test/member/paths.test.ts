@@ -1,0 +1,350 @@
+// Goal: which way packets go, when another way is tried, and when a link is given up or asked for.
+// Method: one member by hand, whose links stand or are asked for, at instants that are given.
+import { describe, expect, test } from 'vitest'
+import * as link from '../../src/link/link.ts'
+import * as doubt from '../../src/member/doubt.ts'
+import * as links from '../../src/member/links.ts'
+import { ASKED_MS, HEARTBEAT_MS, IDLE_MS, RESERVE_MS } from '../../src/member/links.ts'
+import * as member from '../../src/member/member.ts'
+import * as paths from '../../src/member/paths.ts'
+import { PATH_DEAD_MS, PROBE_MS, RELAY_KEPT_MS } from '../../src/member/paths.ts'
+import * as peers from '../../src/member/peers.ts'
+import { CLOSE, type Peer } from '../../src/member/state.ts'
+import { LOST_MS } from '../../src/session/client.ts'
+import { calmly } from '../calmly.ts'
+import { Hand } from './hand.ts'
+
+/** Member 2 of two, whose link with 1 goes that way. */
+function linked(way: 'sim:1' | 'relay:1' = 'sim:1', members = 2): { hand: Hand; peer: Peer } {
+  const hand = new Hand(2, members, 'star')
+  hand.pass(50)
+  const peer = hand.link(1, way)
+  hand.sent.length = 0
+  return { hand, peer }
+}
+
+/** It is the backup of 1. */
+function standsBy({ run }: Hand): void {
+  const own = { role: 'backup', primary: 1, ackedAt: 0 }
+  Object.assign(run.member.session.server, own)
+}
+
+const roleOf = ({ run }: Hand): string => run.member.session.server.role
+
+const ways = (hand: Hand): string[] => hand.sent.splice(0).map(({ to }) => to)
+
+describe('a packet that came', () => {
+  test('T39: from where we were told that nobody is ends that doubt, and is counted (PR-2)', () => {
+    for (const [from, ends] of [['sim:1', true] as const, ['relay:1', false] as const]) {
+      const { hand, peer } = linked()
+      peer.doubt = doubt.begin(50, 'sim:1', 0)
+      paths.came(hand.run, peer, from)
+      expect([peer.doubt === null, hand.run.member.counters.doubted]).toEqual([ends, ends ? 1 : 0])
+    }
+    const { hand, peer } = linked()
+    calmly(() => paths.came(hand.run, peer, 'sim:1'))
+    expect(hand.run.member.counters.doubted).toBe(0)
+  })
+  test('L8: by the way that packets go says that it is a way (PR-2)', () => {
+    const { hand, peer } = linked()
+    peer.pathAt = -400
+    hand.run.now = 70
+    paths.came(hand.run, peer, 'relay:1')
+    expect([peer.pathAt, peer.path]).toEqual([-400, 'sim:1'])
+    paths.came(hand.run, peer, 'sim:1')
+    expect(peer.pathAt).toBe(70)
+  })
+})
+
+describe('another way', () => {
+  test.each([
+    ['of who is no member yet', 'knock:0'],
+    ['that the peer has not shown', 'sim:99'],
+  ])('L8: %s is not taken, however silent the one is that there is (PR-2)', (_what, from) => {
+    const { hand, peer } = linked()
+    peer.pathAt = -99_999
+    paths.came(hand.run, peer, from)
+    expect(peer.path).toBe('sim:1')
+  })
+})
+
+describe('the way through the hub', () => {
+  test('T39: is tried for five seconds when the hub was asked about the peer (PR-2)', () => {
+    const { hand, peer } = linked()
+    hand.run.now = 80
+    hand.run.member.untended = false
+    links.tryRelay(hand.run, 1)
+    expect(peer).toMatchObject({ path: 'relay:1', pathAt: 80, relayUntil: 80 + RELAY_KEPT_MS })
+    expect([hand.run.member.untended, ways(hand)]).toEqual([true, ['relay:1', 'relay:1']])
+    expect(hand.run.member.session.watches.get(1)!.relayed).toBe(true)
+    // A direct packet does not change that while the relay works.
+    paths.came(hand.run, peer, 'sim:1')
+    expect(peer.path).toBe('relay:1')
+    hand.run.now = 80 + PATH_DEAD_MS
+    paths.came(hand.run, peer, 'sim:1')
+    expect(peer.path).toBe('sim:1')
+  })
+  test('L8: is left for a direct one as soon as that is no more held back (PR-2)', () => {
+    for (const [now, path] of [[4_999, 'relay:1'] as const, [5_000, 'sim:1'] as const]) {
+      const { hand, peer } = linked()
+      links.tryRelay(hand.run, 1)
+      peer.relayUntil = 5_000
+      peer.pathAt = now
+      hand.run.now = now
+      hand.sent.length = 0
+      hand.run.member.untended = false
+      paths.came(hand.run, peer, 'sim:1')
+      expect(peer.path).toBe(path)
+      const isTaken = path === 'sim:1'
+      expect([hand.run.member.untended, ways(hand).length]).toEqual([isTaken, isTaken ? 2 : 0])
+      expect(hand.run.member.session.watches.get(1)!.relayed).toBe(!isTaken)
+      if (isTaken) expect(peer.pathAt).toBe(now)
+    }
+  })
+  test('T39: without a link has the peer asked for one at once, if it is not being asked (PR-2)', () => {
+    const asks = (askAt: number): [number, number] => {
+      const hand = new Hand(2, 2, 'star')
+      hand.pass(50)
+      const peer = hand.peer(1)
+      peer.askAt = askAt
+      hand.run.member.dueAt = 900
+      hand.run.now = 80
+      links.tryRelay(hand.run, 1)
+      return [peer.askAt, hand.run.member.dueAt]
+    }
+    expect(asks(700)).toEqual([80, 80])
+    expect(asks(Infinity)).toEqual([Infinity, 900])
+    const hand = new Hand(2, 2, 'star')
+    hand.run.member.peers.clear()
+    calmly(() => links.tryRelay(hand.run, 9))
+    expect(hand.run.member.peers.has(9)).toBe(false)
+    calmly(() => links.tryRelay(hand.run, 1))
+    expect(hand.run.member.peers.has(1)).toBe(true)
+  })
+})
+
+describe('a report that nobody listens', () => {
+  const doubts = (make: (peer: Peer) => void, address = 'sim:1'): boolean => {
+    const { hand, peer } = linked()
+    make(peer)
+    const before = peer.doubt
+    member.refused(hand.run, hand.now, address)
+    return peer.doubt !== before
+  }
+  test('T39: makes a doubt where packets go there on a link, and one at a time (PR-2)', () => {
+    expect(doubts(() => {})).toBe(true)
+    expect(doubts(() => {}, 'sim:9')).toBe(false)
+    expect(doubts((peer) => void (peer.doubt = doubt.begin(0, 'sim:1', 0)))).toBe(false)
+    expect(doubts((peer) => void (peer.link = null))).toBe(false)
+  })
+  test('T39: has the peer asked every ten milliseconds, by its round trip, and believed then (PR-2)', () => {
+    const { hand, peer } = linked()
+    peer.link!.rtt.smoothed = 20
+    member.refused(hand.run, hand.now, 'sim:1')
+    const until = hand.now + doubt.DOUBT_MS + 60
+    expect(peer.doubt).toMatchObject({ until })
+    expect(ways(hand)).toEqual(['sim:1', 'sim:1'])
+    hand.run.now = hand.now + doubt.ASK_AGAIN_MS
+    paths.lookInto(hand.run, peer, peer.doubt!)
+    expect(ways(hand)).toHaveLength(2)
+    paths.lookInto(hand.run, peer, peer.doubt!)
+    expect(ways(hand)).toEqual([])
+    hand.run.now = until
+    const own = peer.doubt!
+    paths.lookInto(hand.run, peer, own)
+    expect(peer.doubt).toBe(own)
+    standsBy(hand)
+    paths.lookInto(hand.run, peer, own)
+    expect([peer.doubt, roleOf(hand)]).toEqual([null, 'taking'])
+  })
+  test('T39: says nothing of a peer that is reached another way by then (PR-2)', () => {
+    const { hand, peer } = linked()
+    member.refused(hand.run, hand.now, 'sim:1')
+    const own = peer.doubt!
+    Object.assign(own, { last: true })
+    hand.run.now = own.until
+    peer.path = 'relay:1'
+    standsBy(hand)
+    paths.lookInto(hand.run, peer, own)
+    expect([peer.doubt, roleOf(hand)]).toEqual([null, 'backup'])
+  })
+})
+
+describe('a silent way', () => {
+  /** When its link was heard last, and where it goes then. */
+  function tries(silent: number, make: (peer: Peer) => void = () => {}): [...string[], number] {
+    const { hand, peer } = linked()
+    hand.run.now = 5_000
+    peer.probeAt = 5_000
+    peer.link!.lastHeard = 5_000 - silent
+    make(peer)
+    paths.tryOthers(hand.run, peer)
+    return [...ways(hand), peer.path, peer.probeAt]
+  }
+  test('L8: is given up after a second for the others, which are asked each second (PR-2)', () => {
+    const late = PATH_DEAD_MS + 1
+    expect(tries(PATH_DEAD_MS)).toEqual(['sim:1', 5_000])
+    expect(tries(late)).toEqual(['relay:1', 5_000 + PATH_DEAD_MS])
+    expect(tries(late, (peer) => void (peer.probeAt = 5_001))).toEqual(['sim:1', 5_001])
+    expect(tries(late, (peer) => void (peer.paths = ['sim:1']))).toEqual(['sim:1', 5_000])
+  })
+  test('L8: through the hub has the direct one tried every two seconds, when that may be (PR-2)', () => {
+    const relayed = (until: number) => (peer: Peer) => {
+      peer.path = 'relay:1'
+      peer.relayUntil = until
+    }
+    expect(tries(0, relayed(5_000))).toEqual(['sim:1', 'relay:1', 5_000 + PROBE_MS])
+    expect(tries(0, relayed(5_001))).toEqual(['relay:1', 5_000])
+  })
+  test('L8: of who has no link yet is none (PR-2)', () => {
+    const without = (peer: Peer): void => void (peer.link = null)
+    const silent = (peer: Peer): void => {
+      peer.link!.lastHeard = -9_000
+      without(peer)
+    }
+    expect(calmly(() => tries(9_000, silent))).toEqual(['sim:1', 5_000])
+  })
+})
+
+describe('a link that is looked over', () => {
+  const kept = (
+    make: (hand: Hand, peer: Peer) => void,
+    way: 'sim:1' | 'relay:1' = 'sim:1',
+  ): boolean => {
+    const { hand, peer } = linked(way)
+    hand.run.now = 5_000
+    peer.link!.lastHeard = 5_000
+    make(hand, peer)
+    calmly(() => links.round(hand.run))
+    return hand.run.member.peers.get(1) === peer
+  }
+  test('T42: is given up when its primary is silent for longer than three seconds (PR-2)', () => {
+    const silent = (ms: number) => (_hand: Hand, peer: Peer) => {
+      peer.link!.lastHeard = 5_000 - ms
+    }
+    expect(kept(silent(LOST_MS))).toBe(true)
+    expect(kept(silent(LOST_MS + 1))).toBe(false)
+    const late = silent(LOST_MS + 1)
+    // We did not ask for it, so the other asks anew.
+    expect(kept((hand, peer) => (late(hand, peer), void (peer.initiator = false)))).toBe(true)
+    const other = (hand: Hand, peer: Peer): void => {
+      late(hand, peer)
+      const { client } = hand.run.member.session
+      client.view = { ...client.view, primary: 2 }
+      client.register = { epoch: 9, primary: 1, backup: 0 }
+    }
+    expect(kept(other)).toBe(true)
+  })
+  test('T42: through the hub is counted from when that was back, and not without it (PR-2)', () => {
+    const since = (at: number, hub: 'attached' | 'open') => (hand: Hand, peer: Peer) => {
+      peer.link!.lastHeard = 5_000 - LOST_MS - 1
+      hand.run.member.session.hub.since = at
+      hand.run.member.hub = hub
+    }
+    expect(kept(since(0, 'attached'), 'relay:1')).toBe(false)
+    expect(kept(since(5_000 - LOST_MS, 'attached'), 'relay:1')).toBe(true)
+    expect(kept(since(5_000 - LOST_MS, 'attached'))).toBe(false)
+    expect(kept(since(0, 'open'), 'relay:1')).toBe(true)
+    expect(kept(since(0, 'open'))).toBe(false)
+  })
+  test('is closed when nobody wants it for longer than ten seconds (PR-2)', () => {
+    expect(kept((_hand, peer) => void (peer.idleSince = 5_000 - IDLE_MS))).toBe(true)
+    const { hand, peer } = linked()
+    peer.idleSince = hand.now - IDLE_MS - 1
+    const before = peer.link!
+    links.round(hand.run)
+    expect([hand.run.member.peers.get(1) === peer, ways(hand).length > 0]).toEqual([false, true])
+    expect(link.isDown(before, hand.now)).toBe(true)
+    const { hand: other, peer: down } = linked()
+    down.link!.closed = CLOSE.idle
+    links.round(other.run)
+    expect(other.run.member.peers.get(1)).not.toBe(down)
+  })
+  test('is measured for the session, and told what time it is (PR-2)', () => {
+    const { hand, peer } = linked()
+    peer.link!.rtt.smoothed = 30
+    links.round(hand.run)
+    expect(hand.run.member.session.watches.get(1)!.rttMs).toBe(30)
+    peer.link!.rtt.smoothed = NaN
+    links.round(hand.run)
+    expect(hand.run.member.session.watches.get(1)!.rttMs).toBe(0)
+  })
+  test('a peer without a link is left alone (PR-2)', () => {
+    const hand = new Hand(2, 2, 'star')
+    hand.pass(50)
+    calmly(() => links.round(hand.run))
+    expect(hand.peer(1).link).toBe(null)
+  })
+})
+
+describe('links that a member looks after', () => {
+  test('are asked for where they are wanted, and given up where nobody is there any more (PR-2)', () => {
+    const { hand, peer } = linked('sim:1', 3)
+    const { client } = hand.run.member.session
+    const third = peers.create(hand.run, 3, true)
+    links.tend(hand.run)
+    expect(hand.run.member.peers.has(3)).toBe(false)
+    peers.create(hand.run, 3, false)
+    peers.open(hand.run, hand.peer(3), 'sim:3')
+    links.tend(hand.run)
+    expect([hand.peer(3).idleSince, third.link]).toEqual([Infinity, null])
+    // One that we asked for and do not want is idle from when that is seen.
+    hand.peer(3).initiator = true
+    hand.run.now = 300
+    links.tend(hand.run)
+    hand.run.now = 400
+    links.tend(hand.run)
+    expect([hand.peer(3).idleSince, peer.idleSince]).toEqual([300, Infinity])
+    client.view = { ...client.view, backup: 3 }
+    links.tend(hand.run)
+    expect(hand.peer(3).idleSince).toBe(Infinity)
+    client.view = { ...client.view, backup: 0 }
+    client.view.members = client.view.members.filter(({ inc }) => inc !== 3)
+    hand.sent.length = 0
+    links.send(hand.run, 3, Uint8Array.of(5, 1))
+    links.tend(hand.run)
+    expect([hand.run.member.peers.has(3), hand.run.member.untended]).toEqual([false, false])
+  })
+  test('B8: in a mesh are asked for a second later by who serves or stands by, and by the younger (PR-2)', () => {
+    const waits = (me: number, backup: number, primary = 1): unknown[] => {
+      const hand = new Hand(me, 4, 'mesh', backup)
+      hand.run.member.peers.clear()
+      const { client } = hand.run.member.session
+      client.view = { ...client.view, primary, backup }
+      hand.run.now = 100
+      links.tend(hand.run)
+      return [...hand.run.member.peers.values()]
+        .filter(({ askAt }) => askAt === 100 + ASKED_MS)
+        .map(({ inc }) => inc)
+    }
+    expect(waits(3, 0)).toEqual([2])
+    expect(waits(4, 0)).toEqual([2, 3])
+    expect(waits(2, 0)).toEqual([])
+    expect(waits(2, 2)).toEqual([3, 4])
+    expect(waits(2, 0, 2)).toEqual([1, 3, 4])
+  })
+  test('T39: beat fast between primary and backup on a direct way, else as seldom as may be (PR-2)', () => {
+    const beat = (make: (hand: Hand, peer: Peer) => void): number => {
+      const { hand, peer } = linked('sim:1', 3)
+      make(hand, peer)
+      links.tend(hand.run)
+      return peer.link!.keepaliveMs
+    }
+    const role = (role_: string) => (hand: Hand) => {
+      Object.assign(hand.run.member.session.server, { role: role_, primary: 1, ackedAt: 0 })
+    }
+    const lead = (primary: number, topology: 'star' | 'mesh') => (hand: Hand) => {
+      const { session } = hand.run.member
+      session.topology = topology
+      session.client.view = { ...session.client.view, primary, backup: 1 }
+    }
+    expect(beat(() => {})).toBe(peers.KEEPALIVE_MS)
+    expect(beat(role('backup'))).toBe(HEARTBEAT_MS)
+    expect(beat((hand, peer) => (role('backup')(hand), void (peer.path = 'relay:1')))).toBe(
+      peers.KEEPALIVE_MS,
+    )
+    expect(beat(lead(2, 'star'))).toBe(peers.KEEPALIVE_MS)
+    expect(beat(lead(3, 'star'))).toBe(RESERVE_MS)
+    expect(beat(lead(3, 'mesh'))).toBe(peers.KEEPALIVE_MS)
+  })
+})

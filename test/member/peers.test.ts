@@ -1,0 +1,144 @@
+// Goal: who a peer is, when it is asked for a link, and what is told when it goes.
+// Method: one member by hand, whose links stand or are asked for, at instants that are given.
+import { describe, expect, test } from 'vitest'
+import * as link from '../../src/link/link.ts'
+import * as doubt from '../../src/member/doubt.ts'
+import * as links from '../../src/member/links.ts'
+import { REFUSED_MS } from '../../src/member/links.ts'
+import { PROBE_MS } from '../../src/member/paths.ts'
+import * as peers from '../../src/member/peers.ts'
+import * as sending from '../../src/member/sending.ts'
+import { CLOSE, type Peer } from '../../src/member/state.ts'
+import { Hand } from './hand.ts'
+
+/** Member 2 of two, whose link with 1 is direct. */
+function linked(): { hand: Hand; peer: Peer } {
+  const hand = new Hand(2, 2, 'star')
+  hand.pass(50)
+  const peer = hand.link(1, 'sim:1')
+  hand.sent.length = 0
+  return { hand, peer }
+}
+
+/** It is the backup of 1. */
+function standsBy({ run }: Hand): void {
+  const own = { role: 'backup', primary: 1, ackedAt: 0 }
+  Object.assign(run.member.session.server, own)
+}
+
+const roleOf = ({ run }: Hand): string => run.member.session.server.role
+
+describe('who is asked for a link', () => {
+  test('and refuses it is asked again after a second, at once if nobody answers (PR-2)', () => {
+    const hand = new Hand(3, 3, 'star', 2)
+    hand.pass(50)
+    hand.run.member.dueAt = Infinity
+    hand.answer(2, 'sim:2', 'notMember')
+    expect([hand.peer(2).askAt, hand.run.member.dueAt]).toEqual([50 + REFUSED_MS, 50 + REFUSED_MS])
+    // Whom the register names as primary knows for sure.
+    hand.run.member.session.client.register = { epoch: 1, primary: 2, backup: 0 }
+    hand.pass(REFUSED_MS)
+    hand.answer(2, 'sim:2', 'notMember')
+    expect(hand.run.member.counters.returns).toBe(1)
+  })
+  test('is asked as soon as it is known by which key it is (PR-2)', () => {
+    const hand = new Hand(2, 2, 'star')
+    hand.pass(50)
+    const unknown = peers.create(hand.run, 9, true)
+    expect([unknown.key, unknown.askAt, unknown.path]).toEqual([null, 50, 'relay:9'])
+    hand.run.now = 60
+    unknown.askAt = 60
+    hand.run.member.dueAt = 0
+    links.wake(hand.run)
+    expect(unknown.askAt).toBe(60 + REFUSED_MS)
+    hand.run.member.named = { inc: 9, key: '77'.repeat(32) }
+    unknown.askAt = 70
+    hand.run.now = 69
+    hand.run.member.dueAt = 0
+    links.wake(hand.run)
+    expect(unknown.key).toBe(null)
+    hand.run.now = 70
+    hand.run.member.dueAt = 0
+    links.wake(hand.run)
+    expect([unknown.key, unknown.askAt]).toEqual(['77'.repeat(32), Infinity])
+  })
+  test('is found by its key: a member, whom we ask to let us in, or who asks us (PR-2)', () => {
+    const { hand, peer } = linked()
+    const { member: own } = hand.run
+    expect(peers.find(hand.run, peer.key!)).toBe(peer)
+    expect(peers.find(hand.run, 'no key')).toBe(null)
+    const [entrance, asks] = [peers.blank(hand.run, 'a', true), peers.blank(hand.run, 'b', false)]
+    own.entrance = entrance
+    const caller = { peer: asks, address: '', number: 1, join: new Uint8Array(0), until: 9 }
+    own.callers.set('b', caller)
+    expect([peers.find(hand.run, 'a'), peers.find(hand.run, 'b')]).toEqual([entrance, asks])
+    expect(peers.all(hand.run)).toEqual([peer, asks, entrance])
+  })
+})
+
+describe('a peer', () => {
+  test('is reached by addresses that a carrier of ours can send to, and by the hub last (PR-2)', () => {
+    const hand = new Hand(2, 3, 'star')
+    const { client } = hand.run.member.session
+    const row = client.view.members.find(({ inc }) => inc === 3)!
+    row.addresses = ['udp:1', 'sim:3']
+    hand.run.now = 40
+    const peer = peers.create(hand.run, 3, true)
+    expect(peer).toMatchObject({
+      paths: ['sim:3', 'relay:3'],
+      path: 'sim:3',
+      probeAt: 40 + PROBE_MS,
+    })
+    expect(hand.run.member.dueAt).toBeLessThanOrEqual(40)
+  })
+  test('that is forgotten is told to parts where it had a link, and not where it is another (PR-2)', () => {
+    const told: number[] = []
+    const { hand, peer } = linked()
+    const part = {
+      channel: 5,
+      unlinked: (_state: null, _now: number, inc: number) => void told.push(inc),
+    }
+    hand.run.member.slots.push({ part: part as never, state: null })
+    const other = { ...peer }
+    peers.unlink(hand.run, other)
+    expect([told, hand.run.member.peers.get(1)]).toEqual([[], peer])
+    peers.unlink(hand.run, peer)
+    expect([told, hand.run.member.peers.size]).toEqual([[1], 0])
+    const unlinked = peers.create(hand.run, 1, true)
+    peers.unlink(hand.run, unlinked)
+    expect([told, hand.run.member.peers.size]).toEqual([[1], 0])
+  })
+  test('that closes its link as it leaves is gone from the session, else only from here (PR-2)', () => {
+    for (const reason of [CLOSE.leaving, CLOSE.idle]) {
+      const { hand, peer } = linked()
+      standsBy(hand)
+      const far = link.create(hand.now, { keepaliveMs: 10_000 })
+      link.close(far, hand.now, reason, {
+        packet: (bytes) => hand.says(1, 'sim:1', bytes),
+        write: () => link.NOTHING_WAITS,
+        lost: () => {},
+      })
+      expect(roleOf(hand)).toBe(reason === CLOSE.leaving ? 'taking' : 'backup')
+      expect(hand.run.member.peers.get(1)).not.toBe(peer)
+    }
+  })
+  test('is due when its link is, or a doubt about it (PR-2)', () => {
+    const { hand, peer } = linked()
+    const due = (): number => {
+      hand.run.member.dueAt = Infinity
+      sending.note(hand.run, peer)
+      return hand.run.member.dueAt
+    }
+    const own = due()
+    expect(own).toBe(link.deadline(peer.link!))
+    peer.doubt = { ...doubt.begin(0, 'sim:1', 0), askAt: own - 5, until: 9_999 }
+    expect(due()).toBe(own - 5)
+    peer.doubt = null
+    hand.run.member.dueAt = own - 1
+    sending.note(hand.run, peer)
+    expect(hand.run.member.dueAt).toBe(own - 1)
+    peer.link = null
+    peer.askAt = 7
+    expect(due()).toBe(7)
+  })
+})
