@@ -279,6 +279,15 @@ describe('who asks to be let in', () => {
     unnamed.compute()
     expect(unnamed.run.member.entrance).toBe(null)
   })
+  test('T14: sends none that curves did not sign (PR-2)', () => {
+    const bare = new Bare()
+    bare.opens()
+    bare.isHeld = true
+    bare.added(false)
+    const [[job]] = bare.jobs.splice(0) as [[number, unknown]]
+    bare.do((run) => member.computed(run, 0, job, false))
+    expect([bare.run.member.entrance, bare.run.member.phase]).toEqual([null, 'asking'])
+  })
   test('T14: is in by the answer, with its number, what it did, and the link that it has (PR-2)', () => {
     const bare = asking()
     const { entrance: peer } = bare.run.member
@@ -359,7 +368,7 @@ describe('who asks to be let in', () => {
       bare.run.now = now
       return entrance.isSilent(bare.run)
     }
-    expect([silent(SILENT_MS), silent(SILENT_MS + 1)]).toEqual([false, true])
+    expect([silent(1_500), silent(1_501)]).toEqual([false, true])
     bare.wake(SILENT_MS)
     expect(bare.run.member.phase).toBe('asking')
     bare.wake(2 * SILENT_MS)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import * as link from '../../src/link/link.ts'
 import * as doubt from '../../src/member/doubt.ts'
 import * as links from '../../src/member/links.ts'
-import { ASKED_MS, HEARTBEAT_MS, IDLE_MS, RESERVE_MS } from '../../src/member/links.ts'
+import { ASKED_MS, HEARTBEAT_MS, RESERVE_MS } from '../../src/member/links.ts'
 import * as member from '../../src/member/member.ts'
 import * as paths from '../../src/member/paths.ts'
 import { PATH_DEAD_MS, PROBE_MS, RELAY_KEPT_MS } from '../../src/member/paths.ts'
@@ -248,9 +248,9 @@ describe('a link that is looked over', () => {
     expect(kept(since(0, 'open'))).toBe(false)
   })
   test('is closed when nobody wants it for longer than ten seconds (PR-2)', () => {
-    expect(kept((_hand, peer) => void (peer.idleSince = 5_000 - IDLE_MS))).toBe(true)
+    expect(kept((_hand, peer) => void (peer.idleSince = 5_000 - 10_000))).toBe(true)
     const { hand, peer } = linked()
-    peer.idleSince = hand.now - IDLE_MS - 1
+    peer.idleSince = hand.now - 10_001
     const before = peer.link!
     links.round(hand.run)
     expect([hand.run.member.peers.get(1) === peer, ways(hand).length > 0]).toEqual([false, true])

@@ -1,6 +1,7 @@
 // Goal: what sealing tells a member about its links is done, for those whom it is about alone.
 // Method: one member by hand; sealing says what the test has it say.
 import { describe, expect, test } from 'vitest'
+import * as link from '../../src/link/link.ts'
 import * as dispatch from '../../src/member/dispatch.ts'
 import * as links from '../../src/member/links.ts'
 import * as member from '../../src/member/member.ts'
@@ -334,6 +335,20 @@ describe('by the clock links', () => {
     expect(wake(600, 601)).toEqual([1, 601])
     expect(wake(499, 499)).toEqual([1, 500])
     expect(wake(500, 500)).toEqual([0, Infinity])
+  })
+  test('a link that is due says something, and is due later then; before that it is silent (PR-2)', () => {
+    const { hand, peer } = scene()
+    const due = link.deadline(peer.link!)
+    const wake = (now: number): number => {
+      hand.sent.length = 0
+      hand.run.now = now
+      hand.run.member.dueAt = now
+      calmly(() => links.wake(hand.run))
+      return hand.sent.length
+    }
+    expect([wake(due - 1), wake(due) > 0]).toEqual([0, true])
+    expect(link.deadline(peer.link!)).toBeGreaterThan(due)
+    expect(wake(due)).toBe(0)
   })
   test('a doubt is looked into, and a link does what is due of it then (PR-2)', () => {
     const { hand, peer } = scene()

@@ -3,12 +3,6 @@
 import { describe, expect, test } from 'vitest'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'
 import { NO_PARTS } from '../../src/proof/models/processes.ts'
-import {
-  BODY_MAX,
-  CHANGES_MAX,
-  OUTCOMES_MAX,
-  PLAYERS_KEPT_MAX,
-} from '../../src/replication/layouts.ts'
 import * as client from '../../src/session/client.ts'
 import * as membership from '../../src/session/membership.ts'
 import { type Join, type Joined, SESSION_VERSION } from '../../src/session/messages.ts'
@@ -104,11 +98,11 @@ describe('who asks to join', () => {
   test('S-5: finds room while the players that are kept are not too many (PR-2)', () => {
     const own = primaryOf(2).session
     const { players } = own.server.durable
-    for (let player = 100; players.size < PLAYERS_KEPT_MAX - 1; player++) {
+    for (let player = 100; players.size < 1_024 - 1; player++) {
       players.set(player, { player, key: keyOf(9), lastSeq: 0, outcomes: [] })
     }
     expect(code(joins(own, wishOf(70)))).toBe('joined')
-    expect(players.size).toBe(PLAYERS_KEPT_MAX)
+    expect(players.size).toBe(1_024)
     expect(code(joins(own, wishOf(71)))).toBe('full')
     const resume = { player: 100, inc: 0, settled: 0 }
     expect(code(joins(own, wishOf(72, { key: keyOf(9), resume })))).toBe('joined')
@@ -240,10 +234,10 @@ describe('an operation of a member', () => {
   test.each<[string, Performed, boolean]>([
     ['changes of 40 KB', changesOf(4, quarter), true],
     ['a byte more', more, false],
-    ['256 changes', changesOf(CHANGES_MAX, BODY), true],
-    ['one more', changesOf(CHANGES_MAX + 1, BODY), false],
-    ['the longest outcome', { outcome: bytesOf(BODY_MAX), changes: [], news: [] }, true],
-    ['a longer one', { outcome: bytesOf(BODY_MAX + 1), changes: [], news: [] }, false],
+    ['256 changes', changesOf(256, BODY), true],
+    ['one more', changesOf(256 + 1, BODY), false],
+    ['the longest outcome', { outcome: bytesOf(16_384), changes: [], news: [] }, true],
+    ['a longer one', { outcome: bytesOf(16_384 + 1), changes: [], news: [] }, false],
   ])('with %s counts or not, for it is one entry of the log (PR-2)', (_what, performed, fits) => {
     expect(outcomeOf(performed)).toEqual(fits ? performed.outcome : Uint8Array.of(0))
   })
@@ -323,9 +317,9 @@ describe('what a client asks for', () => {
     const submit = (length: number) => (): number => {
       return operations.submit(own, 0, 5, new Uint8Array(length), listening().out)
     }
-    expect(submit(BODY_MAX + 1)).toThrow('an operation takes 16384 bytes: 16385')
-    expect(submit(BODY_MAX)).not.toThrow()
-    for (let at = 1; at < OUTCOMES_MAX; at++) expect(submit(1)).not.toThrow()
+    expect(submit(16_384 + 1)).toThrow('an operation takes 16384 bytes: 16385')
+    expect(submit(16_384)).not.toThrow()
+    for (let at = 1; at < 64; at++) expect(submit(1)).not.toThrow()
     expect(submit(1)).toThrow('64 operations wait for the primary already')
   })
   test('T80: of a player that is forgotten is reported as unknown, once and by its numbers (PR-2)', () => {
