@@ -3,6 +3,8 @@
 import { nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { create } from '../../src/directory/budgets.ts'
+import { readLimits } from '../../src/runtime/hub/given-limits.ts'
 import { HubServer } from '../../src/runtime/hub/hub-server.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { acceptStreams } from '../../src/drivers/net/websocket-server.ts'
@@ -11,7 +13,9 @@ import { asked, beat } from './ticks.ts'
 import type { ServerSaid } from './words.ts'
 
 process.on('disconnect', () => process.exit())
-const hub = new HubServer(createNodeLoop(), createMemoryStore(), { curves: nodeCurves })
+// All players of a room have one address here.
+const budgets = create(readLimits('limits', { address: { seats: 256 } }))
+const hub = new HubServer(createNodeLoop(), createMemoryStore(), { curves: nodeCurves, budgets })
 const server = createServer()
 acceptStreams(server, { path: '/hub', accept: (stream, opening) => hub.accept(stream, opening) })
 server.listen(0, '127.0.0.1', () => {

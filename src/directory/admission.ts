@@ -57,15 +57,22 @@ function isClosed({ tickets }: Hub, game: string): boolean {
   return tickets !== null && (tickets.closed?.has(game) ?? true)
 }
 
-/**
- * A player comes in with these rights. Who has them by a ticket keeps them: the disk is to know.
- *
- * @returns whether that is new
- */
-export function enroll({ entrants }: Row, key: Uint8Array, { rights, id }: Entrance): boolean {
-  if (id === '' || entrants.some((other) => sameBytes(other.key, key))) return false
-  entrants.push({ id, key, rights })
-  return true
+/** A player comes in with these rights. Who has them by a ticket keeps them, on disk too. */
+export function enroll(row: Row, key: Uint8Array, { rights, id }: Entrance): void {
+  if (id === '' || knows(row, key)) return
+  const entrant = { id, key, rights }
+  row.entrants.push(entrant)
+  row.unkept.push(entrant)
+}
+
+/** Whether the player of that key came in by a ticket: it comes back without one. */
+export function knows({ entrants }: Row, key: Uint8Array): boolean {
+  return entrants.some((other) => sameBytes(other.key, key))
+}
+
+/** Whether the disk has yet to take that a player came in by a ticket: until then it waits. */
+export function mustWait({ unkept }: Row, key: Uint8Array): boolean {
+  return unkept.some((entrant) => sameBytes(entrant.key, key))
 }
 
 /** What the hub says to a process of what it may do. */

@@ -219,7 +219,8 @@ export function ticketed(
 /** The disk has the records of these sessions as `recordOf` returned them last. */
 export function kept(hub: Hub, now: Millis, ids: readonly string[], out: HubOut): void {
   for (const session of ids) {
-    if (sessions.kept(hub, now, session, out)) goOn(hub, now, session, out)
+    sessions.kept(hub, now, session, out)
+    goOn(hub, now, session, out)
   }
   sessions.grantDue(hub, now, out)
 }
@@ -233,6 +234,7 @@ export function unkept(
   out: HubOut,
 ): void {
   for (const session of ids) {
+    sessions.refuseEntrants(hub, session, why, out)
     if (sessions.unkept(hub, session, why, out)) goOn(hub, now, session, out)
   }
 }

@@ -19,7 +19,7 @@
 import type { Millis, Out, PeerId } from '../machine.ts'
 import { proves } from '../wire/digest.ts'
 import { type Entry, type Listed, type Register, type Topology, type Why } from './messages.ts'
-import { type Kept, readRecord, writeRecord } from './records.ts'
+import { type Entrant, type Kept, readRecord, writeRecord } from './records.ts'
 import { suits } from './rights.ts'
 import type { Challenge, Veto } from './takeovers.ts'
 
@@ -75,6 +75,9 @@ export interface Row extends Kept {
   pending: Pending | null
   /** Whether lists have it. */
   listed: boolean
+  /** Of its entrants those that the disk has yet to take, and how many are on their way to it. */
+  unkept: Entrant[]
+  writing: number
 }
 
 /** All sessions of one directory. */
@@ -172,7 +175,7 @@ function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string
 function lately(now: Millis): Omit<Row, keyof Kept> {
   const silent = { heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
   const unknown = { present: new Set<PeerId>(), askedAt: now, rttMs: null, pending: null }
-  return { ...silent, ...unknown, listed: true }
+  return { ...silent, ...unknown, listed: true, unkept: [], writing: 0 }
 }
 
 /**
@@ -287,6 +290,7 @@ export function recordOf(directory: Directory, session: string): Uint8Array | nu
   const row = directory.rows.get(session)
   if (!row) return null
   if (row.pending) row.pending.isWriting = true
+  row.writing = row.unkept.length
   const register = row.pending ? row.pending.register : row.entry.register
   if (register === null) return null
   const { members, recovers, hosts, entrants } = row
@@ -304,6 +308,7 @@ export function kept(
   out: Pick<DirectoryOut, 'emit'>,
 ): boolean {
   const row = directory.rows.get(session)
+  row?.unkept.splice(0, row.writing)
   if (!row?.pending?.isWriting) return false
   const { register, isNew } = row.pending
   row.pending = null

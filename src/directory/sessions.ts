@@ -19,7 +19,16 @@ import * as listing from './listing.ts'
 import * as refusals from './refusals.ts'
 import { sit } from './seats.ts'
 import { isName } from '../wire/plain.ts'
-import { type Call, directoryOut, type Hub, type HubOut, refuse, say, tell } from './state.ts'
+import {
+  type Call,
+  directoryOut,
+  type Hub,
+  type HubOut,
+  refuse,
+  say,
+  tell,
+  type Waiting,
+} from './state.ts'
 
 type Add = ToHub & { kind: 'add' }
 
@@ -74,12 +83,14 @@ export function wait({ hub, connection }: Call, session: string, message: ToHub)
 
 /** ADD_SERVER: a ticket is read first, if one is shown. */
 export function add(call: Call, message: Add): void {
-  const { hub, connection, from, out } = call
+  const { hub, now, connection, from, out } = call
   // A process that looks for a session is in none: it was removed from its former one.
   detach(call)
   const unfit = unfitWish(hub, message)
   if (unfit) return refuse(connection, message.request, unfit, out)
-  if (message.ticket === '') return comeIn(call, message, null)
+  const row = register.living(hub.directory, now, message)
+  const isKnown = row !== null && admission.knows(row, message.key)
+  if (message.ticket === '' || isKnown) return comeIn(call, message, null)
   if (!hub.tickets) return comeIn(call, message, 'this hub takes no tickets')
   from.asking = message
   out.check(connection, message.ticket)
@@ -107,7 +118,11 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
   if (!known) return create(call, message, entrance)
   const full = sit(call, known.entry.session)
   if (full) return refusals.answer(call, request, full)
-  if (admission.enroll(known, key, entrance)) out.record(known.entry.session)
+  admission.enroll(known, key, entrance)
+  if (admission.mustWait(known, key)) {
+    out.record(known.entry.session)
+    return wait(call, known.entry.session, message)
+  }
   call.from.calls = known.entry.session
   say(connection, welcome(hub, known, { message, created: false }, out), out)
 }
@@ -268,6 +283,22 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   const isChanged = news.some(({ kind }) => kind === 'changed')
   if (isChanged) tell(hub, session, registered(told, row, 0, true), out)
   return true
+}
+
+/** The disk did not take who came in by a ticket: they are told so, and may ask again. */
+export function refuseEntrants(hub: Hub, session: string, why: string, out: HubOut): void {
+  const row = register.find(hub.directory, session)
+  const waiting = hub.waiting.get(session) ?? []
+  const isRefused = ({ message }: Waiting): boolean => {
+    return row !== null && message.kind === 'add' && admission.mustWait(row, message.key)
+  }
+  for (const one of waiting.filter(isRefused)) {
+    refuse(one.connection, (one.message as Add).request, why, out)
+  }
+  hub.waiting.set(
+    session,
+    waiting.filter((one) => !isRefused(one)),
+  )
 }
 
 /** The disk did not take the record: a change in it is refused. */

@@ -32,7 +32,9 @@ function show(id: number, said: Partial<Claims> | string, more: object = {}): Fr
     ...(typeof said === 'string' ? {} : said),
   }
   const [stream] = add(id, { ticket: 'a.b.c', ...more })
-  const asked = desk.tickets.pop()!
+  const asked = desk.tickets.pop()
+  // Who came in before is known by its key.
+  if (!asked) return desk.heard.get(stream)!.at(-1)!
   expect(asked).toEqual({ connection: stream, ticket: 'a.b.c' })
   const before = desk.heard.get(stream)!.length
   const told = typeof said === 'string' ? said : claims
@@ -110,6 +112,36 @@ describe('who comes in', () => {
       // What has become of the ticket is nothing to who is in.
       expect(show(2, 'the time of it is over', closed)).toMatchObject({ created: false })
     }
+  })
+
+  test('who comes in by a ticket hears so once the disk has it, or why it has not (SE-18)', () => {
+    show(1, {})
+    desk.atOnce = false
+    const [stream] = add(2, { ticket: 'a.b.c' })
+    const claims = { game: 'g', room: null, key: null, rights: BOTH, id: 'u', uses: 1 }
+    hub.ticketed(desk.hub, desk.now, desk.tickets.pop()!, claims, desk.out)
+    const heard = (): string[] => desk.heard.get(stream)!.slice(2).map(why)
+    expect(heard()).toEqual([])
+    desk.write('the disk is full')
+    expect(heard()).toEqual(['the disk is full'])
+    // It asks again, with another ticket or without: it is who came by that one.
+    desk.say(stream, {
+      kind: 'add',
+      request: 2,
+      ...PLACE,
+      terms: '',
+      ...listed(2),
+      ...OPEN,
+      key: keyOf(2),
+    })
+    expect(heard()).toEqual(['the disk is full'])
+    desk.write()
+    expect(heard()).toEqual(['the disk is full', 'added'])
+    desk.restart()
+    expect([...desk.hub.directory.rows.values()][0]!.entrants.map(({ id }) => id)).toEqual([
+      't',
+      'u',
+    ])
   })
 
   test('of a stream that asks anew or is gone no older ticket counts', () => {

@@ -11,7 +11,7 @@ export interface RightsScope {
   restarts: number
   silences: number
   /** A bug around the rules. */
-  plant?: 'join-alone' | 'used-twice' | 'unproved'
+  plant?: 'join-alone' | 'used-twice' | 'unproved' | 'told-before-the-disk'
 }
 
 /** Scopes that hold, and how many states they have. */
@@ -19,12 +19,12 @@ export const GOOD: readonly { scope: RightsScope; says: string; states: number }
   {
     scope: { name: 'rights', admissions: 3, changes: 3, restarts: 0, silences: 1 },
     says: 'two hosts, one who is invited, and a liar with many keys, who all ask for everything',
-    states: 71_000,
+    states: 90_000,
   },
   {
     scope: { name: 'rights-restart', admissions: 3, changes: 2, restarts: 1, silences: 1 },
     says: 'the same, and a hub that starts anew',
-    states: 66_000,
+    states: 82_000,
   },
 ]
 
@@ -36,7 +36,7 @@ export interface PlantedRights {
   steps: number
 }
 
-const [PLAIN] = GOOD.map(({ scope }) => scope) as [RightsScope]
+const [PLAIN, RESTART] = GOOD.map(({ scope }) => scope) as [RightsScope, RightsScope]
 
 /** Planted bugs, and after how many steps which claim breaks. */
 export const PLANTED: readonly PlantedRights[] = [
@@ -44,18 +44,24 @@ export const PLANTED: readonly PlantedRights[] = [
     scope: { ...PLAIN, name: 'rights-at-join-alone', plant: 'join-alone' },
     says: 'rights count as one comes in, and not where roles change',
     violates: 'rights.serves',
-    steps: 6,
+    steps: 7,
   },
   {
     scope: { ...PLAIN, name: 'invitation-used-twice', plant: 'used-twice' },
     says: 'an invitation lets in whoever has it',
     violates: 'rights.once',
-    steps: 6,
+    steps: 7,
   },
   {
     scope: { ...PLAIN, name: 'key-unproved', plant: 'unproved' },
     says: 'whoever leads takes the hub’s word for whose key it is',
     violates: 'rights.member',
     steps: 4,
+  },
+  {
+    scope: { ...RESTART, name: 'told-before-the-disk', plant: 'told-before-the-disk' },
+    says: 'who comes in by an invitation is told so before the disk has it',
+    violates: 'rights.once',
+    steps: 7,
   },
 ]

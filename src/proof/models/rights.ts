@@ -42,8 +42,9 @@ interface Admitted {
 export interface RightsScene {
   now: Millis
   directory: Directory
-  /** What the hub signed. */
+  /** What the hub signed, and what it will once the disk has it. */
   admitted: Admitted[]
+  waits: Admitted[]
   /** Members by number: which process, as which player. */
   members: { process: number; key: number }[]
   /** The record on disk; null for none. */
@@ -103,7 +104,7 @@ function begin({ admissions, changes, restarts, silences }: RightsScope): Rights
   return {
     now: 0,
     directory: register.create(0),
-    ...{ admitted: [], members: [], disk: null },
+    ...{ admitted: [], waits: [], members: [], disk: null },
     left: { admissions, changes, restarts, silences },
     notes: { founded: false, recovered: false, heir: false, refused: false, back: false },
   }
@@ -122,7 +123,7 @@ function* actions(scope: RightsScope, scene: RightsScene): Iterable<Action<Right
     if (isIn(scene, one) || !row || row.pending) continue
     yield { label: `${one.process} joins as ${one.key}`, next: (copy) => join(scope, copy, one) }
   }
-  if (row?.pending) yield { label: 'the disk has it', next: keep }
+  if (row?.pending || scene.waits.length > 0) yield { label: 'the disk has it', next: keep }
   if (left.restarts > 0 && !row?.pending)
     yield { label: 'the hub starts anew', environment: true, next: restart }
   if (left.silences > 0 && row)
@@ -162,7 +163,8 @@ function ask(
   notes.back ||= ticket === '' && process === PLAYER
   if (row) {
     admission.enroll(row, wish.key, entrance)
-    admitted.push({ process, key, rights: entrance.rights })
+    const waits = scope.plant !== 'told-before-the-disk' && admission.mustWait(row, wish.key)
+    ;(waits ? scene.waits : admitted).push({ process, key, rights: entrance.rights })
   } else if ((entrance.rights & RIGHTS.host) !== 0) {
     const { row: made } = register.add(directory, now, { ...wish, hosts: true }, ID, QUIET)!
     admission.enroll(made, wish.key, entrance)
@@ -249,18 +251,18 @@ function changed(
 }
 
 function keep(scene: RightsScene): void {
+  const isPending = register.find(scene.directory, ID)!.pending !== null
   scene.disk = register.recordOf(scene.directory, ID)
   register.kept(scene.directory, scene.now, ID, QUIET)
+  scene.admitted.push(...scene.waits.splice(0))
   scene.notes.founded = true
-  list(scene)
+  if (isPending) list(scene)
 }
 
-// What a list or an entrance changed is on disk here: a hub that dies within that write may take a
-// ticket twice (docs/protocols/hub.md).
+// What is not on disk is lost; the list of members comes anew from whoever leads.
 function restart(scene: RightsScene): void {
   scene.left.restarts--
-  const row = register.find(scene.directory, ID)
-  if (row && !row.pending) scene.disk = register.recordOf(scene.directory, ID)
+  scene.waits = []
   scene.directory = register.create(scene.now)
   if (scene.disk) register.restore(scene.directory, scene.now, scene.disk)
   else Object.assign(scene, { members: [], admitted: [] })
