@@ -5,7 +5,8 @@
  * serve` runs it. All act all the time. The primary's process is killed (SIGKILL); the pause
  * lasts until the last survivor has an operation acknowledged by the new primary. Judged is the
  * heartbeat alone: 10 ms, suspicion after 50. Beside it stands the same with the kernel's word
- * that the dead process's port is closed, which only one machine or a kind network gives.
+ * that the dead process's port is closed, which only one machine or a kind network gives; and a
+ * primary that stands still (SIGSTOP): its stream stays, so the hub asks it before it is replaced.
  *
  * Then nobody is killed, for 20 minutes, half of them beside a busy process for each core: every
  * change of the epoch is a false suspicion. FALSE_MINUTES takes another time, or 0.
@@ -27,6 +28,7 @@ import type { BenchReport, Goal, Table } from './report.ts'
 export const about = 'the pause when the primary is killed, and false suspicions when nobody is'
 
 const TRIALS = 30
+const FROZEN_TRIALS = 10
 const ETCD_TRIALS = 10
 const MEDIAN_GOAL_MS = 60
 const MAX_GOAL_MS = 100
@@ -45,6 +47,8 @@ const BESIDE = [
 /** What became of one crew. */
 interface Found {
   pauses: Pause[]
+  /** Those of primaries that stood still. */
+  frozen: Pause[]
   calms: Calm[]
   balance: Balance
 }
@@ -82,6 +86,11 @@ async function crewOf(
     await crew.hire()
     if (quick && performance.now() - start > QUICK_MS) break
   }
+  const frozen: Pause[] = []
+  for (let i = 0; ears === 'deaf' && i < (quick ? 2 : FROZEN_TRIALS); i++) {
+    frozen.push(await trial(crew, 'SIGSTOP'))
+    await crew.hire()
+  }
   const calms: Calm[] = []
   if (calmMs > 0) {
     await crew.steady()
@@ -89,7 +98,7 @@ async function crewOf(
   }
   const balance = await crew.rest()
   await crew.close()
-  return { pauses, calms, balance }
+  return { pauses, frozen, calms, balance }
 }
 
 function report(
@@ -102,6 +111,8 @@ function report(
   const served = (found: Found): number[] => found.pauses.map((one) => one.served)
   const rows = [row('heartbeat 10, bound 50: kill to served', served(deaf))]
   rows.push(row('  pause minus detector', over(deaf)))
+  const stopped = deaf.frozen.map((one) => one.served)
+  rows.push(row('the primary stands still, its stream stays: to served', stopped))
   if (ears) rows.push(row('as shipped, closed ports heard: kill to served', served(ears)))
   rows.push(row('bare sockets, heartbeat 10, bound 50: kill to noticed', floors))
   if (anchor) rows.push(row('etcd, 3 servers, 10/50: kill to a write', anchor))

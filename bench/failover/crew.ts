@@ -85,11 +85,11 @@ export class Crew {
     this.hands.push({ child, inc, player, ledger, told })
   }
 
-  /** Kills a member's process. @returns the instant before */
-  dismiss(hand: Hand): number {
+  /** Kills a member's process, or stops it for good. @returns the instant before */
+  dismiss(hand: Hand, how: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'): number {
     this.hands = this.hands.filter((other) => other !== hand)
     const at = clock()
-    hand.child.kill('SIGKILL')
+    hand.child.kill(how)
     return at
   }
 

@@ -20,13 +20,17 @@ export interface Pause {
   served: number
 }
 
-/** Kills the primary of a steady crew. The one who replaces it is hired by the caller. */
-export async function trial(crew: Crew): Promise<Pause> {
+/**
+ * Kills the primary of a steady crew, or has it stand still. The one who replaces it is hired by
+ * the caller.
+ */
+export async function trial(crew: Crew, how: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'): Promise<Pause> {
   const backup = await crew.steady()
   crew.forget()
   // The kill shall not keep step with anybody's heartbeat.
   await pause(Math.random() * 10)
-  const killed = crew.dismiss(crew.handOf(backup.primary))
+  const primary = crew.handOf(backup.primary)
+  const killed = crew.dismiss(primary, how)
   const survivors = crew.hands
   const until = killed + OVER_MS
   const of = (kind: 'led' | 'served'): number[] =>
@@ -37,6 +41,8 @@ export async function trial(crew: Crew): Promise<Pause> {
     await pause(20)
     if (clock() > until) throw new Error(lateness(crew, OVER_MS))
   }
+  // What stands still does not come back.
+  primary.child.kill('SIGKILL')
   const { told } = crew.handOf(backup.inc)
   const role = (name: string): number =>
     told.flatMap((said) =>
