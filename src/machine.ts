@@ -34,6 +34,11 @@ export const RIGHTS = {
   host: 4,
 } as const
 
+/** Whether who has these rights may be primary or backup. @param hosts  of a room of hosts */
+export function mayLead(rights: number, hosts: boolean): boolean {
+  return (rights & (hosts ? RIGHTS.host : RIGHTS.play)) !== 0
+}
+
 /** The sink of one call. Effects leave after the call has returned: records first. */
 export interface Out<Message, Delta, Event, To = PeerId> {
   /**

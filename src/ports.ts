@@ -139,6 +139,13 @@ export interface HttpServer {
 /** A certificate or a key in PEM. */
 export type Pem = string | Uint8Array
 
+/** What a server shows of who it is. */
+export interface Certificate {
+  /** With those between it and the root, in this order. */
+  cert: Pem
+  key: Pem
+}
+
 /** A door for streams: at which path, and for pages of which origins besides its own. */
 interface AnyDoor {
   path: string
@@ -149,7 +156,7 @@ interface AnyDoor {
 export interface OwnDoor extends AnyDoor {
   port: number
   host: string
-  tls: { cert: Pem; key: Pem } | null
+  tls: Certificate | null
 }
 
 /** A door at a server that others use too. */

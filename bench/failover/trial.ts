@@ -41,7 +41,7 @@ export async function trial(crew: Crew, how: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'):
     await pause(20)
     if (clock() > until) throw new Error(lateness(crew, OVER_MS))
   }
-  // What stands still does not come back.
+  // A primary that stood still does not come back: the next trial has the session to itself.
   primary.child.kill('SIGKILL')
   const { told } = crew.handOf(backup.inc)
   const role = (name: string): number =>

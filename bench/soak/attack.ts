@@ -22,7 +22,7 @@ export const about = 'a hub that is attacked from up to 1,000 addresses, while a
 
 const MEMBERS = 8
 const MANY = 1_000
-/** What others may notice, and what it may cost. */
+/** The bounds of what other players notice, and of what an attack costs the hub. */
 const BOUNDS = { pauseMs: 1_500, memory: 600, lateMs: 500, share: 0.5 }
 
 /** Attacks. */

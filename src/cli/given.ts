@@ -5,7 +5,7 @@ import { defaults, inWords, type Limits, rowsOf } from '../directory/limits.ts'
 import { badValue, HoldfastError } from '../machine.ts'
 import type { TicketKey } from '../faces/tickets.ts'
 import { readLimits, readTrust } from '../runtime/hub/given-limits.ts'
-import type { Certificate } from '../drivers/net/tls.ts'
+import type { Certificate } from '../ports.ts'
 import type { Trust } from '../wire/ip.ts'
 
 /** An option that was given once. */
@@ -40,7 +40,7 @@ export function metricsPlace(given: string): MetricsPlace {
 /** Fewest characters of a token: a word that people think of is guessed. */
 const TOKEN_MIN = 16
 
-/** Reads the file of `--metrics-token`. @throws HoldfastError `not-found` or `bad-value` */
+/** Reads the file of `--metrics-token`. @throws HoldfastError `bad-value` */
 export function tokenIn(file: Word | undefined): string | null {
   if (file === undefined) return null
   const token = read(`--metrics-token ${file}`, String(file)).trim()
@@ -82,7 +82,8 @@ function jsonOf(what: string, text: string): unknown {
   }
 }
 
-function read(option: string, file: string): string {
+/** Reads the file of an option. @throws HoldfastError `bad-value` */
+export function read(option: string, file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {

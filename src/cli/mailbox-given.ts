@@ -1,9 +1,8 @@
-/** What `holdfast mailbox` is given, and the store that it is about. */
+/** The options of `holdfast mailbox`, and the store that they name. */
 
-import { readFileSync } from 'node:fs'
 import { openMailSqlite } from '../drivers/store/mail-sqlite.ts'
 import { HoldfastError } from '../machine.ts'
-import type { MailChange, MailStore, Pem } from '../ports.ts'
+import type { MailChange, MailStore } from '../ports.ts'
 import { plain } from '../wire/plain.ts'
 import type { Word } from './given.ts'
 
@@ -41,7 +40,7 @@ export function splitPeer(text: string): [id: string, url: string] {
   )
 }
 
-/** Who may come. @throws HoldfastError `bad-value` for the password that there was until 0.2 */
+/** Which mailboxes may come. @throws HoldfastError `bad-value` for the password of before 0.2 */
 export function acceptOf({ accept, keyFile }: Given): { accept?: Record<string, string | null> } {
   if (keyFile !== undefined) {
     throw new HoldfastError(
@@ -56,20 +55,6 @@ export function acceptOf({ accept, keyFile }: Given): { accept?: Record<string, 
     return [id, key === '' ? null : key]
   })
   return { accept: Object.fromEntries(pairs) as Record<string, string | null> }
-}
-
-/** The certificate of the door, and its key. @throws HoldfastError `not-found` */
-export function tlsOf({ tlsCert, tlsKey = tlsCert }: Given): { tls?: { cert: Pem; key: Pem } } {
-  if (tlsKey === undefined) return {}
-  return { tls: { cert: pemIn(need(tlsCert, 'tls-cert')), key: pemIn(tlsKey) } }
-}
-
-function pemIn(file: string): Pem {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new HoldfastError('not-found', `the file ${file} cannot be read: ${String(error)}`)
-  }
 }
 
 /** Does something with the store. */

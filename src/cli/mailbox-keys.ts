@@ -4,13 +4,13 @@ import { curvesOnNode } from '../drivers/crypto/node.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
 import { readFigures } from '../drivers/store/mail-figures.ts'
 import { HoldfastError } from '../machine.ts'
-import { textOfKey } from '../mailbox/keys.ts'
 import type { MailStore } from '../ports.ts'
 import type { MailFigures } from '../runtime/mailbox/figures.ts'
 import { checkId, checkKey } from '../runtime/mailbox/options.ts'
 import { openKeys } from '../runtime/mailbox/own-keys.ts'
 import { plain } from '../wire/plain.ts'
 import { committed, type Given, isInUse, need, withStore } from './mailbox-given.ts'
+import { toHex } from '../wire/hex.ts'
 
 /** Prints the key of the mailbox, or that by which it knows a peer. */
 export async function printKey(given: Given, [whom]: string[]): Promise<void> {
@@ -31,12 +31,12 @@ async function ownKey(store: MailStore): Promise<string> {
   const random = (count: number): Uint8Array => loop.random(count)
   const { identity, changes } = await openKeys('', store, await curvesOnNode(), random)
   await committed(store, ...changes)
-  return textOfKey(identity.keys[0]!.key)
+  return toHex(identity.keys[0]!.key)
 }
 
 function theirKey(store: MailStore, whom: string): string {
   const key = store.head(whom)?.key
-  if (key) return textOfKey(key)
+  if (key) return toHex(key)
   throw new HoldfastError('not-found', `${plain(whom)} is known by no key`)
 }
 

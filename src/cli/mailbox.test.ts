@@ -190,7 +190,7 @@ test('keys are printed, replaced and trusted, and who may come is listed, at a t
   expect(keyIn('anna.db')).toBe(anna)
   const words = ['--id', 'ben', '--store', at('ben.db'), '--accept', `anna=${anna}`]
   const { child: ben, url, key } = await serving(...words)
-  // Of a store that is open it is among the figures beside it.
+  // The key of a store that is open stands among the figures beside the file.
   await expect.poll(() => keyIn('ben.db'), { timeout: 20_000 }).toBe(key)
   const send = (id: string, store: string, timeout: number): string => {
     const from = ['--id', id, '--store', at(store), '--peer', `ben=${url}`]
@@ -241,10 +241,10 @@ test('what is missing is said in a sentence', () => {
     '--key-file is gone, for each mailbox has a key of its own',
   )
   expect(holdfast(['mailbox', 'serve', ...words, '--tls-cert', at('none')]).err).toContain(
-    'none cannot be read',
+    '--tls-cert cannot be read: ENOENT',
   )
   expect(holdfast(['mailbox', 'serve', ...words, '--tls-key', 'k']).err).toContain(
-    '--tls-cert is needed',
+    '--tls-key k needs --tls-cert beside it',
   )
   expect(holdfast(['mailbox', 'trust', 'bob', ...words]).err).toContain('trust alice KEY')
   expect(holdfast(['mailbox', 'trust', 'bob', 'hunter2', ...words]).err).toContain(

@@ -10,17 +10,9 @@ import { HoldfastError } from '../machine.ts'
 import { type Mailbox, openMailbox, type Range } from '../mailbox.ts'
 import type { DeadLetter, MailStore } from '../ports.ts'
 import { plain, plainJson } from '../wire/plain.ts'
-import { listOf, ORIGIN_HELP } from './given.ts'
+import { certificateIn, listOf, ORIGIN_HELP } from './given.ts'
 import { printKey, trust } from './mailbox-keys.ts'
-import {
-  acceptOf,
-  committed,
-  type Given,
-  isInUse,
-  need,
-  splitPeer,
-  tlsOf,
-} from './mailbox-given.ts'
+import { acceptOf, committed, type Given, isInUse, need, splitPeer } from './mailbox-given.ts'
 import { withStore } from './mailbox-given.ts'
 
 /** Time between two lines of progress. */
@@ -90,6 +82,7 @@ const VERBS: Readonly<Record<string, (given: Given, words: string[]) => Promise<
 
 async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
   const { host = '127.0.0.1', port, peer = [], origin } = given
+  const tls = listens ? certificateIn(given.tlsCert, given.tlsKey) : null
   const box = await openMailbox({
     id: need(given.id, 'id'),
     store: need(given.store, 'store'),
@@ -97,7 +90,7 @@ async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
     watchdogMs: WATCHDOG_MS,
     peers: Object.fromEntries([peer].flat().map(splitPeer)),
     ...(listens && {
-      listen: { port: Number(port), host, origins: listOf(origin), ...tlsOf(given) },
+      listen: { port: Number(port), host, origins: listOf(origin), ...(tls && { tls }) },
     }),
   })
   if (box.repaired !== null) console.error(plain(box.repaired))

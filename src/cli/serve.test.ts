@@ -103,7 +103,7 @@ test('a hub with limits of its own refuses what is beyond, and says which in its
   expect(complaint('--trust-proxy', 'nginx')).toMatch(/^holdfast: --trust-proxy has addresses, /)
 })
 
-/** What a server there says of itself: its certificate, and its health. */
+/** The certificate of the server at that address, and the status of its health. */
 function seen(url: string): Promise<{ fingerprint: string; status: number }> {
   return new Promise((resolve, reject) => {
     const options = { rejectUnauthorized: false, agent: false } as const

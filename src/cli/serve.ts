@@ -11,7 +11,6 @@ import { openHub } from '../faces/hub-opening.ts'
 import type { TicketKey } from '../faces/tickets.ts'
 import type { Weather } from '../runtime/hub/hub-server.ts'
 import { createConditioner } from '../drivers/net/conditioner.ts'
-import { isThisMachine } from '../drivers/net/origins.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
 import { type Conditions, format, parse } from '../faults/conditions.ts'
 import { HoldfastError } from '../machine.ts'
@@ -19,7 +18,7 @@ import type { Datagrams, Loop } from '../ports.ts'
 import { create } from '../directory/budgets.ts'
 import type { Limits } from '../directory/limits.ts'
 import { HUB_VERSION } from '../directory/messages.ts'
-import { NOBODY, type Trust } from '../wire/ip.ts'
+import type { Trust } from '../wire/ip.ts'
 import { plainLines } from '../wire/plain.ts'
 import { certificateIn, limitLines, limitsOf, listOf, type MetricsPlace } from './given.ts'
 import {
@@ -31,7 +30,7 @@ import {
   trustOf,
   type Word,
 } from './given.ts'
-import type { Certificate } from '../drivers/net/tls.ts'
+import type { Certificate } from '../ports.ts'
 import { fail } from './answers.ts'
 import { type Answer, openServer } from './http.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -56,7 +55,7 @@ export interface ServeOptions {
   /** The origins whose pages may come beside those served here; see origins.ts. */
   origins: readonly string[]
   metrics: MetricsPlace
-  /** Who shows it may read the metrics from anywhere; null for no such word. */
+  /** The word by which a program reads the metrics from anywhere; null if there is none. */
   metricsToken: string | null
   /** Makes it https; null for http. */
   tls: Certificate | null
@@ -82,8 +81,6 @@ export interface Serving {
   readonly url: string
   /** The URL of the metrics, if they have a port of their own. */
   readonly metricsUrl: string | null
-  /** Whether it listens beyond this machine, without TLS or a proxy that has it. */
-  readonly isBare: boolean
   /** Shows another certificate from now on. @throws HoldfastError `bad-value` */
   renew(certificate: Certificate): void
   close(): Promise<void>
@@ -168,7 +165,6 @@ async function run(given: Given): Promise<void> {
   })
   console.log(`Holdfast serves ${serving.url}`)
   if (serving.metricsUrl !== null) console.log(`Its figures are at ${serving.metricsUrl}`)
-  if (serving.isBare) console.error(BARE)
   console.log('Open it in two windows. Ctrl-C ends it.')
   const end = (): void => void serving.close().then(() => process.exit(0))
   process.once('SIGINT', end)
@@ -176,11 +172,7 @@ async function run(given: Given): Promise<void> {
   process.on('SIGHUP', () => readAnew(serving, given))
 }
 
-const BARE =
-  'It listens beyond this machine without TLS: who is on the way learns who plays where. Give it ' +
-  '--tls-cert, or let it listen on 127.0.0.1 behind a proxy.'
-
-// What renews certificates sends SIGHUP. One that cannot be read changes nothing.
+// A program that renews certificates sends SIGHUP. A file that cannot be read changes nothing.
 function readAnew(serving: Serving, { tlsCert, tlsKey }: Given): void {
   try {
     const certificate = certificateIn(tlsCert, tlsKey)
@@ -249,12 +241,7 @@ async function opened(
     reach: () => reachOf(host, http.url),
   })
   const metricsUrl = await openMetrics(options, metrics, closers)
-  return { url: http.url, metricsUrl, isBare: isBare(options), renew: http.renew }
-}
-
-// A proxy that is trusted has the TLS.
-function isBare({ tls, trust, host }: ServeOptions): boolean {
-  return tls === null && trust === NOBODY && !isThisMachine(host)
+  return { url: http.url, metricsUrl, renew: http.renew }
 }
 
 // On a port of their own the metrics are for who reaches it, unless there is a token.

@@ -1,10 +1,10 @@
 /** `holdfast ticket`: keys that sign tickets, and tickets. */
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import type { CAC } from 'cac'
 import { mintTicket, newTicketKey, type TicketKey } from '../faces/tickets.ts'
 import { badValue } from '../machine.ts'
-import { listOf, type Word } from './given.ts'
+import { listOf, read, type Word } from './given.ts'
 
 interface Given {
   secret?: Word
@@ -54,7 +54,7 @@ async function makeKey(given: Given): Promise<void> {
 
 async function mint(given: Given): Promise<void> {
   const { game, room, rights, uses, expires } = given
-  const secret = read(fileOf(given)).trim()
+  const secret = read('--secret', fileOf(given)).trim()
   if (game === undefined) throw badValue('--game is needed: of which game the rooms are')
   const options = {
     game: String(game),
@@ -77,12 +77,4 @@ function secondsOf(time: string): number {
 function fileOf({ secret }: Given): string {
   if (secret === undefined) throw badValue('--secret is needed: the file of the key')
   return String(secret)
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw badValue(`--secret cannot be read: ${(error as Error).message}`)
-  }
 }

@@ -10,7 +10,7 @@ import { sameBytes } from '../wire/digest.ts'
 import { type Admission, admissionOf, NOT_ADMITTED, type ToHub } from './messages.ts'
 import { ENTRANTS_MAX } from './records.ts'
 import type { Row } from './register.ts'
-import { rightsOf } from './rights.ts'
+import { entrantOf, rightsOf } from './rights.ts'
 import type { Hub, HubOut } from './state.ts'
 import type { Claims } from './tickets.ts'
 
@@ -31,7 +31,7 @@ export function decide(
   claims: Claims | string | null,
 ): Verdict {
   // Who came in once comes back by its key, whatever has become of its ticket.
-  const known = row?.entrants.find(({ key }) => sameBytes(key, wish.key))
+  const known = row && entrantOf(row.entrants, wish.key)
   if (known) return known
   if (typeof claims === 'string') return { refused: claims }
   if (claims) return byTicket(row, wish, claims)
@@ -59,20 +59,15 @@ function isClosed({ tickets }: Hub, game: string): boolean {
 
 /** A player comes in with these rights. Who has them by a ticket keeps them, on disk too. */
 export function enroll(row: Row, key: Uint8Array, { rights, id }: Entrance): void {
-  if (id === '' || knows(row, key)) return
+  if (id === '' || entrantOf(row.entrants, key)) return
   const entrant = { id, key, rights }
   row.entrants.push(entrant)
   row.unkept.push(entrant)
 }
 
-/** Whether the player of that key came in by a ticket: it comes back without one. */
-export function knows({ entrants }: Row, key: Uint8Array): boolean {
-  return entrants.some((other) => sameBytes(other.key, key))
-}
-
 /** Whether the disk has yet to take that a player came in by a ticket: until then it waits. */
 export function mustWait({ unkept }: Row, key: Uint8Array): boolean {
-  return unkept.some((entrant) => sameBytes(entrant.key, key))
+  return entrantOf(unkept, key) !== undefined
 }
 
 /** What the hub says to a process of what it may do. */

@@ -35,7 +35,7 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   attendance.came(hub, now, session, from.account)
   const present = [...members.keys()]
   const { register: known } = row.entry
-  const leader = leaderOf(hub, row, out)
+  const leader = leaderOf(row, out)
   say(connection, { kind: 'attached', request, session, register: known, leader, present }, out)
   tell(hub, session, { kind: 'present', session, inc, here: true }, out, inc)
   challenge.present(hub.directory, now, session, inc, true, directoryOut(hub, out))

@@ -6,18 +6,17 @@
 
 import { grantOf, type Leader } from './messages.ts'
 import type { Row } from './register.ts'
-import type { Hub, HubOut } from './state.ts'
+import type { HubOut } from './state.ts'
 
 /** Who leads a session by the register, signed once an epoch; null if nobody listed its key. */
-export function leaderOf(hub: Hub, row: Row, out: HubOut): Leader | null {
+export function leaderOf(row: Row, out: HubOut): Leader | null {
   const { session, register } = row.entry
   const { epoch, primary } = register
-  const known = hub.grants.get(session)
-  if (known?.epoch === epoch) return known.leader
+  if (row.granted?.epoch === epoch) return row.granted.leader
   const link = linkOf(row)
   if (!link) return null
   const leader = { link, grant: out.sign(grantOf({ session, epoch, primary, link })) }
-  hub.grants.set(session, { epoch, leader })
+  row.granted = { epoch, leader }
   return leader
 }
 

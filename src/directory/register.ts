@@ -18,7 +18,7 @@
 
 import type { Millis, Out, PeerId } from '../machine.ts'
 import { proves } from '../wire/digest.ts'
-import { type Entry, type Listed, type Register, type Topology, type Why } from './messages.ts'
+import type { Entry, Leader, Listed, Register, Topology, Why } from './messages.ts'
 import { type Entrant, type Kept, readRecord, writeRecord } from './records.ts'
 import { suits } from './rights.ts'
 import type { Challenge, Veto } from './takeovers.ts'
@@ -78,6 +78,8 @@ export interface Row extends Kept {
   /** Of its entrants those that the disk has yet to take, and how many are on their way to it. */
   unkept: Entrant[]
   writing: number
+  /** What the hub signed last of who leads; null before. */
+  granted: { epoch: number; leader: Leader } | null
 }
 
 /** All sessions of one directory. */
@@ -175,7 +177,7 @@ function placesOf({ game, room }: Pick<Entry, 'game' | 'room'>): [string, string
 function lately(now: Millis): Omit<Row, keyof Kept> {
   const silent = { heard: 0, lastYes: now, nonce: 0, missed: 0, goneAt: Infinity }
   const unknown = { present: new Set<PeerId>(), askedAt: now, rttMs: null, pending: null }
-  return { ...silent, ...unknown, listed: true, unkept: [], writing: 0 }
+  return { ...silent, ...unknown, listed: true, unkept: [], writing: 0, granted: null }
 }
 
 /**

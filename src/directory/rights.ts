@@ -1,9 +1,9 @@
 /** What players may do in a session, as the hub keeps it: by their keys, whatever members say. */
 
-import { type PeerId, RIGHTS } from '../machine.ts'
+import { mayLead, type PeerId, RIGHTS } from '../machine.ts'
 import { sameBytes } from '../wire/digest.ts'
 import type { Why } from './messages.ts'
-import type { Kept } from './records.ts'
+import type { Entrant, Kept } from './records.ts'
 
 /** Of a change: who is primary and backup by it, and why. */
 interface Change {
@@ -12,9 +12,14 @@ interface Change {
   readonly backup: PeerId
 }
 
+/** How the player of that key came in by a ticket; undefined if it did not. */
+export function entrantOf(entrants: readonly Entrant[], key: Uint8Array): Entrant | undefined {
+  return entrants.find((entrant) => sameBytes(entrant.key, key))
+}
+
 /** What the player of that key may do: to play, if it came in by no ticket. */
 export function rightsOf({ entrants }: Pick<Kept, 'entrants'>, key: Uint8Array): number {
-  return entrants.find((entrant) => sameBytes(entrant.key, key))?.rights ?? RIGHTS.play
+  return entrantOf(entrants, key)?.rights ?? RIGHTS.play
 }
 
 /** Whether by a change nobody comes to serve who may not. */
@@ -33,6 +38,5 @@ export function suits(kept: Kept, { why, primary, backup }: Change): boolean {
 
 function mayServe(kept: Kept, inc: PeerId): boolean {
   const member = kept.members.find((listed) => listed.inc === inc)
-  const wanted = kept.hosts ? RIGHTS.host : RIGHTS.play
-  return member !== undefined && (rightsOf(kept, member.key) & wanted) !== 0
+  return member !== undefined && mayLead(rightsOf(kept, member.key), kept.hosts)
 }

@@ -3,7 +3,7 @@
  * ADD_SERVER, CHANGE_SERVER, and the answer to a change once the disk has answered.
  */
 
-import { MEMBERS_MAX, type Millis, RIGHTS } from '../machine.ts'
+import { mayLead, MEMBERS_MAX, type Millis } from '../machine.ts'
 import { type FromHub, NO_GAME, type ToHub } from './messages.ts'
 import * as register from './register.ts'
 import type { Challenge } from './takeovers.ts'
@@ -17,18 +17,10 @@ import { detach } from './attaching.ts'
 import { leaderOf } from './grants.ts'
 import * as listing from './listing.ts'
 import * as refusals from './refusals.ts'
+import { entrantOf } from './rights.ts'
 import { sit } from './seats.ts'
 import { isName } from '../wire/plain.ts'
-import {
-  type Call,
-  directoryOut,
-  type Hub,
-  type HubOut,
-  refuse,
-  say,
-  tell,
-  type Waiting,
-} from './state.ts'
+import { type Call, directoryOut, type Hub, type HubOut, refuse, say, tell } from './state.ts'
 
 type Add = ToHub & { kind: 'add' }
 
@@ -50,18 +42,13 @@ export function get(call: Call, message: ToHub & { kind: 'get' }): void {
   const row = register.find(hub.directory, session)
   if (!row) return refuse(connection, request, `no session ${session}`, out)
   if (row.pending) return wait(call, session, message)
-  say(connection, registered(call, row, request, true), out)
+  say(connection, registered(row, request, true, out), out)
 }
 
 // What is told of a register.
-function registered(
-  { hub, out }: Pick<Call, 'hub' | 'out'>,
-  row: register.Row,
-  request: number,
-  ok: boolean,
-): FromHub {
+function registered(row: register.Row, request: number, ok: boolean, out: HubOut): FromHub {
   const { session, register: known } = row.entry
-  const leader = leaderOf(hub, row, out)
+  const leader = leaderOf(row, out)
   return { kind: 'register', request, session, ok, register: known, leader }
 }
 
@@ -88,9 +75,10 @@ export function add(call: Call, message: Add): void {
   detach(call)
   const unfit = unfitWish(hub, message)
   if (unfit) return refuse(connection, message.request, unfit, out)
-  const row = register.living(hub.directory, now, message)
-  const isKnown = row !== null && admission.knows(row, message.key)
-  if (message.ticket === '' || isKnown) return comeIn(call, message, null)
+  if (message.ticket === '') return comeIn(call, message, null)
+  // Whom a ticket let in before shows it in vain.
+  const known = register.living(hub.directory, now, message)
+  if (known && entrantOf(known.entrants, message.key)) return comeIn(call, message, null)
   if (!hub.tickets) return comeIn(call, message, 'this hub takes no tickets')
   from.asking = message
   out.check(connection, message.ticket)
@@ -124,14 +112,14 @@ function comeIn(call: Call, message: Add, claims: Claims | string | null): void 
     return wait(call, known.entry.session, message)
   }
   call.from.calls = known.entry.session
-  say(connection, welcome(hub, known, { message, created: false }, out), out)
+  say(connection, welcome(known, { message, created: false }, out), out)
 }
 
 function create(call: Call, message: Add, entrance: admission.Entrance): void {
   const { hub, now, connection, from, out } = call
   const { request, hosts, playersMax } = message
-  const mayServe = (entrance.rights & (hosts ? RIGHTS.host : RIGHTS.play)) !== 0
-  if (playersMax === 0 || !mayServe) return refuse(connection, request, 'nobody serves it', out)
+  if (playersMax === 0 || !mayLead(entrance.rights, hosts))
+    return refuse(connection, request, 'nobody serves it', out)
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
   const id = `${hub.boot.toString(36)}-${(hub.created + 1).toString(36)}`
@@ -146,13 +134,12 @@ function create(call: Call, message: Add, entrance: admission.Entrance): void {
 }
 
 function welcome(
-  hub: Hub,
   row: register.Row,
   { message, created }: { message: Add; created: boolean },
   out: HubOut,
 ): FromHub {
   const { request } = message
-  const leader = leaderOf(hub, row, out)
+  const leader = leaderOf(row, out)
   const admitted = admission.admissionFor(row, message, out)
   return { kind: 'added', request, created, entry: row.entry, leader, admission: admitted }
 }
@@ -246,7 +233,7 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   if (!row) return refuse(connection, request, `no session ${session}`, out)
   if (row.pending) return wait(call, session, message)
   const speaks = hub.attached.get(session)?.get(message.inc) === connection
-  const no = registered(call, row, request, false)
+  const no = registered(row, request, false, out)
   // Of who is attached by this stream nothing older is under way.
   const attaches = message.why === 'recover' || message.why === 'takeover'
   if (attaches && !speaks) return say(connection, no, out)
@@ -273,32 +260,28 @@ export function kept(hub: Hub, now: Millis, session: string, out: HubOut): boole
   hub.asked.delete(session)
   if (asked?.kind === 'add') {
     const { connection, message } = asked
-    say(connection, welcome(hub, row, { message, created: true }, out), out)
+    say(connection, welcome(row, { message, created: true }, out), out)
     return true
   }
   hub.counters.changes++
   // When a session ends, its last register is the answer.
-  const told = { hub, out }
-  if (asked) say(asked.connection, registered(told, row, asked.message.request, true), out)
+  if (asked) say(asked.connection, registered(row, asked.message.request, true, out), out)
   const isChanged = news.some(({ kind }) => kind === 'changed')
-  if (isChanged) tell(hub, session, registered(told, row, 0, true), out)
+  if (isChanged) tell(hub, session, registered(row, 0, true, out), out)
   return true
 }
 
 /** The disk did not take who came in by a ticket: they are told so, and may ask again. */
 export function refuseEntrants(hub: Hub, session: string, why: string, out: HubOut): void {
   const row = register.find(hub.directory, session)
-  const waiting = hub.waiting.get(session) ?? []
-  const isRefused = ({ message }: Waiting): boolean => {
-    return row !== null && message.kind === 'add' && admission.mustWait(row, message.key)
-  }
-  for (const one of waiting.filter(isRefused)) {
-    refuse(one.connection, (one.message as Add).request, why, out)
-  }
-  hub.waiting.set(
-    session,
-    waiting.filter((one) => !isRefused(one)),
-  )
+  const waiting = hub.waiting.get(session)
+  if (!row || !waiting) return
+  const left = waiting.filter(({ connection, message }) => {
+    if (message.kind !== 'add' || !admission.mustWait(row, message.key)) return true
+    refuse(connection, message.request, why, out)
+    return false
+  })
+  hub.waiting.set(session, left)
 }
 
 /** The disk did not take the record: a change in it is refused. */

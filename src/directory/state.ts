@@ -5,14 +5,7 @@ import type { Closing } from '../ports.ts'
 import * as budgets from './budgets.ts'
 import type { Account, Budgets, Purse } from './budgets.ts'
 import { defaults } from './limits.ts'
-import {
-  type Entry,
-  type FromHub,
-  fromHub,
-  type Leader,
-  REASON_MAX,
-  type ToHub,
-} from './messages.ts'
+import { type Entry, type FromHub, fromHub, REASON_MAX, type ToHub } from './messages.ts'
 import type { Ticketing } from './tickets.ts'
 import * as register from './register.ts'
 import { encode } from '../wire/layout.ts'
@@ -57,8 +50,6 @@ export interface Hub {
   boot: number
   /** By which members check what it signs (Ed25519). */
   key: Uint8Array
-  /** What it signed last of who leads, by session. */
-  grants: Map<string, { epoch: number; leader: Leader }>
   connections: Map<number, Connection>
   /** Streams that have not sent HELLO, and since when; oldest first. */
   mute: Map<number, Millis>
@@ -228,7 +219,6 @@ export function create(
     directory: register.create(now),
     boot,
     key,
-    grants: new Map(),
     connections: new Map(),
     mute: new Map(),
     attached: new Map(),

@@ -3,6 +3,7 @@
 import { ASYNC_DISPOSE } from './disposing.ts'
 import { nodeCurves } from '../drivers/crypto/node-crypto.ts'
 import { checkPath, checkServer, checkTexts } from './door-options.ts'
+import { checkName } from './names.ts'
 import { createNodeLoop } from '../drivers/net/loop-node.ts'
 import { acceptStreams, type StreamServer } from '../drivers/net/websocket-server.ts'
 import type { StreamServerOptions, WebServer } from '../drivers/net/websocket-server.ts'
@@ -10,7 +11,7 @@ import { whenBare } from '../drivers/net/tls.ts'
 import { report, warn } from '../drivers/report.ts'
 import { createMemoryStore } from '../drivers/store/memory.ts'
 import { openSqliteStore } from '../drivers/store/sqlite.ts'
-import { badValue, type Millis, NAME_MAX } from '../machine.ts'
+import { badValue, type Millis } from '../machine.ts'
 import type { Loop, Store } from '../ports.ts'
 import { NOBODY, type Trust } from '../wire/ip.ts'
 import { type Budgets, create as budgetsOf } from '../directory/budgets.ts'
@@ -114,17 +115,8 @@ const MORE = ['limits', 'trustProxy', 'tickets', 'report'] as const
  */
 export function hub(options: HubOptions): HubHandle {
   checkOptions('hub', options, [...OPTIONS, ...MORE])
-  const trust = readTrust('trustProxy', options.trustProxy)
-  const opened = openHub(options, { waitingMax: 0, trust })
-  // A proxy that is trusted has the TLS.
-  if (trust === NOBODY) whenBare(options.server, (address) => warn(BARE(address)))
-  return opened
+  return openHub(options, { waitingMax: 0 })
 }
-
-const BARE = (address: string): string =>
-  `a hub listens on ${address} without TLS: who is on the way learns who plays where, and may ` +
-  'keep players apart, though it can neither read nor change what they say to one another; give ' +
-  'the server a certificate, or listen on 127.0.0.1 behind a proxy that has one'
 
 /** A hub as our own program has it. */
 export interface InnerHub extends HubHandle {
@@ -163,12 +155,19 @@ export function openHub(options: HubOptions, inner: InnerOptions): InnerHub {
       untrusted: once(() => tell(new Error(UNTRUSTED), 'a proxy')),
       accept: (stream, opening) => hubServer.accept(stream, opening),
     })
+    // A proxy that is trusted has the TLS.
+    if (trust === NOBODY) whenBare(server, (address) => warn(BARE(address)))
     return new OpenHub(path, loop, { server, hubServer, streams, store })
   } catch (error) {
     store.close()
     throw error
   }
 }
+
+const BARE = (address: string): string =>
+  `a hub listens on ${address} without TLS: who is on the way learns who plays where, and may ` +
+  'keep players apart, though it can neither read nor change what they say to one another; give ' +
+  'the server a certificate (--tls-cert), or listen on 127.0.0.1 behind a proxy that has one'
 
 const UNTRUSTED =
   'requests say that they came through a proxy; without --trust-proxy (trustProxy) all that come ' +
@@ -189,10 +188,7 @@ function openStore(file: string | null): Store {
 }
 
 function checkGames(games: readonly string[]): ReadonlySet<string> {
-  for (const game of checkTexts('games', games)) {
-    const bytes = new TextEncoder().encode(game).length
-    if (bytes < 1 || bytes > NAME_MAX) throw badValue(`a game has 1 to ${NAME_MAX} bytes: ${bytes}`)
-  }
+  for (const game of checkTexts('games', games)) checkName('a game', game)
   if (games.length > 0) return new Set(games)
   throw badValue('games is empty, so there could be no session; leave it out for any game')
 }

@@ -1,16 +1,16 @@
 /** How one gets a session: `join` and `host`, for any place to run in. */
 
 import { parse } from '../faults/conditions.ts'
-import { badValue, type ErrorCode, HoldfastError, type Millis, NAME_MAX } from '../machine.ts'
+import { badValue, type ErrorCode, HoldfastError, type Millis } from '../machine.ts'
 import type { MemberEvent } from '../member/state.ts'
 import { TICKET_MAX, type Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { openEvents } from './events.ts'
 import { checkOptions, checkWord } from '../runtime/options.ts'
-import { isName, plainJson } from '../wire/plain.ts'
 import { Runner, type RunnerOptions } from '../runtime/member/runner.ts'
 import type { Definition } from './kind.ts'
 import { Live, type Running } from './live.ts'
+import { checkName } from './names.ts'
 import { parseToken } from './token.ts'
 import { shown } from '../wire/fields.ts'
 import { type Definitions, sortDefinitions } from './definitions.ts'
@@ -272,14 +272,6 @@ export function hubUrl(server: string | null): string {
   if (url.pathname.endsWith('/')) url.pathname += 'hub'
   url.hash = ''
   return url.href
-}
-
-function checkName(what: string, name: unknown): string {
-  if (typeof name !== 'string') throw badValue(`${what} is text: ${shown(name)}`)
-  const bytes = new TextEncoder().encode(name).length
-  if (!isName(name)) throw badValue(`${what} has no control characters: ${plainJson(name)}`)
-  if (bytes > 0 && bytes <= NAME_MAX) return name
-  throw new HoldfastError('bad-value', `${what} has 1 to ${NAME_MAX} bytes: ${bytes}`)
 }
 
 // Three parts in base64url, or nothing (RFC 7515).

@@ -1,7 +1,7 @@
 /** The door of a mailbox: where it listens. */
 
 import { badValue } from '../machine.ts'
-import type { Door, HttpServer, Pem } from '../ports.ts'
+import type { Certificate, Door, HttpServer } from '../ports.ts'
 import { checkOptions } from '../runtime/options.ts'
 import { shown } from '../wire/fields.ts'
 import { checkPath, checkServer, checkTexts } from './door-options.ts'
@@ -13,7 +13,7 @@ export interface DoorOptions {
   /** Default 127.0.0.1. Elsewhere give `tls`, or what letters say can be read and changed. */
   host?: string
   /** Makes it `wss`, on a port of its own: the certificate and its key, as PEM. Default: `ws`. */
-  tls?: { cert: Pem; key: Pem }
+  tls?: Certificate
   /**
    * A server, of Node's `http` or `https`, that others use too: its requests, and upgrades at other
    * paths, stay what they are, and it is not closed with the mailbox.
@@ -49,9 +49,9 @@ export function doorOf(given: DoorOptions): Door {
   return { ...where, port: port!, host: host ?? '127.0.0.1', tls: tls ? checkTls(tls) : null }
 }
 
-function checkTls(tls: { cert: unknown; key: unknown }): { cert: Pem; key: Pem } {
+function checkTls(tls: { cert: unknown; key: unknown }): Certificate {
   const isPem = (value: unknown): boolean =>
     typeof value === 'string' || value instanceof Uint8Array
-  if (isPem(tls.cert) && isPem(tls.key)) return tls as { cert: Pem; key: Pem }
+  if (isPem(tls.cert) && isPem(tls.key)) return tls as Certificate
   throw badValue('listen.tls has a certificate and its key, as PEM: { cert, key }')
 }

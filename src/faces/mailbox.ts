@@ -1,7 +1,7 @@
 /** A mailbox as it runs: its turns decide, its lines carry. */
 
 import { badValue, HoldfastError, type Millis } from '../machine.ts'
-import { type OwnProof, textOfKey } from '../mailbox/keys.ts'
+import { type OwnProof } from '../mailbox/keys.ts'
 import * as mailbox from '../mailbox/mailbox.ts'
 import type { Limits } from '../mailbox/mailbox.ts'
 import { mailLayout } from '../mailbox/messages.ts'
@@ -52,6 +52,7 @@ import type { MailPeer, PeerDesk } from '../runtime/mailbox/peers.ts'
 import { type MailValue, readLetter, toValue } from '../runtime/mailbox/values.ts'
 import { checkFunction, checkOptions } from '../runtime/options.ts'
 import { Reports } from '../runtime/reports.ts'
+import { toHex } from '../wire/hex.ts'
 
 /** How often figures are shown to who inspects an open mailbox. */
 const PUBLISH_MS: Millis = 500
@@ -396,7 +397,7 @@ export class RunningMailbox implements Mailbox {
       case 'key':
         // Letters behind it come on a connection on which the new key was proved.
         this.#lines.hangUp(peer, `${peer} has another key`)
-        return this.#events.emit('key', { peer, key: textOfKey(event.key) })
+        return this.#events.emit('key', { peer, key: toHex(event.key) })
       default:
         // What is missing comes again on a new connection.
         this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)

@@ -36,7 +36,7 @@ async function signed(
   const key = await importJWK({ kty: 'OKP', crv: 'Ed25519', d: d!, x: x! }, 'EdDSA')
   const exp = Math.floor(Date.now() / 1_000) + 60
   const whole = { aud: 'holdfast', exp, jti: 'j', ...claims, ...over } as JWTPayload
-  return new SignJWT(whole).setProtectedHeader({ alg: 'EdDSA', ...head }).sign(key)
+  return new SignJWT(whole).setProtectedHeader({ alg: 'EdDSA', kid: x!, ...head }).sign(key)
 }
 
 describe('a ticket', () => {
@@ -76,6 +76,19 @@ describe('a ticket', () => {
     expect(await read(ticket, ['chess', 'duel'])).toMatchObject({ game: 'duel' })
   })
 
+  test('counts for the games of the key that its head names, or of the only one', async () => {
+    const claims = { game: 'duel', rights: ['play'] }
+    const nameless = await signed(claims, { kid: undefined })
+    const alone = (games: readonly string[]): Promise<unknown> => {
+      return ticketReader('tickets', [{ key: own.key, games }])!.read(nameless)
+    }
+    expect(await read(nameless)).toBe(FOREIGN)
+    expect(await alone(['duel'])).toMatchObject({ game: 'duel' })
+    await expect(alone(['chess'])).rejects.toThrow(FOREIGN)
+    const kid = Buffer.from(other.key, 'hex').toString('base64url')
+    expect(await read(await signed(claims, { kid }))).toBe(FOREIGN)
+  })
+
   test('whose time is over is told so', async () => {
     const late = await signed({ game: 'duel', rights: ['play'] }, {}, { exp: 1_000_000_000 })
     expect(await read(late)).toBe('the time of the ticket is over')
@@ -88,6 +101,10 @@ describe('a ticket', () => {
     ['no rights', { rights: [] }],
     ['uses beyond all', { uses: 1_001 }],
     ['no use', { uses: 0 }],
+    ['a right that nobody has', { rights: ['watch'] }],
+    ['a right beside one that nobody has', { rights: ['play', 'win'] }],
+    ['a room of too many bytes', { room: 'ä'.repeat(33) }],
+    ['an id of too many bytes', {}, { jti: 'ä'.repeat(33) }],
     ['half a key', { key: 'ab' }],
     ['another audience', {}, { aud: 'shop' }],
     ['no end', {}, { exp: undefined }],
@@ -119,8 +136,8 @@ describe('what is given wrong', () => {
     ) as never
 
   test('to mintTicket is named', async () => {
-    expect(await given({ game: '' })).toBe('game has 1 to 64 bytes and no control characters: ""')
-    expect(await given({ room: 'a\n' })).toMatch(/^room has 1 to 64 bytes and no control/)
+    expect(await given({ game: '' })).toBe('game has 1 to 64 bytes: 0')
+    expect(await given({ room: 'a\n' })).toMatch(/^room has no control characters/)
     expect(await given({ rights: ['win'] })).toBe('rights are of play and host: ["win"]')
     expect(await given({ uses: 0 })).toBe('uses is 1 to 1000: 0')
     expect(await given({ seconds: 1.5 })).toBe('seconds is 1 to 315360000: 1.5')

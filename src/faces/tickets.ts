@@ -15,9 +15,10 @@ import * as jose from '../drivers/crypto/jose.ts'
 import { badValue, NAME_MAX, RIGHTS } from '../machine.ts'
 import { KEY_BYTES } from '../ports.ts'
 import { shown } from '../wire/fields.ts'
-import { isName } from '../wire/plain.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
 import { checkOptions } from '../runtime/options.ts'
 import type { TicketReader } from '../runtime/hub/hub-server.ts'
+import { checkName } from './names.ts'
 
 /** Most keys whose tickets a hub takes. */
 export const KEYS_MAX = 64
@@ -76,13 +77,10 @@ export async function newTicketKey(): Promise<TicketKeys> {
 export async function mintTicket(secret: string, options: TicketOptions): Promise<string> {
   checkOptions('mintTicket', options, OPTIONS)
   const { game, room, rights = ['play'], key, uses = 1, seconds = 3_600 } = options
-  checkPlace('game', game)
-  if (room !== undefined) checkPlace('room', room)
+  checkName('game', game)
+  if (room !== undefined) checkName('room', room)
   if (key !== undefined) bytesOf('key', key)
-  const isRight = (one: unknown): boolean => one === 'play' || one === 'host'
-  if (!Array.isArray(rights) || rights.length === 0 || !rights.every(isRight)) {
-    throw badValue(`rights are of play and host: ${shown(rights)}`)
-  }
+  if (!areRights(rights)) throw badValue(`rights are of play and host: ${shown(rights)}`)
   checkCount('uses', uses, USES_MAX)
   checkCount('seconds', seconds, SECONDS_MAX)
   const both = bytesOf('secret', secret, 2 * KEY_BYTES)
@@ -100,7 +98,7 @@ export function ticketReader(what: string, keys: readonly TicketKey[]): TicketRe
   const closed = closing.some(({ games }) => games === null)
     ? null
     : new Set(closing.flatMap(({ games }) => [...games!]))
-  return { closed, read: (ticket) => readTicket(rows, ticket) }
+  return { closed, read: readerOf(rows) }
 }
 
 interface Row {
@@ -120,7 +118,7 @@ function checkKeys(what: string, keys: unknown): Row[] {
     if (typeof open !== 'boolean') throw badValue(`${name}.open is true or false: ${shown(open)}`)
     if (games !== undefined) {
       if (!Array.isArray(games)) throw badValue(`${name}.games is a list: ${shown(games)}`)
-      for (const game of games as readonly string[]) checkPlace(`${name}.games`, game)
+      for (const game of games as readonly string[]) checkName(`${name}.games`, game)
     }
     return { key: bytesOf(`${name}.key`, key), games: games ? new Set(games) : null, open }
   })
@@ -128,26 +126,27 @@ function checkKeys(what: string, keys: unknown): Row[] {
 
 const FOREIGN = 'the ticket is signed by no key that this hub takes'
 const STRANGE = 'the ticket says what no ticket says'
+const FAULTS = { foreign: FOREIGN, strange: STRANGE, late: 'the time of the ticket is over' }
 
-async function readTicket(rows: readonly Row[], ticket: string): Promise<Claims> {
-  for (const { key, games } of rows) {
-    const read = await jose.verify(key, AUDIENCE, ticket)
-    if ('payload' in read) return claimsOf(read.payload, games)
-    if (read.fault === 'late') throw new Error('the time of the ticket is over')
-    if (read.fault === 'strange') throw new Error(STRANGE)
+function readerOf(rows: readonly Row[]): TicketReader['read'] {
+  const verify = jose.verifier(
+    rows.map(({ key }) => key),
+    AUDIENCE,
+  )
+  return async (ticket) => {
+    const read = await verify(ticket)
+    if ('payload' in read) return claimsOf(read.payload, rows[read.by]!.games)
+    throw new Error(FAULTS[read.fault])
   }
-  throw new Error(FOREIGN)
 }
 
 function claimsOf(said: Record<string, unknown>, games: ReadonlySet<string> | null): Claims {
   const { game, room = null, key = null, rights, uses = 1, jti: id } = said
-  const isText = (text: unknown, max: number): text is string =>
-    typeof text === 'string' && text.length >= 1 && text.length <= max
   const fits = [
     isText(game, NAME_MAX),
     room === null || isText(room, NAME_MAX),
-    key === null || (isText(key, 2 * KEY_BYTES) && isHex(key, KEY_BYTES)),
-    Array.isArray(rights) && rights.length > 0,
+    key === null || fromHex(key, KEY_BYTES) !== null,
+    areRights(rights),
     Number.isInteger(uses) && (uses as number) >= 1 && (uses as number) <= USES_MAX,
     isText(id, TICKET_ID_MAX),
   ]
@@ -156,17 +155,22 @@ function claimsOf(said: Record<string, unknown>, games: ReadonlySet<string> | nu
   return {
     game: game as string,
     room: room as string | null,
-    key: key === null ? null : fromHex(key as string),
-    rights: RIGHTS.play | ((rights as unknown[]).includes('host') ? RIGHTS.host : 0),
+    key: fromHex(key, KEY_BYTES),
+    rights: RIGHTS.play | ((rights as string[]).includes('host') ? RIGHTS.host : 0),
     id: id as string,
     uses: uses as number,
   }
 }
 
-function checkPlace(what: string, name: unknown): void {
-  const isOne = typeof name === 'string' && name !== '' && isName(name)
-  if (isOne && new TextEncoder().encode(name).length <= NAME_MAX) return
-  throw badValue(`${what} has 1 to ${NAME_MAX} bytes and no control characters: ${shown(name)}`)
+// Bytes count: what is longer than its place in a record could not be written.
+function isText(text: unknown, bytesMax: number): boolean {
+  if (typeof text !== 'string' || text === '') return false
+  return new TextEncoder().encode(text).length <= bytesMax
+}
+
+function areRights(rights: unknown): rights is readonly ('play' | 'host')[] {
+  if (!Array.isArray(rights) || rights.length === 0) return false
+  return rights.every((one) => one === 'play' || one === 'host')
 }
 
 function checkCount(what: string, count: number, max: number): void {
@@ -174,21 +178,10 @@ function checkCount(what: string, count: number, max: number): void {
   throw badValue(`${what} is 1 to ${max}: ${shown(count)}`)
 }
 
-function isHex(text: string, bytes: number): boolean {
-  return text.length === 2 * bytes && /^[\da-f]+$/i.test(text)
-}
-
 function bytesOf(what: string, text: unknown, bytes = KEY_BYTES): Uint8Array {
-  if (typeof text === 'string' && isHex(text, bytes)) return fromHex(text)
+  const read = fromHex(text, bytes)
+  if (read) return read
   // What is wrong may be most of a secret.
   const found = typeof text === 'string' ? `${text.length}` : shown(text)
   throw badValue(`${what} has ${2 * bytes} hexadecimal digits: ${found}`)
-}
-
-function fromHex(text: string): Uint8Array {
-  return Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16))
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -9,6 +9,7 @@ import { HoldfastError } from '../machine.ts'
 import { SESSION_ID_MAX } from '../directory/messages.ts'
 import { KEY_BYTES } from '../ports.ts'
 import type { Token } from '../runtime/member/runner.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
 
 const SHAPE = new RegExp(
   `^(?<session>[0-9a-z-]{1,${SESSION_ID_MAX}})\\.(?<player>[1-9][0-9]{0,9})\\.` +
@@ -17,8 +18,7 @@ const SHAPE = new RegExp(
 
 /** As text, such as `k3f-1.7.00ff…`. */
 export function formatToken({ session, player, seed }: Token): string {
-  const hex = [...seed].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-  return `${session}.${player}.${hex}`
+  return `${session}.${player}.${toHex(seed)}`
 }
 
 /**
@@ -32,9 +32,7 @@ export function parseToken(text: string): Token | null {
   if (!found) {
     throw new HoldfastError('bad-value', `no token of a session: "${text.slice(0, 80)}"`)
   }
-  if (found['seed']!.length !== 2 * KEY_BYTES) return null
-  const pairs = found['seed']!.match(/../g)!
-  const seed = Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16))
+  const seed = fromHex(found['seed'], KEY_BYTES)
   const player = Number(found['player'])
-  return { session: found['session']!, player, seed }
+  return seed && { session: found['session']!, player, seed }
 }

@@ -13,7 +13,6 @@
  * MAIL_KEYS_MAX in all.
  */
 
-import { KEY_BYTES } from '../ports.ts'
 import { isSame } from '../wire/history.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { KEY_LETTER, type KeyLetter, keyLetterLayout, MAIL_KEYS_MAX, keyText } from './messages.ts'
@@ -127,16 +126,4 @@ export function checksOf(box: Mailbox, id: string, { before, now }: KeyLetter): 
 export function rekey(box: Mailbox, id: string, { now }: KeyLetter, out: MailOut): void {
   follow(box, id, now.key, out)
   out.emit({ kind: 'key', peer: id, key: now.key })
-}
-
-/** A key as people read it: 64 hexadecimal digits. */
-export function textOfKey(key: Uint8Array): string {
-  return Array.from(key, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
-/** From such a text; null for any other. */
-export function keyOfText(text: unknown): Uint8Array | null {
-  if (typeof text !== 'string' || !/^[0-9a-f]{64}$/i.test(text)) return null
-  const pair = (at: number): number => Number.parseInt(text.slice(2 * at, 2 * at + 2), 16)
-  return Uint8Array.from({ length: KEY_BYTES }, (_, at) => pair(at))
 }

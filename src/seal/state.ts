@@ -8,6 +8,7 @@ import type { First, Why } from './messages.ts'
 import { joined, type Noise } from './noise.ts'
 import { RULES, type SealRules } from './rules.ts'
 import * as windows from './window.ts'
+import { fromHex, toHex } from '../wire/hex.ts'
 
 /** A peer: its public link key in hex. */
 export type PeerKey = string
@@ -369,9 +370,7 @@ export function addKeys(
 
 /** A peer by its public key in bytes, for which `nameOf` is the name. */
 export function nameOf(point: Uint8Array): PeerKey {
-  let text = ''
-  for (const byte of point) text += byte.toString(16).padStart(2, '0')
-  return text
+  return toHex(point)
 }
 
 /** What is known of a peer, from now on something; null if there is no room or that is no key. */
@@ -415,8 +414,6 @@ export function forget(seal: Seal, name: PeerKey): void {
 
 /** The public key of a name; null if it is none. */
 export function pointOf(peer: PeerKey): Uint8Array | null {
-  if (!/^[0-9a-f]+$/.test(peer) || peer.length !== 2 * KEY_BYTES) return null
-  return Uint8Array.from({ length: KEY_BYTES }, (_, at) =>
-    parseInt(peer.slice(2 * at, 2 * at + 2), 16),
-  )
+  // A name has one spelling.
+  return peer === peer.toLowerCase() ? fromHex(peer, KEY_BYTES) : null
 }

@@ -8,7 +8,7 @@
 
 import type * as commit from '../replication/log.ts'
 import { create as createLog } from '../replication/log.ts'
-import { assert, type Millis, type Out, type PeerId, RIGHTS } from '../machine.ts'
+import { assert, mayLead, type Millis, type Out, type PeerId } from '../machine.ts'
 import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
 import type { Lease } from './lease.ts'
 import * as durable from '../replication/durable.ts'
@@ -407,7 +407,7 @@ export function mayServe(
   { kind, rights }: Pick<Member, 'kind' | 'rights'>,
   hosts: boolean,
 ): boolean {
-  return kind !== 'guest' && (rights & (hosts ? RIGHTS.host : RIGHTS.play)) !== 0
+  return kind !== 'guest' && mayLead(rights, hosts)
 }
 
 type In<Trait extends TraitOfRole> = Session & { server: ServerAs<RoleThat<Trait>> }

@@ -9,7 +9,7 @@ import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { listenStreams } from '../../src/drivers/net/websocket-listen.ts'
 import { connectWebSocketNode } from '../../src/drivers/net/websocket-node.ts'
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
-import { isKeyLetter, keyLetter, textOfKey } from '../../src/mailbox/keys.ts'
+import { isKeyLetter, keyLetter } from '../../src/mailbox/keys.ts'
 import { keyText, MAIL_KEYS_MAX, mailLayout, plainBatch } from '../../src/mailbox/messages.ts'
 import { type Mailbox, type MailboxOptions, openIn } from '../../src/mailbox.ts'
 import type { Curves } from '../../src/ports.ts'
@@ -17,6 +17,7 @@ import { encode } from '../../src/wire/layout.ts'
 import { ownKey } from '../mailbox/greeters.ts'
 import { drained, openMailboxes, queueOf } from './open-mailboxes.ts'
 import { turn, until } from './until.ts'
+import { toHex } from '../../src/wire/hex.ts'
 
 const { add, close, freshFile, open } = openMailboxes('keys')
 
@@ -171,16 +172,16 @@ test('a key that accept lists holds from the first letter on, and leads to those
   // It says something else: that counts, and what the store knows does not.
   const other = await listening({
     store: file,
-    accept: { alice: textOfKey(ownKey(9, nodeCurves).key) },
+    accept: { alice: toHex(ownKey(9, nodeCurves).key) },
     listen: { port },
   })
   await refusal(alice)
-  expect(other.bob.peer('alice').key).toBe(textOfKey(ownKey(9, nodeCurves).key))
+  expect(other.bob.peer('alice').key).toBe(toHex(ownKey(9, nodeCurves).key))
 })
 
 test('who calls knows by its list whom it calls, and is let in by nobody else (MB-21)', async () => {
   const { bob, took, url } = await listening()
-  const wrong = await open({ id: 'carol', accept: { bob: textOfKey(ownKey(9).key) } })
+  const wrong = await open({ id: 'carol', accept: { bob: toHex(ownKey(9).key) } })
   wrong.connect('bob', url)
   await post(wrong, 1)
   expect(await refusal(wrong)).toContain('write it into accept')
@@ -220,7 +221,7 @@ function forged(n: number, by: readonly number[], claimed = by): Uint8Array {
 
 test('a letter about a key that the old key or the new one did not sign changes nothing', async () => {
   const bob = await open({ id: 'bob' })
-  await bob.peer('alice').trust(textOfKey(ownKey(1, nodeCurves).key))
+  await bob.peer('alice').trust(toHex(ownKey(1, nodeCurves).key))
   // The new key, then those before it: who signs, and whom it is said of.
   const cases: [n: number, by: number[], claimed: number[]][] = [
     [1, [2, 9], [2, 1]],
@@ -234,9 +235,9 @@ test('a letter about a key that the old key or the new one did not sign changes 
   expect(bob.counters.unfit).toBe(3)
   // Rightly signed, and of a key by which nobody knows alice: no harm, and no effect.
   await bob.take('alice', forged(4, [3, 5]))
-  expect(bob.peer('alice').key).toBe(textOfKey(ownKey(1, nodeCurves).key))
+  expect(bob.peer('alice').key).toBe(toHex(ownKey(1, nodeCurves).key))
   await bob.take('alice', forged(5, [2, 1]))
-  expect(bob.peer('alice').key).toBe(textOfKey(ownKey(2, nodeCurves).key))
+  expect(bob.peer('alice').key).toBe(toHex(ownKey(2, nodeCurves).key))
   expect([bob.dead().length, queueOf(bob, 'alice').heard]).toEqual([3, 5])
 })
 
@@ -328,12 +329,12 @@ test('letters behind one about a key wait while its signatures are checked, and 
 
 test('a batch with a letter about a key is taken again when its signatures were checked', async () => {
   const bob = await slow('bob')
-  await bob.peer('alice').trust(textOfKey(ownKey(1, nodeCurves).key))
+  await bob.peer('alice').trust(toHex(ownKey(1, nodeCurves).key))
   const batch = forged(1, [2, 1])
   await expect(bob.take('alice', batch)).rejects.toThrow('are being checked')
   await until(() => queueOf(bob, 'alice').heard === 1)
   await bob.take('alice', batch)
-  await knows(bob, 'alice', textOfKey(ownKey(2, nodeCurves).key))
+  await knows(bob, 'alice', toHex(ownKey(2, nodeCurves).key))
 })
 
 test('a replica does not replace its key: others that take the same letters could not', async () => {

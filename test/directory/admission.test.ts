@@ -158,6 +158,7 @@ describe('who comes in', () => {
     })
     const claims = { game: 'g', room: null, key: null, rights: BOTH, id: 't', uses: 1 }
     hub.ticketed(desk.hub, desk.now, asked, claims, desk.out)
+    expect(desk.hub.directory.rows.size).toBe(0)
     desk.close(stream)
     hub.ticketed(desk.hub, desk.now, { connection: stream, ticket: 'd.e.f' }, claims, desk.out)
     expect(desk.hub.directory.rows.size).toBe(0)

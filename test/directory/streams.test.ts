@@ -164,7 +164,7 @@ describe('a member that is listed', () => {
   test('T20: of a primary that does not list itself nobody knows the key (PR-2)', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(2)
-    desk.hub.grants.clear()
+    desk.hub.directory.rows.get(id)!.granted = null
     desk.say(streams[0]!, { kind: 'members', session: id, members: [listed(2)] })
     const [answer] = desk.say(desk.open(), { kind: 'get', request: 3, session: id })
     expect(answer).toMatchObject({ kind: 'register', leader: null })

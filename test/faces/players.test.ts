@@ -1,6 +1,8 @@
 // Goal: a player is who can sign with its key: nobody else comes in as it, whatever they saw, and
 // whoever carries a JOIN changes nothing in it.
 // Method: whole sessions in virtual time; a stranger by hand asks the primary in its handshake.
+import { admissionOf } from '../../src/directory/messages.ts'
+import { RIGHTS } from '../../src/machine.ts'
 import { describe, expect, test } from 'vitest'
 import type { Running as Session } from '../../src/faces/live.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
@@ -143,6 +145,55 @@ describe('a JOIN', () => {
     const { forged, malformed } = ada.member!.counters
     expect(forged + malformed).toBe(whole.length + 1)
     expect(forged).toBeGreaterThan(100)
+  })
+
+  test('with what the hub admitted of another key, link, session or right is dropped (SE-4, SE-18)', async () => {
+    const here = await room()
+    const { w, ada, id, eve } = here
+    const { rights, admission } = eve.admitted
+    const spoilt = admission.slice()
+    spoilt[9]! ^= 1
+    const hub = (said: object): Uint8Array => {
+      const right = { session: id, link: eve.point, key: KEY, rights, ...said }
+      return toyCurves.sign(new Uint8Array(32).fill(1), admissionOf(right)) as Uint8Array
+    }
+    const wrong: Partial<Join>[] = [
+      { admission: spoilt },
+      { admission: new Uint8Array(64) },
+      // Its own word, and not the hub's.
+      { admission: hub({}) },
+      { rights: rights | RIGHTS.host },
+      { rights: 0 },
+    ]
+    for (const more of wrong) {
+      eve.ask(signed(id, wishOf(here, more)))
+      await w.run(200)
+    }
+    expect([eve.words(), ada.member!.counters.forged]).toEqual([[], wrong.length])
+    // What was admitted for another link of the same player is none either.
+    const old = wishOf(here)
+    eve.becomes(77)
+    eve.ask(signed(id, { ...old, link: eve.point }))
+    await w.run(200)
+    expect([eve.words(), ada.member!.counters.forged]).toEqual([[], wrong.length + 1])
+    expect(ada.members.map(({ name }) => name)).toEqual(['Ada', 'Grace'])
+  })
+
+  test('without the right to play is dropped, though the hub signed that (SE-18)', async () => {
+    const here = await room()
+    const { w, ada, id, eve } = here
+    const right = { session: id, link: eve.point, key: KEY, rights: RIGHTS.host }
+    const seed = new Uint8Array(32).fill(3)
+    ada.member!.hubKey = toyCurves.signer(seed) as Uint8Array
+    const ask = async (rights: number): Promise<void> => {
+      const admission = toyCurves.sign(seed, admissionOf({ ...right, rights })) as Uint8Array
+      eve.ask(signed(id, wishOf(here, { rights, admission })))
+      await w.run(200)
+    }
+    await ask(RIGHTS.host)
+    expect([eve.words(), ada.member!.counters.forged]).toEqual([[], 1])
+    await ask(RIGHTS.host | RIGHTS.play)
+    expect(eve.words()).toEqual(['joined'])
   })
 
   test('with a name that a terminal obeys is dropped, whoever signed it (SE-19)', async () => {

@@ -1,11 +1,11 @@
 // Goal: what two mailboxes say and keep at each turn of a letter's trip is kept word for word.
 // Method: the shipped mailbox on stores in memory; the test kills processes; UPDATE=1 rewrites.
 import { test } from 'vitest'
-import { textOfKey } from '../../src/mailbox/keys.ts'
 import { readWhole } from '../standard/reader.ts'
 import { compareTranscript, Script, standardOf } from '../transcript.ts'
 import { exchange, OPEN_GATE, ownKey, Side } from './greeters.ts'
 import { Stage } from './stage.ts'
+import { toHex } from '../../src/wire/hex.ts'
 
 function two(): Stage {
   const stage = new Stage()
@@ -97,7 +97,7 @@ const NONCES = [1, 2].map((byte) => new Uint8Array(16).fill(byte))
 /** Keys by their names, nonces by their byte, signatures by what they have to be. */
 function shown(bytes: Uint8Array): string {
   const names = { A: ADA, 'B of now': BOB[0]!, 'B of before': BOB[1]!, C: ownKey(9) }
-  const named = Object.entries(names).find(([, { key }]) => textOfKey(key) === textOfKey(bytes))
+  const named = Object.entries(names).find(([, { key }]) => toHex(key) === toHex(bytes))
   if (named) return `"${named[0]}"`
   if (bytes.every((byte) => byte === 0)) return '-'
   return bytes.length === 64 ? '"…"' : `"${bytes[0]}"`

@@ -10,6 +10,7 @@ import { openCiphers } from '../open-ciphers.ts'
 import { readDatagram } from '../standard/reader.ts'
 import type { Read } from '../standard/values.ts'
 import { standardOf } from '../transcript.ts'
+import { WISH } from './bare.ts'
 import { Far, pointOf } from './far.ts'
 import { framePart } from '../../src/member/dispatch.ts'
 import * as member from '../../src/member/member.ts'
@@ -222,25 +223,7 @@ function secretOf(inc: PeerId): Uint8Array {
   return create(0, wishOf('star'), new Uint8Array(16).fill(inc), []).linkKey.secret
 }
 
-function wishOf(topology: Topology): Wish {
-  return {
-    game: 'g',
-    room: 'r',
-    playersMax: 8,
-    name: 'p',
-    kind: 'node',
-    addresses: [],
-    hub: 'hub',
-    types: '',
-    recovers: false,
-    hosts: false,
-    ticket: '',
-    terms: '',
-    topology,
-    identity: { seed: new Uint8Array(32), key: new Uint8Array(32) },
-    resume: null,
-  }
-}
+const wishOf = (topology: Topology): Wish => ({ ...WISH, topology })
 
 function shownAs(inc: PeerId): Member {
   const hash = new Uint8Array(16).fill(inc)
@@ -256,3 +239,24 @@ function shownAs(inc: PeerId): Member {
     rights: RIGHTS.play,
   }
 }
+
+/** Member 2, whose link with 1 goes that way. */
+export function linked(
+  way: 'sim:1' | 'relay:1' = 'sim:1',
+  members = 2,
+): { hand: Hand; peer: Peer } {
+  const hand = new Hand(2, members, 'star')
+  hand.pass(50)
+  const peer = hand.link(1, way)
+  hand.sent.length = 0
+  return { hand, peer }
+}
+
+/** It is the backup of 1. */
+export function standsBy({ run }: Hand): void {
+  const own = { role: 'backup', primary: 1, ackedAt: 0 }
+  Object.assign(run.member.session.server, own)
+}
+
+/** Its role in the session. */
+export const roleOf = ({ run }: Hand): string => run.member.session.server.role

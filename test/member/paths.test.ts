@@ -12,24 +12,7 @@ import * as peers from '../../src/member/peers.ts'
 import { CLOSE, type Peer } from '../../src/member/state.ts'
 import { LOST_MS } from '../../src/session/client.ts'
 import { calmly } from '../calmly.ts'
-import { Hand } from './hand.ts'
-
-/** Member 2 of two, whose link with 1 goes that way. */
-function linked(way: 'sim:1' | 'relay:1' = 'sim:1', members = 2): { hand: Hand; peer: Peer } {
-  const hand = new Hand(2, members, 'star')
-  hand.pass(50)
-  const peer = hand.link(1, way)
-  hand.sent.length = 0
-  return { hand, peer }
-}
-
-/** It is the backup of 1. */
-function standsBy({ run }: Hand): void {
-  const own = { role: 'backup', primary: 1, ackedAt: 0 }
-  Object.assign(run.member.session.server, own)
-}
-
-const roleOf = ({ run }: Hand): string => run.member.session.server.role
+import { Hand, linked, roleOf, standsBy } from './hand.ts'
 
 const ways = (hand: Hand): string[] => hand.sent.splice(0).map(({ to }) => to)
 

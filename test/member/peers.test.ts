@@ -8,25 +8,8 @@ import { REFUSED_MS } from '../../src/member/links.ts'
 import { PROBE_MS } from '../../src/member/paths.ts'
 import * as peers from '../../src/member/peers.ts'
 import * as sending from '../../src/member/sending.ts'
-import { CLOSE, type Peer } from '../../src/member/state.ts'
-import { Hand } from './hand.ts'
-
-/** Member 2 of two, whose link with 1 is direct. */
-function linked(): { hand: Hand; peer: Peer } {
-  const hand = new Hand(2, 2, 'star')
-  hand.pass(50)
-  const peer = hand.link(1, 'sim:1')
-  hand.sent.length = 0
-  return { hand, peer }
-}
-
-/** It is the backup of 1. */
-function standsBy({ run }: Hand): void {
-  const own = { role: 'backup', primary: 1, ackedAt: 0 }
-  Object.assign(run.member.session.server, own)
-}
-
-const roleOf = ({ run }: Hand): string => run.member.session.server.role
+import { CLOSE } from '../../src/member/state.ts'
+import { Hand, linked, roleOf, standsBy } from './hand.ts'
 
 describe('who is asked for a link', () => {
   test('and refuses it is asked again after a second, at once if nobody answers (PR-2)', () => {

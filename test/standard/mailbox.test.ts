@@ -6,7 +6,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { type MailPlace, RunningMailbox } from '../../src/faces/mailbox.ts'
-import { type OwnKey, textOfKey } from '../../src/mailbox/keys.ts'
+import { type OwnKey } from '../../src/mailbox/keys.ts'
 import { nodeCurves } from '../../src/drivers/crypto/node-crypto.ts'
 import { createNodeLoop } from '../../src/drivers/net/loop-node.ts'
 import { createMailMemory } from '../../src/drivers/store/mail-memory.ts'
@@ -15,6 +15,7 @@ import { readStandard } from './document.ts'
 import { readWhole } from './reader.ts'
 import { type Read, tell } from './values.ts'
 import { ownKey } from '../mailbox/greeters.ts'
+import { toHex } from '../../src/wire/hex.ts'
 
 const standard = readStandard(
   readFileSync(new URL('../../docs/STANDARD.md', import.meta.url), 'utf8'),
@@ -185,7 +186,7 @@ function expectDigests(all: readonly { from: string; value: Read }[], side: stri
 
 test('who has another key is refused as the document says (MB-21)', async () => {
   const spoken: Said[] = []
-  const [alice, bob] = talk(spoken, { accept: { alice: textOfKey(keyOf(9).key) } })
+  const [alice, bob] = talk(spoken, { accept: { alice: toHex(keyOf(9).key) } })
   const why = await new Promise((done) => alice.on('disconnected', (event) => done(event.why)))
   const sentence =
     'bob knows alice by another key than this: it has to trust the new one, or the old one has ' +

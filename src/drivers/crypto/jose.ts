@@ -8,8 +8,8 @@ const load = () => import('jose')
 
 /** What somebody signed. */
 export type Payload = Record<string, unknown>
-/** What claims are, or why nobody may go by them. */
-export type Verified = { payload: Payload } | { fault: 'foreign' | 'late' | 'strange' }
+/** What claims are, and the number of the key that signed; or why nobody may go by them. */
+export type Verified = { payload: Payload; by: number } | { fault: 'foreign' | 'late' | 'strange' }
 
 /** A new key, its secret half with the public one behind it. */
 export async function generate(): Promise<{ secret: Uint8Array; key: Uint8Array }> {
@@ -30,23 +30,42 @@ export async function sign(
   const [d, x] = [secret.subarray(0, half), secret.subarray(half)].map(text)
   const key = await importJWK({ kty: 'OKP', crv: CURVE, d: d!, x: x! }, ALGORITHM)
   return new SignJWT(claims)
-    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
+    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid: x! })
     .setAudience(audience)
     .setJti(crypto.randomUUID())
     .setExpirationTime(new Date(Date.now() + seconds * 1_000))
     .sign(key)
 }
 
-/** Reads claims that have an id and an end, if that key signed them for that audience. */
-export async function verify(key: Uint8Array, audience: string, ticket: string): Promise<Verified> {
-  const { errors, importJWK, jwtVerify } = await load()
-  const own = await importJWK({ kty: 'OKP', crv: CURVE, x: text(key) }, ALGORITHM)
+/**
+ * Reads claims that have an id and an end, and were signed for that audience by one of these keys:
+ * the one that `kid` names, the public key itself in base64url; or the only one.
+ */
+export function verifier(
+  keys: readonly Uint8Array[],
+  audience: string,
+): (ticket: string) => Promise<Verified> {
+  const kids = keys.map(text)
+  const set = load().then(({ createLocalJWKSet }) => {
+    const jwks = kids.map((x) => ({ kty: 'OKP', crv: CURVE, alg: ALGORITHM, x, kid: x }))
+    return createLocalJWKSet({ keys: jwks })
+  })
   const options = { algorithms: [ALGORITHM], audience, requiredClaims: ['exp', 'jti'] }
-  try {
-    return { payload: (await jwtVerify(ticket, own, options)).payload }
-  } catch (error) {
-    if (error instanceof errors.JWSSignatureVerificationFailed) return { fault: 'foreign' }
-    return { fault: error instanceof errors.JWTExpired ? 'late' : 'strange' }
+  return async (ticket) => {
+    const { errors, jwtVerify } = await load()
+    try {
+      const { payload, protectedHeader } = await jwtVerify(ticket, await set, options)
+      return { payload, by: Math.max(0, kids.indexOf(protectedHeader.kid ?? '')) }
+    } catch (error) {
+      if (error instanceof errors.JWTExpired) return { fault: 'late' }
+      const foreign = [
+        'JWSSignatureVerificationFailed',
+        'JWKSNoMatchingKey',
+        'JWKSMultipleMatchingKeys',
+      ]
+      const isForeign = foreign.some((name) => error instanceof errors[name as 'JOSEError'])
+      return { fault: isForeign ? 'foreign' : 'strange' }
+    }
   }
 }
 

@@ -4,19 +4,12 @@ import type { RequestListener, ServerOptions } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { Server as TlsServer } from 'node:tls'
 import { badValue, type Millis } from '../../machine.ts'
-import type { Pem } from '../../ports.ts'
+import type { Certificate, Pem } from '../../ports.ts'
 import { isLoopback } from './origins.ts'
 import { addressOf, type WebServer } from './websocket-server.ts'
 
 /** How long a client may take for the handshake of TLS. */
 const TLS_MS: Millis = 10_000
-
-/** What a server shows who it is with. */
-export interface Certificate {
-  /** With those between it and the root, in this order. */
-  cert: Pem
-  key: Pem
-}
 
 /** Creates a server with TLS. @param option  that names both @throws HoldfastError `bad-value` */
 export function createSecureServer(

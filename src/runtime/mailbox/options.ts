@@ -1,7 +1,6 @@
 /** The options and the events of a mailbox. */
 
 import { badValue, HoldfastError } from '../../machine.ts'
-import { keyOfText } from '../../mailbox/keys.ts'
 import { type Limits, LIMITS, type Listed, type Policy } from '../../mailbox/mailbox.ts'
 import { isMailId, MAIL_ID_MAX } from '../../mailbox/messages.ts'
 import type { LetterDefinition } from './letter-types.ts'
@@ -9,7 +8,9 @@ import type { LetterInfo } from './letters.ts'
 import type { Transaction } from './transaction.ts'
 import type { MailValue } from './values.ts'
 import { shown } from '../../wire/fields.ts'
+import { KEY_BYTES } from '../../ports.ts'
 import type { Reported } from '../reports.ts'
+import { fromHex } from '../../wire/hex.ts'
 
 /** Most peers with whom letters were exchanged, by default. */
 export const PEERS_MAX = 10_000
@@ -178,7 +179,7 @@ function listedKey(id: string, text: unknown): Uint8Array | null {
 
 /** A key from its text. @throws HoldfastError `bad-value` */
 export function checkKey(what: string, text: unknown): Uint8Array {
-  const key = keyOfText(text)
+  const key = fromHex(text, KEY_BYTES)
   if (key) return key
   throw badValue(`${what} is 64 hexadecimal digits, as box.key has them: ${shown(text)}`)
 }

@@ -6,6 +6,7 @@ import { keyText } from '../../mailbox/messages.ts'
 import type { Mailbox } from '../../mailbox/mailbox.ts'
 import { type Curves, KEY_BYTES, type MailChange, type MailStore } from '../../ports.ts'
 import type { Draft } from './draft.ts'
+import { toHex } from '../../wire/hex.ts'
 
 /** A key of the library's own: those of users have no NUL. Seeds, the newest first. */
 const SEEDS = '\0seeds'
@@ -85,7 +86,7 @@ export class OwnKeys {
 
   /** The newest that is durable, as text. */
   get text(): string {
-    return keys.textOfKey(this.self.keys[0]!.key)
+    return toHex(this.self.keys[0]!.key)
   }
 
   /** Draws another key. @param put  makes it the newest, in a turn; kept when that is durable */

@@ -1,7 +1,6 @@
 /** The owner's operations on a peer: look at waiting letters, redirect them, forget the peer. */
 
 import { badValue, HoldfastError } from '../../machine.ts'
-import { textOfKey } from '../../mailbox/keys.ts'
 import * as mailbox from '../../mailbox/mailbox.ts'
 import type { MailStore } from '../../ports.ts'
 import { isSame } from '../../wire/history.ts'
@@ -12,6 +11,7 @@ import { checkKey } from './options.ts'
 import { checkRoom } from './room.ts'
 import type { Turns } from './turns.ts'
 import { type MailValue, readLetter } from './values.ts'
+import { toHex } from '../../wire/hex.ts'
 
 /** Most bytes of letters that are redirected to another peer at once. */
 const REDIRECT_BYTES_MAX: number = 64 * 1024 * 1024
@@ -101,12 +101,12 @@ export async function adopt(
 /** The key by which a peer is known, as text. */
 export function keyOf({ turns }: PeerDesk, id: string): string | null {
   const key = mailbox.pins.keyOf(turns.box, id)
-  return key && textOfKey(key)
+  return key && toHex(key)
 }
 
 /** Why somebody who comes with another key is refused, and what its owner may do. */
 export function strange({ listed }: mailbox.Mailbox, id: string, key: Uint8Array): string {
-  const [who, text] = [plain(id), textOfKey(key)]
+  const [who, text] = [plain(id), toHex(key)]
   const cure = listed?.get(id)
     ? 'write it into accept'
     : `call box.peer(${plainJson(id)}).trust("${text}"), or holdfast mailbox trust`

@@ -1,8 +1,9 @@
 /** Bodies of letters and values of keys as bytes: plain values as JSON, and bytes as they are. */
 
 import { HoldfastError } from '../../machine.ts'
-import { readKeyLetter, textOfKey } from '../../mailbox/keys.ts'
+import { readKeyLetter } from '../../mailbox/keys.ts'
 import { toJson } from '../../wire/json.ts'
+import { toHex } from '../../wire/hex.ts'
 
 /** What a letter carries and a key holds: a plain value (what JSON has), or bytes. */
 export type MailValue = unknown
@@ -61,7 +62,7 @@ export function typeNameOf(bytes: Uint8Array): string | null {
 /** A body as it is shown: its value, and the type that it says it has; null for none. */
 export function readLetter(bytes: Uint8Array): { type: string | null; body: MailValue } {
   const about = readKeyLetter(bytes)
-  if (about) return { type: null, body: `a new key: ${textOfKey(about.now.key)}` }
+  if (about) return { type: null, body: `a new key: ${toHex(about.now.key)}` }
   return { type: typeNameOf(bytes), body: toValue(bytes) }
 }
 
