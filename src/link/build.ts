@@ -74,7 +74,7 @@ function fill(
   // An answer leaves even alone, for it may be the reason why a whole frame did not fit.
   const questions =
     purpose !== 'close' &&
-    shouldAsk(clock, now) &&
+    shouldAsk(clock, now, link.rtt.smoothed) &&
     writer.length + frames.QUESTION_BYTES <= PACKET_MAX
   if (questions) frames.writeQuestion(writer, now)
   const asked = purpose === 'probe' || purpose === 'keepalive'

@@ -83,18 +83,31 @@ describe('questions and answers', () => {
   test('L9: the first four are asked as soon as the last was answered (PR-2)', () => {
     for (let count = 0; count < 6; count++) {
       const clock = { ...sampled(...Array<number>(count).fill(10)), askedAt: 500 }
-      expect(shouldAsk(clock, 501)).toBe(count < 4)
+      expect(shouldAsk(clock, 501, 40)).toBe(count < 4)
       clock.asked = 500
-      expect(shouldAsk(clock, 501)).toBe(false)
+      expect(shouldAsk(clock, 501, 40)).toBe(false)
     }
   })
   test('L9: then, or without an answer, one is asked a second (PR-2)', () => {
     for (const asked of [NaN, 500]) {
       const clock = { ...sampled(10, 10, 10, 10), askedAt: 500, asked }
-      expect([1_499, 1_500].map((now) => shouldAsk(clock, now))).toEqual([false, true])
+      expect([1_499, 1_500].map((now) => shouldAsk(clock, now, 40))).toEqual([false, true])
     }
-    expect(shouldAsk({ ...createSamples(), asked: 500, askedAt: 500 }, 1_499)).toBe(false)
   })
+  test.each([
+    [0, 250],
+    [125, 250],
+    [126, 252],
+    [499, 998],
+    [5_000, 1_000],
+  ])(
+    'L9: one of the first four, over a round trip of %i ms, is lost after %i ms',
+    (rttMs, lost) => {
+      const clock = { ...sampled(10, 10, 10), asked: 500, askedAt: 500 }
+      const late = [lost - 1, lost].map((since) => shouldAsk(clock, 500 + since, rttMs))
+      expect(late).toEqual([false, true])
+    },
+  )
   test('L9: an answer counts once, and one that took no time counts (PR-2)', () => {
     const clock = createSamples()
     clock.asked = 100

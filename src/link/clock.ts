@@ -18,6 +18,9 @@ const SAMPLES_MAX = 16
 /** A fresh link asks with each packet until it has so many samples, then now and then. */
 export const EAGER_SAMPLES = 4
 const ASK_EVERY: Millis = 1000
+/** A first question without an answer after so many round trips, and so long, is lost. */
+const LOST_RTTS = 2
+const LOST_MIN: Millis = 250
 /** An offset that is wrong by so much at most counts at once. */
 export const SURE_MS: Millis = 125
 const SLEW_MAX = 0.05
@@ -45,10 +48,14 @@ export function createSamples(): ClockSamples {
   return { shift: 0, asked: NaN, askedAt: -Infinity, question: NaN, questionAt: 0, samples: [] }
 }
 
-/** Whether a packet that leaves now should carry a question. */
-export function shouldAsk(clock: ClockSamples, now: Millis): boolean {
-  if (clock.samples.length < EAGER_SAMPLES && Number.isNaN(clock.asked)) return true
-  return now - clock.askedAt >= ASK_EVERY
+/** Whether a packet that leaves now should carry a question. @param rttMs  as far as it is known */
+export function shouldAsk(clock: ClockSamples, now: Millis, rttMs: Millis): boolean {
+  const { samples, asked, askedAt } = clock
+  const since = now - askedAt
+  if (samples.length >= EAGER_SAMPLES) return since >= ASK_EVERY
+  // A new question makes the answer to the last one worthless: it has to be lost by then.
+  const lost = Math.min(ASK_EVERY, Math.max(LOST_MIN, LOST_RTTS * rttMs))
+  return Number.isNaN(asked) || since >= lost
 }
 
 /** Takes the answer to our question; an answer to another question is ignored. */

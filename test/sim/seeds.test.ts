@@ -12,7 +12,7 @@ import { differing, thawed } from './frozen.ts'
 const SEEDS = 40
 const SLICE = 20
 // One in which a primary is deposed: where takeovers are asked for, that is one seed in fifty.
-const DEPOSED = 91
+const DEPOSED = 62
 
 describe('seeded sessions', () => {
   const all = { missing: new Map<string, number>() }
