@@ -131,9 +131,10 @@ export function maySay(
     return said.creator === from || (said.dead && !objects.here.has(said.creator))
   }
   if (!leads(objects)) return true
-  if (known && compare(said.version, known.version) <= 0) {
-    return compare(said.version, known.version) < 0 || known.owner === from
-  }
+  const order = known ? compare(said.version, known.version) : 1
+  if (order < 0) return true
+  // Of what was hidden from us before we led we may know the version, and not whose it is (T76).
+  if (order === 0 && known!.owner !== 0) return known!.owner === from
   if (isGranted(objects, said.key, said.version, from)) return true
   return objects.rules.isOfBefore(objects, now, said.version)
 }
