@@ -6,8 +6,17 @@
 import type { Millis, PeerId } from '../machine.ts'
 import { bury, isGranted, refresh, stand } from './accept.ts'
 import { moved } from './interest.ts'
+import { COUNT_MS } from './resync.ts'
 import { give, nextVersion, openGrant, own } from './owning.ts'
-import { OBJECTS_MAX, place, type Replica, REPLICAS_MAX, type Said, type Turn } from './state.ts'
+import {
+  isUnclaimed,
+  OBJECTS_MAX,
+  place,
+  type Replica,
+  REPLICAS_MAX,
+  type Said,
+  type Turn,
+} from './state.ts'
 import { turnAway } from './room.ts'
 import { compare } from './version.ts'
 
@@ -19,7 +28,16 @@ export function settleView(turn: Turn, left: boolean): void {
   const { objects } = turn
   for (const replica of [...objects.replicas.values()]) {
     if (objects.here.has(replica.owner)) continue
-    adopt(turn, replica, left ? 0 : (objects.went.get(replica.owner) ?? 0))
+    if (isUnclaimed(replica)) objects.countedAt = Math.min(objects.countedAt, turn.now + COUNT_MS)
+    else adopt(turn, replica, left ? 0 : (objects.went.get(replica.owner) ?? 0))
+  }
+  giveBack(turn)
+}
+
+/** As primary: by now each member has sent what it owns, and reported what nobody owns. */
+export function adoptUnclaimed(turn: Turn): void {
+  for (const replica of [...turn.objects.replicas.values()]) {
+    if (isUnclaimed(replica)) adopt(turn, replica, 0)
   }
   giveBack(turn)
 }
@@ -64,7 +82,7 @@ export function takeOrphan(turn: Turn, from: PeerId, said: Said): void {
     retake(turn, known)
   } else if (other || objects.here.has(said.owner) || !isPlausible(turn, said, known)) {
     objects.counters.ignored++
-  } else if (order > 0) {
+  } else if (order > 0 || (order === 0 && known && isUnclaimed(known))) {
     takeUnknown(turn, from, said, known)
   } else if (known && !known.dead && !said.dead) {
     takeNewer(turn, said, known)

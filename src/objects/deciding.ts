@@ -12,7 +12,7 @@ import type { Millis } from '../machine.ts'
 import { refresh, timed } from './accept.ts'
 import { ask } from './asking.ts'
 import { give, GRANT_MS, openGrant, refuse } from './owning.ts'
-import { type Asked, leads, type Replica, type Turn } from './state.ts'
+import { type Asked, isUnclaimed, leads, type Replica, type Turn } from './state.ts'
 import { compare } from './version.ts'
 
 /** A request for an object or version that the primary does not know waits so long for it. */
@@ -62,7 +62,11 @@ function decide(turn: Turn, asked: Asked): boolean {
   const { objects, now } = turn
   if (!hasHeard(turn)) return false
   const replica = objects.replicas.get(asked.key)
-  if (!replica || (!replica.dead && compare(asked.version, replica.version) > 0)) {
+  if (
+    !replica ||
+    isUnclaimed(replica) ||
+    (!replica.dead && compare(asked.version, replica.version) > 0)
+  ) {
     if (now - asked.at < HOLD_MS) return false
     refuse(turn, asked, 'no-answer')
   } else if (replica.dead) refuse(turn, asked, 'gone')

@@ -9,7 +9,7 @@ import { counted, followed, tellHidden } from './resync.ts'
 import { announce, delivered, flush } from './fan-out.ts'
 import { hideFurther, lookAgain } from './interest.ts'
 import { KIND, readEntry, readLack, readName, readRequest } from './messages.ts'
-import { endGrace, giveBack, takeOrphan } from './adopting.ts'
+import { adoptUnclaimed, endGrace, giveBack, takeOrphan } from './adopting.ts'
 import { declined, endAsks, forgetAsks, hearAsk, sayAnswers } from './asking.ts'
 import { balance, BALANCE_MS } from './balancing.ts'
 import { endGrants } from './owning.ts'
@@ -237,7 +237,8 @@ function wake(turn: Turn): void {
   }
   if (now >= objects.countedAt) {
     objects.countedAt = Infinity
-    tellHidden(turn)
+    if (leads(objects)) adoptUnclaimed(turn)
+    else tellHidden(turn)
     turn.out.emit({ kind: 'objects-settled' })
   }
   if (now < objects.lookAt) return

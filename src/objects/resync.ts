@@ -11,7 +11,7 @@ import { BATCH_BYTES, begin, KIND, writeEntry } from './messages.ts'
 import { asksAgain } from './asking.ts'
 import { grantAgain } from './owning.ts'
 import { askAgain } from './requests.ts'
-import { leads, type Replica, type Subscriber, type Turn } from './state.ts'
+import { isUnclaimed, leads, NOBODY, type Replica, type Subscriber, type Turn } from './state.ts'
 
 /** After a primary has sent all: so long other members' objects may still come by way of it. */
 export const COUNT_MS: Millis = 3_000
@@ -98,13 +98,8 @@ function tellUnowned(turn: Turn): void {
  * hidden from us has an owner, the primary knows it; if not, we owned it last, and report it.
  */
 export function tellHidden(turn: Turn): void {
-  const { objects } = turn
-  if (!leads(objects))
-    report(turn, ({ owner, hidden, dead }) => owner === NOBODY && hidden && !dead)
+  report(turn, isUnclaimed)
 }
-
-// The owner of an object that was hidden from its former owner, who does not know the new one.
-const NOBODY: PeerId = 0
 
 function report({ objects, types }: Turn, isLeft: (replica: Replica) => boolean): void {
   let writer = begin(KIND.unowned)

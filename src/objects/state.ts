@@ -458,6 +458,14 @@ export function isSeen(replica: Replica): boolean {
   return !replica.dead && !replica.hidden
 }
 
+/** The owner of an object that was hidden from us in a version whose owner we were not told. */
+export const NOBODY: PeerId = 0
+
+/** Whether the object lives in a version of which we know neither the owner nor the state (T76). */
+export function isUnclaimed({ owner, hidden, dead }: Replica): boolean {
+  return owner === NOBODY && hidden && !dead
+}
+
 /** Whether we may change the object. */
 export function isMine(objects: Objects, replica: Replica): boolean {
   return !replica.dead && replica.owner === objects.me && !replica.giving

@@ -22,13 +22,11 @@ import {
   pass,
   pull,
   rules,
-  see,
   set,
   settle,
   spawn,
   state,
   takeOver,
-  thing,
   told,
   under,
   write,
@@ -353,24 +351,4 @@ test('T76: how places are told apart goes by the type that is seen, not by anoth
   settle(crew)
   expect(told(crew, A, 'object-came').map(({ key }) => key)).toContain(near)
   expect([near, away].map((key) => look(crew, A, key) === 'unknown')).toEqual([false, true])
-})
-
-test('T76: in a mesh a new primary sees what was hidden from it by who had not heard of it yet', () => {
-  const crew = meet({ incs: [HOST, A, B, C], types: secret, mesh: true })
-  const key = spawn(crew, A, [0, 7])
-  settle(crew)
-  write(crew, A, key, B)
-  settle(crew)
-  grant(crew, key, B)
-  carry(crew, HOST, B)
-  expect(kinds(crew, B, C)).toContain(KIND.hide)
-  // The primary hands over; B still takes the old one for it.
-  crew.primary = C
-  crew.epoch++
-  see(crew, C)
-  carry(crew, B, C)
-  expect(thing(crew, C, key)).toMatchObject({ hidden: true, owner: 0 })
-  for (const inc of [HOST, A, B]) see(crew, inc)
-  settle(crew)
-  expect(look(crew, C, key)).toBe('3 v1.1 3,7')
 })
