@@ -1,9 +1,12 @@
 // Goal: a full disk, and one that goes away, end no hub and cost nothing that was acknowledged.
 // Method: the shipped program on a small disk of its own, filled, freed and taken away.
 import { mkdirSync, renameSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test, type TestContext } from 'vitest'
 import { founder, type Founder, type HubProcess, startHub, unknownTo } from './hub-process.ts'
 import { noSmallDisk, smallDisk, type SmallDisk } from './small-disk.ts'
+
+const POLL_MS = 100
 
 const open: { kill(): unknown }[] = []
 afterEach(async () => {
@@ -39,6 +42,8 @@ async function healthy(hub: HubProcess, ok: boolean): Promise<Health> {
   for (;;) {
     const found = await health(hub)
     if (found.ok === ok) return found
+    // A hub answers an address so often and no more.
+    await pause(POLL_MS)
   }
 }
 

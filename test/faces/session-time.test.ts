@@ -3,6 +3,7 @@
 // Method: whole sessions in virtual time, looked at after each event of the world.
 import type { Running as Session } from '../../src/faces/live.ts'
 import { describe, expect, test } from 'vitest'
+import { SURE_MS } from '../../src/link/clock.ts'
 import { type SessionWorld, world } from '../../src/proof/world.ts'
 
 /** What an application reads, by session, whenever it looks. */
@@ -55,7 +56,7 @@ describe('session time', () => {
       expect([after === before, alice.status]).toEqual([false, 'live'])
       expect(back).toEqual([])
       const { time, at } = first.get(after)!
-      expect(Math.abs(time - at - offset)).toBeLessThan(100)
+      expect(Math.abs(time - at - offset)).toBeLessThanOrEqual(SURE_MS)
       expect(Math.abs(alice.now() - bob.now())).toBeLessThan(50)
     },
   )
@@ -71,7 +72,7 @@ describe('session time', () => {
       await w.runUntil(look, 20_000)
       expect(back).toEqual([])
       const [{ time, at }] = [...first.values()] as [{ time: number; at: number }]
-      expect(Math.abs(time - at - (ada.now() - w.now()))).toBeLessThan(100)
+      expect(Math.abs(time - at - (ada.now() - w.now()))).toBeLessThanOrEqual(SURE_MS)
     },
   )
 })
