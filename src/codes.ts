@@ -20,6 +20,11 @@ export const ERRORS = {
     happened: 'no',
     todo: 'correct the call; the sentence names what is wrong',
   },
+  banned: {
+    when: 'this player was put out of the session for good; the sentence says why',
+    happened: 'no',
+    todo: 'show the sentence; who may put out can `pardon`',
+  },
   elsewhere: {
     when: 'the same player is open in a newer place',
     happened: 'no',
@@ -39,6 +44,11 @@ export const ERRORS = {
     when: 'the room has `playersMax` players, or a store its most keys, pieces or timers',
     happened: 'no',
     todo: 'make room, or raise the limit where there is an option',
+  },
+  kicked: {
+    when: 'this player was put out of the session; the sentence says why',
+    happened: 'no',
+    todo: 'show the sentence; the player may join again',
   },
   left: {
     when: 'the session was left, or ended, before the call',

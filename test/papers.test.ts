@@ -141,7 +141,7 @@ describe('the tables', () => {
   test('every event of a session, and nothing else (DO-14)', () => {
     const session: Record<keyof SessionEvents, true> = {
       ...{ status: true, safety: true, primary: true, backup: true, join: true, leave: true },
-      ...{ members: true, asked: true, lostSecrets: true },
+      ...{ members: true, banned: true, ballots: true, asked: true, lostSecrets: true },
       ...{ recovered: true, healed: true, error: true },
     }
     const object: Record<keyof ObjectEvents, true> = {
@@ -169,6 +169,7 @@ describe('the tables', () => {
         recover: true,
         primaries: true,
         serves: true,
+        expellers: true,
         objectsPerPlayer: true,
       },
       ...{ topology: true, updatesPerSecond: true, condition: true, signal: true, udp: true },

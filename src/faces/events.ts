@@ -5,6 +5,7 @@ import { Listeners } from './emitter.ts'
 import type { ObjectHandle } from './handles.ts'
 import { type Reported, Reports } from '../runtime/reports.ts'
 import type { ByteRates } from '../runtime/member/traffic.ts'
+import type { Ballot, Banned } from './conduct.ts'
 import type { MemberInfo } from './member-info.ts'
 
 export type { Listen } from './emitter.ts'
@@ -31,6 +32,10 @@ export interface SessionEvents {
   leave: MemberInfo
   /** Any change of `members`. */
   members: readonly MemberInfo[]
+  /** Any change of `banned`. */
+  banned: readonly Banned[]
+  /** Any change of `ballots`. */
+  ballots: readonly Ballot[]
   /** Somebody asks for an object of ours whose type says `take: 'ask'`; unheard it is refused. */
   asked: Asking
   /** Server and backup were gone at once, and no survivor was shown secret fields of these. */
@@ -47,7 +52,17 @@ export interface SessionEvents {
 }
 
 const NAMES: readonly (keyof SessionEvents)[] = [
-  ...(['status', 'safety', 'primary', 'backup', 'join', 'leave', 'members'] as const),
+  ...([
+    'status',
+    'safety',
+    'primary',
+    'backup',
+    'join',
+    'leave',
+    'members',
+    'banned',
+    'ballots',
+  ] as const),
   ...(['asked', 'lostSecrets'] as const),
   ...(['recovered', 'healed', 'error'] as const),
 ]

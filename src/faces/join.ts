@@ -2,6 +2,7 @@
 
 import { parse } from '../faults/conditions.ts'
 import { badValue, type ErrorCode, HoldfastError, type Millis } from '../machine.ts'
+import { EXPELLERS, type Expellers } from '../session/expelling.ts'
 import type { MemberEvent } from '../member/state.ts'
 import { TICKET_MAX, type Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
@@ -64,6 +65,11 @@ export interface JoinOptions {
    */
   objectsPerPlayer?: number
   /**
+   * Who may put players out beside hosts, if this call creates the session: the player that creates
+   * it (`founder`, default), more than half of them by `vote`, or nobody (`hosts`).
+   */
+  expellers?: Expellers
+  /**
    * Who has links, if this call creates the session. `star` (default): each member to the server
    * and its backup, and the server passes everything on. `mesh`: each to all others, directly
    * where both have addresses; soonest there, and dearer by the square of the members.
@@ -86,7 +92,7 @@ const OF_KINDS = ['objectsPerPlayer', 'updatesPerSecond'] as const
 const JOIN_OPTIONS = [
   ...OF_KINDS,
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
-  ...(['primaries', 'serves', 'ticket', 'topology'] as const),
+  ...(['primaries', 'serves', 'ticket', 'topology', 'expellers'] as const),
   ...(['condition', 'signal'] as const),
   // On Node alone.
   'udp',
@@ -104,7 +110,7 @@ export const PLAYERS_MAX = 256
  * hub is there and nobody lets us in.
  *
  * @throws HoldfastError `bad-value`, `unreachable`, `forbidden` (the hub takes none of our origin),
- *   `timeout`, `full`, `version`, `schema`, `elsewhere`
+ *   `timeout`, `full`, `version`, `schema`, `elsewhere`, `kicked`, `banned`
  */
 export async function joinIn(environment: Environment, options: JoinOptions): Promise<Running> {
   checkOptions('join', options, JOIN_OPTIONS)
@@ -141,8 +147,11 @@ function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptio
   const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
   checkWord('primaries', primaries, ['all', 'hosts'])
   checkWord('topology', topology, ['star', 'mesh'])
+  const { expellers = 'founder' } = options
+  checkWord('expellers', expellers, EXPELLERS)
   const given = options as unknown as Readonly<Record<string, unknown>>
   const terms = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
+  if (expellers !== 'founder') terms.push(`expellers=${expellers}`)
   return {
     game: checkName('game', options.game),
     room: checkName('room', options.room ?? 'main'),

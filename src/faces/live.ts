@@ -7,11 +7,13 @@ import type { MemberEvent, Runtime } from '../member/state.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
 import type { Reports } from '../runtime/reports.ts'
 import type { Runner, RunnerOptions } from '../runtime/member/runner.ts'
-import type { View } from '../session/messages.ts'
+import type { ConductWish, View } from '../session/messages.ts'
 import { shown } from '../wire/fields.ts'
 import { Absence } from './absence.ts'
 import { type Definitions, kindOf, notGiven } from './definitions.ts'
 import { ASYNC_DISPOSE, type Stop } from './disposing.ts'
+import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
+import * as conduct from './conduct.ts'
 import type { Listen, Listeners } from './emitter.ts'
 import type { Safety, SessionEvents, SessionFigures, Status } from './events.ts'
 import { figuresOf, safetyOf } from './figures.ts'
@@ -47,6 +49,11 @@ export interface Running extends Session {
   onEvent(event: MemberEvent): void
   /** This process is about to be stopped for a while. */
   freeze(): void
+}
+
+// Rows are never changed in place, and each view that comes has rows of its own.
+function sameRows(before: readonly object[], now: readonly object[]): boolean {
+  return before.length === now.length && JSON.stringify(before) === JSON.stringify(now)
 }
 
 /** See the head of this file. */
@@ -238,6 +245,42 @@ export class Live implements Running {
     return opened.face
   }
 
+  async kick(target: PlayerTarget, why = ''): Promise<ConductOutcome> {
+    return this.#expel(target, why, false)
+  }
+
+  async ban(target: PlayerTarget, why = ''): Promise<ConductOutcome> {
+    return this.#expel(target, why, true)
+  }
+
+  async pardon(target: PlayerTarget): Promise<ConductOutcome> {
+    return this.#conduct({ kind: 'pardon', player: conduct.playerOf(target) })
+  }
+
+  async vote(target: PlayerTarget, stands = true): Promise<ConductOutcome> {
+    return this.#conduct({ kind: 'vote', player: conduct.playerOf(target), stands })
+  }
+
+  get banned(): readonly Banned[] {
+    return conduct.bannedIn(this.#roster)
+  }
+
+  get ballots(): readonly Ballot[] {
+    return conduct.ballotsIn(this.#roster)
+  }
+
+  #expel(target: PlayerTarget, why: string, ban: boolean): Promise<ConductOutcome> {
+    const player = conduct.playerOf(target)
+    return this.#conduct({ kind: 'expel', player, ban, why: conduct.checkReason(why) })
+  }
+
+  #conduct(wish: ConductWish): Promise<ConductOutcome> {
+    return conduct.askFor(
+      (part, question) => this.#questions.ask(this.#runner, part, question),
+      wish,
+    )
+  }
+
   handOver(): boolean {
     return this.#use((now, run) => member.handOver(run, now, false)) ?? false
   }
@@ -324,6 +367,8 @@ export class Live implements Running {
     for (const info of came) this.#emit('join', info)
     for (const info of left) this.#emit('leave', info)
     if (changed) this.#emit('members', this.members)
+    if (before && !sameRows(before.banned, view.banned)) this.#emit('banned', this.banned)
+    if (before && !sameRows(before.votes, view.votes)) this.#emit('ballots', this.ballots)
     const primary = this.primary
     if (primary && before?.primary !== view.primary) this.#emit('primary', primary)
     if (before?.backup !== view.backup) this.#emit('backup', this.backup)

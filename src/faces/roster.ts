@@ -3,6 +3,7 @@
 import { named } from '../wire/plain.ts'
 import type { PeerId } from '../machine.ts'
 import type { View } from '../session/messages.ts'
+import { NO_VIEW } from '../session/state.ts'
 import type { MemberInfo } from './member-info.ts'
 
 /** What a new view changed. */
@@ -19,7 +20,7 @@ export class Roster {
   inc: PeerId = 0
   player = 0
   /** The newest view, also when the session is over. */
-  view: View = { epoch: 0, mv: 0, primary: 0, backup: 0, members: [], grant: null }
+  view: View = NO_VIEW
   /** A new array with each change. */
   members: readonly MemberInfo[] = []
 

@@ -12,6 +12,7 @@ import type { ErrorCode } from '../machine.ts'
 import type { AgeFigures, Stage } from '../motion/ages.ts'
 import type { Fields, StateOf } from '../wire/schema.ts'
 import type { ActionType } from './action-types.ts'
+import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './conduct.ts'
 import type { CallOptions, CallTarget, NoteTarget } from './calls.ts'
 import type { Collection, Listing } from './collection.ts'
 import type { Stop } from './disposing.ts'
@@ -154,6 +155,37 @@ export interface Session extends Emitter<SessionEvents> {
    */
   part<World, Act>(type: SlotsType<World, Act>): SlotsHandle<World, Act>
   part<Face>(type: PartType<string, Face>): Face
+
+  /**
+   * Puts a player out, who is shown why and may join again. The founder of the room may, and hosts;
+   * see `expellers` of `join`. An answer that is no yes says who may.
+   *
+   * It rejects with a HoldfastError: `bad-value` for a reason of more than 200 bytes, `left`,
+   * `overloaded`.
+   */
+  kick(target: PlayerTarget, why?: string): Promise<ConductOutcome>
+
+  /**
+   * Puts a player out for as long as the session lasts, also one who is away: at most 32. A player
+   * is a key, and who comes with another key is another player: in a room that is open to all a
+   * ban is a courtesy, and holds where players come in by tickets.
+   */
+  ban(target: PlayerTarget, why?: string): Promise<ConductOutcome>
+
+  /** Lets a player come in again. */
+  pardon(target: PlayerTarget): Promise<ConductOutcome>
+
+  /**
+   * In a room with `expellers: 'vote'`: wants a player to be banned, or (false) does not any more.
+   * More than half of the others do it, and two at least.
+   */
+  vote(target: PlayerTarget, stands?: boolean): Promise<ConductOutcome>
+
+  /** Who was banned. */
+  readonly banned: readonly Banned[]
+
+  /** The votes that go on. */
+  readonly ballots: readonly Ballot[]
 
   /**
    * As the server: gives that role to the backup; nothing stands still and nobody is removed. A

@@ -5,6 +5,8 @@
  */
 
 import type { PeerId } from '../machine.ts'
+import * as conduct from './conduct.ts'
+import type { Conduct } from './conduct.ts'
 import { decode, encode, type ValueOf } from '../wire/layout.ts'
 import { type Delta, type Member, OUTCOMES_MAX, type Player, snapshotLayout } from './layouts.ts'
 
@@ -19,6 +21,7 @@ export interface Durable {
   /** In order of their numbers. */
   members: Map<PeerId, Member>
   players: Map<number, Player>
+  conduct: Conduct
 }
 
 /** Encoded durable state of one part. */
@@ -29,7 +32,8 @@ export interface PartState {
 
 /** The state of a session without members. */
 export function create(): Durable {
-  return { mv: 0, nextInc: 1, pointer: 0, members: new Map(), players: new Map() }
+  const [members, players] = [new Map<PeerId, Member>(), new Map<number, Player>()]
+  return { mv: 0, nextInc: 1, pointer: 0, members, players, conduct: conduct.create() }
 }
 
 /** Applies one change; changes of parts are applied elsewhere. */
@@ -45,9 +49,15 @@ export function apply(durable: Durable, delta: Delta): void {
       return
     case 'forget':
       durable.players.delete(delta.player)
-      return
+      return conduct.forget(durable.conduct, delta.player)
     case 'operation':
       return done(durable, delta.player, delta.seq, delta.outcome)
+    case 'expel':
+      return conduct.expel(durable.conduct, delta)
+    case 'pardon':
+      return conduct.pardon(durable.conduct, delta.player)
+    case 'vote':
+      return conduct.vote(durable.conduct, delta, delta.stands)
     default:
       delta satisfies never
   }
@@ -87,6 +97,7 @@ export function snapshot(durable: Durable, parts: PartState[]): Uint8Array {
     pointer: durable.pointer,
     members: [...durable.members.values()],
     players: [...durable.players.values()],
+    ...durable.conduct,
     parts,
   })
 }
@@ -101,6 +112,7 @@ export function restore(bytes: Uint8Array): { durable: Durable; parts: PartState
     pointer: value.pointer,
     members: new Map(value.members.map((member) => [member.inc, member])),
     players: new Map(value.players.map((player) => [player.player, player])),
+    conduct: { expelled: value.expelled, votes: value.votes },
   }
   return { durable, parts: value.parts }
 }

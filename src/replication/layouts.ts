@@ -9,6 +9,7 @@ import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
   blob,
   fixed,
+  flag,
   list,
   message,
   record,
@@ -63,9 +64,40 @@ const change = record({ part: u8, bytes: blob(BODY_MAX) })
 export type Change = ValueOf<typeof change>
 
 /** Why a member left, in bytes. */
-export const goneLayout = word(['left', 'timeout', 'failed', 'returned', 'replaced'])
+export const goneLayout = word([
+  ...(['left', 'timeout', 'failed', 'returned', 'replaced'] as const),
+  ...(['kicked', 'banned'] as const),
+])
 /** Why a member is no longer here. */
 export type Gone = ValueOf<typeof goneLayout>
+
+/** Most players that are remembered as put out. */
+export const EXPELLED_MAX = 32
+/** Longest reason for putting somebody out, in bytes. */
+export const EXPULSION_WHY_MAX = 200
+/** Most votes of one player that stand at once; an earlier one is withdrawn for a further. */
+export const VOTES_PER_PLAYER = 2
+/** Most votes of all. */
+export const VOTES_MAX: number = MEMBERS_MAX * VOTES_PER_PLAYER
+
+/** A player who was put out, in bytes. */
+export const expulsionLayout = record({
+  player: varint,
+  /** The incarnation that was put out; 0 if the player was not here. */
+  inc,
+  name: text(NAME_MAX),
+  key: fixed(KEY_BYTES),
+  /** Whether the player stays out for as long as the session lasts. */
+  ban: flag,
+  why: text(EXPULSION_WHY_MAX),
+})
+/** A player who was put out. */
+export type Expulsion = ValueOf<typeof expulsionLayout>
+
+/** One player wants another to be put out, in bytes. */
+export const voteLayout = record({ by: varint, against: varint })
+/** One player wants another to be put out. */
+export type Vote = ValueOf<typeof voteLayout>
 
 /** One entry of the log. */
 export const deltaLayout = message({
@@ -84,6 +116,12 @@ export const deltaLayout = message({
       changes: list(change, CHANGES_MAX),
     }),
   ],
+  /** A player was put out; whoever serves removes them. */
+  expel: [6, expulsionLayout],
+  /** A player who was put out may come in again. */
+  pardon: [7, record({ player: varint })],
+  /** `stands`: that vote counts from now on, or no more. */
+  vote: [8, record({ by: varint, against: varint, stands: flag })],
 })
 /** One entry of the log: the result of a durable change. */
 export type Delta = ValueOf<typeof deltaLayout>
@@ -109,5 +147,7 @@ export const snapshotLayout = record({
   pointer: inc,
   members: list(memberLayout, MEMBERS_MAX),
   players: list(player, PLAYERS_KEPT_MAX),
+  expelled: list(expulsionLayout, EXPELLED_MAX),
+  votes: list(voteLayout, VOTES_MAX),
   parts: partsLayout,
 })

@@ -6,8 +6,15 @@
 import type { Millis, PeerId } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
+import { putOut } from '../replication/conduct.ts'
 import { type Join, type Joined, SESSION_VERSION } from './messages.ts'
-import { type Gone, type Member, type Player, PLAYERS_KEPT_MAX } from '../replication/layouts.ts'
+import {
+  type Expulsion,
+  type Gone,
+  type Member,
+  type Player,
+  PLAYERS_KEPT_MAX,
+} from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
 import { dropBackup } from './roles.ts'
@@ -71,7 +78,9 @@ function refusal(session: Session, wish: Join): Joined | null {
   if (wish.version !== SESSION_VERSION) return otherVersion(wish.version)
   if (wish.schema !== session.schema) return unfit(session)
   if (knownAs(session, wish)) return null
-  const { members } = session.server.durable
+  const { members, conduct } = session.server.durable
+  const row = putOut(conduct, wish.resume?.inc ?? 0, wish.key)
+  if (row) return no(row.ban ? 'banned' : 'kicked', sentenceOf(row))
   if (playsElsewhere(session, wish)) return no('elsewhere', 'this player plays elsewhere now')
   if (members.size >= session.playersMax && resumed(session, wish) === null) {
     return no('full', `the session is full: ${session.playersMax} players`)
@@ -81,6 +90,10 @@ function refusal(session: Session, wish: Join): Joined | null {
     return no('full', `${PLAYERS_KEPT_MAX} players came and went within a minute: ask again later`)
   }
   return null
+}
+
+function sentenceOf({ ban, why }: Expulsion): string {
+  return `this player was ${ban ? 'banned' : 'put out'}${why === '' ? '' : `: ${why}`}`
 }
 
 /** The answer to a JOIN of another version, of which nothing but that can be read. */

@@ -10,12 +10,17 @@ import {
   ADDRESS_MAX,
   ADDRESSES_MAX,
   BODY_MAX,
+  EXPELLED_MAX,
+  EXPULSION_WHY_MAX,
+  expulsionLayout,
   goneLayout,
   MEMBER_KINDS,
   memberLayout,
   outcomeLayout,
   partsLayout,
   PLAYERS_KEPT_MAX,
+  voteLayout,
+  VOTES_MAX,
 } from '../replication/layouts.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
@@ -59,6 +64,9 @@ const view = record({
   members: list(memberLayout, MEMBERS_MAX),
   /** The hub's signature that the primary leads since that epoch; null if it has none. */
   grant: maybe(fixed(SIGNATURE_BYTES)),
+  /** Who was put out for good; and who wants whom to be. */
+  banned: list(expulsionLayout, EXPELLED_MAX),
+  votes: list(voteLayout, VOTES_MAX),
 })
 /** The members of a session, and who of them serves. */
 export type View = ValueOf<typeof view>
@@ -179,13 +187,32 @@ export function claimOf(session: string, join: Omit<Join, 'signature'>): Uint8Ar
   return encode(claimLayout, { ...join, label: CLAIM_LABEL, session })
 }
 
+/** The part of an operation that is the session's own: of those below. */
+export const CONDUCT_PART = 0
+/** What a member asks its primary about other players, in bytes. */
+export const conductLayout = message({
+  /** Put that player out; with `ban` for as long as the session lasts. */
+  expel: [1, record({ player: varint, ban: flag, why: text(EXPULSION_WHY_MAX) })],
+  /** Let that player in again. */
+  pardon: [2, record({ player: varint })],
+  /** I want that player to be put out, or no more. */
+  vote: [3, record({ player: varint, stands: flag })],
+})
+/** What a member asks its primary about other players. */
+export type ConductWish = ValueOf<typeof conductLayout>
+/** What came of it: done, or why not. */
+export const conductOutcome = record({ done: flag, why: text(REASON_MAX) })
+
 /** The primary's answer to a join, on the link that the handshake made. */
 export const joinedLayout = message({
   joined: [1, record({ inc, player: varint, lastSeq: varint, view })],
   denied: [
     2,
     record({
-      code: word(['version', 'schema', 'full', 'notPrimary', 'elsewhere']),
+      code: word([
+        ...(['version', 'schema', 'full', 'notPrimary', 'elsewhere'] as const),
+        ...(['kicked', 'banned'] as const),
+      ]),
       why: text(REASON_MAX),
     }),
   ],

@@ -9,8 +9,9 @@
 import * as commit from '../replication/log.ts'
 import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
 import * as durable from '../replication/durable.ts'
-import type { PeerMessage } from './messages.ts'
-import { BODY_MAX, CHANGES_MAX, OUTCOMES_MAX } from '../replication/layouts.ts'
+import { judge } from './expelling.ts'
+import { CONDUCT_PART, type PeerMessage } from './messages.ts'
+import { BODY_MAX, CHANGES_MAX, type Member, OUTCOMES_MAX } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
 import { type Performed, serves, takes, type Session, type SessionOut } from './state.ts'
@@ -101,6 +102,17 @@ export function renumber(session: Session, same: boolean, lastSeq: number, out: 
   }
 }
 
+function perform(
+  session: Session,
+  now: Millis,
+  { part, body }: PeerMessage & { kind: 'operation' },
+  by: Member,
+  out: SessionOut,
+): Performed | null {
+  if (part !== CONDUCT_PART) return bounded(out.parts.perform(part, body, by))
+  return { outcome: judge(session, now, body, by, out), changes: [], news: [] }
+}
+
 /** As the primary: performs the next operation of a player, and only that. */
 export function operate(
   session: Session,
@@ -123,7 +135,7 @@ export function operate(
     return
   }
   if (seq !== row.lastSeq + 1 || server.log.bytes > BACKLOG_MAX) return
-  const performed = bounded(out.parts.perform(message.part, message.body, member))
+  const performed = perform(session, now, message, member, out)
   const outcome = performed?.outcome ?? NOBODY
   const changes = performed?.changes ?? []
   record(session, now, { kind: 'operation', player: member.player, seq, outcome, changes }, out)

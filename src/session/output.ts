@@ -70,10 +70,12 @@ export function become<On extends Cause>(
   own: Beginning<RoleAfter<On>>,
   out: SessionOut,
 ): void {
-  const { role: before, epoch, durable, log, publishedMv, published } = session.server
+  const { role: before, epoch, durable, log } = session.server
+  const { publishedMv, published, conduct } = session.server
   const role = roleAfter(before, on)
   assert(role, `no role follows on ${before} when it ${on}`)
-  session.server = { role, epoch, durable, log, publishedMv, published, ...own } as Server
+  const common = { role, epoch, durable, log, publishedMv, published, conduct }
+  session.server = { ...common, ...own } as Server
   out.emit({ kind: 'role', role })
   if (serves(session)) releaseHeld(session, now, out)
 }
@@ -87,6 +89,9 @@ function leave(session: Session, now: Millis, effect: Effect, out: SessionOut): 
     case 'came':
     case 'went':
       return tellMembers(session, now, effect, out)
+    case 'conduct':
+      session.server.conduct = effect.conduct
+      return tellView(session, out)
     case 'broadcast':
       return broadcast(session, effect.news, out)
     default:
@@ -162,8 +167,11 @@ export function viewOf(session: Session): View {
   const { server } = session
   const backup = server.role === 'backedup' || server.role === 'dropping' ? server.backup : 0
   const members = [...server.published.values()]
-  const { epoch, publishedMv: mv } = server
-  return { epoch, mv, primary: session.me, backup, members, grant: grantFor(session, epoch) }
+  const { epoch, publishedMv: mv, conduct } = server
+  const banned = conduct.expelled.filter(({ ban }) => ban)
+  const grant = grantFor(session, epoch)
+  const { votes } = conduct
+  return { epoch, mv, primary: session.me, backup, members, grant, banned, votes }
 }
 
 /** Sends the full view to one member. */

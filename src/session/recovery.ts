@@ -86,6 +86,7 @@ export function gather(
   const here = view.members.filter((member) => !isGone(member))
   const durable = durableOf(session, here)
   const told = new Map(durable.members)
+  const conduct = { ...durable.conduct }
   const own = {
     lead: createLead(since, leases.create(true, asked.sentAt + leases.LEASE_MS)),
     until: now + GATHER_MS,
@@ -99,7 +100,7 @@ export function gather(
     session,
     now,
     'recovers',
-    { epoch, durable, published: told, publishedMv: durable.mv, ...own },
+    { epoch, durable, published: told, publishedMv: durable.mv, conduct, ...own },
     out,
   )
   tellHub(session, out)
@@ -110,7 +111,7 @@ export function gather(
 
 // The dead may have given numbers to members unknown to us: these are not given again.
 function durableOf(session: Session, here: readonly Member[]): Durable {
-  const { members, mv } = session.client.view
+  const { members, mv, banned, votes } = session.client.view
   const last = Math.max(...members.map(({ inc }) => inc), ...session.client.former.keys())
   const rows = [...formerOf(session), ...members].map(({ player, key }): [number, Player] => {
     return [player, { player, key, lastSeq: 0, outcomes: [] }]
@@ -121,6 +122,7 @@ function durableOf(session: Session, here: readonly Member[]): Durable {
     pointer: session.me,
     members: new Map(here.map((member) => [member.inc, member])),
     players: new Map(rows),
+    conduct: { expelled: banned, votes },
   }
 }
 

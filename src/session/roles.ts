@@ -283,6 +283,7 @@ export function lead(session: Session, now: Millis, why: Gone | null, out: Sessi
   }
   server.publishedMv = server.durable.mv
   server.published = new Map(server.durable.members)
+  server.conduct = { ...server.durable.conduct }
   tellView(session, out)
   for (const inc of former) tellOne(session, inc, out)
   tellHub(session, out)

@@ -8,6 +8,7 @@ import { proofOf } from '../wire/digest.ts'
 import { retry } from './attempts.ts'
 import { handOver, proceed } from './handover.ts'
 import * as leases from './lease.ts'
+import { enforce } from './expelling.ts'
 import { remove } from './membership.ts'
 import type { Member } from '../replication/layouts.ts'
 import { mayTell, releaseHeld, tellHub } from './output.ts'
@@ -66,6 +67,7 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
   lead.roundAt = now + ROUND_MS
   lookAtLease(session, now, out)
   if ((session.leaving || lead.yields) && handOver(session, now, out)) return
+  enforce(session, now, out)
   removeSilent(session, now, out)
   forgetAbsent(session, now, out)
   const { server } = session

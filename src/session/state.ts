@@ -11,6 +11,8 @@ import { create as createLog } from '../replication/log.ts'
 import { assert, mayLead, type Millis, type Out, type PeerId } from '../machine.ts'
 import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
 import type { Lease } from './lease.ts'
+import type { Conduct } from '../replication/conduct.ts'
+import * as conduct from '../replication/conduct.ts'
 import * as durable from '../replication/durable.ts'
 import type { Durable, PartState } from '../replication/durable.ts'
 import type { Joined, PeerMessage, Recovered, View } from './messages.ts'
@@ -26,6 +28,7 @@ export type Effect =
   | { kind: 'reply'; to: number; member: Member; lastSeq: number }
   | { kind: 'came'; member: Member }
   | { kind: 'went'; inc: PeerId; why: Gone }
+  | { kind: 'conduct'; conduct: Conduct }
   | { kind: 'broadcast'; news: PeerMessage & { kind: 'news' } }
 
 /** A change of the register under way. */
@@ -53,6 +56,8 @@ interface Common {
   /** The view that we have published to the members; empty for a process that never led. */
   publishedMv: number
   published: Map<PeerId, Member>
+  /** As it was published. */
+  conduct: Conduct
 }
 
 /** The state that a leading member keeps from the first of its roles to the last. */
@@ -330,6 +335,12 @@ export interface SessionOptions {
   rules: SessionRules
 }
 
+/** Before the first view. */
+export const NO_VIEW: View = {
+  ...{ epoch: 0, mv: 0, primary: 0, backup: 0 },
+  ...{ members: [], grant: null, banned: [], votes: [] },
+}
+
 /** A process that is not a member yet. */
 export function create(now: Millis, options: SessionOptions): Session {
   return {
@@ -347,7 +358,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     grant: null,
     server: idleServer(),
     client: {
-      view: { epoch: 0, mv: 0, primary: 0, backup: 0, members: [], grant: null },
+      view: NO_VIEW,
       lost: false,
       lostAt: now,
       handedAt: -Infinity,
@@ -384,6 +395,7 @@ export function blank(): Common {
     log: createLog(0),
     publishedMv: 0,
     published: new Map(),
+    conduct: conduct.create(),
   }
 }
 

@@ -107,11 +107,12 @@ export function lie(chaos: Prng, known: Knowledge, me: number): PeerMessage {
       const primary = chance(chaos, 0.7) ? me : n()
       const grant = signatureOrNone(chaos)
       const who = { primary, backup: n(), members: members(chaos, known), grant }
-      return { kind: 'view', view: { epoch: n(), mv: n(), ...who } }
+      const votes = [{ by: n(), against: n() }]
+      return { kind: 'view', view: { epoch: n(), mv: n(), ...who, banned: [], votes } }
     }
     case 1: {
       const add = chance(chaos, 0.5) ? member(chaos, known) : null
-      const why = pick(chaos, ['left', 'timeout', 'failed', 'returned', 'replaced'] as const)
+      const why = pick(chaos, ['left', 'failed', 'returned', 'replaced', 'banned'] as const)
       return { kind: 'change', epoch: n(), mv: n(), add, remove: n(), why }
     }
     case 2: {

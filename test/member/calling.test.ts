@@ -21,6 +21,7 @@ import { joinedLayout, joinLayout, SESSION_VERSION } from '../../src/session/mes
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { fingerprint } from '../../src/wire/digest.ts'
 import { encode } from '../../src/wire/layout.ts'
+import { NO_VIEW } from '../../src/session/state.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
 
 const DOOR = 'knock:5'
@@ -237,7 +238,7 @@ describe('who asks to be let in', () => {
     }
     return bare
   }
-  const view = { epoch: 1, mv: 2, primary: 1, backup: 0, members: [], grant: null }
+  const view = { ...NO_VIEW, epoch: 1, mv: 2, primary: 1, backup: 0, members: [] }
   const row = (inc: number, byte: number) => ({
     ...{ inc, player: inc, name: 'p', kind: 'node' as const, addresses: [] },
     ...{ link: pointOf(byte), registerHash: new Uint8Array(16), key: new Uint8Array(32) },

@@ -37,6 +37,7 @@ import {
 } from '../../src/directory/messages.ts'
 import { type Joined, joinedLayout } from '../../src/session/messages.ts'
 import type { Member } from '../../src/replication/layouts.ts'
+import { NO_VIEW } from '../../src/session/state.ts'
 import { decode, encode } from '../../src/wire/layout.ts'
 
 const SESSION = 's'
@@ -84,10 +85,8 @@ export class Hand {
     const found = { request: 1, created: false, entry: { ...entry, ...more }, leader, admission }
     this.hears({ kind: 'added', ...found })
     const view = {
-      epoch: 1,
-      mv: members,
-      primary: 1,
-      backup,
+      ...NO_VIEW,
+      ...{ epoch: 1, mv: members, primary: 1, backup },
       members: Array.from({ length: members }, (_, at) => shownAs(at + 1)),
       grant: leader.grant,
     }

@@ -11,7 +11,7 @@ import { testified } from '../../src/session/recovery.ts'
 import { takeSnapshot } from '../../src/session/replicate.ts'
 import * as roles from '../../src/session/roles.ts'
 import * as machine from '../../src/session/session.ts'
-import { leadOf, type Session } from '../../src/session/state.ts'
+import { leadOf, type Session, NO_VIEW } from '../../src/session/state.ts'
 import { mayLead } from '../../src/session/trust.ts'
 import type { PartState } from '../../src/replication/durable.ts'
 import { encode } from '../../src/wire/layout.ts'
@@ -131,7 +131,7 @@ describe('what a client believes', () => {
     const own = fresh(2, null).session
     own.me = 3
     const members = [...one.session.server.published.values()]
-    const view = { epoch: 2, mv: 3, primary: 1, backup: 2, members, grant: null }
+    const view = { ...NO_VIEW, epoch: 2, mv: 3, primary: 1, backup: 2, members }
     client.follow(own, 0, view, null, listening().out)
     return own
   }
@@ -216,13 +216,13 @@ describe('numbers of operations', () => {
 
 /** The same member gathers what 1 and 3 were told, and has asked one of them for its copy. */
 function gathers({ session }: One, witness: number): void {
-  const { epoch, durable: kept, log, publishedMv, published } = session.server
+  const { epoch, durable: kept, log, publishedMv, published, conduct } = session.server
   const answers = new Map([
     [1, { index: 4, settled: 0 }],
     [3, { index: witness === 3 ? 9 : 2, settled: 6 }],
   ])
   const gathering = { until: 5_000, answers, witness, copy: null, gone: [] }
-  const common = { epoch, durable: kept, log, publishedMv, published }
+  const common = { epoch, durable: kept, log, publishedMv, published, conduct }
   session.server = { ...common, role: 'gathering', lead: leadOf(session), ...gathering }
 }
 

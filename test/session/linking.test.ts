@@ -11,7 +11,7 @@ import { RULES } from '../../src/session/rules.ts'
 import { handOver, HANDOVER_MS } from '../../src/session/handover.ts'
 import * as machine from '../../src/session/session.ts'
 import { REFRESH_MS, REFRESHES_MAX } from '../../src/session/session.ts'
-import { leadOf, type Session, watchVouched } from '../../src/session/state.ts'
+import { leadOf, type Session, watchVouched, NO_VIEW } from '../../src/session/state.ts'
 import * as watch from '../../src/session/failure-detector.ts'
 import { calmly } from '../calmly.ts'
 import { backedUpOf, heardAt, listening, memberOf, primaryOf, saidOf } from './scene.ts'
@@ -141,7 +141,7 @@ describe('links that are wanted', () => {
     const one = primaryOf(3)
     const own = one.session
     const members = [...own.server.published.values()]
-    own.client.view = { epoch: 1, mv: 3, primary: 1, backup: 0, members, grant: null }
+    own.client.view = { ...NO_VIEW, epoch: 1, mv: 3, primary: 1, backup: 0, members }
     expect(machine.wanted(own)).toEqual([])
     Object.assign(own.server, { candidate: 3 })
     expect(machine.wanted(own)).toEqual([3])

@@ -14,6 +14,7 @@ import { nextCandidate, ROUND_MS } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
 import type { Parts, Session } from '../../src/session/state.ts'
 import * as watch from '../../src/session/failure-detector.ts'
+import { NO_VIEW } from '../../src/session/state.ts'
 import { ackOf, listening, One, registerOf } from './scene.ts'
 
 /** The primary, 1, of three. */
@@ -39,7 +40,7 @@ function third(): { own: Session; view: View } {
   const own = fresh(2, null).session
   own.me = 3
   const members = membersOf(primary())
-  const view = { epoch: 2, mv: 3, primary: 1, backup: 2, members, grant: null }
+  const view = { ...NO_VIEW, epoch: 2, mv: 3, primary: 1, backup: 2, members }
   client.follow(own, 0, view, null, listening().out)
   return { own, view }
 }

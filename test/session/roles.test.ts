@@ -5,7 +5,7 @@ import type { Register } from '../../src/directory/messages.ts'
 import * as client from '../../src/session/client.ts'
 import { nextCandidate } from '../../src/session/server.ts'
 import * as machine from '../../src/session/session.ts'
-import { leadOf, type Session } from '../../src/session/state.ts'
+import { leadOf, type Session, NO_VIEW } from '../../src/session/state.ts'
 import * as watch from '../../src/session/failure-detector.ts'
 import {
   type Effects,
@@ -221,11 +221,11 @@ test('T42, T44: a client goes on asking, and asks the new primary for all that h
   const own = crew.session(3)
   const members = [...crew.session(1).server.published.values()]
   const { out, sent } = listening()
-  client.follow(own, 0, { epoch: 2, mv: 3, primary: 1, backup: 2, members, grant: null }, null, out)
+  client.follow(own, 0, { ...NO_VIEW, epoch: 2, mv: 3, primary: 1, backup: 2, members }, null, out)
   machine.linked(own, 0, 1, false, out)
   own.client.pending.push({ seq: 1, part: 5, body: Uint8Array.of(7), since: 0 })
-  const later = { members: members.slice(1), grant: null }
-  const next = { epoch: 3, mv: 4, primary: 2, backup: 0, ...later }
+  const later = { epoch: 3, mv: 4, primary: 2, backup: 0 }
+  const next = { ...NO_VIEW, ...later, members: members.slice(1) }
   // A backup is not believed that it leads, unless the hub says or signed so (SE-2).
   machine.receive(own, 0, 2, { kind: 'view', view: next }, out)
   expect(own.client.view.primary).toBe(1)

@@ -16,6 +16,7 @@ import { KEY_BYTES, SIGNATURE_BYTES } from '../../src/ports.ts'
 import { digest, fingerprint, proofOf, type Purpose } from '../../src/wire/digest.ts'
 import { TYPES_MAX } from '../../src/wire/difference.ts'
 import { founder, fresh, type Input, type Process, step } from '../../src/proof/models/processes.ts'
+import { NO_VIEW } from '../../src/session/state.ts'
 import { ackOf, operation, registerOf, silent } from './scene.ts'
 
 /** A primary with three members, and a log. */
@@ -121,7 +122,7 @@ describe('membership', () => {
     client.follow(
       session,
       0,
-      { epoch: 1, mv: 3, primary: 1, backup: 0, members, grant: null },
+      { ...NO_VIEW, epoch: 1, mv: 3, primary: 1, backup: 0, members },
       null,
       out,
     )
@@ -140,7 +141,7 @@ describe('membership', () => {
     client.follow(
       session,
       0,
-      { epoch: 1, mv: 3, primary: 1, backup: 0, members, grant: null },
+      { ...NO_VIEW, epoch: 1, mv: 3, primary: 1, backup: 0, members },
       null,
       out,
     )
@@ -316,7 +317,7 @@ describe('deadlines', () => {
     client.follow(
       session,
       0,
-      { epoch: 1, mv: 3, primary: 1, backup: 0, members, grant: null },
+      { ...NO_VIEW, epoch: 1, mv: 3, primary: 1, backup: 0, members },
       null,
       out,
     )

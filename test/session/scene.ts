@@ -13,6 +13,7 @@ import * as watch from '../../src/session/failure-detector.ts'
 import { calmly } from '../calmly.ts'
 import type { ToHub } from '../../src/directory/messages.ts'
 import type { PeerMessage, View } from '../../src/session/messages.ts'
+import { NO_VIEW } from '../../src/session/state.ts'
 import type { Session, SessionEvent, SessionOut } from '../../src/session/state.ts'
 
 /** An operation of the founder reaches it. */
@@ -112,7 +113,7 @@ export function memberOf(me: number, count = 3): { own: Session; view: View } {
   const own = fresh(me - 1, null).session
   Object.assign(own, { me, player: me })
   const members = [...primaryOf(count).session.server.published.values()]
-  const view = { epoch: 2, mv: count, primary: 1, backup: 2, members, grant: null }
+  const view = { ...NO_VIEW, epoch: 2, mv: count, primary: 1, backup: 2, members }
   client.follow(own, 0, view, null, silent)
   own.client.published.waiting = false
   return { own, view }

@@ -3,7 +3,15 @@ import { expect, test } from 'vitest'
 import { MESSAGE_MAX } from '../../src/link/limits.ts'
 import { MEMBERS_MAX, NAME_MAX } from '../../src/machine.ts'
 import { joinedLayout, peerLayout, type View } from '../../src/session/messages.ts'
-import { ADDRESS_MAX, ADDRESSES_MAX, type Member } from '../../src/replication/layouts.ts'
+import {
+  ADDRESS_MAX,
+  ADDRESSES_MAX,
+  EXPELLED_MAX,
+  type Expulsion,
+  EXPULSION_WHY_MAX,
+  type Member,
+  VOTES_MAX,
+} from '../../src/replication/layouts.ts'
 import { encode } from '../../src/wire/layout.ts'
 
 const longest = (inc: number): Member => ({
@@ -18,6 +26,11 @@ const longest = (inc: number): Member => ({
   rights: 255,
 })
 
+const expulsion = (player: number): Expulsion => ({
+  ...{ player, inc: player, name: 'n'.repeat(NAME_MAX), key: new Uint8Array(32) },
+  ...{ ban: true, why: 'w'.repeat(EXPULSION_WHY_MAX) },
+})
+
 test('the view of a full session with the longest names and addresses fits one message', () => {
   const incs = Array.from({ length: MEMBERS_MAX }, (_, i) => 2_000_000 + i)
   const members = incs.map(longest)
@@ -28,6 +41,8 @@ test('the view of a full session with the longest names and addresses fits one m
     backup: 2,
     members,
     grant: new Uint8Array(64),
+    banned: Array.from({ length: EXPELLED_MAX }, (_, i) => expulsion(2_000_000 + i)),
+    votes: Array.from({ length: VOTES_MAX }, () => ({ by: 2_000_000, against: 2_000_001 })),
   }
   expect(encode(peerLayout, { kind: 'view', view }).length + 1).toBeLessThan(MESSAGE_MAX)
   const joined = { kind: 'joined', inc: 1, player: 1, lastSeq: 2 ** 40, view } as const

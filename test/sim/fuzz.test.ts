@@ -6,7 +6,7 @@ import { SESSION_VERSION } from '../../src/session/messages.ts'
 import { PLAYERS_KEPT_MAX } from '../../src/replication/layouts.ts'
 import * as membership from '../../src/session/membership.ts'
 import { REFRESHES_MAX } from '../../src/session/session.ts'
-import { leadOf } from '../../src/session/state.ts'
+import { leadOf, NO_VIEW } from '../../src/session/state.ts'
 import {
   cardsRefused,
   cheat,
@@ -58,7 +58,7 @@ test('T42: a member that says it leads, in 3 larger epochs, is followed by nobod
   for (const epoch of EPOCHS) {
     const said = ({ liar, good }: Scene): PeerMessage => {
       const { members } = good[0]!.session.client.view
-      const view = { epoch, mv: 99, primary: liar.inc, backup: 0, members, grant: null }
+      const view = { ...NO_VIEW, epoch, mv: 99, primary: liar.inc, backup: 0, members }
       return { kind: 'view', view }
     }
     expect(await lieToAll(said)).toEqual([])

@@ -292,6 +292,7 @@ function learn({ kinds }: Reading, told: Value): void {
 
 function takeOperation(reading: Reading, node: string, { seq, part, body }: Read): void {
   reading.parts.set(`${node} ${said(seq)}`, part!)
+  if (part === 0) takeSet(reading, node, 'Wish', body as Uint8Array)
   if (part === 5) takeRecord(reading, node, 'Call', body!)
   if (part === 7) takeBody(reading, node, seq!, body as Uint8Array)
 }
@@ -317,6 +318,7 @@ function partOf({ parts }: Reading, node: string, seq: Value): Value {
 function takeOutcome(reading: Reading, node: string, part: Value, done: Read): void {
   const { player, seq, outcome } = done
   const bytes = outcome as Uint8Array
+  if (part === 0) return void takeRecord(reading, node, 'Conduct', bytes)
   if (part === 5) return void takeRecord(reading, node, 'Answer', bytes)
   if (part !== 7)
     return note(reading, 'outcome of nobody seen', node, { seq: seq!, outcome: bytes })

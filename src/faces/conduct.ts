@@ -1,0 +1,103 @@
+/**
+ * Putting players out, as a session offers it: kicks, bans, votes, and who is out or may be soon.
+ */
+
+import { badValue } from '../machine.ts'
+import { EXPULSION_WHY_MAX } from '../replication/layouts.ts'
+import { votesNeeded } from '../session/expelling.ts'
+import {
+  CONDUCT_PART,
+  type ConductWish,
+  conductLayout,
+  conductOutcome,
+} from '../session/messages.ts'
+import { shown } from '../wire/fields.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { named } from '../wire/plain.ts'
+import type { MemberInfo } from './member-info.ts'
+import { type Outcome, refused } from './outcomes.ts'
+import type { Question } from './questions.ts'
+import type { Roster } from './roster.ts'
+
+/** A player: a member, or the number of one who may be away. */
+export type PlayerTarget = Pick<MemberInfo, 'player'> | number
+
+/** What came of a kick, a ban, a pardon or a vote: done; or `refused`, with why; or `lost`. */
+export type ConductOutcome = Outcome<undefined, 'refused' | 'lost'>
+
+/** A player who was put out for as long as the session lasts. */
+export interface Banned {
+  /** The number of the player, for `pardon`. */
+  readonly player: number
+  /** As the others saw it last. */
+  readonly name: string
+  /** As whoever banned them said; empty for no reason. */
+  readonly why: string
+}
+
+/** A vote that goes on. */
+export interface Ballot {
+  /** Who is to be put out; null while they are away. */
+  readonly against: MemberInfo | null
+  /** The number of that player. */
+  readonly player: number
+  /** Who wants it, of those who are here. */
+  readonly by: readonly MemberInfo[]
+  /** How many it takes just now. */
+  readonly needed: number
+}
+
+/** Asks the primary. */
+export type AskPrimary = (part: number, question: Question) => void
+
+/** Who was put out of the session for good. */
+export function bannedIn({ view }: Roster): readonly Banned[] {
+  return view.banned.map(({ player, name, why }) => ({ player, name: named(name), why }))
+}
+
+/** The votes that go on in the session. */
+export function ballotsIn(roster: Roster): readonly Ballot[] {
+  const { votes } = roster.view
+  return [...new Set(votes.map(({ against }) => against))].map((player) => {
+    const by = votes
+      .filter(({ against }) => against === player)
+      .flatMap((vote) => roster.findPlayer(vote.by) ?? [])
+    const others = roster.members.filter((member) => member.player !== player)
+    const needed = votesNeeded(others.length)
+    return { against: roster.findPlayer(player), player, by, needed }
+  })
+}
+
+/** Asks for one of these, and waits for what came of it. @throws HoldfastError `bad-value` */
+export function askFor(ask: AskPrimary, wish: ConductWish): Promise<ConductOutcome> {
+  return new Promise((resolve, reject) => {
+    ask(CONDUCT_PART, {
+      body: () => encode(conductLayout, wish),
+      settle: (bytes) => resolve(outcomeOf(bytes)),
+      lost: (why) => resolve(refused('lost', why)),
+      reject,
+    })
+  })
+}
+
+// The outcomes of a recovered session are lost: the empty one means that it was done.
+function outcomeOf(bytes: Uint8Array): ConductOutcome {
+  if (bytes.length === 0) return { ok: true, value: undefined }
+  const outcome = decode(conductOutcome, bytes)
+  if (outcome?.done) return { ok: true, value: undefined }
+  return refused('refused', outcome?.why ?? 'whoever serves knows nothing of that')
+}
+
+/** The number of a player. @throws HoldfastError code `bad-value` */
+export function playerOf(target: PlayerTarget): number {
+  const player = typeof target === 'number' ? target : target?.player
+  if (Number.isInteger(player) && player > 0) return player
+  throw badValue(`a player is a member, or its number: ${shown(target)}`)
+}
+
+/** A reason. @throws HoldfastError code `bad-value` */
+export function checkReason(why: string): string {
+  const bytes = typeof why === 'string' ? new TextEncoder().encode(why).length : NaN
+  if (bytes <= EXPULSION_WHY_MAX) return why
+  throw badValue(`a reason is a text of at most ${EXPULSION_WHY_MAX} bytes: ${shown(why)}`)
+}

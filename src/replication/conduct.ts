@@ -1,0 +1,58 @@
+/**
+ * Who was put out of a session, and who wants whom to be: a part of the durable state, so that a
+ * new primary knows it too (SE-4).
+ */
+
+import type { PeerId } from '../machine.ts'
+import { sameBytes } from '../wire/digest.ts'
+import { EXPELLED_MAX, type Expulsion, type Vote, VOTES_MAX, VOTES_PER_PLAYER } from './layouts.ts'
+
+/** See the head of this file. Oldest first. */
+export interface Conduct {
+  expelled: Expulsion[]
+  votes: Vote[]
+}
+
+/** Nobody was put out. */
+export function create(): Conduct {
+  return { expelled: [], votes: [] }
+}
+
+/** A player was put out. What was said of them before is over. */
+export function expel(conduct: Conduct, row: Expulsion): void {
+  conduct.expelled = [...others(conduct, row.player), row]
+  conduct.votes = conduct.votes.filter(({ against }) => against !== row.player)
+  if (conduct.expelled.length <= EXPELLED_MAX) return
+  // Who was only kicked is forgotten before who was banned.
+  const kick = conduct.expelled.findIndex(({ ban }) => !ban)
+  conduct.expelled.splice(Math.max(kick, 0), 1)
+}
+
+/** A player who was put out may come in again. */
+export function pardon(conduct: Conduct, player: number): void {
+  conduct.expelled = others(conduct, player)
+}
+
+function others({ expelled }: Conduct, player: number): Expulsion[] {
+  return expelled.filter((row) => row.player !== player)
+}
+
+/** Who was put out that is this member, or has this key; undefined if nobody is. */
+export function putOut({ expelled }: Conduct, inc: PeerId, key: Uint8Array): Expulsion | undefined {
+  return expelled.find((row) => (row.ban ? sameBytes(row.key, key) : inc !== 0 && row.inc === inc))
+}
+
+/** A vote stands, or does not any more. */
+export function vote(conduct: Conduct, { by, against }: Vote, stands: boolean): void {
+  const rest = conduct.votes.filter((other) => other.by !== by || other.against !== against)
+  conduct.votes = rest
+  if (!stands) return
+  const theirs = rest.filter((other) => other.by === by)
+  if (theirs.length >= VOTES_PER_PLAYER) rest.splice(rest.indexOf(theirs[0]!), 1)
+  if (rest.length < VOTES_MAX) rest.push({ by, against })
+}
+
+/** The session knows that player no more. */
+export function forget(conduct: Conduct, player: number): void {
+  conduct.votes = conduct.votes.filter(({ by, against }) => by !== player && against !== player)
+}

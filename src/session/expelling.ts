@@ -1,0 +1,145 @@
+/**
+ * Putting players out (SE-4): who may, what the primary does about it, and votes.
+ *
+ * That a player is put out is an entry of the log, so it outlives whoever decided it; whoever
+ * serves then removes the player's member by the ways that members are removed in anyway. So it
+ * holds too for a backup, which the register has to drop first, and for the primary itself, which
+ * hands its role over first. Its link keys end with the view that it is not in.
+ */
+
+import { type Millis, RIGHTS } from '../machine.ts'
+import { putOut } from '../replication/conduct.ts'
+import type { Durable } from '../replication/durable.ts'
+import { EXPELLED_MAX, type Expulsion, type Member } from '../replication/layouts.ts'
+import { decode, encode } from '../wire/layout.ts'
+import { remove } from './membership.ts'
+import { conductLayout, conductOutcome, type ConductWish } from './messages.ts'
+import { hold } from './output.ts'
+import { record } from './replicate.ts'
+import { leadOf, serves, type Session, type SessionOut } from './state.ts'
+
+/** Who may put players out, beside hosts: who founded the room, most players, or nobody. */
+export const EXPELLERS = ['founder', 'vote', 'hosts'] as const
+/** See EXPELLERS. */
+export type Expellers = (typeof EXPELLERS)[number]
+
+// The player of the first member.
+const FOUNDER = 1
+// So many put a player out at least, however few are here.
+const VOTES_MIN = 2
+
+/** Who may put players out, by the terms of a session. */
+export function expellersOf(terms: string): Expellers {
+  const [, said] = /(?:^|;)expellers=([a-z]{1,16})(?:;|$)/.exec(terms) ?? []
+  return EXPELLERS.find((word) => word === said) ?? 'founder'
+}
+
+/** How many votes put a player out, where so many others are here that may play. */
+export function votesNeeded(others: number): number {
+  return Math.max(VOTES_MIN, Math.floor(others / 2) + 1)
+}
+
+/** As the primary: does what a member asks about others. @returns the outcome, in bytes */
+export function judge(
+  session: Session,
+  now: Millis,
+  body: Uint8Array,
+  by: Member,
+  out: SessionOut,
+): Uint8Array {
+  const wish = decode(conductLayout, body)
+  const why = wish ? refusalOf(session, wish, by) : 'it is no request that this build knows'
+  if (wish && why === '') carryOut(session, now, wish, by, out)
+  return encode(conductOutcome, { done: why === '', why })
+}
+
+function refusalOf(session: Session, wish: ConductWish, by: Member): string {
+  const { durable } = session.server
+  const isHost = (by.rights & RIGHTS.host) !== 0
+  const expellers = expellersOf(session.terms)
+  if (wish.kind === 'vote') {
+    if (expellers !== 'vote') return 'players of this room do not vote'
+  } else if (!isHost && (expellers !== 'founder' || by.player !== FOUNDER)) {
+    return `${expellers === 'founder' ? 'the founder and hosts' : 'hosts'} put players out here`
+  }
+  if (wish.kind === 'pardon') return ''
+  const { player } = wish
+  if (player === by.player) return 'nobody puts themselves out: leave instead'
+  if (!durable.players.has(player)) return `no player ${player} is here`
+  const theirs = [...durable.members.values()].filter((member) => member.player === player)
+  const isHostly = theirs.some(({ rights }) => (rights & RIGHTS.host) !== 0)
+  if (isHostly && !isHost) return 'hosts are put out by hosts alone'
+  if (wish.kind === 'expel' && wish.ban) return roomFor(durable)
+  return ''
+}
+
+function roomFor({ conduct }: Durable): string {
+  if (conduct.expelled.filter(({ ban }) => ban).length < EXPELLED_MAX) return ''
+  return `${EXPELLED_MAX} players are banned: pardon one of them first`
+}
+
+function carryOut(
+  session: Session,
+  now: Millis,
+  wish: ConductWish,
+  by: Member,
+  out: SessionOut,
+): void {
+  const { durable } = session.server
+  if (wish.kind === 'pardon') record(session, now, wish, out)
+  else if (wish.kind === 'expel') expel(session, now, wish, out)
+  else {
+    const { player: against, stands } = wish
+    record(session, now, { kind: 'vote', by: by.player, against, stands }, out)
+    const ban = roomFor(durable) === ''
+    const isEnough = votesAgainst(durable, against) >= votesNeeded(othersThan(durable, against))
+    if (isEnough) expel(session, now, { player: against, ban, why: 'most players want it' }, out)
+  }
+  hold(session, now, { kind: 'conduct', conduct: { ...durable.conduct } }, out)
+  enforce(session, now, out)
+}
+
+function expel(
+  session: Session,
+  now: Millis,
+  { player, ban, why }: Pick<Expulsion, 'player' | 'ban' | 'why'>,
+  out: SessionOut,
+): void {
+  const { durable } = session.server
+  const [member] = [...durable.members.values()].filter((here) => here.player === player)
+  const { key } = durable.players.get(player)!
+  // Asked again, for the answer died with a primary: the player is out already.
+  const before = durable.conduct.expelled.find((row) => row.player === player)
+  if (!member && before && (before.ban || !ban)) return
+  const { inc = 0, name = '' } = member ?? {}
+  record(session, now, { kind: 'expel', player, inc, name, key, ban, why }, out)
+}
+
+function playersOf(durable: Durable): Set<number> {
+  const playing = [...durable.members.values()].filter(({ rights }) => rights & RIGHTS.play)
+  return new Set(playing.map(({ player }) => player))
+}
+
+function othersThan(durable: Durable, player: number): number {
+  const players = playersOf(durable)
+  return players.size - (players.has(player) ? 1 : 0)
+}
+
+// Votes of who is not here wait for their return.
+function votesAgainst(durable: Durable, player: number): number {
+  const players = playersOf(durable)
+  const { votes } = durable.conduct
+  return votes.filter(({ by, against }) => against === player && players.has(by)).length
+}
+
+/** As the primary: removes whoever was put out and is here; ourselves by handing the role over. */
+export function enforce(session: Session, now: Millis, out: SessionOut): void {
+  if (!serves(session)) return
+  const { durable } = session.server
+  for (const { inc, key } of [...durable.members.values()]) {
+    const row = putOut(durable.conduct, inc, key)
+    if (!row) continue
+    if (inc === session.me) leadOf(session).yields = true
+    else remove(session, now, inc, row.ban ? 'banned' : 'kicked', out)
+  }
+}
