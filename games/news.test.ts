@@ -38,7 +38,7 @@ test('the connection is spoken of when it breaks, comes back and is lost', () =>
 })
 
 test('a disaster is told with who is gone, whose copy it is, and what is lost', () => {
-  const witness = { ...ada, inc: 7 }
+  const witness = { ...ada, inc: 7, watches: false }
   const gone = [{ player: 2, name: 'Grace' }, bots]
   expect(news.recovery({ epoch: 9, witness, gone, silent: 0 })).toBe(
     'Grace and Bots went at once. The game goes on with Ada’s copy, the newest of those left; ' +

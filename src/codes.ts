@@ -115,6 +115,11 @@ export const ERRORS = {
     happened: 'no',
     todo: 'check the address; try again',
   },
+  watching: {
+    when: 'this member came to watch, and changes nothing',
+    happened: 'no',
+    todo: 'join without `watch`, or by a ticket to play',
+  },
   version: {
     when: 'the hub or the session speaks another version of Holdfast',
     happened: 'no',

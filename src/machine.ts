@@ -30,6 +30,8 @@ export const NAME_MAX = 64
 export const RIGHTS = {
   /** Take part; and serve, where not hosts alone may. */
   play: 1,
+  /** See what players without secrets see, and change nothing. */
+  watch: 2,
   /** Serve where hosts alone may. */
   host: 4,
 } as const
@@ -37,6 +39,11 @@ export const RIGHTS = {
 /** Whether who has these rights may be primary or backup. @param hosts  of a room of hosts */
 export function mayLead(rights: number, hosts: boolean): boolean {
   return (rights & (hosts ? RIGHTS.host : RIGHTS.play)) !== 0
+}
+
+/** Whether who has these rights takes part; else it only watches. */
+export function mayPlay(rights: number): boolean {
+  return (rights & RIGHTS.play) !== 0
 }
 
 /** The sink of one call. Effects leave after the call has returned: records first. */
@@ -54,6 +61,14 @@ export interface Out<Message, Delta, Event, To = PeerId> {
   emit(event: Event): void
 }
 
+/** A member as parts see it: hosts are on Node; who has no rights named plays (RIGHTS). */
+export interface PartMember {
+  inc: PeerId
+  player: number
+  kind?: 'node' | 'browser' | 'guest'
+  rights?: number
+}
+
 /** The view as parts see it. */
 export interface PartView {
   /** The id of the session. */
@@ -63,8 +78,8 @@ export interface PartView {
   epoch: number
   /** Every member has a link to every other; if false, only to primary and backup (B8). */
   mesh: boolean
-  /** Every member here, in no order; hosts are on Node. */
-  members: readonly { inc: PeerId; player: number; kind?: 'node' | 'browser' | 'guest' }[]
+  /** Every member here, in no order. */
+  members: readonly PartMember[]
   /** Options that the session's founder set for all: `name=value`, joined by `;`. */
   terms?: string
   /** Members that are not here any more left for good; if false, they may come back. */
@@ -119,6 +134,10 @@ export interface Part<State = never> {
   readonly channel: number
   /** A reliable message of a peer (or of ourselves). Hostile. */
   receive?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
+  /** Whether that message of a member that only watches counts; without this, none does. */
+  hearsWatcher?(bytes: Uint8Array): boolean
+  /** Frames of members that only watch count too. */
+  readsWatchers?: boolean
   /** An unreliable frame of a peer. Hostile; the bytes are valid only during the call. */
   read?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
   /** Appends one frame of at most `budget` bytes for packet `seq`. @returns false for none */

@@ -170,6 +170,8 @@ describe('the tables', () => {
         primaries: true,
         serves: true,
         expellers: true,
+        watch: true,
+        watchersMax: true,
         objectsPerPlayer: true,
       },
       ...{ topology: true, updatesPerSecond: true, condition: true, signal: true, udp: true },

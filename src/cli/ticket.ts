@@ -2,7 +2,7 @@
 
 import { existsSync, writeFileSync } from 'node:fs'
 import type { CAC } from 'cac'
-import { mintTicket, newTicketKey, type TicketKey } from '../faces/tickets.ts'
+import { mintTicket, newTicketKey, type TicketKey, type TicketOptions } from '../faces/tickets.ts'
 import { badValue } from '../machine.ts'
 import { listOf, read, type Word } from './given.ts'
 
@@ -23,7 +23,9 @@ export function addTicket(cli: CAC): void {
     .option('--secret <file>', 'File of the key; `key` makes it, for you alone to read')
     .option('--game <name>', 'Which game; key: the only one of its tickets')
     .option('--room <name>', 'mint: which room; without it all rooms of the game')
-    .option('--rights <rights>', 'mint: play, or host, who may serve too', { default: 'play' })
+    .option('--rights <rights>', 'mint: play; host, who may serve too; or watch', {
+      default: 'play',
+    })
     .option('--uses <count>', 'mint: how many players come in by it', { default: 1 })
     .option('--expires <time>', 'mint: for how long: 90s, 15m, 12h, 30d', { default: '1h' })
     .option('--open', 'key: players come in without a ticket, only hosts need one')
@@ -59,7 +61,7 @@ async function mint(given: Given): Promise<void> {
   const options = {
     game: String(game),
     ...(room !== undefined && { room: String(room) }),
-    rights: listOf(rights) as ('play' | 'host')[],
+    rights: listOf(rights) as NonNullable<TicketOptions['rights']>,
     uses: Number(uses),
     seconds: secondsOf(String(expires)),
   }

@@ -75,7 +75,7 @@ export function setMembers(call: Call, message: ToHub & { kind: 'members' }): bo
   const { hub, now, from, out } = call
   const { session, members } = message
   const { directory } = hub
-  if (!register.setMembers(directory, session, from.inc, members, directoryOut(hub, out))) {
+  if (!register.setMembers(directory, session, from.inc, message, directoryOut(hub, out))) {
     return false
   }
   const listed = new Set(members.map(({ inc }) => inc))

@@ -165,8 +165,8 @@ export const toHub = message({
   ],
   /** This stream speaks for that member from now on: relay, signals, news. */
   attach: [6, record({ request, session, inc: varint, proof: hash })],
-  /** The primary's list of members, after each change of the view. */
-  members: [7, record({ session, members: list(listed, MEMBERS_MAX) })],
+  /** The primary's list of members, after each change of the view; how many players take part. */
+  members: [7, record({ session, members: list(listed, MEMBERS_MAX), players: varint })],
   yes: [8, record({ session, epoch: varint, nonce: u32, players: varint })],
   ping: [11, record({ count: varint })],
   /** The primary of that epoch, at once, in answer to `challenge`. */

@@ -41,7 +41,7 @@ class Desk {
   constructor() {
     register.add(this.directory, 0, WISH, 's', this.out)
     const members = [1, 2, 3].map((inc) => listed(inc))
-    register.setMembers(this.directory, 's', 1, members, this.out)
+    register.setMembers(this.directory, 's', 1, { members, players: 3 }, this.out)
   }
 
   // A disk that takes everything at once.
@@ -148,7 +148,7 @@ describe('the register', () => {
     register.recordOf(directory, 't')
     register.kept(directory, 0, 't', out)
     const members = [1, 2].map((inc) => listed(inc))
-    register.setMembers(directory, 't', 1, members, out)
+    register.setMembers(directory, 't', 1, { members, players: 2 }, out)
     const written = (): register.Row | null => {
       const again = register.create(0)
       register.restore(again, 0, register.recordOf(directory, 't')!)
@@ -186,7 +186,9 @@ describe('the register', () => {
     const desk = new Desk()
     const row = register.find(desk.directory, 's')!
     const members = [listed(9)]
-    expect(register.setMembers(desk.directory, 's', 2, members, desk.out)).toBe(false)
+    expect(register.setMembers(desk.directory, 's', 2, { members, players: 1 }, desk.out)).toBe(
+      false,
+    )
     expect(register.admits(row, 9, proof(9))).toBe(false)
     expect(register.admits(row, 2, proof(2))).toBe(true)
   })
@@ -350,7 +352,7 @@ describe('what a change of the register does besides (PR-2)', () => {
     nothing(() => register.recordOf(directory, 'none'))
     nothing(() => register.kept(directory, 0, 'none', QUIET))
     nothing(() => register.unkept(directory, 'none'))
-    nothing(() => register.setMembers(directory, 'none', 1, [], QUIET))
+    nothing(() => register.setMembers(directory, 'none', 1, { members: [], players: 0 }, QUIET))
     nothing(() => register.yes(directory, 0, none, 1))
     nothing(() => register.present(directory, 0, 'none', 1, true))
     nothing(() => change(directory, { inc: 9 }))
@@ -388,22 +390,20 @@ describe('what a change of the register does besides (PR-2)', () => {
 })
 
 describe('the standing of a session (PR-2)', () => {
-  const QUIET = { send: () => {}, record: () => {}, emit: () => {} }
-  const member = (inc: number, player: number): Listed => ({ ...listed(inc), player })
-
   test('is full with as many players as it has places, however many members those are (PR-2)', () => {
     const desk = new Desk()
-    const list = (players: number[]): [number, string] => {
-      const members = players.map((player, at) => member(at + 1, player))
-      register.setMembers(desk.directory, 's', 1, members, QUIET)
+    const list = (players: number[], said: number): [number, string] => {
+      const members = players.map((player, at) => ({ ...listed(at + 1), player }))
+      register.setMembers(desk.directory, 's', 1, { members, players: said }, QUIET)
       const { players: count, standing } = register.find(desk.directory, 's')!.entry
       return [count, standing]
     }
-    expect(list([1, 2])).toEqual([2, 'open'])
-    expect(list([1, 2, 2])).toEqual([2, 'open'])
-    expect(list([1, 2, 3])).toEqual([3, 'full'])
-    expect(list([1, 2, 3, 4])).toEqual([4, 'full'])
-    expect(list([1])).toEqual([1, 'open'])
+    expect(list([1, 2], 2)).toEqual([2, 'open'])
+    // The primary says how many players those are: others watch.
+    expect(list([1, 2, 2], 2)).toEqual([2, 'open'])
+    expect(list([1, 2, 3], 3)).toEqual([3, 'full'])
+    expect(list([1, 2, 3, 4], 4)).toEqual([4, 'full'])
+    expect(list([1, 2], 9)).toEqual([2, 'open'])
   })
   test('T24: is unreachable after three questions without an answer, and not after two (PR-2)', () => {
     const desk = new Desk()

@@ -392,7 +392,7 @@ export function setMembers(
   directory: Directory,
   session: string,
   from: PeerId,
-  members: Listed[],
+  { members, players }: { members: Listed[]; players: number },
   out: DirectoryOut,
 ): boolean {
   const row = directory.rows.get(session)
@@ -400,7 +400,7 @@ export function setMembers(
   // By 0 nobody is meant, so nobody could be seen to come or to go.
   if (members.some(({ inc }) => inc === 0)) return false
   row.members = members
-  row.entry.players = new Set(members.map((member) => member.player)).size
+  row.entry.players = Math.min(players, members.length)
   stand(row)
   out.record(session)
   return true

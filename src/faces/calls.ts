@@ -151,6 +151,7 @@ export class Calls implements Face {
     if (this.#host.over) {
       throw new HoldfastError('left', `cannot call ${type.name}: the session was left`)
     }
+    this.#host.checkPlays(`call ${type.name}`)
     const given = givenArguments(`the procedure "${type.name}"`, type.signature, args)
     return { method: type.name, args: toJson(given, `the argument of "${type.name}"`) }
   }

@@ -67,6 +67,10 @@ export class KindHost implements Host {
     return this.#shared.roster.findPlayer(player)
   }
 
+  checkPlays(verb: string): void {
+    this.#shared.roster.checkPlays(verb)
+  }
+
   emit(event: string, value: unknown): boolean {
     return this.#shared.emit(event, value)
   }

@@ -60,6 +60,13 @@ export interface JoinOptions {
    */
   serves?: boolean
   /**
+   * Comes to watch: sees what a player without secrets sees, changes nothing, is never the server,
+   * and has a place of its own beside the players. So does who comes by a ticket to watch.
+   */
+  watch?: boolean
+  /** Most members that watch, if this call creates the session: 0 to 255. Default 16. */
+  watchersMax?: number
+  /**
    * Objects that one player makes at most, if this call creates the session: 0 to 10,000, by
    * default 2,500. Hosts, and a player who is alone, make as many as there is room for.
    */
@@ -93,6 +100,7 @@ const JOIN_OPTIONS = [
   ...OF_KINDS,
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
   ...(['primaries', 'serves', 'ticket', 'topology', 'expellers'] as const),
+  ...(['watch', 'watchersMax'] as const),
   ...(['condition', 'signal'] as const),
   // On Node alone.
   'udp',
@@ -147,11 +155,12 @@ function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptio
   const { primaries = 'all', topology = 'star', recover = true, serves = true, token } = options
   checkWord('primaries', primaries, ['all', 'hosts'])
   checkWord('topology', topology, ['star', 'mesh'])
-  const { expellers = 'founder' } = options
+  const { expellers = 'founder', watch = false, watchersMax } = options
   checkWord('expellers', expellers, EXPELLERS)
   const given = options as unknown as Readonly<Record<string, unknown>>
   const terms = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
   if (expellers !== 'founder') terms.push(`expellers=${expellers}`)
+  if (watchersMax !== undefined) terms.push(`watchers=${checkWatchers(watchersMax)}`)
   return {
     game: checkName('game', options.game),
     room: checkName('room', options.room ?? 'main'),
@@ -161,6 +170,7 @@ function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptio
     recovers: checkFlag('recover', recover),
     hosts: primaries === 'hosts',
     ticket: checkTicket(options.ticket ?? ''),
+    watches: checkFlag('watch', watch),
     guest: !checkFlag('serves', serves),
     topology,
     terms: terms.filter((one) => one !== '').join(';'),
@@ -290,6 +300,11 @@ function checkTicket(ticket: unknown): string {
   throw badValue(
     `ticket is what mintTicket gives, ${TICKET_MAX} characters at most: ${shown(ticket)}`,
   )
+}
+
+function checkWatchers(count: number): number {
+  if (Number.isInteger(count) && count >= 0 && count < PLAYERS_MAX) return count
+  throw badValue(`watchersMax is 0 to ${PLAYERS_MAX - 1}: ${shown(count)}`)
 }
 
 function checkPlayers(count: number): number {

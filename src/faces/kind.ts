@@ -96,6 +96,8 @@ export interface Host {
   findPlayer(player: number): MemberInfo | null
   /** Tells the listeners of one of the session’s events. @returns whether there is any */
   emit(event: string, value: unknown): boolean
+  /** @throws HoldfastError `watching` in a member that only watches */
+  checkPlays(verb: string): void
   /** The own clock; NaN once the session was left. */
   clock(): Millis
   /** Session time; NaN while it is not known. */

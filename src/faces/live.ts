@@ -197,6 +197,7 @@ export class Live implements Running {
 
   create(type: Definition, state: object = {}): never {
     this.#checkOpen('create')
+    this.#roster.checkPlays('create')
     return this.#face('create', type).create!(type as never, state as never) as never
   }
 
@@ -206,6 +207,7 @@ export class Live implements Running {
 
   async act(type: Definition, args: unknown): Promise<never> {
     this.#checkOpen('act')
+    this.#roster.checkPlays('act')
     return this.#face('act', type).act!(type as never, args as never) as never
   }
 
@@ -275,6 +277,7 @@ export class Live implements Running {
   }
 
   #conduct(wish: ConductWish): Promise<ConductOutcome> {
+    this.#roster.checkPlays(wish.kind)
     return conduct.askFor(
       (part, question) => this.#questions.ask(this.#runner, part, question),
       wish,

@@ -12,4 +12,6 @@ export interface MemberInfo {
   readonly name: string
   /** Where it runs; `guest` for a member that never serves: see `serves` of `join`. */
   readonly kind: 'node' | 'browser' | 'guest'
+  /** Whether it only watches: see `watch` of `join`. */
+  readonly watches: boolean
 }

@@ -242,6 +242,7 @@ export class ObjectRegistry implements Face {
 
   #ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<RequestOutcome> {
     return new Promise((resolve, reject) => {
+      this.#host.checkPlays(what)
       const { replica } = handle
       const asked = this.#turn((turn) => {
         const { nextRequest } = turn.objects

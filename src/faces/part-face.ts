@@ -18,7 +18,10 @@ interface Given {
   readonly options: unknown
 }
 
-const NOBODY: MemberInfo = Object.freeze({ player: 0, inc: 0, name: '', kind: 'guest' })
+const NOBODY: MemberInfo = Object.freeze({
+  ...{ player: 0, inc: 0, name: '' },
+  ...({ kind: 'guest', watches: false } as const),
+})
 
 /** See the head of this file. */
 export class Brought implements Face {
@@ -92,6 +95,7 @@ export class Brought implements Face {
 
   // What is wrong with the question rejects; what became of it is its outcome.
   async #ask(operation: Uint8Array): Promise<OperationOutcome> {
+    this.#host.checkPlays('ask')
     const body = bounded('an operation', operation, machine.CUSTOM_BYTES_MAX).slice()
     return new Promise((resolve, reject: (error: Error) => void) => {
       this.#host.ask({
@@ -104,6 +108,7 @@ export class Brought implements Face {
   }
 
   #send(to: MemberInfo | 'all', message: Uint8Array): void {
+    this.#host.checkPlays('send')
     const { name } = this.#given
     const bytes = bounded('a message', message, machine.CUSTOM_SAID_MAX).slice()
     const inc = this.#hearer(to)

@@ -109,6 +109,8 @@ export interface PieceHost {
   readonly player: number
   /** The session was left. */
   readonly left: boolean
+  /** @throws HoldfastError `watching` in a member that only watches */
+  checkPlays(verb: string): void
   /** How many updates of ours are under way, and whether one is loose. */
   underWay(id: number): { count: number; loose: boolean }
   above(): string
@@ -268,6 +270,7 @@ export class Piece implements PieceHandle<Fields> {
       const what = `${this.type.name} ${this.id}`
       throw new HoldfastError('left', `cannot change ${what}: the session was left`)
     }
+    this.#host.checkPlays(`change ${this.type.name} ${this.id}`)
     if (!this.alive) return this.denied(GONE)
     if (op.hold === 'keep' && op.mask === 0 && op.z === null) return AS_IT_WAS
     // A loose grab alone may be honoured late, so what follows it waits for its answer (O51).

@@ -1,7 +1,7 @@
 /** Who is in a session, as its views say. */
 
 import { named } from '../wire/plain.ts'
-import type { PeerId } from '../machine.ts'
+import { HoldfastError, mayPlay, type PeerId } from '../machine.ts'
 import type { View } from '../session/messages.ts'
 import { NO_VIEW } from '../session/state.ts'
 import type { MemberInfo } from './member-info.ts'
@@ -27,7 +27,13 @@ export class Roster {
   /** Ourselves, also before the first view. */
   get me(): MemberInfo {
     const { player, inc } = this
-    return this.find(inc) ?? { player, inc, name: '', kind: 'browser' }
+    return this.find(inc) ?? { player, inc, name: '', kind: 'browser', watches: false }
+  }
+
+  /** @throws HoldfastError `watching` if we only watch */
+  checkPlays(verb: string): void {
+    if (!this.me.watches) return
+    throw new HoldfastError('watching', `cannot ${verb}: this member only watches`)
   }
 
   /** A member that is here. */
@@ -44,8 +50,8 @@ export class Roster {
   viewed(view: View, before: View | null): Comings {
     const known = this.members
     this.view = view
-    this.members = view.members.map(({ inc, player, name, kind }) => {
-      return { inc, player, name: named(name), kind }
+    this.members = view.members.map(({ inc, player, name, kind, rights }) => {
+      return { inc, player, name: named(name), kind, watches: !mayPlay(rights) }
     })
     const old = before?.members ?? []
     const isOld = ({ player }: MemberInfo): boolean => {

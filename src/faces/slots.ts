@@ -302,6 +302,7 @@ class World implements SlotsHandle<unknown, unknown> {
   act(act: unknown): void {
     const body = this.#encode(act)
     if (this.#host.over) throw new HoldfastError('left', 'cannot act: the session was left')
+    this.#host.checkPlays('act')
     if (this.#refusal) throw this.#refusal
     if (this.status !== 'live') {
       throw new HoldfastError('not-ready', 'cannot act: the world is still on its way to us')

@@ -52,6 +52,7 @@ export class Tabletop implements Face {
       get left() {
         return host.over
       },
+      checkPlays: (verb) => host.checkPlays(verb),
       member: (player) => host.findPlayer(player),
       underWay: (id) => {
         const branch = state.pending.get(id) ?? []

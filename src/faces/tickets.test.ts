@@ -101,7 +101,8 @@ describe('a ticket', () => {
     ['no rights', { rights: [] }],
     ['uses beyond all', { uses: 1_001 }],
     ['no use', { uses: 0 }],
-    ['a right that nobody has', { rights: ['watch'] }],
+    ['a right that nobody has', { rights: ['win'] }],
+    ['a right to watch beside one to play', { rights: ['watch', 'play'] }],
     ['a right beside one that nobody has', { rights: ['play', 'win'] }],
     ['a room of too many bytes', { room: 'ä'.repeat(33) }],
     ['an id of too many bytes', {}, { jti: 'ä'.repeat(33) }],
@@ -138,7 +139,7 @@ describe('what is given wrong', () => {
   test('to mintTicket is named', async () => {
     expect(await given({ game: '' })).toBe('game has 1 to 64 bytes: 0')
     expect(await given({ room: 'a\n' })).toMatch(/^room has no control characters/)
-    expect(await given({ rights: ['win'] })).toBe('rights are of play and host: ["win"]')
+    expect(await given({ rights: ['win'] })).toBe('rights are of play and host, or watch alone: ["win"]')
     expect(await given({ uses: 0 })).toBe('uses is 1 to 1000: 0')
     expect(await given({ seconds: 1.5 })).toBe('seconds is 1 to 315360000: 1.5')
     expect(await given({ key: 'ab' })).toBe('key has 64 hexadecimal digits: 2')

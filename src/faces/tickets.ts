@@ -45,8 +45,8 @@ export interface TicketOptions {
   game: string
   /** Left out: all rooms of the game. */
   room?: string
-  /** Default `['play']`. Who may host may play. */
-  rights?: readonly ('play' | 'host')[]
+  /** Default `['play']`. Who may host may play; `watch` stands alone. */
+  rights?: readonly ('play' | 'host' | 'watch')[]
   /** The only player that it lets in, by its public key in hexadecimal digits. */
   key?: string
   /** How many players come in by it, 1 to 1,000. Default 1; where a key is given it is one. */
@@ -80,7 +80,8 @@ export async function mintTicket(secret: string, options: TicketOptions): Promis
   checkName('game', game)
   if (room !== undefined) checkName('room', room)
   if (key !== undefined) bytesOf('key', key)
-  if (!areRights(rights)) throw badValue(`rights are of play and host: ${shown(rights)}`)
+  if (!areRights(rights))
+    throw badValue(`rights are of play and host, or watch alone: ${shown(rights)}`)
   checkCount('uses', uses, USES_MAX)
   checkCount('seconds', seconds, SECONDS_MAX)
   const both = bytesOf('secret', secret, 2 * KEY_BYTES)
@@ -156,7 +157,7 @@ function claimsOf(said: Record<string, unknown>, games: ReadonlySet<string> | nu
     game: game as string,
     room: room as string | null,
     key: fromHex(key, KEY_BYTES),
-    rights: RIGHTS.play | ((rights as string[]).includes('host') ? RIGHTS.host : 0),
+    rights: bitsOf(rights as readonly string[]),
     id: id as string,
     uses: uses as number,
   }
@@ -168,9 +169,15 @@ function isText(text: unknown, bytesMax: number): boolean {
   return new TextEncoder().encode(text).length <= bytesMax
 }
 
-function areRights(rights: unknown): rights is readonly ('play' | 'host')[] {
+function areRights(rights: unknown): boolean {
   if (!Array.isArray(rights) || rights.length === 0) return false
+  if (rights.every((one) => one === 'watch')) return true
   return rights.every((one) => one === 'play' || one === 'host')
+}
+
+function bitsOf(rights: readonly string[]): number {
+  if (rights.includes('watch')) return RIGHTS.watch
+  return RIGHTS.play | (rights.includes('host') ? RIGHTS.host : 0)
 }
 
 function checkCount(what: string, count: number, max: number): void {

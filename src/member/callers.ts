@@ -122,7 +122,7 @@ export function admitted(
 ): void {
   const { member, now, out } = run
   if (!isCurrent(run, caller)) return
-  if (!isRight || (wish.rights & RIGHTS.play) === 0) return forged(run, caller)
+  if (!isRight || (wish.rights & (RIGHTS.play | RIGHTS.watch)) === 0) return forged(run, caller)
   if (!join(member.session, now, caller.number, wish, out)) drop(run, caller)
 }
 

@@ -30,7 +30,16 @@ export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void
     } else session.receive(member.session, run.now, from, message, run.out)
     return
   }
+  if (member.watchers.has(from)) return heardOfWatcher(run, from, bytes)
   takeNews(run, from, channel, bytes.subarray(1))
+}
+
+// Who watches is heard as far as it must be to see.
+function heardOfWatcher(run: Runtime, from: PeerId, bytes: Uint8Array): void {
+  const [channel, body] = [bytes[0] ?? -1, bytes.subarray(1)]
+  const isHeard = slotOf(run.member, channel)?.part.hearsWatcher?.(body) ?? false
+  if (isHeard) takeNews(run, from, channel, body)
+  else run.member.counters.watching++
 }
 
 // What comes behind a view counts only with that view.
@@ -108,6 +117,9 @@ export function takeArrivals(run: Runtime, from: PeerId, first = 0): void {
 function takeFrame(run: Runtime, from: PeerId, channel: number, bytes: Uint8Array): void {
   const slot = slotOf(run.member, channel)
   if (!slot?.part.read) return void run.member.counters.malformed++
+  if (run.member.watchers.has(from) && !slot.part.readsWatchers) {
+    return void run.member.counters.watching++
+  }
   slot.part.read(slot.state, run.now, from, bytes, partOut(run, channel))
 }
 

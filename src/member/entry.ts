@@ -196,6 +196,7 @@ function join(run: Runtime): void {
     schema: own.schema,
     name: wish.name,
     kind: wish.kind,
+    watches: wish.watches,
     addresses: wish.addresses,
     ...hashesOf(own.secret),
     link: member.linkKey.point!,

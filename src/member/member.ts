@@ -7,10 +7,11 @@
  * to ourselves, and sends all that was written meanwhile, once.
  */
 
-import { assert, type Effects, type Millis, type PartView, type PeerId } from '../machine.ts'
+import { assert, type Effects, mayPlay, type Millis, type PartView } from '../machine.ts'
+import type { PeerId } from '../machine.ts'
 import * as clock from '../link/clock.ts'
 import { createArrivals } from '../link/link.ts'
-import type { PeerMessage } from '../session/messages.ts'
+import type { PeerMessage, View } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
@@ -145,6 +146,7 @@ function happened(run: Runtime, event: SessionEvent): void {
       const { view } = event
       member.untended = true
       const { id, me, topology, terms } = member.session
+      member.watchers = watchersOf(view)
       const left = event.why === 'left'
       const mesh = topology === 'mesh'
       const seen: PartView = { session: id, me, mesh, terms, left, ...view }
@@ -165,6 +167,10 @@ function happened(run: Runtime, event: SessionEvent): void {
       break
   }
   run.ports.emit(event)
+}
+
+function watchersOf({ members }: View): Set<PeerId> {
+  return new Set(members.filter(({ rights }) => !mayPlay(rights)).map(({ inc }) => inc))
 }
 
 // What the parts have to say to who is new to us.

@@ -39,6 +39,8 @@ export interface Wish {
   recovers: boolean
   /** Only members that were admitted as hosts serve or are backup. */
   hosts: boolean
+  /** We only want to watch. */
+  watches: boolean
   /** What lets us in where not everybody may come; empty for none. */
   ticket: string
   /** Options for all members, if this process opens the session: `name=value`, joined by `;`. */
@@ -52,8 +54,8 @@ export interface Wish {
 }
 
 /** Whether a process opens a session that nobody serves: if the hub admits it so. */
-export function mayFound({ kind, hosts, ticket }: Wish): boolean {
-  return kind !== 'guest' && (!hosts || ticket !== '')
+export function mayFound({ kind, watches, hosts, ticket }: Wish): boolean {
+  return kind !== 'guest' && !watches && (!hosts || ticket !== '')
 }
 
 /** A player: an Ed25519 key, and the seed that it is made from, which never leaves the process. */
@@ -176,6 +178,8 @@ export interface Member {
   phase: Phase
   session: Session
   peers: Map<PeerId, Peer>
+  /** Members of our view that only watch. */
+  watchers: Set<PeerId>
   linkKey: LinkKey
   /** Null before we ask to join a session. */
   seal: Seal | null
@@ -237,6 +241,8 @@ export interface MemberCounters {
   stray: number
   /** Views without the hub's signature; JOINs without their player's, or of another link key. */
   forged: number
+  /** Messages and frames of members that only watch, which may not say such. */
+  watching: number
   /** JOINs that were dropped, for too many were being checked. */
   unchecked: number
   denied: number
@@ -299,7 +305,7 @@ export function create(now: Millis, wish: Wish, seed: Uint8Array, slots: Slot[])
     wish,
     phase: 'finding',
     session: freshSession(now, wish, entropy),
-    peers: new Map(),
+    ...{ peers: new Map(), watchers: new Set() },
     linkKey: freshKey(entropy),
     seal: null,
     sealed: '',
@@ -339,6 +345,7 @@ function nothingCounted(): MemberCounters {
     malformed: 0,
     stray: 0,
     forged: 0,
+    watching: 0,
     unchecked: 0,
     denied: 0,
     doubted: 0,
@@ -349,9 +356,9 @@ function nothingCounted(): MemberCounters {
 
 /** A session for a new incarnation: with a secret of its own. */
 export function freshSession(now: Millis, wish: Wish, entropy: Entropy): Session {
-  const { playersMax, types, recovers, hosts, kind } = wish
+  const { playersMax, types, recovers, hosts, kind, watches } = wish
   const secret = draw(entropy)
-  const mayRecover = recovers && kind !== 'guest'
+  const mayRecover = recovers && kind !== 'guest' && !watches
   return session.create(now, {
     secret,
     playersMax,

@@ -64,7 +64,8 @@ function adopt(turn: Turn, replica: Replica, player: number): void {
  */
 export function giveBack(turn: Turn): void {
   const { objects } = turn
-  const players = new Map([...objects.here].map(([inc, player]) => [player, inc]))
+  const playing = [...objects.here].filter(([inc]) => !objects.watching.has(inc))
+  const players = new Map(playing.map(([inc, player]) => [player, inc]))
   for (const replica of objects.replicas.values()) {
     const inc = replica.former === 0 || replica.dead ? undefined : players.get(replica.former)
     if (inc === undefined || openGrant(turn, replica.key)) continue

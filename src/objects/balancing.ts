@@ -14,7 +14,8 @@ const UNEVEN = 1.25
 /** As primary: moves one object from the fullest owner to the emptiest, if that evens things. */
 export function balance(turn: Turn): void {
   const { objects, types } = turn
-  const counts = new Map([...objects.here.keys()].map((inc) => [inc, 0]))
+  const players = [...objects.here.keys()].filter((inc) => !objects.watching.has(inc))
+  const counts = new Map(players.map((inc) => [inc, 0]))
   const movable = [...objects.replicas.values()].filter((replica) => {
     return !replica.dead && types[replica.type]!.balance && counts.has(replica.owner)
   })

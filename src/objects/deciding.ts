@@ -122,7 +122,7 @@ function handOn(turn: Turn, asked: Asked, replica: Replica): void {
   const answers = ask?.by === to && ask.request === asked.answers
   if (asked.what === 'yes' && !answers) return refuse(turn, asked, 'late')
   if (replica.owner !== from) return refuse(turn, asked, 'late', replica.owner)
-  if (!objects.here.has(to)) return refuse(turn, asked, 'away', to)
+  if (!objects.here.has(to) || objects.watching.has(to)) return refuse(turn, asked, 'away', to)
   const open = openGrant(turn, key)
   if (open) return refuse(turn, asked, 'held', open.to)
   takeOver(turn, asked, replica)

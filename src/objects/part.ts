@@ -46,6 +46,8 @@ export function objectsPart(types: Types): Part<Objects> {
   return {
     channel: OBJECTS_CHANNEL,
     receive: (state, now, from, bytes, out) => receive(turn(state, now, out), from, bytes),
+    // To be sent what there is, and what comes.
+    hearsWatcher: (bytes) => bytes[0] === KIND.follow,
     read: (state, now, from, bytes, out) => read(turn(state, now, out), from, bytes),
     write: (state, now, to, seq, writer, budget) => {
       return write(state, types, now, to, seq, writer, budget)

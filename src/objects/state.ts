@@ -182,6 +182,8 @@ export interface Objects {
   quota: number
   /** Members that are hosts: they may make as many as there is room for. */
   hosts: Set<PeerId>
+  /** Members that only watch: they own nothing. */
+  watching: Set<PeerId>
   nextSerial: number
   nextCount: number
   /** In a mesh: who sent later epochs than ours while we led. By then somebody else leads. */
@@ -306,7 +308,7 @@ export function createState(gatherMs: Millis, rules: ObjectsRules): Objects {
     living: 0,
     made: new Map(),
     quota: Infinity,
-    hosts: new Set(),
+    ...{ hosts: new Set(), watching: new Set() },
     nextSerial: 1,
     nextCount: 1,
     early: new Set(),

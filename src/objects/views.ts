@@ -3,7 +3,7 @@
  * what must be sent to whom because of a change.
  */
 
-import type { Millis, PartView, PeerId } from '../machine.ts'
+import { mayPlay, type Millis, type PartView, type PeerId, RIGHTS } from '../machine.ts'
 import { LOOK_MS } from './accept.ts'
 import { COUNT_MS } from './resync.ts'
 import { createSubscriber, forgetAll, owe, oweAll } from './fan-out.ts'
@@ -131,6 +131,8 @@ function compareMembers(objects: Objects, view: PartView): { came: PeerId[]; gon
   }
   objects.here = here
   objects.hosts = new Set(view.members.flatMap(({ inc, kind }) => (kind === 'node' ? [inc] : [])))
+  const watching = view.members.filter(({ rights }) => !mayPlay(rights ?? RIGHTS.play))
+  objects.watching = new Set(watching.map(({ inc }) => inc))
   objects.quota = quotaOf(view.terms ?? '')
   return { came, gone }
 }

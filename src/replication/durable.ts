@@ -4,7 +4,7 @@
  * same order.
  */
 
-import type { PeerId } from '../machine.ts'
+import { mayPlay, type PeerId } from '../machine.ts'
 import * as conduct from './conduct.ts'
 import type { Conduct } from './conduct.ts'
 import { decode, encode, type ValueOf } from '../wire/layout.ts'
@@ -42,8 +42,7 @@ export function apply(durable: Durable, delta: Delta): void {
     case 'add':
       return add(durable, delta.member, delta.settled)
     case 'remove':
-      if (durable.members.delete(delta.inc)) durable.mv++
-      return
+      return remove(durable, delta.inc)
     case 'pointer':
       durable.pointer = delta.inc
       return
@@ -72,6 +71,18 @@ function add(durable: Durable, member: Member, settled: number): void {
   // A recovered session may know less of a player's operations than the player does.
   if (known) known.lastSeq = Math.max(known.lastSeq, settled)
   else durable.players.set(player, { player, key, lastSeq: settled, outcomes: [] })
+}
+
+function remove(durable: Durable, inc: PeerId): void {
+  const member = durable.members.get(inc)
+  if (!member) return
+  durable.members.delete(inc)
+  durable.mv++
+  // Who watched did nothing that must be kept, and has no place of a player to come back to.
+  const { player, rights } = member
+  const isElsewhere = [...durable.members.values()].some((other) => other.player === player)
+  const isUnused = durable.players.get(player)?.lastSeq === 0
+  if (!mayPlay(rights) && !isElsewhere && isUnused) durable.players.delete(player)
 }
 
 // The number and the effect are one entry of the log, so no takeover can part them (T80).

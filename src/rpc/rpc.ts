@@ -35,6 +35,8 @@ const WENT = 'the member went: it may have run or not'
 export const rpcPart: Part<Rpc> = {
   channel: RPC_CHANNEL,
   receive,
+  // Who watches may be asked.
+  hearsWatcher: (bytes) => decode(rpcLayout, bytes)?.kind === 'result',
   view,
   unlinked: (rpc, _now, peer) => lose(rpc, peer),
   delivered: landed,

@@ -7,7 +7,7 @@
  * hands its role over first. Its link keys end with the view that it is not in.
  */
 
-import { type Millis, RIGHTS } from '../machine.ts'
+import { mayPlay, type Millis, RIGHTS } from '../machine.ts'
 import { putOut } from '../replication/conduct.ts'
 import type { Durable } from '../replication/durable.ts'
 import { EXPELLED_MAX, type Expulsion, type Member } from '../replication/layouts.ts'
@@ -116,7 +116,7 @@ function expel(
 }
 
 function playersOf(durable: Durable): Set<number> {
-  const playing = [...durable.members.values()].filter(({ rights }) => rights & RIGHTS.play)
+  const playing = [...durable.members.values()].filter(({ rights }) => mayPlay(rights))
   return new Set(playing.map(({ player }) => player))
 }
 

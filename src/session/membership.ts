@@ -3,7 +3,7 @@
  * learns of it: otherwise a takeover could bring back a member whose removal was published (S-1).
  */
 
-import type { Millis, PeerId } from '../machine.ts'
+import { mayPlay, MEMBERS_MAX, type Millis, type PeerId, RIGHTS } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { putOut } from '../replication/conduct.ts'
@@ -19,6 +19,9 @@ import { HELD_MAX, hold } from './output.ts'
 import { record } from './replicate.ts'
 import { dropBackup } from './roles.ts'
 import { serves, takes, type Session, type SessionOut } from './state.ts'
+
+/** Most members that watch, where the session's terms do not say so. */
+export const WATCHERS_MAX = 16
 
 /** The founder becomes the first member (T13). */
 export function enter(
@@ -78,13 +81,12 @@ function refusal(session: Session, wish: Join): Joined | null {
   if (wish.version !== SESSION_VERSION) return otherVersion(wish.version)
   if (wish.schema !== session.schema) return unfit(session)
   if (knownAs(session, wish)) return null
-  const { members, conduct } = session.server.durable
+  const { conduct } = session.server.durable
   const row = putOut(conduct, wish.resume?.inc ?? 0, wish.key)
   if (row) return no(row.ban ? 'banned' : 'kicked', sentenceOf(row))
   if (playsElsewhere(session, wish)) return no('elsewhere', 'this player plays elsewhere now')
-  if (members.size >= session.playersMax && resumed(session, wish) === null) {
-    return no('full', `the session is full: ${session.playersMax} players`)
-  }
+  const full = fullFor(session, wish)
+  if (full !== '') return no('full', full)
   const { players } = session.server.durable
   if (players.size >= PLAYERS_KEPT_MAX && resumed(session, wish) === null) {
     return no('full', `${PLAYERS_KEPT_MAX} players came and went within a minute: ask again later`)
@@ -111,6 +113,38 @@ function unfit({ types }: Session): Joined {
 function knownAs(session: Session, wish: Join): Member | undefined {
   const { members } = session.server.durable
   return [...members.values()].find((here) => sameBytes(here.link, wish.link))
+}
+
+// Who has a place here already keeps it: but there is none of a player for who watched.
+function fullFor(session: Session, wish: Join): string {
+  const { members } = session.server.durable
+  const plays = mayPlay(rightsOf(wish))
+  const others = [...members.values()].filter(({ key }) => !sameBytes(key, wish.key))
+  const taken = others.filter(({ rights }) => mayPlay(rights) === plays).length
+  if (!plays) {
+    const most = watchersMaxOf(session)
+    return taken < most ? '' : `${most === 0 ? 'nobody watches here' : `${most} watch already`}`
+  }
+  const { playersMax } = session
+  const watched = [...members.values()].some(({ key, rights }) => {
+    return sameBytes(key, wish.key) && !mayPlay(rights)
+  })
+  const isBack = resumed(session, wish) !== null && !watched
+  return taken < playersMax || isBack ? '' : `the session is full: ${playersMax} players`
+}
+
+/** Most members that watch a session, by its terms; with its players they are no more than fit. */
+export function watchersMaxOf({
+  terms,
+  playersMax,
+}: Pick<Session, 'terms' | 'playersMax'>): number {
+  const [, said] = /(?:^|;)watchers=([0-9]{1,3})(?:;|$)/.exec(terms) ?? []
+  return Math.min(said === undefined ? WATCHERS_MAX : Number(said), MEMBERS_MAX - playersMax)
+}
+
+// What a member may do here: no more than it wants.
+function rightsOf({ watches, rights }: Pick<Join, 'watches' | 'rights'>): number {
+  return watches ? RIGHTS.watch : rights
 }
 
 // The player whose key signed this JOIN; null for a new one, or one that was forgotten (S-5).
@@ -141,7 +175,7 @@ function newMember(session: Session, wish: Join): Member {
     link: wish.link,
     registerHash: wish.registerHash,
     key: wish.key,
-    rights: wish.rights,
+    rights: rightsOf(wish),
   }
 }
 

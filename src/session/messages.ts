@@ -151,6 +151,8 @@ const wanted = {
   schema: u32,
   name: text(NAME_MAX),
   kind: word(MEMBER_KINDS),
+  /** It only wants to watch, whatever more the hub lets it do. */
+  watches: flag,
   addresses: list(text(ADDRESS_MAX), ADDRESSES_MAX),
   /** The X25519 key of the links to be. */
   link: fixed(KEY_BYTES),

@@ -7,7 +7,7 @@
  */
 
 import * as commit from '../replication/log.ts'
-import { HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import { HoldfastError, mayPlay, type Millis, type PeerId } from '../machine.ts'
 import * as durable from '../replication/durable.ts'
 import { judge } from './expelling.ts'
 import { CONDUCT_PART, type PeerMessage } from './messages.ts'
@@ -109,6 +109,8 @@ function perform(
   by: Member,
   out: SessionOut,
 ): Performed | null {
+  // Its own session does not ask for anything; another may try.
+  if (!mayPlay(by.rights)) return null
   if (part !== CONDUCT_PART) return bounded(out.parts.perform(part, body, by))
   return { outcome: judge(session, now, body, by, out), changes: [], news: [] }
 }

@@ -8,7 +8,7 @@
  */
 
 import * as commit from '../replication/log.ts'
-import { assert, type Millis, type PeerId } from '../machine.ts'
+import { assert, mayPlay, type Millis, type PeerId } from '../machine.ts'
 import * as leases from './lease.ts'
 import type { PeerMessage, View } from './messages.ts'
 import {
@@ -154,7 +154,14 @@ export function tellHub(session: Session, out: SessionOut): void {
     link: member.link,
     key: member.key,
   }))
-  out.hub({ kind: 'members', session: session.id, members })
+  const players = playersOf(session)
+  out.hub({ kind: 'members', session: session.id, members, players })
+}
+
+/** How many players take part; who only watches is none. */
+export function playersOf({ server }: Session): number {
+  const playing = [...server.published.values()].filter(({ rights }) => mayPlay(rights))
+  return new Set(playing.map(({ player }) => player)).size
 }
 
 /** The hub's signature to who leads since that epoch; null if we do not have it. */

@@ -14,7 +14,7 @@
  */
 
 import * as commit from '../replication/log.ts'
-import { assert, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
+import { assert, mayPlay, MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
 import type { Register } from '../directory/messages.ts'
 import { decode, encode } from '../wire/layout.ts'
 import type { Durable } from '../replication/durable.ts'
@@ -199,7 +199,9 @@ export function witnessed(
   const { server } = session
   if (server.role !== 'gathering' || !server.published.has(from)) return
   if (message.epoch !== server.epoch) return
-  const { index, settled } = message
+  // Who only watches is no witness: all would go on with what it says.
+  const isWitness = mayPlay(server.published.get(from)!.rights)
+  const { index, settled } = isWitness ? message : { index: 0, settled: 0 }
   server.answers.set(from, { index, settled })
   decide(session, now, out)
 }

@@ -3,7 +3,7 @@
  * backup.
  */
 
-import type { Millis, PeerId } from '../machine.ts'
+import { mayPlay, type Millis, type PeerId } from '../machine.ts'
 import { proofOf } from '../wire/digest.ts'
 import { retry } from './attempts.ts'
 import { handOver, proceed } from './handover.ts'
@@ -11,7 +11,7 @@ import * as leases from './lease.ts'
 import { enforce } from './expelling.ts'
 import { remove } from './membership.ts'
 import type { Member } from '../replication/layouts.ts'
-import { mayTell, releaseHeld, tellHub } from './output.ts'
+import { mayTell, playersOf, releaseHeld, tellHub } from './output.ts'
 import * as recovery from './recovery.ts'
 import { record } from './replicate.ts'
 import * as roles from './roles.ts'
@@ -240,9 +240,8 @@ export function yes(
   leases.reached(lease, heard)
   leases.saidYes(lease, now, nonce)
   releaseHeld(session, now, out)
-  const { epoch, published } = session.server
-  const players = new Set([...published.values()].map((member) => member.player)).size
-  out.hub({ kind: 'yes', session: session.id, epoch, nonce, players })
+  const { epoch } = session.server
+  out.hub({ kind: 'yes', session: session.id, epoch, nonce, players: playersOf(session) })
 }
 
 /** A member promises not to recover the session. */
@@ -280,11 +279,13 @@ export function tellMembersAgain(session: Session, out: SessionOut): void {
   tellHub(session, out)
 }
 
-/** A primary that would leave only guests behind ends the session as it leaves. */
+const goesOn = ({ kind, rights }: Member): boolean => kind !== 'guest' && mayPlay(rights)
+
+/** A primary that would leave only guests and watchers behind ends the session as it leaves. */
 export function end(session: Session, out: SessionOut): void {
   const { server } = session
   const others = [...server.published.values()].filter(({ inc }) => inc !== session.me)
-  if (server.role !== 'alone' || others.some(({ kind }) => kind !== 'guest')) return
+  if (server.role !== 'alone' || others.some(goesOn)) return
   out.hub({
     kind: 'change',
     request: nextRequest(session),

@@ -2,7 +2,8 @@
  * Slots as a part of a member: passes frames, messages, views and links on, and does what is due.
  */
 
-import type { Millis, Part, PartView, PeerId } from '../machine.ts'
+import { mayPlay, type Millis, type Part, type PartView, type PeerId } from '../machine.ts'
+import { RIGHTS } from '../machine.ts'
 import { createReader } from '../wire/bytes.ts'
 import { fingerprint } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
@@ -27,6 +28,9 @@ import {
 import { take, tellGone } from './take.ts'
 import { adopt, ANSWER_AGAIN_MS, ask, worldFor } from './worlds.ts'
 
+// What a member that watches may say.
+const HEARD_OF_WATCHERS = new Set<string | undefined>(['standing', 'inquiry'])
+
 // An alarm that came a hair before the slot is over would be set again and again.
 const ROUNDING_MS: Millis = 0.01
 
@@ -42,6 +46,9 @@ export function slotsPart(box: GameBox): Part<Slots> {
     receive: (slots, now, from, bytes, out) => {
       receive(slots, box.game, now, from, bytes, out as SlotsOut)
     },
+    // Who watches asks for the world, and says which rounds it has; the rest is not taken.
+    hearsWatcher: (bytes) => HEARD_OF_WATCHERS.has(decode(slotsLayout, bytes)?.kind),
+    readsWatchers: true,
     read: (slots, now, from, bytes, out) => {
       if (box.game) read(slots, box.game, now, from, bytes, out as SlotsOut)
     },
@@ -119,7 +126,11 @@ function viewed(slots: Slots, now: Millis, view: PartView): void {
   slots.seed = fingerprint(view.session)
   slots.mesh = view.mesh
   slots.primary = view.primary
-  slots.here = new Set(view.members.map(({ inc }) => inc))
+  const watching = view.members.filter(({ rights }) => !mayPlay(rights ?? RIGHTS.play))
+  slots.watchers = new Set(watching.map(({ inc }) => inc))
+  // Nobody waits for what a watcher has, nor goes by it.
+  const members = view.members.map(({ inc }) => inc)
+  slots.here = new Set(members.filter((inc) => inc === view.me || !slots.watchers.has(inc)))
   for (const { inc, player } of view.members) {
     slots.players.set(inc, player)
     if (inc === view.me) slots.player = player
@@ -188,7 +199,7 @@ function receive(
     peer.print = message.print
     peer.says = message.says
     peer.claims = message.standing
-    if (!fits) yieldTo(slots, from, out)
+    if (!fits && !slots.watchers.has(from)) yieldTo(slots, from, out)
     slots.changed = true
   } else if (game) answer(slots, game, now, from, message, out)
 }
@@ -237,6 +248,7 @@ function read(
   peer.follows = frame.reference
   peer.near = frame.near
   peer.apart = frame.apart
+  if (slots.watchers.has(from)) return
   for (const told of frame.events) {
     const event = take(slots, game, now, from, told)
     if (event) forward(slots, now, event)

@@ -27,7 +27,7 @@ export function create(rules: SlotsRules = RULES): Slots {
     offset: NaN,
     horizon: HORIZON_SLOTS,
     players: new Map(),
-    here: new Set(),
+    ...{ here: new Set(), watchers: new Set() },
     peers: new Map(),
     slot: NaN,
     base: 0,

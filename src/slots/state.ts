@@ -216,6 +216,8 @@ export interface Slots {
   /** Players by member, including about GONE_MAX members that left last. */
   players: Map<PeerId, number>
   here: Set<PeerId>
+  /** Members that only watch: they are not among those who are here. */
+  watchers: Set<PeerId>
   peers: Map<PeerId, SlotPeer>
   /** The slot under way; NaN while session time is not known. */
   slot: number

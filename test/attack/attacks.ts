@@ -148,7 +148,13 @@ function shouting(target: Target): Promise<Tally> {
     founder = other ? null : stranger
     stranger.once('added', () => {
       stranger.attach(other ? 2 : 1)
-      if (!other) stranger.say({ kind: 'members', session: stranger.session, members })
+      if (!other)
+        stranger.say({
+          kind: 'members',
+          session: stranger.session,
+          members,
+          players: members.length,
+        })
     })
     stranger.add(`shouts ${Math.floor(at / 2)}`)
     return false

@@ -185,7 +185,7 @@ describe('who serves', () => {
       desk.say(stream, attach)
       if (inc > 1) return stream
       const members = [1, 2, 3, 4].map((id) => listed(id))
-      desk.say(stream, { kind: 'members', session, members })
+      desk.say(stream, { kind: 'members', session, members, players: members.length })
       return stream
     })
     return { session, streams }
@@ -235,6 +235,7 @@ describe('who serves', () => {
       kind: 'members',
       session: room.session,
       members: [members[0]!, { ...members[2]!, key: keyOf(2) }],
+      players: [members[0]!, { ...members[2]!, key: keyOf(2) }].length,
     })
     expect(change(room, { inc: 1, primary: 1, backup: 3, why: 'add' })).toBe('refused')
   })

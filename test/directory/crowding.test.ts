@@ -147,7 +147,7 @@ test('whoever speaks for a member no more has time from then on, and no stranger
   desk.go(silence)
   const stranger = desk.open()
   desk.go(silence / 2)
-  desk.say(streams[0]!, { kind: 'members', session: id, members: [listed(1)] })
+  desk.say(streams[0]!, { kind: 'members', session: id, members: [listed(1)], players: 1 })
   desk.go(silence / 2 - 1)
   expect(desk.closed.size).toBe(0)
   desk.go(1)

@@ -211,7 +211,7 @@ export class Desk {
     const id = added?.kind === 'added' ? added.entry.session : ''
     this.attach(streams[0]!, id, 1)
     const list = streams.map((_, i) => listed(i + 1))
-    this.say(streams[0]!, { kind: 'members', session: id, members: list })
+    this.say(streams[0]!, { kind: 'members', session: id, members: list, players: list.length })
     for (let i = 1; i < members; i++) this.attach(streams[i]!, id, i + 1)
     return { id, streams }
   }

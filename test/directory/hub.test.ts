@@ -244,7 +244,7 @@ describe('who is not in the list of members', () => {
     ]
     for (const incs of rounds) {
       const members = incs.map((inc) => listed(inc, 1))
-      desk.say(streams[0]!, { kind: 'members', session: id, members })
+      desk.say(streams[0]!, { kind: 'members', session: id, members, players: members.length })
       for (const inc of incs.slice(1)) {
         expect(desk.attach(desk.open(), id, inc, 1)).toMatchObject([{ kind: 'attached' }])
       }
@@ -256,7 +256,7 @@ describe('who is not in the list of members', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(3)
     const [one, two, three] = streams
-    desk.say(one!, { kind: 'members', session: id, members: [listed(1), listed(3)] })
+    desk.say(one!, { kind: 'members', session: id, members: [listed(1), listed(3)], players: 2 })
     const gone = { kind: 'present', session: id, inc: 2, here: false }
     expect(desk.heard.get(three!)!.at(-1)).toEqual(gone)
     const heard = desk.heard.get(two!)!.length
@@ -271,7 +271,7 @@ describe('who is not in the list of members', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(2)
     const [one, two] = streams
-    desk.say(one!, { kind: 'members', session: id, members: [listed(1)] })
+    desk.say(one!, { kind: 'members', session: id, members: [listed(1)], players: 1 })
     desk.bytes(one!, Uint8Array.of(1, 2, 42))
     expect(desk.relayed).toEqual([{ to: two, from: 1, bytes: Uint8Array.of(42) }])
     const heard = desk.heard.get(two!)!
@@ -288,7 +288,7 @@ describe('who is not in the list of members', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(2)
     const [one, two] = streams
-    desk.say(one!, { kind: 'members', session: id, members: [listed(1), listed(3)] })
+    desk.say(one!, { kind: 'members', session: id, members: [listed(1), listed(3)], players: 2 })
     desk.attach(two!, id, 3)
     desk.pass(4_000)
     const told = desk.heard.get(two!)!.filter(({ kind }) => kind === 'present')
@@ -418,9 +418,14 @@ describe('a disk that takes its time, or nothing', () => {
     const { id, streams } = desk.session(1)
     desk.atOnce = false
     const members = [listed(1), listed(2)]
-    desk.say(streams[0]!, { kind: 'members', session: id, members })
+    desk.say(streams[0]!, { kind: 'members', session: id, members, players: members.length })
     expect(desk.attach(desk.open(), id, 2)).toMatchObject([{ kind: 'attached' }])
-    desk.say(streams[0]!, { kind: 'members', session: id, members: [...members, listed(3)] })
+    desk.say(streams[0]!, {
+      kind: 'members',
+      session: id,
+      members: [...members, listed(3)],
+      players: [...members, listed(3)].length,
+    })
     // Many lists are one record.
     expect([...desk.owed]).toEqual([id])
     desk.write()

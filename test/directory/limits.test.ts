@@ -39,7 +39,7 @@ describe('words of a stream', () => {
     expect(desk.closed.has(streams[1]!)).toBe(false)
     // Once it speaks for nobody it has as long as others.
     const { silence } = TABLE.stream
-    desk.say(streams[0]!, { kind: 'members', session: id, members: [listed(1)] })
+    desk.say(streams[0]!, { kind: 'members', session: id, members: [listed(1)], players: 1 })
     desk.go(silence.max - 1)
     expect(desk.closed.has(streams[1]!)).toBe(false)
     desk.go(1)
@@ -63,7 +63,7 @@ describe('words of a stream', () => {
       ...{ inc: at + 1, player: 1, hash: new Uint8Array(16), link: new Uint8Array(32) },
       key: new Uint8Array(32),
     }))
-    const list = { kind: 'members', session: id, members } as const
+    const list = { kind: 'members', session: id, members, players: members.length } as const
     // Four of the eight were for hello, add, attach and its own list, with some bytes.
     for (let i = 0; i < 3; i++) desk.say(streams[0]!, list)
     expect(desk.closed.size).toBe(0)

@@ -65,7 +65,7 @@ export class Stage {
   /** A primary says who is here. */
   lists(name: string, ...names: string[]): void {
     const members = names.map((one) => listed(this.#numberOf(one)))
-    this.#say(name, { kind: 'members', session: this.#session, members })
+    this.#say(name, { kind: 'members', session: this.#session, members, players: members.length })
   }
 
   /** @param secret  whose it proves itself with, if not its own */

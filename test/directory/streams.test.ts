@@ -156,7 +156,12 @@ describe('a member that is listed', () => {
   test('SE-8: as number 0 is none: that list is not taken, and nobody attaches as 0 (PR-2)', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(1)
-    desk.say(streams[0]!, { kind: 'members', session: id, members: [listed(0, 1), listed(1)] })
+    desk.say(streams[0]!, {
+      kind: 'members',
+      session: id,
+      members: [listed(0, 1), listed(1)],
+      players: 2,
+    })
     expect(desk.hub.counters.forged).toBe(1)
     expect(desk.attach(desk.open(), id, 0, 1)).toMatchObject([{ kind: 'refused' }])
     expect([...desk.hub.attached.get(id)!.keys()]).toEqual([1])
@@ -165,7 +170,7 @@ describe('a member that is listed', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(2)
     desk.hub.directory.rows.get(id)!.granted = null
-    desk.say(streams[0]!, { kind: 'members', session: id, members: [listed(2)] })
+    desk.say(streams[0]!, { kind: 'members', session: id, members: [listed(2)], players: 1 })
     const [answer] = desk.say(desk.open(), { kind: 'get', request: 3, session: id })
     expect(answer).toMatchObject({ kind: 'register', leader: null })
   })
@@ -176,7 +181,7 @@ describe('a member that is listed', () => {
     const first = ask()
     // The key that was signed holds until the next epoch.
     desk.say(streams[0]!, {
-      ...{ kind: 'members', session: id },
+      ...{ kind: 'members', session: id, players: 2 },
       members: [{ ...listed(1), link: linkOf(7) }, listed(2)],
     })
     expect(ask()).toEqual(first)
@@ -192,7 +197,7 @@ describe('a member that is listed', () => {
       const row = desk.hub.directory.rows.get(two.id)!
       const before = [row.members, row.heard]
       const said: Record<typeof kind, ToHub> = {
-        members: { kind: 'members', session: two.id, members: [listed(1), listed(3)] },
+        members: { kind: 'members', session: two.id, members: [listed(1), listed(3)], players: 2 },
         yes: { kind: 'yes', session: two.id, epoch: 1, nonce: 7, players: 1 },
         alive: { kind: 'alive', session: two.id, epoch: 1, nonce: 7 },
       }

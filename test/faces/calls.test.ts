@@ -155,7 +155,7 @@ describe.each(['star', 'mesh'] as const)('a procedure in a %s', (topology) => {
 
   test('what does not fit is refused before anything is sent', async () => {
     const { w, grace, linus } = await three(8, topology)
-    const stranger = { player: 99, inc: 99, name: 'Nobody', kind: 'node' } as const
+    const stranger = { player: 99, inc: 99, name: 'Nobody', kind: 'node', watches: false } as const
     const other = procedure('other', () => 1)
     const cases: [Promise<unknown>, string, RegExp][] = [
       [linus.call(infoOf(grace), other, 1), 'not-found', /"other" was not given to join/],

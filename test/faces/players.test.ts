@@ -37,7 +37,7 @@ function wishOf({ ada, eve }: Room, more: Partial<Join> = {}): Omit<Join, 'signa
   return {
     version: SESSION_VERSION,
     schema: ada.member!.session.schema,
-    ...{ name: 'Eve', kind: 'node', addresses: [] },
+    ...{ name: 'Eve', kind: 'node', watches: false, addresses: [] },
     link: eve.point,
     registerHash: new Uint8Array(16).fill(2),
     key: KEY,

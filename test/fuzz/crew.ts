@@ -92,7 +92,7 @@ export class Fuzzed {
         game: 'fuzz',
         room: 'main',
         name,
-        ...{ playersMax: 8, ticket: '' },
+        ...{ playersMax: 8, ticket: '', watches: false },
         ...{ recovers: false, hosts: false, guest: false, topology: 'star', terms: '' },
         types: text,
         token: null,

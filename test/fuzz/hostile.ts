@@ -335,7 +335,7 @@ function told(chaos: Prng, known: Knowledge, session: string): ToHub {
           key: linkKey(chaos),
         }
       })
-      return { kind: 'members', session, members }
+      return { kind: 'members', session, members, players: members.length }
     }
     case 3:
       return { kind: 'yes', session, epoch: n(), nonce: word(chaos), players: n() }

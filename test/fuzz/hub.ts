@@ -95,6 +95,7 @@ export function desk(seed: number): Desk {
       { inc: 1, player: 1, hash: one!, link: LINK, key: LINK },
       { inc: 2, player: 2, hash: two!, link: LINK, key: LINK },
     ],
+    players: 2,
   })
   attach(made, 2)
   return made

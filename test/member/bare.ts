@@ -27,6 +27,7 @@ export const WISH: Wish = {
   types: '',
   recovers: false,
   hosts: false,
+  watches: false,
   ticket: '',
   terms: '',
   topology: 'star',

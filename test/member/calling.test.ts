@@ -33,7 +33,7 @@ function joinOf(byte: number, other: Partial<Join> = {}, signer = byte): Uint8Ar
   const seed = new Uint8Array(32).fill(signer)
   const wish = {
     ...{ version: SESSION_VERSION, schema: fingerprint(''), name: 'p', addresses: [] },
-    ...{ kind: 'node' as const, registerHash: new Uint8Array(16), resume: null },
+    ...{ kind: 'node' as const, watches: false, registerHash: new Uint8Array(16), resume: null },
     ...{ link: pointOf(byte), key: toyCurves.signer(new Uint8Array(32).fill(byte)) },
     ...other,
   }

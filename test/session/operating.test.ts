@@ -27,7 +27,15 @@ function wishOf(byte: number, other: Partial<Join> = {}): Join {
   const signature = new Uint8Array(SIGNATURE_BYTES)
   const named = { name: 'p', addresses: [], resume: null, schema: fingerprint(''), signature }
   const right = { rights: 1, admission: signature }
-  return { version: SESSION_VERSION, kind: 'node', ...named, ...own, ...right, ...other }
+  return {
+    version: SESSION_VERSION,
+    kind: 'node',
+    watches: false,
+    ...named,
+    ...own,
+    ...right,
+    ...other,
+  }
 }
 
 /** So many effects are held. */

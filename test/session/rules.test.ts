@@ -96,6 +96,7 @@ function wishOf(byte: number, resume: Join['resume'] = null, key: number = byte)
     schema: fingerprint(''),
     name: 'p',
     kind: 'node',
+    watches: false,
     addresses: [],
     link: new Uint8Array(KEY_BYTES).fill(byte),
     registerHash: digest(secretProof(byte, 'register')),

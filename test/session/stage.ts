@@ -77,7 +77,7 @@ export class Stage {
     const schema = fingerprint('')
     const signature = new Uint8Array(SIGNATURE_BYTES)
     const described = { ...describe(name, own.secret), key: keyOf(before?.secret ?? own.secret) }
-    const signed = { admission: signature, signature }
+    const signed = { watches: false, admission: signature, signature }
     const wish: Join = { version: SESSION_VERSION, schema, ...described, resume, ...signed }
     const from = STRANGER + name.charCodeAt(0)
     const { primary } = register.find(this.#directory, ID)!.entry.register
@@ -226,7 +226,7 @@ export class Stage {
       case 'get':
         return this.#answer(from, message.request, true)
       case 'members':
-        register.setMembers(this.#directory, ID, from, message.members, this.#toPrimary)
+        register.setMembers(this.#directory, ID, from, message, this.#toPrimary)
         return
       case 'yes':
         return void register.yes(this.#directory, now, message, from)

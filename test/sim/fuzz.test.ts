@@ -105,6 +105,7 @@ test('2,000 processes that come and go within a minute do not stop a primary', a
         schema: primary!.session.schema,
         name: 'guest',
         kind: 'browser' as const,
+        watches: false,
         addresses: [],
         link: Uint8Array.of(...hash, ...hash),
         registerHash: hash,

@@ -388,6 +388,7 @@ function wishOfStranger(session: string, version: number, eve: Caller): Uint8Arr
     schema: 1,
     name: 'eve',
     kind: 'node',
+    watches: false,
     link: eve.point,
     ...eve.admitted,
     registerHash: SESSION_HASH,

@@ -180,7 +180,7 @@ export function directoryOf(primary: Session, incs: readonly PeerId[]): Director
     key: listed[0]!.key,
   }
   register.add(directory, 0, wish, SESSION_ID, out)
-  register.setMembers(directory, SESSION_ID, 1, listed, out)
+  register.setMembers(directory, SESSION_ID, 1, { members: listed, players: listed.length }, out)
   settle(directory, 0)
   for (const inc of incs) register.present(directory, 0, SESSION_ID, inc, true)
   return directory
@@ -305,7 +305,7 @@ function reachHub(scope: LeaseScope, scene: LeaseScene, word: Word & { to: 'hub'
   if (said.kind === 'yes') register.yes(directory, now, said, from)
   if (said.kind === 'members') {
     const out = { send() {}, record() {}, emit() {} }
-    register.setMembers(directory, SESSION_ID, from, said.members, out)
+    register.setMembers(directory, SESSION_ID, from, said, out)
   }
   if (said.kind !== 'change') return
   const { request } = said

@@ -169,6 +169,7 @@ function wishOf(asker: number): Join {
     version: SESSION_VERSION,
     schema: fingerprint(LIMITS.types),
     ...describe(asker),
+    watches: false,
     resume: null,
     admission: new Uint8Array(SIGNATURE_BYTES),
     signature: new Uint8Array(SIGNATURE_BYTES),

@@ -203,7 +203,8 @@ function list({ directory, members: all }: RightsScene): void {
     const { hash, link, key: player } = wishOf(process, key)
     return { inc: at + 1, player: at + 1, hash, link, key: player }
   })
-  register.setMembers(directory, ID, primary, listed, QUIET)
+  const list = { members: listed, players: listed.length }
+  register.setMembers(directory, ID, primary, list, QUIET)
   for (const { inc } of listed) register.present(directory, 0, ID, inc, true)
 }
 

@@ -223,7 +223,7 @@ const INCS_MAX = 64
 function ask(directory: Directory, from: PeerId, request: ToHub): boolean {
   const out = { send() {}, record() {}, emit() {} }
   if (request.kind === 'members') {
-    return register.setMembers(directory, SESSION_ID, from, request.members, out)
+    return register.setMembers(directory, SESSION_ID, from, request, out)
   }
   if (request.kind !== 'change') return false
   if (!register.change(directory, 0, request, out)) return false
