@@ -170,6 +170,7 @@ describe('the tables', () => {
         primaries: true,
         serves: true,
         objectsPerPlayer: true,
+        operationsPerSecond: true,
       },
       ...{ topology: true, updatesPerSecond: true, condition: true, signal: true, udp: true },
     }
