@@ -26,6 +26,12 @@ export function take(bucket: Bucket, rate: Rate, now: Millis, cost: number): boo
   return true
 }
 
+/** Takes so many tokens, also those that are not there: the next ones come back for them. */
+export function owe(bucket: Bucket, rate: Rate, now: Millis, cost: number): void {
+  has(bucket, rate, now, 0)
+  bucket.left = Math.max(-rate.max, bucket.left - cost)
+}
+
 /** Whether so many tokens are there. */
 export function has(bucket: Bucket, { max, perSecond }: Rate, now: Millis, cost: number): boolean {
   const back = (Math.max(0, now - bucket.at) * perSecond) / 1000

@@ -193,8 +193,8 @@ export const OUTCOMES = {
     todo: 'ask again',
   },
   overloaded: {
-    of: '`call`',
-    when: 'the member has too many calls to answer, or a link on the way is full',
+    of: '`call`, `take`, `give`',
+    when: 'the member or a link on the way has too much to do, or we ask the server for too much',
     happened: 'no',
     todo: 'wait a moment',
   },

@@ -86,6 +86,13 @@ export interface PartView {
   left: boolean
 }
 
+/** The number that the terms of a session have under that name; undefined if they have none. */
+export function termOf(terms: string, name: string): number | undefined {
+  const found = terms.split(';').find((one) => one.startsWith(`${name}=`))
+  const said = /^[0-9]{1,6}$/.exec(found?.slice(name.length + 1) ?? '')
+  return said ? Number(said[0]) : undefined
+}
+
 /** The effects of an operation on the durable state of one part. */
 export interface Effects {
   /** Changes of the durable state; `apply` makes them at primary and backup alike. */
@@ -98,6 +105,8 @@ export interface Effects {
 export interface Effected extends Effects {
   /** The outcome for the member that asked. */
   outcome: Uint8Array
+  /** What was asked for was not done: that costs its player more than what was. */
+  refused?: boolean
   /** Effects on other parts, in the same entry of the log. */
   also?: readonly (Effects & { part: number })[]
 }
@@ -123,7 +132,19 @@ export interface PartOut<Event = unknown> {
    */
   send(to: PeerId, message: Uint8Array): number
   emit(event: Event): void
+  /**
+   * As primary: what a member asks for is charged to its player. Absent where nobody counts.
+   *
+   * @returns false if that player asked for too much, and nothing was charged
+   */
+  charge?(from: PeerId, what: Charge): boolean
 }
+
+/**
+ * What a player is charged for: an operation; one that was pushed back before, and is tried again;
+ * and, behind either, that it was refused.
+ */
+export type Charge = 'operation' | 'again' | 'refusal'
 
 /**
  * The interface of a part to the member that runs it. A part implements what it needs: newest-state

@@ -173,6 +173,7 @@ describe('the tables', () => {
         watch: true,
         watchersMax: true,
         objectsPerPlayer: true,
+        operationsPerSecond: true,
       },
       ...{ topology: true, updatesPerSecond: true, condition: true, signal: true, udp: true },
     }

@@ -306,7 +306,7 @@ function tooMuch(changes: readonly Uint8Array[]): string {
 
 function refused(why: string): Effected {
   const outcome = encode(answer, { ok: false, text: why.slice(0, 200) })
-  return { outcome, changes: [], news: null }
+  return { outcome, refused: true, changes: [], news: null }
 }
 
 function draft(

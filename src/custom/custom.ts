@@ -133,7 +133,7 @@ export function customPart(channel: number, author: Author): Part<Custom> {
 
 function effects({ kept }: Custom, judged: Judged): Effected {
   if (judged.kind !== 'done') {
-    return { outcome: encode(customAnswer, judged), changes: [], news: null }
+    return { outcome: encode(customAnswer, judged), refused: true, changes: [], news: null }
   }
   const { changes, answer } = judged
   const outcome = encode(customAnswer, { kind: 'done', answer })
@@ -253,8 +253,9 @@ function takeSaid(
   const { me, primary, here, counters } = part
   if (!here.has(from)) return void counters.dropped++
   if (to === me) return hear(part, from, bytes, out)
-  // The message is for others: only the primary passes it on, within the rate.
-  if (me !== primary || !mayPass(part, now, from, bytes)) return void counters.dropped++
+  // The message is for others: only the primary passes it on, within the rates.
+  const passes = me === primary && mayPass(part, now, from, bytes)
+  if (!passes || out.charge?.(from, 'operation') === false) return void counters.dropped++
   passOn(part, from, to, bytes, out)
 }
 

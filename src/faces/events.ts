@@ -137,6 +137,11 @@ export interface SessionFigures {
   bytesPerSecond: ByteRates
   /** Whether the hub is in reach. */
   hub: boolean
+  /**
+   * As the server: how often something that others asked for waited or was turned away, for its
+   * player asked for more than `operationsPerSecond`.
+   */
+  pushedBack: number
   /** Silence in ms after which the peer that our role hangs on is suspected; null for none. */
   suspectMs: number | null
 }

@@ -21,6 +21,7 @@ export function figuresOf(runner: Runner | null, view: View, inc: PeerId): Sessi
     returns: member?.counters.returns ?? 0,
     bytesPerSecond: runner?.bytesPerSecond ?? { in: 0, out: 0 },
     hub: member?.hub === 'attached',
+    pushedBack: member?.session.pushedBack ?? 0,
     suspectMs: member ? patience(member.session) : null,
   }
 }

@@ -8,6 +8,7 @@ import { TICKET_MAX, type Topology } from '../directory/messages.ts'
 import type { Alarm, Environment } from '../ports.ts'
 import { openEvents } from './events.ts'
 import { checkOptions, checkWord } from '../runtime/options.ts'
+import { OPERATIONS_PER_SECOND_MAX } from '../session/quotas.ts'
 import { Runner, type RunnerOptions } from '../runtime/member/runner.ts'
 import type { Definition } from './kind.ts'
 import { Live, type Running } from './live.ts'
@@ -77,6 +78,12 @@ export interface JoinOptions {
    */
   expellers?: Expellers
   /**
+   * What one player may ask of the server a second, if this call creates the session: 1 to 10,000
+   * actions, changes of pieces, requests for objects, calls and messages, by default 500, and twice
+   * as many at once. What is beyond waits; what is refused counts four times.
+   */
+  operationsPerSecond?: number
+  /**
    * Who has links, if this call creates the session. `star` (default): each member to the server
    * and its backup, and the server passes everything on. `mesh`: each to all others, directly
    * where both have addresses; soonest there, and dearer by the square of the members.
@@ -99,7 +106,7 @@ const OF_KINDS = ['objectsPerPlayer', 'updatesPerSecond'] as const
 const JOIN_OPTIONS = [
   ...OF_KINDS,
   ...(['game', 'room', 'name', 'types', 'server', 'playersMax', 'token', 'recover'] as const),
-  ...(['primaries', 'serves', 'ticket', 'topology', 'expellers'] as const),
+  ...(['primaries', 'serves', 'ticket', 'topology', 'expellers', 'operationsPerSecond'] as const),
   ...(['watch', 'watchersMax'] as const),
   ...(['condition', 'signal'] as const),
   // On Node alone.
@@ -158,7 +165,8 @@ function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptio
   const { expellers = 'founder', watch = false, watchersMax } = options
   checkWord('expellers', expellers, EXPELLERS)
   const given = options as unknown as Readonly<Record<string, unknown>>
-  const terms = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
+  const termsOfKinds = [...kinds.keys()].map((kind) => kind.terms?.(given) ?? '')
+  const terms = [...termsOfKinds, termsOf(options.operationsPerSecond)]
   if (expellers !== 'founder') terms.push(`expellers=${expellers}`)
   if (watchersMax !== undefined) terms.push(`watchers=${checkWatchers(watchersMax)}`)
   return {
@@ -176,6 +184,13 @@ function wishOf(options: JoinOptions, { kinds, text }: Definitions): RunnerOptio
     terms: terms.filter((one) => one !== '').join(';'),
     token: token === undefined ? null : parseToken(token),
   }
+}
+
+function termsOf(most: unknown): string {
+  if (most === undefined) return ''
+  const fits = Number.isInteger(most) && (most as number) >= 1
+  if (fits && (most as number) <= OPERATIONS_PER_SECOND_MAX) return `operations=${most as number}`
+  throw badValue(`operationsPerSecond is 1 to ${OPERATIONS_PER_SECOND_MAX}: ${shown(most)}`)
 }
 
 // Waits for the first view, and tells the session everything from then on.

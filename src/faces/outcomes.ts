@@ -36,6 +36,7 @@ export type Outcome<Value, Code extends OutcomeCode> =
  * - `gone`: it has ended
  * - `denied`: its owner (`by`) said no
  * - `no-answer`: its owner (`by`) did not answer within 10 s, or nobody did within 30 s
+ * - `overloaded`: we ask for more than the server does for one player in a second
  * - `lost`: the session ended first, and nobody knows
  */
 export type TakeOutcome = Outcome<undefined, Exclude<Refusal, 'away'> | 'lost'>
@@ -43,11 +44,11 @@ export type TakeOutcome = Outcome<undefined, Exclude<Refusal, 'away'> | 'lost'>
 /**
  * What came of `give`: it is theirs from here on; or `away` (they are not here, or did not take it
  * within 2 s), `held` (it is on its way to another), `late` (another has it), `gone`, `no-answer`,
- * `lost` (the session ended first, and nobody knows).
+ * `overloaded`, `lost` (the session ended first, and nobody knows).
  */
 export type GiveOutcome = Outcome<
   undefined,
-  'away' | 'held' | 'late' | 'gone' | 'no-answer' | 'lost'
+  'away' | 'held' | 'late' | 'gone' | 'no-answer' | 'overloaded' | 'lost'
 >
 
 /**
@@ -81,7 +82,8 @@ export interface Recorded {
  *
  * - `away`: the member is not here, or does not answer to that
  * - `unreachable`: there is no link to it just now
- * - `overloaded`: it has too many calls to answer, or the link is full
+ * - `overloaded`: it has too many calls to answer, the link is full, or we ask the server for too
+ *   much
  *
  * It ran with `failed`: it threw, or its answer does not fit. Nobody knows whether it ran with
  * `timeout` (no answer in time) and `lost` (a link on the way, the member or the server was lost,
@@ -137,6 +139,8 @@ function sentence(what: string, code: Refusal, who: string): string {
         : `${who} did not answer in time whether ${what} may be had`
     case 'away':
       return `${who} is not here to take ${what}`
+    case 'overloaded':
+      return `${what}: the server does no more for one player in a second`
     default:
       return code satisfies never
   }

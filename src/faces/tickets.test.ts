@@ -139,7 +139,9 @@ describe('what is given wrong', () => {
   test('to mintTicket is named', async () => {
     expect(await given({ game: '' })).toBe('game has 1 to 64 bytes: 0')
     expect(await given({ room: 'a\n' })).toMatch(/^room has no control characters/)
-    expect(await given({ rights: ['win'] })).toBe('rights are of play and host, or watch alone: ["win"]')
+    expect(await given({ rights: ['win'] })).toBe(
+      'rights are of play and host, or watch alone: ["win"]',
+    )
     expect(await given({ uses: 0 })).toBe('uses is 1 to 1000: 0')
     expect(await given({ seconds: 1.5 })).toBe('seconds is 1 to 315360000: 1.5')
     expect(await given({ key: 'ab' })).toBe('key has 64 hexadecimal digits: 2')

@@ -8,6 +8,7 @@ import type { PeerMessage, View } from '../session/messages.ts'
 import { peerLayout } from '../session/messages.ts'
 import { grantOf } from '../directory/messages.ts'
 import { nameOf } from '../seal/seal.ts'
+import { charge } from '../session/quotas.ts'
 import * as session from '../session/session.ts'
 import { wantsGrant } from '../session/trust.ts'
 import { decode, encode } from '../wire/layout.ts'
@@ -150,6 +151,7 @@ export function partOut(run: Runtime, channel: number): PartOut {
     out = {
       send: (to, bytes) => run.deliver(to, framePart(channel, bytes)),
       emit: (event) => run.ports.emit({ kind: 'part', channel, event }),
+      charge: (from, what) => charge(run.member.session, run.now, from, what),
     }
     known.set(channel, out)
   }

@@ -77,7 +77,8 @@ function partsOf(run: Runtime): Parts {
       const slot = slotOf(member, part)
       const done = slot?.part.perform?.(slot.state, run.now, body, by.inc, by.player)
       if (!done) return null
-      return { outcome: done.outcome, ...gathered([{ part, ...done }, ...(done.also ?? [])]) }
+      const { outcome, refused = false } = done
+      return { outcome, refused, ...gathered([{ part, ...done }, ...(done.also ?? [])]) }
     },
     news: (part, from, bytes) => takeNews(run, from, part, bytes),
     show: (part, news, player) => {
@@ -120,7 +121,9 @@ function replace({ slots }: Member, parts: readonly PartState[]): boolean {
 }
 
 // Joins the effects of one operation, part by part.
-function gathered(all: readonly (Effects & { part: number })[]): Omit<Performed, 'outcome'> {
+function gathered(
+  all: readonly (Effects & { part: number })[],
+): Pick<Performed, 'changes' | 'news'> {
   return {
     changes: all.flatMap(({ part, changes }) => changes.map((bytes) => ({ part, bytes }))),
     news: all.flatMap(({ part, news: bytes }) => (bytes ? [{ part, bytes }] : [])),

@@ -5,7 +5,8 @@
  * A new primary decides nothing before all members that are here have sent it the objects that they
  * own, for the earlier primary may have granted the object to one of them: of two members who ask
  * for one object, exactly one gets `granted`. An object that the primary does not know may be on
- * its way, in a mesh behind the request: such a request waits too.
+ * its way, in a mesh behind the request: such a request waits too. And so does one whose player
+ * asks for more than one may a second.
  */
 
 import type { Millis } from '../machine.ts'
@@ -17,6 +18,8 @@ import { compare } from './version.ts'
 
 /** A request for an object or version that the primary does not know waits so long for it. */
 export const HOLD_MS: Millis = 5_000
+/** One whose player asked for too much is looked at again so often. */
+export const LOOK_MS: Millis = 10
 /** Most requests of one member that wait. */
 export const WAITING_MAX = 2_048
 
@@ -25,8 +28,8 @@ export function demand(turn: Turn, asked: Asked): void {
   const { objects, now } = turn
   const { pending } = objects
   const again = pending.findIndex((one) => one.from === asked.from && one.number === asked.number)
-  if (again >= 0) pending[again] = { ...asked, at: pending[again]!.at }
-  else if (isFull(pending, asked)) return refuse(turn, asked, 'no-answer')
+  if (again >= 0) pending[again] = { ...pending[again]!, ...asked, at: pending[again]!.at }
+  else if (isFull(pending, asked)) return refuse(turn, asked, 'overloaded')
   else pending.push(asked)
   objects.pendingAt = now
 }
@@ -52,8 +55,9 @@ export function decideAll(turn: Turn): void {
   }
 }
 
-function dueAt({ objects, now }: Turn, { at }: Asked): Millis {
+function dueAt({ objects, now }: Turn, { at, waits }: Asked): Millis {
   const { term, heardIn } = objects
+  if (waits) return now + LOOK_MS
   return heardIn === term.from ? at + HOLD_MS : Math.max(now + 1, term.at + GRANT_MS)
 }
 
@@ -62,14 +66,17 @@ function decide(turn: Turn, asked: Asked): boolean {
   const { objects, now } = turn
   if (!hasHeard(turn)) return false
   const replica = objects.replicas.get(asked.key)
-  if (
+  const isUnknown =
     !replica ||
     isUnclaimed(replica) ||
     (!replica.dead && compare(asked.version, replica.version) > 0)
-  ) {
+  if (isUnknown && now - asked.at < HOLD_MS) return false
+  if (turn.out.charge?.(asked.from, asked.waits ? 'again' : 'operation') === false) {
+    asked.waits = true
     if (now - asked.at < HOLD_MS) return false
-    refuse(turn, asked, 'no-answer')
-  } else if (replica.dead) refuse(turn, asked, 'gone')
+    refuse(turn, asked, 'overloaded')
+  } else if (isUnknown) refuse(turn, asked, 'no-answer')
+  else if (replica.dead) refuse(turn, asked, 'gone')
   else if (asked.what === 'take') take(turn, asked, replica)
   else handOn(turn, asked, replica)
   return true

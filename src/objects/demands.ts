@@ -37,6 +37,8 @@ export interface Asked {
   entry: Said | null
   /** When the request came. */
   at: Millis
+  /** It was to be decided, and its player had asked for too much. */
+  waits?: boolean
 }
 
 /** As primary: an owner that was asked on behalf of the member `by`. */
@@ -69,6 +71,7 @@ export interface Grant {
 /** Why a request is refused, in the order of the wire (docs/protocols/objects.md, Requests). */
 export const REFUSALS = [
   ...(['gone', 'late', 'held', 'busy', 'fixed', 'denied', 'no-answer', 'away'] as const),
+  'overloaded',
 ] as const
 
 /** Why a request is refused. */

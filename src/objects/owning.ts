@@ -38,6 +38,7 @@ export function refuse(
 ): void {
   const { objects } = turn
   if (from === objects.me) return conclude(turn, number, why, by)
+  if (why !== 'overloaded') turn.out.charge?.(from, 'refusal')
   const bytes = plain(KIND.refuse, number, REFUSALS.indexOf(why), by)
   objects.outbox.push({ to: from, bytes })
 }

@@ -5,7 +5,7 @@
  * with nobody (B23).
  */
 
-import type { PeerId } from '../machine.ts'
+import { type PeerId, termOf } from '../machine.ts'
 import { encodeFull } from './messages.ts'
 import { type Objects, OBJECTS_MAX, type Said, type Turn } from './state.ts'
 
@@ -17,8 +17,7 @@ export type Lack = 'full' | 'quota'
 
 /** How many objects one player may make, as in the `terms` of a session. */
 export function quotaOf(terms: string): number {
-  const [, said] = /(?:^|;)objects=([0-9]{1,6})(?:;|$)/.exec(terms) ?? []
-  return said === undefined ? QUOTA : Number(said)
+  return termOf(terms, 'objects') ?? QUOTA
 }
 
 /** Living objects that a player made, in all incarnations that we know of. */

@@ -101,7 +101,7 @@ function stale(update: Received): Effected {
     return served(update, next, 'loose')
   }
   const by = row.heldBy === 0 ? pieces.rules.before(row, player).by : row.heldBy
-  return { outcome: pieces.rules.conflict(said.loose, by), changes: [], news: null }
+  return { outcome: pieces.rules.conflict(said.loose, by), refused: true, changes: [], news: null }
 }
 
 function fresh(update: Received): Effected {
@@ -215,7 +215,7 @@ function inapplicable({ pieces, types, row, said, player }: Received, reason: st
   const gen = nextGen(pieces.kept, pieces.epoch)
   const next = pieces.rules.refused(row, player, gen)
   const entry: Entry = { id: row.id, row: next, why: 'inapplicable', seq: said.seq, reason }
-  return effected(types, [entry], refusal(reason))
+  return { ...effected(types, [entry], refusal(reason)), refused: true }
 }
 
 // Releases the pieces held by players who left. Those above the limit of one operation are left for
@@ -247,7 +247,7 @@ function refusal(reason: string): Outcome {
 }
 
 function answer(outcome: Outcome): Effected {
-  return { outcome: encodeOutcome(outcome), changes: [], news: null }
+  return { outcome: encodeOutcome(outcome), refused: true, changes: [], news: null }
 }
 
 function bogus(reason: string): Effected {

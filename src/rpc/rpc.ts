@@ -12,7 +12,7 @@
  * and nobody can miss it (B7).
  */
 
-import type { Millis, Part, PartView, PeerId } from '../machine.ts'
+import type { Millis, Part, PartOut, PartView, PeerId } from '../machine.ts'
 import { isJson } from '../wire/json.ts'
 import { decode } from '../wire/layout.ts'
 import { landed, send } from './flight.ts'
@@ -46,15 +46,15 @@ export const rpcPart: Part<Rpc> = {
   deadline,
 }
 
-function receive(rpc: Rpc, now: Millis, from: PeerId, bytes: Uint8Array): void {
+function receive(rpc: Rpc, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void {
   const message = decode(rpcLayout, bytes)
-  if (message) hear(rpc, now, from, message)
+  if (message) hear(rpc, now, from, message, out)
   else rpc.counters.malformed++
 }
 
 // In a star a member that does not lead accepts messages only from the primary, and trusts it on
 // who sent them (B9).
-function hear(rpc: Rpc, now: Millis, from: PeerId, message: RpcMessage): void {
+function hear(rpc: Rpc, now: Millis, from: PeerId, message: RpcMessage, out: PartOut): void {
   const { me, mesh, primary } = rpc
   const leads = !mesh && me === primary
   const isOwn = message.from === from
@@ -63,7 +63,10 @@ function hear(rpc: Rpc, now: Millis, from: PeerId, message: RpcMessage): void {
   if (!believed || !isKnown) return void rpc.counters.forged++
   // The first receiver counts a message against its sender's rate.
   if (isOwn && from !== me && message.kind !== 'result') {
-    if (!spend(rpc, now, from, CALLS_BURST_TAKEN)) return tooMany(rpc, message)
+    const made = `a member makes ${CALLS_PER_SECOND} calls and notes a second`
+    if (!spend(rpc, now, from, CALLS_BURST_TAKEN)) return tooMany(rpc, message, made)
+    const asked = 'this player asks for more than the server does for one in a second'
+    if (leads && out.charge?.(from, 'operation') === false) return tooMany(rpc, message, asked)
   }
   if (leads && message.to !== me) passOn(rpc, message)
   const isForUs = message.to === me || (message.to === 0 && message.kind === 'note')
@@ -71,9 +74,8 @@ function hear(rpc: Rpc, now: Millis, from: PeerId, message: RpcMessage): void {
   else if (!leads) rpc.counters.forged++
 }
 
-function tooMany(rpc: Rpc, message: RpcMessage): void {
+function tooMany(rpc: Rpc, message: RpcMessage, why: string): void {
   rpc.counters.overloaded++
-  const why = `a member makes ${CALLS_PER_SECOND} calls and notes a second`
   if (message.kind === 'call') refuse(rpc, message, 'overloaded', why)
 }
 
@@ -155,7 +157,7 @@ function leave(rpc: Rpc, why: string): void {
 
 function flush(rpc: Rpc, now: Millis, out: RpcOut): void {
   for (let next = rpc.outbox.shift(); next; next = rpc.outbox.shift()) {
-    if (next.to === rpc.me) hear(rpc, now, rpc.me, next.message)
+    if (next.to === rpc.me) hear(rpc, now, rpc.me, next.message, out)
     else send(rpc, next.to, next.message, out)
   }
   for (const event of rpc.events.splice(0)) out.emit(event)

@@ -16,7 +16,7 @@ import { remove } from './membership.ts'
 import { conductLayout, conductOutcome, type ConductWish } from './messages.ts'
 import { hold } from './output.ts'
 import { record } from './replicate.ts'
-import { leadOf, serves, type Session, type SessionOut } from './state.ts'
+import { leadOf, type Performed, serves, type Session, type SessionOut } from './state.ts'
 
 /** Who may put players out, beside hosts: who founded the room, most players, or nobody. */
 export const EXPELLERS = ['founder', 'vote', 'hosts'] as const
@@ -39,18 +39,19 @@ export function votesNeeded(others: number): number {
   return Math.max(VOTES_MIN, Math.floor(others / 2) + 1)
 }
 
-/** As the primary: does what a member asks about others. @returns the outcome, in bytes */
+/** As the primary: does what a member asks about others. */
 export function judge(
   session: Session,
   now: Millis,
   body: Uint8Array,
   by: Member,
   out: SessionOut,
-): Uint8Array {
+): Performed {
   const wish = decode(conductLayout, body)
   const why = wish ? refusalOf(session, wish, by) : 'it is no request that this build knows'
   if (wish && why === '') carryOut(session, now, wish, by, out)
-  return encode(conductOutcome, { done: why === '', why })
+  const outcome = encode(conductOutcome, { done: why === '', why })
+  return { outcome, changes: [], news: [], refused: why !== '' }
 }
 
 function refusalOf(session: Session, wish: ConductWish, by: Member): string {

@@ -3,7 +3,7 @@
  * learns of it: otherwise a takeover could bring back a member whose removal was published (S-1).
  */
 
-import { mayPlay, MEMBERS_MAX, type Millis, type PeerId, RIGHTS } from '../machine.ts'
+import { mayPlay, MEMBERS_MAX, type Millis, type PeerId, RIGHTS, termOf } from '../machine.ts'
 import { TYPES_MAX } from '../wire/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { putOut } from '../replication/conduct.ts'
@@ -138,8 +138,7 @@ export function watchersMaxOf({
   terms,
   playersMax,
 }: Pick<Session, 'terms' | 'playersMax'>): number {
-  const [, said] = /(?:^|;)watchers=([0-9]{1,3})(?:;|$)/.exec(terms) ?? []
-  return Math.min(said === undefined ? WATCHERS_MAX : Number(said), MEMBERS_MAX - playersMax)
+  return Math.min(termOf(terms, 'watchers') ?? WATCHERS_MAX, MEMBERS_MAX - playersMax)
 }
 
 // What a member may do here: no more than it wants.

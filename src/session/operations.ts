@@ -13,8 +13,20 @@ import { judge } from './expelling.ts'
 import { CONDUCT_PART, type PeerMessage } from './messages.ts'
 import { BODY_MAX, CHANGES_MAX, type Member, OUTCOMES_MAX } from '../replication/layouts.ts'
 import { HELD_MAX, hold } from './output.ts'
+import { charge, LOOK_MS, wait } from './quotas.ts'
 import { record } from './replicate.ts'
-import { type Performed, serves, takes, type Session, type SessionOut } from './state.ts'
+import {
+  type Asked,
+  type Performed,
+  type ServerAs,
+  serves,
+  takes,
+  type Session,
+  type SessionOut,
+} from './state.ts'
+import type { RoleThat } from './table.ts'
+
+type Serving = ServerAs<RoleThat<'serves'>>
 
 /** While the backup lacks more bytes than this, operations stay with their clients (C-5). */
 export const BACKLOG_MAX: number = 4 * 1024 * 1024
@@ -102,20 +114,23 @@ export function renumber(session: Session, same: boolean, lastSeq: number, out: 
   }
 }
 
-function perform(
+function performedBy(
   session: Session,
   now: Millis,
-  { part, body }: PeerMessage & { kind: 'operation' },
+  { part, body }: Asked,
   by: Member,
   out: SessionOut,
 ): Performed | null {
   // Its own session does not ask for anything; another may try.
   if (!mayPlay(by.rights)) return null
   if (part !== CONDUCT_PART) return bounded(out.parts.perform(part, body, by))
-  return { outcome: judge(session, now, body, by, out), changes: [], news: [] }
+  return judge(session, now, body, by, out)
 }
 
-/** As the primary: performs the next operation of a player, and only that. */
+/**
+ * As the primary: performs the next operation of a player, and only that. One for which its player
+ * has no tokens waits, and all behind it.
+ */
 export function operate(
   session: Session,
   now: Millis,
@@ -123,32 +138,86 @@ export function operate(
   message: PeerMessage & { kind: 'operation' },
   out: SessionOut,
 ): void {
-  const { server } = session
-  if (!takes(session) || server.log.held.length >= HELD_MAX) return
-  const member = server.durable.members.get(from)
-  const row = member && server.durable.players.get(member.player)
+  if (!mayPerform(session)) return
+  const { durable: own, lead } = session.server
+  const member = own.members.get(from)
+  const row = member && own.players.get(member.player)
   if (!member || !row) return
   const { seq } = message
-  if (seq <= row.lastSeq) {
-    // The outcomes of a recovered session are lost: the empty one means that the operation was
-    // done.
-    const outcome = durable.outcomeOf(server.durable, member.player, seq) ?? new Uint8Array(0)
-    hold(session, now, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
-    return
-  }
-  if (seq !== row.lastSeq + 1 || server.log.bytes > BACKLOG_MAX) return
-  const performed = perform(session, now, message, member, out)
+  if (seq <= row.lastSeq) return answerAgain(session, now, member, seq, out)
+  const queue = lead.waiting.get(from)
+  if (seq !== (queue?.at(-1)?.seq ?? row.lastSeq) + 1) return
+  if (!queue && charge(session, now, from, 'operation')) perform(session, now, member, message, out)
+  else wait(lead, now, from, message)
+}
+
+// Otherwise operations stay with their clients.
+function mayPerform(session: Session): session is Session & { server: Serving } {
+  const { log } = session.server
+  return takes(session) && log.held.length < HELD_MAX && log.bytes <= BACKLOG_MAX
+}
+
+function answerAgain(
+  session: Session,
+  now: Millis,
+  { inc, player }: Member,
+  seq: number,
+  out: SessionOut,
+): void {
+  if (!charge(session, now, inc, 'operation')) return
+  // The outcomes of a recovered session are lost: the empty one means that the operation was done.
+  const outcome = durable.outcomeOf(session.server.durable, player, seq) ?? new Uint8Array(0)
+  hold(session, now, { kind: 'send', to: inc, message: { kind: 'done', seq, outcome } }, out)
+}
+
+function perform(
+  session: Session,
+  now: Millis,
+  member: Member,
+  asked: Asked,
+  out: SessionOut,
+): void {
+  const { inc, player } = member
+  const { seq } = asked
+  const performed = performedBy(session, now, asked, member, out)
   const outcome = performed?.outcome ?? NOBODY
   const changes = performed?.changes ?? []
-  record(session, now, { kind: 'operation', player: member.player, seq, outcome, changes }, out)
+  if (performed?.refused ?? performed === null) charge(session, now, inc, 'refusal')
+  record(session, now, { kind: 'operation', player, seq, outcome, changes }, out)
   // News go first: a client that gets the outcome has seen the effects.
-  const { player } = member
-  const index = commit.lengthOf(server.log)
-  for (const { part, bytes } of performed?.news ?? []) {
-    const news = { kind: 'news', index, player, seq, part, bytes } as const
+  const index = commit.lengthOf(session.server.log)
+  for (const { part: of, bytes } of performed?.news ?? []) {
+    const news = { kind: 'news', index, player, seq, part: of, bytes } as const
     hold(session, now, { kind: 'broadcast', news }, out)
   }
-  hold(session, now, { kind: 'send', to: from, message: { kind: 'done', seq, outcome } }, out)
+  hold(session, now, { kind: 'send', to: inc, message: { kind: 'done', seq, outcome } }, out)
+}
+
+/** As the primary: performs what waited for tokens, one operation of each member in turn. */
+export function performWaiting(session: Session, now: Millis, out: SessionOut): void {
+  if (!serves(session)) return
+  const { lead } = session.server
+  if (now < lead.waitingAt) return
+  let again = true
+  while (again) {
+    again = false
+    for (const inc of lead.waiting.keys()) again = performNext(session, now, inc, out) || again
+  }
+  lead.waitingAt = lead.waiting.size > 0 ? now + LOOK_MS : Infinity
+}
+
+// Returns whether there was one that could be performed.
+function performNext(session: Session, now: Millis, inc: PeerId, out: SessionOut): boolean {
+  if (!mayPerform(session)) return false
+  const { lead, durable: own } = session.server
+  const queue = lead.waiting.get(inc)!
+  const member = own.members.get(inc)
+  if (member && !charge(session, now, inc, 'again')) return false
+  const asked = queue.shift()
+  if (queue.length === 0 || !member) lead.waiting.delete(inc)
+  // Who left, or came back as another member, asks again itself.
+  if (member && asked) perform(session, now, member, asked, out)
+  return true
 }
 
 /** As the primary: sends one member a snapshot of a part, behind all entries that were recorded. */

@@ -2,6 +2,7 @@
 
 import * as commit from '../replication/log.ts'
 import { rulesOf } from '../machine.ts'
+import * as quotas from './quotas.ts'
 import { retry } from './attempts.ts'
 import * as durable from '../replication/durable.ts'
 import * as leases from './lease.ts'
@@ -16,5 +17,7 @@ export const RULES: SessionRules = rulesOf<SessionRules>({
   mayAdd: (held, length) => held === length,
   mayHandOver: (lacking) => lacking === 0,
   make: (own, delta) => durable.apply(own, delta),
+  account: ({ player }) => player,
+  cost: (what) => quotas.COSTS[what],
   seek: retry,
 })

@@ -11,6 +11,7 @@ import * as leases from './lease.ts'
 import { enforce } from './expelling.ts'
 import { remove } from './membership.ts'
 import type { Member } from '../replication/layouts.ts'
+import { performWaiting } from './operations.ts'
 import { mayTell, playersOf, releaseHeld, tellHub } from './output.ts'
 import * as recovery from './recovery.ts'
 import { record } from './replicate.ts'
@@ -62,6 +63,7 @@ export function wake(session: Session, now: Millis, out: SessionOut): void {
   if (session.server.role === 'sync') askRegister(session, now, out)
   recovery.wake(session, now, out)
   if (!serves(session)) return
+  performWaiting(session, now, out)
   const { lead } = session.server
   if (now < lead.roundAt) return
   lead.roundAt = now + ROUND_MS
@@ -82,7 +84,10 @@ export function deadline(session: Session): Millis {
   const peer = watched(session)
   const seen = peer === 0 ? undefined : session.watches.get(peer)
   if (seen) due = Math.min(due, watch.deadline(seen, session.hub))
-  if (serves(session)) due = Math.min(due, session.server.lead.roundAt)
+  if (serves(session)) {
+    const { roundAt, waitingAt } = session.server.lead
+    due = Math.min(due, roundAt, waitingAt)
+  }
   if (server.role === 'gathering') due = Math.min(due, server.until)
   if (server.role === 'backedup') due = Math.min(due, server.handoverUntil ?? Infinity)
   if (server.role === 'sync' && session.hub.up) due = Math.min(due, session.client.askAt)
@@ -140,6 +145,7 @@ function forgetAbsent(session: Serving, now: Millis, out: SessionOut): void {
     else if (out.parts.keeps(player)) absent.set(player, now)
     else if (now - absent.get(player)! > GRACE_MS) {
       absent.delete(player)
+      session.server.lead.allowances.delete(player)
       record(session, now, { kind: 'forget', player }, out)
     }
   }

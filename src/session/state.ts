@@ -8,7 +8,8 @@
 
 import type * as commit from '../replication/log.ts'
 import { create as createLog } from '../replication/log.ts'
-import { assert, mayLead, type Millis, type Out, type PeerId } from '../machine.ts'
+import type { Bucket } from '../bucket.ts'
+import { assert, type Charge, mayLead, type Millis, type Out, type PeerId } from '../machine.ts'
 import type { Register, ToHub, Topology, Why } from '../directory/messages.ts'
 import type { Lease } from './lease.ts'
 import type { Conduct } from '../replication/conduct.ts'
@@ -68,6 +69,12 @@ export interface Lead {
   leased: boolean
   /** Candidates that did not answer, and until when they are passed over. */
   passedOver: Map<PeerId, Millis>
+  /** What each player may still ask of us: quotas.ts. */
+  allowances: Map<number, Bucket>
+  /** Operations of each member that wait until its player may ask for more, oldest first. */
+  waiting: Map<PeerId, Asked[]>
+  /** When those that wait are looked at next; Infinity while none does. */
+  waitingAt: Millis
   /** How often each member was refreshed in the last second. */
   refreshed: Map<PeerId, { since: Millis; count: number }>
   /** Players without a member, and since when: their rows go when the grace ends (S-5). */
@@ -163,6 +170,9 @@ export interface Pending {
   since: Millis
 }
 
+/** One operation as it came to the primary. */
+export type Asked = PeerMessage & { kind: 'operation' }
+
 /** The state of the member as a client of its session. */
 export interface Client {
   view: View
@@ -220,6 +230,10 @@ export interface SessionRules {
   mayHandOver(lacking: number): boolean
   /** Applies an entry of the log, at the primary or at its follower (T80). */
   make(durable: Durable, delta: Delta, serves: boolean): void
+  /** The number of the allowance out of which an operation is paid. */
+  account(member: Member): number
+  /** What is charged for it, in operations; 0 if nobody counts. */
+  cost(what: Charge): number
   /**
    * Asks the register for the attempted change; only the register's answer changes a role (T77).
    */
@@ -256,12 +270,15 @@ export interface Session {
   leaving: boolean
   /** Since when our loop stalls again and again, Infinity if it does not; and the last stall. */
   stalls: { since: Millis; last: Millis }
+  /** As primary: how often something waited or was turned away, by the quota of its player. */
+  pushedBack: number
   rules: SessionRules
 }
 
 /** The effects of an operation, as reported by the part on the primary. */
 export interface Performed {
   outcome: Uint8Array
+  refused?: boolean
   changes: Change[]
   /** Changes to be published to all members once they are safe. */
   news: Change[]
@@ -378,6 +395,7 @@ export function create(now: Millis, options: SessionOptions): Session {
     requests: 0,
     leaving: false,
     stalls: { since: Infinity, last: -Infinity },
+    pushedBack: 0,
     rules: options.rules,
   }
 }
@@ -405,6 +423,9 @@ export function createLead(since: Millis, lease: Lease): Lead {
     lease,
     leased: true,
     passedOver: new Map(),
+    allowances: new Map(),
+    waiting: new Map(),
+    waitingAt: Infinity,
     refreshed: new Map(),
     absent: new Map(),
     roundAt: since,

@@ -276,6 +276,12 @@ describe('the machine', () => {
     part.receive!(state, 0, 8, say(3), out)
     for (let i = 0; i < 100; i++) part.receive!(state, 0, 2, say(3), out)
     expect(sent.length).toBeLessThan(16)
+    // Nor beyond what its player may ask for (SE-10).
+    sent.length = 0
+    const { dropped } = state.counters
+    part.receive!(state, 60_000, 2, say(3), { ...out, charge: () => false })
+    expect([sent, state.counters.dropped]).toEqual([[], dropped + 1])
+    events.length = 0
     const idle = at(3)
     part.receive!(idle, 0, 2, say(1), out)
     part.receive!(

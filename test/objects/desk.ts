@@ -1,5 +1,6 @@
 /** The objects of one primary, a good member and a liar, who speak in bytes. */
 
+import type { Charge } from '../../src/machine.ts'
 import { begin, KIND, plain } from '../../src/objects/messages.ts'
 import * as objects from '../../src/objects/objects.ts'
 import {
@@ -95,9 +96,10 @@ export function wish(
   to: number,
   given?: Said,
   version: readonly [number, number] = [0, 0],
+  request = 1,
 ): Uint8Array {
   const writer = begin(KIND.request)
-  for (const number of [1, creator, count, ...version]) writeVarint(writer, number)
+  for (const number of [request, creator, count, ...version]) writeVarint(writer, number)
   writeU8(writer, given ? 1 : 0)
   writeVarint(writer, to)
   writeVarint(writer, 0)
@@ -122,7 +124,10 @@ export class Desk {
   readonly events: objects.ObjectEvent[] = []
   #now = 1_000
   readonly #part = objects.objectsPart(TYPES)
+  /** What is charged, and to whom; nobody counts unless a test does. */
+  charge: (from: number, what: Charge) => boolean = () => true
   readonly #out = {
+    charge: (from: number, what: Charge) => this.charge(from, what),
     send: (to: number, bytes: Uint8Array) => this.sent.push({ to, bytes: bytes.slice() }),
     emit: (event: unknown) => void this.events.push(event as objects.ObjectEvent),
   }

@@ -147,7 +147,7 @@ test('words that there are not are malformed: of a resync, of a request, of a re
   writeU8(request, 3)
   for (const number of [LIAR, 0]) writeVarint(request, number)
   const lack = plain(KIND.full, GOOD, 1, 0, 0, 2)
-  const bad = [Uint8Array.of(KIND.resync, 0, 0), finish(request), plain(KIND.refuse, 1, 8, 0), lack]
+  const bad = [Uint8Array.of(KIND.resync, 0, 0), finish(request), plain(KIND.refuse, 1, 9, 0), lack]
   for (const bytes of bad) desk.hear(ME, bytes)
   expect(desk.state.counters.malformed).toBe(bad.length)
   expect(desk.events.filter(({ kind }) => kind === 'objects-known')).toHaveLength(1)

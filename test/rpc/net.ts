@@ -23,6 +23,8 @@ export class Net {
   readonly topology: Topology
   primary = 1
   now = 0
+  /** What is charged at the primary; nobody counts unless a test does. */
+  charge: (from: PeerId) => boolean = () => true
 
   constructor(count: number, topology: Topology) {
     this.topology = topology
@@ -74,6 +76,7 @@ export class Net {
         this.#numbers.set(key, number)
         return number
       },
+      charge: (from) => me !== this.primary || this.charge(from),
       emit: (event) => void this.events.get(me)!.push(event as RpcEvent),
     }
   }

@@ -33,6 +33,26 @@ describe('the primary of a star', () => {
     expect(net.outcomes(2)).toEqual(['not-found', 'unreachable'])
   })
 
+  test('who asked it for too much hears so, and nobody else; nothing of that ran (SE-10)', () => {
+    const net = new Net(3, 'star')
+    net.charge = (from) => from !== 2
+    net.call(2, 3)
+    net.note(2, 3)
+    net.call(2, 1)
+    net.call(3, 2)
+    net.settle()
+    const why = 'this player asks for more than the server does for one in a second'
+    expect([net.outcomes(2), net.why(2)]).toEqual([['overloaded', 'overloaded'], why])
+    expect([net.ran(1), net.ran(3), net.told(3)]).toEqual([0, 0, 0])
+    expect(net.at(1).counters.overloaded).toBe(3)
+    // Answers are charged to nobody, and neither are the primary’s own calls.
+    expect(net.outcomes(3)).toEqual(['ok'])
+    net.charge = () => false
+    net.call(1, 3)
+    net.settle()
+    expect(net.outcomes(1)).toEqual(['ok'])
+  })
+
   test('answers still find their callers after somebody came (PR-2)', () => {
     const net = new Net(3, 'star')
     net.call(2, 3)

@@ -57,7 +57,12 @@ export const FIXED: readonly Fixed[] = [
     'if (member) countUpTo(durable, member.player, settled)',
     '',
   ),
-  fixed('C20', 'session/operations.ts operate', 'seq !== row.lastSeq + 1 || ', ''),
+  fixed(
+    'C20',
+    'session/operations.ts operate',
+    'if (seq !== (queue?.at(-1)?.seq ?? row.lastSeq) + 1) return',
+    '',
+  ),
   fixed('C21', 'session/operations.ts settle', 'if (client.published.waiting) return', ''),
   fixed(
     'C22',

@@ -9,7 +9,7 @@
 
 import { KEY_BYTES, SIGNATURE_BYTES } from '../../ports.ts'
 import { digest, fingerprint, proofOf } from '../../wire/digest.ts'
-import { type PeerId, RIGHTS } from '../../machine.ts'
+import { type PeerId, RIGHTS, rulesOf } from '../../machine.ts'
 import type { FromHub, Register, ToHub } from '../../directory/messages.ts'
 import { clone } from '../../sim/clone.ts'
 import * as membership from '../../session/membership.ts'
@@ -91,7 +91,9 @@ function keyOf(asker: number): Uint8Array {
 
 /** A process that is no member. */
 export function fresh(asker: number, bug: SessionBug | null): Process {
-  const options = { secret: secretOf(asker), ...LIMITS, rules: sessionRules(bug) }
+  // Time stands still, so no token would ever come back.
+  const rules = rulesOf({ ...sessionRules(bug), cost: () => 0 })
+  const options = { secret: secretOf(asker), ...LIMITS, rules }
   const made = session.create(0, options)
   made.id = SESSION_ID
   made.hub = { up: true, since: 0 }
