@@ -441,6 +441,13 @@ export interface Curves {
   verify(signer: Uint8Array, message: Uint8Array, signature: Uint8Array): Later<boolean>
 }
 
+/** Curves that make nobody wait, for who signs much by one seed. */
+export interface SigningCurves {
+  signer(seed: Uint8Array): Uint8Array
+  /** What signs by that seed. Making it may cost ten times what a signature does. */
+  signing(seed: Uint8Array): (message: Uint8Array) => Uint8Array
+}
+
 /** What a place computes with. */
 export interface Crypto {
   ciphers: Ciphers

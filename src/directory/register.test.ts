@@ -424,7 +424,7 @@ describe('the standing of a session (PR-2)', () => {
   test('is none any more after an hour of silence, and not a moment before (PR-2)', () => {
     const removed = (now: number): boolean => {
       const desk = new Desk()
-      desk.directory.askAt = now
+      desk.directory.asking.dueAt = now
       register.wake(desk.directory, now, { ...desk.out, record: () => {} })
       return register.find(desk.directory, 's')!.pending?.register === null
     }
@@ -449,7 +449,7 @@ describe('the round trip to a primary (PR-2)', () => {
     // Nobody has asked.
     expect(says(0, 5)).toBe(null)
     const asks = (now: number): number => {
-      register.wake(desk.directory, (desk.directory.askAt = now), desk.out)
+      register.wake(desk.directory, (desk.directory.asking.dueAt = now), desk.out)
       return row.nonce
     }
     const first = asks(1_000)

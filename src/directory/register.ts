@@ -17,6 +17,7 @@
  */
 
 import type { Millis, Out, PeerId } from '../machine.ts'
+import * as rounds from '../rounds.ts'
 import { proves } from '../wire/digest.ts'
 import type { Entry, Leader, Listed, Register, Topology, Why } from './messages.ts'
 import { type Entrant, type Kept, readRecord, writeRecord } from './records.ts'
@@ -91,7 +92,8 @@ export interface Directory {
   vetoes: Map<string, Veto>
   /** The ids of the sessions of each game, and of each room of a game. */
   places: Map<string, Set<string>>
-  askAt: Millis
+  /** By session: whose primary is asked next. */
+  asking: rounds.Rounds<string>
   nonce: number
 }
 
@@ -139,7 +141,8 @@ export interface Wish {
 /** An empty directory. */
 export function create(now: Millis): Directory {
   const asked = { challenges: new Map(), vetoes: new Map() }
-  return { rows: new Map(), ...asked, places: new Map(), askAt: now + ASK_MS, nonce: 0 }
+  const asking = rounds.create<string>(now + ASK_MS)
+  return { rows: new Map(), ...asked, places: new Map(), asking, nonce: 0 }
 }
 
 /** Takes one record from disk. @returns false if it is not one of ours */
@@ -430,25 +433,25 @@ export function measured(row: Row, ms: Millis): void {
   row.rttMs = row.rttMs === null ? ms : row.rttMs + (ms - row.rttMs) * RTT_WEIGHT
 }
 
-/** Asks every primary, marks sessions that are silent, and removes those that were for long. */
+/** Asks the next primaries, marks silent sessions, and removes those that were silent for long. */
 export function wake(directory: Directory, now: Millis, out: DirectoryOut): void {
-  if (now < directory.askAt) return
-  directory.askAt = now + ASK_MS
-  for (const row of directory.rows.values()) {
-    // A question carries `heard`, which lengthens a lease that the pending change is about to end.
-    if (row.pending) continue
-    if (now - row.lastYes > FORGET_MS) {
-      propose(row, null, false, out)
-      continue
-    }
-    row.missed++
-    row.askedAt = now
-    row.nonce = nextNonce(directory)
-    stand(row)
-    const { session, register } = row.entry
-    const { nonce, heard } = row
-    out.send(register.primary, { kind: 'areYouAlive', session, nonce, heard })
+  const { rows, asking } = directory
+  const all = (): string[] => Array.from(rows.values(), ({ entry }) => entry.session)
+  for (const session of rounds.next(asking, now, ASK_MS, all)) {
+    ask(directory, now, rows.get(session), out)
   }
+}
+
+function ask(directory: Directory, now: Millis, row: Row | undefined, out: DirectoryOut): void {
+  // A question carries `heard`, which lengthens a lease that the pending change is about to end.
+  if (!row || row.pending) return
+  if (now - row.lastYes > FORGET_MS) return propose(row, null, false, out)
+  row.missed++
+  row.askedAt = now
+  row.nonce = nextNonce(directory)
+  stand(row)
+  const { nonce, heard, entry } = row
+  out.send(entry.register.primary, { kind: 'areYouAlive', session: entry.session, nonce, heard })
 }
 
 /** A number that no other question under way has. */
@@ -459,7 +462,7 @@ export function nextNonce(directory: Directory): number {
 
 /** When `wake` is due. */
 export function deadline(directory: Directory): Millis {
-  return directory.rows.size === 0 ? Infinity : directory.askAt
+  return directory.rows.size === 0 ? Infinity : directory.asking.dueAt
 }
 
 // Whether nobody can serve the session: its primary does not answer, or is gone without a backup.

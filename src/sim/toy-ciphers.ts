@@ -12,6 +12,7 @@ import {
   TAG_BYTES,
   type Ciphers,
   type Curves,
+  type SigningCurves,
 } from '../ports.ts'
 
 /** Two lanes of 32 bits over all bytes of the parts, and where one ends. */
@@ -94,11 +95,12 @@ export const toyCurves = {
   },
   signer: (seed) => digest(seed),
   sign: (seed, message) => signature(digest(seed), message),
+  signing: (seed: Uint8Array) => (message: Uint8Array) => signature(digest(seed), message),
   verify: (signer, message, signed) => {
     const wanted = signature(signer, message)
     return wanted.every((byte, at) => byte === signed[at])
   },
-} satisfies Curves
+} satisfies Curves & SigningCurves
 
 // The point that public keys are made from has one byte, and a product needs all words.
 function wordOf(view: DataView, point: Uint8Array, at: number): number {

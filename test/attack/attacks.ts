@@ -193,7 +193,8 @@ async function sockets(
 }
 
 const HEAD = `GET /hub HTTP/1.1\r\nHost: localhost\r\nX-Slow: `
-const UPGRADE =
+/** Asks for a stream, as the bytes of the request. */
+export const UPGRADE =
   'GET /hub HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
 const SLOW_MS = 200

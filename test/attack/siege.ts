@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { HubProcess } from '../conformance/hub-process.ts'
 import type { Order } from './attacker.ts'
 import { Band, type Fared, PLACE } from './band.ts'
+import { figuresOf } from './figures.ts'
 import type { Attack } from './attacks.ts'
 import type { Tally } from './stranger.ts'
 
@@ -33,23 +34,20 @@ export interface Outcome extends Fared {
 /** A hub, and a room that plays in it. */
 export class Siege {
   readonly #hub: HubProcess
-  readonly #metrics: string
   readonly #script: string
   readonly #band: Band
   readonly #children = new Set<ChildProcess>()
   #attacks = 0
 
-  private constructor(hub: HubProcess, metrics: string, script: string, band: Band) {
+  private constructor(hub: HubProcess, script: string, band: Band) {
     this.#hub = hub
-    this.#metrics = metrics
     this.#script = script
     this.#band = band
   }
 
   /** @param script  the bundle of attacker.ts */
   static async begin(hub: HubProcess, script: string, members: number): Promise<Siege> {
-    const metrics = new URL('/metrics', hub.url).href
-    return new Siege(hub, metrics, script, await Band.meet(hub.url, members))
+    return new Siege(hub, script, await Band.meet(hub.url, members))
   }
 
   /** For so long nobody does anything, or somebody attacks. */
@@ -110,15 +108,8 @@ export class Siege {
     return tally
   }
 
-  async #figures(): Promise<Map<string, number>> {
-    const text = await (await fetch(this.#metrics)).text()
-    const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
-    return new Map(
-      lines.map((line) => {
-        const at = line.lastIndexOf(' ')
-        return [line.slice(0, at), Number(line.slice(at + 1))]
-      }),
-    )
+  #figures(): Promise<Map<string, number>> {
+    return figuresOf(this.#hub.url)
   }
 }
 

@@ -1,7 +1,7 @@
 // Goal: an error that nobody expected, in the hub's own code, costs the stream that met it.
 // Method: the loop around the hub with streams by hand, and a register that throws for one name.
 import { toyCurves } from '../../src/sim/toy-ciphers.ts'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { HubServer } from '../../src/runtime/hub/hub-server.ts'
 import { createMemoryStore } from '../../src/drivers/store/memory.ts'
 import type { Loop, Stream, StreamEvents } from '../../src/ports.ts'
@@ -74,4 +74,34 @@ test('a bug of the hub costs the stream that met it, is counted and reported (SE
   two.say({ kind: 'get', request: 2, session: 'none' })
   expect(two.isClosed).toBe(false)
   expect(two.heard.at(-1)).toMatchObject({ kind: 'refused', request: 2, why: 'no session none' })
+})
+
+test('the key by which a hub signs is made once, however much it signs (SE-10)', async () => {
+  const key = new Uint8Array(32)
+  // What is due at once is done soon.
+  const alarm: Loop['alarm'] = (run) => ({
+    set: (at) => void (at <= 0 && queueMicrotask(run)),
+    cancel: () => {},
+  })
+  const loop = { ...still, alarm }
+  let made = 0
+  const signing = (seed: Uint8Array): ((message: Uint8Array) => Uint8Array) => {
+    made++
+    return toyCurves.signing(seed)
+  }
+  const server = new HubServer(loop, createMemoryStore(), { curves: { ...toyCurves, signing } })
+  const founder = new Caller(server)
+  for (let request = 1; request <= 3; request++) {
+    founder.say({
+      ...({ kind: 'add', request, game: 'g', room: `room ${request}`, playersMax: 8 } as const),
+      ...({ recovers: false, topology: 'star', terms: '', hosts: false, ticket: '' } as const),
+      ...{ hash: new Uint8Array(16), link: key, key },
+    })
+  }
+  const added = (): FromHub[] => founder.heard.filter(({ kind }) => kind === 'added')
+  await vi.waitUntil(() => added().length === 3)
+  expect(added().map((answer) => 'leader' in answer && answer.leader !== null)).toEqual([
+    ...[true, true, true],
+  ])
+  expect(made).toBe(1)
 })

@@ -11,7 +11,7 @@ import { openOnNode } from '../../src/drivers/crypto/node.ts'
 import { sodiumNative } from '../../src/drivers/crypto/sodium-native.ts'
 import { webCurves } from '../../src/drivers/crypto/web-curves.ts'
 import { BASE_POINT, CIPHER_NONCE_BYTES, KEY_BYTES, TAG_BYTES } from '../../src/ports.ts'
-import type { Ciphers, Curves } from '../../src/ports.ts'
+import type { Ciphers, Curves, SigningCurves } from '../../src/ports.ts'
 import { toyCiphers, toyCurves } from '../../src/sim/toy-ciphers.ts'
 import { toHex } from '../hex.ts'
 import { fromHex, VECTORS } from './vectors.ts'
@@ -116,6 +116,15 @@ describe.each(CURVES)('$name', (curves) => {
       expect(toHex(await curves.sign(fromHex(seed), fromHex(message)))).toBe(signature)
       const [key, said, signed] = [signer, message, signature].map(fromHex)
       expect(await curves.verify(key!, said!, signed!)).toBe(true)
+    }
+  })
+  test('signs the same by a key that is made once, where it has one', async () => {
+    if (!('signing' in curves)) return
+    const signers = curves as Curves & SigningCurves
+    for (const { seed, message } of VECTORS.ed25519.rows) {
+      const by = signers.signing(fromHex(seed))
+      const signed = await curves.sign(fromHex(seed), fromHex(message))
+      expect([by(fromHex(message)), by(fromHex(message))]).toEqual([signed, signed])
     }
   })
   test('makes nothing of points that give nothing secret', async () => {

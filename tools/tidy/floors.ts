@@ -9,7 +9,7 @@ import type { Complaint, Node, Source } from './source.ts'
 
 /** The layers of src/, from the lowest. A name with `.ts` is a file. */
 export const FLOORS: readonly (readonly string[])[] = [
-  ['codes.ts', 'machine.ts', 'ports.ts', 'bucket.ts'],
+  ['codes.ts', 'machine.ts', 'ports.ts', 'bucket.ts', 'rounds.ts'],
   ['wire', 'motion', 'faults'],
   ['link', 'seal', 'replication', 'directory', 'drivers', 'sim'],
   ['session', 'objects', 'actions', 'pieces', 'mailbox', 'slots', 'rpc', 'custom'],

@@ -13,7 +13,7 @@ import {
   sign,
   verify,
 } from 'node:crypto'
-import { TAG_BYTES, type Ciphers, type Curves } from '../../ports.ts'
+import { TAG_BYTES, type Ciphers, type Curves, type SigningCurves } from '../../ports.ts'
 import { ED25519, privateKeyOf, publicKeyOf, SPKI_BYTES, X25519 } from './key-forms.ts'
 import { hashes } from './hashes.ts'
 
@@ -47,7 +47,7 @@ export const nodeCiphers: Ciphers = {
   ...hashes,
 }
 
-/** Its curves, which make nobody wait. */
+/** Its curves, which make nobody wait; `signing` makes the key of a seed once. */
 export const nodeCurves = {
   name: 'node:crypto',
   agree: (secret, point) => {
@@ -62,11 +62,17 @@ export const nodeCurves = {
     const key = createPublicKey(secretKey(ED25519, seed)).export({ format: 'der', type: 'spki' })
     return new Uint8Array(key.subarray(SPKI_BYTES))
   },
-  sign: (seed, message) => new Uint8Array(sign(null, message, secretKey(ED25519, seed))),
+  sign: (seed, message) => signing(seed)(message),
+  signing,
   verify: (signer, message, signature) => {
     return verify(null, message, openKey(ED25519, signer), signature)
   },
-} satisfies Curves
+} satisfies Curves & SigningCurves
+
+function signing(seed: Uint8Array): (message: Uint8Array) => Uint8Array {
+  const key = secretKey(ED25519, seed)
+  return (message) => new Uint8Array(sign(null, message, key))
+}
 
 function secretKey(curve: number, secret: Uint8Array): KeyObject {
   const key = Buffer.from(privateKeyOf(curve, secret))

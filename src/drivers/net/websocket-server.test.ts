@@ -5,7 +5,8 @@ import { execFileSync, spawn } from 'node:child_process'
 import net, { type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
 import { closeServed, control, frame, raw } from '../../../test/conformance/stranger.ts'
 import { serve, talk, upgrade } from '../../../test/conformance/stranger.ts'
 import { until } from '../../../test/conformance/until.ts'
@@ -14,6 +15,7 @@ import { connectWebSocketNode } from './websocket-node.ts'
 const HALF_OPEN = fileURLToPath(new URL('../../../test/conformance/half-open.js', import.meta.url))
 
 afterEach(closeServed)
+afterEach(() => void vi.restoreAllMocks())
 
 /** Seeded bytes. */
 function randomBytes(seed: number, count: number): Uint8Array {
@@ -202,6 +204,27 @@ describe('limits', () => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect(told).toEqual(['1 opened'])
     stream.close()
+  })
+
+  test('of 250 streams no more than a hundred are pinged in one turn, and all are (SE-10)', async () => {
+    const pinged = new Set<WebSocket>()
+    let [ofTurn, most] = [0, 0]
+    const ping = Reflect.get(WebSocket.prototype, 'ping') as () => void
+    vi.spyOn(WebSocket.prototype, 'ping').mockImplementation(function noted(this: WebSocket) {
+      if (ofTurn++ === 0) setImmediate(() => (ofTurn = 0))
+      most = Math.max(most, ofTurn)
+      pinged.add(this)
+      ping.call(this)
+    })
+    const { door, url } = await serve({ pingMs: 100 })
+    const quiet = { opened() {}, message() {}, closed() {} }
+    const all = Array.from({ length: 250 }, () => connectWebSocketNode(url, quiet))
+    await until(() => door.open() === 250)
+    pinged.clear()
+    await until(() => pinged.size === 250)
+    expect(most).toBeLessThanOrEqual(100)
+    expect(most).toBeGreaterThan(10)
+    for (const one of all) one.close()
   })
 
   test('closing the door tells clients that the server goes away', async () => {

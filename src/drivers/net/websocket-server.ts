@@ -20,6 +20,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { STREAM_MESSAGE_MAX } from '../../ports.ts'
 import type { Accept } from '../../ports.ts'
+import * as rounds from '../../rounds.ts'
 import { clientOf, isTrusted, NOBODY, NOWHERE, type Trust } from '../../wire/ip.ts'
 import { createGate, type Gate } from './origins.ts'
 import { GOING_AWAY, POLICY, ServerStream, TRY_AGAIN_LATER } from './server-stream.ts'
@@ -118,7 +119,10 @@ class Door implements StreamServer, Keeper {
   readonly #unread: Unread
   readonly #sweepMs: number
   #sweptAt = performance.now()
-  readonly #timers: readonly NodeJS.Timeout[]
+  readonly #pingMs: number
+  readonly #pings: rounds.Rounds<ServerStream>
+  #pinging: NodeJS.Timeout | undefined
+  readonly #sweeping: NodeJS.Timeout
 
   constructor(server: Server, options: StreamServerOptions) {
     this.#server = server
@@ -143,10 +147,10 @@ class Door implements StreamServer, Keeper {
       server.on('request', this.#requested)
     }
     server.on('upgrade', this.#upgrade)
-    this.#timers = [
-      setInterval(() => this.#pingAll(), options.pingMs ?? PING_MS).unref(),
-      setInterval(() => this.#sweep(), this.#sweepMs).unref(),
-    ]
+    this.#sweeping = setInterval(() => this.#sweep(), this.#sweepMs).unref()
+    this.#pingMs = options.pingMs ?? PING_MS
+    this.#pings = rounds.create(performance.now() + this.#pingMs)
+    this.#pingOn()
   }
 
   open(): number {
@@ -158,7 +162,8 @@ class Door implements StreamServer, Keeper {
   }
 
   close(): void {
-    for (const timer of this.#timers) clearInterval(timer)
+    clearInterval(this.#sweeping)
+    clearTimeout(this.#pinging)
     this.#doors.delete(this)
     this.#server.off('connection', this.#connected)
     this.#server.off('request', this.#requested)
@@ -227,8 +232,11 @@ class Door implements StreamServer, Keeper {
     this.#halves.note(stream, 0)
   }
 
-  #pingAll(): void {
-    for (const stream of this.#streams) stream.ping()
+  #pingOn(): void {
+    const now = performance.now()
+    const part = rounds.next(this.#pings, now, this.#pingMs, () => this.#streams)
+    for (const stream of part) stream.ping()
+    this.#pinging = setTimeout(() => this.#pingOn(), this.#pings.dueAt - now).unref()
   }
 
   #sweep(): void {

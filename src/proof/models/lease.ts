@@ -256,7 +256,7 @@ function removeLast(scope: LeaseScope, scene: LeaseScene): void {
 
 function askAlive(scope: LeaseScope, scene: LeaseScene): void {
   scene.left.asks--
-  scene.directory.askAt = scene.now
+  scene.directory.asking.dueAt = scene.now
   const send = (to: PeerId, said: register.Question): void => put(scene, { to, from: 'hub', said })
   const row = register.find(scene.directory, SESSION_ID)!
   const { pending } = row

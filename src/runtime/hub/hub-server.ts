@@ -4,7 +4,7 @@ import * as hub from '../../directory/hub.ts'
 import type { Hub, HubOut } from '../../directory/hub.ts'
 import { HoldfastError, type Millis } from '../../machine.ts'
 import type { Alarm, Closing, Loop, Opening, Store, Stream, StreamEvents } from '../../ports.ts'
-import { KEY_BYTES } from '../../ports.ts'
+import { KEY_BYTES, type SigningCurves } from '../../ports.ts'
 import type { Claims, Ticketing } from '../../directory/tickets.ts'
 import type { Budgets } from '../../directory/budgets.ts'
 import { recordOf, restore } from '../../directory/register.ts'
@@ -47,7 +47,6 @@ export class HubServer {
   readonly hub: Hub
   readonly #loop: Loop
   readonly #store: Store
-  readonly #seed: Uint8Array
   readonly #report: Report
   readonly #tickets: TicketReader | null
   readonly #streams = new Map<number, Stream>()
@@ -77,8 +76,8 @@ export class HubServer {
     this.#report = report
     const chance = loop.random(4)
     const boot = new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
-    this.#seed = seedOf(store, loop)
-    this.hub = hub.create(loop.now(), boot, curves.signer(this.#seed), games, budgets)
+    const seed = seedOf(store, loop)
+    this.hub = hub.create(loop.now(), boot, curves.signer(seed), games, budgets)
     this.#tickets = options.tickets ?? null
     this.hub.tickets = this.#tickets
     for (const [key, bytes] of store.entries()) {
@@ -97,7 +96,7 @@ export class HubServer {
         const place = this.hub.connections.get(caller)?.account.place ?? ''
         this.#pass(to, `caller ${place}`, frameKnock(caller, datagram))
       },
-      sign: (message) => curves.sign(this.#seed, message),
+      sign: curves.signing(seed),
       check: (connection, ticket) => this.#check(connection, ticket),
       record: (session) => this.#record(session),
       close: (connection, closing) => this.#close(connection, closing),
@@ -291,12 +290,6 @@ function seedOf(store: Store, loop: Loop): Uint8Array {
   return seed
 }
 
-/** Curves that make nobody wait. */
-export interface HubCurves {
-  signer(seed: Uint8Array): Uint8Array
-  sign(seed: Uint8Array, message: Uint8Array): Uint8Array
-}
-
 /** Reads the tickets that a hub takes. */
 export interface TicketReader extends Ticketing {
   /** What a ticket says. Rejects with a sentence if it is none, or its time is over. */
@@ -305,7 +298,7 @@ export interface TicketReader extends Ticketing {
 
 /** The options of a hub beside loop and store. */
 export interface HubServerOptions {
-  curves: HubCurves
+  curves: SigningCurves
   weather?: Weather | undefined
   report?: Report
   /** The only games that sessions may have; null for any. */
